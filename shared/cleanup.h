@@ -16,11 +16,11 @@ static inline int take_fd(int *fd)
 	return taken;
 }
 
-#define TAKE(pointer)                                        \
-	__extension__({                                      \
-		__typeof__(pointer) taken_ = (pointer);      \
-		(pointer) = NULL;                            \
-		taken_;                                      \
+#define TAKE(pointer)                                                                              \
+	__extension__({                                                                            \
+		__typeof__(pointer) taken_ = (pointer);                                            \
+		(pointer) = NULL;                                                                  \
+		taken_;                                                                            \
 	})
 
 /* Closes unless negative, sets to -1, keeps errno. */
@@ -41,10 +41,10 @@ static inline void free_pointer(void *pointer)
 }
 
 /* For a type with `struct T *T_free(struct T *)` that accepts NULL and returns NULL. */
-#define DEFINE_CLEANUP(type)                                 \
-	static inline void type##_cleanup(struct type **p)   \
-	{                                                    \
-		*p = type##_free(*p);                        \
+#define DEFINE_CLEANUP(type)                                                                       \
+	static inline void type##_cleanup(struct type **p)                                         \
+	{                                                                                          \
+		*p = type##_free(*p);                                                              \
 	}
 
 #endif

@@ -33,13 +33,15 @@ static char *own_group(char *text)
 	return line;
 }
 
-uint64_t control_group_least_of(const char *root, const char *membership, const char *name, control_group_parse_function *parse)
+uint64_t control_group_least_of(const char *root, const char *membership, const char *name,
+				control_group_parse_function *parse)
 {
 	char text[PATH_MAX], path[3 * PATH_MAX], value[64];
 	char *group = read_small(membership, text, sizeof(text)) ? own_group(text) : NULL;
 	uint64_t least = UINT64_MAX;
 	while (group) {
-		(void)snprintf(path, sizeof(path), "%s%s/%s", root, strcmp(group, "/") == 0 ? "" : group, name);
+		(void)snprintf(path, sizeof(path), "%s%s/%s", root,
+			       strcmp(group, "/") == 0 ? "" : group, name);
 		if (read_small(path, value, sizeof(value))) {
 			uint64_t limit = parse(value);
 			least = limit < least ? limit : least;

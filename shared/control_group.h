@@ -7,10 +7,13 @@
 /* Of a file's text; UINT64_MAX: none, or not to be understood. */
 typedef uint64_t control_group_parse_function(const char *text);
 
-/* The least that `parse` makes of the files of that name; UINT64_MAX: none is limited. Reads files of the kernel's, some microseconds each. */
+/* The least that `parse` makes of the files of that name; UINT64_MAX: none is limited. Reads files
+ * of the kernel's, some microseconds each. */
 uint64_t control_group_least(const char *name, control_group_parse_function *parse);
-/* The same, of the group that `membership` (as /proc/self/cgroup) names, below the folder `root`; for tests. */
-uint64_t control_group_least_of(const char *root, const char *membership, const char *name, control_group_parse_function *parse);
+/* The same, of the group that `membership` (as /proc/self/cgroup) names, below the folder `root`;
+ * for tests. */
+uint64_t control_group_least_of(const char *root, const char *membership, const char *name,
+				control_group_parse_function *parse);
 
 /* Of a file memory.max: bytes, or "max". */
 uint64_t control_group_parse_bytes(const char *text);

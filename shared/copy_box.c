@@ -15,12 +15,13 @@ bool copy_box_bytes(const struct copy_box *box, uint64_t *bytes_out)
 }
 
 /* The first bytes of the last row and of the last slice. */
-static bool last_starts(const struct copy_box *box, const struct box_pitch *pitch, uint64_t *row_out,
-			uint64_t *slice_out)
+static bool last_starts(const struct copy_box *box, const struct box_pitch *pitch,
+			uint64_t *row_out, uint64_t *slice_out)
 {
 	uint64_t rows = 0;
 	if (box->rows > 1) {
-		if (pitch->row_bytes < box->width_bytes || __builtin_mul_overflow(pitch->row_bytes, box->rows, &rows))
+		if (pitch->row_bytes < box->width_bytes ||
+		    __builtin_mul_overflow(pitch->row_bytes, box->rows, &rows))
 			return false;
 		*row_out = rows - pitch->row_bytes;
 	}
@@ -41,7 +42,8 @@ bool copy_box_span(const struct copy_box *box, const struct box_pitch *pitch, ui
 	if (!copy_box_empty(box)) {
 		if (!last_starts(box, pitch, &row, &slice))
 			return false;
-		if (__builtin_add_overflow(box->width_bytes, row, &span) || __builtin_add_overflow(span, slice, &span))
+		if (__builtin_add_overflow(box->width_bytes, row, &span) ||
+		    __builtin_add_overflow(span, slice, &span))
 			return false;
 	}
 	*span_out = span;
@@ -50,7 +52,8 @@ bool copy_box_span(const struct copy_box *box, const struct box_pitch *pitch, ui
 
 struct box_pitch copy_box_tight(const struct copy_box *box)
 {
-	return (struct box_pitch){.row_bytes = box->width_bytes, .slice_bytes = box->width_bytes * box->rows};
+	return (struct box_pitch){.row_bytes = box->width_bytes,
+				  .slice_bytes = box->width_bytes * box->rows};
 }
 
 static bool same_pitches(const struct copy_box *box)
@@ -63,29 +66,32 @@ static bool same_pitches(const struct copy_box *box)
 static bool row_hits(const struct copy_box *box, int64_t distance)
 {
 	if (box->rows == 1)
-		return distance < (int64_t)box->width_bytes && -distance < (int64_t)box->width_bytes;
+		return distance < (int64_t)box->width_bytes &&
+		       -distance < (int64_t)box->width_bytes;
 	int64_t pitch = (int64_t)box->source.row_bytes;
 	int64_t nearest = distance / pitch - (distance % pitch < 0);
 	for (int64_t row = nearest; row <= nearest + 1; row++) {
 		int64_t rest = distance - row * pitch;
-		if (row < (int64_t)box->rows && -row < (int64_t)box->rows && rest < (int64_t)box->width_bytes &&
-		    -rest < (int64_t)box->width_bytes)
+		if (row < (int64_t)box->rows && -row < (int64_t)box->rows &&
+		    rest < (int64_t)box->width_bytes && -rest < (int64_t)box->width_bytes)
 			return true;
 	}
 	return false;
 }
 
 /*
- * With the same pitches on both sides two bytes meet where the distance of the boxes is that of two bytes of one box. Rows
- * and slices do not lie in each other, so only the nearest ones can do that.
+ * With the same pitches on both sides two bytes meet where the distance of the boxes is that of two
+ * bytes of one box. Rows and slices do not lie in each other, so only the nearest ones can do that.
  */
-bool copy_box_overlaps(const struct copy_box *box, uint64_t source_offset, uint64_t destination_offset)
+bool copy_box_overlaps(const struct copy_box *box, uint64_t source_offset,
+		       uint64_t destination_offset)
 {
 	uint64_t source_span = 0, destination_span = 0;
 	if (copy_box_empty(box) || !copy_box_span(box, &box->source, &source_span) ||
 	    !copy_box_span(box, &box->destination, &destination_span))
 		return false;
-	if (source_offset + source_span <= destination_offset || destination_offset + destination_span <= source_offset)
+	if (source_offset + source_span <= destination_offset ||
+	    destination_offset + destination_span <= source_offset)
 		return false;
 	if (!same_pitches(box) || source_span > INT64_MAX)
 		return true;
@@ -93,10 +99,12 @@ bool copy_box_overlaps(const struct copy_box *box, uint64_t source_offset, uint6
 							       : source_offset - destination_offset;
 	if (box->slices == 1)
 		return row_hits(box, (int64_t)distance);
-	uint64_t slice = distance / box->source.slice_bytes, rest = distance % box->source.slice_bytes;
+	uint64_t slice = distance / box->source.slice_bytes,
+		 rest = distance % box->source.slice_bytes;
 	if (slice < box->slices && row_hits(box, (int64_t)rest))
 		return true;
-	return slice + 1 < box->slices && row_hits(box, (int64_t)rest - (int64_t)box->source.slice_bytes);
+	return slice + 1 < box->slices &&
+	       row_hits(box, (int64_t)rest - (int64_t)box->source.slice_bytes);
 }
 
 struct copy_box copy_box_simplify(const struct copy_box *box)
@@ -116,8 +124,10 @@ struct copy_box copy_box_simplify(const struct copy_box *box)
 			simple.width_bytes *= simple.rows;
 			simple.rows = 1;
 			again = simple.slices > 1;
-		} else if (simple.slices > 1 && simple.source.slice_bytes == simple.rows * simple.source.row_bytes &&
-			   simple.destination.slice_bytes == simple.rows * simple.destination.row_bytes) {
+		} else if (simple.slices > 1 &&
+			   simple.source.slice_bytes == simple.rows * simple.source.row_bytes &&
+			   simple.destination.slice_bytes ==
+				   simple.rows * simple.destination.row_bytes) {
 			simple.rows *= simple.slices;
 			simple.slices = 1;
 		}

@@ -5,7 +5,8 @@ static uint64_t sum(uint64_t one, uint64_t other)
 	return other > UINT64_MAX - one ? UINT64_MAX : one + other;
 }
 
-void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t *counts, uint64_t count)
+void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t *counts,
+	       uint64_t count)
 {
 	if (first >= DELAY_BUCKETS)
 		return;

@@ -1,12 +1,13 @@
 /*
- * How long things waited: how many of them for how long, in buckets that get wider as the time does. Of fixed size; to note one
- * takes a few instructions. Quantiles are known to an eighth.
+ * How long things waited: how many of them for how long, in buckets that get wider as the time
+ * does. Of fixed size; to note one takes a few instructions. Quantiles are known to an eighth.
  *
  *   bucket 0        less than 1024 ns
- *   1 .. 96         four for each power of two: [1024, 1280), [1280, 1536), [1536, 1792), [1792, 2048), [2048, 2560) ...
- *   97              2^34 ns (17 s) and more
+ *   1 .. 96         four for each power of two: [1024, 1280), [1280, 1536), [1536, 1792), [1792,
+ * 2048), [2048, 2560) ... 97              2^34 ns (17 s) and more
  *
- * The numbers of the buckets cross process borders (DeviceUsage.delays) and services: they stay as they are.
+ * The numbers of the buckets cross process borders (DeviceUsage.delays) and services: they stay as
+ * they are.
  */
 #ifndef SYCL_SHARED_DELAY_HISTOGRAM_H
 #define SYCL_SHARED_DELAY_HISTOGRAM_H
@@ -37,15 +38,18 @@ static inline void delay_note(struct delay_histogram *histogram, uint64_t ns, ui
 	histogram->counts[delay_bucket(ns)] += count;
 }
 
-/* What others have counted, which may be a wrong claim: a sum that is too large stays the largest. */
-void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t *counts, uint64_t count);
+/* What others have counted, which may be a wrong claim: a sum that is too large stays the largest.
+ */
+void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t *counts,
+	       uint64_t count);
 
 /* How many there are; the largest number if there are more. */
 uint64_t delay_total(const struct delay_histogram *histogram);
 
 /*
- * The time, ns, that so many of a thousand did not wait longer than: the middle of its bucket, which is at most an eighth of the
- * right one away from it, or 512 ns. Of the last bucket its beginning. 0: there is none.
+ * The time, ns, that so many of a thousand did not wait longer than: the middle of its bucket,
+ * which is at most an eighth of the right one away from it, or 512 ns. Of the last bucket its
+ * beginning. 0: there is none.
  */
 uint64_t delay_quantile(const struct delay_histogram *histogram, uint32_t permille);
 

@@ -1,6 +1,7 @@
 /*
- * How libsyclclient finds the engine inside its own process: dlopen("libsyclengine.so"), then these two symbols.
- * The client library cannot include daemon headers, so the shape of the call is agreed here.
+ * How libsyclclient finds the engine inside its own process: dlopen("libsyclengine.so"), then these
+ * two symbols. The client library cannot include daemon headers, so the shape of the call is agreed
+ * here.
  */
 #ifndef SYCL_SHARED_EMBEDDED_ENTRY_H
 #define SYCL_SHARED_EMBEDDED_ENTRY_H
@@ -8,22 +9,24 @@
 #include <stdint.h>
 
 #define EMBEDDED_ENTRY_VERSION 2u
-#define EMBEDDED_START_SYMBOL "sycl_engine_embedded_start"
-#define EMBEDDED_STOP_SYMBOL "sycl_engine_embedded_stop"
+#define EMBEDDED_START_SYMBOL  "sycl_engine_embedded_start"
+#define EMBEDDED_STOP_SYMBOL   "sycl_engine_embedded_stop"
 
 struct embedded_options {
-	uint32_t version;        /* EMBEDDED_ENTRY_VERSION; another one is refused with -EPROTONOSUPPORT */
-	uint32_t with_fake;      /* 1: also the fake backend, for tests */
-	const char *helper;      /* path of sycl-engine, for builds; NULL: sources cannot be built */
+	uint32_t version; /* EMBEDDED_ENTRY_VERSION; another one is refused with -EPROTONOSUPPORT */
+	uint32_t with_fake; /* 1: also the fake backend, for tests */
+	const char *helper; /* path of sycl-engine, for builds; NULL: sources cannot be built */
 	const char *cache_directory; /* NULL: nothing is kept */
-	const char *backend_options; /* "cuda:peer_path=host cuda:lanes=4", separated by blanks; NULL: none */
+	const char *backend_options; /* "cuda:peer_path=host cuda:lanes=4", separated by blanks;
+					NULL: none */
 };
 
 /*
- * Run an engine with this one session on a thread of its own; takes the socket (the engine's end of a socketpair,
- * SOCK_SEQPACKET), also on failure. 0 and a handle, or a negative errno.
+ * Run an engine with this one session on a thread of its own; takes the socket (the engine's end of
+ * a socketpair, SOCK_SEQPACKET), also on failure. 0 and a handle, or a negative errno.
  */
-typedef int embedded_start(const struct embedded_options *options, int session_socket, void **engine_out);
+typedef int embedded_start(const struct embedded_options *options, int session_socket,
+			   void **engine_out);
 /* The client has closed its end. Ends all work, joins every thread, frees everything. */
 typedef void embedded_stop(void *engine);
 

@@ -1,7 +1,7 @@
 /*
- * Which command groups an engine has on its devices now. Written by the engine, read by the supervisor and by the
- * engine's clients after it died, through a descriptor that cannot write: one entry is the offender, several are
- * suspects.
+ * Which command groups an engine has on its devices now. Written by the engine, read by the
+ * supervisor and by the engine's clients after it died, through a descriptor that cannot write: one
+ * entry is the offender, several are suspects.
  */
 #ifndef SYCL_SHARED_FLIGHT_PAGE_H
 #define SYCL_SHARED_FLIGHT_PAGE_H
@@ -10,35 +10,40 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define FLIGHT_MAGIC 0x746867696c667973ull /* "syflight" */
-#define FLIGHT_LAYOUT 1u
-#define FLIGHT_ENTRIES 1020u
+#define FLIGHT_MAGIC             0x746867696c667973ull /* "syflight" */
+#define FLIGHT_LAYOUT            1u
+#define FLIGHT_ENTRIES           1020u
 #define FLIGHT_KERNEL_NAME_BYTES 40u
-#define FLIGHT_FAULT_TEXT_BYTES 212u
+#define FLIGHT_FAULT_TEXT_BYTES  212u
 
 struct flight_entry {
 	_Atomic uint64_t session; /* 0: free. Written last when taken, first when freed */
 	uint64_t queue;           /* id within the session */
 	uint64_t group;           /* number within the queue */
-	char what[FLIGHT_KERNEL_NAME_BYTES]; /* kernel's name, "copy", "fill" ...; cut off, always terminated */
+	char what[FLIGHT_KERNEL_NAME_BYTES]; /* kernel's name, "copy", "fill" ...; cut off, always
+						terminated */
 };
 
 static_assert(sizeof(struct flight_entry) == 64, "part of the layout");
 
 /*
- * Why the engine ended itself. With DEVICE only those entries are left that may have been running when it did.
+ * Why the engine ended itself. With DEVICE only those entries are left that may have been running
+ * when it did.
  */
 enum flight_fault_known {
 	FLIGHT_FAULT_NONE = 0,
-	FLIGHT_FAULT_DEVICE = 1,  /* a device failed it for good (M10, F12), or a command on it was past its deadline: the text says which */
-	FLIGHT_FAULT_ABORTED = 2, /* an assertion failed in it, in its own code or in a library's: no entry is to blame */
+	FLIGHT_FAULT_DEVICE = 1,  /* a device failed it for good (M10, F12), or a command on it was
+				     past its deadline: the text says which */
+	FLIGHT_FAULT_ABORTED = 2, /* an assertion failed in it, in its own code or in a library's:
+				     no entry is to blame */
 	FLIGHT_FAULT_WRITING = 3, /* about to be ABORTED: its text is not to be read yet */
 };
 
 struct flight_fault {
-	_Atomic uint32_t known; /* enum flight_fault_known: it did not end itself so, or why. Written last */
-	uint32_t backend;       /* proto's Backend */
-	int32_t native_code;    /* the vendor's */
+	_Atomic uint32_t
+		known; /* enum flight_fault_known: it did not end itself so, or why. Written last */
+	uint32_t backend;                   /* proto's Backend */
+	int32_t native_code;                /* the vendor's */
 	char text[FLIGHT_FAULT_TEXT_BYTES]; /* one sentence; cut off, always terminated */
 };
 
@@ -48,7 +53,8 @@ struct flight_page {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t entry_count;
-	_Atomic uint64_t more; /* groups in flight that found no free entry, or lie behind an entry's group, of the same kernel and queue */
+	_Atomic uint64_t more; /* groups in flight that found no free entry, or lie behind an
+				  entry's group, of the same kernel and queue */
 	struct flight_fault fault;
 	_Atomic uint64_t open_devices; /* bit n: the engine has opened its device n, up to 63 */
 	struct flight_entry entries[FLIGHT_ENTRIES];

@@ -4,11 +4,16 @@
 #include <stddef.h>
 
 static const struct image_format formats[IMAGE_FORMAT_COUNT] = {
-	{"r8g8b8a8_unorm", IMAGE_CHANNEL_UNORM, 1, false},      {"r16g16b16a16_unorm", IMAGE_CHANNEL_UNORM, 2, false},
-	{"r8g8b8a8_sint", IMAGE_CHANNEL_SINT, 1, false},        {"r16g16b16a16_sint", IMAGE_CHANNEL_SINT, 2, false},
-	{"r32b32g32a32_sint", IMAGE_CHANNEL_SINT, 4, false},    {"r8g8b8a8_uint", IMAGE_CHANNEL_UINT, 1, false},
-	{"r16g16b16a16_uint", IMAGE_CHANNEL_UINT, 2, false},    {"r32b32g32a32_uint", IMAGE_CHANNEL_UINT, 4, false},
-	{"r16b16g16a16_sfloat", IMAGE_CHANNEL_FLOAT, 2, false}, {"r32g32b32a32_sfloat", IMAGE_CHANNEL_FLOAT, 4, false},
+	{"r8g8b8a8_unorm", IMAGE_CHANNEL_UNORM, 1, false},
+	{"r16g16b16a16_unorm", IMAGE_CHANNEL_UNORM, 2, false},
+	{"r8g8b8a8_sint", IMAGE_CHANNEL_SINT, 1, false},
+	{"r16g16b16a16_sint", IMAGE_CHANNEL_SINT, 2, false},
+	{"r32b32g32a32_sint", IMAGE_CHANNEL_SINT, 4, false},
+	{"r8g8b8a8_uint", IMAGE_CHANNEL_UINT, 1, false},
+	{"r16g16b16a16_uint", IMAGE_CHANNEL_UINT, 2, false},
+	{"r32b32g32a32_uint", IMAGE_CHANNEL_UINT, 4, false},
+	{"r16b16g16a16_sfloat", IMAGE_CHANNEL_FLOAT, 2, false},
+	{"r32g32b32a32_sfloat", IMAGE_CHANNEL_FLOAT, 4, false},
 	{"b8g8r8a8_unorm", IMAGE_CHANNEL_UNORM, 1, true},
 };
 
@@ -28,10 +33,12 @@ bool image_format_is_float(uint32_t format)
 {
 	const struct image_format *found = image_format_find(format);
 
-	return found && (found->channel == IMAGE_CHANNEL_UNORM || found->channel == IMAGE_CHANNEL_FLOAT);
+	return found &&
+	       (found->channel == IMAGE_CHANNEL_UNORM || found->channel == IMAGE_CHANNEL_FLOAT);
 }
 
-int image_bytes(uint32_t format, bool is_layered, uint32_t dimensions, const uint64_t *size, uint64_t *bytes_out)
+int image_bytes(uint32_t format, bool is_layered, uint32_t dimensions, const uint64_t *size,
+		uint64_t *bytes_out)
 {
 	uint64_t bytes = image_pixel_bytes(format);
 

@@ -8,7 +8,8 @@
 /* All that a half can be is a whole number of parts of 2^-24, or not finite. */
 float image_half_to_float(uint16_t half)
 {
-	uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = half >> 10 & 31u, fraction = half & 1023u;
+	uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = half >> 10 & 31u,
+		 fraction = half & 1023u;
 	uint32_t bits = sign | (exponent + 112u) << 23 | fraction << 13;
 	float value;
 
@@ -33,11 +34,13 @@ uint16_t image_float_to_half(float value)
 {
 	uint32_t bits;
 	memcpy(&bits, &value, sizeof(bits));
-	uint32_t sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu, fraction = (size & 0x7fffffu) | 0x800000u;
+	uint32_t sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu,
+		 fraction = (size & 0x7fffffu) | 0x800000u;
 
 	if (size > 0x7f800000u)
 		return (uint16_t)(sign | 0x7e00u); /* not a number */
-	if (size >= 0x477ff000u)                   /* 65520, the middle between the largest and what would come next */
+	if (size >=
+	    0x477ff000u) /* 65520, the middle between the largest and what would come next */
 		return (uint16_t)(sign | 0x7c00u);
 	if (size < 0x33000000u) /* below half of the smallest */
 		return (uint16_t)sign;
@@ -55,16 +58,20 @@ static uint32_t place_of(const struct image_format *format, uint32_t component)
 
 static uint32_t load(const struct image_format *format, const void *bytes, uint32_t component)
 {
-	const uint8_t *at = (const uint8_t *)bytes + (size_t)place_of(format, component) * format->channel_bytes;
+	const uint8_t *at = (const uint8_t *)bytes +
+			    (size_t)place_of(format, component) * format->channel_bytes;
 	uint32_t value = 0;
 
-	memcpy(&value, at, format->channel_bytes); /* little-endian: as all that this runs on (A26) */
+	memcpy(&value, at,
+	       format->channel_bytes); /* little-endian: as all that this runs on (A26) */
 	return value;
 }
 
-static void store(const struct image_format *format, void *bytes, uint32_t component, uint32_t value)
+static void store(const struct image_format *format, void *bytes, uint32_t component,
+		  uint32_t value)
 {
-	uint8_t *at = (uint8_t *)bytes + (size_t)place_of(format, component) * format->channel_bytes;
+	uint8_t *at =
+		(uint8_t *)bytes + (size_t)place_of(format, component) * format->channel_bytes;
 
 	memcpy(at, &value, format->channel_bytes);
 }
@@ -78,7 +85,8 @@ int image_pixel_read_float(uint32_t number, const void *bytes, float value_out[4
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t raw = load(format, bytes, i);
 		if (format->channel == IMAGE_CHANNEL_UNORM)
-			value_out[i] = (float)raw / (format->channel_bytes == 1 ? 255.0f : 65535.0f);
+			value_out[i] =
+				(float)raw / (format->channel_bytes == 1 ? 255.0f : 65535.0f);
 		else if (format->channel_bytes == 2)
 			value_out[i] = image_half_to_float((uint16_t)raw);
 		else
@@ -136,7 +144,9 @@ int image_pixel_write_int(uint32_t number, void *bytes, const int32_t value[4])
 		return -EINVAL;
 	int32_t most = (int32_t)(UINT32_MAX >> (33 - 8 * format->channel_bytes));
 	for (uint32_t i = 0; i < 4; i++) {
-		int32_t limited = value[i] > most ? most : value[i] < -most - 1 ? -most - 1 : value[i];
+		int32_t limited = value[i] > most        ? most
+				  : value[i] < -most - 1 ? -most - 1
+							 : value[i];
 		store(format, bytes, i, (uint32_t)limited);
 	}
 	return 0;

@@ -36,7 +36,8 @@ static float place(enum image_addressing addressing, bool normalised, float coor
 
 static int64_t settle(enum image_addressing addressing, float whole, int64_t size)
 {
-	/* Also not a number, which compares as nothing; and nothing here is too large for an integer. */
+	/* Also not a number, which compares as nothing; and nothing here is too large for an
+	 * integer. */
 	bool below = whole < 0.0f, inside = whole >= 0.0f && whole < (float)size;
 
 	if (inside)
@@ -63,7 +64,8 @@ static struct taps find(const struct image_sampler *sampler, float coordinate, u
 		return taps;
 	}
 	if (!sampler->linear) {
-		/* The end of the last pixel is not one step further: the coordinate was rounded up to it. */
+		/* The end of the last pixel is not one step further: the coordinate was rounded up
+		 * to it. */
 		if (addressing == IMAGE_ADDRESSING_REPEAT && at >= (float)size)
 			at = 0.0f;
 		taps.index[0] = settle(addressing, floorf(at), (int64_t)size);
@@ -85,8 +87,10 @@ const void *image_pixel_at(const struct image_view *view, const uint64_t *index)
 	return (const uint8_t *)view->bytes + linear * image_pixel_bytes(view->format);
 }
 
-/* The pixel of one corner: bit d of `corner` takes the second one of dimension d. NULL: the border. */
-static const void *corner_pixel(const struct image_view *view, const struct taps taps[3], uint32_t corner)
+/* The pixel of one corner: bit d of `corner` takes the second one of dimension d. NULL: the border.
+ */
+static const void *corner_pixel(const struct image_view *view, const struct taps taps[3],
+				uint32_t corner)
 {
 	uint64_t index[3] = {0};
 
@@ -99,7 +103,8 @@ static const void *corner_pixel(const struct image_view *view, const struct taps
 	return image_pixel_at(view, index);
 }
 
-static float corner_weight(const struct image_view *view, const struct taps taps[3], uint32_t corner)
+static float corner_weight(const struct image_view *view, const struct taps taps[3],
+			   uint32_t corner)
 {
 	float weight = 1.0f;
 
@@ -117,16 +122,17 @@ static struct taps find_layer(float number, uint64_t layers)
 	return (struct taps){.index = {layer, layer}, .second = 0.0f};
 }
 
-static void find_all(const struct image_view *view, const struct image_sampler *sampler, const float *coordinate,
-		     struct taps taps_out[3])
+static void find_all(const struct image_view *view, const struct image_sampler *sampler,
+		     const float *coordinate, struct taps taps_out[3])
 {
 	for (uint32_t d = 0; d < view->dimensions; d++)
-		taps_out[d] = d == 0 && view->is_layered ? find_layer(coordinate[d], view->size[d])
-							 : find(sampler, coordinate[d], view->size[d]);
+		taps_out[d] = d == 0 && view->is_layered
+				      ? find_layer(coordinate[d], view->size[d])
+				      : find(sampler, coordinate[d], view->size[d]);
 }
 
-int image_sample_float(const struct image_view *view, const struct image_sampler *sampler, const float *coordinate,
-		       float value_out[4])
+int image_sample_float(const struct image_view *view, const struct image_sampler *sampler,
+		       const float *coordinate, float value_out[4])
 {
 	uint32_t corners = sampler->linear ? 1u << view->dimensions : 1u;
 	float sum[4] = {0};
@@ -149,8 +155,8 @@ int image_sample_float(const struct image_view *view, const struct image_sampler
 	return 0;
 }
 
-static int nearest(const struct image_view *view, const struct image_sampler *sampler, const float *coordinate,
-		   const void **pixel_out)
+static int nearest(const struct image_view *view, const struct image_sampler *sampler,
+		   const float *coordinate, const void **pixel_out)
 {
 	struct taps taps[3];
 
@@ -161,22 +167,24 @@ static int nearest(const struct image_view *view, const struct image_sampler *sa
 	return 0;
 }
 
-int image_sample_int(const struct image_view *view, const struct image_sampler *sampler, const float *coordinate,
-		     int32_t value_out[4])
+int image_sample_int(const struct image_view *view, const struct image_sampler *sampler,
+		     const float *coordinate, int32_t value_out[4])
 {
 	static const uint8_t border[IMAGE_PIXEL_BYTES_MAX];
 	const void *pixel = NULL;
 	int error = nearest(view, sampler, coordinate, &pixel);
 
-	return error < 0 ? error : image_pixel_read_int(view->format, pixel ? pixel : border, value_out);
+	return error < 0 ? error
+			 : image_pixel_read_int(view->format, pixel ? pixel : border, value_out);
 }
 
-int image_sample_uint(const struct image_view *view, const struct image_sampler *sampler, const float *coordinate,
-		      uint32_t value_out[4])
+int image_sample_uint(const struct image_view *view, const struct image_sampler *sampler,
+		      const float *coordinate, uint32_t value_out[4])
 {
 	static const uint8_t border[IMAGE_PIXEL_BYTES_MAX];
 	const void *pixel = NULL;
 	int error = nearest(view, sampler, coordinate, &pixel);
 
-	return error < 0 ? error : image_pixel_read_uint(view->format, pixel ? pixel : border, value_out);
+	return error < 0 ? error
+			 : image_pixel_read_uint(view->format, pixel ? pixel : border, value_out);
 }

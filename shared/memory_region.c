@@ -13,7 +13,7 @@ static int region_new(int fd, size_t size_bytes, struct memory_region **region_o
 		close_fd(&fd);
 		return -ENOMEM;
 	}
-	*region = (struct memory_region){ .fd = fd, .size_bytes = size_bytes };
+	*region = (struct memory_region){.fd = fd, .size_bytes = size_bytes};
 	*region_out = region;
 	return 0;
 }
@@ -30,8 +30,8 @@ static int region_map(struct memory_region *region, int protection)
 /* Older kernels than 4.17 take the address for a wish. */
 static int region_map_at(struct memory_region *region, void *wanted)
 {
-	void *address = mmap(wanted, region->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-			     region->fd, 0);
+	void *address = mmap(wanted, region->size_bytes, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED_NOREPLACE, region->fd, 0);
 	if (address == MAP_FAILED)
 		return -errno;
 	if (address != wanted) {
@@ -42,7 +42,8 @@ static int region_map_at(struct memory_region *region, void *wanted)
 	return 0;
 }
 
-static int create(const char *name, size_t size_bytes, int more_seals, void *wanted, struct memory_region **region_out)
+static int create(const char *name, size_t size_bytes, int more_seals, void *wanted,
+		  struct memory_region **region_out)
 {
 	if (size_bytes == 0 || size_bytes > INT64_MAX)
 		return -EINVAL;
@@ -55,11 +56,13 @@ static int create(const char *name, size_t size_bytes, int more_seals, void *wan
 		return r;
 	if (ftruncate(region->fd, (off_t)size_bytes) < 0)
 		return -errno;
-	/* Mapped before it is sealed: a seal against future writes lets only present mappings write. */
+	/* Mapped before it is sealed: a seal against future writes lets only present mappings
+	 * write. */
 	r = wanted ? region_map_at(region, wanted) : region_map(region, PROT_READ | PROT_WRITE);
 	if (r < 0)
 		return r;
-	if (fcntl(region->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | more_seals) < 0)
+	if (fcntl(region->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | more_seals) <
+	    0)
 		return -errno;
 	*region_out = TAKE(region);
 	return 0;
@@ -70,12 +73,14 @@ int memory_region_create(const char *name, size_t size_bytes, struct memory_regi
 	return create(name, size_bytes, 0, NULL, region_out);
 }
 
-int memory_region_create_at(const char *name, size_t size_bytes, void *address, struct memory_region **region_out)
+int memory_region_create_at(const char *name, size_t size_bytes, void *address,
+			    struct memory_region **region_out)
 {
 	return create(name, size_bytes, 0, address, region_out);
 }
 
-int memory_region_create_published(const char *name, size_t size_bytes, struct memory_region **region_out)
+int memory_region_create_published(const char *name, size_t size_bytes,
+				   struct memory_region **region_out)
 {
 	return create(name, size_bytes, F_SEAL_FUTURE_WRITE, NULL, region_out);
 }
@@ -89,7 +94,9 @@ static int region_check(int fd, size_t size_bytes)
 	struct stat facts;
 	if (fstat(fd, &facts) < 0)
 		return -errno;
-	return size_bytes == 0 || facts.st_size < 0 || (uint64_t)facts.st_size != size_bytes ? -EPROTO : 0;
+	return size_bytes == 0 || facts.st_size < 0 || (uint64_t)facts.st_size != size_bytes
+		       ? -EPROTO
+		       : 0;
 }
 
 int memory_region_map(int fd, size_t size_bytes, int writable, struct memory_region **region_out)
@@ -107,14 +114,15 @@ int memory_region_map(int fd, size_t size_bytes, int writable, struct memory_reg
 	return 0;
 }
 
-int memory_region_map_over(int fd, size_t size_bytes, void *address, struct memory_region **region_out)
+int memory_region_map_over(int fd, size_t size_bytes, void *address,
+			   struct memory_region **region_out)
 {
 	struct memory_region *region = NULL;
 	int r = region_new(fd, size_bytes, &region);
 	if (r == 0)
 		r = region_check(fd, size_bytes);
-	if (r == 0 &&
-	    mmap(address, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+	if (r == 0 && mmap(address, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			   0) == MAP_FAILED)
 		r = -errno;
 	if (r == 0 && madvise(address, size_bytes, MADV_DONTFORK) < 0)
 		r = -errno;

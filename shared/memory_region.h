@@ -1,6 +1,6 @@
 /*
- * Shared memory as a sealed memfd. Made by the engine only, because a peer that could shrink the file could kill
- * the engine with SIGBUS; the other side maps it after checking size and seals.
+ * Shared memory as a sealed memfd. Made by the engine only, because a peer that could shrink the
+ * file could kill the engine with SIGBUS; the other side maps it after checking size and seals.
  */
 #ifndef SYCL_SHARED_MEMORY_REGION_H
 #define SYCL_SHARED_MEMORY_REGION_H
@@ -19,32 +19,36 @@ struct memory_region {
 int memory_region_create(const char *name, size_t size_bytes, struct memory_region **region_out);
 
 /*
- * As above, but whoever gets the descriptor can only read: it is sealed against future writes and writable mappings;
- * the returned region keeps its own writable mapping. Send `fd` itself.
+ * As above, but whoever gets the descriptor can only read: it is sealed against future writes and
+ * writable mappings; the returned region keeps its own writable mapping. Send `fd` itself.
  */
-int memory_region_create_published(const char *name, size_t size_bytes, struct memory_region **region_out);
+int memory_region_create_published(const char *name, size_t size_bytes,
+				   struct memory_region **region_out);
 
 /*
- * As memory_region_create, mapped at exactly this address (a multiple of the page's size). -EEXIST: something is
- * there already; it stays as it is.
+ * As memory_region_create, mapped at exactly this address (a multiple of the page's size). -EEXIST:
+ * something is there already; it stays as it is.
  */
-int memory_region_create_at(const char *name, size_t size_bytes, void *address, struct memory_region **region_out);
+int memory_region_create_at(const char *name, size_t size_bytes, void *address,
+			    struct memory_region **region_out);
 
 /*
- * Map what a peer sent; takes the descriptor, also on failure. -EPROTO: not a memfd of that size with
- * SHRINK and GROW seals. `writable` 0: a read-only mapping.
+ * Map what a peer sent; takes the descriptor, also on failure. -EPROTO: not a memfd of that size
+ * with SHRINK and GROW seals. `writable` 0: a read-only mapping.
  */
 int memory_region_map(int fd, size_t size_bytes, int writable, struct memory_region **region_out);
 
 /*
- * As above, writable, in place of the caller's own mapping at this address, which it takes as well: on failure nothing is
- * mapped there. A forked child does not have it.
+ * As above, writable, in place of the caller's own mapping at this address, which it takes as well:
+ * on failure nothing is mapped there. A forked child does not have it.
  */
-int memory_region_map_over(int fd, size_t size_bytes, void *address, struct memory_region **region_out);
+int memory_region_map_over(int fd, size_t size_bytes, void *address,
+			   struct memory_region **region_out);
 
 /*
- * Give its memory back to the system, whoever else has the descriptor or a mapping: they read zeros. Not a region that is published.
- * For one that nobody here uses any more; what cannot be given back stays.
+ * Give its memory back to the system, whoever else has the descriptor or a mapping: they read
+ * zeros. Not a region that is published. For one that nobody here uses any more; what cannot be
+ * given back stays.
  */
 void memory_region_empty(struct memory_region *region);
 

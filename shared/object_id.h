@@ -1,6 +1,7 @@
 /*
  * Ids are the client's: it names an object in the record that makes it, so creation is one-way.
- * An id is looked up by index, then compared whole, so a stale or mistyped one never reaches an object.
+ * An id is looked up by index, then compared whole, so a stale or mistyped one never reaches an
+ * object.
  */
 #ifndef SYCL_SHARED_OBJECT_ID_H
 #define SYCL_SHARED_OBJECT_ID_H
@@ -25,7 +26,8 @@ enum object_type {
 /* index: 32 bits; generation: 24 bits, from 1, never 0; type: 8 bits. 0 is no object. */
 static inline uint64_t object_id_make(enum object_type type, uint32_t generation, uint32_t index)
 {
-	return (uint64_t)index | ((uint64_t)(generation & 0xffffffu) << 32) | ((uint64_t)type << 56);
+	return (uint64_t)index | ((uint64_t)(generation & 0xffffffu) << 32) |
+	       ((uint64_t)type << 56);
 }
 
 static inline uint32_t object_id_index(uint64_t id)

@@ -38,7 +38,7 @@ int decode_arena_init(struct decode_arena *arena, size_t capacity_bytes)
 	*arena = (struct decode_arena){
 		.block = block,
 		.capacity = capacity_bytes,
-		.allocator = { .alloc = arena_alloc, .free = arena_free, .allocator_data = arena },
+		.allocator = {.alloc = arena_alloc, .free = arena_free, .allocator_data = arena},
 	};
 	return 0;
 }
@@ -46,24 +46,26 @@ int decode_arena_init(struct decode_arena *arena, size_t capacity_bytes)
 void decode_arena_fini(struct decode_arena *arena)
 {
 	free(arena->block);
-	*arena = (struct decode_arena){ .block = NULL };
+	*arena = (struct decode_arena){.block = NULL};
 }
 
-int message_unpack(const ProtobufCMessageDescriptor *descriptor, struct decode_arena *arena, const void *bytes,
-		   size_t count, ProtobufCMessage **message_out)
+int message_unpack(const ProtobufCMessageDescriptor *descriptor, struct decode_arena *arena,
+		   const void *bytes, size_t count, ProtobufCMessage **message_out)
 {
 	if (count > PACKET_BYTES_MAX)
 		return -EBADMSG;
 	arena->used = 0;
 	arena->overflowed = false;
-	ProtobufCMessage *message = protobuf_c_message_unpack(descriptor, &arena->allocator, count, bytes);
+	ProtobufCMessage *message =
+		protobuf_c_message_unpack(descriptor, &arena->allocator, count, bytes);
 	if (!message)
 		return arena->overflowed ? -ENOMEM : -EBADMSG;
 	*message_out = message;
 	return 0;
 }
 
-int message_send(int socket, const ProtobufCMessage *message, const int *fds, unsigned fd_count, int flags)
+int message_send(int socket, const ProtobufCMessage *message, const int *fds, unsigned fd_count,
+		 int flags)
 {
 	size_t size = protobuf_c_message_get_packed_size(message);
 	if (size > PACKET_BYTES_MAX)
@@ -89,17 +91,20 @@ static const uint32_t *descriptor_count_of(const ProtobufCMessageDescriptor *des
 	if (descriptor->n_fields == 0)
 		return NULL;
 	const ProtobufCFieldDescriptor *field = &descriptor->fields[0];
-	if (field->id != 1 || field->type != PROTOBUF_C_TYPE_UINT32 || field->label != PROTOBUF_C_LABEL_NONE)
+	if (field->id != 1 || field->type != PROTOBUF_C_TYPE_UINT32 ||
+	    field->label != PROTOBUF_C_LABEL_NONE)
 		return NULL;
 	return (const uint32_t *)(const void *)((const uint8_t *)message + field->offset);
 }
 
-int message_receive(int socket, const ProtobufCMessageDescriptor *descriptor, struct decode_arena *arena,
-		    ProtobufCMessage **message_out, struct packet_fds *fds_out, int flags)
+int message_receive(int socket, const ProtobufCMessageDescriptor *descriptor,
+		    struct decode_arena *arena, ProtobufCMessage **message_out,
+		    struct packet_fds *fds_out, int flags)
 {
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 	uint8_t *datagram = arena->block + arena->capacity;
-	ssize_t size = packet_socket_receive(socket, datagram, PACKET_BYTES_MAX, fds_out ? &fds : NULL, flags);
+	ssize_t size = packet_socket_receive(socket, datagram, PACKET_BYTES_MAX,
+					     fds_out ? &fds : NULL, flags);
 	if (size <= 0)
 		return (int)size;
 

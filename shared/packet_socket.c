@@ -10,13 +10,15 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* Aligned as the kernel wants it; exactly PACKET_DESCRIPTORS_MAX descriptors fit, so that one more is cut off. */
+/* Aligned as the kernel wants it; exactly PACKET_DESCRIPTORS_MAX descriptors fit, so that one more
+ * is cut off. */
 union control_buffer {
 	struct cmsghdr head;
 	char bytes[CMSG_SPACE(PACKET_DESCRIPTORS_MAX * sizeof(int))];
 };
 
-static_assert(CMSG_SPACE(PACKET_DESCRIPTORS_MAX * sizeof(int)) == CMSG_LEN(PACKET_DESCRIPTORS_MAX * sizeof(int)),
+static_assert(CMSG_SPACE(PACKET_DESCRIPTORS_MAX * sizeof(int)) ==
+		      CMSG_LEN(PACKET_DESCRIPTORS_MAX * sizeof(int)),
 	      "no room for a ninth descriptor in the padding");
 
 void packet_fds_close(struct packet_fds *fds)
@@ -31,7 +33,8 @@ int packet_fds_take(struct packet_fds *fds, unsigned index)
 	return index < fds->count ? take_fd(&fds->fds[index]) : -1;
 }
 
-int packet_socket_send(int socket, const void *bytes, size_t count, const int *fds, unsigned fd_count, int flags)
+int packet_socket_send(int socket, const void *bytes, size_t count, const int *fds,
+		       unsigned fd_count, int flags)
 {
 	if (count == 0 || fd_count > PACKET_DESCRIPTORS_MAX)
 		return -EINVAL; /* an empty datagram would look like a hang-up */
@@ -40,8 +43,8 @@ int packet_socket_send(int socket, const void *bytes, size_t count, const int *f
 
 	union control_buffer control;
 	memset(&control, 0, sizeof(control));
-	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = count };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = count};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	if (fd_count) {
 		message.msg_control = &control;
 		message.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
@@ -61,7 +64,8 @@ int packet_socket_send(int socket, const void *bytes, size_t count, const int *f
 
 static void collect_fds(struct msghdr *message, struct packet_fds *fds)
 {
-	for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {
+	for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head;
+	     head = CMSG_NXTHDR(message, head)) {
 		if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
 			continue;
 		size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -76,11 +80,12 @@ static void collect_fds(struct msghdr *message, struct packet_fds *fds)
 	}
 }
 
-ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct packet_fds *fds_out, int flags)
+ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct packet_fds *fds_out,
+			      int flags)
 {
 	union control_buffer control;
-	struct iovec part = { .iov_base = buffer, .iov_len = capacity };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct iovec part = {.iov_base = buffer, .iov_len = capacity};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	if (fds_out) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
@@ -113,7 +118,7 @@ static int address_of(const char *path, struct sockaddr_un *address_out)
 		return -EINVAL;
 	if (length >= sizeof(address_out->sun_path))
 		return -ENAMETOOLONG;
-	*address_out = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	*address_out = (struct sockaddr_un){.sun_family = AF_UNIX};
 	memcpy(address_out->sun_path, path, length + 1);
 	return 0;
 }
@@ -145,7 +150,8 @@ int packet_socket_listen(const char *path, mode_t mode, int backlog, int *socket
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	/* The file is born with the socket's own mode less the umask: it is never open wider than `mode`. */
+	/* The file is born with the socket's own mode less the umask: it is never open wider than
+	 * `mode`. */
 	if (fchmod(fd, mode) < 0)
 		return -errno;
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)

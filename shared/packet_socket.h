@@ -1,5 +1,6 @@
 /*
- * Datagrams with descriptors over AF_UNIX SOCK_SEQPACKET. Bytes and descriptors only: what is inside is packet.h's.
+ * Datagrams with descriptors over AF_UNIX SOCK_SEQPACKET. Bytes and descriptors only: what is
+ * inside is packet.h's.
  */
 #ifndef SYCL_SHARED_PACKET_SOCKET_H
 #define SYCL_SHARED_PACKET_SOCKET_H
@@ -15,7 +16,10 @@ struct packet_fds {
 	unsigned count;
 };
 
-#define PACKET_FDS_INIT { .count = 0 }
+#define PACKET_FDS_INIT                                                                            \
+	{                                                                                          \
+		.count = 0                                                                         \
+	}
 
 void packet_fds_close(struct packet_fds *fds);
 
@@ -23,18 +27,21 @@ void packet_fds_close(struct packet_fds *fds);
 int packet_fds_take(struct packet_fds *fds, unsigned index);
 
 /*
- * Send one datagram; the descriptors stay the caller's. Never raises SIGPIPE. `flags`: 0 or MSG_DONTWAIT.
- * 0, or a negative errno: -EAGAIN (would block), -EPIPE or -ECONNRESET (peer gone).
+ * Send one datagram; the descriptors stay the caller's. Never raises SIGPIPE. `flags`: 0 or
+ * MSG_DONTWAIT. 0, or a negative errno: -EAGAIN (would block), -EPIPE or -ECONNRESET (peer gone).
  */
-int packet_socket_send(int socket, const void *bytes, size_t count, const int *fds, unsigned fd_count, int flags);
+int packet_socket_send(int socket, const void *bytes, size_t count, const int *fds,
+		       unsigned fd_count, int flags);
 
 /*
- * Receive one datagram into `buffer` (`capacity` bytes). Returns its size; 0: the peer hung up; a negative errno:
- * -EAGAIN, -EMSGSIZE (larger than the buffer), -EPROTO (more descriptors than allowed, or cut off). Descriptors are
- * CLOEXEC. On failure none is left open. `fds_out` NULL: none is allowed, and one that comes is never opened, not even to
- * be closed. `flags`: 0 or MSG_DONTWAIT.
+ * Receive one datagram into `buffer` (`capacity` bytes). Returns its size; 0: the peer hung up; a
+ * negative errno: -EAGAIN, -EMSGSIZE (larger than the buffer), -EPROTO (more descriptors than
+ * allowed, or cut off). Descriptors are CLOEXEC. On failure none is left open. `fds_out` NULL: none
+ * is allowed, and one that comes is never opened, not even to be closed. `flags`: 0 or
+ * MSG_DONTWAIT.
  */
-ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct packet_fds *fds_out, int flags);
+ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct packet_fds *fds_out,
+			      int flags);
 
 /* Connect to a path. 0 and the socket, or a negative errno (-ENAMETOOLONG for a long path). */
 int packet_socket_connect(const char *path, int *socket_out);

@@ -18,8 +18,8 @@
 enum { DESCRIPTORS_MAX = 16, ATTEMPTS_MAX = 16, MACHINE_BYTES = 9, OLD_SECONDS = 30 * 24 * 3600 };
 
 /*
- * This machine, since it was started: a file system that several share may keep each one's locks to itself, and then those of
- * another look like nobody's. Where that cannot be known all are one.
+ * This machine, since it was started: a file system that several share may keep each one's locks to
+ * itself, and then those of another look like nobody's. Where that cannot be known all are one.
  */
 static void name_machine(char machine_out[MACHINE_BYTES])
 {
@@ -68,7 +68,8 @@ static bool may_be_left(const struct stat *status, bool of_this_machine)
 	       (of_this_machine || status->st_mtime < time(NULL) - OLD_SECONDS);
 }
 
-/* Whoever made it may be about to lock it: it looks then whether it is still there. So do we, who have only its name. */
+/* Whoever made it may be about to lock it: it looks then whether it is still there. So do we, who
+ * have only its name. */
 static void remove_if_left(const char *path, bool of_this_machine)
 {
 	struct stat status;
@@ -91,7 +92,8 @@ static bool is_named_so(const char *name, const char *prefix)
 	const size_t length = strlen(prefix);
 
 	return strncmp(name, prefix, length) == 0 && name[length] == '-' &&
-	       strlen(name) == length + MACHINE_BYTES + sizeof(SUFFIX) - 1 && name[length + MACHINE_BYTES] == '-' &&
+	       strlen(name) == length + MACHINE_BYTES + sizeof(SUFFIX) - 1 &&
+	       name[length + MACHINE_BYTES] == '-' &&
 	       strspn(name + length + 1, "0123456789abcdef") == MACHINE_BYTES - 1;
 }
 
@@ -105,12 +107,14 @@ static void remove_those_left(const char *parent, const char *prefix, const char
 		if (asprintf(&path, "%s/%s", parent, entry->d_name) < 0)
 			path = NULL;
 		if (path)
-			remove_if_left(path, strncmp(entry->d_name + strlen(prefix) + 1, machine, MACHINE_BYTES - 1) == 0);
+			remove_if_left(path, strncmp(entry->d_name + strlen(prefix) + 1, machine,
+						     MACHINE_BYTES - 1) == 0);
 	}
 }
 
 /* -EAGAIN: another process took it for one that was left, or locked it first. */
-static int attempt(const char *parent, const char *prefix, const char *machine, struct private_folder *folder_out)
+static int attempt(const char *parent, const char *prefix, const char *machine,
+		   struct private_folder *folder_out)
 {
 	CLEANUP(free_pointer) char *path = NULL;
 

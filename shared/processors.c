@@ -21,8 +21,10 @@ uint32_t processors_parse_quota(const char *text)
 {
 	char *quota_end, *period_end;
 	errno = 0;
-	unsigned long long quota = strtoull(text, &quota_end, 10), period = strtoull(quota_end, &period_end, 10);
-	if (errno || quota_end == text || period_end == quota_end || period == 0 || quota / period >= UINT32_MAX)
+	unsigned long long quota = strtoull(text, &quota_end, 10),
+			   period = strtoull(quota_end, &period_end, 10);
+	if (errno || quota_end == text || period_end == quota_end || period == 0 ||
+	    quota / period >= UINT32_MAX)
 		return UINT32_MAX;
 	return quota < period ? 1 : (uint32_t)(quota / period);
 }

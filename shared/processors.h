@@ -1,4 +1,5 @@
-/* How many processors there are for a process: not more than it may run on, nor than its control group has the time of. */
+/* How many processors there are for a process: not more than it may run on, nor than its control
+ * group has the time of. */
 #ifndef SYCL_SHARED_PROCESSORS_H
 #define SYCL_SHARED_PROCESSORS_H
 
@@ -12,11 +13,12 @@
 /* That the calling thread, and so those that it starts, may run on; at least 1. One system call. */
 uint32_t processors_allowed(void);
 /*
- * How many whole processors' time this process' control group and those above it have, at least 1; UINT32_MAX: all that there is, or not
- * known. Reads files of the kernel's, some microseconds each.
+ * How many whole processors' time this process' control group and those above it have, at least 1;
+ * UINT32_MAX: all that there is, or not known. Reads files of the kernel's, some microseconds each.
  */
 uint32_t processors_quota(void);
-/* The less of the two; or what PROCESSORS_VARIABLE says, if that is a number from 1 to PROCESSORS_MOST. */
+/* The less of the two; or what PROCESSORS_VARIABLE says, if that is a number from 1 to
+ * PROCESSORS_MOST. */
 uint32_t processors_here(void);
 
 /* Of that variable. False: it is no such number, and `count_out` is as before. */

@@ -1,11 +1,13 @@
 /*
- * The payload of a RESUBMIT record: a command group of a shape that a message has defined (CommandGroup.shape), with what
- * is new about it. Fixed-width words in the byte order of the machine; how many there are follows from the shape alone:
+ * The payload of a RESUBMIT record: a command group of a shape that a message has defined
+ * (CommandGroup.shape), with what is new about it. Fixed-width words in the byte order of the
+ * machine; how many there are follows from the shape alone:
  *
  *   struct resubmit_record
  *   struct resubmit_event   one for each of the shape's depends_on, in its order
  *   uint64_t                one for each USM argument, in the order of arguments: its address
- *   uint8_t                 the values of all value arguments, in the order of arguments, without gaps
+ *   uint8_t                 the values of all value arguments, in the order of arguments, without
+ * gaps
  */
 #ifndef SYCL_SHARED_RESUBMIT_H
 #define SYCL_SHARED_RESUBMIT_H
@@ -15,10 +17,10 @@
 #include <stdint.h>
 
 struct resubmit_record {
-	uint32_t shape;      /* 1 to SHAPES_MAX */
-	uint32_t generation; /* of the shape's definition */
-	uint64_t group;      /* as in CommandGroup */
-	uint32_t flags;      /* RESUBMIT_*; the other bits 0 */
+	uint32_t shape;            /* 1 to SHAPES_MAX */
+	uint32_t generation;       /* of the shape's definition */
+	uint64_t group;            /* as in CommandGroup */
+	uint32_t flags;            /* RESUBMIT_*; the other bits 0 */
 	uint32_t slot, slot_value; /* with RESUBMIT_WANTS_SLOT; else 0 */
 	uint32_t rest_bytes;       /* of what follows */
 };

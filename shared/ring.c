@@ -17,14 +17,16 @@ static uint64_t record_bytes(uint64_t payload_bytes)
 	return sizeof(struct ring_record) + padded(payload_bytes);
 }
 
-/* Half the ring: with any smaller room at the end, pad and record together still fit into an empty ring. */
+/* Half the ring: with any smaller room at the end, pad and record together still fit into an empty
+ * ring. */
 static uint64_t record_bytes_max(uint64_t ring_bytes)
 {
 	uint64_t most = record_bytes(PACKET_BYTES_MAX);
 	return most < ring_bytes / 2 ? most : ring_bytes / 2;
 }
 
-/* One load and one store of the whole head, so that a peer that writes meanwhile cannot show us two versions of it. */
+/* One load and one store of the whole head, so that a peer that writes meanwhile cannot show us two
+ * versions of it. */
 static void store_head(uint8_t *place, const struct ring_record *head)
 {
 	uint64_t word;
@@ -40,8 +42,8 @@ static struct ring_record load_head(const uint8_t *place)
 	return head;
 }
 
-void ring_writer_init(struct ring_writer *writer, void *data, uint64_t bytes, _Atomic uint64_t *head_word,
-		      _Atomic uint64_t *tail_word)
+void ring_writer_init(struct ring_writer *writer, void *data, uint64_t bytes,
+		      _Atomic uint64_t *head_word, _Atomic uint64_t *tail_word)
 {
 	*writer = (struct ring_writer){
 		.data = data,
@@ -51,8 +53,8 @@ void ring_writer_init(struct ring_writer *writer, void *data, uint64_t bytes, _A
 	};
 }
 
-void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t bytes, _Atomic uint64_t *head_word,
-		      _Atomic uint64_t *tail_word)
+void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t bytes,
+		      _Atomic uint64_t *head_word, _Atomic uint64_t *tail_word)
 {
 	*reader = (struct ring_reader){
 		.data = data,
@@ -75,7 +77,8 @@ static int make_room(struct ring_writer *writer, uint64_t wanted_bytes)
 	return writer->head + wanted_bytes - tail <= writer->bytes ? 0 : -EAGAIN;
 }
 
-int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payload_bytes, void **payload_out)
+int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payload_bytes,
+			void **payload_out)
 {
 	uint64_t wanted = record_bytes(payload_bytes);
 	if (wanted > record_bytes_max(writer->bytes))
@@ -90,13 +93,15 @@ int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payl
 		return r;
 
 	if (pad) {
-		store_head(writer->data + offset, &(struct ring_record){
-			.payload_bytes = (uint32_t)(pad - sizeof(struct ring_record)),
-			.kind = RING_RECORD_PAD,
-		});
+		store_head(writer->data + offset,
+			   &(struct ring_record){
+				   .payload_bytes = (uint32_t)(pad - sizeof(struct ring_record)),
+				   .kind = RING_RECORD_PAD,
+			   });
 		offset = 0;
 	}
-	store_head(writer->data + offset, &(struct ring_record){ .payload_bytes = payload_bytes, .kind = kind });
+	store_head(writer->data + offset,
+		   &(struct ring_record){.payload_bytes = payload_bytes, .kind = kind});
 	uint8_t *payload = writer->data + offset + sizeof(struct ring_record);
 	if (padded(payload_bytes) != payload_bytes)
 		memset(payload + padded(payload_bytes) - ALIGNMENT, 0, ALIGNMENT);
@@ -125,25 +130,31 @@ static int find_record(struct ring_reader *reader)
 	return 1;
 }
 
-/* The record at `position`: its head is checked against everything that the memory behind it must fulfil. */
-static int check_record(const struct ring_reader *reader, uint64_t position, struct ring_record *head_out)
+/* The record at `position`: its head is checked against everything that the memory behind it must
+ * fulfil. */
+static int check_record(const struct ring_reader *reader, uint64_t position,
+			struct ring_record *head_out)
 {
 	uint64_t available = reader->head - position;
 	uint64_t to_end = reader->bytes - (position & (reader->bytes - 1));
 	struct ring_record head = load_head(reader->data + (position & (reader->bytes - 1)));
 	uint64_t whole = record_bytes(head.payload_bytes);
-	if (head.reserved != 0 || head.kind > RING_RECORD_RESUBMIT || head.payload_bytes > PACKET_BYTES_MAX)
+	if (head.reserved != 0 || head.kind > RING_RECORD_RESUBMIT ||
+	    head.payload_bytes > PACKET_BYTES_MAX)
 		return -EPROTO;
 	if (whole > record_bytes_max(reader->bytes) || whole > available || whole > to_end)
 		return -EPROTO;
-	/* A pad fills the end and a record follows, at the ring's start; one there would be longer than any record. */
-	if (head.kind == RING_RECORD_PAD && (head.payload_bytes + sizeof(head) != to_end || whole == available))
+	/* A pad fills the end and a record follows, at the ring's start; one there would be longer
+	 * than any record. */
+	if (head.kind == RING_RECORD_PAD &&
+	    (head.payload_bytes + sizeof(head) != to_end || whole == available))
 		return -EPROTO;
 	*head_out = head;
 	return 0;
 }
 
-int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_out, uint32_t *payload_bytes_out)
+int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_out,
+		     uint32_t *payload_bytes_out)
 {
 	int r = find_record(reader);
 	if (r <= 0)

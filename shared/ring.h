@@ -1,6 +1,6 @@
 /*
- * Writer and reader of one ring (ring_layout.h), the same code for submit and reply ring and for both sides.
- * Neither trusts the other side's word. One thread at a time each; never blocks.
+ * Writer and reader of one ring (ring_layout.h), the same code for submit and reply ring and for
+ * both sides. Neither trusts the other side's word. One thread at a time each; never blocks.
  */
 #ifndef SYCL_SHARED_RING_H
 #define SYCL_SHARED_RING_H
@@ -11,12 +11,12 @@
 
 struct ring_writer {
 	uint8_t *data;
-	uint64_t bytes;             /* power of two */
+	uint64_t bytes;              /* power of two */
 	_Atomic uint64_t *head_word; /* ours */
 	_Atomic uint64_t *tail_word; /* the peer's */
-	uint64_t head;              /* private: what is published */
-	uint64_t reserved_end;      /* private: behind the reserved record; == head when none */
-	uint64_t tail;              /* private: the last good reading of the peer's word */
+	uint64_t head;               /* private: what is published */
+	uint64_t reserved_end;       /* private: behind the reserved record; == head when none */
+	uint64_t tail;               /* private: the last good reading of the peer's word */
 };
 
 struct ring_reader {
@@ -24,21 +24,22 @@ struct ring_reader {
 	uint64_t bytes;
 	_Atomic uint64_t *head_word; /* the peer's */
 	_Atomic uint64_t *tail_word; /* ours */
-	uint64_t head;              /* private: the last good reading of the peer's word */
-	uint64_t tail;              /* private: read up to here, published by ring_reader_publish */
+	uint64_t head;               /* private: the last good reading of the peer's word */
+	uint64_t tail; /* private: read up to here, published by ring_reader_publish */
 };
 
-void ring_writer_init(struct ring_writer *writer, void *data, uint64_t bytes, _Atomic uint64_t *head_word,
-		      _Atomic uint64_t *tail_word);
-void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t bytes, _Atomic uint64_t *head_word,
-		      _Atomic uint64_t *tail_word);
+void ring_writer_init(struct ring_writer *writer, void *data, uint64_t bytes,
+		      _Atomic uint64_t *head_word, _Atomic uint64_t *tail_word);
+void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t bytes,
+		      _Atomic uint64_t *head_word, _Atomic uint64_t *tail_word);
 
 /*
- * Make room for a record. The payload pointer is 8-aligned and stays good until commit or the next reserve.
- * -EAGAIN: full now. -EMSGSIZE: larger than PACKET_BYTES_MAX or than half the ring. -EPROTO: the peer's word is out
- * of range.
+ * Make room for a record. The payload pointer is 8-aligned and stays good until commit or the next
+ * reserve. -EAGAIN: full now. -EMSGSIZE: larger than PACKET_BYTES_MAX or than half the ring.
+ * -EPROTO: the peer's word is out of range.
  */
-int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payload_bytes, void **payload_out);
+int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payload_bytes,
+			void **payload_out);
 void ring_writer_commit(struct ring_writer *writer);
 
 /* Where the next record is likely to begin. */
@@ -48,14 +49,16 @@ static inline const void *ring_writer_next(const struct ring_writer *writer)
 }
 
 /*
- * It is soon to be written there, a hundred bytes or so: another processor has read these lines, the last one in this round and the
- * others in the one before, and must give them up first. Without that what is published waits for it. Any address will do.
+ * It is soon to be written there, a hundred bytes or so: another processor has read these lines,
+ * the last one in this round and the others in the one before, and must give them up first. Without
+ * that what is published waits for it. Any address will do.
  */
 static inline void ring_writer_fetch(const void *next)
 {
 	const char *at = next;
 #if defined(__x86_64__)
-	/* The compiler's own prefetch asks for the right to write only where it may take such a processor for granted. */
+	/* The compiler's own prefetch asks for the right to write only where it may take such a
+	 * processor for granted. */
 	__asm__ volatile("prefetchw %0\n\tprefetchw %1" : : "m"(at[0]), "m"(at[64]));
 #else
 	__builtin_prefetch(at, 1);
@@ -64,16 +67,17 @@ static inline void ring_writer_fetch(const void *next)
 }
 
 /*
- * Copy the next record's payload into `buffer` (private memory; at least PACKET_BYTES_MAX). 1: copied one; 0: empty.
- * -EPROTO: the peer's word, or a record's head, is out of range: the session must close.
- * The room is given back by ring_reader_publish, so that a batch costs one store.
+ * Copy the next record's payload into `buffer` (private memory; at least PACKET_BYTES_MAX). 1:
+ * copied one; 0: empty. -EPROTO: the peer's word, or a record's head, is out of range: the session
+ * must close. The room is given back by ring_reader_publish, so that a batch costs one store.
  */
-int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_out, uint32_t *payload_bytes_out);
+int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_out,
+		     uint32_t *payload_bytes_out);
 void ring_reader_publish(struct ring_reader *reader);
 
 /*
- * Where the next record begins; back there, and what was read since is read again, as if for the first time. Nothing may have
- * been published in between.
+ * Where the next record begins; back there, and what was read since is read again, as if for the
+ * first time. Nothing may have been published in between.
  */
 static inline uint64_t ring_reader_place(const struct ring_reader *reader)
 {

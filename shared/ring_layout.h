@@ -11,9 +11,10 @@
  *            | completion slots, 8 bytes each
  *            +-----------------------------+
  *
- * Positions (head, tail) count bytes ever written or read; the place in the ring is position & (bytes - 1).
- * Each word has one writer. Everything here is hostile to both sides: a side keeps its own private copy of the
- * words that it writes, reads the other's word once, checks it, and copies a record out before it looks at it.
+ * Positions (head, tail) count bytes ever written or read; the place in the ring is position &
+ * (bytes - 1). Each word has one writer. Everything here is hostile to both sides: a side keeps its
+ * own private copy of the words that it writes, reads the other's word once, checks it, and copies
+ * a record out before it looks at it.
  */
 #ifndef SYCL_SHARED_RING_LAYOUT_H
 #define SYCL_SHARED_RING_LAYOUT_H
@@ -23,10 +24,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_MAGIC 0x676e69726c637973ull /* "syclring" */
-#define RING_LAYOUT 1u                   /* a different layout is refused at the handshake, not guessed */
+#define RING_MAGIC  0x676e69726c637973ull /* "syclring" */
+#define RING_LAYOUT 1u /* a different layout is refused at the handshake, not guessed */
 
-/* The words of different writers stand 64 bytes apart. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
+/* The words of different writers stand 64 bytes apart.
+ * NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct ring_header {
 	uint64_t magic;
 	uint32_t layout;
@@ -45,12 +47,14 @@ struct ring_header {
 	_Alignas(64) _Atomic uint64_t submit_tail; /* written by the engine */
 	_Alignas(64) _Atomic uint64_t reply_head;  /* written by the engine */
 	_Alignas(64) _Atomic uint64_t reply_tail;  /* written by the client */
-	/* 1: asleep, wake me. Set by the sleeper, taken back by whoever wakes it (exchange to 0). */
+	/* 1: asleep, wake me. Set by the sleeper, taken back by whoever wakes it (exchange to 0).
+	 */
 	_Alignas(64) _Atomic uint32_t engine_sleeps;
 	_Alignas(64) _Atomic uint32_t client_sleeps;
 	/* 1: the client waits for room in the submit ring; taken back by the engine as above. */
 	_Alignas(64) _Atomic uint32_t client_wants_room;
-	/* 1: the engine waits for room in the reply ring; taken back by the client, which rings the bell. */
+	/* 1: the engine waits for room in the reply ring; taken back by the client, which rings the
+	 * bell. */
 	_Alignas(64) _Atomic uint32_t engine_wants_room;
 	_Alignas(64) uint8_t end[0];
 };
@@ -59,7 +63,8 @@ static_assert(sizeof(struct ring_header) == 640, "the header's size is part of t
 static_assert(offsetof(struct ring_header, submit_head) == 128, "part of the layout");
 static_assert(offsetof(struct ring_header, engine_wants_room) == 576, "part of the layout");
 
-/* In front of each record. Records begin at multiples of 8; one never wraps: a PAD record fills the end. */
+/* In front of each record. Records begin at multiples of 8; one never wraps: a PAD record fills the
+ * end. */
 struct ring_record {
 	uint32_t payload_bytes; /* without this head and without padding */
 	uint16_t kind;
@@ -70,17 +75,21 @@ static_assert(sizeof(struct ring_record) == 8, "part of the layout");
 
 enum ring_record_kind {
 	RING_RECORD_PAD = 0,
-	RING_RECORD_MESSAGE = 1,  /* a packed Command or Reply */
-	RING_RECORD_RESUBMIT = 2, /* a command group of a known shape (resubmit.h); with FEATURE_RESUBMIT */
+	RING_RECORD_MESSAGE = 1, /* a packed Command or Reply */
+	RING_RECORD_RESUBMIT =
+		2, /* a command group of a known shape (resubmit.h); with FEATURE_RESUBMIT */
 };
 
-/* Written by the engine (or by the device, success only): status first, then sequence with release. */
+/* Written by the engine (or by the device, success only): status first, then sequence with release.
+ */
 struct completion_slot {
 	_Atomic uint32_t sequence;
-	_Atomic uint32_t status; /* 0, or "something failed here": the reply ring says what; of a host task SLOT_STATUS_EARLY, too */
+	_Atomic uint32_t status; /* 0, or "something failed here": the reply ring says what; of a
+				    host task SLOT_STATUS_EARLY, too */
 };
 
-/* Of a host task that has an early event, instead of 0: its turn comes when that event has happened, on the device. */
+/* Of a host task that has an early event, instead of 0: its turn comes when that event has
+ * happened, on the device. */
 #define SLOT_STATUS_EARLY 2u
 
 static_assert(sizeof(struct completion_slot) == 8, "part of the layout");

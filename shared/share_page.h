@@ -1,10 +1,11 @@
 /*
- * How a device's time is divided among users' engines: two pages of memory for each engine, made by the supervisor.
- * Of the first an engine can only read what it is granted; into the second it writes what it has used and wants. Nobody else
- * has either. What an engine writes is a claim, and whoever writes nothing claims nothing.
+ * How a device's time is divided among users' engines: two pages of memory for each engine, made by
+ * the supervisor. Of the first an engine can only read what it is granted; into the second it
+ * writes what it has used and wants. Nobody else has either. What an engine writes is a claim, and
+ * whoever writes nothing claims nothing.
  *
- *   supervisor ── share_grants ──► engine        one slot for each device: SHARE_SLOT(backend, index of that backend's list)
- *              ◄── share_claims ──
+ *   supervisor ── share_grants ──► engine        one slot for each device: SHARE_SLOT(backend,
+ * index of that backend's list) ◄── share_claims ──
  *
  * All words are read and written by themselves, relaxed; that they fit together is not needed.
  */
@@ -22,28 +23,31 @@
 #define SHARE_SLOTS    (SHARE_BACKENDS * SHARE_DEVICES)
 #define SHARE_WHOLE    1000u /* parts of a device's time: permille */
 
-#define SHARE_BEAT_NS  8000000ull   /* an engine that has something to do writes at least so often */
-#define SHARE_STALE_NS 50000000ull  /* one that has written nothing for so long wants nothing */
-#define SHARE_ALONE_NS 200000000ull /* a supervisor that watches and has not looked for so long divides nothing */
+#define SHARE_BEAT_NS  8000000ull  /* an engine that has something to do writes at least so often */
+#define SHARE_STALE_NS 50000000ull /* one that has written nothing for so long wants nothing */
+#define SHARE_ALONE_NS                                                                             \
+	200000000ull /* a supervisor that watches and has not looked for so long divides nothing   \
+		      */
 
 struct share_grants {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t slot_count;
-	_Atomic uint32_t
-		watch; /* odd: the supervisor looks at claims; even: it does not, and wants to be told when one begins */
+	_Atomic uint32_t watch; /* odd: the supervisor looks at claims; even: it does not, and wants
+				   to be told when one begins */
 	uint32_t reserved;
 	_Atomic uint64_t beat_ns; /* CLOCK_MONOTONIC: when it looked last */
 	uint8_t padding[32];
-	_Atomic uint32_t
-		granted[SHARE_SLOTS]; /* permille of the device's time; SHARE_WHOLE: as it comes; 0: nothing now */
+	_Atomic uint32_t granted[SHARE_SLOTS]; /* permille of the device's time; SHARE_WHOLE: as it
+						  comes; 0: nothing now */
 };
 
 static_assert(sizeof(struct share_grants) == 64 + 4 * SHARE_SLOTS, "part of the layout");
 
 struct share_claim {
-	_Atomic uint64_t used_ns;       /* device time, since the engine began */
-	_Atomic uint64_t busy_ns;       /* time with something waiting or running there, but for what goes on now: */
+	_Atomic uint64_t used_ns; /* device time, since the engine began */
+	_Atomic uint64_t busy_ns; /* time with something waiting or running there, but for what goes
+				     on now: */
 	_Atomic uint64_t busy_since_ns; /* CLOCK_MONOTONIC; 0: there is nothing */
 	_Atomic uint32_t running;       /* groups that are on the device */
 	uint32_t reserved;
@@ -52,8 +56,9 @@ struct share_claim {
 static_assert(sizeof(struct share_claim) == 32, "part of the layout");
 
 struct share_claims {
-	_Atomic uint64_t beat;                    /* another number each time that it writes */
-	_Atomic uint32_t devices[SHARE_BACKENDS]; /* bit n: there is something in the slot of device n */
+	_Atomic uint64_t beat; /* another number each time that it writes */
+	_Atomic uint32_t
+		devices[SHARE_BACKENDS]; /* bit n: there is something in the slot of device n */
 	uint8_t padding[40];
 	struct share_claim slots[SHARE_SLOTS];
 };
@@ -63,7 +68,8 @@ static_assert(sizeof(struct share_claims) == 64 + 32 * SHARE_SLOTS, "part of the
 /* SHARE_SLOTS: that device has none. */
 static inline uint32_t share_slot(uint32_t backend, uint32_t index)
 {
-	return backend < SHARE_BACKENDS && index < SHARE_DEVICES ? backend * SHARE_DEVICES + index : SHARE_SLOTS;
+	return backend < SHARE_BACKENDS && index < SHARE_DEVICES ? backend * SHARE_DEVICES + index
+								 : SHARE_SLOTS;
 }
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * How long a thread looks without a pause before it sleeps, learned from how long it had to wait lately, asleep or not: what
- * came within reach of a look is worth one next time, what did not makes the next one shorter. So a sleep that was not
- * necessary is the last one, and a thread that waits long spends almost nothing. Pure: times come in, a time goes out.
+ * How long a thread looks without a pause before it sleeps, learned from how long it had to wait
+ * lately, asleep or not: what came within reach of a look is worth one next time, what did not
+ * makes the next one shorter. So a sleep that was not necessary is the last one, and a thread that
+ * waits long spends almost nothing. Pure: times come in, a time goes out.
  */
 #ifndef SYCL_SHARED_SPIN_PACE_H
 #define SYCL_SHARED_SPIN_PACE_H
@@ -9,17 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Much longer than a round trip of a small kernel, and of the order of what a sleep and its end cost. */
+/* Much longer than a round trip of a small kernel, and of the order of what a sleep and its end
+ * cost. */
 #define SPIN_PACE_MAX_NS 50000u
 #define SPIN_PACE_MIN_NS 1000u
 /*
- * Of the latency class, whose kernels and pauses are often longer than that, and for which being woken costs more than what it waits
- * for: while such sessions work at this pace, each thread in their way may use up a processor. Only where there are this many.
+ * Of the latency class, whose kernels and pauses are often longer than that, and for which being
+ * woken costs more than what it waits for: while such sessions work at this pace, each thread in
+ * their way may use up a processor. Only where there are this many.
  */
 #define SPIN_PACE_LATENCY_MAX_NS     1000000u
 #define SPIN_PACE_LATENCY_PROCESSORS 8
 
-/* `spin_ns`: of the wait that is over, `waited_ns`: all of that wait. Both sides' own times, any clock. `most_ns`: one of the above. */
+/* `spin_ns`: of the wait that is over, `waited_ns`: all of that wait. Both sides' own times, any
+ * clock. `most_ns`: one of the above. */
 static inline uint64_t spin_pace_learn(uint64_t spin_ns, uint64_t waited_ns, uint64_t most_ns)
 {
 	if (waited_ns > most_ns)
@@ -34,7 +38,8 @@ static inline uint64_t spin_pace_learn(uint64_t spin_ns, uint64_t waited_ns, uin
 /* `is_latency`: somebody of the latency class is waited for, or waits. */
 static inline uint64_t spin_pace_most(bool is_latency, long processors)
 {
-	return is_latency && processors >= SPIN_PACE_LATENCY_PROCESSORS ? SPIN_PACE_LATENCY_MAX_NS : SPIN_PACE_MAX_NS;
+	return is_latency && processors >= SPIN_PACE_LATENCY_PROCESSORS ? SPIN_PACE_LATENCY_MAX_NS
+									: SPIN_PACE_MAX_NS;
 }
 
 #endif

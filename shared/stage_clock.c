@@ -15,9 +15,11 @@ static void map_file(void)
 	const char *path = secure_getenv("SYCLD_STAGES_FILE");
 	CLEANUP(close_fd) int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
 	struct stat facts;
-	if (file < 0 || fstat(file, &facts) < 0 || facts.st_size < (off_t)sizeof(struct stage_times))
+	if (file < 0 || fstat(file, &facts) < 0 ||
+	    facts.st_size < (off_t)sizeof(struct stage_times))
 		return;
-	void *address = mmap(NULL, sizeof(struct stage_times), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	void *address =
+		mmap(NULL, sizeof(struct stage_times), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (address != MAP_FAILED)
 		mapped = address;
 }

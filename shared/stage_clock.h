@@ -1,9 +1,11 @@
 /*
- * When a command group passes from one hand to the next: what syclbench's breakdown is made of. Only a build with
- * -DSYCLD_STAGES=ON has it; in any other STAGE_MARK is nothing at all, and stage_clock.c is not compiled.
+ * When a command group passes from one hand to the next: what syclbench's breakdown is made of.
+ * Only a build with -DSYCLD_STAGES=ON has it; in any other STAGE_MARK is nothing at all, and
+ * stage_clock.c is not compiled.
  *
- * The times lie in a file that all processes map whose environment names it (SYCLD_STAGES_FILE); where it names none,
- * nothing is kept. A time is that of a group's number, whatever its queue: measure one queue at a time.
+ * The times lie in a file that all processes map whose environment names it (SYCLD_STAGES_FILE);
+ * where it names none, nothing is kept. A time is that of a group's number, whatever its queue:
+ * measure one queue at a time.
  */
 #ifndef SYCL_SHARED_STAGE_CLOCK_H
 #define SYCL_SHARED_STAGE_CLOCK_H
@@ -16,7 +18,8 @@
 /* In the order in which a group goes through them. */
 enum stage {
 	STAGE_BEGUN,     /* the program is about to build it: syclbench says so */
-	STAGE_WRITTEN,   /* library: its record is whole, and about to be visible; of known shapes only */
+	STAGE_WRITTEN,   /* library: its record is whole, and about to be visible; of known shapes
+			    only */
 	STAGE_RUNG,      /* library: the engine has been woken, if it slept */
 	STAGE_TAKEN,     /* front thread: the record has been copied out of the ring */
 	STAGE_DECODED,   /* front thread: all of it has been looked up and checked */
@@ -32,21 +35,24 @@ enum stage {
 /* Groups beyond so many lose their times to later ones. A power of two. */
 #define STAGE_GROUPS 32768u
 
-/* Sorted by stage, not by group: what one thread writes lies together. ns of CLOCK_MONOTONIC; 0: not yet. */
+/* Sorted by stage, not by group: what one thread writes lies together. ns of CLOCK_MONOTONIC; 0:
+ * not yet. */
 struct stage_times {
 	_Atomic uint64_t at_ns[STAGES][STAGE_GROUPS];
 };
 
 #ifdef SYCLD_STAGES
 
-/* Maps the file at the first call of this process and keeps it mapped. NULL: none is named, or it is too short. */
+/* Maps the file at the first call of this process and keeps it mapped. NULL: none is named, or it
+ * is too short. */
 struct stage_times *stage_times(void);
 
 static inline void stage_mark(uint64_t group, enum stage stage)
 {
 	struct stage_times *times = stage_times();
 	if (times)
-		atomic_store_explicit(&times->at_ns[stage][group % STAGE_GROUPS], clock_now_ns(), memory_order_relaxed);
+		atomic_store_explicit(&times->at_ns[stage][group % STAGE_GROUPS], clock_now_ns(),
+				      memory_order_relaxed);
 }
 
 #define STAGE_MARK(group, stage) stage_mark(group, stage)
@@ -62,7 +68,7 @@ static inline void stage_mark_all(uint64_t first, uint32_t count, enum stage sta
 
 #else
 
-#define STAGE_MARK(group, stage) ((void)0)
+#define STAGE_MARK(group, stage)            ((void)0)
 #define STAGE_MARK_ALL(first, count, stage) ((void)0)
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The codes that travel in Status.code and in completion slots. They equal the public sycl_result values
- * (client/ asserts it). Inside, functions return 0 or a negative errno; a status is what a client is told.
+ * The codes that travel in Status.code and in completion slots. They equal the public sycl_result
+ * values (client/ asserts it). Inside, functions return 0 or a negative errno; a status is what a
+ * client is told.
  */
 #ifndef SYCL_SHARED_STATUS_H
 #define SYCL_SHARED_STATUS_H
@@ -33,10 +34,12 @@ enum sycl_status {
 	STATUS_FORKED = -39,
 };
 
-/* The name as in the public header without its prefix, e.g. "QUOTA"; "UNKNOWN" for anything else. Static. */
+/* The name as in the public header without its prefix, e.g. "QUOTA"; "UNKNOWN" for anything else.
+ * Static. */
 const char *status_name(int code);
 
-/* The status that fits a negative errno best: -ENOMEM to MEMORY_ALLOCATION, -EDQUOT to QUOTA, ... */
+/* The status that fits a negative errno best: -ENOMEM to MEMORY_ALLOCATION, -EDQUOT to QUOTA, ...
+ */
 enum sycl_status status_from_errno(int negative_errno);
 
 #endif

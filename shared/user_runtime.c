@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-__attribute__((format(printf, 3, 4))) static int format_path(char *path_out, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int format_path(char *path_out, size_t size,
+							     const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -55,7 +56,9 @@ int user_runtime_path(const char *shared, char *path_out, size_t size)
 	int r = format_path(path_out, size, "%s/sycld-%lu", shared, (unsigned long)geteuid());
 	if (r < 0 || is_own_folder(path_out) || path_at_home(at_home, sizeof(at_home)) < 0)
 		return r;
-	return is_own_folder(at_home) || is_there(path_out) ? format_path(path_out, size, "%s", at_home) : 0;
+	return is_own_folder(at_home) || is_there(path_out)
+		       ? format_path(path_out, size, "%s", at_home)
+		       : 0;
 }
 
 /* What is missing above it; what cannot be made is missing when the folder itself is to be made. */

@@ -1,8 +1,9 @@
 /*
- * Where USM of kinds host and shared lies: at the same addresses in a client and in its engine. The client chooses the
- * place, the engine takes it only inside of this window. There the kernel puts nothing by itself - neither heap, stack
- * nor libraries, and no driver's reservations - so a client can be in the way of nobody but other clients of its
- * engine, which choose at random. (AddressSanitizer's shadow lies below, ThreadSanitizer's inside: it has no such USM.)
+ * Where USM of kinds host and shared lies: at the same addresses in a client and in its engine. The
+ * client chooses the place, the engine takes it only inside of this window. There the kernel puts
+ * nothing by itself - neither heap, stack nor libraries, and no driver's reservations - so a client
+ * can be in the way of nobody but other clients of its engine, which choose at random.
+ * (AddressSanitizer's shadow lies below, ThreadSanitizer's inside: it has no such USM.)
  */
 #ifndef SYCL_SHARED_USM_WINDOW_H
 #define SYCL_SHARED_USM_WINDOW_H
@@ -18,8 +19,8 @@
 /* May an arena lie there? */
 static inline bool usm_place_good(uint64_t address, uint64_t size_bytes)
 {
-	return address % USM_PLACE_BYTES == 0 && address >= USM_WINDOW_BEGIN && address < USM_WINDOW_END &&
-	       size_bytes <= USM_WINDOW_END - address;
+	return address % USM_PLACE_BYTES == 0 && address >= USM_WINDOW_BEGIN &&
+	       address < USM_WINDOW_END && size_bytes <= USM_WINDOW_END - address;
 }
 
 #endif

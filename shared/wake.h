@@ -1,10 +1,10 @@
 /*
- * Sleep flags: store, sequentially consistent fence, load the other's word. Acquire and release alone lose wake-ups
- * (measured: 12,792 in 3 million).
+ * Sleep flags: store, sequentially consistent fence, load the other's word. Acquire and release
+ * alone lose wake-ups (measured: 12,792 in 3 million).
  *
- *   sleeper: wake_prepare_sleep(flag); if there is work: wake_cancel_sleep(flag), go on; else sleep in poll;
- *            after waking: wake_cancel_sleep(flag).
- *   waker:   publish the work; if (wake_claim(flag)) send the wake-up (eventfd or datagram).
+ *   sleeper: wake_prepare_sleep(flag); if there is work: wake_cancel_sleep(flag), go on; else sleep
+ * in poll; after waking: wake_cancel_sleep(flag). waker:   publish the work; if (wake_claim(flag))
+ * send the wake-up (eventfd or datagram).
  */
 #ifndef SYCL_SHARED_WAKE_H
 #define SYCL_SHARED_WAKE_H
@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ThreadSanitizer does not model fences. Here they order flags that are atomic anyway, so it has nothing to miss. */
+/* ThreadSanitizer does not model fences. Here they order flags that are atomic anyway, so it has
+ * nothing to miss. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
@@ -24,7 +25,8 @@ static inline void wake_prepare_sleep(_Atomic uint32_t *flag)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* A flag that is down already stays in the caches of both sides: only the sleeper itself puts it up. */
+/* A flag that is down already stays in the caches of both sides: only the sleeper itself puts it
+ * up. */
 static inline void wake_cancel_sleep(_Atomic uint32_t *flag)
 {
 	if (atomic_load_explicit(flag, memory_order_relaxed) != 0)
@@ -40,7 +42,8 @@ static inline bool wake_claim(_Atomic uint32_t *flag)
 	return atomic_exchange_explicit(flag, 0, memory_order_acq_rel) != 0;
 }
 
-/* Ring an eventfd bell. EAGAIN means that it is ringing already. Never blocks if the descriptor is non-blocking. */
+/* Ring an eventfd bell. EAGAIN means that it is ringing already. Never blocks if the descriptor is
+ * non-blocking. */
 void wake_ring_bell(int eventfd);
 
 #endif

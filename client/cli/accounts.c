@@ -20,7 +20,7 @@ static bool is_word(const char *text, size_t length, const char *word)
 /* "uid,device" */
 static bool read_by(const char *text, uint32_t *by_out)
 {
-	static const char *const words[] = { "uid", "cgroup", "device", "session" };
+	static const char *const words[] = {"uid", "cgroup", "device", "session"};
 	uint32_t by = 0;
 	for (;;) {
 		size_t length = strcspn(text, ",");
@@ -47,7 +47,8 @@ static bool read_device(const char *text, Sycl__V1__AccountsQuery *query_out)
 	if (!colon || !order_read_number(colon + 1, 0, DEVICE_MOST, &index))
 		return false;
 	for (int backend = 1; backend <= SYCL__V1__BACKEND__BACKEND_FAKE; backend++)
-		if (is_word(text, (size_t)(colon - text), backend_name((Sycl__V1__Backend)backend))) {
+		if (is_word(text, (size_t)(colon - text),
+			    backend_name((Sycl__V1__Backend)backend))) {
 			query_out->of_device = true;
 			query_out->backend = (Sycl__V1__Backend)backend;
 			query_out->index = (uint32_t)index;
@@ -56,11 +57,13 @@ static bool read_device(const char *text, Sycl__V1__AccountsQuery *query_out)
 	return false;
 }
 
-bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *query_out, const char **wrong_out)
+bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *query_out,
+		   const char **wrong_out)
 {
 	uint64_t uid = 0;
 	query_out->by = ACCOUNTS_BY_USER;
-	*wrong_out = "--by wants uid, cgroup, device or session, or several of them with commas between";
+	*wrong_out =
+		"--by wants uid, cgroup, device or session, or several of them with commas between";
 	if (words->by && !read_by(words->by, &query_out->by))
 		return false;
 	*wrong_out = "a user is a number, as 'id -u' says it";

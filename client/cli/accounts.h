@@ -1,4 +1,5 @@
-/* What 'syclctl accounts' is to add up, and by what: from the words of a command line to a request. */
+/* What 'syclctl accounts' is to add up, and by what: from the words of a command line to a request.
+ */
 #ifndef SYCLCTL_ACCOUNTS_H
 #define SYCLCTL_ACCOUNTS_H
 
@@ -7,7 +8,12 @@
 #include <stdbool.h>
 
 /* AccountsQuery.by */
-enum { ACCOUNTS_BY_USER = 1, ACCOUNTS_BY_CGROUP = 2, ACCOUNTS_BY_DEVICE = 4, ACCOUNTS_BY_SESSION = 8 };
+enum {
+	ACCOUNTS_BY_USER = 1,
+	ACCOUNTS_BY_CGROUP = 2,
+	ACCOUNTS_BY_DEVICE = 4,
+	ACCOUNTS_BY_SESSION = 8
+};
 
 /* As they were written; NULL: not given. */
 struct accounts_words {
@@ -16,6 +22,7 @@ struct accounts_words {
 
 bool accounts_words_none(const struct accounts_words *words); /* `uid` is others', too */
 /* False: *wrong_out says what is wrong. The request points into the words. */
-bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *query_out, const char **wrong_out);
+bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *query_out,
+		   const char **wrong_out);
 
 #endif

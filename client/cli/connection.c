@@ -29,7 +29,8 @@ struct places {
 	char paths[DIRECTORIES_MAX][SOCKET_PATH_BYTES - 16];
 };
 
-__attribute__((format(printf, 2, 3))) static int add_place(struct places *places, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int add_place(struct places *places,
+							   const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -81,7 +82,8 @@ static int send_request(nng_socket socket, const Sycl__V1__AdminRequest *request
 	return errno_of(nng_send(socket, bytes, size, 0));
 }
 
-/* The service is believed, but not without a bound: the answer may unpack to so much and no more. */
+/* The service is believed, but not without a bound: the answer may unpack to so much and no more.
+ */
 static int unpack(const void *bytes, size_t size, struct answer *answer_out)
 {
 	struct decode_arena *arena = malloc(sizeof(*arena));
@@ -97,7 +99,7 @@ static int unpack(const void *bytes, size_t size, struct answer *answer_out)
 		free(arena);
 		return -EBADMSG;
 	}
-	*answer_out = (struct answer){ .reply = reply, .block = arena };
+	*answer_out = (struct answer){.reply = reply, .block = arena};
 	return 0;
 }
 
@@ -112,21 +114,23 @@ static int receive_answer(nng_socket socket, struct answer *answer_out)
 	return r;
 }
 
-/* Nothing is said to a service whom we may not believe. Called on a thread of nng's, before nng_dial returns. */
+/* Nothing is said to a service whom we may not believe. Called on a thread of nng's, before
+ * nng_dial returns. */
 static void check_peer(nng_pipe pipe, nng_pipe_ev event, void *context)
 {
 	struct peer *peer = context;
 	uint64_t uid = UINT64_MAX;
 	(void)event;
-	if (nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_UID, &uid) == 0 && (uid == 0 || uid == geteuid()))
+	if (nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_UID, &uid) == 0 &&
+	    (uid == 0 || uid == geteuid()))
 		return;
 	atomic_store(&peer->uid, uid);
 	atomic_store(&peer->refused, true);
 	(void)nng_pipe_close(pipe);
 }
 
-static int exchange(const char *path, const Sycl__V1__AdminRequest *request, int timeout_ms, struct peer *peer,
-		    struct answer *answer_out)
+static int exchange(const char *path, const Sycl__V1__AdminRequest *request, int timeout_ms,
+		    struct peer *peer, struct answer *answer_out)
 {
 	char url[SOCKET_PATH_BYTES + sizeof("ipc://")];
 	(void)snprintf(url, sizeof(url), "ipc://%s", path);
@@ -153,10 +157,11 @@ static int exchange(const char *path, const Sycl__V1__AdminRequest *request, int
 }
 
 /* admin.sock tells more to whom it is open to. */
-static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *request, int timeout_ms, char *path_out,
-			 size_t size, struct peer *peer, struct answer *answer_out)
+static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *request,
+			 int timeout_ms, char *path_out, size_t size, struct peer *peer,
+			 struct answer *answer_out)
 {
-	static const char *const names[] = { "admin.sock", "status.sock" };
+	static const char *const names[] = {"admin.sock", "status.sock"};
 	int r = -ENOENT;
 	for (unsigned i = 0; i < 2 && r == -ENOENT; i++) {
 		int length = snprintf(path_out, size, "%s/%s", directory, names[i]);
@@ -173,31 +178,36 @@ static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *re
 static int nobody(const struct places *places, char *message_out, size_t message_bytes)
 {
 	if (places->count == 1)
-		(void)snprintf(message_out, message_bytes, "no service runs in %s", places->paths[0]);
+		(void)snprintf(message_out, message_bytes, "no service runs in %s",
+			       places->paths[0]);
 	else
-		(void)snprintf(message_out, message_bytes, "no service runs (looked in %s and %s)", places->paths[0],
-			       places->paths[1]);
+		(void)snprintf(message_out, message_bytes, "no service runs (looked in %s and %s)",
+			       places->paths[0], places->paths[1]);
 	return -ENOENT;
 }
 
-static int failure(int r, const char *path, const struct peer *peer, char *message_out, size_t message_bytes)
+static int failure(int r, const char *path, const struct peer *peer, char *message_out,
+		   size_t message_bytes)
 {
 	if (r == -EPERM)
-		(void)snprintf(message_out, message_bytes, "the service at %s runs as uid %lu, who is not trusted", path,
+		(void)snprintf(message_out, message_bytes,
+			       "the service at %s runs as uid %lu, who is not trusted", path,
 			       (unsigned long)atomic_load(&peer->uid));
 	else if (r == -ETIMEDOUT)
-		(void)snprintf(message_out, message_bytes, "the service at %s does not answer", path);
+		(void)snprintf(message_out, message_bytes, "the service at %s does not answer",
+			       path);
 	else
-		(void)snprintf(message_out, message_bytes, "asking the service at %s failed: %s", path, strerror(-r));
+		(void)snprintf(message_out, message_bytes, "asking the service at %s failed: %s",
+			       path, strerror(-r));
 	return r;
 }
 
-int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *request, int timeout_ms,
-		struct answer *answer_out, char *message_out, size_t message_bytes)
+int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
+		int timeout_ms, struct answer *answer_out, char *message_out, size_t message_bytes)
 {
-	struct places places = { .count = 0 };
-	struct answer answer = { .reply = NULL };
-	struct peer peer = { .uid = 0 };
+	struct places places = {.count = 0};
+	struct answer answer = {.reply = NULL};
+	struct peer peer = {.uid = 0};
 	char path[SOCKET_PATH_BYTES];
 	int r = find_places(runtime_directory, &places);
 	if (r < 0) {
@@ -206,16 +216,20 @@ int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *req
 	}
 	r = -ENOENT;
 	for (unsigned i = 0; i < places.count && (r == -ENOENT || r == -EACCES); i++)
-		r = ask_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer, &answer);
+		r = ask_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer,
+				  &answer);
 	if (r < 0)
 		return r == -ENOENT ? nobody(&places, message_out, message_bytes)
 				    : failure(r, path, &peer, message_out, message_bytes);
-	/* Whoever orders is told how many it was for, and nothing else; whoever takes a trace, what is new of it. */
+	/* Whoever orders is told how many it was for, and nothing else; whoever takes a trace, what
+	 * is new of it. */
 	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||
-		       (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_TRACE && answer.reply && answer.reply->trace != 0);
+		       (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_TRACE && answer.reply &&
+			answer.reply->trace != 0);
 	if (!answer.reply || answer.reply->error || (!answer.reply->service && !ordered)) {
 		(void)snprintf(message_out, message_bytes, "the service says: %s",
-			       answer.reply && answer.reply->error ? answer.reply->error->text : "nothing");
+			       answer.reply && answer.reply->error ? answer.reply->error->text
+								   : "nothing");
 		answer_free(&answer);
 		return -EPROTO;
 	}
@@ -229,5 +243,5 @@ void answer_free(struct answer *answer)
 	if (arena)
 		decode_arena_fini(arena);
 	free(arena);
-	*answer = (struct answer){ .reply = NULL };
+	*answer = (struct answer){.reply = NULL};
 }

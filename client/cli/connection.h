@@ -13,11 +13,12 @@ struct answer {
 };
 
 /*
- * Ask the service in `runtime_directory`, or, when NULL, the system's, else this user's; none is started. Waits
- * `timeout_ms` at most. 0; -ENOENT: no service runs; another negative errno. A sentence for people on failure.
+ * Ask the service in `runtime_directory`, or, when NULL, the system's, else this user's; none is
+ * started. Waits `timeout_ms` at most. 0; -ENOENT: no service runs; another negative errno. A
+ * sentence for people on failure.
  */
-int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *request, int timeout_ms,
-		struct answer *answer_out, char *message_out, size_t message_bytes);
+int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *request,
+		int timeout_ms, struct answer *answer_out, char *message_out, size_t message_bytes);
 
 void answer_free(struct answer *answer);
 

@@ -84,29 +84,36 @@ static const struct verb {
 	const char *operands; /* of orders; NULL: none */
 	const char *summary;
 	int timeout_ms;
-	void (*ask)(Sycl__V1__AdminRequest *request); /* NULL: help, and trace, which asks more than once */
+	void (*ask)(Sycl__V1__AdminRequest
+			    *request); /* NULL: help, and trace, which asks more than once */
 	bool (*show)(const Sycl__V1__AdminReply *reply);
 	bool (*json)(const Sycl__V1__AdminReply *reply);
 } verbs[] = {
-	{ "status", NULL, "the service, its devices, tenants and sessions", TIMEOUT_MS, ask_status, show_status, json_status },
-	{ "devices", NULL, "the devices; starts your engine to look for them", DISCOVERY_TIMEOUT_MS, ask_devices, show_devices,
-	  json_devices },
-	{ "sessions", NULL, "who uses the service now, and what they have done", TIMEOUT_MS, ask_sessions, show_sessions,
-	  json_sessions },
-	{ "accounts", NULL, "what was used, and for how long commands waited; --by what, and of whom", TIMEOUT_MS, ask_accounts,
-	  show_accounts, json_accounts },
-	{ "kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions", TIMEOUT_MS, ask_order,
-	  show_ordered, json_order },
-	{ "pause", "WHOSE", "read nothing more of sessions; what was read runs", TIMEOUT_MS, ask_order, show_ordered, json_order },
-	{ "resume", "WHOSE", "take back pause and drain", TIMEOUT_MS, ask_order, show_ordered, json_order },
-	{ "drain", "--uid UID | --all", "let nobody new in", TIMEOUT_MS, ask_order, show_ordered, json_order },
-	{ "limit", "NAME=VALUE WHOSE", "change a limit (sycld.conf(5), [limits]); NAME=default", TIMEOUT_MS, ask_order,
-	  show_ordered, json_order },
-	{ "limits", NULL, "the limits that hold, and whether sycld.conf or an order says so", TIMEOUT_MS, ask_limits, show_limits,
-	  json_limits },
-	{ "trace", "FILE", "record what all sessions send to a device", 0, NULL, NULL, NULL },
-	{ "version", NULL, "of this program and of the service", TIMEOUT_MS, ask_version, show_version, json_version },
-	{ "help", NULL, "this text", 0, NULL, NULL, NULL },
+	{"status", NULL, "the service, its devices, tenants and sessions", TIMEOUT_MS, ask_status,
+	 show_status, json_status},
+	{"devices", NULL, "the devices; starts your engine to look for them", DISCOVERY_TIMEOUT_MS,
+	 ask_devices, show_devices, json_devices},
+	{"sessions", NULL, "who uses the service now, and what they have done", TIMEOUT_MS,
+	 ask_sessions, show_sessions, json_sessions},
+	{"accounts", NULL,
+	 "what was used, and for how long commands waited; --by what, and of whom", TIMEOUT_MS,
+	 ask_accounts, show_accounts, json_accounts},
+	{"kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions",
+	 TIMEOUT_MS, ask_order, show_ordered, json_order},
+	{"pause", "WHOSE", "read nothing more of sessions; what was read runs", TIMEOUT_MS,
+	 ask_order, show_ordered, json_order},
+	{"resume", "WHOSE", "take back pause and drain", TIMEOUT_MS, ask_order, show_ordered,
+	 json_order},
+	{"drain", "--uid UID | --all", "let nobody new in", TIMEOUT_MS, ask_order, show_ordered,
+	 json_order},
+	{"limit", "NAME=VALUE WHOSE", "change a limit (sycld.conf(5), [limits]); NAME=default",
+	 TIMEOUT_MS, ask_order, show_ordered, json_order},
+	{"limits", NULL, "the limits that hold, and whether sycld.conf or an order says so",
+	 TIMEOUT_MS, ask_limits, show_limits, json_limits},
+	{"trace", "FILE", "record what all sessions send to a device", 0, NULL, NULL, NULL},
+	{"version", NULL, "of this program and of the service", TIMEOUT_MS, ask_version,
+	 show_version, json_version},
+	{"help", NULL, "this text", 0, NULL, NULL, NULL},
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(*verbs) };
@@ -130,25 +137,27 @@ static void print_help(FILE *to)
 {
 	(void)fputs("Usage: syclctl VERB [OPTIONS]\n\n", to);
 	for (int i = 0; i < VERB_COUNT; i++)
-		(void)fprintf(to, "  %s%s%s\n      %s\n", verbs[i].name, verbs[i].operands ? " " : "",
+		(void)fprintf(to, "  %s%s%s\n      %s\n", verbs[i].name,
+			      verbs[i].operands ? " " : "",
 			      verbs[i].operands ? verbs[i].operands : "", verbs[i].summary);
-	(void)fputs("\n"
-		    "WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Orders and traces are root's\n"
-		    "and the administrators' group's.\n"
-		    "\n"
-		    "  --uid UID           of this user\n"
-		    "  --by WHAT[,...]     accounts: a row for each uid, cgroup, device, session; else uid\n"
-		    "  --cgroup PATH       accounts: of this control group and those inside it\n"
-		    "  --device DEVICE     accounts, trace: of this one, as cuda:0\n"
-		    "  --seconds N         trace: for so long, up to 3600, else 10\n"
-		    "  --all               of everybody\n"
-		    "  --reason TEXT       orders: for the log; of kill for the client, too\n"
-		    "  --json              one JSON object instead of text\n"
-		    "  --runtime-dir DIR   the service in DIR (else the system's, else your own)\n"
-		    "  --watch SECONDS     again every so many seconds, until interrupted\n"
-		    "\n"
-		    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no service runs.\n",
-		    to);
+	(void)fputs(
+		"\n"
+		"WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Orders and traces are root's\n"
+		"and the administrators' group's.\n"
+		"\n"
+		"  --uid UID           of this user\n"
+		"  --by WHAT[,...]     accounts: a row for each uid, cgroup, device, session; else uid\n"
+		"  --cgroup PATH       accounts: of this control group and those inside it\n"
+		"  --device DEVICE     accounts, trace: of this one, as cuda:0\n"
+		"  --seconds N         trace: for so long, up to 3600, else 10\n"
+		"  --all               of everybody\n"
+		"  --reason TEXT       orders: for the log; of kill for the client, too\n"
+		"  --json              one JSON object instead of text\n"
+		"  --runtime-dir DIR   the service in DIR (else the system's, else your own)\n"
+		"  --watch SECONDS     again every so many seconds, until interrupted\n"
+		"\n"
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 no service runs.\n",
+		to);
 }
 
 static int wrong_usage(const char *what, const char *which)
@@ -165,23 +174,35 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-enum { OPT_JSON = 1, OPT_RUNTIME, OPT_WATCH, OPT_HELP, OPT_VERSION, OPT_UID, OPT_ALL, OPT_REASON, OPT_BY, OPT_CGROUP, OPT_DEVICE,
-       OPT_SECONDS };
+enum {
+	OPT_JSON = 1,
+	OPT_RUNTIME,
+	OPT_WATCH,
+	OPT_HELP,
+	OPT_VERSION,
+	OPT_UID,
+	OPT_ALL,
+	OPT_REASON,
+	OPT_BY,
+	OPT_CGROUP,
+	OPT_DEVICE,
+	OPT_SECONDS
+};
 
 static const struct option long_options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "runtime-dir", required_argument, NULL, OPT_RUNTIME },
-	{ "watch", required_argument, NULL, OPT_WATCH },
-	{ "uid", required_argument, NULL, OPT_UID },
-	{ "all", no_argument, NULL, OPT_ALL },
-	{ "reason", required_argument, NULL, OPT_REASON },
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "cgroup", required_argument, NULL, OPT_CGROUP },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
+	{"json", no_argument, NULL, OPT_JSON},
+	{"runtime-dir", required_argument, NULL, OPT_RUNTIME},
+	{"watch", required_argument, NULL, OPT_WATCH},
+	{"uid", required_argument, NULL, OPT_UID},
+	{"all", no_argument, NULL, OPT_ALL},
+	{"reason", required_argument, NULL, OPT_REASON},
+	{"by", required_argument, NULL, OPT_BY},
+	{"cgroup", required_argument, NULL, OPT_CGROUP},
+	{"device", required_argument, NULL, OPT_DEVICE},
+	{"seconds", required_argument, NULL, OPT_SECONDS},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
 };
 
 static int apply(int option, const char *value, struct arguments *arguments)
@@ -236,16 +257,17 @@ static int apply(int option, const char *value, struct arguments *arguments)
 
 static struct trace_words trace_words_of(const struct arguments *arguments)
 {
-	return (struct trace_words){ arguments->words.count == 1 ? arguments->words.word[0] : NULL, arguments->seconds,
-				     arguments->accounts.device, arguments->runtime_directory, arguments->json };
+	return (struct trace_words){arguments->words.count == 1 ? arguments->words.word[0] : NULL,
+				    arguments->seconds, arguments->accounts.device,
+				    arguments->runtime_directory, arguments->json};
 }
 
 static bool read_trace(const struct arguments *arguments, const char **wrong_out)
 {
 	const struct trace_words words = trace_words_of(arguments);
 	*wrong_out = "trace wants a FILE, and may have --seconds and --device";
-	if (arguments->words.uid || arguments->words.all || arguments->words.reason || arguments->accounts.by ||
-	    arguments->accounts.cgroup || arguments->watch_seconds)
+	if (arguments->words.uid || arguments->words.all || arguments->words.reason ||
+	    arguments->accounts.by || arguments->accounts.cgroup || arguments->watch_seconds)
 		return false;
 	return trace_words_read(&words, wrong_out);
 }
@@ -262,13 +284,16 @@ static bool read_words(struct arguments *arguments, const char **wrong_out)
 		arguments->accounts.uid = words->uid;
 		words->uid = NULL;
 		*wrong_out = "only orders are for somebody";
-		return order_words_none(words) && accounts_read(&arguments->accounts, &accounts_query, wrong_out);
+		return order_words_none(words) &&
+		       accounts_read(&arguments->accounts, &accounts_query, wrong_out);
 	}
 	*wrong_out = "only accounts are added up by something";
 	if (!accounts_words_none(&arguments->accounts))
 		return false;
 	*wrong_out = "only orders are for somebody";
-	return arguments->verb->operands ? order_read(arguments->verb->name, words, &order, wrong_out) : order_words_none(words);
+	return arguments->verb->operands
+		       ? order_read(arguments->verb->name, words, &order, wrong_out)
+		       : order_words_none(words);
 }
 
 static int parse(int argc, char **argv, struct arguments *arguments)
@@ -280,7 +305,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 			return status;
 	}
 	for (; optind < argc; optind++) {
-		if (arguments->verb && arguments->verb->operands && arguments->words.count < ORDER_WORDS) {
+		if (arguments->verb && arguments->verb->operands &&
+		    arguments->words.count < ORDER_WORDS) {
 			arguments->words.word[arguments->words.count++] = argv[optind];
 			continue;
 		}
@@ -288,7 +314,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 		if (!verb)
 			return wrong_usage("no such verb: ", argv[optind]);
 		if (arguments->verb && arguments->verb != verb)
-			return wrong_usage("one verb is enough, and here is another: ", argv[optind]);
+			return wrong_usage("one verb is enough, and here is another: ",
+					   argv[optind]);
 		arguments->verb = verb;
 	}
 	if (!arguments->verb)
@@ -308,14 +335,15 @@ static int run_once(const struct arguments *arguments)
 
 	struct answer answer;
 	char message[MESSAGE_BYTES];
-	int r = service_ask(arguments->runtime_directory, &request, arguments->verb->timeout_ms, &answer, message,
-			    sizeof(message));
+	int r = service_ask(arguments->runtime_directory, &request, arguments->verb->timeout_ms,
+			    &answer, message, sizeof(message));
 	if (r < 0) {
 		(void)fflush(stdout);
 		(void)fprintf(stderr, "syclctl: %s\n", message);
 		return r == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED;
 	}
-	bool shown = arguments->json ? arguments->verb->json(answer.reply) : arguments->verb->show(answer.reply);
+	bool shown = arguments->json ? arguments->verb->json(answer.reply)
+				     : arguments->verb->show(answer.reply);
 	answer_free(&answer);
 	if (!shown || fflush(stdout) != 0 || ferror(stdout)) {
 		(void)fputs("syclctl: the answer could not be written\n", stderr);
@@ -326,7 +354,7 @@ static int run_once(const struct arguments *arguments)
 
 int main(int argc, char **argv)
 {
-	struct arguments arguments = { .verb = NULL };
+	struct arguments arguments = {.verb = NULL};
 	opterr = 0;
 	int status = parse(argc, argv, &arguments);
 	if (status)
@@ -334,7 +362,8 @@ int main(int argc, char **argv)
 	if (is_trace(arguments.verb)) {
 		const struct trace_words words = trace_words_of(&arguments);
 		status = trace_run(&words);
-		return status == 0 ? STATUS_OK : (status == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED);
+		return status == 0 ? STATUS_OK
+				   : (status == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED);
 	}
 	if (!arguments.verb->ask) {
 		print_help(stdout);
@@ -347,7 +376,7 @@ int main(int argc, char **argv)
 		status = run_once(&arguments);
 		if (status || !arguments.watch_seconds)
 			return status;
-		struct timespec pause = { .tv_sec = arguments.watch_seconds };
+		struct timespec pause = {.tv_sec = arguments.watch_seconds};
 		(void)nanosleep(&pause, NULL);
 	}
 }

@@ -13,7 +13,8 @@ bool order_words_none(const struct order_words *words)
 }
 
 /* With K, M, G or T (powers of 1024) behind it. */
-static bool read_number(const char *text, uint64_t least, uint64_t most, bool with_unit, uint64_t *number_out)
+static bool read_number(const char *text, uint64_t least, uint64_t most, bool with_unit,
+			uint64_t *number_out)
 {
 	static const char units[] = "KMGT";
 	char *end;
@@ -48,10 +49,12 @@ static bool read_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 	name[sign - word] = '\0';
 	order_out->limit = name;
 	order_out->value = 0;
-	return strcmp(sign + 1, "default") == 0 || read_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
+	return strcmp(sign + 1, "default") == 0 ||
+	       read_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
 }
 
-static bool read_whose(const struct order_words *words, int at, Sycl__V1__OrderCommand *order_out, const char **wrong_out)
+static bool read_whose(const struct order_words *words, int at, Sycl__V1__OrderCommand *order_out,
+		       const char **wrong_out)
 {
 	uint64_t uid = 0;
 	int given = (words->count > at) + (words->uid != NULL) + words->all;
@@ -59,7 +62,8 @@ static bool read_whose(const struct order_words *words, int at, Sycl__V1__OrderC
 	if (given != 1 || words->count > at + 1)
 		return false;
 	*wrong_out = "a session is a number of 'syclctl sessions'";
-	if (words->count > at && !read_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
+	if (words->count > at &&
+	    !read_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
 		return false;
 	*wrong_out = "a user is a number, as 'id -u' says it";
 	if (words->uid && !read_number(words->uid, 0, UINT32_MAX - 1, false, &uid))
@@ -70,22 +74,23 @@ static bool read_whose(const struct order_words *words, int at, Sycl__V1__OrderC
 	return true;
 }
 
-bool order_read(const char *verb, const struct order_words *words, Sycl__V1__OrderCommand *order_out,
-		const char **wrong_out)
+bool order_read(const char *verb, const struct order_words *words,
+		Sycl__V1__OrderCommand *order_out, const char **wrong_out)
 {
 	static const struct {
 		const char *verb;
 		Sycl__V1__Order order;
 	} orders[] = {
-		{ "kill", SYCL__V1__ORDER__ORDER_KILL },     { "pause", SYCL__V1__ORDER__ORDER_PAUSE },
-		{ "resume", SYCL__V1__ORDER__ORDER_RESUME }, { "drain", SYCL__V1__ORDER__ORDER_DRAIN },
-		{ "limit", SYCL__V1__ORDER__ORDER_LIMIT },
+		{"kill", SYCL__V1__ORDER__ORDER_KILL},     {"pause", SYCL__V1__ORDER__ORDER_PAUSE},
+		{"resume", SYCL__V1__ORDER__ORDER_RESUME}, {"drain", SYCL__V1__ORDER__ORDER_DRAIN},
+		{"limit", SYCL__V1__ORDER__ORDER_LIMIT},
 	};
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
 		if (strcmp(orders[i].verb, verb) == 0)
 			order_out->order = orders[i].order;
 	bool is_limit = order_out->order == SYCL__V1__ORDER__ORDER_LIMIT;
-	*wrong_out = "limit wants NAME=VALUE: a whole number, for bytes with K, M, G or T, or 'default'";
+	*wrong_out =
+		"limit wants NAME=VALUE: a whole number, for bytes with K, M, G or T, or 'default'";
 	if (is_limit && (words->count == 0 || !read_limit(words->word[0], order_out)))
 		return false;
 	if (words->reason)

@@ -20,7 +20,7 @@ struct order_words {
 bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out);
 bool order_words_none(const struct order_words *words);
 /* False: *wrong_out says what is wrong. The request points into the words. */
-bool order_read(const char *verb, const struct order_words *words, Sycl__V1__OrderCommand *order_out,
-		const char **wrong_out);
+bool order_read(const char *verb, const struct order_words *words,
+		Sycl__V1__OrderCommand *order_out, const char **wrong_out);
 
 #endif

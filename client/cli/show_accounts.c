@@ -76,8 +76,10 @@ static void row_cells(struct table *table, uint32_t by, const Sycl__V1__AccountR
 	char text[UNIT_TEXT_BYTES];
 	whose_cells(table, by, row, used);
 	table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)used->commands);
-	table_cell(table, used->failed ? COLOUR_RED : COLOUR_NONE, "%llu", (unsigned long long)used->failed);
-	table_cell(table, row->faults ? COLOUR_RED : COLOUR_NONE, "%llu", (unsigned long long)row->faults);
+	table_cell(table, used->failed ? COLOUR_RED : COLOUR_NONE, "%llu",
+		   (unsigned long long)used->failed);
+	table_cell(table, row->faults ? COLOUR_RED : COLOUR_NONE, "%llu",
+		   (unsigned long long)row->faults);
 	table_cell(table, COLOUR_NONE, "%s", format_duration(used->device_ns, text));
 	wait_cell(table, row, row->delay_p50_ns);
 	wait_cell(table, row, row->delay_p99_ns);

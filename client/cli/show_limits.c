@@ -22,12 +22,13 @@ static void value_cell(struct table *table, const Sycl__V1__LimitFacts *limit)
 bool show_limits(const Sycl__V1__AdminReply *reply)
 {
 	static const struct column columns[] = {
-		{ "LIMIT", COLUMN_TEXT },
-		{ "OF", COLUMN_TEXT },
-		{ "VALUE", COLUMN_FIGURES },
-		{ "FROM", COLUMN_TEXT },
+		{"LIMIT", COLUMN_TEXT},
+		{"OF", COLUMN_TEXT},
+		{"VALUE", COLUMN_FIGURES},
+		{"FROM", COLUMN_TEXT},
 	};
-	struct table table = { .columns = columns, .column_count = sizeof(columns) / sizeof(*columns) };
+	struct table table = {.columns = columns,
+			      .column_count = sizeof(columns) / sizeof(*columns)};
 	for (size_t i = 0; i < reply->n_limits; i++) {
 		const Sycl__V1__LimitFacts *limit = reply->limits[i];
 		table_cell(&table, COLOUR_NONE, "%s", limit->name);
@@ -44,11 +45,9 @@ bool show_limits(const Sycl__V1__AdminReply *reply)
 static json_t *limit_object(const Sycl__V1__LimitFacts *limit)
 {
 	uint64_t value = limit->value > INT64_MAX ? INT64_MAX : limit->value;
-	return json_pack("{s:s, s:I, s:s, s:o}",
-			 "name", limit->name,
-			 "value", (json_int_t)value,
-			 "from", limit_source_name(limit->source),
-			 "uid", limit->of_user ? json_integer(limit->uid) : json_null());
+	return json_pack("{s:s, s:I, s:s, s:o}", "name", limit->name, "value", (json_int_t)value,
+			 "from", limit_source_name(limit->source), "uid",
+			 limit->of_user ? json_integer(limit->uid) : json_null());
 }
 
 bool json_limits(const Sycl__V1__AdminReply *reply)

@@ -9,7 +9,8 @@ enum { WHOSE_BYTES = 48 };
 static const char *whose(const Sycl__V1__OrderCommand *order, char text[WHOSE_BYTES])
 {
 	if (order->session)
-		(void)snprintf(text, WHOSE_BYTES, " of session %llu", (unsigned long long)order->session);
+		(void)snprintf(text, WHOSE_BYTES, " of session %llu",
+			       (unsigned long long)order->session);
 	else if (order->of_user)
 		(void)snprintf(text, WHOSE_BYTES, " of user %u", order->uid);
 	else
@@ -17,7 +18,8 @@ static const char *whose(const Sycl__V1__OrderCommand *order, char text[WHOSE_BY
 	return text;
 }
 
-static void show_sessions_of(const char *done, const Sycl__V1__OrderCommand *order, unsigned sessions)
+static void show_sessions_of(const char *done, const Sycl__V1__OrderCommand *order,
+			     unsigned sessions)
 {
 	char text[WHOSE_BYTES];
 	if (order->session)
@@ -25,7 +27,8 @@ static void show_sessions_of(const char *done, const Sycl__V1__OrderCommand *ord
 	else if (sessions == 0)
 		(void)printf("nothing to do: no session%s was open\n", whose(order, text));
 	else
-		(void)printf("%s: %u session%s%s\n", done, sessions, sessions == 1 ? "" : "s", whose(order, text));
+		(void)printf("%s: %u session%s%s\n", done, sessions, sessions == 1 ? "" : "s",
+			     whose(order, text));
 }
 
 static void show_let_in(const Sycl__V1__OrderCommand *order)
@@ -38,12 +41,15 @@ static void show_let_in(const Sycl__V1__OrderCommand *order)
 static void show_drained(const Sycl__V1__OrderCommand *order)
 {
 	if (order->of_user)
-		(void)printf("drained: no new session of user %u is let in until 'syclctl resume --uid %u'\n", order->uid, order->uid);
+		(void)printf(
+			"drained: no new session of user %u is let in until 'syclctl resume --uid %u'\n",
+			order->uid, order->uid);
 	else
 		(void)puts("drained: no new session is let in until 'syclctl resume --all'");
 }
 
-/* Limits of the service itself reach no session, so how many it was for says nothing when there are none. */
+/* Limits of the service itself reach no session, so how many it was for says nothing when there are
+ * none. */
 static void show_limited(const Sycl__V1__OrderCommand *order, unsigned sessions)
 {
 	char text[WHOSE_BYTES];

@@ -17,16 +17,16 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 {
 	char age[UNIT_TEXT_BYTES];
 	(void)printf("sycld %s: %s service, pid %u, uid %u, up %s%s\n", service->version,
-		     service_mode_name(service->mode), service->pid, service->uid, format_age(service->uptime_ns, age),
-		     service->stopping ? ", stopping" : "");
+		     service_mode_name(service->mode), service->pid, service->uid,
+		     format_age(service->uptime_ns, age), service->stopping ? ", stopping" : "");
 	if (service->drained)
 		(void)printf("  drained   nobody new is let in until 'syclctl resume --all'\n");
 	(void)printf("  folder    %s\n", service->runtime_directory);
 	for (size_t i = 0; i < service->n_endpoints; i++)
 		(void)printf("  endpoint  %s\n", service->endpoints[i]);
 	if (service->standby_pid)
-		(void)printf("  standby   engine %u, %s, for whoever needs one next\n", service->standby_pid,
-			     engine_state_name(service->standby_state));
+		(void)printf("  standby   engine %u, %s, for whoever needs one next\n",
+			     service->standby_pid, engine_state_name(service->standby_state));
 	if (service->filtered)
 		(void)printf("  shown     what belongs to you\n");
 }
@@ -35,8 +35,10 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 static void print_dispute(const Sycl__V1__KnownDevice *device)
 {
 	enum { NAMED_MOST = 8 };
-	(void)printf("  device %u is not the same to all: '%s' with %llu bytes of memory is what engines of uid", device->facts->device,
-		     device->facts->name, (unsigned long long)device->facts->global_mem_bytes);
+	(void)printf(
+		"  device %u is not the same to all: '%s' with %llu bytes of memory is what engines of uid",
+		device->facts->device, device->facts->name,
+		(unsigned long long)device->facts->global_mem_bytes);
 	for (size_t i = 0; i < device->n_uids && i < NAMED_MOST; i++)
 		(void)printf("%s %u", i ? "," : "", device->uids[i]);
 	(void)printf("%s say\n", device->n_uids > NAMED_MOST ? " and others" : "");
@@ -45,19 +47,19 @@ static void print_dispute(const Sycl__V1__KnownDevice *device)
 static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
-		{ "N", COLUMN_FIGURES },
-		{ "TYPE", COLUMN_TEXT },
-		{ "NAME", COLUMN_TEXT },
-		{ "BACKEND", COLUMN_TEXT },
-		{ "BUS", COLUMN_TEXT | COLUMN_MINOR },
-		{ "MODE", COLUMN_TEXT | COLUMN_MINOR },
-		{ "MEMORY", COLUMN_FIGURES },
-		{ "LOCAL", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "UNITS", COLUMN_FIGURES },
-		{ "CLOCK", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "DRIVER", COLUMN_TEXT | COLUMN_MINOR },
+		{"N", COLUMN_FIGURES},
+		{"TYPE", COLUMN_TEXT},
+		{"NAME", COLUMN_TEXT},
+		{"BACKEND", COLUMN_TEXT},
+		{"BUS", COLUMN_TEXT | COLUMN_MINOR},
+		{"MODE", COLUMN_TEXT | COLUMN_MINOR},
+		{"MEMORY", COLUMN_FIGURES},
+		{"LOCAL", COLUMN_FIGURES | COLUMN_MINOR},
+		{"UNITS", COLUMN_FIGURES},
+		{"CLOCK", COLUMN_FIGURES | COLUMN_MINOR},
+		{"DRIVER", COLUMN_TEXT | COLUMN_MINOR},
 	};
-	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
 	char text[UNIT_TEXT_BYTES];
 	for (size_t i = 0; i < reply->n_devices; i++) {
 		const Sycl__V1__KnownDevice *device = reply->devices[i];
@@ -81,7 +83,8 @@ static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	for (size_t i = 0; i < reply->n_devices; i++) {
 		const Sycl__V1__DeviceFacts *facts = reply->devices[i]->facts;
 		if (facts && !facts->available && *facts->unavailable_reason)
-			(void)printf("  device %u is not available: %s\n", facts->device, facts->unavailable_reason);
+			(void)printf("  device %u is not available: %s\n", facts->device,
+				     facts->unavailable_reason);
 		if (facts && reply->devices[i]->disputed)
 			print_dispute(reply->devices[i]);
 	}
@@ -92,7 +95,8 @@ static void show_unavailable(const Sycl__V1__AdminReply *reply)
 {
 	for (size_t i = 0; i < reply->n_unavailable; i++) {
 		const Sycl__V1__PlatformFacts *platform = reply->unavailable[i];
-		(void)printf("  %s is not available: %s\n", backend_name(platform->backend), platform->unavailable_reason);
+		(void)printf("  %s is not available: %s\n", backend_name(platform->backend),
+			     platform->unavailable_reason);
 	}
 }
 
@@ -113,9 +117,11 @@ static void print_spill(const Sycl__V1__EngineFacts *engine)
 	char out[UNIT_TEXT_BYTES], back[UNIT_TEXT_BYTES], now[UNIT_TEXT_BYTES];
 	if (engine->spills == 0)
 		return;
-	(void)printf("  devices of uid %u were full: %s spilled to the host, %s brought back, %s there now\n", engine->uid,
-		     format_bytes(engine->spilled_bytes, out), format_bytes(engine->spill_returned_bytes, back),
-		     format_bytes(engine->spilled_now_bytes, now));
+	(void)printf(
+		"  devices of uid %u were full: %s spilled to the host, %s brought back, %s there now\n",
+		engine->uid, format_bytes(engine->spilled_bytes, out),
+		format_bytes(engine->spill_returned_bytes, back),
+		format_bytes(engine->spilled_now_bytes, now));
 }
 
 /* Of a user once, who may have several engines; their rows lie side by side. */
@@ -123,14 +129,17 @@ static void print_drained(const Sycl__V1__AdminReply *reply, size_t i)
 {
 	const Sycl__V1__EngineFacts *engine = reply->engines[i];
 	if (engine->drained && (i == 0 || reply->engines[i - 1]->uid != engine->uid))
-		(void)printf("  uid %u is drained: nobody new is let in until 'syclctl resume --uid %u'\n", engine->uid, engine->uid);
+		(void)printf(
+			"  uid %u is drained: nobody new is let in until 'syclctl resume --uid %u'\n",
+			engine->uid, engine->uid);
 }
 
 static void print_latency(const Sycl__V1__EngineFacts *engine)
 {
 	if (engine->latency_units > 0)
-		(void)printf("  devices of uid %u have %u compute units set apart for sessions of the latency class\n", engine->uid,
-			     engine->latency_units);
+		(void)printf(
+			"  devices of uid %u have %u compute units set apart for sessions of the latency class\n",
+			engine->uid, engine->latency_units);
 }
 
 static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine)
@@ -151,18 +160,18 @@ static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine
 static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
-		{ "UID", COLUMN_FIGURES },
-		{ "ENGINE", COLUMN_FIGURES },
-		{ "STATE", COLUMN_TEXT },
-		{ "UP", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "SESSIONS", COLUMN_FIGURES },
-		{ "MEMORY", COLUMN_FIGURES },
-		{ "FDS", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "MAPS", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "BUILDS", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "CACHED", COLUMN_FIGURES | COLUMN_MINOR },
+		{"UID", COLUMN_FIGURES},
+		{"ENGINE", COLUMN_FIGURES},
+		{"STATE", COLUMN_TEXT},
+		{"UP", COLUMN_FIGURES | COLUMN_MINOR},
+		{"SESSIONS", COLUMN_FIGURES},
+		{"MEMORY", COLUMN_FIGURES},
+		{"FDS", COLUMN_FIGURES | COLUMN_MINOR},
+		{"MAPS", COLUMN_FIGURES | COLUMN_MINOR},
+		{"BUILDS", COLUMN_FIGURES | COLUMN_MINOR},
+		{"CACHED", COLUMN_FIGURES | COLUMN_MINOR},
 	};
-	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
 	char text[UNIT_TEXT_BYTES];
 	for (size_t i = 0; i < reply->n_engines; i++) {
 		const Sycl__V1__EngineFacts *engine = reply->engines[i];
@@ -171,8 +180,10 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 			table_cell(&table, COLOUR_NONE, "%u", engine->engine_pid);
 		else
 			table_cell(&table, COLOUR_NONE, "-");
-		table_cell(&table, colour_of(engine->state), "%s", engine_state_name(engine->state));
-		table_cell(&table, COLOUR_NONE, "%s", engine->engine_pid ? format_age(engine->age_ns, text) : "-");
+		table_cell(&table, colour_of(engine->state), "%s",
+			   engine_state_name(engine->state));
+		table_cell(&table, COLOUR_NONE, "%s",
+			   engine->engine_pid ? format_age(engine->age_ns, text) : "-");
 		table_cell(&table, COLOUR_NONE, "%u", engine->sessions + engine->sessions_waiting);
 		claim_cells(&table, engine);
 	}
@@ -217,24 +228,24 @@ static void usage_cells(struct table *table, const Sycl__V1__SessionFacts *sessi
 static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
-		{ "ID", COLUMN_FIGURES },
-		{ "UID", COLUMN_FIGURES },
-		{ "PID", COLUMN_FIGURES },
-		{ "COMMAND", COLUMN_TEXT },
-		{ "STATE", COLUMN_TEXT },
-		{ "UP", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "CLASS", COLUMN_TEXT | COLUMN_MINOR },
-		{ "WEIGHT", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "QUEUES", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "DONE", COLUMN_FIGURES },
-		{ "AGAIN", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "FAILED", COLUMN_FIGURES },
-		{ "HELD", COLUMN_FIGURES },
-		{ "ON DEVICE", COLUMN_FIGURES },
-		{ "TO DEVICE", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "TO HOST", COLUMN_FIGURES | COLUMN_MINOR },
+		{"ID", COLUMN_FIGURES},
+		{"UID", COLUMN_FIGURES},
+		{"PID", COLUMN_FIGURES},
+		{"COMMAND", COLUMN_TEXT},
+		{"STATE", COLUMN_TEXT},
+		{"UP", COLUMN_FIGURES | COLUMN_MINOR},
+		{"CLASS", COLUMN_TEXT | COLUMN_MINOR},
+		{"WEIGHT", COLUMN_FIGURES | COLUMN_MINOR},
+		{"QUEUES", COLUMN_FIGURES | COLUMN_MINOR},
+		{"DONE", COLUMN_FIGURES},
+		{"AGAIN", COLUMN_FIGURES | COLUMN_MINOR},
+		{"FAILED", COLUMN_FIGURES},
+		{"HELD", COLUMN_FIGURES},
+		{"ON DEVICE", COLUMN_FIGURES},
+		{"TO DEVICE", COLUMN_FIGURES | COLUMN_MINOR},
+		{"TO HOST", COLUMN_FIGURES | COLUMN_MINOR},
 	};
-	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
 	char text[UNIT_TEXT_BYTES];
 	for (size_t i = 0; i < reply->n_sessions; i++) {
 		const Sycl__V1__SessionFacts *session = reply->sessions[i];
@@ -253,23 +264,25 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 static bool share_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
-		{ "DEVICE", COLUMN_TEXT },
-		{ "UID", COLUMN_FIGURES },
-		{ "ENGINE", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "SHARE", COLUMN_FIGURES },
-		{ "GRANTED", COLUMN_FIGURES },
-		{ "USED", COLUMN_FIGURES },
-		{ "WANTS", COLUMN_TEXT | COLUMN_MINOR },
+		{"DEVICE", COLUMN_TEXT},
+		{"UID", COLUMN_FIGURES},
+		{"ENGINE", COLUMN_FIGURES | COLUMN_MINOR},
+		{"SHARE", COLUMN_FIGURES},
+		{"GRANTED", COLUMN_FIGURES},
+		{"USED", COLUMN_FIGURES},
+		{"WANTS", COLUMN_TEXT | COLUMN_MINOR},
 	};
-	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
 	char text[UNIT_TEXT_BYTES];
 	for (size_t i = 0; i < reply->n_shares; i++) {
 		const Sycl__V1__ShareFacts *share = reply->shares[i];
-		table_cell(&table, COLOUR_NONE, "%s:%u", backend_name(share->backend), share->index);
+		table_cell(&table, COLOUR_NONE, "%s:%u", backend_name(share->backend),
+			   share->index);
 		table_cell(&table, COLOUR_NONE, "%u", share->uid);
 		table_cell(&table, COLOUR_NONE, "%u", share->engine_pid);
 		table_cell(&table, COLOUR_NONE, "%u-%u %%", share->min_percent, share->max_percent);
-		table_cell(&table, COLOUR_NONE, "%u.%u %%", share->granted_permille / 10, share->granted_permille % 10);
+		table_cell(&table, COLOUR_NONE, "%u.%u %%", share->granted_permille / 10,
+			   share->granted_permille % 10);
 		table_cell(&table, COLOUR_NONE, "%s", format_duration(share->used_ns, text));
 		table_cell(&table, COLOUR_NONE, "%s", share->wants ? "yes" : "no");
 	}
@@ -280,7 +293,9 @@ static bool show_shares(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	if (reply->n_shares == 0)
 		return true;
-	heading(reply->service->share_mode == SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE ? "Shares, one user at a time" : "Shares",
+	heading(reply->service->share_mode == SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
+			? "Shares, one user at a time"
+			: "Shares",
 		coloured);
 	return share_table(reply, coloured);
 }
@@ -290,23 +305,25 @@ static bool account_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
 	static const struct column columns[] = {
-		{ "UID", COLUMN_FIGURES },
-		{ "ENDED", COLUMN_FIGURES },
-		{ "DONE", COLUMN_FIGURES },
-		{ "FAILED", COLUMN_FIGURES },
-		{ "ON DEVICE", COLUMN_FIGURES },
-		{ "TO DEVICE", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "TO HOST", COLUMN_FIGURES | COLUMN_MINOR },
-		{ "ENGINES FAILED", COLUMN_FIGURES | COLUMN_MINOR },
+		{"UID", COLUMN_FIGURES},
+		{"ENDED", COLUMN_FIGURES},
+		{"DONE", COLUMN_FIGURES},
+		{"FAILED", COLUMN_FIGURES},
+		{"ON DEVICE", COLUMN_FIGURES},
+		{"TO DEVICE", COLUMN_FIGURES | COLUMN_MINOR},
+		{"TO HOST", COLUMN_FIGURES | COLUMN_MINOR},
+		{"ENGINES FAILED", COLUMN_FIGURES | COLUMN_MINOR},
 	};
-	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	struct table table = {.columns = columns, .column_count = COUNT_OF(columns)};
 	char text[UNIT_TEXT_BYTES];
 	for (size_t i = 0; i < reply->n_accounts; i++) {
 		const Sycl__V1__AccountFacts *account = reply->accounts[i];
 		const Sycl__V1__Usage *usage = account->usage ? account->usage : &none;
 		user_cell(&table, account->uid);
-		table_cell(&table, COLOUR_NONE, "%llu", (unsigned long long)account->sessions_ended);
-		table_cell(&table, COLOUR_NONE, "%llu/%llu", (unsigned long long)usage->groups_completed,
+		table_cell(&table, COLOUR_NONE, "%llu",
+			   (unsigned long long)account->sessions_ended);
+		table_cell(&table, COLOUR_NONE, "%llu/%llu",
+			   (unsigned long long)usage->groups_completed,
 			   (unsigned long long)usage->groups_submitted);
 		table_cell(&table, usage->groups_failed ? COLOUR_RED : COLOUR_NONE, "%llu",
 			   (unsigned long long)usage->groups_failed);
@@ -369,7 +386,7 @@ bool show_status(const Sycl__V1__AdminReply *reply)
 bool show_version(const Sycl__V1__AdminReply *reply)
 {
 	const Sycl__V1__ServiceFacts *service = reply->service;
-	(void)printf("sycld %s (protocol %u.%u), pid %u\n", service->version, service->protocol >> 16,
-		     service->protocol & 0xffffu, service->pid);
+	(void)printf("sycld %s (protocol %u.%u), pid %u\n", service->version,
+		     service->protocol >> 16, service->protocol & 0xffffu, service->pid);
 	return true;
 }

@@ -19,8 +19,9 @@ bool colours_wanted(void)
 void print_coloured(const char *text, enum colour colour, bool coloured)
 {
 	static const char *const codes[] = {
-		[COLOUR_NONE] = "", [COLOUR_BOLD] = "\033[1m", [COLOUR_GREEN] = "\033[32m",
-		[COLOUR_YELLOW] = "\033[33m", [COLOUR_RED] = "\033[31m",
+		[COLOUR_NONE] = "",          [COLOUR_BOLD] = "\033[1m",
+		[COLOUR_GREEN] = "\033[32m", [COLOUR_YELLOW] = "\033[33m",
+		[COLOUR_RED] = "\033[31m",
 	};
 	if (coloured && colour != COLOUR_NONE)
 		(void)printf("%s%s\033[0m", codes[colour], text);
@@ -89,12 +90,14 @@ struct shape {
 	bool last;
 };
 
-static void print_cell(const char *text, enum colour colour, bool right, struct shape shape, bool coloured)
+static void print_cell(const char *text, enum colour colour, bool right, struct shape shape,
+		       bool coloured)
 {
 	char cut[CELL_BYTES + sizeof("…")];
 	size_t width = width_of(text);
 	if (width > shape.width) {
-		(void)snprintf(cut, sizeof(cut), "%.*s…", (int)bytes_of(text, shape.width - 1), text);
+		(void)snprintf(cut, sizeof(cut), "%.*s…", (int)bytes_of(text, shape.width - 1),
+			       text);
 		text = cut;
 		width = shape.width;
 	}
@@ -165,7 +168,8 @@ static bool print_rows(const struct table *table, bool coloured, size_t room)
 		if (c == 0)
 			pad(2);
 		if (shapes[c].width)
-			print_cell(cell ? cell->text : table->columns[c].title, cell ? cell->colour : COLOUR_BOLD,
+			print_cell(cell ? cell->text : table->columns[c].title,
+				   cell ? cell->colour : COLOUR_BOLD,
 				   table->columns[c].kind & COLUMN_FIGURES, shapes[c], coloured);
 	}
 	free(shapes);
@@ -183,5 +187,6 @@ bool table_print(struct table *table, bool coloured, size_t room)
 size_t terminal_width(void)
 {
 	struct winsize size;
-	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
+										     : 0;
 }

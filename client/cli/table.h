@@ -42,13 +42,15 @@ bool colours_wanted(void);
 void print_coloured(const char *text, enum colour colour, bool coloured);
 
 /* Add the next cell; a row ends by itself. */
-__attribute__((format(printf, 3, 4))) void table_cell(struct table *table, enum colour colour, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void table_cell(struct table *table, enum colour colour,
+						      const char *format, ...);
 /* A uid; UINT32_MAX is nobody's: of those who have no row of their own any more. */
 void user_cell(struct table *table, uint32_t uid);
 
 /*
- * Print under the titles, then free. False: there was no memory. `room`: characters in a line, 0 for any number; where
- * they are too few, minor columns are left out, the last one first, and then the widest text is cut.
+ * Print under the titles, then free. False: there was no memory. `room`: characters in a line, 0
+ * for any number; where they are too few, minor columns are left out, the last one first, and then
+ * the widest text is cut.
  */
 bool table_print(struct table *table, bool coloured, size_t room);
 

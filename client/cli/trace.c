@@ -22,8 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECONDS_DEFAULT = 10, SECONDS_MOST = 3600, ENGINES_MOST = 1024, MESSAGE_BYTES = 512, DEVICE_BYTES = 32,
-       ANSWER_MS = 4000 };
+enum {
+	SECONDS_DEFAULT = 10,
+	SECONDS_MOST = 3600,
+	ENGINES_MOST = 1024,
+	MESSAGE_BYTES = 512,
+	DEVICE_BYTES = 32,
+	ANSWER_MS = 4000
+};
 
 #define SECOND_NS 1000000000ull
 #define PAUSE_NS  100000000ull
@@ -31,10 +37,12 @@ enum { SECONDS_DEFAULT = 10, SECONDS_MOST = 3600, ENGINES_MOST = 1024, MESSAGE_B
 /* What an engine has said of itself so far. */
 struct told {
 	struct trace_source source;
-	uint64_t noted, open; /* by its last word; `earlier`: of traces that it has begun anew since */
+	uint64_t noted,
+		open; /* by its last word; `earlier`: of traces that it has begun anew since */
 	uint64_t earlier;
-	uint64_t since_stop; /* records, since it was to note nothing more: no more than an engine keeps */
-	bool answered; /* the last question */
+	uint64_t since_stop; /* records, since it was to note nothing more: no more than an engine
+				keeps */
+	bool answered;       /* the last question */
 };
 
 struct recording {
@@ -77,9 +85,10 @@ static bool read_seconds(const struct trace_words *words, uint64_t *seconds_out)
 	return !words->seconds || order_read_number(words->seconds, 1, SECONDS_MOST, seconds_out);
 }
 
-static bool read_device(const struct trace_words *words, Sycl__V1__AccountsQuery *query_out, const char **wrong_out)
+static bool read_device(const struct trace_words *words, Sycl__V1__AccountsQuery *query_out,
+			const char **wrong_out)
 {
-	const struct accounts_words device = { .device = words->device };
+	const struct accounts_words device = {.device = words->device};
 	return accounts_read(&device, query_out, wrong_out);
 }
 
@@ -94,17 +103,19 @@ bool trace_words_read(const struct trace_words *words, const char **wrong_out)
 	return read_seconds(words, &seconds) && read_device(words, &query, wrong_out);
 }
 
-static int ask(const struct recording *recording, Sycl__V1__AdminRequest *request, struct answer *answer_out)
+static int ask(const struct recording *recording, Sycl__V1__AdminRequest *request,
+	       struct answer *answer_out)
 {
 	char message[MESSAGE_BYTES];
 	request->protocol = PROTOCOL_VERSION;
-	int r = service_ask(recording->words->runtime_directory, request, ANSWER_MS, answer_out, message, sizeof(message));
+	int r = service_ask(recording->words->runtime_directory, request, ANSWER_MS, answer_out,
+			    message, sizeof(message));
 	if (r < 0)
 		(void)complain("%s", message);
 	return r;
 }
 
-/* --- which device -------------------------------------------------------------------------------------------------- */
+/* ------------------------------------- which device ------------------------------------- */
 
 /* The one that has been used, if there is just one. */
 static int find_used(struct recording *recording)
@@ -144,27 +155,29 @@ static int find_device(struct recording *recording, char text_out[DEVICE_BYTES])
 	recording->index = query.index;
 	if (!recording->words->device)
 		r = find_used(recording);
-	(void)snprintf(text_out, DEVICE_BYTES, "%s:%" PRIu32, backend_name(recording->backend), recording->index);
+	(void)snprintf(text_out, DEVICE_BYTES, "%s:%" PRIu32, backend_name(recording->backend),
+		       recording->index);
 	return r;
 }
 
-/* --- what engines say ---------------------------------------------------------------------------------------------- */
+/* ----------------------------------- what engines say ----------------------------------- */
 
 static struct told *find_engine(struct recording *recording, const struct trace_source *source)
 {
 	for (uint32_t i = 0; i < recording->engine_count; i++)
-		if (recording->engines[i].source.engine_pid == source->engine_pid && recording->engines[i].source.uid == source->uid)
+		if (recording->engines[i].source.engine_pid == source->engine_pid &&
+		    recording->engines[i].source.uid == source->uid)
 			return &recording->engines[i];
 	if (recording->engine_count == ENGINES_MOST)
 		return NULL;
 	struct told *told = &recording->engines[recording->engine_count++];
-	*told = (struct told){ .source = *source };
+	*told = (struct told){.source = *source};
 	return told;
 }
 
 static int take_chunk(struct recording *recording, const Sycl__V1__TraceChunk *chunk)
 {
-	const struct trace_source source = { chunk->uid, chunk->engine_pid };
+	const struct trace_source source = {chunk->uid, chunk->engine_pid};
 	struct told *told = find_engine(recording, &source);
 	if (!told)
 		return 0;
@@ -190,8 +203,9 @@ static int take_answer(struct recording *recording, const Sycl__V1__AdminReply *
 	for (uint32_t i = 0; i < recording->engine_count; i++)
 		recording->engines[i].answered = false;
 	for (size_t i = 0; i < reply->n_sessions && r == 0; i++)
-		r = trace_data_name(&recording->data, reply->sessions[i]->uid, reply->sessions[i]->session,
-				    reply->sessions[i]->pid, reply->sessions[i]->command);
+		r = trace_data_name(&recording->data, reply->sessions[i]->uid,
+				    reply->sessions[i]->session, reply->sessions[i]->pid,
+				    reply->sessions[i]->command);
 	for (size_t i = 0; i < reply->n_traces && r == 0; i++)
 		r = take_chunk(recording, reply->traces[i]);
 	if (r < 0)
@@ -228,7 +242,8 @@ static int record(struct recording *recording, uint64_t seconds)
 	const uint64_t until_ns = clock_now_ns() + seconds * SECOND_NS;
 	while (r == 0 && !interrupted && clock_now_ns() < until_ns) {
 		uint64_t left_ns = until_ns - clock_now_ns();
-		struct timespec pause = { .tv_nsec = (long)(left_ns < PAUSE_NS ? left_ns : PAUSE_NS) };
+		struct timespec pause = {.tv_nsec =
+						 (long)(left_ns < PAUSE_NS ? left_ns : PAUSE_NS)};
 		if (!recording->rest)
 			(void)nanosleep(&pause, NULL);
 		r = poll_once(recording);
@@ -257,16 +272,17 @@ static void add_up(struct recording *recording)
 	data->lost = noted > recording->records ? noted - recording->records : 0;
 }
 
-/* --- the file ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- the file --------------------------------------- */
 
 /*
- * Can it be written? One that is there is kept open: by the end its name may be somebody else's. Nothing is left of one that was
- * not there.
+ * Can it be written? One that is there is kept open: by the end its name may be somebody else's.
+ * Nothing is left of one that was not there.
  */
 static int try_file(struct recording *recording)
 {
 	const char *path = recording->words->file;
-	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	CLEANUP(close_fd)
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd >= 0)
 		return unlink(path) < 0 ? complain("%s: %s", path, strerror(errno)) : 0;
 	if (errno == EEXIST)
@@ -282,8 +298,10 @@ static int open_file(struct recording *recording)
 {
 	struct stat facts;
 	if (recording->file < 0)
-		return open(recording->words->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
-	if (fstat(recording->file, &facts) < 0 || (S_ISREG(facts.st_mode) && ftruncate(recording->file, 0) < 0))
+		return open(recording->words->file,
+			    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fstat(recording->file, &facts) < 0 ||
+	    (S_ISREG(facts.st_mode) && ftruncate(recording->file, 0) < 0))
 		return -1;
 	return take_fd(&recording->file);
 }
@@ -315,24 +333,28 @@ static int tell(const struct recording *recording)
 	const double seconds = (double)(data->ended_ns - data->begun_ns) / 1e9;
 	const uint64_t left_out = data->too_many + data->wrong;
 	if (recording->words->json) {
-		json_t *object = json_pack("{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I}", "file", recording->words->file, "device",
-					   data->device, "seconds", seconds, "groups", (json_int_t)data->group_count, "sessions",
-					   (json_int_t)trace_data_sessions(data), "lost", (json_int_t)data->lost, "not_over",
-					   (json_int_t)data->open, "left_out", (json_int_t)left_out);
+		json_t *object = json_pack(
+			"{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I}", "file", recording->words->file,
+			"device", data->device, "seconds", seconds, "groups",
+			(json_int_t)data->group_count, "sessions",
+			(json_int_t)trace_data_sessions(data), "lost", (json_int_t)data->lost,
+			"not_over", (json_int_t)data->open, "left_out", (json_int_t)left_out);
 		int r = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
 		json_decref(object);
 		(void)fputc('\n', stdout);
-		return r < 0 || fflush(stdout) != 0 ? complain("the answer could not be written") : 0;
+		return r < 0 || fflush(stdout) != 0 ? complain("the answer could not be written")
+						    : 0;
 	}
-	(void)printf("%s: %" PRIu32 " command groups of %" PRIu32 " sessions on %s in %.1f s", recording->words->file,
-		     data->group_count, trace_data_sessions(data), data->device, seconds);
+	(void)printf("%s: %" PRIu32 " command groups of %" PRIu32 " sessions on %s in %.1f s",
+		     recording->words->file, data->group_count, trace_data_sessions(data),
+		     data->device, seconds);
 	if (data->lost + left_out > 0)
 		(void)printf(", %" PRIu64 " more are missing", data->lost + left_out);
 	(void)fputs("\n", stdout);
 	return fflush(stdout) != 0 ? complain("the answer could not be written") : 0;
 }
 
-/* --- all of it ----------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- all of it --------------------------------------- */
 
 static void end_recording(struct recording **recording)
 {
@@ -353,7 +375,10 @@ static int take(struct recording *recording, uint64_t seconds)
 		return r;
 	add_up(recording);
 	if (data->group_count == 0)
-		return data->is_cut ? -EIO : complain("nothing was sent to %s in that time: there is no file", data->device);
+		return data->is_cut
+			       ? -EIO
+			       : complain("nothing was sent to %s in that time: there is no file",
+					  data->device);
 	r = write_file(recording);
 	if (r == 0)
 		r = tell(recording);
@@ -363,8 +388,9 @@ static int take(struct recording *recording, uint64_t seconds)
 int trace_run(const struct trace_words *words)
 {
 	CLEANUP(end_recording) struct recording *recording = calloc(1, sizeof(*recording));
-	/* The second one ends it without the file: that an engine has much to tell keeps nobody here. */
-	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+	/* The second one ends it without the file: that an engine has much to tell keeps nobody
+	 * here. */
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 	char device[DEVICE_BYTES];
 	uint64_t seconds = 0;
 	if (!recording)

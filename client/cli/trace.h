@@ -5,15 +5,16 @@
 #include <stdbool.h>
 
 struct trace_words {
-	const char *file;                   /* NULL: not given, as the others */
-	const char *seconds, *device;       /* as they were written */
+	const char *file;             /* NULL: not given, as the others */
+	const char *seconds, *device; /* as they were written */
 	const char *runtime_directory;
 	bool json;
 };
 
 /* False: *wrong_out says what is wrong. */
 bool trace_words_read(const struct trace_words *words, const char **wrong_out);
-/* They are good. 0, or a negative errno; what is wrong has been said on standard error. -ENOENT: no service runs. */
+/* They are good. 0, or a negative errno; what is wrong has been said on standard error. -ENOENT: no
+ * service runs. */
 int trace_run(const struct trace_words *words);
 
 #endif

@@ -10,8 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASS_LATENCY, CLASSES = 3, WEIGHT_MOST = 1000, LANES_NOTED = 64, LANES = 32, LANES_LATENCY = 8,
-       SESSIONS_CLAIMED = 16 * TRACE_SESSIONS_MOST, SESSIONS_NOTED = 2 * SESSIONS_CLAIMED };
+enum {
+	CLASS_LATENCY,
+	CLASSES = 3,
+	WEIGHT_MOST = 1000,
+	LANES_NOTED = 64,
+	LANES = 32,
+	LANES_LATENCY = 8,
+	SESSIONS_CLAIMED = 16 * TRACE_SESSIONS_MOST,
+	SESSIONS_NOTED = 2 * SESSIONS_CLAIMED
+};
 
 #define TAKES_MOST_NS 1000000000000000ull /* eleven days: the reader's */
 
@@ -24,7 +32,7 @@ struct trace_group {
 
 int trace_data_init(struct trace_data *data)
 {
-	*data = (struct trace_data){ .session_table = trace_table_new() };
+	*data = (struct trace_data){.session_table = trace_table_new()};
 	return data->session_table ? 0 : -ENOMEM;
 }
 
@@ -33,7 +41,7 @@ void trace_data_fini(struct trace_data *data)
 	free(data->groups);
 	free(data->sessions);
 	(void)trace_table_free(data->session_table);
-	*data = (struct trace_data){ .device = NULL };
+	*data = (struct trace_data){.device = NULL};
 }
 
 /* With room for one more. */
@@ -51,21 +59,26 @@ static int grow(void **array, uint32_t count, uint32_t *room, size_t size)
 }
 
 /* Its place. -ENOMEM, or -E2BIG: there are too many. */
-static int find_session(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t most, uint32_t *place_out)
+static int find_session(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t most,
+			uint32_t *place_out)
 {
 	/* More than a trace may have: which of them have groups is known at the end only. */
 	if (data->session_count >= most && !trace_table_has(data->session_table, uid, session))
 		return -E2BIG;
-	int r = grow((void **)&data->sessions, data->session_count, &data->session_room, sizeof(*data->sessions));
+	int r = grow((void **)&data->sessions, data->session_count, &data->session_room,
+		     sizeof(*data->sessions));
 	if (r == 0)
-		r = trace_table_number(data->session_table, uid, session, data->session_count, place_out);
+		r = trace_table_number(data->session_table, uid, session, data->session_count,
+				       place_out);
 	if (r < 0 || *place_out < data->session_count)
 		return r;
-	data->sessions[data->session_count++] = (struct trace_session){ .session = session, .uid = uid };
+	data->sessions[data->session_count++] =
+		(struct trace_session){.session = session, .uid = uid};
 	return 0;
 }
 
-int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t pid, const char *command)
+int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t pid,
+		    const char *command)
 {
 	uint32_t place;
 	int r = find_session(data, uid, session, SESSIONS_NOTED, &place);
@@ -82,14 +95,16 @@ int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uin
 
 static bool makes_sense(const struct trace_data *data, const struct trace_record *record)
 {
-	return record->at_ns >= data->begun_ns && record->at_ns <= INT64_MAX && record->start_ns <= INT64_MAX &&
-	       record->end_ns <= INT64_MAX && record->takes_ns <= TAKES_MOST_NS && record->weight >= 1 &&
-	       record->weight <= WEIGHT_MOST && record->session_class < CLASSES && record->lane < LANES_NOTED &&
-	       record->known < TRACE_KNOWN_WAYS;
+	return record->at_ns >= data->begun_ns && record->at_ns <= INT64_MAX &&
+	       record->start_ns <= INT64_MAX && record->end_ns <= INT64_MAX &&
+	       record->takes_ns <= TAKES_MOST_NS && record->weight >= 1 &&
+	       record->weight <= WEIGHT_MOST && record->session_class < CLASSES &&
+	       record->lane < LANES_NOTED && record->known < TRACE_KNOWN_WAYS;
 }
 
 /* The place of a source: it is its number. */
-static int add(struct trace_data *data, const struct trace_source *source, const struct trace_record *record)
+static int add(struct trace_data *data, const struct trace_source *source,
+	       const struct trace_record *record)
 {
 	uint32_t place = 0;
 	if (!makes_sense(data, record)) {
@@ -100,21 +115,24 @@ static int add(struct trace_data *data, const struct trace_source *source, const
 	if (data->group_count < TRACE_GROUPS_MOST)
 		r = find_session(data, source->uid, record->session, SESSIONS_CLAIMED, &place);
 	if (r == 0)
-		r = grow((void **)&data->groups, data->group_count, &data->group_room, sizeof(*data->groups));
+		r = grow((void **)&data->groups, data->group_count, &data->group_room,
+			 sizeof(*data->groups));
 	if (r == -E2BIG)
 		data->too_many++;
 	if (r < 0)
 		return r == -E2BIG ? 0 : r;
-	data->groups[data->group_count++] =
-		(struct trace_group){ .record = *record, .session = place, .source = source->engine_pid };
+	data->groups[data->group_count++] = (struct trace_group){
+		.record = *record, .session = place, .source = source->engine_pid};
 	return 0;
 }
 
-int trace_data_add(struct trace_data *data, const struct trace_source *source, const void *bytes, size_t count)
+int trace_data_add(struct trace_data *data, const struct trace_source *source, const void *bytes,
+		   size_t count)
 {
 	const uint8_t *at = bytes;
 	int r = 0;
-	for (; count >= sizeof(struct trace_record) && r == 0; count -= sizeof(struct trace_record)) {
+	for (; count >= sizeof(struct trace_record) && r == 0;
+	     count -= sizeof(struct trace_record)) {
 		struct trace_record record;
 		memcpy(&record, at, sizeof(record));
 		at += sizeof(record);
@@ -125,11 +143,12 @@ int trace_data_add(struct trace_data *data, const struct trace_source *source, c
 	return r;
 }
 
-/* --- in order ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- in order --------------------------------------- */
 
 static int by_time(const void *left, const void *right)
 {
-	const struct trace_record *a = &((const struct trace_group *)left)->record, *b = &((const struct trace_group *)right)->record;
+	const struct trace_record *a = &((const struct trace_group *)left)->record,
+				  *b = &((const struct trace_group *)right)->record;
 	if (a->at_ns != b->at_ns)
 		return a->at_ns < b->at_ns ? -1 : 1;
 	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
@@ -149,8 +168,8 @@ static uint32_t choose(struct trace_data *data, bool named, uint32_t chosen)
 }
 
 /*
- * Of sessions beyond what a trace may have nothing is left. Those that the service has named come first: an engine can claim to have
- * had any number of others, from the beginning on.
+ * Of sessions beyond what a trace may have nothing is left. Those that the service has named come
+ * first: an engine can claim to have had any number of others, from the beginning on.
  */
 static void choose_sessions(struct trace_data *data)
 {
@@ -171,7 +190,8 @@ static void choose_sessions(struct trace_data *data)
 			session->weight = record->weight;
 			session->session_class = record->session_class;
 		}
-		data->changed += session->weight != record->weight || session->session_class != record->session_class;
+		data->changed += session->weight != record->weight ||
+				 session->session_class != record->session_class;
 		data->known[record->known]++;
 		data->groups[kept++] = data->groups[i];
 	}
@@ -180,11 +200,13 @@ static void choose_sessions(struct trace_data *data)
 
 static int set_widths(struct trace_data *data)
 {
-	CLEANUP(free_pointer) struct trace_span *spans = malloc((data->group_count + (size_t)1) * sizeof(*spans));
+	CLEANUP(free_pointer)
+	struct trace_span *spans = malloc((data->group_count + (size_t)1) * sizeof(*spans));
 	if (!spans)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < data->group_count; i++)
-		spans[i] = (struct trace_span){ data->groups[i].record.start_ns, data->groups[i].record.end_ns, 0 };
+		spans[i] = (struct trace_span){data->groups[i].record.start_ns,
+					       data->groups[i].record.end_ns, 0};
 	int r = trace_widths(spans, data->group_count);
 	for (uint32_t i = 0; i < data->group_count && r == 0; i++)
 		data->groups[i].width = spans[i].width;
@@ -192,24 +214,29 @@ static int set_widths(struct trace_data *data)
 }
 
 /*
- * Shapes are numbered anew, from 1 on: what an engine calls them tells of its memory. Lanes are for each engine and
- * numbered anew as well: those of the latency class are the trace's first.
+ * Shapes are numbered anew, from 1 on: what an engine calls them tells of its memory. Lanes are for
+ * each engine and numbered anew as well: those of the latency class are the trace's first.
  */
-static int set_numbers(struct trace_data *data, struct trace_table *shapes, struct trace_table *lanes)
+static int set_numbers(struct trace_data *data, struct trace_table *shapes,
+		       struct trace_table *lanes)
 {
-	uint32_t next_shape = 1, next_lane[2] = { 0, 0 };
+	uint32_t next_shape = 1, next_lane[2] = {0, 0};
 	int r = 0;
 	for (uint32_t i = 0; i < data->group_count && r == 0; i++) {
 		struct trace_group *group = &data->groups[i];
-		const bool is_latency = data->sessions[group->session].session_class == CLASS_LATENCY;
+		const bool is_latency =
+			data->sessions[group->session].session_class == CLASS_LATENCY;
 		const uint64_t lane = (uint64_t)group->record.lane << 1 | is_latency;
 		if (group->record.shape != 0)
-			r = trace_table_number(shapes, group->session, group->record.shape, next_shape, &group->shape);
+			r = trace_table_number(shapes, group->session, group->record.shape,
+					       next_shape, &group->shape);
 		next_shape += group->shape == next_shape;
 		if (r == 0)
-			r = trace_table_number(lanes, group->source, lane, next_lane[is_latency], &group->lane);
+			r = trace_table_number(lanes, group->source, lane, next_lane[is_latency],
+					       &group->lane);
 		next_lane[is_latency] += group->lane == next_lane[is_latency];
-		group->lane = is_latency ? group->lane % LANES_LATENCY : LANES_LATENCY + group->lane % (LANES - LANES_LATENCY);
+		group->lane = is_latency ? group->lane % LANES_LATENCY
+					 : LANES_LATENCY + group->lane % (LANES - LANES_LATENCY);
 	}
 	return r;
 }
@@ -250,7 +277,7 @@ uint32_t trace_data_sessions(const struct trace_data *data)
 	return count;
 }
 
-/* --- the text ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- the text --------------------------------------- */
 
 static void missing(FILE *file, uint64_t count, const char *what)
 {
@@ -260,29 +287,42 @@ static void missing(FILE *file, uint64_t count, const char *what)
 
 static void write_head(const struct trace_data *data, FILE *file)
 {
-	(void)fprintf(file, "sycl-trace 1\n# syclctl trace: what all sessions of sycld %s sent to %s from %s on, %.3f s%s\n",
-		      data->service_version, data->device, data->since, (double)(data->ended_ns - data->begun_ns) / 1e9,
-		      data->is_cut ? "; the service ended it early" : "");
-	(void)fputs("# at: when nothing of its own session's was in its way any more; several launches that were taken as one are one group\n",
-		    file);
-	(void)fprintf(file,
-		      "# takes: %" PRIu64 " as the device timed them, %" PRIu64 " by what it said of others of the same shape, %" PRIu64
-		      " as seen from outside\n",
-		      data->known[TRACE_MEASURED], data->known[TRACE_ESTIMATED], data->known[TRACE_SEEN]);
-	(void)fputs("# width: less than all of the device where others' commands of this trace ran at the same time, an equal part each\n"
-		    "# memory: not known of a group\n",
-		    file);
-	missing(file, data->lost, "that engines noted and had no room for, or whose answer was lost");
+	(void)fprintf(
+		file,
+		"sycl-trace 1\n# syclctl trace: what all sessions of sycld %s sent to %s from %s on, %.3f s%s\n",
+		data->service_version, data->device, data->since,
+		(double)(data->ended_ns - data->begun_ns) / 1e9,
+		data->is_cut ? "; the service ended it early" : "");
+	(void)fputs(
+		"# at: when nothing of its own session's was in its way any more; several launches that were taken as one are one group\n",
+		file);
+	(void)fprintf(
+		file,
+		"# takes: %" PRIu64 " as the device timed them, %" PRIu64
+		" by what it said of others of the same shape, %" PRIu64 " as seen from outside\n",
+		data->known[TRACE_MEASURED], data->known[TRACE_ESTIMATED], data->known[TRACE_SEEN]);
+	(void)fputs(
+		"# width: less than all of the device where others' commands of this trace ran at the same time, an equal part each\n"
+		"# memory: not known of a group\n",
+		file);
+	missing(file, data->lost,
+		"that engines noted and had no room for, or whose answer was lost");
 	missing(file, data->open, "that were not over at the end");
 	missing(file, data->too_many, "beyond the groups and sessions that a trace may have");
 	missing(file, data->wrong, "that made no sense");
 	if (data->engines_gone > 0)
-		(void)fprintf(file, "# %" PRIu32 " of %" PRIu32 " engines did not answer to the end: their last groups are missing\n",
+		(void)fprintf(file,
+			      "# %" PRIu32 " of %" PRIu32
+			      " engines did not answer to the end: their last groups are missing\n",
 			      data->engines_gone, data->engines);
 	if (data->changed > 0)
-		(void)fprintf(file, "# %" PRIu64 " groups came when their session had another class or weight than at its first\n",
-			      data->changed);
-	(void)fprintf(file, "device length=%" PRIu64 "\n", (data->ended_ns - data->begun_ns + 999) / 1000);
+		(void)fprintf(
+			file,
+			"# %" PRIu64
+			" groups came when their session had another class or weight than at its first\n",
+			data->changed);
+	(void)fprintf(file, "device length=%" PRIu64 "\n",
+		      (data->ended_ns - data->begun_ns + 999) / 1000);
 }
 
 static void write_name(const struct trace_session *session, FILE *file)
@@ -292,10 +332,11 @@ static void write_name(const struct trace_session *session, FILE *file)
 
 static void write_session(const struct trace_session *session, FILE *file)
 {
-	static const char *const classes[CLASSES] = { "latency", "normal", "best-effort" };
+	static const char *const classes[CLASSES] = {"latency", "normal", "best-effort"};
 	(void)fputs("session ", file);
 	write_name(session, file);
-	(void)fprintf(file, " class=%s weight=%u # uid %" PRIu32, classes[session->session_class], session->weight, session->uid);
+	(void)fprintf(file, " class=%s weight=%u # uid %" PRIu32, classes[session->session_class],
+		      session->weight, session->uid);
 	if (session->pid)
 		(void)fprintf(file, ", pid %" PRIu32 ", %s", session->pid, session->command);
 	(void)fputc('\n', file);

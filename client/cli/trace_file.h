@@ -1,6 +1,6 @@
 /*
- * A trace, from what engines have noted to the text that 'syclbench sched --trace' reads (tests/bench/README.md, "Traces"). Engines'
- * claims: what makes no sense is left out and counted.
+ * A trace, from what engines have noted to the text that 'syclbench sched --trace' reads
+ * (tests/bench/README.md, "Traces"). Engines' claims: what makes no sense is left out and counted.
  */
 #ifndef SYCLCTL_TRACE_FILE_H
 #define SYCLCTL_TRACE_FILE_H
@@ -39,22 +39,26 @@ struct trace_data {
 	uint32_t session_count, session_room;
 	struct trace_table *session_table;
 	uint64_t known[TRACE_KNOWN_WAYS]; /* groups by how their time is known */
-	uint64_t changed;  /* groups whose session had another class or weight by then */
-	uint64_t lost;     /* noted, and not here: no room in an engine, or its answer did not arrive */
-	uint64_t open;     /* not over when it ended */
+	uint64_t changed; /* groups whose session had another class or weight by then */
+	uint64_t lost; /* noted, and not here: no room in an engine, or its answer did not arrive */
+	uint64_t open; /* not over when it ended */
 	uint64_t wrong;    /* that made no sense */
 	uint64_t too_many; /* more groups, or sessions, than a trace may have */
-	uint32_t engines, engines_gone; /* that told anything; and of those, that did not to the end */
-	bool is_cut;                    /* the service ended it */
+	uint32_t engines,
+		engines_gone; /* that told anything; and of those, that did not to the end */
+	bool is_cut;          /* the service ended it */
 };
 
 /* -ENOMEM. */
 int trace_data_init(struct trace_data *data);
 void trace_data_fini(struct trace_data *data);
 /* Who a session is. -ENOMEM. */
-int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t pid, const char *command);
-/* The bytes of an engine's records, which need not be aligned. What does not fill one is wrong. -ENOMEM. */
-int trace_data_add(struct trace_data *data, const struct trace_source *source, const void *bytes, size_t count);
+int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t pid,
+		    const char *command);
+/* The bytes of an engine's records, which need not be aligned. What does not fill one is wrong.
+ * -ENOMEM. */
+int trace_data_add(struct trace_data *data, const struct trace_source *source, const void *bytes,
+		   size_t count);
 /* Writes all of it; it is put in order first. 0, -ENOMEM, or what writing failed with. */
 int trace_data_write(struct trace_data *data, FILE *file);
 /* Sessions that have a group. */

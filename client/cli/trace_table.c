@@ -22,7 +22,8 @@ static int begin(struct trace_table *table)
 {
 	table->room = ROOM_FIRST;
 	table->entries = calloc(ROOM_FIRST, sizeof(*table->entries));
-	if (table->entries && getrandom(table->key, sizeof(table->key), 0) == (ssize_t)sizeof(table->key))
+	if (table->entries &&
+	    getrandom(table->key, sizeof(table->key), 0) == (ssize_t)sizeof(table->key))
 		return 0;
 	free(table->entries);
 	return -ENOMEM;
@@ -63,12 +64,13 @@ static void mix(uint64_t v[4])
 	v[2] = turned(v[2], 32);
 }
 
-/* SipHash-1-3: engines choose what is in here, and with a hash that they know, all of it could be in one place. */
+/* SipHash-1-3: engines choose what is in here, and with a hash that they know, all of it could be
+ * in one place. */
 static uint64_t hash_of(const uint64_t key[2], uint64_t first, uint64_t second)
 {
-	const uint64_t words[] = { first, second, 16ull << 56 };
-	uint64_t v[4] = { key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
-			  key[1] ^ 0x7465646279746573u };
+	const uint64_t words[] = {first, second, 16ull << 56};
+	uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
+			 key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
 	for (unsigned i = 0; i < 3; i++) {
 		v[3] ^= words[i];
 		mix(v);
@@ -83,7 +85,8 @@ static uint64_t hash_of(const uint64_t key[2], uint64_t first, uint64_t second)
 static struct entry *find(const struct trace_table *table, uint64_t first, uint64_t second)
 {
 	uint32_t at = (uint32_t)hash_of(table->key, first, second) & (table->room - 1);
-	while (table->entries[at].is_used && (table->entries[at].first != first || table->entries[at].second != second))
+	while (table->entries[at].is_used &&
+	       (table->entries[at].first != first || table->entries[at].second != second))
 		at = (at + 1) & (table->room - 1);
 	return &table->entries[at];
 }
@@ -102,13 +105,15 @@ static int grow(struct trace_table *table)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < table->room; i++)
 		if (table->entries[i].is_used)
-			*find(&larger, table->entries[i].first, table->entries[i].second) = table->entries[i];
+			*find(&larger, table->entries[i].first, table->entries[i].second) =
+				table->entries[i];
 	free(table->entries);
 	*table = larger;
 	return 0;
 }
 
-int trace_table_number(struct trace_table *table, uint64_t first, uint64_t second, uint32_t next, uint32_t *number_out)
+int trace_table_number(struct trace_table *table, uint64_t first, uint64_t second, uint32_t next,
+		       uint32_t *number_out)
 {
 	struct entry *entry = find(table, first, second);
 	if (!entry->is_used && 2 * (table->count + 1) > table->room) {
@@ -117,7 +122,7 @@ int trace_table_number(struct trace_table *table, uint64_t first, uint64_t secon
 		entry = find(table, first, second);
 	}
 	if (!entry->is_used) {
-		*entry = (struct entry){ first, second, next, true };
+		*entry = (struct entry){first, second, next, true};
 		table->count++;
 	}
 	*number_out = entry->number;

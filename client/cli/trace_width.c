@@ -27,7 +27,8 @@ static uint32_t percent(double had_ns, uint64_t length_ns)
 }
 
 /* `had`: what each that ran all the time so far would have had of the device. */
-static void sweep(struct trace_span *spans, const struct edge *edges, uint32_t count, double *had_before)
+static void sweep(struct trace_span *spans, const struct edge *edges, uint32_t count,
+		  double *had_before)
 {
 	double had = 0;
 	uint32_t running = 0;
@@ -37,7 +38,8 @@ static void sweep(struct trace_span *spans, const struct edge *edges, uint32_t c
 		struct trace_span *span = &spans[edges[i].span];
 		if (edges[i].is_end) {
 			running--;
-			span->width = percent(had - had_before[edges[i].span], span->end_ns - span->start_ns);
+			span->width = percent(had - had_before[edges[i].span],
+					      span->end_ns - span->start_ns);
 		} else {
 			running++;
 			had_before[edges[i].span] = had;
@@ -55,8 +57,8 @@ int trace_widths(struct trace_span *spans, uint32_t count)
 		spans[i].width = TRACE_WIDTH_WHOLE;
 		if (spans[i].end_ns <= spans[i].start_ns)
 			continue;
-		edges[edge_count++] = (struct edge){ spans[i].start_ns, i, false };
-		edges[edge_count++] = (struct edge){ spans[i].end_ns, i, true };
+		edges[edge_count++] = (struct edge){spans[i].start_ns, i, false};
+		edges[edge_count++] = (struct edge){spans[i].end_ns, i, true};
 	}
 	if (is_whole) {
 		qsort(edges, edge_count, sizeof(*edges), compare);

@@ -13,8 +13,9 @@ struct trace_span {
 };
 
 /*
- * While several ran at one time, each is taken to have had an equal part: then what all of them had together is the time in which
- * there was something, whether they shared the device's units or took turns. -ENOMEM.
+ * While several ran at one time, each is taken to have had an equal part: then what all of them had
+ * together is the time in which there was something, whether they shared the device's units or took
+ * turns. -ENOMEM.
  */
 int trace_widths(struct trace_span *spans, uint32_t count);
 

@@ -7,7 +7,7 @@
 
 const char *format_bytes(uint64_t bytes, char text[UNIT_TEXT_BYTES])
 {
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 	unsigned unit = 0;
 	double value = (double)bytes;
 	/* 1023.95 would be shown as 1024.0. */
@@ -43,11 +43,14 @@ const char *format_age(uint64_t ns, char text[UNIT_TEXT_BYTES])
 	if (seconds < 60)
 		(void)snprintf(text, UNIT_TEXT_BYTES, "%llu s", seconds);
 	else if (seconds < 3600)
-		(void)snprintf(text, UNIT_TEXT_BYTES, "%llu min %02llu s", seconds / 60, seconds % 60);
+		(void)snprintf(text, UNIT_TEXT_BYTES, "%llu min %02llu s", seconds / 60,
+			       seconds % 60);
 	else if (seconds < 86400)
-		(void)snprintf(text, UNIT_TEXT_BYTES, "%llu h %02llu min", seconds / 3600, seconds / 60 % 60);
+		(void)snprintf(text, UNIT_TEXT_BYTES, "%llu h %02llu min", seconds / 3600,
+			       seconds / 60 % 60);
 	else
-		(void)snprintf(text, UNIT_TEXT_BYTES, "%llu d %02llu h", seconds / 86400, seconds / 3600 % 24);
+		(void)snprintf(text, UNIT_TEXT_BYTES, "%llu d %02llu h", seconds / 86400,
+			       seconds / 3600 % 24);
 	return text;
 }
 
@@ -55,7 +58,8 @@ const char *format_time(uint64_t unix_seconds, char text[UNIT_TEXT_BYTES])
 {
 	time_t seconds = (time_t)unix_seconds;
 	struct tm parts;
-	if (!gmtime_r(&seconds, &parts) || strftime(text, UNIT_TEXT_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+	if (!gmtime_r(&seconds, &parts) ||
+	    strftime(text, UNIT_TEXT_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
 		(void)snprintf(text, UNIT_TEXT_BYTES, "?");
 	return text;
 }

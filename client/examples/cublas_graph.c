@@ -1,6 +1,7 @@
 /*
- * A pipeline with cuBLAS in the middle, as one graph of CUDA's: a kernel makes two matrices, cuBLAS multiplies them, a kernel adds one to
- * all of the product. cuBLAS is captured when the graph is finalized, and runs at each launch. With the engine in this process.
+ * A pipeline with cuBLAS in the middle, as one graph of CUDA's: a kernel makes two matrices, cuBLAS
+ * multiplies them, a kernel adds one to all of the product. cuBLAS is captured when the graph is
+ * finalized, and runs at each launch. With the engine in this process.
  */
 #include <stdio.h>
 #include <syclclient.h>
@@ -38,57 +39,77 @@ static sycl_result multiply(sycl_interop_handle interop, void *user_data)
 	uint64_t stream_number = 0, graph_number = 0;
 	float *matrices[3];
 	sycl_result r = sycl_interop_get_native_queue(interop, &stream_number);
-	if (r == 0) r = sycl_interop_get_native_graph(interop, &graph_number);
+	if (r == 0)
+		r = sycl_interop_get_native_graph(interop, &graph_number);
 	for (uint32_t i = 0; i < 3 && r == 0; i++)
 		r = find_memory(interop, i, &matrices[i]);
-	if (r != 0) return r;
+	if (r != 0)
+		return r;
 	cudaStream_t stream = SYCL_CUDA_HANDLE_OF(cudaStream_t, stream_number);
 	cudaGraph_t graph = SYCL_CUDA_HANDLE_OF(cudaGraph_t, graph_number), captured = NULL;
 	cublasStatus_t status = cublasSetStream(product->handle, stream);
-	if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetWorkspace(product->handle, product->workspace, WORKSPACE_BYTES);
+	if (status == CUBLAS_STATUS_SUCCESS)
+		status = cublasSetWorkspace(product->handle, product->workspace, WORKSPACE_BYTES);
 	if (status != CUBLAS_STATUS_SUCCESS ||
-	    cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal) != cudaSuccess)
+	    cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0,
+					  cudaStreamCaptureModeThreadLocal) != cudaSuccess)
 		return SYCL_ERROR_RUNTIME;
-	status = cublasSgemm(product->handle, CUBLAS_OP_N, CUBLAS_OP_N, SIDE, SIDE, SIDE, &one, matrices[0], SIDE, matrices[1], SIDE,
-			     &none, matrices[2], SIDE);
-	if (cudaStreamEndCapture(stream, &captured) != cudaSuccess || status != CUBLAS_STATUS_SUCCESS) return SYCL_ERROR_RUNTIME;
+	status = cublasSgemm(product->handle, CUBLAS_OP_N, CUBLAS_OP_N, SIDE, SIDE, SIDE, &one,
+			     matrices[0], SIDE, matrices[1], SIDE, &none, matrices[2], SIDE);
+	if (cudaStreamEndCapture(stream, &captured) != cudaSuccess ||
+	    status != CUBLAS_STATUS_SUCCESS)
+		return SYCL_ERROR_RUNTIME;
 	return SYCL_SUCCESS;
 }
 
-static sycl_result submit_kernel(sycl_queue queue, sycl_kernel kernel, uint32_t count, const sycl_buffer *buffers)
+static sycl_result submit_kernel(sycl_queue queue, sycl_kernel kernel, uint32_t count,
+				 const sycl_buffer *buffers)
 {
 	sycl_handler group;
 	sycl_result r = sycl_handler_begin(queue, &group);
 	for (uint32_t i = 0; i < count && r == 0; i++)
 		r = sycl_handler_set_accessor(group, i, buffers[i], SYCL_ACCESS_READ_WRITE);
-	if (r == 0) r = sycl_handler_parallel_for(group, kernel, sycl_range1((uint64_t)SIDE * SIDE));
+	if (r == 0)
+		r = sycl_handler_parallel_for(group, kernel, sycl_range1((uint64_t)SIDE * SIDE));
 	return r == 0 ? sycl_handler_submit(group, NULL) : r;
 }
 
-static sycl_result submit_product(sycl_queue queue, struct product *product, const sycl_buffer buffers[3])
+static sycl_result submit_product(sycl_queue queue, struct product *product,
+				  const sycl_buffer buffers[3])
 {
 	sycl_handler group;
 	sycl_result r = sycl_handler_begin(queue, &group);
 	for (uint32_t i = 0; i < 3 && r == 0; i++)
-		r = sycl_handler_set_accessor(group, i, buffers[i], i < 2 ? SYCL_ACCESS_READ : SYCL_ACCESS_WRITE_NO_INIT);
-	if (r == 0) r = sycl_handler_native_command(group, multiply, product, NULL);
+		r = sycl_handler_set_accessor(group, i, buffers[i],
+					      i < 2 ? SYCL_ACCESS_READ : SYCL_ACCESS_WRITE_NO_INIT);
+	if (r == 0)
+		r = sycl_handler_native_command(group, multiply, product, NULL);
 	return r == 0 ? sycl_handler_submit(group, NULL) : r;
 }
 
-static sycl_result make_graph(sycl_queue queue, sycl_device device, const sycl_kernel kernels[2], struct product *product,
-			      const sycl_buffer buffers[3], sycl_executable_graph *out)
+static sycl_result make_graph(sycl_queue queue, sycl_device device, const sycl_kernel kernels[2],
+			      struct product *product, const sycl_buffer buffers[3],
+			      sycl_executable_graph *out)
 {
 	sycl_context context;
 	sycl_graph graph;
 	sycl_result r = sycl_queue_get_context(queue, &context);
-	if (r == 0) r = sycl_graph_create(context, device, NULL, &graph);
-	if (r == 0) r = sycl_graph_begin_recording(graph, 1, &queue);
-	if (r == 0) r = submit_kernel(queue, kernels[0], 2, buffers);
-	if (r == 0) r = submit_product(queue, product, buffers);
-	if (r == 0) r = submit_kernel(queue, kernels[1], 1, &buffers[2]);
-	if (r == 0) r = sycl_graph_end_recording(graph, 0, NULL);
-	if (r == 0) r = sycl_graph_finalize(graph, NULL, out);
-	if (r == 0) r = sycl_graph_release(graph);
+	if (r == 0)
+		r = sycl_graph_create(context, device, NULL, &graph);
+	if (r == 0)
+		r = sycl_graph_begin_recording(graph, 1, &queue);
+	if (r == 0)
+		r = submit_kernel(queue, kernels[0], 2, buffers);
+	if (r == 0)
+		r = submit_product(queue, product, buffers);
+	if (r == 0)
+		r = submit_kernel(queue, kernels[1], 1, &buffers[2]);
+	if (r == 0)
+		r = sycl_graph_end_recording(graph, 0, NULL);
+	if (r == 0)
+		r = sycl_graph_finalize(graph, NULL, out);
+	if (r == 0)
+		r = sycl_graph_release(graph);
 	return r;
 }
 
@@ -100,32 +121,43 @@ static int count_wrong(const float *c)
 		for (int row = 0; row < SIDE; row++) {
 			float sum = 1;
 			for (int k = 0; k < SIDE; k++)
-				sum += (float)((row + k * SIDE) % 7) * (float)((k + column * SIDE) % 5);
+				sum += (float)((row + k * SIDE) % 7) *
+				       (float)((k + column * SIDE) % 5);
 			wrong += c[row + column * SIDE] != sum;
 		}
 	}
 	return wrong;
 }
 
-/* cuBLAS has its things in the context that its calls find: the device's primary one, which this library uses, too. */
+/* cuBLAS has its things in the context that its calls find: the device's primary one, which this
+ * library uses, too. */
 static sycl_result open_cublas(sycl_queue queue, sycl_device device, struct product *product)
 {
 	CUdevice native = 0;
 	sycl_result r = sycl_cuda_get_native_device(device, &native);
-	if (r == 0) r = sycl_malloc_device(queue, WORKSPACE_BYTES, 0, &product->workspace);
-	if (r != 0) return r;
-	if (cudaSetDevice(native) != cudaSuccess || cublasCreate(&product->handle) != CUBLAS_STATUS_SUCCESS) return SYCL_ERROR_RUNTIME;
+	if (r == 0)
+		r = sycl_malloc_device(queue, WORKSPACE_BYTES, 0, &product->workspace);
+	if (r != 0)
+		return r;
+	if (cudaSetDevice(native) != cudaSuccess ||
+	    cublasCreate(&product->handle) != CUBLAS_STATUS_SUCCESS)
+		return SYCL_ERROR_RUNTIME;
 	return SYCL_SUCCESS;
 }
 
-static sycl_result make_objects(sycl_platform platform, sycl_queue queue, sycl_kernel kernels[2], sycl_buffer buffers[3])
+static sycl_result make_objects(sycl_platform platform, sycl_queue queue, sycl_kernel kernels[2],
+				sycl_buffer buffers[3])
 {
 	sycl_kernel_bundle bundle;
-	sycl_result r = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
-	if (r == 0) r = sycl_kernel_create(bundle, "make", &kernels[0]);
-	if (r == 0) r = sycl_kernel_create(bundle, "add_one", &kernels[1]);
+	sycl_result r =
+		sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
+	if (r == 0)
+		r = sycl_kernel_create(bundle, "make", &kernels[0]);
+	if (r == 0)
+		r = sycl_kernel_create(bundle, "add_one", &kernels[1]);
 	for (int i = 0; i < 3 && r == 0; i++)
-		r = sycl_buffer_create(platform, NULL, sizeof(float) * SIDE * SIDE, SYCL_HOST_NONE, &buffers[i]);
+		r = sycl_buffer_create(platform, NULL, sizeof(float) * SIDE * SIDE, SYCL_HOST_NONE,
+				       &buffers[i]);
 	return r;
 }
 
@@ -141,22 +173,33 @@ int main(void)
 	sycl_executable_graph pipeline;
 	sycl_backend backend = SYCL_BACKEND_KIND_FAKE;
 	sycl_result r = sycl_platform_open("embedded:", &platform);
-	if (r == 0) r = sycl_device_select(platform, sycl_gpu_selector, NULL, &device);
-	if (r == 0) r = sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL);
+	if (r == 0)
+		r = sycl_device_select(platform, sycl_gpu_selector, NULL, &device);
+	if (r == 0)
+		r = sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					 &backend, NULL);
 	if (r != 0 || backend != SYCL_BACKEND_KIND_CUDA) {
 		printf("no CUDA device here\n");
 		return NOTHING_TO_SHOW;
 	}
 	r = sycl_queue_create(NULL, device, NULL, &queue);
-	if (r == 0) r = make_objects(platform, queue, kernels, buffers);
-	if (r == 0) r = open_cublas(queue, device, &product);
-	if (r == 0) r = make_graph(queue, device, kernels, &product, buffers, &pipeline);
+	if (r == 0)
+		r = make_objects(platform, queue, kernels, buffers);
+	if (r == 0)
+		r = open_cublas(queue, device, &product);
+	if (r == 0)
+		r = make_graph(queue, device, kernels, &product, buffers, &pipeline);
 	for (int i = 0; i < LAUNCHES && r == 0; i++)
 		r = sycl_queue_graph(queue, pipeline, 0, NULL, NULL);
-	if (r == 0) r = sycl_queue_copy_to_host(queue, buffers[2], 0, result, sizeof(result), NULL);
-	if (r == 0) r = sycl_queue_wait(queue);
-	if (r != 0) return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()), 1;
+	if (r == 0)
+		r = sycl_queue_copy_to_host(queue, buffers[2], 0, result, sizeof(result), NULL);
+	if (r == 0)
+		r = sycl_queue_wait(queue);
+	if (r != 0)
+		return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()),
+		       1;
 	int wrong = count_wrong(result);
-	printf("%d launches of a graph with cuBLAS in it; %d of %d numbers are wrong\n", LAUNCHES, wrong, SIDE * SIDE);
+	printf("%d launches of a graph with cuBLAS in it; %d of %d numbers are wrong\n", LAUNCHES,
+	       wrong, SIDE * SIDE);
 	return wrong == 0 ? 0 : 1;
 }

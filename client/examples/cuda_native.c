@@ -1,7 +1,8 @@
 /*
- * A command of CUDA's own between two kernels of the service: this program calls NVIDIA's driver itself, in a context of its own, and
- * the driver fills half of a buffer that the service shares with it. No header of CUDA's is needed. Exit 0: the result is
- * right, or nothing here takes native commands of another process; 1: anything else.
+ * A command of CUDA's own between two kernels of the service: this program calls NVIDIA's driver
+ * itself, in a context of its own, and the driver fills half of a buffer that the service shares
+ * with it. No header of CUDA's is needed. Exit 0: the result is right, or nothing here takes native
+ * commands of another process; 1: anything else.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@ static int32_t only_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
-	(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL);
+	(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				   NULL);
 	return backend == SYCL_BACKEND_KIND_CUDA ? sycl_default_selector(device, NULL) : -1;
 }
 
@@ -34,18 +36,22 @@ static set_words *find_driver(void)
 	void *library = dlopen(name && *name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	void *symbol = library ? dlsym(library, "cuMemsetD32Async") : NULL;
 	set_words *function = NULL;
-	memcpy(&function, &symbol, sizeof(function)); /* ISO C has no cast from an object's pointer to a function's */
+	memcpy(&function, &symbol,
+	       sizeof(function)); /* ISO C has no cast from an object's pointer to a function's */
 	return function;
 }
 
-/* Sends, and waits for nothing: what it sends begins behind the first kernel, and the second begins behind that. */
+/* Sends, and waits for nothing: what it sends begins behind the first kernel, and the second begins
+ * behind that. */
 static sycl_result fill_half(sycl_interop_handle interop, void *user_data)
 {
 	set_words *const *set = user_data;
 	uint64_t stream = 0, memory = 0, offset = 0;
 	sycl_result r = sycl_interop_get_native_queue(interop, &stream);
-	if (r == 0) r = sycl_interop_get_native_memory(interop, 0, &memory, &offset);
-	if (r == 0 && (*set)(memory + offset, 5, N / 2, (void *)(uintptr_t)stream) != 0) r = SYCL_ERROR_RUNTIME;
+	if (r == 0)
+		r = sycl_interop_get_native_memory(interop, 0, &memory, &offset);
+	if (r == 0 && (*set)(memory + offset, 5, N / 2, (void *)(uintptr_t)stream) != 0)
+		r = SYCL_ERROR_RUNTIME;
 	return r;
 }
 
@@ -54,9 +60,12 @@ static sycl_result submit(sycl_queue queue, sycl_buffer buffer, sycl_kernel kern
 {
 	sycl_handler group;
 	sycl_result r = sycl_handler_begin(queue, &group);
-	if (r == 0) r = sycl_handler_set_accessor(group, 0, buffer, SYCL_ACCESS_READ_WRITE);
-	if (r == 0 && kernel) r = sycl_handler_parallel_for(group, kernel, sycl_range1(N));
-	if (r == 0 && !kernel) r = sycl_handler_native_command(group, fill_half, set, NULL);
+	if (r == 0)
+		r = sycl_handler_set_accessor(group, 0, buffer, SYCL_ACCESS_READ_WRITE);
+	if (r == 0 && kernel)
+		r = sycl_handler_parallel_for(group, kernel, sycl_range1(N));
+	if (r == 0 && !kernel)
+		r = sycl_handler_native_command(group, fill_half, set, NULL);
 	return r == 0 ? sycl_handler_submit(group, NULL) : r;
 }
 
@@ -65,17 +74,28 @@ static sycl_result run(sycl_device device, sycl_queue queue, set_words *set, uin
 	sycl_kernel_bundle bundle;
 	sycl_kernel number, twice;
 	sycl_buffer buffer;
-	sycl_result r = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
-	if (r == 0) r = sycl_kernel_create(bundle, "number", &number);
-	if (r == 0) r = sycl_kernel_create(bundle, "twice", &twice);
-	/* Memory that this program's context can open as well; of other buffers a native command has nothing here. */
+	sycl_result r =
+		sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
 	if (r == 0)
-		r = sycl_buffer_create_exportable(device, NULL, N * sizeof(*values), SYCL_HOST_NONE, SYCL_SHARE_VMM, &buffer);
-	if (r == 0) r = submit(queue, buffer, number, NULL);
-	if (r == 0) r = submit(queue, buffer, NULL, &set);
-	if (r == 0) r = submit(queue, buffer, twice, NULL);
-	if (r == 0) r = sycl_queue_copy_to_host(queue, buffer, 0, values, N * sizeof(*values), NULL);
-	if (r == 0) r = sycl_queue_wait(queue); /* calls the function, too, as this connection has no helper threads */
+		r = sycl_kernel_create(bundle, "number", &number);
+	if (r == 0)
+		r = sycl_kernel_create(bundle, "twice", &twice);
+	/* Memory that this program's context can open as well; of other buffers a native command
+	 * has nothing here. */
+	if (r == 0)
+		r = sycl_buffer_create_exportable(device, NULL, N * sizeof(*values), SYCL_HOST_NONE,
+						  SYCL_SHARE_VMM, &buffer);
+	if (r == 0)
+		r = submit(queue, buffer, number, NULL);
+	if (r == 0)
+		r = submit(queue, buffer, NULL, &set);
+	if (r == 0)
+		r = submit(queue, buffer, twice, NULL);
+	if (r == 0)
+		r = sycl_queue_copy_to_host(queue, buffer, 0, values, N * sizeof(*values), NULL);
+	if (r == 0)
+		r = sycl_queue_wait(queue); /* calls the function, too, as this connection has no
+					       helper threads */
 	return r;
 }
 
@@ -90,16 +110,23 @@ int main(int argc, char **argv)
 	/* Without a GPU the default device, which then says that it has no bridge. */
 	if (r == 0 && sycl_device_select(platform, only_cuda, NULL, &device) != 0)
 		r = sycl_device_select(platform, sycl_default_selector, NULL, &device);
-	if (r == 0) r = sycl_queue_create(NULL, device, NULL, &queue);
-	if (r == 0) r = sycl_queue_get_native_bridge(queue, &bridge);
+	if (r == 0)
+		r = sycl_queue_create(NULL, device, NULL, &queue);
+	if (r == 0)
+		r = sycl_queue_get_native_bridge(queue, &bridge);
 	set_words *set = r == 0 && bridge == SYCL_NATIVE_BRIDGE_IPC ? find_driver() : NULL;
 	if (r == 0 && !set)
-		return printf("no native commands between this program and this device's service: nothing to show\n"), 0;
-	if (r == 0) r = run(device, queue, set, values);
-	if (r != 0) return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()), 1;
+		return printf("no native commands between this program and this device's service: nothing to show\n"),
+		       0;
+	if (r == 0)
+		r = run(device, queue, set, values);
+	if (r != 0)
+		return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()),
+		       1;
 	uint32_t wrong = 0;
 	for (uint32_t i = 0; i < N; i++)
 		wrong += values[i] != (i < N / 2 ? 10 : 2 * i);
-	printf("%u values, half of them filled by CUDA's own command in this program's context; %u are wrong\n", N, wrong);
+	printf("%u values, half of them filled by CUDA's own command in this program's context; %u are wrong\n",
+	       N, wrong);
 	return wrong != 0;
 }

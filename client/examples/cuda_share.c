@@ -1,7 +1,8 @@
 /*
- * Two processes and one buffer in the memory of an NVIDIA GPU. The parent fills it and hands 96 bytes through a pipe to
- * its child, which has a connection of its own; the child's kernel doubles what it finds, without a copy, and the parent
- * reads the result. Exit 0: it is right; 77: no such device here; 1: anything else.
+ * Two processes and one buffer in the memory of an NVIDIA GPU. The parent fills it and hands 96
+ * bytes through a pipe to its child, which has a connection of its own; the child's kernel doubles
+ * what it finds, without a copy, and the parent reads the result. Exit 0: it is right; 77: no such
+ * device here; 1: anything else.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,16 +19,19 @@ static int32_t only_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
-	(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL);
+	(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				   NULL);
 	return backend == SYCL_BACKEND_KIND_CUDA ? sycl_default_selector(device, NULL) : -1;
 }
 
 static int failed(const char *who)
 {
-	return fprintf(stderr, "%s: %s\n%s", who, sycl_get_last_error_text(), sycl_get_build_log()), 1;
+	return fprintf(stderr, "%s: %s\n%s", who, sycl_get_last_error_text(), sycl_get_build_log()),
+	       1;
 }
 
-/* The child: the buffer that it imports is the parent's own, so their command groups are ordered as if one had sent them. */
+/* The child: the buffer that it imports is the parent's own, so their command groups are ordered as
+ * if one had sent them. */
 static int use(const char *endpoint, int from_parent, int to_parent)
 {
 	struct sycl_shared_memory shared;
@@ -40,16 +44,26 @@ static int use(const char *endpoint, int from_parent, int to_parent)
 	if (read(from_parent, &shared, sizeof(shared)) != (ssize_t)sizeof(shared))
 		return 1; /* the parent has said why */
 	sycl_result r = sycl_platform_open(endpoint, &platform);
-	if (r == 0) r = sycl_device_select(platform, only_cuda, NULL, &device);
-	if (r == 0) r = sycl_queue_create(NULL, device, NULL, &queue);
-	if (r == 0) r = sycl_kernel_from_source(queue, source, "twice", &twice);
-	if (r == 0) r = sycl_buffer_import(device, &shared, &buffer);
-	if (r == 0) r = sycl_handler_begin(queue, &group);
-	if (r == 0) r = sycl_handler_set_accessor(group, 0, buffer, SYCL_ACCESS_READ_WRITE);
-	if (r == 0) r = sycl_handler_parallel_for(group, twice, sycl_range1(N));
-	if (r == 0) r = sycl_handler_submit(group, NULL);
-	if (r == 0) r = sycl_queue_wait(queue);
-	if (r != 0) return failed("child");
+	if (r == 0)
+		r = sycl_device_select(platform, only_cuda, NULL, &device);
+	if (r == 0)
+		r = sycl_queue_create(NULL, device, NULL, &queue);
+	if (r == 0)
+		r = sycl_kernel_from_source(queue, source, "twice", &twice);
+	if (r == 0)
+		r = sycl_buffer_import(device, &shared, &buffer);
+	if (r == 0)
+		r = sycl_handler_begin(queue, &group);
+	if (r == 0)
+		r = sycl_handler_set_accessor(group, 0, buffer, SYCL_ACCESS_READ_WRITE);
+	if (r == 0)
+		r = sycl_handler_parallel_for(group, twice, sycl_range1(N));
+	if (r == 0)
+		r = sycl_handler_submit(group, NULL);
+	if (r == 0)
+		r = sycl_queue_wait(queue);
+	if (r != 0)
+		return failed("child");
 	return write(to_parent, "d", 1) == 1 ? 0 : 1;
 }
 
@@ -64,22 +78,34 @@ static int share(const char *endpoint, int from_child, int to_child)
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
 	sycl_result r = sycl_platform_open(endpoint, &platform);
 	if (r == 0 && sycl_device_select(platform, only_cuda, NULL, &device) != 0)
-		return fprintf(stderr, "no CUDA device here (\"syclctl devices\" says why): %s\n", sycl_get_last_error_text()), 77;
-	/* Of the two kinds this one is bytes alone; SYCL_SHARE_VMM is a descriptor, for Unix sockets. */
+		return fprintf(stderr, "no CUDA device here (\"syclctl devices\" says why): %s\n",
+			       sycl_get_last_error_text()),
+		       77;
+	/* Of the two kinds this one is bytes alone; SYCL_SHARE_VMM is a descriptor, for Unix
+	 * sockets. */
 	if (r == 0)
-		r = sycl_buffer_create_exportable(device, values, sizeof(values), SYCL_HOST_CONST, SYCL_SHARE_CUDA_IPC, &buffer);
-	if (r == SYCL_ERROR_FEATURE_NOT_SUPPORTED) return failed("this GPU shares nothing"), 77;
-	if (r == 0) r = sycl_buffer_export(buffer, &shared);
-	if (r != 0) return failed("parent");
+		r = sycl_buffer_create_exportable(device, values, sizeof(values), SYCL_HOST_CONST,
+						  SYCL_SHARE_CUDA_IPC, &buffer);
+	if (r == SYCL_ERROR_FEATURE_NOT_SUPPORTED)
+		return failed("this GPU shares nothing"), 77;
+	if (r == 0)
+		r = sycl_buffer_export(buffer, &shared);
+	if (r != 0)
+		return failed("parent");
 	char done;
 	sycl_host_accessor access;
 	void *bytes;
-	if (write(to_child, &shared, sizeof(shared)) != (ssize_t)sizeof(shared) || read(from_child, &done, 1) != 1)
+	if (write(to_child, &shared, sizeof(shared)) != (ssize_t)sizeof(shared) ||
+	    read(from_child, &done, 1) != 1)
 		return fprintf(stderr, "the child did not answer\n"), 1;
-	/* What others wrote is seen by accessors; the release would write back only what this process' own groups wrote. */
-	if (r == 0) r = sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &access);
-	if (r == 0) r = sycl_host_accessor_get_pointer(access, &bytes);
-	if (r != 0) return failed("parent");
+	/* What others wrote is seen by accessors; the release would write back only what this
+	 * process' own groups wrote. */
+	if (r == 0)
+		r = sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &access);
+	if (r == 0)
+		r = sycl_host_accessor_get_pointer(access, &bytes);
+	if (r != 0)
+		return failed("parent");
 	const uint32_t *doubled = bytes;
 	uint32_t wrong = 0;
 	for (uint32_t i = 0; i < N; i++)
@@ -90,7 +116,8 @@ static int share(const char *endpoint, int from_child, int to_child)
 
 int main(int argc, char **argv)
 {
-	const char *endpoint = argc > 1 ? argv[1] : NULL; /* NULL: finds the service, or starts one */
+	const char *endpoint =
+		argc > 1 ? argv[1] : NULL; /* NULL: finds the service, or starts one */
 	int down[2], up[2], status = 0;
 	if (pipe(down) != 0 || pipe(up) != 0)
 		return perror("pipe"), 1;

@@ -11,13 +11,14 @@
 
 static void usage(FILE *stream, const char *name)
 {
-	(void)fprintf(stream,
-		      "Usage: %s [--endpoint ENDPOINT] [--report FILE] [--output FILE] [--size N]\n"
-		      "  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
-		      "  --report    write what was done there, as key=value lines\n"
-		      "  --output    where the picture goes (demo_mandelbrot)\n"
-		      "  --size      edge of the problem; without it a few seconds of work for two cores\n",
-		      name);
+	(void)fprintf(
+		stream,
+		"Usage: %s [--endpoint ENDPOINT] [--report FILE] [--output FILE] [--size N]\n"
+		"  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
+		"  --report    write what was done there, as key=value lines\n"
+		"  --output    where the picture goes (demo_mandelbrot)\n"
+		"  --size      edge of the problem; without it a few seconds of work for two cores\n",
+		name);
 }
 
 static uint32_t parse_size(const char *name, const char *text)
@@ -26,7 +27,8 @@ static uint32_t parse_size(const char *name, const char *text)
 	errno = 0;
 	unsigned long value = strtoul(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || value < 64 || value > 16384) {
-		(void)fprintf(stderr, "%s: --size is a number from 64 to 16384, not '%s'\n", name, text);
+		(void)fprintf(stderr, "%s: --size is a number from 64 to 16384, not '%s'\n", name,
+			      text);
 		exit(2);
 	}
 	return (uint32_t)value;
@@ -35,9 +37,12 @@ static uint32_t parse_size(const char *name, const char *text)
 static void parse_options(struct demo *demo, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "endpoint", required_argument, NULL, 'e' }, { "report", required_argument, NULL, 'r' },
-		{ "output", required_argument, NULL, 'o' },   { "size", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 },
+		{"endpoint", required_argument, NULL, 'e'},
+		{"report", required_argument, NULL, 'r'},
+		{"output", required_argument, NULL, 'o'},
+		{"size", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	int option;
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -70,7 +75,7 @@ static void parse_options(struct demo *demo, int argc, char **argv)
 
 void demo_begin(struct demo *demo, const char *name, int argc, char **argv)
 {
-	*demo = (struct demo){ .name = name };
+	*demo = (struct demo){.name = name};
 	/* Whole lines, also into a pipe: somebody watches. */
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	parse_options(demo, argc, argv);
@@ -79,7 +84,9 @@ void demo_begin(struct demo *demo, const char *name, int argc, char **argv)
 
 	sycl_device device;
 	demo_check(demo, sycl_queue_get_device(demo->queue, &device), "no device");
-	demo_check(demo, sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(demo->device), demo->device, NULL),
+	demo_check(demo,
+		   sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(demo->device),
+					demo->device, NULL),
 		   "the device has no name");
 	(void)sycl_device_release(device);
 	demo_progress(demo, 0, demo->device);
@@ -90,16 +97,18 @@ void demo_progress(const struct demo *demo, unsigned percent, const char *text)
 	(void)printf("%s: %3u %%  %s\n", demo->name, percent, text);
 }
 
-static int write_report(const struct demo *demo, const struct sycl_usage *usage, bool verified, const char *picture)
+static int write_report(const struct demo *demo, const struct sycl_usage *usage, bool verified,
+			const char *picture)
 {
 	FILE *file = fopen(demo->report, "we");
 	if (!file)
 		return -errno;
-	(void)fprintf(file,
-		      "process=%s\npid=%ld\ndevice=%s\ncommand_groups=%" PRIu64 "\ndevice_ns=%" PRIu64
-		      "\nbytes_to_device=%" PRIu64 "\nbytes_to_host=%" PRIu64 "\nverified=%s\n",
-		      demo->name, (long)getpid(), demo->device, usage->groups_completed, usage->device_ns,
-		      usage->bytes_to_device, usage->bytes_to_host, verified ? "yes" : "no");
+	(void)fprintf(
+		file,
+		"process=%s\npid=%ld\ndevice=%s\ncommand_groups=%" PRIu64 "\ndevice_ns=%" PRIu64
+		"\nbytes_to_device=%" PRIu64 "\nbytes_to_host=%" PRIu64 "\nverified=%s\n",
+		demo->name, (long)getpid(), demo->device, usage->groups_completed, usage->device_ns,
+		usage->bytes_to_device, usage->bytes_to_host, verified ? "yes" : "no");
 	if (picture)
 		(void)fprintf(file, "picture=%s\n", picture);
 	int failed = ferror(file);
@@ -110,15 +119,16 @@ int demo_end(struct demo *demo, bool verified, const char *picture)
 {
 	struct sycl_usage used = SYCL_USAGE_INIT;
 	demo_check(demo, sycl_platform_get_usage(demo->platform, &used), "no usage figures");
-	(void)printf("%s: 100 %%  %" PRIu64 " command groups, %.0f ms on the device, %s\n", demo->name,
-		     used.groups_completed, (double)used.device_ns / 1e6,
+	(void)printf("%s: 100 %%  %" PRIu64 " command groups, %.0f ms on the device, %s\n",
+		     demo->name, used.groups_completed, (double)used.device_ns / 1e6,
 		     verified ? "results verified" : "RESULTS ARE WRONG");
 	(void)sycl_queue_release(demo->queue);
 	(void)sycl_platform_release(demo->platform);
 	if (demo->report) {
 		int error = write_report(demo, &used, verified, picture);
 		if (error != 0) {
-			(void)fprintf(stderr, "%s: cannot write %s: %s\n", demo->name, demo->report, strerror(-error));
+			(void)fprintf(stderr, "%s: cannot write %s: %s\n", demo->name, demo->report,
+				      strerror(-error));
 			return 1;
 		}
 	}

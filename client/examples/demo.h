@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the three demonstration programs share: options, progress lines, the report, and leaving on an error. */
+/* What the three demonstration programs share: options, progress lines, the report, and leaving on
+ * an error. */
 #ifndef DEMO_H
 #define DEMO_H
 
@@ -19,13 +20,15 @@ struct demo {
 	char device[256];
 };
 
-/* Reads the options and connects: one queue on the default device. Prints why and exits 1 when it cannot, 2 for bad options. */
+/* Reads the options and connects: one queue on the default device. Prints why and exits 1 when it
+ * cannot, 2 for bad options. */
 void demo_begin(struct demo *demo, const char *name, int argc, char **argv);
 
 /* Says how far the work is: one line "NAME: PERCENT % TEXT" on stdout. */
 void demo_progress(const struct demo *demo, unsigned percent, const char *text);
 
-/* Writes the report, releases what demo_begin made, and gives the exit status: 0 only when verified. `picture` may be NULL. */
+/* Writes the report, releases what demo_begin made, and gives the exit status: 0 only when
+ * verified. `picture` may be NULL. */
 int demo_end(struct demo *demo, bool verified, const char *picture);
 
 /* Exits 1 with the library's sentence unless `result` is 0. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Heat spreading over a plate: 1,000 steps of a five-point stencil, each on the result of the one before. All of them are
- * submitted at once; the order comes from the accessors. The CPU does the same steps and compares.
+ * Heat spreading over a plate: 1,000 steps of a five-point stencil, each on the result of the one
+ * before. All of them are submitted at once; the order comes from the accessors. The CPU does the
+ * same steps and compares.
  */
 #include "demo.h"
 
@@ -38,13 +39,14 @@ static void heat_up(float *plate, uint32_t n)
 			plate[(size_t)row * n + column] = 400.0f;
 }
 
-static void submit_step(const struct demo *demo, sycl_kernel kernel, uint32_t n, sycl_buffer from, sycl_buffer to,
-			sycl_event *event_out)
+static void submit_step(const struct demo *demo, sycl_kernel kernel, uint32_t n, sycl_buffer from,
+			sycl_buffer to, sycl_event *event_out)
 {
 	sycl_handler handler;
 	demo_check(demo, sycl_handler_begin(demo->queue, &handler), "handler");
 	demo_check(demo, sycl_handler_set_accessor(handler, 0, from, SYCL_ACCESS_READ), "accessor");
-	demo_check(demo, sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_WRITE_NO_INIT), "accessor");
+	demo_check(demo, sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_WRITE_NO_INIT),
+		   "accessor");
 	demo_check(demo, sycl_handler_set_value(handler, 2, sizeof(rate), &rate), "argument");
 	demo_check(demo, sycl_handler_parallel_for(handler, kernel, sycl_range2(n, n)), "range");
 	demo_check(demo, sycl_handler_submit(handler, event_out), "submit");
@@ -56,9 +58,14 @@ static void compute(const struct demo *demo, float *plate, uint32_t n)
 	sycl_kernel kernel;
 	sycl_buffer plates[2];
 	sycl_event events[STEPS / EVERY];
-	demo_check(demo, sycl_kernel_from_source(demo->queue, source, "diffuse", &kernel), "the kernel");
-	demo_check(demo, sycl_buffer_create(demo->platform, plate, bytes, SYCL_HOST_BORROWED, &plates[0]), "buffer");
-	demo_check(demo, sycl_buffer_create(demo->platform, NULL, bytes, SYCL_HOST_NONE, &plates[1]), "buffer");
+	demo_check(demo, sycl_kernel_from_source(demo->queue, source, "diffuse", &kernel),
+		   "the kernel");
+	demo_check(demo,
+		   sycl_buffer_create(demo->platform, plate, bytes, SYCL_HOST_BORROWED, &plates[0]),
+		   "buffer");
+	demo_check(demo,
+		   sycl_buffer_create(demo->platform, NULL, bytes, SYCL_HOST_NONE, &plates[1]),
+		   "buffer");
 
 	_Static_assert(STEPS % 2 == 0, "the result must end in the first buffer");
 	for (uint32_t i = 0; i < STEPS; i++)
@@ -83,7 +90,9 @@ static void step_on_cpu(const float *from, float *to, uint32_t n)
 	for (uint32_t row = 1; row + 1 < n; row++)
 		for (uint32_t column = 1; column + 1 < n; column++) {
 			const float *p = from + (size_t)row * n + column;
-			to[(size_t)row * n + column] = p[0] + rate * (p[-1] + p[1] + p[-(ptrdiff_t)n] + p[n] - 4.0f * p[0]);
+			to[(size_t)row * n + column] =
+				p[0] +
+				rate * (p[-1] + p[1] + p[-(ptrdiff_t)n] + p[n] - 4.0f * p[0]);
 		}
 }
 
@@ -91,7 +100,8 @@ static void step_on_cpu(const float *from, float *to, uint32_t n)
 static bool verify(const struct demo *demo, const float *plate, uint32_t n)
 {
 	const size_t count = (size_t)n * n;
-	float *a = demo_allocate(demo, count, sizeof(float)), *b = demo_allocate(demo, count, sizeof(float));
+	float *a = demo_allocate(demo, count, sizeof(float)),
+	      *b = demo_allocate(demo, count, sizeof(float));
 	heat_up(a, n);
 	for (uint32_t i = 0; i < STEPS; i += 2) {
 		step_on_cpu(a, b, n);

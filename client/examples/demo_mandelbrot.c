@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Mandelbrot set, tile by tile, into a PNG. Every tile is a buffer and a command group of its own, so tiles are
- * independent of each other. The kernel computes in fixed point: the picture is the same to the last bit on every
- * device, and so the CPU can check it exactly.
+ * The Mandelbrot set, tile by tile, into a PNG. Every tile is a buffer and a command group of its
+ * own, so tiles are independent of each other. The kernel computes in fixed point: the picture is
+ * the same to the last bit on every device, and so the CPU can check it exactly.
  */
 #include "demo.h"
 #include "picture.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TILE        128u  /* pixels, each way */
+#define TILE        128u /* pixels, each way */
 #define ITERATIONS  3000u
-#define FRACTION    28    /* bits behind the point */
-#define WINDOW      6u    /* tiles under way at a time */
-#define CHECK_EVERY 16u   /* the CPU checks every 16th row */
+#define FRACTION    28  /* bits behind the point */
+#define WINDOW      6u  /* tiles under way at a time */
+#define CHECK_EVERY 16u /* the CPU checks every 16th row */
 
 /* The view: width 2.6 around (-0.65, 0). */
 #define FIXED(x)   ((int64_t)((x) * (double)(1 << FRACTION)))
@@ -61,64 +61,77 @@ static uint32_t iterate(const struct picture *picture, uint32_t x, uint32_t y)
 	return n;
 }
 
-static void submit_tile(const struct demo *demo, const struct picture *picture, sycl_kernel kernel, sycl_buffer buffer,
-			uint32_t x, uint32_t y)
+static void submit_tile(const struct demo *demo, const struct picture *picture, sycl_kernel kernel,
+			sycl_buffer buffer, uint32_t x, uint32_t y)
 {
 	const uint32_t iterations = ITERATIONS;
 	const int64_t left = VIEW_LEFT;
 	sycl_handler handler;
 	demo_check(demo, sycl_handler_begin(demo->queue, &handler), "handler");
-	demo_check(demo, sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT), "accessor");
+	demo_check(demo, sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT),
+		   "accessor");
 	demo_check(demo, sycl_handler_set_value(handler, 1, sizeof(x), &x), "argument");
 	demo_check(demo, sycl_handler_set_value(handler, 2, sizeof(y), &y), "argument");
-	demo_check(demo, sycl_handler_set_value(handler, 3, sizeof(iterations), &iterations), "argument");
+	demo_check(demo, sycl_handler_set_value(handler, 3, sizeof(iterations), &iterations),
+		   "argument");
 	demo_check(demo, sycl_handler_set_value(handler, 4, sizeof(left), &left), "argument");
-	demo_check(demo, sycl_handler_set_value(handler, 5, sizeof(picture->top), &picture->top), "argument");
-	demo_check(demo, sycl_handler_set_value(handler, 6, sizeof(picture->step), &picture->step), "argument");
-	demo_check(demo, sycl_handler_parallel_for_nd(handler, kernel, sycl_range2(TILE, TILE), sycl_range2(8, 8)),
+	demo_check(demo, sycl_handler_set_value(handler, 5, sizeof(picture->top), &picture->top),
+		   "argument");
+	demo_check(demo, sycl_handler_set_value(handler, 6, sizeof(picture->step), &picture->step),
+		   "argument");
+	demo_check(demo,
+		   sycl_handler_parallel_for_nd(handler, kernel, sycl_range2(TILE, TILE),
+						sycl_range2(8, 8)),
 		   "range");
 	demo_check(demo, sycl_handler_submit(handler, NULL), "submit");
 }
 
 /* Waits until the tile's command group is done and takes the result. */
-static void collect_tile(const struct demo *demo, struct picture *picture, sycl_buffer buffer, uint32_t x, uint32_t y)
+static void collect_tile(const struct demo *demo, struct picture *picture, sycl_buffer buffer,
+			 uint32_t x, uint32_t y)
 {
 	sycl_host_accessor accessor;
 	void *address = NULL;
-	demo_check(demo, sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), "a tile failed");
+	demo_check(demo, sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor),
+		   "a tile failed");
 	demo_check(demo, sycl_host_accessor_get_pointer(accessor, &address), "accessor");
 	const uint32_t *tile = address;
 	for (uint32_t row = 0; row < TILE; row++)
-		memcpy(picture->counts + (size_t)(y + row) * picture->width + x, tile + (size_t)row * TILE,
-		       TILE * sizeof(*tile));
+		memcpy(picture->counts + (size_t)(y + row) * picture->width + x,
+		       tile + (size_t)row * TILE, TILE * sizeof(*tile));
 	(void)sycl_host_accessor_release(accessor);
 	(void)sycl_buffer_release(buffer);
 }
 
-static void begin_tile(const struct demo *demo, const struct picture *picture, sycl_kernel kernel, uint32_t tile,
-		       sycl_buffer *buffer_out)
+static void begin_tile(const struct demo *demo, const struct picture *picture, sycl_kernel kernel,
+		       uint32_t tile, sycl_buffer *buffer_out)
 {
 	const uint32_t columns = picture->width / TILE;
 	demo_check(demo,
-		   sycl_buffer_create(demo->platform, NULL, (uint64_t)TILE * TILE * sizeof(uint32_t), SYCL_HOST_NONE,
+		   sycl_buffer_create(demo->platform, NULL,
+				      (uint64_t)TILE * TILE * sizeof(uint32_t), SYCL_HOST_NONE,
 				      buffer_out),
 		   "buffer");
-	submit_tile(demo, picture, kernel, *buffer_out, tile % columns * TILE, tile / columns * TILE);
+	submit_tile(demo, picture, kernel, *buffer_out, tile % columns * TILE,
+		    tile / columns * TILE);
 }
 
-/* A few tiles are under way at a time: enough to keep the device busy, and others get their turn in between. */
+/* A few tiles are under way at a time: enough to keep the device busy, and others get their turn in
+ * between. */
 static void compute(const struct demo *demo, struct picture *picture)
 {
 	sycl_kernel kernel;
 	sycl_buffer under_way[WINDOW];
-	demo_check(demo, sycl_kernel_from_source(demo->queue, source, "mandelbrot", &kernel), "the kernel");
+	demo_check(demo, sycl_kernel_from_source(demo->queue, source, "mandelbrot", &kernel),
+		   "the kernel");
 
 	const uint32_t columns = picture->width / TILE, tiles = columns * (picture->height / TILE);
 	for (uint32_t i = 0; i < WINDOW && i < tiles; i++)
 		begin_tile(demo, picture, kernel, i, &under_way[i]);
 	for (uint32_t i = 0; i < tiles; i++) {
 		char text[64];
-		collect_tile(demo, picture, under_way[i % WINDOW], i % columns * TILE, i / columns * TILE);
+		collect_tile(demo, picture, under_way[i % WINDOW], i % columns * TILE,
+			     i / columns * TILE);
 		if (i + WINDOW < tiles)
 			begin_tile(demo, picture, kernel, i + WINDOW, &under_way[i % WINDOW]);
 		(void)snprintf(text, sizeof(text), "tile %u of %u", i + 1, tiles);
@@ -132,7 +145,8 @@ static bool verify(const struct picture *picture)
 {
 	for (uint32_t y = 0; y < picture->height; y += CHECK_EVERY)
 		for (uint32_t x = 0; x < picture->width; x++)
-			if (picture->counts[(size_t)y * picture->width + x] != iterate(picture, x, y))
+			if (picture->counts[(size_t)y * picture->width + x] !=
+			    iterate(picture, x, y))
 				return false;
 	return true;
 }
@@ -141,7 +155,7 @@ static bool verify(const struct picture *picture)
 static void colour(uint32_t count, uint8_t rgb[3])
 {
 	static const uint8_t stops[5][3] = {
-		{ 4, 8, 48 }, { 24, 88, 176 }, { 232, 244, 255 }, { 255, 176, 24 }, { 72, 8, 24 },
+		{4, 8, 48}, {24, 88, 176}, {232, 244, 255}, {255, 176, 24}, {72, 8, 24},
 	};
 	if (count >= ITERATIONS) {
 		memset(rgb, 0, 3);
@@ -154,7 +168,9 @@ static void colour(uint32_t count, uint8_t rgb[3])
 	position += (count + 1 - octave) * 16 / octave;
 	uint32_t stop = position / 32 % 5, part = position % 32;
 	for (int i = 0; i < 3; i++)
-		rgb[i] = (uint8_t)((stops[stop][i] * (32 - part) + stops[(stop + 1) % 5][i] * part) / 32);
+		rgb[i] =
+			(uint8_t)((stops[stop][i] * (32 - part) + stops[(stop + 1) % 5][i] * part) /
+				  32);
 }
 
 static bool write_picture(const struct picture *picture, const char *path)
@@ -175,13 +191,14 @@ int main(int argc, char **argv)
 	struct demo demo;
 	demo_begin(&demo, "demo_mandelbrot", argc, argv);
 	const char *path = demo.output ? demo.output : "mandelbrot.png";
-	struct picture picture = { .width = (demo.size ? demo.size : 1536) / TILE * TILE };
+	struct picture picture = {.width = (demo.size ? demo.size : 1536) / TILE * TILE};
 	if (picture.width == 0)
 		picture.width = TILE;
 	picture.height = (picture.width * 7 / 8 + TILE - 1) / TILE * TILE;
 	picture.step = VIEW_WIDTH / picture.width;
 	picture.top = -picture.step * (picture.height / 2);
-	picture.counts = demo_allocate(&demo, (size_t)picture.width * picture.height, sizeof(uint32_t));
+	picture.counts =
+		demo_allocate(&demo, (size_t)picture.width * picture.height, sizeof(uint32_t));
 
 	compute(&demo, &picture);
 	demo_progress(&demo, 92, "checking every 16th row on the CPU");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chain of matrix products, X <- X * M, with tiles in local memory; two buffers take turns, so each product depends on the
- * one before, and the service finds that out from the accessors alone. The CPU does the same chain and compares.
+ * A chain of matrix products, X <- X * M, with tiles in local memory; two buffers take turns, so
+ * each product depends on the one before, and the service finds that out from the accessors alone.
+ * The CPU does the same chain and compares.
  */
 #include "demo.h"
 
@@ -45,18 +46,23 @@ static void fill(float *values, size_t count, float scale, uint32_t seed)
 	}
 }
 
-static void submit_product(const struct demo *demo, sycl_kernel kernel, uint32_t n, sycl_buffer a, sycl_buffer b,
-			   sycl_buffer c, sycl_event *event_out)
+static void submit_product(const struct demo *demo, sycl_kernel kernel, uint32_t n, sycl_buffer a,
+			   sycl_buffer b, sycl_buffer c, sycl_event *event_out)
 {
 	sycl_handler handler;
 	demo_check(demo, sycl_handler_begin(demo->queue, &handler), "handler");
 	demo_check(demo, sycl_handler_set_accessor(handler, 0, a, SYCL_ACCESS_READ), "accessor");
 	demo_check(demo, sycl_handler_set_accessor(handler, 1, b, SYCL_ACCESS_READ), "accessor");
-	demo_check(demo, sycl_handler_set_accessor(handler, 2, c, SYCL_ACCESS_WRITE_NO_INIT), "accessor");
-	demo_check(demo, sycl_handler_set_local(handler, 3, sizeof(float) * TILE * TILE), "local memory");
-	demo_check(demo, sycl_handler_set_local(handler, 4, sizeof(float) * TILE * TILE), "local memory");
+	demo_check(demo, sycl_handler_set_accessor(handler, 2, c, SYCL_ACCESS_WRITE_NO_INIT),
+		   "accessor");
+	demo_check(demo, sycl_handler_set_local(handler, 3, sizeof(float) * TILE * TILE),
+		   "local memory");
+	demo_check(demo, sycl_handler_set_local(handler, 4, sizeof(float) * TILE * TILE),
+		   "local memory");
 	demo_check(demo, sycl_handler_set_value(handler, 5, sizeof(n), &n), "argument");
-	demo_check(demo, sycl_handler_parallel_for_nd(handler, kernel, sycl_range2(n, n), sycl_range2(TILE, TILE)),
+	demo_check(demo,
+		   sycl_handler_parallel_for_nd(handler, kernel, sycl_range2(n, n),
+						sycl_range2(TILE, TILE)),
 		   "range");
 	demo_check(demo, sycl_handler_submit(handler, event_out), "submit");
 }
@@ -67,10 +73,15 @@ static void compute(const struct demo *demo, struct chain *chain)
 	sycl_kernel kernel;
 	sycl_buffer x[2], m;
 	sycl_event events[PRODUCTS];
-	demo_check(demo, sycl_kernel_from_source(demo->queue, source, "multiply", &kernel), "the kernel");
-	demo_check(demo, sycl_buffer_create(demo->platform, chain->x, bytes, SYCL_HOST_BORROWED, &x[0]), "buffer");
-	demo_check(demo, sycl_buffer_create(demo->platform, NULL, bytes, SYCL_HOST_NONE, &x[1]), "buffer");
-	demo_check(demo, sycl_buffer_create(demo->platform, chain->m, bytes, SYCL_HOST_CONST, &m), "buffer");
+	demo_check(demo, sycl_kernel_from_source(demo->queue, source, "multiply", &kernel),
+		   "the kernel");
+	demo_check(demo,
+		   sycl_buffer_create(demo->platform, chain->x, bytes, SYCL_HOST_BORROWED, &x[0]),
+		   "buffer");
+	demo_check(demo, sycl_buffer_create(demo->platform, NULL, bytes, SYCL_HOST_NONE, &x[1]),
+		   "buffer");
+	demo_check(demo, sycl_buffer_create(demo->platform, chain->m, bytes, SYCL_HOST_CONST, &m),
+		   "buffer");
 
 	/* An even number of products, so that the last result lies in the borrowed buffer. */
 	_Static_assert(PRODUCTS % 2 == 0, "the result must end in the first buffer");
@@ -91,7 +102,8 @@ static void compute(const struct demo *demo, struct chain *chain)
 	demo_check(demo, sycl_buffer_release(x[0]), "write-back");
 }
 
-/* c = a * b, row by row: the inner loop runs along rows of b, which a compiler turns into vectors. */
+/* c = a * b, row by row: the inner loop runs along rows of b, which a compiler turns into vectors.
+ */
 static void multiply_on_cpu(uint32_t n, const float *a, const float *b, float *c)
 {
 	memset(c, 0, (size_t)n * n * sizeof(*c));
@@ -103,7 +115,8 @@ static void multiply_on_cpu(uint32_t n, const float *a, const float *b, float *c
 		}
 }
 
-/* Sums are rounded in another order here than there: equal to a ten-thousandth of the result's root mean square. */
+/* Sums are rounded in another order here than there: equal to a ten-thousandth of the result's root
+ * mean square. */
 static bool verify(const struct demo *demo, const struct chain *chain, float *expected)
 {
 	const size_t count = (size_t)chain->n * chain->n;
@@ -129,7 +142,7 @@ int main(int argc, char **argv)
 {
 	struct demo demo;
 	demo_begin(&demo, "demo_matmul", argc, argv);
-	struct chain chain = { .n = (demo.size ? demo.size : 384) / TILE * TILE };
+	struct chain chain = {.n = (demo.size ? demo.size : 384) / TILE * TILE};
 	const size_t count = (size_t)chain.n * chain.n;
 	chain.x = demo_allocate(&demo, count, sizeof(float));
 	chain.m = demo_allocate(&demo, count, sizeof(float));

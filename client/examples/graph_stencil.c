@@ -1,6 +1,7 @@
 /*
- * A rod that is hot at one end: two steps of a stencil, there and back between two buffers, recorded once as a graph and
- * then launched again and again, each launch one record. The result is compared with the same steps done here.
+ * A rod that is hot at one end: two steps of a stencil, there and back between two buffers,
+ * recorded once as a graph and then launched again and again, each launch one record. The result is
+ * compared with the same steps done here.
  *
  *   graph_stencil [ENDPOINT]
  */
@@ -16,33 +17,47 @@ static const char source[] =
 	"{ ulong i = sycl_global_id(0);\n"
 	"  to[i] = i == 0 || i == cells - 1 ? from[i] : from[i] + 0.25f * (from[i - 1] - 2 * from[i] + from[i + 1]); }";
 
-static sycl_result submit_step(sycl_queue queue, sycl_kernel spread, sycl_buffer from, sycl_buffer to)
+static sycl_result submit_step(sycl_queue queue, sycl_kernel spread, sycl_buffer from,
+			       sycl_buffer to)
 {
 	uint32_t cells = CELLS;
 	sycl_handler group;
 	sycl_result r = sycl_handler_begin(queue, &group);
-	if (r == 0) r = sycl_handler_set_accessor(group, 0, from, SYCL_ACCESS_READ);
-	if (r == 0) r = sycl_handler_set_accessor(group, 1, to, SYCL_ACCESS_WRITE);
-	if (r == 0) r = sycl_handler_set_value(group, 2, sizeof(cells), &cells);
-	if (r == 0) r = sycl_handler_parallel_for(group, spread, sycl_range1(CELLS));
+	if (r == 0)
+		r = sycl_handler_set_accessor(group, 0, from, SYCL_ACCESS_READ);
+	if (r == 0)
+		r = sycl_handler_set_accessor(group, 1, to, SYCL_ACCESS_WRITE);
+	if (r == 0)
+		r = sycl_handler_set_value(group, 2, sizeof(cells), &cells);
+	if (r == 0)
+		r = sycl_handler_parallel_for(group, spread, sycl_range1(CELLS));
 	return r == 0 ? sycl_handler_submit(group, NULL) : r;
 }
 
 /* What is submitted between the two calls becomes nodes; the buffers say in which order. */
-static sycl_result record(sycl_queue queue, sycl_kernel spread, const sycl_buffer rods[2], sycl_executable_graph *out)
+static sycl_result record(sycl_queue queue, sycl_kernel spread, const sycl_buffer rods[2],
+			  sycl_executable_graph *out)
 {
 	sycl_context context;
 	sycl_device device;
 	sycl_graph graph;
 	sycl_result r = sycl_queue_get_context(queue, &context);
-	if (r == 0) r = sycl_queue_get_device(queue, &device);
-	if (r == 0) r = sycl_graph_create(context, device, NULL, &graph);
-	if (r == 0) r = sycl_graph_begin_recording(graph, 1, &queue);
-	if (r == 0) r = submit_step(queue, spread, rods[0], rods[1]);
-	if (r == 0) r = submit_step(queue, spread, rods[1], rods[0]);
-	if (r == 0) r = sycl_graph_end_recording(graph, 0, NULL);
-	if (r == 0) r = sycl_graph_finalize(graph, NULL, out);
-	if (r == 0) r = sycl_graph_release(graph); /* what was finalized lives on */
+	if (r == 0)
+		r = sycl_queue_get_device(queue, &device);
+	if (r == 0)
+		r = sycl_graph_create(context, device, NULL, &graph);
+	if (r == 0)
+		r = sycl_graph_begin_recording(graph, 1, &queue);
+	if (r == 0)
+		r = submit_step(queue, spread, rods[0], rods[1]);
+	if (r == 0)
+		r = submit_step(queue, spread, rods[1], rods[0]);
+	if (r == 0)
+		r = sycl_graph_end_recording(graph, 0, NULL);
+	if (r == 0)
+		r = sycl_graph_finalize(graph, NULL, out);
+	if (r == 0)
+		r = sycl_graph_release(graph); /* what was finalized lives on */
 	return r;
 }
 
@@ -70,18 +85,28 @@ int main(int argc, char **argv)
 	sycl_buffer rods[2];
 	sycl_executable_graph steps;
 	sycl_result r = sycl_platform_open(argc > 1 ? argv[1] : NULL, &platform);
-	if (r == 0) r = sycl_queue_create_default(platform, &queue);
-	if (r == 0) r = sycl_kernel_from_source(queue, source, "spread", &spread);
+	if (r == 0)
+		r = sycl_queue_create_default(platform, &queue);
+	if (r == 0)
+		r = sycl_kernel_from_source(queue, source, "spread", &spread);
 	/* Constant: a graph takes no buffers that are written back to the program's memory. */
-	if (r == 0) r = sycl_buffer_create(platform, rod, sizeof(rod), SYCL_HOST_CONST, &rods[0]);
-	if (r == 0) r = sycl_buffer_create(platform, NULL, sizeof(rod), SYCL_HOST_NONE, &rods[1]);
-	if (r == 0) r = record(queue, spread, rods, &steps);
+	if (r == 0)
+		r = sycl_buffer_create(platform, rod, sizeof(rod), SYCL_HOST_CONST, &rods[0]);
+	if (r == 0)
+		r = sycl_buffer_create(platform, NULL, sizeof(rod), SYCL_HOST_NONE, &rods[1]);
+	if (r == 0)
+		r = record(queue, spread, rods, &steps);
 	for (int step = 0; step < STEPS && r == 0; step += 2)
 		r = sycl_queue_graph(queue, steps, 0, NULL, NULL);
-	if (r == 0) r = sycl_queue_copy_to_host(queue, rods[0], 0, result, sizeof(result), NULL);
-	if (r == 0) r = sycl_queue_wait(queue);
-	if (r != 0) return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()), 1;
+	if (r == 0)
+		r = sycl_queue_copy_to_host(queue, rods[0], 0, result, sizeof(result), NULL);
+	if (r == 0)
+		r = sycl_queue_wait(queue);
+	if (r != 0)
+		return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()),
+		       1;
 	float difference = largest_difference(rod, result);
-	printf("the tenth cell has %g degrees; %g apart from the same steps here\n", (double)result[9], (double)difference);
+	printf("the tenth cell has %g degrees; %g apart from the same steps here\n",
+	       (double)result[9], (double)difference);
 	return difference < 1e-3f ? 0 : 1;
 }

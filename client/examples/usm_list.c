@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A linked list in shared USM: this program builds it, a kernel walks it by the very same pointers and changes it, and
- * this program reads the result. The only argument is an endpoint; 77: the device has no shared USM.
+ * A linked list in shared USM: this program builds it, a kernel walks it by the very same pointers
+ * and changes it, and this program reads the result. The only argument is an endpoint; 77: the
+ * device has no shared USM.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,21 +18,23 @@ struct node {
 	uint32_t value, doubled;
 };
 
-static const char source[] = "struct node { ulong next; uint value, doubled; };\n"
-			     "SYCL_KERNEL void walk(SYCL_GLOBAL(uint) sum, SYCL_GLOBAL(struct node) head)\n"
-			     "{\n"
-			     "	while (head) {\n"
-			     "		head->doubled = 2 * head->value;\n"
-			     "		*sum += head->value;\n"
-			     "		head = (SYCL_GLOBAL(struct node))head->next;\n"
-			     "	}\n"
-			     "}\n";
+static const char source[] =
+	"struct node { ulong next; uint value, doubled; };\n"
+	"SYCL_KERNEL void walk(SYCL_GLOBAL(uint) sum, SYCL_GLOBAL(struct node) head)\n"
+	"{\n"
+	"	while (head) {\n"
+	"		head->doubled = 2 * head->value;\n"
+	"		*sum += head->value;\n"
+	"		head = (SYCL_GLOBAL(struct node))head->next;\n"
+	"	}\n"
+	"}\n";
 
 static void check(sycl_result result, const char *what)
 {
 	if (result == SYCL_SUCCESS)
 		return;
-	(void)fprintf(stderr, "usm_list: %s: %s\n%s", what, sycl_get_last_error_text(), sycl_get_build_log());
+	(void)fprintf(stderr, "usm_list: %s: %s\n%s", what, sycl_get_last_error_text(),
+		      sycl_get_build_log());
 	exit(result == SYCL_ERROR_FEATURE_NOT_SUPPORTED ? 77 : 1);
 }
 
@@ -91,7 +94,8 @@ int main(int argc, char **argv)
 	for (const struct node *node = head; node; node = node->next)
 		good = good && node->doubled == 2 * node->value;
 	good = good && *sum == wanted;
-	(void)printf("%d nodes, their sum is %" PRIu32 ": %s\n", NODES, *sum, good ? "right" : "wrong");
+	(void)printf("%d nodes, their sum is %" PRIu32 ": %s\n", NODES, *sum,
+		     good ? "right" : "wrong");
 	free_list(queue, head);
 	check(sycl_free(queue, sum), "free");
 	check(sycl_queue_release(queue), "the queue");

@@ -18,7 +18,8 @@ void binary_put_text(FILE *file, const char *text)
 	(void)fwrite(text, 1, length, file);
 }
 
-int binary_put_end(FILE *file, char **stream_bytes, const size_t *stream_count, void **bytes_out, size_t *count_out)
+int binary_put_end(FILE *file, char **stream_bytes, const size_t *stream_count, void **bytes_out,
+		   size_t *count_out)
 {
 	int failed = ferror(file);
 

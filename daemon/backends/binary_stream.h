@@ -1,7 +1,8 @@
 /*
- * Reading and writing of the containers that backends keep programs in: little-endian numbers, texts (u16 length and its
- * bytes), bytes. What is read comes from a cache on disk, so it may be cut off or damaged: a reader that has failed once
- * stays so, gives 0, and never goes behind the end. Pure: any thread, never blocks.
+ * Reading and writing of the containers that backends keep programs in: little-endian numbers,
+ * texts (u16 length and its bytes), bytes. What is read comes from a cache on disk, so it may be
+ * cut off or damaged: a reader that has failed once stays so, gives 0, and never goes behind the
+ * end. Pure: any thread, never blocks.
  */
 #ifndef SYCL_BACKENDS_BINARY_STREAM_H
 #define SYCL_BACKENDS_BINARY_STREAM_H
@@ -21,8 +22,10 @@ struct binary_reader {
 void binary_put_number(FILE *file, uint64_t value, unsigned bytes);
 /* Cut off after 65,535 bytes. */
 void binary_put_text(FILE *file, const char *text);
-/* Ends what open_memstream began: closes it, and gives its bytes to the caller. 0, or -ENOMEM and nothing is left. */
-int binary_put_end(FILE *file, char **stream_bytes, const size_t *stream_count, void **bytes_out, size_t *count_out);
+/* Ends what open_memstream began: closes it, and gives its bytes to the caller. 0, or -ENOMEM and
+ * nothing is left. */
+int binary_put_end(FILE *file, char **stream_bytes, const size_t *stream_count, void **bytes_out,
+		   size_t *count_out);
 
 /* It begins with these bytes, which are skipped? */
 bool binary_get_magic(struct binary_reader *reader, const char *magic, size_t bytes);

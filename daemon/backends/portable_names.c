@@ -7,26 +7,198 @@
 
 /* Sorted. With an f or an l behind them they are CUDA's functions of float and of long. */
 static const char *const names[] = {
-	"abs", "abs_diff", "acos", "acosh", "acospi", "add_sat", "all", "any", "asin", "asinh", "asinpi", "assert", "atan", "atan2",
-	"atan2pi", "atanh", "atanpi", "barrier", "bitselect", "cbrt", "ceil", "clamp", "clock", "clz", "copysign", "cos", "cosh",
-	"cospi", "cross", "ctz", "degrees", "distance", "dot", "enqueue_kernel", "enqueue_marker", "erf", "erfc", "erfcinv", "erfcx",
-	"erfinv", "exp", "exp10", "exp2", "expm1", "fabs", "fast_distance", "fast_length", "fast_normalize", "fdim", "fdivide",
-	"finite", "floor", "fma", "fmax", "fmin", "fmod", "fract", "free", "frexp", "hadd", "hypot", "ilogb", "isequal", "isfinite",
-	"isgreater", "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater", "isnan", "isnormal", "isnotequal",
-	"isordered", "isunordered", "j0", "j1", "jn", "labs", "ldexp", "length", "lgamma", "lgamma_r", "llabs", "llmax", "llmin",
-	"llrint", "llround", "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "mad", "mad24", "mad_hi", "mad_sat", "malloc",
-	"max", "maxmag", "mem_fence", "memcpy", "memset", "min", "minmag", "mix", "modf", "mul24", "mul_hi", "nan", "ndrange_1D",
-	"ndrange_2D", "ndrange_3D", "nearbyint", "nextafter", "norm", "norm3d", "norm4d", "normalize", "normcdf", "normcdfinv",
-	"popcount", "pow", "powi", "pown", "powr", "prefetch", "printf", "radians", "rcbrt", "read_mem_fence", "release_event",
-	"remainder", "remquo", "retain_event", "rhadd", "rhypot", "rint", "rnorm", "rootn", "rotate", "round", "rsqrt", "saturate",
-	"scalbln", "scalbn", "select", "shuffle", "shuffle2", "sign", "signbit", "sin", "sincos", "sincospi", "sinh", "sinpi",
-	"smoothstep", "sqrt", "step", "sub_sat", "tan", "tanh", "tanpi", "tgamma", "trunc", "ullmax", "ullmin", "umax", "umin",
-	"upsample", "vec_step", "wait_group_events", "write_mem_fence", "y0", "y1", "yn",
+	"abs",
+	"abs_diff",
+	"acos",
+	"acosh",
+	"acospi",
+	"add_sat",
+	"all",
+	"any",
+	"asin",
+	"asinh",
+	"asinpi",
+	"assert",
+	"atan",
+	"atan2",
+	"atan2pi",
+	"atanh",
+	"atanpi",
+	"barrier",
+	"bitselect",
+	"cbrt",
+	"ceil",
+	"clamp",
+	"clock",
+	"clz",
+	"copysign",
+	"cos",
+	"cosh",
+	"cospi",
+	"cross",
+	"ctz",
+	"degrees",
+	"distance",
+	"dot",
+	"enqueue_kernel",
+	"enqueue_marker",
+	"erf",
+	"erfc",
+	"erfcinv",
+	"erfcx",
+	"erfinv",
+	"exp",
+	"exp10",
+	"exp2",
+	"expm1",
+	"fabs",
+	"fast_distance",
+	"fast_length",
+	"fast_normalize",
+	"fdim",
+	"fdivide",
+	"finite",
+	"floor",
+	"fma",
+	"fmax",
+	"fmin",
+	"fmod",
+	"fract",
+	"free",
+	"frexp",
+	"hadd",
+	"hypot",
+	"ilogb",
+	"isequal",
+	"isfinite",
+	"isgreater",
+	"isgreaterequal",
+	"isinf",
+	"isless",
+	"islessequal",
+	"islessgreater",
+	"isnan",
+	"isnormal",
+	"isnotequal",
+	"isordered",
+	"isunordered",
+	"j0",
+	"j1",
+	"jn",
+	"labs",
+	"ldexp",
+	"length",
+	"lgamma",
+	"lgamma_r",
+	"llabs",
+	"llmax",
+	"llmin",
+	"llrint",
+	"llround",
+	"log",
+	"log10",
+	"log1p",
+	"log2",
+	"logb",
+	"lrint",
+	"lround",
+	"mad",
+	"mad24",
+	"mad_hi",
+	"mad_sat",
+	"malloc",
+	"max",
+	"maxmag",
+	"mem_fence",
+	"memcpy",
+	"memset",
+	"min",
+	"minmag",
+	"mix",
+	"modf",
+	"mul24",
+	"mul_hi",
+	"nan",
+	"ndrange_1D",
+	"ndrange_2D",
+	"ndrange_3D",
+	"nearbyint",
+	"nextafter",
+	"norm",
+	"norm3d",
+	"norm4d",
+	"normalize",
+	"normcdf",
+	"normcdfinv",
+	"popcount",
+	"pow",
+	"powi",
+	"pown",
+	"powr",
+	"prefetch",
+	"printf",
+	"radians",
+	"rcbrt",
+	"read_mem_fence",
+	"release_event",
+	"remainder",
+	"remquo",
+	"retain_event",
+	"rhadd",
+	"rhypot",
+	"rint",
+	"rnorm",
+	"rootn",
+	"rotate",
+	"round",
+	"rsqrt",
+	"saturate",
+	"scalbln",
+	"scalbn",
+	"select",
+	"shuffle",
+	"shuffle2",
+	"sign",
+	"signbit",
+	"sin",
+	"sincos",
+	"sincospi",
+	"sinh",
+	"sinpi",
+	"smoothstep",
+	"sqrt",
+	"step",
+	"sub_sat",
+	"tan",
+	"tanh",
+	"tanpi",
+	"tgamma",
+	"trunc",
+	"ullmax",
+	"ullmin",
+	"umax",
+	"umin",
+	"upsample",
+	"vec_step",
+	"wait_group_events",
+	"write_mem_fence",
+	"y0",
+	"y1",
+	"yn",
 };
 /* Families of names. What is the user's own may begin so, too: that does no harm. */
 static const char *const families[] = {
-	"as_", "async_work_group_", "atom", "commit_", "convert_", "create_", "ctz", "get_", "half_", "is_valid_", "native_", "read_image",
-	"read_pipe", "reserve_", "sub_group_", "to_", "vload", "vstore", "work_group_", "write_image", "write_pipe",
+	"as_",         "async_work_group_",
+	"atom",        "commit_",
+	"convert_",    "create_",
+	"ctz",         "get_",
+	"half_",       "is_valid_",
+	"native_",     "read_image",
+	"read_pipe",   "reserve_",
+	"sub_group_",  "to_",
+	"vload",       "vstore",
+	"work_group_", "write_image",
+	"write_pipe",
 };
 
 struct text {
@@ -45,12 +217,14 @@ static int compare(const void *key, const void *name)
 static bool is_listed(const char *name, size_t bytes)
 {
 	const struct text key = {name, name + bytes};
-	return bytes > 0 && bsearch(&key, names, sizeof(names) / sizeof(*names), sizeof(*names), compare);
+	return bytes > 0 &&
+	       bsearch(&key, names, sizeof(names) / sizeof(*names), sizeof(*names), compare);
 }
 
 bool portable_name_is_builtin(const char *name, size_t bytes)
 {
-	if (is_listed(name, bytes) || (bytes > 1 && strchr("fl", name[bytes - 1]) && is_listed(name, bytes - 1)))
+	if (is_listed(name, bytes) ||
+	    (bytes > 1 && strchr("fl", name[bytes - 1]) && is_listed(name, bytes - 1)))
 		return true;
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
 		size_t length = strlen(families[i]);
@@ -64,7 +238,8 @@ bool portable_name_is_builtin(const char *name, size_t bytes)
 struct own {
 	const char *name;
 	size_t bytes;
-	bool everywhere; /* a function or a macro; else a variable, which hides no call of the function */
+	bool everywhere; /* a function or a macro; else a variable, which hides no call of the
+			    function */
 };
 
 /* One pass over a source: finds what is declared, or writes the text with the prefixes. */
@@ -72,7 +247,8 @@ struct reader {
 	const char *at, *end;
 	const char *name; /* of the token that was read, if it is one */
 	size_t name_bytes;
-	char last; /* the token before: its character, 'a' for a name, 'k' for a word that no declaration begins with, 'd' for #define */
+	char last; /* the token before: its character, 'a' for a name, 'k' for a word that no
+		      declaration begins with, 'd' for #define */
 	int braces, parentheses;
 	bool in_directive, in_initialiser, line_begins;
 	struct own *owns;
@@ -93,7 +269,8 @@ static char peek(const struct reader *reader)
 static struct own *find(const struct reader *reader)
 {
 	for (size_t i = 0; i < reader->own_count; i++)
-		if (reader->owns[i].bytes == reader->name_bytes && memcmp(reader->owns[i].name, reader->name, reader->name_bytes) == 0)
+		if (reader->owns[i].bytes == reader->name_bytes &&
+		    memcmp(reader->owns[i].name, reader->name, reader->name_bytes) == 0)
 			return &reader->owns[i];
 	return NULL;
 }
@@ -156,9 +333,12 @@ static void note_character(struct reader *reader, char c)
 	if (reader->in_directive)
 		return;
 	reader->braces += c == '{' ? 1 : c == '}' && reader->braces > 0 ? -1 : 0;
-	reader->parentheses += c == '(' || c == '[' ? 1 : (c == ')' || c == ']') && reader->parentheses > 0 ? -1 : 0;
+	reader->parentheses += c == '(' || c == '['                                ? 1
+			       : (c == ')' || c == ']') && reader->parentheses > 0 ? -1
+										   : 0;
 	if (reader->braces == 0 && reader->parentheses == 0)
-		reader->in_initialiser = c == '=' || (reader->in_initialiser && c != ',' && c != ';');
+		reader->in_initialiser =
+			c == '=' || (reader->in_initialiser && c != ',' && c != ';');
 }
 
 static bool is_word(const char *name, size_t bytes, const char *const *words)
@@ -173,10 +353,12 @@ static bool is_word(const char *name, size_t bytes, const char *const *words)
 static bool next(struct reader *reader)
 {
 	static const char *const define[] = {"define", "undef", "ifdef", "ifndef", NULL};
-	static const char *const no_type[] = {"return", "else", "case", "goto", "sizeof", "do", NULL};
+	static const char *const no_type[] = {"return", "else", "case", "goto",
+					      "sizeof", "do",   NULL};
 
 	if (reader->name_bytes > 0) {
-		const bool is_define = reader->in_directive && reader->last == '#' && is_word(reader->name, reader->name_bytes, define);
+		const bool is_define = reader->in_directive && reader->last == '#' &&
+				       is_word(reader->name, reader->name_bytes, define);
 		reader->last = 'a';
 		if (is_define)
 			reader->last = 'd';
@@ -196,7 +378,8 @@ static bool next(struct reader *reader)
 	}
 	reader->line_begins = false;
 	reader->name = reader->at;
-	while (reader->at < reader->end && (isalnum((unsigned char)*reader->at) || *reader->at == '_'))
+	while (reader->at < reader->end &&
+	       (isalnum((unsigned char)*reader->at) || *reader->at == '_'))
 		reader->at++;
 	reader->name_bytes = (size_t)(reader->at - reader->name);
 	return true;
@@ -215,7 +398,8 @@ static void look(struct reader *reader)
 		return;
 	}
 	bool argument = reader->parentheses > 0 && (reader->last == '(' || reader->last == ',');
-	if (reader->braces == 0 && !reader->in_initialiser && (reader->parentheses == 0 || argument))
+	if (reader->braces == 0 && !reader->in_initialiser &&
+	    (reader->parentheses == 0 || argument))
 		declare(reader, true); /* an argument: of a macro that declares it */
 	else if (!called && !argument && !(reader->braces == 0 && reader->in_initialiser))
 		declare(reader, false);
@@ -282,7 +466,8 @@ void portable_names_restore(char *text)
 	char *to = text;
 
 	for (const char *from = text; *from;) {
-		if (*from == PORTABLE_NAMES_PREFIX[0] && strncmp(from, PORTABLE_NAMES_PREFIX, bytes) == 0) {
+		if (*from == PORTABLE_NAMES_PREFIX[0] &&
+		    strncmp(from, PORTABLE_NAMES_PREFIX, bytes) == 0) {
 			*to = '\0';
 			to = shorten(text, to);
 			from += bytes;

@@ -1,6 +1,6 @@
 /*
- * What backends do to the environment before they open their vendor's library: drivers read it when they are loaded or
- * first asked. One thread.
+ * What backends do to the environment before they open their vendor's library: drivers read it when
+ * they are loaded or first asked. One thread.
  */
 #ifndef SYCL_BACKENDS_VENDOR_ENVIRONMENT_H
 #define SYCL_BACKENDS_VENDOR_ENVIRONMENT_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 /*
- * Have the variable so, NULL: not at all. Writing the environment races with readers in other threads of an application,
- * so one that is right already is left alone.
+ * Have the variable so, NULL: not at all. Writing the environment races with readers in other
+ * threads of an application, so one that is right already is left alone.
  */
 void vendor_variable_set(const char *name, const char *value);
 
 /*
- * The folder `name` of the cache directory, malloc'ed, made if it is not there; NULL: there is none that this user alone
- * can write. What is in it is executed.
+ * The folder `name` of the cache directory, malloc'ed, made if it is not there; NULL: there is none
+ * that this user alone can write. What is in it is executed.
  */
 char *vendor_cache_folder(const char *cache_directory, const char *name);
 

@@ -1,6 +1,7 @@
 /*
- * syclbench: each row of the targets measures the service and, in the same run and by turns, what a user would
- * otherwise do. A row is one file, row_*.c. Functions that return int give 0 or a negative errno, having said why.
+ * syclbench: each row of the targets measures the service and, in the same run and by turns, what a
+ * user would otherwise do. A row is one file, row_*.c. Functions that return int give 0 or a
+ * negative errno, having said why.
  */
 #ifndef SYCL_BENCH_BENCH_H
 #define SYCL_BENCH_BENCH_H
@@ -14,34 +15,40 @@
 enum { BENCH_RUNS_MAX = 99, BENCH_NAME_BYTES = 48, BENCH_NOTE_BYTES = 160 };
 
 struct bench {
-	unsigned runs;         /* of each comparison */
+	unsigned runs; /* of each comparison */
 	bool json;
 	bool quick;            /* tiny counts: shows that it works, the figures mean nothing */
 	unsigned idle_seconds; /* how long an idle service is watched */
 	unsigned memory_mib;   /* of the device, that the service has in TG15 */
 	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
-	const char *device;   /* of the row programs: cpu or gpu */
-	const char *size;     /* of its problems: tiny, small or large */
-	const char *trace;    /* file that the row sched replays; NULL: its own ones */
-	const char *pictures; /* folder for pictures of distributions; NULL: none */
+	const char *device;    /* of the row programs: cpu or gpu */
+	const char *size;      /* of its problems: tiny, small or large */
+	const char *trace;     /* file that the row sched replays; NULL: its own ones */
+	const char *pictures;  /* folder for pictures of distributions; NULL: none */
 	FILE *out;
-	unsigned results;      /* told so far */
+	unsigned results; /* told so far */
 };
 
 /* What a target bounds, and from which side. */
-enum bench_bound { BENCH_NO_TARGET, BENCH_RATIO_AT_MOST, BENCH_RATIO_AT_LEAST, BENCH_VALUE_AT_MOST, BENCH_VALUE_AT_LEAST };
+enum bench_bound {
+	BENCH_NO_TARGET,
+	BENCH_RATIO_AT_MOST,
+	BENCH_RATIO_AT_LEAST,
+	BENCH_VALUE_AT_MOST,
+	BENCH_VALUE_AT_LEAST
+};
 
 struct bench_result {
-	const char *name;  /* row and variant: "TC1.pinned.p50" */
+	const char *name; /* row and variant: "TC1.pinned.p50" */
 	const char *unit;
 	double value;
-	double baseline;   /* NAN: there is none */
-	double ratio;      /* median of the runs' own ratios; NAN without baseline */
-	double spread;     /* (largest - smallest) / median of the runs' values; NAN for one run */
+	double baseline; /* NAN: there is none */
+	double ratio;    /* median of the runs' own ratios; NAN without baseline */
+	double spread;   /* (largest - smallest) / median of the runs' values; NAN for one run */
 	unsigned runs;
 	enum bench_bound bound;
 	double target;
-	const char *note;  /* for people; NULL: none */
+	const char *note; /* for people; NULL: none */
 };
 
 struct bench_row {
@@ -98,15 +105,18 @@ void bench_skip(struct bench *bench, const char *row, const char *why);
 void bench_skip_json(FILE *out, const char *row, const char *why);
 
 /*
- * Values of `runs` runs of the service and, unless NULL, of the baseline beside them: fills value, baseline, ratio,
- * spread and runs of the result.
+ * Values of `runs` runs of the service and, unless NULL, of the baseline beside them: fills value,
+ * baseline, ratio, spread and runs of the result.
  */
-void bench_summarise(const double *values, const double *baselines, unsigned runs, struct bench_result *result);
+void bench_summarise(const double *values, const double *baselines, unsigned runs,
+		     struct bench_result *result);
 
 /* A private service with this build's programs; caches are kept between runs of syclbench. */
 int bench_service(struct private_service **service_out);
-/* The same with text of sycld.conf (NULL: none), and for every user of the machine if root asks for it. */
-int bench_service_with(const char *configuration, bool everybody, struct private_service **service_out);
+/* The same with text of sycld.conf (NULL: none), and for every user of the machine if root asks for
+ * it. */
+int bench_service_with(const char *configuration, bool everybody,
+		       struct private_service **service_out);
 
 /* Pin this process, and what it starts from now on, to one processor. `unpin` undoes it. */
 int bench_pin(void);

@@ -36,7 +36,7 @@ static int serve(const struct agent_subject *subject, const char *argument, int 
 	uint64_t count;
 	int r = subject->open(argument, &state);
 	while (r == 0 && read_all(from, &count, sizeof(count))) {
-		double values[AGENT_VALUES] = { 0 };
+		double values[AGENT_VALUES] = {0};
 		r = subject->measure(state, count, values);
 		if (r == 0 && write(to, values, sizeof(values)) != (ssize_t)sizeof(values))
 			r = -EPIPE;
@@ -46,7 +46,8 @@ static int serve(const struct agent_subject *subject, const char *argument, int 
 	return r == 0 ? 0 : 1;
 }
 
-static void become_agent(const struct agent_subject *subject, const char *argument, int from, int to, pid_t parent)
+static void become_agent(const struct agent_subject *subject, const char *argument, int from,
+			 int to, pid_t parent)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -54,7 +55,8 @@ static void become_agent(const struct agent_subject *subject, const char *argume
 	/* The results are the parent's to print. */
 	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
 	/* Another agent's pipe held open here would keep that one from ending. */
-	int mine = fcntl(from, F_DUPFD_CLOEXEC, OWN_FD), answers = fcntl(to, F_DUPFD_CLOEXEC, OWN_FD + 1);
+	int mine = fcntl(from, F_DUPFD_CLOEXEC, OWN_FD),
+	    answers = fcntl(to, F_DUPFD_CLOEXEC, OWN_FD + 1);
 	if (mine != OWN_FD || answers != OWN_FD + 1)
 		_exit(1);
 	(void)close_range(STDERR_FILENO + 1, OWN_FD - 1, 0);
@@ -90,19 +92,21 @@ int agent_start(const struct agent_subject *subject, const char *argument, struc
 		(void)close(back[0]);
 		return -error;
 	}
-	*agent_out = (struct agent){ .pid = pid, .to = there[1], .from = back[0] };
+	*agent_out = (struct agent){.pid = pid, .to = there[1], .from = back[0]};
 	return 0;
 }
 
 int agent_ask(struct agent *agent, uint64_t count)
 {
-	return send(agent->to, &count, sizeof(count), MSG_NOSIGNAL) == (ssize_t)sizeof(count) ? 0 : -EPIPE;
+	return send(agent->to, &count, sizeof(count), MSG_NOSIGNAL) == (ssize_t)sizeof(count)
+		       ? 0
+		       : -EPIPE;
 }
 
 int agent_answer(struct agent *agent, double values_out[AGENT_VALUES])
 {
 	double values[AGENT_VALUES];
-	struct pollfd answer = { .fd = agent->from, .events = POLLIN };
+	struct pollfd answer = {.fd = agent->from, .events = POLLIN};
 	if (poll(&answer, 1, ANSWER_MS) == 0)
 		return -ETIMEDOUT;
 	if (!read_all(agent->from, values, sizeof(values)))

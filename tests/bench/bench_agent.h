@@ -1,6 +1,7 @@
 /*
- * A measuring process: a fork of syclbench with the service's client or with OpenCL in it, never both, so that neither
- * disturbs the other and syclbench itself has no state of either. It answers one question at a time and sleeps between.
+ * A measuring process: a fork of syclbench with the service's client or with OpenCL in it, never
+ * both, so that neither disturbs the other and syclbench itself has no state of either. It answers
+ * one question at a time and sleeps between.
  */
 #ifndef SYCL_BENCH_AGENT_H
 #define SYCL_BENCH_AGENT_H
@@ -23,9 +24,13 @@ struct agent {
 	int to, from;
 };
 
-#define AGENT_INIT { 0, -1, -1 }
+#define AGENT_INIT                                                                                 \
+	{                                                                                          \
+		0, -1, -1                                                                          \
+	}
 
-/* Forks; `open` runs in the agent at once, and what it says comes with the first answer. 0 or a negative errno. */
+/* Forks; `open` runs in the agent at once, and what it says comes with the first answer. 0 or a
+ * negative errno. */
 int agent_start(const struct agent_subject *subject, const char *argument, struct agent *agent_out);
 /* Ask and wait for the answer. -EPIPE: the agent failed, and has said why on stderr. */
 int agent_measure(struct agent *agent, uint64_t count, double values_out[AGENT_VALUES]);

@@ -22,13 +22,14 @@ void bench_complain(const char *format, ...)
 	(void)fprintf(stderr, "syclbench: %s\n", text);
 }
 
-int bench_service_with(const char *configuration, bool everybody, struct private_service **service_out)
+int bench_service_with(const char *configuration, bool everybody,
+		       struct private_service **service_out)
 {
 	char cache[PATH_MAX];
 	int r = build_path("tests", everybody ? "cache-system" : "cache", cache, sizeof(cache));
 	if (r < 0)
 		return r;
-	const char *options[] = { "--cache-dir", cache, everybody ? "--system" : NULL, NULL };
+	const char *options[] = {"--cache-dir", cache, everybody ? "--system" : NULL, NULL};
 	r = private_service_start(configuration, options, service_out);
 	if (r < 0)
 		bench_complain("no private service: %s", strerror(-r));
@@ -102,7 +103,8 @@ void bench_target_text(const struct bench_result *result, char *text_out, size_t
 		(void)snprintf(text_out, size, "%s%g", forms[result->bound], result->target);
 }
 
-void bench_summarise(const double *values, const double *baselines, unsigned runs, struct bench_result *result)
+void bench_summarise(const double *values, const double *baselines, unsigned runs,
+		     struct bench_result *result)
 {
 	double ratios[BENCH_RUNS_MAX];
 	result->runs = runs;

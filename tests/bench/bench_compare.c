@@ -26,8 +26,8 @@ static int measure_pair(struct pair *pair, uint64_t count, double service_out[AG
 }
 
 /* Who goes first changes from run to run. */
-static int measure_runs(const struct bench *bench, const struct comparison *comparison, struct pair *pair,
-			struct compared *compared_out)
+static int measure_runs(const struct bench *bench, const struct comparison *comparison,
+			struct pair *pair, struct compared *compared_out)
 {
 	double service[AGENT_VALUES], direct[AGENT_VALUES];
 	int r = measure_pair(pair, comparison->warm_up, service, direct, true);
@@ -42,10 +42,11 @@ static int measure_runs(const struct bench *bench, const struct comparison *comp
 	return r;
 }
 
-int bench_compare(const struct bench *bench, const struct comparison *comparison, struct compared *compared_out)
+int bench_compare(const struct bench *bench, const struct comparison *comparison,
+		  struct compared *compared_out)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
-	CLEANUP(pair_end) struct pair pair = { AGENT_INIT, AGENT_INIT };
+	CLEANUP(pair_end) struct pair pair = {AGENT_INIT, AGENT_INIT};
 	char cache[PATH_MAX];
 	int r = bench_service(&service);
 	if (r == 0)

@@ -1,4 +1,5 @@
-/* The service and its baseline by turns, so that what changes on the machine meanwhile changes both. */
+/* The service and its baseline by turns, so that what changes on the machine meanwhile changes
+ * both. */
 #ifndef SYCL_BENCH_COMPARE_H
 #define SYCL_BENCH_COMPARE_H
 
@@ -19,6 +20,7 @@ struct compared {
 	double direct[AGENT_VALUES][BENCH_RUNS_MAX];
 };
 
-int bench_compare(const struct bench *bench, const struct comparison *comparison, struct compared *compared_out);
+int bench_compare(const struct bench *bench, const struct comparison *comparison,
+		  struct compared *compared_out);
 
 #endif

@@ -26,9 +26,9 @@ static bool load(struct direct *direct)
 		(void)fprintf(stderr, "no OpenCL: %s\n", dlerror());
 		return false;
 	}
-#define DIRECT_LOAD(name) \
-	*(void **)&direct->cl.name = dlsym(direct->library, #name); \
-	if (!direct->cl.name) \
+#define DIRECT_LOAD(name)                                                                          \
+	*(void **)&direct->cl.name = dlsym(direct->library, #name);                                \
+	if (!direct->cl.name)                                                                      \
 		return good(CL_INVALID_OPERATION, #name);
 	DIRECT_FUNCTIONS(DIRECT_LOAD)
 	return true;
@@ -38,10 +38,12 @@ static bool choose_device(struct direct *direct)
 {
 	cl_platform_id platforms[PLATFORMS_MAX];
 	cl_uint count = 0;
-	if (!good(direct->cl.clGetPlatformIDs(PLATFORMS_MAX, platforms, &count), "clGetPlatformIDs"))
+	if (!good(direct->cl.clGetPlatformIDs(PLATFORMS_MAX, platforms, &count),
+		  "clGetPlatformIDs"))
 		return false;
 	for (cl_uint i = 0; i < count && i < PLATFORMS_MAX; i++)
-		if (direct->cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_CPU, 1, &direct->device, NULL) == CL_SUCCESS)
+		if (direct->cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_CPU, 1, &direct->device,
+					      NULL) == CL_SUCCESS)
 			return true;
 	return good(CL_DEVICE_NOT_FOUND, "no processor among the OpenCL devices");
 }
@@ -49,7 +51,8 @@ static bool choose_device(struct direct *direct)
 static bool build(struct direct *direct, const char *source, const char *kernel)
 {
 	cl_int code;
-	direct->program = direct->cl.clCreateProgramWithSource(direct->context, 1, &source, NULL, &code);
+	direct->program =
+		direct->cl.clCreateProgramWithSource(direct->context, 1, &source, NULL, &code);
 	if (!good(code, "clCreateProgramWithSource"))
 		return false;
 	code = direct->cl.clBuildProgram(direct->program, 1, &direct->device, "", NULL, NULL);
@@ -62,7 +65,7 @@ static bool build(struct direct *direct, const char *source, const char *kernel)
 bool direct_open(struct direct *direct, const char *source, const char *kernel)
 {
 	cl_int code;
-	*direct = (struct direct){ .library = NULL };
+	*direct = (struct direct){.library = NULL};
 	if (!load(direct) || !choose_device(direct))
 		return false;
 	direct->context = direct->cl.clCreateContext(NULL, 1, &direct->device, NULL, NULL, &code);
@@ -82,14 +85,14 @@ void direct_close(struct direct *direct)
 		(void)direct->cl.clReleaseCommandQueue(direct->queue);
 	if (direct->context)
 		(void)direct->cl.clReleaseContext(direct->context);
-	*direct = (struct direct){ .library = NULL };
+	*direct = (struct direct){.library = NULL};
 }
 
 bool direct_enqueue(struct direct *direct)
 {
 	size_t one = 1;
-	cl_int code = direct->cl.clEnqueueNDRangeKernel(direct->queue, direct->kernel, 1, NULL, &one, NULL, 0, NULL,
-							NULL);
+	cl_int code = direct->cl.clEnqueueNDRangeKernel(direct->queue, direct->kernel, 1, NULL,
+							&one, NULL, 0, NULL, NULL);
 	return good(code, "clEnqueueNDRangeKernel");
 }
 

@@ -1,6 +1,7 @@
 /*
- * Plain OpenCL in this process: what a user would do without the service. The library is opened at run time, as the
- * service does, so that syclbench starts without it. Functions print what is wrong and return NULL or false.
+ * Plain OpenCL in this process: what a user would do without the service. The library is opened at
+ * run time, as the service does, so that syclbench starts without it. Functions print what is wrong
+ * and return NULL or false.
  */
 #ifndef SYCL_BENCH_DIRECT_H
 #define SYCL_BENCH_DIRECT_H
@@ -9,23 +10,23 @@
 #include <CL/cl.h>
 #include <stdbool.h>
 
-#define DIRECT_FUNCTIONS(X) \
-	X(clGetPlatformIDs) \
-	X(clGetDeviceIDs) \
-	X(clCreateContext) \
-	X(clReleaseContext) \
-	X(clCreateCommandQueue) \
-	X(clReleaseCommandQueue) \
-	X(clCreateProgramWithSource) \
-	X(clBuildProgram) \
-	X(clReleaseProgram) \
-	X(clCreateKernel) \
-	X(clReleaseKernel) \
-	X(clSetKernelArg) \
-	X(clCreateBuffer) \
-	X(clReleaseMemObject) \
-	X(clEnqueueNDRangeKernel) \
-	X(clFlush) \
+#define DIRECT_FUNCTIONS(X)                                                                        \
+	X(clGetPlatformIDs)                                                                        \
+	X(clGetDeviceIDs)                                                                          \
+	X(clCreateContext)                                                                         \
+	X(clReleaseContext)                                                                        \
+	X(clCreateCommandQueue)                                                                    \
+	X(clReleaseCommandQueue)                                                                   \
+	X(clCreateProgramWithSource)                                                               \
+	X(clBuildProgram)                                                                          \
+	X(clReleaseProgram)                                                                        \
+	X(clCreateKernel)                                                                          \
+	X(clReleaseKernel)                                                                         \
+	X(clSetKernelArg)                                                                          \
+	X(clCreateBuffer)                                                                          \
+	X(clReleaseMemObject)                                                                      \
+	X(clEnqueueNDRangeKernel)                                                                  \
+	X(clFlush)                                                                                 \
 	X(clFinish)
 
 #define DIRECT_FIELD(name) __typeof__(&(name)) name;
@@ -42,7 +43,8 @@ struct direct {
 	cl_kernel kernel;
 };
 
-/* Opens the library and the device, makes the queue, builds the source and takes one kernel of it. */
+/* Opens the library and the device, makes the queue, builds the source and takes one kernel of it.
+ */
 bool direct_open(struct direct *direct, const char *source, const char *kernel);
 void direct_close(struct direct *direct);
 /* Use this folder for compiled kernels, instead of the user's own. Before direct_open. */

@@ -15,7 +15,7 @@ int bench_first_kernel(const char *program, const char *argument, double *ms_out
 	int r = build_path("tests", program, path, sizeof(path));
 	if (r < 0)
 		return r;
-	const char *argv[] = { path, argument, NULL };
+	const char *argv[] = {path, argument, NULL};
 	struct child child = CHILD_INIT;
 	uint64_t start = clock_now_ns(), done = 0;
 	r = child_start(argv, NULL, &child);

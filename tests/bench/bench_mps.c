@@ -19,7 +19,8 @@ static const char *control_program(void)
 	char folders[PATH_MAX], *rest = folders;
 	if (found[0])
 		return found;
-	(void)snprintf(folders, sizeof(folders), "%s:/usr/bin:/usr/local/nvidia/bin", path ? path : "");
+	(void)snprintf(folders, sizeof(folders), "%s:/usr/bin:/usr/local/nvidia/bin",
+		       path ? path : "");
 	for (char *folder; (folder = strsep(&rest, ":")) != NULL;) {
 		(void)snprintf(found, sizeof(found), "%.3000s/nvidia-cuda-mps-control", folder);
 		if (folder[0] == '/' && access(found, X_OK) == 0)
@@ -41,8 +42,10 @@ struct settings {
 
 static void settings_make(const struct mps *mps, struct settings *settings_out)
 {
-	(void)snprintf(settings_out->pipes, sizeof(settings_out->pipes), "CUDA_MPS_PIPE_DIRECTORY=%s", mps->pipes);
-	(void)snprintf(settings_out->logs, sizeof(settings_out->logs), "CUDA_MPS_LOG_DIRECTORY=%s/log", mps->directory);
+	(void)snprintf(settings_out->pipes, sizeof(settings_out->pipes),
+		       "CUDA_MPS_PIPE_DIRECTORY=%s", mps->pipes);
+	(void)snprintf(settings_out->logs, sizeof(settings_out->logs),
+		       "CUDA_MPS_LOG_DIRECTORY=%s/log", mps->directory);
 	settings_out->list[0] = settings_out->pipes;
 	settings_out->list[1] = settings_out->logs;
 	settings_out->list[2] = NULL;
@@ -53,7 +56,7 @@ static int command(struct mps *mps, const char *line)
 {
 	struct settings settings;
 	settings_make(mps, &settings);
-	const char *argv[] = { control_program(), NULL };
+	const char *argv[] = {control_program(), NULL};
 	struct child child = CHILD_INIT;
 	int r = child_start(argv, settings.list, &child);
 	if (r == 0)
@@ -74,7 +77,7 @@ static int start_control(struct mps *mps)
 {
 	struct settings settings;
 	char logs[80], said[80];
-	const char *argv[] = { control_program(), "-f", NULL };
+	const char *argv[] = {control_program(), "-f", NULL};
 	(void)snprintf(mps->pipes, sizeof(mps->pipes), "%s/pipe", mps->directory);
 	(void)snprintf(logs, sizeof(logs), "%s/log", mps->directory);
 	(void)snprintf(said, sizeof(said), "%s/said", mps->directory);

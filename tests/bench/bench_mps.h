@@ -1,4 +1,5 @@
-/* NVIDIA's Multi-Process Service, for its clients alone: in a folder of its own, ended afterwards. */
+/* NVIDIA's Multi-Process Service, for its clients alone: in a folder of its own, ended afterwards.
+ */
 #ifndef SYCL_BENCH_MPS_H
 #define SYCL_BENCH_MPS_H
 

@@ -23,8 +23,8 @@ struct bench_samples *bench_samples_create(const struct bench *bench, uint64_t s
 	size_t room = count * bench->runs;
 	if (!bench->pictures)
 		return NULL;
-	struct bench_samples *samples =
-		mmap(NULL, bytes_for(room), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct bench_samples *samples = mmap(NULL, bytes_for(room), PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (samples == MAP_FAILED)
 		return NULL;
 	samples->skip = skip;
@@ -49,7 +49,8 @@ struct bench_samples *bench_samples_free(struct bench_samples *samples)
 	return NULL;
 }
 
-/* Percent of the samples that are at most so large; a time of 0 has no place on a logarithmic axis. */
+/* Percent of the samples that are at most so large; a time of 0 has no place on a logarithmic axis.
+ */
 static int add_curve(struct plot *plot, const struct bench_distribution *distribution)
 {
 	CLEANUP(free_pointer) double *sorted = malloc(distribution->count * sizeof(*sorted));
@@ -107,8 +108,9 @@ int bench_picture(const struct bench *bench, const char *name, const char *title
 	return r == 0 ? write_picture(bench, name, plot) : r;
 }
 
-int bench_picture_points(const struct bench *bench, const char *name, const struct bench_point *points, unsigned count,
-			 const char *title, const char *x_name, const char *y_name, double y_line)
+int bench_picture_points(const struct bench *bench, const char *name,
+			 const struct bench_point *points, unsigned count, const char *title,
+			 const char *x_name, const char *y_name, double y_line)
 {
 	if (!bench->pictures)
 		return 0;
@@ -120,11 +122,11 @@ int bench_picture_points(const struct bench *bench, const char *name, const stru
 	plot->y_name = y_name;
 	plot->y_line = y_line;
 	for (unsigned i = 0; i < count; i++) {
-		if (!(points[i].x > 0) || !(points[i].y > 0) || !isfinite(points[i].x) || !isfinite(points[i].y) ||
-		    plot->curves == PLOT_CURVES_MAX)
+		if (!(points[i].x > 0) || !(points[i].y > 0) || !isfinite(points[i].x) ||
+		    !isfinite(points[i].y) || plot->curves == PLOT_CURVES_MAX)
 			continue;
 		struct plot_curve *curve = &plot->curve[plot->curves++];
-		*curve = (struct plot_curve){ .name = points[i].name, .points = 1 };
+		*curve = (struct plot_curve){.name = points[i].name, .points = 1};
 		curve->x[0] = points[i].x;
 		curve->y[0] = points[i].y;
 	}
@@ -137,8 +139,10 @@ int bench_picture_samples(const struct bench *bench, const char *name, const cha
 	struct bench_distribution distributions[2];
 	unsigned count = 0;
 	if (service)
-		distributions[count++] = (struct bench_distribution){ "service", service->values, service->count };
+		distributions[count++] =
+			(struct bench_distribution){"service", service->values, service->count};
 	if (direct)
-		distributions[count++] = (struct bench_distribution){ "direct", direct->values, direct->count };
+		distributions[count++] =
+			(struct bench_distribution){"direct", direct->values, direct->count};
 	return count ? bench_picture(bench, name, title, "us", distributions, count) : 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Distributions as pictures, one for each row that has samples (--pictures FOLDER): the share of samples that are at most
- * so large, the service's and the baseline's over each other.
+ * Distributions as pictures, one for each row that has samples (--pictures FOLDER): the share of
+ * samples that are at most so large, the service's and the baseline's over each other.
  */
 #ifndef SYCL_BENCH_BENCH_PICTURE_H
 #define SYCL_BENCH_BENCH_PICTURE_H
@@ -16,10 +16,11 @@ struct bench_samples {
 };
 
 /*
- * Room for `runs` times `count` of them, after `skip` of a warm-up, which are not kept. Without --pictures, or without
- * memory for them, NULL. Before the processes that fill it are forked.
+ * Room for `runs` times `count` of them, after `skip` of a warm-up, which are not kept. Without
+ * --pictures, or without memory for them, NULL. Before the processes that fill it are forked.
  */
-struct bench_samples *bench_samples_create(const struct bench *bench, uint64_t skip, uint64_t count);
+struct bench_samples *bench_samples_create(const struct bench *bench, uint64_t skip,
+					   uint64_t count);
 /* What no longer fits is left out. `samples` may be NULL: then nothing is kept. */
 void bench_samples_keep(struct bench_samples *samples, const double *values, size_t count);
 /* Accepts NULL; returns it. */
@@ -32,8 +33,8 @@ struct bench_distribution {
 };
 
 /*
- * FOLDER/NAME.png, or nothing without --pictures; distributions without a value are left out. 0 or a negative errno, having
- * said why.
+ * FOLDER/NAME.png, or nothing without --pictures; distributions without a value are left out. 0 or
+ * a negative errno, having said why.
  */
 int bench_picture(const struct bench *bench, const char *name, const char *title, const char *unit,
 		  const struct bench_distribution *distributions, unsigned count);
@@ -47,8 +48,10 @@ struct bench_point {
 	double x, y; /* above 0; without a number it is left out */
 };
 
-/* FOLDER/NAME.png with a point for each side, x logarithmic, and a line across at the `y_line` that is wanted. */
-int bench_picture_points(const struct bench *bench, const char *name, const struct bench_point *points, unsigned count,
-			 const char *title, const char *x_name, const char *y_name, double y_line);
+/* FOLDER/NAME.png with a point for each side, x logarithmic, and a line across at the `y_line` that
+ * is wanted. */
+int bench_picture_points(const struct bench *bench, const char *name,
+			 const struct bench_point *points, unsigned count, const char *title,
+			 const char *x_name, const char *y_name, double y_line);
 
 #endif

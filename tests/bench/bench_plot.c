@@ -25,10 +25,10 @@ struct colour {
 	uint8_t red, green, blue;
 };
 
-static const struct colour paper = { 255, 255, 255 }, ink = { 40, 40, 40 }, grid = { 225, 225, 225 },
-			   target = { 150, 150, 150 };
+static const struct colour paper = {255, 255, 255}, ink = {40, 40, 40}, grid = {225, 225, 225},
+			   target = {150, 150, 150};
 static const struct colour colours[PLOT_CURVES_MAX] = {
-	{ 31, 90, 170 }, { 205, 80, 30 }, { 30, 140, 70 }, { 140, 60, 160 }, { 190, 150, 0 }, { 0, 150, 170 },
+	{31, 90, 170}, {205, 80, 30}, {30, 140, 70}, {140, 60, 160}, {190, 150, 0}, {0, 150, 170},
 };
 
 /* Between which values the axes run. */
@@ -63,7 +63,8 @@ static void letter(uint8_t *pixels, int x, int y, char wanted, struct colour col
 		for (int row = 0; row < LETTER_HEIGHT; row++)
 			for (int column = 0; column < LETTER_WIDTH; column++)
 				if (plot_letters[i].rows[row] >> (LETTER_WIDTH - 1 - column) & 1)
-					block(pixels, x + column * SCALE, y + row * SCALE, SCALE, colour);
+					block(pixels, x + column * SCALE, y + row * SCALE, SCALE,
+					      colour);
 	}
 }
 
@@ -73,7 +74,8 @@ static void text(uint8_t *pixels, int x, int y, const char *words, struct colour
 		letter(pixels, x, y, *words, colour);
 }
 
-static void line(uint8_t *pixels, double x0, double y0, double x1, double y1, int thick, struct colour colour)
+static void line(uint8_t *pixels, double x0, double y0, double x1, double y1, int thick,
+		 struct colour colour)
 {
 	int steps = (int)fmax(fmax(fabs(x1 - x0), fabs(y1 - y0)), 1);
 	for (int step = 0; step <= steps; step++)
@@ -83,7 +85,8 @@ static void line(uint8_t *pixels, double x0, double y0, double x1, double y1, in
 
 static double place_x(const struct frame *frame, double x)
 {
-	return LEFT + (log10(x) - frame->x_low) / (frame->x_high - frame->x_low) * (WIDTH - LEFT - RIGHT);
+	return LEFT +
+	       (log10(x) - frame->x_low) / (frame->x_high - frame->x_low) * (WIDTH - LEFT - RIGHT);
 }
 
 static double place_y(const struct frame *frame, double y)
@@ -95,7 +98,7 @@ static double place_y(const struct frame *frame, double y)
 static double step_of(double most)
 {
 	double step = pow(10, floor(log10(most / 8)));
-	static const double factors[] = { 1, 2, 5, 10 };
+	static const double factors[] = {1, 2, 5, 10};
 	for (int i = 0; i < 4; i++)
 		if (most / (step * factors[i]) <= 8)
 			return step * factors[i];
@@ -153,12 +156,15 @@ static void draw_axes(const struct plot *plot, const struct frame *frame)
 	line(pixels, LEFT, bottom, WIDTH - RIGHT, bottom, 1, ink);
 	text(pixels, LEFT, 8, plot->title, ink);
 	text(pixels, LEFT, TOP - 22, plot->y_name, ink);
-	text(pixels, (WIDTH - RIGHT - (int)strlen(plot->x_name) * ADVANCE), HEIGHT - 24, plot->x_name, ink);
+	text(pixels, (WIDTH - RIGHT - (int)strlen(plot->x_name) * ADVANCE), HEIGHT - 24,
+	     plot->x_name, ink);
 	if (plot->y_line > 0)
-		line(pixels, LEFT, place_y(frame, plot->y_line), WIDTH - RIGHT, place_y(frame, plot->y_line), 2, target);
+		line(pixels, LEFT, place_y(frame, plot->y_line), WIDTH - RIGHT,
+		     place_y(frame, plot->y_line), 2, target);
 }
 
-static void draw_curve(const struct frame *frame, const struct plot_curve *curve, unsigned index, bool smooth)
+static void draw_curve(const struct frame *frame, const struct plot_curve *curve, unsigned index,
+		       bool smooth)
 {
 	struct colour colour = colours[index % PLOT_CURVES_MAX];
 	uint8_t *pixels = frame->pixels;
@@ -167,7 +173,8 @@ static void draw_curve(const struct frame *frame, const struct plot_curve *curve
 		if (!smooth)
 			block(pixels, (int)x - 3, (int)y - 3, 7, colour);
 		if (p > 0)
-			line(pixels, place_x(frame, curve->x[p - 1]), place_y(frame, curve->y[p - 1]), x, y, 2, colour);
+			line(pixels, place_x(frame, curve->x[p - 1]),
+			     place_y(frame, curve->y[p - 1]), x, y, 2, colour);
 	}
 	int y = TOP + (int)index * 3 * LETTER_HEIGHT;
 	block(pixels, WIDTH - RIGHT + 12, y + 3, 9, colour);
@@ -177,7 +184,7 @@ static void draw_curve(const struct frame *frame, const struct plot_curve *curve
 bool plot_write(const struct plot *plot, const char *path)
 {
 	CLEANUP(free_pointer) uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * 3);
-	struct frame frame = { .pixels = pixels };
+	struct frame frame = {.pixels = pixels};
 	if (!pixels || !find_frame(plot, &frame))
 		return false;
 	for (int y = 0; y < HEIGHT; y++)

@@ -12,7 +12,8 @@ void process_group_find(pid_t root, struct process_group *group_out)
 	group_out->count = 1;
 	for (int i = 0; i < group_out->count; i++) {
 		int room = PROCESS_GROUP_MAX - group_out->count;
-		int found = process_children(group_out->pids[i], group_out->pids + group_out->count, room);
+		int found = process_children(group_out->pids[i], group_out->pids + group_out->count,
+					     room);
 		if (found > 0)
 			group_out->count += found < room ? found : room;
 	}
@@ -24,7 +25,8 @@ uint64_t process_group_cpu_ns(const struct process_group *group)
 	for (int i = 0; i < group->count; i++) {
 		clockid_t clock;
 		struct timespec time;
-		if (clock_getcpuclockid(group->pids[i], &clock) == 0 && clock_gettime(clock, &time) == 0)
+		if (clock_getcpuclockid(group->pids[i], &clock) == 0 &&
+		    clock_gettime(clock, &time) == 0)
 			sum += (uint64_t)time.tv_sec * 1000000000ull + (uint64_t)time.tv_nsec;
 	}
 	return sum;
@@ -58,7 +60,8 @@ static uint64_t wakes_of(pid_t pid)
 		char status[128];
 		if (entry->d_name[0] == '.')
 			continue;
-		(void)snprintf(status, sizeof(status), "/proc/%d/task/%.32s/status", (int)pid, entry->d_name);
+		(void)snprintf(status, sizeof(status), "/proc/%d/task/%.32s/status", (int)pid,
+			       entry->d_name);
 		sum += number_in(status, "voluntary_ctxt_switches");
 	}
 	(void)closedir(folder);

@@ -32,7 +32,8 @@ double statistics_median(const double *samples, size_t count)
 		return NAN;
 	memcpy(sorted, samples, count * sizeof(*sorted));
 	statistics_sort(sorted, count);
-	double median = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+	double median =
+		count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 	free(sorted);
 	return median;
 }

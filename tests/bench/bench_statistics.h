@@ -8,7 +8,8 @@
 void statistics_sort(double *samples, size_t count);
 /* Of sorted samples, nearest rank; `fraction` from 0 to 1; NAN for none. */
 double statistics_percentile(const double *sorted, size_t count, double fraction);
-/* The middle one, or the mean of the two in the middle; the samples stay as they are. NAN for none or no memory. */
+/* The middle one, or the mean of the two in the middle; the samples stay as they are. NAN for none
+ * or no memory. */
 double statistics_median(const double *samples, size_t count);
 /* (largest - smallest) / median; NAN for fewer than two samples or a median of 0. */
 double statistics_spread(const double *samples, size_t count);

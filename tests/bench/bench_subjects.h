@@ -1,12 +1,13 @@
-/* The two sides of most rows: a client of the service and plain OpenCL, each with an empty kernel. */
+/* The two sides of most rows: a client of the service and plain OpenCL, each with an empty kernel.
+ */
 #ifndef SYCL_BENCH_SUBJECTS_H
 #define SYCL_BENCH_SUBJECTS_H
 
 #include <stdint.h>
 
-#define EMPTY_KERNEL "empty"
+#define EMPTY_KERNEL   "empty"
 #define EMPTY_PORTABLE "SYCL_KERNEL void empty(void) {}"
-#define EMPTY_OPENCL "kernel void empty(void) {}"
+#define EMPTY_OPENCL   "kernel void empty(void) {}"
 
 /* open and close of an agent_subject. */
 int subject_client_open(const char *endpoint, void **state_out);

@@ -28,7 +28,8 @@ struct trace {
 	int result; /* of attaching */
 	_Atomic bool end;
 	_Atomic uint64_t calls[TRACE_PROCESSES], first_thread_calls[TRACE_PROCESSES];
-	struct traced_thread *threads; /* OpenCL of a CPU has one for each processor of the machine */
+	struct traced_thread
+		*threads; /* OpenCL of a CPU has one for each processor of the machine */
 	unsigned count, room;
 };
 
@@ -52,7 +53,7 @@ static int attach_thread(struct trace *trace, unsigned process, pid_t tid)
 		return r;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) < 0)
 		return errno == ESRCH ? 0 : -errno; /* it has just ended */
-	trace->threads[trace->count++] = (struct traced_thread){ .tid = tid, .process = process };
+	trace->threads[trace->count++] = (struct traced_thread){.tid = tid, .process = process};
 	return ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 ? -errno : 0;
 }
 
@@ -86,7 +87,8 @@ static void count_call(struct trace *trace, const struct traced_thread *thread)
 {
 	(void)atomic_fetch_add_explicit(&trace->calls[thread->process], 1, memory_order_relaxed);
 	if (thread->tid == trace->pids[thread->process])
-		(void)atomic_fetch_add_explicit(&trace->first_thread_calls[thread->process], 1, memory_order_relaxed);
+		(void)atomic_fetch_add_explicit(&trace->first_thread_calls[thread->process], 1,
+						memory_order_relaxed);
 }
 
 /* It has stopped: count, and let it go on. */
@@ -158,7 +160,7 @@ static void on_nudge(int number)
 int trace_start(const pid_t pids[TRACE_PROCESSES], struct trace **trace_out)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
-	const struct sigaction nudge = { .sa_handler = on_nudge };
+	const struct sigaction nudge = {.sa_handler = on_nudge};
 	if (!trace)
 		return -ENOMEM;
 	for (unsigned i = 0; i < TRACE_PROCESSES; i++)
@@ -187,7 +189,8 @@ void trace_read(const struct trace *trace, struct trace_calls calls_out[TRACE_PR
 {
 	for (unsigned i = 0; i < TRACE_PROCESSES; i++) {
 		calls_out[i].all = atomic_load_explicit(&trace->calls[i], memory_order_relaxed);
-		calls_out[i].first_thread = atomic_load_explicit(&trace->first_thread_calls[i], memory_order_relaxed);
+		calls_out[i].first_thread =
+			atomic_load_explicit(&trace->first_thread_calls[i], memory_order_relaxed);
 	}
 }
 

@@ -1,6 +1,7 @@
 /*
- * Counts the system calls of running processes with ptrace: of all threads that they have when it begins. It takes no
- * right but that to trace them: the same user, and the processes descend from this one. They run slower meanwhile.
+ * Counts the system calls of running processes with ptrace: of all threads that they have when it
+ * begins. It takes no right but that to trace them: the same user, and the processes descend from
+ * this one. They run slower meanwhile.
  */
 #ifndef SYCL_BENCH_BENCH_TRACE_H
 #define SYCL_BENCH_BENCH_TRACE_H

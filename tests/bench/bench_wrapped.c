@@ -25,7 +25,8 @@ static int write_variable(FILE *script, const char *name, int length, const char
 	return r == 0 && fprintf(script, "; export %.*s\n", length, name) < 0 ? -EIO : r;
 }
 
-static int write_script(const struct bench_wrapped *wrapped, const char *file_variable, const char *variable)
+static int write_script(const struct bench_wrapped *wrapped, const char *file_variable,
+			const char *variable)
 {
 	char engine[PATH_MAX];
 	int r = build_path("bin", "sycl-engine", engine, sizeof(engine));
@@ -38,7 +39,8 @@ static int write_script(const struct bench_wrapped *wrapped, const char *file_va
 	if (fputs("#!/bin/sh\n", script) < 0)
 		r = -EIO;
 	if (r == 0)
-		r = write_variable(script, file_variable, (int)strlen(file_variable), wrapped->file);
+		r = write_variable(script, file_variable, (int)strlen(file_variable),
+				   wrapped->file);
 	if (r == 0 && value)
 		r = write_variable(script, variable, (int)(value - variable), value + 1);
 	if (r == 0 && fputs("exec ", script) < 0)
@@ -54,7 +56,8 @@ static int write_script(const struct bench_wrapped *wrapped, const char *file_va
 
 static int map_file(struct bench_wrapped *wrapped, size_t bytes)
 {
-	CLEANUP(close_fd) int file = open(wrapped->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	CLEANUP(close_fd)
+	int file = open(wrapped->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (file < 0 || ftruncate(file, (off_t)bytes) < 0)
 		return -errno;
 	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -77,8 +80,8 @@ static int make_folder(struct bench_wrapped *wrapped)
 	return 0;
 }
 
-int bench_wrapped_start(size_t file_bytes, const char *file_variable, const char *variable, bool fake,
-			struct bench_wrapped **wrapped_out)
+int bench_wrapped_start(size_t file_bytes, const char *file_variable, const char *variable,
+			bool fake, struct bench_wrapped **wrapped_out)
 {
 	CLEANUP(bench_wrapped_cleanup) struct bench_wrapped *wrapped = calloc(1, sizeof(*wrapped));
 	if (!wrapped)
@@ -91,7 +94,9 @@ int bench_wrapped_start(size_t file_bytes, const char *file_variable, const char
 	char cache[PATH_MAX];
 	if (r == 0)
 		r = build_path("tests", "cache", cache, sizeof(cache));
-	const char *options[] = { "--cache-dir", cache, "--engine", wrapped->script, fake ? "--with-fake" : NULL, NULL };
+	const char *options[] = {
+		"--cache-dir", cache, "--engine", wrapped->script, fake ? "--with-fake" : NULL,
+		NULL};
 	if (r == 0)
 		r = private_service_start(NULL, options, &wrapped->service);
 	if (r < 0) {

@@ -1,6 +1,7 @@
 /*
- * Loaded into a measured process with LD_PRELOAD: counts heap allocations and mutexes, and then does what was asked
- * for. The C library's own locks (of its heap, of stdio) and what condition variables lock again go past it.
+ * Loaded into a measured process with LD_PRELOAD: counts heap allocations and mutexes, and then
+ * does what was asked for. The C library's own locks (of its heap, of stdio) and what condition
+ * variables lock again go past it.
  */
 #include "count_page.h"
 
@@ -60,7 +61,8 @@ static void claim(struct count_page *page)
 {
 	for (unsigned i = 0; i < COUNT_PROCESSES; i++) {
 		int32_t nobody = 0;
-		if (atomic_compare_exchange_strong(&page->processes[i].pid, &nobody, (int32_t)getpid())) {
+		if (atomic_compare_exchange_strong(&page->processes[i].pid, &nobody,
+						   (int32_t)getpid())) {
 			process = &page->processes[i];
 			return;
 		}
@@ -84,7 +86,8 @@ __attribute__((constructor)) static void begin(void)
 	(void)dl_iterate_phdr(note_own, &first);
 	if (file < 0)
 		return;
-	void *page = mmap(NULL, sizeof(struct count_page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	void *page =
+		mmap(NULL, sizeof(struct count_page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (page != MAP_FAILED)
 		claim(page);
 }

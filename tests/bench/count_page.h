@@ -1,21 +1,24 @@
-/* What count_calls.c counts in each process that it is loaded into: a file that they and syclbench map. */
+/* What count_calls.c counts in each process that it is loaded into: a file that they and syclbench
+ * map. */
 #ifndef SYCL_BENCH_COUNT_PAGE_H
 #define SYCL_BENCH_COUNT_PAGE_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define COUNT_VARIABLE "SYCLBENCH_COUNTS" /* names the file */
+#define COUNT_VARIABLE  "SYCLBENCH_COUNTS" /* names the file */
 #define COUNT_PROCESSES 32u
 
 enum counted {
 	COUNTED_ALLOCATIONS,     /* malloc, calloc, realloc, aligned ones */
 	COUNTED_LOCKS,           /* pthread_mutex_lock and _trylock */
 	COUNTED_CONTENDED,       /* of these, found locked */
-	COUNTED_OWN_ALLOCATIONS, /* called by the program itself or by libsyclclient, not by another library */
+	COUNTED_OWN_ALLOCATIONS, /* called by the program itself or by libsyclclient, not by another
+				    library */
 	COUNTED_OWN_LOCKS,
 	COUNTED_OWN_CONTENDED,
-	COUNTED_MAIN_ALLOCATIONS, /* by the process's first thread; of an engine, that is the front thread */
+	COUNTED_MAIN_ALLOCATIONS, /* by the process's first thread; of an engine, that is the front
+				     thread */
 	COUNTED_MAIN_LOCKS,
 	COUNTED_MAIN_CONTENDED,
 	COUNTED_KINDS

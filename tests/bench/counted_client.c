@@ -1,7 +1,8 @@
 /*
- * A program that syclbench counts calls of. "counted_client fake|cpu|direct WHERE": a client of the service at
- * endpoint WHERE, on a fake device or the first processor, or plain OpenCL with its cache in folder WHERE. Each line of
- * its input, "trip N" (each command waited for), "batch N" (every 256th) or "stream N" (the last one), is answered with "done".
+ * A program that syclbench counts calls of. "counted_client fake|cpu|direct WHERE": a client of the
+ * service at endpoint WHERE, on a fake device or the first processor, or plain OpenCL with its
+ * cache in folder WHERE. Each line of its input, "trip N" (each command waited for), "batch N"
+ * (every 256th) or "stream N" (the last one), is answered with "done".
  */
 #include "bench_client.h"
 #include "bench_direct.h"
@@ -21,13 +22,14 @@ static sycl_device find_fake(void)
 {
 	sycl_device devices[DEVICES_MAX], found = NULL;
 	uint32_t count = 0;
-	if (!client_good(sycl_device_get_devices(client.platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count),
+	if (!client_good(sycl_device_get_devices(client.platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX,
+						 devices, &count),
 			 "sycl_device_get_devices"))
 		return NULL;
 	for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++) {
 		uint32_t backend = 0;
-		bool known = client_good(sycl_device_get_info(devices[i], SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
-							      &backend, NULL),
+		bool known = client_good(sycl_device_get_info(devices[i], SYCL_DEVICE_INFO_BACKEND,
+							      sizeof(backend), &backend, NULL),
 					 "sycl_device_get_info");
 		if (known && !found && backend == SYCL_BACKEND_KIND_FAKE)
 			found = devices[i];
@@ -43,13 +45,16 @@ static bool open_fake(const char *endpoint)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	options.properties = SYCL_QUEUE_IN_ORDER;
-	sycl_device device = client_good(sycl_platform_open(endpoint, &client.platform), "sycl_platform_open")
-				     ? find_fake()
-				     : NULL;
-	bool good = device &&
-		    client_good(sycl_queue_create(NULL, device, &options, &client.queue), "sycl_queue_create") &&
-		    client_good(sycl_kernel_from_source(client.queue, "noop", "noop", &client.kernel),
-				"sycl_kernel_from_source");
+	sycl_device device =
+		client_good(sycl_platform_open(endpoint, &client.platform), "sycl_platform_open")
+			? find_fake()
+			: NULL;
+	bool good =
+		device &&
+		client_good(sycl_queue_create(NULL, device, &options, &client.queue),
+			    "sycl_queue_create") &&
+		client_good(sycl_kernel_from_source(client.queue, "noop", "noop", &client.kernel),
+			    "sycl_kernel_from_source");
 	if (device)
 		(void)sycl_device_release(device);
 	return good;

@@ -13,7 +13,8 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	direct_use_cache(argv[1]);
-	if (!direct_open(&direct, EMPTY_OPENCL, EMPTY_KERNEL) || !direct_enqueue(&direct) || !direct_finish(&direct))
+	if (!direct_open(&direct, EMPTY_OPENCL, EMPTY_KERNEL) || !direct_enqueue(&direct) ||
+	    !direct_finish(&direct))
 		return 1;
 	(void)printf("done %" PRIu64 "\n", clock_now_ns());
 	(void)fflush(stdout);

@@ -1,4 +1,5 @@
-/* A small program as a user would write it: connects, builds, runs one kernel; says when that was done (ns). */
+/* A small program as a user would write it: connects, builds, runs one kernel; says when that was
+ * done (ns). */
 #include "bench_client.h"
 #include "bench_subjects.h"
 
@@ -12,8 +13,8 @@ int main(int argc, char **argv)
 	struct client client;
 	if (argc != 2)
 		return 2;
-	if (!client_open(&client, argv[1], EMPTY_PORTABLE, EMPTY_KERNEL) || !client_submit(&client) ||
-	    !client_wait(&client))
+	if (!client_open(&client, argv[1], EMPTY_PORTABLE, EMPTY_KERNEL) ||
+	    !client_submit(&client) || !client_wait(&client))
 		return 1;
 	(void)printf("done %" PRIu64 "\n", clock_now_ns());
 	(void)fflush(stdout);

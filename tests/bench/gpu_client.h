@@ -1,4 +1,5 @@
-/* A client of the service on a CUDA device: what the GPU rows measure. Functions print what is wrong, return false. */
+/* A client of the service on a CUDA device: what the GPU rows measure. Functions print what is
+ * wrong, return false. */
 #ifndef SYCL_BENCH_GPU_CLIENT_H
 #define SYCL_BENCH_GPU_CLIENT_H
 
@@ -10,8 +11,14 @@
 enum { GPU_CLIENT_WINDOW = 8 };
 
 /* What gpu_client_open does, in order. */
-enum gpu_client_stage { GPU_CLIENT_BEGUN, GPU_CLIENT_CONNECTED, GPU_CLIENT_QUEUE, GPU_CLIENT_KERNELS, GPU_CLIENT_DATA,
-			GPU_CLIENT_STAGES };
+enum gpu_client_stage {
+	GPU_CLIENT_BEGUN,
+	GPU_CLIENT_CONNECTED,
+	GPU_CLIENT_QUEUE,
+	GPU_CLIENT_KERNELS,
+	GPU_CLIENT_DATA,
+	GPU_CLIENT_STAGES
+};
 
 struct gpu_client {
 	bool is_beside; /* another one's but for queue, data and marks */
@@ -35,17 +42,20 @@ bool gpu_client_open_copying(struct gpu_client *client, const char *place, uint3
 /* The same with GPU_KERNEL_ADD alone, as a small program has it. */
 bool gpu_client_open_small(struct gpu_client *client, const char *place);
 void gpu_client_close(struct gpu_client *client);
-/* Another in-order queue and other data of the same session. The first one must outlive it; either is closed by gpu_client_close. */
+/* Another in-order queue and other data of the same session. The first one must outlive it; either
+ * is closed by gpu_client_close. */
 bool gpu_client_open_beside(struct gpu_client *client, const struct gpu_client *first);
 
-/* How many CUDA devices a connection shows, also none; its unavailability's reason goes to `why_out`. */
+/* How many CUDA devices a connection shows, also none; its unavailability's reason goes to
+ * `why_out`. */
 unsigned gpu_client_devices(sycl_platform platform, char *why_out, size_t size);
 
 /* A command group of `blocks` groups that add 1, without an event. */
-bool gpu_client_submit(struct gpu_client *client, sycl_kernel kernel, unsigned blocks, uint32_t number);
+bool gpu_client_submit(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
+		       uint32_t number);
 /* The same many times, with some thousand unfinished at most. */
-bool gpu_client_stream(struct gpu_client *client, sycl_kernel kernel, unsigned blocks, uint32_t number,
-		       uint64_t count);
+bool gpu_client_stream(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
+		       uint32_t number, uint64_t count);
 bool gpu_client_wait(struct gpu_client *client);
 /* Waits, and looks whether each group has run exactly once. */
 bool gpu_client_verify(struct gpu_client *client);

@@ -64,18 +64,21 @@ static int side_prepare(struct sides *sides, enum gpu_side side)
 	return 0;
 }
 
-static int side_start(struct sides *sides, enum gpu_side side, const struct gpu_comparison *comparison)
+static int side_start(struct sides *sides, enum gpu_side side,
+		      const struct gpu_comparison *comparison)
 {
 	bool is_client = side == GPU_SIDE_SERVICE || side == GPU_SIDE_TWO_USERS;
 	struct crowd *crowd = &sides->crowds[side];
 	char text[GPU_PLACE_BYTES];
 	int r = side_prepare(sides, side);
 	for (unsigned i = 0; i < comparison->agents && r == 0; i++) {
-		struct gpu_place place = { .device = comparison->devices ? i % comparison->devices : 0 };
+		struct gpu_place place = {.device = comparison->devices ? i % comparison->devices
+									: 0};
 		place.uid = side == GPU_SIDE_TWO_USERS && i % 2 == 1 ? GPU_OTHER_UID : 0;
 		(void)snprintf(place.with, sizeof(place.with), "%s", place_with(sides, side));
 		gpu_place_write(&place, text);
-		r = agent_start(is_client ? comparison->client : comparison->direct, text, &crowd->agents[i]);
+		r = agent_start(is_client ? comparison->client : comparison->direct, text,
+				&crowd->agents[i]);
 		crowd->count += r == 0;
 	}
 	return r;
@@ -96,9 +99,10 @@ static void sum_up(const double answers[][AGENT_VALUES], unsigned count, enum gp
 		values_out[0] = kernels * 1e9 / (end - start);
 }
 
-static int side_measure(struct crowd *crowd, uint64_t count, enum gpu_sum sum, double values_out[AGENT_VALUES])
+static int side_measure(struct crowd *crowd, uint64_t count, enum gpu_sum sum,
+			double values_out[AGENT_VALUES])
 {
-	double answers[GPU_AGENTS_MAX][AGENT_VALUES] = { { 0 } };
+	double answers[GPU_AGENTS_MAX][AGENT_VALUES] = {{0}};
 	int r = 0;
 	for (unsigned i = 0; i < crowd->count && r == 0; i++)
 		r = agent_ask(&crowd->agents[i], count);
@@ -110,12 +114,13 @@ static int side_measure(struct crowd *crowd, uint64_t count, enum gpu_sum sum, d
 }
 
 /* One after the other, from another one on each time. */
-static int sides_measure(struct sides *sides, const struct gpu_comparison *comparison, unsigned first, uint64_t count,
-			 unsigned run, struct gpu_compared *compared)
+static int sides_measure(struct sides *sides, const struct gpu_comparison *comparison,
+			 unsigned first, uint64_t count, unsigned run,
+			 struct gpu_compared *compared)
 {
 	int r = 0;
 	for (unsigned i = 0; i < GPU_SIDES && r == 0; i++) {
-		double values[AGENT_VALUES] = { 0 };
+		double values[AGENT_VALUES] = {0};
 		unsigned side = (first + i) % GPU_SIDES;
 		if (!(compared->sides & 1u << side))
 			continue;
@@ -127,13 +132,14 @@ static int sides_measure(struct sides *sides, const struct gpu_comparison *compa
 }
 
 /* Bring a side up and let it warm up. The row goes on without MPS where that does not work. */
-static int side_begin(struct sides *sides, enum gpu_side side, const struct gpu_comparison *comparison,
-		      struct gpu_compared *compared)
+static int side_begin(struct sides *sides, enum gpu_side side,
+		      const struct gpu_comparison *comparison, struct gpu_compared *compared)
 {
 	double ignored[AGENT_VALUES];
 	int r = side_start(sides, side, comparison);
 	if (r == 0)
-		r = side_measure(&sides->crowds[side], comparison->warm_up, comparison->sum, ignored);
+		r = side_measure(&sides->crowds[side], comparison->warm_up, comparison->sum,
+				 ignored);
 	if (r == 0 && (side == GPU_SIDE_SERVICE || side == GPU_SIDE_TWO_USERS))
 		gpu_settle(side == GPU_SIDE_SERVICE ? sides->service : sides->both);
 	if (r == 0 || side != GPU_SIDE_MPS)
@@ -143,9 +149,10 @@ static int side_begin(struct sides *sides, enum gpu_side side, const struct gpu_
 	return 0;
 }
 
-int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparison, struct gpu_compared *compared_out)
+int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparison,
+		struct gpu_compared *compared_out)
 {
-	CLEANUP(sides_end) struct sides sides = { .service = NULL };
+	CLEANUP(sides_end) struct sides sides = {.service = NULL};
 	int r = 0;
 	compared_out->runs = bench->runs;
 	compared_out->sides = comparison->sides;
@@ -163,13 +170,17 @@ int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparis
 	return r;
 }
 
-void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int value, enum gpu_side side,
-	      enum gpu_side baseline, struct bench_result result)
+void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int value,
+	      enum gpu_side side, enum gpu_side baseline, struct bench_result result)
 {
-	unsigned wanted = 1u << side | (baseline < GPU_SIDES ? 1u << baseline : 0), missing = wanted & ~compared->sides;
+	unsigned wanted = 1u << side | (baseline < GPU_SIDES ? 1u << baseline : 0),
+		 missing = wanted & ~compared->sides;
 	if (missing) {
-		bench_skip(bench, result.name, missing & 1u << GPU_SIDE_MPS ? "MPS is not here, or does not work" :
-									      "needs root, and a library that others can read: a second user");
+		bench_skip(
+			bench, result.name,
+			missing & 1u << GPU_SIDE_MPS
+				? "MPS is not here, or does not work"
+				: "needs root, and a library that others can read: a second user");
 		return;
 	}
 	const double *values = compared->values[side][value];
@@ -180,8 +191,14 @@ void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int valu
 
 void gpu_tell_set_apart(struct bench *bench, const char *name, double multiprocessors)
 {
-	struct bench_result result = { .name = name, .unit = "multiproc.", .value = multiprocessors, .baseline = NAN,
-				       .ratio = NAN, .spread = NAN, .runs = 1,
-				       .note = "that the latency class had for itself, by the service's own word" };
+	struct bench_result result = {
+		.name = name,
+		.unit = "multiproc.",
+		.value = multiprocessors,
+		.baseline = NAN,
+		.ratio = NAN,
+		.spread = NAN,
+		.runs = 1,
+		.note = "that the latency class had for itself, by the service's own word"};
 	bench_tell(bench, &result);
 }

@@ -1,7 +1,7 @@
 /*
- * CUDA's driver API in this process: what a user would do without the service. The library is opened at run time and
- * its few functions are declared here, so that syclbench needs neither toolkit nor driver to be built and started.
- * Functions print what is wrong and return false.
+ * CUDA's driver API in this process: what a user would do without the service. The library is
+ * opened at run time and its few functions are declared here, so that syclbench needs neither
+ * toolkit nor driver to be built and started. Functions print what is wrong and return false.
  */
 #ifndef SYCL_BENCH_GPU_DRIVER_H
 #define SYCL_BENCH_GPU_DRIVER_H
@@ -19,45 +19,50 @@ struct gpu_graph;
 struct gpu_graph_exec;
 
 /* Name here, the library's symbol, the parameters. All give a CUresult. */
-#define GPU_DRIVER_FUNCTIONS(X) \
-	X(init, "cuInit", (unsigned flags)) \
-	X(device_count, "cuDeviceGetCount", (int *count_out)) \
-	X(device_get, "cuDeviceGet", (int *device_out, int ordinal)) \
-	X(device_attribute, "cuDeviceGetAttribute", (int *value_out, int attribute, int device)) \
-	X(context_retain, "cuDevicePrimaryCtxRetain", (struct gpu_context **context_out, int device)) \
-	X(context_release, "cuDevicePrimaryCtxRelease_v2", (int device)) \
-	X(context_use, "cuCtxSetCurrent", (struct gpu_context *context)) \
-	X(module_load, "cuModuleLoadData", (struct gpu_module **module_out, const void *image)) \
-	X(module_unload, "cuModuleUnload", (struct gpu_module *module)) \
-	X(module_function, "cuModuleGetFunction", \
-	  (struct gpu_function **function_out, struct gpu_module *module, const char *name)) \
-	X(stream_create, "cuStreamCreate", (struct gpu_stream **stream_out, unsigned flags)) \
-	X(stream_destroy, "cuStreamDestroy_v2", (struct gpu_stream *stream)) \
-	X(stream_synchronize, "cuStreamSynchronize", (struct gpu_stream *stream)) \
-	X(launch, "cuLaunchKernel", \
-	  (struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
-	   unsigned block_y, unsigned block_z, unsigned shared_bytes, struct gpu_stream *stream, void **parameters, \
-	   void **extra)) \
-	X(memory_allocate, "cuMemAlloc_v2", (gpu_address *address_out, size_t bytes)) \
-	X(memory_free, "cuMemFree_v2", (gpu_address address)) \
-	X(memory_fill, "cuMemsetD32Async", (gpu_address address, unsigned value, size_t count, struct gpu_stream *stream)) \
-	X(memory_information, "cuMemGetInfo_v2", (size_t *free_out, size_t *total_out)) \
-	X(host_allocate, "cuMemHostAlloc", (void **host_out, size_t bytes, unsigned flags)) \
-	X(host_free, "cuMemFreeHost", (void *host)) \
-	X(copy_in, "cuMemcpyHtoDAsync_v2", \
-	  (gpu_address destination, const void *source, size_t bytes, struct gpu_stream *stream)) \
-	X(copy_out, "cuMemcpyDtoHAsync_v2", \
-	  (void *destination, gpu_address source, size_t bytes, struct gpu_stream *stream)) \
-	X(capture_begin, "cuStreamBeginCapture_v2", (struct gpu_stream *stream, int mode)) \
-	X(capture_end, "cuStreamEndCapture", (struct gpu_stream *stream, struct gpu_graph **graph_out)) \
-	X(graph_instantiate, "cuGraphInstantiateWithFlags", \
-	  (struct gpu_graph_exec **executable_out, struct gpu_graph *graph, unsigned long long flags)) \
-	X(graph_launch, "cuGraphLaunch", (struct gpu_graph_exec *executable, struct gpu_stream *stream)) \
-	X(graph_exec_destroy, "cuGraphExecDestroy", (struct gpu_graph_exec *executable)) \
-	X(graph_destroy, "cuGraphDestroy", (struct gpu_graph *graph)) \
+#define GPU_DRIVER_FUNCTIONS(X)                                                                    \
+	X(init, "cuInit", (unsigned flags))                                                        \
+	X(device_count, "cuDeviceGetCount", (int *count_out))                                      \
+	X(device_get, "cuDeviceGet", (int *device_out, int ordinal))                               \
+	X(device_attribute, "cuDeviceGetAttribute", (int *value_out, int attribute, int device))   \
+	X(context_retain, "cuDevicePrimaryCtxRetain",                                              \
+	  (struct gpu_context * *context_out, int device))                                         \
+	X(context_release, "cuDevicePrimaryCtxRelease_v2", (int device))                           \
+	X(context_use, "cuCtxSetCurrent", (struct gpu_context * context))                          \
+	X(module_load, "cuModuleLoadData", (struct gpu_module * *module_out, const void *image))   \
+	X(module_unload, "cuModuleUnload", (struct gpu_module * module))                           \
+	X(module_function, "cuModuleGetFunction",                                                  \
+	  (struct gpu_function * *function_out, struct gpu_module * module, const char *name))     \
+	X(stream_create, "cuStreamCreate", (struct gpu_stream * *stream_out, unsigned flags))      \
+	X(stream_destroy, "cuStreamDestroy_v2", (struct gpu_stream * stream))                      \
+	X(stream_synchronize, "cuStreamSynchronize", (struct gpu_stream * stream))                 \
+	X(launch, "cuLaunchKernel",                                                                \
+	  (struct gpu_function * function, unsigned grid_x, unsigned grid_y, unsigned grid_z,      \
+	   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,            \
+	   struct gpu_stream *stream, void **parameters, void **extra))                            \
+	X(memory_allocate, "cuMemAlloc_v2", (gpu_address * address_out, size_t bytes))             \
+	X(memory_free, "cuMemFree_v2", (gpu_address address))                                      \
+	X(memory_fill, "cuMemsetD32Async",                                                         \
+	  (gpu_address address, unsigned value, size_t count, struct gpu_stream *stream))          \
+	X(memory_information, "cuMemGetInfo_v2", (size_t * free_out, size_t * total_out))          \
+	X(host_allocate, "cuMemHostAlloc", (void **host_out, size_t bytes, unsigned flags))        \
+	X(host_free, "cuMemFreeHost", (void *host))                                                \
+	X(copy_in, "cuMemcpyHtoDAsync_v2",                                                         \
+	  (gpu_address destination, const void *source, size_t bytes, struct gpu_stream *stream))  \
+	X(copy_out, "cuMemcpyDtoHAsync_v2",                                                        \
+	  (void *destination, gpu_address source, size_t bytes, struct gpu_stream *stream))        \
+	X(capture_begin, "cuStreamBeginCapture_v2", (struct gpu_stream * stream, int mode))        \
+	X(capture_end, "cuStreamEndCapture",                                                       \
+	  (struct gpu_stream * stream, struct gpu_graph * *graph_out))                             \
+	X(graph_instantiate, "cuGraphInstantiateWithFlags",                                        \
+	  (struct gpu_graph_exec * *executable_out, struct gpu_graph * graph,                      \
+	   unsigned long long flags))                                                              \
+	X(graph_launch, "cuGraphLaunch",                                                           \
+	  (struct gpu_graph_exec * executable, struct gpu_stream * stream))                        \
+	X(graph_exec_destroy, "cuGraphExecDestroy", (struct gpu_graph_exec * executable))          \
+	X(graph_destroy, "cuGraphDestroy", (struct gpu_graph * graph))                             \
 	X(error_name, "cuGetErrorName", (int result, const char **name_out))
 
-#define GPU_DRIVER_FIELD(name, symbol, parameters) int (*name) parameters;
+#define GPU_DRIVER_FIELD(name, symbol, parameters) int(*name) parameters;
 
 struct gpu_driver {
 	void *library;

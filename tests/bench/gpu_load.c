@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ATTRIBUTE_MULTIPROCESSORS = 16, TRIES = 3, BATCHES = 3, BATCH = 10, FIRST_ROUNDS = 1000, ROUNDS_MOST = 1 << 28 };
+enum {
+	ATTRIBUTE_MULTIPROCESSORS = 16,
+	TRIES = 3,
+	BATCHES = 3,
+	BATCH = 10,
+	FIRST_ROUNDS = 1000,
+	ROUNDS_MOST = 1 << 28
+};
 
 void load_count(struct load_told *told, unsigned blocks, uint32_t rounds)
 {
@@ -30,27 +37,31 @@ static bool told_is(const struct load_told *told, const struct load_words *words
 {
 	if (words->blocks == told->launches * told->blocks && words->sums[0] == told->sum)
 		return true;
-	(void)fprintf(stderr, "%u launches of %u blocks and the sum %u, but the kernels counted %u blocks and %u\n",
-		      told->launches, told->blocks, told->sum, words->blocks, words->sums[0]);
+	(void)fprintf(
+		stderr,
+		"%u launches of %u blocks and the sum %u, but the kernels counted %u blocks and %u\n",
+		told->launches, told->blocks, told->sum, words->blocks, words->sums[0]);
 	return false;
 }
 
-/* --- a client ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- a client --------------------------------------- */
 
 bool load_client_begin(struct load_client *load, const char *place)
 {
 	const uint32_t zero = 0;
 	*load = (struct load_client){.bundle = NULL};
 	return gpu_client_open(&load->client, place) &&
-	       client_good(sycl_kernel_bundle_from_source(load->client.queue, SYCL_SOURCE_PTX, gpu_load_ptx, NULL,
-							  &load->bundle),
+	       client_good(sycl_kernel_bundle_from_source(load->client.queue, SYCL_SOURCE_PTX,
+							  gpu_load_ptx, NULL, &load->bundle),
 			   "the PTX bundle of loads") &&
-	       client_good(sycl_kernel_create(load->bundle, LOAD_KERNEL_WORK, &load->work), LOAD_KERNEL_WORK) &&
-	       client_good(sycl_buffer_create(load->client.platform, NULL, sizeof(struct load_words), SYCL_HOST_NONE,
+	       client_good(sycl_kernel_create(load->bundle, LOAD_KERNEL_WORK, &load->work),
+			   LOAD_KERNEL_WORK) &&
+	       client_good(sycl_buffer_create(load->client.platform, NULL,
+					      sizeof(struct load_words), SYCL_HOST_NONE,
 					      &load->words),
 			   "words") &&
-	       client_good(sycl_queue_fill(load->client.queue, load->words, 0, sizeof(struct load_words), &zero,
-					   sizeof(zero), NULL),
+	       client_good(sycl_queue_fill(load->client.queue, load->words, 0,
+					   sizeof(struct load_words), &zero, sizeof(zero), NULL),
 			   "fill") &&
 	       gpu_client_wait(&load->client);
 }
@@ -81,15 +92,20 @@ void load_client_close(void *load)
 	free(load);
 }
 
-bool load_client_submit(struct load_client *load, unsigned blocks, uint32_t rounds, sycl_event *event_out)
+bool load_client_submit(struct load_client *load, unsigned blocks, uint32_t rounds,
+			sycl_event *event_out)
 {
 	const uint32_t unused = 0;
 	sycl_handler handler;
-	return client_good(sycl_handler_begin(load->client.queue, &handler), "sycl_handler_begin") &&
-	       client_good(sycl_handler_set_accessor(handler, 0, load->words, SYCL_ACCESS_READ_WRITE), "accessor") &&
+	return client_good(sycl_handler_begin(load->client.queue, &handler),
+			   "sycl_handler_begin") &&
+	       client_good(
+		       sycl_handler_set_accessor(handler, 0, load->words, SYCL_ACCESS_READ_WRITE),
+		       "accessor") &&
 	       client_good(sycl_handler_set_value(handler, 1, sizeof(unused), &unused), "value") &&
 	       client_good(sycl_handler_set_value(handler, 2, sizeof(rounds), &rounds), "rounds") &&
-	       client_good(sycl_handler_parallel_for_nd(handler, load->work, sycl_range1((uint64_t)blocks * LOAD_BLOCK),
+	       client_good(sycl_handler_parallel_for_nd(handler, load->work,
+							sycl_range1((uint64_t)blocks * LOAD_BLOCK),
 							sycl_range1(LOAD_BLOCK)),
 			   "sycl_handler_parallel_for_nd") &&
 	       client_good(sycl_handler_submit(handler, event_out), "sycl_handler_submit");
@@ -112,7 +128,8 @@ bool load_client_read(struct load_client *load, struct load_words *words_out)
 	sycl_host_accessor accessor;
 	void *words = NULL;
 	if (!gpu_client_wait(&load->client) ||
-	    !client_good(sycl_host_accessor_create(load->words, SYCL_ACCESS_READ, &accessor), "host accessor"))
+	    !client_good(sycl_host_accessor_create(load->words, SYCL_ACCESS_READ, &accessor),
+			 "host accessor"))
 		return false;
 	bool good = client_good(sycl_host_accessor_get_pointer(accessor, &words), "host pointer") &&
 		    told_is(&load->told, words);
@@ -129,7 +146,7 @@ static bool client_verify(void *state)
 
 const struct load_calls load_client_calls = {client_launch, load_wait, client_verify};
 
-/* --- the driver ---------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- the driver -------------------------------------- */
 
 #define GOOD(call) gpu_driver_good(&load->direct.driver, load->direct.driver.call, #call)
 
@@ -139,12 +156,13 @@ int load_direct_open(const char *place, void **load_out)
 	if (!load)
 		return -ENOMEM;
 	*load_out = load;
-	bool good =
-		gpu_direct_open(&load->direct, place) && GOOD(module_load(&load->module, gpu_load_ptx)) &&
-		GOOD(module_function(&load->work, load->module, LOAD_KERNEL_WORK)) &&
-		GOOD(memory_allocate(&load->words, sizeof(struct load_words))) &&
-		GOOD(memory_fill(load->words, 0, sizeof(struct load_words) / sizeof(uint32_t), load->direct.stream)) &&
-		gpu_direct_wait(&load->direct);
+	bool good = gpu_direct_open(&load->direct, place) &&
+		    GOOD(module_load(&load->module, gpu_load_ptx)) &&
+		    GOOD(module_function(&load->work, load->module, LOAD_KERNEL_WORK)) &&
+		    GOOD(memory_allocate(&load->words, sizeof(struct load_words))) &&
+		    GOOD(memory_fill(load->words, 0, sizeof(struct load_words) / sizeof(uint32_t),
+				     load->direct.stream)) &&
+		    gpu_direct_wait(&load->direct);
 	return good ? 0 : -EIO;
 }
 
@@ -165,7 +183,8 @@ static bool direct_launch(void *state, unsigned blocks, uint32_t rounds)
 	uint32_t unused = 0;
 	void *parameters[] = {&load->words, &unused, &rounds};
 	load_count(&load->told, blocks, rounds);
-	return GOOD(launch(load->work, blocks, 1, 1, LOAD_BLOCK, 1, 1, 0, load->direct.stream, parameters, NULL));
+	return GOOD(launch(load->work, blocks, 1, 1, LOAD_BLOCK, 1, 1, 0, load->direct.stream,
+			   parameters, NULL));
 }
 
 static bool direct_wait(void *state)
@@ -178,7 +197,8 @@ static bool direct_verify(void *state)
 	struct load_direct *load = state;
 	struct load_words *words = malloc(sizeof(*words));
 	bool good = words &&
-		    GOOD(copy_out(words, load->words, offsetof(struct load_words, ends_ns), load->direct.stream)) &&
+		    GOOD(copy_out(words, load->words, offsetof(struct load_words, ends_ns),
+				  load->direct.stream)) &&
 		    gpu_direct_wait(&load->direct) && told_is(&load->told, words);
 	free(words);
 	return good;
@@ -189,13 +209,15 @@ const struct load_calls load_direct_calls = {direct_launch, direct_wait, direct_
 unsigned load_multiprocessors(struct load_direct *load)
 {
 	int count = 0;
-	return GOOD(device_attribute(&count, ATTRIBUTE_MULTIPROCESSORS, load->direct.device)) && count > 0
+	return GOOD(device_attribute(&count, ATTRIBUTE_MULTIPROCESSORS, load->direct.device)) &&
+			       count > 0
 		       ? (unsigned)count
 		       : 0;
 }
 
 /* Nanoseconds of each; 0: it failed. */
-static double time_batch(const struct load_calls *calls, void *load, unsigned blocks, uint32_t rounds)
+static double time_batch(const struct load_calls *calls, void *load, unsigned blocks,
+			 uint32_t rounds)
 {
 	bool good = true;
 	uint64_t start = clock_now_ns();
@@ -206,7 +228,8 @@ static double time_batch(const struct load_calls *calls, void *load, unsigned bl
 }
 
 /* The least of some: what came between is not the kernel's. */
-static double time_best(const struct load_calls *calls, void *load, unsigned blocks, uint32_t rounds)
+static double time_best(const struct load_calls *calls, void *load, unsigned blocks,
+			uint32_t rounds)
 {
 	double best = INFINITY;
 	for (int i = 0; i < BATCHES; i++)
@@ -214,8 +237,8 @@ static double time_best(const struct load_calls *calls, void *load, unsigned blo
 	return best;
 }
 
-uint32_t load_calibrate(const struct load_calls *calls, void *load, unsigned blocks, uint64_t wanted_ns,
-			unsigned warm_ms)
+uint32_t load_calibrate(const struct load_calls *calls, void *load, unsigned blocks,
+			uint64_t wanted_ns, unsigned warm_ms)
 {
 	uint32_t rounds = FIRST_ROUNDS;
 	uint64_t end = clock_now_ns() + (uint64_t)warm_ms * 1000000;

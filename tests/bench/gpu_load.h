@@ -1,6 +1,7 @@
 /*
- * LOAD_KERNEL_WORK on either side: a client of the service, or a process with a context of its own. Each keeps count of
- * what its kernels should have added up. Functions print what is wrong and return false.
+ * LOAD_KERNEL_WORK on either side: a client of the service, or a process with a context of its own.
+ * Each keeps count of what its kernels should have added up. Functions print what is wrong and
+ * return false.
  */
 #ifndef SYCL_BENCH_GPU_LOAD_H
 #define SYCL_BENCH_GPU_LOAD_H
@@ -10,7 +11,8 @@
 #include "gpu_direct.h"
 #include "gpu_load_kernels.h"
 
-/* What was launched, and so what the words must say. All launches of one load have the same number of blocks. */
+/* What was launched, and so what the words must say. All launches of one load have the same number
+ * of blocks. */
 struct load_told {
 	unsigned blocks;
 	uint32_t launches, sum;
@@ -55,15 +57,17 @@ void load_count(struct load_told *told, unsigned blocks, uint32_t rounds);
 /* The words as they are now, after all launches; verified. `words_out` may be NULL. */
 bool load_client_read(struct load_client *load, struct load_words *words_out);
 /* A command group of it; `event_out` may be NULL. Not counted. */
-bool load_client_submit(struct load_client *load, unsigned blocks, uint32_t rounds, sycl_event *event_out);
+bool load_client_submit(struct load_client *load, unsigned blocks, uint32_t rounds,
+			sycl_event *event_out);
 
 /* The device's multiprocessors, by a direct load. 0: the driver did not say. */
 unsigned load_multiprocessors(struct load_direct *load);
 /*
- * Rounds with which a launch of so many blocks takes `wanted_ns` alone, one behind the other, after so many milliseconds
- * in which the clock can rise. The load launches nothing else afterwards. 0: it failed.
+ * Rounds with which a launch of so many blocks takes `wanted_ns` alone, one behind the other, after
+ * so many milliseconds in which the clock can rise. The load launches nothing else afterwards. 0:
+ * it failed.
  */
-uint32_t load_calibrate(const struct load_calls *calls, void *load, unsigned blocks, uint64_t wanted_ns,
-			unsigned warm_ms);
+uint32_t load_calibrate(const struct load_calls *calls, void *load, unsigned blocks,
+			uint64_t wanted_ns, unsigned warm_ms);
 
 #endif

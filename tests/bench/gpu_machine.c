@@ -63,7 +63,7 @@ static void service_close(void *state)
 /* A process of its own looks: syclbench itself must stay without driver and connection. */
 static unsigned look(const struct agent_subject *subject, const char *argument)
 {
-	double values[AGENT_VALUES] = { 0 };
+	double values[AGENT_VALUES] = {0};
 	struct agent agent = AGENT_INIT;
 	int r = agent_start(subject, argument, &agent);
 	if (r == 0)
@@ -74,7 +74,7 @@ static unsigned look(const struct agent_subject *subject, const char *argument)
 
 unsigned gpu_device_count(void)
 {
-	static const struct agent_subject subject = { driver_open, driver_measure, nothing_close };
+	static const struct agent_subject subject = {driver_open, driver_measure, nothing_close};
 	static int known = -1;
 	if (known < 0)
 		known = (int)look(&subject, "");
@@ -83,11 +83,12 @@ unsigned gpu_device_count(void)
 
 static unsigned service_device_count(void)
 {
-	static const struct agent_subject subject = { service_open, service_measure, service_close };
+	static const struct agent_subject subject = {service_open, service_measure, service_close};
 	static int known = -1;
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
 	if (known < 0)
-		known = gpu_service(false, &service) == 0 ? (int)look(&subject, service->endpoint) : 0;
+		known = gpu_service(false, &service) == 0 ? (int)look(&subject, service->endpoint)
+							  : 0;
 	return (unsigned)known;
 }
 
@@ -97,9 +98,11 @@ bool gpu_row_possible(struct bench *bench, const char *row, unsigned devices)
 	if (gpu_device_count() == 0)
 		(void)snprintf(why, sizeof(why), "no CUDA driver or no GPU here");
 	else if (gpu_device_count() < devices)
-		(void)snprintf(why, sizeof(why), "needs %u GPUs, and there are %u", devices, gpu_device_count());
+		(void)snprintf(why, sizeof(why), "needs %u GPUs, and there are %u", devices,
+			       gpu_device_count());
 	else if (service_device_count() < devices)
-		(void)snprintf(why, sizeof(why), "the service shows %u CUDA devices", service_device_count());
+		(void)snprintf(why, sizeof(why), "the service shows %u CUDA devices",
+			       service_device_count());
 	else
 		return true;
 	bench_skip(bench, row, why);
@@ -113,7 +116,8 @@ static bool others_can_read(const char *path)
 	pid_t child = fork();
 	if (child == 0)
 		_exit(setresgid(GPU_OTHER_UID, GPU_OTHER_UID, GPU_OTHER_UID) < 0 ||
-		      setresuid(GPU_OTHER_UID, GPU_OTHER_UID, GPU_OTHER_UID) < 0 || access(path, R_OK) < 0);
+		      setresuid(GPU_OTHER_UID, GPU_OTHER_UID, GPU_OTHER_UID) < 0 ||
+		      access(path, R_OK) < 0);
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
@@ -129,8 +133,9 @@ int gpu_service_with(const char *lines, bool users, struct private_service **ser
 	char configuration[1024];
 	const char *text = NULL;
 	if (library || *lines) {
-		(void)snprintf(configuration, sizeof(configuration), "[cuda]\n%s%s%s%s", library ? "library = " : "",
-			       library ? library : "", library ? "\n" : "", lines);
+		(void)snprintf(configuration, sizeof(configuration), "[cuda]\n%s%s%s%s",
+			       library ? "library = " : "", library ? library : "",
+			       library ? "\n" : "", lines);
 		text = configuration;
 	}
 	return bench_service_with(text, users, service_out);
@@ -154,7 +159,8 @@ double gpu_engine_number(const struct private_service *service, const char *grou
 	double sum = 0;
 	for (size_t i = 0; i < json_array_size(tenants); i++) {
 		const json_t *tenant = json_array_get(tenants, i);
-		sum += json_number_value(json_object_get(group ? json_object_get(tenant, group) : tenant, name));
+		sum += json_number_value(
+			json_object_get(group ? json_object_get(tenant, group) : tenant, name));
 	}
 	json_decref(status);
 	return sum;

@@ -1,4 +1,5 @@
-/* Which device and whom a measuring process of the GPU rows works with, written as words: an argument. */
+/* Which device and whom a measuring process of the GPU rows works with, written as words: an
+ * argument. */
 #ifndef SYCL_BENCH_GPU_PLACE_H
 #define SYCL_BENCH_GPU_PLACE_H
 
@@ -8,9 +9,9 @@
 enum { GPU_PLACE_BYTES = 768 };
 
 struct gpu_place {
-	unsigned device;  /* index among the CUDA devices */
-	uid_t uid;        /* to become first; 0: stay as it is */
-	char with[128];   /* the service's endpoint, or the pipe folder of MPS; "-": neither */
+	unsigned device; /* index among the CUDA devices */
+	uid_t uid;       /* to become first; 0: stay as it is */
+	char with[128];  /* the service's endpoint, or the pipe folder of MPS; "-": neither */
 };
 
 #define GPU_NOBODY "-"
@@ -19,7 +20,8 @@ void gpu_place_write(const struct gpu_place *place, char text_out[GPU_PLACE_BYTE
 /* Reads what the above wrote, the library too, and becomes that user. False, having said why. */
 bool gpu_place_take(const char *text, struct gpu_place *place_out);
 
-/* The CUDA library of every process that starts from now on; NULL: the system's. Kept, not copied. */
+/* The CUDA library of every process that starts from now on; NULL: the system's. Kept, not copied.
+ */
 void gpu_use_library(const char *path);
 const char *gpu_library(void);
 

@@ -11,8 +11,8 @@ static double work_between(const struct shares_client *client, uint64_t from, ui
 	return ended * client->each_ns;
 }
 
-static void take_window(const struct shares_client *clients, unsigned count, uint64_t from, uint64_t until,
-			struct shares_error *error)
+static void take_window(const struct shares_client *clients, unsigned count, uint64_t from,
+			uint64_t until, struct shares_error *error)
 {
 	double work[SHARES_CLIENTS_MAX], all = 0;
 	for (unsigned i = 0; i < count; i++)
@@ -27,8 +27,8 @@ static void take_window(const struct shares_client *clients, unsigned count, uin
 	error->windows++;
 }
 
-void shares_measure(const struct shares_client *clients, unsigned count, uint64_t settle_ns, uint64_t window_ns,
-		    struct shares_error *error_out)
+void shares_measure(const struct shares_client *clients, unsigned count, uint64_t settle_ns,
+		    uint64_t window_ns, struct shares_error *error_out)
 {
 	uint64_t from = 0, until = UINT64_MAX;
 	struct shares_error error = {.windows = 0};
@@ -63,15 +63,17 @@ double shares_first(const struct shares_client *back)
 	return fmax((double)(int64_t)(back->log->ends_ns[0] - begin_of(back)) - back->each_ns, 0);
 }
 
-double shares_part_after(const struct shares_client *back, const struct shares_client *other, uint64_t after_ns,
-			 uint64_t window_ns)
+double shares_part_after(const struct shares_client *back, const struct shares_client *other,
+			 uint64_t after_ns, uint64_t window_ns)
 {
 	const uint64_t at = begin_of(back) + after_ns;
-	double had = work_between(back, at, at + window_ns), others = work_between(other, at, at + window_ns);
+	double had = work_between(back, at, at + window_ns),
+	       others = work_between(other, at, at + window_ns);
 	return had > 0 ? had / (had + others) : 0;
 }
 
-double shares_back(const struct shares_client *back, const struct shares_client *other, uint64_t window_ns)
+double shares_back(const struct shares_client *back, const struct shares_client *other,
+		   uint64_t window_ns)
 {
 	const struct shares_log *log = back->log;
 	const uint64_t begin = begin_of(back);
@@ -81,7 +83,8 @@ double shares_back(const struct shares_client *back, const struct shares_client 
 		if (shares_part_after(back, other, at - begin, window_ns) >= 0.95 * back->part)
 			return fmax(first, (double)(int64_t)(at - begin));
 		/* Next from when this kernel may have begun. */
-		at = (uint64_t)fmax((double)(int64_t)(log->ends_ns[i] - begin) - back->each_ns, 0) + begin;
+		at = (uint64_t)fmax((double)(int64_t)(log->ends_ns[i] - begin) - back->each_ns, 0) +
+		     begin;
 	}
 	return fmax(first, (double)(int64_t)(at - begin));
 }

@@ -1,5 +1,6 @@
 /*
- * What clients received of a GPU, from when their kernels ended: each kernel is as much work as it takes alone. Pure.
+ * What clients received of a GPU, from when their kernels ended: each kernel is as much work as it
+ * takes alone. Pure.
  */
 #ifndef SYCL_BENCH_GPU_SHARES_H
 #define SYCL_BENCH_GPU_SHARES_H
@@ -24,28 +25,31 @@ struct shares_client {
 
 struct shares_error {
 	unsigned windows;
-	double worst, mean; /* points of a hundred, of windows and clients */
-	double busy;        /* work done by time passed, of all */
+	double worst, mean;               /* points of a hundred, of windows and clients */
+	double busy;                      /* work done by time passed, of all */
 	double parts[SHARES_CLIENTS_MAX]; /* of the work done, mean of windows */
 };
 
 /*
- * Windows of so many ns, each a tenth of one later than the one before, from `settle_ns` after all have begun until the
- * first one has had its last. Where none fits, one of all the time that there is.
+ * Windows of so many ns, each a tenth of one later than the one before, from `settle_ns` after all
+ * have begun until the first one has had its last. Where none fits, one of all the time that there
+ * is.
  */
-void shares_measure(const struct shares_client *clients, unsigned count, uint64_t settle_ns, uint64_t window_ns,
-		    struct shares_error *error_out);
+void shares_measure(const struct shares_client *clients, unsigned count, uint64_t settle_ns,
+		    uint64_t window_ns, struct shares_error *error_out);
 
 /*
- * How long after its first submission `back` has its part again, ns: until its first kernel began, and until a window begins
- * in which it has 95 % of its part beside `other`. What is observed, if it never has.
+ * How long after its first submission `back` has its part again, ns: until its first kernel began,
+ * and until a window begins in which it has 95 % of its part beside `other`. What is observed, if
+ * it never has.
  */
-double shares_back(const struct shares_client *back, const struct shares_client *other, uint64_t window_ns);
+double shares_back(const struct shares_client *back, const struct shares_client *other,
+		   uint64_t window_ns);
 /* The first of these two alone. */
 double shares_first(const struct shares_client *back);
 /* Its part of what both had in a window that begins so long after its first submission. */
-double shares_part_after(const struct shares_client *back, const struct shares_client *other, uint64_t after_ns,
-			 uint64_t window_ns);
+double shares_part_after(const struct shares_client *back, const struct shares_client *other,
+			 uint64_t after_ns, uint64_t window_ns);
 /* What it had of the device in so long a time before `until_ns`. */
 double shares_had(const struct shares_client *client, uint64_t until_ns, uint64_t window_ns);
 

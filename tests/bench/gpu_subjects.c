@@ -130,24 +130,24 @@ static bool direct_verify(void *state)
 
 int subject_gpu_client_add(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	const struct work work = { state, client_add, client_verify, BATCH };
+	const struct work work = {state, client_add, client_verify, BATCH};
 	return keep_full(&work, client_wait, count, values_out);
 }
 
 int subject_gpu_client_spin(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	const struct work work = { state, client_spin, client_verify, SPIN_BATCH };
+	const struct work work = {state, client_spin, client_verify, SPIN_BATCH};
 	return keep_full(&work, client_wait, count, values_out);
 }
 
 int subject_gpu_direct_add(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	const struct work work = { state, direct_add, direct_verify, BATCH };
+	const struct work work = {state, direct_add, direct_verify, BATCH};
 	return keep_full(&work, direct_wait, count, values_out);
 }
 
 int subject_gpu_direct_spin(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	const struct work work = { state, direct_spin, direct_verify, SPIN_BATCH };
+	const struct work work = {state, direct_spin, direct_verify, SPIN_BATCH};
 	return keep_full(&work, direct_wait, count, values_out);
 }

@@ -1,6 +1,7 @@
 /*
- * A client that does nothing, as a program of its own, so that its memory is what any program's would be. Says its
- * memory (bytes) as "memory N" at the start, after each line of its input, and connects at the first line.
+ * A client that does nothing, as a program of its own, so that its memory is what any program's
+ * would be. Says its memory (bytes) as "memory N" at the start, after each line of its input, and
+ * connects at the first line.
  */
 #include "bench_client.h"
 #include "bench_process.h"
@@ -20,15 +21,16 @@ static void say_memory(void)
 
 int main(int argc, char **argv)
 {
-	struct client client = { .platform = NULL };
+	struct client client = {.platform = NULL};
 	char line[64];
 	if (argc != 2)
 		return 2;
 	(void)printf("started\n");
 	say_memory();
 	while (fgets(line, sizeof(line), stdin)) {
-		if (!client.platform && !(client_open(&client, argv[1], EMPTY_PORTABLE, EMPTY_KERNEL) &&
-					  client_submit(&client) && client_wait(&client)))
+		if (!client.platform &&
+		    !(client_open(&client, argv[1], EMPTY_PORTABLE, EMPTY_KERNEL) &&
+		      client_submit(&client) && client_wait(&client)))
 			return 1;
 		say_memory();
 	}

@@ -1,14 +1,16 @@
-/* TC6: from starting a program to its first kernel's end, everything cached, the service running. */
+/* TC6: from starting a program to its first kernel's end, everything cached, the service running.
+ */
 #include "bench.h"
 #include "bench_first.h"
 #include "bench_picture.h"
 
 #include <linux/limits.h>
 
-static int run_both(const struct private_service *service, const char *cache, bool service_first, double *service_out,
-		    double *direct_out)
+static int run_both(const struct private_service *service, const char *cache, bool service_first,
+		    double *service_out, double *direct_out)
 {
-	int r = service_first ? bench_first_kernel("first_service", service->endpoint, service_out) : 0;
+	int r = service_first ? bench_first_kernel("first_service", service->endpoint, service_out)
+			      : 0;
 	if (r == 0)
 		r = bench_first_kernel("first_direct", cache, direct_out);
 	if (r == 0 && !service_first)
@@ -18,8 +20,11 @@ static int run_both(const struct private_service *service, const char *cache, bo
 
 int row_first_kernel(struct bench *bench)
 {
-	struct bench_result result = { .name = "TC6.first_kernel", .unit = "ms", .bound = BENCH_RATIO_AT_MOST,
-				       .target = 0.5, .note = "start of a program to its first kernel's end" };
+	struct bench_result result = {.name = "TC6.first_kernel",
+				      .unit = "ms",
+				      .bound = BENCH_RATIO_AT_MOST,
+				      .target = 0.5,
+				      .note = "start of a program to its first kernel's end"};
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
 	double values[BENCH_RUNS_MAX], baselines[BENCH_RUNS_MAX];
 	char cache[PATH_MAX];
@@ -35,7 +40,8 @@ int row_first_kernel(struct bench *bench)
 		return r;
 	bench_summarise(values, baselines, bench->runs, &result);
 	bench_tell(bench, &result);
-	const struct bench_distribution sides[] = { { "service", values, bench->runs },
-						    { "direct", baselines, bench->runs } };
-	return bench_picture(bench, "TC6", "start of a program to the end of its first kernel", "ms", sides, 2);
+	const struct bench_distribution sides[] = {{"service", values, bench->runs},
+						   {"direct", baselines, bench->runs}};
+	return bench_picture(bench, "TC6", "start of a program to the end of its first kernel",
+			     "ms", sides, 2);
 }

@@ -1,6 +1,6 @@
 /*
- * floor: what one hand-over between two processes costs here, whatever is built on it. Half of a ping-pong, so there is
- * always exactly one that runs and one that waits.
+ * floor: what one hand-over between two processes costs here, whatever is built on it. Half of a
+ * ping-pong, so there is always exactly one that runs and one that waits.
  */
 #include "bench.h"
 #include "bench_statistics.h"
@@ -38,7 +38,8 @@ struct floor {
 	int bells[SIDES];
 };
 
-/* One way to hand over: `tell` from a side to the other one, `wait` on a side for the other one's `value`. */
+/* One way to hand over: `tell` from a side to the other one, `wait` on a side for the other one's
+ * `value`. */
 struct way {
 	const char *name, *note;
 	bool sleeps; /* needs no second processor */
@@ -91,7 +92,7 @@ static void futex_tell(struct floor *f, enum side side, uint32_t value)
 
 static bool futex_wait(struct floor *f, enum side side, uint32_t value)
 {
-	const struct timespec patience = { .tv_sec = PATIENCE_S };
+	const struct timespec patience = {.tv_sec = PATIENCE_S};
 	_Atomic uint32_t *word = &word_of(f, other(side))->value;
 	while (!arrived(f, side, value)) {
 		long r = syscall(SYS_futex, word, FUTEX_WAIT, value - 1, &patience, NULL, 0);
@@ -109,7 +110,7 @@ static void bell_tell(struct floor *f, enum side side, uint32_t value)
 
 static bool bell_wait(struct floor *f, enum side side, uint32_t value)
 {
-	struct pollfd bell = { .fd = f->bells[side], .events = POLLIN };
+	struct pollfd bell = {.fd = f->bells[side], .events = POLLIN};
 	uint64_t rung;
 	while (!arrived(f, side, value)) {
 		if (poll(&bell, 1, PATIENCE_S * 1000) == 0)
@@ -121,9 +122,10 @@ static bool bell_wait(struct floor *f, enum side side, uint32_t value)
 }
 
 static const struct way ways[] = {
-	{ "spin", "a word in shared memory, both sides look at it all the time", false, store, spin },
-	{ "futex", "a word and a futex: the other side sleeps and is woken", true, futex_tell, futex_wait },
-	{ "eventfd", "a word and an eventfd: write; poll and read", true, bell_tell, bell_wait },
+	{"spin", "a word in shared memory, both sides look at it all the time", false, store, spin},
+	{"futex", "a word and a futex: the other side sleeps and is woken", true, futex_tell,
+	 futex_wait},
+	{"eventfd", "a word and an eventfd: write; poll and read", true, bell_tell, bell_wait},
 };
 
 /* The other process; it ends with the first one. */
@@ -175,11 +177,13 @@ enum { P50, P99, PERCENTILES };
 static void tell(struct bench *bench, const struct way *way, const char *where,
 		 double values[PERCENTILES][BENCH_RUNS_MAX])
 {
-	static const char *const percentiles[] = { "p50", "p99" };
+	static const char *const percentiles[] = {"p50", "p99"};
 	for (int i = P50; i < PERCENTILES; i++) {
 		char name[BENCH_NAME_BYTES];
-		(void)snprintf(name, sizeof(name), "floor.%s.%s.%s", way->name, where, percentiles[i]);
-		struct bench_result result = { .name = name, .unit = "us", .note = i == P50 ? way->note : NULL };
+		(void)snprintf(name, sizeof(name), "floor.%s.%s.%s", way->name, where,
+			       percentiles[i]);
+		struct bench_result result = {
+			.name = name, .unit = "us", .note = i == P50 ? way->note : NULL};
 		bench_summarise(values[i], NULL, bench->runs, &result);
 		bench_tell(bench, &result);
 	}
@@ -232,8 +236,10 @@ static int measure_all(struct bench *bench, struct floor *f)
 
 int row_floor(struct bench *bench)
 {
-	struct floor f = { .bells = { eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) } };
-	void *memory = mmap(NULL, SIDES * sizeof(struct word), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct floor f = {.bells = {eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+				    eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}};
+	void *memory = mmap(NULL, SIDES * sizeof(struct word), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int r = memory == MAP_FAILED || f.bells[PING] < 0 || f.bells[PONG] < 0 ? -errno : 0;
 	if (r == 0) {
 		f.words = memory;

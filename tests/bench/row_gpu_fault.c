@@ -1,8 +1,9 @@
 /*
- * TG12: one tenant's kernel writes where no memory is, while another tenant works. How many bystanders are lost, and how
- * long after the fault the first tenant's next kernel is done, and what of that takes how long; the same with two processes
- * under MPS. Each fault finds the node as it is when it has worked for a second or two: with its standby engine ready. The
- * one before them does not: the tenant's first connection has just taken the standby.
+ * TG12: one tenant's kernel writes where no memory is, while another tenant works. How many
+ * bystanders are lost, and how long after the fault the first tenant's next kernel is done, and
+ * what of that takes how long; the same with two processes under MPS. Each fault finds the node as
+ * it is when it has worked for a second or two: with its standby engine ready. The one before them
+ * does not: the tenant's first connection has just taken the standby.
  */
 #include "bench_mps.h"
 #include "bench_statistics.h"
@@ -20,11 +21,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a bystander works around the fault, how long after its start that comes, and when nobody waits any longer. */
+/* How long a bystander works around the fault, how long after its start that comes, and when nobody
+ * waits any longer. */
 enum { BYSTANDER_MS = 1500, BEFORE_FAULT_MS = 200, AGAIN_SECONDS = 30 };
 
 /* Of a fault at the service: its whole, and its parts one after the other. */
-enum part { PART_ALL, PART_TOLD, PART_NEXT, PART_CONNECTED, PART_QUEUE, PART_KERNELS, PART_DATA, PART_KERNEL, PARTS };
+enum part {
+	PART_ALL,
+	PART_TOLD,
+	PART_NEXT,
+	PART_CONNECTED,
+	PART_QUEUE,
+	PART_KERNELS,
+	PART_DATA,
+	PART_KERNEL,
+	PARTS
+};
 
 struct fault_row {
 	struct private_service *service; /* of everybody */
@@ -43,8 +55,8 @@ static void fault_row_end(struct fault_row *row)
 }
 
 /*
- * A faulting process answers with the moment of its launch, whether the driver said that it failed, and when. It is asked twice:
- * whether it is there, then to fail.
+ * A faulting process answers with the moment of its launch, whether the driver said that it failed,
+ * and when. It is asked twice: whether it is there, then to fail.
  */
 enum { FAULT_AT, FAULT_SEEN, FAULT_TOLD };
 enum { FAULT_ASK_IF_THERE, FAULT_ASK };
@@ -75,9 +87,11 @@ static int direct_fault(void *state, uint64_t count, double values_out[AGENT_VAL
 	return 0;
 }
 
-/* A process that works again says when its first kernel was done; verified. A client also when each stage before was. */
+/* A process that works again says when its first kernel was done; verified. A client also when each
+ * stage before was. */
 enum { AGAIN_DONE, AGAIN_STAGES };
-_Static_assert((int)AGAIN_STAGES + (int)GPU_CLIENT_STAGES <= (int)AGENT_VALUES, "they fit into an answer");
+_Static_assert((int)AGAIN_STAGES + (int)GPU_CLIENT_STAGES <= (int)AGENT_VALUES,
+	       "they fit into an answer");
 
 static int client_again(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
@@ -107,18 +121,19 @@ struct cast {
 };
 
 static const struct cast served = {
-	{ subject_gpu_client_open, subject_gpu_client_add, subject_gpu_client_close },
-	{ subject_gpu_client_open, client_fault, subject_gpu_client_close },
-	{ subject_gpu_client_open, client_again, subject_gpu_client_close },
+	{subject_gpu_client_open, subject_gpu_client_add, subject_gpu_client_close},
+	{subject_gpu_client_open, client_fault, subject_gpu_client_close},
+	{subject_gpu_client_open, client_again, subject_gpu_client_close},
 };
 static const struct cast alone = {
-	{ subject_gpu_direct_open, subject_gpu_direct_add, subject_gpu_direct_close },
-	{ subject_gpu_direct_open, direct_fault, subject_gpu_direct_close },
-	{ subject_gpu_direct_open, direct_again, subject_gpu_direct_close },
+	{subject_gpu_direct_open, subject_gpu_direct_add, subject_gpu_direct_close},
+	{subject_gpu_direct_open, direct_fault, subject_gpu_direct_close},
+	{subject_gpu_direct_open, direct_again, subject_gpu_direct_close},
 };
 
 /* One process, one question; what it says goes to `values_out`. */
-static int ask_once(const struct agent_subject *subject, const char *place, double values_out[AGENT_VALUES])
+static int ask_once(const struct agent_subject *subject, const char *place,
+		    double values_out[AGENT_VALUES])
 {
 	struct agent agent = AGENT_INIT;
 	int r = agent_start(subject, place, &agent);
@@ -129,7 +144,8 @@ static int ask_once(const struct agent_subject *subject, const char *place, doub
 }
 
 /* A new process each time, until one works. */
-static int until_works(const struct agent_subject *subject, const char *place, double values_out[AGENT_VALUES])
+static int until_works(const struct agent_subject *subject, const char *place,
+		       double values_out[AGENT_VALUES])
 {
 	uint64_t deadline = clock_now_ns() + (uint64_t)AGAIN_SECONDS * 1000000000ull;
 	while (clock_now_ns() < deadline)
@@ -139,12 +155,14 @@ static int until_works(const struct agent_subject *subject, const char *place, d
 }
 
 /* Milliseconds between moments, of a side that has stages; else the whole alone. */
-static void take_parts(const double fault[AGENT_VALUES], const double again[AGENT_VALUES], double parts_ms_out[PARTS])
+static void take_parts(const double fault[AGENT_VALUES], const double again[AGENT_VALUES],
+		       double parts_ms_out[PARTS])
 {
 	const double *stages = &again[AGAIN_STAGES];
-	const double moments[PARTS] = { fault[FAULT_AT], fault[FAULT_TOLD], stages[GPU_CLIENT_BEGUN],
-					stages[GPU_CLIENT_CONNECTED], stages[GPU_CLIENT_QUEUE],
-					stages[GPU_CLIENT_KERNELS], stages[GPU_CLIENT_DATA], again[AGAIN_DONE] };
+	const double moments[PARTS] = {fault[FAULT_AT],          fault[FAULT_TOLD],
+				       stages[GPU_CLIENT_BEGUN], stages[GPU_CLIENT_CONNECTED],
+				       stages[GPU_CLIENT_QUEUE], stages[GPU_CLIENT_KERNELS],
+				       stages[GPU_CLIENT_DATA],  again[AGAIN_DONE]};
 	parts_ms_out[PART_ALL] = (again[AGAIN_DONE] - fault[FAULT_AT]) / 1e6;
 	for (int i = 1; i < PARTS; i++)
 		parts_ms_out[i] = (moments[i] - moments[i - 1]) / 1e6;
@@ -161,7 +179,7 @@ struct scene {
 static int fault_and_again(struct fault_row *row, const struct scene *scene, struct agent *guilty,
 			   double parts_ms_out[PARTS])
 {
-	double fault[AGENT_VALUES] = { 0 }, again[AGENT_VALUES] = { 0 };
+	double fault[AGENT_VALUES] = {0}, again[AGENT_VALUES] = {0};
 	int r = agent_ask(&row->bystander, BYSTANDER_MS);
 	if (r < 0)
 		return r;
@@ -180,11 +198,14 @@ static int fault_and_again(struct fault_row *row, const struct scene *scene, str
 }
 
 /* Milliseconds until the tenant works again, and whether the bystander is lost. */
-static int one_fault(struct fault_row *row, const struct scene *scene, double parts_ms_out[PARTS], bool *lost_out)
+static int one_fault(struct fault_row *row, const struct scene *scene, double parts_ms_out[PARTS],
+		     bool *lost_out)
 {
 	double ignored[AGENT_VALUES];
 	struct agent guilty = AGENT_INIT;
-	int r = row->bystander.pid > 0 ? 0 : agent_start(&scene->cast->bystander, scene->bystander_place, &row->bystander);
+	int r = row->bystander.pid > 0 ? 0
+				       : agent_start(&scene->cast->bystander,
+						     scene->bystander_place, &row->bystander);
 	if (r == 0)
 		r = agent_measure(&row->bystander, 1, ignored);
 	if (r == 0)
@@ -208,9 +229,10 @@ static int one_fault(struct fault_row *row, const struct scene *scene, double pa
 
 static int fault_served(struct fault_row *row, bool with_standby, double parts_ms_out[PARTS])
 {
-	struct gpu_place place = { .device = 0 };
+	struct gpu_place place = {.device = 0};
 	char faulting[GPU_PLACE_BYTES], bystander[GPU_PLACE_BYTES];
-	const struct scene scene = { &served, bystander, faulting, with_standby ? row->service : NULL };
+	const struct scene scene = {&served, bystander, faulting,
+				    with_standby ? row->service : NULL};
 	bool lost = false;
 	(void)snprintf(place.with, sizeof(place.with), "%s", row->service->endpoint);
 	gpu_place_write(&place, faulting);
@@ -221,10 +243,11 @@ static int fault_served(struct fault_row *row, bool with_standby, double parts_m
 	return r;
 }
 
-/* Of a node whose standby is the bystander's doing and goes to the tenant, at its first connection. */
+/* Of a node whose standby is the bystander's doing and goes to the tenant, at its first connection.
+ */
 static int first_fault(struct fault_row *row)
 {
-	struct gpu_place place = { .device = 0, .uid = GPU_OTHER_UID };
+	struct gpu_place place = {.device = 0, .uid = GPU_OTHER_UID};
 	char text[GPU_PLACE_BYTES];
 	double ignored[AGENT_VALUES];
 	(void)snprintf(place.with, sizeof(place.with), "%s", row->service->endpoint);
@@ -239,9 +262,9 @@ static int first_fault(struct fault_row *row)
 
 static int fault_under_mps(struct fault_row *row, unsigned run)
 {
-	struct gpu_place place = { .device = 0 };
+	struct gpu_place place = {.device = 0};
 	char text[GPU_PLACE_BYTES];
-	const struct scene scene = { &alone, text, text, NULL };
+	const struct scene scene = {&alone, text, text, NULL};
 	double parts_ms[PARTS];
 	bool lost = false;
 	(void)snprintf(place.with, sizeof(place.with), "%s", row->mps->pipes);
@@ -257,16 +280,22 @@ static void tell_parts(struct bench *bench, const struct fault_row *row)
 	static const struct {
 		const char *name, *note;
 	} parts[PARTS] = {
-		[PART_TOLD] = { "TG12.again.told", "of that, from the launch until the owner is told" },
-		[PART_NEXT] = { "TG12.again.next", "of that, the guilty process' end and the next one's start" },
-		[PART_CONNECTED] = { "TG12.again.connect", "of that, connecting: the engine is there" },
-		[PART_QUEUE] = { "TG12.again.queue", "of that, finding the device and making a queue" },
-		[PART_KERNELS] = { "TG12.again.kernels", "of that, three kernels: built or kept, device opened, loaded" },
-		[PART_DATA] = { "TG12.again.data", "of that, the buffer, filled" },
-		[PART_KERNEL] = { "TG12.again.kernel", "of that, the kernel" },
+		[PART_TOLD] = {"TG12.again.told",
+			       "of that, from the launch until the owner is told"},
+		[PART_NEXT] = {"TG12.again.next",
+			       "of that, the guilty process' end and the next one's start"},
+		[PART_CONNECTED] = {"TG12.again.connect",
+				    "of that, connecting: the engine is there"},
+		[PART_QUEUE] = {"TG12.again.queue",
+				"of that, finding the device and making a queue"},
+		[PART_KERNELS] = {"TG12.again.kernels",
+				  "of that, three kernels: built or kept, device opened, loaded"},
+		[PART_DATA] = {"TG12.again.data", "of that, the buffer, filled"},
+		[PART_KERNEL] = {"TG12.again.kernel", "of that, the kernel"},
 	};
 	for (int i = 1; i < PARTS; i++) {
-		struct bench_result part = { .name = parts[i].name, .unit = "ms", .note = parts[i].note };
+		struct bench_result part = {
+			.name = parts[i].name, .unit = "ms", .note = parts[i].note};
 		bench_summarise(row->again_ms[i], NULL, bench->runs, &part);
 		bench_tell(bench, &part);
 	}
@@ -276,24 +305,38 @@ static void tell_first(struct bench *bench, const struct fault_row *row)
 {
 	char note[BENCH_NOTE_BYTES];
 	const double *ms = row->first_ms;
-	struct bench_result first = { .name = "TG12.first", .unit = "ms", .note = note };
-	(void)snprintf(note, sizeof(note), "no standby is ready: told %.0f, next %.0f, connect %.0f, queue %.0f, "
-		       "kernels %.0f, data %.0f, kernel %.0f", ms[PART_TOLD], ms[PART_NEXT], ms[PART_CONNECTED],
-		       ms[PART_QUEUE], ms[PART_KERNELS], ms[PART_DATA], ms[PART_KERNEL]);
+	struct bench_result first = {.name = "TG12.first", .unit = "ms", .note = note};
+	(void)snprintf(note, sizeof(note),
+		       "no standby is ready: told %.0f, next %.0f, connect %.0f, queue %.0f, "
+		       "kernels %.0f, data %.0f, kernel %.0f",
+		       ms[PART_TOLD], ms[PART_NEXT], ms[PART_CONNECTED], ms[PART_QUEUE],
+		       ms[PART_KERNELS], ms[PART_DATA], ms[PART_KERNEL]);
 	bench_summarise(&ms[PART_ALL], NULL, 1, &first);
 	bench_tell(bench, &first);
 }
 
 static void tell(struct bench *bench, const struct fault_row *row, bool mps)
 {
-	struct bench_result again = { .name = "TG12.again", .unit = "ms", .bound = BENCH_VALUE_AT_MOST, .target = 500,
-				      .note = "from the faulting launch to the tenant's next kernel, a standby engine ready; MPS" };
-	struct bench_result lost = { .name = "TG12.lost", .unit = "bystanders", .bound = BENCH_VALUE_AT_MOST,
-				     .target = 0, .value = row->lost, .ratio = NAN, .spread = NAN,
-				     .baseline = mps ? (double)row->lost_under_mps : (double)NAN, .runs = bench->runs,
-				     .note = "of another user, one in each run and one before; of MPS" };
+	struct bench_result again = {
+		.name = "TG12.again",
+		.unit = "ms",
+		.bound = BENCH_VALUE_AT_MOST,
+		.target = 500,
+		.note = "from the faulting launch to the tenant's next kernel, a standby engine ready; MPS"};
+	struct bench_result lost = {
+		.name = "TG12.lost",
+		.unit = "bystanders",
+		.bound = BENCH_VALUE_AT_MOST,
+		.target = 0,
+		.value = row->lost,
+		.ratio = NAN,
+		.spread = NAN,
+		.baseline = mps ? (double)row->lost_under_mps : (double)NAN,
+		.runs = bench->runs,
+		.note = "of another user, one in each run and one before; of MPS"};
 	bench_tell(bench, &lost);
-	bench_summarise(row->again_ms[PART_ALL], mps ? row->again_under_mps_ms : NULL, bench->runs, &again);
+	bench_summarise(row->again_ms[PART_ALL], mps ? row->again_under_mps_ms : NULL, bench->runs,
+			&again);
 	bench_tell(bench, &again);
 	tell_parts(bench, row);
 	tell_first(bench, row);
@@ -325,11 +368,13 @@ static int measure(struct bench *bench, struct fault_row *row)
 
 int row_gpu_fault(struct bench *bench)
 {
-	struct fault_row row = { .bystander = AGENT_INIT };
+	struct fault_row row = {.bystander = AGENT_INIT};
 	if (!gpu_row_possible(bench, "TG12", 1))
 		return 0;
 	if (!gpu_users()) {
-		bench_skip(bench, "TG12", "needs root, and a library that others can read: the bystander is another user");
+		bench_skip(
+			bench, "TG12",
+			"needs root, and a library that others can read: the bystander is another user");
 		return 0;
 	}
 	int r = measure(bench, &row);

@@ -1,6 +1,7 @@
 /*
- * TG13: a chain of 100 small kernels as one graph, replayed. Beside it the same chain as a CUgraph of this process, captured from a
- * stream and launched by the driver. Once with launches following each other, and once each waited for.
+ * TG13: a chain of 100 small kernels as one graph, replayed. Beside it the same chain as a CUgraph
+ * of this process, captured from a stream and launched by the driver. Once with launches following
+ * each other, and once each waited for.
  */
 #include "bench_client.h"
 #include "bench_statistics.h"
@@ -30,9 +31,10 @@ static bool launch_some(const struct side *side, void *state, unsigned count)
 }
 
 /* Nanoseconds for each kernel. */
-static int measure(const struct side *side, void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure(const struct side *side, void *state, uint64_t count,
+		   double values_out[AGENT_VALUES])
 {
-	static const unsigned launches[] = { [FOLLOWING] = IN_FLIGHT, [ONE] = 1 };
+	static const unsigned launches[] = {[FOLLOWING] = IN_FLIGHT, [ONE] = 1};
 	double *samples = malloc(count * sizeof(*samples));
 	int r = samples ? 0 : -ENOMEM;
 	for (int kind = FOLLOWING; kind <= ONE && r == 0; kind++) {
@@ -48,7 +50,7 @@ static int measure(const struct side *side, void *state, uint64_t count, double 
 	return r;
 }
 
-/* --- a client ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- a client --------------------------------------- */
 
 struct client_state {
 	struct gpu_client client; /* first */
@@ -69,12 +71,15 @@ static bool client_record(struct client_state *s)
 	sycl_queue queue = s->client.queue;
 	sycl_context context = NULL;
 	sycl_graph graph = NULL;
-	bool good = client_good(sycl_queue_get_context(queue, &context), "sycl_queue_get_context") &&
-		    client_good(sycl_graph_create(context, s->client.device, NULL, &graph), "sycl_graph_create") &&
-		    client_good(sycl_graph_begin_recording(graph, 1, &queue), "sycl_graph_begin_recording") &&
-		    client_chain(&s->client) &&
-		    client_good(sycl_graph_end_recording(graph, 0, NULL), "sycl_graph_end_recording") &&
-		    client_good(sycl_graph_finalize(graph, NULL, &s->graph), "sycl_graph_finalize");
+	bool good =
+		client_good(sycl_queue_get_context(queue, &context), "sycl_queue_get_context") &&
+		client_good(sycl_graph_create(context, s->client.device, NULL, &graph),
+			    "sycl_graph_create") &&
+		client_good(sycl_graph_begin_recording(graph, 1, &queue),
+			    "sycl_graph_begin_recording") &&
+		client_chain(&s->client) &&
+		client_good(sycl_graph_end_recording(graph, 0, NULL), "sycl_graph_end_recording") &&
+		client_good(sycl_graph_finalize(graph, NULL, &s->graph), "sycl_graph_finalize");
 	if (graph)
 		(void)sycl_graph_release(graph);
 	if (context)
@@ -104,7 +109,8 @@ static bool client_launch(void *state)
 {
 	struct client_state *s = state;
 	s->client.launched += CHAIN;
-	return client_good(sycl_queue_graph(s->client.queue, s->graph, 0, NULL, NULL), "sycl_queue_graph");
+	return client_good(sycl_queue_graph(s->client.queue, s->graph, 0, NULL, NULL),
+			   "sycl_queue_graph");
 }
 
 static bool client_wait_all(void *state)
@@ -114,12 +120,12 @@ static bool client_wait_all(void *state)
 
 static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	static const struct side side = { client_launch, client_wait_all };
+	static const struct side side = {client_launch, client_wait_all};
 	int r = measure(&side, state, count, values_out);
 	return r == 0 && !gpu_client_verify(state) ? -EIO : r;
 }
 
-/* --- the driver ---------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- the driver -------------------------------------- */
 
 struct direct_state {
 	struct gpu_direct direct; /* first */
@@ -174,33 +180,44 @@ static bool direct_wait_all(void *state)
 
 static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	static const struct side side = { direct_launch, direct_wait_all };
+	static const struct side side = {direct_launch, direct_wait_all};
 	int r = measure(&side, state, count, values_out);
 	return r == 0 && !gpu_direct_verify(state) ? -EIO : r;
 }
 
-static const struct agent_subject client_subject = { open_client, measure_client, close_client };
-static const struct agent_subject direct_subject = { open_direct, measure_direct, close_direct };
+static const struct agent_subject client_subject = {open_client, measure_client, close_client};
+static const struct agent_subject direct_subject = {open_direct, measure_direct, close_direct};
 
 int row_gpu_graph(struct bench *bench)
 {
 	const struct gpu_comparison comparison = {
-		.client = &client_subject, .direct = &direct_subject, .agents = 1, .sum = GPU_SUM_FIRST,
+		.client = &client_subject,
+		.direct = &direct_subject,
+		.agents = 1,
+		.sum = GPU_SUM_FIRST,
 		.sides = 1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT,
-		.count = bench->quick ? 3 : 300, .warm_up = bench->quick ? 1 : 30,
+		.count = bench->quick ? 3 : 300,
+		.warm_up = bench->quick ? 1 : 30,
 	};
 	if (!gpu_row_possible(bench, "TG13", 1))
 		return 0;
 	struct gpu_compared *compared = malloc(sizeof(*compared));
 	int r = compared ? gpu_compare(bench, &comparison, compared) : -ENOMEM;
 	if (r == 0) {
-		gpu_tell(bench, compared, FOLLOWING, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-			 (struct bench_result){ .name = "TG13.graph", .unit = "ns", .bound = BENCH_RATIO_AT_MOST,
-						.target = 1.02,
-						.note = "each of 100 kernels, 32 launches one after the other; direct: cuGraphLaunch" });
-		gpu_tell(bench, compared, ONE, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-			 (struct bench_result){ .name = "TG13.one", .unit = "ns",
-						.note = "the same, each launch waited for; direct: cuStreamSynchronize" });
+		gpu_tell(
+			bench, compared, FOLLOWING, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
+			(struct bench_result){
+				.name = "TG13.graph",
+				.unit = "ns",
+				.bound = BENCH_RATIO_AT_MOST,
+				.target = 1.02,
+				.note = "each of 100 kernels, 32 launches one after the other; direct: cuGraphLaunch"});
+		gpu_tell(
+			bench, compared, ONE, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
+			(struct bench_result){
+				.name = "TG13.one",
+				.unit = "ns",
+				.note = "the same, each launch waited for; direct: cuStreamSynchronize"});
 	}
 	free(compared);
 	return r;

@@ -19,26 +19,31 @@ static int observe(void *state, uint64_t count, double values_out[AGENT_VALUES])
 	struct gpu_direct *direct = state;
 	size_t free_bytes, total_bytes;
 	(void)count;
-	if (!gpu_driver_good(&direct->driver, direct->driver.memory_information(&free_bytes, &total_bytes), "memory"))
+	if (!gpu_driver_good(&direct->driver,
+			     direct->driver.memory_information(&free_bytes, &total_bytes),
+			     "memory"))
 		return -EIO;
 	values_out[0] = (double)free_bytes / mib;
 	return 0;
 }
 
-static const struct agent_subject observer = { subject_gpu_direct_open, observe, subject_gpu_direct_close };
-static const struct agent_subject client = { subject_gpu_client_open, subject_gpu_client_add,
-					     subject_gpu_client_close };
-static const struct agent_subject process = { subject_gpu_direct_open, subject_gpu_direct_add,
-					      subject_gpu_direct_close };
+static const struct agent_subject observer = {subject_gpu_direct_open, observe,
+					      subject_gpu_direct_close};
+static const struct agent_subject client = {subject_gpu_client_open, subject_gpu_client_add,
+					    subject_gpu_client_close};
+static const struct agent_subject process = {subject_gpu_direct_open, subject_gpu_direct_add,
+					     subject_gpu_direct_close};
 
 struct growth {
 	const struct agent_subject *subject;
 	struct gpu_place place;
 	unsigned count;
-	const struct private_service *settles; /* its standby engine is part of what they cost; NULL: there is nothing to wait for */
+	const struct private_service *settles; /* its standby engine is part of what they cost;
+						  NULL: there is nothing to wait for */
 };
 
-/* Start so many, let each work for a moment, and see what became of the free memory: MiB for each. */
+/* Start so many, let each work for a moment, and see what became of the free memory: MiB for each.
+ */
 static int measure_growth(struct agent *watcher, const struct growth *growth, double *mib_out)
 {
 	struct agent agents[CLIENTS];
@@ -77,10 +82,11 @@ static void memory_row_end(struct memory_row *row)
 	row->everybody = private_service_free(row->everybody);
 }
 
-/* A first client is there before, and the standby: what the engines cost is not what one more client does. */
+/* A first client is there before, and the standby: what the engines cost is not what one more
+ * client does. */
 static int start(struct memory_row *row)
 {
-	struct gpu_place alone = { .with = GPU_NOBODY }, served = { .device = 0 };
+	struct gpu_place alone = {.with = GPU_NOBODY}, served = {.device = 0};
 	char text[GPU_PLACE_BYTES];
 	double ignored[AGENT_VALUES];
 	int r = gpu_service(false, &row->service);
@@ -89,7 +95,8 @@ static int start(struct memory_row *row)
 	gpu_place_write(&alone, text);
 	if (r == 0)
 		r = agent_start(&observer, text, &row->watcher);
-	(void)snprintf(served.with, sizeof(served.with), "%s", row->service ? row->service->endpoint : "");
+	(void)snprintf(served.with, sizeof(served.with), "%s",
+		       row->service ? row->service->endpoint : "");
 	gpu_place_write(&served, text);
 	if (r == 0)
 		r = agent_start(&client, text, &row->first);
@@ -102,25 +109,27 @@ static int start(struct memory_row *row)
 
 static int measure_side(struct memory_row *row, enum gpu_side side, double *mib_out)
 {
-	struct growth growth = { .subject = side == GPU_SIDE_SERVICE ? &client : &process,
-				 .count = side == GPU_SIDE_SERVICE ? CLIENTS : PROCESSES };
+	struct growth growth = {.subject = side == GPU_SIDE_SERVICE ? &client : &process,
+				.count = side == GPU_SIDE_SERVICE ? CLIENTS : PROCESSES};
 	(void)snprintf(growth.place.with, sizeof(growth.place.with), "%s",
-		       side == GPU_SIDE_SERVICE ? row->service->endpoint :
-		       side == GPU_SIDE_MPS	? row->mps->pipes :
-						  GPU_NOBODY);
+		       side == GPU_SIDE_SERVICE ? row->service->endpoint
+		       : side == GPU_SIDE_MPS   ? row->mps->pipes
+						: GPU_NOBODY);
 	return measure_growth(&row->watcher, &growth, mib_out);
 }
 
 /*
- * The first client of another user brings an engine along: told, because it is the price of isolation. It gets the standby,
- * and a new one takes its place.
+ * The first client of another user brings an engine along: told, because it is the price of
+ * isolation. It gets the standby, and a new one takes its place.
  */
 static int tell_other_user(struct bench *bench, struct memory_row *row)
 {
-	struct growth growth = { .subject = &client, .place = { .uid = GPU_OTHER_UID }, .count = 1 };
-	struct bench_result result = { .name = "TG6.first_of_user", .unit = "MiB",
-				       .note = "the first client of another user, with that user's engine" };
-	struct gpu_place own = { .device = 0 };
+	struct growth growth = {.subject = &client, .place = {.uid = GPU_OTHER_UID}, .count = 1};
+	struct bench_result result = {
+		.name = "TG6.first_of_user",
+		.unit = "MiB",
+		.note = "the first client of another user, with that user's engine"};
+	struct gpu_place own = {.device = 0};
 	struct agent before = AGENT_INIT;
 	char text[GPU_PLACE_BYTES];
 	double value = 0;
@@ -133,7 +142,7 @@ static int tell_other_user(struct bench *bench, struct memory_row *row)
 	memcpy(growth.place.with, own.with, sizeof(own.with));
 	r = agent_start(&client, text, &before);
 	if (r == 0)
-		r = agent_measure(&before, 1, (double[AGENT_VALUES]){ 0 });
+		r = agent_measure(&before, 1, (double[AGENT_VALUES]){0});
 	if (r == 0) {
 		gpu_settle(row->everybody);
 		r = measure_growth(&row->watcher, &growth, &value);
@@ -148,27 +157,37 @@ static int tell_other_user(struct bench *bench, struct memory_row *row)
 
 static int measure(struct bench *bench, struct gpu_compared *compared)
 {
-	CLEANUP(memory_row_end) struct memory_row row = { .watcher = AGENT_INIT, .first = AGENT_INIT };
+	CLEANUP(memory_row_end)
+	struct memory_row row = {.watcher = AGENT_INIT, .first = AGENT_INIT};
 	int r = start(&row);
 	compared->runs = bench->runs;
-	compared->sides = 1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT | (row.mps ? 1u << GPU_SIDE_MPS : 0);
-	/* One round before, not counted: the first process under MPS starts its server. What does not work is left out. */
-	if (r == 0 && row.mps && measure_side(&row, GPU_SIDE_MPS, &compared->values[GPU_SIDE_MPS][0][0]) < 0)
+	compared->sides =
+		1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT | (row.mps ? 1u << GPU_SIDE_MPS : 0);
+	/* One round before, not counted: the first process under MPS starts its server. What does
+	 * not work is left out. */
+	if (r == 0 && row.mps &&
+	    measure_side(&row, GPU_SIDE_MPS, &compared->values[GPU_SIDE_MPS][0][0]) < 0)
 		compared->sides &= ~(1u << GPU_SIDE_MPS);
 	for (unsigned run = 0; run <= bench->runs && r == 0; run++)
 		for (unsigned side = 0; side < GPU_SIDES && r == 0; side++)
 			if (compared->sides & 1u << side)
-				r = measure_side(&row, side, &compared->values[side][0][run ? run - 1 : 0]);
+				r = measure_side(&row, side,
+						 &compared->values[side][0][run ? run - 1 : 0]);
 	if (r < 0)
 		return r;
 	gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-		 (struct bench_result){ .name = "TG6.memory", .unit = "MiB", .bound = BENCH_VALUE_AT_MOST, .target = 2,
-					.note = "one more process with its own context" });
+		 (struct bench_result){.name = "TG6.memory",
+				       .unit = "MiB",
+				       .bound = BENCH_VALUE_AT_MOST,
+				       .target = 2,
+				       .note = "one more process with its own context"});
 	gpu_tell(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_MPS,
-		 (struct bench_result){ .name = "TG6.mps", .unit = "MiB", .note = "one more process under MPS" });
+		 (struct bench_result){
+			 .name = "TG6.mps", .unit = "MiB", .note = "one more process under MPS"});
 	if (gpu_users())
 		return tell_other_user(bench, &row);
-	bench_skip(bench, "TG6.first_of_user", "needs root, and a library that others can read: a second user");
+	bench_skip(bench, "TG6.first_of_user",
+		   "needs root, and a library that others can read: a second user");
 	return 0;
 }
 

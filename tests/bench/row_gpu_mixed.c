@@ -1,7 +1,8 @@
 /*
- * TG10: requests of a few short kernels, which come by chance and take half of the time, beside a training, a stream of
- * longer kernels that fills the GPU: how late a request is against alone, and what both get done together. The same as
- * processes of their own, with time slices, under MPS, and under MPS with its two priorities. Kernels are work, not time.
+ * TG10: requests of a few short kernels, which come by chance and take half of the time, beside a
+ * training, a stream of longer kernels that fills the GPU: how late a request is against alone, and
+ * what both get done together. The same as processes of their own, with time slices, under MPS, and
+ * under MPS with its two priorities. Kernels are work, not time.
  */
 #include "bench_mps.h"
 #include "bench_picture.h"
@@ -51,7 +52,7 @@ static struct {
 	uint32_t train_rounds, request_rounds;
 } sizes;
 
-/* --- requests ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- requests --------------------------------------- */
 
 static bool one_request(const struct load_calls *calls, void *load)
 {
@@ -94,8 +95,8 @@ static bool serve_closed(const struct load_calls *calls, void *load, uint64_t wi
 }
 
 /* As they come; each is late from when it came. */
-static bool serve_open(const struct load_calls *calls, void *load, uint64_t window_ns, double gap_ns, double *samples,
-		       double values_out[AGENT_VALUES])
+static bool serve_open(const struct load_calls *calls, void *load, uint64_t window_ns,
+		       double gap_ns, double *samples, double values_out[AGENT_VALUES])
 {
 	const uint64_t start = clock_now_ns() + 1000000, end = start + window_ns;
 	const uint64_t given_up = end + (uint64_t)LATE_MS * 1000000;
@@ -115,18 +116,22 @@ static bool serve_open(const struct load_calls *calls, void *load, uint64_t wind
 	statistics_sort(samples, came);
 	values_out[P50] = statistics_percentile(samples, came, 0.5);
 	values_out[P99] = statistics_percentile(samples, came, 0.99);
-	/* Requests that came late in the window are still its own; more time than the window is a loss. */
+	/* Requests that came late in the window are still its own; more time than the window is a
+	 * loss. */
 	values_out[RATE] = (double)done * 1e9 / fmax((double)(last - start), (double)window_ns);
 	return good;
 }
 
-/* `count`: milliseconds, and above GAP_SHIFT the mean time between requests in ns; 0: one after the other. */
-static int serve(const struct load_calls *calls, void *load, uint64_t count, double values_out[AGENT_VALUES])
+/* `count`: milliseconds, and above GAP_SHIFT the mean time between requests in ns; 0: one after the
+ * other. */
+static int serve(const struct load_calls *calls, void *load, uint64_t count,
+		 double values_out[AGENT_VALUES])
 {
 	const uint64_t window_ns = (count & MS_MASK) * 1000000, gap_ns = count >> GAP_SHIFT;
 	double *samples = malloc(SAMPLES_MAX * sizeof(*samples));
 	(void)prctl(PR_SET_TIMERSLACK, 1UL);
-	bool good = samples && (gap_ns > 0 ? serve_open(calls, load, window_ns, (double)gap_ns, samples, values_out)
+	bool good = samples && (gap_ns > 0 ? serve_open(calls, load, window_ns, (double)gap_ns,
+							samples, values_out)
 					   : serve_closed(calls, load, window_ns, values_out));
 	free(samples);
 	return good && calls->verify(load) ? 0 : -EIO;
@@ -142,10 +147,11 @@ static int direct_serve(void *load, uint64_t count, double values_out[AGENT_VALU
 	return serve(&load_direct_calls, load, count, values_out);
 }
 
-/* --- training ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- training --------------------------------------- */
 
 /* The GPU is kept full: kernels a second. */
-static int train(const struct load_calls *calls, void *load, uint64_t count, double values_out[AGENT_VALUES])
+static int train(const struct load_calls *calls, void *load, uint64_t count,
+		 double values_out[AGENT_VALUES])
 {
 	const uint64_t start = clock_now_ns(), end = start + (count & MS_MASK) * 1000000;
 	uint64_t done = 0;
@@ -170,7 +176,7 @@ static int direct_train(void *load, uint64_t count, double values_out[AGENT_VALU
 	return train(&load_direct_calls, load, count, values_out);
 }
 
-/* --- who takes part ------------------------------------------------------------------------------------------------ */
+/* ------------------------------------ who takes part ------------------------------------ */
 
 static int open_latency(const char *place, void **load_out)
 {
@@ -262,30 +268,34 @@ static void pair_end(struct pair *pair)
 	pair->service = private_service_free(pair->service);
 }
 
-/* --- sizes --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- sizes ----------------------------------------- */
 
-/* `count`: blocks, and above GAP_SHIFT the nanoseconds that are wanted; 0: the multiprocessors alone. */
+/* `count`: blocks, and above GAP_SHIFT the nanoseconds that are wanted; 0: the multiprocessors
+ * alone. */
 static int direct_calibrate(void *load, uint64_t count, double values_out[AGENT_VALUES])
 {
 	values_out[PROCESSORS] = load_multiprocessors(load);
 	if (count == 0)
 		return values_out[PROCESSORS] > 0 ? 0 : -EIO;
 	values_out[ROUNDS] =
-		load_calibrate(&load_direct_calls, load, (unsigned)(count & UINT32_MAX), count >> GAP_SHIFT, WARM_MS);
+		load_calibrate(&load_direct_calls, load, (unsigned)(count & UINT32_MAX),
+			       count >> GAP_SHIFT, WARM_MS);
 	return values_out[ROUNDS] > 0 ? 0 : -EIO;
 }
 
 /* In a process of its own: so many blocks for so long. */
 static int calibrate(unsigned blocks, unsigned wanted_us, double values_out[AGENT_VALUES])
 {
-	static const struct agent_subject subject = {load_direct_open, direct_calibrate, load_direct_close};
+	static const struct agent_subject subject = {load_direct_open, direct_calibrate,
+						     load_direct_close};
 	struct gpu_place place = {.with = GPU_NOBODY};
 	struct agent agent = AGENT_INIT;
 	char text[GPU_PLACE_BYTES];
 	gpu_place_write(&place, text);
 	int r = agent_start(&subject, text, &agent);
 	if (r == 0)
-		r = agent_measure(&agent, (uint64_t)wanted_us * 1000 << GAP_SHIFT | blocks, values_out);
+		r = agent_measure(&agent, (uint64_t)wanted_us * 1000 << GAP_SHIFT | blocks,
+				  values_out);
 	agent_end(&agent);
 	return r;
 }
@@ -295,7 +305,8 @@ static int find_sizes(const struct bench *bench)
 	double values[AGENT_VALUES] = {0};
 	int r = calibrate(0, 0, values);
 	sizes.request_blocks = bench->quick ? 1 : REQUEST_BLOCKS;
-	sizes.train_blocks = bench->quick ? 2 : (unsigned)values[PROCESSORS] * LOAD_BLOCKS_HELD * TRAIN_WAVES;
+	sizes.train_blocks =
+		bench->quick ? 2 : (unsigned)values[PROCESSORS] * LOAD_BLOCKS_HELD * TRAIN_WAVES;
 	sizes.request_rounds = sizes.train_rounds = 1;
 	if (r < 0 || bench->quick)
 		return r;
@@ -307,20 +318,23 @@ static int find_sizes(const struct bench *bench)
 	return r;
 }
 
-/* --- measuring ----------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- measuring --------------------------------------- */
 
 struct figures {
 	double alone[BENCH_RUNS_MAX], beside[BENCH_RUNS_MAX]; /* p99 of requests */
 	double middle[BENCH_RUNS_MAX];                        /* their p50 beside */
-	double asked[BENCH_RUNS_MAX], served[BENCH_RUNS_MAX]; /* requests a second, alone and beside */
-	double whole[BENCH_RUNS_MAX], kept[BENCH_RUNS_MAX];   /* of the training */
+	double asked[BENCH_RUNS_MAX],
+		served[BENCH_RUNS_MAX]; /* requests a second, alone and beside */
+	double whole[BENCH_RUNS_MAX], kept[BENCH_RUNS_MAX]; /* of the training */
 	double sum[BENCH_RUNS_MAX];
 	double set_apart; /* multiprocessors, by the service's word */
 };
 
-static int measure_both(const struct bench *bench, struct pair *pair, uint64_t gap_ns, struct figures *figures)
+static int measure_both(const struct bench *bench, struct pair *pair, uint64_t gap_ns,
+			struct figures *figures)
 {
-	const uint64_t window = bench->quick ? QUICK_MS : WINDOW_MS, requests = gap_ns << GAP_SHIFT | window;
+	const uint64_t window = bench->quick ? QUICK_MS : WINDOW_MS,
+		       requests = gap_ns << GAP_SHIFT | window;
 	double served[AGENT_VALUES] = {0}, trained[AGENT_VALUES] = {0};
 	int r = 0;
 	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
@@ -339,16 +353,19 @@ static int measure_both(const struct bench *bench, struct pair *pair, uint64_t g
 		figures->middle[run] = served[P50];
 		figures->served[run] = served[RATE];
 		figures->kept[run] = trained[RATE];
-		figures->sum[run] = served[RATE] / figures->asked[run] + trained[RATE] / figures->whole[run];
+		figures->sum[run] =
+			served[RATE] / figures->asked[run] + trained[RATE] / figures->whole[run];
 	}
 	return r;
 }
 
-/* The training alone, before there is a latency session; then requests alone and both together, by turns. */
-static int measure_pair(const struct bench *bench, const struct side *side, struct pair *pair, const char *place,
-			struct figures *figures)
+/* The training alone, before there is a latency session; then requests alone and both together, by
+ * turns. */
+static int measure_pair(const struct bench *bench, const struct side *side, struct pair *pair,
+			const char *place, struct figures *figures)
 {
-	const uint64_t alone = bench->quick ? QUICK_MS : ALONE_MS, warm = bench->quick ? alone : WARM_MS;
+	const uint64_t alone = bench->quick ? QUICK_MS : ALONE_MS,
+		       warm = bench->quick ? alone : WARM_MS;
 	double values[AGENT_VALUES] = {0};
 	int r = agent_start(&side->trains, place, &pair->trains);
 	if (r == 0)
@@ -368,7 +385,8 @@ static int measure_pair(const struct bench *bench, const struct side *side, stru
 	double gap_ns = fmin(values[MEAN_NS] * 100 / LOAD_PERCENT, UINT32_MAX);
 	if (r == 0)
 		r = measure_both(bench, pair, (uint64_t)fmax(gap_ns, 1), figures);
-	figures->set_apart = pair->service ? gpu_engine_number(pair->service, NULL, "latency_units") : 0;
+	figures->set_apart =
+		pair->service ? gpu_engine_number(pair->service, NULL, "latency_units") : 0;
 	return r;
 }
 
@@ -393,18 +411,22 @@ static int measure_side(const struct bench *bench, const struct side *side, stru
 	return measure_pair(bench, side, &pair, text, figures);
 }
 
-/* --- telling ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- telling ---------------------------------------- */
 
 static void tell(struct bench *bench, const struct side *side, const struct figures *figures,
 		 struct bench_point *point_out)
 {
-	struct bench_result p50 = {.name = side->p50, .unit = "us", .note = "from when a request came"};
-	struct bench_result p99 = {.name = side->p99, .unit = "us", .target = 1.10, .note = side->note};
-	struct bench_result sum = {.name = side->sum,
-				   .unit = "of alone",
-				   .target = 1.5,
-				   .note = "requests a second and kernels a second, each by its own alone"};
-	struct bench_result kept = {.name = side->kept, .unit = "kernels/s", .note = "of the training; alone"};
+	struct bench_result p50 = {
+		.name = side->p50, .unit = "us", .note = "from when a request came"};
+	struct bench_result p99 = {
+		.name = side->p99, .unit = "us", .target = 1.10, .note = side->note};
+	struct bench_result sum = {
+		.name = side->sum,
+		.unit = "of alone",
+		.target = 1.5,
+		.note = "requests a second and kernels a second, each by its own alone"};
+	struct bench_result kept = {
+		.name = side->kept, .unit = "kernels/s", .note = "of the training; alone"};
 	if (side->is_service) {
 		p99.bound = BENCH_RATIO_AT_MOST;
 		sum.bound = BENCH_VALUE_AT_LEAST;
@@ -447,6 +469,7 @@ int row_gpu_mixed(struct bench *bench)
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));
 	return r < 0 ? r
-		     : bench_picture_points(bench, "TG10", points, SIDES, "requests beside a training",
-					    "p99, times alone", "both rates by their rates alone, summed", 1.5);
+		     : bench_picture_points(bench, "TG10", points, SIDES,
+					    "requests beside a training", "p99, times alone",
+					    "both rates by their rates alone, summed", 1.5);
 }

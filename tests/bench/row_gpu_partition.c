@@ -1,6 +1,7 @@
 /*
- * TG9: a short kernel of the latency class beside a client that fills the GPU with long ones: how late it is, against alone, and what the
- * other one keeps. The same as processes of their own, with time slices and under MPS.
+ * TG9: a short kernel of the latency class beside a client that fills the GPU with long ones: how
+ * late it is, against alone, and what the other one keeps. The same as processes of their own, with
+ * time slices and under MPS.
  */
 #include "bench_mps.h"
 #include "bench_picture.h"
@@ -20,13 +21,19 @@
 
 enum {
 	MULTIPROCESSORS = 8, /* set apart */
-	SHORT_US = 50, SHORT_BLOCKS = 64,
-	LONG_US = 500, LONG_BLOCKS = 132 * 32, /* as many as an H200 holds at one time */
-	QUEUES = 4,     /* of the long ones: where one kernel leaves room at its end, the next queue's begins */
+	SHORT_US = 50,
+	SHORT_BLOCKS = 64,
+	LONG_US = 500,
+	LONG_BLOCKS = 132 * 32, /* as many as an H200 holds at one time */
+	QUEUES = 4, /* of the long ones: where one kernel leaves room at its end, the next queue's
+		       begins */
 	LONG_BATCH = 4, /* in each, before it is waited for */
 	PAUSE_NS = 500000,
-	WINDOW_MS = 2000, WARM_MS = 500, QUICK_MS = 10,
-	QUICK = GPU_SUBJECT_QUICK, SAMPLES_MAX = 1 << 16
+	WINDOW_MS = 2000,
+	WARM_MS = 500,
+	QUICK_MS = 10,
+	QUICK = GPU_SUBJECT_QUICK,
+	SAMPLES_MAX = 1 << 16
 };
 
 /* What one of the two answers, and the others nothing of. */
@@ -90,13 +97,16 @@ static bool direct_verify(void *state)
 	return gpu_direct_verify(state);
 }
 
-static const struct side_calls client_calls = { client_queue, client_launch, client_wait, client_verify };
-static const struct side_calls direct_calls = { direct_queue, direct_launch, direct_wait, direct_verify };
+static const struct side_calls client_calls = {client_queue, client_launch, client_wait,
+					       client_verify};
+static const struct side_calls direct_calls = {direct_queue, direct_launch, direct_wait,
+					       direct_verify};
 
 /* One kernel, waited for, then a pause, for so many ms: microseconds. */
-static int measure_short(const struct side_calls *calls, void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_short(const struct side_calls *calls, void *state, uint64_t count,
+			 double values_out[AGENT_VALUES])
 {
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	const uint32_t cycles = count & QUICK ? 0 : SHORT_US * GPU_CYCLES_PER_US;
 	const unsigned blocks = count & QUICK ? 1 : SHORT_BLOCKS;
 	const uint64_t end = clock_now_ns() + (count & ~(uint64_t)QUICK) * 1000000;
@@ -120,14 +130,16 @@ static int measure_short(const struct side_calls *calls, void *state, uint64_t c
 }
 
 /* The GPU is kept full: kernels a second. */
-static int measure_long(const struct side_calls *calls, void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure_long(const struct side_calls *calls, void *state, uint64_t count,
+			double values_out[AGENT_VALUES])
 {
 	const uint32_t cycles = count & QUICK ? 0 : LONG_US * GPU_CYCLES_PER_US;
 	const unsigned blocks = count & QUICK ? 2 : LONG_BLOCKS;
 	const uint64_t start = clock_now_ns(), end = start + (count & ~(uint64_t)QUICK) * 1000000;
 	uint64_t done = 0;
 	bool good = true;
-	for (unsigned next = 0; good && (done == 0 || clock_now_ns() < end); next = (next + 1) % QUEUES) {
+	for (unsigned next = 0; good && (done == 0 || clock_now_ns() < end);
+	     next = (next + 1) % QUEUES) {
 		void *queue = calls->queue(state, next);
 		good = calls->wait(queue);
 		for (int i = 0; i < LONG_BATCH && good; i++)
@@ -209,10 +221,11 @@ static void close_streams(void *state)
 	free(direct);
 }
 
-static const struct agent_subject latency = { open_latency, client_short, subject_gpu_client_close };
-static const struct agent_subject best_effort = { open_best_effort, client_long, close_best_effort };
-static const struct agent_subject process_short = { subject_gpu_direct_open, direct_short, subject_gpu_direct_close };
-static const struct agent_subject process_long = { open_streams, direct_long, close_streams };
+static const struct agent_subject latency = {open_latency, client_short, subject_gpu_client_close};
+static const struct agent_subject best_effort = {open_best_effort, client_long, close_best_effort};
+static const struct agent_subject process_short = {subject_gpu_direct_open, direct_short,
+						   subject_gpu_direct_close};
+static const struct agent_subject process_long = {open_streams, direct_long, close_streams};
 
 struct pair {
 	struct private_service *service;
@@ -229,17 +242,20 @@ static void pair_end(struct pair *pair)
 }
 
 struct figures {
-	double alone[BENCH_RUNS_MAX], beside[BENCH_RUNS_MAX]; /* p99 of the short one */
+	double alone[BENCH_RUNS_MAX], beside[BENCH_RUNS_MAX];        /* p99 of the short one */
 	double middle_alone[BENCH_RUNS_MAX], middle[BENCH_RUNS_MAX]; /* its p50 */
-	double whole[BENCH_RUNS_MAX], kept[BENCH_RUNS_MAX];   /* rates of the long one */
-	double set_apart;                                     /* multiprocessors, by the service's word */
+	double whole[BENCH_RUNS_MAX], kept[BENCH_RUNS_MAX];          /* rates of the long one */
+	double set_apart; /* multiprocessors, by the service's word */
 };
 
-/* The long one alone, before there is a latency session; then the short one alone and both together, by turns. */
-static int measure_pair(const struct bench *bench, struct pair *pair, const struct agent_subject *quick,
-			const struct agent_subject *busy, const char *place, struct figures *figures)
+/* The long one alone, before there is a latency session; then the short one alone and both
+ * together, by turns. */
+static int measure_pair(const struct bench *bench, struct pair *pair,
+			const struct agent_subject *quick, const struct agent_subject *busy,
+			const char *place, struct figures *figures)
 {
-	const uint64_t window = bench->quick ? QUICK_MS | QUICK : WINDOW_MS, warm = bench->quick ? window : WARM_MS;
+	const uint64_t window = bench->quick ? QUICK_MS | QUICK : WINDOW_MS,
+		       warm = bench->quick ? window : WARM_MS;
 	double values[AGENT_VALUES];
 	int r = agent_start(busy, place, &pair->busy);
 	if (r == 0)
@@ -266,15 +282,16 @@ static int measure_pair(const struct bench *bench, struct pair *pair, const stru
 			r = agent_answer(&pair->busy, values);
 		figures->kept[run] = values[RATE];
 	}
-	figures->set_apart = pair->service ? gpu_engine_number(pair->service, NULL, "latency_units") : 0;
+	figures->set_apart =
+		pair->service ? gpu_engine_number(pair->service, NULL, "latency_units") : 0;
 	return r;
 }
 
 static int measure_side(const struct bench *bench, enum gpu_side side, struct figures *figures)
 {
-	CLEANUP(pair_end) struct pair pair = { .quick = AGENT_INIT, .busy = AGENT_INIT };
+	CLEANUP(pair_end) struct pair pair = {.quick = AGENT_INIT, .busy = AGENT_INIT};
 	const bool is_client = side == GPU_SIDE_SERVICE;
-	struct gpu_place place = { .with = GPU_NOBODY };
+	struct gpu_place place = {.with = GPU_NOBODY};
 	char text[GPU_PLACE_BYTES], option[64];
 	int r = 0;
 	(void)snprintf(option, sizeof(option), "latency_multiprocessors = %d\n", MULTIPROCESSORS);
@@ -289,8 +306,8 @@ static int measure_side(const struct bench *bench, enum gpu_side side, struct fi
 	else if (side == GPU_SIDE_MPS)
 		(void)snprintf(place.with, sizeof(place.with), "%s", pair.mps->pipes);
 	gpu_place_write(&place, text);
-	return measure_pair(bench, &pair, is_client ? &latency : &process_short, is_client ? &best_effort : &process_long,
-			    text, figures);
+	return measure_pair(bench, &pair, is_client ? &latency : &process_short,
+			    is_client ? &best_effort : &process_long, text, figures);
 }
 
 /* Without names of its own: a side's. */
@@ -303,9 +320,11 @@ static void tell(struct bench *bench, const struct told *told, const struct figu
 		 struct bench_point *point_out)
 {
 	const bool bounded = told->side == GPU_SIDE_SERVICE;
-	struct bench_result p50 = { .name = told->p50, .unit = "us", .bound = BENCH_NO_TARGET, .note = "alone" };
-	struct bench_result p99 = { .name = told->p99, .unit = "us", .target = 1.10, .note = told->note };
-	struct bench_result kept = { .name = told->kept, .unit = "kernels/s", .target = 0.85 };
+	struct bench_result p50 = {
+		.name = told->p50, .unit = "us", .bound = BENCH_NO_TARGET, .note = "alone"};
+	struct bench_result p99 = {
+		.name = told->p99, .unit = "us", .target = 1.10, .note = told->note};
+	struct bench_result kept = {.name = told->kept, .unit = "kernels/s", .target = 0.85};
 	p99.bound = bounded ? BENCH_RATIO_AT_MOST : BENCH_NO_TARGET;
 	kept.bound = bounded ? BENCH_RATIO_AT_LEAST : BENCH_NO_TARGET;
 	bench_summarise(figures->middle, figures->middle_alone, bench->runs, &p50);
@@ -316,24 +335,24 @@ static void tell(struct bench *bench, const struct told *told, const struct figu
 	bench_tell(bench, &kept);
 	if (bounded)
 		gpu_tell_set_apart(bench, "TG9.set_apart", figures->set_apart);
-	*point_out = (struct bench_point){ told->point, p99.ratio, kept.ratio };
+	*point_out = (struct bench_point){told->point, p99.ratio, kept.ratio};
 }
 
 int row_gpu_partition(struct bench *bench)
 {
 	static const struct told sides[] = {
-		{ GPU_SIDE_SERVICE, "TG9.p50", "TG9.p99", "TG9.kept", "8 multiprocessors set apart; alone",
-		  "service" },
-		{ GPU_SIDE_DIRECT, "TG9.processes.p50", "TG9.processes.p99", "TG9.processes.kept", "time slices; alone",
-		  "time slices" },
-		{ GPU_SIDE_MPS, "TG9.mps.p50", "TG9.mps.p99", "TG9.mps.kept", "MPS; alone", "mps" },
+		{GPU_SIDE_SERVICE, "TG9.p50", "TG9.p99", "TG9.kept",
+		 "8 multiprocessors set apart; alone", "service"},
+		{GPU_SIDE_DIRECT, "TG9.processes.p50", "TG9.processes.p99", "TG9.processes.kept",
+		 "time slices; alone", "time slices"},
+		{GPU_SIDE_MPS, "TG9.mps.p50", "TG9.mps.p99", "TG9.mps.kept", "MPS; alone", "mps"},
 	};
 	enum { SIDES = sizeof(sides) / sizeof(*sides) };
-	struct bench_point points[SIDES] = { { .name = NULL } };
+	struct bench_point points[SIDES] = {{.name = NULL}};
 	if (!gpu_row_possible(bench, "TG9", 1))
 		return 0;
 	for (size_t i = 0; i < SIDES; i++) {
-		struct figures figures = { .alone = { 0 } };
+		struct figures figures = {.alone = {0}};
 		if (sides[i].side == GPU_SIDE_MPS && !mps_installed()) {
 			bench_skip(bench, sides[i].p99, "MPS is not here");
 			continue;
@@ -349,6 +368,7 @@ int row_gpu_partition(struct bench *bench)
 		}
 		tell(bench, &sides[i], &figures, &points[i]);
 	}
-	return bench_picture_points(bench, "TG9", points, SIDES, "a short kernel beside long ones", "p99, times alone",
-				    "what the long ones keep of their rate", 0.85);
+	return bench_picture_points(bench, "TG9", points, SIDES, "a short kernel beside long ones",
+				    "p99, times alone", "what the long ones keep of their rate",
+				    0.85);
 }

@@ -1,4 +1,5 @@
-/* TG1: a small command group with real arguments, submitted and waited for, against a launch and a synchronisation. */
+/* TG1: a small command group with real arguments, submitted and waited for, against a launch and a
+ * synchronisation. */
 #include "bench_picture.h"
 #include "bench_statistics.h"
 #include "gpu_client.h"
@@ -29,8 +30,8 @@ static bool direct_once(void *state)
 }
 
 /* Microseconds. */
-static int measure(bool (*once)(void *state), void *state, uint64_t count, struct bench_samples *kept,
-		   double values_out[AGENT_VALUES])
+static int measure(bool (*once)(void *state), void *state, uint64_t count,
+		   struct bench_samples *kept, double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(count * sizeof(*samples));
 	if (!samples)
@@ -61,15 +62,21 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 	return r == 0 && !gpu_direct_verify(state) ? -EIO : r;
 }
 
-static const struct agent_subject client = { subject_gpu_client_open, measure_client, subject_gpu_client_close };
-static const struct agent_subject direct = { subject_gpu_direct_open, measure_direct, subject_gpu_direct_close };
+static const struct agent_subject client = {subject_gpu_client_open, measure_client,
+					    subject_gpu_client_close};
+static const struct agent_subject direct = {subject_gpu_direct_open, measure_direct,
+					    subject_gpu_direct_close};
 
 int row_gpu_round_trip(struct bench *bench)
 {
 	const struct gpu_comparison comparison = {
-		.client = &client, .direct = &direct, .agents = 1, .sum = GPU_SUM_FIRST,
+		.client = &client,
+		.direct = &direct,
+		.agents = 1,
+		.sum = GPU_SUM_FIRST,
 		.sides = 1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT,
-		.count = bench->quick ? 50 : 20000, .warm_up = bench->quick ? 10 : 2000,
+		.count = bench->quick ? 50 : 20000,
+		.warm_up = bench->quick ? 10 : 2000,
 	};
 	if (!gpu_row_possible(bench, "TG1", 1))
 		return 0;
@@ -79,13 +86,19 @@ int row_gpu_round_trip(struct bench *bench)
 	int r = compared ? gpu_compare(bench, &comparison, compared) : -ENOMEM;
 	if (r == 0) {
 		gpu_tell(bench, compared, P50, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-			 (struct bench_result){ .name = "TG1.p50", .unit = "us", .bound = BENCH_RATIO_AT_MOST,
-						.target = 0.80, .note = "direct: cuLaunchKernel, cuStreamSynchronize" });
+			 (struct bench_result){
+				 .name = "TG1.p50",
+				 .unit = "us",
+				 .bound = BENCH_RATIO_AT_MOST,
+				 .target = 0.80,
+				 .note = "direct: cuLaunchKernel, cuStreamSynchronize"});
 		gpu_tell(bench, compared, P99, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
-			 (struct bench_result){ .name = "TG1.p99", .unit = "us", .bound = BENCH_RATIO_AT_MOST,
-						.target = 0.70 });
-		r = bench_picture_samples(bench, "TG1", "round trip of a small kernel on a gpu", client_samples,
-					  direct_samples);
+			 (struct bench_result){.name = "TG1.p99",
+					       .unit = "us",
+					       .bound = BENCH_RATIO_AT_MOST,
+					       .target = 0.70});
+		r = bench_picture_samples(bench, "TG1", "round trip of a small kernel on a gpu",
+					  client_samples, direct_samples);
 	}
 	client_samples = bench_samples_free(client_samples);
 	direct_samples = bench_samples_free(direct_samples);

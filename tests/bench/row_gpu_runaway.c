@@ -1,7 +1,7 @@
 /*
- * TG12.runaway: one tenant's kernel runs past its deadline while another tenant works. How long after the deadline the
- * first tenant's next kernel is done, and whether the other one is lost. The kernel ends by itself after RUN_SECONDS,
- * whatever happens.
+ * TG12.runaway: one tenant's kernel runs past its deadline while another tenant works. How long
+ * after the deadline the first tenant's next kernel is done, and whether the other one is lost. The
+ * kernel ends by itself after RUN_SECONDS, whatever happens.
  */
 #include "bench_client.h"
 #include "gpu_compare.h"
@@ -17,16 +17,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_SECONDS = 20, DEADLINE_SECONDS = 2, QUICK_DEADLINE_SECONDS = 1, BEFORE_MS = 200, AFTER_MS = 1500 };
+enum {
+	RUN_SECONDS = 20,
+	DEADLINE_SECONDS = 2,
+	QUICK_DEADLINE_SECONDS = 1,
+	BEFORE_MS = 200,
+	AFTER_MS = 1500
+};
 
-/* --- the client whose kernel it is --------------------------------------------------------------------------------- */
+/* ---------------------------- the client whose kernel it is ----------------------------- */
 
 struct guilty {
 	struct load_client load;
 	sycl_kernel runaway;
 };
 
-/* It answers with the moment of its launch, whether it failed, and when that was told. First: is it there? */
+/* It answers with the moment of its launch, whether it failed, and when that was told. First: is it
+ * there? */
 enum { BEGUN_NS, HAS_FAILED, TOLD_NS };
 enum { ASK_IF_THERE, ASK };
 
@@ -37,9 +44,10 @@ static int guilty_open(const char *place, void **state_out)
 		return -ENOMEM;
 	*state_out = guilty;
 	return load_client_begin(&guilty->load, place) &&
-			       client_good(
-				       sycl_kernel_create(guilty->load.bundle, LOAD_KERNEL_RUNAWAY, &guilty->runaway),
-				       LOAD_KERNEL_RUNAWAY)
+			       client_good(sycl_kernel_create(guilty->load.bundle,
+							      LOAD_KERNEL_RUNAWAY,
+							      &guilty->runaway),
+					   LOAD_KERNEL_RUNAWAY)
 		       ? 0
 		       : -EIO;
 }
@@ -80,11 +88,12 @@ static int work_again(void *state, uint64_t count, double values_out[AGENT_VALUE
 }
 
 static const struct agent_subject guilty_subject = {guilty_open, run_away, guilty_close};
-static const struct agent_subject again_subject = {subject_gpu_client_open, work_again, subject_gpu_client_close};
-static const struct agent_subject bystander_subject = {subject_gpu_client_open, subject_gpu_client_add,
-						       subject_gpu_client_close};
+static const struct agent_subject again_subject = {subject_gpu_client_open, work_again,
+						   subject_gpu_client_close};
+static const struct agent_subject bystander_subject = {
+	subject_gpu_client_open, subject_gpu_client_add, subject_gpu_client_close};
 
-/* --- measuring ----------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- measuring --------------------------------------- */
 
 struct scene {
 	struct private_service *service;
@@ -154,8 +163,10 @@ static int one_runaway(struct scene *scene, unsigned run)
 	}
 	if (r == 0)
 		r = until_works(scene, again);
-	scene->told_ms[run] = (guilty[TOLD_NS] - guilty[BEGUN_NS]) / 1e6 - (double)scene->deadline_ms;
-	scene->again_ms[run] = (again[DONE_NS] - guilty[BEGUN_NS]) / 1e6 - (double)scene->deadline_ms;
+	scene->told_ms[run] =
+		(guilty[TOLD_NS] - guilty[BEGUN_NS]) / 1e6 - (double)scene->deadline_ms;
+	scene->again_ms[run] =
+		(again[DONE_NS] - guilty[BEGUN_NS]) / 1e6 - (double)scene->deadline_ms;
 	if (scene->has_bystander && agent_answer(&scene->bystander, ignored) < 0) {
 		scene->lost++;
 		agent_end(&scene->bystander);
@@ -184,13 +195,15 @@ static int open_scene(const struct bench *bench, struct scene *scene)
 
 static void tell(struct bench *bench, const struct scene *scene)
 {
-	struct bench_result told = {
-		.name = "TG12.runaway.told", .unit = "ms", .note = "of that, until its owner is told"};
-	struct bench_result again = {.name = "TG12.runaway",
-				     .unit = "ms",
-				     .bound = BENCH_VALUE_AT_MOST,
-				     .target = 2000,
-				     .note = "from a kernel's deadline to its tenant's next kernel"};
+	struct bench_result told = {.name = "TG12.runaway.told",
+				    .unit = "ms",
+				    .note = "of that, until its owner is told"};
+	struct bench_result again = {
+		.name = "TG12.runaway",
+		.unit = "ms",
+		.bound = BENCH_VALUE_AT_MOST,
+		.target = 2000,
+		.note = "from a kernel's deadline to its tenant's next kernel"};
 	struct bench_result lost = {.name = "TG12.runaway.lost",
 				    .unit = "bystanders",
 				    .bound = BENCH_VALUE_AT_MOST,
@@ -208,7 +221,9 @@ static void tell(struct bench *bench, const struct scene *scene)
 	if (scene->has_bystander)
 		bench_tell(bench, &lost);
 	else
-		bench_skip(bench, lost.name, "needs root, and a library that others can read: the bystander is another user");
+		bench_skip(
+			bench, lost.name,
+			"needs root, and a library that others can read: the bystander is another user");
 }
 
 int row_gpu_runaway(struct bench *bench)

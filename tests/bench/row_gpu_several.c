@@ -10,7 +10,7 @@
 
 enum { ONE, TWO, FOUR, SIZES, GPUS_MAX = 4, WINDOW_MS = 400, QUICK_MS = 20 | GPU_SUBJECT_QUICK };
 
-static const unsigned gpus_of[SIZES] = { 1, 2, 4 };
+static const unsigned gpus_of[SIZES] = {1, 2, 4};
 
 struct several {
 	struct private_service *service;
@@ -48,7 +48,7 @@ static int start(struct several *several, const struct agent_subject *subject, u
 	char text[GPU_PLACE_BYTES];
 	int r = gpu_service(false, &several->service);
 	for (; several->count < gpus && r == 0; several->count += r == 0) {
-		struct gpu_place place = { .device = several->count };
+		struct gpu_place place = {.device = several->count};
 		(void)snprintf(place.with, sizeof(place.with), "%s", several->service->endpoint);
 		gpu_place_write(&place, text);
 		r = agent_start(subject, text, &several->agents[several->count]);
@@ -63,10 +63,11 @@ struct told {
 	const char *note;
 };
 
-static int run_kind(struct bench *bench, const struct agent_subject *subject, const struct told *told)
+static int run_kind(struct bench *bench, const struct agent_subject *subject,
+		    const struct told *told)
 {
-	static const double targets[SIZES] = { [TWO] = 1.95, [FOUR] = 3.8 };
-	CLEANUP(several_end) struct several several = { .service = NULL };
+	static const double targets[SIZES] = {[TWO] = 1.95, [FOUR] = 3.8};
+	CLEANUP(several_end) struct several several = {.service = NULL};
 	double rates[SIZES][BENCH_RUNS_MAX];
 	const unsigned sizes = gpu_device_count() >= 4 ? SIZES : FOUR;
 	const uint64_t milliseconds = bench->quick ? QUICK_MS : WINDOW_MS;
@@ -81,8 +82,10 @@ static int run_kind(struct bench *bench, const struct agent_subject *subject, co
 			r = measure(&several, gpus_of[size], milliseconds, &rates[size][run]);
 		}
 	for (unsigned size = TWO; size < sizes && r == 0; size++) {
-		struct bench_result result = { .name = told->names[size], .unit = "kernels/s", .note = told->note,
-					       .target = targets[size] };
+		struct bench_result result = {.name = told->names[size],
+					      .unit = "kernels/s",
+					      .note = told->note,
+					      .target = targets[size]};
 		result.bound = told->bounded ? BENCH_RATIO_AT_LEAST : BENCH_NO_TARGET;
 		bench_summarise(rates[size], rates[ONE], bench->runs, &result);
 		bench_tell(bench, &result);
@@ -94,14 +97,16 @@ static int run_kind(struct bench *bench, const struct agent_subject *subject, co
 
 int row_gpu_several(struct bench *bench)
 {
-	static const struct agent_subject spin = { subject_gpu_client_open, subject_gpu_client_spin,
-						   subject_gpu_client_close };
-	static const struct agent_subject add = { subject_gpu_client_open, subject_gpu_client_add,
-						  subject_gpu_client_close };
-	static const struct told told_spin = { { NULL, "TG14.two", "TG14.four" }, true,
-					       "kernels of 20 us, a client for each GPU; one GPU" };
-	static const struct told told_add = { { NULL, "TG14.two.small", "TG14.four.small" }, false,
-					      "small kernels: what the service itself can launch" };
+	static const struct agent_subject spin = {subject_gpu_client_open, subject_gpu_client_spin,
+						  subject_gpu_client_close};
+	static const struct agent_subject add = {subject_gpu_client_open, subject_gpu_client_add,
+						 subject_gpu_client_close};
+	static const struct told told_spin = {{NULL, "TG14.two", "TG14.four"},
+					      true,
+					      "kernels of 20 us, a client for each GPU; one GPU"};
+	static const struct told told_add = {{NULL, "TG14.two.small", "TG14.four.small"},
+					     false,
+					     "small kernels: what the service itself can launch"};
 	if (!gpu_row_possible(bench, "TG14", 2))
 		return 0;
 	int r = run_kind(bench, &spin, &told_spin);

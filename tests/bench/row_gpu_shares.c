@@ -1,7 +1,8 @@
 /*
- * TG11: sessions that never rest, with weights: what each received of the GPU in windows of a second, against its part; with
- * launches and with graphs. And how long one that rested waits until it has its part again. All by when kernels
- * ended, as they wrote it themselves, and by what they take alone; the service is not asked.
+ * TG11: sessions that never rest, with weights: what each received of the GPU in windows of a
+ * second, against its part; with launches and with graphs. And how long one that rested waits until
+ * it has its part again. All by when kernels ended, as they wrote it themselves, and by what they
+ * take alone; the service is not asked.
  */
 #include "bench_client.h"
 #include "bench_statistics.h"
@@ -49,7 +50,7 @@ static struct {
 	struct shares_log *logs;
 } common;
 
-/* --- a client ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- a client --------------------------------------- */
 
 struct member {
 	struct load_client load; /* first */
@@ -64,13 +65,17 @@ static bool record(struct member *member)
 	sycl_queue queue = member->load.client.queue;
 	sycl_context context = NULL;
 	sycl_graph graph = NULL;
-	bool good = client_good(sycl_queue_get_context(queue, &context), "sycl_queue_get_context") &&
-		    client_good(sycl_graph_create(context, member->load.client.device, NULL, &graph),
-				"sycl_graph_create") &&
-		    client_good(sycl_graph_begin_recording(graph, 1, &queue), "sycl_graph_begin_recording");
+	bool good =
+		client_good(sycl_queue_get_context(queue, &context), "sycl_queue_get_context") &&
+		client_good(sycl_graph_create(context, member->load.client.device, NULL, &graph),
+			    "sycl_graph_create") &&
+		client_good(sycl_graph_begin_recording(graph, 1, &queue),
+			    "sycl_graph_begin_recording");
 	for (int i = 0; i < CHAIN && good; i++)
-		good = load_client_submit(&member->load, common.blocks, common.rounds[member->index], NULL);
-	good = good && client_good(sycl_graph_end_recording(graph, 0, NULL), "sycl_graph_end_recording") &&
+		good = load_client_submit(&member->load, common.blocks,
+					  common.rounds[member->index], NULL);
+	good = good &&
+	       client_good(sycl_graph_end_recording(graph, 0, NULL), "sycl_graph_end_recording") &&
 	       client_good(sycl_graph_finalize(graph, NULL, &member->graph), "sycl_graph_finalize");
 	if (graph)
 		(void)sycl_graph_release(graph);
@@ -122,8 +127,9 @@ static bool submit_one(struct member *member, enum mode mode, unsigned depth)
 		load_count(&member->load.told, common.blocks, rounds);
 	if (!good || mode != GRAPH)
 		return good && load_client_submit(&member->load, common.blocks, rounds, place);
-	return client_good(sycl_queue_graph(member->load.client.queue, member->graph, 0, NULL, place),
-			   "sycl_queue_graph");
+	return client_good(
+		sycl_queue_graph(member->load.client.queue, member->graph, 0, NULL, place),
+		"sycl_queue_graph");
 }
 
 /* Ends of the kernels from the `first`-th launch on; what it read last stays in `words_out`. */
@@ -133,12 +139,14 @@ static bool read_ends(struct member *member, uint32_t first, struct load_words *
 	if (!load_client_read(&member->load, words_out))
 		return false;
 	log->count = 0;
-	for (uint32_t i = first; i < member->load.told.launches && log->count < SHARES_ENDS_MAX; i++)
+	for (uint32_t i = first; i < member->load.told.launches && log->count < SHARES_ENDS_MAX;
+	     i++)
 		log->ends_ns[log->count++] = words_out->ends_ns[i % LOAD_ENDS];
 	return true;
 }
 
-/* From one end to the next: the mean of those that are neither among the shortest nor among the longest. 0: too few. */
+/* From one end to the next: the mean of those that are neither among the shortest nor among the
+ * longest. 0: too few. */
 static double usual_step(const struct shares_log *log)
 {
 	const uint32_t steps = log->count > 0 ? log->count - 1 : 0, less = steps / 10;
@@ -154,7 +162,8 @@ static double usual_step(const struct shares_log *log)
 	return sum / (steps - 2 * less);
 }
 
-static bool keep_full(struct member *member, enum mode mode, uint64_t ms, struct load_words *words, double *each_ns_out)
+static bool keep_full(struct member *member, enum mode mode, uint64_t ms, struct load_words *words,
+		      double *each_ns_out)
 {
 	struct shares_log *log = &common.logs[member->index];
 	const unsigned depth = mode == GRAPH ? DEPTH / CHAIN : DEPTH;
@@ -177,7 +186,8 @@ static bool compare_clocks(struct member *member, struct load_words *words)
 	const uint32_t first = member->load.told.launches;
 	bool good = true;
 	for (int i = 0; i < PROBES && good; i++) {
-		good = load_client_calls.launch(&member->load, common.blocks, common.rounds[member->index]) &&
+		good = load_client_calls.launch(&member->load, common.blocks,
+						common.rounds[member->index]) &&
 		       gpu_client_wait(&member->load.client);
 		after[i] = clock_now_ns();
 	}
@@ -206,13 +216,14 @@ static int member_measure(void *state, uint64_t count, double values_out[AGENT_V
 
 static const struct agent_subject member_subject = {member_open, member_measure, member_close};
 
-/* --- sizes --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- sizes ----------------------------------------- */
 
 enum { ROUNDS, PROCESSORS };
 
 static int client_calibrate(void *load, uint64_t count, double values_out[AGENT_VALUES])
 {
-	values_out[ROUNDS] = load_calibrate(&load_client_calls, load, common.blocks, count * 1000, WARM_MS);
+	values_out[ROUNDS] =
+		load_calibrate(&load_client_calls, load, common.blocks, count * 1000, WARM_MS);
 	return values_out[ROUNDS] > 0 ? 0 : -EIO;
 }
 
@@ -223,8 +234,8 @@ static int direct_processors(void *load, uint64_t count, double values_out[AGENT
 	return values_out[PROCESSORS] > 0 ? 0 : -EIO;
 }
 
-static int ask_once(const struct agent_subject *subject, const struct gpu_place *place, uint64_t count,
-		    double values_out[AGENT_VALUES])
+static int ask_once(const struct agent_subject *subject, const struct gpu_place *place,
+		    uint64_t count, double values_out[AGENT_VALUES])
 {
 	struct agent agent = AGENT_INIT;
 	char text[GPU_PLACE_BYTES];
@@ -239,8 +250,10 @@ static int ask_once(const struct agent_subject *subject, const struct gpu_place 
 /* Kernels as many blocks as the GPU holds at one time, of their lengths alone. */
 static int find_sizes(const struct bench *bench, const struct gpu_place *service)
 {
-	static const struct agent_subject processors = {load_direct_open, direct_processors, load_direct_close};
-	static const struct agent_subject calibrated = {load_client_open, client_calibrate, load_client_close};
+	static const struct agent_subject processors = {load_direct_open, direct_processors,
+							load_direct_close};
+	static const struct agent_subject calibrated = {load_client_open, client_calibrate,
+							load_client_close};
 	const struct gpu_place nobody = {.with = GPU_NOBODY};
 	double values[AGENT_VALUES] = {0};
 	int r = ask_once(&processors, &nobody, 0, values);
@@ -254,7 +267,7 @@ static int find_sizes(const struct bench *bench, const struct gpu_place *service
 	return r;
 }
 
-/* --- a company of clients ------------------------------------------------------------------------------------------ */
+/* --------------------------------- a company of clients --------------------------------- */
 
 struct company {
 	const char *plain, *plain_mean, *graph, *graph_mean;
@@ -263,8 +276,18 @@ struct company {
 };
 
 static const struct company companies[] = {
-	{"TG11.two.plain", "TG11.two.plain.mean", "TG11.two.graph", "TG11.two.graph.mean", 2, {75, 25, 0}},
-	{"TG11.three.plain", "TG11.three.plain.mean", "TG11.three.graph", "TG11.three.graph.mean", 3, {60, 30, 10}},
+	{"TG11.two.plain",
+	 "TG11.two.plain.mean",
+	 "TG11.two.graph",
+	 "TG11.two.graph.mean",
+	 2,
+	 {75, 25, 0}},
+	{"TG11.three.plain",
+	 "TG11.three.plain.mean",
+	 "TG11.three.graph",
+	 "TG11.three.graph.mean",
+	 3,
+	 {60, 30, 10}},
 };
 
 struct members {
@@ -285,23 +308,26 @@ static uint64_t question(enum mode mode, uint64_t ms)
 }
 
 /* Starts them, and lets each work alone: what a kernel of its takes. */
-static int members_start(const struct bench *bench, const struct company *company, const struct gpu_place *place,
-			 struct members *members)
+static int members_start(const struct bench *bench, const struct company *company,
+			 const struct gpu_place *place, struct members *members)
 {
 	char text[GPU_PLACE_BYTES], argument[GPU_PLACE_BYTES + 32];
 	double values[AGENT_VALUES];
 	int r = 0;
 	gpu_place_write(place, text);
 	for (unsigned i = 0; i < company->count && r == 0; i++) {
-		(void)snprintf(argument, sizeof(argument), "%u %u %s", i, company->weights[i], text);
+		(void)snprintf(argument, sizeof(argument), "%u %u %s", i, company->weights[i],
+			       text);
 		r = agent_start(&member_subject, argument, &members->agents[i]);
 		members->count += r == 0;
 	}
 	for (unsigned i = 0; i < members->count && r == 0; i++) {
 		/* The first time is for the clock and for graphs. */
-		r = agent_measure(&members->agents[i], question(GRAPH, bench->quick ? 1 : ALONE_MS), values);
+		r = agent_measure(&members->agents[i], question(GRAPH, bench->quick ? 1 : ALONE_MS),
+				  values);
 		if (r == 0)
-			r = agent_measure(&members->agents[i], question(PLAIN, bench->quick ? 1 : ALONE_MS), values);
+			r = agent_measure(&members->agents[i],
+					  question(PLAIN, bench->quick ? 1 : ALONE_MS), values);
 		members->clients[i].log = &common.logs[i];
 		members->clients[i].part = company->weights[i] / 100.0;
 		members->clients[i].each_ns = values[EACH_NS];
@@ -313,7 +339,8 @@ static int measure_shares(const struct bench *bench, struct members *members, en
 			  struct shares_error *error_out)
 {
 	const uint64_t ms = bench->quick ? QUICK_MS : SETTLE_MS + WINDOW_MS * 3 / 2;
-	const uint64_t settle_ms = bench->quick ? 1 : SETTLE_MS, window_ms = bench->quick ? QUICK_MS / 2 : WINDOW_MS;
+	const uint64_t settle_ms = bench->quick ? 1 : SETTLE_MS,
+		       window_ms = bench->quick ? QUICK_MS / 2 : WINDOW_MS;
 	double values[AGENT_VALUES];
 	int r = 0;
 	for (unsigned i = 0; i < members->count && r == 0; i++)
@@ -321,7 +348,8 @@ static int measure_shares(const struct bench *bench, struct members *members, en
 	for (unsigned i = 0; i < members->count && r == 0; i++)
 		r = agent_answer(&members->agents[i], values);
 	if (r == 0)
-		shares_measure(members->clients, members->count, settle_ms * 1000000, window_ms * 1000000, error_out);
+		shares_measure(members->clients, members->count, settle_ms * 1000000,
+			       window_ms * 1000000, error_out);
 	return r;
 }
 
@@ -331,7 +359,8 @@ struct figures {
 };
 
 /* Hundredths, the median of the runs, of so many rows of them: as words for a note. */
-static void write_parts(double (*parts)[BENCH_RUNS_MAX], unsigned count, unsigned runs, char *text, size_t bytes)
+static void write_parts(double (*parts)[BENCH_RUNS_MAX], unsigned count, unsigned runs, char *text,
+			size_t bytes)
 {
 	size_t at = 0;
 	text[0] = '\0';
@@ -340,7 +369,8 @@ static void write_parts(double (*parts)[BENCH_RUNS_MAX], unsigned count, unsigne
 				       100 * statistics_median(parts[i], runs));
 }
 
-static void tell_shares(struct bench *bench, const struct company *company, enum mode mode, struct figures *figures)
+static void tell_shares(struct bench *bench, const struct company *company, enum mode mode,
+			struct figures *figures)
 {
 	char note[BENCH_NOTE_BYTES], parts[PARTS_BYTES];
 	struct bench_result worst = {.name = mode == GRAPH ? company->graph : company->plain,
@@ -348,20 +378,23 @@ static void tell_shares(struct bench *bench, const struct company *company, enum
 				     .bound = BENCH_VALUE_AT_MOST,
 				     .target = 2,
 				     .note = note};
-	struct bench_result mean = {.name = mode == GRAPH ? company->graph_mean : company->plain_mean,
+	struct bench_result mean = {.name = mode == GRAPH ? company->graph_mean
+							  : company->plain_mean,
 				    .unit = "points",
 				    .note = "of all windows and clients"};
 	write_parts(figures->parts, company->count, bench->runs, parts, sizeof(parts));
-	(void)snprintf(note, sizeof(note),
-		       "worst client in the worst second; parts: %s %%; work done: %.0f %% of what they do alone",
-		       parts, 100 * statistics_median(figures->busy, bench->runs));
+	(void)snprintf(
+		note, sizeof(note),
+		"worst client in the worst second; parts: %s %%; work done: %.0f %% of what they do alone",
+		parts, 100 * statistics_median(figures->busy, bench->runs));
 	bench_summarise(figures->worst, NULL, bench->runs, &worst);
 	bench_tell(bench, &worst);
 	bench_summarise(figures->mean, NULL, bench->runs, &mean);
 	bench_tell(bench, &mean);
 }
 
-static int measure_mode(struct bench *bench, const struct company *company, struct members *members, enum mode mode)
+static int measure_mode(struct bench *bench, const struct company *company, struct members *members,
+			enum mode mode)
 {
 	struct figures figures;
 	int r = 0;
@@ -379,7 +412,7 @@ static int measure_mode(struct bench *bench, const struct company *company, stru
 	return r;
 }
 
-/* --- a share that was lent ----------------------------------------------------------------------------------------- */
+/* -------------------------------- a share that was lent --------------------------------- */
 
 /* When the windows begin of which the note tells: so long after the first submission. */
 static const unsigned afters_ms[] = {0, 5, 10, 20, 40, 80, 160};
@@ -392,26 +425,30 @@ struct lending {
 	double parts[AFTERS][BENCH_RUNS_MAX]; /* that it had in windows from then on */
 };
 
-static void note_lending(const struct members *members, uint64_t rest_ms, unsigned run, struct lending *lending)
+static void note_lending(const struct members *members, uint64_t rest_ms, unsigned run,
+			 struct lending *lending)
 {
 	const struct shares_client *back = &members->clients[0], *other = &members->clients[1];
 	const uint64_t window_ns = (uint64_t)BACK_WINDOW_MS * 1000000;
 	lending->back_ms[run] = shares_back(back, other, window_ns) / 1e6;
 	lending->first_ms[run] = shares_first(back) / 1e6;
-	lending->lent[run] =
-		shares_had(other, back->log->begin_ns + (uint64_t)back->log->clock_ns, rest_ms / 2 * 1000000);
+	lending->lent[run] = shares_had(other, back->log->begin_ns + (uint64_t)back->log->clock_ns,
+					rest_ms / 2 * 1000000);
 	for (unsigned i = 0; i < AFTERS; i++)
-		lending->parts[i][run] = shares_part_after(back, other, (uint64_t)afters_ms[i] * 1000000, window_ns);
+		lending->parts[i][run] =
+			shares_part_after(back, other, (uint64_t)afters_ms[i] * 1000000, window_ns);
 }
 
 /* The first rests while the second has all; then it begins again. */
-static int lend_once(const struct bench *bench, struct members *members, unsigned run, struct lending *lending)
+static int lend_once(const struct bench *bench, struct members *members, unsigned run,
+		     struct lending *lending)
 {
 	const uint64_t rest_ms = bench->quick ? 2 : REST_MS, back_ms = bench->quick ? 5 : BACK_MS;
 	double values[AGENT_VALUES];
 	int r = agent_measure(&members->agents[0], question(CLOCK, 0), values);
 	if (r == 0)
-		r = agent_ask(&members->agents[1], question(PLAIN, rest_ms + back_ms + BACK_WINDOW_MS));
+		r = agent_ask(&members->agents[1],
+			      question(PLAIN, rest_ms + back_ms + BACK_WINDOW_MS));
 	if (r < 0)
 		return r;
 	/* What is measured is a session that rested so long. */
@@ -428,8 +465,11 @@ static int measure_lent(struct bench *bench, struct members *members)
 {
 	struct lending lending;
 	char note[BENCH_NOTE_BYTES], first_note[BENCH_NOTE_BYTES], parts[PARTS_BYTES];
-	struct bench_result back = {
-		.name = "TG11.back", .unit = "ms", .bound = BENCH_VALUE_AT_MOST, .target = 10, .note = note};
+	struct bench_result back = {.name = "TG11.back",
+				    .unit = "ms",
+				    .bound = BENCH_VALUE_AT_MOST,
+				    .target = 10,
+				    .note = note};
 	struct bench_result first = {.name = "TG11.back.first", .unit = "ms", .note = first_note};
 	int r = 0;
 	for (unsigned run = 0; run < bench->runs && r == 0; run++)
@@ -437,10 +477,12 @@ static int measure_lent(struct bench *bench, struct members *members)
 	if (r < 0)
 		return r;
 	write_parts(lending.parts, AFTERS, bench->runs, parts, sizeof(parts));
-	(void)snprintf(note, sizeof(note),
-		       "until 75 of 100 has its part again; meanwhile the other had %.0f %% of the GPU",
-		       100 * statistics_median(lending.lent, bench->runs));
-	(void)snprintf(first_note, sizeof(first_note), "of 20 ms from 0 5 10 20 40 80 160 ms on it had %s %%", parts);
+	(void)snprintf(
+		note, sizeof(note),
+		"until 75 of 100 has its part again; meanwhile the other had %.0f %% of the GPU",
+		100 * statistics_median(lending.lent, bench->runs));
+	(void)snprintf(first_note, sizeof(first_note),
+		       "of 20 ms from 0 5 10 20 40 80 160 ms on it had %s %%", parts);
 	bench_summarise(lending.back_ms, NULL, bench->runs, &back);
 	bench_tell(bench, &back);
 	bench_summarise(lending.first_ms, NULL, bench->runs, &first);
@@ -448,7 +490,8 @@ static int measure_lent(struct bench *bench, struct members *members)
 	return 0;
 }
 
-static int measure_company(struct bench *bench, const struct company *company, const struct gpu_place *place)
+static int measure_company(struct bench *bench, const struct company *company,
+			   const struct gpu_place *place)
 {
 	struct members members = {.count = 0};
 	for (unsigned i = 0; i < SHARES_CLIENTS_MAX; i++)

@@ -1,8 +1,9 @@
 /*
- * TG15: buffers of one and a half times the device memory that the service has, and a kernel over each of them in turn,
- * again and again. The service is told to leave all other memory of the device free, so that its own is as small as is
- * wanted. Beside it a process with pinned memory copies both ways at once: what the link can do. What had to be moved is
- * what no order of going and coming could have saved: in each sweep all that the device cannot hold, once each way.
+ * TG15: buffers of one and a half times the device memory that the service has, and a kernel over
+ * each of them in turn, again and again. The service is told to leave all other memory of the
+ * device free, so that its own is as small as is wanted. Beside it a process with pinned memory
+ * copies both ways at once: what the link can do. What had to be moved is what no order of going
+ * and coming could have saved: in each sweep all that the device cannot hold, once each way.
  */
 #include "bench_client.h"
 #include "bench_statistics.h"
@@ -21,7 +22,7 @@
 enum {
 	BUFFERS = 48,
 	BUFFERS_HELD = 32, /* of them, by the service's part of the device */
-	QUICK_MIB = 128, /* so that a buffer goes in several parts */
+	QUICK_MIB = 128,   /* so that a buffer goes in several parts */
 	QUICK_LARGE_MIB = 512,
 	LARGE_MIB = 16384,
 	QUICK_STRIDE = 4096,
@@ -29,15 +30,16 @@ enum {
 	HEADROOM_LEAST_MIB = 256, /* the service's own default */
 	CONTEXTS_MIB = 1280,      /* of an engine and a standby on a real device */
 	LINK_MIB = 64,
-	LINK_QUICK_BYTES = 65536, /* on a double that the service has as well: there each process has all of the memory */
+	LINK_QUICK_BYTES = 65536, /* on a double that the service has as well: there each process
+				     has all of the memory */
 	LINK_MS = 100,
 	STATUS_WAIT_MS = 1200,
 	OPERATION_SHIFT = 48
 };
 
 /*
- * What the client is asked, above OPERATION_SHIFT: with the bytes of a buffer (0: none yet); over all in order; from where
- * it is to the other end; are the words right?
+ * What the client is asked, above OPERATION_SHIFT: with the bytes of a buffer (0: none yet); over
+ * all in order; from where it is to the other end; are the words right?
  */
 enum operation { BEGIN, SWEEP, BACK, CHECK };
 enum { SECONDS };
@@ -47,7 +49,7 @@ enum { IN_ORDER, THERE_AND_BACK };
 /* Only each so many words are touched. Known before the processes are forked. */
 static unsigned stride = 1, blocks = 1;
 
-/* --- the client ---------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- the client -------------------------------------- */
 
 struct set {
 	struct gpu_client client;
@@ -66,12 +68,15 @@ static int set_open(const char *place, void **state_out)
 		return -ENOMEM;
 	*state_out = set;
 	bool good = gpu_client_open(&set->client, place) &&
-		    client_good(sycl_kernel_bundle_from_source(set->client.queue, SYCL_SOURCE_PTX, gpu_load_ptx, NULL,
-							       &set->bundle),
+		    client_good(sycl_kernel_bundle_from_source(set->client.queue, SYCL_SOURCE_PTX,
+							       gpu_load_ptx, NULL, &set->bundle),
 				"the PTX bundle of loads") &&
-		    client_good(sycl_kernel_create(set->bundle, LOAD_KERNEL_BEGIN, &set->begin), LOAD_KERNEL_BEGIN) &&
-		    client_good(sycl_kernel_create(set->bundle, LOAD_KERNEL_SWEEP, &set->sweep), LOAD_KERNEL_SWEEP) &&
-		    client_good(sycl_kernel_create(set->bundle, LOAD_KERNEL_CHECK, &set->check), LOAD_KERNEL_CHECK);
+		    client_good(sycl_kernel_create(set->bundle, LOAD_KERNEL_BEGIN, &set->begin),
+				LOAD_KERNEL_BEGIN) &&
+		    client_good(sycl_kernel_create(set->bundle, LOAD_KERNEL_SWEEP, &set->sweep),
+				LOAD_KERNEL_SWEEP) &&
+		    client_good(sycl_kernel_create(set->bundle, LOAD_KERNEL_CHECK, &set->check),
+				LOAD_KERNEL_CHECK);
 	return good ? 0 : -EIO;
 }
 
@@ -100,21 +105,28 @@ static uint32_t seed_of(unsigned buffer)
 }
 
 /* `found` is an argument before the others, or NULL. */
-static bool submit(struct set *set, sycl_kernel kernel, unsigned buffer, uint32_t seed, sycl_buffer found)
+static bool submit(struct set *set, sycl_kernel kernel, unsigned buffer, uint32_t seed,
+		   sycl_buffer found)
 {
 	const uint32_t count = (uint32_t)set->words, step = stride;
 	uint32_t at = 0;
 	sycl_handler handler;
 	if (!client_good(sycl_handler_begin(set->client.queue, &handler), "sycl_handler_begin"))
 		return false;
-	if (found && !client_good(sycl_handler_set_accessor(handler, at++, found, SYCL_ACCESS_READ_WRITE), "found"))
+	if (found &&
+	    !client_good(sycl_handler_set_accessor(handler, at++, found, SYCL_ACCESS_READ_WRITE),
+			 "found"))
 		return false;
-	return client_good(sycl_handler_set_accessor(handler, at, set->buffers[buffer], SYCL_ACCESS_READ_WRITE),
+	return client_good(sycl_handler_set_accessor(handler, at, set->buffers[buffer],
+						     SYCL_ACCESS_READ_WRITE),
 			   "accessor") &&
 	       client_good(sycl_handler_set_value(handler, at + 1, sizeof(seed), &seed), "seed") &&
-	       client_good(sycl_handler_set_value(handler, at + 2, sizeof(count), &count), "count") &&
-	       client_good(sycl_handler_set_value(handler, at + 3, sizeof(step), &step), "stride") &&
-	       client_good(sycl_handler_parallel_for_nd(handler, kernel, sycl_range1((uint64_t)blocks * LOAD_BLOCK),
+	       client_good(sycl_handler_set_value(handler, at + 2, sizeof(count), &count),
+			   "count") &&
+	       client_good(sycl_handler_set_value(handler, at + 3, sizeof(step), &step),
+			   "stride") &&
+	       client_good(sycl_handler_parallel_for_nd(handler, kernel,
+							sycl_range1((uint64_t)blocks * LOAD_BLOCK),
 							sycl_range1(LOAD_BLOCK)),
 			   "sycl_handler_parallel_for_nd") &&
 	       client_good(sycl_handler_submit(handler, NULL), "sycl_handler_submit");
@@ -126,16 +138,17 @@ static bool begin(struct set *set, uint64_t bytes)
 	const uint64_t found_bytes = LOAD_FOUND * sizeof(uint32_t);
 	if (bytes == 0)
 		return true;
-	bool good =
-		client_good(sycl_buffer_create(set->client.platform, NULL, found_bytes, SYCL_HOST_NONE, &set->found),
-			    "found") &&
-		client_good(sycl_queue_fill(set->client.queue, set->found, 0, found_bytes, &zero, sizeof(zero), NULL),
-			    "fill");
+	bool good = client_good(sycl_buffer_create(set->client.platform, NULL, found_bytes,
+						   SYCL_HOST_NONE, &set->found),
+				"found") &&
+		    client_good(sycl_queue_fill(set->client.queue, set->found, 0, found_bytes,
+						&zero, sizeof(zero), NULL),
+				"fill");
 	set->words = bytes / sizeof(uint32_t);
 	for (unsigned i = 0; i < BUFFERS && good; i++)
-		good = client_good(
-			       sycl_buffer_create(set->client.platform, NULL, bytes, SYCL_HOST_NONE, &set->buffers[i]),
-			       "a buffer") &&
+		good = client_good(sycl_buffer_create(set->client.platform, NULL, bytes,
+						      SYCL_HOST_NONE, &set->buffers[i]),
+				   "a buffer") &&
 		       submit(set, set->begin, i, seed_of(i), NULL);
 	set->at_end = true;
 	return good && gpu_client_wait(&set->client);
@@ -161,7 +174,8 @@ static bool check(struct set *set)
 	for (unsigned i = 0; i < BUFFERS && good; i++)
 		good = submit(set, set->check, i, seed_of(i) + set->sweeps, set->found);
 	good = good &&
-	       client_good(sycl_queue_copy_to_host(set->client.queue, set->found, 0, found, sizeof(found), &event),
+	       client_good(sycl_queue_copy_to_host(set->client.queue, set->found, 0, found,
+						   sizeof(found), &event),
 			   "sycl_queue_copy_to_host") &&
 	       client_good(sycl_event_wait(event), "sycl_event_wait");
 	if (event)
@@ -197,7 +211,7 @@ static int set_measure(void *state, uint64_t count, double values_out[AGENT_VALU
 	return good ? 0 : -EIO;
 }
 
-/* --- the link ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- the link --------------------------------------- */
 
 /* Both ways at once, between pinned memory and the device. */
 struct link {
@@ -222,14 +236,17 @@ static int link_open(const char *place, void **state_out)
 		return -ENOMEM;
 	*state_out = link;
 	link->bytes = stride > 1 ? LINK_QUICK_BYTES : (size_t)LINK_MIB * MIB;
-	bool good = gpu_direct_open(&link->direct, place) && GOOD(stream_create(&link->back, STREAM_NON_BLOCKING));
+	bool good = gpu_direct_open(&link->direct, place) &&
+		    GOOD(stream_create(&link->back, STREAM_NON_BLOCKING));
 	for (int i = 0; i < 2 && good; i++) {
 		good = GOOD(host_allocate(&link->host[i], link->bytes, 0)) &&
 		       GOOD(memory_allocate(&link->device[i], link->bytes));
 		if (good)
 			memset(link->host[i], i, link->bytes);
 	}
-	return good && GOOD(memory_fill(link->device[1], 0, link->bytes / sizeof(uint32_t), link->direct.stream)) &&
+	return good &&
+			       GOOD(memory_fill(link->device[1], 0, link->bytes / sizeof(uint32_t),
+						link->direct.stream)) &&
 			       gpu_direct_wait(&link->direct)
 		       ? 0
 		       : -EIO;
@@ -253,14 +270,18 @@ static void link_close(void *state)
 static int link_rate(struct link *link, double values_out[AGENT_VALUES])
 {
 	enum { BATCH = 4 };
-	const uint64_t start = clock_now_ns(), end = start + (uint64_t)(stride > 1 ? 1 : LINK_MS) * 1000000;
+	const uint64_t start = clock_now_ns(),
+		       end = start + (uint64_t)(stride > 1 ? 1 : LINK_MS) * 1000000;
 	double bytes = 0;
 	bool good = true;
 	while (good && (bytes <= 0 || clock_now_ns() < end)) {
 		for (int i = 0; i < BATCH && good; i++)
-			good = GOOD(copy_in(link->device[0], link->host[0], link->bytes, link->direct.stream)) &&
-			       GOOD(copy_out(link->host[1], link->device[1], link->bytes, link->back));
-		good = good && GOOD(stream_synchronize(link->direct.stream)) && GOOD(stream_synchronize(link->back));
+			good = GOOD(copy_in(link->device[0], link->host[0], link->bytes,
+					    link->direct.stream)) &&
+			       GOOD(copy_out(link->host[1], link->device[1], link->bytes,
+					     link->back));
+		good = good && GOOD(stream_synchronize(link->direct.stream)) &&
+		       GOOD(stream_synchronize(link->back));
 		bytes += 2.0 * BATCH * (double)link->bytes;
 	}
 	values_out[RATE] = bytes / (double)(clock_now_ns() - start);
@@ -288,14 +309,15 @@ static int link_measure(void *state, uint64_t count, double values_out[AGENT_VAL
 static const struct agent_subject set_subject = {set_open, set_measure, set_close};
 static const struct agent_subject link_subject = {link_open, link_measure, link_close};
 
-/* --- measuring ----------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- measuring --------------------------------------- */
 
 struct spill_row {
 	struct private_service *service;
 	struct agent set, link;
-	bool is_large;                  /* a device on which contexts take memory, a standby's too */
+	bool is_large; /* a device on which contexts take memory, a standby's too */
 	uint64_t headroom, has, buffer; /* bytes: kept free; what the service has; of a buffer */
-	/* GB/s, in order and there and back: what must move, what the engine moved, what the link can do. */
+	/* GB/s, in order and there and back: what must move, what the engine moved, what the link
+	 * can do. */
 	double must[2][BENCH_RUNS_MAX], moved[2], link_rate[2][BENCH_RUNS_MAX];
 	double times_least[2]; /* what the engine moved, by what must move */
 };
@@ -333,14 +355,17 @@ static int service_that_spills(const struct bench *bench, struct spill_row *row)
 	int r = agent_measure(&row->link, ASK_MEMORY, values);
 	if (r < 0)
 		return r;
-	const uint64_t free_bytes = (uint64_t)values[FREE], least = (uint64_t)HEADROOM_LEAST_MIB * MIB;
+	const uint64_t free_bytes = (uint64_t)values[FREE],
+		       least = (uint64_t)HEADROOM_LEAST_MIB * MIB;
 	row->is_large = free_bytes > (uint64_t)LARGE_MIB * MIB;
 	const unsigned quick_mib = row->is_large ? QUICK_LARGE_MIB : QUICK_MIB;
 	const uint64_t wanted = (uint64_t)(bench->quick ? quick_mib : bench->memory_mib) * MIB;
 	const uint64_t contexts = row->is_large ? (uint64_t)CONTEXTS_MIB * MIB : 0;
 	blocks = bench->quick ? 1 : (unsigned)values[PROCESSORS] * LOAD_BLOCKS_HELD;
-	row->headroom = free_bytes > wanted + contexts + least ? free_bytes - wanted - contexts : least;
-	(void)snprintf(line, sizeof(line), "headroom_bytes = %llu\n", (unsigned long long)row->headroom);
+	row->headroom =
+		free_bytes > wanted + contexts + least ? free_bytes - wanted - contexts : least;
+	(void)snprintf(line, sizeof(line), "headroom_bytes = %llu\n",
+		       (unsigned long long)row->headroom);
 	/* Engines have it from the service. */
 	(void)setenv("SYCLD_SPILL", "1", 1);
 	r = gpu_service_with(line, false, &row->service);
@@ -363,8 +388,10 @@ static int begin_set(struct spill_row *row, const char *place)
 		r = agent_measure(&row->link, ASK_MEMORY, values);
 	if (r < 0)
 		return r;
-	row->has = values[FREE] > (double)row->headroom ? (uint64_t)values[FREE] - row->headroom : 0;
-	/* Half a one is left for what else the service has there: one more that has no room would be moved in each sweep. */
+	row->has =
+		values[FREE] > (double)row->headroom ? (uint64_t)values[FREE] - row->headroom : 0;
+	/* Half a one is left for what else the service has there: one more that has no room would
+	 * be moved in each sweep. */
 	row->buffer = 2 * row->has / (2 * BUFFERS_HELD + 1) / step * step;
 	if (row->buffer == 0 || row->buffer / sizeof(uint32_t) > UINT32_MAX) {
 		bench_complain("the service has %llu bytes of the device: too few, or too many",
@@ -382,8 +409,8 @@ static double least_of_sweep(const struct spill_row *row)
 }
 
 /* GB/s of that, and what the link can do. */
-static int measure_one(struct spill_row *row, enum operation operation, double *rate_out, double *link_out,
-		       double *seconds_out)
+static int measure_one(struct spill_row *row, enum operation operation, double *rate_out,
+		       double *link_out, double *seconds_out)
 {
 	double values[AGENT_VALUES];
 	int r = agent_measure(&row->link, ASK_RATE, values);
@@ -396,13 +423,15 @@ static int measure_one(struct spill_row *row, enum operation operation, double *
 }
 
 /* Each sweep finds what the one before it left. */
-static int measure_order(const struct bench *bench, struct spill_row *row, enum operation operation, int at)
+static int measure_order(const struct bench *bench, struct spill_row *row, enum operation operation,
+			 int at)
 {
 	const double before = moved_by_now(row->service);
 	double seconds = 0, all_seconds = 0;
 	int r = 0;
 	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
-		r = measure_one(row, operation, &row->must[at][run], &row->link_rate[at][run], &seconds);
+		r = measure_one(row, operation, &row->must[at][run], &row->link_rate[at][run],
+				&seconds);
 		all_seconds += seconds;
 	}
 	const double moved = moved_by_now(row->service) - before;
@@ -422,12 +451,13 @@ static int measure_sweeps(const struct bench *bench, struct spill_row *row)
 	return r == 0 ? agent_measure(&row->set, question(CHECK, 0), ignored) : r;
 }
 
-static void tell_order(struct bench *bench, const struct spill_row *row, int at, struct bench_result must,
-		       const char *moved_name)
+static void tell_order(struct bench *bench, const struct spill_row *row, int at,
+		       struct bench_result must, const char *moved_name)
 {
 	char note[BENCH_NOTE_BYTES];
 	struct bench_result moved = {.name = moved_name, .unit = "GB/s", .note = note};
-	(void)snprintf(note, sizeof(note), "what the engine moved then, by its own account: %.2f times what must move",
+	(void)snprintf(note, sizeof(note),
+		       "what the engine moved then, by its own account: %.2f times what must move",
 		       row->times_least[at]);
 	bench_summarise(row->must[at], row->link_rate[at], bench->runs, &must);
 	bench_tell(bench, &must);
@@ -439,10 +469,15 @@ static void tell_order(struct bench *bench, const struct spill_row *row, int at,
 static void tell(struct bench *bench, const struct spill_row *row)
 {
 	char note[BENCH_NOTE_BYTES];
-	const struct bench_result sweep = {
-		.name = "TG15.sweep", .unit = "GB/s", .bound = BENCH_RATIO_AT_LEAST, .target = 0.7, .note = note};
-	const struct bench_result back = {.name = "TG15.back", .unit = "GB/s", .note = "the same there and back"};
-	(void)snprintf(note, sizeof(note), "%.0f MiB on %.0f MiB: what must move, both ways; pinned copies both ways",
+	const struct bench_result sweep = {.name = "TG15.sweep",
+					   .unit = "GB/s",
+					   .bound = BENCH_RATIO_AT_LEAST,
+					   .target = 0.7,
+					   .note = note};
+	const struct bench_result back = {
+		.name = "TG15.back", .unit = "GB/s", .note = "the same there and back"};
+	(void)snprintf(note, sizeof(note),
+		       "%.0f MiB on %.0f MiB: what must move, both ways; pinned copies both ways",
 		       (double)(row->buffer * BUFFERS) / MIB, (double)row->has / MIB);
 	tell_order(bench, row, IN_ORDER, sweep, "TG15.sweep.moved");
 	tell_order(bench, row, THERE_AND_BACK, back, "TG15.back.moved");

@@ -1,6 +1,7 @@
 /*
- * TC13: a chain of 100 small kernels, each behind the one before by a buffer that it writes, until it is complete:
- * launched as one graph, and the same groups submitted one by one. Plain OpenCL has one by one alone.
+ * TC13: a chain of 100 small kernels, each behind the one before by a buffer that it writes, until
+ * it is complete: launched as one graph, and the same groups submitted one by one. Plain OpenCL has
+ * one by one alone.
  */
 #include "bench_client.h"
 #include "bench_compare.h"
@@ -14,9 +15,9 @@
 
 enum { CHAIN = 100, BUFFER_BYTES = 4096, GRAPH = 0, ONE_BY_ONE = 1, SUBMIT = 2 };
 
-#define KERNEL "advance"
+#define KERNEL          "advance"
 #define SOURCE_PORTABLE "SYCL_KERNEL void advance(SYCL_GLOBAL(uint) x) { x[0] += 1; }"
-#define SOURCE_OPENCL "kernel void advance(global uint *x) { x[0] += 1; }"
+#define SOURCE_OPENCL   "kernel void advance(global uint *x) { x[0] += 1; }"
 
 struct client_state {
 	struct client client;
@@ -89,13 +90,15 @@ static int open_client(const char *endpoint, void **state_out)
 		return -ENOMEM;
 	*state_out = s;
 	bool good = client_open(&s->client, endpoint, SOURCE_PORTABLE, KERNEL) &&
-		    client_good(sycl_buffer_create(s->client.platform, NULL, BUFFER_BYTES, SYCL_HOST_NONE, &s->buffer),
+		    client_good(sycl_buffer_create(s->client.platform, NULL, BUFFER_BYTES,
+						   SYCL_HOST_NONE, &s->buffer),
 				"sycl_buffer_create") &&
 		    client_good(record(s), "a graph");
 	return good ? 0 : -EIO;
 }
 
-/* Nanoseconds for each kernel until all of them are complete; for each launch of the graph until the call returns. */
+/* Nanoseconds for each kernel until all of them are complete; for each launch of the graph until
+ * the call returns. */
 static int graph_once(struct client_state *s, double *ns_out, double *submit_ns_out)
 {
 	uint64_t start = clock_now_ns();
@@ -116,7 +119,8 @@ static int chain_once(struct client_state *s, double *ns_out)
 
 static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	double *graphs = calloc(count * 3, sizeof(*graphs)), *chains = graphs ? graphs + count : NULL;
+	double *graphs = calloc(count * 3, sizeof(*graphs)),
+	       *chains = graphs ? graphs + count : NULL;
 	double *submits = graphs ? chains + count : NULL;
 	int r = graphs ? 0 : -ENOMEM;
 	for (uint64_t i = 0; i < count && r == 0; i++) {
@@ -156,8 +160,10 @@ static int open_direct(const char *cache, void **state_out)
 	direct_use_cache(cache);
 	if (!direct_open(&s->direct, SOURCE_OPENCL, KERNEL))
 		return -EIO;
-	s->buffer = s->direct.cl.clCreateBuffer(s->direct.context, CL_MEM_READ_WRITE, BUFFER_BYTES, NULL, NULL);
-	bool good = s->buffer && s->direct.cl.clSetKernelArg(s->direct.kernel, 0, sizeof(cl_mem), &s->buffer) == CL_SUCCESS;
+	s->buffer = s->direct.cl.clCreateBuffer(s->direct.context, CL_MEM_READ_WRITE, BUFFER_BYTES,
+						NULL, NULL);
+	bool good = s->buffer && s->direct.cl.clSetKernelArg(s->direct.kernel, 0, sizeof(cl_mem),
+							     &s->buffer) == CL_SUCCESS;
 	return good ? 0 : -EIO;
 }
 
@@ -176,34 +182,43 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 		r = good ? 0 : -EIO;
 	}
 	if (r == 0)
-		values_out[GRAPH] = values_out[ONE_BY_ONE] = values_out[SUBMIT] = statistics_median(chains, count);
+		values_out[GRAPH] = values_out[ONE_BY_ONE] = values_out[SUBMIT] =
+			statistics_median(chains, count);
 	free(chains);
 	return r;
 }
 
-static const struct agent_subject client_subject = { open_client, measure_client, close_client };
-static const struct agent_subject direct_subject = { open_direct, measure_direct, close_direct };
+static const struct agent_subject client_subject = {open_client, measure_client, close_client};
+static const struct agent_subject direct_subject = {open_direct, measure_direct, close_direct};
 
 int row_graph(struct bench *bench)
 {
-	struct comparison comparison = { &client_subject, &direct_subject, bench->quick ? 3 : 400,
-					 bench->quick ? 1 : 40 };
-	struct bench_result graph = { .name = "TC13.graph", .unit = "ns",
-				      .note = "each of 100 kernels, in one graph; baseline clEnqueueNDRangeKernel" };
-	struct bench_result chain = { .name = "TC13.one_by_one", .unit = "ns",
-				      .note = "the same by sycl_queue_launch; baseline as above" };
-	struct bench_result submit = { .name = "TC13.submit", .unit = "ns",
-				       .note = "the one call that launches all 100; baseline as above, of one kernel" };
+	struct comparison comparison = {&client_subject, &direct_subject, bench->quick ? 3 : 400,
+					bench->quick ? 1 : 40};
+	struct bench_result graph = {
+		.name = "TC13.graph",
+		.unit = "ns",
+		.note = "each of 100 kernels, in one graph; baseline clEnqueueNDRangeKernel"};
+	struct bench_result chain = {.name = "TC13.one_by_one",
+				     .unit = "ns",
+				     .note = "the same by sycl_queue_launch; baseline as above"};
+	struct bench_result submit = {
+		.name = "TC13.submit",
+		.unit = "ns",
+		.note = "the one call that launches all 100; baseline as above, of one kernel"};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;
 	int r = bench_compare(bench, &comparison, compared);
 	if (r == 0) {
-		bench_summarise(compared->service[GRAPH], compared->direct[GRAPH], compared->runs, &graph);
+		bench_summarise(compared->service[GRAPH], compared->direct[GRAPH], compared->runs,
+				&graph);
 		bench_tell(bench, &graph);
-		bench_summarise(compared->service[ONE_BY_ONE], compared->direct[ONE_BY_ONE], compared->runs, &chain);
+		bench_summarise(compared->service[ONE_BY_ONE], compared->direct[ONE_BY_ONE],
+				compared->runs, &chain);
 		bench_tell(bench, &chain);
-		bench_summarise(compared->service[SUBMIT], compared->direct[SUBMIT], compared->runs, &submit);
+		bench_summarise(compared->service[SUBMIT], compared->direct[SUBMIT], compared->runs,
+				&submit);
 		bench_tell(bench, &submit);
 	}
 	free(compared);

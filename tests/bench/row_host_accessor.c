@@ -1,6 +1,7 @@
 /*
- * TC5: a host accessor on a buffer whose contents a kernel has just written on the processor, against a copy of as many
- * bytes. The service's side fails, so that there is no figure, if it sees other contents or the engine has moved any.
+ * TC5: a host accessor on a buffer whose contents a kernel has just written on the processor,
+ * against a copy of as many bytes. The service's side fails, so that there is no figure, if it sees
+ * other contents or the engine has moved any.
  */
 #include "bench_client.h"
 #include "bench_compare.h"
@@ -59,9 +60,11 @@ static bool make_buffer(struct accessor_client *mine, uint64_t bytes)
 	drop_buffer(mine);
 	mine->bytes = bytes;
 	/* Filled, so that every page is there. */
-	return client_good(sycl_buffer_create(mine->client.platform, NULL, bytes, SYCL_HOST_NONE, &mine->buffer),
+	return client_good(sycl_buffer_create(mine->client.platform, NULL, bytes, SYCL_HOST_NONE,
+					      &mine->buffer),
 			   "sycl_buffer_create") &&
-	       client_good(sycl_queue_fill(mine->client.queue, mine->buffer, 0, bytes, &pattern, sizeof(pattern), NULL),
+	       client_good(sycl_queue_fill(mine->client.queue, mine->buffer, 0, bytes, &pattern,
+					   sizeof(pattern), NULL),
 			   "sycl_queue_fill") &&
 	       client_wait(&mine->client);
 }
@@ -70,12 +73,17 @@ static bool write_ends(struct accessor_client *mine, uint32_t value)
 {
 	sycl_handler handler;
 	uint64_t last = mine->bytes / sizeof(uint32_t) - 1;
-	return client_good(sycl_handler_begin(mine->client.queue, &handler), "sycl_handler_begin") &&
-	       client_good(sycl_handler_set_accessor(handler, 0, mine->buffer, SYCL_ACCESS_READ_WRITE), "accessor") &&
+	return client_good(sycl_handler_begin(mine->client.queue, &handler),
+			   "sycl_handler_begin") &&
+	       client_good(
+		       sycl_handler_set_accessor(handler, 0, mine->buffer, SYCL_ACCESS_READ_WRITE),
+		       "accessor") &&
 	       client_good(sycl_handler_set_value(handler, 1, sizeof(last), &last), "value") &&
 	       client_good(sycl_handler_set_value(handler, 2, sizeof(value), &value), "value") &&
-	       client_good(sycl_handler_single_task(handler, mine->client.kernel), "sycl_handler_single_task") &&
-	       client_good(sycl_handler_submit(handler, NULL), "sycl_handler_submit") && client_wait(&mine->client);
+	       client_good(sycl_handler_single_task(handler, mine->client.kernel),
+			   "sycl_handler_single_task") &&
+	       client_good(sycl_handler_submit(handler, NULL), "sycl_handler_submit") &&
+	       client_wait(&mine->client);
 }
 
 /* From asking to the pointer, with the kernel known to be over. */
@@ -87,7 +95,8 @@ static bool access_once(struct accessor_client *mine, uint32_t value, double *us
 	if (!write_ends(mine, value))
 		return false;
 	uint64_t start = clock_now_ns();
-	if (!client_good(sycl_host_accessor_create(mine->buffer, SYCL_ACCESS_READ_WRITE, &accessor), "host accessor"))
+	if (!client_good(sycl_host_accessor_create(mine->buffer, SYCL_ACCESS_READ_WRITE, &accessor),
+			 "host accessor"))
 		return false;
 	bool good = client_good(sycl_host_accessor_get_pointer(accessor, &pointer), "its pointer");
 	*us_out = (double)(clock_now_ns() - start) / 1000;
@@ -96,13 +105,15 @@ static bool access_once(struct accessor_client *mine, uint32_t value, double *us
 		bench_complain("a host accessor shows other contents than the kernel wrote");
 		good = false;
 	}
-	return client_good(sycl_host_accessor_release(accessor), "sycl_host_accessor_release") && good;
+	return client_good(sycl_host_accessor_release(accessor), "sycl_host_accessor_release") &&
+	       good;
 }
 
 static bool moved_nothing(const struct accessor_client *mine)
 {
 	struct sycl_usage usage = SYCL_USAGE_INIT;
-	if (!client_good(sycl_platform_get_usage(mine->client.platform, &usage), "sycl_platform_get_usage"))
+	if (!client_good(sycl_platform_get_usage(mine->client.platform, &usage),
+			 "sycl_platform_get_usage"))
 		return false;
 	if (usage.bytes_to_host || usage.bytes_to_device)
 		bench_complain("the engine has copied a buffer that lies on the host");
@@ -178,22 +189,26 @@ static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_V
 	return 0;
 }
 
-static const struct agent_subject client_subject = { open_client, measure_client, close_client };
-static const struct agent_subject copier_subject = { open_copier, measure_copier, close_copier };
+static const struct agent_subject client_subject = {open_client, measure_client, close_client};
+static const struct agent_subject copier_subject = {open_copier, measure_copier, close_copier};
 
 int row_host_accessor(struct bench *bench)
 {
 	uint64_t bytes = bench->quick ? QUICK_BYTES : WHOLE_BYTES;
-	struct comparison comparison = { &client_subject, &copier_subject, bytes, bytes };
+	struct comparison comparison = {&client_subject, &copier_subject, bytes, bytes};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;
 	int r = bench_compare(bench, &comparison, compared);
 	for (int value = P50; value <= P99 && r == 0; value++) {
-		struct bench_result result = { .name = value == P50 ? "TC5.p50" : "TC5.p99", .unit = "us", .target = 50,
-					       .note = "beside a copy of as many bytes; nothing was copied" };
+		struct bench_result result = {
+			.name = value == P50 ? "TC5.p50" : "TC5.p99",
+			.unit = "us",
+			.target = 50,
+			.note = "beside a copy of as many bytes; nothing was copied"};
 		result.bound = value == P50 ? BENCH_VALUE_AT_MOST : BENCH_NO_TARGET;
-		bench_summarise(compared->service[value], compared->direct[value], compared->runs, &result);
+		bench_summarise(compared->service[value], compared->direct[value], compared->runs,
+				&result);
 		bench_tell(bench, &result);
 	}
 	free(compared);

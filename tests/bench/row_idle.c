@@ -1,6 +1,6 @@
 /*
- * TC7: what a service costs that nobody uses, and what a client costs that does nothing. Clients here have connected,
- * made a queue and a kernel, and run it once.
+ * TC7: what a service costs that nobody uses, and what a client costs that does nothing. Clients
+ * here have connected, made a queue and a kernel, and run it once.
  */
 #include "bench.h"
 #include "bench_process.h"
@@ -35,7 +35,7 @@ static int start_client(const struct idle *idle, struct child *client)
 {
 	char program[PATH_MAX];
 	int r = build_path("tests", "idle_client", program, sizeof(program));
-	const char *argv[] = { program, idle->service->endpoint, NULL };
+	const char *argv[] = {program, idle->service->endpoint, NULL};
 	return r == 0 ? child_start(argv, NULL, client) : r;
 }
 
@@ -58,7 +58,8 @@ static int ask_memory(struct child *client, double *bytes_out)
 	return r < 0 ? r : read_memory(client, bytes_out);
 }
 
-/* One client comes and goes first: it brings up the engine and its devices, which is not what another client costs. */
+/* One client comes and goes first: it brings up the engine and its devices, which is not what
+ * another client costs. */
 static int start(struct idle *idle)
 {
 	double ignored;
@@ -82,19 +83,20 @@ static int start(struct idle *idle)
 	return r == 0 && idle->group.count < 2 ? -ESRCH : r;
 }
 
-static void tell_one(struct idle *idle, const char *name, const char *unit, double value, double target,
-		     const char *note)
+static void tell_one(struct idle *idle, const char *name, const char *unit, double value,
+		     double target, const char *note)
 {
-	struct bench_result result = { .name = name, .unit = unit, .target = target, .note = note };
+	struct bench_result result = {.name = name, .unit = unit, .target = target, .note = note};
 	result.bound = target > 0 ? BENCH_VALUE_AT_MOST : BENCH_NO_TARGET;
 	bench_summarise(&value, NULL, 1, &result);
 	bench_tell(idle->bench, &result);
 }
 
-/* All are there before any connects, and all are connected when they are asked again: shared pages divide alike. */
+/* All are there before any connects, and all are connected when they are asked again: shared pages
+ * divide alike. */
 static int measure_clients(struct idle *idle, double *growth_out)
 {
-	double before[CLIENTS_MAX] = { 0 }, after[CLIENTS_MAX] = { 0 };
+	double before[CLIENTS_MAX] = {0}, after[CLIENTS_MAX] = {0};
 	int r = 0;
 	for (unsigned i = 0; i < idle->count && r == 0; i++)
 		r = read_memory(&idle->clients[i], &before[i]);
@@ -119,9 +121,12 @@ static int measure_memory(struct idle *idle)
 	int64_t service_after = process_group_memory_bytes(&idle->group);
 	double service = (double)(service_after - service_before) / 1024 / idle->count;
 	client /= 1024;
-	tell_one(idle, "TC7.memory", "KiB/client", service + client, 256, "both parts below together; no file's pages");
-	tell_one(idle, "TC7.memory.service", "KiB/client", service, 0, "growth of sycld and its engine");
-	tell_one(idle, "TC7.memory.client", "KiB/client", client, 0, "growth of the client's process");
+	tell_one(idle, "TC7.memory", "KiB/client", service + client, 256,
+		 "both parts below together; no file's pages");
+	tell_one(idle, "TC7.memory.service", "KiB/client", service, 0,
+		 "growth of sycld and its engine");
+	tell_one(idle, "TC7.memory.client", "KiB/client", client, 0,
+		 "growth of the client's process");
 	return 0;
 }
 
@@ -139,15 +144,22 @@ static int measure_rest(struct idle *idle)
 			return -ENOTSUP;
 		(void)poll(NULL, 0, piece_ms > 0 ? piece_ms : 1);
 		double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
-		cpu[run] = (double)(process_group_cpu_ns(&idle->group) - cpu_before) / 1e6 * 60 / seconds;
+		cpu[run] = (double)(process_group_cpu_ns(&idle->group) - cpu_before) / 1e6 * 60 /
+			   seconds;
 		wakes[run] = (double)(process_group_wakes(&idle->group) - wakes_before) / seconds;
 	}
-	struct bench_result result = { .name = "TC7.cpu", .unit = "ms/min", .bound = BENCH_VALUE_AT_MOST, .target = 1,
-				       .note = "sycld and engine, all clients connected and idle" };
+	struct bench_result result = {.name = "TC7.cpu",
+				      .unit = "ms/min",
+				      .bound = BENCH_VALUE_AT_MOST,
+				      .target = 1,
+				      .note = "sycld and engine, all clients connected and idle"};
 	bench_summarise(cpu, NULL, runs, &result);
 	bench_tell(idle->bench, &result);
-	result = (struct bench_result){ .name = "TC7.wakes", .unit = "1/s", .bound = BENCH_VALUE_AT_MOST, .target = 1,
-					.note = "voluntary context switches of all their threads" };
+	result = (struct bench_result){.name = "TC7.wakes",
+				       .unit = "1/s",
+				       .bound = BENCH_VALUE_AT_MOST,
+				       .target = 1,
+				       .note = "voluntary context switches of all their threads"};
 	bench_summarise(wakes, NULL, runs, &result);
 	bench_tell(idle->bench, &result);
 	return 0;
@@ -155,7 +167,7 @@ static int measure_rest(struct idle *idle)
 
 int row_idle(struct bench *bench)
 {
-	CLEANUP(idle_end) struct idle idle = { .bench = bench };
+	CLEANUP(idle_end) struct idle idle = {.bench = bench};
 	int r = start(&idle);
 	if (r == 0)
 		r = measure_memory(&idle);

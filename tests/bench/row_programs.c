@@ -1,7 +1,8 @@
 /*
- * The example programs (client/examples/programs), each beside what it computes on the CPU to check its results: from the
- * first submission until the results are on the host, kernels built and run before; and the same in one thread, in double
- * precision where it is about numbers. A wrong result is no measurement.
+ * The example programs (client/examples/programs), each beside what it computes on the CPU to check
+ * its results: from the first submission until the results are on the host, kernels built and run
+ * before; and the same in one thread, in double precision where it is about numbers. A wrong result
+ * is no measurement.
  */
 #include "bench.h"
 #include "bench_statistics.h"
@@ -20,10 +21,12 @@ struct timed {
 	unsigned lines; /* the first one is not counted */
 };
 
-static void name_result(const struct bench *bench, const struct timed *timed, char name_out[BENCH_NAME_BYTES])
+static void name_result(const struct bench *bench, const struct timed *timed,
+			char name_out[BENCH_NAME_BYTES])
 {
 	const bool is_gpu = strcmp(bench->device, "gpu") == 0;
-	(void)snprintf(name_out, BENCH_NAME_BYTES, "programs.%s%.24s", is_gpu ? "gpu." : "", timed->name);
+	(void)snprintf(name_out, BENCH_NAME_BYTES, "programs.%s%.24s", is_gpu ? "gpu." : "",
+		       timed->name);
 }
 
 static int tell(struct bench *bench, const struct timed *timed)
@@ -37,11 +40,12 @@ static int tell(struct bench *bench, const struct timed *timed)
 		return 0;
 	}
 	if (timed->lines != bench->runs + 1) {
-		bench_complain("%s ran %u times instead of %u", timed->name, timed->lines, bench->runs + 1);
+		bench_complain("%s ran %u times instead of %u", timed->name, timed->lines,
+			       bench->runs + 1);
 		return -EPROTO;
 	}
 	(void)snprintf(note, sizeof(note), "edge %s; beside one thread of the CPU", timed->edge);
-	struct bench_result result = { .name = name, .unit = "ms", .note = note };
+	struct bench_result result = {.name = name, .unit = "ms", .note = note};
 	bench_summarise(timed->device_ms, timed->cpu_ms, bench->runs, &result);
 	bench_tell(bench, &result);
 	return 0;
@@ -58,7 +62,7 @@ static int take_line(struct bench *bench, struct timed *timed, char *line)
 		int r = tell(bench, timed);
 		if (r < 0)
 			return r;
-		*timed = (struct timed){ .lines = 0 };
+		*timed = (struct timed){.lines = 0};
 		(void)snprintf(timed->name, sizeof(timed->name), "%s", parts[0]);
 		(void)snprintf(timed->edge, sizeof(timed->edge), "%s", parts[1]);
 	}
@@ -81,7 +85,7 @@ static int take_line(struct bench *bench, struct timed *timed, char *line)
 
 static int take_lines(struct bench *bench, struct child *child)
 {
-	struct timed timed = { .lines = 0 };
+	struct timed timed = {.lines = 0};
 	char line[sizeof(child->line)];
 	int r = 0, got;
 	while (r == 0 && (got = child_read_line(child, line, sizeof(line), LINE_NS)) != 0) {
@@ -100,10 +104,12 @@ static int run_programs(struct bench *bench, const struct private_service *servi
 		return r;
 	(void)snprintf(runs, sizeof(runs), "%u", bench->runs + 1);
 	const char *size = bench->quick ? "tiny" : bench->size;
-	const char *argv[] = { program, "--endpoint", service->endpoint, "--device", bench->device, "--size", size, "--times",
-			       "--runs", runs, NULL, NULL, NULL, NULL };
+	const char *argv[] = {
+		program, "--endpoint", service->endpoint, "--device", bench->device, "--size",
+		size,    "--times",    "--runs",          runs,       NULL,          NULL,
+		NULL,    NULL};
 	/* Most of their time in a cold cache is that of a compiler of kernels. */
-	static const char *const few[] = { "gemm", "bfs", "scan" };
+	static const char *const few[] = {"gemm", "bfs", "scan"};
 	for (int i = 0; bench->quick && i < 3; i++)
 		argv[10 + i] = few[i];
 	CLEANUP(child_end) struct child child = CHILD_INIT;

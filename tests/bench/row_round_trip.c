@@ -27,8 +27,8 @@ static bool direct_once(void *state)
 }
 
 /* Microseconds. */
-static int measure(bool (*once)(void *state), void *state, uint64_t count, struct bench_samples *kept,
-		   double values_out[AGENT_VALUES])
+static int measure(bool (*once)(void *state), void *state, uint64_t count,
+		   struct bench_samples *kept, double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(count * sizeof(*samples));
 	if (!samples)
@@ -57,22 +57,26 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 	return measure(direct_once, state, count, direct_samples, values_out);
 }
 
-static const struct agent_subject client_subject = { subject_client_open, measure_client, subject_client_close };
-static const struct agent_subject direct_subject = { subject_direct_open, measure_direct, subject_direct_close };
+static const struct agent_subject client_subject = {subject_client_open, measure_client,
+						    subject_client_close};
+static const struct agent_subject direct_subject = {subject_direct_open, measure_direct,
+						    subject_direct_close};
 
-static void tell(struct bench *bench, const struct compared *compared, int value, const char *name, const char *note)
+static void tell(struct bench *bench, const struct compared *compared, int value, const char *name,
+		 const char *note)
 {
-	struct bench_result result = { .name = name, .unit = "us", .target = 1.25, .note = note };
+	struct bench_result result = {.name = name, .unit = "us", .target = 1.25, .note = note};
 	/* The target speaks of the middle; the tail is told beside it. */
 	result.bound = value == P50 ? BENCH_RATIO_AT_MOST : BENCH_NO_TARGET;
 	bench_summarise(compared->service[value], compared->direct[value], compared->runs, &result);
 	bench_tell(bench, &result);
 }
 
-static int run_variant(struct bench *bench, const char *names[2], const char *where, const char *note)
+static int run_variant(struct bench *bench, const char *names[2], const char *where,
+		       const char *note)
 {
-	struct comparison comparison = { &client_subject, &direct_subject, bench->quick ? 50 : 20000,
-					 bench->quick ? 10 : 2000 };
+	struct comparison comparison = {&client_subject, &direct_subject, bench->quick ? 50 : 20000,
+					bench->quick ? 10 : 2000};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;
@@ -82,7 +86,8 @@ static int run_variant(struct bench *bench, const char *names[2], const char *wh
 	for (int value = P50; value <= P99 && r == 0; value++)
 		tell(bench, compared, value, names[value], note);
 	if (r == 0)
-		r = bench_picture_samples(bench, where, "round trip of an empty kernel", client_samples, direct_samples);
+		r = bench_picture_samples(bench, where, "round trip of an empty kernel",
+					  client_samples, direct_samples);
 	client_samples = bench_samples_free(client_samples);
 	direct_samples = bench_samples_free(direct_samples);
 	free(compared);
@@ -91,8 +96,8 @@ static int run_variant(struct bench *bench, const char *names[2], const char *wh
 
 int row_round_trip(struct bench *bench)
 {
-	const char *pinned[] = { "TC1.pinned.p50", "TC1.pinned.p99" };
-	const char *unpinned[] = { "TC1.unpinned.p50", "TC1.unpinned.p99" };
+	const char *pinned[] = {"TC1.pinned.p50", "TC1.pinned.p99"};
+	const char *unpinned[] = {"TC1.unpinned.p50", "TC1.unpinned.p99"};
 	int r = bench_pin();
 	if (r == 0)
 		r = run_variant(bench, pinned, "TC1.pinned", "everything on one processor");

@@ -1,7 +1,7 @@
 /*
- * TC8: the round trip of an active client, with nobody else connected but the active ones and with many idle ones
- * beside them; and of a quiet client, alone and beside clients that misbehave. A client is a connection, a session of
- * its own.
+ * TC8: the round trip of an active client, with nobody else connected but the active ones and with
+ * many idle ones beside them; and of a quiet client, alone and beside clients that misbehave. A
+ * client is a connection, a session of its own.
  */
 #include "bench_client.h"
 #include "bench_compare.h"
@@ -26,10 +26,11 @@ enum {
 	PROGRAMS = 10,
 	ACTIVE_EACH = 10,
 	IDLE_EACH = 90,
-	TRIPS = 200,   /* of each active client and run */
+	TRIPS = 200, /* of each active client and run */
 	QUIET_TRIPS = 1000,
 	QUIET_PAUSE_MS = 1,
-	BURNERS = 3, /* as many busy threads as a flood makes: the client's, the engine's front and its device's */
+	BURNERS = 3, /* as many busy threads as a flood makes: the client's, the engine's front and
+			its device's */
 	SAMPLES_EACH = ACTIVE_EACH * TRIPS,
 };
 
@@ -61,7 +62,8 @@ static int program_open(const char *argument, void **state_out)
 	program->number = (unsigned)strtoul(argument, &end, 10);
 	program->endpoint = end + 1;
 	for (int i = 0; i < ACTIVE_EACH; i++)
-		if (!client_open(&program->active[i], program->endpoint, EMPTY_PORTABLE, EMPTY_KERNEL))
+		if (!client_open(&program->active[i], program->endpoint, EMPTY_PORTABLE,
+				 EMPTY_KERNEL))
 			return -EIO;
 	return 0;
 }
@@ -87,7 +89,8 @@ static void program_close(void *state)
 static int idle_join(struct program *program)
 {
 	for (int i = 0; i < IDLE_EACH; i++)
-		if (!client_good(sycl_platform_open(program->endpoint, &program->idle[i]), "sycl_platform_open"))
+		if (!client_good(sycl_platform_open(program->endpoint, &program->idle[i]),
+				 "sycl_platform_open"))
 			return -EIO;
 	return 0;
 }
@@ -101,12 +104,14 @@ static bool round_trip(struct client *client, double *us_out)
 	return true;
 }
 
-/* One client after the other: so many round trips are under way at one time as there are programs. */
+/* One client after the other: so many round trips are under way at one time as there are programs.
+ */
 static int run_trips(struct program *program, uint64_t trips)
 {
 	for (uint64_t trip = 0; trip < trips; trip++)
 		for (uint64_t i = 0; i < ACTIVE_EACH; i++)
-			if (!round_trip(&program->active[i], &shared->us[program->number][trip * ACTIVE_EACH + i]))
+			if (!round_trip(&program->active[i],
+					&shared->us[program->number][trip * ACTIVE_EACH + i]))
 				return -EIO;
 	return 0;
 }
@@ -125,7 +130,7 @@ static int program_measure(void *state, uint64_t ask, double values_out[AGENT_VA
 	}
 }
 
-static const struct agent_subject program_subject = { program_open, program_measure, program_close };
+static const struct agent_subject program_subject = {program_open, program_measure, program_close};
 
 struct crowd {
 	struct private_service *service;
@@ -193,13 +198,15 @@ struct sides {
 	double p50[2][BENCH_RUNS_MAX], p99[2][BENCH_RUNS_MAX];
 };
 
-static void tell(struct bench *bench, const struct sides *sides, const char *names[2], double target, const char *note)
+static void tell(struct bench *bench, const struct sides *sides, const char *names[2],
+		 double target, const char *note)
 {
 	for (int tail = 0; tail < 2; tail++) {
-		struct bench_result result = { .name = names[tail], .unit = "us", .target = target, .note = note };
+		struct bench_result result = {
+			.name = names[tail], .unit = "us", .target = target, .note = note};
 		result.bound = tail && target > 0 ? BENCH_RATIO_AT_MOST : BENCH_NO_TARGET;
-		bench_summarise(tail ? sides->p99[0] : sides->p50[0], tail ? sides->p99[1] : sides->p50[1], bench->runs,
-				&result);
+		bench_summarise(tail ? sides->p99[0] : sides->p50[0],
+				tail ? sides->p99[1] : sides->p50[1], bench->runs, &result);
 		bench_tell(bench, &result);
 	}
 }
@@ -223,9 +230,10 @@ static int row_crowd(struct bench *bench)
 			sides.p99[side][run] = values[1];
 		}
 	}
-	static const char *names[2] = { "TC8.p50", "TC8.p99" };
+	static const char *names[2] = {"TC8.p50", "TC8.p99"};
 	if (r == 0)
-		tell(bench, &sides, names, 2, "1,000 connected and 100 active, beside 100 and 100; ten trips under way");
+		tell(bench, &sides, names, 2,
+		     "1,000 connected and 100 active, beside 100 and 100; ten trips under way");
 	return r;
 }
 
@@ -247,11 +255,12 @@ static int quiet_measure(void *state, uint64_t trips, double values_out[AGENT_VA
 	return r;
 }
 
-static const struct agent_subject quiet_subject = { subject_client_open, quiet_measure, subject_client_close };
+static const struct agent_subject quiet_subject = {subject_client_open, quiet_measure,
+						   subject_client_close};
 
 /*
- * Who is beside the quiet client: a worker of the tests of whole processes, that says a word when it misbehaves; or
- * nobody who uses the service, but as many threads as a flood keeps busy.
+ * Who is beside the quiet client: a worker of the tests of whole processes, that says a word when
+ * it misbehaves; or nobody who uses the service, but as many threads as a flood keeps busy.
  */
 struct rude {
 	const char *command, *word;
@@ -295,7 +304,8 @@ static int rude_start(const struct private_service *service, struct rude *rude)
 		return burn(rude);
 	int r = build_path("tests", "worker", program, sizeof(program));
 	/* More than it comes to. */
-	const char *argv[] = { program, rude->command, "--endpoint", service->endpoint, "--count", "1000000000", NULL };
+	const char *argv[] = {program,   rude->command, "--endpoint", service->endpoint,
+			      "--count", "1000000000",  NULL};
 	if (r == 0)
 		r = child_start(argv, NULL, &rude->child);
 	if (r == 0)
@@ -319,7 +329,7 @@ static void quiet_end(struct quiet *quiet)
 static int quiet_beside(struct quiet *quiet, const char *command, const char *word, uint64_t trips,
 			double values_out[AGENT_VALUES])
 {
-	struct rude rude = { .command = command, .word = word, .child = CHILD_INIT };
+	struct rude rude = {.command = command, .word = word, .child = CHILD_INIT};
 	int r = command ? rude_start(quiet->service, &rude) : 0;
 	if (r == 0)
 		r = agent_measure(&quiet->agent, trips, values_out);
@@ -330,9 +340,10 @@ static int quiet_beside(struct quiet *quiet, const char *command, const char *wo
 	return r;
 }
 
-static int row_quiet(struct bench *bench, const char *command, const char *word, const char *names[2], const char *note)
+static int row_quiet(struct bench *bench, const char *command, const char *word,
+		     const char *names[2], const char *note)
 {
-	CLEANUP(quiet_end) struct quiet quiet = { NULL, AGENT_INIT };
+	CLEANUP(quiet_end) struct quiet quiet = {NULL, AGENT_INIT};
 	struct sides sides;
 	double values[AGENT_VALUES];
 	uint64_t trips = bench->quick ? 10 : QUIET_TRIPS;
@@ -356,20 +367,24 @@ static int row_quiet(struct bench *bench, const char *command, const char *word,
 
 int row_scale(struct bench *bench)
 {
-	void *memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	shared = memory;
 	int r = row_crowd(bench);
-	static const char *flood[2] = { "TC8.flood.p50", "TC8.flood.p99" };
-	static const char *busy[2] = { "TC8.busy.p50", "TC8.busy.p99" };
-	static const char *silent[2] = { "TC8.silent.p50", "TC8.silent.p99" };
+	static const char *flood[2] = {"TC8.flood.p50", "TC8.flood.p99"};
+	static const char *busy[2] = {"TC8.busy.p50", "TC8.busy.p99"};
+	static const char *silent[2] = {"TC8.silent.p50", "TC8.silent.p99"};
 	if (r == 0)
-		r = row_quiet(bench, "count", "ready", flood, "a quiet client beside one that submits on and on, and alone");
+		r = row_quiet(bench, "count", "ready", flood,
+			      "a quiet client beside one that submits on and on, and alone");
 	if (r == 0)
-		r = row_quiet(bench, "burn", NULL, busy, "beside three that only compute, and alone: the processors' part");
+		r = row_quiet(bench, "burn", NULL, busy,
+			      "beside three that only compute, and alone: the processors' part");
 	if (r == 0)
-		r = row_quiet(bench, "undrained", "full", silent, "a quiet client beside one that reads nothing, and alone");
+		r = row_quiet(bench, "undrained", "full", silent,
+			      "a quiet client beside one that reads nothing, and alone");
 	(void)munmap(memory, sizeof(*shared));
 	shared = NULL;
 	if (r < 0)

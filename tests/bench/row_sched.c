@@ -1,6 +1,7 @@
 /*
- * sched: a trace through the engine's dispatch gate and, beside it, through what it replaces, on an invented device: tails,
- * throughput and shares. No service, no GPU: what a policy does to thousands of clients on paper.
+ * sched: a trace through the engine's dispatch gate and, beside it, through what it replaces, on an
+ * invented device: tails, throughput and shares. No service, no GPU: what a policy does to
+ * thousands of clients on paper.
  */
 #include "bench.h"
 #include "bench_picture.h"
@@ -17,27 +18,26 @@
 static const struct {
 	const char *name, *trace;
 } scenarios[] = {
-	/* A model that is asked by users, half of the device's time, beside one that is trained (TG10). */
-	{ "inference",
-	  "sycl-trace 1\n"
-	  "device length=4000000\n"
-	  "clients ask class=latency rate=1000 takes=500 spread=40\n"
-	  "clients train class=best-effort depth=64 takes=300 spread=80\n" },
+	/* A model that is asked by users, half of the device's time, beside one that is trained
+	   (TG10). */
+	{"inference", "sycl-trace 1\n"
+		      "device length=4000000\n"
+		      "clients ask class=latency rate=1000 takes=500 spread=40\n"
+		      "clients train class=best-effort depth=64 takes=300 spread=80\n"},
 	/* Equal kernels are no test of shares. */
-	{ "shares",
-	  "sycl-trace 1\n"
-	  "device length=4000000\n"
-	  "clients large weight=60 depth=1024 takes=15\n"
-	  "clients middle weight=30 depth=16 takes=900 spread=50\n"
-	  "clients small weight=10 depth=128 takes=90\n" },
+	{"shares", "sycl-trace 1\n"
+		   "device length=4000000\n"
+		   "clients large weight=60 depth=1024 takes=15\n"
+		   "clients middle weight=30 depth=16 takes=900 spread=50\n"
+		   "clients small weight=10 depth=128 takes=90\n"},
 	/* A node: many that come now and then, some that must not wait, some that never rest. */
-	{ "thousands",
-	  "sycl-trace 1\n"
-	  "device length=4000000\n"
-	  "clients quick class=latency count=16 every=4000 takes=40 width=25 spread=20\n"
-	  "clients user count=3000 rate=2 takes=60 width=50 spread=90\n"
-	  "clients heavy count=8 depth=16 takes=700 spread=60\n"
-	  "clients flood class=best-effort count=4 depth=256 takes=20 width=10 lanes=4\n" },
+	{"thousands",
+	 "sycl-trace 1\n"
+	 "device length=4000000\n"
+	 "clients quick class=latency count=16 every=4000 takes=40 width=25 spread=20\n"
+	 "clients user count=3000 rate=2 takes=60 width=50 spread=90\n"
+	 "clients heavy count=8 depth=16 takes=700 spread=60\n"
+	 "clients flood class=best-effort count=4 depth=256 takes=20 width=10 lanes=4\n"},
 };
 
 enum { SCENARIOS = sizeof(scenarios) / sizeof(*scenarios), QUICK_DIVISOR = 40 };
@@ -67,7 +67,8 @@ static void end_replay(struct replay *replay)
 		end_result(&replay->results[i]);
 }
 
-static int run_one(const struct sim_trace *trace, enum sim_policy policy, int only, struct sim_result **result_out)
+static int run_one(const struct sim_trace *trace, enum sim_policy policy, int only,
+		   struct sim_result **result_out)
 {
 	struct sim_result *result = calloc(1, sizeof(*result));
 	if (!result)
@@ -83,7 +84,8 @@ static int run_one(const struct sim_trace *trace, enum sim_policy policy, int on
 	return 0;
 }
 
-static int run_alone(const struct sim_trace *trace, uint32_t kind, struct sim_kind_result *result_out)
+static int run_alone(const struct sim_trace *trace, uint32_t kind,
+		     struct sim_kind_result *result_out)
 {
 	CLEANUP(end_result) struct sim_result *result = NULL;
 	int r = run_one(trace, SIM_FIFO, (int)kind, &result);
@@ -100,13 +102,20 @@ static double percentile(const struct sim_kind_result *result, double fraction)
 }
 
 /* NAN: it is not to be had. */
-static void tell(const struct replay *replay, const char *what, enum sim_policy policy, const char *unit, double value,
-		 double baseline, const char *note)
+static void tell(const struct replay *replay, const char *what, enum sim_policy policy,
+		 const char *unit, double value, double baseline, const char *note)
 {
 	char name[BENCH_NAME_BYTES + 2 * SIM_NAME_BYTES];
-	(void)snprintf(name, sizeof(name), "sched.%s.%s.%s", replay->name, what, sim_policy_name(policy));
-	struct bench_result result = { .name = name, .unit = unit, .value = value, .baseline = baseline,
-				       .ratio = value / baseline, .spread = NAN, .runs = 1, .note = note };
+	(void)snprintf(name, sizeof(name), "sched.%s.%s.%s", replay->name, what,
+		       sim_policy_name(policy));
+	struct bench_result result = {.name = name,
+				      .unit = unit,
+				      .value = value,
+				      .baseline = baseline,
+				      .ratio = value / baseline,
+				      .spread = NAN,
+				      .runs = 1,
+				      .note = note};
 	bench_tell(replay->bench, &result);
 }
 
@@ -115,16 +124,19 @@ static void tell_tails(const struct replay *replay, uint32_t kind)
 	static const struct {
 		const char *name;
 		double fraction;
-	} tails[] = { { "p50", 0.5 }, { "p99", 0.99 }, { "p999", 0.999 } };
+	} tails[] = {{"p50", 0.5}, {"p99", 0.99}, {"p999", 0.999}};
 	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
 		for (int policy = 0; policy < SIM_POLICIES; policy++) {
 			char what[SIM_NAME_BYTES + 8], note[BENCH_NOTE_BYTES];
-			const struct sim_kind_result *result = &replay->results[policy]->kinds[kind];
+			const struct sim_kind_result *result =
+				&replay->results[policy]->kinds[kind];
 			if (result->latency_count == 0 || replay->alone[kind].latency_count == 0)
 				continue;
-			(void)snprintf(what, sizeof(what), "%s.%s", replay->trace->kinds[kind].name, tails[i].name);
+			(void)snprintf(what, sizeof(what), "%s.%s", replay->trace->kinds[kind].name,
+				       tails[i].name);
 			(void)snprintf(note, sizeof(note), "%llu groups of %llu",
-				       (unsigned long long)result->ended, (unsigned long long)result->asked);
+				       (unsigned long long)result->ended,
+				       (unsigned long long)result->asked);
 			tell(replay, what, (enum sim_policy)policy, "us",
 			     percentile(result, tails[i].fraction),
 			     percentile(&replay->alone[kind], tails[i].fraction), note);
@@ -149,18 +161,23 @@ static void tell_throughput(const struct replay *replay, enum sim_policy policy)
 		double seconds = (double)trace->length_ns / 1e9;
 		tell(replay, what, policy, "groups/s", ended / seconds, alone / seconds, NULL);
 	}
-	tell(replay, "throughput", policy, "times", sum, NAN, "each kind's part of what it does alone, summed");
-	tell(replay, "busy", policy, "%", 100 * busy_ns / (double)trace->length_ns, NAN, "of the device");
+	tell(replay, "throughput", policy, "times", sum, NAN,
+	     "each kind's part of what it does alone, summed");
+	tell(replay, "busy", policy, "%", 100 * busy_ns / (double)trace->length_ns, NAN,
+	     "of the device");
 }
 
 /* Those that never rest share by their weights; of one class. */
 static bool is_sharer(const struct sim_kind *kind, enum gate_class class)
 {
-	return kind->manner == SIM_DEPTH && kind->class == class && kind->from_ns == 0 && kind->until_ns == UINT64_MAX;
+	return kind->manner == SIM_DEPTH && kind->class == class && kind->from_ns == 0 &&
+	       kind->until_ns == UINT64_MAX;
 }
 
-/* By how many points of a hundred a kind is off its share in one window; the worst kind. NAN: there are no two. */
-static double error_in(const struct replay *replay, const struct sim_result *result, enum gate_class class, uint32_t window)
+/* By how many points of a hundred a kind is off its share in one window; the worst kind. NAN: there
+ * are no two. */
+static double error_in(const struct replay *replay, const struct sim_result *result,
+		       enum gate_class class, uint32_t window)
 {
 	const struct sim_trace *trace = replay->trace;
 	double weights = 0, sum_ns = 0, worst = NAN;
@@ -176,7 +193,8 @@ static double error_in(const struct replay *replay, const struct sim_result *res
 		if (!is_sharer(&trace->kinds[i], class))
 			continue;
 		double wanted = (double)trace->kinds[i].weight * trace->kinds[i].count / weights;
-		double error = fabs((double)result->kinds[i].window_ns[window] / sum_ns - wanted) * 100;
+		double error =
+			fabs((double)result->kinds[i].window_ns[window] / sum_ns - wanted) * 100;
 		worst = isnan(worst) ? error : fmax(worst, error);
 	}
 	return worst;
@@ -186,10 +204,10 @@ static void tell_shares(const struct replay *replay, enum sim_policy policy)
 {
 	const struct sim_result *result = replay->results[policy];
 	double worst = NAN;
-	for (int class = 0; class < GATE_CLASSES; class++) {
+	for (int class = 0; class < GATE_CLASSES; class ++) {
 		/* The first window is for learning, where there are more. */
 		for (uint32_t i = result->window_count > 1; i < result->window_count; i++) {
-			double error = error_in(replay, result, (enum gate_class)class, i);
+			double error = error_in(replay, result, (enum gate_class) class, i);
 			if (!isnan(error))
 				worst = isnan(worst) ? error : fmax(worst, error);
 		}
@@ -206,14 +224,17 @@ static int draw(const struct replay *replay, uint32_t kind)
 	unsigned count = 0;
 	for (int policy = 0; policy <= SIM_POLICIES; policy++) {
 		const struct sim_kind_result *result =
-			policy < SIM_POLICIES ? &replay->results[policy]->kinds[kind] : &replay->alone[kind];
+			policy < SIM_POLICIES ? &replay->results[policy]->kinds[kind]
+					      : &replay->alone[kind];
 		distributions[count++] = (struct bench_distribution){
-			.name = policy < SIM_POLICIES ? sim_policy_name((enum sim_policy)policy) : "alone",
+			.name = policy < SIM_POLICIES ? sim_policy_name((enum sim_policy)policy)
+						      : "alone",
 			.values = result->latency_us,
 			.count = result->latency_count,
 		};
 	}
-	(void)snprintf(name, sizeof(name), "sched.%s.%s", replay->name, replay->trace->kinds[kind].name);
+	(void)snprintf(name, sizeof(name), "sched.%s.%s", replay->name,
+		       replay->trace->kinds[kind].name);
 	(void)snprintf(title, sizeof(title), "%s, simulated: from asking to end, %s", replay->name,
 		       replay->trace->kinds[kind].name);
 	return bench_picture(replay->bench, name, title, "us", distributions, count);
@@ -230,16 +251,19 @@ static int tell_all(const struct replay *replay)
 		char note[BENCH_NOTE_BYTES];
 		tell_throughput(replay, (enum sim_policy)policy);
 		tell_shares(replay, (enum sim_policy)policy);
-		(void)snprintf(note, sizeof(note), "of this machine's time, mean of %llu; everything else here is invented time",
-			       (unsigned long long)replay->results[policy]->decisions);
-		tell(replay, "step", (enum sim_policy)policy, "ns", replay->results[policy]->step_ns, NAN, note);
+		(void)snprintf(
+			note, sizeof(note),
+			"of this machine's time, mean of %llu; everything else here is invented time",
+			(unsigned long long)replay->results[policy]->decisions);
+		tell(replay, "step", (enum sim_policy)policy, "ns",
+		     replay->results[policy]->step_ns, NAN, note);
 	}
 	return r;
 }
 
 static int replay_trace(struct bench *bench, const char *name, const struct sim_trace *trace)
 {
-	struct replay replay = { .bench = bench, .name = name, .trace = trace };
+	struct replay replay = {.bench = bench, .name = name, .trace = trace};
 	int r = 0;
 	replay.alone = calloc(trace->kind_count, sizeof(*replay.alone));
 	if (!replay.alone)
@@ -265,7 +289,7 @@ static void close_file(FILE **file)
 static int replay_file(struct bench *bench)
 {
 	char error[SIM_ERROR_BYTES];
-	struct sim_trace trace = { .kind_count = 0 };
+	struct sim_trace trace = {.kind_count = 0};
 	CLEANUP(close_file) FILE *file = fopen(bench->trace, "re");
 	if (!file) {
 		int r = -errno;
@@ -288,7 +312,7 @@ int row_sched(struct bench *bench)
 		return replay_file(bench);
 	for (size_t i = 0; i < SCENARIOS && r == 0; i++) {
 		char error[SIM_ERROR_BYTES];
-		struct sim_trace trace = { .kind_count = 0 };
+		struct sim_trace trace = {.kind_count = 0};
 		r = sim_trace_parse(scenarios[i].trace, &trace, error);
 		if (r < 0) {
 			bench_complain("%s: %s", scenarios[i].name, error);

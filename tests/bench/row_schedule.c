@@ -1,4 +1,5 @@
-/* TC3: what ordering a command group costs by itself, how that goes with their number, and what stays behind. */
+/* TC3: what ordering a command group costs by itself, how that goes with their number, and what
+ * stays behind. */
 #include "bench.h"
 #include "bench_agent.h"
 #include "bench_plot.h"
@@ -16,11 +17,12 @@
 enum { OPEN = 1024, SIZES = 5, FEW_RUNS = 3, FRONT = 0, WALL, DEVICE, OPENED, GROWN };
 
 /* The row's target is told of this many. */
-static const uint64_t sizes[SIZES] = { 1000, 10000, 100000, 1000000, 10000000 };
+static const uint64_t sizes[SIZES] = {1000, 10000, 100000, 1000000, 10000000};
 
 struct measured {
 	double front_us[SIZES], wall_us[SIZES], device_us[SIZES];
-	double open_bytes, grown_bytes[SIZES]; /* of a group that is open; left behind, for each group */
+	double open_bytes,
+		grown_bytes[SIZES];  /* of a group that is open; left behind, for each group */
 	double runs[BENCH_RUNS_MAX]; /* front_us of the size that is told */
 	unsigned run_count;
 };
@@ -57,7 +59,7 @@ static void subject_close(void *state)
 	(void)state;
 }
 
-static const struct agent_subject subject = { subject_open, subject_measure, subject_close };
+static const struct agent_subject subject = {subject_open, subject_measure, subject_close};
 
 static unsigned size_count(const struct bench *bench)
 {
@@ -79,9 +81,11 @@ static unsigned runs_of(const struct bench *bench, unsigned size)
 	return bench->runs < FEW_RUNS ? bench->runs : FEW_RUNS;
 }
 
-static int measure_size(const struct bench *bench, struct agent *agent, unsigned size, struct measured *measured)
+static int measure_size(const struct bench *bench, struct agent *agent, unsigned size,
+			struct measured *measured)
 {
-	double values[AGENT_VALUES] = { 0 }, front[BENCH_RUNS_MAX], wall[BENCH_RUNS_MAX], device[BENCH_RUNS_MAX];
+	double values[AGENT_VALUES] = {0}, front[BENCH_RUNS_MAX], wall[BENCH_RUNS_MAX],
+	       device[BENCH_RUNS_MAX];
 	unsigned runs = runs_of(bench, size);
 	for (unsigned run = 0; run < runs; run++) {
 		int r = agent_measure(agent, sizes[size], values);
@@ -103,7 +107,8 @@ static int measure_size(const struct bench *bench, struct agent *agent, unsigned
 	return 0;
 }
 
-static int measure_shape(const struct bench *bench, enum schedule_shape shape, struct measured *measured)
+static int measure_shape(const struct bench *bench, enum schedule_shape shape,
+			 struct measured *measured)
 {
 	struct agent agent = AGENT_INIT;
 	int r = agent_start(&subject, schedule_shape_name(shape), &agent);
@@ -113,15 +118,20 @@ static int measure_shape(const struct bench *bench, enum schedule_shape shape, s
 	return r;
 }
 
-static void tell_shape(struct bench *bench, enum schedule_shape shape, const struct measured *measured)
+static void tell_shape(struct bench *bench, enum schedule_shape shape,
+		       const struct measured *measured)
 {
 	char name[BENCH_NAME_BYTES], note[BENCH_NOTE_BYTES];
 	unsigned told = size_told(bench);
 	(void)snprintf(name, sizeof(name), "TC3.%s", schedule_shape_name(shape));
-	(void)snprintf(note, sizeof(note), "front thread's time; wall %.2f us, device's thread %.2f us",
+	(void)snprintf(note, sizeof(note),
+		       "front thread's time; wall %.2f us, device's thread %.2f us",
 		       measured->wall_us[told], measured->device_us[told]);
-	struct bench_result result = { .name = name, .unit = "us", .bound = BENCH_VALUE_AT_MOST, .target = 0.5,
-				       .note = note };
+	struct bench_result result = {.name = name,
+				      .unit = "us",
+				      .bound = BENCH_VALUE_AT_MOST,
+				      .target = 0.5,
+				      .note = note};
 	/* The others use whole buffers; what parts may cost is nobody's promise. */
 	if (shape == SCHEDULE_PARTS)
 		result.bound = BENCH_NO_TARGET;
@@ -129,10 +139,11 @@ static void tell_shape(struct bench *bench, enum schedule_shape shape, const str
 	bench_tell(bench, &result);
 }
 
-static void tell_one(struct bench *bench, const char *name, const char *unit, double value, enum bench_bound bound,
-		     double target, const char *note)
+static void tell_one(struct bench *bench, const char *name, const char *unit, double value,
+		     enum bench_bound bound, double target, const char *note)
 {
-	struct bench_result result = { .name = name, .unit = unit, .bound = bound, .target = target, .note = note };
+	struct bench_result result = {
+		.name = name, .unit = unit, .bound = bound, .target = target, .note = note};
 	bench_summarise(&value, NULL, 1, &result);
 	bench_tell(bench, &result);
 }
@@ -151,12 +162,16 @@ static void tell_worst(struct bench *bench, const struct measured *measured)
 		grown = fmax(grown, measured[shape].grown_bytes[size_count(bench) - 1]);
 		open = fmax(open, measured[shape].open_bytes);
 	}
-	tell_one(bench, "TC3.flat", "times", flat, BENCH_VALUE_AT_MOST, 1.25, "slowest by fastest of all numbers of groups");
-	tell_one(bench, "TC3.growth", "B/group", grown, BENCH_VALUE_AT_MOST, 0.01, "heap left by the longest run");
-	tell_one(bench, "TC3.open", "B/group", open, BENCH_NO_TARGET, 0, "heap of a group while it is open");
+	tell_one(bench, "TC3.flat", "times", flat, BENCH_VALUE_AT_MOST, 1.25,
+		 "slowest by fastest of all numbers of groups");
+	tell_one(bench, "TC3.growth", "B/group", grown, BENCH_VALUE_AT_MOST, 0.01,
+		 "heap left by the longest run");
+	tell_one(bench, "TC3.open", "B/group", open, BENCH_NO_TARGET, 0,
+		 "heap of a group while it is open");
 }
 
-static int draw(const struct bench *bench, const char *path, struct plot *plot, const struct measured *measured, bool is_time)
+static int draw(const struct bench *bench, const char *path, struct plot *plot,
+		const struct measured *measured, bool is_time)
 {
 	plot->x_name = "groups";
 	plot->curves = SCHEDULE_SHAPES;
@@ -166,8 +181,10 @@ static int draw(const struct bench *bench, const char *path, struct plot *plot, 
 		curve->points = size_count(bench);
 		for (unsigned size = 0; size < curve->points; size++) {
 			curve->x[size] = (double)sizes[size];
-			/* What was there before and has been given back since leaves less than none. */
-			curve->y[size] = is_time ? measured[shape].front_us[size] : fmax(measured[shape].grown_bytes[size], 0);
+			/* What was there before and has been given back since leaves less than
+			 * none. */
+			curve->y[size] = is_time ? measured[shape].front_us[size]
+						 : fmax(measured[shape].grown_bytes[size], 0);
 		}
 	}
 	if (plot_write(plot, path))
@@ -178,17 +195,22 @@ static int draw(const struct bench *bench, const char *path, struct plot *plot, 
 
 static int draw_time(const struct bench *bench, const struct measured *measured)
 {
-	struct plot plot = { .title = "scheduling alone: time of one group of 3 requirements", .y_name = "us", .y_line = 0.5 };
+	struct plot plot = {.title = "scheduling alone: time of one group of 3 requirements",
+			    .y_name = "us",
+			    .y_line = 0.5};
 	return draw(bench, bench->curve, &plot, measured, true);
 }
 
 /* Beside the other one: tc3.png, tc3-memory.png. */
 static int draw_memory(const struct bench *bench, const struct measured *measured)
 {
-	struct plot plot = { .title = "scheduling alone: heap left behind for each group", .y_name = "bytes", .y_line = 0.01 };
+	struct plot plot = {.title = "scheduling alone: heap left behind for each group",
+			    .y_name = "bytes",
+			    .y_line = 0.01};
 	const char *dot = strrchr(bench->curve, '.'), *slash = strrchr(bench->curve, '/');
 	CLEANUP(free_pointer) char *path = NULL;
-	int stem = dot && (!slash || dot > slash) ? (int)(dot - bench->curve) : (int)strlen(bench->curve);
+	int stem = dot && (!slash || dot > slash) ? (int)(dot - bench->curve)
+						  : (int)strlen(bench->curve);
 	if (asprintf(&path, "%.*s-memory%s", stem, bench->curve, bench->curve + stem) < 0) {
 		path = NULL;
 		return -ENOMEM;

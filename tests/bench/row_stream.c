@@ -39,15 +39,20 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 	return 0;
 }
 
-static const struct agent_subject client_subject = { subject_client_open, measure_client, subject_client_close };
-static const struct agent_subject direct_subject = { subject_direct_open, measure_direct, subject_direct_close };
+static const struct agent_subject client_subject = {subject_client_open, measure_client,
+						    subject_client_close};
+static const struct agent_subject direct_subject = {subject_direct_open, measure_direct,
+						    subject_direct_close};
 
 int row_stream(struct bench *bench)
 {
-	struct comparison comparison = { &client_subject, &direct_subject, bench->quick ? 200 : 100000,
-					 bench->quick ? 50 : 5000 };
-	struct bench_result result = { .name = "TC2.rate", .unit = "kernels/s", .bound = BENCH_RATIO_AT_LEAST,
-				       .target = 0.9, .note = "one in-order stream, waited for once" };
+	struct comparison comparison = {&client_subject, &direct_subject,
+					bench->quick ? 200 : 100000, bench->quick ? 50 : 5000};
+	struct bench_result result = {.name = "TC2.rate",
+				      .unit = "kernels/s",
+				      .bound = BENCH_RATIO_AT_LEAST,
+				      .target = 0.9,
+				      .note = "one in-order stream, waited for once"};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;

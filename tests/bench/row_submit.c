@@ -1,4 +1,5 @@
-/* TC4: what one submission costs the calling thread, its shape known: the same kernel and buffers, another value. */
+/* TC4: what one submission costs the calling thread, its shape known: the same kernel and buffers,
+ * another value. */
 #include "bench_client.h"
 #include "bench_compare.h"
 #include "bench_direct.h"
@@ -13,7 +14,8 @@
 enum { BATCH = 256, BUFFER_BYTES = 4096, SUBMIT = 0, WHOLE = 1, LAUNCH = 2 };
 
 #define KERNEL "three"
-#define ARGUMENTS_PORTABLE "SYCL_KERNEL void three(SYCL_GLOBAL(uint) x, SYCL_GLOBAL(uint) y, uint a) {}"
+#define ARGUMENTS_PORTABLE                                                                         \
+	"SYCL_KERNEL void three(SYCL_GLOBAL(uint) x, SYCL_GLOBAL(uint) y, uint a) {}"
 #define ARGUMENTS_OPENCL "kernel void three(global uint *x, global uint *y, uint a) {}"
 
 struct client_state {
@@ -39,9 +41,11 @@ static int open_client(const char *endpoint, void **state_out)
 		return -ENOMEM;
 	*state_out = s;
 	bool good = client_open(&s->client, endpoint, ARGUMENTS_PORTABLE, KERNEL) &&
-		    client_good(sycl_buffer_create(s->client.platform, NULL, BUFFER_BYTES, SYCL_HOST_NONE, &s->x),
+		    client_good(sycl_buffer_create(s->client.platform, NULL, BUFFER_BYTES,
+						   SYCL_HOST_NONE, &s->x),
 				"sycl_buffer_create") &&
-		    client_good(sycl_buffer_create(s->client.platform, NULL, BUFFER_BYTES, SYCL_HOST_NONE, &s->y),
+		    client_good(sycl_buffer_create(s->client.platform, NULL, BUFFER_BYTES,
+						   SYCL_HOST_NONE, &s->y),
 				"sycl_buffer_create");
 	return good ? 0 : -EIO;
 }
@@ -92,9 +96,15 @@ static int launch_batch(struct client_state *s, double *ns_out)
 {
 	uint32_t value = 0;
 	const struct sycl_launch_argument arguments[] = {
-		{ .kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ, .buffer = s->x, .size_bytes = BUFFER_BYTES },
-		{ .kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = s->y, .size_bytes = BUFFER_BYTES },
-		{ .kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(value), .pointer = &value },
+		{.kind = SYCL_LAUNCH_ACCESSOR,
+		 .mode = SYCL_ACCESS_READ,
+		 .buffer = s->x,
+		 .size_bytes = BUFFER_BYTES},
+		{.kind = SYCL_LAUNCH_ACCESSOR,
+		 .mode = SYCL_ACCESS_READ_WRITE,
+		 .buffer = s->y,
+		 .size_bytes = BUFFER_BYTES},
+		{.kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(value), .pointer = &value},
 	};
 	struct sycl_launch launch = SYCL_LAUNCH_INIT;
 	launch.kernel = s->client.kernel;
@@ -112,7 +122,8 @@ static int launch_batch(struct client_state *s, double *ns_out)
 /* `count` batches of each kind; their medians. */
 static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	double *submits = calloc(count * 3, sizeof(*submits)), *wholes = submits ? submits + count : NULL;
+	double *submits = calloc(count * 3, sizeof(*submits)),
+	       *wholes = submits ? submits + count : NULL;
 	double *launches = submits ? wholes + count : NULL;
 	int r = submits ? 0 : -ENOMEM;
 	for (uint64_t i = 0; i < count && r == 0; i++) {
@@ -156,16 +167,21 @@ static int open_direct(const char *cache, void **state_out)
 	direct_use_cache(cache);
 	if (!direct_open(&s->direct, ARGUMENTS_OPENCL, KERNEL))
 		return -EIO;
-	s->x = s->direct.cl.clCreateBuffer(s->direct.context, CL_MEM_READ_WRITE, BUFFER_BYTES, NULL, NULL);
-	s->y = s->direct.cl.clCreateBuffer(s->direct.context, CL_MEM_READ_WRITE, BUFFER_BYTES, NULL, NULL);
+	s->x = s->direct.cl.clCreateBuffer(s->direct.context, CL_MEM_READ_WRITE, BUFFER_BYTES, NULL,
+					   NULL);
+	s->y = s->direct.cl.clCreateBuffer(s->direct.context, CL_MEM_READ_WRITE, BUFFER_BYTES, NULL,
+					   NULL);
 	return s->x && s->y ? 0 : -EIO;
 }
 
 static bool set_arguments(struct direct_state *s, uint32_t value)
 {
-	return s->direct.cl.clSetKernelArg(s->direct.kernel, 0, sizeof(cl_mem), &s->x) == CL_SUCCESS &&
-	       s->direct.cl.clSetKernelArg(s->direct.kernel, 1, sizeof(cl_mem), &s->y) == CL_SUCCESS &&
-	       s->direct.cl.clSetKernelArg(s->direct.kernel, 2, sizeof(value), &value) == CL_SUCCESS;
+	return s->direct.cl.clSetKernelArg(s->direct.kernel, 0, sizeof(cl_mem), &s->x) ==
+		       CL_SUCCESS &&
+	       s->direct.cl.clSetKernelArg(s->direct.kernel, 1, sizeof(cl_mem), &s->y) ==
+		       CL_SUCCESS &&
+	       s->direct.cl.clSetKernelArg(s->direct.kernel, 2, sizeof(value), &value) ==
+		       CL_SUCCESS;
 }
 
 /* With `arguments`, from clSetKernelArg on; otherwise the enqueue calls alone. */
@@ -181,7 +197,8 @@ static int direct_batch(struct direct_state *s, bool arguments, double *ns_out)
 
 static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	double *enqueues = calloc(count * 2, sizeof(*enqueues)), *wholes = enqueues ? enqueues + count : NULL;
+	double *enqueues = calloc(count * 2, sizeof(*enqueues)),
+	       *wholes = enqueues ? enqueues + count : NULL;
 	int r = enqueues ? 0 : -ENOMEM;
 	for (uint64_t i = 0; i < count && r == 0; i++) {
 		r = direct_batch(state, false, &enqueues[i]);
@@ -196,29 +213,40 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 	return r;
 }
 
-static const struct agent_subject client_subject = { open_client, measure_client, close_client };
-static const struct agent_subject direct_subject = { open_direct, measure_direct, close_direct };
+static const struct agent_subject client_subject = {open_client, measure_client, close_client};
+static const struct agent_subject direct_subject = {open_direct, measure_direct, close_direct};
 
 int row_submit(struct bench *bench)
 {
-	struct comparison comparison = { &client_subject, &direct_subject, bench->quick ? 3 : 400,
-					 bench->quick ? 1 : 40 };
-	struct bench_result submit = { .name = "TC4.submit", .unit = "ns", .bound = BENCH_VALUE_AT_MOST, .target = 150,
-				       .note = "sycl_handler_submit alone; baseline clEnqueueNDRangeKernel alone" };
-	struct bench_result whole = { .name = "TC4.whole", .unit = "ns",
-				      .note = "begin, three arguments, submit; baseline clSetKernelArg x 3, enqueue" };
-	struct bench_result launch = { .name = "TC4.launch", .unit = "ns",
-				       .note = "the same in one call, sycl_queue_launch; baseline as above" };
+	struct comparison comparison = {&client_subject, &direct_subject, bench->quick ? 3 : 400,
+					bench->quick ? 1 : 40};
+	struct bench_result submit = {
+		.name = "TC4.submit",
+		.unit = "ns",
+		.bound = BENCH_VALUE_AT_MOST,
+		.target = 150,
+		.note = "sycl_handler_submit alone; baseline clEnqueueNDRangeKernel alone"};
+	struct bench_result whole = {
+		.name = "TC4.whole",
+		.unit = "ns",
+		.note = "begin, three arguments, submit; baseline clSetKernelArg x 3, enqueue"};
+	struct bench_result launch = {
+		.name = "TC4.launch",
+		.unit = "ns",
+		.note = "the same in one call, sycl_queue_launch; baseline as above"};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;
 	int r = bench_compare(bench, &comparison, compared);
 	if (r == 0) {
-		bench_summarise(compared->service[SUBMIT], compared->direct[SUBMIT], compared->runs, &submit);
+		bench_summarise(compared->service[SUBMIT], compared->direct[SUBMIT], compared->runs,
+				&submit);
 		bench_tell(bench, &submit);
-		bench_summarise(compared->service[WHOLE], compared->direct[WHOLE], compared->runs, &whole);
+		bench_summarise(compared->service[WHOLE], compared->direct[WHOLE], compared->runs,
+				&whole);
 		bench_tell(bench, &whole);
-		bench_summarise(compared->service[LAUNCH], compared->direct[LAUNCH], compared->runs, &launch);
+		bench_summarise(compared->service[LAUNCH], compared->direct[LAUNCH], compared->runs,
+				&launch);
 		bench_tell(bench, &launch);
 	}
 	free(compared);

@@ -33,7 +33,8 @@ struct drive {
 	bool ready;     /* the kernel is made */
 };
 
-static void on_task_done(void *context, void *owner, struct task *task, const struct task_outcome *outcome)
+static void on_task_done(void *context, void *owner, struct task *task,
+			 const struct task_outcome *outcome)
 {
 	struct drive *drive = context;
 	(void)owner;
@@ -50,8 +51,8 @@ static void on_buffer_freed(void *context, void *owner)
 	drive->freed++;
 }
 
-static void on_program_loaded(void *context, void *owner, struct sched_program *program, const char *kernel_names,
-			      const struct backend_fault *fault)
+static void on_program_loaded(void *context, void *owner, struct sched_program *program,
+			      const char *kernel_names, const struct backend_fault *fault)
 {
 	struct drive *drive = context;
 	(void)owner;
@@ -62,7 +63,8 @@ static void on_program_loaded(void *context, void *owner, struct sched_program *
 }
 
 static void on_kernel_created(void *context, void *owner, struct sched_kernel *kernel,
-			      const struct backend_kernel_facts *facts, const struct backend_fault *fault)
+			      const struct backend_kernel_facts *facts,
+			      const struct backend_fault *fault)
 {
 	struct drive *drive = context;
 	(void)owner;
@@ -78,7 +80,8 @@ static void wake_front(void *context)
 	(void)sem_post(&((struct drive *)context)->bell);
 }
 
-/* A turn of the loop, after a sleep if there is nothing to do. What was submitted has been flushed. */
+/* A turn of the loop, after a sleep if there is nothing to do. What was submitted has been flushed.
+ */
 static void turn(struct drive *drive)
 {
 	if (scheduler_sleep(drive->scheduler)) {
@@ -109,15 +112,18 @@ static void choose_tree(uint64_t number, uint32_t *buffers)
 
 static void choose_random(struct drive *drive, uint32_t *buffers, uint32_t *modes)
 {
-	static const uint32_t all[] = { ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE, ACCESS_MODE_WRITE_NO_INIT };
+	static const uint32_t all[] = {ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE,
+				       ACCESS_MODE_WRITE_NO_INIT};
 	buffers[0] = draw(drive, SCHEDULE_BUFFERS);
 	buffers[1] = (buffers[0] + 1 + draw(drive, SCHEDULE_BUFFERS / 2 - 1)) % SCHEDULE_BUFFERS;
-	buffers[2] = (buffers[0] + SCHEDULE_BUFFERS / 2 + draw(drive, SCHEDULE_BUFFERS / 2)) % SCHEDULE_BUFFERS;
+	buffers[2] = (buffers[0] + SCHEDULE_BUFFERS / 2 + draw(drive, SCHEDULE_BUFFERS / 2)) %
+		     SCHEDULE_BUFFERS;
 	for (uint32_t i = 0; i < SCHEDULE_REQUIREMENTS; i++)
 		modes[i] = all[draw(drive, 3)];
 }
 
-static void choose(struct drive *drive, enum schedule_shape shape, uint64_t number, uint32_t *buffers, uint32_t *modes)
+static void choose(struct drive *drive, enum schedule_shape shape, uint64_t number,
+		   uint32_t *buffers, uint32_t *modes)
 {
 	for (uint32_t i = 0; i < SCHEDULE_REQUIREMENTS; i++) {
 		buffers[i] = (uint32_t)((number + i) % SCHEDULE_BUFFERS);
@@ -141,12 +147,17 @@ static void prepare_request(struct drive *drive, enum schedule_shape shape)
 		.requirements = drive->requirements,
 		.requirement_count = SCHEDULE_REQUIREMENTS,
 		.action = TASK_LAUNCH,
-		.launch = { .kernel = drive->kernel, .dimensions = 1, .global = { 1 }, .arguments = drive->arguments,
-			    .argument_count = SCHEDULE_REQUIREMENTS },
+		.launch = {.kernel = drive->kernel,
+			   .dimensions = 1,
+			   .global = {1},
+			   .arguments = drive->arguments,
+			   .argument_count = SCHEDULE_REQUIREMENTS},
 	};
 	for (uint32_t i = 0; i < SCHEDULE_REQUIREMENTS; i++) {
-		drive->requirements[i].size_bytes = shape == SCHEDULE_PARTS ? PART_BYTES : BUFFER_BYTES;
-		drive->arguments[i] = (struct task_argument){ .kind = BACKEND_ARGUMENT_GLOBAL, .requirement = i };
+		drive->requirements[i].size_bytes =
+			shape == SCHEDULE_PARTS ? PART_BYTES : BUFFER_BYTES;
+		drive->arguments[i] =
+			(struct task_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .requirement = i};
 	}
 }
 
@@ -161,7 +172,8 @@ static int submit(struct drive *drive, enum schedule_shape shape, uint64_t numbe
 		requirement->mode = modes[i];
 		if (shape != SCHEDULE_PARTS)
 			continue;
-		requirement->offset_bytes = requirement->order_offset_bytes = (uint64_t)PART_BYTES * draw(drive, PARTS);
+		requirement->offset_bytes = requirement->order_offset_bytes =
+			(uint64_t)PART_BYTES * draw(drive, PARTS);
 		requirement->order_size_bytes = PART_BYTES;
 	}
 	drive->open++;
@@ -171,7 +183,8 @@ static int submit(struct drive *drive, enum schedule_shape shape, uint64_t numbe
 	return r;
 }
 
-static int submit_all(struct drive *drive, enum schedule_shape shape, uint64_t groups, uint32_t open)
+static int submit_all(struct drive *drive, enum schedule_shape shape, uint64_t groups,
+		      uint32_t open)
 {
 	prepare_request(drive, shape);
 	for (uint64_t i = 0; i < groups; i++) {
@@ -196,12 +209,14 @@ static int load_kernel(struct drive *drive)
 	CLEANUP(free_pointer) char *log = NULL;
 	struct backend_fault fault;
 	size_t bytes;
-	int r = backend_fake_ops.build(NULL, 0, BACKEND_SOURCE_BUILTIN, text, sizeof(text) - 1, "", &binary, &bytes, &log,
-				       &fault);
+	int r = backend_fake_ops.build(NULL, 0, BACKEND_SOURCE_BUILTIN, text, sizeof(text) - 1, "",
+				       &binary, &bytes, &log, &fault);
 	if (r == 0)
-		r = sched_program_load(drive->scheduler, drive->device, binary, bytes, drive, &drive->program);
+		r = sched_program_load(drive->scheduler, drive->device, binary, bytes, drive,
+				       &drive->program);
 	if (r == 0)
-		r = sched_kernel_create(drive->scheduler, drive->program, "noop", drive, &drive->kernel);
+		r = sched_kernel_create(drive->scheduler, drive->program, "noop", drive,
+					&drive->kernel);
 	scheduler_flush(drive->scheduler);
 	while (r == 0 && !drive->ready)
 		turn(drive);
@@ -216,7 +231,8 @@ static int make_buffers(struct drive *drive)
 	memset(drive->host, 0, (size_t)SCHEDULE_BUFFERS * BUFFER_BYTES);
 	for (uint32_t i = 0; i < SCHEDULE_BUFFERS; i++) {
 		uint8_t *host = (uint8_t *)drive->host + (size_t)i * BUFFER_BYTES;
-		int r = sched_buffer_create(drive->scheduler, BUFFER_BYTES, host, true, drive, &drive->buffers[i]);
+		int r = sched_buffer_create(drive->scheduler, BUFFER_BYTES, host, true, drive,
+					    &drive->buffers[i]);
 		if (r < 0)
 			return r;
 	}
@@ -260,7 +276,7 @@ static uint64_t cpu_ns(clockid_t clock)
 
 static int open_all(struct drive *drive)
 {
-	static const struct backend_ops *const backends[] = { &backend_fake_ops, NULL };
+	static const struct backend_ops *const backends[] = {&backend_fake_ops, NULL};
 	static const struct scheduler_callbacks callbacks = {
 		.on_task_done = on_task_done,
 		.on_buffer_freed = on_buffer_freed,
@@ -268,10 +284,10 @@ static int open_all(struct drive *drive)
 		.on_kernel_created = on_kernel_created,
 		.wake_front = wake_front,
 	};
-	const struct scheduler_config config = { .backends = backends };
+	const struct scheduler_config config = {.backends = backends};
 	fake_reset();
 	(void)fake_devices(1);
-	fake_device_options(0, (struct fake_device_options){ .manual = true });
+	fake_device_options(0, (struct fake_device_options){.manual = true});
 	int r = scheduler_create(&config, &callbacks, drive, &drive->scheduler);
 	if (r < 0)
 		return r;
@@ -283,10 +299,11 @@ static int open_all(struct drive *drive)
 }
 
 /*
- * All memories are made, and few tasks; then as many as may be open are, at once; then so many pass through that every
- * part of every buffer has been used.
+ * All memories are made, and few tasks; then as many as may be open are, at once; then so many pass
+ * through that every part of every buffer has been used.
  */
-static int warm_up(struct drive *drive, enum schedule_shape shape, uint32_t open, double *open_bytes_out)
+static int warm_up(struct drive *drive, enum schedule_shape shape, uint32_t open,
+		   double *open_bytes_out)
 {
 	int r = submit_all(drive, shape, 2 * (uint64_t)SCHEDULE_BUFFERS, FEW);
 	double before = heap_bytes();
@@ -299,12 +316,13 @@ static int warm_up(struct drive *drive, enum schedule_shape shape, uint32_t open
 	return r < 0 ? r : submit_all(drive, shape, 4 * (uint64_t)SCHEDULE_BUFFERS * PARTS, open);
 }
 
-int schedule_drive(enum schedule_shape shape, uint64_t groups, uint32_t open, struct schedule_result *result_out)
+int schedule_drive(enum schedule_shape shape, uint64_t groups, uint32_t open,
+		   struct schedule_result *result_out)
 {
 	if (groups == 0 || open <= FEW)
 		return -EINVAL;
-	CLEANUP(drive_cleanup) struct drive drive = { .random = 88172645463325252ull };
-	struct schedule_result result = { .wall_ns = 0 };
+	CLEANUP(drive_cleanup) struct drive drive = {.random = 88172645463325252ull};
+	struct schedule_result result = {.wall_ns = 0};
 	if (sem_init(&drive.bell, 0, 0) < 0)
 		return -errno;
 	int r = open_all(&drive);
@@ -313,7 +331,8 @@ int schedule_drive(enum schedule_shape shape, uint64_t groups, uint32_t open, st
 	if (r < 0)
 		return r;
 	double heap = heap_bytes();
-	uint64_t wall = clock_now_ns(), front = cpu_ns(CLOCK_THREAD_CPUTIME_ID), all = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t wall = clock_now_ns(), front = cpu_ns(CLOCK_THREAD_CPUTIME_ID),
+		 all = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 	r = submit_all(&drive, shape, groups, open);
 	if (r < 0)
 		return r;
@@ -329,6 +348,7 @@ int schedule_drive(enum schedule_shape shape, uint64_t groups, uint32_t open, st
 
 const char *schedule_shape_name(enum schedule_shape shape)
 {
-	static const char *const names[SCHEDULE_SHAPES] = { "independent", "chain", "tree", "random", "parts" };
+	static const char *const names[SCHEDULE_SHAPES] = {"independent", "chain", "tree", "random",
+							   "parts"};
 	return names[shape];
 }

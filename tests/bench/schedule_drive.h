@@ -1,6 +1,6 @@
 /*
- * The scheduler alone, on one fake device whose commands take no time: what it costs to order command groups of three
- * requirements over 1,000 buffers, to send them and to hear of their ends.
+ * The scheduler alone, on one fake device whose commands take no time: what it costs to order
+ * command groups of three requirements over 1,000 buffers, to send them and to hear of their ends.
  */
 #ifndef SYCL_BENCH_SCHEDULE_DRIVE_H
 #define SYCL_BENCH_SCHEDULE_DRIVE_H
@@ -20,20 +20,23 @@ enum schedule_shape {
 };
 
 struct schedule_result {
-	double wall_ns;     /* of a group, from the first submission until all are told */
-	double front_ns;    /* of a group, processor time of the front thread: ordering, sending, telling */
-	double device_ns;   /* of a group, processor time of the device's thread, with the fake's own part */
-	double open_bytes;  /* of the heap, for each group that is open */
+	double wall_ns;    /* of a group, from the first submission until all are told */
+	double front_ns;   /* of a group, processor time of the front thread: ordering, sending,
+			      telling */
+	double device_ns;  /* of a group, processor time of the device's thread, with the fake's own
+			      part */
+	double open_bytes; /* of the heap, for each group that is open */
 	double grown_bytes; /* of the heap, all together, from before the groups until after them */
 };
 
 const char *schedule_shape_name(enum schedule_shape shape);
 
 /*
- * So many groups, at most `open` of them at a time. Before, as many as may be open are held at once, so that everything
- * that the scheduler keeps for the next group is there. Starts and ends threads; the process must have no other use of
- * the fake backend. 0, or a negative errno.
+ * So many groups, at most `open` of them at a time. Before, as many as may be open are held at
+ * once, so that everything that the scheduler keeps for the next group is there. Starts and ends
+ * threads; the process must have no other use of the fake backend. 0, or a negative errno.
  */
-int schedule_drive(enum schedule_shape shape, uint64_t groups, uint32_t open, struct schedule_result *result_out);
+int schedule_drive(enum schedule_shape shape, uint64_t groups, uint32_t open,
+		   struct schedule_result *result_out);
 
 #endif

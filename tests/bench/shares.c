@@ -61,17 +61,24 @@ int main(void)
 	logs[0].begin_ns = 1900ull * MS;
 	logs[0].clock_ns = 100 * MS;
 	invent("aaab", each_ns, 2005ull * MS, 2500ull * MS);
-	good = near("back", shares_back(&clients[0], &clients[1], 20 * MS), 5 * MS, 0.01 * MS) && good;
+	good = near("back", shares_back(&clients[0], &clients[1], 20 * MS), 5 * MS, 0.01 * MS) &&
+	       good;
 	good = near("first", shares_first(&clients[0]), 5 * MS, 0.01 * MS) && good;
-	good = near("part after", shares_part_after(&clients[0], &clients[1], 0, 20 * MS), 0.75 * 0.75, 0.06) && good;
-	good = near("part after", shares_part_after(&clients[0], &clients[1], 5 * MS, 20 * MS), 0.75, 0.01) && good;
+	good = near("part after", shares_part_after(&clients[0], &clients[1], 0, 20 * MS),
+		    0.75 * 0.75, 0.06) &&
+	       good;
+	good = near("part after", shares_part_after(&clients[0], &clients[1], 5 * MS, 20 * MS),
+		    0.75, 0.01) &&
+	       good;
 	good = near("had", shares_had(&clients[1], 2000ull * MS, 500ull * MS), 1, 0.01) && good;
 	good = near("had", shares_had(&clients[0], 2500ull * MS, 400ull * MS), 0.75, 0.01) && good;
 
 	/* Without a single kernel, or too few for a window, there is an answer, too. */
 	forget();
-	good = isinf(shares_back(&clients[0], &clients[1], 20 * MS)) && isinf(shares_first(&clients[0])) && good;
-	good = near("part after", shares_part_after(&clients[0], &clients[1], 0, 20 * MS), 0, 0) && good;
+	good = isinf(shares_back(&clients[0], &clients[1], 20 * MS)) &&
+	       isinf(shares_first(&clients[0])) && good;
+	good = near("part after", shares_part_after(&clients[0], &clients[1], 0, 20 * MS), 0, 0) &&
+	       good;
 	invent("abab", each_ns, 1000 * MS, 1004 * MS);
 	shares_measure(clients, 2, 100 * MS, 1000ull * MS, &error);
 	good = near("windows", error.windows, 1, 0) && good;

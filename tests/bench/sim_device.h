@@ -10,8 +10,9 @@ struct sim_lane {
 
 struct sim_device {
 	struct sim_lane lanes[SIM_LANES];
-	uint32_t ready[SIM_LANES], ready_first, ready_count; /* lanes whose first group may begin, in order */
-	uint32_t width;                                      /* in use */
+	uint32_t ready[SIM_LANES], ready_first,
+		ready_count; /* lanes whose first group may begin, in order */
+	uint32_t width;      /* in use */
 };
 
 void sim_device_send(struct sim_device *device, struct sim_job *job);

@@ -24,7 +24,7 @@ struct sim_policy_state {
 
 const char *sim_policy_name(enum sim_policy policy)
 {
-	static const char *const names[SIM_POLICIES] = { "fifo", "turns", "gate" };
+	static const char *const names[SIM_POLICIES] = {"fifo", "turns", "gate"};
 	return names[policy];
 }
 
@@ -41,8 +41,9 @@ static int open_gate(const struct sim_trace *trace, struct sim_policy_state *sta
 	for (uint32_t i = 0; i < trace->kind_count; i++) {
 		const struct sim_kind *kind = &trace->kinds[i];
 		for (uint32_t k = 0; k < kind->count && result == 0; k++)
-			result = gate_session_init(state->gate, &state->sessions[kind->first_client + k], kind->class,
-						   kind->weight);
+			result = gate_session_init(state->gate,
+						   &state->sessions[kind->first_client + k],
+						   kind->class, kind->weight);
 	}
 	return result;
 }
@@ -52,7 +53,8 @@ static void close_cleanup(struct sim_policy_state **state)
 	*state = sim_policy_close(*state);
 }
 
-int sim_policy_open(enum sim_policy policy, const struct sim_trace *trace, struct sim_policy_state **state_out)
+int sim_policy_open(enum sim_policy policy, const struct sim_trace *trace,
+		    struct sim_policy_state **state_out)
 {
 	CLEANUP(close_cleanup) struct sim_policy_state *state = calloc(1, sizeof(*state));
 	if (!state)
@@ -99,7 +101,8 @@ void sim_policy_arrive(struct sim_policy_state *state, struct sim_job *job, uint
 	}
 }
 
-void sim_policy_end(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns, uint64_t took_ns)
+void sim_policy_end(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns,
+		    uint64_t took_ns)
 {
 	if (state->policy == SIM_GATE) {
 		gate_end(&job->group, now_ns, took_ns);
@@ -126,8 +129,8 @@ static uint32_t step_turns(struct sim_policy_state *state, struct sim_job **jobs
 	return count;
 }
 
-uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct sim_job **jobs, uint32_t room,
-			 uint64_t *again_ns_out)
+uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct sim_job **jobs,
+			 uint32_t room, uint64_t *again_ns_out)
 {
 	uint32_t count = 0;
 	*again_ns_out = UINT64_MAX;
@@ -135,7 +138,8 @@ uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct
 		return step_turns(state, jobs, room);
 	if (state->policy == SIM_GATE) {
 		/* A job begins with its group. */
-		struct gate_decisions decisions = { .groups = (struct gate_group **)(void *)jobs, .room = room };
+		struct gate_decisions decisions = {.groups = (struct gate_group **)(void *)jobs,
+						   .room = room};
 		gate_step(state->gate, now_ns, &decisions);
 		*again_ns_out = decisions.again_ns;
 		return decisions.count;

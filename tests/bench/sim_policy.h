@@ -1,4 +1,5 @@
-/* Who decides what goes to the device: each of the policies of sim_run.h, behind one set of calls. */
+/* Who decides what goes to the device: each of the policies of sim_run.h, behind one set of calls.
+ */
 #ifndef SYCL_BENCH_SIM_POLICY_H
 #define SYCL_BENCH_SIM_POLICY_H
 
@@ -14,13 +15,15 @@ struct sim_job {
 struct sim_policy_state;
 
 /* -ENOMEM. */
-int sim_policy_open(enum sim_policy policy, const struct sim_trace *trace, struct sim_policy_state **state_out);
+int sim_policy_open(enum sim_policy policy, const struct sim_trace *trace,
+		    struct sim_policy_state **state_out);
 void sim_policy_arrive(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns);
 /* It was decided before. `took_ns` 0: nobody measured it. */
-void sim_policy_end(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns, uint64_t took_ns);
+void sim_policy_end(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns,
+		    uint64_t took_ns);
 /* How many of `room` were decided, and when it is to be asked again. */
-uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct sim_job **jobs, uint32_t room,
-			 uint64_t *again_ns_out);
+uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct sim_job **jobs,
+			 uint32_t room, uint64_t *again_ns_out);
 /* Accepts NULL, returns NULL. What still waits is not touched. */
 struct sim_policy_state *sim_policy_close(struct sim_policy_state *state);
 

@@ -14,7 +14,8 @@ enum { OPEN_MOST = 4096, CHUNK = 4096, ROOM = 64, WINDOW_NS = 1000000000 };
 enum event_kind { EVENT_ASK, EVENT_RECORDED, EVENT_DONE, EVENT_SEEN, EVENT_AGAIN };
 
 struct event {
-	uint64_t at_ns, number; /* number: of those of one time the first that was made comes first */
+	uint64_t at_ns,
+		number; /* number: of those of one time the first that was made comes first */
 	enum event_kind kind;
 	uint32_t client;
 	struct sim_job *job;
@@ -50,7 +51,8 @@ static bool is_before(const struct event *a, const struct event *b)
 	return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->number < b->number);
 }
 
-static void add(struct sim *sim, uint64_t at_ns, enum event_kind kind, uint32_t client, struct sim_job *job)
+static void add(struct sim *sim, uint64_t at_ns, enum event_kind kind, uint32_t client,
+		struct sim_job *job)
 {
 	if (sim->heap_count == sim->heap_room) {
 		uint32_t room = sim->heap_room ? 2 * sim->heap_room : 1024;
@@ -62,7 +64,11 @@ static void add(struct sim *sim, uint64_t at_ns, enum event_kind kind, uint32_t 
 		sim->heap = heap;
 		sim->heap_room = room;
 	}
-	struct event event = { .at_ns = at_ns, .number = ++sim->numbers, .kind = kind, .client = client, .job = job };
+	struct event event = {.at_ns = at_ns,
+			      .number = ++sim->numbers,
+			      .kind = kind,
+			      .client = client,
+			      .job = job};
 	uint32_t at = sim->heap_count++;
 	for (; at > 0 && is_before(&event, &sim->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		sim->heap[at] = sim->heap[(at - 1) / 2];
@@ -78,7 +84,8 @@ static struct event take(struct sim *sim)
 		uint32_t child = 2 * at + 1;
 		if (child >= sim->heap_count)
 			break;
-		if (child + 1 < sim->heap_count && is_before(&sim->heap[child + 1], &sim->heap[child]))
+		if (child + 1 < sim->heap_count &&
+		    is_before(&sim->heap[child + 1], &sim->heap[child]))
 			child++;
 		if (!is_before(&sim->heap[child], &last))
 			break;
@@ -115,7 +122,7 @@ static struct sim_job *take_job(struct sim *sim)
 	}
 	struct sim_job *job = sim->free_jobs;
 	sim->free_jobs = job->next;
-	*job = (struct sim_job){ .next = NULL };
+	*job = (struct sim_job){.next = NULL};
 	return job;
 }
 
@@ -172,7 +179,8 @@ static void ask_again(struct sim *sim, uint32_t index)
 		return;
 	}
 	ask(sim, index);
-	double wait_ns = (double)kind->every_ns * (kind->manner == SIM_RATE ? -log(chance(sim)) : 1);
+	double wait_ns =
+		(double)kind->every_ns * (kind->manner == SIM_RATE ? -log(chance(sim)) : 1);
 	add(sim, sim->now_ns + (wait_ns > 1 ? (uint64_t)wait_ns : 1), EVENT_ASK, index, NULL);
 }
 
@@ -218,7 +226,8 @@ static void keep_latency(struct sim *sim, const struct sim_job *job)
 		result->latency_us = values;
 		*room = more;
 	}
-	result->latency_us[result->latency_count++] = (double)(sim->now_ns - job->arrived_ns) / 1000;
+	result->latency_us[result->latency_count++] =
+		(double)(sim->now_ns - job->arrived_ns) / 1000;
 }
 
 /* It is known to have ended. */
@@ -295,8 +304,8 @@ static void begin(struct sim *sim, int only)
 			continue;
 		/* Not all at once: nobody starts a thousand clients in the same moment. */
 		for (uint32_t k = 0; k < kind->count; k++)
-			add(sim, kind->from_ns + (uint64_t)((double)kind->every_ns * chance(sim)), EVENT_ASK,
-			    kind->first_client + k, NULL);
+			add(sim, kind->from_ns + (uint64_t)((double)kind->every_ns * chance(sim)),
+			    EVENT_ASK, kind->first_client + k, NULL);
 	}
 	next_recorded(sim, only);
 }
@@ -326,16 +335,21 @@ static void end(struct sim *sim)
 	free(sim->latency_room);
 }
 
-int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only, struct sim_result *result_out)
+int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only,
+	    struct sim_result *result_out)
 {
-	struct sim sim = { .trace = trace, .result = result_out, .again_ns = UINT64_MAX,
-			   .random = trace->seed * 0x9e3779b97f4a7c15u | 1 };
+	struct sim sim = {.trace = trace,
+			  .result = result_out,
+			  .again_ns = UINT64_MAX,
+			  .random = trace->seed * 0x9e3779b97f4a7c15u | 1};
 	memset(result_out, 0, sizeof(*result_out));
 	sim.clients = calloc(trace->client_count, sizeof(*sim.clients));
 	sim.latency_room = calloc(trace->kind_count, sizeof(*sim.latency_room));
 	result_out->kinds = calloc(trace->kind_count, sizeof(*result_out->kinds));
 	result_out->kind_count = result_out->kinds ? trace->kind_count : 0;
-	sim.failed = sim.clients && sim.latency_room && result_out->kinds ? sim_policy_open(policy, trace, &sim.policy) : -ENOMEM;
+	sim.failed = sim.clients && sim.latency_room && result_out->kinds
+			     ? sim_policy_open(policy, trace, &sim.policy)
+			     : -ENOMEM;
 	if (!sim.failed) {
 		begin(&sim, only);
 		turn(&sim, only);
@@ -345,7 +359,9 @@ int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only, str
 	if (result_out->window_count > SIM_WINDOWS_MAX)
 		result_out->window_count = SIM_WINDOWS_MAX;
 	result_out->never_ended = sim.open;
-	result_out->step_ns = result_out->decisions ? (double)sim.busy_step_ns / (double)result_out->decisions : 0;
+	result_out->step_ns = result_out->decisions
+				      ? (double)sim.busy_step_ns / (double)result_out->decisions
+				      : 0;
 	end(&sim);
 	if (sim.failed)
 		sim_result_end(result_out);

@@ -1,9 +1,11 @@
 /*
- * A device, clients and time, all invented; who decides what goes to the device is a policy. Events in order of their time, so a
- * thousand clients for seconds take a moment. The same trace, policy and seed give the same figures.
+ * A device, clients and time, all invented; who decides what goes to the device is a policy. Events
+ * in order of their time, so a thousand clients for seconds take a moment. The same trace, policy
+ * and seed give the same figures.
  *
- * The device runs groups in the order in which they were sent, those of one lane one after the other, and side by side as long as
- * they fit: what does not fit waits, and what is behind it with it, as blocks do on a GPU. It cannot take back what it has.
+ * The device runs groups in the order in which they were sent, those of one lane one after the
+ * other, and side by side as long as they fit: what does not fit waits, and what is behind it with
+ * it, as blocks do on a GPU. It cannot take back what it has.
  */
 #ifndef SYCL_BENCH_SIM_RUN_H
 #define SYCL_BENCH_SIM_RUN_H
@@ -21,7 +23,7 @@ enum sim_policy {
 
 struct sim_kind_result {
 	uint64_t asked, ended, refused; /* groups; refused: the client had 4096 open */
-	double *latency_us;             /* of each that ended; the caller's to free by sim_result_end */
+	double *latency_us; /* of each that ended; the caller's to free by sim_result_end */
 	uint64_t latency_count;
 	uint64_t busy_ns;                    /* of the whole device: a group counts by its width */
 	uint64_t window_ns[SIM_WINDOWS_MAX]; /* the same, in each window of the run */
@@ -30,7 +32,7 @@ struct sim_kind_result {
 struct sim_result {
 	struct sim_kind_result *kinds; /* as many as the trace has */
 	uint32_t kind_count;
-	uint64_t window_ns;  /* how long a window is */
+	uint64_t window_ns; /* how long a window is */
 	uint32_t window_count;
 	uint64_t ended, never_ended; /* groups: what was sent, waited or ran when it was over */
 	uint64_t decisions;          /* steps of the policy */
@@ -39,7 +41,8 @@ struct sim_result {
 
 const char *sim_policy_name(enum sim_policy policy);
 /* `only`: clients of this kind alone, or SIM_EVERYBODY. 0 or -ENOMEM. */
-int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only, struct sim_result *result_out);
+int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only,
+	    struct sim_result *result_out);
 void sim_result_end(struct sim_result *result);
 
 #endif

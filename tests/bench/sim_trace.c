@@ -17,7 +17,8 @@ struct reader {
 	char *error;
 	unsigned line;
 	bool headed;
-	uint16_t slots[SLOTS]; /* kinds by their names: 1 and more; 0: free. A trace has many groups, and may have many sessions */
+	uint16_t slots[SLOTS]; /* kinds by their names: 1 and more; 0: free. A trace has many
+				  groups, and may have many sessions */
 };
 
 /* One of the words behind a line's first. */
@@ -31,7 +32,8 @@ struct fields {
 	unsigned count;
 };
 
-__attribute__((format(printf, 2, 3))) static int refuse(const struct reader *reader, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(const struct reader *reader,
+							const char *format, ...)
 {
 	va_list list;
 	int length = snprintf(reader->error, SIM_ERROR_BYTES, "line %u: ", reader->line);
@@ -53,8 +55,8 @@ static const char *find(struct fields *fields, const char *key)
 }
 
 /* A whole number from `least` to `most`; without the key the value stays. */
-static int number(const struct reader *reader, struct fields *fields, const char *key, uint64_t least, uint64_t most,
-		  uint64_t *value)
+static int number(const struct reader *reader, struct fields *fields, const char *key,
+		  uint64_t least, uint64_t most, uint64_t *value)
 {
 	const char *text = find(fields, key);
 	char *end;
@@ -69,8 +71,8 @@ static int number(const struct reader *reader, struct fields *fields, const char
 	return 0;
 }
 
-static int number32(const struct reader *reader, struct fields *fields, const char *key, uint32_t least, uint32_t most,
-		    uint32_t *value)
+static int number32(const struct reader *reader, struct fields *fields, const char *key,
+		    uint32_t least, uint32_t most, uint32_t *value)
 {
 	uint64_t wide = *value;
 	int result = number(reader, fields, key, least, most, &wide);
@@ -79,15 +81,16 @@ static int number32(const struct reader *reader, struct fields *fields, const ch
 }
 
 /* In microseconds, with three digits behind a point at most. */
-static int microseconds(const struct reader *reader, struct fields *fields, const char *key, uint64_t least_ns,
-			uint64_t *ns)
+static int microseconds(const struct reader *reader, struct fields *fields, const char *key,
+			uint64_t least_ns, uint64_t *ns)
 {
 	const char *text = find(fields, key);
 	if (!text)
 		return 0;
 	char *end = NULL;
 	errno = 0;
-	unsigned long long whole = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : UINT64_MAX;
+	unsigned long long whole =
+		text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : UINT64_MAX;
 	uint64_t part = 0, unit = 100;
 	bool good = !errno && end && whole <= US_MOST;
 	if (good && *end == '.' && end[1]) {
@@ -111,7 +114,7 @@ static int nothing_else(const struct reader *reader, const struct fields *fields
 
 static int read_class(const struct reader *reader, struct fields *fields, enum gate_class *class)
 {
-	static const char *const names[GATE_CLASSES] = { "latency", "normal", "best-effort" };
+	static const char *const names[GATE_CLASSES] = {"latency", "normal", "best-effort"};
 	const char *text = find(fields, "class");
 	for (uint32_t i = 0; text && i < GATE_CLASSES; i++) {
 		if (strcmp(text, names[i]) != 0)
@@ -119,7 +122,9 @@ static int read_class(const struct reader *reader, struct fields *fields, enum g
 		*class = (enum gate_class)i;
 		return 0;
 	}
-	return text ? refuse(reader, "class is to be latency, normal or best-effort, not '%s'", text) : 0;
+	return text ? refuse(reader, "class is to be latency, normal or best-effort, not '%s'",
+			     text)
+		    : 0;
 }
 
 /* Its slot, or the one that it would have. There are more than kinds. */
@@ -140,15 +145,22 @@ static struct sim_kind *kind_named(const struct reader *reader, const char *name
 	return number ? &reader->trace->kinds[number - 1] : NULL;
 }
 
-static int new_kind(const struct reader *reader, const char *name, struct fields *fields, struct sim_kind *kind)
+static int new_kind(const struct reader *reader, const char *name, struct fields *fields,
+		    struct sim_kind *kind)
 {
 	struct sim_trace *trace = reader->trace;
-	*kind = (struct sim_kind){ .class = GATE_NORMAL, .weight = GATE_WEIGHT, .count = 1, .lanes = 1, .width = SIM_WIDTH,
-				   .until_ns = UINT64_MAX };
+	*kind = (struct sim_kind){.class = GATE_NORMAL,
+				  .weight = GATE_WEIGHT,
+				  .count = 1,
+				  .lanes = 1,
+				  .width = SIM_WIDTH,
+				  .until_ns = UINT64_MAX};
 	size_t length = strlen(name);
-	if (length >= SIM_NAME_BYTES || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != length)
-		return refuse(reader, "a name is up to %d small letters, digits and signs '-', not '%s'", SIM_NAME_BYTES - 1,
-			      name);
+	if (length >= SIM_NAME_BYTES ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != length)
+		return refuse(reader,
+			      "a name is up to %d small letters, digits and signs '-', not '%s'",
+			      SIM_NAME_BYTES - 1, name);
 	if (kind_named(reader, name))
 		return refuse(reader, "'%s' is there already", name);
 	if (trace->kind_count == SIM_KINDS_MAX)
@@ -224,7 +236,8 @@ static int read_clients(struct reader *reader, const char *name, struct fields *
 	if (result == 0)
 		result = number32(reader, fields, "spread", 0, 99, &kind.spread);
 	if (result == 0)
-		result = number(reader, fields, "memory", 0, reader->trace->memory_bytes, &kind.memory_bytes);
+		result = number(reader, fields, "memory", 0, reader->trace->memory_bytes,
+				&kind.memory_bytes);
 	if (result == 0)
 		result = microseconds(reader, fields, "takes", 1, &kind.takes_ns);
 	if (result == 0)
@@ -264,7 +277,7 @@ static int read_group(const struct reader *reader, const char *name, struct fiel
 {
 	struct sim_trace *trace = reader->trace;
 	const struct sim_kind *kind = kind_named(reader, name);
-	struct sim_group group = { .width = SIM_WIDTH };
+	struct sim_group group = {.width = SIM_WIDTH};
 	if (!kind || kind->manner != SIM_RECORDED)
 		return refuse(reader, "there is no session '%s' above", name);
 	group.kind = (uint32_t)(kind - trace->kinds);
@@ -279,7 +292,8 @@ static int read_group(const struct reader *reader, const char *name, struct fiel
 	if (result == 0)
 		result = number32(reader, fields, "width", 1, SIM_WIDTH, &group.width);
 	if (result == 0)
-		result = number(reader, fields, "memory", 0, trace->memory_bytes, &group.memory_bytes);
+		result = number(reader, fields, "memory", 0, trace->memory_bytes,
+				&group.memory_bytes);
 	if (result == 0)
 		result = nothing_else(reader, fields);
 	if (result == 0 && (group.takes_ns == 0 || !timed))
@@ -303,12 +317,14 @@ static int read_device(const struct reader *reader, struct fields *fields)
 	return result < 0 ? result : nothing_else(reader, fields);
 }
 
-static int split(const struct reader *reader, char *line, char **what_out, char **name_out, struct fields *fields_out)
+static int split(const struct reader *reader, char *line, char **what_out, char **name_out,
+		 struct fields *fields_out)
 {
 	char *rest = NULL, *word = strtok_r(line, " \t\r\n", &rest);
 	*what_out = word;
 	*name_out = NULL;
-	for (word = strtok_r(NULL, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest)) {
+	for (word = strtok_r(NULL, " \t\r\n", &rest); word;
+	     word = strtok_r(NULL, " \t\r\n", &rest)) {
 		char *sign = strchr(word, '=');
 		if (!sign && !*name_out && fields_out->count == 0) {
 			*name_out = word;
@@ -321,7 +337,8 @@ static int split(const struct reader *reader, char *line, char **what_out, char 
 			return refuse(reader, "%s is given twice", word);
 		if (fields_out->count == WORDS_MAX)
 			return refuse(reader, "too many words");
-		fields_out->field[fields_out->count++] = (struct field){ .key = word, .value = sign + 1 };
+		fields_out->field[fields_out->count++] =
+			(struct field){.key = word, .value = sign + 1};
 	}
 	for (unsigned i = 0; i < fields_out->count; i++)
 		fields_out->field[i].used = false;
@@ -330,15 +347,17 @@ static int split(const struct reader *reader, char *line, char **what_out, char 
 
 static int read_line(struct reader *reader, char *line)
 {
-	struct fields fields = { .count = 0 };
+	struct fields fields = {.count = 0};
 	char *what, *name;
 	line[strcspn(line, "#")] = '\0';
 	int result = split(reader, line, &what, &name, &fields);
 	if (result < 0 || !what)
 		return result;
 	if (!reader->headed) {
-		reader->headed = strcmp(what, "sycl-trace") == 0 && name && strcmp(name, "1") == 0 && fields.count == 0;
-		return reader->headed ? 0 : refuse(reader, "'sycl-trace 1' is to be the first line");
+		reader->headed = strcmp(what, "sycl-trace") == 0 && name &&
+				 strcmp(name, "1") == 0 && fields.count == 0;
+		return reader->headed ? 0
+				      : refuse(reader, "'sycl-trace 1' is to be the first line");
 	}
 	if (strcmp(what, "device") == 0 && !name)
 		return read_device(reader, &fields);
@@ -365,7 +384,8 @@ static int read_all(struct reader *reader, FILE *file)
 			return result;
 	}
 	if (ferror(file)) {
-		(void)snprintf(reader->error, SIM_ERROR_BYTES, "it cannot be read: %s", strerror(errno));
+		(void)snprintf(reader->error, SIM_ERROR_BYTES, "it cannot be read: %s",
+			       strerror(errno));
 		return -EIO;
 	}
 	if (reader->trace->client_count > 0)
@@ -376,8 +396,11 @@ static int read_all(struct reader *reader, FILE *file)
 
 int sim_trace_read(FILE *file, struct sim_trace *trace_out, char error[SIM_ERROR_BYTES])
 {
-	struct sim_trace trace = { .length_ns = 2000000000u, .notice_ns = 5000, .memory_bytes = UINT64_MAX / 2, .seed = 1 };
-	struct reader reader = { .trace = &trace, .error = error };
+	struct sim_trace trace = {.length_ns = 2000000000u,
+				  .notice_ns = 5000,
+				  .memory_bytes = UINT64_MAX / 2,
+				  .seed = 1};
+	struct reader reader = {.trace = &trace, .error = error};
 	(void)snprintf(error, SIM_ERROR_BYTES, "no memory");
 	int result = read_all(&reader, file);
 	if (result < 0) {
@@ -407,5 +430,5 @@ void sim_trace_end(struct sim_trace *trace)
 {
 	free(trace->groups);
 	free(trace->kinds);
-	*trace = (struct sim_trace){ .kind_count = 0 };
+	*trace = (struct sim_trace){.kind_count = 0};
 }

@@ -1,6 +1,7 @@
 /*
- * What clients ask of a device over time, as text: recorded groups, kinds of clients that go on asking, or both. README.md
- * has the format. Everything is checked: a bad line is told with its number and what is wrong with it.
+ * What clients ask of a device over time, as text: recorded groups, kinds of clients that go on
+ * asking, or both. README.md has the format. Everything is checked: a bad line is told with its
+ * number and what is wrong with it.
  */
 #ifndef SYCL_BENCH_SIM_TRACE_H
 #define SYCL_BENCH_SIM_TRACE_H
@@ -11,8 +12,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { SIM_KINDS_MAX = 4096, SIM_NAME_BYTES = 34, SIM_ERROR_BYTES = 200, SIM_CLIENTS_MAX = 100000,
-       SIM_GROUPS_MAX = 4000000, SIM_LANES = 32, SIM_LANES_LATENCY = 8, SIM_WIDTH = 100 };
+enum {
+	SIM_KINDS_MAX = 4096,
+	SIM_NAME_BYTES = 34,
+	SIM_ERROR_BYTES = 200,
+	SIM_CLIENTS_MAX = 100000,
+	SIM_GROUPS_MAX = 4000000,
+	SIM_LANES = 32,
+	SIM_LANES_LATENCY = 8,
+	SIM_WIDTH = 100
+};
 
 /* How clients of a kind ask for work. */
 enum sim_manner { SIM_RECORDED, SIM_DEPTH, SIM_RATE, SIM_EVERY };
@@ -23,11 +32,11 @@ struct sim_kind {
 	enum gate_class class;
 	uint32_t weight, count, lanes; /* count: clients */
 	enum sim_manner manner;
-	uint32_t depth;       /* DEPTH: groups that each keeps waiting or running */
-	uint64_t every_ns;    /* RATE: mean time between two of a client's; EVERY: the time */
-	uint64_t takes_ns;    /* of the device, alone on its part of it */
-	uint32_t spread;      /* percent: takes_ns up or down by so much, alike often */
-	uint32_t width;       /* percent of the device that a group fills */
+	uint32_t depth;    /* DEPTH: groups that each keeps waiting or running */
+	uint64_t every_ns; /* RATE: mean time between two of a client's; EVERY: the time */
+	uint64_t takes_ns; /* of the device, alone on its part of it */
+	uint32_t spread;   /* percent: takes_ns up or down by so much, alike often */
+	uint32_t width;    /* percent of the device that a group fills */
 	uint64_t memory_bytes;
 	uint64_t from_ns, until_ns;
 	uint32_t first_client; /* of all clients */

@@ -1,4 +1,5 @@
-/* Runs syclbench with tiny counts and looks at the shape of what it says, never at a time; of what is counted, at what is to be none. */
+/* Runs syclbench with tiny counts and looks at the shape of what it says, never at a time; of what
+ * is counted, at what is to be none. */
 #include "process.h"
 
 #include "cleanup.h"
@@ -14,15 +15,26 @@
 #include <unistd.h>
 
 static const char *const expected[] = {
-	"TC1.pinned.p50", "TC1.pinned.p99", "TC1.unpinned.p50", "TC1.unpinned.p99", "TC2.rate",
-	"TC3.independent", "TC3.chain",     "TC3.tree",         "TC3.random",       "TC3.parts",
-	"TC3.flat",       "TC3.growth",     "TC3.open",
-	"TC4.submit",     "TC4.whole",      "TC4.launch",     "TC5.p50",        "TC5.p99",        "pages.in", "pages.out", "pages.in.alone", "pages.out.alone", "pages.shared",
-	"TC6.first_kernel", "TC7.memory",       "TC7.memory.service",
-	"TC7.memory.client", "TC7.cpu",     "TC7.wakes",
-	"TC8.p50",        "TC8.p99",        "TC8.flood.p50",  "TC8.flood.p99",   "TC8.busy.p50",      "TC8.busy.p99",
-	"TC8.silent.p50", "TC8.silent.p99",
-	"TC13.graph",     "TC13.one_by_one",  "TC13.submit",
+	"TC1.pinned.p50",    "TC1.pinned.p99",
+	"TC1.unpinned.p50",  "TC1.unpinned.p99",
+	"TC2.rate",          "TC3.independent",
+	"TC3.chain",         "TC3.tree",
+	"TC3.random",        "TC3.parts",
+	"TC3.flat",          "TC3.growth",
+	"TC3.open",          "TC4.submit",
+	"TC4.whole",         "TC4.launch",
+	"TC5.p50",           "TC5.p99",
+	"pages.in",          "pages.out",
+	"pages.in.alone",    "pages.out.alone",
+	"pages.shared",      "TC6.first_kernel",
+	"TC7.memory",        "TC7.memory.service",
+	"TC7.memory.client", "TC7.cpu",
+	"TC7.wakes",         "TC8.p50",
+	"TC8.p99",           "TC8.flood.p50",
+	"TC8.flood.p99",     "TC8.busy.p50",
+	"TC8.busy.p99",      "TC8.silent.p50",
+	"TC8.silent.p99",    "TC13.graph",
+	"TC13.one_by_one",   "TC13.submit",
 };
 
 enum { RESULTS = sizeof(expected) / sizeof(*expected), RUNS = 2 };
@@ -45,13 +57,17 @@ static bool has_shape(const json_t *line)
 	const json_t *target = json_object_get(line, "target"), *met = json_object_get(line, "met");
 	const json_t *note = json_object_get(line, "note");
 	json_int_t runs = json_integer_value(json_object_get(line, "runs"));
-	return json_is_object(line) && json_object_size(line) == 11 && json_is_string(json_object_get(line, "row")) &&
-	       json_is_number(json_object_get(line, "value")) && json_is_string(json_object_get(line, "unit")) &&
+	return json_is_object(line) && json_object_size(line) == 11 &&
+	       json_is_string(json_object_get(line, "row")) &&
+	       json_is_number(json_object_get(line, "value")) &&
+	       json_is_string(json_object_get(line, "unit")) &&
 	       is_number_or_null(json_object_get(line, "baseline")) &&
 	       has_no_baseline(line) == json_is_null(json_object_get(line, "ratio")) &&
-	       is_number_or_null(json_object_get(line, "ratio")) && (json_is_string(target) || json_is_null(target)) &&
-	       json_is_boolean(met) == json_is_string(target) && (json_is_boolean(met) || json_is_null(met)) &&
-	       (runs == RUNS || runs == 1) && is_number_or_null(json_object_get(line, "spread")) &&
+	       is_number_or_null(json_object_get(line, "ratio")) &&
+	       (json_is_string(target) || json_is_null(target)) &&
+	       json_is_boolean(met) == json_is_string(target) &&
+	       (json_is_boolean(met) || json_is_null(met)) && (runs == RUNS || runs == 1) &&
+	       is_number_or_null(json_object_get(line, "spread")) &&
 	       (json_is_string(note) || json_is_null(note));
 }
 
@@ -60,21 +76,19 @@ static bool is_gpu_line(const json_t *line)
 {
 	const char *row = json_string_value(json_object_get(line, "row"));
 	const char *why = json_string_value(json_object_get(line, "skipped"));
-	return row && strncmp(row, "TG", 2) == 0 && (why ? why[0] && json_object_size(line) == 2 : has_shape(line));
+	return row && strncmp(row, "TG", 2) == 0 &&
+	       (why ? why[0] && json_object_size(line) == 2 : has_shape(line));
 }
 
-/* Rows of many lines: how many there are of each, or, where a machine or a build cannot have them, reasons. */
+/* Rows of many lines: how many there are of each, or, where a machine or a build cannot have them,
+ * reasons. */
 static struct family {
 	const char *prefix;
 	unsigned wanted; /* with a figure or a reason each; or one reason for all of them */
 	unsigned figures, reasons;
 } families[] = {
-	{ "floor.", 10, 0, 0 },
-	{ "TC1.stages", 46, 0, 0 },
-	{ "TC2.stages", 19, 0, 0 },
-	{ "TC4.counters", 54, 0, 0 },
-	{ "sched.", 135, 0, 0 },
-	{ "programs.", 3, 0, 0 },
+	{"floor.", 10, 0, 0},       {"TC1.stages", 46, 0, 0}, {"TC2.stages", 19, 0, 0},
+	{"TC4.counters", 54, 0, 0}, {"sched.", 135, 0, 0},    {"programs.", 3, 0, 0},
 };
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };
@@ -84,17 +98,19 @@ enum { FAMILIES = sizeof(families) / sizeof(*families) };
 static int counts_seen;
 
 /*
- * Counts, not times: what the engine's front thread allocates and locks for each command of a busy session. The fake device itself has no part
- * in it, and what is made once was made before.
+ * Counts, not times: what the engine's front thread allocates and locks for each command of a busy
+ * session. The fake device itself has no part in it, and what is made once was made before.
  */
 static bool is_within_counts(const json_t *line)
 {
-	static const char *const counts[] = { "TC4.counters.fake.batch.front.allocations", "TC4.counters.fake.batch.front.locks" };
+	static const char *const counts[] = {"TC4.counters.fake.batch.front.allocations",
+					     "TC4.counters.fake.batch.front.locks"};
 	const char *name = json_string_value(json_object_get(line, "name"));
 	for (int i = 0; i < 2 && name; i++)
 		if (strcmp(name, counts[i]) == 0) {
 			counts_seen++;
-			return json_number_value(json_object_get(line, "value")) <= MOST_FOR_COMMAND;
+			return json_number_value(json_object_get(line, "value")) <=
+			       MOST_FOR_COMMAND;
 		}
 	return true;
 }
@@ -110,12 +126,14 @@ static bool is_family_line(const json_t *line)
 			families[i].reasons++;
 		else
 			families[i].figures++;
-		return why ? why[0] && json_object_size(line) == 2 : has_shape(line) && is_within_counts(line);
+		return why ? why[0] && json_object_size(line) == 2
+			   : has_shape(line) && is_within_counts(line);
 	}
 	return false;
 }
 
-/* A build has all stages or none; what counts calls is there or not. Hand-overs are always measured. */
+/* A build has all stages or none; what counts calls is there or not. Hand-overs are always
+ * measured. */
 static bool families_are_whole(void)
 {
 	bool good = families[0].figures >= 4;
@@ -133,8 +151,8 @@ static bool families_are_whole(void)
 		absent = absent && !strstr(f->prefix, ".counters");
 #endif
 		if (!whole && !absent)
-			(void)fprintf(stderr, "%s: %u figures and %u reasons of %u\n", f->prefix, f->figures, f->reasons,
-				      f->wanted);
+			(void)fprintf(stderr, "%s: %u figures and %u reasons of %u\n", f->prefix,
+				      f->figures, f->reasons, f->wanted);
 		good = good && (whole || absent);
 	}
 	return good;
@@ -149,7 +167,8 @@ static bool line_is_good(const char *text, unsigned number)
 	const char *name = json_string_value(json_object_get(line, "name"));
 	bool good = line && (is_gpu_line(line) || is_family_line(line));
 	if (!good && line) {
-		good = has_shape(line) && seen < RESULTS && name && strcmp(name, expected[seen]) == 0;
+		good = has_shape(line) && seen < RESULTS && name &&
+		       strcmp(name, expected[seen]) == 0;
 		seen++;
 	}
 	if (!good)
@@ -158,7 +177,8 @@ static bool line_is_good(const char *text, unsigned number)
 	return good;
 }
 
-static int run(const char *const *argv, bool (*check)(const char *line, unsigned number), unsigned *lines_out)
+static int run(const char *const *argv, bool (*check)(const char *line, unsigned number),
+	       unsigned *lines_out)
 {
 	struct child child = CHILD_INIT;
 	char line[sizeof(child.line)];
@@ -181,7 +201,7 @@ static bool any_line(const char *line, unsigned number)
 /* Opens it, and decodes every row of it. */
 static bool is_picture(const char *path)
 {
-	png_image image = { .version = PNG_IMAGE_VERSION };
+	png_image image = {.version = PNG_IMAGE_VERSION};
 	if (!png_image_begin_read_from_file(&image, path))
 		return false;
 	image.format = PNG_FORMAT_RGB;
@@ -213,7 +233,7 @@ static bool pictures_are_good(const char *folder, const char *const *names)
 	return good;
 }
 
-/* --- rows that need a GPU, on a double of its driver ---------------------------------------------------------------- */
+/* ------------------- rows that need a GPU, on a double of its driver -------------------- */
 
 struct wanted {
 	const char *name;
@@ -221,31 +241,78 @@ struct wanted {
 	bool needs_root, needs_compiler;
 };
 
-#define ROW(row)   { .name = (row) }
-#define ROOTS(row) { .name = (row), .needs_root = true }
+#define ROW(row)                                                                                   \
+	{                                                                                          \
+		.name = (row)                                                                      \
+	}
+#define ROOTS(row)                                                                                 \
+	{                                                                                          \
+		.name = (row), .needs_root = true                                                  \
+	}
 /* A client's first kernel comes as a source. */
-#define SOURCE(row, root) { .name = (row), .needs_root = (root), .needs_compiler = true }
+#define SOURCE(row, root)                                                                          \
+	{                                                                                          \
+		.name = (row), .needs_root = (root), .needs_compiler = true                        \
+	}
 
 static struct wanted shares[] = {
-	ROW("TG9.p50"), ROW("TG9.p99"), ROW("TG9.kept"), ROW("TG9.set_apart"),
-	ROW("TG9.processes.p50"), ROW("TG9.processes.p99"), ROW("TG9.processes.kept"),
-	ROW("TG10.p50"), ROW("TG10.p99"), ROW("TG10.sum"), ROW("TG10.kept"), ROW("TG10.set_apart"),
-	ROW("TG10.processes.p50"), ROW("TG10.processes.p99"), ROW("TG10.processes.sum"),
+	ROW("TG9.p50"),
+	ROW("TG9.p99"),
+	ROW("TG9.kept"),
+	ROW("TG9.set_apart"),
+	ROW("TG9.processes.p50"),
+	ROW("TG9.processes.p99"),
+	ROW("TG9.processes.kept"),
+	ROW("TG10.p50"),
+	ROW("TG10.p99"),
+	ROW("TG10.sum"),
+	ROW("TG10.kept"),
+	ROW("TG10.set_apart"),
+	ROW("TG10.processes.p50"),
+	ROW("TG10.processes.p99"),
+	ROW("TG10.processes.sum"),
 	ROW("TG10.processes.kept"),
-	ROW("TG11.two.plain"), ROW("TG11.two.plain.mean"), ROW("TG11.two.graph"),
-	ROW("TG11.two.graph.mean"), ROW("TG11.back"), ROW("TG11.back.first"), ROW("TG11.three.plain"),
-	ROW("TG11.three.plain.mean"), ROW("TG11.three.graph"), ROW("TG11.three.graph.mean"),
-	ROW("TG12.runaway"), ROW("TG12.runaway.told"),
-	ROW("TG15.sweep"), ROW("TG15.sweep.moved"), ROW("TG15.back"), ROW("TG15.back.moved"),
+	ROW("TG11.two.plain"),
+	ROW("TG11.two.plain.mean"),
+	ROW("TG11.two.graph"),
+	ROW("TG11.two.graph.mean"),
+	ROW("TG11.back"),
+	ROW("TG11.back.first"),
+	ROW("TG11.three.plain"),
+	ROW("TG11.three.plain.mean"),
+	ROW("TG11.three.graph"),
+	ROW("TG11.three.graph.mean"),
+	ROW("TG12.runaway"),
+	ROW("TG12.runaway.told"),
+	ROW("TG15.sweep"),
+	ROW("TG15.sweep.moved"),
+	ROW("TG15.back"),
+	ROW("TG15.back.moved"),
 	ROW(NULL),
 };
 
 static struct wanted compared[] = {
-	ROW("TG1.p50"), ROW("TG1.p99"), ROW("TG2.rate"), ROW("TG3.processes"), ROOTS("TG3.two_users"),
-	ROW("TG4.processes"), ROOTS("TG4.two_users"), SOURCE("TG5.first_kernel", false),
-	SOURCE("TG5.two_users", true), ROW("TG6.memory"), ROOTS("TG6.first_of_user"),
-	ROW("TG7.up"), ROW("TG7.down"), ROW("TG7.up_alone"), ROW("TG7.down_alone"),
-	ROW("TG8.up"), ROW("TG8.down"), ROW("TG8.up_one"), ROW("TG8.down_one"), ROW("TG13.graph"), ROW("TG13.one"),
+	ROW("TG1.p50"),
+	ROW("TG1.p99"),
+	ROW("TG2.rate"),
+	ROW("TG3.processes"),
+	ROOTS("TG3.two_users"),
+	ROW("TG4.processes"),
+	ROOTS("TG4.two_users"),
+	SOURCE("TG5.first_kernel", false),
+	SOURCE("TG5.two_users", true),
+	ROW("TG6.memory"),
+	ROOTS("TG6.first_of_user"),
+	ROW("TG7.up"),
+	ROW("TG7.down"),
+	ROW("TG7.up_alone"),
+	ROW("TG7.down_alone"),
+	ROW("TG8.up"),
+	ROW("TG8.down"),
+	ROW("TG8.up_one"),
+	ROW("TG8.down_one"),
+	ROW("TG13.graph"),
+	ROW("TG13.one"),
 	ROW(NULL),
 };
 
@@ -274,7 +341,8 @@ static bool others_can_read(const char *file)
 	return good;
 }
 
-/* What a double is not, and what needs root and, as the tree lies, another user who can read the double. */
+/* What a double is not, and what needs root and, as the tree lies, another user who can read the
+ * double. */
 static bool may_be_skipped(const char *row)
 {
 	struct wanted *wanted = find_wanted(row);
@@ -287,11 +355,13 @@ static bool double_line_is_good(const char *text, unsigned number)
 {
 	json_t *line = json_loads(text, 0, NULL);
 	struct wanted *wanted = find_wanted(json_string_value(json_object_get(line, "name")));
-	bool good = json_object_get(line, "skipped") ?
-			    may_be_skipped(json_string_value(json_object_get(line, "row"))) : line && has_shape(line);
+	bool good = json_object_get(line, "skipped")
+			    ? may_be_skipped(json_string_value(json_object_get(line, "row")))
+			    : line && has_shape(line);
 	if (wanted)
 		wanted->seen = true;
-	/* Only syclbench's own lines are on its standard output; what its processes complain of is beside them. */
+	/* Only syclbench's own lines are on its standard output; what its processes complain of is
+	 * beside them. */
 	if (!good)
 		(void)fprintf(stderr, "not as it should be (line %u): %s\n", number + 1, text);
 	json_decref(line);
@@ -318,12 +388,20 @@ static bool all_came(void)
 	return good;
 }
 
-/* Rows that compare with the driver without the service. Once: eight processes at a time are among them. */
+/* Rows that compare with the driver without the service. Once: eight processes at a time are among
+ * them. */
 static int compare_on_double(const char *program, const char *library)
 {
 	unsigned lines = 0;
-	const char *argv[] = { program, "tg1", "tg2", "tg3", "tg4", "tg6", "tg7", "tg8", "tg13", "--json", "--quick", "--runs", "1",
-			       "--cuda-library", library, has_compiler() ? "tg5" : NULL, NULL };
+	const char *argv[] = {program,   "tg1",
+			      "tg2",     "tg3",
+			      "tg4",     "tg6",
+			      "tg7",     "tg8",
+			      "tg13",    "--json",
+			      "--quick", "--runs",
+			      "1",       "--cuda-library",
+			      library,   has_compiler() ? "tg5" : NULL,
+			      NULL};
 	on_double = compared;
 	has_two_users = geteuid() == 0 && others_can_read(library);
 	int status = run(argv, double_line_is_good, &lines);
@@ -335,11 +413,12 @@ static int compare_on_double(const char *program, const char *library)
 static int share_on_double(const char *program, const char *library)
 {
 	char folder[] = "/tmp/syclbench-smoke.XXXXXX";
-	static const char *const pictures[] = { "TG9.png", "TG10.png", NULL };
+	static const char *const pictures[] = {"TG9.png", "TG10.png", NULL};
 	unsigned lines = 0;
 	bool good = mkdtemp(folder) != NULL;
-	const char *argv[] = { program, "tg9", "tg10", "tg11", "tg12.runaway", "tg15", "--json", "--quick", "--runs", "2",
-			       "--cuda-library", library, "--pictures", folder, NULL };
+	const char *argv[] = {program,          "tg9",    "tg10",       "tg11",   "tg12.runaway",
+			      "tg15",           "--json", "--quick",    "--runs", "2",
+			      "--cuda-library", library,  "--pictures", folder,   NULL};
 	on_double = shares;
 	int status = good ? run(argv, double_line_is_good, &lines) : -1;
 	good = all_came() && good;
@@ -359,28 +438,32 @@ int main(int argc, char **argv)
 		return strcmp(argv[2], "compare") == 0 ? compare_on_double(program, argv[1]) : 2;
 	if (argc > 1)
 		return share_on_double(program, argv[1]);
-	const char *json[] = { program, "--json", "--quick", "--runs", "2", "--idle-seconds", "1", NULL };
+	const char *json[] = {program, "--json",         "--quick", "--runs",
+			      "2",     "--idle-seconds", "1",       NULL};
 	int status = run(json, line_is_good, &lines);
 	if (status != 0 || seen != RESULTS || lines == seen) {
-		(void)fprintf(stderr, "syclbench --json: status %d, %u of %d results, %u lines\n", status, seen, RESULTS, lines);
+		(void)fprintf(stderr, "syclbench --json: status %d, %u of %d results, %u lines\n",
+			      status, seen, RESULTS, lines);
 		return 1;
 	}
-	static const char *const drawn[] = { "TC1.pinned.png", "TC1.unpinned.png", "TC6.png", NULL };
+	static const char *const drawn[] = {"TC1.pinned.png", "TC1.unpinned.png", "TC6.png", NULL};
 	char folder[] = "/tmp/syclbench-smoke.XXXXXX";
 	if (!families_are_whole() || !mkdtemp(folder))
 		return 1;
-	const char *pictures[] = { program, "tc1", "tc6", "--quick", "--runs", "2", "--pictures", folder, NULL };
+	const char *pictures[] = {program, "tc1",        "tc6",  "--quick", "--runs",
+				  "2",     "--pictures", folder, NULL};
 	status = run(pictures, any_line, &lines);
 	if (!pictures_are_good(folder, drawn) || status != 0) {
 		(void)fprintf(stderr, "syclbench --pictures: status %d\n", status);
 		return 1;
 	}
-	const char *table[] = { program, "tc6", "--quick", "--runs", "1", NULL };
+	const char *table[] = {program, "tc6", "--quick", "--runs", "1", NULL};
 	status = run(table, any_line, &lines);
 	if (status != 0 || lines != 2) {
-		(void)fprintf(stderr, "syclbench tc6: status %d, %u lines instead of 2\n", status, lines);
+		(void)fprintf(stderr, "syclbench tc6: status %d, %u lines instead of 2\n", status,
+			      lines);
 		return 1;
 	}
-	const char *unknown[] = { program, "TC99", NULL };
+	const char *unknown[] = {program, "TC99", NULL};
 	return run(unknown, any_line, &lines) == 2 ? 0 : 1;
 }

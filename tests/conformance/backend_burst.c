@@ -21,14 +21,15 @@ static void put(struct block *block, uint32_t index, uint32_t value)
 }
 
 /* 0, with its sequence; or what it failed with. */
-static int submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command, uint32_t count,
-		  uint64_t *sequence_out)
+static int submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
+		  uint32_t count, uint64_t *sequence_out)
 {
 	struct backend_fault fault = {.status = 0};
 	struct test_lane *to = &fixture->lanes[lane];
 	uint64_t sequence = to->next_sequence + count - 1;
 
-	int result = fixture->ops->submit_burst(to->lane, command, count, STRIDE, NULL, 0, sequence, &fault);
+	int result = fixture->ops->submit_burst(to->lane, command, count, STRIDE, NULL, 0, sequence,
+						&fault);
 	if (result < 0)
 		return result;
 	to->next_sequence = sequence + 1;
@@ -36,7 +37,8 @@ static int submit(struct fixture *fixture, uint32_t lane, const struct backend_c
 	return 0;
 }
 
-/* Of every length, between single launches of the same and of another kernel; each with values of its own, which are taken at once. */
+/* Of every length, between single launches of the same and of another kernel; each with values of
+ * its own, which are taken at once. */
 Test(bursts, E21_TG2_each_launch_of_a_burst_runs_once_in_order_with_its_own_values)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -51,13 +53,17 @@ Test(bursts, E21_TG2_each_launch_of_a_burst_runs_once_in_order_with_its_own_valu
 		fixture_close(&fixture);
 		cr_skip_test("this backend takes no bursts");
 	}
-	struct backend_memory *dst = fixture_memory(&fixture, sizeof(got), NULL), *src = fixture_memory(&fixture, sizeof(got), NULL);
+	struct backend_memory *dst = fixture_memory(&fixture, sizeof(got), NULL),
+			      *src = fixture_memory(&fixture, sizeof(got), NULL);
 	fixture_write(&fixture, dst, 0, zeros, sizeof(zeros));
 	fixture_write(&fixture, src, 0, zeros, sizeof(zeros));
-	struct backend_kernel *mix = fixture_kernel(&fixture, "mix_u32"), *increment = fixture_kernel(&fixture, "increment_u32");
+	struct backend_kernel *mix = fixture_kernel(&fixture, "mix_u32"),
+			      *increment = fixture_kernel(&fixture, "increment_u32");
 	const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
-						     value_argument(block.bytes[0], sizeof(uint32_t))},
-				      alone[] = {arguments[0], arguments[1], value_argument(&single, sizeof(single))};
+						     value_argument(block.bytes[0],
+								    sizeof(uint32_t))},
+				      alone[] = {arguments[0], arguments[1],
+						 value_argument(&single, sizeof(single))};
 	const struct backend_command burst = launch_command(mix, 1, &global, arguments, 3),
 				     other = launch_command(increment, 1, &global, arguments, 1),
 				     one = launch_command(mix, 1, &global, alone, 3);
@@ -104,13 +110,17 @@ Test(bursts, F2_another_lane_waits_for_all_of_a_burst)
 		fixture_close(&fixture);
 		cr_skip_test("this backend takes no bursts");
 	}
-	struct backend_memory *dst = fixture_memory(&fixture, sizeof(got), NULL), *copy = fixture_memory(&fixture, sizeof(got), NULL);
+	struct backend_memory *dst = fixture_memory(&fixture, sizeof(got), NULL),
+			      *copy = fixture_memory(&fixture, sizeof(got), NULL);
 	fixture_write(&fixture, dst, 0, zeros, sizeof(zeros));
 	struct backend_kernel *fill = fixture_kernel(&fixture, "fill_u32");
-	const struct backend_argument arguments[] = {global_argument(dst), value_argument(block.bytes[0], sizeof(uint32_t))};
+	const struct backend_argument arguments[] = {
+		global_argument(dst), value_argument(block.bytes[0], sizeof(uint32_t))};
 	const struct backend_command burst = launch_command(fill, 1, &global, arguments, 2),
 				     move = {.kind = BACKEND_COMMAND_COPY,
-					     .copy = {.source = dst, .destination = copy, .size_bytes = sizeof(got)}};
+					     .copy = {.source = dst,
+						      .destination = copy,
+						      .size_bytes = sizeof(got)}};
 	for (uint32_t round = 1; round <= 40; round++) {
 		uint64_t sequence;
 		for (uint32_t i = 0; i < 8; i++)

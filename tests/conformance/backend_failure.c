@@ -17,8 +17,8 @@ Test(failure, M6_a_source_that_does_not_compile_gives_a_log)
 	char *log = NULL;
 
 	fixture_open(&fixture, 0);
-	int error = fixture.ops->build(fixture.backend, 0, conformance_target.source_kind, source, strlen(source), "",
-				       &binary, &binary_bytes, &log, &fault);
+	int error = fixture.ops->build(fixture.backend, 0, conformance_target.source_kind, source,
+				       strlen(source), "", &binary, &binary_bytes, &log, &fault);
 	cr_assert_eq(error, -22);
 	cr_assert_null(binary);
 	cr_assert_eq(fault.status, -7); /* build */
@@ -37,14 +37,17 @@ Test(failure, what_is_no_binary_is_refused)
 	size_t binary_bytes = 0;
 
 	fixture_open(&fixture, 0);
-	cr_assert_eq(fixture.ops->program_load(fixture.device, "garbage", 7, &program, &fault), -22);
+	cr_assert_eq(fixture.ops->program_load(fixture.device, "garbage", 7, &program, &fault),
+		     -22);
 	cr_assert_eq(fixture.ops->program_load(fixture.device, "", 0, &program, &fault), -22);
 	cr_assert_neq(fault.text[0], '\0');
 
 	/* Every shorter piece of a good one, too. */
-	fixture_binary(&fixture, conformance_target.source_kind, conformance_target.source, "", &binary, &binary_bytes);
+	fixture_binary(&fixture, conformance_target.source_kind, conformance_target.source, "",
+		       &binary, &binary_bytes);
 	for (size_t bytes = 0; bytes < 64 && bytes < binary_bytes; bytes++) {
-		int error = fixture.ops->program_load(fixture.device, binary, bytes, &program, &fault);
+		int error =
+			fixture.ops->program_load(fixture.device, binary, bytes, &program, &fault);
 		if (error == 0) { /* text formats may be good when cut at a line's end */
 			cr_assert_eq(fixture.ops->kind, BACKEND_KIND_FAKE);
 			fixture.ops->program_free(program);
@@ -64,7 +67,8 @@ Test(failure, an_unknown_kernel_is_not_found)
 
 	fixture_open(&fixture, 0);
 	fixture.ops->kernel_free(fixture_kernel(&fixture, "fill_u32"));
-	cr_assert_eq(fixture.ops->kernel_create(fixture.program, "there_is_none", &kernel, &fault), -2);
+	cr_assert_eq(fixture.ops->kernel_create(fixture.program, "there_is_none", &kernel, &fault),
+		     -2);
 	cr_assert_null(kernel);
 	cr_assert_neq(fault.status, 0);
 	fixture_close(&fixture);
@@ -81,7 +85,8 @@ Test(failure, E14_wrong_arguments_are_refused_before_they_harm)
 	struct backend_memory *memory = fixture_memory(&fixture, 64, NULL);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "fill_u32");
 	const struct backend_argument good[] = {global_argument(memory), value_argument(&value, 4)};
-	const struct backend_argument address[] = {value_argument(&pointer, 8), value_argument(&value, 4)};
+	const struct backend_argument address[] = {value_argument(&pointer, 8),
+						   value_argument(&value, 4)};
 	const struct backend_argument swapped[] = {good[1], good[0]};
 	const struct backend_argument too_large[] = {good[0], value_argument(&pointer, 8)};
 

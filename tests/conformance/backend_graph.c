@@ -1,4 +1,5 @@
-/* Graphs: nodes run in an order that their edges allow, as often as the graph is launched, and change only when they are told to. */
+/* Graphs: nodes run in an order that their edges allow, as often as the graph is launched, and
+ * change only when they are told to. */
 #include "graphs_support.h"
 
 #include "clock.h"
@@ -48,29 +49,34 @@ static void stage_close(struct stage *stage)
 	fixture_close(&stage->fixture);
 }
 
-static uint32_t add_fill(struct stage *stage, struct backend_graph *graph, struct backend_memory *memory,
-			 uint32_t value, const uint32_t *after, uint32_t count)
+static uint32_t add_fill(struct stage *stage, struct backend_graph *graph,
+			 struct backend_memory *memory, uint32_t value, const uint32_t *after,
+			 uint32_t count)
 {
 	const uint64_t global = GRAPH_WORDS;
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
-	const struct backend_command command = launch_command(stage->fill, 1, &global, arguments, 2);
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&value, sizeof(value))};
+	const struct backend_command command =
+		launch_command(stage->fill, 1, &global, arguments, 2);
 
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
-static uint32_t add_increment(struct stage *stage, struct backend_graph *graph, struct backend_memory *memory,
-			      const uint32_t *after, uint32_t count)
+static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
+			      struct backend_memory *memory, const uint32_t *after, uint32_t count)
 {
 	const uint64_t global = GRAPH_WORDS;
 	const struct backend_argument argument = global_argument(memory);
-	const struct backend_command command = launch_command(stage->increment, 1, &global, &argument, 1);
+	const struct backend_command command =
+		launch_command(stage->increment, 1, &global, &argument, 1);
 
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
 /* dst = dst * 31 + src + value: whatever comes in another order shows. */
-static uint32_t add_mix(struct stage *stage, struct backend_graph *graph, struct backend_memory *dst,
-			struct backend_memory *src, uint32_t value, const uint32_t *after, uint32_t count)
+static uint32_t add_mix(struct stage *stage, struct backend_graph *graph,
+			struct backend_memory *dst, struct backend_memory *src, uint32_t value,
+			const uint32_t *after, uint32_t count)
 {
 	const uint64_t global = GRAPH_WORDS;
 	const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
@@ -93,8 +99,8 @@ Test(graphs, K19_the_aspect_is_told_where_native_commands_can_be_nodes)
 		if (facts->features & (BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_GRAPH_UPDATE))
 			cr_assert_neq(facts->features & BACKEND_FEATURE_GRAPH, 0);
 		if (facts->features & BACKEND_FEATURE_GRAPH)
-			cr_assert(fixture.ops->graph_create && fixture.ops->graph_add && fixture.ops->graph_finish &&
-				  fixture.ops->graph_free);
+			cr_assert(fixture.ops->graph_create && fixture.ops->graph_add &&
+				  fixture.ops->graph_finish && fixture.ops->graph_free);
 		if (facts->features & BACKEND_FEATURE_GRAPH_UPDATE)
 			cr_assert_not_null(fixture.ops->graph_update);
 		/* What a driver of command buffers says of itself. */
@@ -104,7 +110,8 @@ Test(graphs, K19_the_aspect_is_told_where_native_commands_can_be_nodes)
 	fixture.ops->close(fixture.backend);
 }
 
-/* Both arms of the diamond read what the first node wrote, and the last node what both arms did; again and again. */
+/* Both arms of the diamond read what the first node wrote, and the last node what both arms did;
+ * again and again. */
 Test(graphs, a_diamond_runs_as_its_edges_say)
 {
 	struct stage stage;
@@ -113,7 +120,8 @@ Test(graphs, a_diamond_runs_as_its_edges_say)
 	if (!stage_open(&stage))
 		cr_skip_test("the device has no graphs");
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	const struct backend_command to_b = copy_all(stage.b, stage.a), to_c = copy_all(stage.c, stage.a);
+	const struct backend_command to_b = copy_all(stage.b, stage.a),
+				     to_c = copy_all(stage.c, stage.a);
 	node[0] = add_mix(&stage, graph, stage.a, stage.a, 3, NULL, 0); /* a = a * 32 + 3 */
 	node[1] = graph_node(&stage.fixture, graph, &to_b, &node[0], 1);
 	node[2] = graph_node(&stage.fixture, graph, &to_c, &node[0], 1);
@@ -135,15 +143,15 @@ Test(graphs, a_diamond_runs_as_its_edges_say)
 	stage_close(&stage);
 }
 
-/* --- random graphs against a model --------------------------------------------------------------------------------- */
+/* ---------------------------- random graphs against a model ----------------------------- */
 
 #define MEMORIES 5u
 #define NODES    40u
 
 struct history {
-	uint32_t writer;                 /* node that wrote it last; UINT32_MAX: none */
+	uint32_t writer; /* node that wrote it last; UINT32_MAX: none */
 	uint32_t readers[NODES], reader_count;
-	uint32_t value;                  /* after the nodes so far */
+	uint32_t value; /* after the nodes so far */
 };
 
 struct random_graph {
@@ -193,7 +201,8 @@ static void writes(struct random_graph *random, uint32_t memory)
 /* One node, its least edges, and what it makes of the model. */
 static void add_random(struct random_graph *random)
 {
-	uint32_t to = dice(random, MEMORIES), from = (to + 1 + dice(random, MEMORIES - 1)) % MEMORIES;
+	uint32_t to = dice(random, MEMORIES),
+		 from = (to + 1 + dice(random, MEMORIES - 1)) % MEMORIES;
 	uint32_t value = dice(random, 1000), kind = dice(random, 4);
 	struct history *destination = &random->history[to];
 	const struct history *source = &random->history[from];
@@ -203,20 +212,23 @@ static void add_random(struct random_graph *random)
 		reads(random, from);
 	writes(random, to);
 	if (kind == 0) {
-		const struct backend_command command = copy_all(random->memories[to], random->memories[from]);
-		(void)graph_node(&random->stage.fixture, random->graph, &command, random->after, random->after_count);
+		const struct backend_command command =
+			copy_all(random->memories[to], random->memories[from]);
+		(void)graph_node(&random->stage.fixture, random->graph, &command, random->after,
+				 random->after_count);
 		destination->value = source->value;
 	} else if (kind == 1) {
-		(void)add_mix(&random->stage, random->graph, random->memories[to], random->memories[from], value,
-			      random->after, random->after_count);
+		(void)add_mix(&random->stage, random->graph, random->memories[to],
+			      random->memories[from], value, random->after, random->after_count);
 		destination->value = destination->value * 31 + source->value + value;
 	} else if (kind == 2) {
 		const struct backend_command command = fill_all(random->memories[to], &value);
-		(void)graph_node(&random->stage.fixture, random->graph, &command, random->after, random->after_count);
+		(void)graph_node(&random->stage.fixture, random->graph, &command, random->after,
+				 random->after_count);
 		destination->value = value;
 	} else {
-		(void)add_increment(&random->stage, random->graph, random->memories[to], random->after,
-				    random->after_count);
+		(void)add_increment(&random->stage, random->graph, random->memories[to],
+				    random->after, random->after_count);
 		destination->value++;
 	}
 	random->count++;
@@ -243,7 +255,8 @@ Test(graphs, L9_random_graphs_are_what_their_nodes_make_in_order)
 		graph_finish(&random.stage.fixture, random.graph, false);
 		graph_run(&random.stage.fixture, random.graph);
 		for (uint32_t i = 0; i < MEMORIES; i++)
-			words_expect(&random.stage.fixture, random.memories[i], random.history[i].value, "a random graph");
+			words_expect(&random.stage.fixture, random.memories[i],
+				     random.history[i].value, "a random graph");
 		random.stage.fixture.ops->graph_free(random.graph);
 	}
 	for (uint32_t i = 0; i < MEMORIES; i++)
@@ -251,9 +264,10 @@ Test(graphs, L9_random_graphs_are_what_their_nodes_make_in_order)
 	stage_close(&random.stage);
 }
 
-/* --- among other commands ------------------------------------------------------------------------------------------ */
+/* --------------------------------- among other commands --------------------------------- */
 
-/* A graph is one command of its lane: what comes before it is seen by its nodes, and what comes after sees what they did. */
+/* A graph is one command of its lane: what comes before it is seen by its nodes, and what comes
+ * after sees what they did. */
 Test(graphs, L9_a_graph_keeps_its_place_among_commands)
 {
 	struct stage stage;
@@ -270,9 +284,11 @@ Test(graphs, L9_a_graph_keeps_its_place_among_commands)
 	words_set(&stage.fixture, stage.a, 1);
 	words_set(&stage.fixture, stage.b, 9);
 	for (uint32_t i = 0; i < 200; i++) {
-		const struct backend_argument arguments[] = {global_argument(stage.a), global_argument(stage.b),
+		const struct backend_argument arguments[] = {global_argument(stage.a),
+							     global_argument(stage.b),
 							     value_argument(&i, sizeof(i))};
-		const struct backend_command plain = launch_command(stage.mix, 1, &global, arguments, 3);
+		const struct backend_command plain =
+			launch_command(stage.mix, 1, &global, arguments, 3);
 		(void)fixture_submit(&stage.fixture, 1, &plain);
 		(void)graph_send(&stage.fixture, 1, graph);
 		last = fixture_submit(&stage.fixture, 1, &plain);
@@ -289,7 +305,8 @@ Test(graphs, L9_a_graph_keeps_its_place_among_commands)
 	stage_close(&stage);
 }
 
-/* Around all lanes: each launch waits for one on another lane, and is waited for. Never on two lanes at a time. */
+/* Around all lanes: each launch waits for one on another lane, and is waited for. Never on two
+ * lanes at a time. */
 Test(graphs, L9_L10_launches_wait_and_are_waited_for_across_lanes)
 {
 	struct stage stage;
@@ -308,9 +325,11 @@ Test(graphs, L9_L10_launches_wait_and_are_waited_for_across_lanes)
 	words_set(&stage.fixture, stage.b, 3);
 	for (uint32_t i = 0; i < 60; i++) {
 		uint32_t lane = (i * 3 + 1) % TEST_LANES, other = (lane + 1) % TEST_LANES;
-		const struct backend_argument arguments[] = {global_argument(stage.a), global_argument(stage.b),
+		const struct backend_argument arguments[] = {global_argument(stage.a),
+							     global_argument(stage.b),
 							     value_argument(&i, sizeof(i))};
-		const struct backend_command plain = launch_command(stage.mix, 1, &global, arguments, 3);
+		const struct backend_command plain =
+			launch_command(stage.mix, 1, &global, arguments, 3);
 		last = last ? fixture_submit_after(&stage.fixture, lane, &launch, last_lane, last)
 			    : fixture_submit(&stage.fixture, lane, &launch);
 		last = fixture_submit_after(&stage.fixture, other, &plain, lane, last);
@@ -360,12 +379,13 @@ static bool longest_launch(uint64_t *longest_ns_out)
 	for (int i = 0; i < 200; i++)
 		node = add_increment(&stage, graph, stage.a, &node, 1);
 	graph_finish(&stage.fixture, graph, false);
-	const struct backend_command command = {.kind = BACKEND_COMMAND_GRAPH, .timed = true, .graph = graph};
+	const struct backend_command command = {
+		.kind = BACKEND_COMMAND_GRAPH, .timed = true, .graph = graph};
 	*longest_ns_out = 0;
 	for (int i = 0; i < 5; i++) {
 		uint64_t before = clock_now_ns();
-		struct backend_completion told =
-			fixture_finish(&stage.fixture, 1, fixture_submit(&stage.fixture, 1, &command));
+		struct backend_completion told = fixture_finish(
+			&stage.fixture, 1, fixture_submit(&stage.fixture, 1, &command));
 		uint64_t after = clock_now_ns();
 		cr_assert_eq(told.fault.status, 0);
 		cr_assert_not(told.estimated);
@@ -385,8 +405,9 @@ static bool longest_launch(uint64_t *longest_ns_out)
 }
 
 /*
- * 201 kernels cannot have taken less than 20 ns each: the last one's time alone would be shorter. A clock that is not well known yet,
- * just after its device was opened on a busy machine, may say that nothing took any time; so there are several tries.
+ * 201 kernels cannot have taken less than 20 ns each: the last one's time alone would be shorter. A
+ * clock that is not well known yet, just after its device was opened on a busy machine, may say
+ * that nothing took any time; so there are several tries.
  */
 Test(graphs, L10_times_span_the_whole_graph)
 {
@@ -405,7 +426,8 @@ Test(graphs, an_empty_graph_and_empty_nodes_complete)
 
 	if (!stage_open(&stage))
 		cr_skip_test("the device has no graphs");
-	struct backend_graph *empty = graph_make(&stage.fixture), *graph = graph_make(&stage.fixture);
+	struct backend_graph *empty = graph_make(&stage.fixture),
+			     *graph = graph_make(&stage.fixture);
 	graph_finish(&stage.fixture, empty, false);
 	graph_run(&stage.fixture, empty);
 	uint32_t first = add_fill(&stage, graph, stage.a, 4, NULL, 0);
@@ -421,7 +443,7 @@ Test(graphs, an_empty_graph_and_empty_nodes_complete)
 	stage_close(&stage);
 }
 
-/* --- what is refused ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- what is refused ------------------------------------ */
 
 Test(graphs, what_cannot_be_a_node_leaves_the_graph_as_it_was)
 {
@@ -431,9 +453,11 @@ Test(graphs, what_cannot_be_a_node_leaves_the_graph_as_it_was)
 
 	if (!stage_open(&stage))
 		cr_skip_test("the device has no graphs");
-	struct backend_graph *graph = graph_make(&stage.fixture), *other = graph_make(&stage.fixture);
+	struct backend_graph *graph = graph_make(&stage.fixture),
+			     *other = graph_make(&stage.fixture);
 	const uint64_t global = GRAPH_WORDS;
-	const struct backend_argument wrong[] = {global_argument(stage.a), global_argument(stage.b)};
+	const struct backend_argument wrong[] = {global_argument(stage.a),
+						 global_argument(stage.b)};
 	const struct backend_command bad_launch = launch_command(stage.fill, 1, &global, wrong, 2);
 	struct backend_command far_copy = copy_all(stage.b, stage.a);
 	const struct backend_command unfinished = {.kind = BACKEND_COMMAND_GRAPH, .graph = other};
@@ -446,7 +470,8 @@ Test(graphs, what_cannot_be_a_node_leaves_the_graph_as_it_was)
 	graph_node_fails(&stage.fixture, graph, &unfinished, -EINVAL);
 	graph_node_fails(&stage.fixture, graph, &record, -EOPNOTSUPP);
 	const struct backend_command good = copy_all(stage.b, stage.a);
-	cr_assert_eq(stage.fixture.ops->graph_add(graph, &good, &missing, 1, &node, &fault), -EINVAL);
+	cr_assert_eq(stage.fixture.ops->graph_add(graph, &good, &missing, 1, &node, &fault),
+		     -EINVAL);
 	node = 0;
 	cr_assert_eq(graph_node(&stage.fixture, graph, &good, &node, 1), 1);
 	graph_finish(&stage.fixture, graph, false);
@@ -461,7 +486,7 @@ Test(graphs, what_cannot_be_a_node_leaves_the_graph_as_it_was)
 	stage_close(&stage);
 }
 
-/* --- graphs in graphs ---------------------------------------------------------------------------------------------- */
+/* ----------------------------------- graphs in graphs ----------------------------------- */
 
 Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 {
@@ -470,7 +495,8 @@ Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 
 	if (!stage_open(&stage))
 		cr_skip_test("the device has no graphs");
-	struct backend_graph *inner = graph_make(&stage.fixture), *outer = graph_make(&stage.fixture),
+	struct backend_graph *inner = graph_make(&stage.fixture),
+			     *outer = graph_make(&stage.fixture),
 			     *around = graph_make(&stage.fixture);
 	const struct backend_command inner_node = {.kind = BACKEND_COMMAND_GRAPH, .graph = inner},
 				     outer_node = {.kind = BACKEND_COMMAND_GRAPH, .graph = outer};
@@ -504,7 +530,7 @@ Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 	stage_close(&stage);
 }
 
-/* --- changes ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- changes ---------------------------------------- */
 
 static int update(struct fixture *fixture, struct backend_graph *graph, uint32_t node,
 		  const struct backend_command *command)
@@ -525,7 +551,8 @@ Test(graphs, L13_a_change_counts_from_the_next_launch_on)
 	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_UPDATE))
 		cr_skip_test("the device has no graphs that change");
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	const struct backend_command to_b = copy_all(stage.b, stage.a), to_c = copy_all(stage.c, stage.a);
+	const struct backend_command to_b = copy_all(stage.b, stage.a),
+				     to_c = copy_all(stage.c, stage.a);
 	node[0] = add_fill(&stage, graph, stage.a, 7, NULL, 0);
 	node[1] = graph_node(&stage.fixture, graph, &to_b, &node[0], 1);
 	const struct backend_command fill = fill_all(stage.c, &value);
@@ -536,8 +563,10 @@ Test(graphs, L13_a_change_counts_from_the_next_launch_on)
 	words_expect(&stage.fixture, stage.c, 70, "as it was made");
 	/* Another value; then another memory, and another place of the copy. */
 	value = 8;
-	const struct backend_argument arguments[] = {global_argument(stage.a), value_argument(&value, sizeof(value))};
-	const struct backend_command other_value = launch_command(stage.fill, 1, &global, arguments, 2);
+	const struct backend_argument arguments[] = {global_argument(stage.a),
+						     value_argument(&value, sizeof(value))};
+	const struct backend_command other_value =
+		launch_command(stage.fill, 1, &global, arguments, 2);
 	cr_assert_eq(update(&stage.fixture, graph, node[0], &other_value), 0);
 	words_expect(&stage.fixture, stage.b, 7, "not before it is launched");
 	graph_run(&stage.fixture, graph);
@@ -552,7 +581,8 @@ Test(graphs, L13_a_change_counts_from_the_next_launch_on)
 	words_expect(&stage.fixture, stage.b, 71, "another memory");
 	/* Another range: one word alone. */
 	value = 9;
-	const struct backend_command other_range = launch_command(stage.fill, 1, &one, arguments, 2);
+	const struct backend_command other_range =
+		launch_command(stage.fill, 1, &one, arguments, 2);
 	cr_assert_eq(update(&stage.fixture, graph, node[0], &other_range), 0);
 	words_set(&stage.fixture, stage.a, 100);
 	graph_run(&stage.fixture, graph);
@@ -574,7 +604,8 @@ Test(graphs, R3_a_node_is_skipped_and_comes_again)
 	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_SWITCH))
 		cr_skip_test("the device skips no nodes");
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	const struct backend_command copy = copy_all(stage.b, stage.a), fill = fill_all(stage.c, &value);
+	const struct backend_command copy = copy_all(stage.b, stage.a),
+				     fill = fill_all(stage.c, &value);
 	node[0] = add_fill(&stage, graph, stage.a, 7, NULL, 0);
 	node[1] = graph_node(&stage.fixture, graph, &copy, &node[0], 1);
 	node[2] = graph_node(&stage.fixture, graph, &fill, &node[1], 1);
@@ -584,15 +615,22 @@ Test(graphs, R3_a_node_is_skipped_and_comes_again)
 		words_set(&stage.fixture, stage.b, 200);
 		words_set(&stage.fixture, stage.c, 300);
 		cr_assert_eq(update(&stage.fixture, graph, node[skipped], &nothing), 0);
-		cr_assert_eq(update(&stage.fixture, graph, node[skipped], &nothing), 0, "twice is once");
+		cr_assert_eq(update(&stage.fixture, graph, node[skipped], &nothing), 0,
+			     "twice is once");
 		graph_run(&stage.fixture, graph);
 		words_expect(&stage.fixture, stage.a, skipped == 0 ? 100 : 7, "the kernel");
-		words_expect(&stage.fixture, stage.b, skipped == 1 ? 200 : skipped == 0 ? 100 : 7, "the copy");
+		words_expect(&stage.fixture, stage.b,
+			     skipped == 1   ? 200
+			     : skipped == 0 ? 100
+					    : 7,
+			     "the copy");
 		words_expect(&stage.fixture, stage.c, skipped == 2 ? 300 : 70, "the fill");
 		const uint64_t global = GRAPH_WORDS;
 		const uint32_t seven = 7;
-		const struct backend_argument arguments[] = {global_argument(stage.a), value_argument(&seven, sizeof(seven))};
-		const struct backend_command kernel = launch_command(stage.fill, 1, &global, arguments, 2);
+		const struct backend_argument arguments[] = {global_argument(stage.a),
+							     value_argument(&seven, sizeof(seven))};
+		const struct backend_command kernel =
+			launch_command(stage.fill, 1, &global, arguments, 2);
 		const struct backend_command *const again[] = {&kernel, &copy, &fill};
 		cr_assert_eq(update(&stage.fixture, graph, node[skipped], again[skipped]), 0);
 		graph_run(&stage.fixture, graph);
@@ -612,14 +650,18 @@ Test(graphs, L13_what_cannot_change_stays_as_it_is)
 
 	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_UPDATE))
 		cr_skip_test("the device has no graphs that change");
-	struct backend_graph *graph = graph_make(&stage.fixture), *fixed = graph_make(&stage.fixture);
+	struct backend_graph *graph = graph_make(&stage.fixture),
+			     *fixed = graph_make(&stage.fixture);
 	uint32_t node = add_fill(&stage, graph, stage.a, 7, NULL, 0);
 	(void)add_fill(&stage, fixed, stage.b, 7, NULL, 0);
 	const struct backend_command copy = copy_all(stage.b, stage.a);
 	const struct backend_argument argument = global_argument(stage.a);
-	const struct backend_command other_kernel = launch_command(stage.increment, 1, &global, &argument, 1);
-	const struct backend_argument wrong[] = {global_argument(stage.a), global_argument(stage.b)},
-				      arguments[] = {global_argument(stage.a), value_argument(&value, sizeof(value))};
+	const struct backend_command other_kernel =
+		launch_command(stage.increment, 1, &global, &argument, 1);
+	const struct backend_argument wrong[] = {global_argument(stage.a),
+						 global_argument(stage.b)},
+				      arguments[] = {global_argument(stage.a),
+						     value_argument(&value, sizeof(value))};
 	const struct backend_command bad = launch_command(stage.fill, 1, &global, wrong, 2),
 				     good = launch_command(stage.fill, 1, &global, arguments, 2);
 	cr_assert_eq(update(&stage.fixture, graph, node, &good), -EINVAL); /* not finished */
@@ -639,7 +681,8 @@ Test(graphs, L13_what_cannot_change_stays_as_it_is)
 	stage_close(&stage);
 }
 
-/* What was changed before a graph becomes a node of another one is what that one gets; what is changed later is not. */
+/* What was changed before a graph becomes a node of another one is what that one gets; what is
+ * changed later is not. */
 Test(graphs, L13_L14_a_changed_graph_is_copied_as_it_is)
 {
 	struct stage stage;
@@ -648,12 +691,15 @@ Test(graphs, L13_L14_a_changed_graph_is_copied_as_it_is)
 
 	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_UPDATE))
 		cr_skip_test("the device has no graphs that change");
-	struct backend_graph *inner = graph_make(&stage.fixture), *outer = graph_make(&stage.fixture);
-	const struct backend_command to_b = copy_all(stage.b, stage.a), to_c = copy_all(stage.c, stage.a);
+	struct backend_graph *inner = graph_make(&stage.fixture),
+			     *outer = graph_make(&stage.fixture);
+	const struct backend_command to_b = copy_all(stage.b, stage.a),
+				     to_c = copy_all(stage.c, stage.a);
 	uint32_t first = add_fill(&stage, inner, stage.a, 7, NULL, 0);
 	row = graph_node(&stage.fixture, inner, &to_b, &first, 1);
 	graph_finish(&stage.fixture, inner, true);
-	const struct backend_argument arguments[] = {global_argument(stage.a), value_argument(&value, sizeof(value))};
+	const struct backend_argument arguments[] = {global_argument(stage.a),
+						     value_argument(&value, sizeof(value))};
 	const struct backend_command changed = launch_command(stage.fill, 1, &global, arguments, 2);
 	cr_assert_eq(update(&stage.fixture, inner, first, &changed), 0);
 	cr_assert_eq(update(&stage.fixture, inner, row, &to_c), 0);
@@ -673,7 +719,7 @@ Test(graphs, L13_L14_a_changed_graph_is_copied_as_it_is)
 	stage_close(&stage);
 }
 
-/* --- L17 ----------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------- L17 ------------------------------------------ */
 
 static void live_once(struct stage *stage, bool runs)
 {
@@ -701,14 +747,16 @@ Test(graphs, L17_ten_thousand_graphs_leave_nothing_behind)
 	for (int i = 0; i < 5000; i++)
 		live_once(&stage, i % 50 == 0);
 	size_t before = 0, after = SIZE_MAX;
-	/* A driver's thread that has its first command now keeps something. What each graph leaves, each round does. */
+	/* A driver's thread that has its first command now keeps something. What each graph leaves,
+	 * each round does. */
 	for (int round = 0; round < 8 && after > before + (160u << 10); round++) {
 		before = mallinfo2().uordblks;
 		for (int i = 0; i < 10000; i++)
 			live_once(&stage, i % 50 == 0);
 		after = mallinfo2().uordblks;
 	}
-	/* What a driver keeps for itself grows by steps (130 KiB, H200); a block of each graph's would be more. */
+	/* What a driver keeps for itself grows by steps (130 KiB, H200); a block of each graph's
+	 * would be more. */
 	cr_assert_leq(after, before + (160u << 10), "%zu bytes before, %zu after", before, after);
 	/* Nor do those that never came to be finished, or were never launched. */
 	for (int i = 0; i < 100; i++) {
@@ -719,7 +767,7 @@ Test(graphs, L17_ten_thousand_graphs_leave_nothing_behind)
 	stage_close(&stage);
 }
 
-/* --- boxes, patterns, host memory ---------------------------------------------------------------------------------- */
+/* ----------------------------- boxes, patterns, host memory ----------------------------- */
 
 /* As a command of a lane, into a memory full of `before`. */
 static void both_ways(struct stage *stage, const struct backend_command *command, const char *what)
@@ -760,8 +808,11 @@ Test(graphs, patterns_and_boxes_are_as_without_a_graph)
 		/* The fake one wants whole patterns. */
 		struct backend_command fill = {
 			.kind = BACKEND_COMMAND_FILL,
-			.fill = {.memory = stage.b, .offset_bytes = bytes * 3ull, .size_bytes = bytes * 7ull,
-				 .pattern = pattern, .pattern_bytes = bytes},
+			.fill = {.memory = stage.b,
+				 .offset_bytes = bytes * 3ull,
+				 .size_bytes = bytes * 7ull,
+				 .pattern = pattern,
+				 .pattern_bytes = bytes},
 		};
 		both_ways(&stage, &fill, "a fill");
 		fill.fill.offset_bytes = bytes;
@@ -770,9 +821,13 @@ Test(graphs, patterns_and_boxes_are_as_without_a_graph)
 	}
 	for (uint32_t slices = 1; slices <= 3; slices++) {
 		for (uint32_t rows = 1; rows <= 3; rows++) {
-			const struct backend_rect rect = {.width_bytes = 12, .rows = rows, .slices = slices,
-							  .source_row_pitch = 40, .source_slice_pitch = 160,
-							  .destination_row_pitch = 36, .destination_slice_pitch = 144};
+			const struct backend_rect rect = {.width_bytes = 12,
+							  .rows = rows,
+							  .slices = slices,
+							  .source_row_pitch = 40,
+							  .source_slice_pitch = 160,
+							  .destination_row_pitch = 36,
+							  .destination_slice_pitch = 144};
 			struct backend_command copy = copy_all(stage.b, stage.a);
 			copy.copy.source_offset_bytes = 8;
 			copy.copy.destination_offset_bytes = 20;
@@ -794,11 +849,13 @@ Test(graphs, L9_host_memory_is_read_and_written_at_each_launch)
 
 	if (!stage_open(&stage))
 		cr_skip_test("the device has no graphs");
-	uint32_t *words = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t *words =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(words, MAP_FAILED);
 	if (stage.fixture.facts->features & BACKEND_FEATURE_HOST_REGISTER)
-		cr_assert_eq(stage.fixture.ops->host_register(stage.fixture.device, words, 8192, &host, &fault), 0, "%s",
-			     fault.text);
+		cr_assert_eq(stage.fixture.ops->host_register(stage.fixture.device, words, 8192,
+							      &host, &fault),
+			     0, "%s", fault.text);
 	struct backend_command write = {
 		.kind = BACKEND_COMMAND_WRITE,
 		.transfer = {.memory = stage.a, .size_bytes = GRAPH_WORDS * 4ull, .host = words},
@@ -828,7 +885,7 @@ Test(graphs, L9_host_memory_is_read_and_written_at_each_launch)
 	stage_close(&stage);
 }
 
-/* --- native commands ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- native commands ------------------------------------ */
 
 struct native {
 	uint32_t calls, value;
@@ -847,15 +904,20 @@ static int set_words(void *context, const struct backend_native_scope *scope)
 	return conformance_target.native_set(scope, 0, GRAPH_WORDS, native->value);
 }
 
-static struct backend_command native_command(struct native *native, struct backend_memory *const *memories)
+static struct backend_command native_command(struct native *native,
+					     struct backend_memory *const *memories)
 {
 	return (struct backend_command){
 		.kind = BACKEND_COMMAND_NATIVE,
-		.native = {.function = set_words, .context = native, .memories = memories, .memory_count = 3},
+		.native = {.function = set_words,
+			   .context = native,
+			   .memories = memories,
+			   .memory_count = 3},
 	};
 }
 
-/* K15, K16: called once, when it becomes a node; what it adds lies between the node's edges, in every launch. */
+/* K15, K16: called once, when it becomes a node; what it adds lies between the node's edges, in
+ * every launch. */
 Test(graphs, K13_K15_K16_K17_K18_K20_a_native_command_is_a_node)
 {
 	struct stage stage;
@@ -865,10 +927,12 @@ Test(graphs, K13_K15_K16_K17_K18_K20_a_native_command_is_a_node)
 	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_NATIVE))
 		cr_skip_test("the device has no graphs with native commands");
 	cr_assert_not_null(conformance_target.native_set);
-	struct backend_memory *const memories[] = {stage.a, stage.b, NULL}; /* the last is a buffer of no bytes */
+	struct backend_memory *const memories[] = {stage.a, stage.b,
+						   NULL}; /* the last is a buffer of no bytes */
 	const struct backend_command command = native_command(&native, memories);
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	node[0] = add_mix(&stage, graph, stage.b, stage.a, 1, NULL, 0); /* reads what was in a before */
+	node[0] = add_mix(&stage, graph, stage.b, stage.a, 1, NULL,
+			  0); /* reads what was in a before */
 	cr_assert_eq(native.calls, 0);
 	node[1] = graph_node(&stage.fixture, graph, &command, &node[0], 1);
 	cr_assert_eq(native.calls, 1);
@@ -900,12 +964,14 @@ Test(graphs, K15_a_native_command_that_fails_is_no_node)
 
 	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_NATIVE))
 		cr_skip_test("the device has no graphs with native commands");
-	struct backend_memory *const memories[] = {stage.a, stage.b, NULL}; /* the last is a buffer of no bytes */
+	struct backend_memory *const memories[] = {stage.a, stage.b,
+						   NULL}; /* the last is a buffer of no bytes */
 	const struct backend_command command = native_command(&native, memories);
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	graph_node_fails(&stage.fixture, graph, &command, -EINVAL);
 	cr_assert_eq(native.calls, 1);
-	/* What it had added before it failed is nobody's: the graph goes on without it, or never comes to run. */
+	/* What it had added before it failed is nobody's: the graph goes on without it, or never
+	 * comes to run. */
 	struct backend_fault fault = {0};
 	cr_assert_eq(add_fill(&stage, graph, stage.a, 4, NULL, 0), 0);
 	words_set(&stage.fixture, stage.a, 1);

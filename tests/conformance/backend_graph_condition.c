@@ -47,50 +47,61 @@ static void stage_close(struct stage *stage)
 	fixture_close(&stage->fixture);
 }
 
-static struct backend_command condition(const struct stage *stage, uint32_t word, bool repeats, uint32_t body_nodes)
+static struct backend_command condition(const struct stage *stage, uint32_t word, bool repeats,
+					uint32_t body_nodes)
 {
 	return (struct backend_command){
 		.kind = BACKEND_COMMAND_CONDITION,
-		.condition = {.memory = stage->words, .offset_bytes = word * 4ull, .repeats = repeats, .body_nodes = body_nodes},
+		.condition = {.memory = stage->words,
+			      .offset_bytes = word * 4ull,
+			      .repeats = repeats,
+			      .body_nodes = body_nodes},
 	};
 }
 
-static uint32_t add_condition(struct stage *stage, struct backend_graph *graph, uint32_t word, bool repeats,
-			      uint32_t body_nodes, const uint32_t *after, uint32_t count)
+static uint32_t add_condition(struct stage *stage, struct backend_graph *graph, uint32_t word,
+			      bool repeats, uint32_t body_nodes, const uint32_t *after,
+			      uint32_t count)
 {
 	const struct backend_command command = condition(stage, word, repeats, body_nodes);
 
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
-static uint32_t add_increment(struct stage *stage, struct backend_graph *graph, struct backend_memory *memory,
-			      const uint32_t *after, uint32_t count)
+static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
+			      struct backend_memory *memory, const uint32_t *after, uint32_t count)
 {
 	const uint64_t global = GRAPH_WORDS;
 	const struct backend_argument argument = global_argument(memory);
-	const struct backend_command command = launch_command(stage->increment, 1, &global, &argument, 1);
+	const struct backend_command command =
+		launch_command(stage->increment, 1, &global, &argument, 1);
 
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
 /* One off a word. */
-static uint32_t add_countdown(struct stage *stage, struct backend_graph *graph, uint32_t word, const uint32_t *after,
-			      uint32_t count)
+static uint32_t add_countdown(struct stage *stage, struct backend_graph *graph, uint32_t word,
+			      const uint32_t *after, uint32_t count)
 {
 	const uint64_t global = 1;
-	struct backend_argument arguments[] = {global_argument(stage->words), global_argument(stage->minus)};
+	struct backend_argument arguments[] = {global_argument(stage->words),
+					       global_argument(stage->minus)};
 	arguments[0].global.offset_bytes = word * 4ull;
 	const struct backend_command command = launch_command(stage->add, 1, &global, arguments, 2);
 
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
-static uint32_t add_word(struct stage *stage, struct backend_graph *graph, uint32_t word, const uint32_t *value,
-			 const uint32_t *after, uint32_t count)
+static uint32_t add_word(struct stage *stage, struct backend_graph *graph, uint32_t word,
+			 const uint32_t *value, const uint32_t *after, uint32_t count)
 {
 	const struct backend_command command = {
 		.kind = BACKEND_COMMAND_FILL,
-		.fill = {.memory = stage->words, .offset_bytes = word * 4ull, .size_bytes = 4, .pattern = value, .pattern_bytes = 4},
+		.fill = {.memory = stage->words,
+			 .offset_bytes = word * 4ull,
+			 .size_bytes = 4,
+			 .pattern = value,
+			 .pattern_bytes = 4},
 	};
 
 	return graph_node(&stage->fixture, graph, &command, after, count);
@@ -166,7 +177,8 @@ Test(conditions, R4_the_body_of_a_while_runs_until_the_word_is_0)
 	stage_close(&stage);
 }
 
-/* What is behind the node comes behind the last turn of its body, and the word may be written right before it. */
+/* What is behind the node comes behind the last turn of its body, and the word may be written right
+ * before it. */
 Test(conditions, R4_bodies_lie_in_bodies)
 {
 	const uint32_t outer = 4, inner = 3, yes = 1;
@@ -218,13 +230,16 @@ Test(conditions, R4_what_is_no_condition_is_refused)
 	uint32_t before = add_increment(&stage, graph, stage.a, NULL, 0);
 	(void)add_condition(&stage, graph, 0, false, 2, NULL, 0);
 	bad = condition(&stage, 0, false, 2);
-	graph_node_fails(&stage.fixture, graph, &bad, -EINVAL); /* reaches beyond the body around it */
+	graph_node_fails(&stage.fixture, graph, &bad,
+			 -EINVAL); /* reaches beyond the body around it */
 	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
-	cr_assert_eq(ops->graph_add(graph, &nothing, &before, 1, &node, &fault), -EINVAL, "from outside into a body");
+	cr_assert_eq(ops->graph_add(graph, &nothing, &before, 1, &node, &fault), -EINVAL,
+		     "from outside into a body");
 	uint32_t inside = add_increment(&stage, graph, stage.b, NULL, 0);
 	cr_assert_eq(ops->graph_finish(graph, false, &fault), -EINVAL, "a body that is not whole");
 	(void)add_increment(&stage, graph, stage.b, &inside, 1);
-	cr_assert_eq(ops->graph_add(graph, &nothing, &inside, 1, &node, &fault), -EINVAL, "from a body to outside");
+	cr_assert_eq(ops->graph_add(graph, &nothing, &inside, 1, &node, &fault), -EINVAL,
+		     "from a body to outside");
 	cr_assert_eq(ops->graph_finish(graph, true, &fault), -EINVAL, "with updates");
 	graph_finish(&stage.fixture, graph, false);
 	struct backend_graph *outer = graph_make(&stage.fixture);
@@ -247,7 +262,8 @@ Test(conditions, R4_a_device_without_conditions_says_so)
 	if (!graphs_open(&fixture))
 		cr_skip_test("the device has no graphs");
 	bool has = (fixture.facts->features & BACKEND_FEATURE_GRAPH_CONDITION) != 0;
-	cr_assert_eq((fixture.facts->aspects >> 20 & 1) != 0, has, "the aspect says what the feature does");
+	cr_assert_eq((fixture.facts->aspects >> 20 & 1) != 0, has,
+		     "the aspect says what the feature does");
 	struct backend_memory *memory = fixture_memory(&fixture, 4, NULL);
 	struct backend_graph *graph = graph_make(&fixture);
 	const struct backend_command command = {.kind = BACKEND_COMMAND_CONDITION,

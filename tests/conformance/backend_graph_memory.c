@@ -1,4 +1,5 @@
-/* Memory of graphs: what nodes of a launch hand to each other, there for the launch and for nobody else. */
+/* Memory of graphs: what nodes of a launch hand to each other, there for the launch and for nobody
+ * else. */
 #include "graphs_support.h"
 
 #include <criterion/criterion.h>
@@ -40,17 +41,20 @@ static void stage_close(struct stage *stage)
 	fixture_close(&stage->fixture);
 }
 
-static struct backend_memory *temporary(struct stage *stage, struct backend_graph *graph, uint64_t bytes)
+static struct backend_memory *temporary(struct stage *stage, struct backend_graph *graph,
+					uint64_t bytes)
 {
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
 
-	cr_assert_eq(stage->fixture.ops->graph_temporary(graph, bytes, &memory, &fault), 0, "%s", fault.text);
+	cr_assert_eq(stage->fixture.ops->graph_temporary(graph, bytes, &memory, &fault), 0, "%s",
+		     fault.text);
 	cr_assert_not_null(memory);
 	return memory;
 }
 
-static struct backend_command fill_command(const struct stage *stage, struct backend_argument arguments[2],
+static struct backend_command fill_command(const struct stage *stage,
+					   struct backend_argument arguments[2],
 					   struct backend_memory *memory, const uint32_t *value)
 {
 	static const uint64_t global = GRAPH_WORDS;
@@ -60,8 +64,9 @@ static struct backend_command fill_command(const struct stage *stage, struct bac
 	return launch_command(stage->fill, 1, &global, arguments, 2);
 }
 
-static uint32_t add_fill(struct stage *stage, struct backend_graph *graph, struct backend_memory *memory,
-			 uint32_t value, const uint32_t *after, uint32_t count)
+static uint32_t add_fill(struct stage *stage, struct backend_graph *graph,
+			 struct backend_memory *memory, uint32_t value, const uint32_t *after,
+			 uint32_t count)
 {
 	struct backend_argument arguments[2];
 	const struct backend_command command = fill_command(stage, arguments, memory, &value);
@@ -69,18 +74,19 @@ static uint32_t add_fill(struct stage *stage, struct backend_graph *graph, struc
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
-static uint32_t add_increment(struct stage *stage, struct backend_graph *graph, struct backend_memory *memory,
-			      uint32_t after)
+static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
+			      struct backend_memory *memory, uint32_t after)
 {
 	const uint64_t global = GRAPH_WORDS;
 	const struct backend_argument argument = global_argument(memory);
-	const struct backend_command command = launch_command(stage->increment, 1, &global, &argument, 1);
+	const struct backend_command command =
+		launch_command(stage->increment, 1, &global, &argument, 1);
 
 	return graph_node(&stage->fixture, graph, &command, &after, 1);
 }
 
-static uint32_t add_copy(struct stage *stage, struct backend_graph *graph, struct backend_memory *to,
-			 struct backend_memory *from, uint32_t after)
+static uint32_t add_copy(struct stage *stage, struct backend_graph *graph,
+			 struct backend_memory *to, struct backend_memory *from, uint32_t after)
 {
 	const struct backend_command command = copy_all(to, from);
 
@@ -88,7 +94,8 @@ static uint32_t add_copy(struct stage *stage, struct backend_graph *graph, struc
 }
 
 /* result = value + 1, by way of two memories of the graph. */
-static struct backend_graph *chain(struct stage *stage, struct backend_memory *result, uint32_t value, bool updatable)
+static struct backend_graph *chain(struct stage *stage, struct backend_memory *result,
+				   uint32_t value, bool updatable)
 {
 	struct backend_graph *graph = graph_make(&stage->fixture);
 	struct backend_memory *first = temporary(stage, graph, GRAPH_WORDS * 4),
@@ -124,7 +131,8 @@ Test(graph_memory, L9_launches_that_are_sent_together_follow_each_other)
 	if (!stage_open(&stage))
 		cr_skip_test("the device's graphs have no memory of their own");
 	struct backend_memory *other = fixture_memory(&stage.fixture, GRAPH_WORDS * 4, NULL);
-	struct backend_graph *graphs[] = {chain(&stage, stage.result, 10, false), chain(&stage, other, 20, false)};
+	struct backend_graph *graphs[] = {chain(&stage, stage.result, 10, false),
+					  chain(&stage, other, 20, false)};
 	for (int i = 0; i < 50; i++)
 		sequence = graph_send(&stage.fixture, 0, graphs[i % 2]);
 	fixture_wait(&stage.fixture, 0, sequence);
@@ -157,7 +165,8 @@ Test(graph_memory, L7_L9_it_is_there_from_the_first_node_to_the_last)
 	struct backend_memory *memory = temporary(&stage, graph, GRAPH_WORDS * 4);
 	uint32_t apart = add_fill(&stage, graph, stage.result, 1, NULL, 0);
 	uint32_t root = add_fill(&stage, graph, memory, 5, &apart, 1);
-	uint32_t ends[2] = {add_copy(&stage, graph, left, memory, root), add_copy(&stage, graph, right, memory, root)};
+	uint32_t ends[2] = {add_copy(&stage, graph, left, memory, root),
+			    add_copy(&stage, graph, right, memory, root)};
 	(void)add_increment(&stage, graph, left, ends[0]);
 	uint32_t node = add_increment(&stage, graph, right, ends[1]);
 	(void)add_increment(&stage, graph, right, node);
@@ -214,7 +223,8 @@ Test(graph_memory, L14_what_cannot_be_says_so)
 	if (!stage_open(&stage))
 		cr_skip_test("the device's graphs have no memory of their own");
 	const struct backend_ops *ops = stage.fixture.ops;
-	struct backend_graph *graph = chain(&stage, stage.result, 1, false), *other = graph_make(&stage.fixture);
+	struct backend_graph *graph = chain(&stage, stage.result, 1, false),
+			     *other = graph_make(&stage.fixture);
 	/* A finished one gets no more. */
 	cr_assert_eq(ops->graph_temporary(graph, 64, &memory, &fault), -EOPNOTSUPP);
 	cr_assert_null(memory);
@@ -227,7 +237,8 @@ Test(graph_memory, L14_what_cannot_be_says_so)
 	const uint32_t value = 1;
 	const struct backend_command fill = fill_all(own, &value);
 	cr_assert_eq(ops->graph_add(other, &fill, NULL, 0, &node, &fault), -EINVAL);
-	/* Memory that no node names is no harm, and a graph that is not finished goes with what it has. */
+	/* Memory that no node names is no harm, and a graph that is not finished goes with what it
+	 * has. */
 	(void)temporary(&stage, other, 1u << 20);
 	(void)add_fill(&stage, other, stage.result, 3, NULL, 0);
 	graph_finish(&stage.fixture, other, false);

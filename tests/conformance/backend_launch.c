@@ -64,21 +64,29 @@ Test(launch, programs_that_are_equal_do_not_mix)
 	size_t bytes = 0;
 
 	fixture_open(&fixture, 0);
-	fixture_binary(&fixture, conformance_target.source_kind, conformance_target.source, "", &binary, &bytes);
+	fixture_binary(&fixture, conformance_target.source_kind, conformance_target.source, "",
+		       &binary, &bytes);
 	for (uint32_t i = 0; i < LOADS; i++) {
-		cr_assert_eq(fixture.ops->program_load(fixture.device, binary, bytes, &programs[i], &fault), 0);
-		cr_assert_eq(fixture.ops->kernel_create(programs[i], "fill_u32", &kernels[i], &fault), 0);
+		cr_assert_eq(fixture.ops->program_load(fixture.device, binary, bytes, &programs[i],
+						       &fault),
+			     0);
+		cr_assert_eq(
+			fixture.ops->kernel_create(programs[i], "fill_u32", &kernels[i], &fault),
+			0);
 		memories[i] = fixture_memory(&fixture, sizeof(got), NULL);
 	}
 	memset(binary, 0, bytes); /* what is kept is a copy */
 	free(binary);
 	for (uint32_t i = 0; i < LOADS; i++) {
 		const uint32_t value = 100 + i;
-		const struct backend_argument arguments[] = {global_argument(memories[i]), value_argument(&value, sizeof(value))};
-		const struct backend_command command = launch_command(kernels[i], 1, &global, arguments, 2);
+		const struct backend_argument arguments[] = {global_argument(memories[i]),
+							     value_argument(&value, sizeof(value))};
+		const struct backend_command command =
+			launch_command(kernels[i], 1, &global, arguments, 2);
 		sequences[i] = fixture_submit(&fixture, i, &command);
 	}
-	/* The first goes, which the others may have come to, and then another, with all that was sent under way. */
+	/* The first goes, which the others may have come to, and then another, with all that was
+	 * sent under way. */
 	for (uint32_t i = 0; i + 1 < LOADS; i++)
 		fixture.ops->program_free(programs[i]);
 	for (uint32_t i = 0; i < LOADS; i++) {
@@ -91,7 +99,8 @@ Test(launch, programs_that_are_equal_do_not_mix)
 		fixture.ops->memory_free(memories[i]);
 	}
 	struct backend_kernel *late = NULL;
-	cr_assert_eq(fixture.ops->kernel_create(programs[LOADS - 1], "copy_u32", &late, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture.ops->kernel_create(programs[LOADS - 1], "copy_u32", &late, &fault), 0,
+		     "%s", fault.text);
 	fixture.ops->kernel_free(late);
 	fixture.ops->kernel_free(kernels[LOADS - 1]);
 	fixture.ops->program_free(programs[LOADS - 1]);
@@ -111,7 +120,8 @@ Test(launch, D16_a_kernel_outlives_its_program)
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "fill_u32");
 	fixture.ops->program_free(fixture.program);
 	fixture.program = NULL;
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&value, sizeof(value))};
 	const struct backend_command command = launch_command(kernel, 1, &global, arguments, 2);
 	fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 	fixture_read(&fixture, memory, 0, got, sizeof(got));
@@ -156,8 +166,8 @@ Test(launch, E21_arguments_are_captured_at_submit)
 	fixture_close(&fixture);
 }
 
-static void expect_linear_ids(struct fixture *fixture, struct backend_kernel *kernel, uint32_t dimensions,
-			      const uint64_t *global)
+static void expect_linear_ids(struct fixture *fixture, struct backend_kernel *kernel,
+			      uint32_t dimensions, const uint64_t *global)
 {
 	uint64_t count = 1;
 	for (uint32_t i = 0; i < dimensions; i++)
@@ -166,11 +176,13 @@ static void expect_linear_ids(struct fixture *fixture, struct backend_kernel *ke
 	cr_assert_not_null(got);
 	struct backend_memory *memory = fixture_memory(fixture, count * sizeof(*got), NULL);
 	const struct backend_argument argument = global_argument(memory);
-	const struct backend_command command = launch_command(kernel, dimensions, global, &argument, 1);
+	const struct backend_command command =
+		launch_command(kernel, dimensions, global, &argument, 1);
 	fixture_wait(fixture, 0, fixture_submit(fixture, 0, &command));
 	fixture_read(fixture, memory, 0, got, count * sizeof(*got));
 	for (uint64_t i = 0; i < count; i++)
-		cr_assert_eq(got[i], i, "%u dimensions, item %llu", dimensions, (unsigned long long)i);
+		cr_assert_eq(got[i], i, "%u dimensions, item %llu", dimensions,
+			     (unsigned long long)i);
 	free(got);
 	fixture->ops->memory_free(memory);
 }
@@ -219,9 +231,11 @@ Test(launch, C21_an_argument_begins_inside_its_memory)
 		memset(host, 0, ROOM);
 		struct backend_memory *memory = fixture_memory(&fixture, ROOM, host);
 		fixture_write(&fixture, memory, 0, host, ROOM);
-		struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
+		struct backend_argument arguments[] = {global_argument(memory),
+						       value_argument(&value, sizeof(value))};
 		arguments[0].global.offset_bytes = offsets[n];
-		const struct backend_command command = launch_command(kernel, 1, &global, arguments, 2);
+		const struct backend_command command =
+			launch_command(kernel, 1, &global, arguments, 2);
 		fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 		fixture_read(&fixture, memory, 0, host, ROOM);
 		for (uint64_t i = 0; i < ROOM / 4; i++) {
@@ -246,7 +260,8 @@ Test(launch, A26_host_and_device_have_one_byte_order)
 	fixture_open(&fixture, 0);
 	struct backend_memory *memory = fixture_memory(&fixture, 4, NULL);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "fill_u32");
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&value, sizeof(value))};
 	const struct backend_command command = launch_command(kernel, 1, &global, arguments, 2);
 	fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 	fixture_read(&fixture, memory, 0, bytes, 4);
@@ -275,13 +290,15 @@ Test(launch, parts_of_a_launch_are_all_of_it)
 			memset(got, 0, sizeof(got));
 			fixture_write(&fixture, memory, 0, got, sizeof(got));
 			for (uint32_t first = 0; first < of; first++) {
-				struct backend_command command = launch_command(kernel, 3, ranges[i], &argument, 1);
+				struct backend_command command =
+					launch_command(kernel, 3, ranges[i], &argument, 1);
 				command.launch.part = (struct backend_part){first, first + 1, of};
 				fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 			}
 			fixture_read(&fixture, memory, 0, got, sizeof(got));
 			for (uint32_t at = 0; at < COUNT; at++)
-				cr_assert_eq(got[at], at < items, "item %u of %u parts: %u times", at, of, got[at]);
+				cr_assert_eq(got[at], at < items, "item %u of %u parts: %u times",
+					     at, of, got[at]);
 		}
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);

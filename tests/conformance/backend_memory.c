@@ -46,7 +46,8 @@ Test(memory, C19_copies_between_and_inside_memories)
 	static unsigned char sent[BYTES], got[BYTES];
 
 	fixture_open(&fixture, 0);
-	struct backend_memory *a = fixture_memory(&fixture, BYTES, NULL), *b = fixture_memory(&fixture, BYTES, NULL);
+	struct backend_memory *a = fixture_memory(&fixture, BYTES, NULL),
+			      *b = fixture_memory(&fixture, BYTES, NULL);
 	count_up(sent, BYTES, 5);
 	fixture_write(&fixture, a, 0, sent, BYTES);
 	struct backend_command copy = {
@@ -120,7 +121,10 @@ Test(memory, large_fills_with_an_odd_pattern)
 	struct backend_memory *memory = fixture_memory(&fixture, ROOM, NULL);
 	const struct backend_command fill = {
 		.kind = BACKEND_COMMAND_FILL,
-		.fill = {.memory = memory, .size_bytes = ROOM, .pattern = pattern, .pattern_bytes = 3},
+		.fill = {.memory = memory,
+			 .size_bytes = ROOM,
+			 .pattern = pattern,
+			 .pattern_bytes = 3},
 	};
 	fixture_wait(&fixture, 2, fixture_submit(&fixture, 2, &fill));
 	fixture_read(&fixture, memory, 0, got, ROOM);
@@ -138,9 +142,9 @@ Test(memory, more_than_there_is_gives_a_clear_error)
 	struct backend_fault fault = {0};
 
 	fixture_open(&fixture, 0);
-	cr_assert_lt(
-		fixture.ops->memory_create(fixture.device, UINT64_MAX / 2, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
-		0);
+	cr_assert_lt(fixture.ops->memory_create(fixture.device, UINT64_MAX / 2, NULL,
+						BACKEND_EXPORT_NONE, &memory, &fault),
+		     0);
 	cr_assert_null(memory);
 	cr_assert_eq(fault.status, -9, "%d", fault.status); /* memory_allocation */
 	fixture_close(&fixture);
@@ -157,7 +161,8 @@ static char *shared_pages(size_t bytes, int *fd_out)
 	return pages;
 }
 
-/* On a device with unified memory a kernel writes the host's pages themselves; another process sees it too. */
+/* On a device with unified memory a kernel writes the host's pages themselves; another process sees
+ * it too. */
 Test(memory, D7_unified_memory_is_written_in_place)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -180,7 +185,8 @@ Test(memory, D7_unified_memory_is_written_in_place)
 
 	pid_t child = fork();
 	if (child == 0) {
-		const uint32_t *there = mmap(NULL, COUNT * sizeof(uint32_t), PROT_READ, MAP_SHARED, fd, 0);
+		const uint32_t *there =
+			mmap(NULL, COUNT * sizeof(uint32_t), PROT_READ, MAP_SHARED, fd, 0);
 		_exit(there != MAP_FAILED && there[0] == 1 && there[COUNT - 1] == COUNT ? 0 : 1);
 	}
 	int status = -1;

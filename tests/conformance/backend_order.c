@@ -41,9 +41,11 @@ Test(order, commands_of_a_lane_run_in_order)
 	fill_with(&fixture, src, 5);
 	for (uint32_t i = 0; i < 200; i++) {
 		value = i;
-		const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
+		const struct backend_argument arguments[] = {global_argument(dst),
+							     global_argument(src),
 							     value_argument(&value, sizeof(value))};
-		const struct backend_command command = launch_command(kernel, 1, &global, arguments, 3);
+		const struct backend_command command =
+			launch_command(kernel, 1, &global, arguments, 3);
 		sequence = fixture_submit(&fixture, 1, &command);
 		expected = expected * 31 + 5 + value;
 	}
@@ -76,9 +78,10 @@ Test(order, B9_B19_waits_order_commands_of_different_lanes)
 	fill_with(&fixture, dst, expected);
 	fill_with(&fixture, src, 9);
 	for (uint32_t i = 0; i < 300; i++) {
-		const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
-							     value_argument(&i, sizeof(i))};
-		const struct backend_command command = launch_command(kernel, 1, &global, arguments, 3);
+		const struct backend_argument arguments[] = {
+			global_argument(dst), global_argument(src), value_argument(&i, sizeof(i))};
+		const struct backend_command command =
+			launch_command(kernel, 1, &global, arguments, 3);
 		uint32_t lane = (i * 7 + i / 5) % TEST_LANES;
 		last = last ? fixture_submit_after(&fixture, lane, &command, last_lane, last)
 			    : fixture_submit(&fixture, lane, &command);
@@ -144,8 +147,8 @@ Test(order, H3_H4_times_lie_between_submission_and_completion)
 }
 
 /*
- * Asked again and again without waiting, a command may end between any two questions to the driver; its times are told
- * all the same.
+ * Asked again and again without waiting, a command may end between any two questions to the driver;
+ * its times are told all the same.
  */
 Test(order, H3_times_are_told_of_what_ends_while_it_is_asked)
 {
@@ -166,8 +169,9 @@ Test(order, H3_times_are_told_of_what_ends_while_it_is_asked)
 		while (fixture.ops->progress(fixture.device, &completion, 1) == 0)
 			cr_assert_lt(clock_now_ns(), deadline);
 		cr_assert_eq(completion.sequence, sequence);
-		cr_assert_geq(completion.start_ns, before, "command %u: start %llu, sent at %llu", i,
-			      (unsigned long long)completion.start_ns, (unsigned long long)before);
+		cr_assert_geq(completion.start_ns, before, "command %u: start %llu, sent at %llu",
+			      i, (unsigned long long)completion.start_ns,
+			      (unsigned long long)before);
 		cr_assert_geq(completion.start_ns, last_start);
 		cr_assert_geq(completion.end_ns, completion.start_ns);
 		cr_assert_leq(completion.end_ns, clock_now_ns());
@@ -178,8 +182,8 @@ Test(order, H3_times_are_told_of_what_ends_while_it_is_asked)
 	fixture_close(&fixture);
 }
 
-static uint64_t run_many(struct fixture *fixture, struct backend_kernel *kernel, struct backend_memory *memory,
-			 uint32_t count)
+static uint64_t run_many(struct fixture *fixture, struct backend_kernel *kernel,
+			 struct backend_memory *memory, uint32_t count)
 {
 	const uint64_t global = 1;
 	const struct backend_argument argument = global_argument(memory);
@@ -196,7 +200,8 @@ static uint64_t run_many(struct fixture *fixture, struct backend_kernel *kernel,
 	return sequence;
 }
 
-/* Events and records of commands go when they are told: memory in use is the same after the second ten thousand. */
+/* Events and records of commands go when they are told: memory in use is the same after the second
+ * ten thousand. */
 Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -209,7 +214,8 @@ Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 	(void)run_many(&fixture, kernel, memory, 10000);
 	size_t before = 0, after = SIZE_MAX;
 	uint32_t rounds = 1;
-	/* A driver's thread that has its first command now keeps something. What each command leaves, each round does. */
+	/* A driver's thread that has its first command now keeps something. What each command
+	 * leaves, each round does. */
 	for (; rounds < 9 && after > before + (64u << 10); rounds++) {
 		before = mallinfo2().uordblks;
 		(void)run_many(&fixture, kernel, memory, 10000);

@@ -1,6 +1,7 @@
 /*
- * Boxes of bytes: every byte of both sides is compared with what plain loops do, so a byte beside the box counts too. E3:
- * the last dimension is the one whose bytes follow each other, whatever order a driver wants its numbers in.
+ * Boxes of bytes: every byte of both sides is compared with what plain loops do, so a byte beside
+ * the box counts too. E3: the last dimension is the one whose bytes follow each other, whatever
+ * order a driver wants its numbers in.
  */
 #include "copy_box.h"
 #include "target.h"
@@ -19,7 +20,8 @@ struct shape {
 	uint64_t source, destination; /* the boxes' first bytes */
 };
 
-/* Sub-boxes of cubes, rows and columns of tables, boxes that are less than they seem; pitches that are multiples of nothing. */
+/* Sub-boxes of cubes, rows and columns of tables, boxes that are less than they seem; pitches that
+ * are multiples of nothing. */
 static const struct shape shapes[] = {
 	{{5, 4, 3, {23, 23 * 9}, {17, 17 * 11}}, 23 * 9 + 23 * 2 + 7, 17 * 11 * 2 + 17 + 3},
 	{{12, 6, 5, {32, 32 * 8}, {64, 64 * 7}}, 32 * 8 + 32 + 4, 64 * 7 + 64 * 1 + 16},
@@ -29,8 +31,8 @@ static const struct shape shapes[] = {
 	{{100, 7, 9, {100, 700}, {100, 700}}, 3, 9},         /* without a gap on both sides */
 	{{100, 7, 9, {100, 700}, {103, 103 * 7}}, 0, 1},     /* tight on one */
 	{{16, 4, 6, {16, 64}, {16, 16 * 10}}, 8, 24},        /* slices with gaps, rows without */
-	{{10, 3, 2, {16, 64}, {16, 48}}, 13, 14},            /* rows that go over the end of a pitch */
-	{{1, 1, 1, {0, 0}, {0, 0}}, 39998, 39999},           /* to the very last byte */
+	{{10, 3, 2, {16, 64}, {16, 48}}, 13, 14},  /* rows that go over the end of a pitch */
+	{{1, 1, 1, {0, 0}, {0, 0}}, 39998, 39999}, /* to the very last byte */
 };
 #define SHAPES (sizeof(shapes) / sizeof(*shapes))
 
@@ -58,19 +60,23 @@ static uint64_t bytes_of(const struct copy_box *box)
 	return box->width_bytes * box->rows * box->slices;
 }
 
-/* Where a box lies, in the way one would write it down: bytes that follow each other are those of the last dimension. */
+/* Where a box lies, in the way one would write it down: bytes that follow each other are those of
+ * the last dimension. */
 static void move_by_hand(const struct shape *shape, unsigned char *to, const unsigned char *from)
 {
 	const struct copy_box *box = &shape->box;
 	for (uint64_t i = 0; i < bytes_of(box); i++) {
 		uint64_t byte = i % box->width_bytes, row = i / box->width_bytes % box->rows;
 		uint64_t slice = i / box->width_bytes / box->rows;
-		to[shape->destination + slice * box->destination.slice_bytes + row * box->destination.row_bytes +
-		   byte] = from[shape->source + slice * box->source.slice_bytes + row * box->source.row_bytes + byte];
+		to[shape->destination + slice * box->destination.slice_bytes +
+		   row * box->destination.row_bytes + byte] =
+			from[shape->source + slice * box->source.slice_bytes +
+			     row * box->source.row_bytes + byte];
 	}
 }
 
-static void submit_rect(struct fixture *fixture, struct backend_command *command, const struct copy_box *box)
+static void submit_rect(struct fixture *fixture, struct backend_command *command,
+			const struct copy_box *box)
 {
 	struct backend_rect rect = rect_of(box);
 	if (command->kind == BACKEND_COMMAND_COPY) {
@@ -91,17 +97,19 @@ Test(rects, C19_E3_boxes_between_memories)
 {
 	struct fixture fixture = {.wake_fd = -1};
 	fixture_open(&fixture, 0);
-	struct backend_memory *a = fixture_memory(&fixture, ROOM, NULL), *b = fixture_memory(&fixture, ROOM, NULL);
+	struct backend_memory *a = fixture_memory(&fixture, ROOM, NULL),
+			      *b = fixture_memory(&fixture, ROOM, NULL);
 	mark_bytes(sent, ROOM, 1);
 	fixture_write(&fixture, a, 0, sent, ROOM);
 	for (size_t i = 0; i < SHAPES; i++) {
 		memset(expected, 0x5a, ROOM);
 		fixture_write(&fixture, b, 0, expected, ROOM);
-		struct backend_command copy = {.kind = BACKEND_COMMAND_COPY,
-					       .copy = {.source = a,
-							.destination = b,
-							.source_offset_bytes = shapes[i].source,
-							.destination_offset_bytes = shapes[i].destination}};
+		struct backend_command copy = {
+			.kind = BACKEND_COMMAND_COPY,
+			.copy = {.source = a,
+				 .destination = b,
+				 .source_offset_bytes = shapes[i].source,
+				 .destination_offset_bytes = shapes[i].destination}};
 		submit_rect(&fixture, &copy, &shapes[i].box);
 		move_by_hand(&shapes[i], expected, sent);
 		fixture_read(&fixture, b, 0, got, ROOM);
@@ -117,8 +125,10 @@ Test(rects, C19_E3_boxes_inside_one_memory)
 {
 	struct fixture fixture = {.wake_fd = -1};
 	static const struct shape inside[] = {
-		{{9, 5, 4, {40, 40 * 6}, {40, 40 * 6}}, 3, 20},         /* beside each other in every row */
-		{{9, 2, 4, {40, 40 * 6}, {40, 40 * 6}}, 3, 3 + 40 * 3}, /* other rows of every slice */
+		{{9, 5, 4, {40, 40 * 6}, {40, 40 * 6}}, 3, 20}, /* beside each other in every row */
+		{{9, 2, 4, {40, 40 * 6}, {40, 40 * 6}},
+		 3,
+		 3 + 40 * 3}, /* other rows of every slice */
 		{{40, 6, 2, {40, 240}, {40, 240}}, 0, 480},
 		{{9, 5, 4, {40, 40 * 6}, {9, 45}}, 3, 20001}, /* packed behind */
 		{{9, 5, 4, {9, 45}, {40, 40 * 6}}, 20001, 3},
@@ -129,11 +139,12 @@ Test(rects, C19_E3_boxes_inside_one_memory)
 		mark_bytes(expected, ROOM, (unsigned)i);
 		fixture_write(&fixture, memory, 0, expected, ROOM);
 		memcpy(sent, expected, ROOM);
-		struct backend_command copy = {.kind = BACKEND_COMMAND_COPY,
-					       .copy = {.source = memory,
-							.destination = memory,
-							.source_offset_bytes = inside[i].source,
-							.destination_offset_bytes = inside[i].destination}};
+		struct backend_command copy = {
+			.kind = BACKEND_COMMAND_COPY,
+			.copy = {.source = memory,
+				 .destination = memory,
+				 .source_offset_bytes = inside[i].source,
+				 .destination_offset_bytes = inside[i].destination}};
 		submit_rect(&fixture, &copy, &inside[i].box);
 		move_by_hand(&inside[i], expected, sent);
 		fixture_read(&fixture, memory, 0, got, ROOM);
@@ -190,11 +201,13 @@ Test(rects, C19_D20_boxes_of_registered_memory)
 	struct backend_host *registered = NULL;
 	struct backend_fault fault = {0};
 	fixture_open(&fixture, 0);
-	unsigned char *host = mmap(NULL, 40960, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned char *host =
+		mmap(NULL, 40960, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(host, MAP_FAILED);
 	if (fixture.facts->features & BACKEND_FEATURE_HOST_REGISTER)
-		cr_assert_eq(fixture.ops->host_register(fixture.device, host, 40960, &registered, &fault), 0, "%s",
-			     fault.text);
+		cr_assert_eq(fixture.ops->host_register(fixture.device, host, 40960, &registered,
+							&fault),
+			     0, "%s", fault.text);
 	between_host_and_device(&fixture, host);
 	if (registered)
 		fixture.ops->host_unregister(registered);

@@ -98,8 +98,12 @@ Test(topology, devices_open_and_close_again_and_again)
 			struct backend_device *device = NULL;
 			struct backend_lane *lane = NULL;
 			struct backend_fault fault = {0};
-			cr_assert_eq(fixture.ops->device_open(fixture.backend, i, NULL, NULL, &device, &fault), 0);
-			cr_assert_eq(fixture.ops->lane_create(device, BACKEND_LANE_COMPUTE, &lane, &fault), 0);
+			cr_assert_eq(fixture.ops->device_open(fixture.backend, i, NULL, NULL,
+							      &device, &fault),
+				     0);
+			cr_assert_eq(fixture.ops->lane_create(device, BACKEND_LANE_COMPUTE, &lane,
+							      &fault),
+				     0);
 			fixture.ops->lane_free(lane);
 			fixture.ops->device_close(device);
 		}
@@ -124,9 +128,9 @@ Test(topology, a_device_that_is_not_there_is_refused)
 	struct backend_fault fault = {0};
 
 	fixture_open_backend(&fixture);
-	cr_assert_lt(
-		fixture.ops->device_open(fixture.backend, fixture.topology.device_count, NULL, NULL, &device, &fault),
-		0);
+	cr_assert_lt(fixture.ops->device_open(fixture.backend, fixture.topology.device_count, NULL,
+					      NULL, &device, &fault),
+		     0);
 	cr_assert_null(device);
 	cr_assert_neq(fault.status, 0);
 	cr_assert_neq(fault.text[0], '\0');
@@ -142,8 +146,10 @@ static void handler(int number)
 Test(topology, signal_handlers_stay_as_they_were)
 {
 	struct fixture fixture = {.wake_fd = -1};
-	/* Not SIGCHLD ignored: then nobody can wait for a child, and a driver's compiler may run its linker as one. */
-	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGBUS, SIGCHLD, SIGPIPE};
+	/* Not SIGCHLD ignored: then nobody can wait for a child, and a driver's compiler may run
+	 * its linker as one. */
+	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP,  SIGQUIT, SIGUSR1,
+				      SIGUSR2, SIGBUS, SIGCHLD, SIGPIPE};
 	enum { COUNT = sizeof(numbers) / sizeof(*numbers) };
 	struct sigaction before[COUNT], after;
 

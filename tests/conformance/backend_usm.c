@@ -1,4 +1,5 @@
-/* USM: the kinds that a device has, pointers as arguments, and the commands that are about addresses. */
+/* USM: the kinds that a device has, pointers as arguments, and the commands that are about
+ * addresses. */
 #include "target.h"
 
 #include "status.h"
@@ -14,17 +15,20 @@
 
 TestSuite(usm, .timeout = 120);
 
-static const enum backend_usm_kind kinds[KINDS] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST, BACKEND_USM_SHARED};
+static const enum backend_usm_kind kinds[KINDS] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST,
+						   BACKEND_USM_SHARED};
 
 /* NULL: the device has not that kind. */
-static unsigned char *take(struct fixture *fixture, enum backend_usm_kind kind, uint64_t size_bytes, uint64_t alignment)
+static unsigned char *take(struct fixture *fixture, enum backend_usm_kind kind, uint64_t size_bytes,
+			   uint64_t alignment)
 {
 	struct backend_fault fault = {0};
 	void *pointer = NULL;
 
 	if (!(fixture->facts->features & BACKEND_FEATURE_USM))
 		return NULL;
-	int error = fixture->ops->usm_alloc(fixture->device, kind, size_bytes, alignment, &pointer, &fault);
+	int error = fixture->ops->usm_alloc(fixture->device, kind, size_bytes, alignment, &pointer,
+					    &fault);
 	if (error == -ENOTSUP) {
 		cr_assert_eq(fault.status, STATUS_FEATURE_NOT_SUPPORTED);
 		return NULL;
@@ -40,7 +44,8 @@ static void give(struct fixture *fixture, enum backend_usm_kind kind, void *poin
 		fixture->ops->usm_free(fixture->device, kind, pointer);
 }
 
-static void copy(struct fixture *fixture, void *to, const void *from, uint64_t size_bytes, bool host_to, bool host_from)
+static void copy(struct fixture *fixture, void *to, const void *from, uint64_t size_bytes,
+		 bool host_to, bool host_from)
 {
 	const struct backend_command command = {
 		.kind = BACKEND_COMMAND_USM_COPY,
@@ -86,11 +91,15 @@ Test(usm, what_cannot_be_had_is_refused)
 
 	fixture_open(&fixture, 0);
 	if (fixture.facts->features & BACKEND_FEATURE_USM) {
-		cr_assert_lt(fixture.ops->usm_alloc(fixture.device, BACKEND_USM_DEVICE, 0, 0, &pointer, &fault), 0);
-		cr_assert_lt(fixture.ops->usm_alloc(fixture.device, BACKEND_USM_DEVICE, 64, 3, &pointer, &fault), 0);
-		cr_assert_lt(
-			fixture.ops->usm_alloc(fixture.device, BACKEND_USM_DEVICE, UINT64_MAX / 2, 0, &pointer, &fault),
-			0);
+		cr_assert_lt(fixture.ops->usm_alloc(fixture.device, BACKEND_USM_DEVICE, 0, 0,
+						    &pointer, &fault),
+			     0);
+		cr_assert_lt(fixture.ops->usm_alloc(fixture.device, BACKEND_USM_DEVICE, 64, 3,
+						    &pointer, &fault),
+			     0);
+		cr_assert_lt(fixture.ops->usm_alloc(fixture.device, BACKEND_USM_DEVICE,
+						    UINT64_MAX / 2, 0, &pointer, &fault),
+			     0);
 		cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION);
 		cr_assert_null(pointer);
 		fixture.ops->usm_free(fixture.device, BACKEND_USM_DEVICE, NULL);
@@ -125,7 +134,8 @@ Test(usm, copies_between_all_kinds_and_host_memory)
 	fixture_close(&fixture);
 }
 
-static void fill(struct fixture *fixture, unsigned char *to, uint64_t size_bytes, size_t pattern_bytes)
+static void fill(struct fixture *fixture, unsigned char *to, uint64_t size_bytes,
+		 size_t pattern_bytes)
 {
 	static unsigned char got[BYTES];
 	unsigned char pattern[128];
@@ -144,7 +154,8 @@ static void fill(struct fixture *fixture, unsigned char *to, uint64_t size_bytes
 	copy(fixture, got, to, size_bytes, true, false);
 	count_up(pattern, pattern_bytes, (unsigned)pattern_bytes);
 	for (size_t i = 0; i < size_bytes; i++)
-		cr_assert_eq(got[i], pattern[i % pattern_bytes], "pattern of %zu, byte %zu", pattern_bytes, i);
+		cr_assert_eq(got[i], pattern[i % pattern_bytes], "pattern of %zu, byte %zu",
+			     pattern_bytes, i);
 }
 
 Test(usm, fills_with_patterns_of_1_to_128_bytes)
@@ -198,7 +209,8 @@ Test(usm, kernels_take_pointers)
 		fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 		copy(&fixture, got, memory, sizeof(got), true, false);
 		for (uint32_t i = 0; i < COUNT; i++)
-			cr_assert_eq(got[i], i * 3 + (i == COUNT - 1 ? 20 : 0), "kind %zu, element %u", k, i);
+			cr_assert_eq(got[i], i * 3 + (i == COUNT - 1 ? 20 : 0),
+				     "kind %zu, element %u", k, i);
 		give(&fixture, kinds[k], memory);
 	}
 	fixture.ops->memory_free(plain);
@@ -206,7 +218,8 @@ Test(usm, kernels_take_pointers)
 	fixture_close(&fixture);
 }
 
-/* Named and freed again and again: what a kernel was told of memory that is gone must not matter. */
+/* Named and freed again and again: what a kernel was told of memory that is gone must not matter.
+ */
 Test(usm, kernels_outlive_the_memory_that_they_used)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -216,11 +229,14 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "linear_id_u32");
 	for (uint32_t i = 0; i < 100; i++) {
 		uint32_t got[64] = {0};
-		unsigned char *memory = take(&fixture, BACKEND_USM_DEVICE, sizeof(got) * (1 + i % 5), 0);
+		unsigned char *memory =
+			take(&fixture, BACKEND_USM_DEVICE, sizeof(got) * (1 + i % 5), 0);
 		if (!memory)
 			break;
-		const struct backend_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.usm = memory}};
-		const struct backend_command command = launch_command(kernel, 1, &global, &argument, 1);
+		const struct backend_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL,
+							  .global = {.usm = memory}};
+		const struct backend_command command =
+			launch_command(kernel, 1, &global, &argument, 1);
 		fixture_wait(&fixture, 1, fixture_submit(&fixture, 1, &command));
 		copy(&fixture, got, memory, sizeof(got), true, false);
 		for (uint32_t j = 0; j < 64; j++)
@@ -243,14 +259,16 @@ static void refused(struct fixture *fixture, const struct backend_command *comma
 	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[0].next_sequence++;
 
-	if (fixture->ops->submit(fixture->lanes[0].lane, command, NULL, 0, sequence, NULL, &fault) == 0)
+	if (fixture->ops->submit(fixture->lanes[0].lane, command, NULL, 0, sequence, NULL,
+				 &fault) == 0)
 		fault = fixture_finish(fixture, 0, sequence).fault;
-	cr_assert_eq(fault.status, STATUS_INVALID, "command %d, advice %d: %d %s", (int)command->kind,
-		     (int)command->usm.advice, fault.status, fault.text);
+	cr_assert_eq(fault.status, STATUS_INVALID, "command %d, advice %d: %d %s",
+		     (int)command->kind, (int)command->usm.advice, fault.status, fault.text);
 	cr_assert_neq(fault.text[0], '\0');
 }
 
-static struct backend_command hint(enum backend_command_kind kind, void *memory, enum backend_advice advice)
+static struct backend_command hint(enum backend_command_kind kind, void *memory,
+				   enum backend_advice advice)
 {
 	return (struct backend_command){
 		.kind = kind,
@@ -265,7 +283,8 @@ Test(usm, G1_shared_usm_takes_prefetch_and_all_ten_advices)
 
 	fixture_open(&fixture, 0);
 	unsigned char *memory = take(&fixture, BACKEND_USM_SHARED, 65536, 4096);
-	for (int i = BACKEND_ADVICE_SET_READ_MOSTLY; memory && i <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST; i++) {
+	for (int i = BACKEND_ADVICE_SET_READ_MOSTLY;
+	     memory && i <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST; i++) {
 		command = hint(BACKEND_COMMAND_USM_ADVISE, memory + 4096, (enum backend_advice)i);
 		fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 	}
@@ -284,8 +303,8 @@ Test(usm, G2_only_shared_usm_takes_advice_and_prefetch)
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < 2; k++) {
 		unsigned char *memory = take(&fixture, kinds[k], 65536, 4096);
-		for (int i = BACKEND_ADVICE_SET_READ_MOSTLY; memory && i <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST;
-		     i++) {
+		for (int i = BACKEND_ADVICE_SET_READ_MOSTLY;
+		     memory && i <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST; i++) {
 			command = hint(BACKEND_COMMAND_USM_ADVISE, memory, (enum backend_advice)i);
 			refused(&fixture, &command);
 		}

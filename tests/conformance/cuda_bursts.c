@@ -1,6 +1,6 @@
 /*
- * Bursts on a driver that takes no chain of them, or not all of them: what is sent launch by launch then, in what order, and what is
- * told of those that were refused (M9, TG2).
+ * Bursts on a driver that takes no chain of them, or not all of them: what is sent launch by launch
+ * then, in what order, and what is told of those that were refused (M9, TG2).
  */
 #include "cuda_double.h"
 
@@ -52,8 +52,8 @@ static void end(struct scene *scene)
 }
 
 /* Each launch does x = 31 x + its value; 0, or what the burst was refused with. */
-static int submit(struct scene *scene, uint32_t lane, uint32_t count, uint32_t first_value, struct backend_command *command,
-		  uint64_t *sequence_out)
+static int submit(struct scene *scene, uint32_t lane, uint32_t count, uint32_t first_value,
+		  struct backend_command *command, uint64_t *sequence_out)
 {
 	struct backend_fault fault = {.status = 0};
 	struct test_lane *to = &scene->fixture.lanes[lane];
@@ -63,7 +63,8 @@ static int submit(struct scene *scene, uint32_t lane, uint32_t count, uint32_t f
 		memcpy(scene->values[i], &value, sizeof(value));
 	}
 	uint64_t sequence = to->next_sequence + count - 1;
-	int result = scene->fixture.ops->submit_burst(to->lane, command, count, STRIDE, NULL, 0, sequence, &fault);
+	int result = scene->fixture.ops->submit_burst(to->lane, command, count, STRIDE, NULL, 0,
+						      sequence, &fault);
 	if (result == 0) {
 		to->next_sequence = sequence + 1;
 		*sequence_out = sequence;
@@ -137,7 +138,8 @@ Test(cuda_bursts, M9_TG2_a_launch_of_a_burst_that_is_refused_is_named)
 	end(&scene);
 }
 
-/* Refused before anything of them is sent: what follows, launch by launch, has the numbers that they would have had. */
+/* Refused before anything of them is sent: what follows, launch by launch, has the numbers that
+ * they would have had. */
 Test(cuda_bursts, TG2_what_no_chain_takes_leaves_nothing_behind_and_goes_alone)
 {
 	struct scene scene;
@@ -148,7 +150,8 @@ Test(cuda_bursts, TG2_what_no_chain_takes_leaves_nothing_behind_and_goes_alone)
 	struct backend_command command = command_of(&scene), whole = command_of(&scene);
 	const struct backend_launch_properties together = {.cooperative = true};
 	whole.launch.properties = &together;
-	cr_assert_eq(submit(&scene, 1, 2 * CUDA_CHAIN_LENGTH_MAX, 0, &command, &sequence), -EAGAIN, "longer than a chain");
+	cr_assert_eq(submit(&scene, 1, 2 * CUDA_CHAIN_LENGTH_MAX, 0, &command, &sequence), -EAGAIN,
+		     "longer than a chain");
 	cr_assert_eq(submit(&scene, 1, LENGTH, 40, &whole, &sequence), -EAGAIN, "cooperative");
 	for (uint32_t i = 0; i < LENGTH; i++) {
 		uint32_t value = 60 + i;

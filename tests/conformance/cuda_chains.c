@@ -1,6 +1,6 @@
 /*
- * Chains of the CUDA backend on a driver: kernels of every shape take turns in the same templates, none is refused, and a
- * device writes completions by itself.
+ * Chains of the CUDA backend on a driver: kernels of every shape take turns in the same templates,
+ * none is refused, and a device writes completions by itself.
  */
 #include "target.h"
 
@@ -45,15 +45,17 @@ static void describe(const uint32_t *words, char *text, size_t bytes)
 
 	for (uint32_t i = 0; i < COUNT && used < bytes; i++)
 		if (i == 0 || words[i] != words[i - 1])
-			used += (size_t)snprintf(text + used, bytes - used, "%s%u from %u", i ? ", " : "", words[i], i);
+			used += (size_t)snprintf(text + used, bytes - used, "%s%u from %u",
+						 i ? ", " : "", words[i], i);
 }
 
 /*
- * All words are `value`. If not, the message says which they are, what they are when read once more, and what on a lane
- * that is behind everything of the one that wrote them: so it tells wrong results from early looks.
+ * All words are `value`. If not, the message says which they are, what they are when read once
+ * more, and what on a lane that is behind everything of the one that wrote them: so it tells wrong
+ * results from early looks.
  */
-static void expect_words(struct fixture *fixture, struct backend_memory *memory, uint32_t value, uint32_t lane,
-			 const char *when, uint32_t round)
+static void expect_words(struct fixture *fixture, struct backend_memory *memory, uint32_t value,
+			 uint32_t lane, const char *when, uint32_t round)
 {
 	static uint32_t words[COUNT], again[COUNT], behind[COUNT];
 	static char text[3][512];
@@ -73,13 +75,16 @@ static void expect_words(struct fixture *fixture, struct backend_memory *memory,
 	describe(words, text[0], sizeof(text[0]));
 	describe(again, text[1], sizeof(text[1]));
 	describe(behind, text[2], sizeof(text[2]));
-	cr_assert_fail("%s, round %u: %u expected; read: %s; once more: %s; behind the kernels: %s; %llu chains", when, round,
-		       value, text[0], text[1], text[2], (unsigned long long)fixture->device->lanes->chains_sent);
+	cr_assert_fail(
+		"%s, round %u: %u expected; read: %s; once more: %s; behind the kernels: %s; %llu chains",
+		when, round, value, text[0], text[1], text[2],
+		(unsigned long long)fixture->device->lanes->chains_sent);
 }
 
 enum { MANY = 400 };
 
-/* One, two and three parameters, pointers and values, different modules' worth of functions, different grids. */
+/* One, two and three parameters, pointers and values, different modules' worth of functions,
+ * different grids. */
 struct shapes {
 	struct backend_memory *dst, *src;
 	struct backend_kernel *fill, *add, *mix, *increment;
@@ -107,12 +112,15 @@ static void free_shapes(const struct fixture *fixture, const struct shapes *shap
 	fixture->ops->memory_free(shapes->src);
 }
 
-/* The next of them, each in its turn; `expected` is what the last word is then, where `src` has 5. */
-static uint64_t submit_shape(struct fixture *fixture, const struct shapes *shapes, uint32_t number, uint32_t *expected)
+/* The next of them, each in its turn; `expected` is what the last word is then, where `src` has 5.
+ */
+static uint64_t submit_shape(struct fixture *fixture, const struct shapes *shapes, uint32_t number,
+			     uint32_t *expected)
 {
 	const uint64_t global = COUNT, one = 1;
 	const uint32_t value = number * 7;
-	const struct backend_argument arguments[] = {global_argument(shapes->dst), global_argument(shapes->src),
+	const struct backend_argument arguments[] = {global_argument(shapes->dst),
+						     global_argument(shapes->src),
 						     value_argument(&value, sizeof(value))},
 				      fill_arguments[] = {arguments[0], arguments[2]};
 	struct backend_command command;
@@ -131,7 +139,8 @@ static uint64_t submit_shape(struct fixture *fixture, const struct shapes *shape
 		*expected += 1;
 		break;
 	case 3:
-		command = launch_command(shapes->increment, 1, &one, arguments, 1); /* the first word alone */
+		command = launch_command(shapes->increment, 1, &one, arguments,
+					 1); /* the first word alone */
 		break;
 	default:
 		command = launch_command(shapes->add, 1, &global, arguments, 2);
@@ -211,16 +220,21 @@ Test(cuda_chains, a_template_outlives_the_kernels_that_ran_in_it)
 	struct backend_memory *dst = fixture_memory(&fixture, COUNT * 4, NULL);
 	fill_with(&fixture, dst, 0xabcd);
 	for (uint32_t round = 0; round < 5; round++) {
-		struct backend_program *program = fixture_build(&fixture, conformance_target.source_kind,
-								conformance_target.source, "");
+		struct backend_program *program = fixture_build(
+			&fixture, conformance_target.source_kind, conformance_target.source, "");
 		struct backend_kernel *fill = NULL, *increment = NULL;
 		struct backend_fault fault = {0};
-		cr_assert_eq(fixture.ops->kernel_create(program, "fill_u32", &fill, &fault), 0, "%s", fault.text);
-		cr_assert_eq(fixture.ops->kernel_create(program, "increment_u32", &increment, &fault), 0, "%s", fault.text);
+		cr_assert_eq(fixture.ops->kernel_create(program, "fill_u32", &fill, &fault), 0,
+			     "%s", fault.text);
+		cr_assert_eq(
+			fixture.ops->kernel_create(program, "increment_u32", &increment, &fault), 0,
+			"%s", fault.text);
 		fixture.ops->program_free(program);
-		const struct backend_argument arguments[] = {global_argument(dst), value_argument(&value, sizeof(value))};
+		const struct backend_argument arguments[] = {global_argument(dst),
+							     value_argument(&value, sizeof(value))};
 		const struct backend_command first = launch_command(fill, 1, &global, arguments, 2),
-					     second = launch_command(increment, 1, &global, arguments, 1);
+					     second = launch_command(increment, 1, &global,
+								     arguments, 1);
 		(void)fixture_submit(&fixture, 1, &first);
 		uint64_t sequence = fixture_submit(&fixture, 1, &second);
 		/* Given up while in flight. */
@@ -252,16 +266,22 @@ Test(cuda_chains, the_device_writes_completions_of_launches_copies_and_nops)
 
 	fixture_open(&fixture, 0);
 	cr_assert(fixture.facts->features & BACKEND_FEATURE_COMPLETION);
-	_Atomic uint32_t *slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	_Atomic uint32_t *slots =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq((void *)slots, MAP_FAILED);
-	cr_assert_eq(fixture.ops->host_register(fixture.device, (void *)slots, bytes, &host, &fault), 0, "%s", fault.text);
+	cr_assert_eq(
+		fixture.ops->host_register(fixture.device, (void *)slots, bytes, &host, &fault), 0,
+		"%s", fault.text);
 	struct backend_memory *dst = fixture_memory(&fixture, COUNT * 4, NULL);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
 	const struct backend_argument argument = global_argument(dst);
 	const struct backend_command commands[] = {
 		launch_command(kernel, 1, &global, &argument, 1),
 		{.kind = BACKEND_COMMAND_FILL,
-		 .fill = {.memory = dst, .size_bytes = COUNT * 4, .pattern = "\0\0\0\0", .pattern_bytes = 4}},
+		 .fill = {.memory = dst,
+			  .size_bytes = COUNT * 4,
+			  .pattern = "\0\0\0\0",
+			  .pattern_bytes = 4}},
 		{.kind = BACKEND_COMMAND_NOP},
 		launch_command(kernel, 1, &global, &argument, 1),
 	};
@@ -269,8 +289,8 @@ Test(cuda_chains, the_device_writes_completions_of_launches_copies_and_nops)
 	for (uint32_t i = 0; i < 40; i++) {
 		const struct backend_direct_completion completion = {
 			.host = host, .offset_bytes = (i % 7) * 4ull, .value = i + 100};
-		cr_assert_eq(fixture.ops->submit(lane->lane, &commands[i % 4], NULL, 0, lane->next_sequence++, &completion,
-						 &fault),
+		cr_assert_eq(fixture.ops->submit(lane->lane, &commands[i % 4], NULL, 0,
+						 lane->next_sequence++, &completion, &fault),
 			     0, "%s", fault.text);
 		if (i % 3 == 2)
 			await_word(&fixture, &slots[i % 7], i + 100);

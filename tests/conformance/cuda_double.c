@@ -56,9 +56,10 @@ size_t double_records(struct fake_cuda_record records[DOUBLE_RECORDS])
 
 void double_check(bool closed)
 {
-	static const char *const numbers[] = {"streams",    "events",	    "contexts", "allocations",	"host_allocations",
-					      "registered", "modules",	    "graphs",	"graph_execs",	"pools",
-					      "mappings",   "reservations", "ipc_open", "vmm_handles"};
+	static const char *const numbers[] = {
+		"streams",    "events",       "contexts", "allocations", "host_allocations",
+		"registered", "modules",      "graphs",   "graph_execs", "pools",
+		"mappings",   "reservations", "ipc_open", "vmm_handles"};
 	static struct fake_cuda_record records[DOUBLE_RECORDS];
 	size_t count = double_records(records);
 
@@ -68,6 +69,6 @@ void double_check(bool closed)
 	cr_assert_eq(double_count("misuse"), 0);
 	cr_assert_eq(double_count("null_stream"), 0);
 	for (size_t i = 0; closed && i < sizeof(numbers) / sizeof(*numbers); i++)
-		cr_assert_eq(double_count(numbers[i]), 0, "%llu %s are left", (unsigned long long)double_count(numbers[i]),
-			     numbers[i]);
+		cr_assert_eq(double_count(numbers[i]), 0, "%llu %s are left",
+			     (unsigned long long)double_count(numbers[i]), numbers[i]);
 }

@@ -15,7 +15,8 @@ uint64_t double_count(const char *what);
 void double_wait(const char *what, uint64_t at_least);
 /* The stored records; how many. */
 size_t double_records(struct fake_cuda_record records[DOUBLE_RECORDS]);
-/* Nothing was misused, no work went to the default stream, and with `closed` nothing of the driver's is left. */
+/* Nothing was misused, no work went to the default stream, and with `closed` nothing of the
+ * driver's is left. */
 void double_check(bool closed);
 
 #endif

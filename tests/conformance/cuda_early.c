@@ -1,7 +1,8 @@
 /*
- * Launches that begin before the one before them is over, because the program wants it (R5). The second kernel sets a word before it
- * waits; the first looks for it, so often and no more, and tells what it saw. On a GPU it sees it; the driver's double runs one after the other, and
- * counts what it was asked for.
+ * Launches that begin before the one before them is over, because the program wants it (R5). The
+ * second kernel sets a word before it waits; the first looks for it, so often and no more, and
+ * tells what it saw. On a GPU it sees it; the driver's double runs one after the other, and counts
+ * what it was asked for.
  */
 #include "cuda_double.h"
 #include "cuda_kernels_run.h"
@@ -10,22 +11,23 @@
 
 TestSuite(cuda_early, .timeout = 120);
 
-/* words: 0 set by the second before it waits; 1 what the first saw; 2 written last by the first; 3 what the second read of it. */
-#define FIRST_BODY                                                                                                     \
-	".visible .entry first(.param .u64 words, .param .u32 looks)\n{\n"                                             \
-	"\t.reg .b64 %a; .reg .b32 %r<4>; .reg .pred %p;\n"                                                            \
-	"\tgriddepcontrol.launch_dependents;\n"                                                                        \
-	"\tld.param.u64 %a, [words]; ld.param.u32 %r1, [looks]; mov.u32 %r2, 0;\n"                                     \
-	"look:\n"                                                                                                      \
-	"\tld.volatile.global.u32 %r2, [%a]; setp.ne.u32 %p, %r2, 0; @%p bra seen;\n"                                  \
-	"\tsub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra look;\n"                                               \
-	"seen:\n"                                                                                                      \
+/* words: 0 set by the second before it waits; 1 what the first saw; 2 written last by the first; 3
+ * what the second read of it. */
+#define FIRST_BODY                                                                                 \
+	".visible .entry first(.param .u64 words, .param .u32 looks)\n{\n"                         \
+	"\t.reg .b64 %a; .reg .b32 %r<4>; .reg .pred %p;\n"                                        \
+	"\tgriddepcontrol.launch_dependents;\n"                                                    \
+	"\tld.param.u64 %a, [words]; ld.param.u32 %r1, [looks]; mov.u32 %r2, 0;\n"                 \
+	"look:\n"                                                                                  \
+	"\tld.volatile.global.u32 %r2, [%a]; setp.ne.u32 %p, %r2, 0; @%p bra seen;\n"              \
+	"\tsub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra look;\n"                           \
+	"seen:\n"                                                                                  \
 	"\tst.global.u32 [%a+4], %r2; mov.u32 %r3, 7; st.global.u32 [%a+8], %r3;\n\tret;\n}\n"
-#define SECOND_BODY(wait)                                                                                              \
-	".visible .entry second(.param .u64 words, .param .u32 looks)\n{\n"                                            \
-	"\t.reg .b64 %a; .reg .b32 %r<4>;\n"                                                                           \
-	"\tld.param.u64 %a, [words]; mov.u32 %r1, 1; st.volatile.global.u32 [%a], %r1;\n"                              \
-	"\t" wait "\n"                                                                                                 \
+#define SECOND_BODY(wait)                                                                          \
+	".visible .entry second(.param .u64 words, .param .u32 looks)\n{\n"                        \
+	"\t.reg .b64 %a; .reg .b32 %r<4>;\n"                                                       \
+	"\tld.param.u64 %a, [words]; mov.u32 %r1, 1; st.volatile.global.u32 [%a], %r1;\n"          \
+	"\t" wait "\n"                                                                             \
 	"\tld.volatile.global.u32 %r2, [%a+8]; st.global.u32 [%a+12], %r2;\n\tret;\n}\n"
 #define HEAD_90 ".version 7.8\n.target sm_90\n.address_size 64\n"
 
@@ -68,13 +70,15 @@ static void scene_close(struct scene *scene)
 static struct backend_command launch_of(struct scene *scene, struct backend_kernel *kernel,
 					const struct backend_launch_properties *properties)
 {
-	struct backend_command command = launch_command(kernel, 1, &scene->global, scene->arguments, 2);
+	struct backend_command command =
+		launch_command(kernel, 1, &scene->global, scene->arguments, 2);
 
 	command.launch.properties = properties;
 	return command;
 }
 
-/* Whatever ran beside what: the second has read what the first wrote last. `seen`: what the first must have seen. */
+/* Whatever ran beside what: the second has read what the first wrote last. `seen`: what the first
+ * must have seen. */
 static void expect_words(struct scene *scene, uint32_t seen)
 {
 	uint32_t words[4] = {0}, none[4] = {0};
@@ -99,7 +103,8 @@ static void expect_early(uint64_t launches, uint64_t in_vain)
 	cr_assert_eq(count("early in vain"), run_is_real() ? 0 : in_vain);
 }
 
-/* Both sent together: the second after the launch with the number that the first has, or another one. */
+/* Both sent together: the second after the launch with the number that the first has, or another
+ * one. */
 static void launch_pair(struct scene *scene, bool names_first, bool flushes_between)
 {
 	struct fixture *fixture = &scene->run.fixture;
@@ -108,7 +113,8 @@ static void launch_pair(struct scene *scene, bool names_first, bool flushes_betw
 
 	if (flushes_between)
 		fixture->ops->flush(fixture->device);
-	const struct backend_launch_properties early = {.early = true, .early_after = names_first ? sequence : sequence + 7};
+	const struct backend_launch_properties early = {
+		.early = true, .early_after = names_first ? sequence : sequence + 7};
 	command = launch_of(scene, scene->run.kernel, &early);
 	fixture_wait(fixture, 1, fixture_submit(fixture, 1, &command));
 }
@@ -127,7 +133,8 @@ Test(cuda_early, R5_a_launch_begins_before_the_one_before_it_is_over)
 	scene_close(&scene);
 }
 
-/* Lanes are shared: what comes after another launch than the one that was meant begins when that is over. */
+/* Lanes are shared: what comes after another launch than the one that was meant begins when that is
+ * over. */
 Test(cuda_early, R5_a_launch_begins_early_after_the_one_that_was_meant_alone)
 {
 	struct scene scene;
@@ -159,7 +166,8 @@ Test(cuda_early, R5_a_kernel_that_does_not_wait_is_known_and_never_begins_early)
 	scene_close(&scene);
 }
 
-/* In front of such launches is what has a chain of its own, behind them what begins when all is over. */
+/* In front of such launches is what has a chain of its own, behind them what begins when all is
+ * over. */
 Test(cuda_early, R5_launches_in_front_and_behind_keep_their_order)
 {
 	struct scene scene;
@@ -169,8 +177,10 @@ Test(cuda_early, R5_launches_in_front_and_behind_keep_their_order)
 		return;
 	struct fixture *fixture = &scene.run.fixture;
 	for (uint32_t i = 0; i < 11; i++) {
-		const struct backend_launch_properties early = {.early = i == 4 || i == 5 || i == 9, .early_after = sequence};
-		const struct backend_command command = launch_of(&scene, early.early || i == 10 ? scene.run.kernel : scene.first, &early);
+		const struct backend_launch_properties early = {.early = i == 4 || i == 5 || i == 9,
+								.early_after = sequence};
+		const struct backend_command command = launch_of(
+			&scene, early.early || i == 10 ? scene.run.kernel : scene.first, &early);
 		sequence = fixture_submit(fixture, 1, &command);
 	}
 	fixture_wait(fixture, 1, sequence);
@@ -189,7 +199,8 @@ Test(cuda_early, R5_a_node_begins_before_the_one_before_it_is_over)
 		return;
 	struct fixture *fixture = &scene.run.fixture;
 	struct backend_graph *graph = graph_make(fixture);
-	const struct backend_command first = launch_of(&scene, scene.first, NULL), second = launch_of(&scene, scene.run.kernel, &early),
+	const struct backend_command first = launch_of(&scene, scene.first, NULL),
+				     second = launch_of(&scene, scene.run.kernel, &early),
 				     third = launch_of(&scene, scene.run.kernel, NULL);
 	uint32_t node = graph_node(fixture, graph, &first, NULL, 0);
 	node = graph_node(fixture, graph, &second, &node, 1);

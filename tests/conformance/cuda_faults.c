@@ -56,19 +56,22 @@ static void scene_close(struct scene *scene)
 }
 
 /* What progress() tells until so many have been told; then it must tell no more. */
-static uint32_t collect(struct fixture *fixture, struct backend_completion *told, uint32_t capacity, uint32_t expected)
+static uint32_t collect(struct fixture *fixture, struct backend_completion *told, uint32_t capacity,
+			uint32_t expected)
 {
 	const struct timespec poll = {.tv_nsec = 100000};
 	uint32_t count = 0;
 
 	while (count < expected) {
-		uint32_t more = fixture->ops->progress(fixture->device, told + count, capacity - count);
+		uint32_t more =
+			fixture->ops->progress(fixture->device, told + count, capacity - count);
 		count += more;
 		if (more == 0)
 			(void)nanosleep(&poll, NULL);
 	}
 	for (unsigned i = 0; i < 100; i++)
-		cr_assert_eq(fixture->ops->progress(fixture->device, told + count, capacity - count), 0);
+		cr_assert_eq(
+			fixture->ops->progress(fixture->device, told + count, capacity - count), 0);
 	return count;
 }
 
@@ -79,7 +82,8 @@ static void fault_of_a_launch(unsigned result)
 	struct backend_fault fault = {0};
 
 	scene_open(&scene);
-	const struct backend_command fill = fill_command(&scene), increment = increment_command(&scene);
+	const struct backend_command fill = fill_command(&scene),
+				     increment = increment_command(&scene);
 	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
 	/* The offender at the head of lane 1; on lane 0 innocent work that is held. */
 	double_command("gate close increment_u32");
@@ -97,21 +101,25 @@ static void fault_of_a_launch(unsigned result)
 	bool named = false, is_suspect = true;
 	cr_assert_eq(count, 2 * PENDING);
 	for (uint32_t i = 0; i < count; i++) {
-		cr_assert_eq(told[i].fault.status, STATUS_DEVICE_LOST, "%u: %d %s", i, told[i].fault.status,
-			     told[i].fault.text);
+		cr_assert_eq(told[i].fault.status, STATUS_DEVICE_LOST, "%u: %d %s", i,
+			     told[i].fault.status, told[i].fault.text);
 		cr_assert(told[i].fault.device_lost && told[i].fault.process_lost);
 		/* What may have been running comes first. */
 		is_suspect &= !told[i].fault.not_begun;
 		cr_assert_eq(told[i].fault.not_begun, !is_suspect);
 		cr_assert_eq(told[i].fault.native_code, (int)result);
 		for (uint32_t k = 0; k < i; k++)
-			cr_assert(told[k].lane != told[i].lane || told[k].sequence != told[i].sequence, "told twice");
+			cr_assert(told[k].lane != told[i].lane ||
+					  told[k].sequence != told[i].sequence,
+				  "told twice");
 		if (told[i].lane == scene.fixture.lanes[1].lane && told[i].sequence == offender)
 			named = is_suspect;
 	}
 	cr_assert(named);
 
-	cr_assert_lt(scene.fixture.ops->submit(scene.fixture.lanes[0].lane, &fill, NULL, 0, 1000, NULL, &fault), 0);
+	cr_assert_lt(scene.fixture.ops->submit(scene.fixture.lanes[0].lane, &fill, NULL, 0, 1000,
+					       NULL, &fault),
+		     0);
 	cr_assert_eq(fault.status, STATUS_DEVICE_LOST, "%s", fault.text);
 	cr_assert(fault.device_lost && fault.process_lost);
 	cr_assert_neq(fault.text[0], '\0');
@@ -146,8 +154,10 @@ Test(cuda_faults, M10_a_kernel_that_writes_where_nothing_is)
 	const uint64_t far = COUNT * 1000;
 
 	scene_open(&scene);
-	const struct backend_command bad = launch_command(scene.fill, 1, &far, scene.fill_arguments, 2);
-	struct backend_completion told = fixture_finish(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &bad));
+	const struct backend_command bad =
+		launch_command(scene.fill, 1, &far, scene.fill_arguments, 2);
+	struct backend_completion told =
+		fixture_finish(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &bad));
 	cr_assert_eq(told.fault.status, STATUS_DEVICE_LOST, "%s", told.fault.text);
 	cr_assert_eq(told.fault.native_code, 700);
 	cr_assert(told.fault.process_lost);
@@ -173,8 +183,8 @@ Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
 	uint32_t count = collect(&scene.fixture, told, 64, 3 * TEST_LANES);
 	for (uint32_t i = 0; i < count; i++)
 		cr_assert_eq(told[i].fault.status, STATUS_DEVICE_LOST, "%s", told[i].fault.text);
-	cr_assert_lt(scene.fixture.ops->memory_create(scene.fixture.device, 4096, NULL, BACKEND_EXPORT_NONE, &memory,
-						      &fault),
+	cr_assert_lt(scene.fixture.ops->memory_create(scene.fixture.device, 4096, NULL,
+						      BACKEND_EXPORT_NONE, &memory, &fault),
 		     0);
 	cr_assert(fault.device_lost, "%d %s", fault.status, fault.text);
 	cr_assert_null(memory);
@@ -191,7 +201,8 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 	const struct backend_command fill = fill_command(&scene);
 	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
 	double_command("lose");
-	int error = scene.fixture.ops->submit(scene.fixture.lanes[0].lane, &fill, NULL, 0, 100, NULL, &fault);
+	int error = scene.fixture.ops->submit(scene.fixture.lanes[0].lane, &fill, NULL, 0, 100,
+					      NULL, &fault);
 	if (error == 0) {
 		struct backend_completion told = fixture_finish(&scene.fixture, 0, 100);
 		fault = told.fault;
@@ -200,7 +211,8 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 	scene_close(&scene);
 }
 
-/* The driver has it for others; a client that asks for too much gets an error, and everything goes on. */
+/* The driver has it for others; a client that asks for too much gets an error, and everything goes
+ * on. */
 Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 {
 	struct scene scene;
@@ -209,8 +221,8 @@ Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 
 	double_command("memory %llu", 1ull << 30);
 	scene_open(&scene);
-	cr_assert_lt(scene.fixture.ops->memory_create(scene.fixture.device, 2ull << 30, NULL, BACKEND_EXPORT_NONE, &memory,
-						      &fault),
+	cr_assert_lt(scene.fixture.ops->memory_create(scene.fixture.device, 2ull << 30, NULL,
+						      BACKEND_EXPORT_NONE, &memory, &fault),
 		     0);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
 	cr_assert(!fault.device_lost && !fault.process_lost);
@@ -223,9 +235,14 @@ Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 /* A call that fails once must not leave anything half-made. */
 Test(cuda_faults, a_driver_that_refuses_a_call_once)
 {
-	static const char *const calls[] = {"cuDevicePrimaryCtxRetain", "cuStreamCreateWithPriority", "cuMemHostAlloc",
-					    "cuEventCreate", "cuGraphCreate", "cuGraphInstantiateWithFlags",
-					    "cuModuleLoadDataEx", "cuMemPoolCreate"};
+	static const char *const calls[] = {"cuDevicePrimaryCtxRetain",
+					    "cuStreamCreateWithPriority",
+					    "cuMemHostAlloc",
+					    "cuEventCreate",
+					    "cuGraphCreate",
+					    "cuGraphInstantiateWithFlags",
+					    "cuModuleLoadDataEx",
+					    "cuMemPoolCreate"};
 	struct fixture fixture = {.wake_fd = -1};
 	unsigned refused = 0;
 
@@ -236,9 +253,11 @@ Test(cuda_faults, a_driver_that_refuses_a_call_once)
 			struct backend_lane *lane = NULL;
 			struct backend_fault fault = {0};
 			double_command("fail %s %u 2", calls[i], n);
-			int error = fixture.ops->device_open(fixture.backend, 0, NULL, NULL, &device, &fault);
+			int error = fixture.ops->device_open(fixture.backend, 0, NULL, NULL,
+							     &device, &fault);
 			if (error == 0)
-				error = fixture.ops->lane_create(device, BACKEND_LANE_COMPUTE, &lane, &fault);
+				error = fixture.ops->lane_create(device, BACKEND_LANE_COMPUTE,
+								 &lane, &fault);
 			if (error < 0) {
 				refused++;
 				cr_assert_neq(fault.text[0], '\0', "%s", calls[i]);

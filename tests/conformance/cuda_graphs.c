@@ -1,4 +1,5 @@
-/* Graphs as only the driver sees them: whose stream, what is left, what is made anew, what a native command leaves behind. */
+/* Graphs as only the driver sees them: whose stream, what is left, what is made anew, what a native
+ * command leaves behind. */
 #include "cuda_double.h"
 #include "graphs_support.h"
 
@@ -56,7 +57,8 @@ static void stage_close(struct stage *stage)
 	fixture_close(&stage->fixture);
 }
 
-static struct backend_command increment(const struct stage *stage, struct backend_argument *argument)
+static struct backend_command increment(const struct stage *stage,
+					struct backend_argument *argument)
 {
 	static const uint64_t global = GRAPH_WORDS;
 
@@ -74,7 +76,8 @@ Test(cuda_graphs, L9_L17_a_launch_is_one_call_and_all_is_given_back)
 	stage_open(&stage);
 	uint64_t graphs = double_count("graphs"), executables = double_count("graph_execs"),
 		 launches = double_count("launches");
-	const struct backend_command fill = fill_all(stage.a, &value), copy = copy_all(stage.b, stage.a),
+	const struct backend_command fill = fill_all(stage.a, &value),
+				     copy = copy_all(stage.b, stage.a),
 				     launch = increment(&stage, &argument);
 	uint32_t node = graph_node(&stage.fixture, stage.graph, &fill, NULL, 0);
 	node = graph_node(&stage.fixture, stage.graph, &launch, &node, 1);
@@ -83,7 +86,8 @@ Test(cuda_graphs, L9_L17_a_launch_is_one_call_and_all_is_given_back)
 	cr_assert_eq(double_count("graphs"), graphs); /* stage_open made it */
 	cr_assert_eq(double_count("graph_execs"), executables + 1);
 	cr_assert_eq(double_count("launches"), launches);
-	uint64_t writes = double_count("call cuStreamWriteValue32"), copies = double_count("copies");
+	uint64_t writes = double_count("call cuStreamWriteValue32"),
+		 copies = double_count("copies");
 	for (int i = 0; i < 10; i++)
 		graph_run(&stage.fixture, stage.graph);
 	cr_assert_eq(double_count("graph_launches"), 10);
@@ -103,18 +107,24 @@ Test(cuda_graphs, a_direct_completion_comes_first)
 	struct backend_argument argument;
 
 	stage_open(&stage);
-	volatile uint32_t *words = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile uint32_t *words =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq((const void *)words, MAP_FAILED);
-	cr_assert_eq(stage.fixture.ops->host_register(stage.fixture.device, (void *)words, 4096, &host, &fault), 0);
+	cr_assert_eq(stage.fixture.ops->host_register(stage.fixture.device, (void *)words, 4096,
+						      &host, &fault),
+		     0);
 	const struct backend_command launch = increment(&stage, &argument);
 	(void)graph_node(&stage.fixture, stage.graph, &launch, NULL, 0);
 	graph_finish(&stage.fixture, stage.graph, false);
 	const struct backend_command whole = {.kind = BACKEND_COMMAND_GRAPH, .graph = stage.graph};
 	for (uint32_t i = 1; i <= 50; i++) {
-		const struct backend_direct_completion direct = {.host = host, .offset_bytes = 64, .value = i};
+		const struct backend_direct_completion direct = {
+			.host = host, .offset_bytes = 64, .value = i};
 		struct test_lane *lane = &stage.fixture.lanes[1];
 		uint64_t sequence = lane->next_sequence++;
-		cr_assert_eq(stage.fixture.ops->submit(lane->lane, &whole, NULL, 0, sequence, &direct, &fault), 0);
+		cr_assert_eq(stage.fixture.ops->submit(lane->lane, &whole, NULL, 0, sequence,
+						       &direct, &fault),
+			     0);
 		fixture_wait(&stage.fixture, 1, sequence);
 		cr_assert_eq(words[16], i);
 	}
@@ -130,8 +140,12 @@ Test(cuda_graphs, L13_a_box_is_changed_too)
 	struct stage stage;
 	struct backend_fault fault = {0};
 	static uint32_t words[GRAPH_WORDS], got[GRAPH_WORDS];
-	const struct backend_rect rect = {.width_bytes = 8, .rows = 4, .slices = 1, .source_row_pitch = 16,
-					  .destination_row_pitch = 32, .source_slice_pitch = 64,
+	const struct backend_rect rect = {.width_bytes = 8,
+					  .rows = 4,
+					  .slices = 1,
+					  .source_row_pitch = 16,
+					  .destination_row_pitch = 32,
+					  .source_slice_pitch = 64,
 					  .destination_slice_pitch = 128};
 
 	stage_open(&stage);
@@ -146,7 +160,8 @@ Test(cuda_graphs, L13_a_box_is_changed_too)
 	graph_finish(&stage.fixture, stage.graph, true);
 	uint64_t made = double_count("call cuGraphInstantiateWithFlags");
 	copy.copy.source_offset_bytes = 400;
-	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, node, &copy, &fault), 0, "%s", fault.text);
+	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, node, &copy, &fault), 0, "%s",
+		     fault.text);
 	cr_assert_eq(double_count("call cuGraphInstantiateWithFlags"), made + 1);
 	graph_run(&stage.fixture, stage.graph);
 	fixture_read(&stage.fixture, stage.b, 0, got, sizeof(got));
@@ -174,8 +189,12 @@ Test(cuda_graphs, R3_what_is_skipped_stays_so_in_an_executable_that_is_made_anew
 	struct backend_argument argument;
 	struct backend_fault fault = {0};
 	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
-	const struct backend_rect rect = {.width_bytes = 8, .rows = 4, .slices = 1, .source_row_pitch = 16,
-					  .destination_row_pitch = 32, .source_slice_pitch = 64,
+	const struct backend_rect rect = {.width_bytes = 8,
+					  .rows = 4,
+					  .slices = 1,
+					  .source_row_pitch = 16,
+					  .destination_row_pitch = 32,
+					  .source_slice_pitch = 64,
 					  .destination_slice_pitch = 128};
 
 	stage_open(&stage);
@@ -188,15 +207,18 @@ Test(cuda_graphs, R3_what_is_skipped_stays_so_in_an_executable_that_is_made_anew
 	const uint32_t box = graph_node(&stage.fixture, stage.graph, &copy, NULL, 0);
 	const uint32_t skipped = graph_node(&stage.fixture, stage.graph, &add, &box, 1);
 	graph_finish(&stage.fixture, stage.graph, true);
-	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, skipped, &nothing, &fault), 0, "%s", fault.text);
+	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, skipped, &nothing, &fault), 0,
+		     "%s", fault.text);
 	uint64_t made = double_count("call cuGraphInstantiateWithFlags");
 	copy.copy.source_offset_bytes = 400;
-	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, box, &copy, &fault), 0, "%s", fault.text);
+	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, box, &copy, &fault), 0, "%s",
+		     fault.text);
 	cr_assert_eq(double_count("call cuGraphInstantiateWithFlags"), made + 1);
 	words_set(&stage.fixture, stage.a, 5);
 	graph_run(&stage.fixture, stage.graph);
 	words_expect(&stage.fixture, stage.a, 5, "skipped");
-	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, skipped, &add, &fault), 0, "%s", fault.text);
+	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, skipped, &add, &fault), 0, "%s",
+		     fault.text);
 	graph_run(&stage.fixture, stage.graph);
 	words_expect(&stage.fixture, stage.a, 6, "not any more");
 	stage_close(&stage);
@@ -222,7 +244,8 @@ Test(cuda_graphs, unregistered_memory_is_no_node)
 	double_check(true);
 }
 
-/* A driver that lacks something of it has no graphs, and says so; everything else works (cuda_versions.c). */
+/* A driver that lacks something of it has no graphs, and says so; everything else works
+ * (cuda_versions.c). */
 Test(cuda_graphs, K19_without_a_function_there_are_no_graphs)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -232,7 +255,7 @@ Test(cuda_graphs, K19_without_a_function_there_are_no_graphs)
 	double_check(true);
 }
 
-/* --- native commands ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- native commands ------------------------------------ */
 
 struct scene {
 	struct stage *stage;
@@ -258,7 +281,8 @@ static int act(void *context, const struct backend_native_scope *scope)
 		copy.dstDevice = scope->memories[1];
 		copy.WidthInBytes = GRAPH_WORDS * 4;
 		copy.Height = copy.Depth = 1;
-		return (int)CALL(cuGraphAddMemcpyNode)(&node, graph, NULL, 0, &copy, (CUcontext)(uintptr_t)scope->context);
+		return (int)CALL(cuGraphAddMemcpyNode)(&node, graph, NULL, 0, &copy,
+						       (CUcontext)(uintptr_t)scope->context);
 	}
 	if (scene->captures) {
 		CUresult result = CALL(cuStreamBeginCaptureToGraph)(stream, graph, NULL, NULL, 0,
@@ -279,11 +303,15 @@ static struct backend_command native(struct scene *scene, struct backend_memory 
 	memories[1] = scene->stage->b;
 	return (struct backend_command){
 		.kind = BACKEND_COMMAND_NATIVE,
-		.native = {.function = act, .context = scene, .memories = memories, .memory_count = 2},
+		.native = {.function = act,
+			   .context = scene,
+			   .memories = memories,
+			   .memory_count = 2},
 	};
 }
 
-/* K17: not a lane's stream, not capturing; of the same context. Explicit nodes, as in the specification's example. */
+/* K17: not a lane's stream, not capturing; of the same context. Explicit nodes, as in the
+ * specification's example. */
 Test(cuda_graphs, K16_K17_K18_explicit_nodes_of_an_application)
 {
 	struct stage stage;
@@ -311,7 +339,8 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
 	const uint32_t value = 3;
 
 	stage_open(&stage);
-	const struct backend_command command = native(&scene, memories), fill = fill_all(stage.b, &value);
+	const struct backend_command command = native(&scene, memories),
+				     fill = fill_all(stage.b, &value);
 	graph_node_fails(&stage.fixture, stage.graph, &command, -EINVAL);
 	/* The graph is as before, the stream of use again. */
 	scene.ends = true;
@@ -327,8 +356,8 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
 }
 
 /*
- * K20: while an application's thread captures in the mode that forbids all others what may wait, the backend's threads take and
- * give memory, and the capture is none the worse.
+ * K20: while an application's thread captures in the mode that forbids all others what may wait,
+ * the backend's threads take and give memory, and the capture is none the worse.
  */
 static void *allocate(void *argument)
 {
@@ -337,7 +366,8 @@ static void *allocate(void *argument)
 	void *pointer = NULL;
 
 	for (int i = 0; i < 20; i++) {
-		cr_assert_eq(stage->fixture.ops->usm_alloc(stage->fixture.device, BACKEND_USM_SHARED, 4096, 0, &pointer,
+		cr_assert_eq(stage->fixture.ops->usm_alloc(stage->fixture.device,
+							   BACKEND_USM_SHARED, 4096, 0, &pointer,
 							   &fault),
 			     0, "%s", fault.text);
 		stage->fixture.ops->usm_free(stage->fixture.device, BACKEND_USM_SHARED, pointer);
@@ -352,8 +382,8 @@ static int capture_beside(void *context, const struct backend_native_scope *scop
 	CUgraph graph = (CUgraph)(uintptr_t)scope->graph;
 	pthread_t other;
 
-	CUresult result =
-		CALL(cuStreamBeginCaptureToGraph)(stream, graph, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	CUresult result = CALL(cuStreamBeginCaptureToGraph)(stream, graph, NULL, NULL, 0,
+							    CU_STREAM_CAPTURE_MODE_GLOBAL);
 	if (result != CUDA_SUCCESS)
 		return (int)result;
 	cr_assert_eq(pthread_create(&other, NULL, allocate, context), 0);
@@ -370,7 +400,10 @@ Test(cuda_graphs, K20_a_capture_survives_what_others_allocate)
 	struct backend_memory *const memories[] = {stage.a};
 	const struct backend_command command = {
 		.kind = BACKEND_COMMAND_NATIVE,
-		.native = {.function = capture_beside, .context = &stage, .memories = memories, .memory_count = 1},
+		.native = {.function = capture_beside,
+			   .context = &stage,
+			   .memories = memories,
+			   .memory_count = 1},
 	};
 	(void)graph_node(&stage.fixture, stage.graph, &command, NULL, 0);
 	graph_finish(&stage.fixture, stage.graph, false);
@@ -380,9 +413,10 @@ Test(cuda_graphs, K20_a_capture_survives_what_others_allocate)
 	double_check(true);
 }
 
-/* --- failures ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- failures --------------------------------------- */
 
-/* A kernel that ends the device inside of a graph: the graph's command is the one that may have been running. */
+/* A kernel that ends the device inside of a graph: the graph's command is the one that may have
+ * been running. */
 Test(cuda_graphs, M10_a_node_that_fails_is_its_graphs_fault)
 {
 	struct stage stage;
@@ -405,19 +439,26 @@ Test(cuda_graphs, M10_a_node_that_fails_is_its_graphs_fault)
 	stage_close(&stage);
 }
 
-/* A driver that refuses a call once: the entry fails, nothing is left of it, and the next one works. */
+/* A driver that refuses a call once: the entry fails, nothing is left of it, and the next one
+ * works. */
 Test(cuda_graphs, L17_what_fails_half_way_leaves_nothing)
 {
-	static const char *const calls[] = {"cuGraphCreate",	    "cuGraphAddKernelNode", "cuGraphAddMemcpyNode",
-					    "cuGraphAddEmptyNode",  "cuGraphAddMemsetNode", "cuGraphInstantiateWithFlags",
-					    "cuGraphLaunch",	    "cuGraphAddChildGraphNode",
+	static const char *const calls[] = {"cuGraphCreate",
+					    "cuGraphAddKernelNode",
+					    "cuGraphAddMemcpyNode",
+					    "cuGraphAddEmptyNode",
+					    "cuGraphAddMemsetNode",
+					    "cuGraphInstantiateWithFlags",
+					    "cuGraphLaunch",
+					    "cuGraphAddChildGraphNode",
 					    "cuGraphExecMemsetNodeSetParams"};
 	struct stage stage;
 	struct backend_argument argument;
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 
 	stage_open(&stage);
-	const struct backend_command launch = increment(&stage, &argument), copy = copy_all(stage.b, stage.a);
+	const struct backend_command launch = increment(&stage, &argument),
+				     copy = copy_all(stage.b, stage.a);
 	(void)graph_node(&stage.fixture, stage.graph, &nop, NULL, 0);
 	graph_finish(&stage.fixture, stage.graph, false);
 	const struct backend_command inner = {.kind = BACKEND_COMMAND_GRAPH, .graph = stage.graph},
@@ -428,14 +469,17 @@ Test(cuda_graphs, L17_what_fails_half_way_leaves_nothing)
 		struct backend_graph *graph = NULL;
 		uint32_t failures = 0, node = 0;
 		double_command("fail %s 1 2", calls[i]);
-		failures += stage.fixture.ops->graph_create(stage.fixture.device, &graph, &fault) < 0;
+		failures +=
+			stage.fixture.ops->graph_create(stage.fixture.device, &graph, &fault) < 0;
 		if (!graph)
 			graph = graph_make(&stage.fixture);
 		for (size_t j = 0; j < 4; j++)
-			failures += stage.fixture.ops->graph_add(graph, nodes[j], NULL, 0, &node, &fault) < 0;
+			failures += stage.fixture.ops->graph_add(graph, nodes[j], NULL, 0, &node,
+								 &fault) < 0;
 		failures += stage.fixture.ops->graph_finish(graph, false, &fault) < 0;
 		if (failures == 0) {
-			const struct backend_command whole = {.kind = BACKEND_COMMAND_GRAPH, .graph = graph};
+			const struct backend_command whole = {.kind = BACKEND_COMMAND_GRAPH,
+							      .graph = graph};
 			(void)fixture_submit_fails(&stage.fixture, 1, &whole);
 			graph_run(&stage.fixture, graph);
 			failures++;
@@ -449,13 +493,14 @@ Test(cuda_graphs, L17_what_fails_half_way_leaves_nothing)
 	double_check(true);
 }
 
-/* --- memory of graphs ------------------------------------------------------------------------------------------------ */
+/* ----------------------------------- memory of graphs ----------------------------------- */
 
 static uint64_t graph_memory_reserved(void)
 {
 	cuuint64_t bytes = 0;
 
-	cr_assert_eq(CALL(cuDeviceGetGraphMemAttribute)(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes),
+	cr_assert_eq(CALL(cuDeviceGetGraphMemAttribute)(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+							&bytes),
 		     CUDA_SUCCESS);
 	return bytes;
 }
@@ -469,9 +514,11 @@ static int memory_graph(struct stage *stage, uint64_t bytes, struct backend_grap
 	uint32_t node = 0;
 
 	*graph_out = graph_make(&stage->fixture);
-	cr_assert_eq(stage->fixture.ops->graph_temporary(*graph_out, bytes, &memory, &fault), 0, "%s", fault.text);
+	cr_assert_eq(stage->fixture.ops->graph_temporary(*graph_out, bytes, &memory, &fault), 0,
+		     "%s", fault.text);
 	const struct backend_command fill = fill_all(memory, &value);
-	cr_assert_eq(stage->fixture.ops->graph_add(*graph_out, &fill, NULL, 0, &node, &fault), 0, "%s", fault.text);
+	cr_assert_eq(stage->fixture.ops->graph_add(*graph_out, &fill, NULL, 0, &node, &fault), 0,
+		     "%s", fault.text);
 	int error = stage->fixture.ops->graph_finish(*graph_out, true, &fault);
 	cr_assert(error == 0 || fault.status == STATUS_MEMORY_ALLOCATION, "%s", fault.text);
 	return error;
@@ -503,7 +550,8 @@ Test(cuda_graphs, L17_graphs_share_what_the_device_keeps_for_them_and_give_it_ba
 			graph_run(&stage.fixture, graphs[i]);
 	cr_assert_eq(double_count("graph_memory_launches"), 12);
 	settle_launches();
-	cr_assert_eq(graph_memory_reserved(), BYTES, "four graphs that run one after the other need the memory of one");
+	cr_assert_eq(graph_memory_reserved(), BYTES,
+		     "four graphs that run one after the other need the memory of one");
 	cr_assert(!ops->quiet_wanted(stage.fixture.device));
 	/* Not while another one has it, which could not run again if others took it meanwhile. */
 	ops->graph_free(graphs[0]);
@@ -522,7 +570,8 @@ Test(cuda_graphs, L17_graphs_share_what_the_device_keeps_for_them_and_give_it_ba
 	double_check(true);
 }
 
-/* No other has been finished: there is nothing to give back, and no reason to ask for a quiet moment again and again. */
+/* No other has been finished: there is nothing to give back, and no reason to ask for a quiet
+ * moment again and again. */
 Test(cuda_graphs, a_graph_that_is_given_up_leaves_nothing_to_do)
 {
 	struct stage stage;
@@ -556,14 +605,16 @@ Test(cuda_graphs, F9_memory_of_graphs_leaves_the_headroom_and_others_get_what_is
 	settle_launches();
 	cr_assert_eq(CALL(cuMemGetInfo_v2)(&free_bytes, &total_bytes), CUDA_SUCCESS);
 	stage.fixture.device->backend->settings.headroom_bytes = free_bytes - BYTES / 2;
-	/* There is half as much beside what is kept for graphs: another such graph shares that, and a larger one is too large. */
+	/* There is half as much beside what is kept for graphs: another such graph shares that, and
+	 * a larger one is too large. */
 	struct backend_graph *other;
 	cr_assert_eq(memory_graph(&stage, BYTES, &other), 0);
 	cr_assert_eq(memory_graph(&stage, 4 * BYTES, &refused), -ENOMEM);
 	ops->graph_free(refused);
 	/* Memory of another kind gets what graphs do not use now. */
-	cr_assert_eq(ops->memory_create(stage.fixture.device, BYTES, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0,
-		     "%s", fault.text);
+	cr_assert_eq(ops->memory_create(stage.fixture.device, BYTES, NULL, BACKEND_EXPORT_NONE,
+					&memory, &fault),
+		     0, "%s", fault.text);
 	cr_assert_eq(graph_memory_reserved(), 0);
 	ops->memory_free(memory);
 	ops->graph_free(other);
@@ -572,7 +623,8 @@ Test(cuda_graphs, F9_memory_of_graphs_leaves_the_headroom_and_others_get_what_is
 	double_check(true);
 }
 
-/* One that has memory cannot be made executable beside itself: what cannot be changed in place is left to whoever makes another graph. */
+/* One that has memory cannot be made executable beside itself: what cannot be changed in place is
+ * left to whoever makes another graph. */
 Test(cuda_graphs, L13_a_box_in_a_graph_with_memory_is_not_changed)
 {
 	struct stage stage;
@@ -589,8 +641,10 @@ Test(cuda_graphs, L13_a_box_in_a_graph_with_memory_is_not_changed)
 
 	stage_open(&stage);
 	const struct backend_ops *ops = stage.fixture.ops;
-	cr_assert_eq(ops->graph_temporary(stage.graph, GRAPH_WORDS * 4, &memory, &fault), 0, "%s", fault.text);
-	const struct backend_command fill = fill_all(memory, &value), copy = copy_all(stage.b, memory);
+	cr_assert_eq(ops->graph_temporary(stage.graph, GRAPH_WORDS * 4, &memory, &fault), 0, "%s",
+		     fault.text);
+	const struct backend_command fill = fill_all(memory, &value),
+				     copy = copy_all(stage.b, memory);
 	struct backend_command box = {.kind = BACKEND_COMMAND_COPY};
 	box.copy.source = memory;
 	box.copy.destination = stage.a;
@@ -602,7 +656,8 @@ Test(cuda_graphs, L13_a_box_in_a_graph_with_memory_is_not_changed)
 	graph_finish(&stage.fixture, stage.graph, true);
 	graph_run(&stage.fixture, stage.graph);
 	box.copy.destination = stage.b;
-	cr_assert_eq(ops->graph_update(stage.graph, boxes, &box, &fault), -EOPNOTSUPP, "%s", fault.text);
+	cr_assert_eq(ops->graph_update(stage.graph, boxes, &box, &fault), -EOPNOTSUPP, "%s",
+		     fault.text);
 	graph_run(&stage.fixture, stage.graph);
 	words_expect(&stage.fixture, stage.b, 9, "b");
 	stage_close(&stage);
@@ -617,7 +672,8 @@ Test(cuda_graphs, L17_an_older_driver_has_no_memory_of_graphs)
 
 	double_command("missing cuGraphAddMemFreeNode");
 	stage_open(&stage);
-	cr_assert_eq(stage.fixture.ops->graph_temporary(stage.graph, 64, &memory, &fault), -EOPNOTSUPP);
+	cr_assert_eq(stage.fixture.ops->graph_temporary(stage.graph, 64, &memory, &fault),
+		     -EOPNOTSUPP);
 	cr_assert_null(memory);
 	stage_close(&stage);
 	double_check(true);
@@ -629,7 +685,9 @@ Test(cuda_graphs, L17_memory_that_is_refused)
 	static const struct {
 		const char *call;
 		int at_finish;
-	} calls[] = {{"cuGraphAddMemAllocNode", 0}, {"cuGraphAddMemFreeNode", 1}, {"cuGraphInstantiateWithFlags", 1}};
+	} calls[] = {{"cuGraphAddMemAllocNode", 0},
+		     {"cuGraphAddMemFreeNode", 1},
+		     {"cuGraphInstantiateWithFlags", 1}};
 	static const uint32_t value = 1;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
@@ -645,8 +703,8 @@ Test(cuda_graphs, L17_memory_that_is_refused)
 			struct backend_command small = fill;
 			small.fill.size_bytes = 4096;
 			(void)graph_node(&stage.fixture, stage.graph, &small, NULL, 0);
-			cr_assert_lt(stage.fixture.ops->graph_finish(stage.graph, false, &fault), 0, "%s",
-				     calls[i].call);
+			cr_assert_lt(stage.fixture.ops->graph_finish(stage.graph, false, &fault), 0,
+				     "%s", calls[i].call);
 		}
 		stage_close(&stage);
 		double_check(true);

@@ -22,7 +22,8 @@ static uint32_t value_of(struct run *run, const char *name)
 	const uint64_t global = 1;
 	uint32_t v = 100, got = 0;
 	struct backend_memory *memory = run_memory(run, NULL, 4);
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&v, 4)};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&v, 4)};
 	const struct backend_command command = launch_command(kernel, 1, &global, arguments, 2);
 
 	run_command(run, &command);
@@ -99,8 +100,9 @@ Test(cuda_compiled, E15_local_memory_is_the_dynamic_array)
 
 	run_open(&run, BACKEND_SOURCE_CUDA_CPP, source, AS_PTX, "turn");
 	struct backend_memory *memory = run_memory(&run, NULL, sizeof(got));
-	const struct backend_argument arguments[] = {global_argument(memory),
-						     {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 * THREADS}};
+	const struct backend_argument arguments[] = {
+		global_argument(memory),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 * THREADS}};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
 	command.launch.local[0] = THREADS;
 	run_command(&run, &command);
@@ -115,29 +117,35 @@ Test(cuda_compiled, M6_the_compilers_words_have_the_sources_lines)
 {
 	static const char portable[] =
 		"SYCL_KERNEL void wrong(SYCL_GLOBAL(uint) out)\n{\n\tout[0] = undeclared_name;\n}\n";
-	static const char cuda[] = "__global__ void wrong(unsigned *out)\n{\n\tout[0] = undeclared_name;\n}\n";
+	static const char cuda[] =
+		"__global__ void wrong(unsigned *out)\n{\n\tout[0] = undeclared_name;\n}\n";
 	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open(&fixture, 0);
 	for (int i = 0; i < 2; i++) {
 		const char *source = i ? cuda : portable;
-		char *log = run_build_fails(&fixture, i ? BACKEND_SOURCE_CUDA_CPP : BACKEND_SOURCE_PORTABLE, source,
-					    strlen(source), "", STATUS_BUILD);
+		char *log = run_build_fails(&fixture,
+					    i ? BACKEND_SOURCE_CUDA_CPP : BACKEND_SOURCE_PORTABLE,
+					    source, strlen(source), "", STATUS_BUILD);
 		cr_assert_not_null(log);
 		cr_assert_not_null(strstr(log, "kernel(3)"), "%s", log);
 		cr_assert_not_null(strstr(log, "undeclared_name"), "%s", log);
 		free(log);
-		char *about = run_build_fails(&fixture, i ? BACKEND_SOURCE_CUDA_CPP : BACKEND_SOURCE_PORTABLE, "", 0,
-					      "", STATUS_BUILD);
+		char *about = run_build_fails(&fixture,
+					      i ? BACKEND_SOURCE_CUDA_CPP : BACKEND_SOURCE_PORTABLE,
+					      "", 0, "", STATUS_BUILD);
 		free(about);
-		log = run_build_fails(&fixture, i ? BACKEND_SOURCE_CUDA_CPP : BACKEND_SOURCE_PORTABLE,
+		log = run_build_fails(&fixture,
+				      i ? BACKEND_SOURCE_CUDA_CPP : BACKEND_SOURCE_PORTABLE,
 				      "struct s { int a; };", 20, "--no-such-option", STATUS_BUILD);
 		cr_assert_not_null(log);
 		cr_assert_not_null(strstr(log, "no-such-option"), "%s", log);
 		free(log);
 	}
-	free(run_build_fails(&fixture, BACKEND_SOURCE_CUDA_CPP, "int a;\0int b;", 13, "", STATUS_BUILD));
-	free(run_build_fails(&fixture, BACKEND_SOURCE_CUDA_CPP, "int a;", 6, "-DA='open", STATUS_BUILD));
+	free(run_build_fails(&fixture, BACKEND_SOURCE_CUDA_CPP, "int a;\0int b;", 13, "",
+			     STATUS_BUILD));
+	free(run_build_fails(&fixture, BACKEND_SOURCE_CUDA_CPP, "int a;", 6, "-DA='open",
+			     STATUS_BUILD));
 	fixture_close(&fixture);
 }
 
@@ -147,26 +155,32 @@ Test(cuda_compiled, options_reach_the_compiler)
 		"extern \"C\" __global__ void defined(unsigned *out, unsigned) { *out = VALUE + sizeof(TYPE); }\n";
 	struct run run;
 
-	run_open(&run, BACKEND_SOURCE_CUDA_CPP, source, AS_PTX "-DVALUE=40 '-DTYPE=unsigned short'", "defined");
+	run_open(&run, BACKEND_SOURCE_CUDA_CPP, source, AS_PTX "-DVALUE=40 '-DTYPE=unsigned short'",
+		 "defined");
 	cr_assert_eq(value_of(&run, "defined"), 42);
 	run_close(&run);
 }
 
-/* The device's own machine code, out of a binary that was built for it: as a cubin it is a program by itself. */
+/* The device's own machine code, out of a binary that was built for it: as a cubin it is a program
+ * by itself. */
 Test(cuda_compiled, a_cubin_is_a_program)
 {
-	static const char source[] = "__global__ void seven(unsigned *out, unsigned v) { *out = v + 7; }\n";
+	static const char source[] =
+		"__global__ void seven(unsigned *out, unsigned v) { *out = v + 7; }\n";
 	struct fixture fixture = {.wake_fd = -1};
 	struct backend_fault fault = {0};
 	struct backend_program *program = NULL;
 	size_t bytes = 0, cubin_bytes = 0;
 
 	fixture_open(&fixture, 0);
-	char *binary = run_build(&fixture, BACKEND_SOURCE_CUDA_CPP, source, strlen(source), "", &bytes);
+	char *binary =
+		run_build(&fixture, BACKEND_SOURCE_CUDA_CPP, source, strlen(source), "", &bytes);
 	char *elf = memmem(binary, bytes, "\177ELF", 4);
 	cr_assert_not_null(elf, "NVRTC made no code for the device");
-	void *packed = run_build(&fixture, BACKEND_SOURCE_CUBIN, elf, bytes - (size_t)(elf - binary), "", &cubin_bytes);
-	int error = fixture.ops->program_load(fixture.device, packed, cubin_bytes, &program, &fault);
+	void *packed = run_build(&fixture, BACKEND_SOURCE_CUBIN, elf,
+				 bytes - (size_t)(elf - binary), "", &cubin_bytes);
+	int error =
+		fixture.ops->program_load(fixture.device, packed, cubin_bytes, &program, &fault);
 	free(packed);
 	free(binary);
 	if (error < 0) { /* the double runs no machine code; it may refuse to load it */
@@ -194,7 +208,8 @@ Test(cuda_compiled, a_cubin_for_another_architecture_is_refused)
 	size_t bytes = 0;
 
 	fixture_open(&fixture, 0);
-	void *binary = run_build(&fixture, BACKEND_SOURCE_CUDA_CPP, source, strlen(source), "-arch=sm_80", &bytes);
+	void *binary = run_build(&fixture, BACKEND_SOURCE_CUDA_CPP, source, strlen(source),
+				 "-arch=sm_80", &bytes);
 	struct backend_fault fault = run_load_fails(&fixture, binary, bytes);
 	cr_assert_eq(fault.status, STATUS_BUILD, "%s", fault.text);
 	cr_assert_eq(fault.native_code, 209, "no binary for this GPU");
@@ -216,26 +231,33 @@ Test(cuda_compiled, without_nvrtc_sources_are_refused_and_ptx_is_not)
 			options[at++] = conformance_target.options[i];
 	const struct backend_settings settings = {.options = options};
 	cr_assert_eq(fixture.ops->open(&settings, &fixture.backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture.ops->enumerate(fixture.backend, &fixture.topology, &fault), 0, "%s", fault.text);
-	free(run_build_fails(&fixture, BACKEND_SOURCE_PORTABLE, "int a;", 6, "", STATUS_FEATURE_NOT_SUPPORTED));
-	free(run_build_fails(&fixture, BACKEND_SOURCE_CUDA_CPP, "int a;", 6, "", STATUS_FEATURE_NOT_SUPPORTED));
+	cr_assert_eq(fixture.ops->enumerate(fixture.backend, &fixture.topology, &fault), 0, "%s",
+		     fault.text);
+	free(run_build_fails(&fixture, BACKEND_SOURCE_PORTABLE, "int a;", 6, "",
+			     STATUS_FEATURE_NOT_SUPPORTED));
+	free(run_build_fails(&fixture, BACKEND_SOURCE_CUDA_CPP, "int a;", 6, "",
+			     STATUS_FEATURE_NOT_SUPPORTED));
 	free(run_build(&fixture, BACKEND_SOURCE_PTX, ptx, strlen(ptx), "", &bytes));
 	fixture.ops->close(fixture.backend);
 }
 
-/* What the words of a portable source and of CUDA C++ become, and that it is known of the kernels of a binary. */
+/* What the words of a portable source and of CUDA C++ become, and that it is known of the kernels
+ * of a binary. */
 Test(cuda_compiled, R5_kernels_of_all_languages_are_known_to_wait)
 {
-	static const char portable[] = "SYCL_KERNEL void plain(SYCL_GLOBAL(uint) x) { sycl_next_launch_allow(); x[0] = 1; }\n"
-				       "SYCL_KERNEL void second(SYCL_GLOBAL(uint) x) { sycl_previous_launch_wait(); x[0] = 2; }\n";
-	static const char cuda[] = "extern \"C\" __global__ void plain(unsigned *x) { x[0] = 1; }\n"
-				   "extern \"C\" __global__ void second(unsigned *x) { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); x[0] = 2; }\n";
+	static const char portable[] =
+		"SYCL_KERNEL void plain(SYCL_GLOBAL(uint) x) { sycl_next_launch_allow(); x[0] = 1; }\n"
+		"SYCL_KERNEL void second(SYCL_GLOBAL(uint) x) { sycl_previous_launch_wait(); x[0] = 2; }\n";
+	static const char cuda[] =
+		"extern \"C\" __global__ void plain(unsigned *x) { x[0] = 1; }\n"
+		"extern \"C\" __global__ void second(unsigned *x) { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); x[0] = 2; }\n";
 	const char *const sources[] = {portable, cuda};
 	struct run run;
 
 	for (uint32_t i = 0; i < 2; i++) {
 		struct backend_kernel_facts facts[2];
-		run_open(&run, i == 0 ? BACKEND_SOURCE_PORTABLE : BACKEND_SOURCE_CUDA_CPP, sources[i], "", "second");
+		run_open(&run, i == 0 ? BACKEND_SOURCE_PORTABLE : BACKEND_SOURCE_CUDA_CPP,
+			 sources[i], "", "second");
 		if (run.fixture.facts->features & BACKEND_FEATURE_EARLY) {
 			struct backend_kernel *plain = run_kernel(&run, "plain");
 			run.fixture.ops->kernel_facts(run.kernel, &facts[0]);

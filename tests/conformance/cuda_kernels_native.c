@@ -6,21 +6,22 @@
 
 TestSuite(cuda_kernels, .timeout = 120);
 
-/* out[linear id] = x, y, z of the thread in its block, and of the block: 16 bits each of x, 8 of y and z. */
-static const char ids_source[] =
-	PTX_HEAD ".visible .entry ids(.param .u64 out)\n{\n"
-		 "\t.reg .b32 %r<20>;\n\t.reg .b64 %p<3>;\n"
-		 "\tmov.u32 %r1, %ctaid.z; mov.u32 %r2, %ntid.z; mov.u32 %r3, %tid.z; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
-		 "\tmov.u32 %r5, %nctaid.y; mov.u32 %r6, %ntid.y; mul.lo.u32 %r5, %r5, %r6;\n"
-		 "\tmov.u32 %r7, %ctaid.y; mov.u32 %r8, %tid.y; mad.lo.u32 %r9, %r7, %r6, %r8;\n"
-		 "\tmad.lo.u32 %r4, %r4, %r5, %r9;\n"
-		 "\tmov.u32 %r5, %nctaid.x; mov.u32 %r6, %ntid.x; mul.lo.u32 %r5, %r5, %r6;\n"
-		 "\tmov.u32 %r10, %ctaid.x; mov.u32 %r11, %tid.x; mad.lo.u32 %r9, %r10, %r6, %r11;\n"
-		 "\tmad.lo.u32 %r4, %r4, %r5, %r9;\n"
-		 "\tshl.b32 %r3, %r3, 24; shl.b32 %r8, %r8, 16; or.b32 %r3, %r3, %r8; or.b32 %r3, %r3, %r11;\n"
-		 "\tld.param.u64 %p1, [out]; cvta.to.global.u64 %p1, %p1;\n"
-		 "\tmul.wide.u32 %p2, %r4, 4; add.u64 %p1, %p1, %p2;\n"
-		 "\tst.global.u32 [%p1], %r3;\n\tret;\n}\n";
+/* out[linear id] = x, y, z of the thread in its block, and of the block: 16 bits each of x, 8 of y
+ * and z. */
+static const char ids_source[] = PTX_HEAD
+	".visible .entry ids(.param .u64 out)\n{\n"
+	"\t.reg .b32 %r<20>;\n\t.reg .b64 %p<3>;\n"
+	"\tmov.u32 %r1, %ctaid.z; mov.u32 %r2, %ntid.z; mov.u32 %r3, %tid.z; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+	"\tmov.u32 %r5, %nctaid.y; mov.u32 %r6, %ntid.y; mul.lo.u32 %r5, %r5, %r6;\n"
+	"\tmov.u32 %r7, %ctaid.y; mov.u32 %r8, %tid.y; mad.lo.u32 %r9, %r7, %r6, %r8;\n"
+	"\tmad.lo.u32 %r4, %r4, %r5, %r9;\n"
+	"\tmov.u32 %r5, %nctaid.x; mov.u32 %r6, %ntid.x; mul.lo.u32 %r5, %r5, %r6;\n"
+	"\tmov.u32 %r10, %ctaid.x; mov.u32 %r11, %tid.x; mad.lo.u32 %r9, %r10, %r6, %r11;\n"
+	"\tmad.lo.u32 %r4, %r4, %r5, %r9;\n"
+	"\tshl.b32 %r3, %r3, 24; shl.b32 %r8, %r8, 16; or.b32 %r3, %r3, %r8; or.b32 %r3, %r3, %r11;\n"
+	"\tld.param.u64 %p1, [out]; cvta.to.global.u64 %p1, %p1;\n"
+	"\tmul.wide.u32 %p2, %r4, 4; add.u64 %p1, %p1, %p2;\n"
+	"\tst.global.u32 [%p1], %r3;\n\tret;\n}\n";
 
 /* Neighbours in SYCL's last dimension are neighbouring threads: dimension 2 is x, 0 is z. */
 Test(cuda_kernels, E1_dimensions_are_reversed)
@@ -38,7 +39,8 @@ Test(cuda_kernels, E1_dimensions_are_reversed)
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
 	for (uint32_t i = 0; i < 4 * 6 * 64; i++) {
 		uint32_t s0 = i / (6 * 64), s1 = i / 64 % 6, s2 = i % 64;
-		cr_assert_eq(got[i], (s0 % 2) << 24 | (s1 % 3) << 16 | s2 % 32, "item %u: %x", i, got[i]);
+		cr_assert_eq(got[i], (s0 % 2) << 24 | (s1 % 3) << 16 | s2 % 32, "item %u: %x", i,
+			     got[i]);
 	}
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
@@ -47,7 +49,8 @@ Test(cuda_kernels, E1_dimensions_are_reversed)
 /* A basic range runs in groups that divide it, so that exactly its work-items run. */
 Test(cuda_kernels, E10_a_basic_range_of_a_native_kernel_has_no_other_items)
 {
-	static const uint64_t sizes[][3] = {{1, 1, 1}, {1, 1, 1009}, {1, 7, 129}, {3, 35, 64}, {1, 1, 5000}};
+	static const uint64_t sizes[][3] = {
+		{1, 1, 1}, {1, 1, 1009}, {1, 7, 129}, {3, 35, 64}, {1, 1, 5000}};
 	enum { GUARD = 4096 };
 	struct run run;
 
@@ -58,11 +61,13 @@ Test(cuda_kernels, E10_a_basic_range_of_a_native_kernel_has_no_other_items)
 		memset(got, 0xff, 4 * words);
 		struct backend_memory *memory = run_memory(&run, got, 4 * words);
 		const struct backend_argument argument = global_argument(memory);
-		const struct backend_command command = launch_command(run.kernel, 3, sizes[s], &argument, 1);
+		const struct backend_command command =
+			launch_command(run.kernel, 3, sizes[s], &argument, 1);
 		run_command(&run, &command);
 		fixture_read(&run.fixture, memory, 0, got, 4 * words);
 		for (size_t i = 0; i < words; i++)
-			cr_assert(i < items ? got[i] != UINT32_MAX : got[i] == UINT32_MAX, "range %zu: word %zu", s, i);
+			cr_assert(i < items ? got[i] != UINT32_MAX : got[i] == UINT32_MAX,
+				  "range %zu: word %zu", s, i);
 		run.fixture.ops->memory_free(memory);
 		free(got);
 	}
@@ -70,53 +75,55 @@ Test(cuda_kernels, E10_a_basic_range_of_a_native_kernel_has_no_other_items)
 }
 
 /*
- * Plain pointers, all through generic addresses (E15): every thread puts its number into two pieces of local memory,
- * and reads its neighbours' from there. `fixed` bytes of static shared memory are filled before and must be the same after:
- * so the pieces lie neither on it nor on each other.
+ * Plain pointers, all through generic addresses (E15): every thread puts its number into two pieces
+ * of local memory, and reads its neighbours' from there. `fixed` bytes of static shared memory are
+ * filled before and must be the same after: so the pieces lie neither on it nor on each other.
  */
 static char *local_source(unsigned fixed)
 {
 	char *text = NULL;
-	int length = asprintf(&text,
-			      PTX_HEAD ".shared .align 4 .b8 fixed[%u];\n"
-				       ".visible .entry exchange(.param .u64 .ptr .align 4 out, .param .u64 a, .param "
-				       ".u64 .ptr .align 4 b)\n{\n"
-				       "\t.reg .b32 %%r<16>;\n\t.reg .b64 %%p<16>;\n\t.reg .pred %%q;\n"
-				       "\tmov.u32 %%r1, %%tid.x; mul.wide.u32 %%p1, %%r1, 4; xor.b64 %%p2, %%p1, 4;\n"
-				       "\tld.param.u64 %%p3, [a]; ld.param.u64 %%p4, [b]; ld.param.u64 %%p5, [out];\n"
-				       "\tmov.u32 %%r2, 0;\n"
-				       "\tsetp.ne.u32 %%q, %%r1, 0;\n"
-				       "\t@%%q bra filled;\n"
-				       "fill:\n"
-				       "\tsetp.ge.u32 %%q, %%r2, %u;\n"
-				       "\t@%%q bra filled;\n"
-				       "\tmov.u64 %%p6, fixed; cvt.u64.u32 %%p7, %%r2; add.u64 %%p6, %%p6, %%p7;\n"
-				       "\tst.shared.u32 [%%p6], %%r2;\n"
-				       "\tadd.u32 %%r2, %%r2, 4;\n"
-				       "\tbra fill;\n"
-				       "filled:\n"
-				       "\tbar.sync 0;\n"
-				       "\tadd.u32 %%r3, %%r1, 1000; add.u32 %%r4, %%r1, 2000;\n"
-				       "\tadd.u64 %%p6, %%p3, %%p1; st.u32 [%%p6], %%r3;\n"
-				       "\tadd.u64 %%p6, %%p4, %%p1; st.u32 [%%p6], %%r4;\n"
-				       "\tbar.sync 0;\n"
-				       "\tadd.u64 %%p6, %%p3, %%p2; ld.u32 %%r5, [%%p6];\n"
-				       "\tadd.u64 %%p6, %%p4, %%p2; ld.u32 %%r6, [%%p6];\n"
-				       "\tadd.u32 %%r5, %%r5, %%r6;\n"
-				       "\tmov.u32 %%r2, 0;\n"
-				       "check:\n"
-				       "\tsetp.ge.u32 %%q, %%r2, %u;\n"
-				       "\t@%%q bra checked;\n"
-				       "\tmov.u64 %%p6, fixed; cvt.u64.u32 %%p7, %%r2; add.u64 %%p6, %%p6, %%p7;\n"
-				       "\tld.shared.u32 %%r7, [%%p6];\n"
-				       "\tsetp.eq.u32 %%q, %%r7, %%r2;\n"
-				       "\t@!%%q mov.u32 %%r5, 7;\n"
-				       "\tadd.u32 %%r2, %%r2, 4;\n"
-				       "\tbra check;\n"
-				       "checked:\n"
-				       "\tadd.u64 %%p6, %%p5, %%p1; st.u32 [%%p6], %%r5;\n"
-				       "\tret;\n}\n",
-			      fixed ? fixed : 4, fixed / 4 * 4, fixed / 4 * 4);
+	int length = asprintf(
+		&text,
+		PTX_HEAD
+		".shared .align 4 .b8 fixed[%u];\n"
+		".visible .entry exchange(.param .u64 .ptr .align 4 out, .param .u64 a, .param "
+		".u64 .ptr .align 4 b)\n{\n"
+		"\t.reg .b32 %%r<16>;\n\t.reg .b64 %%p<16>;\n\t.reg .pred %%q;\n"
+		"\tmov.u32 %%r1, %%tid.x; mul.wide.u32 %%p1, %%r1, 4; xor.b64 %%p2, %%p1, 4;\n"
+		"\tld.param.u64 %%p3, [a]; ld.param.u64 %%p4, [b]; ld.param.u64 %%p5, [out];\n"
+		"\tmov.u32 %%r2, 0;\n"
+		"\tsetp.ne.u32 %%q, %%r1, 0;\n"
+		"\t@%%q bra filled;\n"
+		"fill:\n"
+		"\tsetp.ge.u32 %%q, %%r2, %u;\n"
+		"\t@%%q bra filled;\n"
+		"\tmov.u64 %%p6, fixed; cvt.u64.u32 %%p7, %%r2; add.u64 %%p6, %%p6, %%p7;\n"
+		"\tst.shared.u32 [%%p6], %%r2;\n"
+		"\tadd.u32 %%r2, %%r2, 4;\n"
+		"\tbra fill;\n"
+		"filled:\n"
+		"\tbar.sync 0;\n"
+		"\tadd.u32 %%r3, %%r1, 1000; add.u32 %%r4, %%r1, 2000;\n"
+		"\tadd.u64 %%p6, %%p3, %%p1; st.u32 [%%p6], %%r3;\n"
+		"\tadd.u64 %%p6, %%p4, %%p1; st.u32 [%%p6], %%r4;\n"
+		"\tbar.sync 0;\n"
+		"\tadd.u64 %%p6, %%p3, %%p2; ld.u32 %%r5, [%%p6];\n"
+		"\tadd.u64 %%p6, %%p4, %%p2; ld.u32 %%r6, [%%p6];\n"
+		"\tadd.u32 %%r5, %%r5, %%r6;\n"
+		"\tmov.u32 %%r2, 0;\n"
+		"check:\n"
+		"\tsetp.ge.u32 %%q, %%r2, %u;\n"
+		"\t@%%q bra checked;\n"
+		"\tmov.u64 %%p6, fixed; cvt.u64.u32 %%p7, %%r2; add.u64 %%p6, %%p6, %%p7;\n"
+		"\tld.shared.u32 %%r7, [%%p6];\n"
+		"\tsetp.eq.u32 %%q, %%r7, %%r2;\n"
+		"\t@!%%q mov.u32 %%r5, 7;\n"
+		"\tadd.u32 %%r2, %%r2, 4;\n"
+		"\tbra check;\n"
+		"checked:\n"
+		"\tadd.u64 %%p6, %%p5, %%p1; st.u32 [%%p6], %%r5;\n"
+		"\tret;\n}\n",
+		fixed ? fixed : 4, fixed / 4 * 4, fixed / 4 * 4);
 	cr_assert_gt(length, 0);
 	return text;
 }
@@ -141,7 +148,8 @@ static void exchange(unsigned fixed, uint64_t a_bytes, uint64_t b_bytes)
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
 	for (uint32_t i = 0; i < THREADS; i++)
-		cr_assert_eq(got[i], 3000 + 2 * (i ^ 1), "%u bytes of its own, item %u: %u", fixed, i, got[i]);
+		cr_assert_eq(got[i], 3000 + 2 * (i ^ 1), "%u bytes of its own, item %u: %u", fixed,
+			     i, got[i]);
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
 	free(source);
@@ -163,27 +171,28 @@ Test(cuda_kernels, E15_local_memory_may_be_all_that_the_device_has)
 }
 
 /*
- * A parameter that says .ptr .shared gets an address of shared memory, one that says .ptr .global no local memory. What the
- * first one says never reaches the driver, which would not load it.
+ * A parameter that says .ptr .shared gets an address of shared memory, one that says .ptr .global
+ * no local memory. What the first one says never reaches the driver, which would not load it.
  */
 Test(cuda_kernels, E15_pointers_with_a_space_are_told_apart)
 {
-	static const char source[] = PTX_HEAD ".shared .align 4 .b8 fixed[100];\n"
-					      ".visible .entry spaces(.param .u64 .ptr .global .align 4 out, .param "
-					      ".u64 .ptr .shared .align 4 a, .param .u32 .ptr\n\t.shared .align 4 b)\n{\n"
-					      "\t.reg .b32 %r<4>;\n\t.reg .b64 %p<6>;\n"
-					      "\tmov.u32 %r1, %tid.x; mul.wide.u32 %p1, %r1, 4; xor.b64 %p2, %p1, 4;\n"
-					      "\tld.param.u64 %p3, [out]; ld.param.u64 %p4, [a];\n"
-					      "\tadd.u64 %p5, %p4, %p1; st.shared.u32 [%p5], %r1;\n"
-					      "\tbar.sync 0;\n"
-					      "\tadd.u64 %p5, %p4, %p2; ld.shared.u32 %r2, [%p5];\n"
-					      /* The second one, as an address of 32 bits, and something of the kernel's own. */
-					      "\tld.param.u32 %r3, [b]; cvt.u64.u32 %p4, %r3; add.u64 %p5, %p4, %p1;\n"
-					      "\tst.shared.u32 [%p5], %r2; mov.u64 %p4, fixed; st.shared.u32 [%p4], %r1;\n"
-					      "\tbar.sync 0;\n"
-					      "\tld.shared.u32 %r2, [%p5];\n"
-					      "\tadd.u64 %p5, %p3, %p1; st.global.u32 [%p5], %r2;\n"
-					      "\tret;\n}\n";
+	static const char source[] = PTX_HEAD
+		".shared .align 4 .b8 fixed[100];\n"
+		".visible .entry spaces(.param .u64 .ptr .global .align 4 out, .param "
+		".u64 .ptr .shared .align 4 a, .param .u32 .ptr\n\t.shared .align 4 b)\n{\n"
+		"\t.reg .b32 %r<4>;\n\t.reg .b64 %p<6>;\n"
+		"\tmov.u32 %r1, %tid.x; mul.wide.u32 %p1, %r1, 4; xor.b64 %p2, %p1, 4;\n"
+		"\tld.param.u64 %p3, [out]; ld.param.u64 %p4, [a];\n"
+		"\tadd.u64 %p5, %p4, %p1; st.shared.u32 [%p5], %r1;\n"
+		"\tbar.sync 0;\n"
+		"\tadd.u64 %p5, %p4, %p2; ld.shared.u32 %r2, [%p5];\n"
+		/* The second one, as an address of 32 bits, and something of the kernel's own. */
+		"\tld.param.u32 %r3, [b]; cvt.u64.u32 %p4, %r3; add.u64 %p5, %p4, %p1;\n"
+		"\tst.shared.u32 [%p5], %r2; mov.u64 %p4, fixed; st.shared.u32 [%p4], %r1;\n"
+		"\tbar.sync 0;\n"
+		"\tld.shared.u32 %r2, [%p5];\n"
+		"\tadd.u64 %p5, %p3, %p1; st.global.u32 [%p5], %r2;\n"
+		"\tret;\n}\n";
 	enum { THREADS = 32 };
 	struct backend_kernel_facts facts;
 	uint32_t got[THREADS];
@@ -198,9 +207,10 @@ Test(cuda_kernels, E15_pointers_with_a_space_are_told_apart)
 	cr_assert_eq(facts.arguments[1].kind, BACKEND_ARGUMENT_LOCAL);
 	cr_assert_eq(facts.arguments[2].kind, BACKEND_ARGUMENT_LOCAL);
 	struct backend_memory *memory = run_memory(&run, NULL, sizeof(got));
-	struct backend_argument arguments[] = {global_argument(memory),
-					       {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 * THREADS},
-					       {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 * THREADS}};
+	struct backend_argument arguments[] = {
+		global_argument(memory),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 * THREADS},
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 * THREADS}};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 3);
 	command.launch.local[0] = THREADS;
 	run_command(&run, &command);
@@ -208,9 +218,11 @@ Test(cuda_kernels, E15_pointers_with_a_space_are_told_apart)
 	for (uint32_t i = 0; i < THREADS; i++)
 		cr_assert_eq(got[i], i ^ 1);
 	arguments[0] = arguments[1];
-	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_KERNEL_ARGUMENT);
+	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
+		     STATUS_KERNEL_ARGUMENT);
 	arguments[0] = arguments[1] = global_argument(memory);
-	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_KERNEL_ARGUMENT);
+	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
+		     STATUS_KERNEL_ARGUMENT);
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
 }
@@ -219,15 +231,16 @@ Test(cuda_kernels, E15_pointers_with_a_space_are_told_apart)
 static char *value_source(unsigned bytes)
 {
 	char *text = NULL;
-	int length = asprintf(&text,
-			      PTX_HEAD ".visible .entry copy(.param .u64 out, .param .align 1 .b8 value[%u])\n{\n"
-				       "\t.reg .b32 %%r<4>;\n\t.reg .b64 %%p<4>;\n"
-				       "\tld.param.u64 %%p1, [out]; cvta.to.global.u64 %%p1, %%p1;\n"
-				       "\tld.param.u8 %%r1, [value]; st.global.u8 [%%p1], %%r1;\n"
-				       "\tld.param.u8 %%r1, [value+%u]; st.global.u8 [%%p1+1], %%r1;\n"
-				       "\tld.param.u8 %%r1, [value+%u]; st.global.u8 [%%p1+2], %%r1;\n"
-				       "\tret;\n}\n",
-			      bytes, bytes / 2, bytes - 1);
+	int length = asprintf(
+		&text,
+		PTX_HEAD ".visible .entry copy(.param .u64 out, .param .align 1 .b8 value[%u])\n{\n"
+			 "\t.reg .b32 %%r<4>;\n\t.reg .b64 %%p<4>;\n"
+			 "\tld.param.u64 %%p1, [out]; cvta.to.global.u64 %%p1, %%p1;\n"
+			 "\tld.param.u8 %%r1, [value]; st.global.u8 [%%p1], %%r1;\n"
+			 "\tld.param.u8 %%r1, [value+%u]; st.global.u8 [%%p1+1], %%r1;\n"
+			 "\tld.param.u8 %%r1, [value+%u]; st.global.u8 [%%p1+2], %%r1;\n"
+			 "\tret;\n}\n",
+		bytes, bytes / 2, bytes - 1);
 	cr_assert_gt(length, 0);
 	return text;
 }
@@ -243,7 +256,8 @@ static void pass_value(unsigned bytes)
 		value[i] = (unsigned char)(i * 7 + 13);
 	run_open(&run, BACKEND_SOURCE_PTX, source, "", "copy");
 	struct backend_memory *memory = run_memory(&run, NULL, sizeof(got));
-	struct backend_argument arguments[] = {global_argument(memory), value_argument(value, bytes)};
+	struct backend_argument arguments[] = {global_argument(memory),
+					       value_argument(value, bytes)};
 	const struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
@@ -252,9 +266,11 @@ static void pass_value(unsigned bytes)
 	cr_assert_eq(got[2], value[bytes - 1], "%u bytes", bytes);
 	/* One more or one less never reaches the driver, which would read it. */
 	arguments[1].value.size_bytes = bytes + 1;
-	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_KERNEL_ARGUMENT);
+	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
+		     STATUS_KERNEL_ARGUMENT);
 	arguments[1].value.size_bytes = bytes - 1;
-	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_KERNEL_ARGUMENT);
+	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
+		     STATUS_KERNEL_ARGUMENT);
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
 	free(value);
@@ -285,7 +301,8 @@ Test(cuda_kernels, E14_more_than_the_devices_limit_is_refused)
 	if (error == 0)
 		error = fixture.ops->kernel_create(program, "copy", &kernel, &fault);
 	cr_assert_lt(error, 0);
-	cr_assert(fault.status == STATUS_BUILD || fault.status == STATUS_KERNEL_NOT_SUPPORTED, "%d", fault.status);
+	cr_assert(fault.status == STATUS_BUILD || fault.status == STATUS_KERNEL_NOT_SUPPORTED, "%d",
+		  fault.status);
 	fixture.ops->program_free(program);
 	free(binary);
 	free(source);
@@ -299,11 +316,14 @@ Test(cuda_kernels, E14_too_few_and_too_many_arguments_are_refused)
 
 	run_open(&run, BACKEND_SOURCE_PTX, ids_source, "", "ids");
 	struct backend_memory *memory = run_memory(&run, NULL, 64);
-	const struct backend_argument arguments[] = {global_argument(memory), global_argument(memory)};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     global_argument(memory)};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
-	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_KERNEL_ARGUMENT);
+	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
+		     STATUS_KERNEL_ARGUMENT);
 	command.launch.argument_count = 0;
-	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_KERNEL_ARGUMENT);
+	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
+		     STATUS_KERNEL_ARGUMENT);
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
 }
@@ -311,14 +331,14 @@ Test(cuda_kernels, E14_too_few_and_too_many_arguments_are_refused)
 /* E17: a sub-group is a warp of 32, and the facts say so. */
 Test(cuda_kernels, E17_a_sub_group_has_32_work_items)
 {
-	static const char source[] =
-		PTX_HEAD ".visible .entry warps(.param .u64 out)\n{\n"
-			 "\t.reg .b32 %r<6>;\n\t.reg .b64 %p<4>;\n"
-			 "\tmov.u32 %r1, %tid.x; mov.u32 %r2, WARP_SZ; mov.u32 %r3, %laneid; shl.b32 %r3, %r3, 8;\n"
-			 "\tor.b32 %r2, %r2, %r3;\n"
-			 "\tld.param.u64 %p1, [out]; cvta.to.global.u64 %p1, %p1; mul.wide.u32 %p2, %r1, 4; add.u64 "
-			 "%p1, %p1, %p2;\n"
-			 "\tst.global.u32 [%p1], %r2;\n\tret;\n}\n";
+	static const char source[] = PTX_HEAD
+		".visible .entry warps(.param .u64 out)\n{\n"
+		"\t.reg .b32 %r<6>;\n\t.reg .b64 %p<4>;\n"
+		"\tmov.u32 %r1, %tid.x; mov.u32 %r2, WARP_SZ; mov.u32 %r3, %laneid; shl.b32 %r3, %r3, 8;\n"
+		"\tor.b32 %r2, %r2, %r3;\n"
+		"\tld.param.u64 %p1, [out]; cvta.to.global.u64 %p1, %p1; mul.wide.u32 %p2, %r1, 4; add.u64 "
+		"%p1, %p1, %p2;\n"
+		"\tst.global.u32 [%p1], %r2;\n\tret;\n}\n";
 	enum { THREADS = 96 };
 	struct backend_kernel_facts facts;
 	uint32_t got[THREADS];
@@ -344,8 +364,8 @@ Test(cuda_kernels, E17_a_sub_group_has_32_work_items)
 }
 
 /*
- * F11: two kernels that await each other. If one's code were loaded at its first launch, and loading waited for the
- * other one that runs, neither would ever end.
+ * F11: two kernels that await each other. If one's code were loaded at its first launch, and
+ * loading waited for the other one that runs, neither would ever end.
  */
 Test(cuda_kernels, F11_two_kernels_that_await_each_other_at_first_launch)
 {
@@ -396,7 +416,8 @@ Test(cuda_kernels, E4_E8_E13_what_a_native_kernel_does_not_take_is_refused)
 	const struct backend_argument argument = global_argument(memory);
 	struct backend_command command = launch_command(run.kernel, 1, global, &argument, 1);
 	command.launch.offset[0] = 1;
-	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
+		     STATUS_FEATURE_NOT_SUPPORTED);
 	command.launch.offset[0] = 0;
 	command.launch.local[0] = 3;
 	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_ND_RANGE);
@@ -412,11 +433,12 @@ Test(cuda_kernels, E4_E8_E13_what_a_native_kernel_does_not_take_is_refused)
 
 Test(cuda_kernels, a_required_size_in_ptx_is_kept)
 {
-	static const char source[] = PTX_HEAD ".visible .entry shaped(.param .u64 out)\n.reqntid 16, 2, 1\n{\n"
-					      "\t.reg .b32 %r<4>;\n\t.reg .b64 %p<2>;\n"
-					      "\tld.param.u64 %p1, [out]; cvta.to.global.u64 %p1, %p1;\n"
-					      "\tmov.u32 %r1, %ntid.x; st.global.u32 [%p1], %r1;\n"
-					      "\tmov.u32 %r1, %ntid.y; st.global.u32 [%p1+4], %r1;\n\tret;\n}\n";
+	static const char source[] =
+		PTX_HEAD ".visible .entry shaped(.param .u64 out)\n.reqntid 16, 2, 1\n{\n"
+			 "\t.reg .b32 %r<4>;\n\t.reg .b64 %p<2>;\n"
+			 "\tld.param.u64 %p1, [out]; cvta.to.global.u64 %p1, %p1;\n"
+			 "\tmov.u32 %r1, %ntid.x; st.global.u32 [%p1], %r1;\n"
+			 "\tmov.u32 %r1, %ntid.y; st.global.u32 [%p1+4], %r1;\n\tret;\n}\n";
 	const uint64_t global[] = {4, 32};
 	uint32_t got[2];
 	struct backend_kernel_facts facts;

@@ -1,4 +1,5 @@
-/* The portable form on CUDA: ids, ranges that do not fit into a grid, local memory, the prelude's promises. */
+/* The portable form on CUDA: ids, ranges that do not fit into a grid, local memory, the prelude's
+ * promises. */
 #include "cuda_double.h"
 #include "cuda_kernels_run.h"
 #include "status.h"
@@ -25,15 +26,16 @@ static uint32_t cut;
 static void run_cut(struct run *run, struct backend_command *command)
 {
 	for (uint32_t i = 0; i < (cut ? cut : 1); i++) {
-		command->launch.part = cut ? (struct backend_part){i, i + 1, cut} : (struct backend_part){0, 0, 0};
+		command->launch.part =
+			cut ? (struct backend_part){i, i + 1, cut} : (struct backend_part){0, 0, 0};
 		command->timed = i % 2 == 1;
 		run_command(run, command);
 	}
 }
 
 /* All queries of all work-items of an nd_range with an offset. */
-static void check_queries(struct run *run, uint32_t dimensions, const uint64_t *global, const uint64_t *local,
-			  const uint64_t *offset)
+static void check_queries(struct run *run, uint32_t dimensions, const uint64_t *global,
+			  const uint64_t *local, const uint64_t *offset)
 {
 	uint64_t items = 1, groups[3] = {0};
 
@@ -45,7 +47,8 @@ static void check_queries(struct run *run, uint32_t dimensions, const uint64_t *
 	uint64_t *got = malloc(bytes);
 	struct backend_memory *memory = run_memory(run, NULL, bytes);
 	const struct backend_argument argument = global_argument(memory);
-	struct backend_command command = launch_command(run->kernel, dimensions, global, &argument, 1);
+	struct backend_command command =
+		launch_command(run->kernel, dimensions, global, &argument, 1);
 	memcpy(command.launch.local, local, dimensions * 8);
 	memcpy(command.launch.offset, offset, dimensions * 8);
 	run_cut(run, &command);
@@ -69,11 +72,13 @@ static void check_queries(struct run *run, uint32_t dimensions, const uint64_t *
 				offset[d] * 1000000 + local_linear * 1000 + group_linear,
 			};
 			for (int q = 0; q < QUERIES; q++)
-				cr_assert_eq(got[(item * 3 + d) * QUERIES + (unsigned)q], expected[q],
-					     "%u dimensions, item %llu, dimension %u, query %d: %llu, not %llu",
-					     dimensions, (unsigned long long)item, d, q,
-					     (unsigned long long)got[(item * 3 + d) * QUERIES + (unsigned)q],
-					     (unsigned long long)expected[q]);
+				cr_assert_eq(
+					got[(item * 3 + d) * QUERIES + (unsigned)q], expected[q],
+					"%u dimensions, item %llu, dimension %u, query %d: %llu, not %llu",
+					dimensions, (unsigned long long)item, d, q,
+					(unsigned long long)
+						got[(item * 3 + d) * QUERIES + (unsigned)q],
+					(unsigned long long)expected[q]);
 		}
 	}
 	run->fixture.ops->memory_free(memory);
@@ -85,9 +90,12 @@ Test(cuda_portable, E1_E6_E13_every_query_in_1_2_and_3_dimensions)
 	struct run run;
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, queries_source, "", "queries");
-	check_queries(&run, 1, (const uint64_t[]){96}, (const uint64_t[]){32}, (const uint64_t[]){5});
-	check_queries(&run, 2, (const uint64_t[]){6, 16}, (const uint64_t[]){3, 8}, (const uint64_t[]){1, 2});
-	check_queries(&run, 3, (const uint64_t[]){4, 3, 10}, (const uint64_t[]){2, 1, 5}, (const uint64_t[]){7, 0, 9});
+	check_queries(&run, 1, (const uint64_t[]){96}, (const uint64_t[]){32},
+		      (const uint64_t[]){5});
+	check_queries(&run, 2, (const uint64_t[]){6, 16}, (const uint64_t[]){3, 8},
+		      (const uint64_t[]){1, 2});
+	check_queries(&run, 3, (const uint64_t[]){4, 3, 10}, (const uint64_t[]){2, 1, 5},
+		      (const uint64_t[]){7, 0, 9});
 	run_close(&run);
 }
 
@@ -98,16 +106,25 @@ Test(cuda_portable, E1_E6_E13_launches_that_differ_in_one_thing_from_the_one_bef
 		uint32_t dimensions;
 		uint64_t global[3], local[3], offset[3];
 	} launches[] = {
-		{1, {96}, {32}, {5}},           {1, {96}, {32}, {5}},           {1, {96}, {32}, {6}},
-		{1, {96}, {48}, {6}},           {1, {48}, {48}, {6}},           {2, {48, 4}, {48, 2}, {6, 1}},
-		{2, {48, 4}, {48, 2}, {6, 0}},  {2, {48, 4}, {48, 4}, {6, 0}},  {2, {48, 8}, {48, 4}, {6, 0}},
-		{3, {48, 8, 2}, {48, 4, 1}, {6, 0, 0}}, {3, {48, 8, 2}, {48, 4, 1}, {6, 0, 3}}, {1, {48}, {48}, {6}},
+		{1, {96}, {32}, {5}},
+		{1, {96}, {32}, {5}},
+		{1, {96}, {32}, {6}},
+		{1, {96}, {48}, {6}},
+		{1, {48}, {48}, {6}},
+		{2, {48, 4}, {48, 2}, {6, 1}},
+		{2, {48, 4}, {48, 2}, {6, 0}},
+		{2, {48, 4}, {48, 4}, {6, 0}},
+		{2, {48, 8}, {48, 4}, {6, 0}},
+		{3, {48, 8, 2}, {48, 4, 1}, {6, 0, 0}},
+		{3, {48, 8, 2}, {48, 4, 1}, {6, 0, 3}},
+		{1, {48}, {48}, {6}},
 	};
 	struct run run;
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, queries_source, "", "queries");
 	for (size_t i = 0; i < sizeof(launches) / sizeof(*launches); i++)
-		check_queries(&run, launches[i].dimensions, launches[i].global, launches[i].local, launches[i].offset);
+		check_queries(&run, launches[i].dimensions, launches[i].global, launches[i].local,
+			      launches[i].offset);
 	run_close(&run);
 }
 
@@ -115,7 +132,8 @@ Test(cuda_portable, E1_E6_E13_launches_that_differ_in_one_thing_from_the_one_bef
 static const char count_source[] =
 	"SYCL_KERNEL void count(SYCL_GLOBAL(uint) seen) { sycl_atomic_add(&seen[sycl_global_linear_id()], 1u); }\n";
 
-static void check_count(struct run *run, uint32_t dimensions, const uint64_t *global, const uint64_t *local)
+static void check_count(struct run *run, uint32_t dimensions, const uint64_t *global,
+			const uint64_t *local)
 {
 	enum { GUARD = 2048 };
 	uint64_t items = 1;
@@ -126,13 +144,15 @@ static void check_count(struct run *run, uint32_t dimensions, const uint64_t *gl
 	uint32_t *got = malloc(4 * words);
 	struct backend_memory *memory = run_memory(run, NULL, 4 * words);
 	const struct backend_argument argument = global_argument(memory);
-	struct backend_command command = launch_command(run->kernel, dimensions, global, &argument, 1);
+	struct backend_command command =
+		launch_command(run->kernel, dimensions, global, &argument, 1);
 	for (uint32_t d = 0; local && d < dimensions; d++)
 		command.launch.local[d] = local[d];
 	run_cut(run, &command);
 	fixture_read(&run->fixture, memory, 0, got, 4 * words);
 	for (size_t i = 0; i < words; i++)
-		cr_assert_eq(got[i], i < items ? 1 : 0, "%u dimensions of %llu items: id %zu came %u times", dimensions,
+		cr_assert_eq(got[i], i < items ? 1 : 0,
+			     "%u dimensions of %llu items: id %zu came %u times", dimensions,
 			     (unsigned long long)items, i, got[i]);
 	run->fixture.ops->memory_free(memory);
 	free(got);
@@ -156,7 +176,8 @@ Test(cuda_portable, E10_a_basic_range_has_exactly_its_items)
 /* 70,000 in each place where CUDA has 65,535 only, with groups of one work-item and without any. */
 Test(cuda_portable, E9_more_groups_than_a_grid_has_in_y_and_z)
 {
-	static const uint64_t ranges[][3] = {{70000, 1, 1}, {1, 70000, 1}, {70000, 1, 2}, {65537, 2, 1}};
+	static const uint64_t ranges[][3] = {
+		{70000, 1, 1}, {1, 70000, 1}, {70000, 1, 2}, {65537, 2, 1}};
 	const uint64_t one[] = {1, 1, 1};
 	struct run run;
 
@@ -169,7 +190,8 @@ Test(cuda_portable, E9_more_groups_than_a_grid_has_in_y_and_z)
 	run_close(&run);
 }
 
-/* On a device with hardly any room in a grid, which only the double can be, everything folds: all queries stay right. */
+/* On a device with hardly any room in a grid, which only the double can be, everything folds: all
+ * queries stay right. */
 Test(cuda_portable, E9_folded_grids_of_every_shape)
 {
 	static const uint64_t one[] = {1, 1, 1}, two[] = {1, 2, 1}, zero[] = {0, 0, 0};
@@ -196,7 +218,8 @@ Test(cuda_portable, E9_folded_grids_of_every_shape)
 	run_close(&run);
 }
 
-/* Whatever part it is, it sees the whole: also parts without a work-group, of primes, and of what is folded. */
+/* Whatever part it is, it sees the whole: also parts without a work-group, of primes, and of what
+ * is folded. */
 Test(cuda_portable, E1_E13_parts_of_a_launch_see_all_of_it)
 {
 	static const uint64_t one[] = {1, 1, 1}, zero[] = {0, 0, 0};
@@ -207,9 +230,12 @@ Test(cuda_portable, E1_E13_parts_of_a_launch_see_all_of_it)
 	run.fixture.ops->kernel_facts(run.kernel, &facts);
 	cr_assert(facts.splits);
 	for (cut = 1; cut < 9; cut += cut) {
-		check_queries(&run, 1, (const uint64_t[]){96}, (const uint64_t[]){32}, (const uint64_t[]){5});
-		check_queries(&run, 2, (const uint64_t[]){6, 16}, (const uint64_t[]){3, 8}, (const uint64_t[]){1, 2});
-		check_queries(&run, 3, (const uint64_t[]){14, 3, 10}, (const uint64_t[]){2, 1, 5}, (const uint64_t[]){7, 0, 9});
+		check_queries(&run, 1, (const uint64_t[]){96}, (const uint64_t[]){32},
+			      (const uint64_t[]){5});
+		check_queries(&run, 2, (const uint64_t[]){6, 16}, (const uint64_t[]){3, 8},
+			      (const uint64_t[]){1, 2});
+		check_queries(&run, 3, (const uint64_t[]){14, 3, 10}, (const uint64_t[]){2, 1, 5},
+			      (const uint64_t[]){7, 0, 9});
 	}
 	run_program(&run, BACKEND_SOURCE_PORTABLE, count_source, "", "count");
 	cut = 3;
@@ -246,9 +272,10 @@ Test(cuda_portable, E10_more_than_two_to_the_31st_items)
 	struct run run;
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "", "all");
-	struct backend_memory *counts = run_memory(&run, NULL, sizeof(count)), *lasts = run_memory(&run, NULL, 8);
-	const struct backend_argument arguments[] = {global_argument(counts), global_argument(lasts),
-						     value_argument(&n, 8)};
+	struct backend_memory *counts = run_memory(&run, NULL, sizeof(count)),
+			      *lasts = run_memory(&run, NULL, 8);
+	const struct backend_argument arguments[] = {global_argument(counts),
+						     global_argument(lasts), value_argument(&n, 8)};
 	const struct backend_command command = launch_command(run.kernel, 1, &n, arguments, 3);
 	run_command(&run, &command);
 	fixture_read(&run.fixture, counts, 0, count, sizeof(count));
@@ -279,10 +306,11 @@ static void check_local(struct run *run, uint64_t tile_bytes)
 	const uint64_t global = ITEMS;
 
 	struct backend_memory *memory = run_memory(run, NULL, sizeof(got));
-	const struct backend_argument arguments[] = {global_argument(memory),
-						     {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = tile_bytes},
-						     {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 * THREADS},
-						     value_argument(&last, 4)};
+	const struct backend_argument arguments[] = {
+		global_argument(memory),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = tile_bytes},
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 * THREADS},
+		value_argument(&last, 4)};
 	struct backend_command command = launch_command(run->kernel, 1, &global, arguments, 4);
 	command.launch.local[0] = THREADS;
 	run_command(run, &command);
@@ -314,17 +342,21 @@ Test(cuda_portable, E15_local_memory_beyond_the_device_is_refused)
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "", "big");
 	run.fixture.ops->kernel_facts(run.kernel, &facts);
-	cr_assert_eq(facts.max_local_mem_bytes + facts.local_mem_bytes, run.fixture.facts->local_mem_bytes);
-	struct backend_argument argument = {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = facts.max_local_mem_bytes};
+	cr_assert_eq(facts.max_local_mem_bytes + facts.local_mem_bytes,
+		     run.fixture.facts->local_mem_bytes);
+	struct backend_argument argument = {.kind = BACKEND_ARGUMENT_LOCAL,
+					    .local_bytes = facts.max_local_mem_bytes};
 	struct backend_command command = launch_command(run.kernel, 1, &global, &argument, 1);
 	command.launch.local[0] = 32;
 	run_command(&run, &command);
 	argument.local_bytes++;
-	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, STATUS_MEMORY_ALLOCATION);
+	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status,
+		     STATUS_MEMORY_ALLOCATION);
 	run_close(&run);
 }
 
-/* Pointers to local memory as the prelude makes them: passed on, cast, moved, compared, to structures. */
+/* Pointers to local memory as the prelude makes them: passed on, cast, moved, compared, to
+ * structures. */
 Test(cuda_portable, pointers_to_local_memory_behave_as_pointers)
 {
 	static const char source[] =
@@ -348,9 +380,10 @@ Test(cuda_portable, pointers_to_local_memory_behave_as_pointers)
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "", "pointers");
 	struct backend_memory *memory = run_memory(&run, NULL, sizeof(got));
-	const struct backend_argument arguments[] = {global_argument(memory),
-						     {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 36},
-						     {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 16}};
+	const struct backend_argument arguments[] = {
+		global_argument(memory),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 36},
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 16}};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 3);
 	command.launch.local[0] = 1;
 	run_command(&run, &command);
@@ -374,7 +407,8 @@ Test(cuda_portable, E1_ids_in_functions_that_are_not_inlined)
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "", "far");
 	struct backend_memory *memory = run_memory(&run, NULL, sizeof(got));
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&zero, 4)};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&zero, 4)};
 	const struct backend_command command = launch_command(run.kernel, 2, global, arguments, 2);
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
@@ -386,11 +420,12 @@ Test(cuda_portable, E1_ids_in_functions_that_are_not_inlined)
 
 Test(cuda_portable, kernels_tell_their_arguments)
 {
-	static const char source[] = "struct many { double d; int i[3]; };\n"
-				     "SYCL_KERNEL void kinds(SYCL_GLOBAL(const float) a, SYCL_CONSTANT(int) b, "
-				     "SYCL_LOCAL(float4) c, uchar d, ulong e,\n"
-				     "                       struct many f, SYCL_GLOBAL(struct many) g, float4 h) {}\n"
-				     "SYCL_REQUIRED_GROUP(2, 4, 8) SYCL_KERNEL void shaped(void) {}\n";
+	static const char source[] =
+		"struct many { double d; int i[3]; };\n"
+		"SYCL_KERNEL void kinds(SYCL_GLOBAL(const float) a, SYCL_CONSTANT(int) b, "
+		"SYCL_LOCAL(float4) c, uchar d, ulong e,\n"
+		"                       struct many f, SYCL_GLOBAL(struct many) g, float4 h) {}\n"
+		"SYCL_REQUIRED_GROUP(2, 4, 8) SYCL_KERNEL void shaped(void) {}\n";
 	static const struct {
 		enum backend_argument_kind kind;
 		uint32_t size;
@@ -422,7 +457,8 @@ Test(cuda_portable, kernels_tell_their_arguments)
 	run_close(&run);
 }
 
-/* The largest value that still has the launch's record behind it; one byte more is refused by the build, in words. */
+/* The largest value that still has the launch's record behind it; one byte more is refused by the
+ * build, in words. */
 Test(cuda_portable, E14_values_up_to_the_limit_of_a_portable_kernel)
 {
 	enum { MOST = 32760 - 80 - 8 };
@@ -439,14 +475,16 @@ Test(cuda_portable, E14_values_up_to_the_limit_of_a_portable_kernel)
 		value[i] = (unsigned char)(i % 251);
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "", "copy");
 	struct backend_memory *memory = run_memory(&run, NULL, 4);
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(value, MOST)};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(value, MOST)};
 	const struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, 2);
 	cr_assert_eq(got[0], value[0]);
 	cr_assert_eq(got[1], value[MOST - 1]);
 	(void)snprintf(source, sizeof(source), format, MOST + 1, MOST);
-	free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, source, strlen(source), "", STATUS_BUILD));
+	free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, source, strlen(source), "",
+			     STATUS_BUILD));
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
 	free(value);
@@ -454,8 +492,9 @@ Test(cuda_portable, E14_values_up_to_the_limit_of_a_portable_kernel)
 
 Test(cuda_portable, what_the_page_does_not_allow_is_refused)
 {
-	static const char differs[] = "#if SYCL_DIMENSIONS == 2\nSYCL_KERNEL void other(int a) {}\n#else\n"
-				      "SYCL_KERNEL void other(float a, int b) {}\n#endif\n";
+	static const char differs[] =
+		"#if SYCL_DIMENSIONS == 2\nSYCL_KERNEL void other(int a) {}\n#else\n"
+		"SYCL_KERNEL void other(float a, int b) {}\n#endif\n";
 	static const char *const sources[] = {
 		"SYCL_KERNEL void two(SYCL_GLOBAL(int) a) {}\nSYCL_KERNEL void two(SYCL_GLOBAL(float) a) {}\n",
 		"SYCL_REQUIRED_GROUP(1, 64, 64) SYCL_KERNEL void large(void) {}\n",
@@ -466,8 +505,8 @@ Test(cuda_portable, what_the_page_does_not_allow_is_refused)
 
 	fixture_open(&fixture, 0);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
-		free(run_build_fails(&fixture, BACKEND_SOURCE_PORTABLE, sources[i], strlen(sources[i]), "",
-				     STATUS_BUILD));
+		free(run_build_fails(&fixture, BACKEND_SOURCE_PORTABLE, sources[i],
+				     strlen(sources[i]), "", STATUS_BUILD));
 	fixture_close(&fixture);
 }
 
@@ -487,17 +526,20 @@ Test(cuda_portable, a_program_with_the_same_bytes_is_loaded_once)
 	size_t bytes = 0;
 
 	fixture_open(&fixture, 0);
-	void *binary = run_build(&fixture, BACKEND_SOURCE_PORTABLE, count_source, strlen(count_source), "", &bytes);
+	void *binary = run_build(&fixture, BACKEND_SOURCE_PORTABLE, count_source,
+				 strlen(count_source), "", &bytes);
 	for (int turn = 0; turn < 3; turn++) {
 		for (int i = 0; i < 2; i++) {
-			cr_assert_eq(fixture.ops->program_load(fixture.device, binary, bytes, &programs[i], &fault), 0,
-				     "%s", fault.text);
+			cr_assert_eq(fixture.ops->program_load(fixture.device, binary, bytes,
+							       &programs[i], &fault),
+				     0, "%s", fault.text);
 			before = before ? before : modules();
 			cr_assert_eq(modules(), before, "loaded again");
 		}
 		/* The second goes on when the first is gone, and the next turn when both are. */
 		fixture.ops->program_free(programs[0]);
-		cr_assert_eq(fixture.ops->kernel_create(programs[1], "count", &kernel, &fault), 0, "%s", fault.text);
+		cr_assert_eq(fixture.ops->kernel_create(programs[1], "count", &kernel, &fault), 0,
+			     "%s", fault.text);
 		fixture.ops->program_free(programs[1]);
 		struct run run = {.fixture = fixture, .kernel = kernel};
 		check_count(&run, 1, (const uint64_t[]){77}, NULL);

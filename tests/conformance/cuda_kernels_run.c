@@ -13,8 +13,8 @@ void run_open_device(struct run *run)
 	fixture_open(&run->fixture, 0);
 }
 
-void run_program(struct run *run, enum backend_source_kind kind, const char *source, const char *options,
-		 const char *name)
+void run_program(struct run *run, enum backend_source_kind kind, const char *source,
+		 const char *options, const char *name)
 {
 	run->fixture.ops->kernel_free(run->kernel);
 	run->fixture.ops->program_free(run->program);
@@ -23,7 +23,8 @@ void run_program(struct run *run, enum backend_source_kind kind, const char *sou
 	run->kernel = run_kernel(run, name);
 }
 
-void run_open(struct run *run, enum backend_source_kind kind, const char *source, const char *options, const char *name)
+void run_open(struct run *run, enum backend_source_kind kind, const char *source,
+	      const char *options, const char *name)
 {
 	run_open_device(run);
 	run_program(run, kind, source, options, name);
@@ -34,8 +35,8 @@ struct backend_kernel *run_kernel(struct run *run, const char *name)
 	struct backend_fault fault = {0};
 	struct backend_kernel *kernel = NULL;
 
-	cr_assert_eq(run->fixture.ops->kernel_create(run->program, name, &kernel, &fault), 0, "%s: %s", name,
-		     fault.text);
+	cr_assert_eq(run->fixture.ops->kernel_create(run->program, name, &kernel, &fault), 0,
+		     "%s: %s", name, fault.text);
 	return kernel;
 }
 
@@ -61,30 +62,30 @@ struct backend_memory *run_memory(struct run *run, const void *bytes, size_t siz
 	return memory;
 }
 
-void *run_build(struct fixture *fixture, enum backend_source_kind kind, const void *source, size_t source_bytes,
-		const char *options, size_t *bytes_out)
+void *run_build(struct fixture *fixture, enum backend_source_kind kind, const void *source,
+		size_t source_bytes, const char *options, size_t *bytes_out)
 {
 	struct backend_fault fault = {0};
 	void *binary = NULL;
 	char *log = NULL;
 
-	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source, source_bytes, options, &binary,
-					bytes_out, &log, &fault);
+	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source,
+					source_bytes, options, &binary, bytes_out, &log, &fault);
 	cr_assert_eq(error, 0, "%s\n%s", fault.text, log ? log : "");
 	free(log);
 	return binary;
 }
 
-char *run_build_fails(struct fixture *fixture, enum backend_source_kind kind, const void *source, size_t source_bytes,
-		      const char *options, int32_t status)
+char *run_build_fails(struct fixture *fixture, enum backend_source_kind kind, const void *source,
+		      size_t source_bytes, const char *options, int32_t status)
 {
 	struct backend_fault fault = {0};
 	void *binary = NULL;
 	size_t bytes = 0;
 	char *log = NULL;
 
-	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source, source_bytes, options, &binary,
-					&bytes, &log, &fault);
+	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source,
+					source_bytes, options, &binary, &bytes, &log, &fault);
 	cr_assert_lt(error, 0);
 	cr_assert_eq(fault.status, status, "%d: %s", fault.status, fault.text);
 	cr_assert_neq(fault.text[0], '\0');
@@ -92,12 +93,15 @@ char *run_build_fails(struct fixture *fixture, enum backend_source_kind kind, co
 	return log;
 }
 
-struct backend_fault run_load_fails(struct fixture *fixture, const void *binary, size_t binary_bytes)
+struct backend_fault run_load_fails(struct fixture *fixture, const void *binary,
+				    size_t binary_bytes)
 {
 	struct backend_fault fault = {0};
 	struct backend_program *program = NULL;
 
-	cr_assert_lt(fixture->ops->program_load(fixture->device, binary, binary_bytes, &program, &fault), 0);
+	cr_assert_lt(
+		fixture->ops->program_load(fixture->device, binary, binary_bytes, &program, &fault),
+		0);
 	cr_assert_null(program);
 	cr_assert_neq(fault.text[0], '\0');
 	return fault;

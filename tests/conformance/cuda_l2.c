@@ -1,4 +1,5 @@
-/* Windows of memory that the second-level cache keeps (R6): what a launch carries, what others do not, and what is set aside. */
+/* Windows of memory that the second-level cache keeps (R6): what a launch carries, what others do
+ * not, and what is set aside. */
 #include "cuda_double.h"
 #include "cuda_kernels_run.h"
 
@@ -54,7 +55,8 @@ static void scene_close(struct scene *scene)
 
 static void launch(struct scene *scene, const struct backend_launch_properties *properties)
 {
-	struct backend_command command = launch_command(scene->run.kernel, 1, &scene->global, scene->arguments, 2);
+	struct backend_command command =
+		launch_command(scene->run.kernel, 1, &scene->global, scene->arguments, 2);
 
 	command.launch.properties = properties;
 	fixture_wait(&scene->run.fixture, 1, fixture_submit(&scene->run.fixture, 1, &command));
@@ -94,7 +96,8 @@ Test(cuda_l2, R6_a_launch_carries_its_window_and_no_other_does)
 	const uint64_t address = scene.memory->address + 64;
 	const struct backend_launch_properties properties = {
 		.window = {address, BYTES - 64, 0.5f, BACKEND_L2_PERSISTING, BACKEND_L2_STREAMING}};
-	const struct backend_launch_properties other = {.window = {address, 128, 1.0f, BACKEND_L2_STREAMING, BACKEND_L2_NORMAL}};
+	const struct backend_launch_properties other = {
+		.window = {address, 128, 1.0f, BACKEND_L2_STREAMING, BACKEND_L2_NORMAL}};
 	launch(&scene, NULL);
 	launch(&scene, &properties);
 	launch(&scene, NULL);
@@ -127,12 +130,16 @@ Test(cuda_l2, R6_launches_with_a_window_are_no_burst)
 	if (!scene_open(&scene))
 		return;
 	const struct backend_launch_properties properties = {
-		.window = {scene.memory->address, BYTES, 1.0f, BACKEND_L2_PERSISTING, BACKEND_L2_NORMAL}};
+		.window = {scene.memory->address, BYTES, 1.0f, BACKEND_L2_PERSISTING,
+			   BACKEND_L2_NORMAL}};
 	struct fixture *fixture = &scene.run.fixture;
-	struct backend_command command = launch_command(scene.run.kernel, 1, &scene.global, scene.arguments, 2);
+	struct backend_command command =
+		launch_command(scene.run.kernel, 1, &scene.global, scene.arguments, 2);
 	command.launch.properties = &properties;
 	launch(&scene, NULL);
-	cr_assert_eq(fixture->ops->submit_burst(fixture->lanes[1].lane, &command, 2, 0, NULL, 0, 1000, &fault), -EAGAIN);
+	cr_assert_eq(fixture->ops->submit_burst(fixture->lanes[1].lane, &command, 2, 0, NULL, 0,
+						1000, &fault),
+		     -EAGAIN);
 	scene_close(&scene);
 }
 
@@ -145,7 +152,7 @@ static uint64_t set_aside(void)
 		return double_count("limit 6");
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 	cr_assert_not_null(library, "%s", dlerror());
-	CUresult (*get)(size_t *bytes, CUlimit limit) = NULL;
+	CUresult (*get)(size_t * bytes, CUlimit limit) = NULL;
 	void *symbol = dlsym(library, "cuCtxGetLimit");
 	memcpy(&get, &symbol, sizeof(get));
 	cr_assert_not_null(symbol);
@@ -178,13 +185,15 @@ Test(cuda_l2, R6_a_bounded_part_of_the_cache_is_set_aside_while_windows_want_it)
 	const uint64_t some = set_aside();
 	cr_expect(some >= 1u << 20, "%llu", (unsigned long long)some); /* the driver rounds up */
 	const struct backend_launch_properties properties = {
-		.window = {scene.memory->address, BYTES, 1.0f, BACKEND_L2_PERSISTING, BACKEND_L2_STREAMING}};
+		.window = {scene.memory->address, BYTES, 1.0f, BACKEND_L2_PERSISTING,
+			   BACKEND_L2_STREAMING}};
 	for (uint32_t i = 0; i < 4; i++)
 		launch(&scene, &properties);
 	expect_sums(&scene);
 	want(fixture, UINT64_MAX);
 	const uint64_t all = set_aside();
-	cr_expect(all >= most && all <= 2 * most, "%llu of %llu", (unsigned long long)all, (unsigned long long)most);
+	cr_expect(all >= most && all <= 2 * most, "%llu of %llu", (unsigned long long)all,
+		  (unsigned long long)most);
 	if (!run_is_real())
 		cr_assert_eq(double_count("call cuCtxResetPersistingL2Cache"), 0);
 	want(fixture, 0);

@@ -18,7 +18,9 @@ Test(cuda_memory, ranges_of_addresses_are_found_whole_or_not_at_all)
 
 	cuda_ranges_open(&ranges);
 	for (uint64_t i = 0; i < 40; i++) /* in no order, with a gap after each */
-		cr_assert_eq(cuda_ranges_add(&ranges, 1000 + i * 17 % 40 * 100, 90, &items[i * 17 % 40]), 0);
+		cr_assert_eq(
+			cuda_ranges_add(&ranges, 1000 + i * 17 % 40 * 100, 90, &items[i * 17 % 40]),
+			0);
 	for (uint64_t i = 0; i < 40; i++) {
 		uint64_t first = 1000 + i * 100;
 		cr_assert_eq(cuda_ranges_find(&ranges, first, 90), &items[i]);
@@ -53,7 +55,8 @@ static uint64_t free_bytes(const struct gpu *gpu)
 
 Test(cuda_memory, F9_alignment_is_256_bytes)
 {
-	static const uint64_t sizes[] = {1, 3, 255, 257, 10007, 65537, MIB + 1, 1, 7, 2 * MIB - 1, 5 * MIB + 3};
+	static const uint64_t sizes[] = {1,       3, 255, 257,         10007,      65537,
+					 MIB + 1, 1, 7,   2 * MIB - 1, 5 * MIB + 3};
 	struct backend_memory *memories[sizeof(sizes) / sizeof(*sizes)];
 	struct gpu gpu;
 
@@ -79,7 +82,8 @@ static void open_with_room(struct gpu *gpu, uint64_t room)
 	uint64_t free_now = free_bytes(gpu);
 	gpu_close(gpu);
 	cr_assert_gt(free_now, room);
-	(void)snprintf(headroom, sizeof(headroom), "headroom_bytes=%llu", (unsigned long long)(free_now - room));
+	(void)snprintf(headroom, sizeof(headroom), "headroom_bytes=%llu",
+		       (unsigned long long)(free_now - room));
 	gpu_open(gpu, options);
 }
 
@@ -88,8 +92,9 @@ static void must_have_no_room(struct gpu *gpu, uint64_t size_bytes, enum backend
 	struct backend_memory *memory = NULL;
 	struct backend_fault fault = {0};
 
-	cr_assert_lt(gpu->ops->memory_create(gpu->devices[0], size_bytes, NULL, kind, &memory, &fault), 0,
-		     "%llu bytes of kind %d", (unsigned long long)size_bytes, (int)kind);
+	cr_assert_lt(
+		gpu->ops->memory_create(gpu->devices[0], size_bytes, NULL, kind, &memory, &fault),
+		0, "%llu bytes of kind %d", (unsigned long long)size_bytes, (int)kind);
 	cr_assert_null(memory);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
 	cr_assert_eq(fault.native_code, CUDA_ERROR_OUT_OF_MEMORY);
@@ -116,7 +121,8 @@ Test(cuda_memory, F9_headroom_is_left_for_modules)
 	must_have_no_room(&gpu, 2 * FIT * piece, BACKEND_EXPORT_VMM);
 	must_have_no_room(&gpu, 2 * FIT * piece, BACKEND_EXPORT_CUDA_IPC);
 	while (count < PIECES &&
-	       gpu.ops->memory_create(gpu.devices[0], piece, NULL, BACKEND_EXPORT_NONE, &pieces[count], &fault) == 0)
+	       gpu.ops->memory_create(gpu.devices[0], piece, NULL, BACKEND_EXPORT_NONE,
+				      &pieces[count], &fault) == 0)
 		count++;
 	cr_assert_gt(count, FIT / 4);
 	cr_assert_leq(count, FIT);
@@ -177,11 +183,13 @@ static uint64_t pool_has(const struct gpu *gpu, CUmemPool_attribute attribute)
 		int flag;
 	} value = {.bytes = 0}; /* the same number, where a driver writes the half of it */
 
-	cr_assert_eq(cuda->cuMemPoolGetAttribute(gpu->devices[0]->memory->pool, attribute, &value), CUDA_SUCCESS);
+	cr_assert_eq(cuda->cuMemPoolGetAttribute(gpu->devices[0]->memory->pool, attribute, &value),
+		     CUDA_SUCCESS);
 	return value.bytes;
 }
 
-/* A pool that waits for one stream before another may use again what was freed makes clients wait for each other. */
+/* A pool that waits for one stream before another may use again what was freed makes clients wait
+ * for each other. */
 Test(cuda_memory, F8_the_pool_keeps_what_it_has_and_makes_no_stream_wait_for_another)
 {
 	struct gpu gpu;
@@ -193,7 +201,8 @@ Test(cuda_memory, F8_the_pool_keeps_what_it_has_and_makes_no_stream_wait_for_ano
 	cr_assert_eq(pool_has(&gpu, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES), 0);
 	/* And after a free that the device has seen. */
 	gpu.ops->memory_free(gpu_memory(&gpu, 0, piece_bytes(), BACKEND_EXPORT_NONE));
-	cr_assert_eq(gpu.backend->library.cuStreamSynchronize(gpu.devices[0]->memory->stream), CUDA_SUCCESS);
+	cr_assert_eq(gpu.backend->library.cuStreamSynchronize(gpu.devices[0]->memory->stream),
+		     CUDA_SUCCESS);
 	cr_assert_geq(pool_has(&gpu, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), piece_bytes());
 	gpu_close(&gpu);
 }
@@ -234,7 +243,8 @@ Test(cuda_memory, memory_without_pools)
 	gpu_close(&gpu);
 }
 
-/* All that a client can make and move, again and again, while a kernel of somebody else's never ends. */
+/* All that a client can make and move, again and again, while a kernel of somebody else's never
+ * ends. */
 Test(cuda_memory, F8_create_copy_and_free_never_wait_for_a_kernel)
 {
 	enum { ROUNDS = 1000, BYTES = 8192 };
@@ -246,7 +256,8 @@ Test(cuda_memory, F8_create_copy_and_free_never_wait_for_a_kernel)
 
 	gpu_open(&gpu, NULL);
 	unsigned char *pages = gpu_pages(2 * BYTES);
-	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, 2 * BYTES, &host, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, 2 * BYTES, &host, &fault), 0,
+		     "%s", fault.text);
 	gpu_pattern(pages, BYTES, 9);
 	gpu_hold_start(&gpu, &hold);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -280,7 +291,8 @@ Test(cuda_memory, F8_create_copy_and_free_never_wait_for_a_kernel)
 	gpu_close(&gpu);
 }
 
-/* Memory to be shared is zeroed and freed by calls that may wait for everything: others do the waiting. */
+/* Memory to be shared is zeroed and freed by calls that may wait for everything: others do the
+ * waiting. */
 static void share_beside_a_kernel(enum backend_export_kind kind)
 {
 	unsigned char got[64];
@@ -318,20 +330,24 @@ Test(cuda_memory, F8_memory_with_a_handle_never_waits_for_a_kernel)
 static void there_and_back(struct gpu *gpu, unsigned char *host, uint64_t size_bytes, unsigned seed)
 {
 	struct backend_memory *memory = gpu_memory(gpu, 0, size_bytes + 3, BACKEND_EXPORT_NONE);
-	const struct backend_command in = gpu_transfer(BACKEND_COMMAND_WRITE, memory, 3, host, size_bytes);
-	const struct backend_command out = gpu_transfer(BACKEND_COMMAND_READ, memory, 3, host, size_bytes);
+	const struct backend_command in =
+		gpu_transfer(BACKEND_COMMAND_WRITE, memory, 3, host, size_bytes);
+	const struct backend_command out =
+		gpu_transfer(BACKEND_COMMAND_READ, memory, 3, host, size_bytes);
 
 	gpu_pattern(host, size_bytes, seed);
 	gpu_do(gpu, 0, 2, &in);
 	memset(host, 0, size_bytes);
 	gpu_do(gpu, 0, 3, &out);
-	cr_assert(gpu_has_pattern(host, size_bytes, seed), "%llu bytes", (unsigned long long)size_bytes);
+	cr_assert(gpu_has_pattern(host, size_bytes, seed), "%llu bytes",
+		  (unsigned long long)size_bytes);
 	gpu->ops->memory_free(memory);
 }
 
 Test(cuda_memory, transfers_from_pinned_and_from_any_memory)
 {
-	static const uint64_t sizes[] = {1, 13, 4096, 65537, 2 * MIB, 2 * MIB + 1, 4 * MIB, 7 * MIB + 12345};
+	static const uint64_t sizes[] = {1,       13,          4096,    65537,
+					 2 * MIB, 2 * MIB + 1, 4 * MIB, 7 * MIB + 12345};
 	const uint64_t most = 8 * MIB;
 	struct backend_host *host = NULL;
 	struct backend_fault fault = {0};
@@ -340,7 +356,8 @@ Test(cuda_memory, transfers_from_pinned_and_from_any_memory)
 	gpu_open(&gpu, NULL);
 	unsigned char *pages = gpu_pages(most), *loose = malloc(most);
 	cr_assert_not_null(loose);
-	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, most, &host, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, most, &host, &fault), 0, "%s",
+		     fault.text);
 	uint64_t pageable = gpu.fake ? gpu.fake->count("pageable_copies") : 0;
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		there_and_back(&gpu, pages + i, sizes[i], i);
@@ -355,7 +372,8 @@ Test(cuda_memory, transfers_from_pinned_and_from_any_memory)
 	gpu_close(&gpu);
 }
 
-/* More staged transfers at once than there are slots, on all lanes, and each lane keeps its order. */
+/* More staged transfers at once than there are slots, on all lanes, and each lane keeps its order.
+ */
 Test(cuda_memory, staged_transfers_keep_the_order_of_their_lane)
 {
 	enum { PER_LANE = 4 };
@@ -411,8 +429,10 @@ Test(cuda_memory, a_lost_device_leaves_host_memory_alone)
 	gpu_open(&gpu, NULL);
 	unsigned char *pages = gpu_pages(bytes);
 	struct backend_memory *memory = gpu_memory(&gpu, 0, bytes, BACKEND_EXPORT_NONE);
-	const struct backend_command in = gpu_transfer(BACKEND_COMMAND_WRITE, memory, 0, pages, bytes);
-	const struct backend_command out = gpu_transfer(BACKEND_COMMAND_READ, memory, 0, pages, bytes);
+	const struct backend_command in =
+		gpu_transfer(BACKEND_COMMAND_WRITE, memory, 0, pages, bytes);
+	const struct backend_command out =
+		gpu_transfer(BACKEND_COMMAND_READ, memory, 0, pages, bytes);
 	gpu_command(&gpu, "gate close copy_in");
 	gpu_command(&gpu, "gate close copy_out");
 	uint64_t first = gpu_submit(&gpu, 0, 0, &in);
@@ -430,7 +450,8 @@ Test(cuda_memory, a_lost_device_leaves_host_memory_alone)
 /* Any pattern, anywhere, the last time not whole; what lies beside it stays. */
 Test(cuda_memory, D20_fills_of_any_pattern_at_any_place)
 {
-	static const size_t patterns[] = {1, 2, 3, 4, 5, 8, 12, 16, 17, 31, 32, 64, 96, 100, 127, 128};
+	static const size_t patterns[] = {1,  2,  3,  4,  5,  8,   12,  16,
+					  17, 31, 32, 64, 96, 100, 127, 128};
 	static const uint64_t sizes[] = {1, 2, 7, 129, 4096, 65536 + 3, 300007};
 	enum { ROOM = 300007 + 64 };
 	static unsigned char expected[ROOM], got[ROOM];
@@ -445,7 +466,8 @@ Test(cuda_memory, D20_fills_of_any_pattern_at_any_place)
 			const struct backend_command clear = gpu_fill(memory, 0, ROOM, "\xee", 1);
 			(void)gpu_submit(&gpu, 0, 0, &clear);
 			gpu_pattern(pattern, patterns[p], (unsigned)(p + s));
-			const struct backend_command fill = gpu_fill(memory, offset, sizes[s], pattern, patterns[p]);
+			const struct backend_command fill =
+				gpu_fill(memory, offset, sizes[s], pattern, patterns[p]);
 			uint64_t sequence = gpu_submit(&gpu, 0, 0, &fill);
 			memset(expected, 0xee, ROOM);
 			for (uint64_t i = 0; i < sizes[s]; i++)
@@ -453,8 +475,9 @@ Test(cuda_memory, D20_fills_of_any_pattern_at_any_place)
 			memset(pattern, 0, sizeof(pattern)); /* it was read at submit */
 			gpu_wait(&gpu, 0, 0, sequence);
 			gpu_read(&gpu, memory, 0, got, ROOM);
-			cr_assert_eq(memcmp(expected, got, ROOM), 0, "%zu bytes of pattern over %llu at %llu",
-				     patterns[p], (unsigned long long)sizes[s], (unsigned long long)offset);
+			cr_assert_eq(memcmp(expected, got, ROOM), 0,
+				     "%zu bytes of pattern over %llu at %llu", patterns[p],
+				     (unsigned long long)sizes[s], (unsigned long long)offset);
 		}
 	}
 	gpu.ops->memory_free(memory);
@@ -506,19 +529,25 @@ Test(cuda_memory, two_devices_share_what_is_pinned)
 	}
 	gpu_open_device(&gpu, 1);
 	unsigned char *pages = gpu_pages(bytes);
-	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, bytes, &first, &fault), 0, "%s", fault.text);
-	cr_assert_eq(gpu.ops->host_register(gpu.devices[1], pages, bytes, &second, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, bytes, &first, &fault), 0, "%s",
+		     fault.text);
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[1], pages, bytes, &second, &fault), 0, "%s",
+		     fault.text);
 	if (fake)
 		cr_assert_eq(fake->count("registered"), 1);
 	gpu.ops->host_unregister(first);
 	struct backend_memory *memory = gpu_memory(&gpu, 1, bytes, BACKEND_EXPORT_NONE);
 	gpu_pattern(pages, bytes, 5);
-	const struct backend_command in = gpu_transfer(BACKEND_COMMAND_WRITE, memory, 0, pages, bytes);
+	const struct backend_command in =
+		gpu_transfer(BACKEND_COMMAND_WRITE, memory, 0, pages, bytes);
 	gpu_do(&gpu, 1, 0, &in);
-	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, bytes, &first, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, bytes, &first, &fault), 0, "%s",
+		     fault.text);
 	/* Not the same range, or not one at all. */
 	cr_assert_lt(gpu.ops->host_register(gpu.devices[0], pages, bytes, &bad, &fault), 0);
-	cr_assert_lt(gpu.ops->host_register(gpu.devices[0], pages + 4096, bytes - 4096, &bad, &fault), 0);
+	cr_assert_lt(
+		gpu.ops->host_register(gpu.devices[0], pages + 4096, bytes - 4096, &bad, &fault),
+		0);
 	cr_assert_lt(gpu.ops->host_register(gpu.devices[0], pages + 100, 4096, &bad, &fault), 0);
 	cr_assert_lt(gpu.ops->host_register(gpu.devices[0], pages, 0, &bad, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_INVALID);
@@ -534,8 +563,9 @@ Test(cuda_memory, two_devices_share_what_is_pinned)
 Test(cuda_memory, failures_leave_nothing_behind)
 {
 	static const char *const calls[] = {
-		"fail cuMemCreate 1 2",    "fail cuMemAddressReserve 1 2", "fail cuMemMap 1 2",
-		"fail cuMemSetAccess 1 2", "fail cuEventCreate 1 2",       "fail cuMemsetD32Async 1 2",
+		"fail cuMemCreate 1 2",   "fail cuMemAddressReserve 1 2",
+		"fail cuMemMap 1 2",      "fail cuMemSetAccess 1 2",
+		"fail cuEventCreate 1 2", "fail cuMemsetD32Async 1 2",
 		"fail cuEventRecord 1 2",
 	};
 	struct backend_memory *memory = NULL;
@@ -545,8 +575,9 @@ Test(cuda_memory, failures_leave_nothing_behind)
 	gpu_open(&gpu, NULL);
 	for (size_t i = 0; gpu.fake && i < sizeof(calls) / sizeof(*calls); i++) {
 		gpu_command(&gpu, calls[i]);
-		cr_assert_lt(gpu.ops->memory_create(gpu.devices[0], MIB, NULL, BACKEND_EXPORT_VMM, &memory, &fault), 0,
-			     "%s", calls[i]);
+		cr_assert_lt(gpu.ops->memory_create(gpu.devices[0], MIB, NULL, BACKEND_EXPORT_VMM,
+						    &memory, &fault),
+			     0, "%s", calls[i]);
 		cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION);
 	}
 	cr_assert_eq(atomic_load(&gpu.devices[0]->memory->outside_bytes), 0);

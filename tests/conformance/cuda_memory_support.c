@@ -16,9 +16,10 @@
 #define POLL_NS     50000
 
 /* What must be gone when the last device is closed. */
-static const char *const numbers[] = {"streams",          "events",     "contexts",     "allocations",
-				      "host_allocations", "registered", "reservations", "mappings",
-				      "vmm_handles",      "ipc_open",   "pools"};
+static const char *const numbers[] = {
+	"streams",          "events",     "contexts",     "allocations",
+	"host_allocations", "registered", "reservations", "mappings",
+	"vmm_handles",      "ipc_open",   "pools"};
 
 const struct fake_cuda_control *gpu_fake(void)
 {
@@ -45,9 +46,10 @@ static int open_locked(const char *path, int how)
 }
 
 /*
- * The program's own file, locked until the process ends; forked children have it too. The kernel lets in more that share
- * a lock while somebody waits to have it alone, who would then wait until all other tests are over. So everybody comes
- * through a gate, the program's folder, and who waits to be alone stands in it.
+ * The program's own file, locked until the process ends; forked children have it too. The kernel
+ * lets in more that share a lock while somebody waits to have it alone, who would then wait until
+ * all other tests are over. So everybody comes through a gate, the program's folder, and who waits
+ * to be alone stands in it.
  */
 static void lock_gpu(int how)
 {
@@ -95,21 +97,25 @@ void gpu_open_backend(struct gpu *gpu, const char *const *options)
 	}
 	const struct backend_settings settings = {.options = all};
 	cr_assert_eq(gpu->ops->open(&settings, &gpu->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(gpu->ops->enumerate(gpu->backend, &gpu->topology, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu->ops->enumerate(gpu->backend, &gpu->topology, &fault), 0, "%s",
+		     fault.text);
 }
 
 /* Lane 0 and 1 compute, 2 copies in, 3 out. */
 void gpu_open_device(struct gpu *gpu, uint32_t device)
 {
-	static const enum backend_lane_kind kinds[GPU_LANES] = {BACKEND_LANE_COMPUTE, BACKEND_LANE_COMPUTE,
-								BACKEND_LANE_COPY_IN, BACKEND_LANE_COPY_OUT};
+	static const enum backend_lane_kind kinds[GPU_LANES] = {
+		BACKEND_LANE_COMPUTE, BACKEND_LANE_COMPUTE, BACKEND_LANE_COPY_IN,
+		BACKEND_LANE_COPY_OUT};
 	struct backend_fault fault = {0};
 
 	cr_assert_lt(device, gpu->topology.device_count);
-	cr_assert_eq(gpu->ops->device_open(gpu->backend, device, NULL, NULL, &gpu->devices[device], &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(gpu->ops->device_open(gpu->backend, device, NULL, NULL, &gpu->devices[device],
+					   &fault),
+		     0, "%s", fault.text);
 	for (uint32_t i = 0; i < GPU_LANES; i++)
-		cr_assert_eq(gpu->ops->lane_create(gpu->devices[device], kinds[i], &gpu->lanes[device][i].lane, &fault),
+		cr_assert_eq(gpu->ops->lane_create(gpu->devices[device], kinds[i],
+						   &gpu->lanes[device][i].lane, &fault),
 			     0, "%s", fault.text);
 }
 
@@ -160,17 +166,20 @@ void gpu_close_lost(struct gpu *gpu)
 	close_all(gpu);
 }
 
-uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane, const struct backend_command *command)
+uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane,
+		    const struct backend_command *command)
 {
 	struct gpu_lane *at = &gpu->lanes[device][lane];
 	struct backend_fault fault = {0};
 
-	cr_assert_eq(gpu->ops->submit(at->lane, command, NULL, 0, ++at->sent, NULL, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu->ops->submit(at->lane, command, NULL, 0, ++at->sent, NULL, &fault), 0,
+		     "%s", fault.text);
 	gpu->ops->flush(gpu->devices[device]);
 	return at->sent;
 }
 
-void gpu_submit_fails(struct gpu *gpu, uint32_t device, const struct backend_command *command, int32_t status)
+void gpu_submit_fails(struct gpu *gpu, uint32_t device, const struct backend_command *command,
+		      int32_t status)
 {
 	struct gpu_lane *at = &gpu->lanes[device][0];
 	struct backend_fault fault = {0};
@@ -210,8 +219,10 @@ struct backend_fault gpu_finish(struct gpu *gpu, uint32_t device, uint32_t lane,
 	uint64_t deadline = clock_deadline_ns(DEADLINE_NS);
 
 	while (!gpu_is_done(gpu, device, lane, sequence)) {
-		cr_assert_lt(clock_now_ns(), deadline, "no completion of %llu", (unsigned long long)sequence);
-		(void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL); /* the device wakes nobody */
+		cr_assert_lt(clock_now_ns(), deadline, "no completion of %llu",
+			     (unsigned long long)sequence);
+		(void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS},
+				NULL); /* the device wakes nobody */
 	}
 	return gpu->lanes[device][lane].fault;
 }
@@ -228,13 +239,15 @@ void gpu_do(struct gpu *gpu, uint32_t device, uint32_t lane, const struct backen
 	gpu_wait(gpu, device, lane, gpu_submit(gpu, device, lane, command));
 }
 
-struct backend_memory *gpu_memory(struct gpu *gpu, uint32_t device, uint64_t size_bytes, enum backend_export_kind kind)
+struct backend_memory *gpu_memory(struct gpu *gpu, uint32_t device, uint64_t size_bytes,
+				  enum backend_export_kind kind)
 {
 	struct backend_memory *memory = NULL;
 	struct backend_fault fault = {0};
 
-	cr_assert_eq(gpu->ops->memory_create(gpu->devices[device], size_bytes, NULL, kind, &memory, &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(gpu->ops->memory_create(gpu->devices[device], size_bytes, NULL, kind, &memory,
+					     &fault),
+		     0, "%s", fault.text);
 	return memory;
 }
 
@@ -243,16 +256,20 @@ struct backend_command gpu_transfer(enum backend_command_kind kind, struct backe
 {
 	return (struct backend_command){
 		.kind = kind,
-		.transfer = {.memory = memory, .offset_bytes = offset_bytes, .size_bytes = size_bytes, .host = host},
+		.transfer = {.memory = memory,
+			     .offset_bytes = offset_bytes,
+			     .size_bytes = size_bytes,
+			     .host = host},
 	};
 }
 
 struct backend_command gpu_copy(struct backend_memory *source, uint64_t source_offset_bytes,
-				struct backend_memory *destination, uint64_t destination_offset_bytes,
-				uint64_t size_bytes)
+				struct backend_memory *destination,
+				uint64_t destination_offset_bytes, uint64_t size_bytes)
 {
 	return (struct backend_command){
-		.kind = source->device == destination->device ? BACKEND_COMMAND_COPY : BACKEND_COMMAND_COPY_PEER,
+		.kind = source->device == destination->device ? BACKEND_COMMAND_COPY
+							      : BACKEND_COMMAND_COPY_PEER,
 		.copy = {.source = source,
 			 .destination = destination,
 			 .source_offset_bytes = source_offset_bytes,
@@ -261,8 +278,8 @@ struct backend_command gpu_copy(struct backend_memory *source, uint64_t source_o
 	};
 }
 
-struct backend_command gpu_fill(struct backend_memory *memory, uint64_t offset_bytes, uint64_t size_bytes,
-				const void *pattern, size_t pattern_bytes)
+struct backend_command gpu_fill(struct backend_memory *memory, uint64_t offset_bytes,
+				uint64_t size_bytes, const void *pattern, size_t pattern_bytes)
 {
 	return (struct backend_command){
 		.kind = BACKEND_COMMAND_FILL,
@@ -274,8 +291,8 @@ struct backend_command gpu_fill(struct backend_memory *memory, uint64_t offset_b
 	};
 }
 
-void gpu_write(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes, const void *bytes,
-	       uint64_t size_bytes)
+void gpu_write(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes,
+	       const void *bytes, uint64_t size_bytes)
 {
 	void *copy = malloc(size_bytes);
 
@@ -287,7 +304,8 @@ void gpu_write(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_b
 	free(copy);
 }
 
-void gpu_read(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes, void *bytes, uint64_t size_bytes)
+void gpu_read(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes, void *bytes,
+	      uint64_t size_bytes)
 {
 	const struct backend_command command =
 		gpu_transfer(BACKEND_COMMAND_READ, memory, offset_bytes, bytes, size_bytes);
@@ -370,7 +388,8 @@ void gpu_hold_start(struct gpu *gpu, struct gpu_hold *hold)
 	must(cuda->cuModuleLoadDataEx(&hold->module, hold_ptx, 0, NULL, NULL));
 	must(cuda->cuModuleGetFunction(&function, hold->module, "hold_on"));
 	must(cuda->cuFuncLoad(function));
-	must(cuda->cuMemHostAlloc(&word, 4096, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+	must(cuda->cuMemHostAlloc(&word, 4096,
+				  CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
 	hold->word = word;
 	*hold->word = 0;
 	must(cuda->cuMemHostGetDevicePointer(&address, word, 0));

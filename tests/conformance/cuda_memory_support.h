@@ -1,6 +1,7 @@
 /*
- * The CUDA backend's table with several devices open and lanes of all kinds, for the tests of its memory. They run on
- * the double of the driver, or with SYCLD_TEST_CUDA=real on the machine's own (tests/gpu).
+ * The CUDA backend's table with several devices open and lanes of all kinds, for the tests of its
+ * memory. They run on the double of the driver, or with SYCLD_TEST_CUDA=real on the machine's own
+ * (tests/gpu).
  */
 #ifndef SYCL_TESTS_CUDA_MEMORY_SUPPORT_H
 #define SYCL_TESTS_CUDA_MEMORY_SUPPORT_H
@@ -17,8 +18,9 @@
 #define GPU_LANES   4u
 #define GPU_OPTIONS 6u
 /*
- * Queues to the device: more streams than any test has, so that none shares one with a kernel that is held. Each process
- * has a context of its own, the driver makes them one after the other, and with twice as many queues twice as slowly.
+ * Queues to the device: more streams than any test has, so that none shares one with a kernel that
+ * is held. Each process has a context of its own, the driver makes them one after the other, and
+ * with twice as many queues twice as slowly.
  */
 #define GPU_CONNECTIONS "16"
 
@@ -43,8 +45,9 @@ struct gpu {
 /* The double's controls, before the backend is opened; NULL: the driver is real. */
 const struct fake_cuda_control *gpu_fake(void);
 /*
- * First in a test that looks at how much memory a real GPU has free: no other test of this program runs meanwhile, however
- * many run at once. Waits for those that run, and none begins before this one has ended.
+ * First in a test that looks at how much memory a real GPU has free: no other test of this program
+ * runs meanwhile, however many run at once. Waits for those that run, and none begins before this
+ * one has ended.
  */
 void gpu_alone(void);
 /* One line of the double's language; nothing with a real driver. */
@@ -61,9 +64,11 @@ void gpu_close(struct gpu *gpu);
 void gpu_close_lost(struct gpu *gpu);
 
 /* Sends to a lane of a device, and tells the sequence. */
-uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane, const struct backend_command *command);
+uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane,
+		    const struct backend_command *command);
 /* It must be refused with this status. */
-void gpu_submit_fails(struct gpu *gpu, uint32_t device, const struct backend_command *command, int32_t status);
+void gpu_submit_fails(struct gpu *gpu, uint32_t device, const struct backend_command *command,
+		      int32_t status);
 /* Until the lane has told of it; the first failure of the lane. */
 struct backend_fault gpu_finish(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence);
 /* As above, and nothing has failed. */
@@ -72,17 +77,19 @@ void gpu_wait(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence
 bool gpu_is_done(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence);
 void gpu_do(struct gpu *gpu, uint32_t device, uint32_t lane, const struct backend_command *command);
 
-struct backend_memory *gpu_memory(struct gpu *gpu, uint32_t device, uint64_t size_bytes, enum backend_export_kind kind);
+struct backend_memory *gpu_memory(struct gpu *gpu, uint32_t device, uint64_t size_bytes,
+				  enum backend_export_kind kind);
 struct backend_command gpu_transfer(enum backend_command_kind kind, struct backend_memory *memory,
 				    uint64_t offset_bytes, void *host, uint64_t size_bytes);
 struct backend_command gpu_copy(struct backend_memory *source, uint64_t source_offset_bytes,
-				struct backend_memory *destination, uint64_t destination_offset_bytes,
-				uint64_t size_bytes);
-struct backend_command gpu_fill(struct backend_memory *memory, uint64_t offset_bytes, uint64_t size_bytes,
-				const void *pattern, size_t pattern_bytes);
-void gpu_write(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes, const void *bytes,
-	       uint64_t size_bytes);
-void gpu_read(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes, void *bytes, uint64_t size_bytes);
+				struct backend_memory *destination,
+				uint64_t destination_offset_bytes, uint64_t size_bytes);
+struct backend_command gpu_fill(struct backend_memory *memory, uint64_t offset_bytes,
+				uint64_t size_bytes, const void *pattern, size_t pattern_bytes);
+void gpu_write(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes,
+	       const void *bytes, uint64_t size_bytes);
+void gpu_read(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes, void *bytes,
+	      uint64_t size_bytes);
 
 /* Shared pages as an arena's; munmap ends them. */
 unsigned char *gpu_pages(uint64_t size_bytes);
@@ -93,8 +100,8 @@ bool gpu_has_pattern(const unsigned char *bytes, uint64_t size_bytes, unsigned s
 bool gpu_is_all(const unsigned char *bytes, uint64_t size_bytes, unsigned char byte);
 
 /*
- * A kernel that runs until it is let go: it occupies a stream of its own, made by the test, of the device. It reads a word
- * of pinned memory.
+ * A kernel that runs until it is let go: it occupies a stream of its own, made by the test, of the
+ * device. It reads a word of pinned memory.
  */
 struct gpu_hold {
 	struct backend_device *device;

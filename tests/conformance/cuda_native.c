@@ -1,4 +1,5 @@
-/* Native handles of the CUDA backend, given and taken (I1 - I9, N7), over the double of the driver. */
+/* Native handles of the CUDA backend, given and taken (I1 - I9, N7), over the double of the driver.
+ */
 #include "cuda_native.h"
 
 #include <errno.h>
@@ -8,8 +9,9 @@
 
 TestSuite(cuda_native, .timeout = 60);
 
-static const enum backend_native_kind kinds[] = {BACKEND_NATIVE_PLATFORM, BACKEND_NATIVE_DEVICE, BACKEND_NATIVE_CONTEXT,
-						 BACKEND_NATIVE_QUEUE,    BACKEND_NATIVE_MEMORY, BACKEND_NATIVE_PROGRAM,
+static const enum backend_native_kind kinds[] = {BACKEND_NATIVE_PLATFORM, BACKEND_NATIVE_DEVICE,
+						 BACKEND_NATIVE_CONTEXT,  BACKEND_NATIVE_QUEUE,
+						 BACKEND_NATIVE_MEMORY,   BACKEND_NATIVE_PROGRAM,
 						 BACKEND_NATIVE_KERNEL,   BACKEND_NATIVE_EVENT};
 
 static uint64_t get(struct fixture *fixture, enum backend_native_kind kind, void *object)
@@ -17,7 +19,8 @@ static uint64_t get(struct fixture *fixture, enum backend_native_kind kind, void
 	struct backend_fault fault = {0};
 	uint64_t native = 0;
 
-	cr_assert_eq(fixture->ops->native_get(fixture->device, kind, object, &native, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->native_get(fixture->device, kind, object, &native, &fault), 0,
+		     "%s", fault.text);
 	return native;
 }
 
@@ -62,12 +65,13 @@ static void open_in(struct fixture *fixture, uint32_t device, CUcontext context)
 
 	fixture->index = device;
 	fixture->facts = &fixture->topology.devices[device];
-	cr_assert_eq(fixture->ops->device_open_native(fixture->backend, device, native_number(context), wake_nobody,
-						      NULL, &fixture->device, &fault),
+	cr_assert_eq(fixture->ops->device_open_native(fixture->backend, device,
+						      native_number(context), wake_nobody, NULL,
+						      &fixture->device, &fault),
 		     0, "%s", fault.text);
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
-		cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_COMPUTE, &fixture->lanes[i].lane,
-						       &fault),
+		cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_COMPUTE,
+						       &fixture->lanes[i].lane, &fault),
 			     0, "%s", fault.text);
 		fixture->lanes[i].next_sequence = 1;
 	}
@@ -103,7 +107,8 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 	fixture_write(&fixture, memory, 8, &written, sizeof(written));
 	CUstream side = app_stream(context);
 	APP_MUST(APP(cuCtxPushCurrent)(context));
-	APP_MUST(APP(cuMemcpyDtoHAsync)(&word, get(&fixture, BACKEND_NATIVE_MEMORY, memory) + 8, sizeof(word), side));
+	APP_MUST(APP(cuMemcpyDtoHAsync)(&word, get(&fixture, BACKEND_NATIVE_MEMORY, memory) + 8,
+					sizeof(word), side));
 	APP_MUST(APP(cuCtxPopCurrent)(&context));
 	app_end_stream(context, side);
 	cr_assert_eq(word, written);
@@ -116,7 +121,8 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 		    {BACKEND_NATIVE_KERNEL, kernel}};
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
 		uint64_t native = 12345;
-		cr_assert_eq(fixture.ops->native_get(fixture.device, none[i].kind, none[i].object, &native, &fault),
+		cr_assert_eq(fixture.ops->native_get(fixture.device, none[i].kind, none[i].object,
+						     &native, &fault),
 			     -EOPNOTSUPP);
 		cr_assert_eq(native, 12345, "an output changes on success alone");
 		cr_assert_neq(fault.text[0], '\0');
@@ -125,8 +131,10 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 		.format = BACKEND_IMAGE_R32G32B32A32_SFLOAT, .dimensions = 2, .size = {4, 4}};
 	struct backend_memory *pixels = NULL;
 	uint64_t native = 0;
-	cr_assert_eq(fixture.ops->image_create(fixture.device, &image, &pixels, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture.ops->native_get(fixture.device, BACKEND_NATIVE_MEMORY, pixels, &native, &fault),
+	cr_assert_eq(fixture.ops->image_create(fixture.device, &image, &pixels, &fault), 0, "%s",
+		     fault.text);
+	cr_assert_eq(fixture.ops->native_get(fixture.device, BACKEND_NATIVE_MEMORY, pixels, &native,
+					     &fault),
 		     -EOPNOTSUPP);
 	fixture.ops->memory_free(pixels);
 	fixture.ops->kernel_free(kernel);
@@ -135,7 +143,8 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 	double_check(true);
 }
 
-/* The other direction of the table: buffers, kernels and the like cannot be made of the application's. */
+/* The other direction of the table: buffers, kernels and the like cannot be made of the
+ * application's. */
 Test(cuda_native, I1_what_can_be_made_of_a_native_handle)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -148,7 +157,8 @@ Test(cuda_native, I1_what_can_be_made_of_a_native_handle)
 		if (kinds[i] == BACKEND_NATIVE_QUEUE || kinds[i] == BACKEND_NATIVE_EVENT)
 			continue;
 		fault = (struct backend_fault){0};
-		cr_assert_eq(fixture.ops->native_make(fixture.device, kinds[i], 4096, &object, &size, &fault),
+		cr_assert_eq(fixture.ops->native_make(fixture.device, kinds[i], 4096, &object,
+						      &size, &fault),
 			     -EOPNOTSUPP);
 		cr_assert_null(object);
 		cr_assert_eq(size, 5);
@@ -168,20 +178,26 @@ Test(cuda_native, I2_I3_A10_whose_device_and_context_it_is)
 	fixture_open_backend(&fixture);
 	CUcontext second = app_context(1);
 	for (uint64_t i = 0; i < 3; i++) {
-		cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, i, &devices, &fault),
+		cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, i,
+							 &devices, &fault),
 			     0);
 		cr_assert_eq(devices, UINT64_C(1) << i);
 	}
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_CONTEXT, native_number(second),
-						 &devices, &fault),
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_CONTEXT,
+						 native_number(second), &devices, &fault),
 		     0, "%s", fault.text);
 	cr_assert_eq(devices, 2);
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, 3, &devices, &fault), -EINVAL);
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, UINT64_MAX, &devices, &fault),
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, 3,
+						 &devices, &fault),
 		     -EINVAL);
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_CONTEXT, 0, &devices, &fault),
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, UINT64_MAX,
+						 &devices, &fault),
 		     -EINVAL);
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_PLATFORM, 1, &devices, &fault),
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_CONTEXT, 0,
+						 &devices, &fault),
+		     -EINVAL);
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_PLATFORM, 1,
+						 &devices, &fault),
 		     -EOPNOTSUPP);
 	cr_assert_eq(devices, 2, "an output changes on success alone");
 	/* Asking made nothing and left nothing current. */
@@ -191,8 +207,8 @@ Test(cuda_native, I2_I3_A10_whose_device_and_context_it_is)
 	cr_assert_eq(double_count("contexts"), 1);
 	/* It is of another device than the one that is to be opened. */
 	struct backend_device *device = NULL;
-	cr_assert_eq(fixture.ops->device_open_native(fixture.backend, 0, native_number(second), wake_nobody, NULL,
-						     &device, &fault),
+	cr_assert_eq(fixture.ops->device_open_native(fixture.backend, 0, native_number(second),
+						     wake_nobody, NULL, &device, &fault),
 		     -EINVAL);
 	cr_assert_null(device);
 	APP_MUST(APP(cuCtxDestroy)(second));
@@ -200,7 +216,8 @@ Test(cuda_native, I2_I3_A10_whose_device_and_context_it_is)
 	double_check(true);
 }
 
-/* Streams, pools, modules: all of it is in the application's context, and nothing of the application's is ended. */
+/* Streams, pools, modules: all of it is in the application's context, and nothing of the
+ * application's is ended. */
 Test(cuda_native, I3_I9_N7_a_device_in_a_context_of_the_applications)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -210,7 +227,8 @@ Test(cuda_native, I3_I9_N7_a_device_in_a_context_of_the_applications)
 	open_in(&fixture, 0, context);
 	cr_assert_eq(get(&fixture, BACKEND_NATIVE_CONTEXT, NULL), native_number(context));
 	CUcontext of_stream = NULL;
-	APP_MUST(APP(cuStreamGetCtx)((CUstream)get(&fixture, BACKEND_NATIVE_QUEUE, fixture.lanes[0].lane), &of_stream));
+	APP_MUST(APP(cuStreamGetCtx)(
+		(CUstream)get(&fixture, BACKEND_NATIVE_QUEUE, fixture.lanes[0].lane), &of_stream));
 	cr_assert_eq(of_stream, context);
 	struct backend_memory *memory = zeros(&fixture);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
@@ -230,7 +248,8 @@ Test(cuda_native, I3_I9_N7_a_device_in_a_context_of_the_applications)
 	double_check(true);
 }
 
-/* Given the primary context, the device is open as always: kept alive, also when the application lets go of it. */
+/* Given the primary context, the device is open as always: kept alive, also when the application
+ * lets go of it. */
 Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -250,16 +269,19 @@ Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 	/* And once more beside it, as the backend itself opens it, and no third time like that. */
 	struct backend_device *own = NULL, *third = NULL;
 	struct backend_fault fault = {0};
-	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &own, &fault), 0, "%s",
-		     fault.text);
-	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &third, &fault), -EBUSY);
+	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &own, &fault),
+		     0, "%s", fault.text);
+	cr_assert_eq(
+		fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &third, &fault),
+		-EBUSY);
 	fixture.ops->device_close(own);
 	cr_assert_eq(double_count("contexts_created"), 1);
 	fixture_close(&fixture);
 	double_check(true);
 }
 
-/* Open in both contexts at one time, and copies from one to the other: they are two devices, as far as memory goes. */
+/* Open in both contexts at one time, and copies from one to the other: they are two devices, as far
+ * as memory goes. */
 Test(cuda_native, I3_two_contexts_of_one_device_side_by_side)
 {
 	struct fixture own = {.wake_fd = -1}, theirs;
@@ -275,8 +297,9 @@ Test(cuda_native, I3_two_contexts_of_one_device_side_by_side)
 	struct backend_kernel *kernel = fixture_kernel(&own, "increment_u32");
 	struct backend_kernel *other = fixture_kernel(&theirs, "increment_u32");
 	increment(&own, 0, kernel, from);
-	const struct backend_command copy = {.kind = BACKEND_COMMAND_COPY_PEER,
-					     .copy = {.source = from, .destination = to, .size_bytes = WORDS * 4}};
+	const struct backend_command copy = {
+		.kind = BACKEND_COMMAND_COPY_PEER,
+		.copy = {.source = from, .destination = to, .size_bytes = WORDS * 4}};
 	fixture_wait(&theirs, 0, fixture_submit(&theirs, 0, &copy));
 	increment(&theirs, 0, other, to);
 	expect(&theirs, to, 2);
@@ -303,16 +326,16 @@ static struct backend_lane *make_lane(struct fixture *fixture, CUstream stream)
 	void *lane = NULL;
 	uint64_t size = 7;
 
-	cr_assert_eq(fixture->ops->native_make(fixture->device, BACKEND_NATIVE_QUEUE, native_number(stream), &lane,
-					       &size, &fault),
+	cr_assert_eq(fixture->ops->native_make(fixture->device, BACKEND_NATIVE_QUEUE,
+					       native_number(stream), &lane, &size, &fault),
 		     0, "%s", fault.text);
 	cr_assert_eq(size, 0);
 	return lane;
 }
 
 /*
- * What the lane does is on that very stream, in order with what the application puts there; then the stream is the
- * application's again.
+ * What the lane does is on that very stream, in order with what the application puts there; then
+ * the stream is the application's again.
  */
 Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 {
@@ -333,8 +356,8 @@ Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 	CUcontext popped = NULL;
 	size_t seen = fixture.lanes[0].seen_count;
 	/*
-	 * The application's memset is held; the lane's launch, sent later, comes after it, and the next memset after
-	 * that.
+	 * The application's memset is held; the lane's launch, sent later, comes after it, and the
+	 * next memset after that.
 	 */
 	double_command("gate close memset 1");
 	APP_MUST(APP(cuCtxPushCurrent)(context));
@@ -356,14 +379,16 @@ Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 	/* Nor does another lane get it. */
 	struct backend_fault fault = {0};
 	struct backend_lane *next = NULL;
-	cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_COMPUTE, &next, &fault), 0);
+	cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_COMPUTE, &next, &fault),
+		     0);
 	cr_assert_neq(get(&fixture, BACKEND_NATIVE_QUEUE, next), native_number(stream));
 	fixture.ops->lane_free(next);
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);
 	uint64_t left = double_count("streams");
 	app_end_stream(context, stream);
-	cr_assert_eq(double_count("streams"), left - 1, "it was there until the application ended it");
+	cr_assert_eq(double_count("streams"), left - 1,
+		     "it was there until the application ended it");
 	fixture_close(&fixture);
 	double_check(true);
 }
@@ -376,15 +401,18 @@ Test(cuda_native, I4_M6_streams_that_can_be_no_lane)
 	uint64_t size = 0;
 
 	fixture_open(&fixture, 0);
-	CUcontext primary = (CUcontext)get(&fixture, BACKEND_NATIVE_CONTEXT, NULL), other = app_context(0);
+	CUcontext primary = (CUcontext)get(&fixture, BACKEND_NATIVE_CONTEXT, NULL),
+		  other = app_context(0);
 	CUstream foreign = app_stream(other), capturing = app_stream(primary);
 	CUgraph graph = NULL;
 	APP_MUST(APP(cuStreamBeginCapture)(capturing, CU_STREAM_CAPTURE_MODE_RELAXED));
-	CUstream const refused[] = {NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, foreign, capturing};
+	CUstream const refused[] = {NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, foreign,
+				    capturing};
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		fault = (struct backend_fault){0};
-		cr_assert_eq(fixture.ops->native_make(fixture.device, BACKEND_NATIVE_QUEUE, native_number(refused[i]),
-						      &lane, &size, &fault),
+		cr_assert_eq(fixture.ops->native_make(fixture.device, BACKEND_NATIVE_QUEUE,
+						      native_number(refused[i]), &lane, &size,
+						      &fault),
 			     -EINVAL);
 		cr_assert_null(lane);
 		cr_assert_neq(fault.text[0], '\0');
@@ -398,7 +426,8 @@ Test(cuda_native, I4_M6_streams_that_can_be_no_lane)
 	double_check(true);
 }
 
-/* A lane waits for what the event stood for when it was told to; the event is neither recorded nor destroyed here. */
+/* A lane waits for what the event stood for when it was told to; the event is neither recorded nor
+ * destroyed here. */
 Test(cuda_native, I7_I9_N7_an_event_of_the_applications)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -420,8 +449,8 @@ Test(cuda_native, I7_I9_N7_an_event_of_the_applications)
 	APP_MUST(APP(cuMemsetD32Async)(address, 40, WORDS, stream));
 	APP_MUST(APP(cuEventRecord)(event, stream));
 	APP_MUST(APP(cuCtxPopCurrent)(&popped));
-	cr_assert_eq(fixture.ops->native_make(fixture.device, BACKEND_NATIVE_EVENT, native_number(event), &made, &size,
-					      &fault),
+	cr_assert_eq(fixture.ops->native_make(fixture.device, BACKEND_NATIVE_EVENT,
+					      native_number(event), &made, &size, &fault),
 		     0, "%s", fault.text);
 	cr_assert_eq(size, 0);
 	cr_assert_eq(get(&fixture, BACKEND_NATIVE_EVENT, made), native_number(event));
@@ -448,7 +477,9 @@ Test(cuda_native, I7_I9_N7_an_event_of_the_applications)
 	APP_MUST(APP(cuEventQuery)(event));
 	APP_MUST(APP(cuEventDestroy)(event));
 	made = NULL;
-	cr_assert_lt(fixture.ops->native_make(fixture.device, BACKEND_NATIVE_EVENT, 0, &made, &size, &fault), 0);
+	cr_assert_lt(fixture.ops->native_make(fixture.device, BACKEND_NATIVE_EVENT, 0, &made, &size,
+					      &fault),
+		     0);
 	cr_assert_null(made);
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);

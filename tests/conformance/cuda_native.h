@@ -1,6 +1,6 @@
 /*
- * The application's own calls of the driver, beside a backend under test: on the double, or on the driver of this
- * machine.
+ * The application's own calls of the driver, beside a backend under test: on the double, or on the
+ * driver of this machine.
  */
 #ifndef SYCL_TESTS_CONFORMANCE_CUDA_NATIVE_H
 #define SYCL_TESTS_CONFORMANCE_CUDA_NATIVE_H
@@ -19,7 +19,8 @@ void *app_symbol(const char *name);
 #define APP(name)      ((__typeof__(&(name)))app_symbol(APP_NAME(name)))
 #define APP_MUST(call) cr_assert_eq((call), CUDA_SUCCESS, "%s", #call)
 
-/* A context of the application's own making, not current anywhere; and a stream in it, or in any other. */
+/* A context of the application's own making, not current anywhere; and a stream in it, or in any
+ * other. */
 CUcontext app_context(CUdevice device);
 CUstream app_stream(CUcontext context);
 void app_end_stream(CUcontext context, CUstream stream);

@@ -31,7 +31,8 @@ static void copy_forked(struct native *native, const struct backend_native_scope
 
 	APP_MUST(APP(cuEventRecord)(native->fork, stream));
 	APP_MUST(APP(cuStreamWaitEvent)(native->side, native->fork, 0));
-	APP_MUST(APP(cuMemcpyDtoDAsync)(scope->memories[1], scope->memories[0], BYTES, native->side));
+	APP_MUST(APP(cuMemcpyDtoDAsync)(scope->memories[1], scope->memories[0], BYTES,
+					native->side));
 	APP_MUST(APP(cuEventRecord)(native->join, native->side));
 	APP_MUST(APP(cuStreamWaitEvent)(stream, native->join, 0));
 }
@@ -52,9 +53,11 @@ static int run(void *context, const struct backend_native_scope *scope)
 	if (native->forks)
 		copy_forked(native, scope);
 	else if (native->copies)
-		APP_MUST(APP(cuMemcpyDtoDAsync)(scope->memories[1], scope->memories[0], BYTES, (CUstream)scope->queue));
+		APP_MUST(APP(cuMemcpyDtoDAsync)(scope->memories[1], scope->memories[0], BYTES,
+						(CUstream)scope->queue));
 	if (native->captures)
-		APP_MUST(APP(cuStreamBeginCapture)((CUstream)scope->queue, CU_STREAM_CAPTURE_MODE_RELAXED));
+		APP_MUST(APP(cuStreamBeginCapture)((CUstream)scope->queue,
+						   CU_STREAM_CAPTURE_MODE_RELAXED));
 	if (native->leaves)
 		APP_MUST(APP(cuCtxSetCurrent)(native->leaves));
 	return native->result;
@@ -80,9 +83,11 @@ static void set_up(struct setup *setup)
 	}
 	setup->fill = fixture_kernel(&setup->fixture, "fill_u32");
 	setup->increment = fixture_kernel(&setup->fixture, "increment_u32");
-	setup->command = (struct backend_command){
-		.kind = BACKEND_COMMAND_NATIVE,
-		.native = {.function = run, .context = &setup->native, .memories = setup->memories, .memory_count = 2}};
+	setup->command = (struct backend_command){.kind = BACKEND_COMMAND_NATIVE,
+						  .native = {.function = run,
+							     .context = &setup->native,
+							     .memories = setup->memories,
+							     .memory_count = 2}};
 }
 
 static void tear_down(struct setup *setup)
@@ -98,7 +103,8 @@ static void tear_down(struct setup *setup)
 static uint64_t launch_fill(struct setup *setup, uint32_t lane, uint32_t value)
 {
 	const uint64_t global = WORDS;
-	const struct backend_argument arguments[] = {global_argument(setup->memories[0]), value_argument(&value, 4)};
+	const struct backend_argument arguments[] = {global_argument(setup->memories[0]),
+						     value_argument(&value, 4)};
 	const struct backend_command launch = launch_command(setup->fill, 1, &global, arguments, 2);
 
 	return fixture_submit(&setup->fixture, lane, &launch);
@@ -133,17 +139,19 @@ Test(cuda_native_commands, K12_I13_I16_what_the_function_is_given)
 	cr_assert_eq(setup.native.calls, 1);
 	cr_assert_eq(setup.native.device, 0);
 	cr_assert_eq(setup.native.graph, 0);
-	cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_CONTEXT, NULL, &native, &fault), 0);
+	cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_CONTEXT, NULL, &native,
+				     &fault),
+		     0);
 	cr_assert_eq(native, native_number(setup.native.context));
 	cr_assert_eq(setup.native.current, setup.native.context);
-	cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_QUEUE, setup.fixture.lanes[0].lane, &native,
-				     &fault),
+	cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_QUEUE,
+				     setup.fixture.lanes[0].lane, &native, &fault),
 		     0);
 	cr_assert_eq(native, setup.native.queue);
 	cr_assert_eq(setup.native.memory_count, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_MEMORY, setup.memories[i], &native,
-					     &fault),
+		cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_MEMORY,
+					     setup.memories[i], &native, &fault),
 			     0);
 		cr_assert_eq(native, setup.native.memories[i]);
 	}
@@ -167,7 +175,8 @@ Test(cuda_native_commands, K6_each_function_is_called_once)
 	set_up(&setup);
 	setup.native.copies = true;
 	for (unsigned i = 0; i < MANY; i++) {
-		last[i % TEST_LANES] = fixture_submit(&setup.fixture, i % TEST_LANES, &setup.command);
+		last[i % TEST_LANES] =
+			fixture_submit(&setup.fixture, i % TEST_LANES, &setup.command);
 		cr_assert_eq(setup.native.calls, i + 1);
 		if (i % 100 == 0)
 			fixture_progress(&setup.fixture);
@@ -179,8 +188,8 @@ Test(cuda_native_commands, K6_each_function_is_called_once)
 }
 
 /*
- * Called while what it depends on is held; what it has sent waits for that: for another lane's kernel, and for its
- * own lane's.
+ * Called while what it depends on is held; what it has sent waits for that: for another lane's
+ * kernel, and for its own lane's.
  */
 Test(cuda_native_commands, K7_K8_the_function_does_not_wait_and_its_work_does)
 {
@@ -192,8 +201,10 @@ Test(cuda_native_commands, K7_K8_the_function_does_not_wait_and_its_work_does)
 		double_command("gate close fill_u32 1");
 		uint64_t held = launch_fill(&setup, lane, 5 + lane);
 		size_t seen = setup.fixture.lanes[0].seen_count;
-		/* Lane 0 takes the command: first behind its own collected launch, then behind the other lane's. */
-		uint64_t sequence = fixture_submit_after(&setup.fixture, 0, &setup.command, lane, held);
+		/* Lane 0 takes the command: first behind its own collected launch, then behind the
+		 * other lane's. */
+		uint64_t sequence =
+			fixture_submit_after(&setup.fixture, 0, &setup.command, lane, held);
 		cr_assert_eq(setup.native.calls, lane + 1);
 		double_wait("held fill_u32", 1);
 		fixture_progress(&setup.fixture);
@@ -227,16 +238,18 @@ Test(cuda_native_commands, K8_all_dependencies_count)
 				double_wait("held fill_u32", 1);
 			} else {
 				struct backend_argument argument;
-				const struct backend_command other = increment_of(&setup, &argument);
+				const struct backend_command other =
+					increment_of(&setup, &argument);
 				sequence = fixture_submit(&setup.fixture, lane, &other);
 				fixture_wait(&setup.fixture, lane, sequence);
 				sequence = fixture_submit(&setup.fixture, lane, &other);
 			}
-			waits[lane - 1] = (struct backend_wait){setup.fixture.lanes[lane].lane, sequence};
+			waits[lane - 1] =
+				(struct backend_wait){setup.fixture.lanes[lane].lane, sequence};
 		}
 		uint64_t sequence = setup.fixture.lanes[0].next_sequence++;
-		cr_assert_eq(setup.fixture.ops->submit(setup.fixture.lanes[0].lane, &setup.command, waits, 3, sequence,
-						       NULL, &fault),
+		cr_assert_eq(setup.fixture.ops->submit(setup.fixture.lanes[0].lane, &setup.command,
+						       waits, 3, sequence, NULL, &fault),
 			     0, "%s", fault.text);
 		setup.fixture.ops->flush(setup.fixture.device);
 		fixture_progress(&setup.fixture);
@@ -248,7 +261,8 @@ Test(cuda_native_commands, K8_all_dependencies_count)
 	tear_down(&setup);
 }
 
-/* The function has returned long ago; the command is over when its work is, and so begins what comes after. */
+/* The function has returned long ago; the command is over when its work is, and so begins what
+ * comes after. */
 static void show_completion(struct setup *setup)
 {
 	struct backend_argument argument;
@@ -261,7 +275,8 @@ static void show_completion(struct setup *setup)
 	uint64_t follower = fixture_submit_after(&setup->fixture, 1, &after, 0, sequence);
 	setup->fixture.ops->flush(setup->fixture.device);
 	double_wait("held copy", 1);
-	size_t seen = setup->fixture.lanes[0].seen_count, seen_there = setup->fixture.lanes[1].seen_count;
+	size_t seen = setup->fixture.lanes[0].seen_count,
+	       seen_there = setup->fixture.lanes[1].seen_count;
 	fixture_progress(&setup->fixture);
 	cr_assert_eq(setup->fixture.lanes[0].seen_count, seen);
 	cr_assert_eq(setup->fixture.lanes[1].seen_count, seen_there);
@@ -293,7 +308,8 @@ Test(cuda_native_commands, K9_work_on_other_streams_counts_when_it_has_joined)
 	struct backend_fault fault = {0};
 
 	set_up(&setup);
-	cr_assert_eq(setup.fixture.ops->native_get(setup.fixture.device, BACKEND_NATIVE_CONTEXT, NULL, &native, &fault),
+	cr_assert_eq(setup.fixture.ops->native_get(setup.fixture.device, BACKEND_NATIVE_CONTEXT,
+						   NULL, &native, &fault),
 		     0);
 	context = (CUcontext)native;
 	setup.native.side = app_stream(context);
@@ -309,7 +325,8 @@ Test(cuda_native_commands, K9_work_on_other_streams_counts_when_it_has_joined)
 	tear_down(&setup);
 }
 
-/* What it sent before is waited for all the same; and what the device would write of a success is not written. */
+/* What it sent before is waited for all the same; and what the device would write of a success is
+ * not written. */
 Test(cuda_native_commands, K3_K9_a_function_that_fails)
 {
 	struct setup setup;
@@ -319,16 +336,17 @@ Test(cuda_native_commands, K3_K9_a_function_that_fails)
 
 	set_up(&setup);
 	word[0] = 0;
-	cr_assert_eq(setup.fixture.ops->host_register(setup.fixture.device, word, 4096, &host, &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(
+		setup.fixture.ops->host_register(setup.fixture.device, word, 4096, &host, &fault),
+		0, "%s", fault.text);
 	const struct backend_direct_completion direct = {.host = host, .value = 7};
 	setup.native.copies = true;
 	setup.native.result = -3;
 	fixture_wait(&setup.fixture, 1, launch_fill(&setup, 1, 4));
 	double_command("gate close copy 1");
 	uint64_t sequence = setup.fixture.lanes[0].next_sequence++;
-	cr_assert_eq(setup.fixture.ops->submit(setup.fixture.lanes[0].lane, &setup.command, NULL, 0, sequence, &direct,
-					       &fault),
+	cr_assert_eq(setup.fixture.ops->submit(setup.fixture.lanes[0].lane, &setup.command, NULL, 0,
+					       sequence, &direct, &fault),
 		     0, "%s", fault.text);
 	double_wait("held copy", 1);
 	size_t seen = setup.fixture.lanes[0].seen_count;
@@ -336,14 +354,15 @@ Test(cuda_native_commands, K3_K9_a_function_that_fails)
 	cr_assert_eq(setup.fixture.lanes[0].seen_count, seen);
 	double_command("gate open copy");
 	const struct backend_completion completion = fixture_finish(&setup.fixture, 0, sequence);
-	cr_assert_eq(completion.fault.status, -3, "%d: %s", completion.fault.status, completion.fault.text);
+	cr_assert_eq(completion.fault.status, -3, "%d: %s", completion.fault.status,
+		     completion.fault.text);
 	cr_assert_not(completion.fault.device_lost);
 	cr_assert_eq(word[0], 0);
 	expect(&setup, 1, 4);
 	/* Any other number is a failure as well; and the lane goes on. */
 	setup.native.result = 12;
-	const struct backend_completion other =
-		fixture_finish(&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &setup.command));
+	const struct backend_completion other = fixture_finish(
+		&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &setup.command));
 	cr_assert_lt(other.fault.status, 0);
 	setup.native.result = 0;
 	fixture_wait(&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &setup.command));
@@ -353,7 +372,8 @@ Test(cuda_native_commands, K3_K9_a_function_that_fails)
 	free(word);
 }
 
-/* Whatever context it leaves current, and whatever state the stream: what comes next is not disturbed. */
+/* Whatever context it leaves current, and whatever state the stream: what comes next is not
+ * disturbed. */
 Test(cuda_native_commands, K11_I16_what_a_function_leaves_behind)
 {
 	struct setup setup;
@@ -368,8 +388,8 @@ Test(cuda_native_commands, K11_I16_what_a_function_leaves_behind)
 	fixture_wait(&setup.fixture, 1, fixture_submit(&setup.fixture, 1, &after));
 	setup.native.leaves = NULL;
 	setup.native.captures = true;
-	const struct backend_completion completion =
-		fixture_finish(&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &setup.command));
+	const struct backend_completion completion = fixture_finish(
+		&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &setup.command));
 	cr_assert_lt(completion.fault.status, 0);
 	cr_assert_not(completion.fault.device_lost);
 	fixture_wait(&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &after));
@@ -378,7 +398,8 @@ Test(cuda_native_commands, K11_I16_what_a_function_leaves_behind)
 	tear_down(&setup);
 }
 
-/* A stream that cannot be freed from its capture: the device is given up, and nobody waits for ever. */
+/* A stream that cannot be freed from its capture: the device is given up, and nobody waits for
+ * ever. */
 Test(cuda_native_commands, K11_a_stream_that_stays_in_a_capture_ends_the_device)
 {
 	struct setup setup;
@@ -386,8 +407,8 @@ Test(cuda_native_commands, K11_a_stream_that_stays_in_a_capture_ends_the_device)
 	set_up(&setup);
 	setup.native.captures = true;
 	double_command("fail cuStreamEndCapture 1 904");
-	const struct backend_completion completion =
-		fixture_finish(&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &setup.command));
+	const struct backend_completion completion = fixture_finish(
+		&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &setup.command));
 	cr_assert(completion.fault.device_lost);
 	cr_assert_eq(setup.native.calls, 1);
 	(void)fixture_submit_fails(&setup.fixture, 1, &setup.command);
@@ -406,10 +427,12 @@ Test(cuda_native_commands, K6_refused_commands_are_not_called)
 
 	set_up(&setup);
 	const struct backend_ops *ops = setup.fixture.ops;
-	cr_assert_eq(ops->lane_create(setup.fixture.device, BACKEND_LANE_COPY_IN, &lane, &fault), 0);
+	cr_assert_eq(ops->lane_create(setup.fixture.device, BACKEND_LANE_COPY_IN, &lane, &fault),
+		     0);
 	cr_assert_lt(ops->submit(lane, &setup.command, NULL, 0, 1, NULL, &fault), 0);
 	ops->lane_free(lane);
-	cr_assert_eq(ops->image_create(setup.fixture.device, &image, &pixels, &fault), 0, "%s", fault.text);
+	cr_assert_eq(ops->image_create(setup.fixture.device, &image, &pixels, &fault), 0, "%s",
+		     fault.text);
 	struct backend_memory *with_image[] = {setup.memories[0], pixels};
 	setup.command.native.memories = with_image;
 	(void)fixture_submit_fails(&setup.fixture, 0, &setup.command);

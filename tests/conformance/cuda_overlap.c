@@ -1,7 +1,7 @@
 /*
- * Kernels in a row of which the next begins while the one before it ends: it must see all that was written before (F1, F2, L9). Each
- * reads, at the other end of a buffer, what other work-groups of the kernel before it wrote. What begins early because the program wants
- * it is in cuda_early.c.
+ * Kernels in a row of which the next begins while the one before it ends: it must see all that was
+ * written before (F1, F2, L9). Each reads, at the other end of a buffer, what other work-groups of
+ * the kernel before it wrote. What begins early because the program wants it is in cuda_early.c.
  */
 #include "cuda_double.h"
 #include "cuda_kernels_run.h"
@@ -18,14 +18,14 @@ static const struct cuda_pace short_and_known = {.period_ns = 1000, .items = UIN
 
 TestSuite(cuda_overlap, .timeout = 120);
 
-#define REVERSED_BODY                                                                                                  \
-	".visible .entry reversed(.param .u64 from, .param .u64 to, .param .u32 count)\n{\n"                           \
-	"\t.reg .b64 %a<5>; .reg .b32 %r<8>; .reg .pred %p;\n"                                                         \
-	"\tld.param.u64 %a1, [from]; ld.param.u64 %a2, [to]; ld.param.u32 %r1, [count];\n"                             \
-	"\tmov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.u32 %r5, %r2, %r3, %r4;\n"         \
-	"\tsetp.ge.u32 %p, %r5, %r1; @%p ret;\n"                                                                       \
-	"\tsub.u32 %r6, %r1, %r5; sub.u32 %r6, %r6, 1;\n"                                                              \
-	"\tmul.wide.u32 %a3, %r6, 4; add.u64 %a3, %a1, %a3; ld.global.u32 %r7, [%a3]; add.u32 %r7, %r7, 1;\n"          \
+#define REVERSED_BODY                                                                                          \
+	".visible .entry reversed(.param .u64 from, .param .u64 to, .param .u32 count)\n{\n"                   \
+	"\t.reg .b64 %a<5>; .reg .b32 %r<8>; .reg .pred %p;\n"                                                 \
+	"\tld.param.u64 %a1, [from]; ld.param.u64 %a2, [to]; ld.param.u32 %r1, [count];\n"                     \
+	"\tmov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.u32 %r5, %r2, %r3, %r4;\n" \
+	"\tsetp.ge.u32 %p, %r5, %r1; @%p ret;\n"                                                               \
+	"\tsub.u32 %r6, %r1, %r5; sub.u32 %r6, %r6, 1;\n"                                                      \
+	"\tmul.wide.u32 %a3, %r6, 4; add.u64 %a3, %a1, %a3; ld.global.u32 %r7, [%a3]; add.u32 %r7, %r7, 1;\n"  \
 	"\tmul.wide.u32 %a4, %r5, 4; add.u64 %a4, %a2, %a4; st.global.u32 [%a4], %r7;\n\tret;\n}\n"
 
 /* What may be raised to the instruction's version and target, and what may not. */
@@ -60,7 +60,8 @@ static void row_close(struct row *row)
 }
 
 /* The global range must live as long as the command. */
-static struct backend_command next(struct row *row, const uint64_t *global, struct backend_kernel *kernel)
+static struct backend_command next(struct row *row, const uint64_t *global,
+				   struct backend_kernel *kernel)
 {
 	*cuda_kernel_pace(kernel) = short_and_known;
 	return launch_command(kernel, 1, global, row->arguments[row->launches++ % 2], 3);
@@ -72,11 +73,12 @@ static void expect_all(struct row *row)
 	uint32_t *words = malloc(4u * row->count), wrong = 0;
 
 	cr_assert_not_null(words);
-	fixture_read(&row->run.fixture, row->memories[row->launches % 2], 0, words, 4u * row->count);
+	fixture_read(&row->run.fixture, row->memories[row->launches % 2], 0, words,
+		     4u * row->count);
 	for (uint32_t i = 0; i < row->count; i++)
 		wrong += words[i] != row->launches;
-	cr_assert_eq(wrong, 0, "%u of %u words are not %u, the first is %u", wrong, row->count, row->launches,
-		     words[0]);
+	cr_assert_eq(wrong, 0, "%u of %u words are not %u, the first is %u", wrong, row->count,
+		     row->launches, words[0]);
 	free(words);
 }
 
@@ -86,7 +88,8 @@ static uint64_t overlapped(void)
 }
 
 /* Chains of every length, on a lane. */
-static void launch_rows(struct row *row, struct backend_kernel *const *kernels, uint32_t kernel_count)
+static void launch_rows(struct row *row, struct backend_kernel *const *kernels,
+			uint32_t kernel_count)
 {
 	const uint32_t rounds = run_is_real() ? 200 : 2;
 	const uint64_t global = row->count;
@@ -95,7 +98,8 @@ static void launch_rows(struct row *row, struct backend_kernel *const *kernels, 
 	for (uint32_t round = 0; round < rounds; round++) {
 		uint64_t sequence = 0;
 		for (uint32_t i = 0; i < 16 + 8 + 4 + 2; i++) {
-			const struct backend_command command = next(row, &global, kernels[i % kernel_count]);
+			const struct backend_command command =
+				next(row, &global, kernels[i % kernel_count]);
 			sequence = fixture_submit(fixture, 1, &command);
 		}
 		fixture_wait(fixture, 1, sequence);
@@ -121,7 +125,8 @@ Test(cuda_overlap, F1_kernels_in_a_row_see_what_those_before_them_wrote)
 		double_check(true);
 }
 
-/* A kernel that does not wait by itself is started when the one before it is over, also between others that do. */
+/* A kernel that does not wait by itself is started when the one before it is over, also between
+ * others that do. */
 Test(cuda_overlap, F1_a_kernel_that_does_not_wait_begins_when_all_before_it_is_over)
 {
 	struct row row;
@@ -132,7 +137,8 @@ Test(cuda_overlap, F1_a_kernel_that_does_not_wait_begins_when_all_before_it_is_o
 	struct fixture *fixture = &row.run.fixture;
 	struct backend_program *program = fixture_build(fixture, BACKEND_SOURCE_PTX, old, "");
 	kernels[0] = row.run.kernel;
-	cr_assert_eq(fixture->ops->kernel_create(program, "reversed", &kernels[1], &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->kernel_create(program, "reversed", &kernels[1], &fault), 0, "%s",
+		     fault.text);
 	launch_rows(&row, kernels, 2);
 	cr_assert_eq(overlapped(), 0);
 	launch_rows(&row, &kernels[1], 1);
@@ -144,7 +150,8 @@ Test(cuda_overlap, F1_a_kernel_that_does_not_wait_begins_when_all_before_it_is_o
 		double_check(true);
 }
 
-/* A row, in the middle of which two kernels come after one and one after two: there every edge is a whole one. */
+/* A row, in the middle of which two kernels come after one and one after two: there every edge is a
+ * whole one. */
 Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 {
 	struct row row;
@@ -159,7 +166,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 		const struct backend_command command = next(&row, &global, row.run.kernel);
 		node = graph_node(fixture, graph, &command, &node, i > 0);
 		if (i == 19) {
-			/* The same once more, beside it: of no words, so that only edges are added. */
+			/* The same once more, beside it: of no words, so that only edges are added.
+			 */
 			struct backend_command beside = command;
 			uint32_t ends[2] = {node, 0}, before = node - 1;
 			beside.launch.global[0] = 1;
@@ -174,7 +182,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 	const uint64_t before = overlapped();
 	graph_run(fixture, graph);
 	expect_all(&row);
-	/* 42 kernels: not the first, the second that comes after one, and the one that comes after two. */
+	/* 42 kernels: not the first, the second that comes after one, and the one that comes after
+	 * two. */
 	cr_assert_eq(overlapped() - before, run_is_real() ? 0 : 39);
 	fixture->ops->graph_free(graph);
 	row_close(&row);
@@ -182,7 +191,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 		double_check(true);
 }
 
-/* What begins while the one before it ends relies on that one to wait: the engine makes such a graph anew. */
+/* What begins while the one before it ends relies on that one to wait: the engine makes such a
+ * graph anew. */
 Test(cuda_overlap, R3_kernels_that_overlap_are_not_skipped_in_place)
 {
 	struct row row;
@@ -200,7 +210,8 @@ Test(cuda_overlap, R3_kernels_that_overlap_are_not_skipped_in_place)
 	}
 	graph_finish(fixture, graph, true);
 	for (uint32_t i = 0; i < 3; i++)
-		cr_assert_eq(fixture->ops->graph_update(graph, i, &nothing, &fault), -EOPNOTSUPP, "node %u", i);
+		cr_assert_eq(fixture->ops->graph_update(graph, i, &nothing, &fault), -EOPNOTSUPP,
+			     "node %u", i);
 	graph_run(fixture, graph);
 	expect_all(&row);
 	fixture->ops->graph_free(graph);

@@ -1,4 +1,5 @@
-/* Multiprocessors set apart for the latency class: which kernels run where, when lanes move, and what is refused. */
+/* Multiprocessors set apart for the latency class: which kernels run where, when lanes move, and
+ * what is refused. */
 #include "cuda_double.h"
 #include "cuda/driver/entries.h"
 #include "cuda/lane/lane.h"
@@ -34,7 +35,8 @@ static void open_with(struct fixture *fixture, const char *option)
 
 	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
 	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
+		     fault.text);
 }
 
 static void make_latency_lane(struct fixture *fixture)
@@ -43,8 +45,9 @@ static void make_latency_lane(struct fixture *fixture)
 	struct backend_fault fault = {0};
 
 	fixture->ops->lane_free(lane->lane);
-	cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_LATENCY, &lane->lane, &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_LATENCY, &lane->lane,
+					       &fault),
+		     0, "%s", fault.text);
 }
 
 static void scene_open(struct scene *scene, const char *option)
@@ -68,7 +71,8 @@ static void scene_close(struct scene *scene)
 	double_check(true);
 }
 
-/* The engine tells the device, and gives it a quiet moment if it wants one. How many are set apart then. */
+/* The engine tells the device, and gives it a quiet moment if it wants one. How many are set apart
+ * then. */
 static uint32_t want(struct scene *scene, bool is_wanted)
 {
 	const struct backend_ops *ops = scene->fixture.ops;
@@ -80,7 +84,8 @@ static uint32_t want(struct scene *scene, bool is_wanted)
 	return ops->latency_units(scene->fixture.device);
 }
 
-static uint64_t increment(struct scene *scene, uint32_t lane, const struct backend_launch_properties *properties)
+static uint64_t increment(struct scene *scene, uint32_t lane,
+			  const struct backend_launch_properties *properties)
 {
 	const uint64_t global = COUNT;
 	const struct backend_argument arguments[] = {global_argument(scene->memory)};
@@ -95,9 +100,11 @@ static uint64_t increment(struct scene *scene, uint32_t lane, const struct backe
 static void expect_where(const char *name, uint64_t first, uint64_t count)
 {
 	for (size_t i = double_records(records); i > 0; i--) {
-		if (records[i - 1].kind != FAKE_CUDA_LAUNCH || strcmp(records[i - 1].text, name) != 0)
+		if (records[i - 1].kind != FAKE_CUDA_LAUNCH ||
+		    strcmp(records[i - 1].text, name) != 0)
 			continue;
-		cr_assert_eq(records[i - 1].address, first, "from %llu on", (unsigned long long)records[i - 1].address);
+		cr_assert_eq(records[i - 1].address, first, "from %llu on",
+			     (unsigned long long)records[i - 1].address);
 		cr_assert_eq(records[i - 1].size_bytes, count, "on %llu",
 			     (unsigned long long)records[i - 1].size_bytes);
 		return;
@@ -169,7 +176,8 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	expect_sum(&scene);
 	cr_assert_eq(double_count("green_contexts_created"), 6);
-	cr_assert_eq(scene.fixture.device->lanes->chains_refused, 0, "what is not asked for is not refused");
+	cr_assert_eq(scene.fixture.device->lanes->chains_refused, 0,
+		     "what is not asked for is not refused");
 	cr_assert_eq(double_count("green_contexts"), 0);
 	scene_close(&scene);
 }
@@ -185,7 +193,8 @@ Test(cuda_partition, F1_what_is_sent_stays_in_order)
 	for (uint32_t round = 0; round < 12; round++) {
 		const uint64_t global = COUNT;
 		const struct backend_argument arguments[] = {global_argument(scene.memory)};
-		const struct backend_command command = launch_command(scene.increment, 1, &global, arguments, 1);
+		const struct backend_command command =
+			launch_command(scene.increment, 1, &global, arguments, 1);
 		for (uint32_t i = 0; i <= round; i++)
 			last = increment(&scene, 0, NULL);
 		last = fixture_submit_after(&scene.fixture, LATENCY, &command, 0, last);
@@ -198,7 +207,8 @@ Test(cuda_partition, F1_what_is_sent_stays_in_order)
 	scene_close(&scene);
 }
 
-/* What the device says of itself holds with a part set apart: so what the part has no room for runs on all of it. */
+/* What the device says of itself holds with a part set apart: so what the part has no room for runs
+ * on all of it. */
 Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on_the_whole)
 {
 	static const struct backend_launch_properties together = {.cooperative = true};
@@ -210,9 +220,11 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	scene_open(&scene, "latency_multiprocessors=8");
 	begin(&scene);
 	const uint32_t units = scene.fixture.facts->max_compute_units;
-	cr_assert_eq(scene.fixture.ops->kernel_occupancy(scene.increment, local, 0, &before, &fault), 0);
+	cr_assert_eq(
+		scene.fixture.ops->kernel_occupancy(scene.increment, local, 0, &before, &fault), 0);
 	cr_assert_eq(want(&scene, true), 8);
-	cr_assert_eq(scene.fixture.ops->kernel_occupancy(scene.increment, local, 0, &after, &fault), 0);
+	cr_assert_eq(scene.fixture.ops->kernel_occupancy(scene.increment, local, 0, &after, &fault),
+		     0);
 	cr_assert_eq(after.max_cooperative_groups, before.max_cooperative_groups);
 	cr_assert_eq(scene.fixture.facts->max_compute_units, units);
 	/* 1000 work-items in groups of the backend's choice fit eight. */
@@ -222,7 +234,8 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	const uint64_t global = 256ull * after.max_cooperative_groups, group = 256;
 	struct backend_memory *large = fixture_memory(&scene.fixture, global * 4, NULL);
 	const uint32_t value = 7;
-	const struct backend_argument arguments[] = {global_argument(large), value_argument(&value, 4)};
+	const struct backend_argument arguments[] = {global_argument(large),
+						     value_argument(&value, 4)};
 	struct backend_command command = launch_command(scene.fill, 1, &global, arguments, 2);
 	command.launch.local[0] = group;
 	command.launch.properties = &together;
@@ -240,7 +253,8 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	scene_close(&scene);
 }
 
-/* Its kernels run where their functions belong: on the whole, and in the lane's order all the same. */
+/* Its kernels run where their functions belong: on the whole, and in the lane's order all the same.
+ */
 Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 {
 	struct backend_graph *graph = NULL;
@@ -252,16 +266,18 @@ Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 	begin(&scene);
 	const uint64_t global = COUNT;
 	const struct backend_argument arguments[] = {global_argument(scene.memory)};
-	const struct backend_command step = launch_command(scene.increment, 1, &global, arguments, 1);
+	const struct backend_command step =
+		launch_command(scene.increment, 1, &global, arguments, 1);
 	cr_assert_eq(scene.fixture.ops->graph_create(scene.fixture.device, &graph, &fault), 0);
-	cr_assert_eq(scene.fixture.ops->graph_add(graph, &step, NULL, 0, &node, &fault), 0, "%s", fault.text);
+	cr_assert_eq(scene.fixture.ops->graph_add(graph, &step, NULL, 0, &node, &fault), 0, "%s",
+		     fault.text);
 	cr_assert_eq(scene.fixture.ops->graph_finish(graph, false, &fault), 0, "%s", fault.text);
 	cr_assert_eq(want(&scene, true), 8);
 	for (int i = 0; i < 20; i++) {
 		(void)increment(&scene, LATENCY, NULL);
-		uint64_t last =
-			fixture_submit(&scene.fixture, LATENCY,
-				       &(struct backend_command){.kind = BACKEND_COMMAND_GRAPH, .graph = graph});
+		uint64_t last = fixture_submit(
+			&scene.fixture, LATENCY,
+			&(struct backend_command){.kind = BACKEND_COMMAND_GRAPH, .graph = graph});
 		scene.increments++;
 		if (i == 19) {
 			fixture_wait(&scene.fixture, LATENCY, last);
@@ -323,8 +339,8 @@ Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 	cr_assert_eq(want(&scene, true), 8);
 	(void)increment(&scene, LATENCY, NULL);
 	const struct backend_ops *ops = scene.fixture.ops;
-	cr_assert_eq(ops->native_get(scene.fixture.device, BACKEND_NATIVE_QUEUE, scene.fixture.lanes[LATENCY].lane,
-				     &before, &fault),
+	cr_assert_eq(ops->native_get(scene.fixture.device, BACKEND_NATIVE_QUEUE,
+				     scene.fixture.lanes[LATENCY].lane, &before, &fault),
 		     0, "%s", fault.text);
 	fixture_wait(&scene.fixture, LATENCY, increment(&scene, LATENCY, NULL));
 	expect_where("increment_u32", 0, MULTIPROCESSORS);
@@ -332,8 +348,8 @@ Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 	cr_assert_eq(want(&scene, true), 8);
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	expect_lane(&scene, 0, 8, MULTIPROCESSORS - 8);
-	cr_assert_eq(ops->native_get(scene.fixture.device, BACKEND_NATIVE_QUEUE, scene.fixture.lanes[LATENCY].lane,
-				     &after, &fault),
+	cr_assert_eq(ops->native_get(scene.fixture.device, BACKEND_NATIVE_QUEUE,
+				     scene.fixture.lanes[LATENCY].lane, &after, &fault),
 		     0, "%s", fault.text);
 	cr_assert_eq(before, after);
 	expect_sum(&scene);

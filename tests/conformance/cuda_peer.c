@@ -1,4 +1,5 @@
-/* Copies from one GPU to another, by each way, with equal results (F6). Needs two devices, or the driver's double. */
+/* Copies from one GPU to another, by each way, with equal results (F6). Needs two devices, or the
+ * driver's double. */
 #include "cuda_memory_support.h"
 
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static bool open_two(struct gpu *gpu, const char *const *options)
 	return true;
 }
 
-/* Both directions, a few sizes; of the largest there are several blocks and a piece where a copy goes by blocks. */
+/* Both directions, a few sizes; of the largest there are several blocks and a piece where a copy
+ * goes by blocks. */
 static void copy_between(struct gpu *gpu, enum backend_export_kind kind, bool large)
 {
 	const uint64_t sizes[] = {1, 777, large ? 17 * MIB + 7 : 65536 + 1};
@@ -38,17 +40,22 @@ static void copy_between(struct gpu *gpu, enum backend_export_kind kind, bool la
 		for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 			gpu_pattern(bytes, sizes[i], i + from);
 			gpu_write(gpu, source, 13, bytes, sizes[i]);
-			/* Everything of one lane: what was before, the copy, and what comes after it. */
-			const struct backend_command clear = gpu_fill(destination, 0, most, "\xee", 1);
-			const struct backend_command copy = gpu_copy(source, 13, destination, 5, sizes[i]);
-			const struct backend_command after = gpu_fill(destination, 5 + sizes[i], 1, "\x77", 1);
+			/* Everything of one lane: what was before, the copy, and what comes after
+			 * it. */
+			const struct backend_command clear =
+				gpu_fill(destination, 0, most, "\xee", 1);
+			const struct backend_command copy =
+				gpu_copy(source, 13, destination, 5, sizes[i]);
+			const struct backend_command after =
+				gpu_fill(destination, 5 + sizes[i], 1, "\x77", 1);
 			(void)gpu_submit(gpu, to, 0, &clear);
 			(void)gpu_submit(gpu, to, 0, &copy);
 			gpu_do(gpu, to, 0, &after);
 			gpu_read(gpu, destination, 0, bytes, sizes[i] + 10);
 			cr_assert(gpu_is_all(bytes, 5, 0xee));
-			cr_assert(gpu_has_pattern(bytes + 5, sizes[i], i + from), "%llu bytes from %u to %u",
-				  (unsigned long long)sizes[i], from, to);
+			cr_assert(gpu_has_pattern(bytes + 5, sizes[i], i + from),
+				  "%llu bytes from %u to %u", (unsigned long long)sizes[i], from,
+				  to);
 			cr_assert_eq(bytes[5 + sizes[i]], 0x77);
 			cr_assert(gpu_is_all(bytes + 6 + sizes[i], 4, 0xee));
 		}
@@ -58,13 +65,14 @@ static void copy_between(struct gpu *gpu, enum backend_export_kind kind, bool la
 	free(bytes);
 }
 
-static unsigned char *usm_of(struct gpu *gpu, uint32_t device, enum backend_usm_kind kind, uint64_t bytes)
+static unsigned char *usm_of(struct gpu *gpu, uint32_t device, enum backend_usm_kind kind,
+			     uint64_t bytes)
 {
 	struct backend_fault fault = {0};
 	void *pointer = NULL;
 
-	cr_assert_eq(gpu->ops->usm_alloc(gpu->devices[device], kind, bytes, 0, &pointer, &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(gpu->ops->usm_alloc(gpu->devices[device], kind, bytes, 0, &pointer, &fault), 0,
+		     "%s", fault.text);
 	return pointer;
 }
 
@@ -77,7 +85,8 @@ static void copy_usm_between(struct gpu *gpu)
 	for (uint32_t from = 0; from < 2; from++) {
 		unsigned char *source = usm_of(gpu, from, BACKEND_USM_DEVICE, bytes);
 		unsigned char *destination = usm_of(gpu, 1 - from, BACKEND_USM_DEVICE, bytes);
-		struct backend_command copy = {.kind = BACKEND_COMMAND_USM_COPY, .usm = {.size_bytes = bytes}};
+		struct backend_command copy = {.kind = BACKEND_COMMAND_USM_COPY,
+					       .usm = {.size_bytes = bytes}};
 		gpu_pattern(pages, bytes, 40 + from);
 		copy.usm.destination = source;
 		copy.usm.source = pages;
@@ -89,7 +98,8 @@ static void copy_usm_between(struct gpu *gpu)
 		copy.usm.destination = pages;
 		copy.usm.source = destination;
 		gpu_do(gpu, 1 - from, 0, &copy);
-		cr_assert(gpu_has_pattern(pages, bytes, 40 + from), "USM from %u to %u", from, 1 - from);
+		cr_assert(gpu_has_pattern(pages, bytes, 40 + from), "USM from %u to %u", from,
+			  1 - from);
 		gpu->ops->usm_free(gpu->devices[from], BACKEND_USM_DEVICE, source);
 		gpu->ops->usm_free(gpu->devices[1 - from], BACKEND_USM_DEVICE, destination);
 	}
@@ -166,7 +176,8 @@ Test(cuda_peer, F6_the_first_way_that_works)
 	cr_assert_eq(gpu.backend->library.cuDeviceCanAccessPeer(&can, gpu.devices[0]->facts->device,
 								gpu.devices[1]->facts->device),
 		     CUDA_SUCCESS);
-	cr_assert_eq(cuda_peer_path_of(gpu.devices[0], gpu.devices[1]), can ? CUDA_PEER_DIRECT : CUDA_PEER_COPY);
+	cr_assert_eq(cuda_peer_path_of(gpu.devices[0], gpu.devices[1]),
+		     can ? CUDA_PEER_DIRECT : CUDA_PEER_COPY);
 	gpu_close(&gpu);
 }
 
@@ -191,7 +202,8 @@ Test(cuda_peer, F6_the_next_way_where_one_does_not_exist)
 		for (size_t i = 0; i <= last; i++)
 			gpu_command(&gpu, steps[i].line);
 		copy_between(&gpu, BACKEND_EXPORT_NONE, false);
-		cr_assert_eq(cuda_peer_path_of(gpu.devices[0], gpu.devices[1]), steps[last].expected);
+		cr_assert_eq(cuda_peer_path_of(gpu.devices[0], gpu.devices[1]),
+			     steps[last].expected);
 		gpu_command(&gpu, "forget");
 		gpu_close(&gpu);
 	}

@@ -1,4 +1,5 @@
-/* Rules of the CUDA backend that only the driver sees: which streams, which contexts, who waits for whom. */
+/* Rules of the CUDA backend that only the driver sees: which streams, which contexts, who waits for
+ * whom. */
 #include "cuda_double.h"
 #include "cuda/driver/entries.h"
 #include "cuda/lane/pace.h"
@@ -17,11 +18,11 @@ TestSuite(cuda_rules, .timeout = 60);
 
 static struct fake_cuda_record records[DOUBLE_RECORDS];
 
-static struct backend_command transfer(enum backend_command_kind kind, struct backend_memory *memory, void *host,
-				       uint64_t size)
+static struct backend_command transfer(enum backend_command_kind kind,
+				       struct backend_memory *memory, void *host, uint64_t size)
 {
-	return (struct backend_command){.kind = kind,
-					.transfer = {.memory = memory, .size_bytes = size, .host = host}};
+	return (struct backend_command){
+		.kind = kind, .transfer = {.memory = memory, .size_bytes = size, .host = host}};
 }
 
 /* Which streams kernels of that name ran on, by bits. */
@@ -36,7 +37,8 @@ static uint64_t streams_of(const char *name)
 	return streams;
 }
 
-/* Single launches and chains, copies between them, waits for another lane: all of a lane is on one stream. */
+/* Single launches and chains, copies between them, waits for another lane: all of a lane is on one
+ * stream. */
 Test(cuda_rules, F1_a_lane_is_one_stream)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -51,11 +53,14 @@ Test(cuda_rules, F1_a_lane_is_one_stream)
 	struct backend_kernel *increment = fixture_kernel(&fixture, "increment_u32");
 	struct backend_kernel *fill = fixture_kernel(&fixture, "fill_u32");
 	const struct backend_argument mine[] = {global_argument(memory)};
-	const struct backend_argument theirs[] = {global_argument(beside), value_argument(&value, 4)};
+	const struct backend_argument theirs[] = {global_argument(beside),
+						  value_argument(&value, 4)};
 	const struct backend_command work = launch_command(increment, 1, &global, mine, 1);
 	const struct backend_command foreign = launch_command(fill, 1, &global, theirs, 2);
-	const struct backend_command write = transfer(BACKEND_COMMAND_WRITE, memory, words, COUNT * 4);
-	const struct backend_command read = transfer(BACKEND_COMMAND_READ, memory, words, COUNT * 4);
+	const struct backend_command write =
+		transfer(BACKEND_COMMAND_WRITE, memory, words, COUNT * 4);
+	const struct backend_command read =
+		transfer(BACKEND_COMMAND_READ, memory, words, COUNT * 4);
 
 	(void)fixture_submit(&fixture, 0, &write);
 	for (unsigned round = 0; round < 20; round++) {
@@ -92,8 +97,9 @@ Test(cuda_rules, F3_a_thousand_lanes_one_after_the_other_share_few_streams)
 	uint64_t before = double_count("streams_created");
 	for (unsigned i = 0; i < 1000; i++) {
 		struct backend_lane *lane = NULL;
-		cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_COMPUTE, &lane, &fault), 0, "%s",
-			     fault.text);
+		cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_COMPUTE, &lane,
+						      &fault),
+			     0, "%s", fault.text);
 		fixture.ops->lane_free(lane);
 	}
 	cr_assert_leq(double_count("streams_created") - before, fixture.facts->preferred_lanes + 4);
@@ -101,7 +107,8 @@ Test(cuda_rules, F3_a_thousand_lanes_one_after_the_other_share_few_streams)
 	double_check(true);
 }
 
-/* A long kernel of somebody; memory that it does not use comes and goes, filled, copied and read back. */
+/* A long kernel of somebody; memory that it does not use comes and goes, filled, copied and read
+ * back. */
 Test(cuda_rules, F7_F8_nobody_waits_for_the_kernel_of_another)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -113,8 +120,10 @@ Test(cuda_rules, F7_F8_nobody_waits_for_the_kernel_of_another)
 	struct backend_memory *long_memory = fixture_memory(&fixture, COUNT * 4, NULL);
 	struct backend_kernel *fill = fixture_kernel(&fixture, "fill_u32");
 	struct backend_kernel *increment = fixture_kernel(&fixture, "increment_u32");
-	const struct backend_argument long_arguments[] = {global_argument(long_memory), value_argument(&value, 4)};
-	const struct backend_command long_launch = launch_command(fill, 1, &global, long_arguments, 2);
+	const struct backend_argument long_arguments[] = {global_argument(long_memory),
+							  value_argument(&value, 4)};
+	const struct backend_command long_launch =
+		launch_command(fill, 1, &global, long_arguments, 2);
 
 	double_command("gate close fill_u32 1");
 	uint64_t held = fixture_submit(&fixture, 1, &long_launch);
@@ -124,10 +133,13 @@ Test(cuda_rules, F7_F8_nobody_waits_for_the_kernel_of_another)
 	for (uint32_t i = 0; i < 1000; i++) {
 		struct backend_memory *memory = fixture_memory(&fixture, COUNT * 4, NULL);
 		const struct backend_argument arguments[] = {global_argument(memory)};
-		const struct backend_command launch = launch_command(increment, 1, &global, arguments, 1);
-		const struct backend_command set = {
-			.kind = BACKEND_COMMAND_FILL,
-			.fill = {.memory = memory, .size_bytes = COUNT * 4, .pattern = &i, .pattern_bytes = 4}};
+		const struct backend_command launch =
+			launch_command(increment, 1, &global, arguments, 1);
+		const struct backend_command set = {.kind = BACKEND_COMMAND_FILL,
+						    .fill = {.memory = memory,
+							     .size_bytes = COUNT * 4,
+							     .pattern = &i,
+							     .pattern_bytes = 4}};
 		(void)fixture_submit(&fixture, 0, &set);
 		(void)fixture_submit(&fixture, 0, &launch);
 		if (i % 50 == 0) {
@@ -151,7 +163,8 @@ Test(cuda_rules, F7_F8_nobody_waits_for_the_kernel_of_another)
 	double_check(true);
 }
 
-/* Freed while a command that uses it waits behind the held kernel: it goes when that is done, and not before. */
+/* Freed while a command that uses it waits behind the held kernel: it goes when that is done, and
+ * not before. */
 Test(cuda_rules, F7_memory_is_freed_in_order)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -161,14 +174,17 @@ Test(cuda_rules, F7_memory_is_freed_in_order)
 	fixture_open(&fixture, 0);
 	struct backend_memory *memory = fixture_memory(&fixture, COUNT * 4, NULL);
 	struct backend_kernel *fill = fixture_kernel(&fixture, "fill_u32");
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, 4)};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&value, 4)};
 	const struct backend_command launch = launch_command(fill, 1, &global, arguments, 2);
 	for (unsigned i = 0; i < 200; i++) {
 		struct backend_memory *more = fixture_memory(&fixture, COUNT * 4, NULL);
-		const struct backend_argument use[] = {global_argument(more), value_argument(&value, 4)};
+		const struct backend_argument use[] = {global_argument(more),
+						       value_argument(&value, 4)};
 		const struct backend_command on_more = launch_command(fill, 1, &global, use, 2);
 		(void)fixture_submit(&fixture, i % TEST_LANES, &launch);
-		fixture_wait(&fixture, i % TEST_LANES, fixture_submit(&fixture, i % TEST_LANES, &on_more));
+		fixture_wait(&fixture, i % TEST_LANES,
+			     fixture_submit(&fixture, i % TEST_LANES, &on_more));
 		fixture.ops->memory_free(more);
 	}
 	fixture.ops->kernel_free(fill);
@@ -180,15 +196,19 @@ Test(cuda_rules, F7_memory_is_freed_in_order)
 Test(cuda_rules, F11_functions_are_loaded_before_they_are_launched)
 {
 	struct fixture fixture = {.wake_fd = -1};
-	static const char *const names[] = {"fill_u32", "linear_id_u32", "increment_u32", "add_u32", "copy_u32", "mix_u32"};
+	static const char *const names[] = {"fill_u32", "linear_id_u32", "increment_u32",
+					    "add_u32",  "copy_u32",      "mix_u32"};
 	const uint64_t global = COUNT;
 	const uint32_t value = 1;
 
 	fixture_open(&fixture, 0);
-	uint64_t at_opening = double_count("lazy_loads"); /* when nothing else runs that it could wait for */
+	uint64_t at_opening =
+		double_count("lazy_loads"); /* when nothing else runs that it could wait for */
 	struct backend_memory *memory = fixture_memory(&fixture, COUNT * 4, NULL);
-	const struct backend_argument to = global_argument(memory), number = value_argument(&value, 4);
-	const struct backend_argument lists[][3] = {{to, number}, {to}, {to}, {to, to}, {to, to}, {to, to, number}};
+	const struct backend_argument to = global_argument(memory),
+				      number = value_argument(&value, 4);
+	const struct backend_argument lists[][3] = {{to, number}, {to},     {to},
+						    {to, to},     {to, to}, {to, to, number}};
 	for (unsigned i = 0; i < 6; i++) {
 		struct backend_kernel *kernel = fixture_kernel(&fixture, names[i]);
 		struct backend_kernel_facts facts;
@@ -258,8 +278,8 @@ Test(cuda_rules, a_hostile_environment_does_not_reach_the_driver)
 }
 
 /*
- * Kernels come and go, and their templates stay: the driver never meets a function in them whose module is gone, and no
- * module stays for a template's sake once nobody else has it.
+ * Kernels come and go, and their templates stay: the driver never meets a function in them whose
+ * module is gone, and no module stays for a template's sake once nobody else has it.
  */
 Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
 {
@@ -270,22 +290,26 @@ Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
 
 	fixture_open(&fixture, 0);
 	struct backend_memory *memory = fixture_memory(&fixture, COUNT * 4, NULL);
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&value, sizeof(value))};
 	at_opening = double_count("modules");
 	for (uint32_t round = 0; round < 6; round++) {
-		struct backend_program *program =
-			fixture_build(&fixture, conformance_target.source_kind, conformance_target.source, "");
+		struct backend_program *program = fixture_build(
+			&fixture, conformance_target.source_kind, conformance_target.source, "");
 		struct backend_kernel *fill = NULL, *increment = NULL;
 		struct backend_fault fault = {0};
 		uint64_t sequence = 0;
 		/* That of the round before went when this one came. */
 		cr_assert_eq(double_count("modules"), at_opening + 1);
-		cr_assert_eq(fixture.ops->kernel_create(program, "fill_u32", &fill, &fault), 0, "%s", fault.text);
-		cr_assert_eq(fixture.ops->kernel_create(program, "increment_u32", &increment, &fault), 0, "%s",
-			     fault.text);
+		cr_assert_eq(fixture.ops->kernel_create(program, "fill_u32", &fill, &fault), 0,
+			     "%s", fault.text);
+		cr_assert_eq(
+			fixture.ops->kernel_create(program, "increment_u32", &increment, &fault), 0,
+			"%s", fault.text);
 		*cuda_kernel_pace(fill) = *cuda_kernel_pace(increment) = short_and_known;
 		const struct backend_command first = launch_command(fill, 1, &global, arguments, 2),
-					     second = launch_command(increment, 1, &global, arguments, 1);
+					     second = launch_command(increment, 1, &global,
+								     arguments, 1);
 		/* Chains of several lengths, on two lanes. */
 		for (uint32_t i = 0; i < 1 + round * 7; i++) {
 			(void)fixture_submit(&fixture, 1 + i % 2, &first);
@@ -295,7 +319,10 @@ Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
 		if (round % 3 == 0)
 			fixture.ops->kernel_free(fill);
 		fixture_wait(&fixture, 1, sequence);
-		fixture_wait(&fixture, 2, fixture_submit(&fixture, 2, &(struct backend_command){.kind = BACKEND_COMMAND_NOP}));
+		fixture_wait(
+			&fixture, 2,
+			fixture_submit(&fixture, 2,
+				       &(struct backend_command){.kind = BACKEND_COMMAND_NOP}));
 		if (round % 3 != 0)
 			fixture.ops->kernel_free(fill);
 		fixture.ops->kernel_free(increment);

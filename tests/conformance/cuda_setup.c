@@ -1,4 +1,5 @@
-/* How the CUDA backend sets the driver up: stack, flags of contexts, priorities of streams, what is kept of compiled code. */
+/* How the CUDA backend sets the driver up: stack, flags of contexts, priorities of streams, what is
+ * kept of compiled code. */
 #include "cuda_double.h"
 #include "cuda/driver/entries.h"
 #include "cuda/memory/state.h"
@@ -22,12 +23,14 @@ TestSuite(cuda_setup, .timeout = 60);
 static void open_with(struct fixture *fixture, const char *option, const char *cache_directory)
 {
 	const char *const options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
-	const struct backend_settings settings = {.cache_directory = cache_directory, .options = options};
+	const struct backend_settings settings = {.cache_directory = cache_directory,
+						  .options = options};
 	struct backend_fault fault = {0};
 
 	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
 	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
+		     fault.text);
 }
 
 Test(cuda_setup, stack_bytes_is_the_stack_of_the_work_items_of_a_device)
@@ -119,7 +122,8 @@ static int priority_of(const struct fixture *fixture, CUstream stream)
 	return priority;
 }
 
-/* What the backend does for itself, on streams of its own, shares no queue to the device with the lanes. */
+/* What the backend does for itself, on streams of its own, shares no queue to the device with the
+ * lanes. */
 Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 {
 	static const enum backend_lane_kind kinds[] = {BACKEND_LANE_COMPUTE, BACKEND_LANE_COPY_IN,
@@ -131,23 +135,26 @@ Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 	open_with(&fixture, NULL, NULL);
 	fixture_open(&fixture, 0);
 	const struct cuda_memory_state *memory = fixture.device->memory;
-	cr_assert_eq(fixture.backend->library.cuCtxGetStreamPriorityRange(&least, &greatest), CUDA_SUCCESS);
+	cr_assert_eq(fixture.backend->library.cuCtxGetStreamPriorityRange(&least, &greatest),
+		     CUDA_SUCCESS);
 	cr_assert_lt(greatest, least);
 	cr_assert_eq(priority_of(&fixture, memory->stream), greatest);
 	cr_assert_eq(priority_of(&fixture, memory->zero_stream), greatest);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		for (unsigned again = 0; again < 2; again++) { /* made, then from the pool */
 			struct backend_lane *lane = NULL;
-			cr_assert_eq(fixture.ops->lane_create(fixture.device, kinds[i], &lane, &fault), 0, "%s",
-				     fault.text);
+			cr_assert_eq(
+				fixture.ops->lane_create(fixture.device, kinds[i], &lane, &fault),
+				0, "%s", fault.text);
 			cr_assert_eq(priority_of(&fixture, lane->stream), least);
 			fixture.ops->lane_free(lane);
 		}
 	/* The latency class comes before all other lanes. */
 	for (unsigned again = 0; again < 2; again++) {
 		struct backend_lane *lane = NULL;
-		cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_LATENCY, &lane, &fault), 0, "%s",
-			     fault.text);
+		cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_LATENCY, &lane,
+						      &fault),
+			     0, "%s", fault.text);
 		cr_assert_lt(priority_of(&fixture, lane->stream), least);
 		cr_assert_gt(priority_of(&fixture, lane->stream), greatest);
 		fixture.ops->lane_free(lane);
@@ -162,8 +169,8 @@ struct kept {
 };
 
 /*
- * `later`: as an engine that was there before its user, with a name that leads to a folder of its own, and to the user's when the user
- * is known.
+ * `later`: as an engine that was there before its user, with a name that leads to a folder of its
+ * own, and to the user's when the user is known.
  */
 static void be_engine(const char *cache, const char *later, struct kept *kept_out)
 {
@@ -179,7 +186,8 @@ static void be_engine(const char *cache, const char *later, struct kept *kept_ou
 		char early[] = "/tmp/cuda_setup_early_XXXXXX", command[128];
 		cr_assert_not_null(mkdtemp(early));
 		cr_assert_eq(symlink(early, later), 0);
-		cr_assert_eq(conformance_target.ops->preload(&ahead, 1, &fault), 0, "%s", fault.text);
+		cr_assert_eq(conformance_target.ops->preload(&ahead, 1, &fault), 0, "%s",
+			     fault.text);
 		cr_assert_eq(unlink(later), 0);
 		(void)snprintf(command, sizeof(command), "rm -rf %s", early);
 		cr_assert_eq(system(command), 0);
@@ -189,7 +197,8 @@ static void be_engine(const char *cache, const char *later, struct kept *kept_ou
 	open_with(&fixture, NULL, cache);
 	fixture_open(&fixture, 0);
 	fixture.ops->kernel_free(fixture_kernel(&fixture, "fill_u32"));
-	*kept_out = (struct kept){double_count("jit_compiled") - ahead_compiled, double_count("jit_found"), ahead_compiled};
+	*kept_out = (struct kept){double_count("jit_compiled") - ahead_compiled,
+				  double_count("jit_found"), ahead_compiled};
 	fixture_close(&fixture);
 	double_check(!later);
 }
@@ -197,7 +206,8 @@ static void be_engine(const char *cache, const char *later, struct kept *kept_ou
 /* A process of its own, as every engine is. */
 static struct kept engine(const char *cache, const char *later)
 {
-	struct kept *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct kept *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status = -1;
 
 	cr_assert_neq(shared, MAP_FAILED);
@@ -208,7 +218,8 @@ static struct kept engine(const char *cache, const char *later)
 		_exit(0);
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the engine ended with %d", status);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the engine ended with %d",
+		  status);
 	struct kept kept = *shared;
 	(void)munmap(shared, sizeof(*shared));
 	return kept;
@@ -230,8 +241,10 @@ Test(cuda_setup, what_the_driver_has_compiled_is_found_by_the_next_engine)
 	struct kept adopted = engine(cache, later);
 	cr_assert_gt(adopted.ahead, 0);
 	cr_assert_eq(adopted.compiled, 0);
-	cr_assert_eq(adopted.found, next.found - adopted.ahead, "what was made ahead was not asked for again");
-	/* Another user's engine does not see it, and a folder that others can write is not believed. */
+	cr_assert_eq(adopted.found, next.found - adopted.ahead,
+		     "what was made ahead was not asked for again");
+	/* Another user's engine does not see it, and a folder that others can write is not
+	 * believed. */
 	cr_assert_eq(engine(other, NULL).compiled, first.compiled);
 	cr_assert_eq(chmod(cache, 0777), 0);
 	struct kept exposed = engine(cache, NULL);

@@ -1,6 +1,6 @@
 /*
- * Memory and events of the CUDA backend that processes share (F10). The other process is forked before either has touched
- * the driver.
+ * Memory and events of the CUDA backend that processes share (F10). The other process is forked
+ * before either has touched the driver.
  */
 #include "cuda_memory_support.h"
 
@@ -59,7 +59,8 @@ static void receive_note(int socket, struct note *note)
 				 .msg_control = control.bytes,
 				 .msg_controllen = sizeof(control.bytes)};
 
-	cr_assert_eq(recvmsg(socket, &message, MSG_CMSG_CLOEXEC), (ssize_t)sizeof(*note), "the other process ended");
+	cr_assert_eq(recvmsg(socket, &message, MSG_CMSG_CLOEXEC), (ssize_t)sizeof(*note),
+		     "the other process ended");
 	note->shared.descriptor = -1;
 	const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 	if (head && head->cmsg_type == SCM_RIGHTS)
@@ -103,7 +104,8 @@ static void end_other(pid_t pid, int socket)
 
 	(void)close(socket);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the other process ended with %d", status);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the other process ended with %d",
+		  status);
 }
 
 static void kill_other(pid_t pid)
@@ -125,7 +127,8 @@ static void export_to(struct gpu *gpu, struct backend_memory *memory, int socket
 	close_fd(&note.shared.descriptor);
 }
 
-/* All that there is, granules to their end: what lies behind the exporter's bytes must not be somebody's. */
+/* All that there is, granules to their end: what lies behind the exporter's bytes must not be
+ * somebody's. */
 static struct backend_memory *import_from(struct gpu *gpu, int socket)
 {
 	struct backend_memory *memory = NULL;
@@ -134,8 +137,9 @@ static struct backend_memory *import_from(struct gpu *gpu, int socket)
 
 	receive_note(socket, &note);
 	cr_assert_eq(note.shared.size_bytes % (2 * MIB), 0);
-	cr_assert_eq(gpu->ops->memory_import(gpu->devices[0], &note.shared, note.shared.size_bytes, &memory, &fault), 0,
-		     "%s", fault.text);
+	cr_assert_eq(gpu->ops->memory_import(gpu->devices[0], &note.shared, note.shared.size_bytes,
+					     &memory, &fault),
+		     0, "%s", fault.text);
 	close_fd(&note.shared.descriptor);
 	return memory;
 }
@@ -151,7 +155,8 @@ static void importer(int socket)
 	unsigned char *bytes = malloc(whole);
 	gpu_read(&gpu, memory, 0, bytes, whole);
 	cr_assert(gpu_has_pattern(bytes, BYTES, 1), "not what was exported");
-	cr_assert(gpu_is_all(bytes + BYTES, whole - BYTES, 0), "somebody's bytes behind the exported ones");
+	cr_assert(gpu_is_all(bytes + BYTES, whole - BYTES, 0),
+		  "somebody's bytes behind the exported ones");
 	gpu_pattern(bytes, BYTES, 2);
 	gpu_write(&gpu, memory, 0, bytes, BYTES);
 	send_word(socket, 1);
@@ -268,7 +273,8 @@ static void handle_exporter(int socket)
 	export_and_wait(socket, BACKEND_EXPORT_CUDA_IPC);
 }
 
-/* The importer's own work goes on, and it can give the memory back. A descriptor's memory lives on with its importers. */
+/* The importer's own work goes on, and it can give the memory back. A descriptor's memory lives on
+ * with its importers. */
 static void exporter_dies(void (*exporter)(int socket), bool lives_on)
 {
 	static unsigned char bytes[MIB];
@@ -341,7 +347,8 @@ Test(cuda_share, F10_memory_with_a_handle_comes_zeroed)
 	comes_zeroed(BACKEND_EXPORT_CUDA_IPC);
 }
 
-/* The zeros come late: what a lane does first must wait for them, and they must never come after it. */
+/* The zeros come late: what a lane does first must wait for them, and they must never come after
+ * it. */
 Test(cuda_share, F10_the_first_use_waits_for_the_zeros)
 {
 	unsigned char got[4096];
@@ -352,7 +359,8 @@ Test(cuda_share, F10_the_first_use_waits_for_the_zeros)
 	struct backend_memory *memory = gpu_memory(&gpu, 0, BYTES, BACKEND_EXPORT_VMM);
 	unsigned char bytes[sizeof(got)];
 	gpu_pattern(bytes, sizeof(bytes), 8);
-	const struct backend_command write = gpu_transfer(BACKEND_COMMAND_WRITE, memory, 100, bytes, sizeof(bytes));
+	const struct backend_command write =
+		gpu_transfer(BACKEND_COMMAND_WRITE, memory, 100, bytes, sizeof(bytes));
 	uint64_t sequence = gpu_submit(&gpu, 0, 0, &write);
 	if (gpu.fake) {
 		cr_assert(gpu.fake->wait_count("held memset", 1, 60000000000u));
@@ -366,13 +374,14 @@ Test(cuda_share, F10_the_first_use_waits_for_the_zeros)
 	gpu_close(&gpu);
 }
 
-static void must_not_import(struct gpu *gpu, const struct backend_shared_memory *shared, uint64_t size_bytes,
-			    const char *what)
+static void must_not_import(struct gpu *gpu, const struct backend_shared_memory *shared,
+			    uint64_t size_bytes, const char *what)
 {
 	struct backend_memory *memory = NULL;
 	struct backend_fault fault = {0};
 
-	cr_assert_lt(gpu->ops->memory_import(gpu->devices[0], shared, size_bytes, &memory, &fault), 0, "%s", what);
+	cr_assert_lt(gpu->ops->memory_import(gpu->devices[0], shared, size_bytes, &memory, &fault),
+		     0, "%s", what);
 	cr_assert_null(memory);
 	cr_assert_neq(fault.text[0], '\0');
 	cr_assert_not(fault.device_lost, "%s: %s", what, fault.text);
@@ -411,7 +420,8 @@ Test(cuda_share, F10_lies_about_a_descriptor_are_refused)
 	lie.kind = (enum backend_export_kind)7;
 	must_not_import(&gpu, &lie, MIB, "of no kind");
 	/* The truth still works, in the same process too. */
-	cr_assert_eq(gpu.ops->memory_import(gpu.devices[0], &truth, MIB, &again, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu.ops->memory_import(gpu.devices[0], &truth, MIB, &again, &fault), 0, "%s",
+		     fault.text);
 	cr_assert_lt(gpu.ops->memory_export(again, &lie, &fault), 0);
 	gpu_write(&gpu, memory, 0, "the same", 9);
 	char got[9];
@@ -425,7 +435,8 @@ Test(cuda_share, F10_lies_about_a_descriptor_are_refused)
 
 Test(cuda_share, F10_lies_about_a_handle_are_refused)
 {
-	struct backend_shared_memory lie = {.kind = BACKEND_EXPORT_CUDA_IPC, .descriptor = -1, .size_bytes = 2 * MIB};
+	struct backend_shared_memory lie = {
+		.kind = BACKEND_EXPORT_CUDA_IPC, .descriptor = -1, .size_bytes = 2 * MIB};
 	struct gpu gpu;
 
 	gpu_open(&gpu, NULL);
@@ -505,7 +516,8 @@ Test(cuda_share, F10_a_handle_of_another_user_is_refused)
 	pid_t pid = start_other(stranger, &socket);
 	gpu_open(&gpu, NULL);
 	receive_note(socket, &note);
-	cr_assert_eq(gpu.ops->memory_import(gpu.devices[0], &note.shared, MIB, &memory, &fault), -EACCES);
+	cr_assert_eq(gpu.ops->memory_import(gpu.devices[0], &note.shared, MIB, &memory, &fault),
+		     -EACCES);
 	cr_expect(strstr(fault.text, "another user"), "%s", fault.text);
 	send_word(socket, 1);
 	end_other(pid, socket);
@@ -523,14 +535,18 @@ Test(cuda_share, what_a_device_cannot_share_is_said_clearly)
 		cr_skip_test("the driver's double alone can be told so");
 	cr_assert_eq(fake->command("attribute 102 0"), 0); /* virtual memory management */
 	gpu_open(&gpu, NULL);
-	cr_assert_eq(gpu.ops->memory_create(gpu.devices[0], MIB, NULL, BACKEND_EXPORT_VMM, &memory, &fault), -ENOTSUP);
+	cr_assert_eq(gpu.ops->memory_create(gpu.devices[0], MIB, NULL, BACKEND_EXPORT_VMM, &memory,
+					    &fault),
+		     -ENOTSUP);
 	cr_assert_eq(fault.status, STATUS_FEATURE_NOT_SUPPORTED);
-	cr_assert_lt(gpu.ops->memory_create(gpu.devices[0], MIB, NULL, (enum backend_export_kind)5, &memory, &fault),
+	cr_assert_lt(gpu.ops->memory_create(gpu.devices[0], MIB, NULL, (enum backend_export_kind)5,
+					    &memory, &fault),
 		     0);
 	gpu_close(&gpu);
 }
 
-static void record_or_wait(struct gpu *gpu, enum backend_command_kind kind, struct backend_event *event, uint32_t lane)
+static void record_or_wait(struct gpu *gpu, enum backend_command_kind kind,
+			   struct backend_event *event, uint32_t lane)
 {
 	const struct backend_command command = {.kind = kind, .event = event};
 
@@ -547,12 +563,15 @@ static void waiter(int socket)
 
 	gpu_open(&gpu, NULL);
 	receive_note(socket, &note);
-	cr_assert_eq(gpu.ops->event_open(gpu.devices[0], note.event, &event, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu.ops->event_open(gpu.devices[0], note.event, &event, &fault), 0, "%s",
+		     fault.text);
 	struct backend_memory *memory = import_from(&gpu, socket);
 	unsigned char *pages = gpu_pages(MIB);
 	struct backend_host *host = NULL;
-	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, MIB, &host, &fault), 0, "%s", fault.text);
-	const struct backend_command read = gpu_transfer(BACKEND_COMMAND_READ, memory, 0, pages, MIB);
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, MIB, &host, &fault), 0, "%s",
+		     fault.text);
+	const struct backend_command read =
+		gpu_transfer(BACKEND_COMMAND_READ, memory, 0, pages, MIB);
 	record_or_wait(&gpu, BACKEND_COMMAND_EVENT_WAIT, event, 0);
 	uint64_t sequence = gpu_submit(&gpu, 0, 0, &read);
 	/* Nothing here holds it up but the event. */
@@ -579,7 +598,8 @@ Test(cuda_share, F10_an_event_is_waited_for_in_another_process)
 	gpu_open(&gpu, NULL);
 	const struct cuda_library *cuda = &gpu.backend->library;
 	struct backend_memory *memory = gpu_memory(&gpu, 0, MIB, BACKEND_EXPORT_VMM);
-	cr_assert_eq(gpu.ops->event_create(gpu.devices[0], &event, note.event, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu.ops->event_create(gpu.devices[0], &event, note.event, &fault), 0, "%s",
+		     fault.text);
 	/* The lane is held up by a kernel on a stream that nobody else knows. */
 	CUevent held = NULL;
 	gpu_hold_start(&gpu, &hold);

@@ -1,4 +1,5 @@
-/* Many devices, each with a thread for commands and one for loading: every call finds its own context current (F4). */
+/* Many devices, each with a thread for commands and one for loading: every call finds its own
+ * context current (F4). */
 #include "cuda_double.h"
 #include "cuda_workers.h"
 
@@ -17,7 +18,8 @@ struct program {
 	char *log;
 };
 
-static void open_all(struct fixture *fixture, struct worker workers[DEVICES], struct program *program)
+static void open_all(struct fixture *fixture, struct worker workers[DEVICES],
+		     struct program *program)
 {
 	struct backend_fault fault = {0};
 
@@ -25,9 +27,10 @@ static void open_all(struct fixture *fixture, struct worker workers[DEVICES], st
 	*program = (struct program){0};
 	double_command("devices %u", DEVICES);
 	fixture_open_backend(fixture);
-	cr_assert_eq(fixture->ops->build(fixture->backend, 0, conformance_target.source_kind, conformance_target.source,
-					 strlen(conformance_target.source), "", &program->binary, &program->binary_bytes,
-					 &program->log, &fault),
+	cr_assert_eq(fixture->ops->build(fixture->backend, 0, conformance_target.source_kind,
+					 conformance_target.source,
+					 strlen(conformance_target.source), "", &program->binary,
+					 &program->binary_bytes, &program->log, &fault),
 		     0, "%s", fault.text);
 	for (uint32_t i = 0; i < DEVICES; i++)
 		workers[i] = (struct worker){.ops = fixture->ops,
@@ -76,14 +79,15 @@ Test(cuda_threads, F4_one_thread_and_many_devices)
 
 	open_all(&fixture, workers, &program);
 	for (uint32_t i = 0; i < DEVICES; i++) {
-		cr_assert_eq(fixture.ops->device_open(fixture.backend, i, NULL, NULL, &workers[i].device, &fault), 0,
-			     "%s", fault.text);
+		cr_assert_eq(fixture.ops->device_open(fixture.backend, i, NULL, NULL,
+						      &workers[i].device, &fault),
+			     0, "%s", fault.text);
 		cr_assert(worker_make(&workers[i], &objects[i]), "%s", workers[i].text);
 	}
 	for (uint32_t i = 0; i < 4 * ROUNDS; i++) {
 		uint32_t at = (uint32_t)rand_r(&seed) % DEVICES;
-		cr_assert(worker_round(&workers[at], &objects[at], &sequences[at], i), "%s: %s", workers[at].failed,
-			  workers[at].text);
+		cr_assert(worker_round(&workers[at], &objects[at], &sequences[at], i), "%s: %s",
+			  workers[at].failed, workers[at].text);
 	}
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		worker_drop(&workers[i], &objects[i]);

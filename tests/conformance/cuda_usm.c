@@ -9,13 +9,15 @@
 
 TestSuite(cuda_usm, .timeout = 120);
 
-static unsigned char *usm(struct gpu *gpu, enum backend_usm_kind kind, uint64_t size_bytes, uint64_t alignment)
+static unsigned char *usm(struct gpu *gpu, enum backend_usm_kind kind, uint64_t size_bytes,
+			  uint64_t alignment)
 {
 	struct backend_fault fault = {0};
 	void *pointer = NULL;
 
-	cr_assert_eq(gpu->ops->usm_alloc(gpu->devices[0], kind, size_bytes, alignment, &pointer, &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(
+		gpu->ops->usm_alloc(gpu->devices[0], kind, size_bytes, alignment, &pointer, &fault),
+		0, "%s", fault.text);
 	return pointer;
 }
 
@@ -39,8 +41,8 @@ static struct backend_command usm_fill(void *destination, uint64_t size_bytes, c
 	};
 }
 
-static struct backend_command usm_hint(enum backend_command_kind kind, void *destination, uint64_t size_bytes,
-				       enum backend_advice advice)
+static struct backend_command usm_hint(enum backend_command_kind kind, void *destination,
+				       uint64_t size_bytes, enum backend_advice advice)
 {
 	return (struct backend_command){
 		.kind = kind,
@@ -50,7 +52,8 @@ static struct backend_command usm_hint(enum backend_command_kind kind, void *des
 
 Test(cuda_usm, every_kind_at_every_alignment)
 {
-	static const enum backend_usm_kind kinds[] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST, BACKEND_USM_SHARED};
+	static const enum backend_usm_kind kinds[] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST,
+						      BACKEND_USM_SHARED};
 	struct gpu gpu;
 
 	gpu_open(&gpu, NULL);
@@ -76,18 +79,23 @@ Test(cuda_usm, what_cannot_be_had_is_refused)
 
 	gpu_open(&gpu, NULL);
 	struct backend_device *device = gpu.devices[0];
-	cr_assert_lt(gpu.ops->usm_alloc(device, (enum backend_usm_kind)9, 64, 0, &pointer, &fault), 0);
+	cr_assert_lt(gpu.ops->usm_alloc(device, (enum backend_usm_kind)9, 64, 0, &pointer, &fault),
+		     0);
 	cr_assert_eq(fault.status, STATUS_INVALID);
 	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_DEVICE, 0, 0, &pointer, &fault), 0);
 	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_DEVICE, 64, 3, &pointer, &fault), 0);
 	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_HOST, 64, 8192, &pointer, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_INVALID);
-	/* Managed memory is never promised beyond what the device has: moving it back and forth can hang a GPU. */
+	/* Managed memory is never promised beyond what the device has: moving it back and forth can
+	 * hang a GPU. */
 	uint64_t most = gpu.topology.devices[0].global_mem_bytes;
 	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_SHARED, most, 0, &pointer, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION);
-	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_SHARED, UINT64_MAX, 0, &pointer, &fault), 0);
-	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_DEVICE, UINT64_MAX - 8192, 4096, &pointer, &fault), 0);
+	cr_assert_lt(
+		gpu.ops->usm_alloc(device, BACKEND_USM_SHARED, UINT64_MAX, 0, &pointer, &fault), 0);
+	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_DEVICE, UINT64_MAX - 8192, 4096,
+					&pointer, &fault),
+		     0);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION);
 	cr_assert_null(pointer);
 	gpu.ops->usm_free(device, BACKEND_USM_SHARED, NULL);
@@ -106,7 +114,9 @@ Test(cuda_usm, no_managed_memory_is_said_clearly)
 		cr_skip_test("the driver's double alone can be told so");
 	cr_assert_eq(fake->command("attribute 83 0"), 0); /* managed memory */
 	gpu_open(&gpu, NULL);
-	cr_assert_eq(gpu.ops->usm_alloc(gpu.devices[0], BACKEND_USM_SHARED, 64, 0, &pointer, &fault), -ENOTSUP);
+	cr_assert_eq(
+		gpu.ops->usm_alloc(gpu.devices[0], BACKEND_USM_SHARED, 64, 0, &pointer, &fault),
+		-ENOTSUP);
 	cr_assert_eq(fault.status, STATUS_FEATURE_NOT_SUPPORTED);
 	gpu_close(&gpu);
 }
@@ -122,8 +132,10 @@ Test(cuda_usm, copies_between_all_kinds)
 
 	gpu_open(&gpu, NULL);
 	unsigned char *pages = gpu_pages(bytes);
-	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, bytes, &host, &fault), 0, "%s", fault.text);
-	unsigned char *places[PLACES] = {usm(&gpu, BACKEND_USM_DEVICE, bytes, 0), usm(&gpu, BACKEND_USM_HOST, bytes, 0),
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, bytes, &host, &fault), 0, "%s",
+		     fault.text);
+	unsigned char *places[PLACES] = {usm(&gpu, BACKEND_USM_DEVICE, bytes, 0),
+					 usm(&gpu, BACKEND_USM_HOST, bytes, 0),
 					 usm(&gpu, BACKEND_USM_SHARED, bytes, 0), pages};
 	unsigned char *check = usm(&gpu, BACKEND_USM_HOST, bytes, 0);
 	for (unsigned from = 0; from < PLACES; from++) {
@@ -142,7 +154,8 @@ Test(cuda_usm, copies_between_all_kinds)
 			for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 				(void)gpu_submit(&gpu, 0, 1, &steps[i]);
 			gpu_wait(&gpu, 0, 1, gpu.lanes[0][1].sent);
-			cr_assert(gpu_has_pattern(check, bytes - 5, seed), "from %u to %u", from, to);
+			cr_assert(gpu_has_pattern(check, bytes - 5, seed), "from %u to %u", from,
+				  to);
 			cr_assert(gpu_is_all(check + bytes - 5, 5, 0x11));
 		}
 	}
@@ -157,7 +170,8 @@ Test(cuda_usm, copies_between_all_kinds)
 
 Test(cuda_usm, fills_of_any_pattern)
 {
-	static const enum backend_usm_kind kinds[] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST, BACKEND_USM_SHARED};
+	static const enum backend_usm_kind kinds[] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST,
+						      BACKEND_USM_SHARED};
 	enum { BYTES = 70001 };
 	unsigned char pattern[128];
 	struct gpu gpu;
@@ -168,13 +182,14 @@ Test(cuda_usm, fills_of_any_pattern)
 		unsigned char *memory = usm(&gpu, kinds[k], BYTES, 0);
 		for (size_t size = 1; size <= sizeof(pattern); size = size * 2 + 1) {
 			gpu_pattern(pattern, size, (unsigned)size);
-			const struct backend_command fill = usm_fill(memory + k, BYTES - k, pattern, size);
+			const struct backend_command fill =
+				usm_fill(memory + k, BYTES - k, pattern, size);
 			(void)gpu_submit(&gpu, 0, 0, &fill);
 			const struct backend_command copy = usm_copy(got, memory + k, BYTES - k);
 			gpu_do(&gpu, 0, 0, &copy);
 			for (size_t i = 0; i < BYTES - k; i++)
-				cr_assert_eq(got[i], pattern[i % size], "kind %zu, pattern of %zu, byte %zu", k, size,
-					     i);
+				cr_assert_eq(got[i], pattern[i % size],
+					     "kind %zu, pattern of %zu, byte %zu", k, size, i);
 		}
 		gpu.ops->usm_free(gpu.devices[0], kinds[k], memory);
 	}
@@ -193,13 +208,15 @@ Test(cuda_usm, fills_of_registered_memory)
 
 	gpu_open(&gpu, NULL);
 	unsigned char *pages = gpu_pages(MIB);
-	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, MIB, &host, &fault), 0, "%s", fault.text);
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, MIB, &host, &fault), 0, "%s",
+		     fault.text);
 	for (size_t size = 1; size <= sizeof(pattern); size = size * 2 + 1) {
 		gpu_pattern(pattern, size, (unsigned)size);
 		const struct backend_command fill = usm_fill(pages + size, BYTES, pattern, size);
 		gpu_do(&gpu, 0, 0, &fill);
 		for (size_t i = 0; i < BYTES; i++)
-			cr_assert_eq(pages[size + i], pattern[i % size], "pattern of %zu, byte %zu", size, i);
+			cr_assert_eq(pages[size + i], pattern[i % size], "pattern of %zu, byte %zu",
+				     size, i);
 	}
 	const struct backend_command beyond = usm_fill(pages + MIB - 10, 11, pattern, 1);
 	gpu_submit_fails(&gpu, 0, &beyond, STATUS_INVALID);
@@ -210,14 +227,16 @@ Test(cuda_usm, fills_of_registered_memory)
 	gpu_close(&gpu);
 }
 
-/* A client's address is a number that anybody can write: one that is no allocation never gets to the driver. */
+/* A client's address is a number that anybody can write: one that is no allocation never gets to
+ * the driver. */
 Test(cuda_usm, forged_and_freed_addresses_are_refused)
 {
 	unsigned char local[64] = {0};
 	struct gpu gpu;
 
 	gpu_open(&gpu, NULL);
-	unsigned char *good = usm(&gpu, BACKEND_USM_SHARED, 4096, 0), *gone = usm(&gpu, BACKEND_USM_SHARED, 4096, 0);
+	unsigned char *good = usm(&gpu, BACKEND_USM_SHARED, 4096, 0),
+		      *gone = usm(&gpu, BACKEND_USM_SHARED, 4096, 0);
 	gpu.ops->usm_free(gpu.devices[0], BACKEND_USM_SHARED, gone);
 	const struct backend_command refused[] = {
 		usm_copy(good, gone, 64),
@@ -255,23 +274,24 @@ struct advice_row {
 #define THE_DEVICE (-100)
 
 static const struct advice_row advice_rows[] = {
-	{BACKEND_ADVICE_SET_READ_MOSTLY, CU_MEM_ADVISE_SET_READ_MOSTLY, false, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 1},
-	{BACKEND_ADVICE_UNSET_READ_MOSTLY, CU_MEM_ADVISE_UNSET_READ_MOSTLY, false, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
-	 0},
+	{BACKEND_ADVICE_SET_READ_MOSTLY, CU_MEM_ADVISE_SET_READ_MOSTLY, false,
+	 CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 1},
+	{BACKEND_ADVICE_UNSET_READ_MOSTLY, CU_MEM_ADVISE_UNSET_READ_MOSTLY, false,
+	 CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 0},
 	{BACKEND_ADVICE_SET_PREFERRED_LOCATION, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, false,
 	 CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, THE_DEVICE},
 	{BACKEND_ADVICE_UNSET_PREFERRED_LOCATION, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, false,
 	 CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, CU_DEVICE_INVALID},
-	{BACKEND_ADVICE_SET_ACCESSED_BY, CU_MEM_ADVISE_SET_ACCESSED_BY, false, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
-	 THE_DEVICE},
-	{BACKEND_ADVICE_UNSET_ACCESSED_BY, CU_MEM_ADVISE_UNSET_ACCESSED_BY, false, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
-	 CU_DEVICE_INVALID},
+	{BACKEND_ADVICE_SET_ACCESSED_BY, CU_MEM_ADVISE_SET_ACCESSED_BY, false,
+	 CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, THE_DEVICE},
+	{BACKEND_ADVICE_UNSET_ACCESSED_BY, CU_MEM_ADVISE_UNSET_ACCESSED_BY, false,
+	 CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, CU_DEVICE_INVALID},
 	{BACKEND_ADVICE_SET_PREFERRED_LOCATION_HOST, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, true,
 	 CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, CU_DEVICE_CPU},
 	{BACKEND_ADVICE_UNSET_PREFERRED_LOCATION_HOST, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, true,
 	 CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, CU_DEVICE_INVALID},
-	{BACKEND_ADVICE_SET_ACCESSED_BY_HOST, CU_MEM_ADVISE_SET_ACCESSED_BY, true, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
-	 CU_DEVICE_CPU},
+	{BACKEND_ADVICE_SET_ACCESSED_BY_HOST, CU_MEM_ADVISE_SET_ACCESSED_BY, true,
+	 CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, CU_DEVICE_CPU},
 	{BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST, CU_MEM_ADVISE_UNSET_ACCESSED_BY, true,
 	 CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, CU_DEVICE_INVALID},
 };
@@ -313,8 +333,8 @@ Test(cuda_usm, G1_the_driver_is_told_the_advice_and_the_place_of_all_ten)
 	gpu_open_device(&gpu, 1);
 	unsigned char *memory = usm(&gpu, BACKEND_USM_SHARED, 65536, 0);
 	for (size_t i = 0; i < ADVICE_ROWS; i++) {
-		const struct backend_command advise =
-			usm_hint(BACKEND_COMMAND_USM_ADVISE, memory + 4096, 8192, advice_rows[i].advice);
+		const struct backend_command advise = usm_hint(
+			BACKEND_COMMAND_USM_ADVISE, memory + 4096, 8192, advice_rows[i].advice);
 		gpu_do(&gpu, 1, 0, &advise);
 	}
 	expect_advice(&gpu, 1, (uintptr_t)memory + 4096);
@@ -333,12 +353,17 @@ Test(cuda_usm, G1_the_driver_tells_the_advice_back)
 	unsigned char *memory = usm(&gpu, BACKEND_USM_SHARED, bytes, 0);
 	for (size_t i = 0; i < ADVICE_ROWS; i++) {
 		const struct advice_row *row = &advice_rows[i];
-		int expected = row->expected == THE_DEVICE ? gpu.devices[0]->facts->device : row->expected;
+		int expected =
+			row->expected == THE_DEVICE ? gpu.devices[0]->facts->device : row->expected;
 		int told[2] = {-99, -99};
-		const struct backend_command advise = usm_hint(BACKEND_COMMAND_USM_ADVISE, memory, bytes, row->advice);
+		const struct backend_command advise =
+			usm_hint(BACKEND_COMMAND_USM_ADVISE, memory, bytes, row->advice);
 		gpu_do(&gpu, 0, 0, &advise);
-		size_t told_bytes = row->attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY ? sizeof(told) : sizeof(*told);
-		cr_assert_eq(cuda->cuMemRangeGetAttribute(told, told_bytes, row->attribute, (uintptr_t)memory, bytes),
+		size_t told_bytes = row->attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
+					    ? sizeof(told)
+					    : sizeof(*told);
+		cr_assert_eq(cuda->cuMemRangeGetAttribute(told, told_bytes, row->attribute,
+							  (uintptr_t)memory, bytes),
 			     CUDA_SUCCESS);
 		cr_expect_eq(told[0], expected, "advice %d: %d", (int)row->advice, told[0]);
 	}
@@ -355,11 +380,12 @@ Test(cuda_usm, G2_only_shared_usm_takes_advice_and_prefetch)
 	for (size_t k = 0; k < 2; k++) {
 		unsigned char *memory = usm(&gpu, kinds[k], 65536, 0);
 		for (size_t i = 0; i < ADVICE_ROWS; i++) {
-			const struct backend_command advise =
-				usm_hint(BACKEND_COMMAND_USM_ADVISE, memory, 4096, advice_rows[i].advice);
+			const struct backend_command advise = usm_hint(
+				BACKEND_COMMAND_USM_ADVISE, memory, 4096, advice_rows[i].advice);
 			gpu_submit_fails(&gpu, 0, &advise, STATUS_INVALID);
 		}
-		const struct backend_command prefetch = usm_hint(BACKEND_COMMAND_USM_PREFETCH, memory, 4096, 0);
+		const struct backend_command prefetch =
+			usm_hint(BACKEND_COMMAND_USM_PREFETCH, memory, 4096, 0);
 		gpu_submit_fails(&gpu, 0, &prefetch, STATUS_INVALID);
 		gpu.ops->usm_free(gpu.devices[0], kinds[k], memory);
 	}
@@ -376,8 +402,8 @@ Test(cuda_usm, G3_other_advice_is_an_error)
 	gpu_open(&gpu, NULL);
 	unsigned char *memory = usm(&gpu, BACKEND_USM_SHARED, 65536, 0);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-		const struct backend_command advise =
-			usm_hint(BACKEND_COMMAND_USM_ADVISE, memory, 4096, (enum backend_advice)others[i]);
+		const struct backend_command advise = usm_hint(
+			BACKEND_COMMAND_USM_ADVISE, memory, 4096, (enum backend_advice)others[i]);
 		gpu_submit_fails(&gpu, 0, &advise, STATUS_INVALID);
 	}
 	if (gpu.fake)
@@ -395,11 +421,12 @@ Test(cuda_usm, prefetch_brings_shared_usm_to_the_device)
 	gpu_open(&gpu, NULL);
 	unsigned char *memory = usm(&gpu, BACKEND_USM_SHARED, bytes, 0);
 	gpu_pattern(memory, bytes, 4);
-	const struct backend_command prefetch = usm_hint(BACKEND_COMMAND_USM_PREFETCH, memory, bytes, 0);
+	const struct backend_command prefetch =
+		usm_hint(BACKEND_COMMAND_USM_PREFETCH, memory, bytes, 0);
 	gpu_do(&gpu, 0, 0, &prefetch);
-	cr_assert_eq(gpu.backend->library.cuMemRangeGetAttribute(&where, sizeof(where),
-								 CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
-								 (uintptr_t)memory, bytes),
+	cr_assert_eq(gpu.backend->library.cuMemRangeGetAttribute(
+			     &where, sizeof(where), CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+			     (uintptr_t)memory, bytes),
 		     CUDA_SUCCESS);
 	cr_assert_eq(where, gpu.devices[0]->facts->device);
 	cr_assert(gpu_has_pattern(memory, bytes, 4));

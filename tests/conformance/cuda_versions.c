@@ -42,7 +42,8 @@ static void use(struct fixture *fixture)
 	fixture_open(fixture, 0);
 	struct backend_memory *memory = fixture_memory(fixture, sizeof(words), NULL);
 	struct backend_kernel *fill = fixture_kernel(fixture, "fill_u32");
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, 4)};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&value, 4)};
 	const struct backend_command launch = launch_command(fill, 1, &global, arguments, 2);
 	for (unsigned i = 0; i < 5; i++)
 		(void)fixture_submit(fixture, i % 2, &launch);
@@ -69,7 +70,8 @@ ParameterizedTest(const struct function *function, cuda_versions, a_function_tha
 	}
 	conformance_target.prepare();
 	const struct backend_settings settings = {.options = conformance_target.options};
-	cr_assert_eq(conformance_target.ops->open(&settings, &backend, &fault), -ENODEV, "%s", function->name);
+	cr_assert_eq(conformance_target.ops->open(&settings, &backend, &fault), -ENODEV, "%s",
+		     function->name);
 	cr_assert_null(backend);
 	cr_assert_eq(fault.status, STATUS_PLATFORM, "%d", fault.status);
 	cr_assert_not_null(strstr(fault.text, function->name), "%s", fault.text);

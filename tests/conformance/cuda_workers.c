@@ -10,7 +10,8 @@ static bool wrong(struct worker *worker, const char *what, const struct backend_
 	const char *none = NULL;
 
 	if (atomic_compare_exchange_strong(&worker->failed, &none, what))
-		(void)snprintf(worker->text, sizeof(worker->text), "device %u: %.200s", worker->index, fault->text);
+		(void)snprintf(worker->text, sizeof(worker->text), "device %u: %.200s",
+			       worker->index, fault->text);
 	return false;
 }
 
@@ -34,7 +35,6 @@ static bool finish(struct worker *worker, uint64_t sequence)
 	return true;
 }
 
-
 bool worker_make(struct worker *worker, struct worker_objects *objects)
 {
 	const struct backend_ops *ops = worker->ops;
@@ -42,9 +42,11 @@ bool worker_make(struct worker *worker, struct worker_objects *objects)
 
 	if (ops->lane_create(worker->device, BACKEND_LANE_COMPUTE, &objects->lane, &fault) < 0)
 		return wrong(worker, "a lane", &fault);
-	if (ops->memory_create(worker->device, WORKER_WORDS * 4, NULL, BACKEND_EXPORT_NONE, &objects->memory, &fault) < 0)
+	if (ops->memory_create(worker->device, WORKER_WORDS * 4, NULL, BACKEND_EXPORT_NONE,
+			       &objects->memory, &fault) < 0)
 		return wrong(worker, "memory", &fault);
-	if (ops->program_load(worker->device, worker->binary, worker->binary_bytes, &objects->program, &fault) < 0)
+	if (ops->program_load(worker->device, worker->binary, worker->binary_bytes,
+			      &objects->program, &fault) < 0)
 		return wrong(worker, "a program", &fault);
 	if (ops->kernel_create(objects->program, "fill_u32", &objects->kernel, &fault) < 0)
 		return wrong(worker, "a kernel", &fault);
@@ -60,7 +62,8 @@ void worker_drop(struct worker *worker, struct worker_objects *objects)
 		worker->ops->lane_free(objects->lane);
 }
 
-bool worker_round(struct worker *worker, struct worker_objects *objects, uint64_t *sequence, uint32_t value)
+bool worker_round(struct worker *worker, struct worker_objects *objects, uint64_t *sequence,
+		  uint32_t value)
 {
 	const struct backend_argument arguments[] = {
 		{.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = objects->memory}},
@@ -68,13 +71,17 @@ bool worker_round(struct worker *worker, struct worker_objects *objects, uint64_
 	};
 	const struct backend_command launch = {
 		.kind = BACKEND_COMMAND_LAUNCH,
-		.launch = {.kernel = objects->kernel, .dimensions = 1, .global = {WORKER_WORDS, 1, 1},
-			   .arguments = arguments, .argument_count = 2},
+		.launch = {.kernel = objects->kernel,
+			   .dimensions = 1,
+			   .global = {WORKER_WORDS, 1, 1},
+			   .arguments = arguments,
+			   .argument_count = 2},
 	};
 	uint32_t words[WORKER_WORDS] = {0};
-	const struct backend_command read = {
-		.kind = BACKEND_COMMAND_READ,
-		.transfer = {.memory = objects->memory, .size_bytes = sizeof(words), .host = words}};
+	const struct backend_command read = {.kind = BACKEND_COMMAND_READ,
+					     .transfer = {.memory = objects->memory,
+							  .size_bytes = sizeof(words),
+							  .host = words}};
 	struct backend_fault fault = {0};
 
 	if (worker->ops->submit(objects->lane, &launch, NULL, 0, ++*sequence, NULL, &fault) < 0 ||
@@ -95,11 +102,14 @@ static void *run_commands(void *argument)
 	struct worker_objects objects = {0};
 	uint64_t sequence = 0;
 
-	if (worker->ops->device_open(worker->backend, worker->index, NULL, NULL, &worker->device, &fault) < 0)
+	if (worker->ops->device_open(worker->backend, worker->index, NULL, NULL, &worker->device,
+				     &fault) < 0)
 		(void)wrong(worker, "the device", &fault);
 	(void)pthread_barrier_wait(&worker->opened);
 	if (worker->device && worker_make(worker, &objects))
-		for (uint32_t i = 0; i < worker->rounds && worker_round(worker, &objects, &sequence, worker->index * 1000 + i); i++)
+		for (uint32_t i = 0; i < worker->rounds && worker_round(worker, &objects, &sequence,
+									worker->index * 1000 + i);
+		     i++)
 			;
 	(void)pthread_barrier_wait(&worker->loaded);
 	if (worker->device) {
@@ -114,14 +124,16 @@ static void *run_loads(void *argument)
 	struct worker *worker = argument;
 	const struct backend_ops *ops = worker->ops;
 	struct backend_fault fault = {0};
-	void *pages = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *pages =
+		mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)pthread_barrier_wait(&worker->opened);
 	for (uint32_t i = 0; worker->device && i < worker->rounds / 4; i++) {
 		struct backend_program *program = NULL;
 		struct backend_kernel *kernel = NULL;
 		struct backend_host *host = NULL;
-		if (ops->program_load(worker->device, worker->binary, worker->binary_bytes, &program, &fault) < 0 ||
+		if (ops->program_load(worker->device, worker->binary, worker->binary_bytes,
+				      &program, &fault) < 0 ||
 		    ops->kernel_create(program, "mix_u32", &kernel, &fault) < 0)
 			(void)wrong(worker, "loading", &fault);
 		if (ops->host_register(worker->device, pages, 1 << 16, &host, &fault) < 0)

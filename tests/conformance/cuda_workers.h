@@ -1,6 +1,6 @@
 /*
- * A device in the hands of two threads, one for commands and one for what backend.h marks "loader". Without Criterion:
- * also for the race program. Whatever goes wrong is kept for the caller to tell.
+ * A device in the hands of two threads, one for commands and one for what backend.h marks "loader".
+ * Without Criterion: also for the race program. Whatever goes wrong is kept for the caller to tell.
  */
 #ifndef SYCL_TESTS_CONFORMANCE_CUDA_WORKERS_H
 #define SYCL_TESTS_CONFORMANCE_CUDA_WORKERS_H
@@ -38,6 +38,7 @@ void worker_join(struct worker *worker);
 /* The same by hand, of a device that is open. false: `failed` says what. */
 bool worker_make(struct worker *worker, struct worker_objects *objects);
 void worker_drop(struct worker *worker, struct worker_objects *objects);
-bool worker_round(struct worker *worker, struct worker_objects *objects, uint64_t *sequence, uint32_t value);
+bool worker_round(struct worker *worker, struct worker_objects *objects, uint64_t *sequence,
+		  uint32_t value);
 
 #endif

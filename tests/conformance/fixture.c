@@ -27,8 +27,9 @@ static void wake(void *token)
 }
 
 /*
- * One for each test program: what PoCL has in its cache is packed into a binary by whichever test builds it first, and no test runs
- * it before it is kept (fixture_binary). Another program with the same source would run it, and write there, meanwhile.
+ * One for each test program: what PoCL has in its cache is packed into a binary by whichever test
+ * builds it first, and no test runs it before it is kept (fixture_binary). Another program with the
+ * same source would run it, and write there, meanwhile.
  */
 static const char *cache(void)
 {
@@ -57,7 +58,8 @@ void fixture_open_backend(struct fixture *fixture)
 	};
 	cr_assert_eq(fixture->ops->version, BACKEND_OPS_VERSION);
 	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
+		     fault.text);
 	if (conformance_target.check)
 		conformance_target.check(&fixture->topology);
 }
@@ -73,12 +75,12 @@ void fixture_open(struct fixture *fixture, uint32_t device)
 	fixture->facts = &fixture->topology.devices[device];
 	fixture->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	cr_assert_geq(fixture->wake_fd, 0);
-	cr_assert_eq(
-		fixture->ops->device_open(fixture->backend, device, wake, &fixture->wake_fd, &fixture->device, &fault),
-		0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->device_open(fixture->backend, device, wake, &fixture->wake_fd,
+					       &fixture->device, &fault),
+		     0, "%s", fault.text);
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
-		cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_COMPUTE, &fixture->lanes[i].lane,
-						       &fault),
+		cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_COMPUTE,
+						       &fixture->lanes[i].lane, &fault),
 			     0, "%s", fault.text);
 		fixture->lanes[i].next_sequence = 1;
 	}
@@ -126,22 +128,26 @@ struct source {
 	const char *text, *options;
 };
 
-static void build(struct fixture *fixture, const struct source *source, void **binary_out, size_t *bytes_out)
+static void build(struct fixture *fixture, const struct source *source, void **binary_out,
+		  size_t *bytes_out)
 {
 	struct backend_fault fault = {0};
 	char *log = NULL;
 
-	int error = fixture->ops->build(fixture->backend, fixture->index, source->kind, source->text,
-					strlen(source->text), source->options, binary_out, bytes_out, &log, &fault);
+	int error = fixture->ops->build(fixture->backend, fixture->index, source->kind,
+					source->text, strlen(source->text), source->options,
+					binary_out, bytes_out, &log, &fault);
 	cr_assert_eq(error, 0, "%s\n%s", fault.text, log ? log : "");
 	free(log);
 }
 
 /* Where its binary is kept for the other tests of this program, for this device. */
-static void kept_path(const struct fixture *fixture, const struct source *source, const char *end, char *path, size_t size)
+static void kept_path(const struct fixture *fixture, const struct source *source, const char *end,
+		      char *path, size_t size)
 {
 	struct stat self = {0};
-	uint64_t key = hash(14695981039346656037u, fixture->facts->key, strlen(fixture->facts->key) + 1);
+	uint64_t key =
+		hash(14695981039346656037u, fixture->facts->key, strlen(fixture->facts->key) + 1);
 
 	(void)stat("/proc/self/exe", &self);
 	key = hash(key, source->text, strlen(source->text) + 1);
@@ -179,8 +185,8 @@ static void keep(const char *path, const void *binary, size_t bytes)
 		(void)unlink(made);
 }
 
-void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, const char *text, const char *options,
-		    void **binary_out, size_t *bytes_out)
+void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, const char *text,
+		    const char *options, void **binary_out, size_t *bytes_out)
 {
 	const struct source source = {kind, text, options ? options : ""};
 	char path[2048], lock_path[2048];
@@ -197,8 +203,8 @@ void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, cons
 	(void)close(lock);
 }
 
-struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind, const char *text,
-				      const char *options)
+struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind,
+				      const char *text, const char *options)
 {
 	struct backend_fault fault = {0};
 	struct backend_program *program = NULL;
@@ -218,7 +224,8 @@ struct backend_kernel *fixture_kernel(struct fixture *fixture, const char *name)
 	struct backend_kernel *kernel = NULL;
 
 	if (!fixture->program)
-		fixture->program = fixture_build(fixture, conformance_target.source_kind, conformance_target.source, "");
+		fixture->program = fixture_build(fixture, conformance_target.source_kind,
+						 conformance_target.source, "");
 	int error = fixture->ops->kernel_create(fixture->program, name, &kernel, &fault);
 	cr_assert_eq(error, 0, "%s: %s", name, fault.text);
 	return kernel;
@@ -229,41 +236,47 @@ struct backend_memory *fixture_memory(struct fixture *fixture, uint64_t size_byt
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
 
-	int error =
-		fixture->ops->memory_create(fixture->device, size_bytes, host, BACKEND_EXPORT_NONE, &memory, &fault);
+	int error = fixture->ops->memory_create(fixture->device, size_bytes, host,
+						BACKEND_EXPORT_NONE, &memory, &fault);
 	cr_assert_eq(error, 0, "%s", fault.text);
 	return memory;
 }
 
-static uint64_t submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
-		       const struct backend_wait *waits, uint32_t wait_count)
+static uint64_t submit(struct fixture *fixture, uint32_t lane,
+		       const struct backend_command *command, const struct backend_wait *waits,
+		       uint32_t wait_count)
 {
 	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[lane].next_sequence++;
 
-	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, waits, wait_count, sequence, NULL, &fault);
+	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, waits, wait_count,
+					 sequence, NULL, &fault);
 	cr_assert_eq(error, 0, "%s", fault.text);
 	return sequence;
 }
 
-uint64_t fixture_submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command)
+uint64_t fixture_submit(struct fixture *fixture, uint32_t lane,
+			const struct backend_command *command)
 {
 	return submit(fixture, lane, command, NULL, 0);
 }
 
-uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
-			      uint32_t other_lane, uint64_t other_sequence)
+uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane,
+			      const struct backend_command *command, uint32_t other_lane,
+			      uint64_t other_sequence)
 {
 	const struct backend_wait wait = {fixture->lanes[other_lane].lane, other_sequence};
 	return submit(fixture, lane, command, &wait, 1);
 }
 
-struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane, const struct backend_command *command)
+struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane,
+					  const struct backend_command *command)
 {
 	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[lane].next_sequence++;
 
-	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, NULL, 0, sequence, NULL, &fault);
+	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, NULL, 0, sequence,
+					 NULL, &fault);
 	cr_assert_lt(error, 0);
 	cr_assert_neq(fault.status, 0);
 	cr_assert_neq(fault.text[0], '\0');
@@ -278,7 +291,8 @@ static void remember(struct fixture *fixture, const struct backend_completion *c
 			continue;
 		if (lane->seen_count == lane->seen_capacity) {
 			lane->seen_capacity = lane->seen_capacity ? lane->seen_capacity * 2 : 64;
-			lane->seen = reallocarray(lane->seen, lane->seen_capacity, sizeof(*lane->seen));
+			lane->seen =
+				reallocarray(lane->seen, lane->seen_capacity, sizeof(*lane->seen));
 			cr_assert_not_null(lane->seen);
 		}
 		lane->seen[lane->seen_count++] = *completion;
@@ -322,7 +336,8 @@ struct backend_completion fixture_finish(struct fixture *fixture, uint32_t lane,
 		if (seen)
 			return *seen;
 		/* Only the wake may end the wait: a backend that forgets to call it fails here. */
-		cr_assert_lt(clock_now_ns(), deadline, "no completion of %llu", (unsigned long long)sequence);
+		cr_assert_lt(clock_now_ns(), deadline, "no completion of %llu",
+			     (unsigned long long)sequence);
 		if (fixture->facts->features & BACKEND_FEATURE_POLLED) {
 			(void)nanosleep(&(struct timespec){.tv_nsec = FIXTURE_POLL_NS}, NULL);
 			continue;
@@ -339,18 +354,21 @@ void fixture_wait(struct fixture *fixture, uint32_t lane, uint64_t sequence)
 	cr_assert_eq(completion.fault.status, 0, "%s", completion.fault.text);
 }
 
-static void move(struct fixture *fixture, enum backend_command_kind kind, struct backend_memory *memory,
-		 uint64_t offset, void *bytes, uint64_t size)
+static void move(struct fixture *fixture, enum backend_command_kind kind,
+		 struct backend_memory *memory, uint64_t offset, void *bytes, uint64_t size)
 {
 	const struct backend_command command = {
 		.kind = kind,
-		.transfer = {.memory = memory, .offset_bytes = offset, .size_bytes = size, .host = bytes},
+		.transfer = {.memory = memory,
+			     .offset_bytes = offset,
+			     .size_bytes = size,
+			     .host = bytes},
 	};
 	fixture_wait(fixture, 0, fixture_submit(fixture, 0, &command));
 }
 
-void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, const void *bytes,
-		   uint64_t size)
+void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset,
+		   const void *bytes, uint64_t size)
 {
 	void *copy = malloc(size);
 
@@ -360,17 +378,22 @@ void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint6
 	free(copy);
 }
 
-void fixture_read(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, void *bytes, uint64_t size)
+void fixture_read(struct fixture *fixture, struct backend_memory *memory, uint64_t offset,
+		  void *bytes, uint64_t size)
 {
 	move(fixture, BACKEND_COMMAND_READ, memory, offset, bytes, size);
 }
 
-struct backend_command launch_command(struct backend_kernel *kernel, uint32_t dimensions, const uint64_t *global,
+struct backend_command launch_command(struct backend_kernel *kernel, uint32_t dimensions,
+				      const uint64_t *global,
 				      const struct backend_argument *arguments, uint32_t count)
 {
 	struct backend_command command = {
 		.kind = BACKEND_COMMAND_LAUNCH,
-		.launch = {.kernel = kernel, .dimensions = dimensions, .arguments = arguments, .argument_count = count},
+		.launch = {.kernel = kernel,
+			   .dimensions = dimensions,
+			   .arguments = arguments,
+			   .argument_count = count},
 	};
 	for (uint32_t i = 0; i < 3; i++) /* none is 0, by contract */
 		command.launch.global[i] = i < dimensions ? global[i] : 1;
@@ -379,10 +402,12 @@ struct backend_command launch_command(struct backend_kernel *kernel, uint32_t di
 
 struct backend_argument global_argument(struct backend_memory *memory)
 {
-	return (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = memory}};
+	return (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL,
+					 .global = {.memory = memory}};
 }
 
 struct backend_argument value_argument(const void *bytes, size_t size)
 {
-	return (struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {.bytes = bytes, .size_bytes = size}};
+	return (struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE,
+					 .value = {.bytes = bytes, .size_bytes = size}};
 }

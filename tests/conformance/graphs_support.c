@@ -7,7 +7,9 @@ bool graphs_open(struct fixture *fixture)
 	fixture_open(fixture, 0);
 	if (fixture->facts->features & BACKEND_FEATURE_GRAPH)
 		return true;
-	cr_assert_eq(fixture->facts->features & (BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE), 0);
+	cr_assert_eq(fixture->facts->features &
+			     (BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE),
+		     0);
 	fixture_close(fixture);
 	return false;
 }
@@ -17,27 +19,31 @@ struct backend_graph *graph_make(struct fixture *fixture)
 	struct backend_fault fault = {0};
 	struct backend_graph *graph = NULL;
 
-	cr_assert_eq(fixture->ops->graph_create(fixture->device, &graph, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->graph_create(fixture->device, &graph, &fault), 0, "%s",
+		     fault.text);
 	return graph;
 }
 
-uint32_t graph_node(struct fixture *fixture, struct backend_graph *graph, const struct backend_command *command,
-		    const uint32_t *after, uint32_t after_count)
+uint32_t graph_node(struct fixture *fixture, struct backend_graph *graph,
+		    const struct backend_command *command, const uint32_t *after,
+		    uint32_t after_count)
 {
 	struct backend_fault fault = {0};
 	uint32_t node = UINT32_MAX;
 
-	cr_assert_eq(fixture->ops->graph_add(graph, command, after, after_count, &node, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->graph_add(graph, command, after, after_count, &node, &fault), 0,
+		     "%s", fault.text);
 	return node;
 }
 
-void graph_node_fails(struct fixture *fixture, struct backend_graph *graph, const struct backend_command *command,
-		      int error)
+void graph_node_fails(struct fixture *fixture, struct backend_graph *graph,
+		      const struct backend_command *command, int error)
 {
 	struct backend_fault fault = {0};
 	uint32_t node = 12345;
 
-	cr_assert_eq(fixture->ops->graph_add(graph, command, NULL, 0, &node, &fault), error, "%s", fault.text);
+	cr_assert_eq(fixture->ops->graph_add(graph, command, NULL, 0, &node, &fault), error, "%s",
+		     fault.text);
 	cr_assert_eq(node, 12345);
 	cr_assert_neq(fault.text[0], '\0');
 }
@@ -70,20 +76,24 @@ void words_set(struct fixture *fixture, struct backend_memory *memory, uint32_t 
 	fixture_write(fixture, memory, 0, words, sizeof(words));
 }
 
-void words_expect(struct fixture *fixture, struct backend_memory *memory, uint32_t value, const char *what)
+void words_expect(struct fixture *fixture, struct backend_memory *memory, uint32_t value,
+		  const char *what)
 {
 	uint32_t words[GRAPH_WORDS];
 
 	fixture_read(fixture, memory, 0, words, sizeof(words));
 	for (uint32_t i = 0; i < GRAPH_WORDS; i++)
-		cr_assert_eq(words[i], value, "%s: word %u is %u, not %u", what, i, words[i], value);
+		cr_assert_eq(words[i], value, "%s: word %u is %u, not %u", what, i, words[i],
+			     value);
 }
 
 struct backend_command copy_all(struct backend_memory *destination, struct backend_memory *source)
 {
 	return (struct backend_command){
 		.kind = BACKEND_COMMAND_COPY,
-		.copy = {.source = source, .destination = destination, .size_bytes = GRAPH_WORDS * 4ull},
+		.copy = {.source = source,
+			 .destination = destination,
+			 .size_bytes = GRAPH_WORDS * 4ull},
 	};
 }
 
@@ -91,6 +101,9 @@ struct backend_command fill_all(struct backend_memory *memory, const uint32_t *v
 {
 	return (struct backend_command){
 		.kind = BACKEND_COMMAND_FILL,
-		.fill = {.memory = memory, .size_bytes = GRAPH_WORDS * 4ull, .pattern = value, .pattern_bytes = 4},
+		.fill = {.memory = memory,
+			 .size_bytes = GRAPH_WORDS * 4ull,
+			 .pattern = value,
+			 .pattern_bytes = 4},
 	};
 }

@@ -24,7 +24,8 @@ Test(image_fake, E14_images_and_samplers_reach_the_functions)
 	images_open(&images, NULL, NULL);
 	struct backend_memory *a = images_make(&images, &image), *b = images_make(&images, &image);
 	struct backend_memory *to = fixture_memory(&images.fixture, 4, NULL);
-	const struct backend_argument a_writes = images_argument(a, true), b_writes = images_argument(b, true);
+	const struct backend_argument a_writes = images_argument(a, true),
+				      b_writes = images_argument(b, true);
 	const struct backend_argument a_reads = images_argument(a, false);
 	const struct backend_argument fill[] = {a_writes, value_argument(&value, 4)};
 	const struct backend_argument copy[] = {b_writes, a_reads};

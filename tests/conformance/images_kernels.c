@@ -10,18 +10,20 @@
 TestSuite(image_kernels, .timeout = 120);
 
 /*
- * For each type a kernel that writes an image from a buffer and one that reads it into one, in 1 to 3 dimensions. A
- * source is compiled for each number of dimensions, and only in its own one a kernel may ask for that many.
+ * For each type a kernel that writes an image from a buffer and one that reads it into one, in 1 to
+ * 3 dimensions. A source is compiled for each number of dimensions, and only in its own one a
+ * kernel may ask for that many.
  */
-#define KERNELS(type, n, places)                                                                                       \
-	"SYCL_KERNEL void write_" #type "_" #n "(SYCL_IMAGE_WRITE_" #n "D(image), SYCL_GLOBAL(const " #type            \
-	") from) {\n"                                                                                                  \
-	"  ulong at = 4 * sycl_global_linear_id();\n"                                                                  \
-	"  sycl_image_write_" #type "_" #n "d(image, " places ", sycl_" #type                                          \
-	"4(from[at], from[at + 1], from[at + 2], from[at + 3]));\n}\n"                                                 \
-	"SYCL_KERNEL void read_" #type "_" #n "(SYCL_IMAGE_READ_" #n "D(image), SYCL_GLOBAL(" #type ") to) {\n"        \
-	"  ulong at = 4 * sycl_global_linear_id();\n"                                                                  \
-	"  " #type "4 v = sycl_image_read_" #type "_" #n "d(image, " places ");\n"                                     \
+#define KERNELS(type, n, places)                                                                   \
+	"SYCL_KERNEL void write_" #type "_" #n "(SYCL_IMAGE_WRITE_" #n                             \
+	"D(image), SYCL_GLOBAL(const " #type ") from) {\n"                                         \
+	"  ulong at = 4 * sycl_global_linear_id();\n"                                              \
+	"  sycl_image_write_" #type "_" #n "d(image, " places ", sycl_" #type                      \
+	"4(from[at], from[at + 1], from[at + 2], from[at + 3]));\n}\n"                             \
+	"SYCL_KERNEL void read_" #type "_" #n "(SYCL_IMAGE_READ_" #n                               \
+	"D(image), SYCL_GLOBAL(" #type ") to) {\n"                                                 \
+	"  ulong at = 4 * sycl_global_linear_id();\n"                                              \
+	"  " #type "4 v = sycl_image_read_" #type "_" #n "d(image, " places ");\n"                 \
 	"  to[at] = v.x; to[at + 1] = v.y; to[at + 2] = v.z; to[at + 3] = v.w;\n}\n"
 #define ONE       "sycl_global_id(0)"
 #define TWO       "sycl_global_id(0), SECOND"
@@ -30,8 +32,8 @@ TestSuite(image_kernels, .timeout = 120);
 
 static const char source[] =
 	"#if SYCL_DIMENSIONS > 1\n#define SECOND sycl_global_id(1)\n#else\n#define SECOND 0\n#endif\n"
-	"#if SYCL_DIMENSIONS > 2\n#define THIRD sycl_global_id(2)\n#else\n#define THIRD 0\n#endif\n" ALL(float) ALL(int)
-		ALL(uint);
+	"#if SYCL_DIMENSIONS > 2\n#define THIRD sycl_global_id(2)\n#else\n#define THIRD 0\n#endif\n" ALL(
+		float) ALL(int) ALL(uint);
 
 static const uint64_t sizes[3][3] = {{24}, {4, 6}, {2, 3, 4}};
 #define PIXELS 24u
@@ -48,7 +50,8 @@ static const char *type_of(uint32_t format)
 	}
 }
 
-static void use_kernel(struct images *images, const char *verb, uint32_t format, uint32_t dimensions)
+static void use_kernel(struct images *images, const char *verb, uint32_t format,
+		       uint32_t dimensions)
 {
 	char name[32];
 
@@ -59,10 +62,12 @@ static void use_kernel(struct images *images, const char *verb, uint32_t format,
 /* What is written: in the range of the format, and beyond it. */
 static void make_values(uint32_t format, uint32_t values[PIXELS * 4])
 {
-	static const float floats[] = {0.0f,    1.0f,        0.5f,   -0.25f, 1.5f,  0.2f,  0.333f, 0.9999f,
-				       0.1234f, 0.00001525f, 0.749f, 0.875f, 0.01f, 0.99f, 100.0f, -3.0f};
-	static const int32_t ints[] = {0,     1,     -1,     127,   128,    -128,  -129,      255,
-				       32767, 32768, -32768, 40000, -70000, 65535, INT32_MAX, INT32_MIN};
+	static const float floats[] = {0.0f,   1.0f,    0.5f,    -0.25f,      1.5f,   0.2f,
+				       0.333f, 0.9999f, 0.1234f, 0.00001525f, 0.749f, 0.875f,
+				       0.01f,  0.99f,   100.0f,  -3.0f};
+	static const int32_t ints[] = {0,      1,     -1,        127,      128,    -128,
+				       -129,   255,   32767,     32768,    -32768, 40000,
+				       -70000, 65535, INT32_MAX, INT32_MIN};
 
 	for (uint32_t i = 0; i < PIXELS * 4; i++) {
 		if (image_format_is_float(format))
@@ -86,7 +91,9 @@ static void store_all(uint32_t format, const uint32_t *values, uint8_t *bytes)
 		else if (strcmp(type_of(format), "int") == 0)
 			cr_assert_eq(image_pixel_write_int(format, bytes + i * pixel, ints), 0);
 		else
-			cr_assert_eq(image_pixel_write_uint(format, bytes + i * pixel, &values[i * 4]), 0);
+			cr_assert_eq(
+				image_pixel_write_uint(format, bytes + i * pixel, &values[i * 4]),
+				0);
 	}
 }
 
@@ -101,24 +108,30 @@ static void check_read(uint32_t format, const uint8_t *bytes, const uint32_t *go
 		if (image_format_is_float(format)) {
 			cr_assert_eq(image_pixel_read_float(format, bytes + i * pixel, floats), 0);
 			for (int c = 0; c < 4; c++)
-				cr_assert_lt(fabsf(floats[c] - read[c]), 1e-6f, "format %u, pixel %u: %g, not %g",
-					     format, i, (double)read[c], (double)floats[c]);
+				cr_assert_lt(fabsf(floats[c] - read[c]), 1e-6f,
+					     "format %u, pixel %u: %g, not %g", format, i,
+					     (double)read[c], (double)floats[c]);
 			continue;
 		}
 		if (strcmp(type_of(format), "int") == 0)
-			cr_assert_eq(image_pixel_read_int(format, bytes + i * pixel, (int32_t *)wanted), 0);
+			cr_assert_eq(
+				image_pixel_read_int(format, bytes + i * pixel, (int32_t *)wanted),
+				0);
 		else
 			cr_assert_eq(image_pixel_read_uint(format, bytes + i * pixel, wanted), 0);
-		cr_assert_arr_eq(&got[i * 4], wanted, sizeof(wanted), "format %u, pixel %u", format, i);
+		cr_assert_arr_eq(&got[i * 4], wanted, sizeof(wanted), "format %u, pixel %u", format,
+				 i);
 	}
 }
 
-/* Through the kernel and back: the stored bytes, and what is read of them, are those of the table. */
+/* Through the kernel and back: the stored bytes, and what is read of them, are those of the table.
+ */
 static void convert(struct images *images, uint32_t format, uint32_t dimensions)
 {
 	const struct backend_ops *ops = images->fixture.ops;
 	const uint64_t *size = sizes[dimensions - 1];
-	struct backend_image image = images_describe((enum backend_image_format)format, dimensions, size);
+	struct backend_image image =
+		images_describe((enum backend_image_format)format, dimensions, size);
 	uint32_t values[PIXELS * 4], got[PIXELS * 4] = {0};
 	uint8_t wanted[PIXELS * 16], stored[PIXELS * 16] = {0};
 
@@ -128,14 +141,17 @@ static void convert(struct images *images, uint32_t format, uint32_t dimensions)
 	struct backend_memory *buffer = fixture_memory(&images->fixture, sizeof(values), NULL);
 	fixture_write(&images->fixture, buffer, 0, values, sizeof(values));
 	use_kernel(images, "write", format, dimensions);
-	const struct backend_argument write[] = {images_argument(memory, true), global_argument(buffer)};
+	const struct backend_argument write[] = {images_argument(memory, true),
+						 global_argument(buffer)};
 	images_launch(images, dimensions, size, write, 2);
 	images_read(images, memory, &image, stored);
 	for (uint64_t i = 0; i < images_bytes(&image); i++)
-		cr_assert_eq(stored[i], wanted[i], "format %u of %u dimensions, byte %lu: %u, not %u", format,
-			     dimensions, (unsigned long)i, stored[i], wanted[i]);
+		cr_assert_eq(stored[i], wanted[i],
+			     "format %u of %u dimensions, byte %lu: %u, not %u", format, dimensions,
+			     (unsigned long)i, stored[i], wanted[i]);
 	use_kernel(images, "read", format, dimensions);
-	const struct backend_argument read[] = {images_argument(memory, false), global_argument(buffer)};
+	const struct backend_argument read[] = {images_argument(memory, false),
+						global_argument(buffer)};
 	images_launch(images, dimensions, size, read, 2);
 	fixture_read(&images->fixture, buffer, 0, got, sizeof(got));
 	check_read(format, stored, got);
@@ -230,9 +246,10 @@ Test(image_kernels, E14_a_sampled_image_is_one_argument_among_others)
 	images_write(&images, a, &image, pixel_a);
 	images_write(&images, b, &image, pixel_b);
 	const struct backend_sampler sampler = {.addressing = BACKEND_ADDRESSING_CLAMP};
-	const struct backend_argument arguments[] = {value_argument(&add, sizeof(add)), images_sampled(a, sampler),
-						     value_argument(&scale, sizeof(scale)), images_sampled(b, sampler),
-						     global_argument(to)};
+	const struct backend_argument arguments[] = {
+		value_argument(&add, sizeof(add)), images_sampled(a, sampler),
+		value_argument(&scale, sizeof(scale)), images_sampled(b, sampler),
+		global_argument(to)};
 	images_launch(&images, 1, one, arguments, 5);
 	fixture_read(&images.fixture, to, 0, &got, sizeof(got));
 	cr_assert_float_eq(got, 126, 0);
@@ -253,27 +270,34 @@ Test(image_kernels, E14_E22_an_argument_of_another_kind_is_refused)
 		"SYCL_KERNEL void numbers(ulong a) { (void)a; }\n";
 	const uint64_t size_2[] = {2, 2}, size_1[] = {4};
 	struct images images;
-	struct backend_image flat = images_describe(1, 2, size_2), line = images_describe(1, 1, size_1);
+	struct backend_image flat = images_describe(1, 2, size_2),
+			     line = images_describe(1, 1, size_1);
 	struct backend_image integers = images_describe(3, 2, size_2);
 	const struct backend_sampler sampler = {.addressing = BACKEND_ADDRESSING_CLAMP};
-	const struct backend_sampler linear = {.addressing = BACKEND_ADDRESSING_CLAMP, .linear = true};
+	const struct backend_sampler linear = {.addressing = BACKEND_ADDRESSING_CLAMP,
+					       .linear = true};
 
 	images_open(&images, kinds, "reads");
-	struct backend_memory *image = images_make(&images, &flat), *other = images_make(&images, &line);
+	struct backend_memory *image = images_make(&images, &flat),
+			      *other = images_make(&images, &line);
 	struct backend_memory *ints = images_make(&images, &integers);
 	struct backend_memory *buffer = fixture_memory(&images.fixture, 64, NULL);
-	const struct backend_argument as_image = images_argument(image, true), as_read = images_argument(image, false);
+	const struct backend_argument as_image = images_argument(image, true),
+				      as_read = images_argument(image, false);
 	const struct backend_argument as_other = images_argument(other, true),
 				      as_sampled = images_sampled(image, sampler);
-	const struct backend_argument as_linear = images_sampled(ints, linear), as_buffer = global_argument(buffer);
-	const struct backend_argument as_pointer = global_argument(image), not_image = images_argument(buffer, true);
+	const struct backend_argument as_linear = images_sampled(ints, linear),
+				      as_buffer = global_argument(buffer);
+	const struct backend_argument as_pointer = global_argument(image),
+				      not_image = images_argument(buffer, true);
 	const struct {
 		const char *kernel;
 		const struct backend_argument *argument;
 	} wrong[] = {
-		{"reads", &as_buffer},   {"reads", &as_other},    {"reads", &as_sampled},  {"reads", &not_image},
-		{"writes", &as_read},    {"writes", &as_other},   {"writes", &as_sampled}, {"writes", &as_buffer},
-		{"samples", &as_image},  {"samples", &as_linear}, {"samples", &as_buffer}, {"points", &as_image},
+		{"reads", &as_buffer},   {"reads", &as_other},    {"reads", &as_sampled},
+		{"reads", &not_image},   {"writes", &as_read},    {"writes", &as_other},
+		{"writes", &as_sampled}, {"writes", &as_buffer},  {"samples", &as_image},
+		{"samples", &as_linear}, {"samples", &as_buffer}, {"points", &as_image},
 		{"points", &as_pointer}, {"points", &as_sampled}, {"numbers", &as_image},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {

@@ -1,4 +1,5 @@
-/* Layered images as memory: what can be made, what is moved, and what is refused. On every backend. */
+/* Layered images as memory: what can be made, what is moved, and what is refused. On every backend.
+ */
 #include "images_support.h"
 
 #include "status.h"
@@ -7,7 +8,8 @@
 
 TestSuite(image_layers, .timeout = 120);
 
-static struct backend_image layered(enum backend_image_format format, uint32_t dimensions, const uint64_t *size)
+static struct backend_image layered(enum backend_image_format format, uint32_t dimensions,
+				    const uint64_t *size)
 {
 	struct backend_image image = images_describe(format, dimensions, size);
 
@@ -24,7 +26,8 @@ static void round_trip(struct images *images, const struct backend_image *image)
 	cr_assert_not_null(read);
 	images_write(images, memory, image, written);
 	images_read(images, memory, image, read);
-	cr_assert_eq(memcmp(read, written, bytes), 0, "format %d, %u dimensions", image->format, image->dimensions);
+	cr_assert_eq(memcmp(read, written, bytes), 0, "format %d, %u dimensions", image->format,
+		     image->dimensions);
 	images->fixture.ops->memory_free(memory);
 	free(written);
 	free(read);
@@ -37,8 +40,10 @@ Test(image_layers, R8_layers_of_all_formats_hold_their_pixels)
 
 	images_open(&images, NULL, NULL);
 	for (uint32_t format = 1; format <= IMAGE_FORMAT_COUNT; format++) {
-		const struct backend_image of_rows = layered((enum backend_image_format)format, 2, rows);
-		const struct backend_image of_planes = layered((enum backend_image_format)format, 3, planes);
+		const struct backend_image of_rows =
+			layered((enum backend_image_format)format, 2, rows);
+		const struct backend_image of_planes =
+			layered((enum backend_image_format)format, 3, planes);
 		round_trip(&images, &of_rows);
 		round_trip(&images, &of_planes);
 	}
@@ -67,8 +72,9 @@ static void refused(struct images *images, struct backend_image image)
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
 
-	cr_assert_eq(images->fixture.ops->image_create(images->fixture.device, &image, &memory, &fault), -EINVAL, "%s",
-		     fault.text);
+	cr_assert_eq(
+		images->fixture.ops->image_create(images->fixture.device, &image, &memory, &fault),
+		-EINVAL, "%s", fault.text);
 	cr_assert_eq(fault.status, STATUS_INVALID, "%d: %s", fault.status, fault.text);
 	cr_assert_null(memory);
 }
@@ -81,8 +87,10 @@ Test(image_layers, R8_the_device_says_how_many_layers_and_takes_no_more)
 	const uint64_t *limits = images.fixture.facts->image_layered_sizes;
 	for (int i = 0; i < 3; i++)
 		cr_assert_gt(limits[i], 0);
-	const uint64_t wide[] = {1, limits[0] + 1}, wide_2[] = {1, 1, limits[0] + 1}, high[] = {1, limits[1] + 1, 1};
-	const uint64_t deep[] = {limits[2] + 1, 1}, deep_2[] = {limits[2] + 1, 1, 1}, most[] = {limits[2], 1, 2};
+	const uint64_t wide[] = {1, limits[0] + 1}, wide_2[] = {1, 1, limits[0] + 1},
+		       high[] = {1, limits[1] + 1, 1};
+	const uint64_t deep[] = {limits[2] + 1, 1}, deep_2[] = {limits[2] + 1, 1, 1},
+		       most[] = {limits[2], 1, 2};
 	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, wide));
 	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, wide_2));
 	refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, high));
@@ -109,16 +117,19 @@ Test(image_layers, R8_layers_are_copied_to_as_many_layers_and_to_nothing_else)
 	cr_assert_not_null(read);
 	images_open(&images, NULL, NULL);
 	struct backend_memory *all[] = {images_make(&images, &image), images_make(&images, &image),
-					images_make(&images, &volume), images_make(&images, &of_rows)};
+					images_make(&images, &volume),
+					images_make(&images, &of_rows)};
 	images_write(&images, all[0], &image, written);
 	for (int i = 1; i < 4; i++) {
 		const struct backend_command command = {
 			.kind = BACKEND_COMMAND_COPY,
 			.copy = {.source = all[0], .destination = all[i], .size_bytes = bytes}};
 		if (i == 1)
-			fixture_wait(&images.fixture, 0, fixture_submit(&images.fixture, 0, &command));
+			fixture_wait(&images.fixture, 0,
+				     fixture_submit(&images.fixture, 0, &command));
 		else
-			cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &command).status, STATUS_INVALID);
+			cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &command).status,
+				     STATUS_INVALID);
 	}
 	images_read(&images, all[1], &image, read);
 	cr_assert_eq(memcmp(read, written, bytes), 0);

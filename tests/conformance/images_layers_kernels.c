@@ -1,4 +1,5 @@
-/* Kernels that read, write and sample layers, in the portable form, against what the host makes of the same pixels. */
+/* Kernels that read, write and sample layers, in the portable form, against what the host makes of
+ * the same pixels. */
 #include "images_support.h"
 
 #include "image_pixel.h"
@@ -24,28 +25,31 @@ static struct backend_image layered(enum backend_image_format format, uint32_t o
 	return image;
 }
 
-/* A work-item for each pixel: reads it and writes it into the other image, the layers in reverse. */
-#define TURN(type, n, columns, places)                                                                                 \
-	"SYCL_KERNEL void turn_" #type "_" #n "(SYCL_IMAGE_READ_" #n "D_LAYERED(from), SYCL_IMAGE_WRITE_" #n           \
-	"D_LAYERED(to)) {\n  ulong id = sycl_global_id(0), layer = id / 24, at = id % 24;\n"                           \
-	"  uint layers = sycl_image_range_" #n "d_layered(from, 0), columns = sycl_image_range_" #n                    \
-	"d_layered(from, " #n ");\n"                                                                                   \
-	"  if (layers == 5 && columns == " columns ")\n"                                                               \
-	"    sycl_image_write_" #type "_" #n "d_layered(to, layers - 1 - layer, " places ", sycl_image_read_" #type    \
-	"_" #n "d_layered(from, layer, " places "));\n}\n"
+/* A work-item for each pixel: reads it and writes it into the other image, the layers in reverse.
+ */
+#define TURN(type, n, columns, places)                                                             \
+	"SYCL_KERNEL void turn_" #type "_" #n "(SYCL_IMAGE_READ_" #n                               \
+	"D_LAYERED(from), SYCL_IMAGE_WRITE_" #n                                                    \
+	"D_LAYERED(to)) {\n  ulong id = sycl_global_id(0), layer = id / 24, at = id % 24;\n"       \
+	"  uint layers = sycl_image_range_" #n                                                     \
+	"d_layered(from, 0), columns = sycl_image_range_" #n "d_layered(from, " #n ");\n"          \
+	"  if (layers == 5 && columns == " columns ")\n"                                           \
+	"    sycl_image_write_" #type "_" #n "d_layered(to, layers - 1 - layer, " places           \
+	", sycl_image_read_" #type "_" #n "d_layered(from, layer, " places "));\n}\n"
 #define TURN_BOTH(type) TURN(type, 1, "24", "at") TURN(type, 2, "6", "at / 6, at % 6")
 
 /* The coordinates of a place lie one behind the other, the layer's number among them as a float. */
-#define SAMPLE(type, n, places)                                                                                        \
-	"SYCL_KERNEL void sample_" #type "_" #n "(SYCL_IMAGE_SAMPLED_" #n                                              \
-	"D_LAYERED(image), SYCL_GLOBAL(const float) at, SYCL_GLOBAL(" #type ") to) {\n"                                \
-	"  ulong i = sycl_global_id(0) * (" #n " + 1);\n"                                                              \
-	"  " #type "4 v = sycl_image_sample_" #type "_" #n "d_layered(image, (int)at[i], " places ");\n"               \
+#define SAMPLE(type, n, places)                                                                    \
+	"SYCL_KERNEL void sample_" #type "_" #n "(SYCL_IMAGE_SAMPLED_" #n                          \
+	"D_LAYERED(image), SYCL_GLOBAL(const float) at, SYCL_GLOBAL(" #type ") to) {\n"            \
+	"  ulong i = sycl_global_id(0) * (" #n " + 1);\n"                                          \
+	"  " #type "4 v = sycl_image_sample_" #type "_" #n "d_layered(image, (int)at[i], " places  \
+	");\n"                                                                                     \
 	"  i = sycl_global_id(0) * 4;\n  to[i] = v.x; to[i + 1] = v.y; to[i + 2] = v.z; to[i + 3] = v.w;\n}\n"
 #define SAMPLE_BOTH(type) SAMPLE(type, 1, "at[i + 1]") SAMPLE(type, 2, "at[i + 1], at[i + 2]")
 
-static const char source[] = TURN_BOTH(float) TURN_BOTH(int) TURN_BOTH(uint) SAMPLE_BOTH(float) SAMPLE_BOTH(int)
-	SAMPLE_BOTH(uint);
+static const char source[] = TURN_BOTH(float) TURN_BOTH(int) TURN_BOTH(uint) SAMPLE_BOTH(float)
+	SAMPLE_BOTH(int) SAMPLE_BOTH(uint);
 
 static const char *type_of(uint32_t format)
 {
@@ -73,11 +77,13 @@ static uint8_t *pixels_of(const struct backend_image *image)
 	const uint64_t bytes = images_bytes(image);
 	uint8_t *pixels = images_noise(bytes, image->format);
 
-	for (uint64_t i = 0; image->format == BACKEND_IMAGE_R32G32B32A32_SFLOAT && i < bytes / 4; i++) {
+	for (uint64_t i = 0; image->format == BACKEND_IMAGE_R32G32B32A32_SFLOAT && i < bytes / 4;
+	     i++) {
 		float value = (float)pixels[4 * i] / 255.0f;
 		memcpy(pixels + 4 * i, &value, 4);
 	}
-	for (uint64_t i = 0; image->format == BACKEND_IMAGE_R16G16B16A16_SFLOAT && i < bytes / 2; i++)
+	for (uint64_t i = 0; image->format == BACKEND_IMAGE_R16G16B16A16_SFLOAT && i < bytes / 2;
+	     i++)
 		pixels[2 * i + 1] = (uint8_t)(0x30 + pixels[2 * i + 1] % 12);
 	return pixels;
 }
@@ -87,8 +93,10 @@ static void turn(struct images *images, enum backend_image_format format, uint32
 	const struct backend_image image = layered(format, of);
 	const uint64_t bytes = images_bytes(&image), layer = bytes / LAYERS, items[] = {PIXELS};
 	uint8_t *pixels = pixels_of(&image), *got = calloc(1, bytes);
-	struct backend_memory *from = images_make(images, &image), *to = images_make(images, &image);
-	const struct backend_argument arguments[] = {images_argument(from, false), images_argument(to, true)};
+	struct backend_memory *from = images_make(images, &image),
+			      *to = images_make(images, &image);
+	const struct backend_argument arguments[] = {images_argument(from, false),
+						     images_argument(to, true)};
 
 	cr_assert_not_null(got);
 	use_kernel(images, "turn", format, of);
@@ -117,9 +125,11 @@ Test(image_layers_kernels, R8_kernels_read_and_write_layers_of_all_formats)
 
 #define POINTS 60u
 
-/* Parts of the size, away from where one pixel ends and the next begins: there a rounding decides. */
-static const float places[] = {0.03f,  0.11f,  0.29f, 0.47f, 0.57f, 0.71f, 0.93f, 0.97f,  -0.03f, -0.33f,
-			       -0.97f, -1.21f, 1.03f, 1.33f, 1.89f, 2.11f, 3.47f, -2.55f, -7.87f, 9.13f};
+/* Parts of the size, away from where one pixel ends and the next begins: there a rounding decides.
+ */
+static const float places[] = {0.03f, 0.11f,  0.29f,  0.47f,  0.57f,  0.71f, 0.93f,
+			       0.97f, -0.03f, -0.33f, -0.97f, -1.21f, 1.03f, 1.33f,
+			       1.89f, 2.11f,  3.47f,  -2.55f, -7.87f, 9.13f};
 #define PLACES (sizeof(places) / sizeof(*places))
 /* Also numbers that no layer has. */
 static const float numbers[] = {0, 3, 1, 4, 2, -1, 5, 77, -300};
@@ -137,10 +147,11 @@ static void make_points(const struct backend_image *image, bool normalised, floa
 }
 
 /* The same bits as the host's; of floats nearly the same: weights may have 8 bits. */
-static bool is_right(const struct image_view *view, const struct backend_sampler *given, const float *at,
-		     const uint32_t got[4])
+static bool is_right(const struct image_view *view, const struct backend_sampler *given,
+		     const float *at, const uint32_t got[4])
 {
-	const struct image_sampler sampler = {(enum image_addressing)given->addressing, given->normalised, given->linear};
+	const struct image_sampler sampler = {(enum image_addressing)given->addressing,
+					      given->normalised, given->linear};
 	float wanted[4], read[4], allowed = given->linear ? 2.0f / 256.0f + 1e-4f : 1e-6f;
 	uint32_t words[4] = {0};
 	bool right = true;
@@ -166,7 +177,8 @@ static uint32_t sample(struct images *images, enum backend_image_format format, 
 	const struct backend_image image = layered(format, of);
 	const uint64_t points[] = {POINTS};
 	uint8_t *pixels = pixels_of(&image);
-	struct image_view view = {.format = format, .dimensions = of + 1, .is_layered = true, .bytes = pixels};
+	struct image_view view = {
+		.format = format, .dimensions = of + 1, .is_layered = true, .bytes = pixels};
 	float at[POINTS * 3];
 	uint32_t got[POINTS * 4] = {0}, wrong = 0;
 
@@ -178,16 +190,18 @@ static uint32_t sample(struct images *images, enum backend_image_format format, 
 	struct backend_memory *out = fixture_memory(&images->fixture, sizeof(got), NULL);
 	images_write(images, memory, &image, pixels);
 	fixture_write(&images->fixture, in, 0, at, sizeof(at));
-	const struct backend_argument arguments[] = {images_sampled(memory, sampler), global_argument(in),
-						     global_argument(out)};
+	const struct backend_argument arguments[] = {images_sampled(memory, sampler),
+						     global_argument(in), global_argument(out)};
 	images_launch(images, 1, points, arguments, 3);
 	fixture_read(&images->fixture, out, 0, got, sizeof(got));
 	for (uint32_t i = 0; i < POINTS; i++) {
 		if (is_right(&view, &sampler, &at[i * (of + 1)], &got[i * 4]))
 			continue;
 		if (wrong++ == 0)
-			cr_log_error("format %d, layers of %u dimensions, addressing %d, normalised %d, linear %d: point %u",
-				     format, of, sampler.addressing, sampler.normalised, sampler.linear, i);
+			cr_log_error(
+				"format %d, layers of %u dimensions, addressing %d, normalised %d, linear %d: point %u",
+				format, of, sampler.addressing, sampler.normalised, sampler.linear,
+				i);
 	}
 	ops->memory_free(memory);
 	ops->memory_free(in);
@@ -199,19 +213,22 @@ static uint32_t sample(struct images *images, enum backend_image_format format, 
 Test(image_layers_kernels, R8_every_sampler_stays_in_its_layer)
 {
 	static const enum backend_image_format formats[] = {
-		BACKEND_IMAGE_R32G32B32A32_SFLOAT, BACKEND_IMAGE_B8G8R8A8_UNORM, BACKEND_IMAGE_R16G16B16A16_SINT,
-		BACKEND_IMAGE_R8G8B8A8_UINT};
+		BACKEND_IMAGE_R32G32B32A32_SFLOAT, BACKEND_IMAGE_B8G8R8A8_UNORM,
+		BACKEND_IMAGE_R16G16B16A16_SINT, BACKEND_IMAGE_R8G8B8A8_UINT};
 	struct images images;
 	uint32_t wrong = 0;
 
 	images_open(&images, source, "sample_float_1");
 	for (uint32_t i = 0; i < 4; i++)
 		for (uint32_t of = 1; of <= 2; of++)
-			for (uint32_t mode = BACKEND_ADDRESSING_MIRRORED_REPEAT; mode <= BACKEND_ADDRESSING_NONE; mode++)
-				for (uint32_t bits = 0; bits < (image_format_is_float(formats[i]) ? 4u : 2u); bits++)
+			for (uint32_t mode = BACKEND_ADDRESSING_MIRRORED_REPEAT;
+			     mode <= BACKEND_ADDRESSING_NONE; mode++)
+				for (uint32_t bits = 0;
+				     bits < (image_format_is_float(formats[i]) ? 4u : 2u); bits++)
 					wrong += sample(&images, formats[i], of,
-							(struct backend_sampler){(enum backend_addressing)mode,
-										 (bits & 1) != 0, (bits & 2) != 0});
+							(struct backend_sampler){
+								(enum backend_addressing)mode,
+								(bits & 1) != 0, (bits & 2) != 0});
 	images_close(&images);
 	cr_assert_eq(wrong, 0, "%u points are wrong; the first ones are above", wrong);
 }
@@ -223,21 +240,27 @@ Test(image_layers_kernels, R8_a_kernel_of_layers_gets_them_and_no_other_image)
 	struct images images;
 	const struct backend_image planes = layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2);
 	const struct backend_image rows = layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 1);
-	const struct backend_image volume = images_describe(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, sizes[1]);
+	const struct backend_image volume =
+		images_describe(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, sizes[1]);
 
 	images_open(&images, source, "turn_float_2");
 	struct backend_memory *good = images_make(&images, &planes);
-	struct backend_memory *const wrong[] = {images_make(&images, &rows), images_make(&images, &volume)};
+	struct backend_memory *const wrong[] = {images_make(&images, &rows),
+						images_make(&images, &volume)};
 	struct backend_memory *to = fixture_memory(&images.fixture, 64, NULL);
 	for (int i = 0; i < 2; i++) {
-		const struct backend_argument read[] = {images_argument(wrong[i], false), images_argument(good, true)};
-		const struct backend_argument written[] = {images_argument(good, false), images_argument(wrong[i], true)};
+		const struct backend_argument read[] = {images_argument(wrong[i], false),
+							images_argument(good, true)};
+		const struct backend_argument written[] = {images_argument(good, false),
+							   images_argument(wrong[i], true)};
 		images_launch_fails(&images, read, 2, STATUS_KERNEL_ARGUMENT);
 		images_launch_fails(&images, written, 2, STATUS_KERNEL_ARGUMENT);
 	}
 	images_use(&images, "sample_float_2");
-	const struct backend_argument other[] = {images_sampled(wrong[1], sampler), global_argument(to), global_argument(to)};
-	const struct backend_argument without[] = {images_argument(good, false), global_argument(to), global_argument(to)};
+	const struct backend_argument other[] = {images_sampled(wrong[1], sampler),
+						 global_argument(to), global_argument(to)};
+	const struct backend_argument without[] = {images_argument(good, false),
+						   global_argument(to), global_argument(to)};
 	images_launch_fails(&images, other, 3, STATUS_KERNEL_ARGUMENT);
 	images_launch_fails(&images, without, 3, STATUS_KERNEL_ARGUMENT);
 	images.fixture.ops->memory_free(good);
@@ -269,7 +292,8 @@ Test(image_layers_kernels, R8_a_sampled_layer_is_handed_on_to_a_function)
 	images_open(&images, handed_on, "middle");
 	struct backend_memory *memory = images_make(&images, &image);
 	struct backend_memory *to = fixture_memory(&images.fixture, sizeof(got), NULL);
-	const struct backend_argument arguments[] = {images_sampled(memory, sampler), global_argument(to)};
+	const struct backend_argument arguments[] = {images_sampled(memory, sampler),
+						     global_argument(to)};
 	images_write(&images, memory, &image, pixels);
 	images_launch(&images, 1, layers, arguments, 2);
 	fixture_read(&images.fixture, to, 0, got, sizeof(got));

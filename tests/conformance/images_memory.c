@@ -56,8 +56,9 @@ static void refused(struct images *images, struct backend_image image, int error
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
 
-	cr_assert_eq(images->fixture.ops->image_create(images->fixture.device, &image, &memory, &fault), error, "%s",
-		     fault.text);
+	cr_assert_eq(
+		images->fixture.ops->image_create(images->fixture.device, &image, &memory, &fault),
+		error, "%s", fault.text);
 	cr_assert_eq(fault.status, status, "%d: %s", fault.status, fault.text);
 	cr_assert_neq(fault.text[0], '\0');
 	cr_assert_null(memory);
@@ -98,22 +99,25 @@ Test(image_memory, larger_than_the_device_allows_is_refused)
 	images_close(&images);
 }
 
-/* More than fits into what a backend stages transfers through, in rows and in slices; registered and not. */
+/* More than fits into what a backend stages transfers through, in rows and in slices; registered
+ * and not. */
 static void large(struct images *images, uint32_t dimensions, const uint64_t *size, bool registered)
 {
 	const struct backend_ops *ops = images->fixture.ops;
-	struct backend_image image = images_describe(BACKEND_IMAGE_R32G32B32A32_SFLOAT, dimensions, size);
+	struct backend_image image =
+		images_describe(BACKEND_IMAGE_R32G32B32A32_SFLOAT, dimensions, size);
 	uint64_t bytes = images_bytes(&image), room = (bytes + 4095) & ~(uint64_t)4095;
 	struct backend_memory *memory = images_make(images, &image);
-	uint8_t *written = images_noise(bytes, (uint32_t)size[0]), *read = aligned_alloc(4096, room);
+	uint8_t *written = images_noise(bytes, (uint32_t)size[0]),
+		*read = aligned_alloc(4096, room);
 	struct backend_fault fault = {0};
 	struct backend_host *host = NULL;
 
 	cr_assert_not_null(read);
 	memset(read, 0, room);
 	if (registered)
-		cr_assert_eq(ops->host_register(images->fixture.device, read, room, &host, &fault), 0, "%s",
-			     fault.text);
+		cr_assert_eq(ops->host_register(images->fixture.device, read, room, &host, &fault),
+			     0, "%s", fault.text);
 	images_write(images, memory, &image, written);
 	images_read(images, memory, &image, read);
 	cr_assert_eq(memcmp(read, written, bytes), 0);
@@ -144,10 +148,12 @@ Test(image_memory, C20_large_images_arrive_whole)
 	images_close(&images);
 }
 
-static struct backend_command copy_command(struct backend_memory *from, struct backend_memory *to, uint64_t bytes)
+static struct backend_command copy_command(struct backend_memory *from, struct backend_memory *to,
+					   uint64_t bytes)
 {
-	return (struct backend_command){.kind = BACKEND_COMMAND_COPY,
-					.copy = {.source = from, .destination = to, .size_bytes = bytes}};
+	return (struct backend_command){
+		.kind = BACKEND_COMMAND_COPY,
+		.copy = {.source = from, .destination = to, .size_bytes = bytes}};
 }
 
 Test(image_memory, C20_an_image_is_copied_to_one_that_is_alike_and_to_no_other)
@@ -161,8 +167,10 @@ Test(image_memory, C20_an_image_is_copied_to_one_that_is_alike_and_to_no_other)
 	uint8_t *written = images_noise(bytes, 5), *read = calloc(1, bytes);
 
 	images_open(&images, NULL, NULL);
-	struct backend_memory *from = images_make(&images, &image), *to = images_make(&images, &image);
-	struct backend_memory *of_other = images_make(&images, &other), *of_shape = images_make(&images, &shape);
+	struct backend_memory *from = images_make(&images, &image),
+			      *to = images_make(&images, &image);
+	struct backend_memory *of_other = images_make(&images, &other),
+			      *of_shape = images_make(&images, &shape);
 	struct backend_memory *buffer = fixture_memory(&images.fixture, bytes, NULL);
 	images_write(&images, from, &image, written);
 	struct backend_command command = copy_command(from, to, bytes);
@@ -172,7 +180,8 @@ Test(image_memory, C20_an_image_is_copied_to_one_that_is_alike_and_to_no_other)
 	struct backend_memory *const wrong[] = {of_other, of_shape, buffer, from};
 	for (int i = 0; i < 4; i++) {
 		command = copy_command(from, wrong[i], bytes);
-		cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &command).status, STATUS_INVALID);
+		cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &command).status,
+			     STATUS_INVALID);
 	}
 	command = copy_command(from, to, bytes - 8);
 	cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &command).status, STATUS_INVALID);
@@ -194,11 +203,14 @@ Test(image_memory, C20_an_image_is_moved_as_a_whole)
 	images_open(&images, NULL, NULL);
 	struct backend_memory *memory = images_make(&images, &image);
 	for (int kind = BACKEND_COMMAND_WRITE; kind <= BACKEND_COMMAND_READ; kind++) {
-		struct backend_command part = {.kind = (enum backend_command_kind)kind,
-					       .transfer = {.memory = memory, .size_bytes = 32, .host = bytes}};
-		cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &part).status, STATUS_INVALID);
+		struct backend_command part = {
+			.kind = (enum backend_command_kind)kind,
+			.transfer = {.memory = memory, .size_bytes = 32, .host = bytes}};
+		cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &part).status,
+			     STATUS_INVALID);
 		part.transfer.offset_bytes = 32;
-		cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &part).status, STATUS_INVALID);
+		cr_assert_eq(fixture_submit_fails(&images.fixture, 0, &part).status,
+			     STATUS_INVALID);
 	}
 	struct backend_command fill = {
 		.kind = BACKEND_COMMAND_FILL,

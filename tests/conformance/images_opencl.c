@@ -43,10 +43,11 @@ Test(image_opencl, E23_G5_an_image_and_a_sampler_are_two_arguments)
 	for (int clamp = 0; clamp <= 1; clamp++) {
 		const struct backend_argument sampler = {
 			.kind = BACKEND_ARGUMENT_SAMPLER,
-			.image = {.sampler = {.addressing = clamp ? BACKEND_ADDRESSING_CLAMP
-								  : BACKEND_ADDRESSING_CLAMP_TO_EDGE}}};
-		const struct backend_argument arguments[] = {images_argument(memory, false), sampler,
-							     global_argument(to)};
+			.image = {.sampler = {.addressing =
+						      clamp ? BACKEND_ADDRESSING_CLAMP
+							    : BACKEND_ADDRESSING_CLAMP_TO_EDGE}}};
+		const struct backend_argument arguments[] = {images_argument(memory, false),
+							     sampler, global_argument(to)};
 		images_launch(&images, 1, one, arguments, 3);
 		fixture_read(&images.fixture, to, 0, got, sizeof(got));
 		cr_assert_float_eq(got[0], clamp ? 0 : 1, 0);
@@ -67,17 +68,21 @@ Test(image_opencl, E23_what_belongs_together_is_not_taken_apart_or_put_together)
 	open_c(&images, "pick");
 	struct backend_memory *memory = images_make(&images, &image);
 	struct backend_memory *to = fixture_memory(&images.fixture, 8, NULL);
-	const struct backend_argument alone = {.kind = BACKEND_ARGUMENT_SAMPLER, .image = {.sampler = sampler}};
-	const struct backend_argument both[] = {images_sampled(memory, sampler), alone, global_argument(to)};
-	const struct backend_argument swapped[] = {alone, images_argument(memory, false), global_argument(to)};
-	const struct backend_argument value[] = {images_argument(memory, false), value_argument(&sampler, 8),
-						 global_argument(to)};
+	const struct backend_argument alone = {.kind = BACKEND_ARGUMENT_SAMPLER,
+					       .image = {.sampler = sampler}};
+	const struct backend_argument both[] = {images_sampled(memory, sampler), alone,
+						global_argument(to)};
+	const struct backend_argument swapped[] = {alone, images_argument(memory, false),
+						   global_argument(to)};
+	const struct backend_argument value[] = {images_argument(memory, false),
+						 value_argument(&sampler, 8), global_argument(to)};
 	images_launch_fails(&images, both, 3, STATUS_KERNEL_ARGUMENT);
 	images_launch_fails(&images, swapped, 3, STATUS_KERNEL_ARGUMENT);
 	images_launch_fails(&images, value, 3, STATUS_KERNEL_ARGUMENT);
 	struct backend_argument unknown = alone;
 	unknown.image.sampler.addressing = (enum backend_addressing)6;
-	const struct backend_argument no_mode[] = {images_argument(memory, false), unknown, global_argument(to)};
+	const struct backend_argument no_mode[] = {images_argument(memory, false), unknown,
+						   global_argument(to)};
 	images_launch_fails(&images, no_mode, 3, STATUS_INVALID);
 	images.fixture.ops->memory_free(memory);
 	images.fixture.ops->memory_free(to);
@@ -93,7 +98,8 @@ Test(image_opencl, E14_an_image_that_is_written)
 
 	open_c(&images, "change");
 	struct backend_memory *memory = images_make(&images, &image);
-	const struct backend_argument reads = images_argument(memory, false), writes = images_argument(memory, true);
+	const struct backend_argument reads = images_argument(memory, false),
+				      writes = images_argument(memory, true);
 	images_launch_fails(&images, &reads, 1, STATUS_KERNEL_ARGUMENT);
 	images_launch(&images, 2, size, &writes, 1);
 	images_read(&images, memory, &image, got);

@@ -1,4 +1,5 @@
-/* What is done beside a device's lanes, where its memory is not the host's: under the layer of tests/support/opencl_discrete. */
+/* What is done beside a device's lanes, where its memory is not the host's: under the layer of
+ * tests/support/opencl_discrete. */
 #include "target.h"
 
 #include "status.h"
@@ -30,7 +31,8 @@ struct busy {
 static uint64_t send(struct busy *busy, uint32_t rounds)
 {
 	const uint64_t one = 1;
-	const struct backend_argument arguments[] = {global_argument(busy->word), value_argument(&rounds, sizeof(rounds))};
+	const struct backend_argument arguments[] = {global_argument(busy->word),
+						     value_argument(&rounds, sizeof(rounds))};
 	const struct backend_command command = launch_command(busy->kernel, 1, &one, arguments, 2);
 
 	return fixture_submit(&busy->fixture, 0, &command);
@@ -44,14 +46,18 @@ static void begin(struct busy *busy, void **usm_out)
 	const uint32_t zero = 0;
 
 	fixture_open(fixture, 0);
-	if (fixture->facts->host_unified_memory || !(fixture->facts->features & BACKEND_FEATURE_USM))
+	if (fixture->facts->host_unified_memory ||
+	    !(fixture->facts->features & BACKEND_FEATURE_USM))
 		cr_skip_test("the device's memory is the host's, or there is no USM");
 	busy->program = fixture_build(fixture, BACKEND_SOURCE_OPENCL_C, source, "");
-	cr_assert_eq(fixture->ops->kernel_create(busy->program, "slow", &busy->kernel, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->kernel_create(busy->program, "slow", &busy->kernel, &fault), 0,
+		     "%s", fault.text);
 	busy->word = fixture_memory(fixture, PAGE, NULL);
 	fixture_write(fixture, busy->word, 0, &zero, sizeof(zero));
 	fixture_wait(fixture, 0, send(busy, 1)); /* it is compiled */
-	cr_assert_eq(fixture->ops->usm_alloc(fixture->device, BACKEND_USM_DEVICE, PAGE, 0, usm_out, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->usm_alloc(fixture->device, BACKEND_USM_DEVICE, PAGE, 0, usm_out,
+					     &fault),
+		     0, "%s", fault.text);
 	busy->sequence = send(busy, 600000);
 	fixture->ops->flush(fixture->device);
 }
@@ -60,7 +66,8 @@ static void still_runs(struct busy *busy)
 {
 	struct backend_completion completion;
 
-	cr_assert_eq(busy->fixture.ops->progress(busy->fixture.device, &completion, 1), 0, "the kernel was waited for");
+	cr_assert_eq(busy->fixture.ops->progress(busy->fixture.device, &completion, 1), 0,
+		     "the kernel was waited for");
 }
 
 static void end(struct busy *busy)
@@ -82,8 +89,9 @@ Test(opencl_aside, F8_memory_is_made_beside_a_kernel_that_freed_usm_waits_for)
 
 	begin(&busy, &usm);
 	busy.fixture.ops->usm_free(busy.fixture.device, BACKEND_USM_DEVICE, usm);
-	cr_assert_eq(busy.fixture.ops->memory_create(busy.fixture.device, PAGE, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(busy.fixture.ops->memory_create(busy.fixture.device, PAGE, NULL,
+						     BACKEND_EXPORT_NONE, &memory, &fault),
+		     0, "%s", fault.text);
 	still_runs(&busy);
 	fixture_wait(&busy.fixture, 0, busy.sequence);
 	busy.fixture.ops->memory_free(memory);
@@ -102,13 +110,15 @@ Test(opencl_aside, F8_what_was_freed_and_waits_is_bounded)
 	struct backend_device *device = busy.fixture.device;
 	const uint64_t piece = busy.fixture.facts->global_mem_bytes / 64;
 	ops->usm_free(device, BACKEND_USM_DEVICE, usm);
-	for (; had < 32 && ops->usm_alloc(device, BACKEND_USM_DEVICE, piece, 0, &usm, &fault) == 0; had++)
+	for (; had < 32 && ops->usm_alloc(device, BACKEND_USM_DEVICE, piece, 0, &usm, &fault) == 0;
+	     had++)
 		ops->usm_free(device, BACKEND_USM_DEVICE, usm);
 	still_runs(&busy);
 	cr_assert_leq(had, 5, "%u times a 64th of the device's memory", had);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
 	fixture_wait(&busy.fixture, 0, busy.sequence);
-	/* The driver tells of the kernel before it tells of what waited for it. The time limit is the suite's. */
+	/* The driver tells of the kernel before it tells of what waited for it. The time limit is
+	 * the suite's. */
 	while (ops->usm_alloc(device, BACKEND_USM_DEVICE, piece, 0, &usm, &fault) < 0)
 		(void)sched_yield();
 	ops->usm_free(device, BACKEND_USM_DEVICE, usm);

@@ -36,8 +36,9 @@ static void load_and_check(const struct built *built)
 	cr_assert_eq(ops->open(&settings, &backend, &fault), 0);
 	cr_assert_eq(ops->enumerate(backend, &topology, &fault), 0);
 	cr_assert_eq(ops->device_open(backend, 0, NULL, NULL, &device, &fault), 0);
-	cr_assert_eq(ops->program_load(device, built->binary, built->binary_bytes, &program, &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(
+		ops->program_load(device, built->binary, built->binary_bytes, &program, &fault), 0,
+		"%s", fault.text);
 	cr_assert_eq(ops->kernel_create(program, "twice", &kernel, &fault), 0, "%s", fault.text);
 	ops->kernel_facts(kernel, &facts);
 	cr_assert_eq(facts.argument_count, 2);
@@ -55,7 +56,8 @@ Test(opencl_build, J19_a_portable_source_is_built_in_the_helper_and_loads_here)
 
 	bench_open(&bench);
 	for (int i = 0; i < 2; i++) {
-		bench_submit_to(&bench, &backend_opencl_ops, BACKEND_SOURCE_PORTABLE, good, 0, 0, &built);
+		bench_submit_to(&bench, &backend_opencl_ops, BACKEND_SOURCE_PORTABLE, good, 0, 0,
+				&built);
 		bench_wait(&bench, &built);
 		cr_assert_eq(built.status, 0, "%s\n%s", built.text, built.log);
 		cr_assert_eq(built.from_cache, i == 1);
@@ -86,7 +88,8 @@ Test(opencl_build, a_source_that_never_ends_to_compile_is_stopped)
 	struct built built;
 
 	bench_open(&bench);
-	bench_submit_to(&bench, &backend_opencl_ops, BACKEND_SOURCE_OPENCL_C, bomb, 2000000000, 0, &built);
+	bench_submit_to(&bench, &backend_opencl_ops, BACKEND_SOURCE_OPENCL_C, bomb, 2000000000, 0,
+			&built);
 	bench_wait(&bench, &built);
 	cr_assert_eq(built.status, STATUS_BUILD);
 	cr_assert_not_null(strstr(built.text, "longer than 2000 ms"), "%s", built.text);
@@ -95,14 +98,16 @@ Test(opencl_build, a_source_that_never_ends_to_compile_is_stopped)
 }
 
 #if !SANITIZED
-/* An instrumented process has terabytes of shadow memory: there the limit does not exist, and this test neither. */
+/* An instrumented process has terabytes of shadow memory: there the limit does not exist, and this
+ * test neither. */
 Test(opencl_build, a_source_that_eats_memory_is_stopped)
 {
 	struct build_bench bench;
 	struct built built;
 
 	bench_open(&bench);
-	bench_submit_to(&bench, &backend_opencl_ops, BACKEND_SOURCE_OPENCL_C, bomb, 0, 256u << 20, &built);
+	bench_submit_to(&bench, &backend_opencl_ops, BACKEND_SOURCE_OPENCL_C, bomb, 0, 256u << 20,
+			&built);
 	bench_wait(&bench, &built);
 	cr_assert_eq(built.status, STATUS_BUILD);
 	cr_assert_not_null(strstr(built.text, "256 MiB"), "%s\n%s", built.text, built.log);

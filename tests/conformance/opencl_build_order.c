@@ -9,7 +9,8 @@
 
 TestSuite(opencl_build_order, .timeout = 120);
 
-static const char source[] = "SYCL_KERNEL void twice(SYCL_GLOBAL(int) data) { data[sycl_global_id(0)] *= 2; }\n";
+static const char source[] =
+	"SYCL_KERNEL void twice(SYCL_GLOBAL(int) data) { data[sycl_global_id(0)] *= 2; }\n";
 
 static struct opencl_counts counted(void)
 {
@@ -33,14 +34,15 @@ static void build(struct backend *backend, const char *text, int expected)
 	size_t bytes = 0;
 	char *log = NULL;
 
-	int result = backend_opencl_ops.build(backend, 0, BACKEND_SOURCE_PORTABLE, text, strlen(text), "", &binary, &bytes,
-					      &log, &fault);
+	int result = backend_opencl_ops.build(backend, 0, BACKEND_SOURCE_PORTABLE, text,
+					      strlen(text), "", &binary, &bytes, &log, &fault);
 	cr_assert_eq(result < 0, expected < 0, "%d: %s\n%s", result, fault.text, log ? log : "");
 	free(binary);
 	free(log);
 }
 
-/* To give the compiler back takes PoCL a tenth of a cold build, and the child that builds ends right after its answer. */
+/* To give the compiler back takes PoCL a tenth of a cold build, and the child that builds ends
+ * right after its answer. */
 Test(opencl_build_order, a_build_answers_before_the_compiler_is_given_back)
 {
 	const struct backend_settings settings = {.cache_directory = NULL};

@@ -41,29 +41,34 @@ Test(opencl_facts, J17_aspects_follow_from_whole_extension_names)
 	cr_assert_eq(opencl_extension_aspects("  cl_khr_fp16   cl_khr_fp64 "), fp16 | fp64);
 	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_base_atomics"), 0);
 	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_extended_atomics"), 0);
-	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"), atomic64);
+	cr_assert_eq(
+		opencl_extension_aspects("cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"),
+		atomic64);
 }
 
 Test(opencl_facts, G10_memory_model_follows_from_capabilities)
 {
-	const uint32_t group = SYCL_MEMORY_SCOPE_WORK_ITEM | SYCL_MEMORY_SCOPE_SUB_GROUP | SYCL_MEMORY_SCOPE_WORK_GROUP;
+	const uint32_t group = SYCL_MEMORY_SCOPE_WORK_ITEM | SYCL_MEMORY_SCOPE_SUB_GROUP |
+			       SYCL_MEMORY_SCOPE_WORK_GROUP;
 
 	cr_assert_eq(opencl_memory_orders(0), SYCL_MEMORY_ORDER_RELAXED);
 	cr_assert_eq(opencl_memory_scopes(0), group);
 	cr_assert_eq(opencl_memory_orders(3), 15u); /* relaxed, acq_rel */
 	cr_assert_eq(opencl_memory_orders(7), 31u); /* and seq_cst */
 	cr_assert_eq(opencl_memory_scopes(1u << 5), group | SYCL_MEMORY_SCOPE_DEVICE);
-	cr_assert_eq(opencl_memory_scopes(1u << 6), group | SYCL_MEMORY_SCOPE_DEVICE | SYCL_MEMORY_SCOPE_SYSTEM);
+	cr_assert_eq(opencl_memory_scopes(1u << 6),
+		     group | SYCL_MEMORY_SCOPE_DEVICE | SYCL_MEMORY_SCOPE_SYSTEM);
 }
 
 /* As many sizes as the driver has; like a driver it refuses room that is too small. */
 static size_t sizes_there;
 
-static cl_int CL_API_CALL tell_sizes(cl_device_id device, cl_device_info parameter, size_t room, void *to,
-				     size_t *bytes)
+static cl_int CL_API_CALL tell_sizes(cl_device_id device, cl_device_info parameter, size_t room,
+				     void *to, size_t *bytes)
 {
 	(void)device;
-	if (parameter != CL_DEVICE_SUB_GROUP_SIZES_INTEL || (to && room < sizes_there * sizeof(size_t)))
+	if (parameter != CL_DEVICE_SUB_GROUP_SIZES_INTEL ||
+	    (to && room < sizes_there * sizeof(size_t)))
 		return CL_INVALID_VALUE;
 	for (size_t i = 0; to && i < sizes_there; i++)
 		((size_t *)to)[i] = (size_t)1 << i;
@@ -76,7 +81,8 @@ static struct backend_device_facts sub_groups_of(const char *extensions, size_t 
 {
 	static char text[128];
 	const struct opencl_library cl = {.GetDeviceInfo = tell_sizes};
-	struct backend_device_facts facts = {.extensions = text, .max_sub_groups = 128, .independent_progress = true};
+	struct backend_device_facts facts = {
+		.extensions = text, .max_sub_groups = 128, .independent_progress = true};
 
 	(void)snprintf(text, sizeof(text), "%s", extensions);
 	sizes_there = sizes;
@@ -91,15 +97,18 @@ Test(opencl_facts, E17_sub_groups_are_there_with_their_sizes_or_not_at_all)
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		struct backend_device_facts facts = sub_groups_of(both, counts[i]);
-		cr_assert_eq(facts.sub_group_size_count, counts[i] < 16 ? counts[i] : 16, "%zu", counts[i]);
+		cr_assert_eq(facts.sub_group_size_count, counts[i] < 16 ? counts[i] : 16, "%zu",
+			     counts[i]);
 		for (uint32_t k = 0; k < facts.sub_group_size_count; k++)
 			cr_assert_eq(facts.sub_group_sizes[k], 1u << k);
 		cr_assert_eq(facts.max_sub_groups, 128);
 		cr_assert(facts.independent_progress);
 	}
-	/* Nobody says how large: no list, no extension that has one, no extension of the functions. */
-	const struct backend_device_facts none[] = {sub_groups_of(both, 0), sub_groups_of("cl_khr_subgroups", 3),
-						    sub_groups_of("cl_intel_required_subgroup_size", 3)};
+	/* Nobody says how large: no list, no extension that has one, no extension of the functions.
+	 */
+	const struct backend_device_facts none[] = {
+		sub_groups_of(both, 0), sub_groups_of("cl_khr_subgroups", 3),
+		sub_groups_of("cl_intel_required_subgroup_size", 3)};
 	for (int i = 0; i < 3; i++) {
 		cr_assert_eq(none[i].sub_group_size_count, 0, "%d", i);
 		cr_assert_eq(none[i].max_sub_groups, 0, "%d", i);
@@ -134,7 +143,8 @@ Test(opencl_facts, A14_versions_never_exceed_the_platforms)
 }
 
 /* The loader's own list, asked in this process. */
-static uint32_t loaders_platforms(cl_platform_id *platforms, uint32_t room, __typeof__(&clGetPlatformInfo) *info_out)
+static uint32_t loaders_platforms(cl_platform_id *platforms, uint32_t room,
+				  __typeof__(&clGetPlatformInfo) *info_out)
 {
 	void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 	__typeof__(&clGetPlatformIDs) list;
@@ -163,11 +173,14 @@ Test(opencl_facts, A9_the_platforms_are_all_that_the_loader_has)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct backend_platform_facts *platform = &fixture.topology.platforms[i];
 		char name[256] = "", vendor[256] = "";
-		cr_assert_eq(info(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL), CL_SUCCESS);
-		cr_assert_eq(info(platforms[i], CL_PLATFORM_VENDOR, sizeof(vendor), vendor, NULL), CL_SUCCESS);
+		cr_assert_eq(info(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL),
+			     CL_SUCCESS);
+		cr_assert_eq(info(platforms[i], CL_PLATFORM_VENDOR, sizeof(vendor), vendor, NULL),
+			     CL_SUCCESS);
 		cr_assert_str_eq(platform->name, name);
 		cr_assert_str_eq(platform->vendor, vendor);
-		cr_assert(!platform->available || strncmp(platform->profile, "FULL_PROFILE", 12) == 0 ||
+		cr_assert(!platform->available ||
+			  strncmp(platform->profile, "FULL_PROFILE", 12) == 0 ||
 			  strncmp(platform->profile, "EMBEDDED_PROFILE", 16) == 0);
 	}
 	fixture_close(&fixture);
@@ -181,7 +194,8 @@ Test(opencl_facts, A14_every_device_has_a_version)
 	cr_assert_geq(fixture.topology.device_count, 1);
 	for (uint32_t i = 0; i < fixture.topology.device_count; i++) {
 		unsigned major = 0, minor = 0;
-		cr_assert_eq(sscanf(fixture.topology.devices[i].version, "%u.%u", &major, &minor), 2);
+		cr_assert_eq(sscanf(fixture.topology.devices[i].version, "%u.%u", &major, &minor),
+			     2);
 		cr_assert(major >= 1 && major <= 9);
 	}
 	fixture_close(&fixture);
@@ -201,25 +215,30 @@ Test(opencl_facts, A24_devices_have_the_aspects_of_their_type_and_extensions)
 	cr_assert_geq(fixture.topology.device_count, 1);
 	for (uint32_t i = 0; i < fixture.topology.device_count; i++) {
 		const struct backend_device_facts *facts = &fixture.topology.devices[i];
-		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_CPU) + has_aspect(facts, SYCL_ASPECT_GPU) +
-				     has_aspect(facts, SYCL_ASPECT_ACCELERATOR) + has_aspect(facts, SYCL_ASPECT_CUSTOM),
+		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_CPU) +
+				     has_aspect(facts, SYCL_ASPECT_GPU) +
+				     has_aspect(facts, SYCL_ASPECT_ACCELERATOR) +
+				     has_aspect(facts, SYCL_ASPECT_CUSTOM),
 			     1, "%s", facts->name);
 		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_FP16),
 			     opencl_has_extension(facts->extensions, "cl_khr_fp16"));
 		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_FP64),
-			     facts->fp_config[2] != 0 || opencl_has_extension(facts->extensions, "cl_khr_fp64"));
+			     facts->fp_config[2] != 0 ||
+				     opencl_has_extension(facts->extensions, "cl_khr_fp64"));
 		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_IMAGE), facts->image_support);
 		cr_assert(has_aspect(facts, SYCL_ASPECT_ONLINE_COMPILER));
 		cr_assert(has_aspect(facts, SYCL_ASPECT_QUEUE_PROFILING));
 		/* A CPU's memory is the host's. */
-		cr_assert(!has_aspect(facts, SYCL_ASPECT_CPU) || facts->host_unified_memory, "%s", facts->name);
+		cr_assert(!has_aspect(facts, SYCL_ASPECT_CPU) || facts->host_unified_memory, "%s",
+			  facts->name);
 	}
 	fixture_close(&fixture);
 }
 
 #define POCL "Portable Computing Language"
 
-static const struct backend_platform_facts *find_pocl(const struct fixture *fixture, uint32_t *index_out)
+static const struct backend_platform_facts *find_pocl(const struct fixture *fixture,
+						      uint32_t *index_out)
 {
 	for (uint32_t i = 0; i < fixture->topology.platform_count; i++) {
 		if (strcmp(fixture->topology.platforms[i].name, POCL) != 0)
@@ -241,7 +260,8 @@ static uint32_t devices_of(const struct fixture *fixture, uint32_t platform,
 	return count;
 }
 
-/* No device is not an error. PoCL reads this when it is first asked for devices, so it is a process of its own. */
+/* No device is not an error. PoCL reads this when it is first asked for devices, so it is a process
+ * of its own. */
 Test(opencl_facts, A1_a_platform_without_devices)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -260,8 +280,8 @@ Test(opencl_facts, A1_a_platform_without_devices)
 }
 
 /*
- * What PoCL calls its device of all processors: it has had two names. Which it goes by is in its version, and asking a
- * platform for that reads no variable yet.
+ * What PoCL calls its device of all processors: it has had two names. Which it goes by is in its
+ * version, and asking a platform for that reads no variable yet.
  */
 static bool ask_for_two_devices(void)
 {
@@ -271,14 +291,17 @@ static bool ask_for_two_devices(void)
 	cl_uint count = 0;
 	unsigned major = 0;
 
-	if (opencl_library_open(NULL, &cl, &fault) < 0 || cl.GetPlatformIDs(16, platforms, &count) != CL_SUCCESS)
+	if (opencl_library_open(NULL, &cl, &fault) < 0 ||
+	    cl.GetPlatformIDs(16, platforms, &count) != CL_SUCCESS)
 		return false;
 	for (cl_uint i = 0; i < count && i < 16; i++) {
 		char version[256] = "";
-		(void)cl.GetPlatformInfo(platforms[i], CL_PLATFORM_VERSION, sizeof(version) - 1, version, NULL);
+		(void)cl.GetPlatformInfo(platforms[i], CL_PLATFORM_VERSION, sizeof(version) - 1,
+					 version, NULL);
 		const char *pocl = strstr(version, "PoCL ");
 		if (pocl && sscanf(pocl, "PoCL %u", &major) == 1)
-			return setenv("POCL_DEVICES", major < 4 ? "pthread pthread" : "cpu cpu", 1) == 0;
+			return setenv("POCL_DEVICES", major < 4 ? "pthread pthread" : "cpu cpu",
+				      1) == 0;
 	}
 	return false;
 }
@@ -327,16 +350,20 @@ Test(opencl_facts, J16_faults_name_the_code)
 	cr_assert(fault.device_lost);
 }
 
-/* A binary comes from a compiler that a tenant's source was fed to: any bytes must be refused or read whole. */
+/* A binary comes from a compiler that a tenant's source was fed to: any bytes must be refused or
+ * read whole. */
 Test(opencl_facts, damaged_binaries_are_refused)
 {
 	struct backend_argument_facts arguments[] = {
 		{.kind = BACKEND_ARGUMENT_GLOBAL, .type_name = "int*", .name = "x"},
 		{.kind = BACKEND_ARGUMENT_VALUE, .size_bytes = 4, .type_name = "int"}};
 	char name[] = "kernel", payload[] = "payload";
-	struct opencl_binary_kernel kernel = {.name = name, .argument_count = 2, .arguments = arguments};
-	const struct opencl_binary binary = {
-		.kernel_count = 1, .kernels = &kernel, .payload_count = 1, .payloads = {{payload, 7}}};
+	struct opencl_binary_kernel kernel = {
+		.name = name, .argument_count = 2, .arguments = arguments};
+	const struct opencl_binary binary = {.kernel_count = 1,
+					     .kernels = &kernel,
+					     .payload_count = 1,
+					     .payloads = {{payload, 7}}};
 	void *bytes = NULL;
 	size_t count = 0;
 	struct opencl_binary *read = NULL;
@@ -357,7 +384,8 @@ Test(opencl_facts, damaged_binaries_are_refused)
 	((char *)bytes)[count - 1] ^= 1;
 	read = opencl_binary_free(read);
 	for (size_t i = 0; i < count; i++) {
-		char *copy = malloc(i ? i : 1); /* its exact size, so that reading past it is seen */
+		char *copy =
+			malloc(i ? i : 1); /* its exact size, so that reading past it is seen */
 		memcpy(copy, bytes, i);
 		cr_assert_lt(opencl_binary_unpack(copy, i, &read), 0, "cut at %zu", i);
 		cr_assert_null(read);

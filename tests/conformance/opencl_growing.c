@@ -1,6 +1,7 @@
 /*
- * Launches of one kernel and one work-group size, each larger than the one before, on several lanes at one time. PoCL 3.1 aborts the
- * process then (`found->ref_count > 0`), unless the backend keeps them apart.
+ * Launches of one kernel and one work-group size, each larger than the one before, on several lanes
+ * at one time. PoCL 3.1 aborts the process then (`found->ref_count > 0`), unless the backend keeps
+ * them apart.
  */
 #include "target.h"
 
@@ -13,11 +14,12 @@
 TestSuite(opencl_growing, .timeout = 120);
 
 /* Each work-group takes a while, so that launches meet. */
-static const char source[] = "__kernel void count(__global uint *out, __global const volatile uint *one) {\n"
-			     "  uint sum = 0;\n"
-			     "  for (uint i = 0; i < 300u; i++) sum += one[0];\n"
-			     "  out[get_global_id(0) - get_global_offset(0)] = sum;\n"
-			     "}\n";
+static const char source[] =
+	"__kernel void count(__global uint *out, __global const volatile uint *one) {\n"
+	"  uint sum = 0;\n"
+	"  for (uint i = 0; i < 300u; i++) sum += one[0];\n"
+	"  out[get_global_id(0) - get_global_offset(0)] = sum;\n"
+	"}\n";
 enum { LOCAL = 64, ROUNDS = 60, MOST = LOCAL * (ROUNDS * TEST_LANES + TEST_LANES) };
 
 struct growing {
@@ -35,7 +37,9 @@ static void growing_open(struct growing *growing)
 	*growing = (struct growing){.fixture = {.wake_fd = -1}};
 	fixture_open(&growing->fixture, 0);
 	growing->program = fixture_build(&growing->fixture, BACKEND_SOURCE_OPENCL_C, source, "");
-	cr_assert_eq(growing->fixture.ops->kernel_create(growing->program, "count", &growing->kernel, &fault), 0, "%s", fault.text);
+	cr_assert_eq(growing->fixture.ops->kernel_create(growing->program, "count",
+							 &growing->kernel, &fault),
+		     0, "%s", fault.text);
 	growing->one = fixture_memory(&growing->fixture, sizeof(one), NULL);
 	fixture_write(&growing->fixture, growing->one, 0, &one, sizeof(one));
 	for (uint32_t i = 0; i < TEST_LANES; i++)
@@ -54,7 +58,8 @@ static void growing_close(struct growing *growing)
 
 static uint64_t launch(struct growing *growing, uint32_t lane, uint64_t global, uint64_t offset)
 {
-	const struct backend_argument arguments[] = {global_argument(growing->outs[lane]), global_argument(growing->one)};
+	const struct backend_argument arguments[] = {global_argument(growing->outs[lane]),
+						     global_argument(growing->one)};
 	struct backend_command command = launch_command(growing->kernel, 1, &global, arguments, 2);
 
 	command.launch.local[0] = LOCAL;
@@ -66,7 +71,8 @@ static void check(struct growing *growing, uint32_t lane, uint64_t global)
 {
 	uint32_t last = 0;
 
-	fixture_read(&growing->fixture, growing->outs[lane], (global - 1) * sizeof(last), &last, sizeof(last));
+	fixture_read(&growing->fixture, growing->outs[lane], (global - 1) * sizeof(last), &last,
+		     sizeof(last));
 	cr_assert_eq(last, 300);
 }
 
@@ -78,7 +84,8 @@ Test(opencl_growing, ranges_that_grow_on_several_lanes_run)
 	growing_open(&growing);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
-			sequences[lane] = launch(&growing, lane, LOCAL * (round * TEST_LANES + lane + 1), 0);
+			sequences[lane] =
+				launch(&growing, lane, LOCAL * (round * TEST_LANES + lane + 1), 0);
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
 			fixture_wait(&growing.fixture, lane, sequences[lane]);
 	}
@@ -96,14 +103,17 @@ Test(opencl_growing, offsets_between_them_do_no_harm)
 	growing_open(&growing);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
-			sequences[lane] = launch(&growing, lane, LOCAL * (round + (lane + round) % TEST_LANES + 1), (lane + round) % 3 * LOCAL);
+			sequences[lane] = launch(&growing, lane,
+						 LOCAL * (round + (lane + round) % TEST_LANES + 1),
+						 (lane + round) % 3 * LOCAL);
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
 			fixture_wait(&growing.fixture, lane, sequences[lane]);
 	}
 	growing_close(&growing);
 }
 
-/* Of several kernels, and once more after so many that what is known of the first ones is not trusted any more. */
+/* Of several kernels, and once more after so many that what is known of the first ones is not
+ * trusted any more. */
 Test(opencl_growing, many_sizes_one_behind_the_other_run)
 {
 	struct growing growing;
@@ -112,7 +122,8 @@ Test(opencl_growing, many_sizes_one_behind_the_other_run)
 	growing_open(&growing);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t lane = 0; lane < TEST_LANES; lane++)
-			sequences[lane] = launch(&growing, lane, LOCAL * ((round * 7 + lane * 5) % 31 + 1), 0);
+			sequences[lane] = launch(&growing, lane,
+						 LOCAL * ((round * 7 + lane * 5) % 31 + 1), 0);
 		fixture_wait(&growing.fixture, round % TEST_LANES, sequences[round % TEST_LANES]);
 	}
 	for (uint32_t lane = 0; lane < TEST_LANES; lane++)
@@ -129,20 +140,26 @@ Test(opencl_growing, graphs_of_growing_launches_run_beside_others)
 
 	growing_open(&growing);
 	const struct backend_ops *ops = growing.fixture.ops;
-	if (!(growing.fixture.facts->features & BACKEND_FEATURE_GRAPH)) { /* nothing to keep apart */
+	if (!(growing.fixture.facts->features &
+	      BACKEND_FEATURE_GRAPH)) { /* nothing to keep apart */
 		growing_close(&growing);
 		return;
 	}
 	for (uint32_t round = 0; round < 20; round++) {
 		struct backend_graph *graph = NULL;
 		uint32_t node = 0;
-		cr_assert_eq(ops->graph_create(growing.fixture.device, &graph, &fault), 0, "%s", fault.text);
+		cr_assert_eq(ops->graph_create(growing.fixture.device, &graph, &fault), 0, "%s",
+			     fault.text);
 		for (uint32_t i = 0; i < 3; i++) {
-			const struct backend_argument arguments[] = {global_argument(growing.outs[0]), global_argument(growing.one)};
+			const struct backend_argument arguments[] = {
+				global_argument(growing.outs[0]), global_argument(growing.one)};
 			const uint64_t global = LOCAL * (round * 8 + 2 * i + 1);
-			struct backend_command command = launch_command(growing.kernel, 1, &global, arguments, 2);
+			struct backend_command command =
+				launch_command(growing.kernel, 1, &global, arguments, 2);
 			command.launch.local[0] = LOCAL;
-			cr_assert_eq(ops->graph_add(graph, &command, &node, i ? 1 : 0, &node, &fault), 0, "%s", fault.text);
+			cr_assert_eq(
+				ops->graph_add(graph, &command, &node, i ? 1 : 0, &node, &fault), 0,
+				"%s", fault.text);
 		}
 		cr_assert_eq(ops->graph_finish(graph, false, &fault), 0, "%s", fault.text);
 		const struct backend_command send = {.kind = BACKEND_COMMAND_GRAPH, .graph = graph};

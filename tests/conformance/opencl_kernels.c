@@ -1,4 +1,5 @@
-/* What kernels see: ids and ranges in SYCL's order, the portable prelude, local memory, constant memory. */
+/* What kernels see: ids and ranges in SYCL's order, the portable prelude, local memory, constant
+ * memory. */
 #include "target.h"
 
 #include <criterion/criterion.h>
@@ -14,14 +15,16 @@ struct run {
 	struct backend_kernel *kernel;
 };
 
-static void run_open(struct run *run, enum backend_source_kind kind, const char *source, const char *name)
+static void run_open(struct run *run, enum backend_source_kind kind, const char *source,
+		     const char *name)
 {
 	struct backend_fault fault = {0};
 
 	*run = (struct run){.fixture = {.wake_fd = -1}};
 	fixture_open(&run->fixture, 0);
 	run->program = fixture_build(&run->fixture, kind, source, "");
-	cr_assert_eq(run->fixture.ops->kernel_create(run->program, name, &run->kernel, &fault), 0, "%s", fault.text);
+	cr_assert_eq(run->fixture.ops->kernel_create(run->program, name, &run->kernel, &fault), 0,
+		     "%s", fault.text);
 }
 
 static void run_close(struct run *run)
@@ -38,16 +41,18 @@ static void run_command(struct run *run, const struct backend_command *command)
 
 #define QUERIES 6
 
-/* The OpenCL names themselves, per OpenCL dimension: what a kernel written in OpenCL C sees (002's table). */
-static const char queries_source[] = "__kernel void queries(__global ulong *out) {\n"
-				     "  ulong item = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * "
-				     "get_global_size(0) + get_global_id(0);\n"
-				     "  for (uint d = 0; d < 3; d++) {\n"
-				     "    __global ulong *o = out + (item * 3 + d) * 6;\n"
-				     "    o[0] = get_global_id(d); o[1] = get_global_size(d); o[2] = get_local_id(d);\n"
-				     "    o[3] = get_local_size(d); o[4] = get_group_id(d); o[5] = get_num_groups(d);\n"
-				     "  }\n"
-				     "}\n";
+/* The OpenCL names themselves, per OpenCL dimension: what a kernel written in OpenCL C sees (002's
+ * table). */
+static const char queries_source[] =
+	"__kernel void queries(__global ulong *out) {\n"
+	"  ulong item = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * "
+	"get_global_size(0) + get_global_id(0);\n"
+	"  for (uint d = 0; d < 3; d++) {\n"
+	"    __global ulong *o = out + (item * 3 + d) * 6;\n"
+	"    o[0] = get_global_id(d); o[1] = get_global_size(d); o[2] = get_local_id(d);\n"
+	"    o[3] = get_local_size(d); o[4] = get_group_id(d); o[5] = get_num_groups(d);\n"
+	"  }\n"
+	"}\n";
 
 /* The same through the portable names, per SYCL dimension. */
 static const char portable_source[] =
@@ -59,9 +64,10 @@ static const char portable_source[] =
 	"  }\n"
 	"}\n";
 
-/* Each item's queries against the definition; `reversed`: the kernel's dimension d is SYCL's dimensions - 1 - d. */
-static void check_queries(const char *source, enum backend_source_kind kind, bool reversed, uint32_t dimensions,
-			  const uint64_t *global, const uint64_t *local)
+/* Each item's queries against the definition; `reversed`: the kernel's dimension d is SYCL's
+ * dimensions - 1 - d. */
+static void check_queries(const char *source, enum backend_source_kind kind, bool reversed,
+			  uint32_t dimensions, const uint64_t *global, const uint64_t *local)
 {
 	struct run run;
 	uint64_t items = 1;
@@ -74,19 +80,22 @@ static void check_queries(const char *source, enum backend_source_kind kind, boo
 	cr_assert_not_null(got);
 	struct backend_memory *memory = fixture_memory(&run.fixture, bytes, NULL);
 	const struct backend_argument argument = global_argument(memory);
-	struct backend_command command = launch_command(run.kernel, dimensions, global, &argument, 1);
+	struct backend_command command =
+		launch_command(run.kernel, dimensions, global, &argument, 1);
 	for (uint32_t i = 0; i < dimensions; i++)
 		command.launch.local[i] = local[i];
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, bytes);
 	for (uint64_t item = 0; item < items; item++) {
 		uint64_t rest = item;
-		for (uint32_t sycl = dimensions; sycl-- > 0;) { /* the last dimension varies fastest */
+		for (uint32_t sycl = dimensions;
+		     sycl-- > 0;) { /* the last dimension varies fastest */
 			uint64_t id = rest % global[sycl];
 			rest /= global[sycl];
 			uint32_t d = reversed ? dimensions - 1 - sycl : sycl;
 			const uint64_t *o = got + (item * 3 + d) * QUERIES;
-			cr_assert_eq(o[0], id, "global id of item %llu, dimension %u", (unsigned long long)item, sycl);
+			cr_assert_eq(o[0], id, "global id of item %llu, dimension %u",
+				     (unsigned long long)item, sycl);
 			cr_assert_eq(o[1], global[sycl]);
 			cr_assert_eq(o[2], id % local[sycl]);
 			cr_assert_eq(o[3], local[sycl]);
@@ -189,8 +198,9 @@ Test(opencl_kernels, E12_E14_local_memory_and_barriers)
 
 Test(opencl_kernels, E16_G13_constant_memory_and_pointers_of_every_kind)
 {
-	static const char source[] = "SYCL_KERNEL void look(SYCL_CONSTANT(int) table, SYCL_GLOBAL(int) data)\n"
-				     "{ data[sycl_global_id(0)] = table[data[sycl_global_id(0)]]; }\n";
+	static const char source[] =
+		"SYCL_KERNEL void look(SYCL_CONSTANT(int) table, SYCL_GLOBAL(int) data)\n"
+		"{ data[sycl_global_id(0)] = table[data[sycl_global_id(0)]]; }\n";
 	struct run run;
 	struct backend_kernel_facts facts;
 	const int32_t table[] = {10, 20, 30, 40};
@@ -218,7 +228,8 @@ Test(opencl_kernels, E16_G13_constant_memory_and_pointers_of_every_kind)
 	run_close(&run);
 }
 
-/* Values of many sizes, structures and vectors among them; a wrong size is refused where the type is known. */
+/* Values of many sizes, structures and vectors among them; a wrong size is refused where the type
+ * is known. */
 Test(opencl_kernels, E14_E24_values_of_every_size)
 {
 	static const char source[] =
@@ -269,7 +280,8 @@ Test(opencl_kernels, E14_E24_values_of_every_size)
 
 Test(opencl_kernels, E4_E8_ranges_that_do_not_fit_are_refused)
 {
-	static const char source[] = "SYCL_KERNEL void nothing(SYCL_GLOBAL(uint) out) { out[0] = 1; }\n";
+	static const char source[] =
+		"SYCL_KERNEL void nothing(SYCL_GLOBAL(uint) out) { out[0] = 1; }\n";
 	struct run run;
 	uint64_t global = 10;
 	uint32_t word = 0;
@@ -354,7 +366,9 @@ Test(opencl_kernels, portable_atomics_work_on_global_and_local_memory)
 	fixture_write(&run.fixture, a, 0, g, sizeof(g));
 	fixture_write(&run.fixture, b, 0, u, sizeof(u));
 	const struct backend_argument arguments[] = {
-		global_argument(a), global_argument(b), {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4}};
+		global_argument(a),
+		global_argument(b),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4}};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 3);
 	command.launch.local[0] = 32;
 	run_command(&run, &command);
@@ -424,7 +438,8 @@ Test(opencl_kernels, portable_mathematics_agree_with_the_host)
 		{8, 31, 3, x, y},
 		{5, 6, 12, 255 - 128 + 65535 - 1},
 	};
-	_Static_assert(sizeof(expected) / sizeof(**expected) == COUNT + 1, "the last row is one short");
+	_Static_assert(sizeof(expected) / sizeof(**expected) == COUNT + 1,
+		       "the last row is one short");
 	struct run run;
 	float got[COUNT];
 	const uint64_t global = 1;
@@ -438,8 +453,8 @@ Test(opencl_kernels, portable_mathematics_agree_with_the_host)
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
 	for (int i = 0; i < COUNT; i++) {
 		float host = expected[i / COLUMNS][i % COLUMNS];
-		cr_assert_lt(fabsf(got[i] - host), 1e-5f * (1 + fabsf(host)), "%d: %g, not %g", i, (double)got[i],
-			     (double)host);
+		cr_assert_lt(fabsf(got[i] - host), 1e-5f * (1 + fabsf(host)), "%d: %g, not %g", i,
+			     (double)got[i], (double)host);
 	}
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
@@ -462,8 +477,8 @@ Test(opencl_kernels, a_log_counts_the_lines_of_the_source)
 		const char *text =
 			i == 0 ? source
 			       : "__kernel void wrong(__global uint *out)\n{\n\tout[0] = undeclared_name;\n}\n";
-		int error = fixture.ops->build(fixture.backend, 0, kinds[i], text, strlen(text), "", &binary, &bytes,
-					       &log, &fault);
+		int error = fixture.ops->build(fixture.backend, 0, kinds[i], text, strlen(text), "",
+					       &binary, &bytes, &log, &fault);
 		cr_assert_eq(error, -22);
 		cr_assert_eq(fault.status, -7);
 		cr_assert_not_null(log);
@@ -477,8 +492,9 @@ Test(opencl_kernels, a_log_counts_the_lines_of_the_source)
 
 Test(opencl_kernels, E19_J20_what_the_device_lacks_does_not_build)
 {
-	static const char source[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
-				     "__kernel void halves(__global half *out) { out[0] = out[1] * (half)2; }\n";
+	static const char source[] =
+		"#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+		"__kernel void halves(__global half *out) { out[0] = out[1] * (half)2; }\n";
 	struct fixture fixture = {.wake_fd = -1};
 	struct backend_fault fault = {0};
 	void *binary = NULL;
@@ -486,8 +502,8 @@ Test(opencl_kernels, E19_J20_what_the_device_lacks_does_not_build)
 	char *log = NULL;
 
 	fixture_open(&fixture, 0);
-	int error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, source, strlen(source), "", &binary,
-				       &bytes, &log, &fault);
+	int error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, source,
+				       strlen(source), "", &binary, &bytes, &log, &fault);
 	if (fixture.facts->aspects & 1ull << 6)
 		cr_assert_eq(error, 0, "%s", log);
 	else if (error < 0) /* a compiler may know more than its device */
@@ -497,9 +513,10 @@ Test(opencl_kernels, E19_J20_what_the_device_lacks_does_not_build)
 	binary = NULL;
 	log = NULL;
 	/* What no device has never builds, and the log says so. */
-	static const char nowhere[] = "__kernel void no(__global struct nowhere *out) { out->there = 1; }\n";
-	error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, nowhere, strlen(nowhere), "", &binary,
-				   &bytes, &log, &fault);
+	static const char nowhere[] =
+		"__kernel void no(__global struct nowhere *out) { out->there = 1; }\n";
+	error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, nowhere,
+				   strlen(nowhere), "", &binary, &bytes, &log, &fault);
 	cr_assert_eq(error, -22);
 	cr_assert_eq(fault.status, -7);
 	cr_assert_not_null(log);
@@ -529,7 +546,8 @@ static void run_add(struct run *run)
 	}
 	fixture_write(&run->fixture, memories[0], 0, a, COUNT);
 	fixture_write(&run->fixture, memories[1], 0, b, COUNT);
-	const struct backend_command command = launch_command(run->kernel, 1, &global, arguments, 3);
+	const struct backend_command command =
+		launch_command(run->kernel, 1, &global, arguments, 3);
 	run_command(run, &command);
 	fixture_read(&run->fixture, memories[2], 0, c, COUNT);
 	for (int i = 0; i < COUNT; i++)
@@ -539,14 +557,15 @@ static void run_add(struct run *run)
 }
 
 /*
- * PoCL as Debian 12 packages it lists the kernel and has no source of it; there a layer that has one is put below
- * (conformance_opencl_builtins), and without that this is skipped, not passed.
+ * PoCL as Debian 12 packages it lists the kernel and has no source of it; there a layer that has
+ * one is put below (conformance_opencl_builtins), and without that this is skipped, not passed.
  */
 /* PoCL lists them by other names. A built-in function stays one beside a kernel of its name. */
 Test(opencl_kernels, a_kernel_of_OpenCL_C_may_have_a_built_in_functions_name)
 {
-	static const char source[] = "__kernel void mix(__global uint *out, uint min) { out[0] = max(min, 3u); }\n"
-				     "__kernel void length(__global uint *out) { out[0] = 5u; }\n";
+	static const char source[] =
+		"__kernel void mix(__global uint *out, uint min) { out[0] = max(min, 3u); }\n"
+		"__kernel void length(__global uint *out) { out[0] = 5u; }\n";
 	const uint64_t global = 1;
 	const uint32_t low = 8;
 	struct backend_fault fault = {0};
@@ -556,7 +575,8 @@ Test(opencl_kernels, a_kernel_of_OpenCL_C_may_have_a_built_in_functions_name)
 
 	run_open(&run, BACKEND_SOURCE_OPENCL_C, source, "mix");
 	struct backend_memory *memory = fixture_memory(&run.fixture, sizeof(got), NULL);
-	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&low, sizeof(low))};
+	const struct backend_argument arguments[] = {global_argument(memory),
+						     value_argument(&low, sizeof(low))};
 	const struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, &got, sizeof(got));
@@ -564,7 +584,8 @@ Test(opencl_kernels, a_kernel_of_OpenCL_C_may_have_a_built_in_functions_name)
 	struct backend_kernel_facts facts;
 	run.fixture.ops->kernel_facts(run.kernel, &facts);
 	cr_assert_str_eq(facts.arguments[1].name, "min");
-	cr_assert_eq(run.fixture.ops->program_kernels(run.program, &names, &fault), 0, "%s", fault.text);
+	cr_assert_eq(run.fixture.ops->program_kernels(run.program, &names, &fault), 0, "%s",
+		     fault.text);
 	for (const char *at = names; *at; at += strlen(at) + 1)
 		cr_assert(strcmp(at, "mix") == 0 || strcmp(at, "length") == 0, "%s", at);
 	free(names);
@@ -586,8 +607,8 @@ Test(opencl_kernels, A28_a_listed_builtin_kernel_runs)
 		fixture_close(&run.fixture);
 		cr_skip_test("the device does not list %s", name);
 	}
-	int error = run.fixture.ops->build(run.fixture.backend, 0, BACKEND_SOURCE_BUILTIN, name, strlen(name), "",
-					   &binary, &bytes, &log, &fault);
+	int error = run.fixture.ops->build(run.fixture.backend, 0, BACKEND_SOURCE_BUILTIN, name,
+					   strlen(name), "", &binary, &bytes, &log, &fault);
 	free(log);
 	if (error < 0 && !getenv("OPENCL_COUNTER_HAS_BUILTINS")) {
 		cr_assert_eq(fault.status, -7);
@@ -596,7 +617,8 @@ Test(opencl_kernels, A28_a_listed_builtin_kernel_runs)
 		cr_skip_test("the driver lists %s and cannot make it", name);
 	}
 	cr_assert_eq(error, 0, "%s", fault.text);
-	error = run.fixture.ops->program_load(run.fixture.device, binary, bytes, &run.program, &fault);
+	error = run.fixture.ops->program_load(run.fixture.device, binary, bytes, &run.program,
+					      &fault);
 	cr_assert_eq(error, 0, "%s", fault.text);
 	free(binary);
 	error = run.fixture.ops->kernel_create(run.program, name, &run.kernel, &fault);
@@ -614,8 +636,8 @@ Test(opencl_kernels, A28_an_unknown_builtin_kernel_is_refused)
 	char *log = NULL;
 
 	fixture_open(&fixture, 0);
-	int error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_BUILTIN, "no.such.kernel", 14, "", &binary,
-				       &bytes, &log, &fault);
+	int error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_BUILTIN, "no.such.kernel",
+				       14, "", &binary, &bytes, &log, &fault);
 	cr_assert_lt(error, 0);
 	cr_assert_eq(fault.status, -7);
 	free(log);

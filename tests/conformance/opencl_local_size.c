@@ -25,7 +25,8 @@ Test(local_size, E6_every_size_divides_its_range_and_fits_the_kernel)
 	static const uint64_t most[] = {0, 1, 3, 64, 256, 4096};
 	for (size_t range = 1; range < 3000; range++)
 		for (size_t i = 0; i < sizeof(most) / sizeof(most[0]); i++)
-			(void)checked_product(3, (size_t[]){range, range % 7 + 1, range % 1024 + 1}, most[i]);
+			(void)checked_product(3, (size_t[]){range, range % 7 + 1, range % 1024 + 1},
+					      most[i]);
 }
 
 Test(local_size, E6_common_ranges_fill_a_work_group)

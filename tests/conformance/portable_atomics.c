@@ -1,4 +1,5 @@
-/* Atomics, fences and barriers of the portable form: every type, in global and local memory, with orders and scopes. */
+/* Atomics, fences and barriers of the portable form: every type, in global and local memory, with
+ * orders and scopes. */
 #include "cuda_kernels_run.h"
 
 #include <stdio.h>
@@ -8,8 +9,8 @@ TestSuite(portable_atomics, .timeout = 240);
 enum { ITEMS = 96, GROUP = 32, RESULTS = 6 };
 
 /*
- * Every operation on a word of its own, by all work-items: in global memory, or (LOCAL) in each group's, whose results
- * go to that group's part of the output.
+ * Every operation on a word of its own, by all work-items: in global memory, or (LOCAL) in each
+ * group's, whose results go to that group's part of the output.
  */
 static const char operations_source[] =
 	"#define A(word, p, v) sycl_atomic_##word##_explicit(p, v, ORDER, SCOPE)\n"
@@ -50,18 +51,19 @@ static double result_of(const char *type, const void *bytes, int at)
 	return (double)((const int64_t *)bytes)[at]; /* small and positive where it is unsigned */
 }
 
-static void check_operations(struct run *run, const char *type, size_t size, bool local, const char *order,
-			     const char *loads, const char *scope)
+static void check_operations(struct run *run, const char *type, size_t size, bool local,
+			     const char *order, const char *loads, const char *scope)
 {
 	unsigned char bytes[8 * RESULTS * (ITEMS / GROUP)] = {0};
 	const uint64_t global = ITEMS;
 	const bool is_unsigned = type[0] == 'u';
 	char options[256];
 
-	(void)snprintf(options, sizeof(options),
-		       "-DT=%s -DSIGNED=%d -DORDER=SYCL_MEMORY_ORDER_%s -DLOADS=SYCL_MEMORY_ORDER_%s "
-		       "-DSCOPE=SYCL_MEMORY_SCOPE_%s%s",
-		       type, !is_unsigned, order, loads, scope, local ? " -DLOCAL" : "");
+	(void)snprintf(
+		options, sizeof(options),
+		"-DT=%s -DSIGNED=%d -DORDER=SYCL_MEMORY_ORDER_%s -DLOADS=SYCL_MEMORY_ORDER_%s "
+		"-DSCOPE=SYCL_MEMORY_SCOPE_%s%s",
+		type, !is_unsigned, order, loads, scope, local ? " -DLOCAL" : "");
 	run_program(run, BACKEND_SOURCE_PORTABLE, operations_source, options, "operations");
 	if (!local) { /* the word that is exchanged begins as 1 */
 		const float f = 1;
@@ -74,8 +76,9 @@ static void check_operations(struct run *run, const char *type, size_t size, boo
 		       size);
 	}
 	struct backend_memory *memory = run_memory(run, bytes, sizeof(bytes));
-	const struct backend_argument arguments[] = {global_argument(memory),
-						     {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 8 * RESULTS}};
+	const struct backend_argument arguments[] = {
+		global_argument(memory),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 8 * RESULTS}};
 	struct backend_command command = launch_command(run->kernel, 1, &global, arguments, 2);
 	command.launch.local[0] = GROUP;
 	run_command(run, &command);
@@ -92,8 +95,8 @@ static void check_operations(struct run *run, const char *type, size_t size, boo
 						  1};
 		for (int i = 0; i < RESULTS; i++) {
 			double got = result_of(type, bytes, group * RESULTS + i);
-			cr_assert_eq(got, expected[i], "%s %s %s, %s memory, %d: %g, not %g", type, order, scope,
-				     local ? "local" : "global", i, got, expected[i]);
+			cr_assert_eq(got, expected[i], "%s %s %s, %s memory, %d: %g, not %g", type,
+				     order, scope, local ? "local" : "global", i, got, expected[i]);
 		}
 	}
 	run->fixture.ops->memory_free(memory);
@@ -151,8 +154,9 @@ Test(portable_atomics, G8_the_work_groups_scope_on_local_memory)
 }
 
 /*
- * Each group leaves a sum and takes a ticket; who has the last one adds up what all have left. Nobody waits, so it
- * needs no promise of progress (E18), but the sums must be seen by whoever sees the ticket.
+ * Each group leaves a sum and takes a ticket; who has the last one adds up what all have left.
+ * Nobody waits, so it needs no promise of progress (E18), but the sums must be seen by whoever sees
+ * the ticket.
  */
 static const char last_source[] =
 	"SYCL_KERNEL void last(SYCL_GLOBAL(const int) in, SYCL_GLOBAL(int) sums, SYCL_GLOBAL(uint) ticket,\n"
@@ -195,10 +199,12 @@ static void check_last(const char *options, int launches)
 		expected += in[i];
 	}
 	run_open(&run, BACKEND_SOURCE_PORTABLE, last_source, options, "last");
-	struct backend_memory *memories[] = {run_memory(&run, in, sizeof(in)), run_memory(&run, NULL, 4 * GROUPS),
+	struct backend_memory *memories[] = {run_memory(&run, in, sizeof(in)),
+					     run_memory(&run, NULL, 4 * GROUPS),
 					     run_memory(&run, NULL, 4), run_memory(&run, NULL, 4)};
-	const struct backend_argument arguments[] = {global_argument(memories[0]), global_argument(memories[1]),
-						     global_argument(memories[2]), global_argument(memories[3])};
+	const struct backend_argument arguments[] = {
+		global_argument(memories[0]), global_argument(memories[1]),
+		global_argument(memories[2]), global_argument(memories[3])};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 4);
 	command.launch.local[0] = 32;
 	for (int i = 0; i < launches; i++) {

@@ -1,4 +1,5 @@
-/* What the work-items of a group do together in the portable form: reductions, scans, broadcasts; sub-groups. */
+/* What the work-items of a group do together in the portable form: reductions, scans, broadcasts;
+ * sub-groups. */
 #include "cuda_kernels_run.h"
 
 #include <stdio.h>
@@ -8,8 +9,8 @@ TestSuite(portable_groups, .timeout = 240);
 enum { RESULTS = 12 };
 
 /*
- * Three kernels, because PoCL's time to compile one grows faster than its barriers. EXTREMES: only the last one, which
- * shows the values that change nothing.
+ * Three kernels, because PoCL's time to compile one grows faster than its barriers. EXTREMES: only
+ * the last one, which shows the values that change nothing.
  */
 static const char functions_source[] =
 	"#if SYCL_DIMENSIONS == 1\n"
@@ -70,7 +71,8 @@ static void put_number(const char *type, void *bytes, size_t at, int value)
 /* What item `at` of a group that begins at `first` must have. */
 static void expect(const int *values, size_t first, size_t items, size_t at, double *expected)
 {
-	double all = 0, least = 1e9, most = -1e9, before = 0, least_before = 1e9, most_before = -1e9;
+	double all = 0, least = 1e9, most = -1e9, before = 0, least_before = 1e9,
+	       most_before = -1e9;
 	bool seven = false, sevens = true;
 
 	for (size_t i = 0; i < items; i++) {
@@ -102,8 +104,8 @@ static void expect(const int *values, size_t first, size_t items, size_t at, dou
 	memcpy(expected, results, sizeof(results));
 }
 
-static void check_functions(struct run *run, const char *type, size_t size, uint32_t dimensions, const uint64_t *local,
-			    bool extremes)
+static void check_functions(struct run *run, const char *type, size_t size, uint32_t dimensions,
+			    const uint64_t *local, bool extremes)
 {
 	uint64_t global[3];
 	size_t items = 1;
@@ -122,14 +124,16 @@ static void check_functions(struct run *run, const char *type, size_t size, uint
 	}
 	(void)snprintf(options, sizeof(options), "-DT=%s%s", type, extremes ? " -DEXTREMES" : "");
 	run_program(run, BACKEND_SOURCE_PORTABLE, functions_source, options, "extremes");
-	struct backend_kernel *kernels[] = {run->kernel, extremes ? NULL : run_kernel(run, "reduce"),
+	struct backend_kernel *kernels[] = {run->kernel,
+					    extremes ? NULL : run_kernel(run, "reduce"),
 					    extremes ? NULL : run_kernel(run, "scan")};
 	const uint32_t last = (uint32_t)items - 1;
 	struct backend_memory *from = run_memory(run, in, count * size);
 	struct backend_memory *to = run_memory(run, NULL, count * RESULTS * size);
 	const struct backend_argument arguments[] = {global_argument(to), global_argument(from),
 						     value_argument(&last, 4)};
-	struct backend_command command = launch_command(run->kernel, dimensions, global, arguments, 3);
+	struct backend_command command =
+		launch_command(run->kernel, dimensions, global, arguments, 3);
 	memcpy(command.launch.local, local, dimensions * sizeof(*local));
 	for (int k = 0; k < (extremes ? 1 : 3); k++) {
 		command.launch.kernel = kernels[k];
@@ -143,8 +147,8 @@ static void check_functions(struct run *run, const char *type, size_t size, uint
 			if (extremes && (k < 7 || k == 9))
 				continue;
 			double got = number(type, out, i * RESULTS + (size_t)k);
-			cr_assert_eq(got, expected[k], "%s, %zu items, item %zu, %d: %g, not %g", type, items, i, k,
-				     got, expected[k]);
+			cr_assert_eq(got, expected[k], "%s, %zu items, item %zu, %d: %g, not %g",
+				     type, items, i, k, got, expected[k]);
 		}
 	}
 	run->fixture.ops->memory_free(from);
@@ -230,13 +234,15 @@ static const char sub_groups_source[] =
 	"  sycl_sub_group_barrier(); sycl_sub_group_barrier_scope(SYCL_MEMORY_SCOPE_DEVICE);\n"
 	"}\n";
 
-static void check_sub_groups(struct run *run, uint32_t dimensions, const uint64_t *local, bool shuffles)
+static void check_sub_groups(struct run *run, uint32_t dimensions, const uint64_t *local,
+			     bool shuffles)
 {
 	enum { ITEMS = 40 };
 	int64_t got[ITEMS][16];
 	struct backend_memory *memory = run_memory(run, NULL, sizeof(got));
 	const struct backend_argument argument = global_argument(memory);
-	struct backend_command command = launch_command(run->kernel, dimensions, local, &argument, 1);
+	struct backend_command command =
+		launch_command(run->kernel, dimensions, local, &argument, 1);
 
 	memcpy(command.launch.local, local, dimensions * sizeof(*local));
 	run_command(run, &command);
@@ -245,7 +251,8 @@ static void check_sub_groups(struct run *run, uint32_t dimensions, const uint64_
 	cr_assert_gt(full, 1);
 	cr_assert_leq(full, ITEMS);
 	for (int64_t k = 0; k < ITEMS; k++) {
-		int64_t lane = k % full, first = k - lane, size = first + full > ITEMS ? ITEMS - first : full;
+		int64_t lane = k % full, first = k - lane,
+			size = first + full > ITEMS ? ITEMS - first : full;
 		int64_t last = first + size - 1, before = (first + k - 1) * lane / 2;
 		const int64_t expected[16] = {lane,
 					      size,
@@ -264,8 +271,8 @@ static void check_sub_groups(struct run *run, uint32_t dimensions, const uint64_
 					      lane > 0 ? k - 1 : -1,
 					      lane + 1 < size ? k + 1 : -1};
 		for (int i = 0; i < (shuffles ? 16 : 12); i++)
-			cr_assert_eq(got[k][i], expected[i], "item %d, %d: %d, not %d", (int)k, i, (int)got[k][i],
-				     (int)expected[i]);
+			cr_assert_eq(got[k][i], expected[i], "item %d, %d: %d, not %d", (int)k, i,
+				     (int)got[k][i], (int)expected[i]);
 	}
 	run->fixture.ops->memory_free(memory);
 }
@@ -286,8 +293,8 @@ Test(portable_groups, E25_without_sub_groups_a_kernel_with_them_is_refused)
 	struct run run;
 
 	open_with_sub_groups(&run, false);
-	char *log = run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, sub_groups_source, strlen(sub_groups_source),
-				    "", -13 /* KERNEL_NOT_SUPPORTED */);
+	char *log = run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, sub_groups_source,
+				    strlen(sub_groups_source), "", -13 /* KERNEL_NOT_SUPPORTED */);
 	free(log);
 	fixture_close(&run.fixture);
 }
@@ -307,7 +314,8 @@ Test(portable_groups, E17_E25_sub_groups_do_what_their_size_says)
 	run_close(&run);
 }
 
-/* In turn, each item comes last, by a long way: the others stand at the barrier already, and none of them keeps it from coming. */
+/* In turn, each item comes last, by a long way: the others stand at the barrier already, and none
+ * of them keeps it from coming. */
 static const char late_source[] =
 	"SYCL_KERNEL void late(SYCL_GLOBAL(uint) out, SYCL_LOCAL(uint) seen) {\n"
 	"  uint k = (uint)sycl_local_linear_id(), n = (uint)sycl_local_range(0), sum = 0;\n"
@@ -346,7 +354,8 @@ Test(portable_groups, E12_who_stands_at_a_barrier_stops_nobody)
 	run_open(&run, BACKEND_SOURCE_PORTABLE, late_source, "", "late");
 	struct backend_memory *memory = run_memory(&run, NULL, sizeof(got));
 	const struct backend_argument arguments[] = {
-		global_argument(memory), {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = ITEMS * sizeof(uint32_t)}};
+		global_argument(memory),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = ITEMS * sizeof(uint32_t)}};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
 	command.launch.local[0] = ITEMS;
 	run_command(&run, &command);

@@ -1,5 +1,5 @@
 /* The kernels of target.h in the portable form: a string, to be included where one is. */
-	"SYCL_KERNEL void fill_u32(SYCL_GLOBAL(uint32_t) dst, uint32_t value)\n"
+"SYCL_KERNEL void fill_u32(SYCL_GLOBAL(uint32_t) dst, uint32_t value)\n"
 	"{ dst[sycl_global_linear_id()] = value; }\n"
 	"SYCL_KERNEL void linear_id_u32(SYCL_GLOBAL(uint32_t) dst)\n"
 	"{ dst[sycl_global_linear_id()] = (uint32_t)sycl_global_linear_id(); }\n"

@@ -1,4 +1,5 @@
-/* What the page of the portable form promises beside ids: atomics, mathematics, integers, vectors, constants. */
+/* What the page of the portable form promises beside ids: atomics, mathematics, integers, vectors,
+ * constants. */
 #include "cuda_kernels_run.h"
 
 #include <math.h>
@@ -33,9 +34,12 @@ Test(portable_prelude, atomics_work_on_global_and_local_memory)
 	struct run run;
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "", "atomics");
-	struct backend_memory *a = run_memory(&run, g, sizeof(g)), *b = run_memory(&run, u, sizeof(u));
+	struct backend_memory *a = run_memory(&run, g, sizeof(g)),
+			      *b = run_memory(&run, u, sizeof(u));
 	const struct backend_argument arguments[] = {
-		global_argument(a), global_argument(b), {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4}};
+		global_argument(a),
+		global_argument(b),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4}};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 3);
 	command.launch.local[0] = 32;
 	run_command(&run, &command);
@@ -77,11 +81,12 @@ static const double *host_mathematics(double x, double y)
 {
 	static double all[37];
 	const double values[37] = {
-		sqrt(x),  1 / sqrt(x), cbrt(x), x,        x * y + 1, y,           x,           fmod(x, y),
-		7,        8,           7,       7,        7,         exp(y),      exp2(y),     pow(10, y),
-		expm1(y), log(x),      log2(x), log10(x), log1p(x),  pow(x, y),   hypot(x, y), sin(x),
-		cos(x),   tan(y),      asin(y), acos(y),  atan(x),   atan2(x, y), sinh(y),     cosh(y),
-		tanh(y),  erf(y),      -x,      1,        0,
+		sqrt(x),    1 / sqrt(x), cbrt(x),  x,       x * y + 1, y,        x,
+		fmod(x, y), 7,           8,        7,       7,         7,        exp(y),
+		exp2(y),    pow(10, y),  expm1(y), log(x),  log2(x),   log10(x), log1p(x),
+		pow(x, y),  hypot(x, y), sin(x),   cos(x),  tan(y),    asin(y),  acos(y),
+		atan(x),    atan2(x, y), sinh(y),  cosh(y), tanh(y),   erf(y),   -x,
+		1,          0,
 	};
 
 	memcpy(all, values, sizeof(all));
@@ -99,7 +104,8 @@ static void check_mathematics(bool doubles, double bound)
 	float as_float[37];
 	struct run run;
 
-	run_open(&run, BACKEND_SOURCE_PORTABLE, mathematics_source, doubles ? "-DT=double" : "-DT=float", "math");
+	run_open(&run, BACKEND_SOURCE_PORTABLE, mathematics_source,
+		 doubles ? "-DT=double" : "-DT=float", "math");
 	struct backend_memory *memory = run_memory(&run, NULL, sizeof(as_double));
 	const struct backend_argument arguments[] = {
 		global_argument(memory),
@@ -111,8 +117,8 @@ static void check_mathematics(bool doubles, double bound)
 	fixture_read(&run.fixture, memory, 0, doubles ? (void *)as_double : as_float, 37 * size);
 	for (int i = 0; i < 37; i++) {
 		double got = doubles ? as_double[i] : (double)as_float[i];
-		cr_assert_lt(fabs(got - expected[i]), bound * (1 + fabs(expected[i])), "%d: %g, not %g", i, got,
-			     expected[i]);
+		cr_assert_lt(fabs(got - expected[i]), bound * (1 + fabs(expected[i])),
+			     "%d: %g, not %g", i, got, expected[i]);
 	}
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
@@ -149,10 +155,10 @@ Test(portable_prelude, integers_vectors_bits_and_constants)
 		"  o[17] = a + b + c + d + e; o[18] = (long)(f >> 60); o[19] = pick(table, 4) * 10 + table[2];\n"
 		"  o[20] = sizeof(long) * 10 + sizeof(int); o[21] = (long)sycl_min((uchar)200, (uchar)100);\n"
 		"}\n";
-	static const int64_t expected[] = {-7, 9,          7,          8,  31,    3,
-					   -2, 3,          60,         7,  64,    0,
-					   5,  0x40e80000, 0xc0e80000, 3,  11321, 255 - 128 + 65535 - 1 + 65535,
-					   15, 54,         84,         100};
+	static const int64_t expected[] = {
+		-7, 9,  7,  8,  31,         3,          -2, 3,     60,
+		7,  64, 0,  5,  0x40e80000, 0xc0e80000, 3,  11321, 255 - 128 + 65535 - 1 + 65535,
+		15, 54, 84, 100};
 	enum { COUNT = 22 };
 	int64_t got[COUNT];
 	const int m = -7;
@@ -169,7 +175,8 @@ Test(portable_prelude, integers_vectors_bits_and_constants)
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
 	for (int i = 0; i < COUNT; i++)
-		cr_assert_eq(got[i], expected[i], "%d: %lld, not %lld", i, (long long)got[i], (long long)expected[i]);
+		cr_assert_eq(got[i], expected[i], "%d: %lld, not %lld", i, (long long)got[i],
+			     (long long)expected[i]);
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
 }
@@ -185,7 +192,8 @@ Test(portable_prelude, options_of_opencl_are_understood)
 	int got = 0;
 	struct run run;
 
-	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "-cl-std=CL1.2 -cl-fast-relaxed-math -D VALUE=12 -w", "put");
+	run_open(&run, BACKEND_SOURCE_PORTABLE, source,
+		 "-cl-std=CL1.2 -cl-fast-relaxed-math -D VALUE=12 -w", "put");
 	struct backend_memory *memory = run_memory(&run, NULL, 4);
 	const struct backend_argument argument = global_argument(memory);
 	const struct backend_command command = launch_command(run.kernel, 1, &global, &argument, 1);

@@ -1,18 +1,21 @@
-/* What sycl_print puts into a stream: records that the library makes text of (client/lib/base/stream_text.h). */
+/* What sycl_print puts into a stream: records that the library makes text of
+ * (client/lib/base/stream_text.h). */
 #include "cuda_kernels_run.h"
 
 TestSuite(portable_stream, .timeout = 120);
 
 enum { WORDS = 1024, ITEMS = 40 };
 
-static const char source[] = "void say(SYCL_STREAM out, uint i) { sycl_print(out, \"item %u\", i); }\n"
-			     "SYCL_KERNEL void print(SYCL_STREAM out) { say(out, (uint)sycl_global_linear_id()); }\n"
-			     "SYCL_KERNEL void values(SYCL_STREAM out) {\n"
-			     "  sycl_print(out, \"%d %lu %g\", -2, 0x123456789aul, 1.5f);\n"
-			     "  sycl_print(out, \"12345678\"); sycl_print(out, \"\");\n"
-			     "}\n";
+static const char source[] =
+	"void say(SYCL_STREAM out, uint i) { sycl_print(out, \"item %u\", i); }\n"
+	"SYCL_KERNEL void print(SYCL_STREAM out) { say(out, (uint)sycl_global_linear_id()); }\n"
+	"SYCL_KERNEL void values(SYCL_STREAM out) {\n"
+	"  sycl_print(out, \"%d %lu %g\", -2, 0x123456789aul, 1.5f);\n"
+	"  sycl_print(out, \"12345678\"); sycl_print(out, \"\");\n"
+	"}\n";
 
-static void run_into(struct run *run, const char *name, uint64_t items, uint32_t room, uint32_t *words)
+static void run_into(struct run *run, const char *name, uint64_t items, uint32_t room,
+		     uint32_t *words)
 {
 	struct backend_kernel *kernel = run_kernel(run, name);
 	memset(words, 0, WORDS * 4);

@@ -22,14 +22,15 @@ static void check_longs(const char *source, const int64_t *expected, int count)
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
 	for (int i = 0; i < count; i++)
-		cr_assert_eq(got[i], expected[i], "%d: %lld, not %lld", i, (long long)got[i], (long long)expected[i]);
+		cr_assert_eq(got[i], expected[i], "%d: %lld, not %lld", i, (long long)got[i],
+			     (long long)expected[i]);
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
 }
-#define CHECK(source, ...)                                                                                             \
-	do {                                                                                                           \
-		const int64_t expected_[] = {__VA_ARGS__};                                                             \
-		check_longs(source, expected_, (int)(sizeof(expected_) / sizeof(*expected_)));                         \
+#define CHECK(source, ...)                                                                         \
+	do {                                                                                       \
+		const int64_t expected_[] = {__VA_ARGS__};                                         \
+		check_longs(source, expected_, (int)(sizeof(expected_) / sizeof(*expected_)));     \
 	} while (0)
 
 Test(portable_vectors, elements_operators_and_layout)
@@ -54,8 +55,8 @@ Test(portable_vectors, elements_operators_and_layout)
 		"  double2 d = 0.5; d = d + 1; o[24] = (long)(d.y * 10); o[25] = (e == e).s0;\n"
 		"}\n";
 
-	CHECK(source, 8, 16, 4, 64, 32, 20, 35, 21, ~(int64_t)25, -29, 4, 13, 10, 34, 100, 0, -1, 10, 20, -35, 4, 5, 50,
-	      7006, 15, -1);
+	CHECK(source, 8, 16, 4, 64, 32, 20, 35, 21, ~(int64_t)25, -29, 4, 13, 10, 34, 100, 0, -1,
+	      10, 20, -35, 4, 5, 50, 7006, 15, -1);
 }
 
 Test(portable_vectors, memory_functions_and_conversions)
@@ -88,8 +89,8 @@ Test(portable_vectors, memory_functions_and_conversions)
 		"  o[29] = (long)sycl_fma(sycl_float2(2, 3), sycl_float2(4, 5), sycl_float2(6, 7)).y;\n"
 		"}\n";
 
-	CHECK(source, 64, 121, 16, -1, -2, 64, 185, -1, 2, 0, 2, 255, 255, 2147483647, -32768, 0, 127, 3, 0x3f800000,
-	      0x80000000, 70, 5, 1, 10, 5, 4, 4, 275, 0x3c00, 22);
+	CHECK(source, 64, 121, 16, -1, -2, 64, 185, -1, 2, 0, 2, 255, 255, 2147483647, -32768, 0,
+	      127, 3, 0x3f800000, 0x80000000, 70, 5, 1, 10, 5, 4, 4, 275, 0x3c00, 22);
 }
 
 /* Pointers to vectors, vectors as values, local memory of both kinds in one kernel. */
@@ -117,20 +118,24 @@ Test(portable_vectors, E14_E21_vectors_as_arguments)
 	for (int i = 0; i < 16; i++)
 		bytes[i] = (uint8_t)(200 + i);
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "", "put");
-	struct backend_memory *to = run_memory(&run, NULL, sizeof(got)), *from = run_memory(&run, in, sizeof(in));
-	const struct backend_argument arguments[] = {global_argument(to),
-						     global_argument(from),
-						     value_argument(add, 16),
-						     value_argument(bytes, 16),
-						     {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 64}};
+	struct backend_memory *to = run_memory(&run, NULL, sizeof(got)),
+			      *from = run_memory(&run, in, sizeof(in));
+	const struct backend_argument arguments[] = {
+		global_argument(to),
+		global_argument(from),
+		value_argument(add, 16),
+		value_argument(bytes, 16),
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 64}};
 	struct backend_command command = launch_command(run.kernel, 1, &four, arguments, 5);
 	command.launch.local[0] = 4;
 	run_command(&run, &command);
 	fixture_read(&run.fixture, to, 0, got, sizeof(got));
 	for (int k = 0; k < 4; k++) {
-		const float expected[4] = {0.5f + (float)(13 - k), 1.5f + (float)(3 - k), 202.5f + (float)k, 6.5f};
+		const float expected[4] = {0.5f + (float)(13 - k), 1.5f + (float)(3 - k),
+					   202.5f + (float)k, 6.5f};
 		for (int i = 0; i < 4; i++)
-			cr_assert_eq(got[4 * k + i], expected[i], "%d %d: %g", k, i, (double)got[4 * k + i]);
+			cr_assert_eq(got[4 * k + i], expected[i], "%d %d: %g", k, i,
+				     (double)got[4 * k + i]);
 	}
 	run.fixture.ops->memory_free(to);
 	run.fixture.ops->memory_free(from);
@@ -166,8 +171,8 @@ Test(portable_vectors, E19_half_precision_or_a_refusal)
 	if (!has) {
 		free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, uses, strlen(uses), "",
 				     STATUS_KERNEL_NOT_SUPPORTED));
-		free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, declares, strlen(declares), "",
-				     STATUS_KERNEL_NOT_SUPPORTED));
+		free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, declares,
+				     strlen(declares), "", STATUS_KERNEL_NOT_SUPPORTED));
 	}
 	fixture_close(&run.fixture);
 	if (has) {
@@ -189,7 +194,8 @@ Test(portable_vectors, E19_requirements_that_are_met_change_nothing)
 
 	fixture_open(&run.fixture, 0);
 	cr_assert(has_aspect(&run, ASPECT_FP64));
-	free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, wrong, strlen(wrong), "", STATUS_BUILD));
+	free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, wrong, strlen(wrong), "",
+			     STATUS_BUILD));
 	fixture_close(&run.fixture);
 	CHECK(right, 5);
 }

@@ -1,6 +1,7 @@
 /*
- * The backend under test, and what the conformance tests do with it: every test here talks to the table of operations
- * alone, so the same list runs against every backend. Each test program holds one target_*.c.
+ * The backend under test, and what the conformance tests do with it: every test here talks to the
+ * table of operations alone, so the same list runs against every backend. Each test program holds
+ * one target_*.c.
  */
 #ifndef SYCL_TESTS_CONFORMANCE_TARGET_H
 #define SYCL_TESTS_CONFORMANCE_TARGET_H
@@ -19,10 +20,12 @@ struct conformance_target {
 	/* Fails the test where the devices are not those that it is meant for; NULL: they are. */
 	void (*check)(const struct backend_topology *topology);
 	/*
-	 * With BACKEND_FEATURE_GRAPH_NATIVE: what an application's native command does, by the vendor's own calls: add to the scope's
-	 * graph what sets so many words of a memory (by its place in the scope) to a value. 0, or what the command fails with.
+	 * With BACKEND_FEATURE_GRAPH_NATIVE: what an application's native command does, by the
+	 * vendor's own calls: add to the scope's graph what sets so many words of a memory (by its
+	 * place in the scope) to a value. 0, or what the command fails with.
 	 */
-	int (*native_set)(const struct backend_native_scope *scope, uint32_t memory, uint32_t words, uint32_t value);
+	int (*native_set)(const struct backend_native_scope *scope, uint32_t memory, uint32_t words,
+			  uint32_t value);
 };
 
 extern const struct conformance_target conformance_target;
@@ -30,7 +33,8 @@ extern const struct conformance_target conformance_target;
 /*
  * fill_u32 (dst, value)      dst[i] = value          linear_id_u32 (dst)   dst[i] = i
  * increment_u32 (dst)        dst[i] += 1             add_u32 (dst, src)    dst[i] += src[i]
- * copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] * 31 + src[i] + value
+ * copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] *
+ * 31 + src[i] + value
  */
 
 /* One lane of the test's, with all that was completed on it, in the order in which it was told. */
@@ -63,22 +67,24 @@ bool fixture_open_unified(struct fixture *fixture);
 void fixture_close(struct fixture *fixture);
 
 /*
- * Build, or take what another test of this program has built of the same source: the first builds it and the others wait, which is
- * quicker. The bytes are malloc'ed, the caller's.
+ * Build, or take what another test of this program has built of the same source: the first builds
+ * it and the others wait, which is quicker. The bytes are malloc'ed, the caller's.
  */
-void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, const char *source, const char *options,
-		    void **binary_out, size_t *bytes_out);
+void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, const char *source,
+		    const char *options, void **binary_out, size_t *bytes_out);
 /* The same, and load it on the device; the caller frees. */
-struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind, const char *source,
-				      const char *options);
+struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind,
+				      const char *source, const char *options);
 /* A kernel of the target's program. */
 struct backend_kernel *fixture_kernel(struct fixture *fixture, const char *name);
 struct backend_memory *fixture_memory(struct fixture *fixture, uint64_t size_bytes, void *host);
 
 /* Send to a lane (index); the sequence. */
-uint64_t fixture_submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command);
-uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
-			      uint32_t other_lane, uint64_t other_sequence);
+uint64_t fixture_submit(struct fixture *fixture, uint32_t lane,
+			const struct backend_command *command);
+uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane,
+			      const struct backend_command *command, uint32_t other_lane,
+			      uint64_t other_sequence);
 /* What it fails with; it must fail, and must not have been sent. */
 struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane,
 					  const struct backend_command *command);
@@ -90,12 +96,14 @@ void fixture_wait(struct fixture *fixture, uint32_t lane, uint64_t sequence);
 void fixture_progress(struct fixture *fixture);
 
 /* Bytes to and from the device, complete on return. */
-void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, const void *bytes,
-		   uint64_t size);
-void fixture_read(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, void *bytes, uint64_t size);
+void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset,
+		   const void *bytes, uint64_t size);
+void fixture_read(struct fixture *fixture, struct backend_memory *memory, uint64_t offset,
+		  void *bytes, uint64_t size);
 
 /* Launch over `dimensions` sizes, local left to the backend, and wait. */
-struct backend_command launch_command(struct backend_kernel *kernel, uint32_t dimensions, const uint64_t *global,
+struct backend_command launch_command(struct backend_kernel *kernel, uint32_t dimensions,
+				      const uint64_t *global,
 				      const struct backend_argument *arguments, uint32_t count);
 struct backend_argument global_argument(struct backend_memory *memory);
 struct backend_argument value_argument(const void *bytes, size_t size);

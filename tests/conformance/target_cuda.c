@@ -1,21 +1,22 @@
 /*
- * CUDA: over the double of its driver, or over the driver of the machine where SYCLD_TEST_CUDA=real says so (tests/gpu).
- * The kernels are PTX, so nothing has to be compiled; target_cuda_portable.c has them in the portable form.
+ * CUDA: over the double of its driver, or over the driver of the machine where SYCLD_TEST_CUDA=real
+ * says so (tests/gpu). The kernels are PTX, so nothing has to be compiled; target_cuda_portable.c
+ * has them in the portable form.
  */
 #include "target_cuda.h"
 
 /* Where this work-item is, row-major with x fastest, times 4, in %at. */
-#define PLACE                                                                                                          \
-	"\t.reg .b32 %r<8>, %v<4>;\n"                                                                                  \
-	"\t.reg .b64 %at, %to, %from;\n"                                                                               \
-	"\tmov.u32 %r1, %ctaid.z; mov.u32 %r2, %ntid.z; mov.u32 %r3, %tid.z; mad.lo.u32 %r4, %r1, %r2, %r3;\n"         \
-	"\tmov.u32 %r1, %nctaid.y; mov.u32 %r2, %ntid.y; mul.lo.u32 %r5, %r1, %r2;\n"                                  \
-	"\tmov.u32 %r1, %ctaid.y; mov.u32 %r3, %tid.y; mad.lo.u32 %r6, %r1, %r2, %r3;\n"                               \
-	"\tmad.lo.u32 %r4, %r4, %r5, %r6;\n"                                                                           \
-	"\tmov.u32 %r1, %nctaid.x; mov.u32 %r2, %ntid.x; mul.lo.u32 %r5, %r1, %r2;\n"                                  \
-	"\tmov.u32 %r1, %ctaid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r6, %r1, %r2, %r3;\n"                               \
-	"\tmad.lo.u32 %r4, %r4, %r5, %r6;\n"                                                                           \
-	"\tmul.wide.u32 %at, %r4, 4;\n"                                                                                \
+#define PLACE                                                                                                  \
+	"\t.reg .b32 %r<8>, %v<4>;\n"                                                                          \
+	"\t.reg .b64 %at, %to, %from;\n"                                                                       \
+	"\tmov.u32 %r1, %ctaid.z; mov.u32 %r2, %ntid.z; mov.u32 %r3, %tid.z; mad.lo.u32 %r4, %r1, %r2, %r3;\n" \
+	"\tmov.u32 %r1, %nctaid.y; mov.u32 %r2, %ntid.y; mul.lo.u32 %r5, %r1, %r2;\n"                          \
+	"\tmov.u32 %r1, %ctaid.y; mov.u32 %r3, %tid.y; mad.lo.u32 %r6, %r1, %r2, %r3;\n"                       \
+	"\tmad.lo.u32 %r4, %r4, %r5, %r6;\n"                                                                   \
+	"\tmov.u32 %r1, %nctaid.x; mov.u32 %r2, %ntid.x; mul.lo.u32 %r5, %r1, %r2;\n"                          \
+	"\tmov.u32 %r1, %ctaid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r6, %r1, %r2, %r3;\n"                       \
+	"\tmad.lo.u32 %r4, %r4, %r5, %r6;\n"                                                                   \
+	"\tmul.wide.u32 %at, %r4, 4;\n"                                                                        \
 	"\tld.param.u64 %to, [dst]; add.u64 %to, %to, %at;\n"
 #define SOURCE "\tld.param.u64 %from, [src]; add.u64 %from, %from, %at;\n"
 #define DST    ".param .u64 .ptr .global .align 4 dst"

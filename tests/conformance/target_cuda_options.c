@@ -16,8 +16,8 @@ static bool is_real(void)
 }
 
 /* The driver's, as an application finds them. Handles are pointers, results and modes numbers. */
-static int (*begin_capture)(void *stream, void *graph, const void *dependencies, const void *edges, size_t count,
-			    int mode);
+static int (*begin_capture)(void *stream, void *graph, const void *dependencies, const void *edges,
+			    size_t count, int mode);
 static int (*end_capture)(void *stream, void **graph_out);
 static int (*set_words)(unsigned long long address, unsigned value, size_t count, void *stream);
 
@@ -29,13 +29,16 @@ static bool find(void *library, const char *name, void *function_out)
 	return found != NULL;
 }
 
-int target_cuda_native_set(const struct backend_native_scope *scope, uint32_t memory, uint32_t words, uint32_t value)
+int target_cuda_native_set(const struct backend_native_scope *scope, uint32_t memory,
+			   uint32_t words, uint32_t value)
 {
-	void *library = dlopen(is_real() ? "libcuda.so.1" : FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *library =
+		dlopen(is_real() ? "libcuda.so.1" : FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	void *stream = (void *)(uintptr_t)scope->queue, *graph = (void *)(uintptr_t)scope->graph;
 
 	if (!library || !find(library, "cuStreamBeginCaptureToGraph", &begin_capture) ||
-	    !find(library, "cuStreamEndCapture", &end_capture) || !find(library, "cuMemsetD32Async", &set_words))
+	    !find(library, "cuStreamEndCapture", &end_capture) ||
+	    !find(library, "cuMemsetD32Async", &set_words))
 		return -1;
 	int result = begin_capture(stream, graph, NULL, NULL, 0, 0 /* global */);
 	if (result == 0)

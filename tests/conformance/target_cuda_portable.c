@@ -1,4 +1,5 @@
-/* CUDA with the kernels of the list in the portable form: through NVRTC, and completed for ranges and offsets. */
+/* CUDA with the kernels of the list in the portable form: through NVRTC, and completed for ranges
+ * and offsets. */
 #include "target_cuda.h"
 
 static const char source[] =

@@ -7,8 +7,9 @@ static void prepare(void)
 	const struct fake_device_options unified = {.unified = true};
 	const struct fake_device_options graphs = {
 		.bursts = true,
-		.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE |
-			    BACKEND_FEATURE_GRAPH_SWITCH | BACKEND_FEATURE_GRAPH_CONDITION,
+		.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |
+			    BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_GRAPH_SWITCH |
+			    BACKEND_FEATURE_GRAPH_CONDITION,
 	};
 
 	fake_reset();

@@ -4,7 +4,8 @@
 
 static void prepare(void)
 {
-	const struct fake_device_options options = {.features = BACKEND_FEATURE_IMAGE, .unified = true};
+	const struct fake_device_options options = {.features = BACKEND_FEATURE_IMAGE,
+						    .unified = true};
 
 	fake_reset();
 	fake_device_options(0, options);

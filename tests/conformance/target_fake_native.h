@@ -17,14 +17,15 @@ static void target_fake_run(void *argument)
 		job->to[i] = job->value;
 }
 
-static int target_fake_native_set(const struct backend_native_scope *scope, uint32_t memory, uint32_t words,
-				  uint32_t value)
+static int target_fake_native_set(const struct backend_native_scope *scope, uint32_t memory,
+				  uint32_t words, uint32_t value)
 {
 	static struct target_fake_job jobs[64]; /* as long as the graph, and a test is a process */
 	static uint32_t count;
 	struct target_fake_job *job = &jobs[count++ % 64];
 
-	*job = (struct target_fake_job){(uint32_t *)(uintptr_t)scope->memories[memory], words, value};
+	*job = (struct target_fake_job){(uint32_t *)(uintptr_t)scope->memories[memory], words,
+					value};
 	return fake_native_add(scope->graph, target_fake_run, job);
 }
 

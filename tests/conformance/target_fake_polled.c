@@ -6,7 +6,8 @@ static void prepare(void)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct fake_device_options options = {.unified = i == 1, .bursts = true, .features = FAKE_FEATURES_ALL};
+		const struct fake_device_options options = {
+			.unified = i == 1, .bursts = true, .features = FAKE_FEATURES_ALL};
 		fake_device_options(i, options);
 	}
 }

@@ -1,6 +1,7 @@
 /*
- * OpenCL: PoCL on a machine without a GPU. The kernels are written in the portable form. SYCLD_TEST_OPENCL_PLATFORM: the
- * platform that these tests are meant for, so that none of them passes on another one's devices.
+ * OpenCL: PoCL on a machine without a GPU. The kernels are written in the portable form.
+ * SYCLD_TEST_OPENCL_PLATFORM: the platform that these tests are meant for, so that none of them
+ * passes on another one's devices.
  */
 #include "target.h"
 
@@ -18,9 +19,10 @@ static void check(const struct backend_topology *topology)
 	const char *wanted = getenv("SYCLD_TEST_OPENCL_PLATFORM");
 
 	for (uint32_t i = 0; wanted && wanted[0] && i < topology->platform_count; i++)
-		cr_assert(strcmp(topology->platforms[i].name, wanted) == 0,
-			  "the loader shows \"%s\", and only \"%s\" was asked for: does it obey OCL_ICD_VENDORS?",
-			  topology->platforms[i].name, wanted);
+		cr_assert(
+			strcmp(topology->platforms[i].name, wanted) == 0,
+			"the loader shows \"%s\", and only \"%s\" was asked for: does it obey OCL_ICD_VENDORS?",
+			topology->platforms[i].name, wanted);
 }
 
 static const char source[] =
@@ -36,7 +38,8 @@ static void find(void *library, const char *name, void *function_out)
 }
 
 /* As the application's own code would: a fill, as the extension's versions up to 0.9.4 have it. */
-static int native_set(const struct backend_native_scope *scope, uint32_t memory, uint32_t words, uint32_t value)
+static int native_set(const struct backend_native_scope *scope, uint32_t memory, uint32_t words,
+		      uint32_t value)
 {
 	void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 	cl_device_id device = (cl_device_id)(uintptr_t)scope->device;
@@ -53,8 +56,9 @@ static int native_set(const struct backend_native_scope *scope, uint32_t memory,
 	clCommandFillBufferKHR_fn fill;
 	cr_assert_not_null(found);
 	memcpy(&fill, &found, sizeof(found));
-	return fill((cl_command_buffer_khr)(uintptr_t)scope->graph, NULL, (cl_mem)(uintptr_t)scope->memories[memory], &value,
-		    sizeof(value), 0, (size_t)words * sizeof(value), 0, NULL, NULL, NULL);
+	return fill((cl_command_buffer_khr)(uintptr_t)scope->graph, NULL,
+		    (cl_mem)(uintptr_t)scope->memories[memory], &value, sizeof(value), 0,
+		    (size_t)words * sizeof(value), 0, NULL, NULL, NULL);
 }
 
 const struct conformance_target conformance_target = {

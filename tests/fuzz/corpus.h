@@ -1,4 +1,5 @@
-/* The generator of the seeds: make_corpus.c writes, corpus_messages.c, corpus_rings.c, corpus_intervals.c, corpus_gate.c and corpus_resubmit.c say what. */
+/* The generator of the seeds: make_corpus.c writes, corpus_messages.c, corpus_rings.c,
+ * corpus_intervals.c, corpus_gate.c and corpus_resubmit.c say what. */
 #ifndef SYCL_FUZZ_CORPUS_H
 #define SYCL_FUZZ_CORPUS_H
 

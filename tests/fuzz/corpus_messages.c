@@ -1,4 +1,5 @@
-/* Seeds of packet_unpack: every body of every message that arrives from outside, filled in, and malformed ones. */
+/* Seeds of packet_unpack: every body of every message that arrives from outside, filled in, and
+ * malformed ones. */
 #include "corpus.h"
 
 #include "protocol_limits.h"
@@ -27,7 +28,8 @@ static void *take(size_t bytes)
 	return taken;
 }
 
-static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape, unsigned depth);
+static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape,
+				unsigned depth);
 
 static size_t element_bytes(ProtobufCType type)
 {
@@ -37,27 +39,38 @@ static size_t element_bytes(ProtobufCType type)
 	case PROTOBUF_C_TYPE_SINT64:
 	case PROTOBUF_C_TYPE_FIXED64:
 	case PROTOBUF_C_TYPE_SFIXED64:
-	case PROTOBUF_C_TYPE_DOUBLE: return sizeof(uint64_t);
+	case PROTOBUF_C_TYPE_DOUBLE:
+		return sizeof(uint64_t);
 	case PROTOBUF_C_TYPE_STRING:
-	case PROTOBUF_C_TYPE_MESSAGE: return sizeof(void *);
-	case PROTOBUF_C_TYPE_BYTES: return sizeof(ProtobufCBinaryData);
-	default: return sizeof(uint32_t);
+	case PROTOBUF_C_TYPE_MESSAGE:
+		return sizeof(void *);
+	case PROTOBUF_C_TYPE_BYTES:
+		return sizeof(ProtobufCBinaryData);
+	default:
+		return sizeof(uint32_t);
 	}
 }
 
-static void fill_value(void *place, const ProtobufCFieldDescriptor *field, enum shape shape, unsigned depth)
+static void fill_value(void *place, const ProtobufCFieldDescriptor *field, enum shape shape,
+		       unsigned depth)
 {
-	static uint8_t few_bytes[] = { 0, 1, 0xfe, 0xff };
+	static uint8_t few_bytes[] = {0, 1, 0xfe, 0xff};
 	static char text[] = "saxpy";
 	uint64_t number = shape == LARGE_NUMBERS ? UINT64_MAX : field->id;
 	uint32_t number32 = (uint32_t)number;
 	switch (field->type) {
-	case PROTOBUF_C_TYPE_STRING: *(char **)place = text; break;
-	case PROTOBUF_C_TYPE_BYTES:
-		*(ProtobufCBinaryData *)place = (ProtobufCBinaryData){ sizeof(few_bytes), few_bytes };
+	case PROTOBUF_C_TYPE_STRING:
+		*(char **)place = text;
 		break;
-	case PROTOBUF_C_TYPE_MESSAGE: *(ProtobufCMessage **)place = filled(field->descriptor, shape, depth + 1); break;
-	case PROTOBUF_C_TYPE_BOOL: *(protobuf_c_boolean *)place = 1; break;
+	case PROTOBUF_C_TYPE_BYTES:
+		*(ProtobufCBinaryData *)place = (ProtobufCBinaryData){sizeof(few_bytes), few_bytes};
+		break;
+	case PROTOBUF_C_TYPE_MESSAGE:
+		*(ProtobufCMessage **)place = filled(field->descriptor, shape, depth + 1);
+		break;
+	case PROTOBUF_C_TYPE_BOOL:
+		*(protobuf_c_boolean *)place = 1;
+		break;
 	default:
 		if (element_bytes(field->type) == sizeof(number))
 			memcpy(place, &number, sizeof(number));
@@ -66,8 +79,8 @@ static void fill_value(void *place, const ProtobufCFieldDescriptor *field, enum 
 	}
 }
 
-static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, enum shape shape,
-		       unsigned depth)
+static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
+		       enum shape shape, unsigned depth)
 {
 	uint8_t *base = (uint8_t *)message;
 	if (field->label != PROTOBUF_C_LABEL_REPEATED) {
@@ -85,7 +98,8 @@ static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor
 }
 
 /* Of each oneof the last field stays; `seed_bodies` chooses the others. */
-static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape, unsigned depth)
+static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape,
+				unsigned depth)
 {
 	ProtobufCMessage *message = take(type->sizeof_message);
 	type->message_init(message);
@@ -94,7 +108,8 @@ static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum sha
 	return message;
 }
 
-static void seed_message(unsigned type, uint8_t arena, const char *name, const ProtobufCMessage *message)
+static void seed_message(unsigned type, uint8_t arena, const char *name,
+			 const ProtobufCMessage *message)
 {
 	static uint8_t input[INPUT_BYTES_MAX];
 	size_t size = protobuf_c_message_get_packed_size(message);
@@ -106,8 +121,10 @@ static void seed_message(unsigned type, uint8_t arena, const char *name, const P
 	seed("packet_unpack", name, input, size + 2);
 }
 
-/* A message without repeated fields looks the same in both of these shapes, one without numbers in all. */
-static bool worth_a_seed(const ProtobufCMessageDescriptor *type, const ProtobufCFieldDescriptor *body, enum shape shape,
+/* A message without repeated fields looks the same in both of these shapes, one without numbers in
+ * all. */
+static bool worth_a_seed(const ProtobufCMessageDescriptor *type,
+			 const ProtobufCFieldDescriptor *body, enum shape shape,
 			 const ProtobufCMessage *message)
 {
 	if (shape == SMALL)
@@ -115,7 +132,8 @@ static bool worth_a_seed(const ProtobufCMessageDescriptor *type, const ProtobufC
 	ProtobufCMessage *small = filled(type, SMALL, 0);
 	if (body)
 		fill_field(small, body, SMALL, 0);
-	return protobuf_c_message_get_packed_size(small) != protobuf_c_message_get_packed_size(message);
+	return protobuf_c_message_get_packed_size(small) !=
+	       protobuf_c_message_get_packed_size(message);
 }
 
 static void seed_bodies(unsigned type, enum shape shape, const char *shape_name)
@@ -131,7 +149,8 @@ static void seed_bodies(unsigned type, enum shape shape, const char *shape_name)
 		ProtobufCMessage *message = filled(descriptor, shape, 0);
 		fill_field(message, field, shape, 0);
 		char name[128];
-		(void)snprintf(name, sizeof(name), "%s_%s_%s", descriptor->short_name, field->name, shape_name);
+		(void)snprintf(name, sizeof(name), "%s_%s_%s", descriptor->short_name, field->name,
+			       shape_name);
 		if (worth_a_seed(descriptor, field, shape, message))
 			seed_message(type, 0, name, message);
 	}
@@ -145,21 +164,24 @@ static void seed_bodies(unsigned type, enum shape shape, const char *shape_name)
 	}
 }
 
-#define RAW(name, ...)                                                                   \
-	do {                                                                             \
-		static const uint8_t raw_[] = { __VA_ARGS__ };                           \
-		seed("packet_unpack", name, raw_, sizeof(raw_));                         \
+#define RAW(name, ...)                                                                             \
+	do {                                                                                       \
+		static const uint8_t raw_[] = {__VA_ARGS__};                                       \
+		seed("packet_unpack", name, raw_, sizeof(raw_));                                   \
 	} while (0)
 
 enum { PACKET, COMMAND, REPLY };
 
 static void seed_malformed(void)
 {
-	RAW("bad_varint_without_end", COMMAND, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
+	RAW("bad_varint_without_end", COMMAND, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0xff, 0xff);
 	RAW("bad_field_zero", COMMAND, 0, 0x02, 0x00);
 	RAW("bad_length_beyond_end", COMMAND, 0, 0x0a, 0x7f, 0x08);
-	RAW("bad_length_of_four_gigabytes", COMMAND, 0, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x08, 0x01);
-	RAW("bad_length_negative", PACKET, 0, 0x22, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01);
+	RAW("bad_length_of_four_gigabytes", COMMAND, 0, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x08,
+	    0x01);
+	RAW("bad_length_negative", PACKET, 0, 0x22, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    0xff, 0x01);
 	RAW("bad_group_wire_types", COMMAND, 0, 0x0b, 0x08, 0x01, 0x0c);
 	RAW("bad_wire_type_of_body", COMMAND, 0, 0x08, 0x01);
 	RAW("bad_inner_message", COMMAND, 0, 0x0a, 0x02, 0x08, 0x80);
@@ -167,15 +189,16 @@ static void seed_malformed(void)
 	RAW("two_bodies", COMMAND, 0, 0x72, 0x00, 0x0a, 0x02, 0x08, 0x05);
 	RAW("one_body_twice", COMMAND, 0, 0x0a, 0x02, 0x08, 0x05, 0x0a, 0x02, 0x08, 0x06);
 	RAW("unknown_body", COMMAND, 0, 0xca, 0x02, 0x02, 0x08, 0x01);
-	RAW("unknown_fields_of_every_wire_type", REPLY, 0, 0xf8, 0x07, 0x01, 0xf9, 0x07, 1, 2, 3, 4, 5, 6, 7, 8,
-	    0xfa, 0x07, 0x01, 'x', 0xfd, 0x07, 1, 2, 3, 4, 0x08, 0x2a);
+	RAW("unknown_fields_of_every_wire_type", REPLY, 0, 0xf8, 0x07, 0x01, 0xf9, 0x07, 1, 2, 3, 4,
+	    5, 6, 7, 8, 0xfa, 0x07, 0x01, 'x', 0xfd, 0x07, 1, 2, 3, 4, 0x08, 0x2a);
 	RAW("unknown_enum_value", REPLY, 0, 0x1a, 0x06, 0x0a, 0x04, 0x10, 0xff, 0xff, 0x03);
 	RAW("string_with_zero_bytes", PACKET, 0, 0x22, 0x06, 0x12, 0x04, 'a', 0, 'b', 0);
 	RAW("string_not_utf8", PACKET, 0, 0x22, 0x04, 0x12, 0x02, 0xc3, 0x28);
 	RAW("overlong_varint", REPLY, 0, 0x08, 0x81, 0x80, 0x80, 0x80, 0x00);
-	RAW("descriptor_count_too_large", PACKET, 0, 0x08, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x2a, 0x00);
-	RAW("packed_and_unpacked_repeated", COMMAND, 0, 0x52, 0x0c, 0x42, 0x0a, 0x12, 0x04, 0x01, 0x02, 0x03, 0x04,
-	    0x10, 0x05, 0x10, 0x06);
+	RAW("descriptor_count_too_large", PACKET, 0, 0x08, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x2a,
+	    0x00);
+	RAW("packed_and_unpacked_repeated", COMMAND, 0, 0x52, 0x0c, 0x42, 0x0a, 0x12, 0x04, 0x01,
+	    0x02, 0x03, 0x04, 0x10, 0x05, 0x10, 0x06);
 	RAW("packed_repeated_cut_off", COMMAND, 0, 0x52, 0x05, 0x42, 0x03, 0x12, 0x01, 0x80);
 }
 
@@ -209,7 +232,7 @@ void make_message_seeds(void)
 		seed_bodies(type, LARGE_NUMBERS, "large");
 		seed_bodies(type, MANY, "many");
 	}
-	uint8_t input[2 + 256] = { COMMAND };
+	uint8_t input[2 + 256] = {COMMAND};
 	uint8_t group[256];
 	size_t size = pack_example_group(group);
 	input[2] = 10 << 3 | 2;

@@ -1,4 +1,5 @@
-/* Seeds of resubmit: shapes of several sizes with records that fit, and with records that do not. */
+/* Seeds of resubmit: shapes of several sizes with records that fit, and with records that do not.
+ */
 #include "corpus.h"
 
 #include "command.pb-c.h"
@@ -20,7 +21,8 @@ static void add_piece(struct seed_bytes *to, const void *bytes, size_t count)
 	to->count += count;
 }
 
-/* So many requirements, events and arguments; arguments are values of 1 byte and more, addresses, accessors, local. */
+/* So many requirements, events and arguments; arguments are values of 1 byte and more, addresses,
+ * accessors, local. */
 static size_t add_shape(struct seed_bytes *to, size_t requirements, size_t events, size_t arguments)
 {
 	static Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
@@ -80,11 +82,16 @@ static size_t add_shape(struct seed_bytes *to, size_t requirements, size_t event
 	return rest;
 }
 
-static void add_record(struct seed_bytes *to, uint32_t generation, uint32_t flags, size_t rest, size_t stated)
+static void add_record(struct seed_bytes *to, uint32_t generation, uint32_t flags, size_t rest,
+		       size_t stated)
 {
 	uint8_t record[sizeof(struct resubmit_record) + 2048] = {0};
-	const struct resubmit_record head = {.shape = 1, .generation = generation, .group = 2, .flags = flags,
-					     .slot = flags ? 3 : 0, .rest_bytes = (uint32_t)stated};
+	const struct resubmit_record head = {.shape = 1,
+					     .generation = generation,
+					     .group = 2,
+					     .flags = flags,
+					     .slot = flags ? 3 : 0,
+					     .rest_bytes = (uint32_t)stated};
 	memcpy(record, &head, sizeof(head));
 	for (size_t i = 0; i < rest; i++)
 		record[sizeof(head) + i] = (uint8_t)i;

@@ -1,4 +1,5 @@
-/* Seeds of ring_consume: rings as an honest writer leaves them, and each of its rules broken once. */
+/* Seeds of ring_consume: rings as an honest writer leaves them, and each of its rules broken once.
+ */
 #include "corpus.h"
 
 #include "command.pb-c.h"
@@ -56,14 +57,15 @@ static void put(const void *bytes, uint32_t count)
 
 static void put_head(uint64_t place, uint32_t payload_bytes, uint16_t kind, uint16_t reserved)
 {
-	struct ring_record head = { .payload_bytes = payload_bytes, .kind = kind, .reserved = reserved };
+	struct ring_record head = {
+		.payload_bytes = payload_bytes, .kind = kind, .reserved = reserved};
 	memcpy(file.ring + place, &head, sizeof(head));
 }
 
 size_t pack_example_group(uint8_t *bytes)
 {
-	uint64_t global[] = { 4096, 4096 }, local[] = { 16, 16 };
-	Sycl__V1__Argument arguments[2] = { SYCL__V1__ARGUMENT__INIT, SYCL__V1__ARGUMENT__INIT };
+	uint64_t global[] = {4096, 4096}, local[] = {16, 16};
+	Sycl__V1__Argument arguments[2] = {SYCL__V1__ARGUMENT__INIT, SYCL__V1__ARGUMENT__INIT};
 	arguments[0].value_case = SYCL__V1__ARGUMENT__VALUE_ACCESSOR;
 	arguments[1].value_case = SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES;
 	arguments[1].local_bytes = 1024;
@@ -79,14 +81,14 @@ size_t pack_example_group(uint8_t *bytes)
 	launch.global = global;
 	launch.local = local;
 	launch.n_arguments = 2;
-	launch.arguments = (Sycl__V1__Argument *[]){ &arguments[0], &arguments[1] };
+	launch.arguments = (Sycl__V1__Argument *[]){&arguments[0], &arguments[1]};
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	group.queue = 0x0200000100000001ull;
 	group.group = 42;
 	group.n_requirements = 1;
-	group.requirements = (Sycl__V1__Requirement *[]){ &requirement };
+	group.requirements = (Sycl__V1__Requirement *[]){&requirement};
 	group.n_depends_on = 1;
-	group.depends_on = (Sycl__V1__EventRef *[]){ &event };
+	group.depends_on = (Sycl__V1__EventRef *[]){&event};
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH;
 	group.launch = &launch;
 	return sycl__v1__command_group__pack(&group, bytes);
@@ -139,7 +141,8 @@ static void seed_honest(void)
 	save("resubmit_record");
 }
 
-static void seed_broken(const char *name, uint64_t published, uint32_t payload_bytes, uint16_t kind, uint16_t reserved)
+static void seed_broken(const char *name, uint64_t published, uint32_t payload_bytes, uint16_t kind,
+			uint16_t reserved)
 {
 	begin(0);
 	put_head(0, payload_bytes, kind, reserved);

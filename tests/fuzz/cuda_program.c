@@ -1,6 +1,7 @@
 /*
- * Programs for a CUDA device, as a client or a damaged cache gives them. The first byte says what the rest is: 'b' a
- * built binary, 'i' a cubin or fatbin, 'p' PTX (which is also completed), 's' a symbol, 'o' build options.
+ * Programs for a CUDA device, as a client or a damaged cache gives them. The first byte says what
+ * the rest is: 'b' a built binary, 'i' a cubin or fatbin, 'p' PTX (which is also completed), 's' a
+ * symbol, 'o' build options.
  */
 #include "fuzz.h"
 
@@ -27,7 +28,8 @@ static void read_binary(const uint8_t *bytes, size_t count)
 	FUZZ_CHECK(cuda_binary_pack(binary, &packed, &packed_bytes) == 0);
 	struct cuda_binary *again = NULL;
 	FUZZ_CHECK(cuda_binary_unpack(packed, packed_bytes, &again) == 0);
-	FUZZ_CHECK(again->kernel_count == binary->kernel_count && again->image_count == binary->image_count);
+	FUZZ_CHECK(again->kernel_count == binary->kernel_count &&
+		   again->image_count == binary->image_count);
 	for (uint32_t i = 0; i < binary->kernel_count; i++)
 		FUZZ_CHECK(cuda_binary_find(again, binary->kernels[i].name) != NULL);
 	cuda_binary_free(again);
@@ -63,16 +65,19 @@ static void read_ptx(const char *text, size_t bytes)
 		const struct cuda_ptx_entry *entry = &ptx->entries[i];
 		FUZZ_CHECK(entry->name_at < entry->body_at && entry->body_at <= entry->body_end &&
 			   entry->body_end < bytes);
-		FUZZ_CHECK(entry->parameters_end < entry->directives_at && entry->directives_at <= entry->body_at);
+		FUZZ_CHECK(entry->parameters_end < entry->directives_at &&
+			   entry->directives_at <= entry->body_at);
 	}
 	if (ptx->entry_count <= NAMES &&
-	    cuda_ptx_complete(text, bytes, ptx, 1 + (unsigned)bytes % 3, names, &made, &made_bytes, &which) == 0) {
+	    cuda_ptx_complete(text, bytes, ptx, 1 + (unsigned)bytes % 3, names, &made, &made_bytes,
+			      &which) == 0) {
 		struct cuda_ptx *again = NULL;
 		FUZZ_CHECK(strlen(made) == made_bytes);
 		FUZZ_CHECK(cuda_ptx_parse(made, made_bytes, &again, NULL) == 0);
 		FUZZ_CHECK(again->entry_count == ptx->entry_count);
 		for (uint32_t i = 0; i < ptx->entry_count; i++)
-			FUZZ_CHECK(again->entries[i].parameter_count == ptx->entries[i].parameter_count + 1);
+			FUZZ_CHECK(again->entries[i].parameter_count ==
+				   ptx->entries[i].parameter_count + 1);
 		cuda_ptx_free(again);
 	}
 	free(made);
@@ -90,7 +95,8 @@ static void read_words(char what, const char *text)
 			FUZZ_CHECK(strlen(symbol->parameters[i].text) < CUDA_SYMBOL_TYPE_BYTES);
 	}
 	if (what == 'o' && cuda_options_parse(text, strlen(text) % 2, &options) == 0) {
-		FUZZ_CHECK(options.count <= CUDA_OPTIONS_MAX && options.expression_count <= CUDA_OPTIONS_MAX);
+		FUZZ_CHECK(options.count <= CUDA_OPTIONS_MAX &&
+			   options.expression_count <= CUDA_OPTIONS_MAX);
 		cuda_options_fini(&options);
 	}
 	cuda_symbol_free(symbol);

@@ -1,10 +1,12 @@
 /*
- * The dispatch gate beside a model of it that is only lists: sessions come, change and go, groups arrive, are given up, end
- * late, early or never, and what all may use together is limited and not. Always: memory is never promised twice, no group is
- * lost, decided twice or decided out of its session's order, nothing goes that is not granted, and a device with nothing to do is
- * given something. At the end all that still waits is run on a device that ends what it has, beside a latency session that never
- * rests: each group has its turn in bounded time. Then two sessions that never rest: each has its share.
- * Four bytes a step: what (four lowest bits), which session or group, two bytes of detail.
+ * The dispatch gate beside a model of it that is only lists: sessions come, change and go, groups
+ * arrive, are given up, end late, early or never, and what all may use together is limited and not.
+ * Always: memory is never promised twice, no group is lost, decided twice or decided out of its
+ * session's order, nothing goes that is not granted, and a device with nothing to do is given
+ * something. At the end all that still waits is run on a device that ends what it has, beside a
+ * latency session that never rests: each group has its turn in bounded time. Then two sessions that
+ * never rest: each has its share. Four bytes a step: what (four lowest bits), which session or
+ * group, two bytes of detail.
  */
 #include "fuzz.h"
 
@@ -12,7 +14,14 @@
 
 #include <string.h>
 
-enum { SESSIONS = 6, GROUPS = 96, ROOM = 5, MEMORY = 1000, LONGEST_NS = 4000000, DEBT_NS = 20000000 };
+enum {
+	SESSIONS = 6,
+	GROUPS = 96,
+	ROOM = 5,
+	MEMORY = 1000,
+	LONGEST_NS = 4000000,
+	DEBT_NS = 20000000
+};
 
 enum group_state { FREE, WAITING, IN_FLIGHT };
 
@@ -62,7 +71,8 @@ static void check(struct model *model)
 			in_flight_bytes += group->group.memory_bytes;
 	}
 	FUZZ_CHECK(gate->waiting == waiting && gate->in_flight == in_flight);
-	FUZZ_CHECK(in_flight_bytes <= gate->promised_bytes && gate->promised_bytes <= gate->config.memory_bytes);
+	FUZZ_CHECK(in_flight_bytes <= gate->promised_bytes &&
+		   gate->promised_bytes <= gate->config.memory_bytes);
 	FUZZ_CHECK(gate->all.count == in_flight);
 	for (uint32_t i = 0; i < GATE_CLASSES; i++)
 		of_classes += gate->classes[i].own.count;
@@ -72,8 +82,10 @@ static void check(struct model *model)
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		const struct gate_session *session = &model->sessions[i];
 		if (model->exists[i])
-			FUZZ_CHECK((session->waiting > 0 ? session->place != GATE_IDLE
-							  : session->place == GATE_IDLE || session->place == GATE_IN_TURN) &&
+			FUZZ_CHECK((session->waiting > 0
+					    ? session->place != GATE_IDLE
+					    : session->place == GATE_IDLE ||
+						      session->place == GATE_IN_TURN) &&
 				   session->deficit_ns >= -(int64_t)gate->config.debt_most_ns);
 	}
 }
@@ -85,7 +97,8 @@ static uint32_t step(struct model *model)
 	struct gate_decisions decisions = {.groups = decided, .room = ROOM};
 	const struct gate_grant *grant = &model->gate.grant;
 	gate_set_grant(&model->gate, grant->part, model->now_ns);
-	bool limited = grant->part < GATE_WHOLE, granted = !limited || (grant->part > 0 && grant->left_ns > 0);
+	bool limited = grant->part < GATE_WHOLE,
+	     granted = !limited || (grant->part > 0 && grant->left_ns > 0);
 	bool idle = model->gate.in_flight == 0 && model->gate.waiting > 0 && granted;
 	int64_t left_ns = grant->left_ns, paid_ns = 0, last_ns = 0;
 	gate_step(&model->gate, model->now_ns, &decisions);
@@ -99,8 +112,10 @@ static uint32_t step(struct model *model)
 	}
 	/* Nothing without a grant; with one no more than is left, and the rest of a group. */
 	FUZZ_CHECK(granted || decisions.count == 0);
-	FUZZ_CHECK(!limited || decisions.count == 0 || (left_ns > paid_ns - last_ns && grant->left_ns >= left_ns - paid_ns));
-	FUZZ_CHECK(granted || model->gate.waiting == 0 || decisions.again_ns <= model->gate.now_ns + model->gate.config.look_ns);
+	FUZZ_CHECK(!limited || decisions.count == 0 ||
+		   (left_ns > paid_ns - last_ns && grant->left_ns >= left_ns - paid_ns));
+	FUZZ_CHECK(granted || model->gate.waiting == 0 ||
+		   decisions.again_ns <= model->gate.now_ns + model->gate.config.look_ns);
 	FUZZ_CHECK(!idle || decisions.count > 0);
 	FUZZ_CHECK(model->gate.waiting == 0 || decisions.again_ns >= model->gate.now_ns);
 	return decisions.count;
@@ -142,7 +157,8 @@ static void session_comes_or_goes(struct model *model, uint32_t index, uint32_t 
 	if (!model->exists[index]) {
 		model->exists[index] = gate_session_init(&model->gate, session, class, weight) == 0;
 		FUZZ_CHECK(model->exists[index] == good);
-	} else if (detail & 1 && !oldest(model, index, WAITING) && !oldest(model, index, IN_FLIGHT)) {
+	} else if (detail & 1 && !oldest(model, index, WAITING) &&
+		   !oldest(model, index, IN_FLIGHT)) {
 		gate_session_fini(session);
 		model->exists[index] = false;
 	} else {
@@ -179,7 +195,8 @@ static void take_step(struct model *model, const uint8_t *bytes)
 			group->state = FREE;
 			gate_return(&group->group, model->now_ns);
 		} else if (group->state == IN_FLIGHT)
-			end(model, group, detail & 1 ? group->takes_ns : (uint64_t)(detail & 2) << 40);
+			end(model, group,
+			    detail & 1 ? group->takes_ns : (uint64_t)(detail & 2) << 40);
 		break;
 	case 11:
 		/* Also back. */
@@ -194,7 +211,8 @@ static void take_step(struct model *model, const uint8_t *bytes)
 			gate_strangers(&model->gate, 1, 0, model->now_ns);
 		break;
 	case 13:
-		gate_set_grant(&model->gate, detail & 1 ? GATE_FREE : detail % (GATE_WHOLE + 2), model->now_ns);
+		gate_set_grant(&model->gate, detail & 1 ? GATE_FREE : detail % (GATE_WHOLE + 2),
+			       model->now_ns);
 		break;
 	default:
 		(void)step(model);
@@ -222,15 +240,17 @@ static bool all_have_run(const struct model *model)
 }
 
 /*
- * A group's turn comes when its session has saved what it is taken to cost, and has paid what it owes: so many rounds. In each,
- * everybody may use a quantum and be out by a group; and the last class has two percent of the time.
+ * A group's turn comes when its session has saved what it is taken to cost, and has paid what it
+ * owes: so many rounds. In each, everybody may use a quantum and be out by a group; and the last
+ * class has two percent of the time.
  */
 static uint64_t longest_wait_ns(const struct model *model)
 {
 	uint64_t round_ns = 0, rounds = 0;
 	for (uint32_t i = 0; i < SESSIONS; i++)
 		if (model->exists[i])
-			round_ns += LONGEST_NS + model->gate.config.quantum_ns * model->sessions[i].weight / GATE_WEIGHT;
+			round_ns += LONGEST_NS + model->gate.config.quantum_ns *
+							 model->sessions[i].weight / GATE_WEIGHT;
 	for (uint32_t i = 0; i < GROUPS; i++) {
 		const struct model_group *group = &model->groups[i];
 		if (group->must_run)
@@ -250,7 +270,8 @@ static void run_all(struct model *model)
 	for (uint32_t i = 0; i < GROUPS; i++)
 		model->groups[i].must_run = model->groups[i].state == WAITING;
 	if (!model->exists[flood])
-		FUZZ_CHECK(gate_session_init(&model->gate, &model->sessions[flood], GATE_LATENCY, 100) == 0);
+		FUZZ_CHECK(gate_session_init(&model->gate, &model->sessions[flood], GATE_LATENCY,
+					     100) == 0);
 	model->exists[flood] = true;
 	(void)gate_session_change(&model->sessions[flood], GATE_LATENCY, 100);
 	uint64_t most_ns = longest_wait_ns(model);
@@ -280,7 +301,8 @@ static void share(struct model *model, const uint8_t *bytes)
 	for (uint32_t i = 0; i < 2; i++) {
 		if (model->exists[i])
 			gate_session_fini(&model->sessions[i]);
-		FUZZ_CHECK(gate_session_init(&model->gate, &model->sessions[i], class, weights[i] * 10) == 0);
+		FUZZ_CHECK(gate_session_init(&model->gate, &model->sessions[i], class,
+					     weights[i] * 10) == 0);
 		model->exists[i] = true;
 		uint64_t takes_ns = 1 + (uint64_t)details[i] * details[i] * (LONGEST_NS / 65536);
 		length_ns = takes_ns > length_ns ? takes_ns : length_ns;
@@ -290,8 +312,8 @@ static void share(struct model *model, const uint8_t *bytes)
 	uint64_t counts_ns = 0;
 	while (counts_ns == 0 || model->now_ns - counts_ns < 300 * length_ns) {
 		for (uint32_t i = 0; i < 2; i++)
-			while (model->sessions[i].waiting < GROUPS / 4 && oldest(model, SESSIONS, FREE) &&
-			       arrive(model, i, details[i]))
+			while (model->sessions[i].waiting < GROUPS / 4 &&
+			       oldest(model, SESSIONS, FREE) && arrive(model, i, details[i]))
 				;
 		(void)step(model);
 		struct model_group *group = oldest(model, SESSIONS, IN_FLIGHT);
@@ -302,7 +324,8 @@ static void share(struct model *model, const uint8_t *bytes)
 			    model->sessions[1].deficit_ns < -(int64_t)length_ns;
 		if (counts_ns == 0 && !owes && model->now_ns - begun_ns >= 150 * length_ns)
 			counts_ns = model->now_ns;
-		FUZZ_CHECK(counts_ns > 0 || model->now_ns - begun_ns < 150 * length_ns + 100ull * DEBT_NS);
+		FUZZ_CHECK(counts_ns > 0 ||
+			   model->now_ns - begun_ns < 150 * length_ns + 100ull * DEBT_NS);
 	}
 	uint64_t wanted = (ran_ns[0] + ran_ns[1]) * weights[0] / (weights[0] + weights[1]);
 	uint64_t off = wanted > ran_ns[0] ? wanted - ran_ns[0] : ran_ns[0] - wanted;

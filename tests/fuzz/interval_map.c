@@ -1,7 +1,7 @@
 /*
- * Ranges set to values in an interval map, beside an array that has one value for each byte (C10): after each step both
- * say the same of every byte, of which ranges overlap what, and nothing is lost or given twice.
- * Four bytes a step: what (two lowest bits), where, how much, which value.
+ * Ranges set to values in an interval map, beside an array that has one value for each byte (C10):
+ * after each step both say the same of every byte, of which ranges overlap what, and nothing is
+ * lost or given twice. Four bytes a step: what (two lowest bits), where, how much, which value.
  */
 #include "fuzz.h"
 
@@ -53,14 +53,16 @@ static void give(void *context, struct interval *interval)
 static void copy(void *context, struct interval *upper, struct interval *lower)
 {
 	(void)context;
-	FUZZ_CHECK(lower->begin < lower->end && lower->end == upper->begin && upper->begin < upper->end);
+	FUZZ_CHECK(lower->begin < lower->end && lower->end == upper->begin &&
+		   upper->begin < upper->end);
 	node_of(upper)->value = node_of(lower)->value;
 }
 
 static bool equal(const struct interval *lower, const struct interval *upper)
 {
 	FUZZ_CHECK(lower->end <= upper->begin);
-	return ((const struct node *)(const void *)lower)->value == ((const struct node *)(const void *)upper)->value;
+	return ((const struct node *)(const void *)lower)->value ==
+	       ((const struct node *)(const void *)upper)->value;
 }
 
 static const struct interval_ops ops = {.take = take, .give = give, .copy = copy, .equal = equal};
@@ -81,7 +83,8 @@ static void set(struct state *state, const struct interval *range, uint8_t value
 	struct interval_run run = interval_map_run(&state->map, range);
 	for (uint32_t i = run.first; i < run.end; i++) {
 		const struct interval *interval = interval_map_get(&state->map, i);
-		FUZZ_CHECK(interval_empty(range) || (range->begin <= interval->begin && interval->end <= range->end));
+		FUZZ_CHECK(interval_empty(range) ||
+			   (range->begin <= interval->begin && interval->end <= range->end));
 		node_of(interval_map_get(&state->map, i))->value = value;
 	}
 	for (uint64_t at = range->begin; at < range->end && at < BYTES; at++)
@@ -113,7 +116,8 @@ static void check_run(const struct state *state, const struct interval *range)
 		for (uint64_t at = interval->begin; at < interval->end; at++)
 			shares |= range->begin <= at && at < range->end;
 		FUZZ_CHECK(shares == (run.first <= i && i < run.end));
-		FUZZ_CHECK(shares == interval_overlap(interval, range) && shares == interval_overlap(range, interval));
+		FUZZ_CHECK(shares == interval_overlap(interval, range) &&
+			   shares == interval_overlap(range, interval));
 	}
 	bool is_one = false;
 	for (uint32_t i = 0; i < state->map.count; i++) {
@@ -151,7 +155,8 @@ static void step(struct state *state, const uint8_t *bytes)
 	default:
 		set(state, &range, bytes[3] % 5);
 		if (bytes[0] & 1)
-			interval_map_join(&state->map, interval_map_run(&state->map, &range), &ops, state);
+			interval_map_join(&state->map, interval_map_run(&state->map, &range), &ops,
+					  state);
 		break;
 	}
 	check_values(state);

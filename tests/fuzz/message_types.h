@@ -1,4 +1,5 @@
-/* The messages that arrive from outside, by the first byte of an input. Only append: the corpus counts on the order. */
+/* The messages that arrive from outside, by the first byte of an input. Only append: the corpus
+ * counts on the order. */
 #ifndef SYCL_FUZZ_MESSAGE_TYPES_H
 #define SYCL_FUZZ_MESSAGE_TYPES_H
 
@@ -9,8 +10,9 @@
 #include "session.pb-c.h"
 
 static const ProtobufCMessageDescriptor *const message_types[] = {
-	&sycl__v1__packet__descriptor,       &sycl__v1__command__descriptor,       &sycl__v1__reply__descriptor,
-	&sycl__v1__control__descriptor,      &sycl__v1__build_packet__descriptor,  &sycl__v1__admin_request__descriptor,
+	&sycl__v1__packet__descriptor,       &sycl__v1__command__descriptor,
+	&sycl__v1__reply__descriptor,        &sycl__v1__control__descriptor,
+	&sycl__v1__build_packet__descriptor, &sycl__v1__admin_request__descriptor,
 	&sycl__v1__admin_reply__descriptor,
 };
 

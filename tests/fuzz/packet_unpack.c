@@ -1,6 +1,7 @@
 /*
- * The bytes of a datagram or of a record. The first says which message they should be, the second how small the arena
- * is: 0 for the real budget, else that many times 32 bytes, so that memory ends at every place there is.
+ * The bytes of a datagram or of a record. The first says which message they should be, the second
+ * how small the arena is: 0 for the real budget, else that many times 32 bytes, so that memory ends
+ * at every place there is.
  */
 #include "fuzz.h"
 
@@ -13,7 +14,8 @@
 
 static bool has_unknown_fields(const ProtobufCMessage *message);
 
-static bool field_has_unknown_fields(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+static bool field_has_unknown_fields(const ProtobufCMessage *message,
+				     const ProtobufCFieldDescriptor *field)
 {
 	const uint8_t *base = (const uint8_t *)message;
 	if (field->type != PROTOBUF_C_TYPE_MESSAGE)
@@ -31,7 +33,8 @@ static bool field_has_unknown_fields(const ProtobufCMessage *message, const Prot
 	if ((field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) &&
 	    *(const uint32_t *)(const void *)(base + field->quantifier_offset) != field->id)
 		return false;
-	const ProtobufCMessage *inner = *(const ProtobufCMessage *const *)(const void *)(base + field->offset);
+	const ProtobufCMessage *inner =
+		*(const ProtobufCMessage *const *)(const void *)(base + field->offset);
 	return inner && has_unknown_fields(inner);
 }
 
@@ -47,10 +50,12 @@ static bool has_unknown_fields(const ProtobufCMessage *message)
 }
 
 /*
- * What was unpacked can be packed, and unpacked again to the same: nothing in it points astray. Not so with unknown
- * fields: the codec takes a field number of zero in two bytes, writes it in one, and does not take that.
+ * What was unpacked can be packed, and unpacked again to the same: nothing in it points astray. Not
+ * so with unknown fields: the codec takes a field number of zero in two bytes, writes it in one,
+ * and does not take that.
  */
-static void check_round_trip(const ProtobufCMessageDescriptor *type, const ProtobufCMessage *message)
+static void check_round_trip(const ProtobufCMessageDescriptor *type,
+			     const ProtobufCMessage *message)
 {
 	size_t size = protobuf_c_message_get_packed_size(message);
 	uint8_t *packed = malloc(size ? size : 1);
@@ -64,7 +69,8 @@ static void check_round_trip(const ProtobufCMessageDescriptor *type, const Proto
 	ProtobufCMessage *again = NULL;
 	int r = message_unpack(type, &arena, packed, size, &again);
 	/* Packing may write a number longer than it came; only then is it too large. */
-	FUZZ_CHECK(r == 0 || (size > PACKET_BYTES_MAX && r == -EBADMSG) || has_unknown_fields(message));
+	FUZZ_CHECK(r == 0 || (size > PACKET_BYTES_MAX && r == -EBADMSG) ||
+		   has_unknown_fields(message));
 	if (r == 0 && !has_unknown_fields(message)) {
 		uint8_t *repacked = malloc(size ? size : 1);
 		FUZZ_CHECK(repacked != NULL);

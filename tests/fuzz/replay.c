@@ -1,4 +1,5 @@
-/* replay FOLDER...: give every file of the folders to the target, as a test. An empty folder fails. */
+/* replay FOLDER...: give every file of the folders to the target, as a test. An empty folder fails.
+ */
 #include "fuzz.h"
 
 #include "cleanup.h"
@@ -47,7 +48,8 @@ static int replay_folder(const char *name)
 		if (entry->d_name[0] == '.')
 			continue;
 		char path[4096];
-		if ((size_t)snprintf(path, sizeof(path), "%s/%s", name, entry->d_name) >= sizeof(path))
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", name, entry->d_name) >=
+		    sizeof(path))
 			return -ENAMETOOLONG;
 		int r = replay_file(path);
 		if (r < 0) {
@@ -68,7 +70,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		int count = replay_folder(argv[i]);
 		if (count <= 0) {
-			(void)fprintf(stderr, "%s: %s\n", argv[i], count < 0 ? strerror(-count) : "no files");
+			(void)fprintf(stderr, "%s: %s\n", argv[i],
+				      count < 0 ? strerror(-count) : "no files");
 			return 1;
 		}
 		(void)printf("%s: %d inputs\n", argv[i], count);

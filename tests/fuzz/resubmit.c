@@ -1,7 +1,7 @@
 /*
- * A list of pieces, each with its length in two bytes in front. The first one is a packed CommandGroup that defines a shape;
- * the others are payloads of RESUBMIT records for it. Whatever they are: nothing outside of the piece is read, and the group
- * keeps its shape.
+ * A list of pieces, each with its length in two bytes in front. The first one is a packed
+ * CommandGroup that defines a shape; the others are payloads of RESUBMIT records for it. Whatever
+ * they are: nothing outside of the piece is read, and the group keeps its shape.
  */
 #include "fuzz.h"
 
@@ -78,7 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	ProtobufCMessage *message = NULL;
 	struct shape *shape = NULL;
 	if (!next_piece(&bytes, &count, &piece) ||
-	    message_unpack(&sycl__v1__command_group__descriptor, &arena, piece.bytes, piece.count, &message) < 0)
+	    message_unpack(&sycl__v1__command_group__descriptor, &arena, piece.bytes, piece.count,
+			   &message) < 0)
 		return 0;
 	const Sycl__V1__CommandGroup *group = (const Sycl__V1__CommandGroup *)message;
 	int r = shape_create(group, &shape);

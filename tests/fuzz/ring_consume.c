@@ -1,6 +1,7 @@
 /*
  * The bytes are a ring's memory as a hostile side left it: struct ring_input, then the ring.
- * Mode, bit 0: be the writer instead of the reader; bit 1: another thread changes memory and words meanwhile.
+ * Mode, bit 0: be the writer instead of the reader; bit 1: another thread changes memory and words
+ * meanwhile.
  */
 #include "fuzz.h"
 
@@ -25,21 +26,28 @@ struct hostile {
 };
 
 /*
- * Writes whole and partial record heads, payload bytes and the position word for as long as the victim works.
- * ThreadSanitizer is told not to look: this race is the point.
+ * Writes whole and partial record heads, payload bytes and the position word for as long as the
+ * victim works. ThreadSanitizer is told not to look: this race is the point.
  */
 __attribute__((no_sanitize("thread"))) static void *change_memory(void *argument)
 {
 	struct hostile *hostile = argument;
-	for (size_t round = 0; !atomic_load_explicit(&hostile->stop, memory_order_relaxed); round++) {
+	for (size_t round = 0; !atomic_load_explicit(&hostile->stop, memory_order_relaxed);
+	     round++) {
 		uint8_t what = hostile->script[round % hostile->script_bytes];
 		uint64_t place = (round * 8 + what * UINT64_C(40)) & (hostile->ring_bytes - 8);
 		uint64_t word;
 		memcpy(&word, hostile->script + round % (hostile->script_bytes - 7), sizeof(word));
 		switch (what % 4) {
-		case 0: *(volatile uint64_t *)(void *)(hostile->ring + place) = word; break;
-		case 1: *(volatile uint8_t *)(hostile->ring + place + what % 8) = what; break;
-		case 2: *(volatile uint32_t *)(void *)(hostile->ring + place) = what; break;
+		case 0:
+			*(volatile uint64_t *)(void *)(hostile->ring + place) = word;
+			break;
+		case 1:
+			*(volatile uint8_t *)(hostile->ring + place + what % 8) = what;
+			break;
+		case 2:
+			*(volatile uint32_t *)(void *)(hostile->ring + place) = what;
+			break;
 		default:
 			word = hostile->first_word + what % 64 * UINT64_C(8);
 			atomic_store_explicit(hostile->word, word, memory_order_release);
@@ -79,12 +87,15 @@ static void consume(const struct ring_input *input, uint8_t *ring, _Atomic uint6
 		int r = ring_reader_next(&reader, buffer, &kind, &size);
 		FUZZ_CHECK(r == 1 || r == 0 || r == -EPROTO);
 		if (r != 1) {
-			FUZZ_CHECK(reader.tail == before && kind == UINT16_MAX && size == UINT32_MAX);
+			FUZZ_CHECK(reader.tail == before && kind == UINT16_MAX &&
+				   size == UINT32_MAX);
 			break;
 		}
-		FUZZ_CHECK(size <= PACKET_BYTES_MAX && size + sizeof(struct ring_record) <= bytes / 2);
+		FUZZ_CHECK(size <= PACKET_BYTES_MAX &&
+			   size + sizeof(struct ring_record) <= bytes / 2);
 		FUZZ_CHECK(reader.tail - before >= size + sizeof(struct ring_record));
-		FUZZ_CHECK(reader.tail - before < bytes && reader.tail % sizeof(struct ring_record) == 0);
+		FUZZ_CHECK(reader.tail - before < bytes &&
+			   reader.tail % sizeof(struct ring_record) == 0);
 		FUZZ_CHECK(reader.head - reader.tail <= bytes);
 		check_payload(buffer, kind, size);
 		ring_reader_publish(&reader);
@@ -93,9 +104,10 @@ static void consume(const struct ring_input *input, uint8_t *ring, _Atomic uint6
 	free(buffer);
 }
 
-/* The script's bytes are sizes to reserve, in 16 byte steps, and now and then a word that the reader may have set. */
-static void produce(const struct ring_input *input, uint8_t *ring, _Atomic uint64_t *tail_word, const uint8_t *script,
-		    size_t script_bytes)
+/* The script's bytes are sizes to reserve, in 16 byte steps, and now and then a word that the
+ * reader may have set. */
+static void produce(const struct ring_input *input, uint8_t *ring, _Atomic uint64_t *tail_word,
+		    const uint8_t *script, size_t script_bytes)
 {
 	uint64_t bytes = 1ull << input->ring_bits;
 	_Atomic uint64_t head_word = input->position;
@@ -104,7 +116,8 @@ static void produce(const struct ring_input *input, uint8_t *ring, _Atomic uint6
 	writer.head = writer.tail = writer.reserved_end = input->position;
 	for (size_t i = 0; i < script_bytes; i++) {
 		if (script[i] >= 0xf0)
-			atomic_store(tail_word, writer.tail + (script[i] & 7) * UINT64_C(8) + (script[i] == 0xff));
+			atomic_store(tail_word, writer.tail + (script[i] & 7) * UINT64_C(8) +
+							(script[i] == 0xff));
 		void *payload = NULL;
 		uint32_t size = script[i] * 16u + script[i] % 8u;
 		uint64_t before = writer.head;
@@ -117,7 +130,8 @@ static void produce(const struct ring_input *input, uint8_t *ring, _Atomic uint6
 			continue;
 		memset(payload, 0xff, size);
 		ring_writer_commit(&writer);
-		FUZZ_CHECK(head_word == writer.head && writer.head - before >= size + sizeof(struct ring_record));
+		FUZZ_CHECK(head_word == writer.head &&
+			   writer.head - before >= size + sizeof(struct ring_record));
 		FUZZ_CHECK(writer.head - writer.tail <= bytes);
 	}
 }
@@ -138,8 +152,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	FUZZ_CHECK(ring != NULL);
 	memcpy(ring, rest, rest_bytes < ring_bytes ? rest_bytes : ring_bytes);
 	_Atomic uint64_t word = input.word;
-	struct hostile hostile = { .ring = ring, .ring_bytes = ring_bytes, .word = &word, .first_word = input.word,
-				   .script = rest, .script_bytes = rest_bytes };
+	struct hostile hostile = {.ring = ring,
+				  .ring_bytes = ring_bytes,
+				  .word = &word,
+				  .first_word = input.word,
+				  .script = rest,
+				  .script_bytes = rest_bytes};
 	pthread_t thread;
 	bool concurrent = (input.mode & RING_INPUT_CONCURRENT) != 0;
 	FUZZ_CHECK(!concurrent || pthread_create(&thread, NULL, change_memory, &hostile) == 0);

@@ -1,4 +1,5 @@
-/* Native commands through a service (S8, K6 - K12): kernels of the program's own context between the service's. */
+/* Native commands through a service (S8, K6 - K12): kernels of the program's own context between
+ * the service's. */
 #include "bridge_fixture.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@ TestSuite(gpu_bridge, .timeout = 240);
 
 static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
-/* A slow kernel of the service's, one of the program's own, one of the service's; nobody waits before the gate is open. */
+/* A slow kernel of the service's, one of the program's own, one of the service's; nobody waits
+ * before the gate is open. */
 static void chain(struct bridge_test *test, sycl_share_kind kind)
 {
 	struct bridge_work work = {.test = test};
@@ -59,7 +61,8 @@ Test(gpu_bridge, I13_K13_K14_S8_a_function_gets_handles_of_its_own_process)
 	bridge_finish(native_gated_fill(&test.gate, test.queue, buffer, 7));
 	MUST(bridge_submit(test.queue, &work, buffer, 16, &event));
 	bridge_finish(event);
-	cr_assert_eq(work.context, (uintptr_t)test.context, "no context was current: the primary one");
+	cr_assert_eq(work.context, (uintptr_t)test.context,
+		     "no context was current: the primary one");
 	cr_assert_eq((uintptr_t)work.current, (uintptr_t)test.context);
 	cr_assert_eq(work.device, 0u);
 	cr_assert_eq(work.offset, 16 * sizeof(uint32_t));
@@ -120,9 +123,11 @@ Test(gpu_bridge, K9_K5_a_command_lasts_as_long_as_its_work_and_holds_up_nobody_e
 {
 	struct bridge_test test;
 	bridge_begin(&test, 1);
-	struct bridge_work slow = {.test = &test, .fills = true, .value = 5}, fast = {.test = &test};
+	struct bridge_work slow = {.test = &test, .fills = true, .value = 5},
+			   fast = {.test = &test};
 	sycl_event first = NULL, behind = NULL, other = NULL;
-	sycl_buffer busy = bridge_buffer(&test, SYCL_SHARE_VMM), free_one = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
+	sycl_buffer busy = bridge_buffer(&test, SYCL_SHARE_VMM),
+		    free_one = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
 	bridge_finish(native_gated_fill(&test.gate, test.queue, free_one, 1));
 	/* Opened before the kernel runs that nothing may wait for. */
 	MUST(bridge_submit(test.queue, &fast, busy, 0, NULL));
@@ -131,7 +136,8 @@ Test(gpu_bridge, K9_K5_a_command_lasts_as_long_as_its_work_and_holds_up_nobody_e
 	MUST(bridge_submit(test.queue, &slow, busy, 0, &first));
 	native_increment(&test.gate, test.queue, busy, &behind);
 	bridge_await_calls(&slow, 1);
-	/* The function has returned, and its kernel runs; the one helper takes the next function, whose work ends earlier. */
+	/* The function has returned, and its kernel runs; the one helper takes the next function,
+	 * whose work ends earlier. */
 	MUST(bridge_submit(test.queue, &fast, free_one, 0, &other));
 	bridge_finish(other);
 	order_expect(free_one, 3);
@@ -152,7 +158,8 @@ Test(gpu_bridge, K3_M9_a_failed_function_fails_its_group_and_what_depends_on_it)
 	bridge_begin(&test, 0);
 	struct bridge_work work = {.test = &test, .result = SYCL_ERROR_ND_RANGE};
 	sycl_event event = NULL, behind = NULL;
-	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM), other = bridge_buffer(&test, SYCL_SHARE_VMM);
+	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM),
+		    other = bridge_buffer(&test, SYCL_SHARE_VMM);
 	bridge_finish(native_gated_fill(&test.gate, test.queue, buffer, 1));
 	MUST(bridge_submit(test.queue, &work, buffer, 0, &event));
 	native_increment(&test.gate, test.queue, buffer, &behind);
@@ -218,14 +225,15 @@ static sycl_result increment_here(sycl_host_task task, void *user_data)
 	MUST(sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_CUDA, &work->context));
 	MUST(sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_CUDA, &work->queue));
 	MUST(sycl_host_task_get_native_memory(task, SYCL_BACKEND_KIND_CUDA, 0, &work->memory));
-	work->graph_result = sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_OPENCL, &work->graph);
+	work->graph_result =
+		sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_OPENCL, &work->graph);
 	CUdeviceptr out = work->memory;
 	void *parameters[] = {&out};
 	CUstream stream = (CUstream)work->queue;      /* NOLINT(performance-no-int-to-ptr) */
 	CUcontext context = (CUcontext)work->context; /* NOLINT(performance-no-int-to-ptr) */
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(context));
-	NATIVE_MUST(
-		NATIVE(cuLaunchKernel)(work->test->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream, parameters, NULL));
+	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->test->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0,
+					   stream, parameters, NULL));
 	NATIVE_MUST(NATIVE(cuStreamSynchronize)(stream));
 	NATIVE_MUST(NATIVE(cuCtxPopCurrent)(&popped));
 	atomic_fetch_add(&work->calls, 1);
@@ -265,7 +273,8 @@ Test(gpu_bridge, I18_S8_what_the_bridge_does_not_carry_is_refused_with_a_sentenc
 	struct bridge_work work = {.test = &test};
 	sycl_buffer plain = NULL;
 	MUST(sycl_buffer_create(test.connection, NULL, BRIDGE_BYTES, SYCL_HOST_NONE, &plain));
-	cr_assert_eq(bridge_submit(test.queue, &work, plain, 0, NULL), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(bridge_submit(test.queue, &work, plain, 0, NULL),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_not_null(strstr(sycl_get_last_error_text(), "sycl_buffer_create_exportable"));
 	cr_assert_eq(atomic_load(&work.calls), 0);
 	cr_assert_eq(atomic_load(&work.ends), 1);
@@ -280,7 +289,8 @@ Test(gpu_bridge, I3_S8_the_context_is_the_one_that_is_current_at_the_call)
 	CUcontext own = NULL, popped = NULL;
 	struct bridge_work work = {.test = &test};
 	sycl_event event = NULL;
-	/* A second context, in which the module is not: the function launches nothing without memory. */
+	/* A second context, in which the module is not: the function launches nothing without
+	 * memory. */
 	NATIVE_MUST(NATIVE(cuCtxCreate)(&own, NULL, 0, 0));
 	sycl_buffer nothing = NULL;
 	MUST(sycl_buffer_create(test.connection, NULL, 0, SYCL_HOST_NONE, &nothing));
@@ -314,7 +324,8 @@ Test(gpu_bridge, I18_S8_a_context_of_another_device_is_refused)
 	NATIVE_MUST(NATIVE(cuDevicePrimaryCtxRetain)(&other, 1));
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(other));
 	MUST(sycl_handler_begin(test.queue, &handler));
-	cr_assert_eq(sycl_handler_native_command(handler, bridge_function, &work, bridge_ended), SYCL_ERROR_INVALID);
+	cr_assert_eq(sycl_handler_native_command(handler, bridge_function, &work, bridge_ended),
+		     SYCL_ERROR_INVALID);
 	cr_assert_not_null(strstr(sycl_get_last_error_text(), "device 1"));
 	MUST(sycl_handler_discard(handler));
 	NATIVE_MUST(NATIVE(cuCtxPopCurrent)(&popped));
@@ -322,7 +333,8 @@ Test(gpu_bridge, I18_S8_a_context_of_another_device_is_refused)
 	/* A buffer of the first device is not opened for a queue of the second. */
 	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM);
 	MUST(sycl_queue_create(NULL, test.devices[1], NULL, &second));
-	cr_assert_eq(bridge_submit(second, &work, buffer, 0, NULL), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(bridge_submit(second, &work, buffer, 0, NULL),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_not_null(strstr(sycl_get_last_error_text(), "another device"));
 	MUST(sycl_device_get_native(test.devices[1], SYCL_BACKEND_KIND_CUDA, &number));
 	cr_assert_eq(number, 1u);
@@ -332,17 +344,20 @@ Test(gpu_bridge, I18_S8_a_context_of_another_device_is_refused)
 	bridge_end(&test);
 }
 
-/* A capture forbids other threads of the program calls that may wait. The library's are let through, and do not break it (K20). */
+/* A capture forbids other threads of the program calls that may wait. The library's are let
+ * through, and do not break it (K20). */
 Test(gpu_bridge, K20_S8_commands_go_on_while_the_program_captures)
 {
 	struct bridge_test test;
 	bridge_begin(&test, 1);
-	struct bridge_work slow = {.test = &test, .fills = true, .value = 5}, fast = {.test = &test};
+	struct bridge_work slow = {.test = &test, .fills = true, .value = 5},
+			   fast = {.test = &test};
 	CUstream stream = NULL;
 	CUgraph graph = NULL;
 	CUcontext popped = NULL;
 	sycl_event event = NULL, other = NULL;
-	sycl_buffer busy = bridge_buffer(&test, SYCL_SHARE_VMM), fresh = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
+	sycl_buffer busy = bridge_buffer(&test, SYCL_SHARE_VMM),
+		    fresh = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
 	bridge_finish(native_gated_fill(&test.gate, test.queue, fresh, 1));
 	MUST(bridge_submit(test.queue, &fast, busy, 0, NULL));
 	MUST(sycl_queue_wait(test.queue));

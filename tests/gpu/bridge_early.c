@@ -1,6 +1,6 @@
 /*
- * Native commands through a service that are called before what they depend on is complete (K7, K8): their stream waits for an
- * event of the engine's on the device.
+ * Native commands through a service that are called before what they depend on is complete (K7,
+ * K8): their stream waits for an event of the engine's on the device.
  */
 #include "bridge_fixture.h"
 #include "fake_cuda.h"
@@ -15,7 +15,8 @@ TestSuite(gpu_bridge_early, .timeout = 240);
 
 static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
-/* The first command of a context asks for an event, and opens a buffer, whose answer comes behind that for the event. */
+/* The first command of a context asks for an event, and opens a buffer, whose answer comes behind
+ * that for the event. */
 static void warm(struct bridge_test *test, struct bridge_work *work, sycl_buffer buffer)
 {
 	sycl_event event = NULL;
@@ -48,7 +49,8 @@ static void called_early(struct bridge_test *test, sycl_share_kind kind)
 	MUST(sycl_buffer_release(buffer));
 }
 
-Test(gpu_bridge_early, K7_K8_K9_a_function_is_called_while_what_it_needs_runs_and_its_work_comes_behind_that)
+Test(gpu_bridge_early,
+     K7_K8_K9_a_function_is_called_while_what_it_needs_runs_and_its_work_comes_behind_that)
 {
 	struct bridge_test test;
 	bridge_begin(&test, 1);
@@ -63,7 +65,8 @@ Test(gpu_bridge_early, K5_F8_one_that_waits_on_the_device_holds_up_no_other)
 	enum { WAITING = 3, OTHERS = 12 };
 	struct bridge_test test;
 	bridge_begin(&test, 1);
-	struct bridge_work first = {.test = &test}, early = {.test = &test}, other = {.test = &test};
+	struct bridge_work first = {.test = &test}, early = {.test = &test},
+			   other = {.test = &test};
 	sycl_event filled[WAITING], native[WAITING], events[OTHERS];
 	sycl_buffer waiting[WAITING], beside[OTHERS];
 	/* All are open before anything waits. */
@@ -103,7 +106,8 @@ Test(gpu_bridge_early, K5_F8_one_that_waits_on_the_device_holds_up_no_other)
 	bridge_end(&test);
 }
 
-/* Some systems open no events of other processes: there each command comes when all that it depends on is complete. */
+/* Some systems open no events of other processes: there each command comes when all that it depends
+ * on is complete. */
 Test(gpu_bridge_early, K7_S8_where_no_event_opens_none_is_called_early)
 {
 	struct bridge_test test;
@@ -150,7 +154,8 @@ static void host_task(sycl_queue queue, sycl_buffer buffer)
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* Kernels of the service's, native commands and host tasks on a few buffers, in every order; nobody waits in between. */
+/* Kernels of the service's, native commands and host tasks on a few buffers, in every order; nobody
+ * waits in between. */
 Test(gpu_bridge_early, K6_K7_K8_B11_many_in_a_row_early_and_not)
 {
 	enum { BUFFERS = 3, ROUNDS = 120 };
@@ -189,7 +194,7 @@ Test(gpu_bridge_early, K6_K7_K8_B11_many_in_a_row_early_and_not)
 	bridge_end(&test);
 }
 
-/* --- ends --------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------- ends ----------------------------------------- */
 
 static void expect_others_work(const struct bridge_test *test)
 {
@@ -215,7 +220,8 @@ static bool has_ended(void *context)
 	return atomic_load(&work->ends) > 0;
 }
 
-/* In a process of its own: its command waits on the device for a service that goes. Exit status 0: told so, and nothing hangs. */
+/* In a process of its own: its command waits on the device for a service that goes. Exit status 0:
+ * told so, and nothing hangs. */
 static void lose_service(struct private_service *service, sycl_share_kind kind, int called)
 {
 	struct bridge_test test;

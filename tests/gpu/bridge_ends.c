@@ -19,7 +19,8 @@ static void expect_others_work(const struct bridge_test *test)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Another client, in a process that ends with this one. Nothing of the library or the driver is open yet. */
+/* Another client, in a process that ends with this one. Nothing of the library or the driver is
+ * open yet. */
 static pid_t fork_client(void)
 {
 	pid_t child = fork();
@@ -96,7 +97,8 @@ Test(gpu_bridge_ends, M6_M10_S8_a_fault_in_the_programs_own_context_fails_its_gr
 		sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM);
 		bridge_finish(native_gated_fill(&test.gate, test.queue, buffer, 1));
 		MUST(bridge_submit(test.queue, &work, buffer, 0, &event));
-		if (sycl_event_wait(event) != SYCL_ERROR_RUNTIME || sycl_get_last_error(&detail) != SYCL_SUCCESS ||
+		if (sycl_event_wait(event) != SYCL_ERROR_RUNTIME ||
+		    sycl_get_last_error(&detail) != SYCL_SUCCESS ||
 		    !strstr(sycl_get_last_error_text(), "700"))
 			_exit(1);
 		/* The connection is whole: kernels of the service's go on. */

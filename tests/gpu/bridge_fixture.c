@@ -13,7 +13,8 @@ struct private_service *bridge_service(void)
 	if (!library && access("/dev/nvidiactl", F_OK) < 0)
 		cr_skip_test("no NVIDIA GPU");
 	if (library) {
-		(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n", library);
+		(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n",
+			       library);
 		cr_assert_eq(setenv("SYCLD_CUDA_LIBRARY", library, 1), 0);
 	}
 	return processes_service(library ? configuration : NULL, false);
@@ -25,9 +26,11 @@ void bridge_find_devices(struct bridge_test *test)
 	uint32_t count = 0, backend = 0;
 	MUST(sycl_platform_get_platforms(test->connection, 32, all, &count));
 	for (uint32_t i = 0; i < count && i < 32; i++) {
-		MUST(sycl_platform_get_info(all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend, NULL));
+		MUST(sycl_platform_get_info(all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend),
+					    &backend, NULL));
 		if (backend == SYCL_BACKEND_KIND_CUDA)
-			MUST(sycl_platform_get_devices(all[i], SYCL_DEVICE_TYPE_GPU, ORDER_DEVICES_MAX, test->devices,
+			MUST(sycl_platform_get_devices(all[i], SYCL_DEVICE_TYPE_GPU,
+						       ORDER_DEVICES_MAX, test->devices,
 						       &test->device_count));
 		MUST(sycl_platform_release(all[i]));
 	}
@@ -44,7 +47,8 @@ static void open_context(struct bridge_test *test)
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(test->context));
 	NATIVE_MUST(NATIVE(cuModuleLoadData)(&test->module, native_ptx));
 	NATIVE_MUST(NATIVE(cuModuleGetFunction)(&test->fill, test->module, "native_fill"));
-	NATIVE_MUST(NATIVE(cuModuleGetFunction)(&test->increment, test->module, "native_increment"));
+	NATIVE_MUST(
+		NATIVE(cuModuleGetFunction)(&test->increment, test->module, "native_increment"));
 	NATIVE_MUST(NATIVE(cuMemHostAlloc)(&word, sizeof(uint32_t), CU_MEMHOSTALLOC_DEVICEMAP));
 	NATIVE_MUST(NATIVE(cuMemHostGetDevicePointer)(&test->word_address, word, 0));
 	test->word = word;
@@ -79,7 +83,8 @@ void bridge_expect_no_misuse(void)
 {
 	if (!order_library())
 		return;
-	fake_cuda_control_function *control = (fake_cuda_control_function *)native_symbol(FAKE_CUDA_CONTROL_SYMBOL);
+	fake_cuda_control_function *control =
+		(fake_cuda_control_function *)native_symbol(FAKE_CUDA_CONTROL_SYMBOL);
 	cr_assert_eq(control()->count("misuse"), 0);
 	cr_assert_eq(control()->count("graphs"), 0);
 	cr_assert_eq(control()->count("graph_execs"), 0);
@@ -110,7 +115,8 @@ void bridge_end(struct bridge_test *test)
 sycl_buffer bridge_buffer(const struct bridge_test *test, sycl_share_kind kind)
 {
 	sycl_buffer buffer = NULL;
-	MUST(sycl_buffer_create_exportable(test->devices[0], NULL, BRIDGE_BYTES, SYCL_HOST_NONE, kind, &buffer));
+	MUST(sycl_buffer_create_exportable(test->devices[0], NULL, BRIDGE_BYTES, SYCL_HOST_NONE,
+					   kind, &buffer));
 	return buffer;
 }
 
@@ -127,8 +133,10 @@ static void send(const struct bridge_work *work)
 	CUdeviceptr word = test->word_address, out = work->memory + work->offset, nothing = 16;
 	uint32_t looks = ORDER_LOOKS, value = work->value;
 	unsigned items = ORDER_ITEMS - (unsigned)(work->offset / sizeof(uint32_t));
-	void *filling[] = {&word, &out, &value, &looks}, *incrementing[] = {work->wild ? &nothing : &out};
-	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->fills ? test->fill : test->increment, 1, 1, 1, items, 1, 1, 0, stream,
+	void *filling[] = {&word, &out, &value, &looks},
+	     *incrementing[] = {work->wild ? &nothing : &out};
+	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->fills ? test->fill : test->increment, 1, 1, 1,
+					   items, 1, 1, 0, stream,
 					   work->fills ? filling : incrementing, NULL));
 }
 
@@ -151,14 +159,15 @@ sycl_result bridge_function(sycl_interop_handle interop, void *user_data)
 	return work->result;
 }
 
-sycl_result bridge_submit(sycl_queue queue, struct bridge_work *work, sycl_buffer buffer, uint32_t offset,
-			  sycl_event *event_out)
+sycl_result bridge_submit(sycl_queue queue, struct bridge_work *work, sycl_buffer buffer,
+			  uint32_t offset, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	uint64_t bytes = 0, begin = offset * sizeof(uint32_t);
 	MUST(sycl_buffer_get_size(buffer, &bytes));
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE, begin, bytes - begin));
+	MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE, begin,
+					      bytes - begin));
 	MUST(sycl_handler_native_command(handler, bridge_function, work, bridge_ended));
 	return sycl_handler_submit(handler, event_out);
 }

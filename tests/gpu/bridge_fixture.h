@@ -1,6 +1,6 @@
 /*
- * A service of the test's own on this machine's GPUs, or on the double that SYCLD_TEST_CUDA_LIBRARY names, and a client of it
- * that has a CUDA context of its own.
+ * A service of the test's own on this machine's GPUs, or on the double that SYCLD_TEST_CUDA_LIBRARY
+ * names, and a client of it that has a CUDA context of its own.
  */
 #ifndef SYCL_TESTS_GPU_BRIDGE_FIXTURE_H
 #define SYCL_TESTS_GPU_BRIDGE_FIXTURE_H
@@ -57,9 +57,10 @@ struct bridge_work {
 	sycl_result graph_result;
 	CUcontext current;
 };
-/* A native command with the buffer as accessor 0, `offset` words behind its beginning; `event_out` may be NULL. */
-sycl_result bridge_submit(sycl_queue queue, struct bridge_work *work, sycl_buffer buffer, uint32_t offset,
-			  sycl_event *event_out);
+/* A native command with the buffer as accessor 0, `offset` words behind its beginning; `event_out`
+ * may be NULL. */
+sycl_result bridge_submit(sycl_queue queue, struct bridge_work *work, sycl_buffer buffer,
+			  uint32_t offset, sycl_event *event_out);
 sycl_native_command_function bridge_function;
 sycl_user_data_destroy bridge_ended;
 

@@ -1,6 +1,7 @@
 /*
- * Native commands through a service as nodes of graphs (K13 - K17, K20): the function is called when the graph is finalized, with a
- * CUgraph of the program's own; each launch sends what it has added between the service's kernels.
+ * Native commands through a service as nodes of graphs (K13 - K17, K20): the function is called
+ * when the graph is finalized, with a CUgraph of the program's own; each launch sends what it has
+ * added between the service's kernels.
  */
 #include "bridge_fixture.h"
 #include "fake_cuda.h"
@@ -18,7 +19,8 @@ TestSuite(gpu_bridge_graphs, .timeout = 240);
 
 enum way {
 	CAPTURES, /* two increments of accessor 0 */
-	WAITS,    /* captures an increment of `seen`, then a fill of accessor 0 behind the program's word */
+	WAITS,    /* captures an increment of `seen`, then a fill of accessor 0 behind the program's
+		     word */
 	ADDS,     /* a copy of accessor 0 to accessor 1, by hand */
 	NOTHING,
 	FAILS,
@@ -44,18 +46,22 @@ static void ended(void *user_data)
 
 static void launch(CUfunction function, CUstream stream, void **parameters)
 {
-	NATIVE_MUST(NATIVE(cuLaunchKernel)(function, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream, parameters, NULL));
+	NATIVE_MUST(NATIVE(cuLaunchKernel)(function, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream,
+					   parameters, NULL));
 }
 
 /* As 004's example does it. */
 static void capture(struct node *node)
 {
-	CUstream stream = (CUstream)node->queue;               /* NOLINT(performance-no-int-to-ptr) */
-	CUgraph graph = (CUgraph)node->graph, captured = NULL; /* NOLINT(performance-no-int-to-ptr) */
+	CUstream stream = (CUstream)node->queue; /* NOLINT(performance-no-int-to-ptr) */
+	CUgraph graph = (CUgraph)node->graph,
+		captured = NULL; /* NOLINT(performance-no-int-to-ptr) */
 	CUdeviceptr out = node->memories[0] + node->offsets[0], word = node->test->word_address;
 	uint32_t value = 5, looks = ORDER_LOOKS;
-	void *incrementing[] = {&out}, *seeing[] = {&node->seen}, *filling[] = {&word, &out, &value, &looks};
-	NATIVE_MUST(NATIVE(cuStreamBeginCaptureToGraph)(stream, graph, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	void *incrementing[] = {&out}, *seeing[] = {&node->seen},
+	     *filling[] = {&word, &out, &value, &looks};
+	NATIVE_MUST(NATIVE(cuStreamBeginCaptureToGraph)(stream, graph, NULL, NULL, 0,
+							CU_STREAM_CAPTURE_MODE_GLOBAL));
 	launch(node->test->increment, stream, node->way == WAITS ? seeing : incrementing);
 	if (node->way == WAITS)
 		launch(node->test->fill, stream, filling);
@@ -79,8 +85,10 @@ static void add_copy(struct node *node)
 		.Height = 1,
 		.Depth = 1,
 	};
-	NATIVE_MUST(NATIVE(cuGraphAddMemcpyNode)(&added, (CUgraph)node->graph, NULL, 0, &copy, /* NOLINT(performance-no-int-to-ptr) */
-						 (CUcontext)node->context)); /* NOLINT(performance-no-int-to-ptr) */
+	NATIVE_MUST(NATIVE(cuGraphAddMemcpyNode)(
+		&added, (CUgraph)node->graph, NULL, 0,
+		&copy,                      /* NOLINT(performance-no-int-to-ptr) */
+		(CUcontext)node->context)); /* NOLINT(performance-no-int-to-ptr) */
 }
 
 static sycl_result run(sycl_interop_handle interop, void *user_data)
@@ -93,7 +101,8 @@ static sycl_result run(sycl_interop_handle interop, void *user_data)
 	MUST(sycl_interop_has_graph(interop, &node->has_graph));
 	node->graph_result = sycl_interop_get_native_graph(interop, &node->graph);
 	for (uint32_t i = 0; i < 2; i++)
-		if (sycl_interop_get_native_memory(interop, i, &node->memories[i], &node->offsets[i]) != SYCL_SUCCESS)
+		if (sycl_interop_get_native_memory(interop, i, &node->memories[i],
+						   &node->offsets[i]) != SYCL_SUCCESS)
 			node->memories[i] = 0;
 	NATIVE_MUST(NATIVE(cuCtxGetCurrent)(&node->current));
 	if (node->way == FAILS)
@@ -109,7 +118,8 @@ static sycl_handler native(struct node *node, sycl_buffer first, sycl_buffer sec
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(node->test->queue, &handler));
-	MUST(sycl_handler_set_accessor(handler, 0, first, second ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_accessor(handler, 0, first,
+				       second ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
 	if (second)
 		MUST(sycl_handler_set_accessor(handler, 1, second, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_native_command(handler, run, node, ended));
@@ -153,12 +163,14 @@ static const struct fake_cuda_control *control(void)
 static void expect_alive(const char *what, uint64_t count)
 {
 	if (order_library())
-		cr_assert_eq(control()->count(what), count, "%s: %lu", what, (unsigned long)control()->count(what));
+		cr_assert_eq(control()->count(what), count, "%s: %lu", what,
+			     (unsigned long)control()->count(what));
 }
 
 static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
-/* Recorded, between two kernels of the service's; while plain commands and another queue are under way. */
+/* Recorded, between two kernels of the service's; while plain commands and another queue are under
+ * way. */
 static void captured(struct bridge_test *test, sycl_share_kind kind)
 {
 	struct node node = {.test = test, .way = CAPTURES};
@@ -218,7 +230,8 @@ Test(gpu_bridge_graphs, K13_K15_K17_K20_S8_captured_between_two_kernels_of_the_s
 }
 
 /* A launch of either executable, and of the graph that the first is a part of. */
-static void launch_each(struct bridge_test *test, const sycl_executable_graph *executables, sycl_buffer from, sycl_buffer to)
+static void launch_each(struct bridge_test *test, const sycl_executable_graph *executables,
+			sycl_buffer from, sycl_buffer to)
 {
 	for (uint32_t round = 1; round <= 6; round++) {
 		MUST(sycl_queue_graph(test->queue, executables[(round - 1) % 3], 0, NULL, NULL));
@@ -228,13 +241,15 @@ static void launch_each(struct bridge_test *test, const sycl_executable_graph *e
 	}
 }
 
-/* By hand: a copy of the program's own, behind the kernel that writes its source and before the one that changes its copy. */
+/* By hand: a copy of the program's own, behind the kernel that writes its source and before the one
+ * that changes its copy. */
 Test(gpu_bridge_graphs, K13_K16_K18_S16_S8_nodes_of_the_programs_keep_the_graphs_order)
 {
 	struct bridge_test test;
 	bridge_begin(&test, 0);
 	struct node node = {.test = &test, .way = ADDS};
-	sycl_buffer from = bridge_buffer(&test, SYCL_SHARE_VMM), to = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
+	sycl_buffer from = bridge_buffer(&test, SYCL_SHARE_VMM),
+		    to = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
 	sycl_graph graph = graph_of(&test), outer = graph_of(&test);
 	sycl_graph_node added = 0;
 	sycl_graph_node_type type = SYCL_GRAPH_NODE_EMPTY;
@@ -292,14 +307,16 @@ Test(gpu_bridge_graphs, K15_S8_a_node_without_anything_in_it_only_orders)
 	bridge_end(&test);
 }
 
-static void expect_not_finalized(struct node *node, enum way way, sycl_buffer buffer, sycl_result expected)
+static void expect_not_finalized(struct node *node, enum way way, sycl_buffer buffer,
+				 sycl_result expected)
 {
 	sycl_executable_graph executable = NULL;
 	unsigned calls = atomic_load(&node->calls);
 	sycl_graph graph = graph_of(node->test);
 	node->way = way;
 	MUST(sycl_graph_add(graph, native(node, buffer, NULL), 0, NULL, NULL));
-	cr_assert_eq(sycl_graph_finalize(graph, NULL, &executable), expected, "%s", sycl_get_last_error_text());
+	cr_assert_eq(sycl_graph_finalize(graph, NULL, &executable), expected, "%s",
+		     sycl_get_last_error_text());
 	cr_assert_null(executable);
 	cr_assert_eq(atomic_load(&node->calls), calls + 1);
 	MUST(sycl_graph_release(graph));
@@ -329,7 +346,7 @@ Test(gpu_bridge_graphs, K15_M9_S8_a_function_that_fails_fails_to_be_finalized)
 	cr_assert_eq(atomic_load(&node.ends), 3);
 }
 
-/* --- launches under way ------------------------------------------------------------------------------------------- */
+/* ---------------------------------- launches under way ---------------------------------- */
 
 /* Words that both the program and its GPU see: counted up by each launch that has begun. */
 static volatile uint32_t *seen_begin(struct node *node)
@@ -359,11 +376,13 @@ static bool has_begun(void *context)
 }
 
 /* Holds up what is captured behind the word. */
-static sycl_event launch_and_see(struct bridge_test *test, sycl_executable_graph executable, volatile uint32_t *words)
+static sycl_event launch_and_see(struct bridge_test *test, sycl_executable_graph executable,
+				 volatile uint32_t *words)
 {
 	sycl_event event = NULL;
 	MUST(sycl_queue_graph(test->queue, executable, 0, NULL, &event));
-	cr_assert(wait_until(has_begun, (void *)(uintptr_t)words, SOON), "the launch has not begun");
+	cr_assert(wait_until(has_begun, (void *)(uintptr_t)words, SOON),
+		  "the launch has not begun");
 	return event;
 }
 
@@ -427,7 +446,8 @@ Test(gpu_bridge_graphs, L9_S8_launches_of_one_executable_are_one_after_the_other
 	bridge_begin(&test, 2);
 	struct node node = {.test = &test, .way = WAITS};
 	volatile uint32_t *words = seen_begin(&node);
-	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM), other = bridge_buffer(&test, SYCL_SHARE_VMM);
+	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM),
+		    other = bridge_buffer(&test, SYCL_SHARE_VMM);
 	sycl_queue beside = NULL;
 	sycl_event second = NULL;
 	MUST(sycl_queue_create(NULL, test.devices[0], NULL, &beside));
@@ -464,14 +484,16 @@ Test(gpu_bridge_graphs, M9_S8_a_launch_that_the_driver_refuses_fails_alone)
 	}
 	struct node node = {.test = &test, .way = CAPTURES};
 	sycl_event event = NULL, behind = NULL;
-	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM), lost = bridge_buffer(&test, SYCL_SHARE_VMM);
+	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM),
+		    lost = bridge_buffer(&test, SYCL_SHARE_VMM);
 	sycl_executable_graph executable = finalized(&node, lost), other = finalized(&node, buffer);
 	bridge_finish(native_gated_fill(&test.gate, test.queue, buffer, 1));
 	bridge_finish(native_gated_fill(&test.gate, test.queue, lost, 1));
 	cr_assert_eq(control()->command("fail cuGraphLaunch 1 2"), 0);
 	MUST(sycl_queue_graph(test.queue, executable, 0, NULL, &event));
 	native_increment(&test.gate, test.queue, lost, &behind);
-	cr_assert_eq(sycl_event_wait(event), SYCL_ERROR_MEMORY_ALLOCATION, "%s", sycl_get_last_error_text());
+	cr_assert_eq(sycl_event_wait(event), SYCL_ERROR_MEMORY_ALLOCATION, "%s",
+		     sycl_get_last_error_text());
 	cr_assert_eq(sycl_event_wait(behind), SYCL_ERROR_DEPENDENCY_FAILED);
 	MUST(sycl_queue_graph(test.queue, other, 0, NULL, NULL));
 	order_expect(buffer, 3);
@@ -485,7 +507,7 @@ Test(gpu_bridge_graphs, M9_S8_a_launch_that_the_driver_refuses_fails_alone)
 	bridge_end(&test);
 }
 
-/* --- a service that goes ------------------------------------------------------------------------------------------ */
+/* --------------------------------- a service that goes ---------------------------------- */
 
 static bool has_ended(void *context)
 {
@@ -509,7 +531,8 @@ static void release_all(struct bridge_test *test)
 	MUST(sycl_platform_release(test->connection));
 }
 
-/* In a process of its own: launches are under way when the service goes. Exit status 0: told so, and nothing is left. */
+/* In a process of its own: launches are under way when the service goes. Exit status 0: told so,
+ * and nothing is left. */
 static void lose_service(struct private_service *service, int begun)
 {
 	struct bridge_test test;
@@ -517,7 +540,8 @@ static void lose_service(struct private_service *service, int begun)
 	struct node node = {.test = &test, .way = WAITS}, unused = {.test = &test, .way = CAPTURES};
 	volatile uint32_t *words = seen_begin(&node);
 	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM);
-	sycl_executable_graph executable = finalized(&node, buffer), other = finalized(&unused, buffer);
+	sycl_executable_graph executable = finalized(&node, buffer),
+			      other = finalized(&unused, buffer);
 	sycl_event second = NULL, first = launch_and_see(&test, executable, words);
 	MUST(sycl_queue_graph(test.queue, executable, 0, NULL, &second));
 	if (write(begun, "b", 1) != 1)
@@ -538,7 +562,8 @@ static void lose_service(struct private_service *service, int begun)
 	release_all(&test);
 	if (words[0] != 1 || atomic_load(&node.calls) != 1)
 		_exit(6);
-	if (order_library() && (control()->count("graph_execs") || control()->count("graphs") || control()->count("misuse")))
+	if (order_library() && (control()->count("graph_execs") || control()->count("graphs") ||
+				control()->count("misuse")))
 		_exit(7);
 	_exit(0);
 }
@@ -564,7 +589,7 @@ Test(gpu_bridge_graphs, N5_S8_launches_under_way_when_the_service_goes_leave_not
 	(void)private_service_free(service);
 }
 
-/* --- what is refused, and what is not ------------------------------------------------------------------------------- */
+/* --------------------------- what is refused, and what is not --------------------------- */
 
 Test(gpu_bridge_graphs, I18_K12_S8_what_is_refused_is_refused_with_a_sentence)
 {
@@ -574,13 +599,15 @@ Test(gpu_bridge_graphs, I18_K12_S8_what_is_refused_is_refused_with_a_sentence)
 	sycl_buffer plain = NULL, shared = bridge_buffer(&test, SYCL_SHARE_VMM);
 	sycl_graph graph = graph_of(&test);
 	MUST(sycl_buffer_create(test.connection, NULL, BRIDGE_BYTES, SYCL_HOST_NONE, &plain));
-	cr_assert_eq(sycl_graph_add(graph, native(&node, plain, NULL), 0, NULL, NULL), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_graph_add(graph, native(&node, plain, NULL), 0, NULL, NULL),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_not_null(strstr(sycl_get_last_error_text(), "sycl_buffer_create_exportable"));
 	if (order_library()) {
 		cr_assert_eq(control()->command("driver_version 12020"), 0);
 		cr_assert_eq(sycl_graph_add(graph, native(&node, shared, NULL), 0, NULL, NULL),
 			     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-		cr_assert_not_null(strstr(sycl_get_last_error_text(), "cuStreamBeginCaptureToGraph"));
+		cr_assert_not_null(
+			strstr(sycl_get_last_error_text(), "cuStreamBeginCaptureToGraph"));
 		cr_assert_eq(control()->command("driver_version 13000"), 0);
 	}
 	cr_assert_eq(atomic_load(&node.calls), 0);
@@ -615,8 +642,10 @@ Test(gpu_bridge_graphs, L13_K15_S8_an_update_leaves_the_node_as_it_is)
 	MUST(sycl_graph_add(graph, native(&node, buffer, NULL), 0, NULL, &added));
 	increments(&test, graph, buffer);
 	MUST(sycl_graph_finalize(graph, &properties, &executable));
-	cr_assert_eq(sycl_graph_node_set_value(graph, added, 0, sizeof(value), &value), SYCL_ERROR_INVALID);
-	cr_assert_eq(sycl_executable_graph_update(executable, graph, 1, &added), SYCL_ERROR_INVALID);
+	cr_assert_eq(sycl_graph_node_set_value(graph, added, 0, sizeof(value), &value),
+		     SYCL_ERROR_INVALID);
+	cr_assert_eq(sycl_executable_graph_update(executable, graph, 1, &added),
+		     SYCL_ERROR_INVALID);
 	/* A host task is none, though to the service both are. */
 	MUST(sycl_handler_begin(test.queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));

@@ -1,8 +1,9 @@
 /*
- * The clock of the CUDA backend on a real GPU (H2, H8): beside the driver's own word on the same events, in the order of
- * the host's clock, with an idle and with a full GPU. GPU_CLOCK_SECONDS (default 10, 600 for the whole) is how long
- * H8_probes_go_together probes; by itself: gpu_clock --filter 'gpu_clock/H8_probes*'. What it prints tells how good the clock is.
- * With other processes on the GPU it cannot be so good (cuda_clock_math.h): run it alone.
+ * The clock of the CUDA backend on a real GPU (H2, H8): beside the driver's own word on the same
+ * events, in the order of the host's clock, with an idle and with a full GPU. GPU_CLOCK_SECONDS
+ * (default 10, 600 for the whole) is how long H8_probes_go_together probes; by itself: gpu_clock
+ * --filter 'gpu_clock/H8_probes*'. What it prints tells how good the clock is. With other processes
+ * on the GPU it cannot be so good (cuda_clock_math.h): run it alone.
  */
 #include "cuda/driver/entries.h"
 
@@ -93,8 +94,9 @@ static void probe_run(struct probe *probe)
 	while (cuda->cuEventQuery(probe->end) == CUDA_ERROR_NOT_READY)
 		;
 	uint64_t asked = clock_now_ns();
-	cr_assert_eq(cuda_clock_times(&device, probe->start, probe->end, &probe->start_ns, &probe->end_ns, &fault), 0,
-		     "%s", fault.text);
+	cr_assert_eq(cuda_clock_times(&device, probe->start, probe->end, &probe->start_ns,
+				      &probe->end_ns, &fault),
+		     0, "%s", fault.text);
 	probe->after_ns = clock_now_ns();
 	probe->asked_ns = probe->after_ns - asked + prepared - probe->before_ns;
 }
@@ -121,15 +123,16 @@ Test(gpu_clock, H2_durations_are_the_drivers)
 	probe_make(&probe);
 	for (int i = 0; i < PROBES; i++) {
 		probe_run(&probe);
-		errors[i] = fabs((double)(probe.end_ns - probe.start_ns) - driver_ns(probe.start, probe.end));
+		errors[i] = fabs((double)(probe.end_ns - probe.start_ns) -
+				 driver_ns(probe.start, probe.end));
 		costs[i] = (double)probe.asked_ns;
 		cr_assert_leq(probe.start_ns, probe.end_ns);
 		cr_assert_leq(probe.end_ns, probe.after_ns);
 	}
 	printf("durations: error at most %.0f ns; cost of prepare and times: median %.2f us, p99 %.2f us, most %.2f "
 	       "us\n",
-	       part(errors, PROBES, 1.0), part(costs, PROBES, 0.5) / 1e3, part(costs, PROBES, 0.99) / 1e3,
-	       part(costs, PROBES, 1.0) / 1e3);
+	       part(errors, PROBES, 1.0), part(costs, PROBES, 0.5) / 1e3,
+	       part(costs, PROBES, 0.99) / 1e3, part(costs, PROBES, 1.0) / 1e3);
 	cr_assert_leq(part(errors, PROBES, 1.0), HALF_MICROSECOND);
 	probe_free(&probe);
 	end();
@@ -148,7 +151,8 @@ Test(gpu_clock, H8_the_driver_tells_times_backwards_too)
 	float there = 0.0f, back = 0.0f;
 	CHECK(cuda->cuEventElapsedTime(&there, probe.start, probe.end));
 	CUresult result = cuda->cuEventElapsedTime(&back, probe.end, probe.start);
-	printf("elapsed: %.6f ms there, %.6f ms back (result %d)\n", (double)there, (double)back, (int)result);
+	printf("elapsed: %.6f ms there, %.6f ms back (result %d)\n", (double)there, (double)back,
+	       (int)result);
 	cr_assert_eq((int)result, CUDA_SUCCESS);
 	/* Either negative, or 0: cuda_clock_bases.c understands both. */
 	cr_assert(back == -there || back == 0.0f, "%f and %f", (double)there, (double)back);
@@ -162,8 +166,8 @@ struct pair {
 };
 
 /*
- * Each told interval against the driver's word on the same two events, which is of the GPU's crystal: that runs evenly
- * faster or slower than the host's, by what all of them say together.
+ * Each told interval against the driver's word on the same two events, which is of the GPU's
+ * crystal: that runs evenly faster or slower than the host's, by what all of them say together.
  */
 static void judge_neighbours(const struct pair *pairs, size_t count, double *errors)
 {
@@ -179,15 +183,17 @@ static void judge_neighbours(const struct pair *pairs, size_t count, double *err
 	printf("neighbours: %zu probes in %.0f s; host and GPU differ by %.3f ppm; error beside the driver's word: "
 	       "median "
 	       "%.0f ns, p99 %.0f ns, worst %.0f ns\n",
-	       count, driver / 1e9, drift * 1e6, part(errors, count, 0.5), p99, part(errors, count, 1.0));
+	       count, driver / 1e9, drift * 1e6, part(errors, count, 0.5), p99,
+	       part(errors, count, 1.0));
 	cr_assert_leq(p99, HALF_MICROSECOND);
 }
 
 /*
- * A witness of where the device's clock stands against the host's: a kernel that answers the host's word in memory of both
- * with the device's time, round after round. Each answer lies between asking and seeing it, two microseconds apart, and where
- * nothing came between in the middle of them, or always by the same beside it. Of two hundred rounds the mean of the faster half is good to
- * some 20 ns, also where that time goes on in steps of a microsecond.
+ * A witness of where the device's clock stands against the host's: a kernel that answers the host's
+ * word in memory of both with the device's time, round after round. Each answer lies between asking
+ * and seeing it, two microseconds apart, and where nothing came between in the middle of them, or
+ * always by the same beside it. Of two hundred rounds the mean of the faster half is good to some
+ * 20 ns, also where that time goes on in steps of a microsecond.
  */
 struct page {
 	_Alignas(64) _Atomic uint32_t asked;
@@ -221,7 +227,8 @@ static void witness_open(struct witness *witness)
 	CHECK(cuda->cuModuleLoadDataEx(&witness->module, echo_ptx, 0, NULL, NULL));
 	CHECK(cuda->cuModuleGetFunction(&witness->echo, witness->module, "echo"));
 	CHECK(cuda->cuStreamCreateWithPriority(&witness->stream, CU_STREAM_NON_BLOCKING, 0));
-	CHECK(cuda->cuMemHostAlloc((void **)&witness->page, sizeof(*witness->page), CU_MEMHOSTALLOC_DEVICEMAP));
+	CHECK(cuda->cuMemHostAlloc((void **)&witness->page, sizeof(*witness->page),
+				   CU_MEMHOSTALLOC_DEVICEMAP));
 	CHECK(cuda->cuMemHostGetDevicePointer(&witness->address, witness->page, 0));
 }
 
@@ -244,11 +251,13 @@ static void witness_ask(struct witness *witness)
 	uint32_t rounds = WITNESS_ROUNDS;
 	struct page *page = witness->page;
 	void *parameters[] = {&witness->address, &rounds};
-	int64_t answers[WITNESS_ROUNDS][2]; /* how long it took; the middle of it, from the device's time */
+	int64_t answers[WITNESS_ROUNDS]
+		       [2]; /* how long it took; the middle of it, from the device's time */
 	int64_t sum = 0;
 	atomic_store(&page->asked, 0);
 	atomic_store(&page->answered, 0);
-	CHECK(cuda->cuLaunchKernel(witness->echo, 1, 1, 1, 1, 1, 1, 0, witness->stream, parameters, NULL));
+	CHECK(cuda->cuLaunchKernel(witness->echo, 1, 1, 1, 1, 1, 1, 0, witness->stream, parameters,
+				   NULL));
 	for (uint32_t round = 1; round <= rounds; round++) {
 		uint64_t before = clock_now_ns();
 		atomic_store_explicit(&page->asked, round, memory_order_release);
@@ -256,7 +265,8 @@ static void witness_ask(struct witness *witness)
 			;
 		uint64_t after = clock_now_ns();
 		answers[round - 1][0] = (int64_t)(after - before);
-		answers[round - 1][1] = (int64_t)(before - page->device_ns) + (int64_t)(after - before) / 2;
+		answers[round - 1][1] =
+			(int64_t)(before - page->device_ns) + (int64_t)(after - before) / 2;
 	}
 	CHECK(cuda->cuStreamSynchronize(witness->stream));
 	qsort(answers, rounds, sizeof(*answers), by_trip);
@@ -266,8 +276,9 @@ static void witness_ask(struct witness *witness)
 }
 
 /*
- * Told times against the witness, from the first on: two told times are good to half a microsecond each. A round of the
- * witness that the host slept through says less, but all of two hundred do not.
+ * Told times against the witness, from the first on: two told times are good to half a microsecond
+ * each. A round of the witness that the host slept through says less, but all of two hundred do
+ * not.
  */
 static void judge_all_along(const double *errors, size_t count)
 {
@@ -276,8 +287,8 @@ static void judge_all_along(const double *errors, size_t count)
 		least = fmin(least, errors[i]);
 		most = fmax(most, errors[i]);
 	}
-	printf("all along: from %.0f to %.0f ns beside a witness, asked %zu times; at the end %.0f ns\n", least, most,
-	       count, count ? errors[count - 1] : 0.0);
+	printf("all along: from %.0f to %.0f ns beside a witness, asked %zu times; at the end %.0f ns\n",
+	       least, most, count, count ? errors[count - 1] : 0.0);
 	printf("every twentieth:");
 	for (size_t i = 0; i < count; i += 20)
 		printf(" %.0f", errors[i]);
@@ -297,7 +308,8 @@ struct series {
 
 static void series_probe(struct series *series, unsigned pause_us)
 {
-	struct probe *now = &series->probes[series->count % 2], *before = &series->probes[1 - series->count % 2];
+	struct probe *now = &series->probes[series->count % 2],
+		     *before = &series->probes[1 - series->count % 2];
 	struct pair *pair = &series->pairs[series->count];
 	(void)usleep(pause_us);
 	probe_run(now);
@@ -305,13 +317,14 @@ static void series_probe(struct series *series, unsigned pause_us)
 	pair->driver = driver_ns(before->end, now->end);
 	series->driver_ns += pair->driver;
 	/* Nothing before it was asked for, nothing after it was seen. */
-	cr_assert_geq(now->start_ns + 2000, now->before_ns, "probe %zu is %llu ns early", series->count,
-		      (unsigned long long)(now->before_ns - now->start_ns));
+	cr_assert_geq(now->start_ns + 2000, now->before_ns, "probe %zu is %llu ns early",
+		      series->count, (unsigned long long)(now->before_ns - now->start_ns));
 	cr_assert_leq(now->end_ns, now->after_ns);
 	series->count++;
 }
 
-/* The last probe's end as it was told, as the device's own time went on, and as the witness ties that to the host. */
+/* The last probe's end as it was told, as the device's own time went on, and as the witness ties
+ * that to the host. */
 static void series_compare(struct series *series, struct witness *witness)
 {
 	uint64_t told = series->probes[1 - series->count % 2].end_ns;
@@ -321,8 +334,9 @@ static void series_compare(struct series *series, struct witness *witness)
 		series->first_ns = told;
 		series->driver_ns = 0.0;
 	}
-	series->errors[series->error_count++] = (double)(told - series->first_ns) - series->driver_ns -
-						(double)(witness->offset_ns - series->first_offset_ns);
+	series->errors[series->error_count++] =
+		(double)(told - series->first_ns) - series->driver_ns -
+		(double)(witness->offset_ns - series->first_offset_ns);
 }
 
 static void series_begin(struct series *series, struct witness *witness, size_t most)
@@ -352,7 +366,8 @@ static void series_free(struct series *series)
 	free(series->errors);
 }
 
-/* Probes 20 ms apart: hardly any load, for either side. The witness comes between, once a second. */
+/* Probes 20 ms apart: hardly any load, for either side. The witness comes between, once a second.
+ */
 Test(gpu_clock, H8_probes_go_together)
 {
 	enum { EACH = 50 };
@@ -394,14 +409,16 @@ Test(gpu_clock, H8_pauses_change_nothing)
 		series_probe(&series, pauses_ms[i] * 1000);
 		series_compare(&series, &witness);
 		double jump = series.errors[series.error_count - 1] - before;
-		printf("a pause of %u ms moves told times by %.0f ns beside the witness\n", pauses_ms[i], jump);
+		printf("a pause of %u ms moves told times by %.0f ns beside the witness\n",
+		       pauses_ms[i], jump);
 		worst = fmax(worst, fabs(jump));
 		for (size_t k = 1; k < EACH; k++)
 			series_probe(&series, 1000);
 	}
 	series_end(&series, &witness);
 	series_free(&series);
-	/* Half a microsecond each, and the driver's own float of eight seconds is good to a quarter of one. */
+	/* Half a microsecond each, and the driver's own float of eight seconds is good to a quarter
+	 * of one. */
 	cr_assert_leq(worst, 3 * HALF_MICROSECOND);
 }
 
@@ -433,8 +450,10 @@ Test(gpu_clock, H8_recording_waits_for_no_kernel)
 	*flag = 0;
 	CHECK(cuda->cuStreamCreateWithPriority(&busy, CU_STREAM_NON_BLOCKING, 0));
 	void *parameters[] = {&address};
-	CHECK(cuda->cuLaunchKernel(spin, (unsigned)processors * 4, 1, 1, 1024, 1, 1, 0, busy, parameters, NULL));
-	/* Other streams go on, and the clock with them: a probe that waited for the kernel would never come back. */
+	CHECK(cuda->cuLaunchKernel(spin, (unsigned)processors * 4, 1, 1, 1024, 1, 1, 0, busy,
+				   parameters, NULL));
+	/* Other streams go on, and the clock with them: a probe that waited for the kernel would
+	 * never come back. */
 	for (size_t i = 0; i < 200; i++) {
 		probe_run(&probe);
 		costs[i] = (double)probe.asked_ns;

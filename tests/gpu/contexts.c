@@ -1,4 +1,5 @@
-/* Contexts of CUDA devices: many of them cost no more than one, and one of them may hold several devices. */
+/* Contexts of CUDA devices: many of them cost no more than one, and one of them may hold several
+ * devices. */
 #include "platforms_fixture.h"
 
 #include "gpu_driver.h"
@@ -35,7 +36,8 @@ Test(gpu_contexts, A8_a_hundred_contexts_cost_what_one_does)
 		MUST(sycl_context_create(1, platforms.devices, &contexts[i]));
 		sycl_queue queue = platforms_queue(contexts[i], platforms.devices[0]);
 		if (i == 0)
-			MUST(sycl_queue_fill(queue, buffer, 0, WORDS * 4, &zero, sizeof(zero), NULL));
+			MUST(sycl_queue_fill(queue, buffer, 0, WORDS * 4, &zero, sizeof(zero),
+					     NULL));
 		sycl_kernel add = platforms_kernel(queue);
 		platforms_add(queue, add, buffer, WORDS, 1, NULL, NULL);
 		platforms_expect(buffer, WORDS, i + 1);
@@ -45,8 +47,9 @@ Test(gpu_contexts, A8_a_hundred_contexts_cost_what_one_does)
 			after_first = free_bytes(&driver);
 	}
 	size_t after_all = free_bytes(&driver);
-	cr_expect(after_all + SLACK_BYTES >= after_first, "%zu bytes were free with one context, %zu with %d", after_first,
-		  after_all, CONTEXTS);
+	cr_expect(after_all + SLACK_BYTES >= after_first,
+		  "%zu bytes were free with one context, %zu with %d", after_first, after_all,
+		  CONTEXTS);
 	for (uint32_t i = 0; i < CONTEXTS; i++)
 		MUST(sycl_context_release(contexts[i]));
 	MUST(sycl_buffer_release(buffer));
@@ -60,7 +63,7 @@ Test(gpu_contexts, A7_A11_a_context_over_two_devices)
 	struct platforms platforms;
 	sycl_context context = NULL;
 	sycl_buffer buffer = NULL;
-	sycl_device devices[2] = { NULL, NULL };
+	sycl_device devices[2] = {NULL, NULL};
 	uint32_t count = 0;
 	const uint32_t zero = 0;
 	platforms_begin(&platforms, 2);

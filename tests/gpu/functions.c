@@ -1,4 +1,5 @@
-/* The driver's functions by their pinned versions: which of those that a driver may lack are here. */
+/* The driver's functions by their pinned versions: which of those that a driver may lack are here.
+ */
 #include "cuda/driver/library.h"
 
 #include <criterion/criterion.h>
@@ -7,7 +8,8 @@
 
 TestSuite(gpu_functions, .timeout = 60);
 
-/* The versions are those of this build's toolkit: a driver that is as new has them all. An older one may lack some. */
+/* The versions are those of this build's toolkit: a driver that is as new has them all. An older
+ * one may lack some. */
 Test(gpu_functions, a_driver_as_new_as_the_build_has_every_function)
 {
 	struct cuda_library library;
@@ -15,10 +17,11 @@ Test(gpu_functions, a_driver_as_new_as_the_build_has_every_function)
 	if (cuda_library_open(getenv("SYCLD_TEST_CUDA_LIBRARY"), &library, &fault) < 0)
 		cr_skip_test("%s", fault.text);
 	if (library.driver_version < CUDA_VERSION)
-		cr_skip_test("the driver is for CUDA %d, the build for %d", library.driver_version, CUDA_VERSION);
+		cr_skip_test("the driver is for CUDA %d, the build for %d", library.driver_version,
+			     CUDA_VERSION);
 	unsigned count = 0;
-#define EXPECT(name, version)                                                                                          \
-	cr_expect(library.name, "%s of version %d is not there", #name, version);                                      \
+#define EXPECT(name, version)                                                                      \
+	cr_expect(library.name, "%s of version %d is not there", #name, version);                  \
 	count++;
 	CUDA_FUNCTIONS(EXPECT, EXPECT)
 #undef EXPECT

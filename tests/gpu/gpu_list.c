@@ -1,7 +1,10 @@
 /*
- * Runs the list on one device of a service: gpu_list --endpoint E [--backend cuda|opencl] [--platform NAME] [--device N]
- * [--times N] [--write-nowhere yes]. A line for each check; 0: all hold, 1: not all, 77: there is no such device. With
- * --write-nowhere a kernel writes to an address where nothing is, instead of the list: what a memory checker must find.
+ * Runs the list on one device of a service: gpu_list --endpoint E [--backend cuda|opencl]
+ * [--platform NAME] [--device N]
+ * [--times N] [--write-nowhere yes]. A line for each check; 0: all hold, 1: not all, 77: there is
+ * no such device. With
+ * --write-nowhere a kernel writes to an address where nothing is, instead of the list: what a
+ * memory checker must find.
  */
 #include "list.h"
 
@@ -37,7 +40,8 @@ static bool take(struct arguments *arguments, const char *name, const char *valu
 	return true;
 }
 
-/* A value of a pointer's size is what a kernel takes for a pointer. 0: it was submitted, and failed. */
+/* A value of a pointer's size is what a kernel takes for a pointer. 0: it was submitted, and
+ * failed. */
 static int write_nowhere(struct list *list)
 {
 	const uint64_t nowhere = 4096;
@@ -54,7 +58,7 @@ static int write_nowhere(struct list *list)
 
 int main(int argc, char **argv)
 {
-	struct arguments arguments = { .backend = SYCL_BACKEND_KIND_CUDA, .times = 1 };
+	struct arguments arguments = {.backend = SYCL_BACKEND_KIND_CUDA, .times = 1};
 	struct list list;
 	unsigned failed = 0;
 	for (int i = 1; i < argc; i += 2)
@@ -62,7 +66,8 @@ int main(int argc, char **argv)
 			(void)fprintf(stderr, "gpu_list: what is '%s'?\n", argv[i]);
 			return 2;
 		}
-	if (!list_open(&list, arguments.endpoint, arguments.backend, arguments.platform, arguments.device)) {
+	if (!list_open(&list, arguments.endpoint, arguments.backend, arguments.platform,
+		       arguments.device)) {
 		(void)printf("no list: %s\n", list.text);
 		int status = list.device ? 1 : 77;
 		list_close(&list);

@@ -1,6 +1,6 @@
 /*
- * One list of checks for a device of a running service, whatever its backend: what an application sees. The list of
- * tests/conformance does the same for a backend's table of operations.
+ * One list of checks for a device of a running service, whatever its backend: what an application
+ * sees. The list of tests/conformance does the same for a backend's table of operations.
  */
 #ifndef SYCL_TESTS_GPU_LIST_H
 #define SYCL_TESTS_GPU_LIST_H
@@ -15,7 +15,7 @@ struct list {
 	sycl_device device;
 	sycl_queue in_order, queue; /* the second has no order of its own, and tells times */
 	sycl_kernel_bundle bundle;
-	char text[512];             /* why the last check failed */
+	char text[512]; /* why the last check failed */
 };
 
 /* Returns whether it holds; otherwise list->text says why not. */
@@ -30,7 +30,8 @@ struct list_entry {
 extern const struct list_entry list_kernels[], list_groups[];
 
 /* Connect and take a device; false: list->text says why. */
-bool list_open(struct list *list, const char *endpoint, sycl_backend backend, const char *platform, uint32_t device);
+bool list_open(struct list *list, const char *endpoint, sycl_backend backend, const char *platform,
+	       uint32_t device);
 void list_close(struct list *list);
 /* Run all of it, a line for each check; how many failed. */
 unsigned list_run(struct list *list, FILE *out);
@@ -38,17 +39,20 @@ unsigned list_run(struct list *list, FILE *out);
 /* False, and the sentence in list->text, unless `result` is 0. */
 bool list_good(struct list *list, sycl_result result, const char *what);
 /* False, and the sentence, unless `holds`. */
-__attribute__((format(printf, 3, 4))) bool list_holds(struct list *list, bool holds, const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool list_holds(struct list *list, bool holds,
+						      const char *format, ...);
 
 /* A kernel of the list's source, and a buffer of `words` words of `value`; NULL: it failed. */
 sycl_kernel list_kernel(struct list *list, const char *name);
 sycl_buffer list_buffer(struct list *list, uint64_t words, uint32_t value);
 /* All words of the buffer, once nothing writes them: `words[i]` is to be `first + i * step`. */
-bool list_words_are(struct list *list, sycl_buffer buffer, uint64_t words, uint32_t first, uint32_t step);
+bool list_words_are(struct list *list, sycl_buffer buffer, uint64_t words, uint32_t first,
+		    uint32_t step);
 
 /* One submission: arguments are set by what was begun with list_begin. */
 bool list_begin(struct list *list, sycl_queue queue, sycl_handler *handler_out);
-bool list_accessor(struct list *list, sycl_handler handler, uint32_t index, sycl_buffer buffer, sycl_access_mode mode);
+bool list_accessor(struct list *list, sycl_handler handler, uint32_t index, sycl_buffer buffer,
+		   sycl_access_mode mode);
 bool list_value(struct list *list, sycl_handler handler, uint32_t index, uint32_t value);
 
 #endif

@@ -1,4 +1,5 @@
-/* Native commands (K6 - K14), as a program has them that links the library and calls the driver itself. */
+/* Native commands (K6 - K14), as a program has them that links the library and calls the driver
+ * itself. */
 #include "native_fixture.h"
 
 #include <pthread.h>
@@ -17,13 +18,15 @@ struct work {
 	atomic_uint calls, ends;
 	sem_t called;
 	sycl_result result;
-	bool copies;       /* accessor 0 to accessor 1 */
-	const uint32_t *from; /* host USM, which no accessor names: BYTES of it to `to`; NULL: none */
-	uint32_t *to;         /* device USM */
+	bool copies; /* accessor 0 to accessor 1 */
+	const uint32_t
+		*from;     /* host USM, which no accessor names: BYTES of it to `to`; NULL: none */
+	uint32_t *to;      /* device USM */
 	CUfunction kernel; /* launched on accessor 0 behind the gate; NULL: none */
 	const struct native_gate *gate;
 	uint32_t value;
-	CUstream side; /* the kernel runs there, and joins the queue again; NULL: on the queue itself */
+	CUstream side; /* the kernel runs there, and joins the queue again; NULL: on the queue
+			  itself */
 	CUevent fork, join;
 	uint64_t device, context, queue, graph;
 	CUcontext current;
@@ -69,15 +72,18 @@ static sycl_result run(sycl_interop_handle interop, void *user_data)
 	MUST(sycl_interop_has_graph(interop, &work->has_graph));
 	work->graph_result = sycl_interop_get_native_graph(interop, &work->graph);
 	for (uint32_t i = 0; i < 2; i++)
-		if (sycl_interop_get_native_memory(interop, i, &work->memories[i], &work->offsets[i]) != SYCL_SUCCESS)
+		if (sycl_interop_get_native_memory(interop, i, &work->memories[i],
+						   &work->offsets[i]) != SYCL_SUCCESS)
 			work->memories[i] = 0;
 	NATIVE_MUST(NATIVE(cuCtxGetCurrent)(&work->current));
 	CUstream stream = (CUstream)work->queue; /* NOLINT(performance-no-int-to-ptr) */
 	if (work->copies)
 		NATIVE_MUST(NATIVE(cuMemcpyDtoDAsync)(work->memories[1] + work->offsets[1],
-						      work->memories[0] + work->offsets[0], BYTES, stream));
+						      work->memories[0] + work->offsets[0], BYTES,
+						      stream));
 	if (work->from)
-		NATIVE_MUST(NATIVE(cuMemcpyHtoDAsync)((uintptr_t)work->to, work->from, BYTES, stream));
+		NATIVE_MUST(
+			NATIVE(cuMemcpyHtoDAsync)((uintptr_t)work->to, work->from, BYTES, stream));
 	if (work->kernel)
 		launch(work, stream);
 	atomic_fetch_add(&work->calls, 1);
@@ -101,14 +107,16 @@ static void wait_called(struct work *work)
 }
 
 /* With up to two buffers, to read and to write; `after` may be NULL. The event is the caller's. */
-static sycl_event submit(sycl_queue queue, struct work *work, sycl_buffer from, sycl_buffer to, sycl_event after)
+static sycl_event submit(sycl_queue queue, struct work *work, sycl_buffer from, sycl_buffer to,
+			 sycl_event after)
 {
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
 
 	MUST(sycl_handler_begin(queue, &handler));
 	if (from)
-		MUST(sycl_handler_set_accessor(handler, 0, from, to ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
+		MUST(sycl_handler_set_accessor(handler, 0, from,
+					       to ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
 	if (to)
 		MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
 	if (after)
@@ -142,7 +150,8 @@ Test(gpu_native, K6_each_function_is_called_once)
 		MUST(sycl_queue_wait(queues[i]));
 	cr_assert_eq(atomic_load(&work.calls), MANY);
 	cr_assert_eq(atomic_load(&work.ends), MANY);
-	/* A frozen group is one more for each time that it is submitted, and its user data ends with the last. */
+	/* A frozen group is one more for each time that it is submitted, and its user data ends
+	 * with the last. */
 	sycl_handler handler = NULL;
 	sycl_command_group group = NULL;
 	MUST(sycl_handler_begin(queues[0], &handler));
@@ -172,8 +181,8 @@ Test(gpu_native, K6_each_function_is_called_once)
 }
 
 /*
- * A kernel of another queue is held. The function is called meanwhile; what it sends, a copy of what the kernel
- * writes, comes after it. The order is an accessor's.
+ * A kernel of another queue is held. The function is called meanwhile; what it sends, a copy of
+ * what the kernel writes, comes after it. The order is an accessor's.
  */
 Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 {
@@ -207,7 +216,8 @@ Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 }
 
 /* Work of a queue that nothing stands in the way of, submitted now, has ended. */
-static void let_others_run(const struct order *order, const struct native_gate *gate, sycl_queue idle)
+static void let_others_run(const struct order *order, const struct native_gate *gate,
+			   sycl_queue idle)
 {
 	sycl_buffer marks = order_buffer(order, idle);
 
@@ -227,12 +237,12 @@ static uint32_t *host_words(sycl_queue queue)
 }
 
 /*
- * A native command on `here` copies USM that a held kernel on `there` writes; no accessor names it, the kernel's event
- * is all that orders the two. `idle` is a queue of the device of `here`: what it runs meanwhile gives a copy that waits
- * for nothing the time to be made, of words that are 0 yet.
+ * A native command on `here` copies USM that a held kernel on `there` writes; no accessor names it,
+ * the kernel's event is all that orders the two. `idle` is a queue of the device of `here`: what it
+ * runs meanwhile gives a copy that waits for nothing the time to be made, of words that are 0 yet.
  */
-static void expect_after_event(const struct order *order, sycl_queue there, sycl_queue here, sycl_queue idle,
-			       uint32_t value)
+static void expect_after_event(const struct order *order, sycl_queue there, sycl_queue here,
+			       sycl_queue idle, uint32_t value)
 {
 	struct native_gate gate, idle_gate;
 	struct work work;
@@ -279,7 +289,8 @@ Test(gpu_native, K8_an_event_alone_orders_on_the_same_queue_and_on_others)
 }
 
 /*
- * Memory that nothing orders but events: the native command depends on two queues, and whichever is held is waited for.
+ * Memory that nothing orders but events: the native command depends on two queues, and whichever is
+ * held is waited for.
  */
 Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 {
@@ -302,7 +313,8 @@ Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 		sycl_event events[2], copied = NULL;
 		/* The quick one is over before the slow one begins. */
 		native_gate_set(&gate, true);
-		events[1 - slow] = native_gated_fill_usm(&gate, queues[1 - slow], sources[1 - slow], 3);
+		events[1 - slow] =
+			native_gated_fill_usm(&gate, queues[1 - slow], sources[1 - slow], 3);
 		MUST(sycl_event_wait(events[1 - slow]));
 		native_gate_set(&gate, false);
 		events[slow] = native_gated_fill_usm(&gate, queues[slow], sources[slow], 20 + slow);
@@ -370,7 +382,8 @@ static CUmodule load(sycl_queue queue, struct work *work)
 	CUmodule module = NULL;
 
 	finish(submit(queue, work, NULL, NULL, NULL));
-	NATIVE_MUST(NATIVE(cuCtxPushCurrent)((CUcontext)work->context)); /* NOLINT(performance-no-int-to-ptr) */
+	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(
+		(CUcontext)work->context)); /* NOLINT(performance-no-int-to-ptr) */
 	NATIVE_MUST(NATIVE(cuModuleLoadData)(&module, native_ptx));
 	NATIVE_MUST(NATIVE(cuModuleGetFunction)(&work->kernel, module, "native_fill"));
 	NATIVE_MUST(NATIVE(cuStreamCreate)(&work->side, CU_STREAM_NON_BLOCKING));
@@ -384,7 +397,8 @@ static void unload(struct work *work, CUmodule module)
 {
 	CUcontext popped = NULL;
 
-	NATIVE_MUST(NATIVE(cuCtxPushCurrent)((CUcontext)work->context)); /* NOLINT(performance-no-int-to-ptr) */
+	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(
+		(CUcontext)work->context)); /* NOLINT(performance-no-int-to-ptr) */
 	NATIVE_MUST(NATIVE(cuStreamDestroy)(work->side));
 	NATIVE_MUST(NATIVE(cuEventDestroy)(work->fork));
 	NATIVE_MUST(NATIVE(cuEventDestroy)(work->join));
@@ -393,9 +407,9 @@ static void unload(struct work *work, CUmodule module)
 }
 
 /*
- * A kernel of the application's spins until the gate opens, on the queue's stream, then on one of the application's
- * that joins it. The function has returned long before; the event has not happened, and what comes after it has not
- * run.
+ * A kernel of the application's spins until the gate opens, on the queue's stream, then on one of
+ * the application's that joins it. The function has returned long before; the event has not
+ * happened, and what comes after it has not run.
  */
 Test(gpu_native, K9_complete_when_its_work_is)
 {
@@ -420,7 +434,8 @@ Test(gpu_native, K9_complete_when_its_work_is)
 		sycl_event spun = submit(first, &work, buffer, NULL, NULL);
 		native_increment(&gate, second, buffer, &after);
 		/*
-		 * Nothing but its queue stands between this one and the end: it tells that the device is not just slow.
+		 * Nothing but its queue stands between this one and the end: it tells that the
+		 * device is not just slow.
 		 */
 		sycl_queue beside = order_queue(&order, 0, true);
 		native_increment(&gate, beside, marks, NULL);
@@ -445,7 +460,8 @@ Test(gpu_native, K9_complete_when_its_work_is)
 	order_end(&order);
 }
 
-/* Accessors of a whole buffer, of a part, and of a sub-buffer: where a kernel's argument would point. */
+/* Accessors of a whole buffer, of a part, and of a sub-buffer: where a kernel's argument would
+ * point. */
 Test(gpu_native, K12_I16_memory_and_context_of_the_function)
 {
 	struct order order;
@@ -460,7 +476,8 @@ Test(gpu_native, K12_I16_memory_and_context_of_the_function)
 		words[i] = i;
 	sycl_buffer whole = NULL, part = NULL;
 	sycl_handler handler = NULL;
-	MUST(sycl_buffer_create(order.connection, words, sizeof(words), SYCL_HOST_BORROWED, &whole));
+	MUST(sycl_buffer_create(order.connection, words, sizeof(words), SYCL_HOST_BORROWED,
+				&whole));
 	MUST(sycl_buffer_create_sub(whole, 2 * BYTES, 2 * BYTES, &part));
 	work.copies = true;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -479,12 +496,14 @@ Test(gpu_native, K12_I16_memory_and_context_of_the_function)
 	MUST(sycl_buffer_release(part));
 	MUST(sycl_buffer_release(whole));
 	for (uint32_t i = 0; i < 4 * ORDER_ITEMS; i++)
-		cr_assert_eq(words[i], i < 3 * ORDER_ITEMS ? i : i - 2 * ORDER_ITEMS, "word %u is %u", i, words[i]);
+		cr_assert_eq(words[i], i < 3 * ORDER_ITEMS ? i : i - 2 * ORDER_ITEMS,
+			     "word %u is %u", i, words[i]);
 	MUST(sycl_queue_release(queue));
 	order_end(&order);
 }
 
-/* Which queue: one stream for a queue in order, as long as it lives; no graph, in neither kind of queue. */
+/* Which queue: one stream for a queue in order, as long as it lives; no graph, in neither kind of
+ * queue. */
 Test(gpu_native, K13_K14_no_graph_in_a_plain_submission)
 {
 	struct order order;
@@ -509,8 +528,8 @@ Test(gpu_native, K13_K14_no_graph_in_a_plain_submission)
 }
 
 /*
- * A function that fails, and what depends on it; one that depends on that is never called. Either way its user data
- * ends.
+ * A function that fails, and what depends on it; one that depends on that is never called. Either
+ * way its user data ends.
  */
 Test(gpu_native, K3_M9_a_function_that_fails)
 {
@@ -552,7 +571,8 @@ Test(gpu_native, K3_M9_a_function_that_fails)
 	order_end(&order);
 }
 
-/* What is wrong with a call is told by it, and leaves the handler and the user data as they were. */
+/* What is wrong with a call is told by it, and leaves the handler and the user data as they were.
+ */
 Test(gpu_native, K6_M1_what_is_refused_at_once)
 {
 	struct order order;
@@ -579,7 +599,8 @@ Test(gpu_native, K6_M1_what_is_refused_at_once)
 	cr_assert_eq(sycl_interop_get_native_queue(NULL, &number), SYCL_ERROR_INVALID_HANDLE);
 	cr_assert_eq(sycl_interop_get_native_context(none, &number), SYCL_ERROR_INVALID_HANDLE);
 	cr_assert_eq(sycl_interop_get_native_device(none, &number), SYCL_ERROR_INVALID_HANDLE);
-	cr_assert_eq(sycl_interop_get_native_memory(none, 0, &number, &number), SYCL_ERROR_INVALID_HANDLE);
+	cr_assert_eq(sycl_interop_get_native_memory(none, 0, &number, &number),
+		     SYCL_ERROR_INVALID_HANDLE);
 	cr_assert_eq(sycl_interop_get_native_graph(none, &number), SYCL_ERROR_INVALID_HANDLE);
 	cr_assert_eq(sycl_interop_has_graph(none, &has), SYCL_ERROR_INVALID_HANDLE);
 	MUST(sycl_queue_release(queue));

@@ -1,4 +1,5 @@
-/* The CUevent of a command, as a program asks for it that works with the driver itself (H10, R2). */
+/* The CUevent of a command, as a program asks for it that works with the driver itself (H10, R2).
+ */
 #include "native_fixture.h"
 
 #include <pthread.h>
@@ -8,7 +9,8 @@
 
 enum { ASKERS = 8 };
 
-/* Some are elided: while the command is not on its device. That ends by itself, as nothing holds it back. */
+/* Some are elided: while the command is not on its device. That ends by itself, as nothing holds it
+ * back. */
 static CUevent native_of(sycl_event event)
 {
 	CUevent native = NULL;
@@ -107,7 +109,8 @@ static sycl_result hold(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* What waits for a function of the program is on no device: an event that was given now would tell too early. */
+/* What waits for a function of the program is on no device: an event that was given now would tell
+ * too early. */
 Test(gpu_native, R2_H10_a_command_that_is_not_on_its_device_has_none_yet)
 {
 	struct order order;

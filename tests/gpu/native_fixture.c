@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 
 /*
- * native_fill (word, out, value, looks): out[i] = value when the word is not 0; value + 1000000 if that never came.
- * native_increment (out): out[i] += 1.
+ * native_fill (word, out, value, looks): out[i] = value when the word is not 0; value + 1000000 if
+ * that never came. native_increment (out): out[i] += 1.
  */
 const char native_ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"
@@ -75,8 +75,8 @@ void native_gate_set(const struct native_gate *gate, bool is_open)
 }
 
 /* Into the buffer, or into the words where there is none. */
-static sycl_event gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, uint32_t *words,
-			     uint32_t value)
+static sycl_event gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer,
+			     uint32_t *words, uint32_t value)
 {
 	const uint32_t looks = ORDER_LOOKS;
 	sycl_handler handler = NULL;
@@ -95,17 +95,20 @@ static sycl_event gated_fill(const struct native_gate *gate, sycl_queue queue, s
 	return event;
 }
 
-sycl_event native_gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, uint32_t value)
+sycl_event native_gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer,
+			     uint32_t value)
 {
 	return gated_fill(gate, queue, buffer, NULL, value);
 }
 
-sycl_event native_gated_fill_usm(const struct native_gate *gate, sycl_queue queue, uint32_t *words, uint32_t value)
+sycl_event native_gated_fill_usm(const struct native_gate *gate, sycl_queue queue, uint32_t *words,
+				 uint32_t value)
 {
 	return gated_fill(gate, queue, NULL, words, value);
 }
 
-void native_increment(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)
+void native_increment(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer,
+		      sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 

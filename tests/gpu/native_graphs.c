@@ -1,6 +1,6 @@
 /*
- * Native commands as nodes of graphs (K13 - K20): called when the graph is finalized, with a CUgraph to add to, and an idle stream
- * to capture with.
+ * Native commands as nodes of graphs (K13 - K20): called when the graph is finalized, with a
+ * CUgraph to add to, and an idle stream to capture with.
  */
 #include "native_fixture.h"
 
@@ -32,13 +32,17 @@ static void ended(void *user_data)
 static void capture(struct work *work)
 {
 	CUstream stream = (CUstream)work->queue; /* NOLINT(performance-no-int-to-ptr) */
-	CUgraph graph = (CUgraph)work->graph, captured = NULL; /* NOLINT(performance-no-int-to-ptr) */
+	CUgraph graph = (CUgraph)work->graph,
+		captured = NULL; /* NOLINT(performance-no-int-to-ptr) */
 	CUdeviceptr out = work->memories[0] + work->offsets[0];
 	void *parameters[] = {&out};
 
-	NATIVE_MUST(NATIVE(cuStreamBeginCaptureToGraph)(stream, graph, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL));
-	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream, parameters, NULL));
-	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream, parameters, NULL));
+	NATIVE_MUST(NATIVE(cuStreamBeginCaptureToGraph)(stream, graph, NULL, NULL, 0,
+							CU_STREAM_CAPTURE_MODE_GLOBAL));
+	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream,
+					   parameters, NULL));
+	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream,
+					   parameters, NULL));
 	NATIVE_MUST(NATIVE(cuStreamEndCapture)(stream, &captured));
 	cr_assert_eq(captured, graph);
 }
@@ -57,8 +61,9 @@ static void add_copy(struct work *work)
 		.Depth = 1,
 	};
 
-	NATIVE_MUST(NATIVE(cuGraphAddMemcpyNode)(&node, (CUgraph)work->graph, NULL, 0, &copy, /* NOLINT(performance-no-int-to-ptr) */
-						 (CUcontext)work->context)); /* NOLINT(performance-no-int-to-ptr) */
+	NATIVE_MUST(NATIVE(cuGraphAddMemcpyNode)(
+		&node, (CUgraph)work->graph, NULL, 0, &copy, /* NOLINT(performance-no-int-to-ptr) */
+		(CUcontext)work->context));                  /* NOLINT(performance-no-int-to-ptr) */
 }
 
 static sycl_result run(sycl_interop_handle interop, void *user_data)
@@ -72,7 +77,8 @@ static sycl_result run(sycl_interop_handle interop, void *user_data)
 	MUST(sycl_interop_has_graph(interop, &work->has_graph));
 	work->graph_result = sycl_interop_get_native_graph(interop, &work->graph);
 	for (uint32_t i = 0; i < 2; i++)
-		if (sycl_interop_get_native_memory(interop, i, &work->memories[i], &work->offsets[i]) != SYCL_SUCCESS)
+		if (sycl_interop_get_native_memory(interop, i, &work->memories[i],
+						   &work->offsets[i]) != SYCL_SUCCESS)
 			work->memories[i] = 0;
 	if (work->way == FAILS)
 		return FAILURE;
@@ -83,12 +89,14 @@ static sycl_result run(sycl_interop_handle interop, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-static sycl_handler native(sycl_queue queue, struct work *work, sycl_buffer first, sycl_buffer second)
+static sycl_handler native(sycl_queue queue, struct work *work, sycl_buffer first,
+			   sycl_buffer second)
 {
 	sycl_handler handler = NULL;
 
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_set_accessor(handler, 0, first, second ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_accessor(handler, 0, first,
+				       second ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
 	if (second)
 		MUST(sycl_handler_set_accessor(handler, 1, second, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_native_command(handler, run, work, ended));
@@ -185,7 +193,8 @@ Test(gpu_native_graphs, K13_K15_K17_K20_captured_between_two_kernels)
 	cr_assert_eq(atomic_load(&work.ends), 1);
 }
 
-/* By hand: a copy of the application's own, behind the kernel that writes its source and before the one that changes its copy. */
+/* By hand: a copy of the application's own, behind the kernel that writes its source and before the
+ * one that changes its copy. */
 Test(gpu_native_graphs, K13_K16_K18_nodes_of_the_applications_keep_the_graphs_order)
 {
 	struct order order;
@@ -255,7 +264,8 @@ Test(gpu_native_graphs, K15_M9_a_function_that_fails_fails_to_be_finalized)
 	sycl_buffer buffer = order_buffer(&order, queue);
 	sycl_graph graph = graph_of(queue);
 	MUST(sycl_graph_add(graph, native(queue, &work, buffer, NULL), 0, NULL, NULL));
-	cr_assert_eq(sycl_graph_finalize(graph, NULL, &executable), FAILURE, "%s", sycl_get_last_error_text());
+	cr_assert_eq(sycl_graph_finalize(graph, NULL, &executable), FAILURE, "%s",
+		     sycl_get_last_error_text());
 	cr_assert_null(executable);
 	cr_assert_eq(atomic_load(&work.calls), 1);
 	/* Nothing has become of it, and the next one is another. */

@@ -1,6 +1,6 @@
 /*
- * Native handles of CUDA, both ways (I1 - I16), as a program has them that links the library and calls the driver
- * itself.
+ * Native handles of CUDA, both ways (I1 - I16), as a program has them that links the library and
+ * calls the driver itself.
  */
 #include "native_fixture.h"
 
@@ -68,15 +68,16 @@ static void app_end(struct app *app)
 		NATIVE_MUST(NATIVE(cuCtxDestroy)(app->context));
 }
 
-static void app_fill(const struct app *app, const struct native_gate *gate, CUstream stream, CUdeviceptr out,
-		     uint32_t value)
+static void app_fill(const struct app *app, const struct native_gate *gate, CUstream stream,
+		     CUdeviceptr out, uint32_t value)
 {
 	CUdeviceptr word = (uintptr_t)gate->word;
 	uint32_t looks = ORDER_LOOKS;
 	void *parameters[] = {&word, &out, &value, &looks};
 
 	app_enter(app);
-	NATIVE_MUST(NATIVE(cuLaunchKernel)(app->fill, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream, parameters, NULL));
+	NATIVE_MUST(NATIVE(cuLaunchKernel)(app->fill, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream,
+					   parameters, NULL));
 	app_leave();
 }
 
@@ -85,7 +86,8 @@ static void app_increment(const struct app *app, CUstream stream, CUdeviceptr ou
 	void *parameters[] = {&out};
 
 	app_enter(app);
-	NATIVE_MUST(NATIVE(cuLaunchKernel)(app->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream, parameters, NULL));
+	NATIVE_MUST(NATIVE(cuLaunchKernel)(app->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream,
+					   parameters, NULL));
 	app_leave();
 }
 
@@ -160,11 +162,16 @@ static void expect_none_taken(const struct order *order)
 	sycl_kernel kernel = NULL;
 	sycl_kernel_bundle bundle = NULL;
 
-	cr_assert_eq(sycl_platform_make_native(order->connection, cuda, 4096, &platform), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_buffer_make_native(order->context, cuda, 4096, NULL, &buffer), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_image_make_native(order->context, cuda, 4096, NULL, &image), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_kernel_make_native(order->context, cuda, 4096, &kernel), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_kernel_bundle_make_native(order->context, cuda, SYCL_BUNDLE_EXECUTABLE, 4096, &bundle),
+	cr_assert_eq(sycl_platform_make_native(order->connection, cuda, 4096, &platform),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_buffer_make_native(order->context, cuda, 4096, NULL, &buffer),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_image_make_native(order->context, cuda, 4096, NULL, &image),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_kernel_make_native(order->context, cuda, 4096, &kernel),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_kernel_bundle_make_native(order->context, cuda, SYCL_BUNDLE_EXECUTABLE,
+						    4096, &bundle),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert(!platform && !buffer && !image && !kernel && !bundle);
 }
@@ -186,18 +193,23 @@ Test(gpu_native, I1_what_has_native_objects)
 	sycl_image image = NULL;
 	sycl_kernel_bundle bundle = NULL;
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, native_ptx, NULL, &bundle));
-	MUST(sycl_image_create(order.connection, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range2(4, 4), NULL,
-			       SYCL_HOST_NONE, &image));
+	MUST(sycl_image_create(order.connection, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT,
+			       sycl_range2(4, 4), NULL, SYCL_HOST_NONE, &image));
 	expect_given(&order, queue, event);
 	/* Not given. */
 	const sycl_backend cuda = SYCL_BACKEND_KIND_CUDA;
 	sycl_platform platform = NULL;
 	MUST(sycl_device_get_platform(order.devices[0], &platform));
-	cr_assert_eq(sycl_platform_get_native(platform, cuda, &number), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_buffer_get_native(buffer, cuda, 1, &number, &count), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_image_get_native(image, cuda, 1, &number, &count), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_kernel_get_native(gate.fill, cuda, &number), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_kernel_bundle_get_native(bundle, cuda, 1, &number, &count), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_platform_get_native(platform, cuda, &number),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_buffer_get_native(buffer, cuda, 1, &number, &count),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_image_get_native(image, cuda, 1, &number, &count),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_kernel_get_native(gate.fill, cuda, &number),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_kernel_bundle_get_native(bundle, cuda, 1, &number, &count),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_eq(number, 12345, "an output changes on success alone");
 	expect_none_taken(&order);
 	/* Of another backend. */
@@ -257,8 +269,9 @@ Test(gpu_native, I3_A7_A8_the_contexts_of_a_context)
 }
 
 /*
- * A context of the application's own making, and its primary one: what is made in it is there, buffers come and go
- * between it and others, and after all of it the context is the application's as before.
+ * A context of the application's own making, and its primary one: what is made in it is there,
+ * buffers come and go between it and others, and after all of it the context is the application's
+ * as before.
  */
 static void show_context(bool is_primary)
 {
@@ -276,7 +289,8 @@ static void show_context(bool is_primary)
 	MUST(sycl_cuda_get_native_context(context, 2, back, &count));
 	cr_assert_eq(count, 1);
 	cr_assert_eq(back[0], app.context);
-	sycl_queue queue = queue_in(context, order.devices[0], true), other = order_queue(&order, 0, true);
+	sycl_queue queue = queue_in(context, order.devices[0], true),
+		   other = order_queue(&order, 0, true);
 	native_gate_begin(&gate, queue);
 	native_gate_begin(&elsewhere, other);
 	sycl_buffer buffer = order_buffer(&order, other);
@@ -336,7 +350,8 @@ static void show_queue(bool is_primary)
 	see(queue, buffer, &seen);
 	cr_assert_eq(seen.stream, app.stream);
 	cr_assert_neq(seen.memory, 0);
-	/* The application's kernel is held; the queue's, submitted later, comes after it on the same stream. */
+	/* The application's kernel is held; the queue's, submitted later, comes after it on the
+	 * same stream. */
 	sycl_event event = NULL;
 	native_gate_set(&gate, false);
 	app_fill(&app, &gate, app.stream, seen.memory, 60);
@@ -354,7 +369,8 @@ static void show_queue(bool is_primary)
 	struct app other;
 	app_begin(&other, false);
 	cr_assert_eq(sycl_cuda_make_queue(context, NULL, NULL, &none), SYCL_ERROR_INVALID);
-	cr_assert_eq(sycl_cuda_make_queue(context, CU_STREAM_PER_THREAD, NULL, &none), SYCL_ERROR_INVALID);
+	cr_assert_eq(sycl_cuda_make_queue(context, CU_STREAM_PER_THREAD, NULL, &none),
+		     SYCL_ERROR_INVALID);
 	cr_assert_eq(sycl_cuda_make_queue(context, other.stream, NULL, &none), SYCL_ERROR_INVALID);
 	cr_assert_null(none);
 	app_end(&other);
@@ -397,7 +413,8 @@ static void *get_queue(void *argument)
 	return NULL;
 }
 
-/* The call comes back when what was submitted before is complete, on every stream of the queue, and not before. */
+/* The call comes back when what was submitted before is complete, on every stream of the queue, and
+ * not before. */
 Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 {
 	struct order order;
@@ -407,7 +424,8 @@ Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 
 	order_begin(&order, "", 1);
 	for (uint32_t in_order = 0; in_order < 2; in_order++) {
-		sycl_queue queue = order_queue(&order, 0, in_order), helper = order_queue(&order, 0, true);
+		sycl_queue queue = order_queue(&order, 0, in_order),
+			   helper = order_queue(&order, 0, true);
 		native_gate_begin(&gate, helper);
 		for (uint32_t i = 0; i < QUEUES; i++) {
 			buffers[i] = order_buffer(&order, queue);
@@ -432,7 +450,8 @@ Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 		for (uint32_t i = 0; i < QUEUES; i++)
 			NATIVE_MUST(NATIVE(cuStreamQuery)(seen[i].stream));
 		/* I6: used, synchronised with, and released by that; then the queue goes on. */
-		NATIVE_MUST(NATIVE(cuMemsetD32Async)(seen[0].memory, 90, ORDER_ITEMS, getter.stream));
+		NATIVE_MUST(
+			NATIVE(cuMemsetD32Async)(seen[0].memory, 90, ORDER_ITEMS, getter.stream));
 		NATIVE_MUST(NATIVE(cuStreamSynchronize)(getter.stream));
 		NATIVE_MUST(NATIVE(cuCtxPopCurrent)(&seen[0].context));
 		native_increment(&gate, queue, buffers[0], NULL);
@@ -448,7 +467,8 @@ Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 	order_end(&order);
 }
 
-/* A queue that checks: from the moment its stream is given out until it is returned nothing is submitted to it. */
+/* A queue that checks: from the moment its stream is given out until it is returned nothing is
+ * submitted to it. */
 Test(gpu_native, I6_a_queue_takes_nothing_while_its_stream_is_given_out)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
@@ -469,17 +489,20 @@ Test(gpu_native, I6_a_queue_takes_nothing_while_its_stream_is_given_out)
 	cr_assert_eq(sycl_queue_return_native(checked), SYCL_ERROR_INVALID);
 	MUST(sycl_cuda_get_native_queue(checked, &stream));
 	const uint32_t value = 7;
-	cr_assert_eq(sycl_queue_fill(checked, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value), &event),
+	cr_assert_eq(sycl_queue_fill(checked, buffer, 0, ORDER_ITEMS * sizeof(value), &value,
+				     sizeof(value), &event),
 		     SYCL_ERROR_INVALID);
 	cr_assert_null(event);
 	cr_assert_eq(sycl_queue_barrier(checked, NULL), SYCL_ERROR_INVALID);
 	NATIVE_MUST(NATIVE(cuStreamSynchronize)(stream));
 	MUST(sycl_queue_return_native(checked));
-	MUST(sycl_queue_fill(checked, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value), NULL));
+	MUST(sycl_queue_fill(checked, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value),
+			     NULL));
 	order_expect(buffer, 7);
 	/* One that does not check goes on, as ever. */
 	MUST(sycl_cuda_get_native_queue(plain, &stream));
-	MUST(sycl_queue_fill(plain, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value), NULL));
+	MUST(sycl_queue_fill(plain, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value),
+			     NULL));
 	MUST(sycl_queue_return_native(plain));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_queue_release(checked));
@@ -584,7 +607,8 @@ static sycl_result run_task(sycl_host_task host_task, void *user_data)
 	MUST(sycl_cuda_host_task_get_native_queue(host_task, &task->stream));
 	MUST(sycl_cuda_host_task_get_native_memory(host_task, 0, &task->memory));
 	task->image = sycl_cuda_host_task_get_native_memory(host_task, 1, &task->memory);
-	task->mismatch = sycl_host_task_get_native_queue(host_task, SYCL_BACKEND_KIND_OPENCL, &number);
+	task->mismatch =
+		sycl_host_task_get_native_queue(host_task, SYCL_BACKEND_KIND_OPENCL, &number);
 	/* I16: whatever is current on this thread, it is this program's to say. */
 	NATIVE_MUST(NATIVE(cuCtxGetCurrent)(&before));
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(task->context));
@@ -624,8 +648,8 @@ Test(gpu_native, I13_I14_I15_I16_a_host_task_with_native_handles)
 	for (uint32_t i = 0; i < QUEUES; i++)
 		events[i] = native_gated_fill(&gate, queue, buffers[i], 50);
 	sycl_image image = NULL;
-	MUST(sycl_image_create(order.connection, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range2(4, 4), NULL,
-			       SYCL_HOST_NONE, &image));
+	MUST(sycl_image_create(order.connection, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT,
+			       sycl_range2(4, 4), NULL, SYCL_HOST_NONE, &image));
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffers[0], SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_host_task_native(handler, run_task, &task, NULL));

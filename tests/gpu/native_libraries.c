@@ -1,6 +1,6 @@
 /*
- * Libraries of CUDA's own, called in native commands between this library's kernels, on its buffers (I10, K8, K9).
- * They use the machine's driver, so over the double there is nothing to show.
+ * Libraries of CUDA's own, called in native commands between this library's kernels, on its buffers
+ * (I10, K8, K9). They use the machine's driver, so over the double there is nothing to show.
  */
 #include "native_fixture.h"
 
@@ -28,8 +28,9 @@ struct cublas {
 	int (*destroy)(void *handle);
 	int (*set_stream)(void *handle, CUstream stream);
 	int (*set_workspace)(void *handle, void *workspace, size_t bytes);
-	int (*sgemm)(void *handle, int transpose_a, int transpose_b, int m, int n, int k, const float *alpha,
-		     const float *a, int lda, const float *b, int ldb, const float *beta, float *c, int ldc);
+	int (*sgemm)(void *handle, int transpose_a, int transpose_b, int m, int n, int k,
+		     const float *alpha, const float *a, int lda, const float *b, int ldb,
+		     const float *beta, float *c, int ldc);
 };
 struct cufft {
 	int (*plan)(int *plan, int points, int type, int batch);
@@ -39,19 +40,20 @@ struct cufft {
 };
 
 /*
- * Arrays in CUDA C++, which NVRTC compiles. matrices (a, b): small integers. add_one (c). tone (x): a wave of TONE
- * periods. magnitudes (x): each number becomes the square of its size, and nothing.
+ * Arrays in CUDA C++, which NVRTC compiles. matrices (a, b): small integers. add_one (c). tone (x):
+ * a wave of TONE periods. magnitudes (x): each number becomes the square of its size, and nothing.
  */
-static const char source[] = "extern \"C\" __global__ void matrices(float *a, float *b)\n"
-			     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; a[i] = i % 7; b[i] = i % 5; }\n"
-			     "extern \"C\" __global__ void add_one(float *c)\n"
-			     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; c[i] += 1; }\n"
-			     "extern \"C\" __global__ void tone(float2 *x)\n"
-			     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; float s, c;\n"
-			     "  sincospif(2.0f * (i * 5 % 1024) / 1024.0f, &s, &c); x[i] = make_float2(c, s); }\n"
-			     "extern \"C\" __global__ void magnitudes(float2 *x)\n"
-			     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = make_float2(x[i].x * x[i].x + "
-			     "x[i].y * x[i].y, 0); }\n";
+static const char source[] =
+	"extern \"C\" __global__ void matrices(float *a, float *b)\n"
+	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; a[i] = i % 7; b[i] = i % 5; }\n"
+	"extern \"C\" __global__ void add_one(float *c)\n"
+	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; c[i] += 1; }\n"
+	"extern \"C\" __global__ void tone(float2 *x)\n"
+	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; float s, c;\n"
+	"  sincospif(2.0f * (i * 5 % 1024) / 1024.0f, &s, &c); x[i] = make_float2(c, s); }\n"
+	"extern \"C\" __global__ void magnitudes(float2 *x)\n"
+	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = make_float2(x[i].x * x[i].x + "
+	"x[i].y * x[i].y, 0); }\n";
 
 static void *open_library(const char *name)
 {
@@ -80,7 +82,8 @@ static void begin(struct order *order)
 	const char *nvrtc = getenv("SYCLD_TEST_NVRTC");
 	char options[4096];
 
-	(void)snprintf(options, sizeof(options), "%s%s", nvrtc ? "cuda:nvrtc=" : "", nvrtc ? nvrtc : "");
+	(void)snprintf(options, sizeof(options), "%s%s", nvrtc ? "cuda:nvrtc=" : "",
+		       nvrtc ? nvrtc : "");
 	order_begin(order, options, 1);
 }
 
@@ -95,7 +98,8 @@ static sycl_kernel make_kernel(sycl_queue queue, const char *name)
 	return kernel;
 }
 
-static void launch(sycl_queue queue, sycl_kernel kernel, const sycl_buffer *buffers, uint32_t count, uint64_t items)
+static void launch(sycl_queue queue, sycl_kernel kernel, const sycl_buffer *buffers, uint32_t count,
+		   uint64_t items)
 {
 	sycl_handler handler = NULL;
 
@@ -159,8 +163,9 @@ static sycl_result run_gemm(sycl_interop_handle interop, void *user_data)
 	if (gemm->result == 0)
 		gemm->result = gemm->blas.set_workspace(gemm->handle, gemm->workspace, WORKSPACE);
 	if (gemm->result == 0)
-		gemm->result = gemm->blas.sgemm(gemm->handle, CUBLAS_N, CUBLAS_N, SIDE, SIDE, SIDE, &one, a, SIDE, b,
-						SIDE, &none, (float *)memory(interop, 2), SIDE);
+		gemm->result = gemm->blas.sgemm(gemm->handle, CUBLAS_N, CUBLAS_N, SIDE, SIDE, SIDE,
+						&one, a, SIDE, b, SIDE, &none,
+						(float *)memory(interop, 2), SIDE);
 	/* NOLINTEND(performance-no-int-to-ptr) */
 	return gemm->result == 0 ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME;
 }
@@ -173,12 +178,14 @@ static void check_product(sycl_buffer product)
 	MUST(sycl_host_accessor_create(product, SYCL_ACCESS_READ, &accessor));
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 	const float *c = pointer;
-	/* Columns follow each other; all numbers are small integers, so there is nothing to round. */
+	/* Columns follow each other; all numbers are small integers, so there is nothing to round.
+	 */
 	for (int column = 0; column < SIDE; column++) {
 		for (int row = 0; row < SIDE; row++) {
 			float sum = 1;
 			for (int k = 0; k < SIDE; k++)
-				sum += (float)((row + k * SIDE) % 7) * (float)((k + column * SIDE) % 5);
+				sum += (float)((row + k * SIDE) % 7) *
+				       (float)((k + column * SIDE) % 5);
 			cr_assert_eq(c[row + column * SIDE], sum, "row %d, column %d", row, column);
 		}
 	}
@@ -199,7 +206,8 @@ Test(gpu_native, I10_K8_K9_a_gemm_of_cublas_between_kernels)
 	find(library, "cublasSgemm_v2", &gemm.blas.sgemm);
 	begin(&order);
 	sycl_queue queue = order_queue(&order, 0, false), other = order_queue(&order, 0, true);
-	sycl_kernel matrices = make_kernel(queue, "matrices"), add_one = make_kernel(queue, "add_one");
+	sycl_kernel matrices = make_kernel(queue, "matrices"),
+		    add_one = make_kernel(queue, "add_one");
 	sycl_buffer buffers[3];
 	for (uint32_t i = 0; i < 3; i++)
 		buffers[i] = make_buffer(&order, bytes);
@@ -253,7 +261,8 @@ static sycl_result run_transform(sycl_interop_handle interop, void *user_data)
 	transform->result = transform->fft.set_stream(transform->plan, (CUstream)stream);
 	/* NOLINTEND(performance-no-int-to-ptr) */
 	if (transform->result == 0)
-		transform->result = transform->fft.execute(transform->plan, points, points, CUFFT_FORWARDS);
+		transform->result =
+			transform->fft.execute(transform->plan, points, points, CUFFT_FORWARDS);
 	return transform->result == 0 ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME;
 }
 
@@ -268,7 +277,8 @@ static void check_spectrum(sycl_buffer points)
 	const float *squares = pointer;
 	for (int i = 0; i < POINTS; i++) {
 		double wanted = i == TONE ? (double)POINTS * POINTS : 0;
-		cr_assert_lt(fabs((double)squares[2L * i] - wanted), 100.0, "place %d: %g", i, (double)squares[2L * i]);
+		cr_assert_lt(fabs((double)squares[2L * i] - wanted), 100.0, "place %d: %g", i,
+			     (double)squares[2L * i]);
 	}
 	MUST(sycl_host_accessor_release(accessor));
 }
@@ -285,7 +295,8 @@ Test(gpu_native, I10_K8_K9_a_transform_of_cufft_between_kernels)
 	find(library, "cufftDestroy", &transform.fft.destroy);
 	begin(&order);
 	sycl_queue queue = order_queue(&order, 0, true);
-	sycl_kernel tone = make_kernel(queue, "tone"), magnitudes = make_kernel(queue, "magnitudes");
+	sycl_kernel tone = make_kernel(queue, "tone"),
+		    magnitudes = make_kernel(queue, "magnitudes");
 	sycl_buffer points = make_buffer(&order, (uint64_t)POINTS * 2 * sizeof(float));
 	(void)enter();
 	cr_assert_eq(transform.fft.plan(&transform.plan, POINTS, CUFFT_C2C_TYPE, 1), 0);

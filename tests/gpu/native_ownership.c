@@ -1,5 +1,6 @@
 /*
- * Who destroys what (I8, I9), and on how many streams kernels run (F1): counted by a library in front of the driver, of which the engine thinks that it is the driver
+ * Who destroys what (I8, I9), and on how many streams kernels run (F1): counted by a library in
+ * front of the driver, of which the engine thinks that it is the driver
  * (tests/support/cuda_counter).
  */
 #include "cuda_counter.h"
@@ -52,7 +53,8 @@ static void begin(struct counts_begun *begun)
 	native_increment(&begun->gate, begun->queue, begun->buffer, NULL);
 }
 
-/* The connection ends, and its engine with it: as much was given back as was taken, and nothing that was somebody else's. */
+/* The connection ends, and its engine with it: as much was given back as was taken, and nothing
+ * that was somebody else's. */
 static void end_and_compare(struct counts_begun *begun)
 {
 	struct cuda_counts counts;
@@ -65,9 +67,12 @@ static void end_and_compare(struct counts_begun *begun)
 	cr_assert_gt(counts.taken[CUDA_STREAMS], 0);
 	cr_assert_gt(counts.taken[CUDA_CONTEXTS], 0);
 	for (int kind = 0; kind < CUDA_COUNTED; kind++)
-		cr_assert_eq(counts.given[kind], counts.taken[kind], "kind %d: %llu taken, %llu given back", kind,
-			     (unsigned long long)counts.taken[kind], (unsigned long long)counts.given[kind]);
-	cr_assert_eq(counts.foreign, 0, "%llu destroyed that were not the engine's", (unsigned long long)counts.foreign);
+		cr_assert_eq(counts.given[kind], counts.taken[kind],
+			     "kind %d: %llu taken, %llu given back", kind,
+			     (unsigned long long)counts.taken[kind],
+			     (unsigned long long)counts.given[kind]);
+	cr_assert_eq(counts.foreign, 0, "%llu destroyed that were not the engine's",
+		     (unsigned long long)counts.foreign);
 }
 
 Test(gpu_native, I8_handles_that_were_given_out_stay_the_runtimes)
@@ -132,7 +137,8 @@ Test(gpu_native, I8_I9_what_the_application_brought_stays_the_applications)
 	NATIVE_MUST(NATIVE(cuDevicePrimaryCtxRelease)(0));
 }
 
-/* By the driver's own calls. Kernels that are held on an out-of-order queue show that more than one would be seen. */
+/* By the driver's own calls. Kernels that are held on an out-of-order queue show that more than one
+ * would be seen. */
 Test(gpu_native, F1_F2_an_in_order_queue_launches_on_one_stream)
 {
 	enum { LAUNCHES = 200 };
@@ -148,7 +154,8 @@ Test(gpu_native, F1_F2_an_in_order_queue_launches_on_one_stream)
 	MUST(sycl_queue_wait(begun.queue));
 	counts_of_engine(&counts);
 	cr_assert_gt(counts.launches, 0);
-	cr_assert_eq(counts.launch_streams, 1, "%llu streams", (unsigned long long)counts.launch_streams);
+	cr_assert_eq(counts.launch_streams, 1, "%llu streams",
+		     (unsigned long long)counts.launch_streams);
 	order_expect(begun.buffer, LAUNCHES + 1);
 
 	sycl_queue queue = order_queue(&begun.order, 0, false);

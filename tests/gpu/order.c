@@ -1,4 +1,5 @@
-/* Order and streams by what kernels see of each other: on a GPU there is no gate to hold them, and no record of streams. */
+/* Order and streams by what kernels see of each other: on a GPU there is no gate to hold them, and
+ * no record of streams. */
 #include "order_fixture.h"
 
 #include "gpu_driver.h"
@@ -10,12 +11,13 @@
 TestSuite(gpu_order, .timeout = 120);
 
 enum {
-	MEETING = 16, /* kernels that await each other: twice as many as the driver has queues to a device by itself */
+	MEETING = 16, /* kernels that await each other: twice as many as the driver has queues to a
+			 device by itself */
 	QUEUES = 1000,
 	FEW_LANES = 4,
 	CROWD_LOOKS = 1000,
 	FEW_QUEUES = 100, /* more than there are lanes */
-	ROUNDS = 8, /* in which a thousand queues are made */
+	ROUNDS = 8,       /* in which a thousand queues are made */
 	ROUND_QUEUES = 125,
 	RANDOM_QUEUES = 4
 };
@@ -30,7 +32,7 @@ struct words {
 
 static void words_begin(struct words *words, const struct order *order, sycl_queue queue)
 {
-	*words = (struct words){ .chain = order_kernel(queue, "chain") };
+	*words = (struct words){.chain = order_kernel(queue, "chain")};
 	for (uint32_t i = 0; i < ORDER_BUFFERS; i++)
 		words->buffers[i] = order_buffer(order, queue);
 	for (uint32_t i = 0; i < ORDER_LOGS; i++)
@@ -51,7 +53,8 @@ static void words_end(struct words *words, sycl_queue queue)
 	MUST(sycl_kernel_release(words->chain));
 }
 
-/* By the logs nothing is ordered but by the queue itself: groups on different buffers must not change places. */
+/* By the logs nothing is ordered but by the queue itself: groups on different buffers must not
+ * change places. */
 Test(gpu_order, F1_an_in_order_queue_keeps_the_order_of_thousands_of_groups)
 {
 	struct order order;
@@ -70,8 +73,8 @@ Test(gpu_order, F1_an_in_order_queue_keeps_the_order_of_thousands_of_groups)
 	order_end(&order);
 }
 
-static void submit_meeting(sycl_queue queue, sycl_kernel meet, uint32_t *words, uint32_t place, uint32_t wanted,
-			   uint32_t looks)
+static void submit_meeting(sycl_queue queue, sycl_kernel meet, uint32_t *words, uint32_t place,
+			   uint32_t wanted, uint32_t looks)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -105,7 +108,7 @@ static void let_them_meet(bool in_order, uint32_t wanted, uint32_t looks, uint32
 /* More than will come: each waits in vain, and the next one must not come before it has left. */
 Test(gpu_order, F1_kernels_of_an_in_order_queue_never_meet)
 {
-	uint32_t got[2 + MEETING] = { 0 };
+	uint32_t got[2 + MEETING] = {0};
 	let_them_meet(true, MEETING + 1, 1u << 16, got);
 	cr_assert_eq(got[0], (uint32_t)MEETING);
 	cr_assert_eq(got[1], 1u);
@@ -115,7 +118,7 @@ Test(gpu_order, F1_kernels_of_an_in_order_queue_never_meet)
 
 Test(gpu_order, F2_kernels_of_an_out_of_order_queue_await_each_other)
 {
-	uint32_t got[2 + MEETING] = { 0 };
+	uint32_t got[2 + MEETING] = {0};
 	let_them_meet(false, MEETING, ORDER_LOOKS, got);
 	cr_assert_eq(got[1], 0u, "they have not run at one time: one waited in vain");
 	for (uint32_t i = 0; i < MEETING; i++)
@@ -133,12 +136,13 @@ static void submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint32_t *wo
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* Queues of both kinds, all submitted to before the first is waited for: kernels count how many run at one time. */
+/* Queues of both kinds, all submitted to before the first is waited for: kernels count how many run
+ * at one time. */
 Test(gpu_order, F3_a_thousand_queues_run_on_the_streams_of_the_pool)
 {
 	static sycl_queue queues[QUEUES];
 	struct order order;
-	uint32_t got[3] = { 0 };
+	uint32_t got[3] = {0};
 	order_begin(&order, "cuda:lanes=4", 1);
 	sycl_queue first = order_queue(&order, 0, true);
 	sycl_kernel crowd = order_kernel(first, "crowd");
@@ -162,27 +166,30 @@ Test(gpu_order, F3_a_thousand_queues_run_on_the_streams_of_the_pool)
 }
 
 /*
- * A kernel that goes on until another one has come, of a client with many queues more than there are streams: all of them
- * get their work done meanwhile, also those that share its stream (F8).
+ * A kernel that goes on until another one has come, of a client with many queues more than there
+ * are streams: all of them get their work done meanwhile, also those that share its stream (F8).
  */
 Test(gpu_order, F8_a_kernel_that_goes_on_holds_up_no_other_queue)
 {
 	enum { COUNT = 40, TIMES = 25 };
 	sycl_queue queues[COUNT];
 	struct order order;
-	uint32_t got[4] = { 0 };
+	uint32_t got[4] = {0};
 	order_begin(&order, "cuda:lanes=8 cuda:connections=32", 1);
 	for (uint32_t i = 0; i < COUNT; i++)
 		queues[i] = order_queue(&order, 0, true);
-	sycl_kernel meet = order_kernel(queues[0], "meet"), crowd = order_kernel(queues[0], "crowd");
-	uint32_t *words = order_memory(queues[0], sizeof(got)), *counts = order_memory(queues[0], 3 * sizeof(uint32_t));
+	sycl_kernel meet = order_kernel(queues[0], "meet"),
+		    crowd = order_kernel(queues[0], "crowd");
+	uint32_t *words = order_memory(queues[0], sizeof(got)),
+		 *counts = order_memory(queues[0], 3 * sizeof(uint32_t));
 	submit_crowd(queues[1], crowd, counts); /* on the device by now */
 	MUST(sycl_queue_wait(queues[1]));
 	submit_meeting(queues[0], meet, words, 0, 2, 1u << 30);
 	for (uint32_t round = 0; round < TIMES; round++) {
 		for (uint32_t i = 1; i < COUNT; i++) {
 			submit_crowd(queues[i], crowd, counts);
-			/* First one by one: whether what a stream has before it is long, nobody knows at once. */
+			/* First one by one: whether what a stream has before it is long, nobody
+			 * knows at once. */
 			if (round == 0)
 				MUST(sycl_queue_wait_for(queues[i], 20000000000ull));
 		}
@@ -212,7 +219,8 @@ struct load {
 	_Atomic bool is_done;
 };
 
-/* Code that the device has not seen: loading it stops all launches of a process until what runs has ended. */
+/* Code that the device has not seen: loading it stops all launches of a process until what runs has
+ * ended. */
 static void *load_another(void *argument)
 {
 	struct load *load = argument;
@@ -221,18 +229,20 @@ static void *load_another(void *argument)
 	return NULL;
 }
 
-/* A kernel goes on, another client's code is to be loaded: that waits for a moment without kernels, and nobody else does. */
+/* A kernel goes on, another client's code is to be loaded: that waits for a moment without kernels,
+ * and nobody else does. */
 Test(gpu_order, F8_F11_what_is_loaded_beside_a_kernel_holds_up_nobody)
 {
 	struct order order;
-	struct load load = { .is_done = false };
+	struct load load = {.is_done = false};
 	pthread_t thread;
 	order_begin(&order, "cuda:connections=32", 1);
 	sycl_queue first = order_queue(&order, 0, true), second = order_queue(&order, 0, true);
 	load.queue = order_queue(&order, 0, true);
 	sycl_kernel meet = order_kernel(first, "meet"), crowd = order_kernel(first, "crowd");
-	uint32_t *words = order_memory(first, 4 * sizeof(uint32_t)), *counts = order_memory(first, 3 * sizeof(uint32_t));
-	uint32_t got[4] = { 0 };
+	uint32_t *words = order_memory(first, 4 * sizeof(uint32_t)),
+		 *counts = order_memory(first, 3 * sizeof(uint32_t));
+	uint32_t got[4] = {0};
 	submit_crowd(second, crowd, counts);
 	MUST(sycl_queue_wait(second));
 	submit_meeting(first, meet, words, 0, 2, 1u << 30);
@@ -274,13 +284,15 @@ static int64_t free_bytes(const struct gpu_driver *driver)
 }
 
 /* So many more queues, each of which works. What the device has less of then. */
-static int64_t make_queues(const struct order *order, const struct gpu_driver *driver, sycl_queue *queues, uint32_t count,
-			   const struct order_step *step, struct words *words)
+static int64_t make_queues(const struct order *order, const struct gpu_driver *driver,
+			   sycl_queue *queues, uint32_t count, const struct order_step *step,
+			   struct words *words)
 {
 	int64_t before = free_bytes(driver);
 	for (uint32_t i = 0; i < count; i++) {
 		queues[i] = order_queue(order, 0, i % 2);
-		order_submit(queues[i], words->chain, words->buffers, words->logs, step, NULL, NULL);
+		order_submit(queues[i], words->chain, words->buffers, words->logs, step, NULL,
+			     NULL);
 		order_model_step(&words->model, step);
 	}
 	for (uint32_t i = 0; i < count; i++)
@@ -289,13 +301,13 @@ static int64_t make_queues(const struct order *order, const struct gpu_driver *d
 }
 
 /*
- * No other test of these runs meanwhile. The device may have other users, who take and give back: most rounds count, not
- * each.
+ * No other test of these runs meanwhile. The device may have other users, who take and give back:
+ * most rounds count, not each.
  */
 Test(gpu_order, F3_a_thousand_queues_take_no_more_memory_than_a_few)
 {
 	static sycl_queue few[FEW_QUEUES], queues[ROUNDS][ROUND_QUEUES];
-	const struct order_step step = { .to = 0, .from = 1, .log = 0, .value = 1 };
+	const struct order_step step = {.to = 0, .from = 1, .log = 0, .value = 1};
 	struct gpu_driver driver;
 	struct gpu_context *own = NULL;
 	struct order order;
@@ -312,7 +324,8 @@ Test(gpu_order, F3_a_thousand_queues_take_no_more_memory_than_a_few)
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		taken[i] = make_queues(&order, &driver, queues[i], ROUND_QUEUES, &step, &words);
 	qsort(taken, ROUNDS, sizeof(*taken), compare);
-	cr_assert_leq(taken[ROUNDS / 2], 0, "%d queues more take %lld bytes", ROUND_QUEUES, (long long)taken[ROUNDS / 2]);
+	cr_assert_leq(taken[ROUNDS / 2], 0, "%d queues more take %lld bytes", ROUND_QUEUES,
+		      (long long)taken[ROUNDS / 2]);
 	for (uint32_t i = 0; i < FEW_QUEUES; i++)
 		MUST(sycl_queue_release(few[i]));
 	for (uint32_t i = 0; i < ROUNDS * ROUND_QUEUES; i++)
@@ -325,14 +338,14 @@ Test(gpu_order, F3_a_thousand_queues_take_no_more_memory_than_a_few)
 }
 
 /*
- * The same groups whatever the streams: kernels, copies and fills over a few buffers, on queues in order and out of order.
- * What uses one log goes by events, from queue to queue.
+ * The same groups whatever the streams: kernels, copies and fills over a few buffers, on queues in
+ * order and out of order. What uses one log goes by events, from queue to queue.
  */
 static void random_groups(const char *options)
 {
 	const uint64_t bytes = ORDER_ITEMS * sizeof(uint32_t);
 	sycl_queue queues[RANDOM_QUEUES];
-	sycl_event last[ORDER_LOGS] = { NULL };
+	sycl_event last[ORDER_LOGS] = {NULL};
 	struct order order;
 	struct words words;
 	unsigned seed = 5;
@@ -346,16 +359,19 @@ static void random_groups(const char *options)
 		unsigned kind = (unsigned)rand_r(&seed) % 8;
 		sycl_event event = NULL;
 		if (kind == 0) {
-			MUST(sycl_queue_copy(queue, words.buffers[step.from], 0, words.buffers[step.to], 0, bytes, NULL));
+			MUST(sycl_queue_copy(queue, words.buffers[step.from], 0,
+					     words.buffers[step.to], 0, bytes, NULL));
 			words.model.buffers[step.to] = words.model.buffers[step.from];
 			continue;
 		}
 		if (kind == 1) {
-			MUST(sycl_queue_fill(queue, words.buffers[step.to], 0, bytes, &step.value, 4, NULL));
+			MUST(sycl_queue_fill(queue, words.buffers[step.to], 0, bytes, &step.value,
+					     4, NULL));
 			words.model.buffers[step.to] = step.value;
 			continue;
 		}
-		order_submit(queue, words.chain, words.buffers, words.logs, &step, last[step.log], &event);
+		order_submit(queue, words.chain, words.buffers, words.logs, &step, last[step.log],
+			     &event);
 		order_model_step(&words.model, &step);
 		if (last[step.log])
 			MUST(sycl_event_release(last[step.log]));

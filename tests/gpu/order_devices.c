@@ -7,7 +7,8 @@
 
 enum { THREADS = 4, GPUS = 2, STEPS = 1000 };
 
-/* exchange (flags, mine, looks): raises its flag, and waits for the other one's; flags[2 + mine]: it has seen it. */
+/* exchange (flags, mine, looks): raises its flag, and waits for the other one's; flags[2 + mine]:
+ * it has seen it. */
 static const char exchange_ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"
 	".visible .entry exchange(.param .u64 flags, .param .u32 mine, .param .u32 looks)\n{\n"
@@ -19,7 +20,8 @@ static const char exchange_ptx[] =
 	"\tsub.u32 %r2, %r2, 1; setp.ne.u32 %q, %r2, 0; @%q bra look;\n"
 	"leave:\n\tst.volatile.global.u32 [%p2+8], %r5; membar.sys;\n\tret;\n}\n";
 
-static sycl_event submit_exchange(sycl_queue queue, sycl_kernel exchange, uint32_t *flags, uint32_t mine)
+static sycl_event submit_exchange(sycl_queue queue, sycl_kernel exchange, uint32_t *flags,
+				  uint32_t mine)
 {
 	const uint32_t looks = ORDER_LOOKS;
 	sycl_handler handler = NULL;
@@ -45,7 +47,8 @@ Test(gpu_order, F4_kernels_of_two_gpus_await_each_other)
 	for (uint32_t i = 0; i < GPUS; i++) {
 		sycl_kernel_bundle bundle = NULL;
 		queues[i] = order_queue(&order, i, true);
-		MUST(sycl_kernel_bundle_from_source(queues[i], SYCL_SOURCE_PTX, exchange_ptx, NULL, &bundle));
+		MUST(sycl_kernel_bundle_from_source(queues[i], SYCL_SOURCE_PTX, exchange_ptx, NULL,
+						    &bundle));
 		MUST(sycl_kernel_create(bundle, "exchange", &kernels[i]));
 		MUST(sycl_kernel_bundle_release(bundle));
 	}
@@ -89,17 +92,23 @@ struct worker {
 };
 
 /* As order_submit, off the test's own thread: an assertion would be nobody's there. */
-static sycl_result submit_step(struct lane *lane, const struct order_step *step, sycl_buffer to, sycl_event *event_out)
+static sycl_result submit_step(struct lane *lane, const struct order_step *step, sycl_buffer to,
+			       sycl_event *event_out)
 {
 	struct sycl_launch launch = SYCL_LAUNCH_INIT;
 	const struct sycl_launch_argument arguments[] = {
-		{ .kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = to, .size_bytes = SYCL_REST_BYTES },
-		{ .kind = SYCL_LAUNCH_ACCESSOR,
-		  .mode = SYCL_ACCESS_READ,
-		  .buffer = lane->buffers[step->from],
-		  .size_bytes = SYCL_REST_BYTES },
-		{ .kind = SYCL_LAUNCH_USM, .pointer = lane->logs[step->log] },
-		{ .kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(step->value), .pointer = &step->value },
+		{.kind = SYCL_LAUNCH_ACCESSOR,
+		 .mode = SYCL_ACCESS_READ_WRITE,
+		 .buffer = to,
+		 .size_bytes = SYCL_REST_BYTES},
+		{.kind = SYCL_LAUNCH_ACCESSOR,
+		 .mode = SYCL_ACCESS_READ,
+		 .buffer = lane->buffers[step->from],
+		 .size_bytes = SYCL_REST_BYTES},
+		{.kind = SYCL_LAUNCH_USM, .pointer = lane->logs[step->log]},
+		{.kind = SYCL_LAUNCH_VALUE,
+		 .size_bytes = sizeof(step->value),
+		 .pointer = &step->value},
 	};
 	launch.kernel = lane->chain;
 	launch.global = sycl_range1(ORDER_ITEMS);
@@ -108,19 +117,23 @@ static sycl_result submit_step(struct lane *lane, const struct order_step *step,
 	return sycl_queue_launch(lane->queue, &launch, event_out);
 }
 
-/* One step in ten is on the buffer that both GPUs use; some are waited for, so that the next one finds its GPU idle. */
+/* One step in ten is on the buffer that both GPUs use; some are waited for, so that the next one
+ * finds its GPU idle. */
 static sycl_result take_step(struct worker *worker)
 {
 	struct lane *lane = &worker->lanes[(uint32_t)rand_r(&worker->seed) % GPUS];
 	const struct order_step step = order_random_step(&worker->seed);
-	bool is_common = rand_r(&worker->seed) % 10 == 0, is_awaited = rand_r(&worker->seed) % 3 == 0;
+	bool is_common = rand_r(&worker->seed) % 10 == 0,
+	     is_awaited = rand_r(&worker->seed) % 3 == 0;
 	sycl_event event = NULL;
-	sycl_result result = submit_step(lane, &step, is_common ? worker->common : lane->buffers[step.to],
-					 is_awaited ? &event : NULL);
+	sycl_result result =
+		submit_step(lane, &step, is_common ? worker->common : lane->buffers[step.to],
+			    is_awaited ? &event : NULL);
 	if (result != SYCL_SUCCESS)
 		return result;
 	if (is_common) {
-		worker->common_value = worker->common_value * 31 + lane->model.buffers[step.from] + step.value;
+		worker->common_value =
+			worker->common_value * 31 + lane->model.buffers[step.from] + step.value;
 		lane->model.logs[step.log] = lane->model.logs[step.log] * 31 + worker->common_value;
 	} else {
 		order_model_step(&lane->model, &step);
@@ -140,13 +153,14 @@ static void *work(void *argument)
 	for (uint32_t i = 0; i < GPUS && worker->failed == SYCL_SUCCESS; i++)
 		worker->failed = sycl_queue_wait(worker->lanes[i].queue);
 	if (worker->failed != SYCL_SUCCESS)
-		(void)snprintf(worker->text, sizeof(worker->text), "%s", sycl_get_last_error_text());
+		(void)snprintf(worker->text, sizeof(worker->text), "%s",
+			       sycl_get_last_error_text());
 	return NULL;
 }
 
 static void worker_begin(struct worker *worker, const struct order *order, unsigned seed)
 {
-	*worker = (struct worker){ .order = order, .seed = seed };
+	*worker = (struct worker){.order = order, .seed = seed};
 	for (uint32_t i = 0; i < GPUS; i++) {
 		struct lane *lane = &worker->lanes[i];
 		lane->queue = order_queue(order, i, true);
@@ -161,7 +175,8 @@ static void worker_begin(struct worker *worker, const struct order *order, unsig
 
 static void worker_end(struct worker *worker)
 {
-	cr_assert_eq(worker->failed, SYCL_SUCCESS, "%s: %s", sycl_result_name(worker->failed), worker->text);
+	cr_assert_eq(worker->failed, SYCL_SUCCESS, "%s: %s", sycl_result_name(worker->failed),
+		     worker->text);
 	order_expect(worker->common, worker->common_value);
 	MUST(sycl_buffer_release(worker->common));
 	for (uint32_t i = 0; i < GPUS; i++) {
@@ -195,7 +210,8 @@ static void work_on_both(uint32_t threads)
 	order_end(&order);
 }
 
-/* A context that were not the right one would make the driver refuse the call, or write where the model does not. */
+/* A context that were not the right one would make the driver refuse the call, or write where the
+ * model does not. */
 Test(gpu_order, F4_one_thread_in_turns_on_two_gpus)
 {
 	work_on_both(1);

@@ -1,12 +1,14 @@
 /*
- * Launches that begin before the one before them is over (R5), through the client: the second of a pair sets a word before it waits; the
- * first looks for it, so often and no more. Whatever ran beside what, the second has read what the first wrote last.
+ * Launches that begin before the one before them is over (R5), through the client: the second of a
+ * pair sets a word before it waits; the first looks for it, so often and no more. Whatever ran
+ * beside what, the second has read what the first wrote last.
  */
 #include "order_fixture.h"
 
 enum { COMPUTE_MAJOR = 75, PAIRS = 40, WORDS = 4 };
 
-/* words: 0 set by the second before it waits; 1 what the first saw of it; 2 written last by the first; 3 what the second read. */
+/* words: 0 set by the second before it waits; 1 what the first saw of it; 2 written last by the
+ * first; 3 what the second read. */
 static const char pair_source[] =
 	"SYCL_KERNEL void first(SYCL_GLOBAL(uint) x, uint looks) {\n"
 	"  uint seen = 0;\n"

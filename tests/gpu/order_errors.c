@@ -18,7 +18,7 @@ Test(gpu_order, H10_H11_R2_commands_have_native_events_when_asked_and_can_be_wai
 {
 	enum { EVENTS = 20 };
 	struct order order;
-	struct order_model model = { 0 };
+	struct order_model model = {0};
 	sycl_buffer buffers[2];
 	sycl_event events[EVENTS];
 	unsigned seed = 3;
@@ -29,7 +29,8 @@ Test(gpu_order, H10_H11_R2_commands_have_native_events_when_asked_and_can_be_wai
 	for (uint32_t i = 0; i < 2; i++)
 		buffers[i] = order_buffer(&order, queue);
 	for (uint32_t i = 0; i < EVENTS; i++) {
-		const struct order_step step = { .to = i % 2, .from = (i + 1) % 2, .value = order_random_step(&seed).value };
+		const struct order_step step = {
+			.to = i % 2, .from = (i + 1) % 2, .value = order_random_step(&seed).value};
 		/* Every other group's event is not asked for. */
 		order_submit(queue, chain, buffers, &log, &step, NULL, NULL);
 		order_model_step(&model, &step);
@@ -65,13 +66,15 @@ static struct sycl_error_detail last_error(void)
 
 static void expect_out_of_memory(sycl_result result)
 {
-	cr_assert_eq(result, SYCL_ERROR_MEMORY_ALLOCATION, "%s: %s", sycl_result_name(result), sycl_get_last_error_text());
+	cr_assert_eq(result, SYCL_ERROR_MEMORY_ALLOCATION, "%s: %s", sycl_result_name(result),
+		     sycl_get_last_error_text());
 	const struct sycl_error_detail detail = last_error();
 	cr_assert_eq(detail.native_code, OUT_OF_MEMORY, "%d: %s", detail.native_code, detail.text);
 	cr_assert_eq(detail.backend, (uint32_t)SYCL_BACKEND_KIND_CUDA);
 }
 
-/* All of the device is kept for kernels, so nothing can be had, however large it is and whoever else uses it. */
+/* All of the device is kept for kernels, so nothing can be had, however large it is and whoever
+ * else uses it. */
 Test(gpu_order, I11_memory_that_cannot_be_had_carries_the_drivers_code)
 {
 	struct order order;
@@ -104,12 +107,13 @@ Test(gpu_order, I11_a_source_that_the_driver_refuses_carries_its_code)
 	sycl_kernel_bundle bundle = NULL;
 	order_begin(&order, "", 1);
 	sycl_queue queue = order_queue(&order, 0, true);
-	cr_assert_eq(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, source, NULL, &bundle), SYCL_ERROR_BUILD, "%s",
-		     sycl_get_last_error_text());
+	cr_assert_eq(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, source, NULL, &bundle),
+		     SYCL_ERROR_BUILD, "%s", sycl_get_last_error_text());
 	cr_assert_neq(last_error().native_code, 0);
 	cr_assert_eq(last_error().backend, (uint32_t)SYCL_BACKEND_KIND_CUDA);
 	/* An option for PTX the library refuses. */
-	cr_assert_eq(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, source, "-O3", &bundle), SYCL_ERROR_INVALID);
+	cr_assert_eq(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, source, "-O3", &bundle),
+		     SYCL_ERROR_INVALID);
 	cr_assert_eq(last_error().native_code, 0);
 	MUST(sycl_queue_release(queue));
 	order_end(&order);

@@ -11,8 +11,8 @@
 
 /*
  * chain: order_fixture.h.
- * meet (words, seen, place, wanted, looks): counts itself in, waits until `wanted` have, and leaves what it saw. Who has
- * waited in vain says so in the second word, and nobody waits any longer.
+ * meet (words, seen, place, wanted, looks): counts itself in, waits until `wanted` have, and leaves
+ * what it saw. Who has waited in vain says so in the second word, and nobody waits any longer.
  * crowd (words, looks): how many run now, the most that ever did, how many have.
  */
 static const char ptx[] =
@@ -50,7 +50,8 @@ const char *order_library(void)
 	return getenv("SYCLD_TEST_CUDA_LIBRARY");
 }
 
-/* Ends with the process; this process alone has it. Those who begin share it; who must be alone does not. */
+/* Ends with the process; this process alone has it. Those who begin share it; who must be alone
+ * does not. */
 static void take_turn(int how)
 {
 	static int lock = -1;
@@ -73,9 +74,11 @@ static void find_devices(struct order *order)
 	MUST(sycl_platform_get_platforms(order->connection, 32, all, &count));
 	cr_assert_leq(count, 32u);
 	for (uint32_t i = 0; i < count; i++) {
-		MUST(sycl_platform_get_info(all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend, NULL));
+		MUST(sycl_platform_get_info(all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend),
+					    &backend, NULL));
 		if (backend == SYCL_BACKEND_KIND_CUDA)
-			MUST(sycl_platform_get_devices(all[i], SYCL_DEVICE_TYPE_GPU, ORDER_DEVICES_MAX, order->devices,
+			MUST(sycl_platform_get_devices(all[i], SYCL_DEVICE_TYPE_GPU,
+						       ORDER_DEVICES_MAX, order->devices,
 						       &order->device_count));
 		MUST(sycl_platform_release(all[i]));
 	}
@@ -87,9 +90,10 @@ void order_begin(struct order *order, const char *options, uint32_t devices)
 {
 	char words[4096];
 	const char *library = order_library();
-	*order = (struct order){ .connection = NULL };
+	*order = (struct order){.connection = NULL};
 	take_turn(LOCK_SH);
-	(void)snprintf(words, sizeof(words), "%s%s%s", options, library ? " cuda:library=" : "", library ? library : "");
+	(void)snprintf(words, sizeof(words), "%s%s%s", options, library ? " cuda:library=" : "",
+		       library ? library : "");
 	cr_assert_eq(setenv("SYCLD_BACKEND_OPTIONS", words, 1), 0);
 	cr_assert_eq(setenv("XDG_CACHE_HOME", TEST_CACHE, 1), 0);
 	MUST(sycl_platform_open("embedded:", &order->connection));
@@ -144,8 +148,10 @@ sycl_buffer order_buffer(const struct order *order, sycl_queue queue)
 {
 	const uint32_t zero = 0;
 	sycl_buffer buffer = NULL;
-	MUST(sycl_buffer_create(order->connection, NULL, ORDER_ITEMS * sizeof(zero), SYCL_HOST_NONE, &buffer));
-	MUST(sycl_queue_fill(queue, buffer, 0, ORDER_ITEMS * sizeof(zero), &zero, sizeof(zero), NULL));
+	MUST(sycl_buffer_create(order->connection, NULL, ORDER_ITEMS * sizeof(zero), SYCL_HOST_NONE,
+				&buffer));
+	MUST(sycl_queue_fill(queue, buffer, 0, ORDER_ITEMS * sizeof(zero), &zero, sizeof(zero),
+			     NULL));
 	return buffer;
 }
 
@@ -165,8 +171,9 @@ void order_fetch(sycl_queue queue, void *to, const void *from, uint64_t size_byt
 	MUST(sycl_queue_wait(queue));
 }
 
-void order_submit(sycl_queue queue, sycl_kernel chain, const sycl_buffer *buffers, uint32_t *const *logs,
-		  const struct order_step *step, sycl_event after, sycl_event *event_out)
+void order_submit(sycl_queue queue, sycl_kernel chain, const sycl_buffer *buffers,
+		  uint32_t *const *logs, const struct order_step *step, sycl_event after,
+		  sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -191,10 +198,10 @@ struct order_step order_random_step(unsigned *seed)
 {
 	uint32_t to = (uint32_t)rand_r(seed) % ORDER_BUFFERS;
 	uint32_t further = 1 + (uint32_t)rand_r(seed) % (ORDER_BUFFERS - 1);
-	return (struct order_step){ .to = to,
-				    .from = (to + further) % ORDER_BUFFERS,
-				    .log = (uint32_t)rand_r(seed) % ORDER_LOGS,
-				    .value = (uint32_t)rand_r(seed) };
+	return (struct order_step){.to = to,
+				   .from = (to + further) % ORDER_BUFFERS,
+				   .log = (uint32_t)rand_r(seed) % ORDER_LOGS,
+				   .value = (uint32_t)rand_r(seed)};
 }
 
 void order_expect(sycl_buffer buffer, uint32_t value)
@@ -214,5 +221,6 @@ void order_expect_log(sycl_queue queue, const uint32_t *log, uint32_t value)
 	uint32_t words[ORDER_ITEMS];
 	order_fetch(queue, words, log, sizeof(words));
 	for (uint32_t i = 0; i < ORDER_ITEMS; i++)
-		cr_assert_eq(words[i], value, "word %u of the log is %u, not %u", i, words[i], value);
+		cr_assert_eq(words[i], value, "word %u of the log is %u, not %u", i, words[i],
+			     value);
 }

@@ -1,4 +1,5 @@
-/* The embedded engine on this machine's GPUs, or on the double of their driver that SYCLD_TEST_CUDA_LIBRARY names. */
+/* The embedded engine on this machine's GPUs, or on the double of their driver that
+ * SYCLD_TEST_CUDA_LIBRARY names. */
 #ifndef SYCL_TESTS_GPU_ORDER_FIXTURE_H
 #define SYCL_TESTS_GPU_ORDER_FIXTURE_H
 
@@ -8,11 +9,13 @@
 
 enum { ORDER_DEVICES_MAX = 16, ORDER_ITEMS = 64, ORDER_BUFFERS = 5, ORDER_LOGS = 3 };
 
-/* How long kernels wait for each other before they give up, in looks at memory: seconds on a GPU. */
+/* How long kernels wait for each other before they give up, in looks at memory: seconds on a GPU.
+ */
 #define ORDER_LOOKS (1u << 24)
 
-#define MUST(call) \
-	cr_assert_eq((call), SYCL_SUCCESS, "%s: %s\n%s", #call, sycl_get_last_error_text(), sycl_get_build_log())
+#define MUST(call)                                                                                 \
+	cr_assert_eq((call), SYCL_SUCCESS, "%s: %s\n%s", #call, sycl_get_last_error_text(),        \
+		     sycl_get_build_log())
 
 struct order {
 	sycl_platform connection;
@@ -22,12 +25,13 @@ struct order {
 };
 
 /*
- * Opens the engine with these options of the CUDA backend ("cuda:lanes=4", separated by blanks; "": none), and a context of
- * the first `devices` GPUs. Skips the test where there are fewer.
+ * Opens the engine with these options of the CUDA backend ("cuda:lanes=4", separated by blanks; "":
+ * none), and a context of the first `devices` GPUs. Skips the test where there are fewer.
  */
 void order_begin(struct order *order, const char *options, uint32_t devices);
 void order_end(struct order *order);
-/* Instead of being one of several processes at a time (--jobs): call it first; others wait in order_begin until this one ends. */
+/* Instead of being one of several processes at a time (--jobs): call it first; others wait in
+ * order_begin until this one ends. */
 void order_alone(void);
 /* The double's library; NULL: a real driver. */
 const char *order_library(void);
@@ -45,14 +49,16 @@ void *order_memory(sycl_queue queue, uint64_t size_bytes);
 void order_fetch(sycl_queue queue, void *to, const void *from, uint64_t size_bytes);
 
 /*
- * Of item i: to[i] = to[i] * 31 + from[i] + value; log[i] = log[i] * 31 + to[i]. Kernel "chain". The log is USM, by which
- * nothing is ordered. `after` (NULL: nothing) is awaited; event_out may be NULL.
+ * Of item i: to[i] = to[i] * 31 + from[i] + value; log[i] = log[i] * 31 + to[i]. Kernel "chain".
+ * The log is USM, by which nothing is ordered. `after` (NULL: nothing) is awaited; event_out may be
+ * NULL.
  */
 struct order_step {
 	uint32_t to, from, log, value;
 };
-void order_submit(sycl_queue queue, sycl_kernel chain, const sycl_buffer *buffers, uint32_t *const *logs,
-		  const struct order_step *step, sycl_event after, sycl_event *event_out);
+void order_submit(sycl_queue queue, sycl_kernel chain, const sycl_buffer *buffers,
+		  uint32_t *const *logs, const struct order_step *step, sycl_event after,
+		  sycl_event *event_out);
 
 /* What the steps so far make of words that were 0: all items are alike. */
 struct order_model {

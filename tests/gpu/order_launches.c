@@ -1,4 +1,5 @@
-/* Launches that need more of the device than a grid, and programs that nvcc made: through the client. */
+/* Launches that need more of the device than a grid, and programs that nvcc made: through the
+ * client. */
 #include "order_fixture.h"
 
 enum {
@@ -8,14 +9,14 @@ enum {
 	CLUSTER_LAUNCH = 120,
 	LAUNCH_TOO_LARGE = 720, /* CUresult */
 	THREADS = 256,
-	CLUSTERS = 8, /* of each size */
+	CLUSTERS = 8,    /* of each size */
 	CROWD = 12 * 32, /* items */
 	FATBIN_VALUE = 7
 };
 
 /*
- * meet_all (words, groups, looks): a barrier of the whole grid made by hand. Each group counts itself in, waits until all
- * have, and adds what it saw.
+ * meet_all (words, groups, looks): a barrier of the whole grid made by hand. Each group counts
+ * itself in, waits until all have, and adds what it saw.
  */
 static const char barrier_ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"
@@ -31,8 +32,9 @@ static const char barrier_ptx[] =
 	"done:\n\tret;\n}\n";
 
 /*
- * neighbours (out): each group puts its number into its own shared memory; out[group] = 256 * groups of the cluster + what
- * the next group of the cluster has there, the first one's for the last.
+ * neighbours (out): each group puts its number into its own shared memory; out[group] = 256 *
+ * groups of the cluster + what the next group of the cluster has there, the first one's for the
+ * last.
  */
 static const char cluster_ptx[] =
 	".version 7.8\n.target sm_90\n.address_size 64\n"
@@ -59,7 +61,8 @@ static sycl_kernel make_kernel(sycl_queue queue, const char *source, const char 
 	return kernel;
 }
 
-static sycl_event submit_meet_all(sycl_queue queue, sycl_kernel meet_all, uint32_t *words, uint32_t groups)
+static sycl_event submit_meet_all(sycl_queue queue, sycl_kernel meet_all, uint32_t *words,
+				  uint32_t groups)
 {
 	const uint32_t looks = ORDER_LOOKS;
 	sycl_handler handler = NULL;
@@ -69,14 +72,15 @@ static sycl_event submit_meet_all(sycl_queue queue, sycl_kernel meet_all, uint32
 	MUST(sycl_handler_set_usm(handler, 0, words));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(groups), &groups));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(looks), &looks));
-	MUST(sycl_handler_parallel_for_nd(handler, meet_all, sycl_range1((uint64_t)groups * THREADS), sycl_range1(THREADS)));
+	MUST(sycl_handler_parallel_for_nd(
+		handler, meet_all, sycl_range1((uint64_t)groups * THREADS), sycl_range1(THREADS)));
 	MUST(sycl_handler_submit(handler, &event));
 	return event;
 }
 
 static void expect_all_met(sycl_queue queue, sycl_kernel meet_all, uint32_t groups)
 {
-	uint32_t got[2] = { 0 };
+	uint32_t got[2] = {0};
 	uint32_t *words = order_memory(queue, sizeof(got));
 	sycl_event event = submit_meet_all(queue, meet_all, words, groups);
 	MUST(sycl_event_wait(event));
@@ -92,11 +96,13 @@ static void expect_answer(sycl_queue queue, sycl_result (*ask)(sycl_handler hand
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	cr_assert_eq(ask(handler), has ? SYCL_SUCCESS : SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s", sycl_get_last_error_text());
+	cr_assert_eq(ask(handler), has ? SYCL_SUCCESS : SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s",
+		     sycl_get_last_error_text());
 	MUST(sycl_handler_discard(handler));
 }
 
-/* As many groups as the device holds await each other; one more is refused, with the driver's code. */
+/* As many groups as the device holds await each other; one more is refused, with the driver's code.
+ */
 static void expect_all_that_fit(sycl_queue queue)
 {
 	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
@@ -107,10 +113,12 @@ static void expect_all_that_fit(sycl_queue queue)
 	cr_assert_gt(occupancy.max_cooperative_groups, 1u);
 	expect_all_met(queue, meet_all, 2);
 	expect_all_met(queue, meet_all, occupancy.max_cooperative_groups);
-	sycl_event event = submit_meet_all(queue, meet_all, words, occupancy.max_cooperative_groups + 1);
+	sycl_event event =
+		submit_meet_all(queue, meet_all, words, occupancy.max_cooperative_groups + 1);
 	cr_assert_eq(sycl_event_wait(event), SYCL_ERROR_ND_RANGE, "%s", sycl_get_last_error_text());
 	MUST(sycl_get_last_error(&detail));
-	cr_assert_eq(detail.native_code, LAUNCH_TOO_LARGE, "%d: %s", detail.native_code, detail.text);
+	cr_assert_eq(detail.native_code, LAUNCH_TOO_LARGE, "%d: %s", detail.native_code,
+		     detail.text);
 	MUST(sycl_event_release(event));
 	MUST(sycl_free(queue, words));
 	MUST(sycl_kernel_release(meet_all));
@@ -134,13 +142,15 @@ static sycl_result ask_for_clusters(sycl_handler handler)
 	return sycl_handler_set_cluster_size(handler, sycl_range1(2));
 }
 
-static sycl_result submit_clusters(sycl_queue queue, sycl_kernel kernel, sycl_buffer out, uint32_t groups, uint32_t size)
+static sycl_result submit_clusters(sycl_queue queue, sycl_kernel kernel, sycl_buffer out,
+				   uint32_t groups, uint32_t size)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_cluster_size(handler, sycl_range1(size)));
 	MUST(sycl_handler_set_accessor(handler, 0, out, SYCL_ACCESS_WRITE));
-	MUST(sycl_handler_parallel_for_nd(handler, kernel, sycl_range1((uint64_t)groups * 32), sycl_range1(32)));
+	MUST(sycl_handler_parallel_for_nd(handler, kernel, sycl_range1((uint64_t)groups * 32),
+					  sycl_range1(32)));
 	return sycl_handler_submit(handler, NULL);
 }
 
@@ -153,13 +163,15 @@ static void expect_neighbours(sycl_buffer out, uint32_t size)
 	const uint32_t *words = pointer;
 	for (uint32_t i = 0; i < size * CLUSTERS; i++) {
 		uint32_t next = i / size * size + (i + 1) % size;
-		cr_assert_eq(words[i], size * 256 + next, "clusters of %u: group %u has read %u", size, i, words[i]);
+		cr_assert_eq(words[i], size * 256 + next, "clusters of %u: group %u has read %u",
+			     size, i, words[i]);
 	}
 	MUST(sycl_host_accessor_release(accessor));
 }
 
 /* 12 groups of 32 in clusters of `size`, each item of which counts itself. */
-static sycl_result submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint32_t *words, uint32_t size)
+static sycl_result submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint32_t *words,
+				uint32_t size)
 {
 	const uint32_t looks = 1;
 	sycl_handler handler = NULL;
@@ -175,11 +187,12 @@ static sycl_result submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint3
 static void expect_clusters(sycl_queue queue)
 {
 	sycl_kernel crowd = order_kernel(queue, "crowd");
-	uint32_t got[3] = { 0 };
+	uint32_t got[3] = {0};
 	uint32_t *words = order_memory(queue, sizeof(got));
 	sycl_handler handler = NULL;
 	MUST(submit_crowd(queue, crowd, words, 4));
-	cr_assert_eq(submit_crowd(queue, crowd, words, 5), SYCL_ERROR_ND_RANGE, "%s", sycl_get_last_error_text());
+	cr_assert_eq(submit_crowd(queue, crowd, words, 5), SYCL_ERROR_ND_RANGE, "%s",
+		     sycl_get_last_error_text());
 	order_fetch(queue, got, words, sizeof(got));
 	cr_assert_eq(got[2], (uint32_t)CROWD);
 	MUST(sycl_handler_begin(queue, &handler));
@@ -216,7 +229,8 @@ Test(gpu_order, E8_the_groups_of_a_cluster_reach_each_others_local_memory)
 	}
 	sycl_queue queue = order_queue(&order, 0, true);
 	sycl_kernel neighbours = make_kernel(queue, cluster_ptx, "neighbours");
-	MUST(sycl_buffer_create(order.connection, NULL, sizeof(uint32_t) * 8 * CLUSTERS, SYCL_HOST_NONE, &out));
+	MUST(sycl_buffer_create(order.connection, NULL, sizeof(uint32_t) * 8 * CLUSTERS,
+				SYCL_HOST_NONE, &out));
 	for (uint32_t size = 1; size <= 8; size *= 2) {
 		MUST(submit_clusters(queue, neighbours, out, size * CLUSTERS, size));
 		expect_neighbours(out, size);
@@ -251,7 +265,8 @@ static size_t fatbin(const unsigned char **bytes_out)
 #endif
 }
 
-/* It has machine code for some devices, and PTX for all: a driver takes the former where it fits. */
+/* It has machine code for some devices, and PTX for all: a driver takes the former where it fits.
+ */
 static void expect_made_for(uint32_t architecture)
 {
 	if (order_library())
@@ -262,7 +277,8 @@ static void expect_made_for(uint32_t architecture)
 		cr_assert_geq(architecture, 80u);
 }
 
-static void run_fatbin_kernel(sycl_queue queue, sycl_kernel_bundle bundle, const char *name, uint32_t *out, uint32_t items)
+static void run_fatbin_kernel(sycl_queue queue, sycl_kernel_bundle bundle, const char *name,
+			      uint32_t *out, uint32_t items)
 {
 	const uint32_t value = FATBIN_VALUE;
 	sycl_handler handler = NULL;
@@ -281,7 +297,7 @@ Test(gpu_order, E15_a_fatbin_is_a_program)
 	struct order order;
 	const unsigned char *bytes = NULL;
 	sycl_kernel_bundle bundle = NULL, broken = NULL;
-	uint32_t got[THREADS + 1] = { 0 };
+	uint32_t got[THREADS + 1] = {0};
 	const size_t count = fatbin(&bytes);
 	if (count == 0)
 		cr_skip_test("there was no nvcc where this was built");
@@ -300,14 +316,16 @@ Test(gpu_order, E15_a_fatbin_is_a_program)
 		cr_assert_eq(got[i], i * i + FATBIN_VALUE, "word %u is %u", i, got[i]);
 	expect_made_for(got[THREADS] - FATBIN_VALUE);
 	/* Half of it is none. */
-	cr_assert_eq(sycl_kernel_bundle_from_binary(queue, bytes, count / 2, &broken), SYCL_ERROR_BUILD);
+	cr_assert_eq(sycl_kernel_bundle_from_binary(queue, bytes, count / 2, &broken),
+		     SYCL_ERROR_BUILD);
 	MUST(sycl_free(queue, words));
 	MUST(sycl_kernel_bundle_release(bundle));
 	MUST(sycl_queue_release(queue));
 	order_end(&order);
 }
 
-/* Each call has 64 words of its own, which the compiler cannot do without: 200 calls need more than the usual kilobyte. */
+/* Each call has 64 words of its own, which the compiler cannot do without: 200 calls need more than
+ * the usual kilobyte. */
 static const char deep_source[] =
 	"__device__ __noinline__ unsigned deeper(unsigned depth, volatile unsigned *out)\n{\n"
 	"\tvolatile unsigned words[64];\n\tfor (unsigned i = 0; i < 64; i++) words[i] = depth + i;\n"
@@ -315,7 +333,8 @@ static const char deep_source[] =
 	"\treturn below + words[depth % 64] - depth % 64;\n}\n"
 	"extern \"C\" __global__ void deep(unsigned *out, unsigned depth) { out[0] = deeper(depth, out); }\n";
 
-/* The stack of a kernel's threads is what the configuration says (stack_bytes). What too small a one does is F12's. */
+/* The stack of a kernel's threads is what the configuration says (stack_bytes). What too small a
+ * one does is F12's. */
 Test(gpu_order, F12_a_larger_stack_takes_a_deeper_recursion)
 {
 	const uint32_t depth = 200;
@@ -328,7 +347,8 @@ Test(gpu_order, F12_a_larger_stack_takes_a_deeper_recursion)
 		cr_skip_test("the double runs no machine code");
 	order_begin(&order, "cuda:stack_bytes=131072", 1);
 	sycl_queue queue = order_queue(&order, 0, true);
-	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_CUDA_CPP, deep_source, NULL, &bundle));
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_CUDA_CPP, deep_source, NULL,
+					    &bundle));
 	MUST(sycl_kernel_create(bundle, "deep", &kernel));
 	uint32_t *out = order_memory(queue, ORDER_ITEMS * sizeof(uint32_t));
 	MUST(sycl_handler_begin(queue, &handler));

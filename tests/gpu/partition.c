@@ -1,6 +1,7 @@
 /*
- * Multiprocessors set apart for the latency class (daemon/backends/cuda/lane/partition.h), as kernels see them that tell on which they run:
- * two sessions of one service, on a GPU or on the double of its driver that SYCLD_TEST_CUDA_LIBRARY names.
+ * Multiprocessors set apart for the latency class (daemon/backends/cuda/lane/partition.h), as
+ * kernels see them that tell on which they run: two sessions of one service, on a GPU or on the
+ * double of its driver that SYCLD_TEST_CUDA_LIBRARY names.
  */
 #include "private_service.h"
 
@@ -22,18 +23,21 @@ enum {
 	ROUNDS = 6
 };
 
-#define MUST(call)                                                                                                     \
-	cr_assert_eq((call), SYCL_SUCCESS, "%s: %s\n%s", #call, sycl_get_last_error_text(), sycl_get_build_log())
+#define MUST(call)                                                                                 \
+	cr_assert_eq((call), SYCL_SUCCESS, "%s: %s\n%s", #call, sycl_get_last_error_text(),        \
+		     sycl_get_build_log())
 
-/* where (seen, looks): seen[number of the multiprocessor] = 1; stays for so many looks at memory, so that a grid fills all that it may. */
-static const char where_ptx[] = ".version 7.8\n.target sm_75\n.address_size 64\n"
-				".visible .entry where(.param .u64 .ptr .global .align 4 seen, .param .u32 looks)\n{\n"
-				"\t.reg .b32 %r<5>;\n\t.reg .b64 %p<3>;\n\t.reg .pred %q;\n"
-				"\tld.param.u64 %p1, [seen]; cvta.to.global.u64 %p1, %p1; ld.param.u32 %r2, [looks];\n"
-				"\tmov.u32 %r1, %smid; mul.wide.u32 %p2, %r1, 4; add.u64 %p2, %p1, %p2;\n"
-				"\tmov.u32 %r3, 1; st.volatile.global.u32 [%p2], %r3;\n"
-				"look:\n\tld.volatile.global.u32 %r4, [%p2]; sub.u32 %r2, %r2, 1; setp.ne.u32 %q, %r2, "
-				"0; @%q bra look;\n\tret;\n}\n";
+/* where (seen, looks): seen[number of the multiprocessor] = 1; stays for so many looks at memory,
+ * so that a grid fills all that it may. */
+static const char where_ptx[] =
+	".version 7.8\n.target sm_75\n.address_size 64\n"
+	".visible .entry where(.param .u64 .ptr .global .align 4 seen, .param .u32 looks)\n{\n"
+	"\t.reg .b32 %r<5>;\n\t.reg .b64 %p<3>;\n\t.reg .pred %q;\n"
+	"\tld.param.u64 %p1, [seen]; cvta.to.global.u64 %p1, %p1; ld.param.u32 %r2, [looks];\n"
+	"\tmov.u32 %r1, %smid; mul.wide.u32 %p2, %r1, 4; add.u64 %p2, %p1, %p2;\n"
+	"\tmov.u32 %r3, 1; st.volatile.global.u32 [%p2], %r3;\n"
+	"look:\n\tld.volatile.global.u32 %r4, [%p2]; sub.u32 %r2, %r2, 1; setp.ne.u32 %q, %r2, "
+	"0; @%q bra look;\n\tret;\n}\n";
 
 /* One session. */
 struct side {
@@ -58,7 +62,8 @@ static struct private_service *start(const char *option)
 	struct private_service *service = NULL;
 	cr_assert_eq(build_path("tests", "cache", cache, sizeof(cache)), 0);
 	const char *options[] = {"--cache-dir", cache, NULL};
-	(void)snprintf(configuration, sizeof(configuration), "[service]\nstandby = no\n[cuda]\n%s\n%s%s\n", option,
+	(void)snprintf(configuration, sizeof(configuration),
+		       "[service]\nstandby = no\n[cuda]\n%s\n%s%s\n", option,
 		       library() ? "library = " : "", library() ? library() : "");
 	cr_assert_eq(private_service_start(configuration, options, &service), 0);
 	return service;
@@ -72,15 +77,18 @@ static sycl_device find_device(sycl_platform connection)
 	uint32_t count = 0, found = 0, backend = 0;
 	MUST(sycl_platform_get_platforms(connection, 32, platforms, &count));
 	for (uint32_t i = 0; i < count && i < 32; i++) {
-		MUST(sycl_platform_get_info(platforms[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend, NULL));
+		MUST(sycl_platform_get_info(platforms[i], SYCL_PLATFORM_INFO_BACKEND,
+					    sizeof(backend), &backend, NULL));
 		if (backend == SYCL_BACKEND_KIND_CUDA && !device)
-			MUST(sycl_platform_get_devices(platforms[i], SYCL_DEVICE_TYPE_GPU, 1, &device, &found));
+			MUST(sycl_platform_get_devices(platforms[i], SYCL_DEVICE_TYPE_GPU, 1,
+						       &device, &found));
 		MUST(sycl_platform_release(platforms[i]));
 	}
 	return device;
 }
 
-static void side_open(struct side *side, const struct private_service *service, sycl_session_class class)
+static void side_open(struct side *side, const struct private_service *service,
+		      sycl_session_class class)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	struct sycl_queue_options ordered = SYCL_QUEUE_OPTIONS_INIT;
@@ -92,11 +100,12 @@ static void side_open(struct side *side, const struct private_service *service, 
 	side->device = find_device(side->connection);
 	if (!side->device)
 		cr_skip_test("no GPU with a CUDA driver");
-	MUST(sycl_device_get_info(side->device, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS, sizeof(side->all), &side->all,
-				  NULL));
+	MUST(sycl_device_get_info(side->device, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS,
+				  sizeof(side->all), &side->all, NULL));
 	MUST(sycl_context_create(1, &side->device, &side->context));
 	MUST(sycl_queue_create(side->context, side->device, &ordered, &side->queue));
-	MUST(sycl_kernel_bundle_from_source(side->queue, SYCL_SOURCE_PTX, where_ptx, NULL, &bundle));
+	MUST(sycl_kernel_bundle_from_source(side->queue, SYCL_SOURCE_PTX, where_ptx, NULL,
+					    &bundle));
 	MUST(sycl_kernel_create(bundle, "where", &side->where));
 	MUST(sycl_kernel_bundle_release(bundle));
 	MUST(sycl_buffer_create(side->connection, NULL, BYTES, SYCL_HOST_NONE, &side->seen));
@@ -141,8 +150,9 @@ static void launch(struct side *side)
 	MUST(sycl_handler_begin(side->queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, side->seen, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(looks), &looks));
-	MUST(sycl_handler_parallel_for_nd(
-		handler, side->where, sycl_range1((uint64_t)side->all * GROUPS_EACH * THREADS), sycl_range1(THREADS)));
+	MUST(sycl_handler_parallel_for_nd(handler, side->where,
+					  sycl_range1((uint64_t)side->all * GROUPS_EACH * THREADS),
+					  sycl_range1(THREADS)));
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
@@ -180,21 +190,24 @@ static uint32_t spread_graph(struct side *side, sycl_executable_graph executable
 static json_int_t units_told(const struct private_service *service)
 {
 	json_t *status = private_service_status(service);
-	json_t *units = json_object_get(json_array_get(json_object_get(status, "tenants"), 0), "latency_units");
+	json_t *units = json_object_get(json_array_get(json_object_get(status, "tenants"), 0),
+					"latency_units");
 	cr_assert(json_is_integer(units));
 	json_int_t number = json_integer_value(units);
 	json_decref(status);
 	return number;
 }
 
-/* The latency session's kernels run on few multiprocessors, the others' on all but these: single ones, rows of them, and graphs. */
+/* The latency session's kernels run on few multiprocessors, the others' on all but these: single
+ * ones, rows of them, and graphs. */
 Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor)
 {
 	struct private_service *service = start("latency_multiprocessors = 16");
 	struct side quick, other;
 	side_open(&other, service, SYCL_SESSION_CLASS_BEST_EFFORT);
 	sycl_executable_graph graph = record(&other);
-	cr_assert_eq(spread(&other, 1), other.all, "without a latency session a grid fills the device");
+	cr_assert_eq(spread(&other, 1), other.all,
+		     "without a latency session a grid fills the device");
 	cr_assert_eq(spread_graph(&other, graph), other.all);
 	cr_assert_eq(units_told(service), 0);
 	side_open(&quick, service, SYCL_SESSION_CLASS_LATENCY);

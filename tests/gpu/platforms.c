@@ -1,4 +1,5 @@
-/* CUDA as one of a service's platforms: what is listed, what is told of it, and its work beside the other backends'. */
+/* CUDA as one of a service's platforms: what is listed, what is told of it, and its work beside the
+ * other backends'. */
 #include "platforms_fixture.h"
 
 #include "gpu_driver.h"
@@ -42,19 +43,20 @@ Test(gpu_platforms, A5_A6_one_platform_with_every_device)
 	platforms_begin(&platforms, 1);
 	driver_open(&driver);
 	cr_assert_eq(driver.functions.device_count(&count), 0);
-	cr_assert_eq(platforms.device_count, (uint32_t)count, "%u devices, the driver has %d", platforms.device_count,
-		     count);
+	cr_assert_eq(platforms.device_count, (uint32_t)count, "%u devices, the driver has %d",
+		     platforms.device_count, count);
 	for (uint32_t i = 0; i < platforms.count; i++) {
 		uint32_t backend = 0;
-		MUST(sycl_platform_get_info(platforms.all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend,
-					    NULL));
+		MUST(sycl_platform_get_info(platforms.all[i], SYCL_PLATFORM_INFO_BACKEND,
+					    sizeof(backend), &backend, NULL));
 		cuda_platforms += backend == SYCL_BACKEND_KIND_CUDA;
 	}
 	cr_assert_eq(cuda_platforms, 1u);
 	for (int i = 0; i < count; i++) {
-		uint8_t told[16] = { 0 }, wanted[16] = { 1 };
+		uint8_t told[16] = {0}, wanted[16] = {1};
 		cr_assert_eq(driver.uuid(wanted, i), 0);
-		MUST(sycl_device_get_info(platforms.devices[i], SYCL_DEVICE_INFO_UUID, sizeof(told), told, NULL));
+		MUST(sycl_device_get_info(platforms.devices[i], SYCL_DEVICE_INFO_UUID, sizeof(told),
+					  told, NULL));
 		cr_expect_eq(memcmp(told, wanted, sizeof(told)), 0, "device %d is another", i);
 	}
 	platforms_end(&platforms);
@@ -83,14 +85,14 @@ Test(gpu_platforms, A15_every_query_is_answered)
 	struct platforms platforms;
 	static char answer[65536];
 	platforms_begin(&platforms, 1);
-	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_USM_SHARED_MIGRATES;
-	     info++)
-		cr_expect_eq(sycl_device_get_info(platforms.devices[0], (sycl_device_info)info, sizeof(answer), answer,
-						  NULL), SYCL_SUCCESS, "device query %d: %s", info,
-			     sycl_get_last_error_text());
+	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_USM_SHARED_MIGRATES; info++)
+		cr_expect_eq(sycl_device_get_info(platforms.devices[0], (sycl_device_info)info,
+						  sizeof(answer), answer, NULL),
+			     SYCL_SUCCESS, "device query %d: %s", info, sycl_get_last_error_text());
 	for (int info = SYCL_PLATFORM_INFO_NAME; info <= SYCL_PLATFORM_INFO_ENDPOINT; info++)
-		cr_expect_eq(sycl_platform_get_info(platforms.cuda, (sycl_platform_info)info, sizeof(answer), answer,
-						    NULL), SYCL_SUCCESS, "platform query %d: %s", info,
+		cr_expect_eq(sycl_platform_get_info(platforms.cuda, (sycl_platform_info)info,
+						    sizeof(answer), answer, NULL),
+			     SYCL_SUCCESS, "platform query %d: %s", info,
 			     sycl_get_last_error_text());
 	platforms_end(&platforms);
 }
@@ -102,7 +104,8 @@ Test(gpu_platforms, A21_devices_of_all_backends_are_listed)
 	platforms_begin(&platforms, 1);
 	for (uint32_t i = 0; i < platforms.count; i++) {
 		uint32_t count = 0;
-		MUST(sycl_platform_get_devices(platforms.all[i], SYCL_DEVICE_TYPE_ALL, 0, NULL, &count));
+		MUST(sycl_platform_get_devices(platforms.all[i], SYCL_DEVICE_TYPE_ALL, 0, NULL,
+					       &count));
 		sum += count;
 	}
 	MUST(sycl_device_get_devices(platforms.connection, SYCL_DEVICE_TYPE_ALL, 0, NULL, &all));
@@ -125,7 +128,7 @@ Test(gpu_platforms, A10_a_context_takes_one_platform)
 	sycl_context context = NULL;
 	platforms_begin(&platforms, 1);
 	need_other(&platforms);
-	const sycl_device mixed[] = { platforms.devices[0], platforms.other };
+	const sycl_device mixed[] = {platforms.devices[0], platforms.other};
 	cr_assert_eq(sycl_context_create(2, mixed, &context), SYCL_ERROR_INVALID);
 	MUST(sycl_context_create(1, mixed, &context));
 	MUST(sycl_context_release(context));
@@ -139,7 +142,8 @@ Test(gpu_platforms, A27_a_buffer_goes_from_backend_to_backend_and_back)
 	const uint32_t zero = 0;
 	platforms_begin(&platforms, 1);
 	need_other(&platforms);
-	sycl_queue here = platforms_queue(NULL, platforms.devices[0]), there = platforms_queue(NULL, platforms.other);
+	sycl_queue here = platforms_queue(NULL, platforms.devices[0]),
+		   there = platforms_queue(NULL, platforms.other);
 	sycl_kernel add_here = platforms_kernel(here), add_there = platforms_kernel(there);
 	MUST(sycl_buffer_create(platforms.connection, NULL, WORDS * 4, SYCL_HOST_NONE, &buffer));
 	MUST(sycl_queue_fill(here, buffer, 0, WORDS * 4, &zero, sizeof(zero), NULL));
@@ -156,7 +160,8 @@ Test(gpu_platforms, A27_a_buffer_goes_from_backend_to_backend_and_back)
 	platforms_end(&platforms);
 }
 
-/* Two backends: of each a queue, one more of the same device, which nothing stands in the way of, and a buffer of its own. */
+/* Two backends: of each a queue, one more of the same device, which nothing stands in the way of,
+ * and a buffer of its own. */
 struct pair {
 	struct platforms platforms;
 	sycl_queue queues[2], beside[2];
@@ -210,7 +215,8 @@ static void expect_behind(struct pair *pair, int which, sycl_event event)
 {
 	sycl_command_status status = SYCL_COMMAND_COMPLETE;
 	sycl_buffer buffer = zeroed_buffer(pair->platforms.connection, pair->beside[which]);
-	platforms_add(pair->beside[which], pair->kernels_beside[which], buffer, WORDS, 7, NULL, NULL);
+	platforms_add(pair->beside[which], pair->kernels_beside[which], buffer, WORDS, 7, NULL,
+		      NULL);
 	platforms_expect(buffer, WORDS, 7);
 	MUST(sycl_event_get_status(event, &status));
 	cr_assert_eq(status, SYCL_COMMAND_SUBMITTED);
@@ -224,7 +230,8 @@ static void finish(sycl_event event)
 	MUST(sycl_event_release(event));
 }
 
-/* A kernel runs on the GPU and does not end; the other backend's awaits its event, and CUDA's next one that one's. */
+/* A kernel runs on the GPU and does not end; the other backend's awaits its event, and CUDA's next
+ * one that one's. */
 Test(gpu_platforms, B20_events_of_a_running_CUDA_kernel_order_groups_of_two_backends)
 {
 	struct pair pair;
@@ -247,8 +254,8 @@ Test(gpu_platforms, B20_events_of_a_running_CUDA_kernel_order_groups_of_two_back
 }
 
 /*
- * Of either backend a kernel that is held, with nothing between it and the other backend's but its event; many times, so
- * that events are waited for that are about to happen, too.
+ * Of either backend a kernel that is held, with nothing between it and the other backend's but its
+ * event; many times, so that events are waited for that are about to happen, too.
  */
 Test(gpu_platforms, B20_events_order_groups_of_two_backends_both_ways)
 {
@@ -260,8 +267,10 @@ Test(gpu_platforms, B20_events_order_groups_of_two_backends_both_ways)
 		struct platforms_gate gate;
 		sycl_event task = NULL, before = NULL, after = NULL;
 		platforms_gate_begin(&gate, pair.queues[first], &task);
-		platforms_add(pair.queues[first], pair.kernels[first], pair.buffers[first], WORDS, 1, task, &before);
-		platforms_add(pair.queues[second], pair.kernels[second], pair.buffers[second], WORDS, 1, before, &after);
+		platforms_add(pair.queues[first], pair.kernels[first], pair.buffers[first], WORDS,
+			      1, task, &before);
+		platforms_add(pair.queues[second], pair.kernels[second], pair.buffers[second],
+			      WORDS, 1, before, &after);
 		if (round < 4)
 			expect_behind(&pair, second, after);
 		platforms_gate_end(&gate);
@@ -284,7 +293,8 @@ static sycl_device first_of_cuda(sycl_platform connection)
 	MUST(sycl_device_get_devices(connection, SYCL_DEVICE_TYPE_GPU, DEVICES_MAX, all, &count));
 	for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++) {
 		uint32_t backend = 0;
-		MUST(sycl_device_get_info(all[i], SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+		MUST(sycl_device_get_info(all[i], SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					  &backend, NULL));
 		if (!found && backend == SYCL_BACKEND_KIND_CUDA)
 			found = all[i];
 		else
@@ -312,8 +322,9 @@ static void expect_times(sycl_platform connection, sycl_device device, uint64_t 
 		MUST(sycl_event_get_profiling(event, SYCL_PROFILING_SUBMIT, &submit));
 		MUST(sycl_event_get_profiling(event, SYCL_PROFILING_START, &start));
 		MUST(sycl_event_get_profiling(event, SYCL_PROFILING_END, &end));
-		cr_expect(submit <= start && start <= end && end < since, "times %llu %llu %llu, now %llu",
-			  (unsigned long long)submit, (unsigned long long)start, (unsigned long long)end,
+		cr_expect(submit <= start && start <= end && end < since,
+			  "times %llu %llu %llu, now %llu", (unsigned long long)submit,
+			  (unsigned long long)start, (unsigned long long)end,
 			  (unsigned long long)since);
 		MUST(sycl_event_release(event));
 	}
@@ -341,16 +352,28 @@ Test(gpu_platforms, H1_H3_H4_times_count_from_the_connection)
 }
 
 /* One process for each device of each platform, all at one time on one service. */
-static void start_list(struct child *child, const struct platforms *platforms, sycl_platform platform, uint32_t device)
+static void start_list(struct child *child, const struct platforms *platforms,
+		       sycl_platform platform, uint32_t device)
 {
 	char program[PATH_MAX], name[256] = "", number[16];
 	uint32_t backend = 0;
 	cr_assert_eq(build_path("tests", "gpu_list", program, sizeof(program)), 0);
-	MUST(sycl_platform_get_info(platform, SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	MUST(sycl_platform_get_info(platform, SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend,
+				    NULL));
 	MUST(sycl_platform_get_info(platform, SYCL_PLATFORM_INFO_NAME, sizeof(name), name, NULL));
 	(void)snprintf(number, sizeof(number), "%u", device);
-	const char *argv[] = { program, "--endpoint", platforms->service->endpoint, "--platform", name, "--device", number,
-			       "--times", platforms_library() ? "1" : "3", "--backend", backend == SYCL_BACKEND_KIND_CUDA ? "cuda" : "opencl", NULL };
+	const char *argv[] = {program,
+			      "--endpoint",
+			      platforms->service->endpoint,
+			      "--platform",
+			      name,
+			      "--device",
+			      number,
+			      "--times",
+			      platforms_library() ? "1" : "3",
+			      "--backend",
+			      backend == SYCL_BACKEND_KIND_CUDA ? "cuda" : "opencl",
+			      NULL};
 	cr_assert_eq(child_start(argv, NULL, child), 0);
 }
 
@@ -364,14 +387,16 @@ static void expect_list(struct child *child)
 	child_end(child);
 }
 
-/* SYCLD_TEST_PLATFORMS: names of platforms that have to be there, beside CUDA's; separated by ";". */
+/* SYCLD_TEST_PLATFORMS: names of platforms that have to be there, beside CUDA's; separated by ";".
+ */
 static void expect_wanted(const char *names)
 {
 	char wanted[1024];
 	const char *given = getenv("SYCLD_TEST_PLATFORMS");
 	(void)snprintf(wanted, sizeof(wanted), "%s", given ? given : "");
 	for (char *rest = wanted, *name = strsep(&rest, ";"); name; name = strsep(&rest, ";"))
-		cr_expect(*name == '\0' || strstr(names, name), "there is no platform '%s', only:\n%s", name, names);
+		cr_expect(*name == '\0' || strstr(names, name),
+			  "there is no platform '%s', only:\n%s", name, names);
 }
 
 Test(gpu_platforms, A3_every_platform_passes_the_list_at_one_time)
@@ -384,8 +409,10 @@ Test(gpu_platforms, A3_every_platform_passes_the_list_at_one_time)
 	for (uint32_t i = 0; i < platforms.count; i++) {
 		uint32_t count = 0;
 		char name[256] = "";
-		MUST(sycl_platform_get_devices(platforms.all[i], SYCL_DEVICE_TYPE_ALL, 0, NULL, &count));
-		MUST(sycl_platform_get_info(platforms.all[i], SYCL_PLATFORM_INFO_NAME, sizeof(name), name, NULL));
+		MUST(sycl_platform_get_devices(platforms.all[i], SYCL_DEVICE_TYPE_ALL, 0, NULL,
+					       &count));
+		MUST(sycl_platform_get_info(platforms.all[i], SYCL_PLATFORM_INFO_NAME, sizeof(name),
+					    name, NULL));
 		(void)fprintf(stderr, "platform '%s': %u devices\n", name, count);
 		size_t length = strlen(names);
 		(void)snprintf(names + length, sizeof(names) - length, "%s;", name);

@@ -24,35 +24,41 @@ static void start(struct platforms *platforms)
 	char cache[PATH_MAX], configuration[2 * PATH_MAX + 64];
 	const char *library = platforms_library();
 	cr_assert_eq(build_path("tests", "cache", cache, sizeof(cache)), 0);
-	const char *options[] = { "--cache-dir", cache, NULL };
-	/* With a double of the driver comes the compiler's place, where the linker does not find it. */
+	const char *options[] = {"--cache-dir", cache, NULL};
+	/* With a double of the driver comes the compiler's place, where the linker does not find
+	 * it. */
 	const char *nvrtc = getenv("SYCLD_TEST_NVRTC");
-	/* The device's memory is looked at here; a standby engine would take some of it at some moment. */
-	(void)snprintf(configuration, sizeof(configuration), "[service]\nstandby = no\n[cuda]\n%s%s\n%s%s\n",
-		       library ? "library = " : "", library ? library : "", nvrtc ? "nvrtc = " : "",
-		       nvrtc ? nvrtc : "");
+	/* The device's memory is looked at here; a standby engine would take some of it at some
+	 * moment. */
+	(void)snprintf(configuration, sizeof(configuration),
+		       "[service]\nstandby = no\n[cuda]\n%s%s\n%s%s\n", library ? "library = " : "",
+		       library ? library : "", nvrtc ? "nvrtc = " : "", nvrtc ? nvrtc : "");
 	cr_assert_eq(private_service_start(configuration, options, &platforms->service), 0);
 	/* A host task that waits must not be one that the test's own waiting runs. */
 	struct sycl_open_options open_options = SYCL_OPEN_OPTIONS_INIT;
 	open_options.helper_threads = 1;
-	MUST(sycl_platform_open_with(platforms->service->endpoint, &open_options, &platforms->connection));
+	MUST(sycl_platform_open_with(platforms->service->endpoint, &open_options,
+				     &platforms->connection));
 }
 
 static void look(struct platforms *platforms)
 {
-	MUST(sycl_platform_get_platforms(platforms->connection, PLATFORMS_MAX, platforms->all, &platforms->count));
+	MUST(sycl_platform_get_platforms(platforms->connection, PLATFORMS_MAX, platforms->all,
+					 &platforms->count));
 	cr_assert_leq(platforms->count, PLATFORMS_MAX);
 	for (uint32_t i = 0; i < platforms->count; i++) {
 		uint32_t backend = 0, found = 0;
 		sycl_device device = NULL;
-		MUST(sycl_platform_get_info(platforms->all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend,
-					    NULL));
+		MUST(sycl_platform_get_info(platforms->all[i], SYCL_PLATFORM_INFO_BACKEND,
+					    sizeof(backend), &backend, NULL));
 		if (backend == SYCL_BACKEND_KIND_CUDA) {
 			platforms->cuda = platforms->all[i];
-			MUST(sycl_platform_get_devices(platforms->cuda, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX,
-						       platforms->devices, &platforms->device_count));
+			MUST(sycl_platform_get_devices(platforms->cuda, SYCL_DEVICE_TYPE_ALL,
+						       DEVICES_MAX, platforms->devices,
+						       &platforms->device_count));
 		} else if (!platforms->other) {
-			MUST(sycl_platform_get_devices(platforms->all[i], SYCL_DEVICE_TYPE_ALL, 1, &device, &found));
+			MUST(sycl_platform_get_devices(platforms->all[i], SYCL_DEVICE_TYPE_ALL, 1,
+						       &device, &found));
 			platforms->other = device;
 		}
 	}
@@ -60,7 +66,7 @@ static void look(struct platforms *platforms)
 
 void platforms_begin(struct platforms *platforms, uint32_t devices)
 {
-	*platforms = (struct platforms){ .service = NULL };
+	*platforms = (struct platforms){.service = NULL};
 	start(platforms);
 	look(platforms);
 	if (platforms->device_count >= devices)
@@ -107,7 +113,8 @@ sycl_kernel platforms_hold_kernel(sycl_queue queue)
 	return kernel_of(queue, "hold");
 }
 
-void platforms_hold(sycl_queue queue, sycl_kernel kernel, const uint32_t *word, sycl_buffer buffer, sycl_event *event_out)
+void platforms_hold(sycl_queue queue, sycl_kernel kernel, const uint32_t *word, sycl_buffer buffer,
+		    sycl_event *event_out)
 {
 	const uint32_t looks = LOOKS;
 	uint64_t bytes = 0;
@@ -137,7 +144,7 @@ static sycl_result stand_at_gate(sycl_host_task task, void *user_data)
 void platforms_gate_begin(struct platforms_gate *gate, sycl_queue queue, sycl_event *event_out)
 {
 	sycl_handler handler;
-	*gate = (struct platforms_gate){ PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+	*gate = (struct platforms_gate){PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_host_task(handler, stand_at_gate, gate, NULL));
 	MUST(sycl_handler_submit(handler, event_out));
@@ -151,8 +158,8 @@ void platforms_gate_end(struct platforms_gate *gate)
 	(void)pthread_mutex_unlock(&gate->lock);
 }
 
-void platforms_add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t words, uint32_t value,
-		   sycl_event after, sycl_event *event_out)
+void platforms_add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t words,
+		   uint32_t value, sycl_event after, sycl_event *event_out)
 {
 	sycl_handler handler;
 	MUST(sycl_handler_begin(queue, &handler));

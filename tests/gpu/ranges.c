@@ -3,11 +3,10 @@
 
 TestSuite(gpu_ranges, .timeout = 120);
 
-static const char source[] =
-	"SYCL_KERNEL void count_items(SYCL_GLOBAL(uint) y)\n"
-	"{ sycl_atomic_add(y, 1u); }\n"
-	"SYCL_KERNEL void sum_rows(SYCL_GLOBAL(uint) y)\n"
-	"{ sycl_atomic_add(y, (uint)sycl_global_id(0)); }\n";
+static const char source[] = "SYCL_KERNEL void count_items(SYCL_GLOBAL(uint) y)\n"
+			     "{ sycl_atomic_add(y, 1u); }\n"
+			     "SYCL_KERNEL void sum_rows(SYCL_GLOBAL(uint) y)\n"
+			     "{ sycl_atomic_add(y, (uint)sycl_global_id(0)); }\n";
 
 /* The counter after one launch over that range. */
 static uint32_t count(struct platforms *platforms, const char *name, sycl_range range)
@@ -44,7 +43,8 @@ Test(gpu_ranges, E9_more_than_65535_groups_in_a_slow_dimension)
 	cr_expect_eq(count(&platforms, "count_items", sycl_range3(1, 70000, 1)), 70000u);
 	cr_expect_eq(count(&platforms, "count_items", sycl_range2(70000, 3)), 210000u);
 	/* 0 + 1 + ... + 69999, modulo 2 to the 32nd. */
-	cr_expect_eq(count(&platforms, "sum_rows", sycl_range3(70000, 1, 1)), (uint32_t)(69999ull * 70000ull / 2));
+	cr_expect_eq(count(&platforms, "sum_rows", sycl_range3(70000, 1, 1)),
+		     (uint32_t)(69999ull * 70000ull / 2));
 	platforms_end(&platforms);
 }
 
@@ -62,10 +62,11 @@ Test(gpu_ranges, E10_more_items_than_an_int_counts)
 Test(gpu_ranges, E17_sub_groups_are_warps)
 {
 	struct platforms platforms;
-	uint32_t sizes[8] = { 0 };
+	uint32_t sizes[8] = {0};
 	size_t bytes = 0;
 	platforms_begin(&platforms, 1);
-	MUST(sycl_device_get_info(platforms.devices[0], SYCL_DEVICE_INFO_SUB_GROUP_SIZES, sizeof(sizes), sizes, &bytes));
+	MUST(sycl_device_get_info(platforms.devices[0], SYCL_DEVICE_INFO_SUB_GROUP_SIZES,
+				  sizeof(sizes), sizes, &bytes));
 	cr_expect_eq(bytes, sizeof(uint32_t));
 	cr_expect_eq(sizes[0], 32u);
 	platforms_end(&platforms);

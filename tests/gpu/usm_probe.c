@@ -1,6 +1,7 @@
 /*
- * What shared USM of a service's clients could be made of (G1): how fast a kernel and the processor go through each candidate, and which
- * of the driver's doors to memory that migrates another process could use. No test: it prints. The page is daemon/engine/README.md, "USM".
+ * What shared USM of a service's clients could be made of (G1): how fast a kernel and the processor
+ * go through each candidate, and which of the driver's doors to memory that migrates another
+ * process could use. No test: it prints. The page is daemon/engine/README.md, "USM".
  */
 #include "usm_probe.h"
 
@@ -21,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BYTES  (mebibytes << 20)
-#define ROUNDS 5
+#define BYTES      (mebibytes << 20)
+#define ROUNDS     5
 #define TEXT(name) #name
 #define NAME(name) TEXT(name)
 #define CU(name)   ((__typeof__(&(name)))symbol(NAME(name)))
@@ -116,7 +117,8 @@ static void tell_kernel(const char *what, CUdeviceptr words)
 
 static CUresult prefetch(CUdeviceptr words, bool to_device)
 {
-	const CUmemLocation where = {.type = to_device ? CU_MEM_LOCATION_TYPE_DEVICE : CU_MEM_LOCATION_TYPE_HOST,
+	const CUmemLocation where = {.type = to_device ? CU_MEM_LOCATION_TYPE_DEVICE
+						       : CU_MEM_LOCATION_TYPE_HOST,
 				     .id = to_device ? device : 0};
 
 	return CU(cuMemPrefetchAsync)(words, BYTES, where, 0, stream);
@@ -136,16 +138,19 @@ static void tell_host(const char *what, void *words)
 	tell(what, first, second);
 }
 
-/* What clients have today: pages of a memfd, pinned. And what a mirror of them on the device would cost at each command. */
+/* What clients have today: pages of a memfd, pinned. And what a mirror of them on the device would
+ * cost at each command. */
 static void try_shared_pages(void *pages)
 {
 	CUdeviceptr mirror = 0, mapped = 0;
 
-	printf("prefetch of pages of a memfd, not registered: %d; advice: %d\n", (int)prefetch((uintptr_t)pages, true),
-	       (int)advise((uintptr_t)pages));
-	MUST(CU(cuMemHostRegister)(pages, BYTES, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+	printf("prefetch of pages of a memfd, not registered: %d; advice: %d\n",
+	       (int)prefetch((uintptr_t)pages, true), (int)advise((uintptr_t)pages));
+	MUST(CU(cuMemHostRegister)(pages, BYTES,
+				   CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
 	MUST(CU(cuMemHostGetDevicePointer)(&mapped, pages, 0));
-	printf("prefetch of pages of a memfd, registered: %d; advice: %d\n", (int)prefetch(mapped, true), (int)advise(mapped));
+	printf("prefetch of pages of a memfd, registered: %d; advice: %d\n",
+	       (int)prefetch(mapped, true), (int)advise(mapped));
 	(void)CU(cuStreamSynchronize)(stream);
 	tell_kernel("today: kernel over registered pages of a memfd", mapped);
 	tell_host("today: processor over the same, a word of each line", pages);
@@ -162,12 +167,14 @@ static void try_shared_pages(void *pages)
 		wait_for_it();
 		times[2] = now_ms() - begin;
 	}
-	printf("mirror: copy there %.3f ms, kernel %.3f ms, copy back %.3f ms\n", times[0], times[1], times[2]);
+	printf("mirror: copy there %.3f ms, kernel %.3f ms, copy back %.3f ms\n", times[0],
+	       times[1], times[2]);
 	MUST(CU(cuMemFree)(mirror));
 	MUST(CU(cuMemHostUnregister)(pages));
 }
 
-/* What a child finds at another process' addresses; each way in a child of its own, as it may end it. */
+/* What a child finds at another process' addresses; each way in a child of its own, as it may end
+ * it. */
 static void tell_child(const char *what, int (*look)(pid_t parent, void *at), void *at)
 {
 	const pid_t parent = getpid();
@@ -205,12 +212,15 @@ static int look_by_map_files(pid_t parent, void *at)
 {
 	char path[128];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)parent, (unsigned long long)(uintptr_t)at,
+	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)parent,
+		       (unsigned long long)(uintptr_t)at,
 		       (unsigned long long)((uintptr_t)at + BYTES));
 	int file = open(path, O_RDWR | O_CLOEXEC);
 	if (file < 0)
 		return errno;
-	return mmap(NULL, BYTES, PROT_READ, MAP_SHARED, file, (off_t)(uintptr_t)at) == MAP_FAILED ? errno : 0;
+	return mmap(NULL, BYTES, PROT_READ, MAP_SHARED, file, (off_t)(uintptr_t)at) == MAP_FAILED
+		       ? errno
+		       : 0;
 }
 
 static int look_after_fork(pid_t parent, void *at)
@@ -236,9 +246,11 @@ static void try_managed(void)
 	wait_for_it();
 	printf("managed: prefetch to the device: %d, %.3f ms\n", (int)result, now_ms() - begin);
 	tell_kernel("managed: kernel, after a prefetch", managed);
-	printf("managed, doors for another process: IPC handle %d, ", (int)CU(cuIpcGetMemHandle)(&handle, managed));
-	printf("DMA buffer %d\n", (int)CU(cuMemGetHandleForAddressRange)(&descriptor, managed, BYTES,
-									CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
+	printf("managed, doors for another process: IPC handle %d, ",
+	       (int)CU(cuIpcGetMemHandle)(&handle, managed));
+	printf("DMA buffer %d\n",
+	       (int)CU(cuMemGetHandleForAddressRange)(&descriptor, managed, BYTES,
+						      CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0));
 	tell_child("managed, process_vm_readv by a child", look_by_vm_readv, at);
 	tell_child("managed, /proc/PID/mem by a child", look_by_proc_mem, at);
 	tell_child("managed, mapped by a child from /proc/PID/map_files", look_by_map_files, at);
@@ -255,8 +267,10 @@ static void tell_attributes(void)
 		{"managed memory", CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY},
 		{"concurrent managed access", CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS},
 		{"pageable memory access", CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS},
-		{"pageable access by the host's page tables", CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES},
-		{"direct managed access from the host", CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST},
+		{"pageable access by the host's page tables",
+		 CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES},
+		{"direct managed access from the host",
+		 CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST},
 		{"atomics of the host", CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED},
 		{"DMA buffers", CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED},
 	};
@@ -264,7 +278,8 @@ static void tell_attributes(void)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		int value = -1;
 		CUresult result = CU(cuDeviceGetAttribute)(&value, all[i].attribute, device);
-		printf("%s: %d%s\n", all[i].name, value, result == CUDA_SUCCESS ? "" : " (not known)");
+		printf("%s: %d%s\n", all[i].name, value,
+		       result == CUDA_SUCCESS ? "" : " (not known)");
 	}
 }
 
@@ -277,19 +292,23 @@ static void *window_address(void)
 static CUmemAllocationProp property(CUmemLocationType type, int id, bool shared)
 {
 	return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-				     .requestedHandleTypes = shared ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : CU_MEM_HANDLE_TYPE_NONE,
+				     .requestedHandleTypes =
+					     shared ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+						    : CU_MEM_HANDLE_TYPE_NONE,
 				     .location = {.type = type, .id = id}};
 }
 
 static CUresult set_access(CUdeviceptr at)
 {
-	const CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
-					.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+	const CUmemAccessDesc access = {
+		.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
 
 	return CU(cuMemSetAccess)(at, BYTES, &access, 1);
 }
 
-/* What moving by hand costs: pages unpinned and their mapping taken away, memory of the device put there; and back. */
+/* What moving by hand costs: pages unpinned and their mapping taken away, memory of the device put
+ * there; and back. */
 static void try_remapping(void)
 {
 	const int memory = memfd_create("usm_probe", MFD_CLOEXEC);
@@ -298,12 +317,14 @@ static void try_remapping(void)
 	CUdeviceptr at = 0, reserved = 0;
 
 	MUST(ftruncate(memory, (off_t)BYTES) == 0 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN);
-	void *pages = mmap(window_address(), BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
+	void *pages = mmap(window_address(), BYTES, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
 	MUST(pages == window_address() ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN);
 	memset(pages, 0, BYTES);
 	for (int round = 0; round < 2; round++) {
 		double begin = now_ms();
-		MUST(CU(cuMemHostRegister)(pages, BYTES, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+		MUST(CU(cuMemHostRegister)(
+			pages, BYTES, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
 		double registered = now_ms();
 		MUST(CU(cuMemHostGetDevicePointer)(&at, pages, 0));
 		tell_kernel("moved by hand: kernel, pinned pages", at);
@@ -312,8 +333,9 @@ static void try_remapping(void)
 		double unregistered = now_ms();
 		(void)munmap(pages, BYTES);
 		CUresult result = CU(cuMemAddressReserve)(&reserved, BYTES, 0, (uintptr_t)pages, 0);
-		printf("moved by hand: pin %.3f ms, unpin %.3f ms; reserve the same address: %d, %s\n", registered - begin,
-		       unregistered - leaving, (int)result, reserved == (uintptr_t)pages ? "given" : "given another");
+		printf("moved by hand: pin %.3f ms, unpin %.3f ms; reserve the same address: %d, %s\n",
+		       registered - begin, unregistered - leaving, (int)result,
+		       reserved == (uintptr_t)pages ? "given" : "given another");
 		begin = now_ms();
 		MUST(CU(cuMemCreate)(&handle, BYTES, &wanted, 0));
 		double created = now_ms();
@@ -325,9 +347,10 @@ static void try_remapping(void)
 		MUST(CU(cuMemUnmap)(reserved, BYTES));
 		MUST(CU(cuMemRelease)(handle));
 		MUST(CU(cuMemAddressFree)(reserved, BYTES));
-		printf("moved by hand: create %.3f ms, map %.3f ms, unmap and free %.3f ms\n", created - begin, mapped - created,
-		       now_ms() - leaving);
-		pages = mmap(pages, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, memory, 0);
+		printf("moved by hand: create %.3f ms, map %.3f ms, unmap and free %.3f ms\n",
+		       created - begin, mapped - created, now_ms() - leaving);
+		pages = mmap(pages, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+			     memory, 0);
 		MUST(pages == window_address() ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN);
 	}
 }
@@ -338,7 +361,8 @@ static int look_by_descriptor(pid_t parent, void *at)
 {
 	(void)parent;
 	(void)at;
-	volatile uint32_t *words = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_to_map, 0);
+	volatile uint32_t *words =
+		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_to_map, 0);
 	if ((void *)words == MAP_FAILED)
 		return errno;
 	const double read_ms = host_ms((void *)words);
@@ -357,17 +381,20 @@ static void try_descriptor(const char *what, CUmemLocationType type)
 
 	CUresult result = CU(cuMemCreate)(&handle, BYTES, &wanted, 0);
 	if (result == CUDA_SUCCESS)
-		result = CU(cuMemExportToShareableHandle)(&descriptor_to_map, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+		result = CU(cuMemExportToShareableHandle)(
+			&descriptor_to_map, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
 	printf("%s: made with a descriptor: %d\n", what, (int)result);
 	if (result != CUDA_SUCCESS)
 		return;
 	tell_child("  mapped by a child", look_by_descriptor, NULL);
 	MUST(CU(cuMemAddressReserve)(&reserved, BYTES, 0, (uintptr_t)window_address(), 0));
-	printf("  an address of the window: %s\n", reserved == (uintptr_t)window_address() ? "given" : "given another");
+	printf("  an address of the window: %s\n",
+	       reserved == (uintptr_t)window_address() ? "given" : "given another");
 	MUST(CU(cuMemMap)(reserved, BYTES, 0, handle, 0));
 	MUST(set_access(reserved));
 	tell_kernel("  kernel over it", reserved);
-	result = CU(cuMemGetHandleForAddressRange)(&buffer, reserved, BYTES, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+	result = CU(cuMemGetHandleForAddressRange)(&buffer, reserved, BYTES,
+						   CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
 	printf("  as a DMA buffer: %d\n", (int)result);
 	if (result != CUDA_SUCCESS)
 		return;
@@ -381,13 +408,15 @@ static void try_descriptors(void)
 	try_descriptor("memory of the device", CU_MEM_LOCATION_TYPE_DEVICE);
 }
 
-/* Pages that nobody pinned, where the driver follows the kernel's tables: do those of a memfd move? */
+/* Pages that nobody pinned, where the driver follows the kernel's tables: do those of a memfd move?
+ */
 static void try_pageable(void)
 {
 	static const char *const names[] = {"pages of a memfd", "pages of this process alone"};
 	int possible = 0;
 
-	MUST(CU(cuDeviceGetAttribute)(&possible, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device));
+	MUST(CU(cuDeviceGetAttribute)(&possible, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+				      device));
 	if (!possible) {
 		printf("not pinned: kernels reach no such pages here\n");
 		return;
@@ -396,7 +425,8 @@ static void try_pageable(void)
 	MUST(ftruncate(memory, (off_t)BYTES) == 0 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN);
 	for (int i = 0; i < 2; i++) {
 		char what[96];
-		void *pages = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, i == 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
+		void *pages = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+				   i == 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
 				   i == 0 ? memory : -1, 0);
 		MUST(pages != MAP_FAILED ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN);
 		memset(pages, 0, BYTES);
@@ -405,7 +435,8 @@ static void try_pageable(void)
 		const double begin = now_ms();
 		const CUresult result = prefetch((uintptr_t)pages, true);
 		wait_for_it();
-		printf("not pinned, %s: prefetch to the device: %d, %.3f ms\n", names[i], (int)result, now_ms() - begin);
+		printf("not pinned, %s: prefetch to the device: %d, %.3f ms\n", names[i],
+		       (int)result, now_ms() - begin);
 		(void)snprintf(what, sizeof(what), "not pinned, %s: kernel after it", names[i]);
 		tell_kernel(what, (uintptr_t)pages);
 		(void)snprintf(what, sizeof(what), "not pinned, %s: processor", names[i]);
@@ -447,7 +478,8 @@ static void run_with_driver(const char *what, void (*part)(void))
 	(void)alarm(60);
 	printf("\n-- %s\n", what);
 	driver = dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (!driver || CU(cuInit)(0) != CUDA_SUCCESS || CU(cuDeviceGet)(&device, 0) != CUDA_SUCCESS) {
+	if (!driver || CU(cuInit)(0) != CUDA_SUCCESS ||
+	    CU(cuDeviceGet)(&device, 0) != CUDA_SUCCESS) {
 		printf("no CUDA driver with a GPU here\n");
 		exit(77);
 	}

@@ -1,6 +1,7 @@
 /*
- * Could an engine take a client's pages away while their contents are on a device, and bring them back when the client touches them?
- * By userfaultfd: what such a fault costs, and what a call to the system finds that meets such a page.
+ * Could an engine take a client's pages away while their contents are on a device, and bring them
+ * back when the client touches them? By userfaultfd: what such a fault costs, and what a call to
+ * the system finds that meets such a page.
  */
 #include "usm_probe.h"
 
@@ -36,7 +37,8 @@ static void answer(int faults, uintptr_t begin, size_t step)
 	struct uffd_msg message;
 
 	while (contents && read(faults, &message, sizeof(message)) == (ssize_t)sizeof(message)) {
-		struct uffdio_copy copy = {.dst = begin + (message.arg.pagefault.address - begin) / step * step,
+		struct uffdio_copy copy = {.dst = begin + (message.arg.pagefault.address - begin) /
+								  step * step,
 					   .src = (uintptr_t)contents,
 					   .len = step};
 		if (ioctl(faults, UFFDIO_COPY, &copy) < 0 && errno != EEXIST) {
@@ -59,7 +61,8 @@ static void touch_all(int memory, unsigned char *pages, size_t bytes, int faults
 	const double touched = now_ms();
 	(void)fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
 	printf("faults answered by another process, %4zu KiB each: %.3f ms for all, %.1f us each; all taken away again in %.3f ms\n",
-	       step / 1024, touched - begin, (touched - begin) * 1e3 / (double)(bytes / step), now_ms() - touched);
+	       step / 1024, touched - begin, (touched - begin) * 1e3 / (double)(bytes / step),
+	       now_ms() - touched);
 	(void)kill(engine, SIGKILL);
 	(void)waitpid(engine, NULL, 0);
 }
@@ -95,14 +98,17 @@ static void probe(size_t bytes)
 	if (setgid(65534) != 0 || setuid(65534) != 0)
 		printf("as this user\n");
 	int all = open_faults(0);
-	printf("userfaultfd for faults of calls too, as a plain user: %s\n", all >= 0 ? "allowed" : strerror(errno));
+	printf("userfaultfd for faults of calls too, as a plain user: %s\n",
+	       all >= 0 ? "allowed" : strerror(errno));
 	int faults = open_faults(UFFD_USER_MODE_ONLY);
-	printf("userfaultfd for the program's own faults: %s\n", faults >= 0 ? "allowed" : strerror(errno));
+	printf("userfaultfd for the program's own faults: %s\n",
+	       faults >= 0 ? "allowed" : strerror(errno));
 	const int memory = memfd_create("usm_probe", MFD_CLOEXEC);
 	void *pages = memory >= 0 && ftruncate(memory, (off_t)bytes) == 0
 			      ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0)
 			      : MAP_FAILED;
-	struct uffdio_register range = {.range = {(uintptr_t)pages, bytes}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	struct uffdio_register range = {.range = {(uintptr_t)pages, bytes},
+					.mode = UFFDIO_REGISTER_MODE_MISSING};
 	if (faults < 0 || pages == MAP_FAILED || ioctl(faults, UFFDIO_REGISTER, &range) < 0) {
 		printf("no such faults here: %s\n", strerror(errno));
 		return;

@@ -1,6 +1,7 @@
 /*
- * An engine of a private service that ends because native code in it fails an assertion, or calls abort(), on the CPU device: the words
- * are in the service's log, and what the client is told names them and blames no command group.
+ * An engine of a private service that ends because native code in it fails an assertion, or calls
+ * abort(), on the CPU device: the words are in the service's log, and what the client is told names
+ * them and blames no command group.
  */
 #include "private_service.h"
 #include "syclclient.h"
@@ -14,11 +15,11 @@
 
 TestSuite(aborted, .timeout = 120);
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),                         \
-			  sycl_get_last_error_text(), sycl_get_build_log());                                           \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),     \
+			  sycl_get_last_error_text(), sycl_get_build_log());                       \
 	} while (0)
 
 static struct private_service *service;
@@ -30,7 +31,8 @@ static void run(sycl_queue queue, const char *source, const char *name)
 	sycl_kernel kernel = NULL;
 	sycl_handler handler = NULL;
 	MUST(sycl_queue_get_context(queue, &context));
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0, &input));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0,
+					     &input));
 	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, name, &kernel));
 	MUST(sycl_handler_begin(queue, &handler));
@@ -52,8 +54,10 @@ static void abort_by(const char *source, const char *name, const char *logged, c
 	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
 	run(queue, source, name);
-	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), told), NULL), "%s", sycl_get_last_error_text());
-	cr_expect(eq(ptr, strstr(sycl_get_last_error_text(), "one of them at fault"), NULL), "%s", sycl_get_last_error_text());
+	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), told), NULL), "%s",
+		  sycl_get_last_error_text());
+	cr_expect(eq(ptr, strstr(sycl_get_last_error_text(), "one of them at fault"), NULL), "%s",
+		  sycl_get_last_error_text());
 	(void)sycl_queue_release(queue);
 	(void)sycl_device_release(device);
 	(void)sycl_platform_release(platform);
@@ -68,23 +72,26 @@ static void abort_by(const char *source, const char *name, const char *logged, c
 	cr_assert(has, "the log does not say \"%s\"", logged);
 }
 
-/* PoCL links nothing that it does not know, so the machine's own words call; they are for this processor. */
+/* PoCL links nothing that it does not know, so the machine's own words call; they are for this
+ * processor. */
 #if defined(__x86_64__)
 Test(aborted, an_assertion_of_native_code_is_in_the_log_and_the_reason)
 {
-	abort_by("__constant char what[] = \"found->ref_count > 0\", where[] = \"library.c\", who[] = \"f\";\n"
-		 "__kernel void fails(void)\n"
-		 "{ __asm__ volatile(\"andq $-16, %%rsp; call __assert_fail@PLT\" : : \"D\"((ulong)what), \"S\"((ulong)where),\n"
-		 "  \"d\"(12), \"c\"((ulong)who) : \"memory\"); }\n",
-		 "fails", "says: library.c:12: f: Assertion `found->ref_count > 0' failed.",
-		 "no command group is known to be at fault: library.c:12");
+	abort_by(
+		"__constant char what[] = \"found->ref_count > 0\", where[] = \"library.c\", who[] = \"f\";\n"
+		"__kernel void fails(void)\n"
+		"{ __asm__ volatile(\"andq $-16, %%rsp; call __assert_fail@PLT\" : : \"D\"((ulong)what), \"S\"((ulong)where),\n"
+		"  \"d\"(12), \"c\"((ulong)who) : \"memory\"); }\n",
+		"fails", "says: library.c:12: f: Assertion `found->ref_count > 0' failed.",
+		"no command group is known to be at fault: library.c:12");
 }
 
 Test(aborted, that_native_code_has_called_abort_is_in_the_log_and_the_reason)
 {
-	abort_by("__kernel void ends(void) { __asm__ volatile(\"andq $-16, %%rsp; call abort@PLT\" : : : \"memory\"); }\n", "ends",
-		 "aborted by itself: a library has called abort()",
-		 "no command group is known to be at fault: a library has called abort()");
+	abort_by(
+		"__kernel void ends(void) { __asm__ volatile(\"andq $-16, %%rsp; call abort@PLT\" : : : \"memory\"); }\n",
+		"ends", "aborted by itself: a library has called abort()",
+		"no command group is known to be at fault: a library has called abort()");
 }
 #else
 Test(aborted, nothing_is_known_of_this_processor)
@@ -112,9 +119,12 @@ Test(aborted, what_is_being_built_is_in_the_log)
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL));
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
 	MUST(sycl_queue_get_context(queue, &context));
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0, &input));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0,
+					     &input));
 	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
-	(void)snprintf(logged, sizeof(logged), "says: builds kernel 'nothing_more' (%zu bytes of OpenCL C) for %.20s", strlen(source), name);
+	(void)snprintf(logged, sizeof(logged),
+		       "says: builds kernel 'nothing_more' (%zu bytes of OpenCL C) for %.20s",
+		       strlen(source), name);
 	bool has = private_service_has_logged(service, logged);
 	for (int i = 0; i < 1000 && !has; i++) {
 		json_decref(private_service_status(service));

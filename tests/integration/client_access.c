@@ -1,4 +1,5 @@
-/* Host accessors of all kinds: of ranges and parts, with a time-out, and such that are asked for and waited for later. */
+/* Host accessors of all kinds: of ranges and parts, with a time-out, and such that are asked for
+ * and waited for later. */
 #include "portable.h"
 
 #include <string.h>
@@ -58,7 +59,8 @@ Test(access, D1_D3_asked_for_now_and_waited_for_later)
 	sycl_event event = NULL;
 	void *pointer = NULL;
 	gated_begin(&gated, SYCL_ACCESS_READ_WRITE, 0, WORDS_BYTES);
-	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_READ_WRITE, 0, SYCL_REST_BYTES, &accessor));
+	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_READ_WRITE, 0,
+					     SYCL_REST_BYTES, &accessor));
 	/* Its place in the order is taken: this comes behind it. */
 	MUST(sycl_queue_fill(gated.on, gated.buffer, 0, WORDS_BYTES, "\x07\0\0\0", 4, &event));
 	cr_assert(eq(u32, is_ready(accessor), 0));
@@ -85,7 +87,8 @@ Test(access, C3_the_atomic_mode_is_read_write)
 	struct gated gated;
 	sycl_host_accessor accessor = NULL;
 	gated_begin(&gated, SYCL_ACCESS_ATOMIC, 0, WORDS_BYTES);
-	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_READ, 0, SYCL_REST_BYTES, &accessor));
+	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_READ, 0, SYCL_REST_BYTES,
+					     &accessor));
 	REFUSED(sycl_host_accessor_wait_for(accessor, SHORT_NS), SYCL_ERROR_TIMEOUT);
 	gate_open(&gated.gate);
 	MUST(sycl_host_accessor_wait(accessor));
@@ -106,7 +109,8 @@ Test(access, D3_withdrawn_before_its_turn_it_holds_nobody_up)
 	sycl_host_accessor accessor = NULL;
 	gated_begin(&gated, SYCL_ACCESS_READ, 0, WORDS_BYTES);
 	/* Without contents: if it dropped them, nothing would be left of them. */
-	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_WRITE_NO_INIT, 0, SYCL_REST_BYTES, &accessor));
+	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_WRITE_NO_INIT, 0,
+					     SYCL_REST_BYTES, &accessor));
 	MUST(sycl_host_accessor_release(accessor));
 	gate_open(&gated.gate);
 	cr_assert(words_are(gated.buffer, 1));
@@ -118,18 +122,21 @@ Test(access, D1_of_what_nobody_uses_it_is_ready_soon)
 	sycl_buffer buffer = words_buffer(platform, 3);
 	sycl_host_accessor accessor = NULL, reader = NULL;
 	MUST(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, PART, PART, &accessor));
-	MUST(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, 0, SYCL_REST_BYTES, &reader));
+	MUST(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, 0, SYCL_REST_BYTES,
+					     &reader));
 	MUST(sycl_host_accessor_wait(reader));
 	MUST(sycl_host_accessor_wait(accessor));
 	while (!is_ready(accessor)) { /* it is: looking is enough */
 	}
-	cr_assert(eq(ptr, pointer_of(accessor), pointer_of(reader) + PART_WORDS), "its part's first byte");
+	cr_assert(eq(ptr, pointer_of(accessor), pointer_of(reader) + PART_WORDS),
+		  "its part's first byte");
 	MUST(sycl_host_accessor_release(accessor));
 	MUST(sycl_host_accessor_release(reader));
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* A group that needs two buffers waits for the accessor on the one and for the task on the other. */
+/* A group that needs two buffers waits for the accessor on the one and for the task on the other.
+ */
 Test(access, D4_a_group_on_two_buffers_waits_for_both)
 {
 	struct gated gated;
@@ -139,7 +146,8 @@ Test(access, D4_a_group_on_two_buffers_waits_for_both)
 	for (int accessor_first = 0; accessor_first < 2; accessor_first++) {
 		sycl_buffer held = words_buffer(gated.helped, 6);
 		if (accessor_first)
-			run_task(gated.on, gate_task, &gated.gate, gated.buffer, SYCL_ACCESS_READ_WRITE, NULL, NULL);
+			run_task(gated.on, gate_task, &gated.gate, gated.buffer,
+				 SYCL_ACCESS_READ_WRITE, NULL, NULL);
 		MUST(sycl_host_accessor_create(held, SYCL_ACCESS_READ_WRITE, &accessor));
 		MUST(sycl_queue_copy(gated.on, held, 0, gated.buffer, 0, WORDS_BYTES, &event));
 		REFUSED(sycl_event_wait_for(event, SHORT_NS), SYCL_ERROR_TIMEOUT);
@@ -173,16 +181,21 @@ Test(access, C9_D2_a_part_waits_for_its_own_bytes_alone)
 	MUST(sycl_host_accessor_create_for(second, SYCL_ACCESS_READ_WRITE, LONG_NS, &accessor));
 	pointer_of(accessor)[0] = 50;
 	MUST(sycl_host_accessor_release(accessor));
-	REFUSED(sycl_host_accessor_create_for(first, SYCL_ACCESS_READ, SHORT_NS, &accessor), SYCL_ERROR_TIMEOUT);
+	REFUSED(sycl_host_accessor_create_for(first, SYCL_ACCESS_READ, SHORT_NS, &accessor),
+		SYCL_ERROR_TIMEOUT);
 	/* A range, even a free one, waits like the buffer or the part that it is of (C21). */
-	REFUSED(sycl_host_accessor_create_ranged(gated.buffer, SYCL_ACCESS_READ, PART, PART, SHORT_NS, &accessor),
+	REFUSED(sycl_host_accessor_create_ranged(gated.buffer, SYCL_ACCESS_READ, PART, PART,
+						 SHORT_NS, &accessor),
 		SYCL_ERROR_TIMEOUT);
-	REFUSED(sycl_host_accessor_create_ranged(first, SYCL_ACCESS_READ, PART, PART, SHORT_NS, &accessor),
+	REFUSED(sycl_host_accessor_create_ranged(first, SYCL_ACCESS_READ, PART, PART, SHORT_NS,
+						 &accessor),
 		SYCL_ERROR_TIMEOUT);
-	REFUSED(sycl_host_accessor_create_ranged(second, SYCL_ACCESS_READ, PART - 4, 8, 0, &accessor),
+	REFUSED(sycl_host_accessor_create_ranged(second, SYCL_ACCESS_READ, PART - 4, 8, 0,
+						 &accessor),
 		SYCL_ERROR_INVALID);
 	gate_open(&gated.gate);
-	MUST(sycl_host_accessor_create_ranged(first, SYCL_ACCESS_READ, PART, 8, SYCL_FOREVER_NS, &accessor));
+	MUST(sycl_host_accessor_create_ranged(first, SYCL_ACCESS_READ, PART, 8, SYCL_FOREVER_NS,
+					      &accessor));
 	cr_assert(eq(u32, pointer_of(accessor)[0], 50));
 	cr_assert(eq(u32, pointer_of(accessor)[1], 1));
 	MUST(sycl_host_accessor_release(accessor));
@@ -223,17 +236,20 @@ Test(access, D3_D6_C9_a_held_part_holds_up_what_overlaps)
 
 Test(access, D7_what_is_written_through_parts_and_ranges_is_seen)
 {
-	sycl_buffer buffer = words_buffer(platform, 1), part = NULL, copied = words_buffer(platform, 0);
-	sycl_kernel copy = portable_kernel(queue, "copy_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_buffer buffer = words_buffer(platform, 1), part = NULL,
+		    copied = words_buffer(platform, 0);
+	sycl_kernel copy = portable_kernel(queue, "copy_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_host_accessor accessor = NULL;
 	MUST(sycl_buffer_create_sub(buffer, PART, 2 * PART, &part));
 	run_increment(queue, increment, buffer, NULL); /* the device has it */
-	MUST(sycl_host_accessor_create_ranged(part, SYCL_ACCESS_WRITE, 4, 8, SYCL_FOREVER_NS, &accessor));
+	MUST(sycl_host_accessor_create_ranged(part, SYCL_ACCESS_WRITE, 4, 8, SYCL_FOREVER_NS,
+					      &accessor));
 	pointer_of(accessor)[0] = 70;
 	pointer_of(accessor)[1] = 71;
 	MUST(sycl_host_accessor_release(accessor));
-	MUST(sycl_host_accessor_create_ranged(buffer, SYCL_ACCESS_WRITE_NO_INIT, WORDS_BYTES - 4, SYCL_REST_BYTES,
-					      SYCL_FOREVER_NS, &accessor));
+	MUST(sycl_host_accessor_create_ranged(buffer, SYCL_ACCESS_WRITE_NO_INIT, WORDS_BYTES - 4,
+					      SYCL_REST_BYTES, SYCL_FOREVER_NS, &accessor));
 	pointer_of(accessor)[0] = 72;
 	MUST(sycl_host_accessor_release(accessor));
 	sycl_handler handler = NULL;
@@ -244,7 +260,10 @@ Test(access, D7_what_is_written_through_parts_and_ranges_is_seen)
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_host_accessor_create(copied, SYCL_ACCESS_READ, &accessor));
 	for (uint32_t i = 0; i < WORDS; i++) {
-		uint32_t wanted = i == PART_WORDS + 1 ? 70 : i == PART_WORDS + 2 ? 71 : i == WORDS - 1 ? 72 : 2;
+		uint32_t wanted = i == PART_WORDS + 1   ? 70
+				  : i == PART_WORDS + 2 ? 71
+				  : i == WORDS - 1      ? 72
+							: 2;
 		cr_assert(eq(u32, pointer_of(accessor)[i], wanted), "word %u", i);
 	}
 	MUST(sycl_host_accessor_release(accessor));
@@ -259,15 +278,20 @@ Test(access, wrong_accessors_are_refused)
 {
 	sycl_buffer buffer = words_buffer(platform, 1);
 	sycl_host_accessor accessor = NULL;
-	REFUSED(sycl_host_accessor_create_async(buffer, (sycl_access_mode)4, 0, 4, &accessor), SYCL_ERROR_INVALID);
-	REFUSED(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, WORDS_BYTES + 1, SYCL_REST_BYTES, &accessor),
+	REFUSED(sycl_host_accessor_create_async(buffer, (sycl_access_mode)4, 0, 4, &accessor),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, 4, WORDS_BYTES, &accessor),
+	REFUSED(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, WORDS_BYTES + 1,
+						SYCL_REST_BYTES, &accessor),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, 4, WORDS_BYTES,
+						&accessor),
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, UINT64_MAX, 1, &accessor),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, 0, 4, NULL), SYCL_ERROR_INVALID);
-	REFUSED(sycl_host_accessor_create_ranged(buffer, SYCL_ACCESS_READ, 4, UINT64_MAX - 1, 0, &accessor),
+	REFUSED(sycl_host_accessor_create_async(buffer, SYCL_ACCESS_READ, 0, 4, NULL),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_host_accessor_create_ranged(buffer, SYCL_ACCESS_READ, 4, UINT64_MAX - 1, 0,
+						 &accessor),
 		SYCL_ERROR_INVALID);
 	cr_assert(eq(ptr, accessor, NULL));
 	/* It was withdrawn each time: nothing waits. */

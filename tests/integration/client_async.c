@@ -161,7 +161,8 @@ Test(async_errors, M2_what_fails_after_its_queue_is_gone_is_told_by_a_later_wait
 	sycl_queue on = queue_with(NULL, listen, &told);
 	run_task(on, fail, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	MUST(sycl_queue_release(on));
-	/* The engine lets go of the queue when its group is over; waits for anything then hand it over. */
+	/* The engine lets go of the queue when its group is over; waits for anything then hand it
+	 * over. */
 	while (told.calls == 0) {
 		sycl_event turn = NULL;
 		_Atomic uint32_t count = 0;
@@ -183,7 +184,8 @@ Test(async_errors, M2_what_is_left_is_told_when_the_connection_closes)
 	sycl_queue on = NULL;
 	MUST(sycl_queue_create(NULL, device, &options, &on));
 	MUST(sycl_device_release(device));
-	/* Nothing of it has failed when the queue goes: it fails with what it depends on, when somebody waits. */
+	/* Nothing of it has failed when the queue goes: it fails with what it depends on, when
+	 * somebody waits. */
 	sycl_queue first = portable_queue(brief, 0, 0);
 	sycl_event cause = run_failing(first), event = NULL;
 	sycl_handler handler = NULL;
@@ -205,7 +207,8 @@ Test(async_errors, M4_the_queues_handler_then_the_contexts)
 {
 	struct told of_queue = {0}, of_context = {0};
 	sycl_context context = context_with(listen, &of_context);
-	sycl_queue with = queue_with(context, listen, &of_queue), without = queue_with(context, NULL, NULL);
+	sycl_queue with = queue_with(context, listen, &of_queue),
+		   without = queue_with(context, NULL, NULL);
 	three_failures(with);
 	MUST(sycl_queue_wait_and_throw(with));
 	expect_three(&of_queue);
@@ -268,7 +271,8 @@ Test(async_errors, M4_options_are_checked)
 	struct sycl_open_options open = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform opened = NULL;
 	open.helper_threads = 65;
-	REFUSED(sycl_platform_open_with(portable_engine_endpoint(), &open, &opened), SYCL_ERROR_INVALID);
+	REFUSED(sycl_platform_open_with(portable_engine_endpoint(), &open, &opened),
+		SYCL_ERROR_INVALID);
 	cr_assert(eq(ptr, opened, NULL));
 }
 
@@ -284,7 +288,8 @@ Test(async_errors, M9_a_chain_fails_with_the_first_cause_and_nothing_hangs)
 	run_increment(on, increment, buffer, &second);
 	run_increment(on, increment, buffer, &third);
 	REFUSED(sycl_event_wait_for(third, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED);
-	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "KERNEL"), NULL), "%s", sycl_get_last_error_text());
+	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "KERNEL"), NULL), "%s",
+		  sycl_get_last_error_text());
 	REFUSED(sycl_event_wait_for(second, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED);
 	REFUSED(sycl_event_wait_for(first, LONG_NS), SYCL_ERROR_KERNEL);
 	MUST(sycl_queue_wait_and_throw(on));

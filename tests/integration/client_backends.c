@@ -1,4 +1,5 @@
-/* Two backends in one service: the fake one, whose kernels wait at gates, and OpenCL's on the CPU. */
+/* Two backends in one service: the fake one, whose kernels wait at gates, and OpenCL's on the CPU.
+ */
 #include "client_service.h"
 
 #include <stdlib.h>
@@ -70,11 +71,13 @@ static sycl_buffer zeros(void)
 {
 	static const uint32_t words[ITEMS];
 	sycl_buffer buffer = NULL;
-	MUST(sycl_buffer_create(platform, (void *)(uintptr_t)words, sizeof(words), SYCL_HOST_CONST, &buffer));
+	MUST(sycl_buffer_create(platform, (void *)(uintptr_t)words, sizeof(words), SYCL_HOST_CONST,
+				&buffer));
 	return buffer;
 }
 
-Test(client_backends, B20_an_event_of_one_backend_gates_the_kernel_of_the_other, .init = open_both, .fini = close_both)
+Test(client_backends, B20_an_event_of_one_backend_gates_the_kernel_of_the_other, .init = open_both,
+     .fini = close_both)
 {
 	sycl_buffer buffer = zeros();
 	sycl_event gate = NULL, gated = NULL;
@@ -93,8 +96,10 @@ Test(client_backends, B20_an_event_of_one_backend_gates_the_kernel_of_the_other,
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* The other way round: the fake kernel starts when the CPU's is over, which is itself held by a buffer of the fake one. */
-Test(client_backends, B20_M9_and_the_reverse_also_with_its_failure, .init = open_both, .fini = close_both)
+/* The other way round: the fake kernel starts when the CPU's is over, which is itself held by a
+ * buffer of the fake one. */
+Test(client_backends, B20_M9_and_the_reverse_also_with_its_failure, .init = open_both,
+     .fini = close_both)
 {
 	sycl_buffer between = zeros(), after = zeros();
 	sycl_event first = NULL, second = NULL;
@@ -133,7 +138,8 @@ Test(client_backends, B20_M9_and_the_reverse_also_with_its_failure, .init = open
 	MUST(sycl_buffer_release(after));
 }
 
-Test(client_backends, A27_B9_a_buffer_goes_to_and_fro_in_the_order_of_submission, .init = open_both, .fini = close_both)
+Test(client_backends, A27_B9_a_buffer_goes_to_and_fro_in_the_order_of_submission, .init = open_both,
+     .fini = close_both)
 {
 	sycl_buffer buffer = zeros();
 	for (uint32_t i = 0; i < 20; i++) {

@@ -80,7 +80,8 @@ static void close_gate(struct gated *gated)
 	gated->idle = words_buffer(gated->platform, 0);
 	run_increment(gated->queue, gated->increment, gated->held, NULL);
 	MUST(sycl_queue_wait(gated->queue));
-	run_task(gated->queue, gate_task, &gated->gate, gated->held, SYCL_ACCESS_READ_WRITE, NULL, NULL);
+	run_task(gated->queue, gate_task, &gated->gate, gated->held, SYCL_ACCESS_READ_WRITE, NULL,
+		 NULL);
 	gate_await(&gated->gate, 1);
 	portable_engine_hold(true);
 	run_increment(gated->queue, gated->increment, gated->held, &gated->event);
@@ -106,12 +107,13 @@ static void open_gate(struct gated *gated)
 }
 
 #ifdef SYMBOL_MAP
-/* Those that may wait for devices, and are called without anything to wait for, with a time-out of 0, or not at all. */
+/* Those that may wait for devices, and are called without anything to wait for, with a time-out of
+ * 0, or not at all. */
 static const char *const waits[] = {
-	"sycl_buffer_export",        "sycl_buffer_export_for",  "sycl_event_wait",        "sycl_event_wait_and_throw",
-	"sycl_host_accessor_create", "sycl_host_accessor_wait", "sycl_host_image_create", "sycl_queue_wait",
-	"sycl_queue_wait_and_throw", "sycl_stream_read",
-	"sycl_queue_get_native", /* of CUDA */
+	"sycl_buffer_export",        "sycl_buffer_export_for",    "sycl_event_wait",
+	"sycl_event_wait_and_throw", "sycl_host_accessor_create", "sycl_host_accessor_wait",
+	"sycl_host_image_create",    "sycl_queue_wait",           "sycl_queue_wait_and_throw",
+	"sycl_stream_read",          "sycl_queue_get_native", /* of CUDA */
 };
 
 /* Is every function of the library in one of the two? */
@@ -128,7 +130,8 @@ static void check_all_are_there(void)
 		bool known = was_called(name);
 		for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
 			known = known || strcmp(waits[i], name) == 0;
-		cr_expect(known, "%s: call it in client_blocking_*.c, or list it as one that waits", name);
+		cr_expect(known, "%s: call it in client_blocking_*.c, or list it as one that waits",
+			  name);
 		found++;
 	}
 	(void)fclose(file);

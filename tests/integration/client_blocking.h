@@ -1,7 +1,7 @@
 /*
- * D18: what may wait for devices, and that nothing else does. Every function of the library is either called here while
- * the device and a host task are held at a gate, or listed as one that waits. A call that does not come back ends the
- * program.
+ * D18: what may wait for devices, and that nothing else does. Every function of the library is
+ * either called here while the device and a host task are held at a gate, or listed as one that
+ * waits. A call that does not come back ends the program.
  */
 #ifndef SYCL_TESTS_CLIENT_BLOCKING_H
 #define SYCL_TESTS_CLIENT_BLOCKING_H
@@ -26,17 +26,18 @@ void call_begin(const char *function);
 void call_end(void);
 
 /* Any result will do, as long as it comes. */
-#define CALL(function, ...)                                                                                            \
-	__extension__({                                                                                                \
-		call_begin(#function);                                                                                 \
-		__typeof__(function(__VA_ARGS__)) called_ = function(__VA_ARGS__);                                     \
-		call_end();                                                                                            \
-		called_;                                                                                               \
+#define CALL(function, ...)                                                                        \
+	__extension__({                                                                            \
+		call_begin(#function);                                                             \
+		__typeof__(function(__VA_ARGS__)) called_ = function(__VA_ARGS__);                 \
+		call_end();                                                                        \
+		called_;                                                                           \
 	})
-#define CALL_MUST(function, ...)                                                                                       \
-	do {                                                                                                           \
-		sycl_result called_must_ = CALL(function, __VA_ARGS__);                                                \
-		cr_assert(eq(int, called_must_, 0), "%s: %s", #function, sycl_get_last_error_text());                  \
+#define CALL_MUST(function, ...)                                                                   \
+	do {                                                                                       \
+		sycl_result called_must_ = CALL(function, __VA_ARGS__);                            \
+		cr_assert(eq(int, called_must_, 0), "%s: %s", #function,                           \
+			  sycl_get_last_error_text());                                             \
 	} while (0)
 
 /* Groups of calls, each in one of the files client_blocking_*.c. */

@@ -1,4 +1,5 @@
-/* Graphs behind a closed gate: they are recorded, made, updated and launched, and wait there themselves. */
+/* Graphs behind a closed gate: they are recorded, made, updated and launched, and wait there
+ * themselves. */
 #include "client_blocking.h"
 
 static void call_recording(const struct gated *gated, sycl_graph graph, sycl_graph_node *kernel_out)
@@ -74,8 +75,10 @@ static void call_conditions(const struct gated *gated, sycl_graph graph)
 	sycl_handler handler = NULL;
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_handler_begin(gated->queue, &handler));
-	(void)CALL(sycl_handler_graph_conditional_usm, handler, SYCL_GRAPH_CONDITION_WHILE, NULL, executable);
-	(void)CALL(sycl_handler_graph_conditional, handler, SYCL_GRAPH_CONDITION_IF, gated->held, 0, executable);
+	(void)CALL(sycl_handler_graph_conditional_usm, handler, SYCL_GRAPH_CONDITION_WHILE, NULL,
+		   executable);
+	(void)CALL(sycl_handler_graph_conditional, handler, SYCL_GRAPH_CONDITION_IF, gated->held, 0,
+		   executable);
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_executable_graph_release(executable));
 }

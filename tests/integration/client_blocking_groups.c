@@ -15,7 +15,8 @@ static void call_arguments(const struct gated *gated)
 	sycl_handler handler = begun(gated);
 	uint32_t value = 1;
 	void *pointer = NULL;
-	CALL_MUST(sycl_handler_set_ranged_accessor, handler, 0, gated->held, SYCL_ACCESS_READ_WRITE, 0, 256);
+	CALL_MUST(sycl_handler_set_ranged_accessor, handler, 0, gated->held, SYCL_ACCESS_READ_WRITE,
+		  0, 256);
 	CALL_MUST(sycl_handler_set_accessor, handler, 0, gated->held, SYCL_ACCESS_READ_WRITE);
 	CALL_MUST(sycl_handler_set_value, handler, 1, sizeof(value), &value);
 	CALL_MUST(sycl_handler_require, handler, gated->idle, SYCL_ACCESS_READ);
@@ -28,7 +29,8 @@ static void call_arguments(const struct gated *gated)
 	CALL_MUST(sycl_handler_discard, handler);
 	handler = begun(gated);
 	(void)CALL(sycl_handler_set_local, handler, 0, 64);
-	CALL_MUST(sycl_handler_require_target, handler, gated->idle, SYCL_ACCESS_READ, SYCL_TARGET_DEVICE);
+	CALL_MUST(sycl_handler_require_target, handler, gated->idle, SYCL_ACCESS_READ,
+		  SYCL_TARGET_DEVICE);
 	CALL_MUST(sycl_handler_set_constant_accessor, handler, 2, gated->idle, 0, 64);
 	MUST(sycl_handler_discard(handler));
 	(void)CALL(sycl_host_task_get_pointer, NULL, 0, &pointer);
@@ -60,11 +62,14 @@ static void call_submissions(const struct gated *gated)
 	CALL_MUST(sycl_handler_single_task, handler, gated->increment);
 	CALL_MUST(sycl_handler_submit_with_secondary, handler, gated->other, NULL);
 	handler = launch(gated, gated->increment);
-	CALL_MUST(sycl_handler_parallel_for_nd, handler, gated->increment, sycl_range1(WORDS), sycl_range1(1));
+	CALL_MUST(sycl_handler_parallel_for_nd, handler, gated->increment, sycl_range1(WORDS),
+		  sycl_range1(1));
 	CALL_MUST(sycl_handler_freeze, handler, &group);
 	CALL_MUST(sycl_queue_submit_group, gated->queue, group, NULL);
-	const struct sycl_launch_argument held = {
-		.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = gated->held, .size_bytes = SYCL_REST_BYTES};
+	const struct sycl_launch_argument held = {.kind = SYCL_LAUNCH_ACCESSOR,
+						  .mode = SYCL_ACCESS_READ_WRITE,
+						  .buffer = gated->held,
+						  .size_bytes = SYCL_REST_BYTES};
 	struct sycl_launch at_once = SYCL_LAUNCH_INIT;
 	at_once.kernel = gated->increment;
 	at_once.global = sycl_range1(WORDS);
@@ -114,7 +119,8 @@ static void call_actions(const struct gated *gated)
 	sycl_handler handler = begun(gated);
 	sycl_shared_event none = NULL;
 	CALL_MUST(sycl_handler_set_host_accessor, handler, 0, gated->held, SYCL_ACCESS_READ);
-	CALL_MUST(sycl_handler_set_ranged_host_accessor, handler, 1, gated->held, SYCL_ACCESS_READ, 0, 4);
+	CALL_MUST(sycl_handler_set_ranged_host_accessor, handler, 1, gated->held, SYCL_ACCESS_READ,
+		  0, 4);
 	CALL_MUST(sycl_handler_host_task, handler, nothing, NULL, NULL);
 	MUST(sycl_handler_submit(handler, NULL));
 	handler = begun(gated);
@@ -165,7 +171,8 @@ void call_copies(const struct gated *gated)
 	CALL_MUST(sycl_handler_copy_rect, handler, gated->held, gated->idle, &box);
 	MUST(sycl_handler_submit(handler, NULL));
 	handler = begun(gated);
-	CALL_MUST(sycl_handler_copy_elements, handler, gated->held, zero, gated->held, later, sycl_range1(64));
+	CALL_MUST(sycl_handler_copy_elements, handler, gated->held, zero, gated->held, later,
+		  sycl_range1(64));
 	MUST(sycl_handler_submit(handler, NULL));
 	handler = begun(gated);
 	CALL_MUST(sycl_handler_copy_from_host, handler, from_here, gated->held, 0, 64);

@@ -1,4 +1,5 @@
-/* Images behind a closed gate. Where a device has none, the service says so later, and nothing here waits for that. */
+/* Images behind a closed gate. Where a device has none, the service says so later, and nothing here
+ * waits for that. */
 #include "client_blocking.h"
 
 #include "syclclient/image.h"
@@ -31,12 +32,13 @@ static void call_host_images(sycl_image image, const sycl_sampler *sampler)
 	MUST(sycl_host_image_release(accessor));
 }
 
-static void call_image_arguments(const struct gated *gated, sycl_image image, const sycl_sampler *sampler)
+static void call_image_arguments(const struct gated *gated, sycl_image image,
+				 const sycl_sampler *sampler)
 {
 	sycl_handler handler = NULL;
 	sycl_image second = NULL;
-	MUST(sycl_image_create(gated->platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, sycl_range2(4, 4), NULL,
-			       SYCL_HOST_NONE, &second));
+	MUST(sycl_image_create(gated->platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, sycl_range2(4, 4),
+			       NULL, SYCL_HOST_NONE, &second));
 	MUST(sycl_handler_begin(gated->queue, &handler));
 	(void)CALL(sycl_handler_set_image, handler, 0, image, SYCL_ACCESS_READ);
 	(void)CALL(sycl_handler_set_sampled_image, handler, 1, image, sampler);
@@ -48,8 +50,8 @@ static void call_image_arguments(const struct gated *gated, sycl_image image, co
 
 void call_images(const struct gated *gated)
 {
-	sycl_sampler sampler =
-		sycl_sampler_create(SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST);
+	sycl_sampler sampler = sycl_sampler_create(
+		SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST);
 	sycl_sampler_mapping mapping = SYCL_SAMPLER_MAPPING_INIT;
 	sycl_image_format format;
 	sycl_image image = NULL;
@@ -64,8 +66,8 @@ void call_images(const struct gated *gated)
 	CALL_MUST(sycl_image_create_with, gated->platform, &options, &image);
 	CALL_MUST(sycl_image_get_layers, image, &number);
 	CALL_MUST(sycl_image_release, image);
-	CALL_MUST(sycl_image_create, gated->platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, sycl_range2(4, 4), NULL,
-		  SYCL_HOST_NONE, &image);
+	CALL_MUST(sycl_image_create, gated->platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM,
+		  sycl_range2(4, 4), NULL, SYCL_HOST_NONE, &image);
 	CALL_MUST(sycl_image_retain, image);
 	CALL_MUST(sycl_image_release, image);
 	CALL_MUST(sycl_image_get_reference_count, image, &number);

@@ -1,4 +1,5 @@
-/* Bundles and kernels behind a closed gate. They take round trips; what a backend cannot do is an answer as well. */
+/* Bundles and kernels behind a closed gate. They take round trips; what a backend cannot do is an
+ * answer as well. */
 #include "client_blocking.h"
 
 #include <string.h>
@@ -15,8 +16,8 @@ static void call_states(const struct gated *gated, const char *source)
 {
 	sycl_kernel_bundle input = NULL, object = NULL, made = NULL;
 	sycl_bundle_state state;
-	(void)CALL(sycl_kernel_bundle_create_input, gated->context, 1, &gated->device, SYCL_SOURCE_PORTABLE, source, 0,
-		   &input);
+	(void)CALL(sycl_kernel_bundle_create_input, gated->context, 1, &gated->device,
+		   SYCL_SOURCE_PORTABLE, source, 0, &input);
 	(void)CALL(sycl_kernel_bundle_get_state, input, &state);
 	(void)CALL(sycl_kernel_bundle_compile, input, NULL, &object);
 	(void)CALL(sycl_kernel_bundle_link, 1, &object, NULL, &made);
@@ -69,7 +70,8 @@ void call_kernels(const struct gated *gated)
 	uint32_t number = 0, size = 0;
 	sycl_occupancy occupancy;
 	(void)CALL(sycl_kernel_bundle_from_binary, gated->queue, source, strlen(source), &bundle);
-	CALL_MUST(sycl_kernel_bundle_from_source, gated->queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
+	CALL_MUST(sycl_kernel_bundle_from_source, gated->queue, SYCL_SOURCE_PORTABLE, source, NULL,
+		  &bundle);
 	call_bundle(gated, bundle);
 	release(&bundle);
 	call_states(gated, source);
@@ -78,10 +80,12 @@ void call_kernels(const struct gated *gated)
 	CALL_MUST(sycl_kernel_retain, gated->fill);
 	CALL_MUST(sycl_kernel_release, gated->fill);
 	CALL_MUST(sycl_kernel_get_reference_count, gated->fill, &number);
-	CALL_MUST(sycl_kernel_get_info, gated->fill, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(number), &number, NULL);
-	(void)CALL(sycl_kernel_get_device_info, gated->fill, gated->device, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(number),
-		   &number, NULL);
-	(void)CALL(sycl_kernel_get_argument_info, gated->fill, 0, (sycl_argument_info)1, 0, NULL, NULL);
+	CALL_MUST(sycl_kernel_get_info, gated->fill, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(number),
+		  &number, NULL);
+	(void)CALL(sycl_kernel_get_device_info, gated->fill, gated->device,
+		   SYCL_KERNEL_INFO_NUM_ARGS, sizeof(number), &number, NULL);
+	(void)CALL(sycl_kernel_get_argument_info, gated->fill, 0, (sycl_argument_info)1, 0, NULL,
+		   NULL);
 	CALL_MUST(sycl_kernel_get_bundle, gated->fill, &bundle);
 	release(&bundle);
 	(void)CALL(sycl_kernel_get_sub_groups, gated->fill, sycl_range1(1), &size, &number);

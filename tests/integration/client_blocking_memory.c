@@ -24,8 +24,10 @@ static void call_host_accessors(const struct gated *gated)
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
 	uint32_t number = 0;
-	REFUSED(CALL(sycl_host_accessor_create_for, gated->held, SYCL_ACCESS_READ, 0, &accessor), SYCL_ERROR_TIMEOUT);
-	REFUSED(CALL(sycl_host_accessor_create_ranged, gated->held, SYCL_ACCESS_READ, 0, 4, 0, &accessor),
+	REFUSED(CALL(sycl_host_accessor_create_for, gated->held, SYCL_ACCESS_READ, 0, &accessor),
+		SYCL_ERROR_TIMEOUT);
+	REFUSED(CALL(sycl_host_accessor_create_ranged, gated->held, SYCL_ACCESS_READ, 0, 4, 0,
+		     &accessor),
 		SYCL_ERROR_TIMEOUT);
 	CALL_MUST(sycl_host_accessor_create_async, gated->held, SYCL_ACCESS_READ, 0, 4, &accessor);
 	CALL_MUST(sycl_host_accessor_is_ready, accessor, &number);
@@ -63,7 +65,8 @@ void call_buffers(const struct gated *gated)
 	run_increment(gated->other, gated->increment, buffer, NULL);
 	CALL_MUST(sycl_buffer_release, buffer);
 	/* With such memory, told that nothing is to be written back (D14), or detached (D13). */
-	CALL_MUST(sycl_buffer_create, gated->platform, host, sizeof(host), SYCL_HOST_BORROWED, &buffer);
+	CALL_MUST(sycl_buffer_create, gated->platform, host, sizeof(host), SYCL_HOST_BORROWED,
+		  &buffer);
 	run_increment(gated->other, gated->increment, buffer, NULL);
 	if (portable_engine_holds())
 		REFUSED(CALL(sycl_buffer_release_for, buffer, 0), SYCL_ERROR_TIMEOUT);
@@ -85,13 +88,17 @@ static void call_usm_actions(const struct gated *gated, void *pointer)
 	sycl_event event = NULL;
 	sycl_handler handler = NULL;
 	const uint32_t pattern = 5;
-	if (CALL(sycl_queue_memset, gated->queue, pointer, 1, 64, 1, &gated->event, &event) == SYCL_SUCCESS)
+	if (CALL(sycl_queue_memset, gated->queue, pointer, 1, 64, 1, &gated->event, &event) ==
+	    SYCL_SUCCESS)
 		MUST(sycl_event_release(event));
-	(void)CALL(sycl_queue_memcpy, gated->queue, pointer, (char *)pointer + 64, 64, 0, NULL, NULL);
-	(void)CALL(sycl_queue_usm_fill, gated->queue, pointer, 64, &pattern, sizeof(pattern), 0, NULL, NULL);
+	(void)CALL(sycl_queue_memcpy, gated->queue, pointer, (char *)pointer + 64, 64, 0, NULL,
+		   NULL);
+	(void)CALL(sycl_queue_usm_fill, gated->queue, pointer, 64, &pattern, sizeof(pattern), 0,
+		   NULL, NULL);
 	(void)CALL(sycl_queue_set_l2_window, gated->queue, NULL);
 	(void)CALL(sycl_queue_prefetch, gated->queue, pointer, 64, 0, NULL, NULL);
-	(void)CALL(sycl_queue_mem_advise, gated->queue, pointer, 64, SYCL_MEM_ADVICE_SET_READ_MOSTLY, 0, NULL, NULL);
+	(void)CALL(sycl_queue_mem_advise, gated->queue, pointer, 64,
+		   SYCL_MEM_ADVICE_SET_READ_MOSTLY, 0, NULL, NULL);
 	MUST(sycl_handler_begin(gated->queue, &handler));
 	(void)CALL(sycl_handler_set_usm, handler, 0, pointer);
 	(void)CALL(sycl_handler_memcpy, handler, pointer, (char *)pointer + 64, 64);
@@ -126,7 +133,8 @@ void call_usm(const struct gated *gated)
 	if (CALL(sycl_malloc_host, gated->queue, 4096, 0, &pointer) == SYCL_SUCCESS)
 		MUST(sycl_free(gated->queue, pointer));
 	pointer = NULL;
-	(void)CALL(sycl_usm_malloc, gated->context, gated->device, SYCL_USM_DEVICE, 4096, 0, &pointer);
+	(void)CALL(sycl_usm_malloc, gated->context, gated->device, SYCL_USM_DEVICE, 4096, 0,
+		   &pointer);
 	(void)CALL(sycl_usm_free, gated->context, pointer);
 }
 
@@ -138,8 +146,8 @@ void call_shares(const struct gated *gated)
 	sycl_shared_event event = NULL;
 	uint32_t number = 0;
 	/* Where a device has none of this, it says so. */
-	if (CALL(sycl_buffer_create_exportable, gated->device, NULL, 4096, SYCL_HOST_NONE, SYCL_SHARE_VMM, &buffer) ==
-	    SYCL_SUCCESS)
+	if (CALL(sycl_buffer_create_exportable, gated->device, NULL, 4096, SYCL_HOST_NONE,
+		 SYCL_SHARE_VMM, &buffer) == SYCL_SUCCESS)
 		MUST(sycl_buffer_release(buffer));
 	(void)CALL(sycl_buffer_import, gated->device, &shared, &buffer);
 	(void)CALL(sycl_shared_event_open, gated->device, handle, &event);

@@ -1,6 +1,6 @@
 /*
- * Native handles behind a closed gate. Of those that are counted nothing is asked for but how many there are: nobody here could
- * give them back.
+ * Native handles behind a closed gate. Of those that are counted nothing is asked for but how many
+ * there are: nobody here could give them back.
  */
 #include "client_blocking.h"
 
@@ -29,7 +29,8 @@ static void call_gets(const struct gated *gated, sycl_backend is)
 	(void)CALL(sycl_buffer_get_native, gated->held, is, 0, NULL, &count);
 	(void)CALL(sycl_kernel_bundle_get_native, gated->bundle, is, 0, NULL, &count);
 	(void)CALL(sycl_event_get_natives, gated->event, is, 0, NULL, &count);
-	/* No image, and what is given would be counted: other calls of their kind have been made. */
+	/* No image, and what is given would be counted: other calls of their kind have been made.
+	 */
 	(void)CALL(sycl_image_get_native, NULL, is, 0, NULL, &count);
 	(void)CALL(sycl_kernel_get_native, gated->fill, SYCL_BACKEND_KIND_CUDA, &number);
 	(void)CALL(sycl_host_task_get_native_queue, NULL, is, &number);
@@ -60,9 +61,12 @@ static void call_makes(const struct gated *gated, sycl_backend is)
 	(void)CALL(sycl_image_make_native, gated->context, is, 0, NULL, &image);
 	(void)CALL(sycl_event_make_native, gated->context, is, 1, none, &event);
 	(void)CALL(sycl_kernel_make_native, gated->context, is, 0, &kernel);
-	(void)CALL(sycl_kernel_bundle_make_native, gated->context, is, SYCL_BUNDLE_EXECUTABLE, 0, &bundle);
-	(void)CALL(sycl_kernel_bundle_make_natives, gated->context, 0, NULL, is, SYCL_BUNDLE_EXECUTABLE, 1, none, &bundle);
-	(void)CALL(sycl_kernel_bundle_from_native_kernels, gated->context, 0, NULL, is, 1, none, &bundle);
+	(void)CALL(sycl_kernel_bundle_make_native, gated->context, is, SYCL_BUNDLE_EXECUTABLE, 0,
+		   &bundle);
+	(void)CALL(sycl_kernel_bundle_make_natives, gated->context, 0, NULL, is,
+		   SYCL_BUNDLE_EXECUTABLE, 1, none, &bundle);
+	(void)CALL(sycl_kernel_bundle_from_native_kernels, gated->context, 0, NULL, is, 1, none,
+		   &bundle);
 	MUST(sycl_handler_begin(gated->other, &handler));
 	(void)CALL(sycl_handler_host_task_native, handler, nothing, NULL, NULL);
 	MUST(sycl_handler_discard(handler));

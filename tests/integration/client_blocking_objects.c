@@ -7,7 +7,8 @@ static void call_devices(const struct gated *gated)
 	sycl_platform of = NULL;
 	uint32_t number = 0;
 	CALL_MUST(sycl_device_get_devices, gated->platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &number);
-	(void)CALL(sycl_platform_get_devices, gated->platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &number);
+	(void)CALL(sycl_platform_get_devices, gated->platform, SYCL_DEVICE_TYPE_ALL, 0, NULL,
+		   &number);
 	CALL_MUST(sycl_device_retain, gated->device);
 	CALL_MUST(sycl_device_release, gated->device);
 	CALL_MUST(sycl_device_get_reference_count, gated->device, &number);
@@ -15,8 +16,10 @@ static void call_devices(const struct gated *gated)
 	CALL_MUST(sycl_platform_release, of);
 	(void)CALL(sycl_device_get_parent, gated->device, &device);
 	const uint32_t one = 1;
-	(void)CALL(sycl_device_create_sub_devices, gated->device, SYCL_PARTITION_EQUALLY, 1, &one, 0, NULL, &number);
-	CALL_MUST(sycl_device_get_info, gated->device, SYCL_DEVICE_INFO_TYPE, sizeof(number), &number, NULL);
+	(void)CALL(sycl_device_create_sub_devices, gated->device, SYCL_PARTITION_EQUALLY, 1, &one,
+		   0, NULL, &number);
+	CALL_MUST(sycl_device_get_info, gated->device, SYCL_DEVICE_INFO_TYPE, sizeof(number),
+		  &number, NULL);
 	(void)CALL(sycl_device_get_backend_info, gated->device, 1, sizeof(number), &number, NULL);
 	CALL_MUST(sycl_device_has, gated->device, SYCL_ASPECT_CPU, &number);
 	(void)CALL(sycl_default_selector, gated->device, NULL);
@@ -41,7 +44,8 @@ static void call_contexts(const struct gated *gated)
 	CALL_MUST(sycl_context_get_platform, context, &of);
 	MUST(sycl_platform_release(of));
 	CALL_MUST(sycl_context_get_devices, context, 0, NULL, &number);
-	CALL_MUST(sycl_context_get_info, context, SYCL_CONTEXT_INFO_BACKEND, sizeof(number), &number, NULL);
+	CALL_MUST(sycl_context_get_info, context, SYCL_CONTEXT_INFO_BACKEND, sizeof(number),
+		  &number, NULL);
 	(void)CALL(sycl_context_get_backend_info, context, 1, sizeof(number), &number, NULL);
 	MUST(sycl_context_release(context));
 	CALL_MUST(sycl_context_create_with, 1, &gated->device, NULL, &context);
@@ -71,8 +75,10 @@ void call_platforms(const struct gated *gated)
 	MUST(sycl_platform_release(gated->platform));
 	CALL_MUST(sycl_platform_get_reference_count, gated->platform, &number);
 	CALL_MUST(sycl_platform_get_platforms, gated->platform, 0, NULL, &number);
-	CALL_MUST(sycl_platform_get_info, gated->platform, SYCL_PLATFORM_INFO_SESSION, sizeof(wide), &wide, NULL);
-	(void)CALL(sycl_platform_get_backend_info, gated->platform, 1, sizeof(number), &number, NULL);
+	CALL_MUST(sycl_platform_get_info, gated->platform, SYCL_PLATFORM_INFO_SESSION, sizeof(wide),
+		  &wide, NULL);
+	(void)CALL(sycl_platform_get_backend_info, gated->platform, 1, sizeof(number), &number,
+		   NULL);
 	CALL_MUST(sycl_platform_get_usage, gated->platform, &usage);
 	CALL_MUST(sycl_platform_get_fd, gated->platform, &fd);
 	CALL_MUST(sycl_platform_prepare_read, gated->platform);
@@ -112,7 +118,8 @@ void call_queues(const struct gated *gated)
 	CALL_MUST(sycl_queue_throw_asynchronous, gated->queue, NULL, NULL);
 	REFUSED(CALL(sycl_queue_wait_for, gated->queue, 0), SYCL_ERROR_TIMEOUT);
 	sycl_result other = CALL(sycl_queue_wait_for, gated->other, 0);
-	cr_assert(other == SYCL_ERROR_TIMEOUT || (other == SYCL_SUCCESS && !portable_engine_holds()));
+	cr_assert(other == SYCL_ERROR_TIMEOUT ||
+		  (other == SYCL_SUCCESS && !portable_engine_holds()));
 }
 
 void call_events(const struct gated *gated)

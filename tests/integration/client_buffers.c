@@ -67,7 +67,8 @@ Test(client_buffers, D9_D10_D14_what_is_not_written_back_returns_at_once)
 {
 	sycl_kernel hold = fake_kernel(queue, "hold"), fill = fake_kernel(queue, "fill_u32");
 	uint32_t elsewhere[N];
-	sycl_buffer none = NULL, constant = NULL, cancelled = NULL, nowhere = NULL, unused = borrowed();
+	sycl_buffer none = NULL, constant = NULL, cancelled = NULL, nowhere = NULL,
+		    unused = borrowed();
 	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &none));
 	MUST(sycl_buffer_create(platform, host, BYTES, SYCL_HOST_CONST, &constant));
 	MUST(sycl_buffer_create(platform, host, BYTES, SYCL_HOST_BORROWED, &cancelled));
@@ -133,9 +134,11 @@ Test(client_buffers, D1_D2_D3_D5_host_accessors_take_their_turn)
 	sycl_host_accessor accessor = NULL, reader = NULL;
 	submit_hold(queue, hold, 0, buffer, SYCL_ACCESS_READ_WRITE, NULL);
 	/* A writer blocks both kinds; an unrelated buffer is not waited for. */
-	cr_assert(eq(int, sycl_host_accessor_create_for(buffer, SYCL_ACCESS_READ, SHORT_NS, &accessor),
+	cr_assert(eq(int,
+		     sycl_host_accessor_create_for(buffer, SYCL_ACCESS_READ, SHORT_NS, &accessor),
 		     SYCL_ERROR_TIMEOUT));
-	cr_assert(eq(int, sycl_host_accessor_create_for(buffer, SYCL_ACCESS_WRITE, SHORT_NS, &accessor),
+	cr_assert(eq(int,
+		     sycl_host_accessor_create_for(buffer, SYCL_ACCESS_WRITE, SHORT_NS, &accessor),
 		     SYCL_ERROR_TIMEOUT));
 	MUST(sycl_host_accessor_create_for(other, SYCL_ACCESS_WRITE_NO_INIT, 0, &accessor));
 	MUST(sycl_host_accessor_release(accessor));
@@ -150,9 +153,12 @@ Test(client_buffers, D1_D2_D3_D5_host_accessors_take_their_turn)
 	cr_assert(ne(ptr, pointer, host));
 	cr_assert(all_are(pointer, 1));
 	sycl_host_accessor writer = NULL;
-	cr_assert(eq(int, sycl_host_accessor_create_for(buffer, SYCL_ACCESS_READ_WRITE, SHORT_NS, &writer),
-		     SYCL_ERROR_TIMEOUT));
-	cr_assert(eq(int, sycl_host_accessor_create_for(buffer, SYCL_ACCESS_WRITE_NO_INIT, 0, &writer),
+	cr_assert(
+		eq(int,
+		   sycl_host_accessor_create_for(buffer, SYCL_ACCESS_READ_WRITE, SHORT_NS, &writer),
+		   SYCL_ERROR_TIMEOUT));
+	cr_assert(eq(int,
+		     sycl_host_accessor_create_for(buffer, SYCL_ACCESS_WRITE_NO_INIT, 0, &writer),
 		     SYCL_ERROR_TIMEOUT));
 	cr_assert(eq(ptr, writer, NULL));
 	/* Groups may be submitted while it is held, and do not run. */
@@ -184,7 +190,8 @@ Test(client_buffers, D7_what_the_host_writes_is_seen_and_goes_back)
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 	for (int i = 0; i < N; i++)
 		((uint32_t *)pointer)[i] = 20;
-	cr_assert(eq(int, sycl_buffer_release(buffer), SYCL_ERROR_INVALID), "it is held, and would wait for itself");
+	cr_assert(eq(int, sycl_buffer_release(buffer), SYCL_ERROR_INVALID),
+		  "it is held, and would wait for itself");
 	MUST(sycl_host_accessor_release(accessor));
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -233,9 +240,12 @@ Test(client_buffers, C7_a_part_without_contents_leaves_the_rest)
 	sycl_handler handler = NULL;
 	uint32_t value = 9;
 	MUST(sycl_handler_begin(queue, &handler));
-	cr_assert(eq(int, sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE, 4, BYTES),
-		     SYCL_ERROR_INVALID));
-	MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT, 400, 40));
+	cr_assert(eq(
+		int,
+		sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE, 4, BYTES),
+		SYCL_ERROR_INVALID));
+	MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT, 400,
+					      40));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(10)));
 	MUST(sycl_handler_submit(handler, NULL));
@@ -250,7 +260,8 @@ Test(client_buffers, shared_memory_grows_and_is_given_back)
 	struct sycl_usage usage = SYCL_USAGE_INIT;
 	sycl_buffer buffers[COUNT];
 	for (uint64_t i = 0; i < COUNT; i++)
-		MUST(sycl_buffer_create(platform, NULL, (i % 5 + 1) << 20, SYCL_HOST_NONE, &buffers[i]));
+		MUST(sycl_buffer_create(platform, NULL, (i % 5 + 1) << 20, SYCL_HOST_NONE,
+					&buffers[i]));
 	MUST(sycl_platform_get_usage(platform, &usage));
 	cr_assert(ge(u64, usage.arena_bytes, usage.buffer_bytes));
 	for (int i = 0; i < COUNT; i++)
@@ -265,7 +276,8 @@ Test(client_buffers, shared_memory_grows_and_is_given_back)
 	cr_assert(le(u64, usage.buffer_bytes, 1));
 }
 
-/* What a large buffer leaves behind for the next one is not missing where the next one is larger. Without a fixture. */
+/* What a large buffer leaves behind for the next one is not missing where the next one is larger.
+ * Without a fixture. */
 Test(client_buffers_limits, N1_shared_memory_that_rests_makes_room_for_more, .timeout = 60)
 {
 	struct session_limits limits;
@@ -316,11 +328,16 @@ Test(client_buffers, wrong_buffers_are_refused)
 {
 	sycl_buffer buffer = NULL;
 	struct sycl_usage usage = SYCL_USAGE_INIT;
-	cr_assert(eq(int, sycl_buffer_create(platform, host, 4, SYCL_HOST_NONE, &buffer), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_buffer_create(platform, NULL, 4, SYCL_HOST_CONST, &buffer), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_buffer_create(platform, host, 4, (sycl_host_memory)7, &buffer), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_buffer_create(platform, NULL, UINT64_MAX, SYCL_HOST_NONE, &buffer), SYCL_ERROR_QUOTA));
-	cr_assert(eq(int, sycl_buffer_create(platform, NULL, 1ull << 62, SYCL_HOST_NONE, &buffer), SYCL_ERROR_QUOTA));
+	cr_assert(eq(int, sycl_buffer_create(platform, host, 4, SYCL_HOST_NONE, &buffer),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_buffer_create(platform, NULL, 4, SYCL_HOST_CONST, &buffer),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_buffer_create(platform, host, 4, (sycl_host_memory)7, &buffer),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_buffer_create(platform, NULL, UINT64_MAX, SYCL_HOST_NONE, &buffer),
+		     SYCL_ERROR_QUOTA));
+	cr_assert(eq(int, sycl_buffer_create(platform, NULL, 1ull << 62, SYCL_HOST_NONE, &buffer),
+		     SYCL_ERROR_QUOTA));
 	cr_assert(eq(ptr, buffer, NULL));
 	MUST(sycl_platform_get_usage(platform, &usage));
 	cr_assert(eq(u64, usage.buffer_bytes, 0));

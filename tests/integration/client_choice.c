@@ -12,7 +12,8 @@ struct devices {
 
 static void list(struct devices *devices)
 {
-	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices->all, &devices->count));
+	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices->all,
+				     &devices->count));
 	cr_assert(ge(u32, devices->count, 1));
 	cr_assert(le(u32, devices->count, DEVICES_MAX));
 }
@@ -42,7 +43,8 @@ struct scores {
 	uint32_t best, calls; /* `best` is an index */
 };
 
-/* The device with the wanted index is the best, those behind it are refused, those before it are worse and worse. */
+/* The device with the wanted index is the best, those behind it are refused, those before it are
+ * worse and worse. */
 static int32_t score(sycl_device device, void *user_data)
 {
 	struct scores *scores = user_data;
@@ -98,7 +100,8 @@ Test(choice, A23_the_selectors_of_a_kind_find_it_or_fail)
 			there += type_of(devices.all[i]) == kinds[k].type;
 		chosen = NULL;
 		sycl_result result = sycl_device_select(platform, kinds[k].selector, NULL, &chosen);
-		cr_assert(eq(int, result, there ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME), "type %u", kinds[k].type);
+		cr_assert(eq(int, result, there ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME), "type %u",
+			  kinds[k].type);
 		if (result) {
 			cr_assert(eq(ptr, chosen, NULL));
 			continue;
@@ -124,12 +127,14 @@ Test(choice, A24_aspects_that_are_wanted_and_unwanted)
 				continue;
 			for (uint32_t i = 0; i < devices.count; i++)
 				there += has(devices.all[i], in) && !has(devices.all[i], out);
-			sycl_result result = sycl_device_select_by_aspects(platform, 1, &in, 1, &out, &chosen);
-			cr_assert(eq(int, result, there ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME), "%u and not %u", wanted,
-				  unwanted);
+			sycl_result result =
+				sycl_device_select_by_aspects(platform, 1, &in, 1, &out, &chosen);
+			cr_assert(eq(int, result, there ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME),
+				  "%u and not %u", wanted, unwanted);
 			if (result)
 				continue;
-			cr_assert(has(chosen, in) && !has(chosen, out), "%u and not %u", wanted, unwanted);
+			cr_assert(has(chosen, in) && !has(chosen, out), "%u and not %u", wanted,
+				  unwanted);
 			MUST(sycl_device_release(chosen));
 		}
 	}

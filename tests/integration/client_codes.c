@@ -1,7 +1,8 @@
 /*
- * One cause for each of SYCL's error codes (M11), as a program meets it. Of three that is elsewhere: errc::event, an application's
- * native event that ends with an error (client_opencl_memory.c); errc::profiling, times that are not kept any more
- * (client_natives.c); errc::platform, an engine that is not installed (unit/client_greeting.c).
+ * One cause for each of SYCL's error codes (M11), as a program meets it. Of three that is
+ * elsewhere: errc::event, an application's native event that ends with an error
+ * (client_opencl_memory.c); errc::profiling, times that are not kept any more (client_natives.c);
+ * errc::platform, an engine that is not installed (unit/client_greeting.c).
  */
 #include "client_test.h"
 
@@ -24,7 +25,8 @@ static sycl_result kernel(void)
 {
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel made = NULL;
-	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, "fill_u32\n", NULL, &bundle));
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, "fill_u32\n", NULL,
+					    &bundle));
 	sycl_result result = sycl_kernel_create(bundle, "increment_u32", &made);
 	MUST(sycl_kernel_bundle_release(bundle));
 	return result;
@@ -36,7 +38,8 @@ static sycl_result accessor(void)
 	const uint32_t value[4] = {0};
 	sycl_image image = NULL;
 	sycl_host_image access = NULL;
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, sycl_range2(2, 2), NULL, SYCL_HOST_NONE, &image));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, sycl_range2(2, 2), NULL,
+			       SYCL_HOST_NONE, &image));
 	MUST(sycl_host_image_create(image, SYCL_ACCESS_READ, &access));
 	sycl_result result = sycl_host_image_write_uint(access, origin, value);
 	MUST(sycl_host_image_release(access));
@@ -49,7 +52,8 @@ static sycl_result nd_range(void)
 	sycl_kernel noop = fake_kernel(queue, "noop");
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	sycl_result result = sycl_handler_parallel_for_nd(handler, noop, sycl_range1(10), sycl_range1(3));
+	sycl_result result =
+		sycl_handler_parallel_for_nd(handler, noop, sycl_range1(10), sycl_range1(3));
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_kernel_release(noop));
 	return result;
@@ -74,7 +78,8 @@ static sycl_result build(void)
 
 static sycl_result invalid(void)
 {
-	return sycl_queue_barrier(queue, NULL) ? SYCL_SUCCESS : sycl_device_select(platform, NULL, NULL, NULL);
+	return sycl_queue_barrier(queue, NULL) ? SYCL_SUCCESS
+					       : sycl_device_select(platform, NULL, NULL, NULL);
 }
 
 /* The device has no more when the group's turn comes. */
@@ -84,7 +89,10 @@ static sycl_result memory_allocation(void)
 	sycl_buffer buffer = NULL;
 	sycl_event event = NULL;
 	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
-	cr_assert(eq(int, fake_fail(FAKE_MEMORY_CREATE, FAKE_ANY_DEVICE, 0, 1, SYCL_ERROR_MEMORY_ALLOCATION, false, ""), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_MEMORY_CREATE, FAKE_ANY_DEVICE, 0, 1,
+			       SYCL_ERROR_MEMORY_ALLOCATION, false, ""),
+		     0));
 	submit_fill(queue, fill, buffer, 1, N, &event);
 	sycl_result result = sycl_event_wait(event);
 	MUST(sycl_event_release(event));
@@ -142,15 +150,18 @@ Test(client_basic, M11_each_error_code_has_its_cause, .init = with_service, .fin
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
 		struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
 		sycl_result result = codes[i].cause();
-		cr_expect(eq(int, result, codes[i].result), "cause %zu gives %s", i, sycl_result_name(result));
+		cr_expect(eq(int, result, codes[i].result), "cause %zu gives %s", i,
+			  sycl_result_name(result));
 		MUST(sycl_get_last_error(&detail));
 		cr_expect(eq(int, detail.result, codes[i].result), "cause %zu", i);
 		cr_expect(ne(chr, *detail.text, 0), "cause %zu has no words", i);
 	}
 }
 
-/* The first queue's device runs out of memory: that is found when the group's turn comes, and stays that queue's error. */
-Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queue, .init = with_service, .fini = without_service)
+/* The first queue's device runs out of memory: that is found when the group's turn comes, and stays
+ * that queue's error. */
+Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queue,
+     .init = with_service, .fini = without_service)
 {
 	sycl_device devices[] = {fake_device(platform, 0), fake_device(platform, 1)};
 	sycl_context context = NULL;
@@ -164,7 +175,10 @@ Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queu
 	MUST(sycl_queue_create(context, devices[1], NULL, &second));
 	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
 	fake_counters(1, &before);
-	cr_assert(eq(int, fake_fail(FAKE_MEMORY_CREATE, 0, 0, 1, SYCL_ERROR_MEMORY_ALLOCATION, false, "it is full"), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_MEMORY_CREATE, 0, 0, 1, SYCL_ERROR_MEMORY_ALLOCATION, false,
+			       "it is full"),
+		     0));
 	MUST(sycl_handler_begin(first, &handler));
 	MUST(sycl_handler_fill(handler, buffer, 0, BYTES, "abcd", 4));
 	MUST(sycl_handler_submit_with_secondary(handler, second, &event));
@@ -215,14 +229,16 @@ static sycl_handler filling(sycl_queue on, uint32_t count, const sycl_buffer *bu
 static void expect_event_of(bool is_first, sycl_event event)
 {
 	uint64_t ns = 0;
-	cr_expect(eq(int, sycl_event_get_profiling(event, SYCL_PROFILING_END, &ns), is_first ? SYCL_SUCCESS : SYCL_ERROR_INVALID));
+	cr_expect(eq(int, sycl_event_get_profiling(event, SYCL_PROFILING_END, &ns),
+		     is_first ? SYCL_SUCCESS : SYCL_ERROR_INVALID));
 	MUST(sycl_event_wait_for(event, LONG_NS));
 	MUST(sycl_event_release(event));
 }
 
-/* What the first queue's device cannot hold at all goes to the second queue; where neither can hold it, that is told at the call. */
-Test(client_basic, M7_memory_that_runs_out_on_the_first_queue_brings_the_second_its_group, .init = with_a_small_device,
-     .fini = without_service)
+/* What the first queue's device cannot hold at all goes to the second queue; where neither can hold
+ * it, that is told at the call. */
+Test(client_basic, M7_memory_that_runs_out_on_the_first_queue_brings_the_second_its_group,
+     .init = with_a_small_device, .fini = without_service)
 {
 	sycl_device large = fake_device(platform, 1);
 	sycl_queue second = NULL;
@@ -247,9 +263,14 @@ Test(client_basic, M7_memory_that_runs_out_on_the_first_queue_brings_the_second_
 	fake_counters(1, &second_device);
 	cr_expect(eq(u64, first_device.fills, 1));
 	cr_expect(eq(u64, second_device.fills, 2));
-	cr_expect(eq(int, sycl_handler_submit(filling(queue, 1, &huge), &event), SYCL_ERROR_MEMORY_ALLOCATION));
-	cr_expect(eq(int, sycl_handler_submit_with_secondary(filling(queue, 3, buffers), queue, &event), SYCL_ERROR_MEMORY_ALLOCATION));
-	cr_expect(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "bytes together; the device has"), NULL));
+	cr_expect(eq(int, sycl_handler_submit(filling(queue, 1, &huge), &event),
+		     SYCL_ERROR_MEMORY_ALLOCATION));
+	cr_expect(eq(int,
+		     sycl_handler_submit_with_secondary(filling(queue, 3, buffers), queue, &event),
+		     SYCL_ERROR_MEMORY_ALLOCATION));
+	cr_expect(ne(ptr,
+		     (void *)strstr(sycl_get_last_error_text(), "bytes together; the device has"),
+		     NULL));
 	MUST(sycl_queue_wait(queue)); /* nothing that was refused is in it */
 	for (int i = 0; i < 2; i++)
 		MUST(sycl_buffer_release(parts[i]));

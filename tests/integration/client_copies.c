@@ -1,4 +1,5 @@
-/* Explicit copies: bytes, boxes, elements, between buffers and with the program's memory; fills; updates of the host. */
+/* Explicit copies: bytes, boxes, elements, between buffers and with the program's memory; fills;
+ * updates of the host. */
 #include "portable.h"
 
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static void mark(uint8_t *bytes, unsigned seed)
 static sycl_buffer bytes_buffer(const uint8_t *bytes)
 {
 	sycl_buffer buffer = NULL;
-	MUST(sycl_buffer_create(platform, (void *)(uintptr_t)bytes, ROOM, SYCL_HOST_CONST, &buffer));
+	MUST(sycl_buffer_create(platform, (void *)(uintptr_t)bytes, ROOM, SYCL_HOST_CONST,
+				&buffer));
 	return buffer;
 }
 
@@ -45,27 +47,35 @@ static struct sycl_copy_rect rect_of(uint64_t width, uint64_t rows, uint64_t sli
 
 static void by_hand(const struct sycl_copy_rect *rect, uint8_t *to, const uint8_t *from)
 {
-	uint64_t source_row = rect->source_row_pitch_bytes ? rect->source_row_pitch_bytes : rect->width_bytes;
-	uint64_t target_row = rect->destination_row_pitch_bytes ? rect->destination_row_pitch_bytes : rect->width_bytes;
-	uint64_t source_slice =
-		rect->source_slice_pitch_bytes ? rect->source_slice_pitch_bytes : source_row * rect->rows;
-	uint64_t target_slice =
-		rect->destination_slice_pitch_bytes ? rect->destination_slice_pitch_bytes : target_row * rect->rows;
+	uint64_t source_row =
+		rect->source_row_pitch_bytes ? rect->source_row_pitch_bytes : rect->width_bytes;
+	uint64_t target_row = rect->destination_row_pitch_bytes ? rect->destination_row_pitch_bytes
+								: rect->width_bytes;
+	uint64_t source_slice = rect->source_slice_pitch_bytes ? rect->source_slice_pitch_bytes
+							       : source_row * rect->rows;
+	uint64_t target_slice = rect->destination_slice_pitch_bytes
+					? rect->destination_slice_pitch_bytes
+					: target_row * rect->rows;
 	for (uint64_t z = 0; z < rect->slices; z++)
 		for (uint64_t y = 0; y < rect->rows; y++)
 			for (uint64_t x = 0; x < rect->width_bytes; x++)
-				to[rect->destination_offset_bytes + z * target_slice + y * target_row + x] =
-					from[rect->source_offset_bytes + z * source_slice + y * source_row + x];
+				to[rect->destination_offset_bytes + z * target_slice +
+				   y * target_row + x] =
+					from[rect->source_offset_bytes + z * source_slice +
+					     y * source_row + x];
 }
 
 static const struct sycl_copy_rect boxes[] = {
 	{sizeof(struct sycl_copy_rect), 0, 5, 4, 3, 100, 23, 23 * 9, 50, 17, 17 * 11},
 	{sizeof(struct sycl_copy_rect), 0, 64, 8, 4, 0, 64, 1024, 512, 128, 1024},
-	{sizeof(struct sycl_copy_rect), 0, 7, 5, 6, 9, 0, 0, 31, 11, 0},         /* packed, into rows with gaps */
-	{sizeof(struct sycl_copy_rect), 0, 7, 5, 6, 31, 11, 0, 9, 0, 0},         /* and back */
-	{sizeof(struct sycl_copy_rect), 0, 300, 1, 1, 1, 0, 0, 4097, 0, 0},      /* bytes in a row */
-	{sizeof(struct sycl_copy_rect), 0, 33, 1, 9, 3, 0, 100, 5, 0, 40},       /* one row of each slice */
-	{sizeof(struct sycl_copy_rect), 0, 1, 90, 1, 0, 90, 0, ROOM - 90, 1, 0}, /* a column into the end */
+	{sizeof(struct sycl_copy_rect), 0, 7, 5, 6, 9, 0, 0, 31, 11,
+	 0}, /* packed, into rows with gaps */
+	{sizeof(struct sycl_copy_rect), 0, 7, 5, 6, 31, 11, 0, 9, 0, 0},    /* and back */
+	{sizeof(struct sycl_copy_rect), 0, 300, 1, 1, 1, 0, 0, 4097, 0, 0}, /* bytes in a row */
+	{sizeof(struct sycl_copy_rect), 0, 33, 1, 9, 3, 0, 100, 5, 0,
+	 40}, /* one row of each slice */
+	{sizeof(struct sycl_copy_rect), 0, 1, 90, 1, 0, 90, 0, ROOM - 90, 1,
+	 0}, /* a column into the end */
 };
 enum { BOXES = (int)(sizeof(boxes) / sizeof(*boxes)) };
 
@@ -110,7 +120,8 @@ Test(copies, E3_C19_D20_boxes_from_and_to_the_programs_memory)
 	}
 }
 
-/* A marked cube of 6 x 7 x 8 elements of 3 bytes; a box of it goes into another cube, and back into the first. */
+/* A marked cube of 6 x 7 x 8 elements of 3 bytes; a box of it goes into another cube, and back into
+ * the first. */
 Test(copies, E3_C18_C19_a_sub_box_of_a_marked_cube)
 {
 	enum { A = 6, B = 7, C = 8, BYTES = 3 };
@@ -126,12 +137,16 @@ Test(copies, E3_C18_C19_a_sub_box_of_a_marked_cube)
 	MUST(sycl_buffer_reinterpret(plain, BYTES, sycl_range3(A, B, C), &source));
 	MUST(sycl_buffer_reinterpret(empty, BYTES, sycl_range3(C, B, A), &target));
 	MUST(sycl_handler_begin(queue, &handler));
-	REFUSED(sycl_handler_copy_elements(handler, source, beyond, target, where, count), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_copy_elements(handler, source, from, target, beyond, count), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_copy_elements(handler, plain, from, target, where, count), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_copy_elements(handler, source, beyond, target, where, count),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_copy_elements(handler, source, from, target, beyond, count),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_copy_elements(handler, plain, from, target, where, count),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy_elements(handler, source, from, target, where, sycl_range2(1, 1)),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_copy_elements(handler, source, from, target, where, sycl_range3(UINT64_MAX, 1, 1)),
+	REFUSED(sycl_handler_copy_elements(handler, source, from, target, where,
+					   sycl_range3(UINT64_MAX, 1, 1)),
 		SYCL_ERROR_INVALID);
 	MUST(sycl_handler_copy_elements(handler, source, from, target, where, count));
 	MUST(sycl_handler_submit(handler, NULL));
@@ -252,7 +267,8 @@ Test(copies, C17_B22_D20_nothing_is_copied_and_ordered_all_the_same)
 	sycl_event events[6];
 	run_task(on, gate_task, &gate, buffer, SYCL_ACCESS_READ_WRITE, NULL, NULL);
 	gate_await(&gate, 1);
-	struct sycl_copy_rect none = rect_of(0, 3, 3), flat = rect_of(3, 0, 3), thin = rect_of(3, 3, 0);
+	struct sycl_copy_rect none = rect_of(0, 3, 3), flat = rect_of(3, 0, 3),
+			      thin = rect_of(3, 3, 0);
 	thin.source_row_pitch_bytes = 1; /* of nothing, so nothing is wrong with it */
 	MUST(sycl_queue_copy_rect(on, buffer, other, &none, &events[0]));
 	MUST(sycl_queue_copy_rect(on, other, buffer, &flat, &events[1]));
@@ -299,7 +315,8 @@ Test(copies, D20_fills_of_any_pattern_at_any_place)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* What the program's memory gets is there when the event says so, and not before the group's turn. */
+/* What the program's memory gets is there when the event says so, and not before the group's turn.
+ */
 Test(copies, D20_B33_memory_is_written_in_its_turn_and_whole)
 {
 	static uint8_t target[WORDS_BYTES];
@@ -392,7 +409,8 @@ Test(copies, D20_a_part_of_the_host_is_updated)
 	sycl_buffer both[] = {buffer, part};
 	for (int i = 0; i < 2; i++) {
 		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_update_host_part(handler, both[i], 16, i ? SYCL_REST_BYTES : 512));
+		MUST(sycl_handler_update_host_part(handler, both[i], 16,
+						   i ? SYCL_REST_BYTES : 512));
 		MUST(sycl_handler_submit(handler, NULL));
 	}
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
@@ -402,12 +420,14 @@ Test(copies, D20_a_part_of_the_host_is_updated)
 	MUST(sycl_kernel_release(fill));
 }
 
-/* From a buffer that another device has, into one that a third has, and from there to the program. */
+/* From a buffer that another device has, into one that a third has, and from there to the program.
+ */
 Test(copies, A27_D20_copies_go_from_device_to_device)
 {
 	sycl_queue first = portable_queue(platform, 0, 0), second = portable_queue(platform, 1, 0);
 	sycl_queue third = portable_queue(platform, 2, 0);
-	sycl_kernel fill = portable_kernel(first, "fill_u32"), other = portable_kernel(third, "fill_u32");
+	sycl_kernel fill = portable_kernel(first, "fill_u32"),
+		    other = portable_kernel(third, "fill_u32");
 	sycl_buffer source = words_buffer(platform, 0), target = words_buffer(platform, 0);
 	static uint32_t back[WORDS];
 	run_fill(first, fill, source, 11, NULL);
@@ -419,7 +439,8 @@ Test(copies, A27_D20_copies_go_from_device_to_device)
 	MUST(sycl_queue_copy_to_host(third, target, 0, back, sizeof(back), NULL));
 	MUST(sycl_queue_wait_for(third, LONG_NS));
 	for (uint32_t i = 0; i < WORDS; i++)
-		cr_assert(eq(u32, back[i], i % 512 < 8 * 32 && i % 32 < 16 ? 11 : 22), "word %u", i);
+		cr_assert(eq(u32, back[i], i % 512 < 8 * 32 && i % 32 < 16 ? 11 : 22), "word %u",
+			  i);
 	MUST(sycl_buffer_release(target));
 	MUST(sycl_buffer_release(source));
 	MUST(sycl_kernel_release(fill));

@@ -1,6 +1,6 @@
 /*
- * The driver's objects, counted by a layer below its loader: whatever a program does, each reference that the engine
- * takes is given back once when the program's are gone (N1).
+ * The driver's objects, counted by a layer below its loader: whatever a program does, each
+ * reference that the engine takes is given back once when the program's are gone (N1).
  */
 #include "opencl_counter.h"
 #include "syclclient.h"
@@ -16,16 +16,17 @@ TestSuite(client_counts, .timeout = 120);
 
 enum { ITEMS = 1024, BYTES = ITEMS * 4 };
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),                         \
-			  sycl_get_last_error_text(), sycl_get_build_log());                                           \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),     \
+			  sycl_get_last_error_text(), sycl_get_build_log());                       \
 	} while (0)
 
-static const char source[] = "SYCL_KERNEL void increment(SYCL_GLOBAL(uint) to) { to[sycl_global_id(0)] += 1; }\n"
-			     "SYCL_KERNEL void copy(SYCL_GLOBAL(uint) to, SYCL_GLOBAL(const uint) from)\n"
-			     "{ to[sycl_global_id(0)] = from[sycl_global_id(0)]; }\n";
+static const char source[] =
+	"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) to) { to[sycl_global_id(0)] += 1; }\n"
+	"SYCL_KERNEL void copy(SYCL_GLOBAL(uint) to, SYCL_GLOBAL(const uint) from)\n"
+	"{ to[sycl_global_id(0)] = from[sycl_global_id(0)]; }\n";
 
 static sycl_kernel_bundle bundle_of(sycl_queue queue)
 {
@@ -50,7 +51,8 @@ static void launches(sycl_queue queue, sycl_kernel_bundle bundle, sycl_buffer to
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, to, SYCL_ACCESS_WRITE_NO_INIT));
 	/* A part of it: an argument that begins inside of its memory. */
-	MUST(sycl_handler_set_ranged_accessor(handler, 1, from, SYCL_ACCESS_READ, BYTES / 2, BYTES / 2));
+	MUST(sycl_handler_set_ranged_accessor(handler, 1, from, SYCL_ACCESS_READ, BYTES / 2,
+					      BYTES / 2));
 	MUST(sycl_handler_depends_on(handler, event));
 	MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(ITEMS / 2)));
 	MUST(sycl_handler_submit(handler, NULL));
@@ -121,7 +123,8 @@ static void count(struct opencl_counts *counts_out)
 Test(client_counts, N1_every_object_of_the_driver_that_was_made_is_released)
 {
 	static const char *const names[OPENCL_COUNTED] = {
-		"contexts", "queues", "memories", "programs", "kernels", "events", "samplers", "svm",
+		"contexts", "queues", "memories", "programs",
+		"kernels",  "events", "samplers", "svm",
 	};
 	struct opencl_counts counts;
 	use_layer();
@@ -131,12 +134,15 @@ Test(client_counts, N1_every_object_of_the_driver_that_was_made_is_released)
 	for (int i = 0; i < OPENCL_COUNTED; i++)
 		cr_expect(eq(u64, counts.given[i], counts.taken[i]), "%s", names[i]);
 	for (int i = OPENCL_CONTEXTS; i <= OPENCL_EVENTS; i++)
-		cr_expect(gt(u64, counts.taken[i], 0), "no %s were made: nothing was shown", names[i]);
+		cr_expect(gt(u64, counts.taken[i], 0), "no %s were made: nothing was shown",
+			  names[i]);
 	cr_expect(gt(u64, counts.taken[OPENCL_EVENTS], 100));
 }
 
-/* Once `kernel` is made, its program is loaded. How many of the driver's programs there are then. */
-static uint64_t programs_with(sycl_queue queue, const char *text, const char *name, sycl_kernel *kernel_out)
+/* Once `kernel` is made, its program is loaded. How many of the driver's programs there are then.
+ */
+static uint64_t programs_with(sycl_queue queue, const char *text, const char *name,
+			      sycl_kernel *kernel_out)
 {
 	sycl_kernel_bundle bundle = NULL;
 	struct opencl_counts counts;
@@ -144,7 +150,8 @@ static uint64_t programs_with(sycl_queue queue, const char *text, const char *na
 	MUST(sycl_kernel_create(bundle, name, kernel_out));
 	MUST(sycl_kernel_bundle_release(bundle));
 	uint32_t arguments = 0;
-	MUST(sycl_kernel_get_info(*kernel_out, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments, NULL));
+	MUST(sycl_kernel_get_info(*kernel_out, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments),
+				  &arguments, NULL));
 	cr_assert(eq(u32, arguments, 1));
 	count(&counts);
 	return counts.taken[OPENCL_PROGRAMS] - counts.given[OPENCL_PROGRAMS];
@@ -159,11 +166,14 @@ static void increment(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer)
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* What a thousand clients of one program cost depends on it. It lasts until the last of them has let go of it. */
+/* What a thousand clients of one program cost depends on it. It lasts until the last of them has
+ * let go of it. */
 Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
 {
-	/* Nobody else builds them, so that the second time the first one's binary comes out of the cache. */
-	static const char equal[] = "SYCL_KERNEL void count_up(SYCL_GLOBAL(uint) to) { to[sycl_global_id(0)] += 1; }\n";
+	/* Nobody else builds them, so that the second time the first one's binary comes out of the
+	 * cache. */
+	static const char equal[] =
+		"SYCL_KERNEL void count_up(SYCL_GLOBAL(uint) to) { to[sycl_global_id(0)] += 1; }\n";
 	static const char other[] = "SYCL_KERNEL void other(SYCL_GLOBAL(uint) to) { to[0] = 7; }\n";
 	sycl_platform platform = NULL;
 	sycl_device device = NULL;
@@ -181,8 +191,10 @@ Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
 	MUST(sycl_buffer_create(platform, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
 	uint64_t one = programs_with(queue, equal, "count_up", &first);
 	cr_expect(gt(u64, one, 0));
-	cr_expect(eq(u64, programs_with(queue, equal, "count_up", &second), one), "the same text is loaded twice");
-	cr_expect(gt(u64, programs_with(queue, other, "other", &third), one), "another text is not loaded");
+	cr_expect(eq(u64, programs_with(queue, equal, "count_up", &second), one),
+		  "the same text is loaded twice");
+	cr_expect(gt(u64, programs_with(queue, other, "other", &third), one),
+		  "another text is not loaded");
 	increment(queue, first, buffer);
 	MUST(sycl_kernel_release(first));
 	MUST(sycl_queue_wait(queue));

@@ -16,11 +16,11 @@ TestSuite(client_cuda, .timeout = 60);
 static sycl_platform connection, cuda;
 static sycl_device device;
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s", #call, sycl_result_name(must_),                             \
-			  sycl_get_last_error_text());                                                                 \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s", #call, sycl_result_name(must_),         \
+			  sycl_get_last_error_text());                                             \
 	} while (0)
 
 static uint64_t now_ns(void)
@@ -91,15 +91,19 @@ Test(client_cuda, A15_every_query_of_platform_device_context_and_queue_is_answer
 	static char answer[65536];
 	open_with("", FAKE_CUDA_LIBRARY);
 	for (int info = SYCL_PLATFORM_INFO_NAME; info <= SYCL_PLATFORM_INFO_WEIGHT; info++)
-		MUST(sycl_platform_get_info(cuda, (sycl_platform_info)info, sizeof(answer), answer, NULL));
+		MUST(sycl_platform_get_info(cuda, (sycl_platform_info)info, sizeof(answer), answer,
+					    NULL));
 	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_USM_SHARED_MIGRATES; info++)
-		MUST(sycl_device_get_info(device, (sycl_device_info)info, sizeof(answer), answer, NULL));
+		MUST(sycl_device_get_info(device, (sycl_device_info)info, sizeof(answer), answer,
+					  NULL));
 	sycl_context context = NULL, back = NULL;
 	sycl_queue queue = NULL;
 	uint32_t in_order = 7;
 	MUST(sycl_context_create(1, &device, &context));
-	for (int info = SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS; info <= SYCL_CONTEXT_INFO_DEVICE_COUNT; info++)
-		MUST(sycl_context_get_info(context, (sycl_context_info)info, sizeof(answer), answer, NULL));
+	for (int info = SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS;
+	     info <= SYCL_CONTEXT_INFO_DEVICE_COUNT; info++)
+		MUST(sycl_context_get_info(context, (sycl_context_info)info, sizeof(answer), answer,
+					   NULL));
 	MUST(sycl_queue_create(context, device, NULL, &queue));
 	MUST(sycl_queue_get_context(queue, &back));
 	cr_assert(eq(ptr, back, context));
@@ -119,10 +123,14 @@ Test(client_cuda, A16_cuda_has_no_backend_info)
 	size_t bytes = 0;
 	open_with("", FAKE_CUDA_LIBRARY);
 	for (uint32_t info = 0; info < 100; info++) {
-		cr_assert(eq(int, sycl_platform_get_backend_info(cuda, info, sizeof(value), &value, &bytes),
-			     SYCL_ERROR_INVALID));
-		cr_assert(eq(int, sycl_device_get_backend_info(device, info, sizeof(value), &value, &bytes),
-			     SYCL_ERROR_INVALID));
+		cr_assert(eq(
+			int,
+			sycl_platform_get_backend_info(cuda, info, sizeof(value), &value, &bytes),
+			SYCL_ERROR_INVALID));
+		cr_assert(eq(
+			int,
+			sycl_device_get_backend_info(device, info, sizeof(value), &value, &bytes),
+			SYCL_ERROR_INVALID));
 	}
 	close_all();
 }
@@ -130,7 +138,8 @@ Test(client_cuda, A16_cuda_has_no_backend_info)
 Test(client_cuda, G7_G8_G9_orders_of_an_old_gpu)
 {
 	open_with("compute 6 1", FAKE_CUDA_LIBRARY);
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS), SYCL_MEMORY_ORDER_RELAXED));
+	cr_assert(
+		eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS), SYCL_MEMORY_ORDER_RELAXED));
 	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
 	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
 	close_all();
@@ -139,7 +148,8 @@ Test(client_cuda, G7_G8_G9_orders_of_an_old_gpu)
 Test(client_cuda, G7_G8_G9_orders_of_an_h200)
 {
 	open_with("", FAKE_CUDA_LIBRARY);
-	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS), 31 & ~(uint32_t)SYCL_MEMORY_ORDER_SEQ_CST));
+	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS),
+		     31 & ~(uint32_t)SYCL_MEMORY_ORDER_SEQ_CST));
 	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
 	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
 	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES), 31));
@@ -150,7 +160,8 @@ static void expect_unavailable(const char *words)
 {
 	char reason[512];
 	cr_assert(eq(u32, platform_number(cuda, SYCL_PLATFORM_INFO_AVAILABLE), 0));
-	MUST(sycl_platform_get_info(cuda, SYCL_PLATFORM_INFO_UNAVAILABLE_REASON, sizeof(reason), reason, NULL));
+	MUST(sycl_platform_get_info(cuda, SYCL_PLATFORM_INFO_UNAVAILABLE_REASON, sizeof(reason),
+				    reason, NULL));
 	cr_assert(ne(ptr, strstr(reason, words), NULL), "%s", reason);
 	cr_assert(eq(ptr, device, NULL));
 }
@@ -182,10 +193,12 @@ Test(client_cuda, A4_a_gpu_in_exclusive_mode_is_listed_with_the_reason)
 	sycl_queue queue = NULL;
 	open_with("attribute 20 3", FAKE_CUDA_LIBRARY);
 	cr_assert(eq(u32, number(SYCL_DEVICE_INFO_IS_AVAILABLE), 0));
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_UNAVAILABLE_REASON, sizeof(reason), reason, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_UNAVAILABLE_REASON, sizeof(reason),
+				  reason, NULL));
 	cr_assert(ne(ptr, strstr(reason, "exclusive"), NULL), "%s", reason);
 	cr_assert(eq(int, sycl_queue_create(NULL, device, NULL, &queue), SYCL_ERROR_RUNTIME));
-	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "exclusive"), NULL), "%s", sycl_get_last_error_text());
+	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "exclusive"), NULL), "%s",
+		  sycl_get_last_error_text());
 	close_all();
 }
 
@@ -241,7 +254,8 @@ static const char add_ptx[] =
 	"\tmul.wide.u32 %p2, %r1, 4; add.u64 %p1, %p1, %p2;\n"
 	"\tld.global.u32 %r5, [%p1]; add.u32 %r5, %r5, %r4; st.global.u32 [%p1], %r5;\n\tret;\n}\n";
 
-/* The options reach the build helper as well: without them it would look for a driver that is not here. */
+/* The options reach the build helper as well: without them it would look for a driver that is not
+ * here. */
 Test(client_cuda, A15_a_kernel_is_built_by_the_helper_and_tells_of_itself)
 {
 	enum { ITEMS = 256 };
@@ -259,8 +273,10 @@ Test(client_cuda, A15_a_kernel_is_built_by_the_helper_and_tells_of_itself)
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, add_ptx, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "add", &kernel));
 	for (int info = SYCL_KERNEL_INFO_NAME; info < SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE; info++)
-		MUST(sycl_kernel_get_info(kernel, (sycl_kernel_info)info, sizeof(answer), answer, NULL));
-	cr_assert(eq(int, sycl_kernel_get_backend_info(kernel, 1, sizeof(answer), answer, NULL), SYCL_ERROR_INVALID));
+		MUST(sycl_kernel_get_info(kernel, (sycl_kernel_info)info, sizeof(answer), answer,
+					  NULL));
+	cr_assert(eq(int, sycl_kernel_get_backend_info(kernel, 1, sizeof(answer), answer, NULL),
+		     SYCL_ERROR_INVALID));
 	MUST(sycl_buffer_create(connection, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
@@ -284,7 +300,8 @@ Test(client_cuda, H4_two_queues_have_one_base)
 	sycl_buffer buffer = NULL;
 	uint64_t last_end = 0;
 	MUST(sycl_buffer_create(connection, NULL, 4096, SYCL_HOST_NONE, &buffer));
-	/* Each depends on the one before, in the other queue: so the times of both must go together. */
+	/* Each depends on the one before, in the other queue: so the times of both must go
+	 * together. */
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		sycl_event event = NULL;
 		uint64_t times[3] = {0};
@@ -345,7 +362,8 @@ Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 	for (uint32_t round = 1; round < ROUNDS; round++)
 		for (uint32_t i = 0; i < BUFFERS; i++) {
 			uint32_t pattern = i + 1000 * round;
-			MUST(sycl_queue_fill(queue, buffers[i], round * 4096, 4096, &pattern, sizeof(pattern), NULL));
+			MUST(sycl_queue_fill(queue, buffers[i], round * 4096, 4096, &pattern,
+					     sizeof(pattern), NULL));
 		}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		sycl_event event = NULL;
@@ -354,7 +372,8 @@ Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 		MUST(sycl_event_release(event));
 		for (uint32_t w = 0; w < WORDS; w++) {
 			uint32_t part = w / 1024;
-			cr_assert(eq(u32, words[w], part > 0 && part < ROUNDS ? i + 1000 * part : i));
+			cr_assert(
+				eq(u32, words[w], part > 0 && part < ROUNDS ? i + 1000 * part : i));
 		}
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++)
@@ -399,13 +418,15 @@ Test(client_cuda, I11_M6_errors_carry_the_drivers_code_or_none)
 	uint32_t pattern = 7;
 	MUST(sycl_buffer_create(connection, NULL, 1 << 20, SYCL_HOST_NONE, &buffer));
 	MUST(sycl_queue_fill(queue, buffer, 0, 1 << 20, &pattern, sizeof(pattern), &event));
-	cr_assert(eq(int, sycl_event_wait(event), SYCL_ERROR_MEMORY_ALLOCATION), "%s", sycl_get_last_error_text());
+	cr_assert(eq(int, sycl_event_wait(event), SYCL_ERROR_MEMORY_ALLOCATION), "%s",
+		  sycl_get_last_error_text());
 	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
 	MUST(sycl_get_last_error(&detail));
 	cr_assert(eq(int, detail.native_code, CUDA_ERROR_OUT_OF_MEMORY));
 	cr_assert(eq(u32, detail.backend, SYCL_BACKEND_KIND_CUDA));
 	/* An argument that the library refuses has none. */
-	cr_assert(eq(int, sycl_queue_fill(queue, buffer, 0, 3, &pattern, 0, NULL), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_queue_fill(queue, buffer, 0, 3, &pattern, 0, NULL),
+		     SYCL_ERROR_INVALID));
 	MUST(sycl_get_last_error(&detail));
 	cr_assert(eq(int, detail.native_code, 0));
 	MUST(sycl_event_release(event));

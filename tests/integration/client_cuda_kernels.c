@@ -1,4 +1,5 @@
-/* Kernels of the CUDA backend through the public functions: the embedded engine on the double of NVIDIA's driver. */
+/* Kernels of the CUDA backend through the public functions: the embedded engine on the double of
+ * NVIDIA's driver. */
 #include "syclclient.h"
 
 #include <stdio.h>
@@ -14,11 +15,11 @@ static sycl_platform connection;
 static sycl_device device;
 static sycl_queue queue;
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),                         \
-			  sycl_get_last_error_text(), sycl_get_build_log());                                           \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),     \
+			  sycl_get_last_error_text(), sycl_get_build_log());                       \
 	} while (0)
 
 static void open_all(void)
@@ -160,13 +161,17 @@ Test(client_cuda_kernels, E8_occupancy_is_answered)
 	cr_assert(gt(u32, occupancy.groups_per_compute_unit, 0));
 	cr_assert(gt(u32, occupancy.max_cooperative_groups, occupancy.groups_per_compute_unit));
 	sycl_occupancy before = occupancy;
-	cr_assert(eq(int, sycl_kernel_get_occupancy(kernel, sycl_range1(129), 0, &occupancy), SYCL_ERROR_ND_RANGE));
-	cr_assert(eq(int, sycl_kernel_get_occupancy(kernel, zero, 0, &occupancy), SYCL_ERROR_ND_RANGE));
+	cr_assert(eq(int, sycl_kernel_get_occupancy(kernel, sycl_range1(129), 0, &occupancy),
+		     SYCL_ERROR_ND_RANGE));
+	cr_assert(eq(int, sycl_kernel_get_occupancy(kernel, zero, 0, &occupancy),
+		     SYCL_ERROR_ND_RANGE));
 	cr_assert(eq(int, sycl_kernel_get_occupancy(kernel, sycl_range1(64), 1u << 30, &occupancy),
 		     SYCL_ERROR_MEMORY_ALLOCATION));
-	cr_assert(eq(int, memcmp(&before, &occupancy, sizeof(before)), 0), "the output was touched");
+	cr_assert(eq(int, memcmp(&before, &occupancy, sizeof(before)), 0),
+		  "the output was touched");
 	occupancy.struct_bytes = 4;
-	cr_assert(eq(int, sycl_kernel_get_occupancy(kernel, any, 0, &occupancy), SYCL_ERROR_INVALID));
+	cr_assert(
+		eq(int, sycl_kernel_get_occupancy(kernel, any, 0, &occupancy), SYCL_ERROR_INVALID));
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
 	close_all();
@@ -178,13 +183,19 @@ Test(client_cuda_kernels, M6_the_drivers_words_about_ptx_are_the_log)
 		".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry a()\n{\n\tno.such %r1;\n}\n";
 	sycl_kernel_bundle bundle = NULL;
 	open_all();
-	cr_assert(eq(int, sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, source, NULL, &bundle),
+	cr_assert(eq(int,
+		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, source, NULL, &bundle),
 		     SYCL_ERROR_BUILD));
-	cr_assert(ne(ptr, (void *)strstr(sycl_get_build_log(), "6"), NULL), "%s", sycl_get_build_log());
-	cr_assert(eq(int, sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, "\n\nno PTX\n", NULL, &bundle),
+	cr_assert(ne(ptr, (void *)strstr(sycl_get_build_log(), "6"), NULL), "%s",
+		  sycl_get_build_log());
+	cr_assert(eq(int,
+		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, "\n\nno PTX\n", NULL,
+						    &bundle),
 		     SYCL_ERROR_BUILD));
-	cr_assert(ne(ptr, (void *)strstr(sycl_get_build_log(), "line 3"), NULL), "%s", sycl_get_build_log());
-	cr_assert(eq(int, sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, "-DA", &bundle),
+	cr_assert(ne(ptr, (void *)strstr(sycl_get_build_log(), "line 3"), NULL), "%s",
+		  sycl_get_build_log());
+	cr_assert(eq(int,
+		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, "-DA", &bundle),
 		     SYCL_ERROR_INVALID));
 	cr_assert(eq(ptr, bundle, NULL));
 	close_all();
@@ -196,26 +207,33 @@ Test(client_cuda_kernels, what_the_backend_does_not_take_is_refused)
 	sycl_kernel_bundle bundle = NULL;
 	open_all();
 	cr_assert(eq(int,
-		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, "__kernel void a() {}", NULL, &bundle),
+		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C,
+						    "__kernel void a() {}", NULL, &bundle),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
-	cr_assert(eq(int, sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, "a", NULL, &bundle),
+	cr_assert(eq(int,
+		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, "a", NULL, &bundle),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
-	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, bytes, sizeof(bytes), &bundle), SYCL_ERROR_BUILD));
-	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, NULL, 5, &bundle), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, bytes, 0, &bundle), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, bytes, sizeof(bytes), &bundle),
+		     SYCL_ERROR_BUILD));
+	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, NULL, 5, &bundle),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, bytes, 0, &bundle),
+		     SYCL_ERROR_INVALID));
 	cr_assert(eq(ptr, bundle, NULL));
 	close_all();
 }
 
 #ifdef NVRTC_LIBRARY
-/* Compiled in the build helper, from the cache the second time; a basic range that no work-group divides. */
+/* Compiled in the build helper, from the cache the second time; a basic range that no work-group
+ * divides. */
 Test(client_cuda_kernels, E10_portable_and_cuda_sources_run)
 {
 	static const char portable[] =
 		"SYCL_KERNEL void put(SYCL_GLOBAL(uint) out, uint value) { ulong i = sycl_global_id(0); "
 		"out[i] = (uint)i + value; }\n";
-	static const char cuda[] = "__global__ void put(unsigned *out, unsigned value) { "
-				   "unsigned i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = i + value; }\n";
+	static const char cuda[] =
+		"__global__ void put(unsigned *out, unsigned value) { "
+		"unsigned i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = i + value; }\n";
 	sycl_kernel kernel = NULL;
 	sycl_kernel_bundle bundle = NULL;
 	open_all();
@@ -224,7 +242,8 @@ Test(client_cuda_kernels, E10_portable_and_cuda_sources_run)
 		cr_assert(eq(u64, number(kernel, SYCL_KERNEL_INFO_IS_NATIVE), 0));
 		run_and_check(kernel);
 		MUST(sycl_kernel_release(kernel));
-		MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_CUDA_CPP, cuda, "-arch=compute_80", &bundle));
+		MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_CUDA_CPP, cuda,
+						    "-arch=compute_80", &bundle));
 		MUST(sycl_kernel_create(bundle, "put", &kernel));
 		run_and_check(kernel);
 		MUST(sycl_kernel_release(kernel));

@@ -1,4 +1,5 @@
-/* A CUDA device that fails in an engine that is a thread of the application: the session ends, the application goes on. */
+/* A CUDA device that fails in an engine that is a thread of the application: the session ends, the
+ * application goes on. */
 #include "fake_cuda.h"
 #include "syclclient.h"
 
@@ -15,11 +16,11 @@ TestSuite(client_cuda_lost, .timeout = 60);
 #define SIZE_BYTES 4096
 #define COPIES_NS  60000000000ull
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s", #call, sycl_result_name(must_),                             \
-			  sycl_get_last_error_text());                                                                 \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s", #call, sycl_result_name(must_),         \
+			  sycl_get_last_error_text());                                             \
 	} while (0)
 
 static const struct fake_cuda_control *fake;
@@ -32,13 +33,15 @@ static int32_t is_cuda(sycl_device candidate, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
-	MUST(sycl_device_get_info(candidate, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	MUST(sycl_device_get_info(candidate, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				  NULL));
 	return backend == SYCL_BACKEND_KIND_CUDA ? 1 : -1;
 }
 
 static void open_all(void)
 {
-	cr_assert(eq(int, setenv("SYCLD_BACKEND_OPTIONS", "cuda:library=" FAKE_CUDA_LIBRARY, 1), 0));
+	cr_assert(
+		eq(int, setenv("SYCLD_BACKEND_OPTIONS", "cuda:library=" FAKE_CUDA_LIBRARY, 1), 0));
 	cr_assert(eq(int, setenv("OCL_ICD_VENDORS", "/nonexistent", 1), 0));
 	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW);
 	cr_assert(ne(ptr, library, NULL), "%s", dlerror());
@@ -83,13 +86,16 @@ Test(client_cuda_lost, M10_F12_I11_the_session_ends_and_the_application_goes_on)
 	cr_assert(fake->wait_count("held memset", 1, COPIES_NS));
 	cr_assert(eq(int, fake->command("lose 719"), 0));
 	expect_lost(sycl_event_wait(event), 719);
-	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "this session"), NULL), "%s", sycl_get_last_error_text());
+	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "this session"), NULL), "%s",
+		  sycl_get_last_error_text());
 	expect_lost(sycl_queue_wait(queue), 719);
 	MUST(sycl_event_release(event));
 	release_all();
 
-	/* The driver of this process is gone for good: another session is told so, and hangs nowhere. */
+	/* The driver of this process is gone for good: another session is told so, and hangs
+	 * nowhere. */
 	MUST(sycl_platform_open("embedded:", &connection));
-	cr_expect(eq(int, sycl_device_select(connection, is_cuda, NULL, &device), SYCL_ERROR_RUNTIME));
+	cr_expect(eq(int, sycl_device_select(connection, is_cuda, NULL, &device),
+		     SYCL_ERROR_RUNTIME));
 	MUST(sycl_platform_release(connection));
 }

@@ -1,4 +1,5 @@
-/* Order and streams as a client sees them: the embedded engine on the double of NVIDIA's driver, whose gates hold kernels. */
+/* Order and streams as a client sees them: the embedded engine on the double of NVIDIA's driver,
+ * whose gates hold kernels. */
 #include "fake_cuda.h"
 #include "syclclient.h"
 
@@ -12,12 +13,12 @@
 
 TestSuite(client_cuda_order, .timeout = 120);
 
-#define N          256u
-#define LANES      4u
-#define WAIT_NS    60000000000ull
-#define RECORDS    8192u
-#define BUFFERS    5u
-#define STEPS      120u
+#define N       256u
+#define LANES   4u
+#define WAIT_NS 60000000000ull
+#define RECORDS 8192u
+#define BUFFERS 5u
+#define STEPS   120u
 
 static const struct fake_cuda_control *fake;
 static sycl_platform connection;
@@ -26,21 +27,22 @@ static sycl_context context;
 static sycl_kernel_bundle bundle;
 static struct fake_cuda_record records[RECORDS];
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s", #call, sycl_result_name(must_),                             \
-			  sycl_get_last_error_text());                                                                 \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s", #call, sycl_result_name(must_),         \
+			  sycl_get_last_error_text());                                             \
 	} while (0)
 
-#define PLACE                                                                                                          \
-	"\t.reg .b32 %r<6>, %v<4>; .reg .b64 %rd<6>;\n"                                                                \
-	"\tmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"         \
+#define PLACE                                                                                                  \
+	"\t.reg .b32 %r<6>, %v<4>; .reg .b64 %rd<6>;\n"                                                        \
+	"\tmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n" \
 	"\tmul.wide.u32 %rd1, %r4, 4; ld.param.u64 %rd2, [to]; add.u64 %rd2, %rd2, %rd1;\n"
 #define TO   ".param .u64 .ptr .global .align 4 to"
 #define FROM ".param .u64 .ptr .global .align 4 from"
 
-/* to[i] = value; to[i] = to[i] * 31 + from[i] + value; and the first again by another name, to be held. */
+/* to[i] = value; to[i] = to[i] * 31 + from[i] + value; and the first again by another name, to be
+ * held. */
 static const char ptx[] =
 	".version 8.0\n.target sm_80\n.address_size 64\n"
 	".visible .entry put(" TO ", .param .u32 value)\n{\n" PLACE
@@ -67,7 +69,8 @@ static void open_with(unsigned lanes)
 	char options[1024];
 	uint32_t count = 0;
 	find_fake();
-	(void)snprintf(options, sizeof(options), "cuda:lanes=%u cuda:library=%s", lanes, FAKE_CUDA_LIBRARY);
+	(void)snprintf(options, sizeof(options), "cuda:lanes=%u cuda:library=%s", lanes,
+		       FAKE_CUDA_LIBRARY);
 	cr_assert(eq(int, setenv("SYCLD_BACKEND_OPTIONS", options, 1), 0));
 	cr_assert(eq(int, setenv("XDG_CACHE_HOME", TEST_CACHE, 1), 0));
 	cr_assert(eq(int, setenv("OCL_ICD_VENDORS", "/nonexistent", 1), 0));
@@ -129,7 +132,8 @@ static sycl_event launch(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, u
 	return event;
 }
 
-static void mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffer from, uint32_t value)
+static void mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffer from,
+		uint32_t value)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -190,7 +194,8 @@ Test(client_cuda_order, F1_an_in_order_queue_is_one_stream)
 	close_all();
 }
 
-/* Independent kernels that are all held: as many as there are lanes have begun, so they would overlap. */
+/* Independent kernels that are all held: as many as there are lanes have begun, so they would
+ * overlap. */
 Test(client_cuda_order, F2_an_out_of_order_queue_uses_several_streams)
 {
 	open_with(LANES);
@@ -239,7 +244,8 @@ Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
 	close_all();
 }
 
-/* A queue's wait is for all its streams; a buffer's release for its own groups; nobody waits for a stranger's kernel. */
+/* A queue's wait is for all its streams; a buffer's release for its own groups; nobody waits for a
+ * stranger's kernel. */
 Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 {
 	open_with(LANES);
@@ -276,7 +282,8 @@ Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 	close_all();
 }
 
-/* Five times as many in-order queues as there are streams: those that share the held kernel's go where nobody is. */
+/* Five times as many in-order queues as there are streams: those that share the held kernel's go
+ * where nobody is. */
 Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 {
 	enum { QUEUES = 5 * LANES };
@@ -293,7 +300,8 @@ Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 	cr_assert(fake->wait_count("held held", 1, WAIT_NS));
 	for (uint32_t round = 0; round < 3; round++) {
 		for (unsigned i = 1; i < QUEUES; i++)
-			MUST(sycl_event_release(launch(queues[i], put, buffer, round * QUEUES + i)));
+			MUST(sycl_event_release(
+				launch(queues[i], put, buffer, round * QUEUES + i)));
 		for (unsigned i = 1; i < QUEUES; i++)
 			MUST(sycl_queue_wait_for(queues[i], WAIT_NS));
 		cr_assert(eq(u32, first_word(buffer), round * QUEUES + QUEUES - 1));
@@ -311,14 +319,16 @@ Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 	close_all();
 }
 
-/* The device's thread makes, fills, copies and frees beside a held kernel, and calls nothing that would wait for it. */
+/* The device's thread makes, fills, copies and frees beside a held kernel, and calls nothing that
+ * would wait for it. */
 Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 {
 	open_with(LANES);
 	sycl_queue long_queue = make_queue(1), queue = make_queue(1);
 	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
 	sycl_buffer long_buffer = make_buffer();
-	MUST(sycl_event_release(launch(queue, put, long_buffer, 0))); /* both kernels are on the device now */
+	MUST(sycl_event_release(
+		launch(queue, put, long_buffer, 0))); /* both kernels are on the device now */
 	MUST(sycl_queue_wait(queue));
 	gate("gate close held 1");
 	sycl_event event = launch(long_queue, held, long_buffer, 1);
@@ -345,7 +355,8 @@ Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 	close_all();
 }
 
-/* Groups over a few buffers in a random order of reads and writes, on several queues; the buffers' words at the end. */
+/* Groups over a few buffers in a random order of reads and writes, on several queues; the buffers'
+ * words at the end. */
 static void random_groups(unsigned seed, unsigned lanes, int in_order, uint32_t words[BUFFERS])
 {
 	sycl_queue queues[3];
@@ -361,7 +372,8 @@ static void random_groups(unsigned seed, unsigned lanes, int in_order, uint32_t 
 		MUST(sycl_event_release(launch(queues[i % 3], put, buffers[i], i + 1)));
 	}
 	for (uint32_t i = 0; i < STEPS; i++) {
-		unsigned to = (unsigned)rand_r(&seed) % BUFFERS, from = (to + 1 + (unsigned)rand_r(&seed) % (BUFFERS - 1)) % BUFFERS;
+		unsigned to = (unsigned)rand_r(&seed) % BUFFERS,
+			 from = (to + 1 + (unsigned)rand_r(&seed) % (BUFFERS - 1)) % BUFFERS;
 		mix(queues[(unsigned)rand_r(&seed) % 3], mixer, buffers[to], buffers[from], i);
 		expected[to] = expected[to] * 31 + expected[from] + i;
 	}
@@ -410,7 +422,8 @@ Test(client_cuda_order, F5_results_do_not_depend_on_how_long_copies_take)
 	random_groups(5, 3, 0, words);
 }
 
-static sycl_executable_graph hand_on(sycl_queue queue, sycl_buffer temporary, sycl_buffer result, uint32_t value)
+static sycl_executable_graph hand_on(sycl_queue queue, sycl_buffer temporary, sycl_buffer result,
+				     uint32_t value)
 {
 	sycl_kernel put = make_kernel("put"), mixer = make_kernel("mix");
 	sycl_graph graph = NULL;
@@ -466,12 +479,14 @@ static void sweep(sycl_queue queue, sycl_buffer *buffers, uint32_t count, uint32
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t pattern = value + i;
-		MUST(sycl_queue_fill(queue, buffers[i], 4096, 4096, &pattern, sizeof(pattern), NULL));
+		MUST(sycl_queue_fill(queue, buffers[i], 4096, 4096, &pattern, sizeof(pattern),
+				     NULL));
 	}
 	MUST(sycl_queue_wait_for(queue, WAIT_NS));
 }
 
-/* Working sets larger than the device: what goes and comes is moved by the device itself, to and from memory that is there already. */
+/* Working sets larger than the device: what goes and comes is moved by the device itself, to and
+ * from memory that is there already. */
 Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them)
 {
 	enum { COUNT = 12, HAS = 8, MIB = 1 << 20, WORDS = MIB / 4, WARM = 4, SWEEPS = 6, FEW = 6 };
@@ -488,7 +503,8 @@ Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them
 	}
 	for (uint32_t round = 0; round < WARM; round++)
 		sweep(queue, buffers, COUNT, 100 * round);
-	const uint64_t copies = fake->count("copies"), helped = fake->count("call cuLaunchHostFunc"),
+	const uint64_t copies = fake->count("copies"),
+		       helped = fake->count("call cuLaunchHostFunc"),
 		       made = fake->count("call cuMemAllocFromPoolAsync");
 	for (uint32_t round = 0; round < SWEEPS; round++)
 		sweep(queue, buffers, COUNT, 1000 * round);

@@ -19,11 +19,11 @@ enum { N = 4096 };
 static sycl_platform platform;
 static sycl_queue queue;
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),                         \
-			  sycl_get_last_error_text(), sycl_get_build_log());                                           \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),     \
+			  sycl_get_last_error_text(), sycl_get_build_log());                       \
 	} while (0)
 
 static void open_embedded(void)
@@ -97,8 +97,10 @@ static void run_builtin(const char *name, sycl_kernel_bundle bundle)
 	for (uint32_t i = 0; i < 3; i++) {
 		for (uint32_t k = 0; k < BYTES; k++)
 			bytes[i][k] = (uint8_t)(k * (i + 3));
-		MUST(sycl_buffer_create(platform, bytes[i], BYTES, SYCL_HOST_BORROWED, &buffers[i]));
-		MUST(sycl_handler_set_accessor(handler, i, buffers[i], i < 2 ? SYCL_ACCESS_READ : SYCL_ACCESS_WRITE));
+		MUST(sycl_buffer_create(platform, bytes[i], BYTES, SYCL_HOST_BORROWED,
+					&buffers[i]));
+		MUST(sycl_handler_set_accessor(handler, i, buffers[i],
+					       i < 2 ? SYCL_ACCESS_READ : SYCL_ACCESS_WRITE));
 	}
 	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(BYTES)));
 	MUST(sycl_handler_submit(handler, NULL));
@@ -110,8 +112,9 @@ static void run_builtin(const char *name, sycl_kernel_bundle bundle)
 }
 
 /*
- * PoCL lists it, and makes it where its source is installed; client_embedded_builtins has it made by a layer. Whether there is one
- * is what the device says, and whether it can be made: everything behind that must succeed.
+ * PoCL lists it, and makes it where its source is installed; client_embedded_builtins has it made
+ * by a layer. Whether there is one is what the device says, and whether it can be made: everything
+ * behind that must succeed.
  */
 Test(client_embedded_cpu, A28_a_built_in_kernel_of_the_device_runs)
 {
@@ -120,11 +123,13 @@ Test(client_embedded_cpu, A28_a_built_in_kernel_of_the_device_runs)
 	sycl_device device = NULL;
 	sycl_kernel_bundle bundle = NULL;
 	MUST(sycl_queue_get_device(queue, &device));
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed,
+				  NULL));
 	MUST(sycl_device_release(device));
 	if (!strstr(listed, name))
 		cr_skip_test("the device does not list %s", name);
-	sycl_result made = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, name, NULL, &bundle);
+	sycl_result made =
+		sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, name, NULL, &bundle);
 	if (made == SYCL_ERROR_BUILD && !getenv("OPENCL_COUNTER_HAS_BUILTINS"))
 		cr_skip_test("the driver lists %s and cannot make it", name);
 	MUST(made);
@@ -166,18 +171,24 @@ Test(client_custom, R7_a_custom_device_is_listed_and_runs_its_built_in_kernel)
 	cr_assert(has(device, SYCL_ASPECT_CUSTOM));
 	cr_assert(not(has(device, SYCL_ASPECT_CPU)));
 	cr_assert(not(has(device, SYCL_ASPECT_ONLINE_COMPILER)));
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed,
+				  NULL));
 	cr_assert(eq(str, listed, "pocl.add.i8"));
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, listed, NULL, &bundle));
 	run_builtin(listed, bundle);
 	MUST(sycl_kernel_create(bundle, listed, &kernel));
-	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most, NULL));
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most,
+				  NULL));
 	cr_assert(eq(u64, most[2], 1u << 20));
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
 	/* It has nothing else: no source is built for it, and the error says why. */
-	cr_assert(ne(int, sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, portable, NULL, &bundle), 0));
-	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "compiler"), NULL), "%s", sycl_get_last_error_text());
+	cr_assert(ne(int,
+		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, portable, NULL,
+						    &bundle),
+		     0));
+	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "compiler"), NULL), "%s",
+		  sycl_get_last_error_text());
 	MUST(sycl_device_release(device));
 	close_embedded();
 }
@@ -234,17 +245,20 @@ Test(client_embedded_cpu, E7_E12_work_groups_share_local_memory)
 Test(client_embedded_cpu, J19_a_source_that_does_not_compile_returns_the_compilers_words)
 {
 	sycl_kernel kernel = NULL;
-	cr_assert(
-		eq(int,
-		   sycl_kernel_from_source(queue, "SYCL_KERNEL void broken(SYCL_GLOBAL(int) p) { p[0] = undeclared; }",
-					   "broken", &kernel),
-		   SYCL_ERROR_BUILD));
-	cr_assert(ne(ptr, strstr(sycl_get_build_log(), "undeclared"), NULL), "%s", sycl_get_build_log());
+	cr_assert(eq(int,
+		     sycl_kernel_from_source(
+			     queue,
+			     "SYCL_KERNEL void broken(SYCL_GLOBAL(int) p) { p[0] = undeclared; }",
+			     "broken", &kernel),
+		     SYCL_ERROR_BUILD));
+	cr_assert(ne(ptr, strstr(sycl_get_build_log(), "undeclared"), NULL), "%s",
+		  sycl_get_build_log());
 	cr_assert(eq(ptr, kernel, NULL));
 	/* The session is as good as before. */
 	kernel = kernel_of("saxpy");
 	uint32_t arguments = 0;
-	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments, NULL));
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments,
+				  NULL));
 	cr_assert(eq(u32, arguments, 3));
 	MUST(sycl_kernel_release(kernel));
 }
@@ -265,7 +279,8 @@ Test(client_embedded_cpu, E8_a_kernels_required_size_is_the_only_one)
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE));
-	cr_assert(eq(int, sycl_handler_parallel_for_nd(handler, fixed, sycl_range1(64), sycl_range1(16)),
+	cr_assert(eq(int,
+		     sycl_handler_parallel_for_nd(handler, fixed, sycl_range1(64), sycl_range1(16)),
 		     SYCL_ERROR_ND_RANGE));
 	MUST(sycl_handler_parallel_for_nd(handler, fixed, sycl_range1(64), sycl_range1(8)));
 	MUST(sycl_handler_submit(handler, NULL));
@@ -277,8 +292,9 @@ Test(client_embedded_cpu, E8_a_kernels_required_size_is_the_only_one)
 
 Test(client_embedded_cpu, A15_every_query_of_a_kernel_is_answered_and_no_other)
 {
-	static const char source[] = "SYCL_REQUIRED_GROUP(2, 4, 8)\nSYCL_KERNEL void fixed(SYCL_GLOBAL(uint) p) { p[0] = 1; }\n"
-				     "SYCL_KERNEL void free_one(SYCL_GLOBAL(uint) p) { p[0] = 1; }\n";
+	static const char source[] =
+		"SYCL_REQUIRED_GROUP(2, 4, 8)\nSYCL_KERNEL void fixed(SYCL_GLOBAL(uint) p) { p[0] = 1; }\n"
+		"SYCL_KERNEL void free_one(SYCL_GLOBAL(uint) p) { p[0] = 1; }\n";
 	const char *const names[] = {"fixed", "free_one"};
 	const char *const attributes[] = {"reqd_work_group_size(2,4,8)", ""};
 	sycl_kernel_bundle bundle = NULL;
@@ -288,20 +304,32 @@ Test(client_embedded_cpu, A15_every_query_of_a_kernel_is_answered_and_no_other)
 		char text[256] = "x";
 		size_t bytes = 0;
 		MUST(sycl_kernel_create(bundle, names[i], &kernel));
-		for (int info = SYCL_KERNEL_INFO_NAME; info <= SYCL_KERNEL_INFO_ATTRIBUTES; info++) {
+		for (int info = SYCL_KERNEL_INFO_NAME; info <= SYCL_KERNEL_INFO_ATTRIBUTES;
+		     info++) {
 			MUST(sycl_kernel_get_info(kernel, (sycl_kernel_info)info, 0, NULL, &bytes));
 			cr_assert(bytes > 0 && bytes <= sizeof(text), "info %d", info);
-			MUST(sycl_kernel_get_info(kernel, (sycl_kernel_info)info, bytes, text, NULL));
-			cr_expect(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)info, bytes - 1, text, NULL),
+			MUST(sycl_kernel_get_info(kernel, (sycl_kernel_info)info, bytes, text,
+						  NULL));
+			cr_expect(eq(int,
+				     sycl_kernel_get_info(kernel, (sycl_kernel_info)info, bytes - 1,
+							  text, NULL),
 				     SYCL_ERROR_INVALID),
 				  "info %d", info);
 		}
 		cr_expect(eq(str, text, (char *)(uintptr_t)attributes[i]), "the last one");
-		cr_expect(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)0, 0, NULL, &bytes), SYCL_ERROR_INVALID));
-		cr_expect(eq(int, sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, 0, NULL, &bytes),
+		cr_expect(eq(int,
+			     sycl_kernel_get_info(kernel, (sycl_kernel_info)0, 0, NULL, &bytes),
+			     SYCL_ERROR_INVALID));
+		cr_expect(eq(int,
+			     sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, 0,
+						  NULL, &bytes),
 			     SYCL_ERROR_INVALID),
 			  "of built-in kernels only");
-		cr_expect(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)(SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE + 1), 0, NULL, &bytes),
+		cr_expect(eq(int,
+			     sycl_kernel_get_info(
+				     kernel,
+				     (sycl_kernel_info)(SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE + 1), 0,
+				     NULL, &bytes),
 			     SYCL_ERROR_INVALID));
 		MUST(sycl_kernel_release(kernel));
 	}
@@ -358,10 +386,12 @@ static uint32_t entries_of(const char *path)
 
 static struct own own_now(void)
 {
-	return (struct own){.descriptors = entries_of("/proc/self/fd"), .threads = entries_of("/proc/self/task")};
+	return (struct own){.descriptors = entries_of("/proc/self/fd"),
+			    .threads = entries_of("/proc/self/task")};
 }
 
-/* Opens, works and closes; the drivers keep what they have made of themselves, and nothing more is added to it. */
+/* Opens, works and closes; the drivers keep what they have made of themselves, and nothing more is
+ * added to it. */
 Test(client_embedded, N6_opening_and_closing_many_times_leaves_nothing)
 {
 	enum { WARM_UP = 5, CYCLES = 30 };
@@ -374,7 +404,9 @@ Test(client_embedded, N6_opening_and_closing_many_times_leaves_nothing)
 		struct sycl_usage usage = SYCL_USAGE_INIT;
 		open_embedded();
 		MUST(sycl_platform_get_usage(platform, &usage));
-		cr_assert(eq(u64, usage.arena_bytes + usage.buffer_bytes + usage.groups_submitted, 0), "of the one before");
+		cr_assert(
+			eq(u64, usage.arena_bytes + usage.buffer_bytes + usage.groups_submitted, 0),
+			"of the one before");
 		MUST(sycl_buffer_create(platform, NULL, 1 << 20, SYCL_HOST_NONE, &buffer));
 		MUST(sycl_queue_fill(queue, buffer, 0, 1 << 20, &value, sizeof(value), NULL));
 		MUST(sycl_queue_copy_to_host(queue, buffer, 4096, &got, sizeof(got), &event));
@@ -387,11 +419,14 @@ Test(client_embedded, N6_opening_and_closing_many_times_leaves_nothing)
 			base = own_now();
 	}
 	end = own_now();
-	cr_assert(le(u32, end.descriptors, base.descriptors), "%u descriptors became %u", base.descriptors, end.descriptors);
-	cr_assert(le(u32, end.threads, base.threads), "%u threads became %u", base.threads, end.threads);
+	cr_assert(le(u32, end.descriptors, base.descriptors), "%u descriptors became %u",
+		  base.descriptors, end.descriptors);
+	cr_assert(le(u32, end.threads, base.threads), "%u threads became %u", base.threads,
+		  end.threads);
 }
 
-/* Constant memory, and sub-buffers that begin where the device allows: one buffer as three arguments. */
+/* Constant memory, and sub-buffers that begin where the device allows: one buffer as three
+ * arguments. */
 Test(client_embedded_cpu, C8_E16_G13_a_buffer_as_constant_memory_and_as_parts)
 {
 	enum { ALIGNED = 4096 };
@@ -431,7 +466,8 @@ static pid_t find_helper(void)
 		FILE *file = fopen(path, "re");
 		if (!file)
 			continue;
-		const char *read = fgets(line, sizeof(line), file), *after = read ? strrchr(line, ')') : NULL;
+		const char *read = fgets(line, sizeof(line), file),
+			   *after = read ? strrchr(line, ')') : NULL;
 		int parent = 0;
 		if (after && sscanf(after, ") %*c %d", &parent) == 1 && parent == (int)getpid())
 			found = (pid_t)strtol(entry->d_name, NULL, 10);
@@ -457,8 +493,8 @@ static size_t read_environment(pid_t pid, char bytes_out[ENVIRONMENT_BYTES])
 }
 
 /*
- * Backends and vendors' libraries change the environment of this process. To a compiler in another process that could mean
- * other devices than this one has, or none.
+ * Backends and vendors' libraries change the environment of this process. To a compiler in another
+ * process that could mean other devices than this one has, or none.
  */
 Test(client_embedded, what_libraries_did_to_the_environment_reaches_no_compiler)
 {
@@ -476,7 +512,8 @@ Test(client_embedded, what_libraries_did_to_the_environment_reaches_no_compiler)
 		*(i ? &second_bytes : &first_bytes) = read_environment(helper, i ? second : first);
 		MUST(sycl_device_get_devices(opened, SYCL_DEVICE_TYPE_ALL, 0, NULL, &count));
 		MUST(sycl_platform_release(opened));
-		cr_assert(getenv("HWLOC_PLUGINS_PATH") || getenv("CUDA_MODULE_LOADING"), "nothing was changed here");
+		cr_assert(getenv("HWLOC_PLUGINS_PATH") || getenv("CUDA_MODULE_LOADING"),
+			  "nothing was changed here");
 	}
 	cr_assert(eq(sz, first_bytes, second_bytes));
 	cr_assert(eq(int, memcmp(first, second, first_bytes), 0));
@@ -498,7 +535,8 @@ static void open_at_home(const char *home)
 	MUST(sycl_platform_release(opened));
 }
 
-/* A new user's programs have a cache; the administrator's leave nothing in another's home that its owner cannot use. */
+/* A new user's programs have a cache; the administrator's leave nothing in another's home that its
+ * owner cannot use. */
 Test(client_embedded, a_folder_for_caches_is_made_at_home_and_nowhere_else)
 {
 	enum { SOMEBODY = 65534 };

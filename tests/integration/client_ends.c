@@ -1,6 +1,7 @@
 /*
- * The end of a buffer for every kind of host memory: who waits, who copies back, who frees. A gate stands in each buffer
- * while it is released: what waits does not return then, and what does not wait returns.
+ * The end of a buffer for every kind of host memory: who waits, who copies back, who frees. A gate
+ * stands in each buffer while it is released: what waits does not return then, and what does not
+ * wait returns.
  */
 #include "portable.h"
 
@@ -77,10 +78,14 @@ struct case_of {
 Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
 {
 	static const struct case_of cases[] = {
-		{SYCL_HOST_NONE, true, false, false, false},     {SYCL_HOST_CONST, true, false, false, false},
-		{SYCL_HOST_OWNED, true, false, false, false},    {SYCL_HOST_BORROWED, true, false, true, true},
-		{SYCL_HOST_BORROWED, false, false, true, false}, {SYCL_HOST_SHARED, true, true, true, true},
-		{SYCL_HOST_SHARED, false, true, true, false},    {SYCL_HOST_SHARED, true, false, false, false},
+		{SYCL_HOST_NONE, true, false, false, false},
+		{SYCL_HOST_CONST, true, false, false, false},
+		{SYCL_HOST_OWNED, true, false, false, false},
+		{SYCL_HOST_BORROWED, true, false, true, true},
+		{SYCL_HOST_BORROWED, false, false, true, false},
+		{SYCL_HOST_SHARED, true, true, true, true},
+		{SYCL_HOST_SHARED, false, true, true, false},
+		{SYCL_HOST_SHARED, true, false, false, false},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct scene scene;
@@ -95,12 +100,16 @@ Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
 		set_words(owned, 1);
 		options.kind = cases[i].kind;
 		options.size_bytes = sizeof(host);
-		options.host = cases[i].kind == SYCL_HOST_BORROWED || cases[i].kind == SYCL_HOST_CONST ? host : NULL;
+		options.host =
+			cases[i].kind == SYCL_HOST_BORROWED || cases[i].kind == SYCL_HOST_CONST
+				? host
+				: NULL;
 		uint32_t *seen = host;
 		if (cases[i].kind == SYCL_HOST_OWNED || cases[i].kind == SYCL_HOST_SHARED) {
 			seen = cases[i].kind == SYCL_HOST_SHARED ? owned : host;
 			MUST(cases[i].kind == SYCL_HOST_SHARED
-				     ? sycl_host_block_create(owned, sizeof(host), count_free, &freed, &block)
+				     ? sycl_host_block_create(owned, sizeof(host), count_free,
+							      &freed, &block)
 				     : 0);
 			options.block = block;
 			options.host = block ? NULL : owned;
@@ -121,7 +130,8 @@ Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
 			gate_open(&scene.gate);
 			MUST(sycl_buffer_release_for(buffer, LONG_NS));
 		} else {
-			MUST(sycl_buffer_release(buffer)); /* the gate is closed: what waits never comes back */
+			MUST(sycl_buffer_release(
+				buffer)); /* the gate is closed: what waits never comes back */
 			gate_open(&scene.gate);
 			MUST(sycl_queue_wait_for(scene.on, LONG_NS));
 		}
@@ -132,7 +142,8 @@ Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
 			MUST(sycl_host_block_release(block));
 		}
 		scene_end(&scene);
-		cr_assert(eq(int, freed, cases[i].kind == SYCL_HOST_SHARED || cases[i].kind == SYCL_HOST_OWNED),
+		cr_assert(eq(int, freed,
+			     cases[i].kind == SYCL_HOST_SHARED || cases[i].kind == SYCL_HOST_OWNED),
 			  "case %zu: freed %d times", i, freed);
 	}
 }
@@ -175,7 +186,8 @@ Test(ends, D12_the_block_decides_at_the_moment_of_the_release)
 Test(ends, D14_write_back_and_final_data_of_every_kind)
 {
 	static uint32_t host[WORDS], elsewhere[WORDS];
-	const sycl_host_memory kinds[] = {SYCL_HOST_NONE, SYCL_HOST_BORROWED, SYCL_HOST_CONST, SYCL_HOST_OWNED};
+	const sycl_host_memory kinds[] = {SYCL_HOST_NONE, SYCL_HOST_BORROWED, SYCL_HOST_CONST,
+					  SYCL_HOST_OWNED};
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
 		for (int what = 0; what < 4; what++) {
@@ -185,9 +197,10 @@ Test(ends, D14_write_back_and_final_data_of_every_kind)
 			set_words(elsewhere, 9);
 			options.kind = kinds[k];
 			options.size_bytes = sizeof(host);
-			options.host = kinds[k] == SYCL_HOST_NONE    ? NULL
-				       : kinds[k] == SYCL_HOST_OWNED ? memcpy(malloc(sizeof(host)), host, sizeof(host))
-								     : (void *)host;
+			options.host = kinds[k] == SYCL_HOST_NONE ? NULL
+				       : kinds[k] == SYCL_HOST_OWNED
+					       ? memcpy(malloc(sizeof(host)), host, sizeof(host))
+					       : (void *)host;
 			MUST(sycl_buffer_create_with(platform, &options, &buffer));
 			run_fill(queue, fill, buffer, 3, NULL);
 			if (what == 1)
@@ -199,7 +212,8 @@ Test(ends, D14_write_back_and_final_data_of_every_kind)
 			MUST(sycl_buffer_release(buffer));
 			bool back = what == 0 && kinds[k] == SYCL_HOST_BORROWED;
 			cr_assert(all_words(host, back ? 3 : 1), "kind %zu, case %d", k, what);
-			cr_assert(all_words(elsewhere, what == 1 ? 3 : 9), "kind %zu, case %d", k, what);
+			cr_assert(all_words(elsewhere, what == 1 ? 3 : 9), "kind %zu, case %d", k,
+				  what);
 		}
 	}
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
@@ -223,8 +237,10 @@ Test(ends, D13_memory_that_was_given_away_is_freed_once_or_not_at_all)
 	options.struct_bytes = 8;
 	REFUSED(sycl_buffer_create_with(platform, &options, &buffer), SYCL_ERROR_INVALID);
 	REFUSED(sycl_buffer_create_with(platform, NULL, &buffer), SYCL_ERROR_INVALID);
-	REFUSED(sycl_buffer_create(platform, mine, WORDS_BYTES, SYCL_HOST_OWNED, &buffer), SYCL_ERROR_INVALID);
-	REFUSED(sycl_buffer_create(platform, mine, WORDS_BYTES, SYCL_HOST_SHARED, &buffer), SYCL_ERROR_INVALID);
+	REFUSED(sycl_buffer_create(platform, mine, WORDS_BYTES, SYCL_HOST_OWNED, &buffer),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_buffer_create(platform, mine, WORDS_BYTES, SYCL_HOST_SHARED, &buffer),
+		SYCL_ERROR_INVALID);
 	cr_assert(eq(int, freed, 0), "a call that failed has taken nothing");
 	options.struct_bytes = sizeof(options);
 	MUST(sycl_buffer_create_with(platform, &options, &buffer));
@@ -278,7 +294,8 @@ Test(ends, D11_the_last_of_a_buffer_and_its_parts_writes_back)
 	static uint32_t host[WORDS];
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");
 	for (int order = 0; order < 6; order++) {
-		static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+		static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+						 {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 		sycl_buffer all[3] = {NULL};
 		set_words(host, 1);
 		MUST(sycl_buffer_create(platform, host, sizeof(host), SYCL_HOST_BORROWED, &all[0]));
@@ -294,7 +311,8 @@ Test(ends, D11_the_last_of_a_buffer_and_its_parts_writes_back)
 	MUST(sycl_kernel_release(fill));
 }
 
-/* Read-only use is waited for; a release that gave up must not have dropped what is in the buffer. */
+/* Read-only use is waited for; a release that gave up must not have dropped what is in the buffer.
+ */
 Test(ends, D11_a_release_that_gives_up_loses_nothing)
 {
 	struct scene scene;
@@ -318,7 +336,8 @@ struct shared_page {
 
 static struct shared_page *make_page(bool robust)
 {
-	struct shared_page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared_page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_mutexattr_t attributes;
 	cr_assert(ne(ptr, page, MAP_FAILED));
 	(void)pthread_mutexattr_init(&attributes);
@@ -335,7 +354,8 @@ static void *release_buffer(void *buffer)
 	return (void *)(intptr_t)sycl_buffer_release(buffer);
 }
 
-/* Whoever holds the mutex sees the memory before or after, never while it is written; and it is free otherwise. */
+/* Whoever holds the mutex sees the memory before or after, never while it is written; and it is
+ * free otherwise. */
 Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 {
 	struct shared_page *page = make_page(false);
@@ -350,7 +370,8 @@ Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 	options.host = page->words;
 	options.use_mutex = &page->mutex;
 	MUST(sycl_buffer_create_with(platform, &options, &buffer));
-	cr_assert(eq(int, pthread_mutex_trylock(&page->mutex), 0), "nobody holds it when nothing is copied");
+	cr_assert(eq(int, pthread_mutex_trylock(&page->mutex), 0),
+		  "nobody holds it when nothing is copied");
 	run_fill(queue, fill, buffer, 2, NULL);
 	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* groups do not touch the program's memory */
 	cr_assert(eq(int, pthread_create(&thread, NULL, release_buffer, buffer), 0));
@@ -368,7 +389,8 @@ Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* so that nothing but the mutex is in the way */
 	(void)pthread_mutex_lock(&page->mutex);
 	sycl_result mine = sycl_buffer_release_for(buffer, SHORT_NS);
-	/* This thread's own: the mutex says so at once, and the buffer ends; another's would be waited for. */
+	/* This thread's own: the mutex says so at once, and the buffer ends; another's would be
+	 * waited for. */
 	cr_assert(eq(int, mine, SYCL_ERROR_INVALID));
 	cr_assert(all_words(page->words, 2));
 	(void)pthread_mutex_unlock(&page->mutex);
@@ -397,7 +419,8 @@ Test(ends, D19_another_process_holds_the_mutex)
 	if (child == 0) {
 		bool good = pthread_mutex_lock(&page->mutex) == 0 && write(told[1], "x", 1) == 1 &&
 			    read(go[0], &byte, 1) == 1;
-		_exit(good && all_words(page->words, 1) ? 0 : 1); /* with the mutex: it dies over it */
+		_exit(good && all_words(page->words, 1) ? 0
+							: 1); /* with the mutex: it dies over it */
 	}
 	cr_assert(eq(int, (int)read(told[0], &byte, 1), 1));
 	REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
@@ -412,7 +435,8 @@ Test(ends, D19_another_process_holds_the_mutex)
 	(void)munmap(page, sizeof(*page));
 }
 
-/* Everything that does not say that it may wait, while a gate is closed that nobody opens meanwhile. */
+/* Everything that does not say that it may wait, while a gate is closed that nobody opens
+ * meanwhile. */
 Test(ends, D15_D18_nothing_else_waits)
 {
 	struct scene scene;
@@ -435,7 +459,8 @@ Test(ends, D15_D18_nothing_else_waits)
 	MUST(sycl_buffer_get_size(part, &size));
 	MUST(sycl_buffer_get_reference_count(buffer, &number));
 	MUST(sycl_buffer_set_write_back(buffer, 1));
-	MUST(sycl_host_accessor_create_async(part, SYCL_ACCESS_READ_WRITE, 0, SYCL_REST_BYTES, &accessor));
+	MUST(sycl_host_accessor_create_async(part, SYCL_ACCESS_READ_WRITE, 0, SYCL_REST_BYTES,
+					     &accessor));
 	MUST(sycl_host_accessor_is_ready(accessor, &number));
 	MUST(sycl_host_accessor_release(accessor));
 	run_increment(scene.on, scene.increment, buffer, &event);

@@ -75,7 +75,8 @@ Test(client_errors_late, M2_M3_all_errors_in_one_call_and_once)
 		(void)submit_fail(in_order, noop, NULL, false);
 	}
 	MUST(sycl_queue_barrier(in_order, &last));
-	MUST(sycl_event_wait_for(last, LONG_NS)); /* it only waits: their failures are not its own */
+	MUST(sycl_event_wait_for(last,
+				 LONG_NS)); /* it only waits: their failures are not its own */
 	MUST(sycl_queue_throw_asynchronous(in_order, keep, &seen));
 	cr_assert(eq(u32, seen.calls, 1));
 	cr_assert(eq(u32, seen.errors, 3));
@@ -85,7 +86,8 @@ Test(client_errors_late, M2_M3_all_errors_in_one_call_and_once)
 	MUST(sycl_queue_throw_asynchronous(in_order, keep, &seen));
 	cr_assert(eq(u32, seen.calls, 1));
 	MUST(sycl_queue_wait(in_order));
-	MUST(sycl_queue_throw_asynchronous(in_order, NULL, NULL)); /* without a handler: nothing is left */
+	MUST(sycl_queue_throw_asynchronous(in_order, NULL,
+					   NULL)); /* without a handler: nothing is left */
 	MUST(sycl_event_release(last));
 	MUST(sycl_queue_release(in_order));
 	MUST(sycl_kernel_release(fail));
@@ -123,7 +125,8 @@ Test(client_errors_late, M9_in_order_queues_tell_failures_exactly)
 {
 	sycl_queue in_order = fake_queue(platform, SYCL_QUEUE_IN_ORDER);
 	sycl_kernel fail = fake_kernel(queue, "fail"), noop = fake_kernel(queue, "noop");
-	sycl_event before = submit_fail(in_order, noop, NULL, true), failed = submit_fail(in_order, fail, NULL, true);
+	sycl_event before = submit_fail(in_order, noop, NULL, true),
+		   failed = submit_fail(in_order, fail, NULL, true);
 	cr_assert(eq(int, sycl_event_wait_for(failed, LONG_NS), SYCL_ERROR_KERNEL));
 	cr_assert(eq(int, sycl_event_wait_for(before, LONG_NS), SYCL_SUCCESS),
 		  "the queue's slot says only that something failed");
@@ -139,7 +142,8 @@ Test(client_errors_late, failed_builds_return_their_log)
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
 	cr_assert(eq(int,
-		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, "noop\nno_such_thing", NULL, &bundle),
+		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE,
+						    "noop\nno_such_thing", NULL, &bundle),
 		     SYCL_ERROR_BUILD));
 	cr_assert(ne(ptr, strstr(sycl_get_build_log(), "no_such_thing"), NULL));
 	cr_assert(eq(ptr, bundle, NULL));
@@ -150,20 +154,29 @@ Test(client_errors_late, failed_builds_return_their_log)
 	cr_assert(ne(ptr, (void *)log, NULL));
 	cr_assert(ne(int, sycl_kernel_create(bundle, "fill_u32", &kernel), SYCL_SUCCESS));
 	cr_assert(eq(int, sycl_kernel_create(bundle, "", &kernel), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_kernel_bundle_from_source(queue, (sycl_source_language)9, "noop", NULL, &bundle),
+	cr_assert(eq(int,
+		     sycl_kernel_bundle_from_source(queue, (sycl_source_language)9, "noop", NULL,
+						    &bundle),
 		     SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, NULL, NULL, &bundle),
-		     SYCL_ERROR_INVALID));
+	cr_assert(
+		eq(int,
+		   sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, NULL, NULL, &bundle),
+		   SYCL_ERROR_INVALID));
 	MUST(sycl_kernel_create(bundle, "noop", &kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
 	char name[16];
 	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NAME, sizeof(name), name, NULL));
 	cr_assert(eq(str, name, "noop"));
-	for (int info = SYCL_KERNEL_INFO_NUM_ARGS; info <= SYCL_KERNEL_INFO_COMPILE_WORK_GROUP_SIZE; info++) {
+	for (int info = SYCL_KERNEL_INFO_NUM_ARGS; info <= SYCL_KERNEL_INFO_COMPILE_WORK_GROUP_SIZE;
+	     info++) {
 		uint64_t value[3];
-		cr_assert(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)info, sizeof(value), value, NULL), 0));
+		cr_assert(eq(int,
+			     sycl_kernel_get_info(kernel, (sycl_kernel_info)info, sizeof(value),
+						  value, NULL),
+			     0));
 	}
-	cr_assert(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)99, 0, NULL, NULL), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)99, 0, NULL, NULL),
+		     SYCL_ERROR_INVALID));
 	MUST(sycl_kernel_release(kernel));
 }
 

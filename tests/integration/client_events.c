@@ -1,4 +1,5 @@
-/* Events: what they wait for, how far they are, when it was, and what they cost (B17, B18, B32, H5 - H13, N8). */
+/* Events: what they wait for, how far they are, when it was, and what they cost (B17, B18, B32, H5
+ * - H13, N8). */
 #include "portable.h"
 
 #include "amount.h"
@@ -31,7 +32,8 @@ static sycl_event after_all(sycl_queue on, const sycl_event *events, uint32_t co
 Test(events, H12_N3_the_wait_list_has_what_is_not_complete)
 {
 	sycl_platform helped = portable_open(2);
-	sycl_queue on = portable_queue(helped, 0, 0), in_order = portable_beside(on, SYCL_QUEUE_IN_ORDER);
+	sycl_queue on = portable_queue(helped, 0, 0),
+		   in_order = portable_beside(on, SYCL_QUEUE_IN_ORDER);
 	struct gate gates[2] = {GATE_INIT, GATE_INIT};
 	sycl_event waits[3] = {gated(on, &gates[0]), gated(in_order, &gates[1]), NULL}, list[3];
 	_Atomic uint32_t counted = 0;
@@ -81,7 +83,8 @@ Test(events, H12_N3_the_wait_list_has_what_is_not_complete)
 	MUST(sycl_platform_release(helped));
 }
 
-/* A long chain of which only the end is held: what is behind it is let go, without a recursion as long as the chain. */
+/* A long chain of which only the end is held: what is behind it is let go, without a recursion as
+ * long as the chain. */
 Test(events, H12_H13_N8_a_chain_is_not_kept_by_its_end)
 {
 	enum { LINKS = 50000 };
@@ -115,7 +118,8 @@ static void *open_later(void *context)
 Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 {
 	sycl_platform helped = portable_open(1);
-	sycl_queue on = portable_queue(helped, 0, SYCL_QUEUE_ENABLE_PROFILING), without = portable_queue(helped, 0, 0);
+	sycl_queue on = portable_queue(helped, 0, SYCL_QUEUE_ENABLE_PROFILING),
+		   without = portable_queue(helped, 0, 0);
 	sycl_kernel increment = portable_kernel(on, "increment_u32");
 	sycl_buffer buffer = words_buffer(helped, 0);
 	struct gate gate = GATE_INIT;
@@ -124,11 +128,14 @@ Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 	run_task(on, gate_task, &gate, buffer, SYCL_ACCESS_READ_WRITE, NULL, &first);
 	run_increment(on, increment, buffer, &second);
 	MUST(sycl_queue_barrier(without, &timeless));
-	REFUSED(sycl_event_get_profiling(timeless, SYCL_PROFILING_SUBMIT, &times[0][0]), SYCL_ERROR_INVALID);
-	MUST(sycl_event_get_profiling(second, SYCL_PROFILING_SUBMIT, &times[1][0])); /* at once, behind the gate */
+	REFUSED(sycl_event_get_profiling(timeless, SYCL_PROFILING_SUBMIT, &times[0][0]),
+		SYCL_ERROR_INVALID);
+	MUST(sycl_event_get_profiling(second, SYCL_PROFILING_SUBMIT,
+				      &times[1][0])); /* at once, behind the gate */
 	pthread_t opener;
 	cr_assert(eq(int, pthread_create(&opener, NULL, open_later, &gate), 0));
-	MUST(sycl_event_get_profiling(second, SYCL_PROFILING_START, &times[1][1])); /* waits for the gate */
+	MUST(sycl_event_get_profiling(second, SYCL_PROFILING_START,
+				      &times[1][1])); /* waits for the gate */
 	cr_assert(gate.open);
 	MUST(sycl_event_get_profiling(second, SYCL_PROFILING_END, &times[1][2]));
 	sycl_command_status status = SYCL_COMMAND_SUBMITTED;
@@ -136,9 +143,11 @@ Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 	cr_assert(eq(int, (int)status, SYCL_COMMAND_COMPLETE));
 	for (int what = 0; what < 3; what++)
 		MUST(sycl_event_get_profiling(first, (sycl_profiling)what, &times[0][what]));
-	/* The queue got the second while the gate was shut, and the first ended after that: it is no time of the start. */
+	/* The queue got the second while the gate was shut, and the first ended after that: it is
+	 * no time of the start. */
 	MUST(sycl_event_get_profiling(second, SYCL_PROFILING_SUBMIT, &again));
-	cr_assert(lt(u64, again, times[0][2]), "the queue had the second before the first had ended");
+	cr_assert(lt(u64, again, times[0][2]),
+		  "the queue had the second before the first had ended");
 	cr_assert(eq(u64, again, times[1][0]), "and says the same as before it ran");
 	for (int i = 0; i < 2; i++) {
 		cr_assert(le(u64, times[i][0], times[i][1]));
@@ -157,7 +166,8 @@ Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 	MUST(sycl_platform_release(helped));
 }
 
-/* A kernel behind a gate: submitted until that opens, and from then on its state only goes forward, up to complete. */
+/* A kernel behind a gate: submitted until that opens, and from then on its state only goes forward,
+ * up to complete. */
 Test(events, H9_the_status_of_a_kernel_only_goes_forward)
 {
 	sycl_platform helped = portable_open(1);
@@ -203,12 +213,14 @@ static void *wait_for_kernel(void *context)
 	return NULL;
 }
 
-/* Somebody waits for a kernel behind a gate; before that is opened, a lot that does not stand there comes and goes. */
+/* Somebody waits for a kernel behind a gate; before that is opened, a lot that does not stand there
+ * comes and goes. */
 Test(events, B18_waiting_for_a_kernel_ends_with_the_kernel)
 {
 	sycl_platform helped = portable_open(1);
 	sycl_queue on = portable_queue(helped, 0, 0), free_one = portable_queue(helped, 1, 0);
-	sycl_kernel increment = portable_kernel(on, "increment_u32"), beside = portable_kernel(free_one, "increment_u32");
+	sycl_kernel increment = portable_kernel(on, "increment_u32"),
+		    beside = portable_kernel(free_one, "increment_u32");
 	sycl_buffer buffer = words_buffer(helped, 0), other = words_buffer(helped, 0);
 	struct gate gate = GATE_INIT;
 	struct waiting waiting = {.begun = 0};
@@ -239,12 +251,15 @@ Test(events, B18_waiting_for_a_kernel_ends_with_the_kernel)
 	MUST(sycl_platform_release(helped));
 }
 
-/* One base for all: what was submitted later was not submitted earlier, on whichever queue and device. */
+/* One base for all: what was submitted later was not submitted earlier, on whichever queue and
+ * device. */
 Test(events, H4_H3_times_of_ten_thousand_events_of_two_queues)
 {
 	enum { EVENTS = 10000 };
 	static sycl_event events[EVENTS];
-	sycl_queue queues[2] = {queue, portable_queue(platform, 1, SYCL_QUEUE_ENABLE_PROFILING | SYCL_QUEUE_IN_ORDER)};
+	sycl_queue queues[2] = {
+		queue,
+		portable_queue(platform, 1, SYCL_QUEUE_ENABLE_PROFILING | SYCL_QUEUE_IN_ORDER)};
 	sycl_buffer buffers[2] = {words_buffer(platform, 0), words_buffer(platform, 0)};
 	uint64_t before = 0;
 	for (int i = 0; i < EVENTS; i++)
@@ -252,10 +267,12 @@ Test(events, H4_H3_times_of_ten_thousand_events_of_two_queues)
 	for (int i = 0; i < EVENTS; i++) {
 		uint64_t times[3];
 		for (int what = 2; what >= 0; what--)
-			MUST(sycl_event_get_profiling(events[i], (sycl_profiling)what, &times[what]));
+			MUST(sycl_event_get_profiling(events[i], (sycl_profiling)what,
+						      &times[what]));
 		cr_assert(le(u64, times[0], times[1]));
 		cr_assert(le(u64, times[1], times[2]));
-		cr_assert(le(u64, before, times[0]), "event %d was submitted before the one before", i);
+		cr_assert(le(u64, before, times[0]), "event %d was submitted before the one before",
+			  i);
 		before = times[0];
 		MUST(sycl_event_release(events[i]));
 	}
@@ -309,20 +326,22 @@ Test(events, H13_N6_memory_does_not_grow_with_submissions, .timeout = 1800)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_fill(handler, buffer, 0, 4, "x", 1));
 	MUST(sycl_handler_freeze(handler, &group));
-	submit_many(group,
-		    80000); /* what is kept for good is kept now: times of the latest 65,536 groups, for example */
+	submit_many(group, 80000); /* what is kept for good is kept now: times of the latest 65,536
+				      groups, for example */
 	uint64_t before = used_kib();
 	submit_many(group, count);
 	amount_say(count, "submissions");
 	uint64_t after = used_kib();
 	/* 32 bytes of each of them would be more than this. */
 	uint64_t most = before + (count / 32 > 4096 ? 8192 : count / 32);
-	cr_assert(le(u64, after, most), "%lu KiB became %lu", (unsigned long)before, (unsigned long)after);
+	cr_assert(le(u64, after, most), "%lu KiB became %lu", (unsigned long)before,
+		  (unsigned long)after);
 	MUST(sycl_command_group_release(group));
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Events hold neither queue nor buffer, queues hold no events: whatever goes first, nothing stays. */
+/* Events hold neither queue nor buffer, queues hold no events: whatever goes first, nothing stays.
+ */
 Test(events, N2_N8_D15_any_order_of_release_leaves_nothing)
 {
 	for (int order = 0; order < 6; order++) {

@@ -142,7 +142,8 @@ Test(frozen, B15_what_does_not_fit_is_refused)
 	MUST(sycl_queue_release(elsewhere));
 }
 
-/* A context over two devices, where there are two: the frozen group, which has no kernel, goes to both. */
+/* A context over two devices, where there are two: the frozen group, which has no kernel, goes to
+ * both. */
 Test(frozen, B15_one_group_on_the_devices_of_its_context)
 {
 	sycl_device devices[2] = {portable_device(platform, 0), portable_device(platform, 1)};
@@ -183,12 +184,14 @@ Test(frozen, B15_one_group_on_the_devices_of_its_context)
 }
 
 /* A bundle for both devices of a context, where there are two. */
-static sycl_kernel kernel_for_all(sycl_context context, uint32_t count, const sycl_device *devices, const char *name)
+static sycl_kernel kernel_for_all(sycl_context context, uint32_t count, const sycl_device *devices,
+				  const char *name)
 {
 	const char *source = portable_engine_source();
 	sycl_kernel_bundle input = NULL, bundle = NULL;
 	sycl_kernel kernel = NULL;
-	MUST(sycl_kernel_bundle_create_input(context, count, devices, SYCL_SOURCE_PORTABLE, source, 0, &input));
+	MUST(sycl_kernel_bundle_create_input(context, count, devices, SYCL_SOURCE_PORTABLE, source,
+					     0, &input));
 	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, name, &kernel));
 	MUST(sycl_kernel_bundle_release(input));
@@ -216,7 +219,8 @@ Test(frozen, B15_a_kernel_goes_to_each_device_that_its_bundle_was_built_for)
 	MUST(sycl_command_group_release(group));
 	group = frozen_increment(queues[0], narrow, buffer);
 	if (count == 2)
-		REFUSED(sycl_queue_submit_group(queues[1], group, NULL), SYCL_ERROR_KERNEL_NOT_SUPPORTED);
+		REFUSED(sycl_queue_submit_group(queues[1], group, NULL),
+			SYCL_ERROR_KERNEL_NOT_SUPPORTED);
 	MUST(sycl_queue_submit_group(queues[0], group, NULL));
 	cr_assert(words_are(buffer, 11));
 	MUST(sycl_command_group_release(group));
@@ -253,14 +257,15 @@ Test(frozen, B15_from_several_threads_at_a_time)
 }
 
 /*
- * The first queue, out of order, cannot give an event when all completion slots are in use; the second, in order, needs
- * none of its own.
+ * The first queue, out of order, cannot give an event when all completion slots are in use; the
+ * second, in order, needs none of its own.
  */
 Test(frozen, M7_what_the_first_queue_does_not_take_goes_to_the_second)
 {
 	enum { SLOTS = 65536 };
 	static sycl_event events[SLOTS];
-	sycl_queue secondary = portable_beside(queue, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING);
+	sycl_queue secondary =
+		portable_beside(queue, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING);
 	sycl_queue primary = portable_beside(queue, 0);
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
@@ -283,13 +288,15 @@ Test(frozen, M7_what_the_first_queue_does_not_take_goes_to_the_second)
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)));
 	MUST(sycl_handler_submit_with_secondary(handler, secondary, &event));
-	MUST(sycl_event_get_profiling(event, SYCL_PROFILING_START, &times[0])); /* it is the second one's */
+	MUST(sycl_event_get_profiling(event, SYCL_PROFILING_START,
+				      &times[0])); /* it is the second one's */
 	MUST(sycl_event_get_profiling(event, SYCL_PROFILING_END, &times[1]));
 	cr_assert(le(u64, times[0], times[1]));
 	MUST(sycl_event_release(event));
 	/* Neither takes it: it is told now. */
 	MUST(sycl_handler_begin(secondary, &handler));
-	REFUSED(sycl_handler_submit_with_secondary(handler, NULL, &event), SYCL_ERROR_INVALID_HANDLE);
+	REFUSED(sycl_handler_submit_with_secondary(handler, NULL, &event),
+		SYCL_ERROR_INVALID_HANDLE);
 	REFUSED(sycl_handler_discard(handler), SYCL_ERROR_INVALID_HANDLE);
 	MUST(sycl_handler_begin(primary, &handler));
 	REFUSED(sycl_handler_submit_with_secondary(handler, queue, &event), SYCL_ERROR_QUOTA);

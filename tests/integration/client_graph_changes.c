@@ -1,6 +1,7 @@
 /*
- * Executable graphs that run as one and are changed: made anew beside what runs, or launched node by node where that cannot be; and
- * launches of which a part needs what is lost. On fake devices, whose calls are counted.
+ * Executable graphs that run as one and are changed: made anew beside what runs, or launched node
+ * by node where that cannot be; and launches of which a part needs what is lost. On fake devices,
+ * whose calls are counted.
  */
 #include "client_graph.h"
 
@@ -45,16 +46,20 @@ static void begin_with(struct scene *scene, int nodes)
 	scene->filled = words_buffer(platform, 0);
 	scene->other = words_buffer(platform, 0);
 	scene->graph = graph_for(queue);
-	MUST(sycl_graph_add(scene->graph, fill_handler(queue, scene->fill, scene->filled, 40), 0, NULL, &scene->first));
+	MUST(sycl_graph_add(scene->graph, fill_handler(queue, scene->fill, scene->filled, 40), 0,
+			    NULL, &scene->first));
 	for (int i = 1; i < nodes; i++)
-		MUST(sycl_graph_add(scene->graph, increment_handler(queue, scene->increment, scene->other), 0, NULL, &scene->last));
+		MUST(sycl_graph_add(scene->graph,
+				    increment_handler(queue, scene->increment, scene->other), 0,
+				    NULL, &scene->last));
 	scene->executable = finalized(scene->graph, SYCL_GRAPH_UPDATABLE);
 }
 
 /* The last node uses what the first one fills: another order than before. */
 static void change_order(struct scene *scene)
 {
-	MUST(sycl_graph_node_set_accessor(scene->graph, scene->last, 0, scene->filled, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_graph_node_set_accessor(scene->graph, scene->last, 0, scene->filled,
+					  SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_executable_graph_update(scene->executable, scene->graph, 1, &scene->last));
 }
 
@@ -80,12 +85,14 @@ static void end(struct scene *scene)
 	MUST(sycl_kernel_release(scene->increment));
 }
 
-Test(graph_changes, L13_a_change_that_needs_another_graph_which_the_driver_refuses_is_launched_node_by_node)
+Test(graph_changes,
+     L13_a_change_that_needs_another_graph_which_the_driver_refuses_is_launched_node_by_node)
 {
 	struct scene scene;
 	begin_with(&scene, 2);
 	launch_and_wait(queue, scene.executable);
-	cr_assert(zero(int, fake_fail(FAKE_GRAPH_FINISH, FAKE_ANY_DEVICE, 0, OFTEN, STATUS_MEMORY_ALLOCATION, false, "no more graphs")));
+	cr_assert(zero(int, fake_fail(FAKE_GRAPH_FINISH, FAKE_ANY_DEVICE, 0, OFTEN,
+				      STATUS_MEMORY_ALLOCATION, false, "no more graphs")));
 	change_order(&scene);
 	for (int i = 0; i < 3; i++) {
 		launch_and_wait(queue, scene.executable);
@@ -105,8 +112,10 @@ Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 	const uint32_t value = 50;
 	begin_with(&scene, 2);
 	launch_and_wait(queue, scene.executable);
-	cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, FAKE_ANY_DEVICE, 0, OFTEN, STATUS_INVALID, false, "not this")));
-	cr_assert(zero(int, fake_fail(FAKE_GRAPH_FINISH, FAKE_ANY_DEVICE, 0, OFTEN, STATUS_MEMORY_ALLOCATION, false, "no more graphs")));
+	cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, FAKE_ANY_DEVICE, 0, OFTEN, STATUS_INVALID,
+				      false, "not this")));
+	cr_assert(zero(int, fake_fail(FAKE_GRAPH_FINISH, FAKE_ANY_DEVICE, 0, OFTEN,
+				      STATUS_MEMORY_ALLOCATION, false, "no more graphs")));
 	MUST(sycl_graph_node_set_value(scene.graph, scene.first, 1, sizeof(value), &value));
 	MUST(sycl_executable_graph_update(scene.executable, scene.graph, 1, &scene.first));
 	MUST(sycl_queue_graph(queue, scene.executable, 0, NULL, &failed));
@@ -123,14 +132,16 @@ Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 	end(&scene);
 }
 
-/* An update that the driver refuses for a reason of its own has the graph made anew, and nobody can tell. */
+/* An update that the driver refuses for a reason of its own has the graph made anew, and nobody can
+ * tell. */
 Test(graph_changes, L13_an_update_that_fails_has_the_graph_made_anew)
 {
 	struct scene scene;
 	const uint32_t value = 50;
 	begin_with(&scene, 2);
 	launch_and_wait(queue, scene.executable);
-	cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, FAKE_ANY_DEVICE, 0, 1, STATUS_INVALID, false, "not this")));
+	cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, FAKE_ANY_DEVICE, 0, 1, STATUS_INVALID,
+				      false, "not this")));
 	MUST(sycl_graph_node_set_value(scene.graph, scene.first, 1, sizeof(value), &value));
 	MUST(sycl_executable_graph_update(scene.executable, scene.graph, 1, &scene.first));
 	launch_and_wait(queue, scene.executable);
@@ -187,7 +198,9 @@ Test(graph_changes, L13_changes_to_and_fro_while_launches_are_held_keep_two_grap
 	launch_and_wait(queue, scene.executable);
 	portable_engine_hold(true);
 	for (uint32_t i = 0; i < 8; i++) {
-		MUST(sycl_graph_node_set_accessor(scene.graph, scene.last, 0, i % 2 ? scene.other : scene.filled, SYCL_ACCESS_READ_WRITE));
+		MUST(sycl_graph_node_set_accessor(scene.graph, scene.last, 0,
+						  i % 2 ? scene.other : scene.filled,
+						  SYCL_ACCESS_READ_WRITE));
 		MUST(sycl_executable_graph_update(scene.executable, scene.graph, 1, &scene.last));
 		MUST(sycl_queue_graph(queue, scene.executable, 0, NULL, &events[i]));
 	}
@@ -220,12 +233,15 @@ static void fail_on(sycl_buffer buffer)
 
 Test(graph_changes, M9_of_a_graph_only_what_needs_lost_contents_fails)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer lost = words_buffer(platform, 0), sound = words_buffer(platform, 0);
 	sycl_graph graph = graph_for(queue);
 	for (int i = 0; i < 3; i++) {
-		MUST(sycl_graph_add(graph, increment_handler(queue, increment, lost), 0, NULL, NULL));
-		MUST(sycl_graph_add(graph, increment_handler(queue, increment, sound), 0, NULL, NULL));
+		MUST(sycl_graph_add(graph, increment_handler(queue, increment, lost), 0, NULL,
+				    NULL));
+		MUST(sycl_graph_add(graph, increment_handler(queue, increment, sound), 0, NULL,
+				    NULL));
 	}
 	sycl_executable_graph executable = finalized(graph, 0);
 	MUST(sycl_graph_release(graph));
@@ -256,7 +272,8 @@ Test(graph_changes, R3_a_node_is_disabled_in_the_graph_that_is_there)
 	begin_with(&scene, 3);
 	launch_and_wait(queue, scene.executable);
 	for (uint32_t i = 0; i < 4; i++) {
-		MUST(sycl_executable_graph_set_node_enabled(scene.executable, scene.graph, scene.last, i % 2));
+		MUST(sycl_executable_graph_set_node_enabled(scene.executable, scene.graph,
+							    scene.last, i % 2));
 		launch_and_wait(queue, scene.executable);
 	}
 	cr_assert(words_copied_are(queue, scene.other, 2 + 1 + 2 + 1 + 2));
@@ -295,7 +312,8 @@ Test(graph_changes, R3_what_a_disabled_node_would_write_anew_is_kept)
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, scene.fill, sycl_range1(WORDS)));
 	MUST(sycl_graph_add(graph, handler, 0, NULL, &node));
-	MUST(sycl_graph_add(graph, increment_handler(queue, scene.increment, scene.other), 0, NULL, NULL));
+	MUST(sycl_graph_add(graph, increment_handler(queue, scene.increment, scene.other), 0, NULL,
+			    NULL));
 	sycl_executable_graph executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
 	send_fill(queue, scene.fill, scene.filled, 77, NULL);
 	MUST(sycl_executable_graph_set_node_enabled(executable, graph, node, 0));

@@ -48,7 +48,8 @@ sycl_handler increment_handler(sycl_queue on, sycl_kernel increment, sycl_buffer
 	return handler;
 }
 
-void send_fill(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value, sycl_event *event_out)
+void send_fill(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+	       sycl_event *event_out)
 {
 	MUST(sycl_handler_submit(fill_handler(on, fill, buffer, value), event_out));
 }

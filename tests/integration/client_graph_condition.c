@@ -13,13 +13,14 @@ static bool has_conditions(void)
 	return has != 0;
 }
 
-/* A test that is skipped comes to no .fini, and an engine in its process would still be at work when that ends. */
-#define NEEDS_CONDITIONS()                                                                                             \
-	do {                                                                                                           \
-		if (!has_conditions()) {                                                                               \
-			portable_end();                                                                                \
-			cr_skip_test("the device's graphs have no conditions");                                        \
-		}                                                                                                      \
+/* A test that is skipped comes to no .fini, and an engine in its process would still be at work
+ * when that ends. */
+#define NEEDS_CONDITIONS()                                                                         \
+	do {                                                                                       \
+		if (!has_conditions()) {                                                           \
+			portable_end();                                                            \
+			cr_skip_test("the device's graphs have no conditions");                    \
+		}                                                                                  \
 	} while (0)
 
 /* The kernel over the first word alone. */
@@ -32,7 +33,8 @@ static sycl_handler count_handler(sycl_kernel increment, sycl_buffer words)
 	return handler;
 }
 
-static sycl_handler conditional(sycl_graph_condition_type type, sycl_buffer words, sycl_executable_graph body)
+static sycl_handler conditional(sycl_graph_condition_type type, sycl_buffer words,
+				sycl_executable_graph body)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -74,7 +76,8 @@ Test(graph_conditions, R4_an_if_node_runs_its_body_where_the_word_is_not_0)
 	static const uint32_t values[] = {0, 1, 0, 0x80000000u, 0};
 	NEEDS_CONDITIONS();
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
-	sycl_buffer words = words_buffer(platform, 0), inside = words_buffer(platform, 0), behind = words_buffer(platform, 0);
+	sycl_buffer words = words_buffer(platform, 0), inside = words_buffer(platform, 0),
+		    behind = words_buffer(platform, 0);
 	sycl_executable_graph body = body_of(increment, inside);
 	sycl_graph graph = graph_for(queue);
 	sycl_graph_node node = 0;
@@ -111,7 +114,8 @@ Test(graph_conditions, R4_a_while_node_runs_its_body_until_the_word_is_0)
 	enum { TURNS = 7, LAUNCHES = 5 };
 	NEEDS_CONDITIONS();
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
-	sycl_buffer words = words_buffer(platform, 0), inside = words_buffer(platform, 0), outside = words_buffer(platform, 0);
+	sycl_buffer words = words_buffer(platform, 0), inside = words_buffer(platform, 0),
+		    outside = words_buffer(platform, 0);
 	sycl_graph inner = graph_for(queue), graph = graph_for(queue);
 	add(inner, increment_handler(queue, increment, inside), NULL);
 	add(inner, count_handler(increment, words), NULL);
@@ -140,7 +144,8 @@ Test(graph_conditions, R4_bodies_lie_in_bodies_and_in_graphs_of_graphs)
 	enum { TURNS = 4 };
 	NEEDS_CONDITIONS();
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
-	sycl_buffer words = words_buffer(platform, 0), yes = words_buffer(platform, 1), no = words_buffer(platform, 0);
+	sycl_buffer words = words_buffer(platform, 0), yes = words_buffer(platform, 1),
+		    no = words_buffer(platform, 0);
 	sycl_buffer counted = words_buffer(platform, 0);
 	sycl_executable_graph one = body_of(increment, counted);
 	sycl_graph inner = graph_for(queue), middle = graph_for(queue), outer = graph_for(queue);
@@ -174,13 +179,16 @@ Test(graph_conditions, R4_bodies_lie_in_bodies_and_in_graphs_of_graphs)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* The body would write all of it, without looking at what was there: it must be there all the same. */
+/* The body would write all of it, without looking at what was there: it must be there all the same.
+ */
 Test(graph_conditions, R4_what_a_body_does_not_do_leaves_contents_as_they_were)
 {
 	NEEDS_CONDITIONS();
 	const uint32_t value = 9;
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), copy = portable_kernel(queue, "copy_u32");
-	sycl_buffer words = words_buffer(platform, 0), buffer = words_buffer(platform, 5), result = words_buffer(platform, 0);
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    copy = portable_kernel(queue, "copy_u32");
+	sycl_buffer words = words_buffer(platform, 0), buffer = words_buffer(platform, 5),
+		    result = words_buffer(platform, 0);
 	sycl_graph inner = graph_for(queue), graph = graph_for(queue);
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -234,31 +242,44 @@ Test(graph_conditions, R4_what_is_no_condition_is_refused)
 	struct sycl_graph_finalize_properties updatable = SYCL_GRAPH_FINALIZE_PROPERTIES_INIT;
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer words = words_buffer(platform, 1), buffer = words_buffer(platform, 0);
-	sycl_executable_graph body = body_of(increment, buffer), empty = made_of(graph_for(queue)), hosted = body_with_a_task();
+	sycl_executable_graph body = body_of(increment, buffer), empty = made_of(graph_for(queue)),
+			      hosted = body_with_a_task();
 	sycl_executable_graph executable = NULL;
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	REFUSED(sycl_handler_graph_conditional(handler, 0, words, 0, body), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 2, body), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, WORDS_BYTES, body), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 0, empty), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 0, hosted), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_graph_conditional_usm(handler, SYCL_GRAPH_CONDITION_IF, NULL, body), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_graph_conditional_usm(handler, SYCL_GRAPH_CONDITION_IF, &updatable, body), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 2, body),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, WORDS_BYTES,
+					       body),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 0, empty),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 0, hosted),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_graph_conditional_usm(handler, SYCL_GRAPH_CONDITION_IF, NULL, body),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_graph_conditional_usm(handler, SYCL_GRAPH_CONDITION_IF, &updatable,
+						   body),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 4, body));
-	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 0, body), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID); /* the queue is not recorded */
+	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 0, body),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_submit(handler, NULL),
+		SYCL_ERROR_INVALID); /* the queue is not recorded */
 	sycl_graph graph = graph_for(queue);
 	add(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body), NULL);
 	updatable.flags = SYCL_GRAPH_UPDATABLE;
-	REFUSED(sycl_graph_finalize(graph, &updatable, &executable), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	REFUSED(sycl_graph_finalize(graph, &updatable, &executable),
+		SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	launch_and_wait(queue, executable);
 	sycl_executable_graph never = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_host_task(handler, task, NULL, NULL));
 	add(graph, handler, NULL);
-	REFUSED(sycl_graph_finalize(graph, NULL, &never), SYCL_ERROR_FEATURE_NOT_SUPPORTED); /* beside a host task */
+	REFUSED(sycl_graph_finalize(graph, NULL, &never),
+		SYCL_ERROR_FEATURE_NOT_SUPPORTED); /* beside a host task */
 	MUST(sycl_graph_release(graph));
 	cr_assert(words_are(buffer, 1));
 	MUST(sycl_executable_graph_release(executable));
@@ -287,7 +308,8 @@ Test(graph_conditions, R4_bodies_lie_so_deep_in_each_other_and_no_deeper)
 	cr_assert(words_are(buffer, 1));
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 0, body), SYCL_ERROR_QUOTA);
+	REFUSED(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, words, 0, body),
+		SYCL_ERROR_QUOTA);
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_executable_graph_release(body));
 	MUST(sycl_buffer_release(words));
@@ -302,8 +324,10 @@ Test(graph_conditions, R4_a_device_without_conditions_says_so)
 	sycl_executable_graph body = body_of(increment, buffer);
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	cr_assert(eq(int, sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, buffer, 0, body),
-		     has_conditions() ? SYCL_SUCCESS : SYCL_ERROR_FEATURE_NOT_SUPPORTED));
+	cr_assert(eq(
+		int,
+		sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_IF, buffer, 0, body),
+		has_conditions() ? SYCL_SUCCESS : SYCL_ERROR_FEATURE_NOT_SUPPORTED));
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_executable_graph_release(body));
 	MUST(sycl_buffer_release(buffer));

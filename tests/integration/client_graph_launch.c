@@ -1,4 +1,5 @@
-/* Launches of graphs: order, events, times, host tasks, failures, and what they leave (L9, L10, L12, L14, L17). */
+/* Launches of graphs: order, events, times, host tasks, failures, and what they leave (L9, L10,
+ * L12, L14, L17). */
 #include "client_graph.h"
 
 #include "sanitized.h"
@@ -24,8 +25,8 @@ static sycl_result be_alone(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-static void add_task(sycl_graph graph, sycl_queue of, sycl_host_task_function *function, void *user_data,
-		     sycl_graph_node *node_out)
+static void add_task(sycl_graph graph, sycl_queue of, sycl_host_task_function *function,
+		     void *user_data, sycl_graph_node *node_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(of, &handler));
@@ -49,7 +50,8 @@ Test(graph_launch, L9_launches_of_one_graph_run_one_after_the_other)
 	MUST(sycl_queue_graph(first, executable, 0, NULL, &events[0]));
 	MUST(sycl_queue_graph(second, executable, 0, NULL, &events[1]));
 	gate_await(&gate, 1);
-	/* The second one's first node would be at the door too, if it did not wait for the first launch. */
+	/* The second one's first node would be at the door too, if it did not wait for the first
+	 * launch. */
 	REFUSED(sycl_event_wait_for(events[1], SHORT_NS), SYCL_ERROR_TIMEOUT);
 	cr_assert(eq(u32, gate.entered, 1));
 	gate_open(&gate);
@@ -116,7 +118,8 @@ Test(graph_launch, L10_a_launch_waits_for_its_events_and_others_wait_for_its_own
 Test(graph_launch, L10_an_in_order_queue_runs_launches_and_groups_in_turn)
 {
 	sycl_queue in_order = portable_beside(queue, SYCL_QUEUE_IN_ORDER);
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform);
 	sycl_graph graph = graph_for(in_order);
 	MUST(sycl_graph_begin_recording(graph, 1, &in_order));
@@ -143,7 +146,8 @@ Test(graph_launch, L10_an_in_order_queue_runs_launches_and_groups_in_turn)
 Test(graph_launch, L10_times_are_the_first_start_and_the_last_end)
 {
 	sycl_queue timed = portable_beside(queue, SYCL_QUEUE_ENABLE_PROFILING);
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform);
 	sycl_graph graph = graph_for(timed);
 	MUST(sycl_graph_begin_recording(graph, 1, &timed));
@@ -151,7 +155,8 @@ Test(graph_launch, L10_times_are_the_first_start_and_the_last_end)
 	for (int i = 0; i < 20; i++)
 		run_increment(timed, increment, buffer, NULL);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
-	sycl_executable_graph with = finalized(graph, SYCL_GRAPH_ENABLE_PROFILING), without = finalized(graph, 0);
+	sycl_executable_graph with = finalized(graph, SYCL_GRAPH_ENABLE_PROFILING),
+			      without = finalized(graph, 0);
 	MUST(sycl_graph_release(graph));
 	sycl_event first = NULL, second = NULL, untimed = NULL;
 	uint64_t submit = 0, start = 0, end = 0, next = 0;
@@ -165,7 +170,8 @@ Test(graph_launch, L10_times_are_the_first_start_and_the_last_end)
 	cr_assert(le(u64, submit, start));
 	cr_assert(lt(u64, start, end)); /* 21 kernels, one after the other, take some time */
 	cr_assert(le(u64, end, next));  /* L9 */
-	REFUSED(sycl_event_get_profiling(untimed, SYCL_PROFILING_SUBMIT, &submit), SYCL_ERROR_INVALID);
+	REFUSED(sycl_event_get_profiling(untimed, SYCL_PROFILING_SUBMIT, &submit),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_event_get_profiling(untimed, SYCL_PROFILING_END, &end), SYCL_ERROR_INVALID);
 	MUST(sycl_event_wait_for(untimed, LONG_NS));
 	MUST(sycl_event_release(first));
@@ -200,7 +206,8 @@ static sycl_result visit_words(sycl_host_task task, void *user_data)
 
 Test(graph_launch, L12_K1_host_tasks_run_at_each_launch_between_kernels)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	struct visit visits[2] = {{.wanted = 10}, {.wanted = 12}};
@@ -263,14 +270,16 @@ static sycl_result fail_on_demand(sycl_host_task task, void *user_data)
 Test(graph_launch, L10_M9_a_node_that_fails_fails_the_launch_and_what_depends_on_it)
 {
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");
-	sycl_buffer behind = plain_buffer(platform), beside = plain_buffer(platform), after = plain_buffer(platform);
+	sycl_buffer behind = plain_buffer(platform), beside = plain_buffer(platform),
+		    after = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	int fails = 1;
 	sycl_graph_node task = 0, kernel = 0;
 	for (int i = 0; i < 3; i++)
 		send_fill(queue, fill, (sycl_buffer[]){behind, beside, after}[i], 1, NULL);
 	add_task(graph, queue, fail_on_demand, &fails, &task);
-	/* Writes all of it, so that the failed launch leaves nothing behind that the next one needs. */
+	/* Writes all of it, so that the failed launch leaves nothing behind that the next one
+	 * needs. */
 	sycl_handler whole = NULL;
 	uint32_t word = 2;
 	MUST(sycl_handler_begin(queue, &whole));
@@ -284,7 +293,8 @@ Test(graph_launch, L10_M9_a_node_that_fails_fails_the_launch_and_what_depends_on
 	sycl_handler handler = fill_handler(queue, fill, after, 4);
 	MUST(sycl_handler_depends_on(handler, failed));
 	MUST(sycl_handler_submit(handler, &dependant));
-	REFUSED(sycl_event_wait_for(failed, LONG_NS), SYCL_ERROR_ACCESSOR); /* the node's own cause */
+	REFUSED(sycl_event_wait_for(failed, LONG_NS),
+		SYCL_ERROR_ACCESSOR); /* the node's own cause */
 	REFUSED(sycl_event_wait_for(dependant, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED);
 	cr_assert(words_are(beside, 3));
 	/* The next launch is behind it, and has nothing to do with its failure. */
@@ -305,7 +315,8 @@ Test(graph_launch, L10_M9_a_node_that_fails_fails_the_launch_and_what_depends_on
 Test(graph_launch, L9_B12_groups_outside_wait_for_the_buffers_that_they_share_with_a_launch)
 {
 	sycl_queue second = portable_beside(queue, 0);
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffers[2] = {plain_buffer(platform), plain_buffer(platform)};
 	sycl_graph graph = graph_for(queue);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
@@ -332,7 +343,8 @@ Test(graph_launch, L9_B12_groups_outside_wait_for_the_buffers_that_they_share_wi
 
 Test(graph_launch, L14_a_graph_in_a_graph_runs_where_it_stands)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform), other = plain_buffer(platform);
 	sycl_graph inner = graph_for(queue), empty = graph_for(queue), outer = graph_for(queue);
 	struct visit visit = {.wanted = 31};
@@ -420,8 +432,8 @@ Test(graph_launch, L10_L14_what_does_not_fit_is_refused)
 }
 
 /*
- * The engine is in this process, so all that client and engine keep is counted. 0 where a sanitizer has the heap, which finds
- * what is lost of a few graphs by itself.
+ * The engine is in this process, so all that client and engine keep is counted. 0 where a sanitizer
+ * has the heap, which finds what is lost of a few graphs by itself.
  */
 static uint64_t heap_bytes(void)
 {
@@ -429,7 +441,8 @@ static uint64_t heap_bytes(void)
 }
 
 /* One in `each` is launched, and so made for the device. */
-static void make_and_end(sycl_graph graph, sycl_kernel increment, sycl_buffer buffer, int count, int each)
+static void make_and_end(sycl_graph graph, sycl_kernel increment, sycl_buffer buffer, int count,
+			 int each)
 {
 	for (int i = 0; i < count; i++) {
 		sycl_executable_graph executable = finalized(graph, 0);
@@ -454,9 +467,14 @@ Test(graph_launch, L17_N1_ten_thousand_graphs_come_and_go)
 	sycl_buffer buffer = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	for (int i = 0; i < 3; i++)
-		MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL, NULL));
+		MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL,
+				    NULL));
 	/* The driver's double keeps the latest 8192 handles that were ended, to find their use. */
-	make_and_end(graph, increment, buffer, SANITIZED ? 100 : getenv("PORTABLE_DOUBLE") ? 2000 : 500, 1);
+	make_and_end(graph, increment, buffer,
+		     SANITIZED                   ? 100
+		     : getenv("PORTABLE_DOUBLE") ? 2000
+						 : 500,
+		     1);
 	uint64_t before = heap_bytes();
 	make_and_end(graph, increment, buffer, SANITIZED ? 500 : 10000, 10);
 	uint64_t after = heap_bytes();

@@ -5,12 +5,15 @@ TestSuite(graph_nodes, .timeout = 120, .init = portable_begin, .fini = portable_
 
 Test(graph_nodes, L7_accessors_make_edges_as_between_groups)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), copy = portable_kernel(queue, "copy_u32");
-	sycl_buffer a = plain_buffer(platform), b = plain_buffer(platform), c = plain_buffer(platform);
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    copy = portable_kernel(queue, "copy_u32");
+	sycl_buffer a = plain_buffer(platform), b = plain_buffer(platform),
+		    c = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	sycl_buffer targets[2] = {b, c};
-	MUST(sycl_graph_add(graph, fill_handler(queue, fill, a, 1), 0, NULL, NULL)); /* 1 writes a */
-	for (int i = 0; i < 2; i++) {                                                /* 2 and 3 read it */
+	MUST(sycl_graph_add(graph, fill_handler(queue, fill, a, 1), 0, NULL,
+			    NULL));   /* 1 writes a */
+	for (int i = 0; i < 2; i++) { /* 2 and 3 read it */
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_set_accessor(handler, 0, targets[i], SYCL_ACCESS_WRITE));
@@ -18,7 +21,8 @@ Test(graph_nodes, L7_accessors_make_edges_as_between_groups)
 		MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(WORDS)));
 		MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 	}
-	MUST(sycl_graph_add(graph, fill_handler(queue, fill, a, 2), 0, NULL, NULL)); /* 4 writes it again */
+	MUST(sycl_graph_add(graph, fill_handler(queue, fill, a, 2), 0, NULL,
+			    NULL)); /* 4 writes it again */
 	cr_assert(eq(u32, count_predecessors(graph, 2), 1));
 	cr_assert(eq(u32, count_predecessors(graph, 3), 1));
 	cr_assert(comes_behind(graph, 2, 1));
@@ -161,7 +165,8 @@ Test(graph_nodes, L7_a_node_behind_an_empty_one_waits_for_all_before_it)
 Test(graph_nodes, L7_a_wide_graph_of_many_pieces)
 {
 	enum { WIDTH = 700 }; /* more edges into one node than go with it in a record */
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	static sycl_graph_node nodes[WIDTH];
@@ -169,7 +174,8 @@ Test(graph_nodes, L7_a_wide_graph_of_many_pieces)
 	MUST(sycl_graph_add(graph, fill_handler(queue, fill, buffer, 5), 0, NULL, &first));
 	for (int i = 0; i < WIDTH; i++)
 		MUST(sycl_graph_add_empty(graph, 1, &first, &nodes[i]));
-	MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), WIDTH, nodes, &last));
+	MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), WIDTH, nodes,
+			    &last));
 	cr_assert(eq(u32, count_predecessors(graph, last), WIDTH + 1));
 	sycl_executable_graph executable = finalized(graph, 0);
 	MUST(sycl_graph_release(graph));

@@ -5,7 +5,8 @@ TestSuite(graph_record, .timeout = 120, .init = portable_begin, .fini = portable
 
 Test(graph_record, L2_what_is_recorded_runs_when_it_is_launched_and_not_before)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	send_fill(queue, fill, buffer, 100, NULL);
@@ -33,7 +34,8 @@ Test(graph_record, L2_what_is_recorded_runs_when_it_is_launched_and_not_before)
 
 Test(graph_record, L1_an_executable_graph_does_not_change_when_the_graph_does)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	send_fill(queue, fill, buffer, 0, NULL);
@@ -76,7 +78,8 @@ Test(graph_record, L3_a_queue_of_another_graph_device_or_context_is_not_recorded
 	REFUSED(sycl_graph_end_recording(other, 1, &queue), SYCL_ERROR_INVALID);
 	sycl_queue both[2] = {second, queue};
 	REFUSED(sycl_graph_begin_recording(other, 2, both), SYCL_ERROR_INVALID);
-	cr_assert(eq(int, (int)state_of(second), SYCL_QUEUE_EXECUTING), "one of a list that was refused is recorded");
+	cr_assert(eq(int, (int)state_of(second), SYCL_QUEUE_EXECUTING),
+		  "one of a list that was refused is recorded");
 	REFUSED(sycl_graph_begin_recording(graph, 1, &other_context), SYCL_ERROR_INVALID);
 	sycl_device there = NULL;
 	MUST(sycl_queue_get_device(elsewhere, &there));
@@ -116,8 +119,10 @@ Test(graph_record, L4_nothing_waits_for_what_is_recorded)
 		REFUSED(sycl_event_wait_and_throw(recorded), SYCL_ERROR_INVALID);
 		REFUSED(sycl_event_wait_all(1, &recorded, LONG_NS), SYCL_ERROR_INVALID);
 		REFUSED(sycl_event_get_status(recorded, &status), SYCL_ERROR_INVALID);
-		REFUSED(sycl_event_get_profiling(recorded, SYCL_PROFILING_SUBMIT, &ns), SYCL_ERROR_INVALID);
-		REFUSED(sycl_event_get_profiling(recorded, SYCL_PROFILING_END, &ns), SYCL_ERROR_INVALID);
+		REFUSED(sycl_event_get_profiling(recorded, SYCL_PROFILING_SUBMIT, &ns),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_event_get_profiling(recorded, SYCL_PROFILING_END, &ns),
+			SYCL_ERROR_INVALID);
 		MUST(sycl_graph_end_recording(graph, 0, NULL));
 	}
 	MUST(sycl_queue_wait(queue));
@@ -128,8 +133,8 @@ Test(graph_record, L4_nothing_waits_for_what_is_recorded)
 }
 
 /* `on` fills, behind an event. */
-static sycl_result fill_behind(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value, sycl_event behind,
-			       sycl_event *event_out)
+static sycl_result fill_behind(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+			       sycl_event behind, sycl_event *event_out)
 {
 	sycl_handler handler = fill_handler(on, fill, buffer, value);
 	MUST(sycl_handler_depends_on(handler, behind));
@@ -138,9 +143,11 @@ static sycl_result fill_behind(sycl_queue on, sycl_kernel fill, sycl_buffer buff
 
 Test(graph_record, L5_a_queue_that_depends_on_a_recorded_event_is_recorded_too)
 {
-	sycl_queue second = portable_beside(queue, 0), third = portable_beside(queue, SYCL_QUEUE_IN_ORDER);
+	sycl_queue second = portable_beside(queue, 0),
+		   third = portable_beside(queue, SYCL_QUEUE_IN_ORDER);
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");
-	sycl_buffer buffers[3] = {plain_buffer(platform), plain_buffer(platform), plain_buffer(platform)};
+	sycl_buffer buffers[3] = {plain_buffer(platform), plain_buffer(platform),
+				  plain_buffer(platform)};
 	sycl_graph graph = graph_for(queue);
 	sycl_event events[2] = {NULL, NULL};
 	for (int i = 0; i < 3; i++)
@@ -229,7 +236,8 @@ Test(graph_record, L8_what_is_recorded_from_an_in_order_queue_is_a_chain)
 	MUST(sycl_graph_begin_recording(graph, 2, both));
 	for (int i = 0; i < CHAIN; i++) {
 		buffers[i] = plain_buffer(platform);
-		send_fill(in_order, fill, buffers[i], (uint32_t)i, NULL); /* nothing in common but the queue */
+		send_fill(in_order, fill, buffers[i], (uint32_t)i,
+			  NULL); /* nothing in common but the queue */
 	}
 	send_fill(queue, fill, buffers[0], 77, NULL);
 	send_fill(queue, fill, buffers[1], 78, NULL);
@@ -255,7 +263,8 @@ Test(graph_record, L8_a_recorded_barrier_comes_behind_all_that_its_queue_recorde
 {
 	sycl_queue second = portable_beside(queue, 0);
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");
-	sycl_buffer buffers[3] = {plain_buffer(platform), plain_buffer(platform), plain_buffer(platform)};
+	sycl_buffer buffers[3] = {plain_buffer(platform), plain_buffer(platform),
+				  plain_buffer(platform)};
 	sycl_graph graph = graph_for(queue);
 	sycl_queue both[2] = {queue, second};
 	sycl_graph_node_type type = SYCL_GRAPH_NODE_EMPTY;
@@ -292,13 +301,15 @@ Test(graph_record, L11_buffers_that_are_written_back_are_refused)
 	sycl_graph graph = graph_for(queue);
 	MUST(sycl_buffer_create(platform, memory, sizeof(memory), SYCL_HOST_BORROWED, &borrowed));
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
-	REFUSED(sycl_handler_submit(fill_handler(queue, fill, borrowed, 1), NULL), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_submit(fill_handler(queue, fill, borrowed, 1), NULL),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_buffer_set_final_data(plain, memory));
 	REFUSED(sycl_handler_submit(fill_handler(queue, fill, plain, 1), NULL), SYCL_ERROR_INVALID);
 	MUST(sycl_buffer_set_final_data(plain, NULL));
 	MUST(sycl_handler_submit(fill_handler(queue, fill, plain, 1), NULL));
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
-	REFUSED(sycl_graph_add(graph, fill_handler(queue, fill, borrowed, 1), 0, NULL, NULL), SYCL_ERROR_INVALID);
+	REFUSED(sycl_graph_add(graph, fill_handler(queue, fill, borrowed, 1), 0, NULL, NULL),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_buffer_set_write_back(borrowed, 0));
 	MUST(sycl_graph_add(graph, fill_handler(queue, fill, borrowed, 4), 0, NULL, NULL));
 	sycl_executable_graph executable = finalized(graph, 0);
@@ -314,7 +325,8 @@ Test(graph_record, L11_buffers_that_are_written_back_are_refused)
 Test(graph_record, L11_the_host_does_not_look_at_what_a_graph_uses)
 {
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");
-	sycl_buffer buffer = plain_buffer(platform), free_one = words_buffer(platform, 3), part = NULL;
+	sycl_buffer buffer = plain_buffer(platform), free_one = words_buffer(platform, 3),
+		    part = NULL;
 	sycl_graph graph = graph_for(queue);
 	sycl_host_accessor accessor = NULL;
 	MUST(sycl_buffer_create_sub(buffer, 0, WORDS_BYTES / 2, &part));
@@ -323,8 +335,10 @@ Test(graph_record, L11_the_host_does_not_look_at_what_a_graph_uses)
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
 	send_fill(queue, fill, buffer, 9, NULL);
 	for (int ended = 0; ended < 2; ended++) {
-		REFUSED(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), SYCL_ERROR_INVALID);
-		REFUSED(sycl_host_accessor_create(part, SYCL_ACCESS_READ, &accessor), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_accessor_create(part, SYCL_ACCESS_READ, &accessor),
+			SYCL_ERROR_INVALID);
 		cr_assert(words_are(free_one, 3));
 		MUST(sycl_graph_end_recording(graph, 0, NULL));
 	}
@@ -343,7 +357,8 @@ Test(graph_record, L11_the_host_does_not_look_at_what_a_graph_uses)
 
 Test(graph_record, L11_L16_a_graph_keeps_its_buffers_and_kernels)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), copy = portable_kernel(queue, "copy_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    copy = portable_kernel(queue, "copy_u32");
 	sycl_buffer inner = plain_buffer(platform), outer = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	sycl_handler handler = NULL;

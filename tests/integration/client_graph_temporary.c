@@ -1,4 +1,5 @@
-/* Temporaries of graphs: memory that kernels of a launch hand to each other, and that nobody else sees. */
+/* Temporaries of graphs: memory that kernels of a launch hand to each other, and that nobody else
+ * sees. */
 #include "client_graph.h"
 
 #include "syclclient/share.h"
@@ -12,7 +13,8 @@ static sycl_buffer temporary(uint64_t size_bytes)
 	return buffer;
 }
 
-static void add_fill(sycl_graph graph, sycl_kernel fill, sycl_buffer buffer, uint32_t value, sycl_graph_node *node_out)
+static void add_fill(sycl_graph graph, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+		     sycl_graph_node *node_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -38,10 +40,12 @@ static void add_increment(sycl_graph graph, sycl_kernel increment, sycl_buffer b
 }
 
 /* result = value + 1, by way of two temporaries. */
-static sycl_executable_graph two_steps(sycl_buffer first, sycl_buffer second, sycl_buffer result, uint32_t value,
-				       uint32_t flags, sycl_graph *graph_out, sycl_graph_node *node_out)
+static sycl_executable_graph two_steps(sycl_buffer first, sycl_buffer second, sycl_buffer result,
+				       uint32_t value, uint32_t flags, sycl_graph *graph_out,
+				       sycl_graph_node *node_out)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), copy = portable_kernel(queue, "copy_u32"),
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    copy = portable_kernel(queue, "copy_u32"),
 		    increment = portable_kernel(queue, "increment_u32");
 	sycl_graph graph = graph_for(queue);
 	add_fill(graph, fill, first, value, node_out);
@@ -61,7 +65,8 @@ static sycl_executable_graph two_steps(sycl_buffer first, sycl_buffer second, sy
 
 Test(graph_temporary, L7_each_launch_hands_its_own_contents_on)
 {
-	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES), result = plain_buffer(platform);
+	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES),
+		    result = plain_buffer(platform);
 	sycl_executable_graph executable = two_steps(first, second, result, 41, 0, NULL, NULL);
 	for (int i = 0; i < 20; i++)
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
@@ -76,7 +81,8 @@ Test(graph_temporary, L7_each_launch_hands_its_own_contents_on)
 /* The graph has its own memory for it: the program's last handle may go first. */
 Test(graph_temporary, L16_D16_a_graph_keeps_its_temporaries)
 {
-	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES), result = plain_buffer(platform);
+	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES),
+		    result = plain_buffer(platform);
 	sycl_executable_graph executable = two_steps(first, second, result, 6, 0, NULL, NULL);
 	MUST(sycl_buffer_release(first));
 	MUST(sycl_buffer_release(second));
@@ -91,7 +97,8 @@ Test(graph_temporary, L16_D16_a_graph_keeps_its_temporaries)
 Test(graph_temporary, L9_graphs_with_the_same_temporary_do_not_mix_contents)
 {
 	enum { GRAPHS = 4, ROUNDS = 25 };
-	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES), results[GRAPHS];
+	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES),
+		    results[GRAPHS];
 	sycl_executable_graph graphs[GRAPHS];
 	for (uint32_t i = 0; i < GRAPHS; i++) {
 		results[i] = plain_buffer(platform);
@@ -112,11 +119,12 @@ Test(graph_temporary, L9_graphs_with_the_same_temporary_do_not_mix_contents)
 
 Test(graph_temporary, L13_changes_of_nodes_that_use_temporaries)
 {
-	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES), third = temporary(WORDS_BYTES),
-		    result = plain_buffer(platform);
+	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES),
+		    third = temporary(WORDS_BYTES), result = plain_buffer(platform);
 	sycl_graph graph = NULL;
 	sycl_graph_node node = 0;
-	sycl_executable_graph executable = two_steps(first, second, result, 1, SYCL_GRAPH_UPDATABLE, &graph, &node);
+	sycl_executable_graph executable =
+		two_steps(first, second, result, 1, SYCL_GRAPH_UPDATABLE, &graph, &node);
 	launch_and_wait(queue, executable);
 	for (uint32_t value = 2; value < 8; value++) {
 		MUST(sycl_graph_node_set_value(graph, node, 1, sizeof(value), &value));
@@ -135,7 +143,8 @@ Test(graph_temporary, L13_changes_of_nodes_that_use_temporaries)
 	for (uint32_t i = 0; i < 12; i++) {
 		uint32_t value = 100 + i;
 		sycl_buffer other = i % 2 ? third : first;
-		MUST(sycl_graph_node_set_accessor(graph, nodes[0], 0, other, SYCL_ACCESS_WRITE_NO_INIT));
+		MUST(sycl_graph_node_set_accessor(graph, nodes[0], 0, other,
+						  SYCL_ACCESS_WRITE_NO_INIT));
 		MUST(sycl_graph_node_set_value(graph, nodes[0], 1, sizeof(value), &value));
 		MUST(sycl_graph_node_set_accessor(graph, nodes[1], 1, other, SYCL_ACCESS_READ));
 		MUST(sycl_executable_graph_update(executable, graph, 2, nodes));
@@ -185,7 +194,8 @@ Test(graph_temporary, L7_C8_parts_views_fills_and_copies)
 /* Such a graph is launched node by node everywhere. */
 Test(graph_temporary, L12_beside_host_tasks)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), copy = portable_kernel(queue, "copy_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    copy = portable_kernel(queue, "copy_u32");
 	sycl_buffer buffer = temporary(WORDS_BYTES), result = plain_buffer(platform);
 	_Atomic uint32_t count = 0;
 	sycl_handler handler = NULL;
@@ -210,7 +220,8 @@ Test(graph_temporary, L12_beside_host_tasks)
 
 Test(graph_temporary, L14_a_graph_in_a_graph_has_memory_of_its_own)
 {
-	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES), result = plain_buffer(platform);
+	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES),
+		    result = plain_buffer(platform);
 	sycl_executable_graph inner = two_steps(first, second, result, 20, 0, NULL, NULL);
 	sycl_graph outer = graph_for(queue);
 	sycl_handler handler = NULL;
@@ -231,7 +242,8 @@ Test(graph_temporary, L14_a_graph_in_a_graph_has_memory_of_its_own)
 
 Test(graph_temporary, L7_contents_that_no_node_has_written_are_refused)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), copy = portable_kernel(queue, "copy_u32"),
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    copy = portable_kernel(queue, "copy_u32"),
 		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = temporary(WORDS_BYTES), result = plain_buffer(platform), half = NULL;
 	sycl_executable_graph executable = NULL;
@@ -284,15 +296,19 @@ Test(graph_temporary, L11_a_temporary_is_for_nodes_on_the_device_alone)
 	uint32_t words[WORDS] = {0}, word = 0;
 	MUST(sycl_buffer_create_sub(buffer, 0, WORDS_BYTES / 2, &part));
 	/* Not in a graph. */
-	REFUSED(sycl_handler_submit(fill_handler(queue, fill, buffer, 1), NULL), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_submit(fill_handler(queue, fill, buffer, 1), NULL),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_queue_fill(queue, part, 0, 16, &word, sizeof(word), NULL), SYCL_ERROR_INVALID);
 	/* The host. */
 	REFUSED(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), SYCL_ERROR_INVALID);
-	REFUSED(sycl_host_accessor_create(part, SYCL_ACCESS_WRITE_NO_INIT, &accessor), SYCL_ERROR_INVALID);
+	REFUSED(sycl_host_accessor_create(part, SYCL_ACCESS_WRITE_NO_INIT, &accessor),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_buffer_set_final_data(buffer, words), SYCL_ERROR_INVALID);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
-	REFUSED(sycl_queue_copy_to_host(queue, buffer, 0, words, WORDS_BYTES, NULL), SYCL_ERROR_INVALID);
-	REFUSED(sycl_queue_copy_from_host(queue, words, buffer, 0, WORDS_BYTES, NULL), SYCL_ERROR_INVALID);
+	REFUSED(sycl_queue_copy_to_host(queue, buffer, 0, words, WORDS_BYTES, NULL),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_queue_copy_from_host(queue, words, buffer, 0, WORDS_BYTES, NULL),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_queue_update_host(queue, buffer, NULL), SYCL_ERROR_INVALID);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
 	MUST(sycl_handler_begin(queue, &handler));

@@ -65,7 +65,8 @@ Test(graph_update, L13_what_cannot_be_updated_is_refused)
 	MUST(sycl_graph_add(graph, fill_handler(queue, fill, buffer, 1), 0, NULL, &node));
 	MUST(sycl_graph_add_empty(graph, 0, NULL, &empty));
 	MUST(sycl_graph_add_empty(other, 0, NULL, NULL));
-	sycl_executable_graph fixed = finalized(graph, 0), executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
+	sycl_executable_graph fixed = finalized(graph, 0),
+			      executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
 	MUST(sycl_graph_add(graph, fill_handler(queue, fill, buffer, 1), 0, NULL, &late));
 	REFUSED(sycl_executable_graph_update(fixed, graph, 1, &node), SYCL_ERROR_INVALID);
 	REFUSED(sycl_executable_graph_update_whole(fixed, graph), SYCL_ERROR_INVALID);
@@ -76,11 +77,15 @@ Test(graph_update, L13_what_cannot_be_updated_is_refused)
 	REFUSED(sycl_executable_graph_update_whole(executable, graph),
 		SYCL_ERROR_INVALID); /* it has one node more now */
 	REFUSED(sycl_executable_graph_update_whole(executable, other), SYCL_ERROR_INVALID);
-	REFUSED(sycl_graph_node_set_value(graph, empty, 0, sizeof(value), &value), SYCL_ERROR_INVALID);
+	REFUSED(sycl_graph_node_set_value(graph, empty, 0, sizeof(value), &value),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_graph_node_set_value(graph, 77, 0, sizeof(value), &value), SYCL_ERROR_INVALID);
-	REFUSED(sycl_graph_node_set_value(graph, node, 5, sizeof(value), &value), SYCL_ERROR_KERNEL_ARGUMENT);
-	REFUSED(sycl_graph_node_set_value(graph, node, 1, sizeof(wide), &wide), SYCL_ERROR_KERNEL_ARGUMENT);
-	REFUSED(sycl_graph_node_set_accessor(graph, node, 1, buffer, SYCL_ACCESS_READ), SYCL_ERROR_KERNEL_ARGUMENT);
+	REFUSED(sycl_graph_node_set_value(graph, node, 5, sizeof(value), &value),
+		SYCL_ERROR_KERNEL_ARGUMENT);
+	REFUSED(sycl_graph_node_set_value(graph, node, 1, sizeof(wide), &wide),
+		SYCL_ERROR_KERNEL_ARGUMENT);
+	REFUSED(sycl_graph_node_set_accessor(graph, node, 1, buffer, SYCL_ACCESS_READ),
+		SYCL_ERROR_KERNEL_ARGUMENT);
 	REFUSED(sycl_graph_node_update_range(graph, node, &plane, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_graph_node_update_range(graph, node, &one, &one), SYCL_ERROR_INVALID);
 	launch_and_wait(queue, executable);
@@ -93,7 +98,8 @@ Test(graph_update, L13_what_cannot_be_updated_is_refused)
 	MUST(sycl_kernel_release(fill));
 }
 
-static sycl_graph recorded(sycl_kernel fill, sycl_kernel increment, sycl_buffer buffer, uint32_t value)
+static sycl_graph recorded(sycl_kernel fill, sycl_kernel increment, sycl_buffer buffer,
+			   uint32_t value)
 {
 	sycl_graph graph = graph_for(queue);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
@@ -105,9 +111,11 @@ static sycl_graph recorded(sycl_kernel fill, sycl_kernel increment, sycl_buffer 
 
 Test(graph_update, L13_a_whole_graph_takes_over_another_that_is_alike)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer first = plain_buffer(platform), second = plain_buffer(platform);
-	sycl_graph one = recorded(fill, increment, first, 10), two = recorded(fill, increment, second, 20);
+	sycl_graph one = recorded(fill, increment, first, 10),
+		   two = recorded(fill, increment, second, 20);
 	send_fill(queue, fill, second, 1, NULL);
 	sycl_executable_graph executable = finalized(one, SYCL_GRAPH_UPDATABLE);
 	launch_and_wait(queue, executable);
@@ -127,18 +135,22 @@ Test(graph_update, L13_a_whole_graph_takes_over_another_that_is_alike)
 }
 
 /* Fills `buffer` with `value`, adds 1 twice; nodes of the three. */
-static sycl_graph three_nodes(sycl_kernel fill, sycl_kernel increment, sycl_buffer buffer, uint32_t value, sycl_graph_node nodes[3])
+static sycl_graph three_nodes(sycl_kernel fill, sycl_kernel increment, sycl_buffer buffer,
+			      uint32_t value, sycl_graph_node nodes[3])
 {
 	sycl_graph graph = graph_for(queue);
 	MUST(sycl_graph_add(graph, fill_handler(queue, fill, buffer, value), 0, NULL, &nodes[0]));
-	MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL, &nodes[1]));
-	MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL, &nodes[2]));
+	MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL,
+			    &nodes[1]));
+	MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL,
+			    &nodes[2]));
 	return graph;
 }
 
 Test(graph_update, R3_a_disabled_node_does_nothing_until_it_is_enabled_again)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_graph_node nodes[3];
 	sycl_graph graph = three_nodes(fill, increment, buffer, 10, nodes);
@@ -187,7 +199,8 @@ Test(graph_update, R3_a_disabled_node_does_nothing_until_it_is_enabled_again)
 Test(graph_update, R3_nodes_are_disabled_in_order_with_launches)
 {
 	enum { TURNS = 40 };
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_graph_node nodes[3];
 	sycl_graph graph = three_nodes(fill, increment, buffer, 0, nodes);
@@ -216,7 +229,8 @@ static sycl_result count_call(sycl_host_task task, void *user_data)
 Test(graph_update, R3_nodes_are_disabled_where_they_go_one_by_one)
 {
 	uint32_t calls = 0;
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_graph_node nodes[3];
 	sycl_graph graph = three_nodes(fill, increment, buffer, 10, nodes);
@@ -290,16 +304,24 @@ Test(graph_update, R3_what_cannot_be_disabled_is_refused)
 	MUST(sycl_graph_add(graph, fill_handler(queue, fill, buffer, 1), 0, NULL, &node));
 	MUST(sycl_graph_add_empty(graph, 0, NULL, &empty));
 	MUST(sycl_graph_add_empty(other, 0, NULL, NULL));
-	sycl_executable_graph fixed = finalized(graph, 0), executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
+	sycl_executable_graph fixed = finalized(graph, 0),
+			      executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
 	MUST(sycl_graph_add(graph, fill_handler(queue, fill, buffer, 1), 0, NULL, &late));
 	REFUSED(sycl_executable_graph_set_node_enabled(fixed, graph, node, 0), SYCL_ERROR_INVALID);
-	REFUSED(sycl_executable_graph_set_node_enabled(executable, other, node, 0), SYCL_ERROR_INVALID);
-	REFUSED(sycl_executable_graph_set_node_enabled(executable, graph, empty, 0), SYCL_ERROR_INVALID);
-	REFUSED(sycl_executable_graph_set_node_enabled(executable, graph, late, 0), SYCL_ERROR_INVALID);
-	REFUSED(sycl_executable_graph_set_node_enabled(executable, graph, 0, 0), SYCL_ERROR_INVALID);
-	REFUSED(sycl_executable_graph_set_node_enabled(executable, graph, 77, 0), SYCL_ERROR_INVALID);
-	REFUSED(sycl_executable_graph_is_node_enabled(executable, graph, empty, &enabled), SYCL_ERROR_INVALID);
-	REFUSED(sycl_executable_graph_is_node_enabled(executable, graph, node, NULL), SYCL_ERROR_INVALID);
+	REFUSED(sycl_executable_graph_set_node_enabled(executable, other, node, 0),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_executable_graph_set_node_enabled(executable, graph, empty, 0),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_executable_graph_set_node_enabled(executable, graph, late, 0),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_executable_graph_set_node_enabled(executable, graph, 0, 0),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_executable_graph_set_node_enabled(executable, graph, 77, 0),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_executable_graph_is_node_enabled(executable, graph, empty, &enabled),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_executable_graph_is_node_enabled(executable, graph, node, NULL),
+		SYCL_ERROR_INVALID);
 	cr_assert(eq(u32, enabled, 7));
 	MUST(sycl_executable_graph_is_node_enabled(fixed, graph, node, &enabled));
 	cr_assert(eq(u32, enabled, 1));

@@ -17,14 +17,16 @@ Test(graph_usm, L2_what_is_done_with_unified_memory_is_recorded_too)
 	for (int i = 0; i < WORDS; i++)
 		seen[i] = 1;
 	MUST(sycl_graph_begin_recording(graph, 1, &in_order));
-	MUST(sycl_queue_usm_fill(in_order, device, WORDS_BYTES, &word, sizeof(word), 0, NULL, NULL));
+	MUST(sycl_queue_usm_fill(in_order, device, WORDS_BYTES, &word, sizeof(word), 0, NULL,
+				 NULL));
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(in_order, &handler));
 	MUST(sycl_handler_set_usm(handler, 0, device));
 	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_memcpy(in_order, host, device, WORDS_BYTES, 0, NULL, NULL));
-	/* The program's own memory is another matter, and nothing is recorded of what is refused. */
+	/* The program's own memory is another matter, and nothing is recorded of what is refused.
+	 */
 	REFUSED(sycl_queue_memcpy(in_order, words, device, sizeof(words), 0, NULL, NULL),
 		SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
@@ -55,7 +57,8 @@ Test(graph_usm, R4_a_condition_may_be_a_word_in_unified_memory)
 	MUST(sycl_queue_get_device(queue, &on));
 	MUST(sycl_device_has(on, SYCL_ASPECT_EXT_GRAPH_CONDITIONS, &has));
 	MUST(sycl_device_release(on));
-	if (!has || sycl_malloc_device(queue, sizeof(start), 0, &word) == SYCL_ERROR_FEATURE_NOT_SUPPORTED) {
+	if (!has || sycl_malloc_device(queue, sizeof(start), 0, &word) ==
+			    SYCL_ERROR_FEATURE_NOT_SUPPORTED) {
 		portable_end();
 		cr_skip_test("the device has no conditions, or no device USM");
 	}

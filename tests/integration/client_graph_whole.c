@@ -1,6 +1,6 @@
 /*
- * Executable graphs that run as a graph of the device's driver: what that costs, what it takes, and what becomes of it when things
- * change, fail or go. On fake devices, whose calls are counted.
+ * Executable graphs that run as a graph of the device's driver: what that costs, what it takes, and
+ * what becomes of it when things change, fail or go. On fake devices, whose calls are counted.
  */
 #include "client_graph.h"
 
@@ -30,7 +30,8 @@ static void wait_for(sycl_event event)
 	MUST(sycl_event_release(event));
 }
 
-static sycl_executable_graph chain(sycl_kernel increment, sycl_buffer buffer, int nodes, uint32_t flags)
+static sycl_executable_graph chain(sycl_kernel increment, sycl_buffer buffer, int nodes,
+				   uint32_t flags)
 {
 	sycl_graph graph = graph_for(queue);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
@@ -67,7 +68,8 @@ Test(graph_whole, L9_launches_on_any_queues_are_never_at_one_time_on_two_lanes)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
-	sycl_queue queues[] = {queue, portable_beside(queue, SYCL_QUEUE_IN_ORDER), portable_beside(queue, SYCL_QUEUE_IN_ORDER)};
+	sycl_queue queues[] = {queue, portable_beside(queue, SYCL_QUEUE_IN_ORDER),
+			       portable_beside(queue, SYCL_QUEUE_IN_ORDER)};
 	sycl_executable_graph executable = chain(increment, buffer, 3, 0);
 	for (uint32_t i = 0; i < 300; i++)
 		MUST(sycl_queue_graph(queues[i % 3], executable, 0, NULL, NULL));
@@ -85,7 +87,8 @@ Test(graph_whole, L9_launches_on_any_queues_are_never_at_one_time_on_two_lanes)
 
 Test(graph_whole, L7_C6_contents_that_the_graph_makes_itself_are_not_brought)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), copy = portable_kernel(queue, "copy_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    copy = portable_kernel(queue, "copy_u32");
 	sycl_buffer made = words_buffer(platform, 7), result = plain_buffer(platform);
 	sycl_graph graph = graph_for(queue);
 	sycl_handler handler = NULL;
@@ -121,7 +124,8 @@ Test(graph_whole, L13_changes_wait_for_what_is_in_flight_and_need_no_other_graph
 	sycl_graph graph = graph_for(queue);
 	sycl_graph_node nodes[3];
 	for (uint32_t i = 0; i < 3; i++)
-		MUST(sycl_graph_add(graph, fill_handler(queue, fill, buffer, 10 + i), 0, NULL, &nodes[i]));
+		MUST(sycl_graph_add(graph, fill_handler(queue, fill, buffer, 10 + i), 0, NULL,
+				    &nodes[i]));
 	sycl_executable_graph executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
 	launch_and_wait(queue, executable);
 	sycl_event first = NULL, last = NULL;
@@ -155,7 +159,8 @@ Test(graph_whole, L13_changes_wait_for_what_is_in_flight_and_need_no_other_graph
 /* Two nodes that have nothing to do with each other, until they use one buffer. */
 Test(graph_whole, L13_B12_another_buffer_brings_the_order_that_it_needs)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer one = words_buffer(platform, 0), other = words_buffer(platform, 0);
 	sycl_graph graph = graph_for(queue);
 	sycl_graph_node first = 0, second = 0;
@@ -167,7 +172,8 @@ Test(graph_whole, L13_B12_another_buffer_brings_the_order_that_it_needs)
 	MUST(sycl_executable_graph_update(executable, graph, 1, &second));
 	for (int i = 0; i < 5; i++) {
 		launch_and_wait(queue, executable);
-		cr_assert(words_copied_are(queue, one, 41)); /* the fake device runs what may run last first */
+		cr_assert(words_copied_are(queue, one,
+					   41)); /* the fake device runs what may run last first */
 	}
 	cr_assert(words_copied_are(queue, other, 1));
 	cr_assert(eq(u64, counted().graph_launches, 6));
@@ -184,8 +190,10 @@ Test(graph_whole, what_the_driver_refuses_is_launched_node_by_node)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
-	cr_assert(zero(int, fake_fail(FAKE_GRAPH_ADD, FAKE_ANY_DEVICE, 4, 1, STATUS_FEATURE_NOT_SUPPORTED, false, "not this one")));
-	sycl_executable_graph refused = chain(increment, buffer, 10, 0), taken = chain(increment, buffer, 10, 0);
+	cr_assert(zero(int, fake_fail(FAKE_GRAPH_ADD, FAKE_ANY_DEVICE, 4, 1,
+				      STATUS_FEATURE_NOT_SUPPORTED, false, "not this one")));
+	sycl_executable_graph refused = chain(increment, buffer, 10, 0),
+			      taken = chain(increment, buffer, 10, 0);
 	launch_and_wait(queue, refused);
 	struct fake_counters before = counted();
 	launch_and_wait(queue, refused);
@@ -202,7 +210,8 @@ Test(graph_whole, what_the_driver_refuses_is_launched_node_by_node)
 
 Test(graph_whole, L9_M9_a_node_that_fails_fails_the_launch_with_its_cause_and_what_needs_it)
 {
-	sycl_kernel increment = portable_kernel(queue, "increment_u32"), fail = portable_kernel(queue, "fail"),
+	sycl_kernel increment = portable_kernel(queue, "increment_u32"),
+		    fail = portable_kernel(queue, "fail"),
 		    fill = portable_kernel(queue, "fill_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_graph graph = graph_for(queue);
@@ -227,7 +236,8 @@ Test(graph_whole, L9_M9_a_node_that_fails_fails_the_launch_with_its_cause_and_wh
 	MUST(sycl_handler_submit(handler, &healed));
 	wait_for(healed);
 	cr_assert(words_are(buffer, 3));
-	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_FINISH], 1), "it was no graph of the driver's");
+	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_FINISH], 1),
+		  "it was no graph of the driver's");
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(dependant));
 	MUST(sycl_executable_graph_release(executable));
@@ -242,7 +252,8 @@ Test(graph_whole, L16_D16_a_graph_that_is_released_ends_behind_its_launches)
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0), outlived = words_buffer(platform, 0);
 	sycl_event last = NULL;
-	sycl_executable_graph executable = chain(increment, buffer, 5, 0), brief = chain(increment, outlived, 2, 0);
+	sycl_executable_graph executable = chain(increment, buffer, 5, 0),
+			      brief = chain(increment, outlived, 2, 0);
 	launch_and_wait(queue, executable);
 	portable_engine_hold(true);
 	for (int i = 0; i < 4; i++)
@@ -268,7 +279,8 @@ Test(graph_whole, contents_come_from_wherever_they_are)
 	sycl_device other = portable_device(platform, 1);
 	sycl_queue beside = NULL;
 	MUST(sycl_queue_create(NULL, other, NULL, &beside));
-	sycl_kernel increment = portable_kernel(queue, "increment_u32"), there = portable_kernel(beside, "increment_u32");
+	sycl_kernel increment = portable_kernel(queue, "increment_u32"),
+		    there = portable_kernel(beside, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_executable_graph executable = chain(increment, buffer, 4, 0);
 	for (uint32_t i = 0; i < 20; i++) {
@@ -319,7 +331,8 @@ Test(graph_whole, L15_C12_memory_of_the_program_is_read_at_each_launch)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* What a graph names is looked at again when something of that kind has gone; what it does not name is of no interest. */
+/* What a graph names is looked at again when something of that kind has gone; what it does not name
+ * is of no interest. */
 Test(graph_whole, releases_of_others_leave_it_as_it_is)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");

@@ -182,8 +182,8 @@ Test(client_groups, E21_values_are_captured_when_they_are_set)
 
 Test(client_groups, B22_B23_E5_zero_sizes_run_nothing_and_order)
 {
-	const sycl_range empty[] = {sycl_range1(0), sycl_range2(4, 0), sycl_range2(0, 4), sycl_range3(4, 4, 0),
-				    sycl_range3(8, 0, 8)};
+	const sycl_range empty[] = {sycl_range1(0), sycl_range2(4, 0), sycl_range2(0, 4),
+				    sycl_range3(4, 4, 0), sycl_range3(8, 0, 8)};
 	sycl_kernel hold = fake_kernel(queue, "hold"), fill = fake_kernel(queue, "fill_u32");
 	uint32_t value = 9, zero = 0;
 	for (uint32_t i = 0; i < 5; i++) {
@@ -236,7 +236,9 @@ Test(client_groups, E4_E8_ranges_that_do_not_fit_are_refused_at_once)
 		{sycl_range3(1, 1, 8), sycl_range3(2, 1, 8)},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		cr_expect(eq(int, sycl_handler_parallel_for_nd(handler, noop, wrong[i].global, wrong[i].local),
+		cr_expect(eq(int,
+			     sycl_handler_parallel_for_nd(handler, noop, wrong[i].global,
+							  wrong[i].local),
 			     SYCL_ERROR_ND_RANGE),
 			  "case %zu", i);
 	cr_assert(ne(chr, *sycl_get_last_error_text(), 0));
@@ -253,7 +255,8 @@ Test(client_groups, E4_E8_ranges_that_do_not_fit_are_refused_at_once)
 	MUST(sycl_kernel_release(noop));
 }
 
-static sycl_result submit_with_offset(sycl_kernel kernel, sycl_buffer buffer, sycl_range global, sycl_range offset)
+static sycl_result submit_with_offset(sycl_kernel kernel, sycl_buffer buffer, sycl_range global,
+				      sycl_range offset)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -285,19 +288,24 @@ Test(client_groups, E13_an_offset_arrives_or_is_refused)
 	}
 	MUST(submit_with_offset(ids, buffer, sycl_range2(4, 0), sycl_range2(UINT64_MAX, 1)));
 	MUST(sycl_queue_wait(queue));
-	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), sycl_range2(1, 1)), SYCL_ERROR_ND_RANGE));
-	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(UINT64_MAX - 3)),
+	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), sycl_range2(1, 1)),
+		     SYCL_ERROR_ND_RANGE));
+	cr_assert(eq(int,
+		     submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(UINT64_MAX - 3)),
 		     SYCL_ERROR_ND_RANGE));
 	odd.dimensions = 4;
-	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), odd), SYCL_ERROR_ND_RANGE));
+	cr_assert(
+		eq(int, submit_with_offset(ids, buffer, sycl_range1(4), odd), SYCL_ERROR_ND_RANGE));
 	odd = sycl_range1(1);
 	odd.reserved = 1;
-	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), odd), SYCL_ERROR_INVALID));
+	cr_assert(
+		eq(int, submit_with_offset(ids, buffer, sycl_range1(4), odd), SYCL_ERROR_INVALID));
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_offset(handler, sycl_range1(1)));
 	MUST(sycl_handler_update_host(handler, buffer));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_ND_RANGE), "no launch at all");
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_ND_RANGE),
+		  "no launch at all");
 	MUST(sycl_kernel_release(ids));
 	MUST(sycl_buffer_release(buffer));
 }
@@ -320,7 +328,8 @@ Test(client_groups, a_launch_may_be_said_to_be_splittable)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_splittable(handler));
 	MUST(sycl_handler_update_host(handler, buffer));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID), "no launch at all");
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID),
+		  "no launch at all");
 	MUST(sycl_kernel_release(ids));
 	MUST(sycl_buffer_release(buffer));
 }
@@ -343,7 +352,8 @@ Test(client_groups, R5_a_launch_may_be_said_to_begin_early)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_early_start(handler));
 	MUST(sycl_handler_update_host(handler, buffer));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID), "no launch at all");
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID),
+		  "no launch at all");
 	MUST(sycl_kernel_release(ids));
 	MUST(sycl_buffer_release(buffer));
 }
@@ -356,19 +366,22 @@ Test(client_groups, B1_one_action_for_each_group)
 	uint32_t value = 1;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_fill(handler, buffer, 0, BYTES, &value, sizeof(value)));
-	cr_assert(eq(int, sycl_handler_parallel_for(handler, noop, sycl_range1(1)), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_handler_parallel_for(handler, noop, sycl_range1(1)),
+		     SYCL_ERROR_INVALID));
 	cr_assert(eq(int, sycl_handler_copy(handler, buffer, 0, buffer, 8, 8), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_handler_fill(handler, buffer, 0, BYTES, &value, sizeof(value)), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_handler_fill(handler, buffer, 0, BYTES, &value, sizeof(value)),
+		     SYCL_ERROR_INVALID));
 	cr_assert(eq(int, sycl_handler_update_host(handler, buffer), SYCL_ERROR_INVALID));
 	MUST(sycl_handler_submit(handler, NULL));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID_HANDLE), "it has ended");
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID_HANDLE),
+		  "it has ended");
 	cr_assert(eq(u32, word_of(buffer), 1));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(noop));
 }
 
-static sycl_result with_arguments(sycl_kernel kernel, sycl_buffer buffer, uint32_t accessors, uint32_t values,
-				  size_t value_bytes)
+static sycl_result with_arguments(sycl_kernel kernel, sycl_buffer buffer, uint32_t accessors,
+				  uint32_t values, size_t value_bytes)
 {
 	static const uint8_t zeros[2048];
 	sycl_handler handler = NULL;
@@ -404,7 +417,8 @@ Test(client_groups, E14_E22_arguments_must_be_the_kernels)
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(N)));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT), "argument 1 is missing");
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT),
+		  "argument 1 is missing");
 	MUST(sycl_queue_wait(queue));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(fill));
@@ -416,7 +430,8 @@ Test(client_groups, E7_local_memory_needs_work_groups)
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	cr_assert(eq(int, sycl_handler_set_local(handler, 0, 0), SYCL_ERROR_KERNEL_ARGUMENT));
-	cr_assert(eq(int, sycl_handler_set_local(handler, 0, 1ull << 40), SYCL_ERROR_MEMORY_ALLOCATION));
+	cr_assert(eq(int, sycl_handler_set_local(handler, 0, 1ull << 40),
+		     SYCL_ERROR_MEMORY_ALLOCATION));
 	MUST(sycl_handler_set_local(handler, 0, 64));
 	MUST(sycl_handler_parallel_for(handler, noop, sycl_range1(8)));
 	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT));
@@ -429,18 +444,22 @@ Test(client_groups, C1_B13_B14_modes_of_one_buffer_are_united)
 	sycl_buffer buffer = plain_buffer();
 	uint32_t value = 5;
 	MUST(sycl_queue_fill(queue, buffer, 0, BYTES, &value, sizeof(value), NULL));
-	/* Read in one argument, written in another: one requirement, read and write, in either order. */
+	/* Read in one argument, written in another: one requirement, read and write, in either
+	 * order. */
 	for (int order = 0; order < 2; order++) {
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
 		if (order == 0)
-			MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT));
+			MUST(sycl_handler_set_accessor(handler, 0, buffer,
+						       SYCL_ACCESS_WRITE_NO_INIT));
 		MUST(sycl_handler_set_accessor(handler, 1, buffer, SYCL_ACCESS_READ));
 		if (order == 1)
-			MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT));
+			MUST(sycl_handler_set_accessor(handler, 0, buffer,
+						       SYCL_ACCESS_WRITE_NO_INIT));
 		MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(N)));
 		MUST(sycl_handler_submit(handler, NULL));
-		cr_assert(eq(u32, word_of(buffer), 5), "the contents were needed, so they were there");
+		cr_assert(eq(u32, word_of(buffer), 5),
+			  "the contents were needed, so they were there");
 	}
 	/* A requirement that no argument uses orders as well. */
 	sycl_event after = NULL;
@@ -470,10 +489,13 @@ Test(client_groups, copies_and_fills_are_checked_and_exact)
 	MUST(sycl_queue_fill(queue, to, 800, 6, "abc", 3, NULL));
 	cr_assert(eq(int, sycl_queue_copy(queue, to, 0, to, 4, 8, NULL), SYCL_ERROR_INVALID));
 	cr_assert(eq(int, sycl_queue_copy(queue, from, 1, to, 0, BYTES, NULL), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_queue_copy(queue, from, UINT64_MAX, to, 0, 2, NULL), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_queue_copy(queue, from, UINT64_MAX, to, 0, 2, NULL),
+		     SYCL_ERROR_INVALID));
 	cr_assert(eq(int, sycl_queue_fill(queue, to, 0, 5, "abc", 3, NULL), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_queue_fill(queue, to, 0, 129, &value, 129, NULL), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_queue_fill(queue, to, BYTES, 4, &value, 4, NULL), SYCL_ERROR_INVALID));
+	cr_assert(
+		eq(int, sycl_queue_fill(queue, to, 0, 129, &value, 129, NULL), SYCL_ERROR_INVALID));
+	cr_assert(
+		eq(int, sycl_queue_fill(queue, to, BYTES, 4, &value, 4, NULL), SYCL_ERROR_INVALID));
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
 	MUST(sycl_host_accessor_create(to, SYCL_ACCESS_READ, &accessor));
@@ -500,7 +522,8 @@ Test(client_groups, B17_events_are_counted_and_can_be_declined)
 		MUST(sycl_handler_single_task(handler, noop));
 		MUST(sycl_handler_submit(handler, round % 3 ? &kept[round % 64] : NULL));
 		if (round % 3)
-			MUST(sycl_event_release(kept[round % 64])); /* before it is complete, usually */
+			MUST(sycl_event_release(
+				kept[round % 64])); /* before it is complete, usually */
 	}
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
 	struct sycl_usage usage = SYCL_USAGE_INIT;
@@ -532,7 +555,10 @@ Test(client_groups, B18_many_threads_wait_for_different_events)
 		for (uint32_t i = 0; i < THREADS; i++) {
 			fake_gate_close(i);
 			submit_hold(queue, hold, i, NULL, SYCL_ACCESS_READ, &waiters[i].event);
-			cr_assert(eq(int, pthread_create(&waiters[i].thread, NULL, wait_for_event, &waiters[i]), 0));
+			cr_assert(eq(int,
+				     pthread_create(&waiters[i].thread, NULL, wait_for_event,
+						    &waiters[i]),
+				     0));
 		}
 		for (uint32_t i = 0; i < THREADS; i++)
 			fake_gate_open((i * 7 + (uint32_t)round) % THREADS);
@@ -588,8 +614,10 @@ Test(client_groups, H1_H4_H6_times_of_groups)
 	cr_assert(le(u64, submit, start));
 	cr_assert(le(u64, start, end));
 	cr_assert(lt(u64, end, 600000000000ull), "since the connection was made");
-	cr_assert(eq(int, sycl_event_get_profiling(untimed, SYCL_PROFILING_START, &start), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_event_get_profiling(timed, (sycl_profiling)9, &start), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_event_get_profiling(untimed, SYCL_PROFILING_START, &start),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_event_get_profiling(timed, (sycl_profiling)9, &start),
+		     SYCL_ERROR_INVALID));
 	MUST(sycl_event_release(timed));
 	MUST(sycl_event_release(untimed));
 	MUST(sycl_queue_release(plain));

@@ -1,4 +1,5 @@
-/* What is over, and what has begun, is told while a kernel runs (B18, H5, H9): one that sees what the host writes meanwhile. */
+/* What is over, and what has begun, is told while a kernel runs (B18, H5, H9): one that sees what
+ * the host writes meanwhile. */
 #include "portable.h"
 
 #include <semaphore.h>
@@ -6,7 +7,8 @@
 
 TestSuite(held, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-static const char source[] = "SYCL_KERNEL void hold(SYCL_GLOBAL(const volatile uint) open) { while (open[0] == 0u) ; }\n";
+static const char source[] =
+	"SYCL_KERNEL void hold(SYCL_GLOBAL(const volatile uint) open) { while (open[0] == 0u) ; }\n";
 
 static bool is_cpu(void)
 {
@@ -97,7 +99,8 @@ static void *rescue_late(void *context)
 
 Test(held, H5_H9_a_kernel_that_runs_is_running_and_tells_when_it_began)
 {
-	sycl_queue timed = portable_beside(queue, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING);
+	sycl_queue timed =
+		portable_beside(queue, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING);
 	sycl_command_status status = SYCL_COMMAND_SUBMITTED;
 	uint64_t submit_ns = 0, start_ns = 0, again_ns = 0, end_ns = 0;
 	sycl_kernel hold = NULL;

@@ -1,4 +1,5 @@
-/* Host tasks: who calls them, when, how often, and what becomes of what they leave (K1 - K5, B30). */
+/* Host tasks: who calls them, when, how often, and what becomes of what they leave (K1 - K5, B30).
+ */
 #include "portable.h"
 
 #include <poll.h>
@@ -30,7 +31,8 @@ static sycl_result look(sycl_host_task task, void *user_data)
 
 Test(host_tasks, K1_K2_K4_it_runs_after_what_it_needs_and_before_what_needs_it)
 {
-	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
+		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	struct seen seen[3] = {{0}};
 	sycl_event event = NULL;
@@ -119,16 +121,19 @@ struct curious {
 	sycl_result asked;
 };
 
-/* A time that is not known yet would be waited for, here by the task for itself: that is refused at once. */
+/* A time that is not known yet would be waited for, here by the task for itself: that is refused at
+ * once. */
 static sycl_result ask_about_itself(sycl_host_task task, void *user_data)
 {
 	struct curious *curious = user_data;
 	(void)gate_task(task, &curious->gate);
 	curious->asked = sycl_event_get_status(curious->event, &curious->status);
 	if (!curious->asked)
-		curious->asked = sycl_event_get_profiling(curious->event, SYCL_PROFILING_SUBMIT, &curious->submit_ns);
+		curious->asked = sycl_event_get_profiling(curious->event, SYCL_PROFILING_SUBMIT,
+							  &curious->submit_ns);
 	if (!curious->asked)
-		curious->asked = sycl_event_get_profiling(curious->event, SYCL_PROFILING_START, &curious->start_ns);
+		curious->asked = sycl_event_get_profiling(curious->event, SYCL_PROFILING_START,
+							  &curious->start_ns);
 	return SYCL_SUCCESS;
 }
 
@@ -148,7 +153,8 @@ Test(host_tasks, K2_H9_H5_its_event_is_running_while_it_runs_and_complete_when_i
 	MUST(sycl_event_get_status(curious.event, &status));
 	cr_assert(eq(int, (int)status, SYCL_COMMAND_COMPLETE));
 	MUST(sycl_event_get_profiling(curious.event, SYCL_PROFILING_START, &again_ns));
-	cr_assert(eq(u64, again_ns, curious.start_ns), "the same while it runs and when it has ended");
+	cr_assert(eq(u64, again_ns, curious.start_ns),
+		  "the same while it runs and when it has ended");
 	cr_assert(le(u64, again_ns, end_ns));
 	MUST(sycl_event_release(curious.event));
 	MUST(sycl_queue_release(on));
@@ -178,11 +184,13 @@ Test(host_tasks, K3_M9_a_failure_is_an_asynchronous_error_and_goes_to_what_depen
 	run_increment(queue, increment, buffer, &after);
 	REFUSED(sycl_event_wait_for(after, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED);
 	REFUSED(sycl_event_wait_for(failed, LONG_NS), SYCL_ERROR_INVALID_HANDLE);
-	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "queue"), NULL), "%s", sycl_get_last_error_text());
+	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "queue"), NULL), "%s",
+		  sycl_get_last_error_text());
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(after));
 	/* A positive number is a failure as well; a number that is no code becomes RUNTIME. */
-	const sycl_result returned[] = {SYCL_ERROR_ACCESSOR, 7, -1000000}, told[] = {SYCL_ERROR_ACCESSOR, -1, -1};
+	const sycl_result returned[] = {SYCL_ERROR_ACCESSOR, 7, -1000000},
+			  told[] = {SYCL_ERROR_ACCESSOR, -1, -1};
 	for (int i = 0; i < 3; i++) {
 		sycl_result code = returned[i];
 		run_task(queue, refuse, &code, NULL, SYCL_ACCESS_READ, NULL, &failed);
@@ -296,7 +304,8 @@ Test(host_tasks, K5_a_slow_one_delays_nobody_elses)
 {
 	sycl_platform slow = portable_open(2);
 	sycl_queue on = portable_queue(slow, 0, 0);
-	sycl_kernel own = portable_kernel(on, "increment_u32"), others = portable_kernel(queue, "increment_u32");
+	sycl_kernel own = portable_kernel(on, "increment_u32"),
+		    others = portable_kernel(queue, "increment_u32");
 	sycl_buffer one = words_buffer(slow, 0), two = words_buffer(platform, 0);
 	struct gate gate = GATE_INIT;
 	_Atomic uint32_t count = 0;
@@ -306,7 +315,8 @@ Test(host_tasks, K5_a_slow_one_delays_nobody_elses)
 	/* Its own other chains, with host tasks in them, and another client's. */
 	for (int i = 0; i < 10; i++) {
 		run_increment(on, own, one, NULL);
-		run_task(on, count_task, &count, one, SYCL_ACCESS_READ_WRITE, NULL, i == 9 ? &chain : NULL);
+		run_task(on, count_task, &count, one, SYCL_ACCESS_READ_WRITE, NULL,
+			 i == 9 ? &chain : NULL);
 		run_increment(queue, others, two, NULL);
 		run_task(queue, count_task, &count, two, SYCL_ACCESS_READ_WRITE, NULL, NULL);
 	}
@@ -357,8 +367,8 @@ static void run_life(sycl_queue on, struct life *life, sycl_event after, sycl_ev
 
 Test(host_tasks, K1_called_once_or_never_and_its_data_ends_once)
 {
-	struct life good = {0}, bad = {.result = SYCL_ERROR_RUNTIME}, never = {0}, discarded = {0}, unsent = {0},
-		    again = {0};
+	struct life good = {0}, bad = {.result = SYCL_ERROR_RUNTIME}, never = {0}, discarded = {0},
+		    unsent = {0}, again = {0};
 	sycl_event failed = NULL, late = NULL;
 	run_life(queue, &good, NULL, NULL);
 	run_life(queue, &bad, NULL, &failed);
@@ -447,7 +457,8 @@ static sycl_result ask_for_wrong_pointers(sycl_host_task task, void *user_data)
 	REFUSED(sycl_host_task_get_pointer(task, 1, &pointer), SYCL_ERROR_INVALID);
 	REFUSED(sycl_host_task_get_pointer(task, 0, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_host_task_get_pointer(NULL, 0, &pointer), SYCL_ERROR_INVALID_HANDLE);
-	REFUSED(sycl_host_task_get_pointer((sycl_host_task)user_data, 0, &pointer), SYCL_ERROR_INVALID_HANDLE);
+	REFUSED(sycl_host_task_get_pointer((sycl_host_task)user_data, 0, &pointer),
+		SYCL_ERROR_INVALID_HANDLE);
 	cr_assert(eq(ptr, pointer, user_data));
 	MUST(sycl_host_task_get_pointer(task, 0, &pointer));
 	MUST(sycl_host_task_get_pointer(task, 7, &pointer));
@@ -466,13 +477,17 @@ Test(host_tasks, K1_M12_pointers_are_of_this_thread_and_of_these_accessors)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, empty, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_ranged_host_accessor(handler, 7, buffer, SYCL_ACCESS_READ, 8, 4));
-	REFUSED(sycl_handler_set_ranged_host_accessor(handler, 8, buffer, SYCL_ACCESS_READ, 8, WORDS_BYTES),
+	REFUSED(sycl_handler_set_ranged_host_accessor(handler, 8, buffer, SYCL_ACCESS_READ, 8,
+						      WORDS_BYTES),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_set_host_accessor(handler, 1024, buffer, SYCL_ACCESS_READ), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_set_host_accessor(handler, 8, buffer, (sycl_access_mode)9), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_set_host_accessor(handler, 1024, buffer, SYCL_ACCESS_READ),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_set_host_accessor(handler, 8, buffer, (sycl_access_mode)9),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_handler_host_task(handler, ask_for_wrong_pointers, words, NULL));
 	MUST(sycl_handler_submit(handler, &event));
-	REFUSED(sycl_host_task_get_pointer((sycl_host_task)words, 0, &pointer), SYCL_ERROR_INVALID_HANDLE);
+	REFUSED(sycl_host_task_get_pointer((sycl_host_task)words, 0, &pointer),
+		SYCL_ERROR_INVALID_HANDLE);
 	MUST(sycl_event_wait_for(event, LONG_NS));
 	MUST(sycl_event_release(event));
 	/* Host accessors belong to host tasks, and one side writes. */
@@ -504,7 +519,8 @@ static sycl_result write_plain(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* Plain memory: what the function wrote is there for whoever was told that it is over, by whatever wait. */
+/* Plain memory: what the function wrote is there for whoever was told that it is over, by whatever
+ * wait. */
 Test(host_tasks, B33_what_happened_before_a_wait_ended_is_seen_after_it)
 {
 	sycl_platform helped = portable_open(2);
@@ -528,7 +544,8 @@ Test(host_tasks, B33_what_happened_before_a_wait_ended_is_seen_after_it)
 	MUST(sycl_platform_release(helped));
 }
 
-/* The turn of an event loop, as platform.h has it: whatever there is to do makes the descriptor readable. */
+/* The turn of an event loop, as platform.h has it: whatever there is to do makes the descriptor
+ * readable. */
 Test(host_tasks, K1_B30_a_programs_own_event_loop_runs_them)
 {
 	_Atomic uint32_t count = 0;
@@ -546,7 +563,8 @@ Test(host_tasks, K1_B30_a_programs_own_event_loop_runs_them)
 			if (sycl_event_wait_for(event, 0) == SYCL_SUCCESS)
 				break;
 			struct pollfd look = {.fd = fd, .events = POLLIN};
-			cr_assert(eq(int, poll(&look, 1, 60000), 1), "nothing made the descriptor readable");
+			cr_assert(eq(int, poll(&look, 1, 60000), 1),
+				  "nothing made the descriptor readable");
 			MUST(sycl_platform_dispatch(platform));
 		}
 		MUST(sycl_platform_cancel_read(platform));

@@ -1,4 +1,5 @@
-/* Images as an application has them, on every engine: what is made and refused, the host's side, order, residency. */
+/* Images as an application has them, on every engine: what is made and refused, the host's side,
+ * order, residency. */
 #include "portable.h"
 
 #include <math.h>
@@ -11,12 +12,13 @@ enum { ROWS = 6, COLUMNS = 10, IMAGE_BYTES = ROWS * COLUMNS * 4 };
 static sycl_image make_image(void *host, sycl_host_memory kind)
 {
 	sycl_image image = NULL;
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, sycl_range2(ROWS, COLUMNS), host, kind,
-			       &image));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT,
+			       sycl_range2(ROWS, COLUMNS), host, kind, &image));
 	return image;
 }
 
-static void fill_image(sycl_queue on, sycl_image image, uint32_t value, sycl_access_mode mode, sycl_event *event_out)
+static void fill_image(sycl_queue on, sycl_image image, uint32_t value, sycl_access_mode mode,
+		       sycl_event *event_out)
 {
 	sycl_kernel kernel = portable_kernel(on, "fill_image");
 	sycl_handler handler = NULL;
@@ -73,22 +75,28 @@ Test(images, C16_G4_what_is_no_image_is_refused)
 				    {4, 0, {1, 1, 1}},
 				    {1, 1, {1, 1, 1}}};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, wrong[i], NULL, SYCL_HOST_NONE,
-					  &none),
+		REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, wrong[i],
+					  NULL, SYCL_HOST_NONE, &none),
 			SYCL_ERROR_INVALID);
 	for (int format = -1; format < 14; format += format == 0 ? 12 : 1)
-		REFUSED(sycl_image_create(platform, (sycl_image_format)format, good, NULL, SYCL_HOST_NONE, &none),
+		REFUSED(sycl_image_create(platform, (sycl_image_format)format, good, NULL,
+					  SYCL_HOST_NONE, &none),
 			SYCL_ERROR_INVALID);
-	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, good, host, SYCL_HOST_NONE, &none),
+	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, good, host,
+				  SYCL_HOST_NONE, &none),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, good, NULL, SYCL_HOST_BORROWED, &none),
+	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, good, NULL,
+				  SYCL_HOST_BORROWED, &none),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, good, host, SYCL_HOST_OWNED, &none),
+	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, good, host,
+				  SYCL_HOST_OWNED, &none),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, good, NULL, SYCL_HOST_NONE, NULL),
+	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, good, NULL,
+				  SYCL_HOST_NONE, NULL),
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT,
-				  sycl_range3(1 << 20, 1 << 20, 1 << 20), NULL, SYCL_HOST_NONE, &none),
+				  sycl_range3(1 << 20, 1 << 20, 1 << 20), NULL, SYCL_HOST_NONE,
+				  &none),
 		SYCL_ERROR_QUOTA);
 	cr_assert(eq(ptr, none, NULL));
 }
@@ -109,12 +117,15 @@ Test(images, G4_A15_the_device_tells_what_images_it_has)
 	REFUSED(sycl_device_get_image_formats(device, 0, NULL, NULL), SYCL_ERROR_INVALID);
 	MUST(sycl_device_has(device, SYCL_ASPECT_IMAGE, &has));
 	cr_assert(eq(u32, has, 1));
-	for (int info = SYCL_DEVICE_INFO_IMAGE_SUPPORT; info <= SYCL_DEVICE_INFO_MAX_SAMPLERS; info++) {
+	for (int info = SYCL_DEVICE_INFO_IMAGE_SUPPORT; info <= SYCL_DEVICE_INFO_MAX_SAMPLERS;
+	     info++) {
 		uint64_t value = 0;
-		MUST(sycl_device_get_info(device, (sycl_device_info)info, sizeof(value), &value, NULL));
+		MUST(sycl_device_get_info(device, (sycl_device_info)info, sizeof(value), &value,
+					  NULL));
 		cr_assert(gt(u64, value, 0), "info %d", info);
 	}
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_IMAGE_SUPPORT, sizeof(number), &number, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_IMAGE_SUPPORT, sizeof(number), &number,
+				  NULL));
 	cr_assert(eq(u32, number, 1));
 	MUST(sycl_device_release(device));
 }
@@ -126,8 +137,8 @@ Test(images, C20_an_image_tells_what_it_is)
 	sycl_range range;
 	uint64_t bytes = 0;
 	uint32_t references = 0;
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R16B16G16A16_SFLOAT, sycl_range3(3, 5, 7), NULL,
-			       SYCL_HOST_NONE, &image));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R16B16G16A16_SFLOAT,
+			       sycl_range3(3, 5, 7), NULL, SYCL_HOST_NONE, &image));
 	MUST(sycl_image_get_format(image, &format));
 	MUST(sycl_image_get_range(image, &range));
 	MUST(sycl_image_get_size(image, &bytes));
@@ -213,11 +224,12 @@ Test(images, B12_C20_groups_on_an_image_keep_their_order)
 	MUST(sycl_image_release(b));
 }
 
-/* A copy needs no kernel; the host sees what was written before, and devices what the host wrote. */
+/* A copy needs no kernel; the host sees what was written before, and devices what the host wrote.
+ */
 Test(images, D3_C20_images_are_copied_and_seen_by_the_host)
 {
-	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE), other = NULL,
-		   shape = NULL;
+	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE),
+		   other = NULL, shape = NULL;
 	sycl_host_image accessor = NULL;
 	void *pixels = NULL;
 	fill_image(queue, a, 11, SYCL_ACCESS_WRITE_NO_INIT, NULL);
@@ -234,10 +246,10 @@ Test(images, D3_C20_images_are_copied_and_seen_by_the_host)
 	copy_by_kernel(queue, b, a); /* waits for the host */
 	MUST(sycl_host_image_release(accessor));
 	cr_assert(image_is(b, 12));
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_SINT, sycl_range2(ROWS, COLUMNS), NULL,
-			       SYCL_HOST_NONE, &other));
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, sycl_range2(COLUMNS, ROWS), NULL,
-			       SYCL_HOST_NONE, &shape));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_SINT,
+			       sycl_range2(ROWS, COLUMNS), NULL, SYCL_HOST_NONE, &other));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT,
+			       sycl_range2(COLUMNS, ROWS), NULL, SYCL_HOST_NONE, &shape));
 	MUST(sycl_handler_begin(queue, &handler));
 	REFUSED(sycl_handler_copy_image(handler, a, a), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy_image(handler, a, other), SYCL_ERROR_INVALID);
@@ -272,8 +284,8 @@ Test(images, B25_A27_an_image_follows_from_device_to_device)
 	MUST(sycl_image_release(b));
 }
 
-static void submit_one(sycl_kernel kernel, sycl_image image, sycl_access_mode mode, const sycl_sampler *sampler,
-		       sycl_result wanted)
+static void submit_one(sycl_kernel kernel, sycl_image image, sycl_access_mode mode,
+		       const sycl_sampler *sampler, sycl_result wanted)
 {
 	sycl_handler handler = NULL;
 	uint32_t value = 1;
@@ -293,10 +305,10 @@ Test(images, E14_E22_arguments_of_another_kind_are_refused)
 	sycl_kernel takes_image = portable_kernel(queue, "fill_image"),
 		    takes_buffer = portable_kernel(queue, "fill_u32");
 	sycl_handler handler = NULL;
-	const sycl_sampler sampler =
-		sycl_sampler_create(SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST);
-	const sycl_sampler linear =
-		sycl_sampler_create(SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_LINEAR);
+	const sycl_sampler sampler = sycl_sampler_create(
+		SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST);
+	const sycl_sampler linear = sycl_sampler_create(
+		SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_LINEAR);
 	sycl_sampler none = sampler;
 	const uint32_t value = 1;
 	submit_one(takes_image, image, SYCL_ACCESS_WRITE, NULL, SYCL_SUCCESS);
@@ -307,8 +319,10 @@ Test(images, E14_E22_arguments_of_another_kind_are_refused)
 	MUST(sycl_handler_single_task(handler, takes_image));
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
 	MUST(sycl_handler_begin(queue, &handler));
-	REFUSED(sycl_handler_set_image(handler, 0, image, SYCL_ACCESS_READ_WRITE), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_set_image(handler, 1024, image, SYCL_ACCESS_READ), SYCL_ERROR_KERNEL_ARGUMENT);
+	REFUSED(sycl_handler_set_image(handler, 0, image, SYCL_ACCESS_READ_WRITE),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_set_image(handler, 1024, image, SYCL_ACCESS_READ),
+		SYCL_ERROR_KERNEL_ARGUMENT);
 	REFUSED(sycl_handler_set_sampled_image(handler, 0, image, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_set_sampled_image(handler, 0, image, &linear), SYCL_ERROR_INVALID);
 	none.addressing = 6;
@@ -343,12 +357,13 @@ Test(images, larger_than_the_device_allows_is_refused_at_the_call)
 	uint64_t width = 0;
 	sycl_image image = NULL;
 	sycl_handler handler = NULL;
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_IMAGE2D_MAX_WIDTH, sizeof(width), &width, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_IMAGE2D_MAX_WIDTH, sizeof(width), &width,
+				  NULL));
 	MUST(sycl_device_release(device));
 	if (width >= 1u << 20)
 		cr_skip_test("the device takes all that the library does");
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, sycl_range2(1, width + 1), NULL,
-			       SYCL_HOST_NONE, &image));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, sycl_range2(1, width + 1),
+			       NULL, SYCL_HOST_NONE, &image));
 	MUST(sycl_handler_begin(queue, &handler));
 	REFUSED(sycl_handler_set_image(handler, 0, image, SYCL_ACCESS_READ), SYCL_ERROR_INVALID);
 	MUST(sycl_handler_discard(handler));
@@ -372,8 +387,8 @@ Test(images, C20_the_host_reads_and_writes_pixels_as_a_kernel_does)
 	float read[4] = {0};
 	int32_t none[4];
 	void *bytes = NULL;
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM, sycl_range2(2, 3), NULL, SYCL_HOST_NONE,
-			       &image));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM, sycl_range2(2, 3), NULL,
+			       SYCL_HOST_NONE, &image));
 	sycl_host_image accessor = host_of(image, SYCL_ACCESS_READ_WRITE);
 	MUST(sycl_host_image_write_float(accessor, place, written));
 	MUST(sycl_host_image_get_pointer(accessor, &bytes));
@@ -403,7 +418,8 @@ Test(images, C20_the_host_reads_and_writes_pixels_as_a_kernel_does)
 	MUST(sycl_image_release(image));
 }
 
-/* Formats of whole numbers: what is written, and what is there then, because the format holds no more. */
+/* Formats of whole numbers: what is written, and what is there then, because the format holds no
+ * more. */
 struct whole_case {
 	sycl_image_format format;
 	int64_t written[4], stored[4];
@@ -412,14 +428,26 @@ struct whole_case {
 
 static const struct whole_case ints_cases[] = {
 	{SYCL_IMAGE_FORMAT_R8G8B8A8_SINT, {5, -1, 200, -200}, {5, -1, 127, -128}, 1},
-	{SYCL_IMAGE_FORMAT_R16G16B16A16_SINT, {-300, 300, 40000, -40000}, {-300, 300, 32767, -32768}, 2},
-	{SYCL_IMAGE_FORMAT_R32B32G32A32_SINT, {1, -2, INT32_MAX, INT32_MIN}, {1, -2, INT32_MAX, INT32_MIN}, 4},
+	{SYCL_IMAGE_FORMAT_R16G16B16A16_SINT,
+	 {-300, 300, 40000, -40000},
+	 {-300, 300, 32767, -32768},
+	 2},
+	{SYCL_IMAGE_FORMAT_R32B32G32A32_SINT,
+	 {1, -2, INT32_MAX, INT32_MIN},
+	 {1, -2, INT32_MAX, INT32_MIN},
+	 4},
 };
 
 static const struct whole_case uints_cases[] = {
 	{SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, {0, 7, 255, 300}, {0, 7, 255, 255}, 1},
-	{SYCL_IMAGE_FORMAT_R16G16B16A16_UINT, {1, 65535, 65536, UINT32_MAX}, {1, 65535, 65535, 65535}, 2},
-	{SYCL_IMAGE_FORMAT_R32B32G32A32_UINT, {0, 1, UINT32_MAX, 1u << 31}, {0, 1, UINT32_MAX, 1u << 31}, 4},
+	{SYCL_IMAGE_FORMAT_R16G16B16A16_UINT,
+	 {1, 65535, 65536, UINT32_MAX},
+	 {1, 65535, 65535, 65535},
+	 2},
+	{SYCL_IMAGE_FORMAT_R32B32G32A32_UINT,
+	 {0, 1, UINT32_MAX, 1u << 31},
+	 {0, 1, UINT32_MAX, 1u << 31},
+	 4},
 };
 
 /* The pixel as it lies in memory, little end first. */
@@ -429,15 +457,18 @@ static void must_lie(sycl_host_image accessor, uint64_t pixel, const struct whol
 	MUST(sycl_host_image_get_pointer(accessor, &bytes));
 	const uint8_t *at = (const uint8_t *)bytes + pixel * 4 * of->channel_bytes;
 	for (uint32_t c = 0; c < 4; c++)
-		cr_assert(eq(int, memcmp(at + c * of->channel_bytes, &of->stored[c], of->channel_bytes), 0), "format %d, %u",
-			  (int)of->format, c);
+		cr_assert(eq(int,
+			     memcmp(at + c * of->channel_bytes, &of->stored[c], of->channel_bytes),
+			     0),
+			  "format %d, %u", (int)of->format, c);
 }
 
 enum { WHOLE_ROWS = 2, WHOLE_COLUMNS = 3 };
 
 static sycl_host_image whole_image(const struct whole_case *of, sycl_image *image_out)
 {
-	MUST(sycl_image_create(platform, of->format, sycl_range2(WHOLE_ROWS, WHOLE_COLUMNS), NULL, SYCL_HOST_NONE, image_out));
+	MUST(sycl_image_create(platform, of->format, sycl_range2(WHOLE_ROWS, WHOLE_COLUMNS), NULL,
+			       SYCL_HOST_NONE, image_out));
 	return host_of(*image_out, SYCL_ACCESS_READ_WRITE);
 }
 
@@ -451,12 +482,14 @@ static sycl_sampler whole_sampler(sycl_addressing_mode addressing, sycl_filterin
 
 Test(images, C20_G5_the_host_reads_writes_and_samples_ints)
 {
-	const sycl_sampler edge = whole_sampler(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_FILTERING_NEAREST),
+	const sycl_sampler edge = whole_sampler(SYCL_ADDRESSING_CLAMP_TO_EDGE,
+						SYCL_FILTERING_NEAREST),
 			   border = whole_sampler(SYCL_ADDRESSING_CLAMP, SYCL_FILTERING_NEAREST),
 			   linear = whole_sampler(SYCL_ADDRESSING_CLAMP, SYCL_FILTERING_LINEAR);
 	for (size_t i = 0; i < sizeof(ints_cases) / sizeof(*ints_cases); i++) {
 		const struct whole_case *of = &ints_cases[i];
-		int32_t written[4], read[4] = {0}, sampled[4] = {0}, at_edge[4] = {0}, beyond[4] = {7, 7, 7, 7};
+		int32_t written[4], read[4] = {0}, sampled[4] = {0}, at_edge[4] = {0},
+				    beyond[4] = {7, 7, 7, 7};
 		uint32_t none[4];
 		sycl_image image = NULL;
 		sycl_host_image accessor = whole_image(of, &image);
@@ -469,15 +502,19 @@ Test(images, C20_G5_the_host_reads_writes_and_samples_ints)
 		MUST(sycl_host_image_sample_int(accessor, &border, whole_edge_at, beyond));
 		for (int c = 0; c < 4; c++) {
 			const int32_t stored = (int32_t)of->stored[c];
-			cr_assert(read[c] == stored && sampled[c] == stored && at_edge[c] == stored && beyond[c] == 0,
-				  "format %d, channel %d: %d %d %d %d", (int)of->format, c, read[c], sampled[c], at_edge[c],
-				  beyond[c]);
+			cr_assert(read[c] == stored && sampled[c] == stored &&
+					  at_edge[c] == stored && beyond[c] == 0,
+				  "format %d, channel %d: %d %d %d %d", (int)of->format, c, read[c],
+				  sampled[c], at_edge[c], beyond[c]);
 		}
 		must_lie(accessor, 5, of);
-		REFUSED(sycl_host_image_read_int(accessor, whole_outside, read), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_read_int(accessor, whole_outside, read),
+			SYCL_ERROR_INVALID);
 		REFUSED(sycl_host_image_read_uint(accessor, whole_place, none), SYCL_ERROR_INVALID);
-		REFUSED(sycl_host_image_sample_int(accessor, &linear, whole_inside_at, sampled), SYCL_ERROR_INVALID);
-		REFUSED(sycl_host_image_sample_uint(accessor, &border, whole_inside_at, none), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_sample_int(accessor, &linear, whole_inside_at, sampled),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_sample_uint(accessor, &border, whole_inside_at, none),
+			SYCL_ERROR_INVALID);
 		MUST(sycl_host_image_release(accessor));
 		MUST(sycl_image_release(image));
 	}
@@ -485,12 +522,14 @@ Test(images, C20_G5_the_host_reads_writes_and_samples_ints)
 
 Test(images, C20_G5_the_host_reads_writes_and_samples_uints)
 {
-	const sycl_sampler edge = whole_sampler(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_FILTERING_NEAREST),
+	const sycl_sampler edge = whole_sampler(SYCL_ADDRESSING_CLAMP_TO_EDGE,
+						SYCL_FILTERING_NEAREST),
 			   border = whole_sampler(SYCL_ADDRESSING_CLAMP, SYCL_FILTERING_NEAREST),
 			   linear = whole_sampler(SYCL_ADDRESSING_CLAMP, SYCL_FILTERING_LINEAR);
 	for (size_t i = 0; i < sizeof(uints_cases) / sizeof(*uints_cases); i++) {
 		const struct whole_case *of = &uints_cases[i];
-		uint32_t written[4], read[4] = {0}, sampled[4] = {0}, at_edge[4] = {0}, beyond[4] = {7, 7, 7, 7};
+		uint32_t written[4], read[4] = {0}, sampled[4] = {0}, at_edge[4] = {0},
+				     beyond[4] = {7, 7, 7, 7};
 		int32_t none[4];
 		sycl_image image = NULL;
 		sycl_host_image accessor = whole_image(of, &image);
@@ -503,15 +542,19 @@ Test(images, C20_G5_the_host_reads_writes_and_samples_uints)
 		MUST(sycl_host_image_sample_uint(accessor, &border, whole_edge_at, beyond));
 		for (int c = 0; c < 4; c++) {
 			const uint32_t stored = (uint32_t)of->stored[c];
-			cr_assert(read[c] == stored && sampled[c] == stored && at_edge[c] == stored && beyond[c] == 0,
-				  "format %d, channel %d: %u %u %u %u", (int)of->format, c, read[c], sampled[c], at_edge[c],
-				  beyond[c]);
+			cr_assert(read[c] == stored && sampled[c] == stored &&
+					  at_edge[c] == stored && beyond[c] == 0,
+				  "format %d, channel %d: %u %u %u %u", (int)of->format, c, read[c],
+				  sampled[c], at_edge[c], beyond[c]);
 		}
 		must_lie(accessor, 5, of);
-		REFUSED(sycl_host_image_write_uint(accessor, whole_outside, written), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_write_uint(accessor, whole_outside, written),
+			SYCL_ERROR_INVALID);
 		REFUSED(sycl_host_image_read_int(accessor, whole_place, none), SYCL_ERROR_INVALID);
-		REFUSED(sycl_host_image_sample_uint(accessor, &linear, whole_inside_at, sampled), SYCL_ERROR_INVALID);
-		REFUSED(sycl_host_image_sample_int(accessor, &border, whole_inside_at, none), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_sample_uint(accessor, &linear, whole_inside_at, sampled),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_sample_int(accessor, &border, whole_inside_at, none),
+			SYCL_ERROR_INVALID);
 		MUST(sycl_host_image_release(accessor));
 		MUST(sycl_image_release(image));
 	}
@@ -527,32 +570,47 @@ Test(images, G5_G6_S2_the_host_samples_as_a_kernel_does)
 		sycl_filtering_mode filtering;
 		float at, r, a;
 	} table[] = {
-		{SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, 1.9f, 20, 1},
-		{SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, 3.1f, 0, 0},
-		{SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_LINEAR, 1.0f, 15, 1},
-		{SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_LINEAR, 0.0f, 5, 0.5f},
-		{SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, 7.0f, 30, 1},
-		{SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_LINEAR, -2.0f, 10, 1},
-		{SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_NEAREST, 0.5f, 20, 1},
-		{SYCL_ADDRESSING_REPEAT, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_NEAREST, 1.1f, 10, 1},
-		{SYCL_ADDRESSING_REPEAT, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_LINEAR, 1.0f, 20, 1},
-		{SYCL_ADDRESSING_REPEAT, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, 3.5f, 0, 0},
-		{SYCL_ADDRESSING_MIRRORED_REPEAT, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_NEAREST, 1.1f, 30, 1},
-		{SYCL_ADDRESSING_MIRRORED_REPEAT, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_NEAREST, 2.1f, 10, 1},
-		{SYCL_ADDRESSING_MIRRORED_REPEAT, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, -0.5f, 0, 0},
-		{SYCL_ADDRESSING_NONE, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, -0.5f, 0, 0},
+		{SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, 1.9f,
+		 20, 1},
+		{SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, 3.1f,
+		 0, 0},
+		{SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_LINEAR, 1.0f,
+		 15, 1},
+		{SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_LINEAR, 0.0f,
+		 5, 0.5f},
+		{SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_UNNORMALIZED,
+		 SYCL_FILTERING_NEAREST, 7.0f, 30, 1},
+		{SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_LINEAR,
+		 -2.0f, 10, 1},
+		{SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_NEAREST,
+		 0.5f, 20, 1},
+		{SYCL_ADDRESSING_REPEAT, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_NEAREST, 1.1f,
+		 10, 1},
+		{SYCL_ADDRESSING_REPEAT, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_LINEAR, 1.0f,
+		 20, 1},
+		{SYCL_ADDRESSING_REPEAT, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, 3.5f,
+		 0, 0},
+		{SYCL_ADDRESSING_MIRRORED_REPEAT, SYCL_COORDINATE_NORMALIZED,
+		 SYCL_FILTERING_NEAREST, 1.1f, 30, 1},
+		{SYCL_ADDRESSING_MIRRORED_REPEAT, SYCL_COORDINATE_NORMALIZED,
+		 SYCL_FILTERING_NEAREST, 2.1f, 10, 1},
+		{SYCL_ADDRESSING_MIRRORED_REPEAT, SYCL_COORDINATE_UNNORMALIZED,
+		 SYCL_FILTERING_NEAREST, -0.5f, 0, 0},
+		{SYCL_ADDRESSING_NONE, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST, -0.5f,
+		 0, 0},
 	};
 	sycl_image image = NULL;
 	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range1(3),
 			       (void *)(uintptr_t)pixels, SYCL_HOST_CONST, &image));
 	sycl_host_image accessor = host_of(image, SYCL_ACCESS_READ);
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		const sycl_sampler sampler =
-			sycl_sampler_create(table[i].addressing, table[i].normalization, table[i].filtering);
+		const sycl_sampler sampler = sycl_sampler_create(
+			table[i].addressing, table[i].normalization, table[i].filtering);
 		float value[4] = {0};
 		MUST(sycl_host_image_sample_float(accessor, &sampler, &table[i].at, value));
-		cr_assert(fabsf(value[0] - table[i].r) < 1e-4f && fabsf(value[3] - table[i].a) < 1e-4f, "%zu: %g %g", i,
-			  (double)value[0], (double)value[3]);
+		cr_assert(fabsf(value[0] - table[i].r) < 1e-4f &&
+				  fabsf(value[3] - table[i].a) < 1e-4f,
+			  "%zu: %g %g", i, (double)value[0], (double)value[3]);
 	}
 	sycl_sampler none = {0, 0, 0, 0};
 	float value[4];
@@ -578,20 +636,24 @@ Test(images, G5_G6_S2_the_mapping_of_samplers_is_that_of_the_specification)
 	};
 	for (int i = 0; i < 5 * 4; i++) {
 		uint32_t normalized = i & 1, linear = i >> 1 & 1, row = (uint32_t)i / 4;
-		const sycl_sampler sampler =
-			sycl_sampler_create(rows[row].addressing, (sycl_coordinate_normalization_mode)normalized,
-					    (sycl_filtering_mode)linear);
+		const sycl_sampler sampler = sycl_sampler_create(
+			rows[row].addressing, (sycl_coordinate_normalization_mode)normalized,
+			(sycl_filtering_mode)linear);
 		sycl_sampler_mapping mapping = SYCL_SAMPLER_MAPPING_INIT;
 		MUST(sycl_sampler_get_mapping(&sampler, SYCL_BACKEND_KIND_CUDA, &mapping));
-		cr_assert(eq(u32, mapping.addressing, normalized ? rows[row].normalized : rows[row].unnormalized));
+		cr_assert(eq(u32, mapping.addressing,
+			     normalized ? rows[row].normalized : rows[row].unnormalized));
 		cr_assert(eq(u32, mapping.filtering, linear));
 		cr_assert(eq(u32, mapping.normalized_coords, normalized));
 		MUST(sycl_sampler_get_mapping(&sampler, SYCL_BACKEND_KIND_OPENCL, &mapping));
-		cr_assert(eq(u32, mapping.addressing, normalized ? rows[row].opencl : rows[row].opencl_unnormalized));
+		cr_assert(eq(u32, mapping.addressing,
+			     normalized ? rows[row].opencl : rows[row].opencl_unnormalized));
 		cr_assert(eq(u32, mapping.filtering, linear ? 0x1141 : 0x1140));
-		REFUSED(sycl_sampler_get_mapping(&sampler, SYCL_BACKEND_KIND_FAKE, &mapping), SYCL_ERROR_INVALID);
+		REFUSED(sycl_sampler_get_mapping(&sampler, SYCL_BACKEND_KIND_FAKE, &mapping),
+			SYCL_ERROR_INVALID);
 		mapping.struct_bytes--;
-		REFUSED(sycl_sampler_get_mapping(&sampler, SYCL_BACKEND_KIND_CUDA, &mapping), SYCL_ERROR_INVALID);
+		REFUSED(sycl_sampler_get_mapping(&sampler, SYCL_BACKEND_KIND_CUDA, &mapping),
+			SYCL_ERROR_INVALID);
 	}
 }
 

@@ -1,11 +1,18 @@
-/* Layered images as an application has them, on every engine: what is made and refused, and the host's side. */
+/* Layered images as an application has them, on every engine: what is made and refused, and the
+ * host's side. */
 #include "portable.h"
 
 #include <string.h>
 
 TestSuite(image_layers, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-enum { LAYERS = 3, ROWS = 4, COLUMNS = 5, LAYER_BYTES = ROWS * COLUMNS * 4, IMAGE_BYTES = LAYERS * LAYER_BYTES };
+enum {
+	LAYERS = 3,
+	ROWS = 4,
+	COLUMNS = 5,
+	LAYER_BYTES = ROWS * COLUMNS * 4,
+	IMAGE_BYTES = LAYERS * LAYER_BYTES
+};
 
 static struct sycl_image_options options_of(sycl_image_format format, sycl_range range)
 {
@@ -25,8 +32,9 @@ static void refused(const struct sycl_image_options *options, sycl_result code)
 
 Test(image_layers, R8_what_is_no_layered_image_is_refused)
 {
-	const sycl_range wrong[] = {sycl_range1(4), sycl_range2(0, 4), sycl_range3(2, 0, 4),
-				    sycl_range3((1u << 20) + 1, 1, 1), {4, 0, {1, 1, 1}}, {2, 1, {1, 1, 1}}};
+	const sycl_range wrong[] = {sycl_range1(4),       sycl_range2(0, 4),
+				    sycl_range3(2, 0, 4), sycl_range3((1u << 20) + 1, 1, 1),
+				    {4, 0, {1, 1, 1}},    {2, 1, {1, 1, 1}}};
 	struct sycl_image_options options;
 	uint8_t host[IMAGE_BYTES] = {0};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -52,14 +60,15 @@ Test(image_layers, R8_what_is_no_layered_image_is_refused)
 	refused(&options, SYCL_ERROR_INVALID);
 	refused(NULL, SYCL_ERROR_INVALID);
 	REFUSED(sycl_image_create_with(platform, &good, NULL), SYCL_ERROR_INVALID);
-	options = options_of(SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range3(1 << 20, 1 << 20, 1 << 20));
+	options = options_of(SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT,
+			     sycl_range3(1 << 20, 1 << 20, 1 << 20));
 	refused(&options, SYCL_ERROR_QUOTA);
 }
 
 Test(image_layers, R8_an_image_tells_its_layers_and_counts_all_of_them)
 {
-	const struct sycl_image_options options =
-		options_of(SYCL_IMAGE_FORMAT_R16B16G16A16_SFLOAT, sycl_range3(LAYERS, ROWS, COLUMNS));
+	const struct sycl_image_options options = options_of(SYCL_IMAGE_FORMAT_R16B16G16A16_SFLOAT,
+							     sycl_range3(LAYERS, ROWS, COLUMNS));
 	sycl_image image = NULL;
 	sycl_range range;
 	uint64_t bytes = 0;
@@ -69,12 +78,13 @@ Test(image_layers, R8_an_image_tells_its_layers_and_counts_all_of_them)
 	MUST(sycl_image_get_range(image, &range));
 	MUST(sycl_image_get_size(image, &bytes));
 	cr_assert(eq(u32, layers, LAYERS));
-	cr_assert(range.dimensions == 3 && range.size[0] == LAYERS && range.size[1] == ROWS && range.size[2] == COLUMNS);
+	cr_assert(range.dimensions == 3 && range.size[0] == LAYERS && range.size[1] == ROWS &&
+		  range.size[2] == COLUMNS);
 	cr_assert(eq(u64, bytes, IMAGE_BYTES * 2));
 	REFUSED(sycl_image_get_layers(image, NULL), SYCL_ERROR_INVALID);
 	MUST(sycl_image_release(image));
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, sycl_range3(LAYERS, ROWS, COLUMNS), NULL,
-			       SYCL_HOST_NONE, &image));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM,
+			       sycl_range3(LAYERS, ROWS, COLUMNS), NULL, SYCL_HOST_NONE, &image));
 	MUST(sycl_image_get_layers(image, &layers));
 	cr_assert(eq(u32, layers, 0));
 	MUST(sycl_image_release(image));
@@ -86,19 +96,23 @@ Test(image_layers, R8_more_layers_than_the_device_has_are_refused_at_the_call)
 	uint64_t limits[3] = {0};
 	sycl_handler handler = NULL;
 	for (uint32_t i = 0; i < 3; i++) {
-		MUST(sycl_device_get_info(device, (sycl_device_info)(SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_WIDTH + i),
-					  sizeof(limits[i]), &limits[i], NULL));
+		MUST(sycl_device_get_info(
+			device, (sycl_device_info)(SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_WIDTH + i),
+			sizeof(limits[i]), &limits[i], NULL));
 		cr_assert(gt(u64, limits[i], 0));
 	}
 	MUST(sycl_device_release(device));
 	MUST(sycl_handler_begin(queue, &handler));
-	const sycl_range ranges[] = {sycl_range3(2, 1, limits[0] + 1), sycl_range3(2, limits[1] + 1, 1),
-				     sycl_range3(limits[2] + 1, 1, 1), sycl_range2(limits[2] + 1, 1)};
+	const sycl_range ranges[] = {
+		sycl_range3(2, 1, limits[0] + 1), sycl_range3(2, limits[1] + 1, 1),
+		sycl_range3(limits[2] + 1, 1, 1), sycl_range2(limits[2] + 1, 1)};
 	for (uint32_t i = 0; i < 4; i++) {
-		const struct sycl_image_options options = options_of(SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, ranges[i]);
+		const struct sycl_image_options options =
+			options_of(SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, ranges[i]);
 		sycl_image image = NULL;
 		MUST(sycl_image_create_with(platform, &options, &image));
-		REFUSED(sycl_handler_set_image(handler, 0, image, SYCL_ACCESS_READ), SYCL_ERROR_INVALID);
+		REFUSED(sycl_handler_set_image(handler, 0, image, SYCL_ACCESS_READ),
+			SYCL_ERROR_INVALID);
 		MUST(sycl_image_release(image));
 	}
 	MUST(sycl_handler_discard(handler));
@@ -120,8 +134,8 @@ Test(image_layers, R8_all_layers_are_copied_and_written_back)
 	options.host = last;
 	options.kind = SYCL_HOST_BORROWED;
 	MUST(sycl_image_create_with(platform, &options, &to));
-	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, sycl_range3(LAYERS, ROWS, COLUMNS), NULL,
-			       SYCL_HOST_NONE, &volume));
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT,
+			       sycl_range3(LAYERS, ROWS, COLUMNS), NULL, SYCL_HOST_NONE, &volume));
 	MUST(sycl_handler_begin(queue, &handler));
 	REFUSED(sycl_handler_copy_image(handler, from, volume), SYCL_ERROR_INVALID);
 	MUST(sycl_handler_copy_image(handler, from, to));
@@ -135,12 +149,14 @@ Test(image_layers, R8_all_layers_are_copied_and_written_back)
 /* Layers of two pixels: 10, 20; 30, 40; 50, 60. */
 Test(image_layers, R8_the_host_reads_writes_and_samples_one_layer)
 {
-	struct sycl_image_options options = options_of(SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range2(LAYERS, 2));
-	const sycl_sampler sampler =
-		sycl_sampler_create(SYCL_ADDRESSING_REPEAT, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_LINEAR);
+	struct sycl_image_options options =
+		options_of(SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range2(LAYERS, 2));
+	const sycl_sampler sampler = sycl_sampler_create(
+		SYCL_ADDRESSING_REPEAT, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_LINEAR);
 	static const struct {
 		float at[2], value;
-	} points[] = {{{0, 0.5f}, 15}, {{1, 0.5f}, 35}, {{2, 0.25f}, 50}, {{2, 1.25f}, 50}, {{7, 0.25f}, 50}, {{-1, 0.75f}, 20}};
+	} points[] = {{{0, 0.5f}, 15},  {{1, 0.5f}, 35},  {{2, 0.25f}, 50},
+		      {{2, 1.25f}, 50}, {{7, 0.25f}, 50}, {{-1, 0.75f}, 20}};
 	const uint64_t outside[] = {LAYERS, 0};
 	sycl_image image = NULL;
 	sycl_host_image accessor = NULL;

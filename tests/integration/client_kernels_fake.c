@@ -1,4 +1,5 @@
-/* Linking on fake devices, which can do it or not as the test says; sub-groups, of which they have none. */
+/* Linking on fake devices, which can do it or not as the test says; sub-groups, of which they have
+ * none. */
 #include "client_test.h"
 
 #include "fake_control.h"
@@ -7,7 +8,8 @@ static void with_linker(void)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = BACKEND_FEATURE_LINK});
+		fake_device_options(i,
+				    (struct fake_device_options){.features = BACKEND_FEATURE_LINK});
 	with_service();
 }
 
@@ -23,7 +25,8 @@ static sycl_context context_of_queue(void)
 static sycl_kernel_bundle object_of(sycl_context context, const char *source)
 {
 	sycl_kernel_bundle input = NULL, object = NULL;
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, source, 0, &input));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, source, 0,
+					     &input));
 	MUST(sycl_kernel_bundle_compile(input, NULL, &object));
 	MUST(sycl_kernel_bundle_release(input));
 	return object;
@@ -32,13 +35,15 @@ static sycl_kernel_bundle object_of(sycl_context context, const char *source)
 Test(client_kernels, J19_objects_need_each_other)
 {
 	sycl_context context = context_of_queue();
-	sycl_kernel_bundle objects[] = {object_of(context, "fill_u32\nextern noop\n"), object_of(context, "noop\n")};
+	sycl_kernel_bundle objects[] = {object_of(context, "fill_u32\nextern noop\n"),
+					object_of(context, "noop\n")};
 	sycl_kernel_bundle linked = NULL, joined = NULL;
 	uint32_t count = 0;
 
 	int result = sycl_kernel_bundle_link(1, objects, NULL, &linked);
 	cr_assert(eq(int, result, SYCL_ERROR_BUILD));
-	cr_assert(ne(ptr, (void *)strstr(sycl_get_build_log(), "noop"), NULL), "%s", sycl_get_build_log());
+	cr_assert(ne(ptr, (void *)strstr(sycl_get_build_log(), "noop"), NULL), "%s",
+		  sycl_get_build_log());
 	MUST(sycl_kernel_bundle_link(2, objects, NULL, &linked));
 	MUST(sycl_kernel_bundle_get_kernel_count(linked, &count));
 	cr_assert(eq(u32, count, 2));
@@ -62,7 +67,8 @@ Test(client_kernels, J19_a_build_after_a_compile_is_another_one)
 	sycl_kernel_bundle object = object_of(context, "fill_u32\n");
 
 	/* The same source: what is kept of the one must not be taken for the other. */
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, "fill_u32\n", 0, &input));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, "fill_u32\n",
+					     0, &input));
 	MUST(sycl_kernel_bundle_build(input, NULL, &built));
 	MUST(sycl_kernel_bundle_release(input));
 	MUST(sycl_kernel_bundle_release(built));
@@ -75,11 +81,14 @@ Test(client_kernels, A28_built_in_kernels_and_binaries_are_no_source_of_objects)
 	sycl_context context = context_of_queue();
 	sycl_kernel_bundle input = NULL, none = NULL;
 
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_BUILTIN, "noop", 0, &input));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_BUILTIN, "noop", 0,
+					     &input));
 	cr_assert(eq(int, sycl_kernel_bundle_compile(input, NULL, &none), SYCL_ERROR_INVALID));
 	MUST(sycl_kernel_bundle_release(input));
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_SPIRV, "\x03\x02\x23\x07", 4, &input));
-	cr_assert(eq(int, sycl_kernel_bundle_build(input, NULL, &none), SYCL_ERROR_FEATURE_NOT_SUPPORTED));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_SPIRV,
+					     "\x03\x02\x23\x07", 4, &input));
+	cr_assert(eq(int, sycl_kernel_bundle_build(input, NULL, &none),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
 	MUST(sycl_kernel_bundle_release(input));
 	MUST(sycl_context_release(context));
 }
@@ -93,22 +102,29 @@ Test(client_kernels, A15_A28_the_largest_range_is_known_of_built_in_kernels_only
 	sycl_kernel built_in = NULL, other = fake_kernel(queue, "noop");
 	sycl_device device = NULL;
 
-	cr_assert(eq(int, sycl_kernel_get_info(other, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most, &bytes),
+	cr_assert(eq(int,
+		     sycl_kernel_get_info(other, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most),
+					  most, &bytes),
 		     SYCL_ERROR_INVALID));
 	cr_assert(eq(u64, most[0], 1));
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, "noop", NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "noop", &built_in));
-	MUST(sycl_kernel_get_info(built_in, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most, &bytes));
+	MUST(sycl_kernel_get_info(built_in, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most,
+				  &bytes));
 	cr_assert(eq(sz, bytes, sizeof(most)));
 	for (int i = 0; i < 3; i++)
 		cr_assert(eq(u64, most[i], expected[i]));
 	MUST(sycl_queue_get_device(queue, &device));
-	MUST(sycl_kernel_get_device_info(built_in, device, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, 0, NULL, &bytes));
+	MUST(sycl_kernel_get_device_info(built_in, device, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, 0,
+					 NULL, &bytes));
 	cr_assert(eq(int,
-		     sycl_kernel_get_device_info(other, device, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most, &bytes),
+		     sycl_kernel_get_device_info(other, device, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE,
+						 sizeof(most), most, &bytes),
 		     SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_kernel_get_info(built_in, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, 8, most, NULL),
-		     SYCL_ERROR_INVALID));
+	cr_assert(
+		eq(int,
+		   sycl_kernel_get_info(built_in, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, 8, most, NULL),
+		   SYCL_ERROR_INVALID));
 	MUST(sycl_device_release(device));
 	MUST(sycl_kernel_release(other));
 	MUST(sycl_kernel_release(built_in));
@@ -122,9 +138,11 @@ Test(client_kernels, E25_a_device_without_sub_groups_says_so)
 
 	cr_assert(eq(int, sycl_kernel_get_sub_groups(kernel, sycl_range1(8), &size, &count),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
-	cr_assert(eq(int, sycl_kernel_get_sub_groups(kernel, sycl_range1(0), &size, &count), SYCL_ERROR_ND_RANGE));
+	cr_assert(eq(int, sycl_kernel_get_sub_groups(kernel, sycl_range1(0), &size, &count),
+		     SYCL_ERROR_ND_RANGE));
 	cr_assert(eq(u32, size, 7));
-	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_MAX_NUM_SUB_GROUPS, sizeof(count), &count, NULL));
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_MAX_NUM_SUB_GROUPS, sizeof(count),
+				  &count, NULL));
 	cr_assert(eq(u32, count, 0));
 	MUST(sycl_kernel_release(kernel));
 }
@@ -135,23 +153,31 @@ Test(client_kernels, A15_arguments_are_described)
 	uint32_t number = 0;
 	char text[32] = "";
 
-	MUST(sycl_kernel_get_argument_info(kernel, 0, SYCL_ARGUMENT_INFO_KIND, sizeof(number), &number, NULL));
+	MUST(sycl_kernel_get_argument_info(kernel, 0, SYCL_ARGUMENT_INFO_KIND, sizeof(number),
+					   &number, NULL));
 	cr_assert(eq(u32, number, SYCL_ARGUMENT_GLOBAL));
-	MUST(sycl_kernel_get_argument_info(kernel, 0, SYCL_ARGUMENT_INFO_ADDRESS_SPACE, sizeof(number), &number, NULL));
+	MUST(sycl_kernel_get_argument_info(kernel, 0, SYCL_ARGUMENT_INFO_ADDRESS_SPACE,
+					   sizeof(number), &number, NULL));
 	cr_assert(eq(u32, number, SYCL_ADDRESS_GLOBAL));
-	MUST(sycl_kernel_get_argument_info(kernel, 0, SYCL_ARGUMENT_INFO_NAME, sizeof(text), text, NULL));
+	MUST(sycl_kernel_get_argument_info(kernel, 0, SYCL_ARGUMENT_INFO_NAME, sizeof(text), text,
+					   NULL));
 	cr_assert(eq(str, text, "destination"));
-	MUST(sycl_kernel_get_argument_info(kernel, 1, SYCL_ARGUMENT_INFO_SIZE_BYTES, sizeof(number), &number, NULL));
+	MUST(sycl_kernel_get_argument_info(kernel, 1, SYCL_ARGUMENT_INFO_SIZE_BYTES, sizeof(number),
+					   &number, NULL));
 	cr_assert(eq(u32, number, 4));
-	MUST(sycl_kernel_get_argument_info(kernel, 1, SYCL_ARGUMENT_INFO_TYPE_NAME, sizeof(text), text, NULL));
+	MUST(sycl_kernel_get_argument_info(kernel, 1, SYCL_ARGUMENT_INFO_TYPE_NAME, sizeof(text),
+					   text, NULL));
 	cr_assert(eq(str, text, "uint"));
-	MUST(sycl_kernel_get_argument_info(kernel, 1, SYCL_ARGUMENT_INFO_IS_CONST, sizeof(number), &number, NULL));
+	MUST(sycl_kernel_get_argument_info(kernel, 1, SYCL_ARGUMENT_INFO_IS_CONST, sizeof(number),
+					   &number, NULL));
 	cr_assert(eq(u32, number, 0));
 	cr_assert(eq(int,
-		     sycl_kernel_get_argument_info(kernel, 2, SYCL_ARGUMENT_INFO_KIND, sizeof(number), &number, NULL),
+		     sycl_kernel_get_argument_info(kernel, 2, SYCL_ARGUMENT_INFO_KIND,
+						   sizeof(number), &number, NULL),
 		     SYCL_ERROR_INVALID));
 	cr_assert(eq(int,
-		     sycl_kernel_get_argument_info(kernel, 0, (sycl_argument_info)9, sizeof(number), &number, NULL),
+		     sycl_kernel_get_argument_info(kernel, 0, (sycl_argument_info)9, sizeof(number),
+						   &number, NULL),
 		     SYCL_ERROR_INVALID));
 	MUST(sycl_kernel_release(kernel));
 }

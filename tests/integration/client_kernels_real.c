@@ -1,4 +1,5 @@
-/* Kernels of portable sources on devices with a compiler: objects, options, what a device lacks, what kernels tell. */
+/* Kernels of portable sources on devices with a compiler: objects, options, what a device lacks,
+ * what kernels tell. */
 #include "portable.h"
 
 #include <stdio.h>
@@ -29,13 +30,15 @@ static uint64_t device_number(sycl_device_info info)
 static sycl_kernel_bundle compiled(sycl_context context, const char *source, const char *options)
 {
 	sycl_kernel_bundle input = NULL, object = NULL;
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, source, 0, &input));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, source, 0,
+					     &input));
 	MUST(sycl_kernel_bundle_compile(input, options, &object));
 	MUST(sycl_kernel_bundle_release(input));
 	return object;
 }
 
-/* A function of one source and a kernel of another; the option makes the one special (E2: in 2 dimensions, too). */
+/* A function of one source and a kernel of another; the option makes the one special (E2: in 2
+ * dimensions, too). */
 Test(kernels, J19_a_function_comes_from_another_object)
 {
 	static const char function[] =
@@ -70,8 +73,10 @@ Test(kernels, J19_a_function_comes_from_another_object)
 	MUST(sycl_context_release(context));
 }
 
-/* What item (i, j, k) of a launch in so many dimensions saw of itself: its ids from the offset on, all else without it. */
-static void run_with_offset(sycl_kernel kernel, sycl_range global, const sycl_range *local, sycl_range offset)
+/* What item (i, j, k) of a launch in so many dimensions saw of itself: its ids from the offset on,
+ * all else without it. */
+static void run_with_offset(sycl_kernel kernel, sycl_range global, const sycl_range *local,
+			    sycl_range offset)
 {
 	enum { ITEMS = 4 * 6 * 10 };
 	uint64_t seen[ITEMS][4];
@@ -92,10 +97,11 @@ static void run_with_offset(sycl_kernel kernel, sycl_range global, const sycl_ra
 		items *= global.size[d];
 	for (uint64_t i = 0; i < ITEMS; i++) {
 		uint64_t rest = i;
-		cr_assert(eq(u64, seen[i][3], i < items ? i : UINT64_MAX), "the linear id has no offset in it");
+		cr_assert(eq(u64, seen[i][3], i < items ? i : UINT64_MAX),
+			  "the linear id has no offset in it");
 		for (uint32_t d = global.dimensions; d-- > 0 && i < items;) {
-			cr_assert(eq(u64, seen[i][d], offset.size[d] + rest % global.size[d]), "item %lu, dimension %u",
-				  (unsigned long)i, d);
+			cr_assert(eq(u64, seen[i][d], offset.size[d] + rest % global.size[d]),
+				  "item %lu, dimension %u", (unsigned long)i, d);
 			rest /= global.size[d];
 		}
 	}
@@ -103,22 +109,22 @@ static void run_with_offset(sycl_kernel kernel, sycl_range global, const sycl_ra
 
 Test(kernels, E13_an_offset_shifts_global_ids_and_nothing_else)
 {
-	static const char source[] =
-		"SYCL_KERNEL void ids(SYCL_GLOBAL(ulong) o, ulong first)\n"
-		"{\n"
-		"	ulong n = sycl_global_linear_id();\n"
-		"	o[4 * n + 3] = n;\n"
-		"	o[4 * n] = sycl_global_id(0);\n"
-		"#if SYCL_DIMENSIONS > 1\n"
-		"	o[4 * n + 1] = sycl_global_id(1);\n"
-		"#endif\n"
-		"#if SYCL_DIMENSIONS > 2\n"
-		"	o[4 * n + 2] = sycl_global_id(2);\n"
-		"#endif\n"
-		"	if (sycl_global_offset(0) != first)\n"
-		"		o[4 * n + 3] = 1000000;\n"
-		"}\n";
-	const sycl_range flat = sycl_range1(8), plane = sycl_range2(2, 3), cube = sycl_range3(2, 3, 5);
+	static const char source[] = "SYCL_KERNEL void ids(SYCL_GLOBAL(ulong) o, ulong first)\n"
+				     "{\n"
+				     "	ulong n = sycl_global_linear_id();\n"
+				     "	o[4 * n + 3] = n;\n"
+				     "	o[4 * n] = sycl_global_id(0);\n"
+				     "#if SYCL_DIMENSIONS > 1\n"
+				     "	o[4 * n + 1] = sycl_global_id(1);\n"
+				     "#endif\n"
+				     "#if SYCL_DIMENSIONS > 2\n"
+				     "	o[4 * n + 2] = sycl_global_id(2);\n"
+				     "#endif\n"
+				     "	if (sycl_global_offset(0) != first)\n"
+				     "		o[4 * n + 3] = 1000000;\n"
+				     "}\n";
+	const sycl_range flat = sycl_range1(8), plane = sycl_range2(2, 3),
+			 cube = sycl_range3(2, 3, 5);
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_from_source(queue, source, "ids", &kernel));
 	run_with_offset(kernel, sycl_range1(240), &flat, sycl_range1(5));
@@ -131,18 +137,21 @@ Test(kernels, E13_an_offset_shifts_global_ids_and_nothing_else)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* Not each of them counts itself, which would take long: every 4096th, and those whose ids an int does not hold. */
+/* Not each of them counts itself, which would take long: every 4096th, and those whose ids an int
+ * does not hold. */
 Test(kernels, E10_more_than_two_to_the_31st_items)
 {
-	static const char source[] = "SYCL_KERNEL void count(SYCL_GLOBAL(uint) n)\n"
-				     "{\n"
-				     "	ulong i = sycl_global_id(0);\n"
-				     "	if (i % 4096 == 0) sycl_atomic_add(n, 1u);\n"
-				     "	if (i >> 31) sycl_atomic_add(n + 1, 1u);\n"
-				     "	if (i >= sycl_global_range(0)) sycl_atomic_add(n + 2, 1u);\n"
-				     "}\n";
+	static const char source[] =
+		"SYCL_KERNEL void count(SYCL_GLOBAL(uint) n)\n"
+		"{\n"
+		"	ulong i = sycl_global_id(0);\n"
+		"	if (i % 4096 == 0) sycl_atomic_add(n, 1u);\n"
+		"	if (i >> 31) sycl_atomic_add(n + 1, 1u);\n"
+		"	if (i >= sycl_global_range(0)) sycl_atomic_add(n + 2, 1u);\n"
+		"}\n";
 	if (getenv("PORTABLE_DOUBLE"))
-		cr_skip_test("the double of the driver interprets each work-item, which would take an hour");
+		cr_skip_test(
+			"the double of the driver interprets each work-item, which would take an hour");
 	const uint64_t items = (1ull << 31) + 8192;
 	uint32_t counted[3] = {0};
 	sycl_kernel kernel = NULL;
@@ -174,9 +183,11 @@ Test(kernels, J19_options_specialise_a_source)
 		sycl_handler handler = NULL;
 		sycl_buffer buffer = NULL;
 		(void)snprintf(option, sizeof(option), "-DVALUE=%d", 5 + i);
-		MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, option, &bundle));
+		MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, option,
+						    &bundle));
 		MUST(sycl_kernel_create(bundle, "put", &kernel));
-		MUST(sycl_buffer_create(platform, &got[i], sizeof(got[i]), SYCL_HOST_BORROWED, &buffer));
+		MUST(sycl_buffer_create(platform, &got[i], sizeof(got[i]), SYCL_HOST_BORROWED,
+					&buffer));
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 		MUST(sycl_handler_single_task(handler, kernel));
@@ -197,8 +208,9 @@ static bool has_aspect(sycl_aspect aspect)
 /* What the device lacks is no mistake of the source. */
 Test(kernels, E19_a_source_that_needs_what_the_device_lacks)
 {
-	static const char half_source[] = "SYCL_REQUIRES_FP16;\n"
-					  "SYCL_KERNEL void k(SYCL_GLOBAL(float) o) { half h = 2; o[0] = h * h; }\n";
+	static const char half_source[] =
+		"SYCL_REQUIRES_FP16;\n"
+		"SYCL_KERNEL void k(SYCL_GLOBAL(float) o) { half h = 2; o[0] = h * h; }\n";
 	static const char group_source[] =
 		"SYCL_KERNEL void k(SYCL_GLOBAL(float) o) { o[0] = sycl_sub_group_reduce_add(1.0f); }\n";
 	bool groups = device_number(SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS) > 0;
@@ -209,15 +221,18 @@ Test(kernels, E19_a_source_that_needs_what_the_device_lacks)
 		MUST(sycl_kernel_release(kernel));
 		kernel = NULL;
 	} else {
-		REFUSED(sycl_kernel_from_source(queue, half_source, "k", &kernel), SYCL_ERROR_KERNEL_NOT_SUPPORTED);
-		cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "half precision"), NULL));
+		REFUSED(sycl_kernel_from_source(queue, half_source, "k", &kernel),
+			SYCL_ERROR_KERNEL_NOT_SUPPORTED);
+		cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "half precision"),
+			     NULL));
 	}
 	if (groups) {
 		MUST(sycl_kernel_from_source(queue, group_source, "k", &kernel));
 		MUST(sycl_kernel_release(kernel));
 		kernel = NULL;
 	} else {
-		REFUSED(sycl_kernel_from_source(queue, group_source, "k", &kernel), SYCL_ERROR_KERNEL_NOT_SUPPORTED);
+		REFUSED(sycl_kernel_from_source(queue, group_source, "k", &kernel),
+			SYCL_ERROR_KERNEL_NOT_SUPPORTED);
 		cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "sub-groups"), NULL));
 	}
 	/* A refusal leaves the output alone. */
@@ -227,10 +242,11 @@ Test(kernels, E19_a_source_that_needs_what_the_device_lacks)
 /* The query says what the kernel sees. */
 Test(kernels, E25_sub_groups_are_as_the_query_says)
 {
-	static const char source[] = "SYCL_KERNEL void look(SYCL_GLOBAL(uint) o) {\n"
-				     "  if (sycl_local_linear_id() == 0) { o[0] = sycl_sub_group_max_size(); o[1] = "
-				     "sycl_sub_group_count(); }\n"
-				     "}\n";
+	static const char source[] =
+		"SYCL_KERNEL void look(SYCL_GLOBAL(uint) o) {\n"
+		"  if (sycl_local_linear_id() == 0) { o[0] = sycl_sub_group_max_size(); o[1] = "
+		"sycl_sub_group_count(); }\n"
+		"}\n";
 	static const uint64_t sizes[] = {1, 7, 32, 40, 100};
 	sycl_kernel kernel = NULL;
 	uint32_t largest = 0;
@@ -244,7 +260,8 @@ Test(kernels, E25_sub_groups_are_as_the_query_says)
 		return;
 	}
 	MUST(sycl_kernel_from_source(queue, source, "look", &kernel));
-	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE, sizeof(largest), &largest, NULL));
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE, sizeof(largest),
+				  &largest, NULL));
 	for (size_t i = 0; largest > 0 && i < sizeof(sizes) / sizeof(*sizes); i++) {
 		uint32_t seen[2] = {0, 0}, size = 0, count = 0;
 		sycl_buffer buffer = NULL;
@@ -252,7 +269,8 @@ Test(kernels, E25_sub_groups_are_as_the_query_says)
 		MUST(sycl_buffer_create(platform, seen, sizeof(seen), SYCL_HOST_BORROWED, &buffer));
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
-		MUST(sycl_handler_parallel_for_nd(handler, kernel, sycl_range1(sizes[i]), sycl_range1(sizes[i])));
+		MUST(sycl_handler_parallel_for_nd(handler, kernel, sycl_range1(sizes[i]),
+						  sycl_range1(sizes[i])));
 		MUST(sycl_handler_submit(handler, NULL));
 		MUST(sycl_buffer_release(buffer));
 		MUST(sycl_kernel_get_sub_groups(kernel, sycl_range1(sizes[i]), &size, &count));
@@ -282,19 +300,27 @@ Test(kernels, A15_E16_G12_a_kernel_tells_of_its_arguments)
 	MUST(sycl_kernel_from_source(queue, source, "k", &kernel));
 	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(count), &count, NULL));
 	cr_assert(eq(u32, count, 5));
-	static const uint32_t kinds[] = {SYCL_ARGUMENT_GLOBAL, SYCL_ARGUMENT_GLOBAL, SYCL_ARGUMENT_LOCAL,
-					 SYCL_ARGUMENT_VALUE, SYCL_ARGUMENT_GLOBAL};
+	static const uint32_t kinds[] = {SYCL_ARGUMENT_GLOBAL, SYCL_ARGUMENT_GLOBAL,
+					 SYCL_ARGUMENT_LOCAL, SYCL_ARGUMENT_VALUE,
+					 SYCL_ARGUMENT_GLOBAL};
 	for (uint32_t i = 0; i < 5; i++)
-		cr_assert(eq(u32, argument_number(kernel, i, SYCL_ARGUMENT_INFO_KIND), kinds[i]), "argument %u", i);
-	cr_assert(eq(u32, argument_number(kernel, 0, SYCL_ARGUMENT_INFO_ADDRESS_SPACE), SYCL_ADDRESS_GLOBAL));
+		cr_assert(eq(u32, argument_number(kernel, i, SYCL_ARGUMENT_INFO_KIND), kinds[i]),
+			  "argument %u", i);
+	cr_assert(eq(u32, argument_number(kernel, 0, SYCL_ARGUMENT_INFO_ADDRESS_SPACE),
+		     SYCL_ADDRESS_GLOBAL));
 	cr_assert(eq(u32, argument_number(kernel, 0, SYCL_ARGUMENT_INFO_IS_CONST), 1));
 	cr_assert(eq(u32, argument_number(kernel, 1, SYCL_ARGUMENT_INFO_IS_CONST), 0));
-	cr_assert(eq(u32, argument_number(kernel, 2, SYCL_ARGUMENT_INFO_ADDRESS_SPACE), SYCL_ADDRESS_LOCAL));
-	cr_assert(eq(u32, argument_number(kernel, 3, SYCL_ARGUMENT_INFO_ADDRESS_SPACE), SYCL_ADDRESS_PRIVATE));
+	cr_assert(eq(u32, argument_number(kernel, 2, SYCL_ARGUMENT_INFO_ADDRESS_SPACE),
+		     SYCL_ADDRESS_LOCAL));
+	cr_assert(eq(u32, argument_number(kernel, 3, SYCL_ARGUMENT_INFO_ADDRESS_SPACE),
+		     SYCL_ADDRESS_PRIVATE));
 	cr_assert(eq(u32, argument_number(kernel, 3, SYCL_ARGUMENT_INFO_SIZE_BYTES), 2));
-	cr_assert(ge(u32, argument_number(kernel, 4, SYCL_ARGUMENT_INFO_ADDRESS_SPACE), SYCL_ADDRESS_GLOBAL));
-	cr_assert(le(u32, argument_number(kernel, 4, SYCL_ARGUMENT_INFO_ADDRESS_SPACE), SYCL_ADDRESS_CONSTANT));
-	REFUSED(sycl_kernel_get_argument_info(kernel, 5, SYCL_ARGUMENT_INFO_KIND, 0, NULL, NULL), SYCL_ERROR_INVALID);
+	cr_assert(ge(u32, argument_number(kernel, 4, SYCL_ARGUMENT_INFO_ADDRESS_SPACE),
+		     SYCL_ADDRESS_GLOBAL));
+	cr_assert(le(u32, argument_number(kernel, 4, SYCL_ARGUMENT_INFO_ADDRESS_SPACE),
+		     SYCL_ADDRESS_CONSTANT));
+	REFUSED(sycl_kernel_get_argument_info(kernel, 5, SYCL_ARGUMENT_INFO_KIND, 0, NULL, NULL),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_kernel_release(kernel));
 }
 
@@ -306,10 +332,11 @@ static sycl_result run_value(uint64_t bytes, uint32_t *sum_out)
 	sycl_handler handler = NULL;
 	sycl_buffer buffer = NULL;
 
-	(void)snprintf(source, sizeof(source),
-		       "struct big { uchar b[%llu]; };\n"
-		       "SYCL_KERNEL void k(SYCL_GLOBAL(uint) o, struct big v) { o[0] = v.b[0] + v.b[%llu] * 256u; }\n",
-		       (unsigned long long)bytes, (unsigned long long)bytes - 1);
+	(void)snprintf(
+		source, sizeof(source),
+		"struct big { uchar b[%llu]; };\n"
+		"SYCL_KERNEL void k(SYCL_GLOBAL(uint) o, struct big v) { o[0] = v.b[0] + v.b[%llu] * 256u; }\n",
+		(unsigned long long)bytes, (unsigned long long)bytes - 1);
 	value[0] = 3;
 	value[bytes - 1] = 5;
 	sycl_result result = sycl_kernel_from_source(queue, source, "k", &kernel);
@@ -333,7 +360,8 @@ static sycl_result run_value(uint64_t bytes, uint32_t *sum_out)
 	return result;
 }
 
-/* With the pointer before it; a portable kernel on CUDA has a little less than the device: its launch record, aligned. */
+/* With the pointer before it; a portable kernel on CUDA has a little less than the device: its
+ * launch record, aligned. */
 Test(kernels, E14_E21_values_of_all_sizes_up_to_the_limit)
 {
 	uint64_t limit = device_number(SYCL_DEVICE_INFO_MAX_PARAMETER_BYTES);
@@ -343,10 +371,12 @@ Test(kernels, E14_E21_values_of_all_sizes_up_to_the_limit)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		uint32_t sum = 0;
 		MUST(run_value(sizes[i], &sum));
-		cr_assert(eq(u32, sum, sizes[i] == 1 ? 5 + 5 * 256 : 3 + 5 * 256), "%d bytes", (int)sizes[i]);
+		cr_assert(eq(u32, sum, sizes[i] == 1 ? 5 + 5 * 256 : 3 + 5 * 256), "%d bytes",
+			  (int)sizes[i]);
 	}
 	uint32_t sum = 0;
 	sycl_result refused = run_value(limit + 1, &sum);
-	cr_assert(refused == SYCL_ERROR_KERNEL_ARGUMENT || refused == SYCL_ERROR_BUILD || refused == SYCL_ERROR_INVALID,
+	cr_assert(refused == SYCL_ERROR_KERNEL_ARGUMENT || refused == SYCL_ERROR_BUILD ||
+			  refused == SYCL_ERROR_INVALID,
 		  "%s", sycl_result_name(refused));
 }

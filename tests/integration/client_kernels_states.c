@@ -1,4 +1,5 @@
-/* Kernel bundles on every backend: input, object, executable; several devices; join and link; what they tell. */
+/* Kernel bundles on every backend: input, object, executable; several devices; join and link; what
+ * they tell. */
 #include "portable.h"
 
 #include <string.h>
@@ -39,7 +40,8 @@ static void pair_close(struct pair *pair)
 static sycl_kernel_bundle input_of(sycl_context context, const char *source)
 {
 	sycl_kernel_bundle bundle = NULL;
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, source, 0, &bundle));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, source, 0,
+					     &bundle));
 	return bundle;
 }
 
@@ -53,14 +55,16 @@ static sycl_bundle_state state_of(sycl_kernel_bundle bundle)
 static bool can_link(const struct pair *pair)
 {
 	uint64_t aspects = 0;
-	MUST(sycl_device_get_info(pair->devices[0], SYCL_DEVICE_INFO_ASPECTS, sizeof(aspects), &aspects, NULL));
+	MUST(sycl_device_get_info(pair->devices[0], SYCL_DEVICE_INFO_ASPECTS, sizeof(aspects),
+				  &aspects, NULL));
 	return aspects >> SYCL_ASPECT_ONLINE_LINKER & 1;
 }
 
 static uint64_t largest_group(sycl_kernel kernel, sycl_device device)
 {
 	uint64_t most = 0;
-	MUST(sycl_kernel_get_device_info(kernel, device, SYCL_KERNEL_INFO_WORK_GROUP_SIZE, sizeof(most), &most, NULL));
+	MUST(sycl_kernel_get_device_info(kernel, device, SYCL_KERNEL_INFO_WORK_GROUP_SIZE,
+					 sizeof(most), &most, NULL));
 	return most;
 }
 
@@ -100,7 +104,8 @@ Test(kernel_states, J19_one_bundle_runs_on_every_device_of_its_context)
 Test(kernel_states, J19_an_executable_tells_its_kernels)
 {
 	struct pair pair = pair_open();
-	sycl_kernel_bundle input = input_of(pair.context, portable_engine_source()), built = NULL, of_kernel = NULL;
+	sycl_kernel_bundle input = input_of(pair.context, portable_engine_source()), built = NULL,
+			   of_kernel = NULL;
 	const char *name = NULL;
 	uint32_t count = 0, seen = 0;
 	int has = 7;
@@ -140,7 +145,8 @@ Test(kernel_states, J19_an_executable_tells_its_kernels)
 Test(kernel_states, J19_a_state_refuses_what_is_another_ones)
 {
 	struct pair pair = pair_open();
-	sycl_kernel_bundle input = input_of(pair.context, portable_engine_source()), built = NULL, none = NULL;
+	sycl_kernel_bundle input = input_of(pair.context, portable_engine_source()), built = NULL,
+			   none = NULL;
 	sycl_kernel kernel = NULL;
 	uint32_t count = 0;
 	int has = 0;
@@ -156,18 +162,24 @@ Test(kernel_states, J19_a_state_refuses_what_is_another_ones)
 	REFUSED(sycl_kernel_bundle_has_kernel(input, "fill_u32", NULL, &has), SYCL_ERROR_INVALID);
 	const sycl_kernel_bundle mixed[] = {input, built};
 	REFUSED(sycl_kernel_bundle_join(2, mixed, &none), SYCL_ERROR_INVALID);
-	REFUSED(sycl_kernel_bundle_create_input(pair.context, 0, NULL, (sycl_source_language)99, "x", 0, &none),
+	REFUSED(sycl_kernel_bundle_create_input(pair.context, 0, NULL, (sycl_source_language)99,
+						"x", 0, &none),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_kernel_bundle_create_input(pair.context, 0, NULL, SYCL_SOURCE_PORTABLE, NULL, 0, &none),
+	REFUSED(sycl_kernel_bundle_create_input(pair.context, 0, NULL, SYCL_SOURCE_PORTABLE, NULL,
+						0, &none),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_kernel_bundle_create_input(pair.context, 0, NULL, SYCL_SOURCE_PORTABLE, "x", 1, &none),
+	REFUSED(sycl_kernel_bundle_create_input(pair.context, 0, NULL, SYCL_SOURCE_PORTABLE, "x", 1,
+						&none),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_kernel_bundle_create_input(pair.context, 0, NULL, SYCL_SOURCE_SPIRV, "x", 0, &none),
+	REFUSED(sycl_kernel_bundle_create_input(pair.context, 0, NULL, SYCL_SOURCE_SPIRV, "x", 0,
+						&none),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_kernel_bundle_create_input(pair.context, 1, NULL, SYCL_SOURCE_PORTABLE, "x", 0, &none),
+	REFUSED(sycl_kernel_bundle_create_input(pair.context, 1, NULL, SYCL_SOURCE_PORTABLE, "x", 0,
+						&none),
 		SYCL_ERROR_INVALID);
 	const sycl_device twice[] = {pair.devices[0], pair.devices[0]};
-	REFUSED(sycl_kernel_bundle_create_input(pair.context, 2, twice, SYCL_SOURCE_PORTABLE, "x", 0, &none),
+	REFUSED(sycl_kernel_bundle_create_input(pair.context, 2, twice, SYCL_SOURCE_PORTABLE, "x",
+						0, &none),
 		SYCL_ERROR_INVALID);
 	cr_assert(eq(ptr, none, NULL));
 	MUST(sycl_kernel_bundle_release(input));
@@ -175,7 +187,8 @@ Test(kernel_states, J19_a_state_refuses_what_is_another_ones)
 	pair_close(&pair);
 }
 
-/* Built for one of two devices, it does not run on the other; joined with one for the other, it does. */
+/* Built for one of two devices, it does not run on the other; joined with one for the other, it
+ * does. */
 Test(kernel_states, E19_J19_joined_bundles_have_all_images)
 {
 	struct pair pair = pair_open();
@@ -185,8 +198,9 @@ Test(kernel_states, E19_J19_joined_bundles_have_all_images)
 
 	for (uint32_t i = 0; i < pair.count; i++) {
 		sycl_kernel_bundle input = NULL;
-		MUST(sycl_kernel_bundle_create_input(pair.context, 1, &pair.devices[i], SYCL_SOURCE_PORTABLE,
-						     portable_engine_source(), 0, &input));
+		MUST(sycl_kernel_bundle_create_input(pair.context, 1, &pair.devices[i],
+						     SYCL_SOURCE_PORTABLE, portable_engine_source(),
+						     0, &input));
 		MUST(sycl_kernel_bundle_build(input, NULL, &halves[i]));
 		MUST(sycl_kernel_bundle_release(input));
 	}
@@ -197,13 +211,15 @@ Test(kernel_states, E19_J19_joined_bundles_have_all_images)
 		REFUSED(sycl_handler_parallel_for(handler, kernel, sycl_range1(WORDS)),
 			SYCL_ERROR_KERNEL_NOT_SUPPORTED);
 		MUST(sycl_handler_discard(handler));
-		REFUSED(sycl_kernel_get_device_info(kernel, pair.devices[1], SYCL_KERNEL_INFO_NUM_ARGS, 0, NULL, NULL),
+		REFUSED(sycl_kernel_get_device_info(kernel, pair.devices[1],
+						    SYCL_KERNEL_INFO_NUM_ARGS, 0, NULL, NULL),
 			SYCL_ERROR_INVALID);
 		MUST(sycl_kernel_release(kernel));
 	}
 	MUST(sycl_kernel_bundle_join(pair.count, halves, &both));
 	for (uint32_t i = 0; i < pair.count; i++)
-		MUST(sycl_kernel_bundle_release(halves[i])); /* what was joined keeps what it needs */
+		MUST(sycl_kernel_bundle_release(
+			halves[i])); /* what was joined keeps what it needs */
 	MUST(sycl_kernel_create(both, "fill_u32", &kernel));
 	for (uint32_t i = 0; i < pair.count; i++) {
 		run_fill(pair.queues[i], kernel, buffer, 70 + i, NULL);
@@ -219,8 +235,8 @@ Test(kernel_states, E19_J19_joined_bundles_have_all_images)
 Test(kernel_states, J19_two_kernels_of_one_name_are_told_apart_by_nobody)
 {
 	struct pair pair = pair_open();
-	sycl_kernel_bundle input = input_of(pair.context, portable_engine_source()), built[2] = {NULL, NULL},
-			   joined = NULL;
+	sycl_kernel_bundle input = input_of(pair.context, portable_engine_source()),
+			   built[2] = {NULL, NULL}, joined = NULL;
 	sycl_kernel kernel = NULL;
 	uint32_t count = 0;
 
@@ -270,11 +286,13 @@ Test(kernel_states, J19_contexts_are_not_mixed)
 Test(kernel_states, E19_J19_an_object_is_linked_or_the_device_says_that_it_cannot)
 {
 	struct pair pair = pair_open();
-	sycl_kernel_bundle input = input_of(pair.context, portable_engine_source()), object = NULL, linked = NULL;
+	sycl_kernel_bundle input = input_of(pair.context, portable_engine_source()), object = NULL,
+			   linked = NULL;
 	sycl_kernel kernel = NULL;
 
 	if (!can_link(&pair)) {
-		REFUSED(sycl_kernel_bundle_compile(input, NULL, &object), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+		REFUSED(sycl_kernel_bundle_compile(input, NULL, &object),
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 		MUST(sycl_kernel_bundle_release(input));
 		pair_close(&pair);
 		return;

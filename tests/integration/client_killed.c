@@ -1,6 +1,6 @@
 /*
- * Sessions that end with work to be sent (N4): an operator ends them, their process does, or they are closed. What had begun ends, the others
- * go on, and nothing stays.
+ * Sessions that end with work to be sent (N4): an operator ends them, their process does, or they
+ * are closed. What had begun ends, the others go on, and nothing stays.
  */
 #include "client_test.h"
 
@@ -34,7 +34,9 @@ static void start(void)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_GRAPH});
+		fake_device_options(i, (struct fake_device_options){
+					       .features = FAKE_FEATURES_ALL &
+							   ~(uint32_t)BACKEND_FEATURE_GRAPH});
 	with_service();
 	device = fake_device(platform, 0);
 }
@@ -52,7 +54,8 @@ static pid_t make_process(void)
 {
 	pid_t process = fork();
 	if (process == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
+		(void)prctl(PR_SET_PDEATHSIG,
+			    SIGKILL); /* a test that fails leaves nothing behind */
 		for (;;)
 			(void)pause();
 	}
@@ -65,7 +68,8 @@ static struct victim victim_open(uint32_t properties, bool has_process)
 {
 	struct victim victim = {.process = has_process ? make_process() : 0};
 	MUST(sycl_platform_open(service.endpoint, &victim.platform));
-	MUST(sycl_platform_get_info(victim.platform, SYCL_PLATFORM_INFO_SESSION, sizeof(victim.session), &victim.session, NULL));
+	MUST(sycl_platform_get_info(victim.platform, SYCL_PLATFORM_INFO_SESSION,
+				    sizeof(victim.session), &victim.session, NULL));
 	victim.queue = fake_queue(victim.platform, properties);
 	victim.device = fake_device(victim.platform, 0);
 	victim.hold = fake_kernel(victim.queue, "hold");
@@ -132,7 +136,9 @@ static void hold(const struct victim *victim, sycl_buffer buffer)
 		settle(victim);
 		fake_counters(0, &counters);
 	} while (counters.calls[FAKE_SUBMIT] == 0);
-	cr_assert(fake_wait_started(0, counters.launches + counters.writes + counters.reads + counters.fills + 1, LONG_NS));
+	cr_assert(fake_wait_started(
+		0, counters.launches + counters.writes + counters.reads + counters.fills + 1,
+		LONG_NS));
 }
 
 /* Whoever else is there works, at once. */
@@ -160,10 +166,11 @@ static uint64_t expect_gone(void)
 static void expect_killed(const struct victim *victim)
 {
 	cr_expect(eq(int, sycl_queue_wait_for(victim->queue, LONG_NS), SYCL_ERROR_CONNECTION_LOST));
-	cr_expect(strstr(sycl_get_last_error_text(), "ended by the operator: a test") != NULL, "%s", sycl_get_last_error_text());
+	cr_expect(strstr(sycl_get_last_error_text(), "ended by the operator: a test") != NULL, "%s",
+		  sycl_get_last_error_text());
 }
 
-/* --- an operator --------------------------------------------------------------------------------------------------- */
+/* ------------------------------------- an operator -------------------------------------- */
 
 static void kill_with_a_thousand(uint32_t properties)
 {
@@ -199,7 +206,8 @@ static sycl_buffer share(const struct victim *victim, sycl_buffer *theirs)
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
 	sycl_buffer mine = NULL;
 	memset(words, 0, sizeof(words));
-	MUST(sycl_buffer_create_exportable(victim->device, words, BYTES, SYCL_HOST_CONST, SYCL_SHARE_VMM, theirs));
+	MUST(sycl_buffer_create_exportable(victim->device, words, BYTES, SYCL_HOST_CONST,
+					   SYCL_SHARE_VMM, theirs));
 	MUST(sycl_buffer_export(*theirs, &shared));
 	MUST(sycl_buffer_import(device, &shared, &mine));
 	(void)close(shared.descriptor);
@@ -233,7 +241,8 @@ Test(client_killed, N4_M9_who_shares_a_buffer_with_it_is_told_until_it_is_writte
 	client_service_kill(&service, victim.session);
 	fake_gate_open(GATE);
 	cr_expect(eq(int, read_words(mine, &value), SYCL_ERROR_DEPENDENCY_FAILED));
-	cr_expect(strstr(sycl_get_last_error_text(), "ended by the operator: a test") != NULL, "%s", sycl_get_last_error_text());
+	cr_expect(strstr(sycl_get_last_error_text(), "ended by the operator: a test") != NULL, "%s",
+		  sycl_get_last_error_text());
 	sycl_handler handler = NULL;
 	const uint32_t nine = 9;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -259,8 +268,11 @@ static void *submit_until_killed(void *context)
 	struct submitter *submitter = context;
 	sycl_result r = 0;
 	while (r == 0) {
-		r = submitter->graph ? sycl_queue_graph(submitter->victim->queue, submitter->graph, 0, NULL, NULL)
-				     : increment(submitter->victim->queue, submitter->victim->increment, submitter->victim->own);
+		r = submitter->graph
+			    ? sycl_queue_graph(submitter->victim->queue, submitter->graph, 0, NULL,
+					       NULL)
+			    : increment(submitter->victim->queue, submitter->victim->increment,
+					submitter->victim->own);
 		uint32_t count = atomic_fetch_add(&submitter->submitted, 1);
 		if (r == 0 && (submitter->graph || count % 256 == 255))
 			r = sycl_queue_wait_for(submitter->victim->queue, LONG_NS);
@@ -320,9 +332,11 @@ static sycl_executable_graph graph_of(const struct victim *victim, _Atomic uint3
 		MUST(sycl_handler_begin(victim->queue, &handler));
 		if (i == 1) {
 			MUST(sycl_handler_require(handler, victim->own, SYCL_ACCESS_READ_WRITE));
-			MUST(sycl_handler_host_task(handler, count_calls, (void *)(uintptr_t)calls, NULL));
+			MUST(sycl_handler_host_task(handler, count_calls, (void *)(uintptr_t)calls,
+						    NULL));
 		} else {
-			MUST(sycl_handler_set_accessor(handler, 0, victim->own, SYCL_ACCESS_READ_WRITE));
+			MUST(sycl_handler_set_accessor(handler, 0, victim->own,
+						       SYCL_ACCESS_READ_WRITE));
 			MUST(sycl_handler_parallel_for(handler, victim->increment, sycl_range1(N)));
 		}
 		add(graph, handler);
@@ -338,7 +352,8 @@ Test(client_killed, N4_while_a_graph_with_a_host_task_is_replayed)
 	for (uint32_t round = 0; round < 12; round++) {
 		_Atomic uint32_t calls = 0;
 		struct victim victim = victim_open(round % 2 ? SYCL_QUEUE_IN_ORDER : 0, false);
-		struct submitter submitter = {.victim = &victim, .graph = graph_of(&victim, &calls)};
+		struct submitter submitter = {.victim = &victim,
+					      .graph = graph_of(&victim, &calls)};
 		kill_while(&submitter, 1 + round);
 		(void)sycl_executable_graph_release(submitter.graph);
 		victim_close(&victim);
@@ -366,9 +381,10 @@ Test(client_killed, N4_graphs_and_host_tasks_that_wait)
 	victim_close(&victim);
 }
 
-/* --- its process, and its own end ---------------------------------------------------------------------------------- */
+/* ----------------------------- its process, and its own end ----------------------------- */
 
-/* What it leaves to others it leaves whole, however it ends; what nobody sees stops with the process. */
+/* What it leaves to others it leaves whole, however it ends; what nobody sees stops with the
+ * process. */
 Test(client_killed, N4_F10_what_others_may_see_runs_though_its_process_has_ended)
 {
 	struct victim victim = victim_open(0, true);
@@ -405,7 +421,8 @@ Test(client_killed, N4_D16_all_that_was_submitted_runs_of_who_has_closed_and_liv
 	end_process(&victim);
 }
 
-/* First it closes, then its process ends: as it is with each that ends, whichever the engine hears of first. */
+/* First it closes, then its process ends: as it is with each that ends, whichever the engine hears
+ * of first. */
 Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_closed)
 {
 	struct victim victim = victim_open(0, true);
@@ -418,7 +435,8 @@ Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_clo
 	before = launches();
 	end_process(&victim);
 	expect_others_work();
-	/* The engine's loop looks at what is readable in each of its turns, of which this takes several. */
+	/* The engine's loop looks at what is readable in each of its turns, of which this takes
+	 * several. */
 	for (uint32_t i = 0; i < 10; i++)
 		expect_others_work();
 	fake_gate_open(GATE);

@@ -21,9 +21,11 @@ static void start(void)
 	cr_assert(eq(int, pipe(ends), 0));
 	child = fork();
 	if (child == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
+		(void)prctl(PR_SET_PDEATHSIG,
+			    SIGKILL); /* a test that fails leaves nothing behind */
 		client_service_start(&service, NULL);
-		if (write(ends[1], service.endpoint, sizeof(service.endpoint)) != sizeof(service.endpoint))
+		if (write(ends[1], service.endpoint, sizeof(service.endpoint)) !=
+		    sizeof(service.endpoint))
 			_exit(1);
 		/* Then one byte when a command has started. */
 		if (fake_wait_started(FAKE_ANY_DEVICE, 1, LONG_NS) && write(ends[1], "", 1) != 1)
@@ -79,25 +81,33 @@ Test(client_lost, N5_M10_death_wakes_every_wait_and_names_the_offender)
 	cr_assert(eq(int, (int)read(started, &byte, 1), 1));
 	for (int i = 0; i < THREADS; i++) {
 		waiters[i].event = event;
-		cr_assert(eq(int, pthread_create(&waiters[i].thread, NULL, wait_without_end, &waiters[i]), 0));
+		cr_assert(
+			eq(int,
+			   pthread_create(&waiters[i].thread, NULL, wait_without_end, &waiters[i]),
+			   0));
 	}
 	kill_service();
 	for (int i = 0; i < THREADS; i++) {
 		cr_assert(eq(int, pthread_join(waiters[i].thread, NULL), 0));
-		cr_assert(eq(int, waiters[i].result, SYCL_ERROR_DEVICE_LOST), "%s", waiters[i].text);
+		cr_assert(eq(int, waiters[i].result, SYCL_ERROR_DEVICE_LOST), "%s",
+			  waiters[i].text);
 	}
 	/* Every call says so from now on, and names the group. */
 	uint32_t count = 0;
 	sycl_host_accessor accessor = NULL;
 	sycl_kernel kernel = NULL;
 	cr_assert(eq(int, sycl_event_wait_for(event, 0), SYCL_ERROR_DEVICE_LOST));
-	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "hold"), NULL), "%s", sycl_get_last_error_text());
+	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "hold"), NULL), "%s",
+		  sycl_get_last_error_text());
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "this session"), NULL));
 	cr_assert(eq(int, sycl_queue_wait(queue), SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(int, sycl_queue_barrier(queue, NULL), SYCL_ERROR_DEVICE_LOST));
-	cr_assert(eq(int, sycl_buffer_create(platform, NULL, 64, SYCL_HOST_NONE, &more), SYCL_ERROR_DEVICE_LOST));
-	cr_assert(eq(int, sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), SYCL_ERROR_DEVICE_LOST));
-	cr_assert(eq(int, sycl_kernel_from_source(queue, "noop", "noop", &kernel), SYCL_ERROR_DEVICE_LOST));
+	cr_assert(eq(int, sycl_buffer_create(platform, NULL, 64, SYCL_HOST_NONE, &more),
+		     SYCL_ERROR_DEVICE_LOST));
+	cr_assert(eq(int, sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor),
+		     SYCL_ERROR_DEVICE_LOST));
+	cr_assert(eq(int, sycl_kernel_from_source(queue, "noop", "noop", &kernel),
+		     SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(int, sycl_event_get_status(event, &status), SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(int, sycl_platform_dispatch(platform), SYCL_ERROR_DEVICE_LOST));
 	/* What was known already is known still; releases work. */
@@ -126,7 +136,8 @@ Test(client_lost, N5_submitting_into_the_void_ends_as_well)
 		result = sycl_handler_submit(handler, NULL);
 		submitted++;
 	}
-	cr_assert(eq(int, result, SYCL_ERROR_CONNECTION_LOST), "no group was in flight, so no device was lost");
+	cr_assert(eq(int, result, SYCL_ERROR_CONNECTION_LOST),
+		  "no group was in flight, so no device was lost");
 	cr_assert(lt(int, submitted, 1000));
 	MUST(sycl_kernel_release(noop));
 	MUST(sycl_queue_release(queue));
@@ -148,7 +159,8 @@ Test(client_lost, N5_borrowed_memory_is_left_alone_when_its_contents_are_lost)
 	cr_assert(eq(int, sycl_buffer_release(buffer), SYCL_ERROR_DEVICE_LOST));
 	cr_assert(all_are(host, 0));
 	uint64_t size = 0;
-	cr_assert(eq(int, sycl_buffer_get_size(buffer, &size), SYCL_ERROR_INVALID_HANDLE), "released all the same");
+	cr_assert(eq(int, sycl_buffer_get_size(buffer, &size), SYCL_ERROR_INVALID_HANDLE),
+		  "released all the same");
 	MUST(sycl_kernel_release(hold));
 	MUST(sycl_kernel_release(fill));
 	MUST(sycl_queue_release(queue));
@@ -178,7 +190,8 @@ Test(client_lost, N5_a_group_of_a_known_shape_is_refused_like_any_other_after_th
 		MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(N)));
 		result = sycl_handler_submit(handler, NULL);
 	}
-	cr_assert(result == SYCL_ERROR_CONNECTION_LOST || result == SYCL_ERROR_DEVICE_LOST, "%s", sycl_result_name(result));
+	cr_assert(result == SYCL_ERROR_CONNECTION_LOST || result == SYCL_ERROR_DEVICE_LOST, "%s",
+		  sycl_result_name(result));
 	cr_assert(eq(int, sycl_queue_wait_for(queue, LONG_NS), result));
 	MUST(sycl_kernel_release(fill));
 	(void)sycl_buffer_release(buffer);

@@ -1,6 +1,7 @@
 /*
- * What moves between host and devices, by the session's own counters, on whatever device there is: fake devices count more of it
- * (client_residency.c), real ones have memories of their own (B24, C5, C6, C7).
+ * What moves between host and devices, by the session's own counters, on whatever device there is:
+ * fake devices count more of it (client_residency.c), real ones have memories of their own (B24,
+ * C5, C6, C7).
  */
 #include "portable.h"
 
@@ -18,23 +19,27 @@ static struct moved moved(void)
 	static struct moved before;
 	struct sycl_usage usage = SYCL_USAGE_INIT;
 	MUST(sycl_platform_get_usage(platform, &usage));
-	const struct moved since = {usage.bytes_to_device - before.to_device, usage.bytes_to_host - before.to_host};
+	const struct moved since = {usage.bytes_to_device - before.to_device,
+				    usage.bytes_to_host - before.to_host};
 	before = (struct moved){usage.bytes_to_device, usage.bytes_to_host};
 	return since;
 }
 
-/* What a move of the bytes counts for; where the device's memory is the host's, nothing ever moves. */
+/* What a move of the bytes counts for; where the device's memory is the host's, nothing ever moves.
+ */
 static uint64_t unit(uint64_t bytes)
 {
 	sycl_device device = NULL;
 	uint32_t unified = 0;
 	MUST(sycl_queue_get_device(queue, &device));
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_HOST_UNIFIED_MEMORY, sizeof(unified), &unified, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_HOST_UNIFIED_MEMORY, sizeof(unified),
+				  &unified, NULL));
 	MUST(sycl_device_release(device));
 	return unified ? 0 : bytes;
 }
 
-/* A queue on each of two devices; where there is one alone, both are on that. How many devices that are. */
+/* A queue on each of two devices; where there is one alone, both are on that. How many devices that
+ * are. */
 static uint64_t open_queues(sycl_queue on[DEVICES])
 {
 	sycl_device devices[DEVICES];
@@ -99,18 +104,21 @@ Test(moves, B24_each_reading_device_gets_one_copy_and_nothing_comes_back)
 		MUST(sycl_buffer_release(copies[i]));
 	}
 	since = moved();
-	cr_assert(eq(u64, since.to_host, unit(DEVICES * WORDS_BYTES)), "these the devices alone have had");
+	cr_assert(eq(u64, since.to_host, unit(DEVICES * WORDS_BYTES)),
+		  "these the devices alone have had");
 	MUST(sycl_kernel_release(copy));
 	MUST(sycl_buffer_release(buffer));
 	close_queues(on);
 }
 
-static void fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t first, uint32_t count, uint32_t value)
+static void fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t first,
+		       uint32_t count, uint32_t value)
 {
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
 	MUST(sycl_handler_begin(on, &handler));
-	MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT, first * 4ull, count * 4ull));
+	MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT,
+					      first * 4ull, count * 4ull));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(count)));
 	MUST(sycl_handler_submit(handler, &event));
@@ -125,11 +133,13 @@ static void must_have(sycl_buffer buffer, uint32_t low, uint32_t high)
 	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 	for (uint32_t i = 0; i < WORDS; i++)
-		cr_assert(eq(u32, ((const uint32_t *)pointer)[i], i < HALF ? low : high), "word %u", i);
+		cr_assert(eq(u32, ((const uint32_t *)pointer)[i], i < HALF ? low : high), "word %u",
+			  i);
 	MUST(sycl_host_accessor_release(accessor));
 }
 
-/* Whole, then half of it, on a device that never had it: nothing goes there; back comes what was written. */
+/* Whole, then half of it, on a device that never had it: nothing goes there; back comes what was
+ * written. */
 Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 {
 	sycl_queue on[DEVICES];
@@ -146,14 +156,16 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	must_have(buffer, 7, 7);
 	since = moved();
 	cr_assert(eq(u64, since.to_host, unit(WORDS_BYTES)));
-	/* The other device, and its half alone; the first half is still good on the first one and on the host. */
+	/* The other device, and its half alone; the first half is still good on the first one and
+	 * on the host. */
 	fill_words(on[1], fill[1], buffer, HALF, HALF, 8);
 	since = moved();
 	cr_assert(eq(u64, since.to_device, 0));
 	cr_assert(eq(u64, since.to_host, 0));
 	must_have(buffer, 7, 8);
 	since = moved();
-	cr_assert(eq(u64, since.to_host, unit(WORDS_BYTES / 2)), "what it has written, and no more");
+	cr_assert(eq(u64, since.to_host, unit(WORDS_BYTES / 2)),
+		  "what it has written, and no more");
 	/* The first device lacks that half now, and gets that alone. */
 	sycl_kernel copy = portable_kernel(on[0], "copy_u32");
 	sycl_buffer result = words_buffer(platform, 0);
@@ -169,7 +181,8 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	close_queues(on);
 }
 
-/* The device writes, the host is only read: its bytes stay what they were until somebody asks for them. */
+/* The device writes, the host is only read: its bytes stay what they were until somebody asks for
+ * them. */
 Test(moves, C5_only_what_was_written_is_updated)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");

@@ -1,4 +1,5 @@
-/* Native commands without an engine in this program, with the fake devices: told at the call (I18, S8). CUDA's bridge: tests/gpu/bridge.c. */
+/* Native commands without an engine in this program, with the fake devices: told at the call (I18,
+ * S8). CUDA's bridge: tests/gpu/bridge.c. */
 #include "client_test.h"
 
 TestSuite(client_native_commands, .timeout = 60, .init = with_service, .fini = without_service);
@@ -25,5 +26,6 @@ Test(client_native_commands, I18_K6_a_service_takes_no_function_of_this_program)
 	/* The handler is as it was, and takes another action. */
 	cr_assert(eq(int, sycl_handler_submit(handler, NULL), 0));
 	cr_assert(eq(int, sycl_queue_wait(queue), 0));
-	cr_assert(eq(int, calls, 0), "called, or its user data was ended, which stayed the caller's");
+	cr_assert(eq(int, calls, 0),
+		  "called, or its user data was ended, which stayed the caller's");
 }

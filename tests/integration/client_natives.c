@@ -1,10 +1,12 @@
-/* Native handles over a connection to another process's engine, with the fake devices: none, and said at once (I18, S8). CUDA's bridge: tests/gpu/bridge.c. */
+/* Native handles over a connection to another process's engine, with the fake devices: none, and
+ * said at once (I18, S8). CUDA's bridge: tests/gpu/bridge.c. */
 #include "client_test.h"
 
 #define REFUSED(call) cr_assert(eq(int, (call), SYCL_ERROR_FEATURE_NOT_SUPPORTED), "%s", #call)
-#define NOT_HERE ((uint64_t)0xdead0000beef0000u)
+#define NOT_HERE      ((uint64_t)0xdead0000beef0000u)
 
-Test(client_basic, I18_another_process_gives_and_takes_no_native_handles, .init = with_service, .fini = without_service)
+Test(client_basic, I18_another_process_gives_and_takes_no_native_handles, .init = with_service,
+     .fini = without_service)
 {
 	uint64_t number = 7;
 	uint32_t count = 7;
@@ -39,9 +41,12 @@ Test(client_basic, I18_another_process_gives_and_takes_no_native_handles, .init 
 	REFUSED(sycl_image_make_native(context, is, NOT_HERE, NULL, &image_out));
 	REFUSED(sycl_event_make_native(context, is, 1, natives, &event_out));
 	REFUSED(sycl_kernel_make_native(context, is, NOT_HERE, &kernel_out));
-	REFUSED(sycl_kernel_bundle_make_native(context, is, SYCL_BUNDLE_EXECUTABLE, NOT_HERE, &bundle_out));
-	REFUSED(sycl_kernel_bundle_make_natives(context, 0, NULL, is, SYCL_BUNDLE_EXECUTABLE, 1, natives, &bundle_out));
-	REFUSED(sycl_kernel_bundle_from_native_kernels(context, 0, NULL, is, 1, natives, &bundle_out));
+	REFUSED(sycl_kernel_bundle_make_native(context, is, SYCL_BUNDLE_EXECUTABLE, NOT_HERE,
+					       &bundle_out));
+	REFUSED(sycl_kernel_bundle_make_natives(context, 0, NULL, is, SYCL_BUNDLE_EXECUTABLE, 1,
+						natives, &bundle_out));
+	REFUSED(sycl_kernel_bundle_from_native_kernels(context, 0, NULL, is, 1, natives,
+						       &bundle_out));
 	cr_assert(eq(u64, number, 7));
 	cr_assert(eq(u32, count, 7));
 	MUST(sycl_event_release(event));
@@ -59,7 +64,8 @@ static sycl_result nothing(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-Test(client_basic, I18_no_host_task_with_native_handles, .init = with_service, .fini = without_service)
+Test(client_basic, I18_no_host_task_with_native_handles, .init = with_service,
+     .fini = without_service)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -67,20 +73,25 @@ Test(client_basic, I18_no_host_task_with_native_handles, .init = with_service, .
 	MUST(sycl_handler_discard(handler));
 }
 
-Test(client_basic, J14_another_backends_extensions_are_a_mismatch, .init = with_service, .fini = without_service)
+Test(client_basic, J14_another_backends_extensions_are_a_mismatch, .init = with_service,
+     .fini = without_service)
 {
 	uint32_t has = 7;
 	sycl_device device = fake_device(platform, 0);
-	cr_assert(eq(int, sycl_device_has_extension(device, SYCL_BACKEND_KIND_OPENCL, "cl_khr_fp16", &has),
-		     SYCL_ERROR_BACKEND_MISMATCH));
-	cr_assert(eq(int, sycl_device_has_extension(device, SYCL_BACKEND_KIND_FAKE, NULL, &has), SYCL_ERROR_INVALID));
+	cr_assert(
+		eq(int,
+		   sycl_device_has_extension(device, SYCL_BACKEND_KIND_OPENCL, "cl_khr_fp16", &has),
+		   SYCL_ERROR_BACKEND_MISMATCH));
+	cr_assert(eq(int, sycl_device_has_extension(device, SYCL_BACKEND_KIND_FAKE, NULL, &has),
+		     SYCL_ERROR_INVALID));
 	cr_assert(eq(u32, has, 7));
 	MUST(sycl_device_release(device));
 }
 
-/* A queue keeps the times of its latest groups; who asks later is told that they are gone, not that he did wrong. */
-Test(client_basic, H6_M11_times_that_are_not_kept_any_more_are_an_error_of_profiling, .init = with_service,
-     .fini = without_service)
+/* A queue keeps the times of its latest groups; who asks later is told that they are gone, not that
+ * he did wrong. */
+Test(client_basic, H6_M11_times_that_are_not_kept_any_more_are_an_error_of_profiling,
+     .init = with_service, .fini = without_service)
 {
 	enum { KEPT = 65536 };
 	sycl_event first = NULL, last = NULL;
@@ -91,7 +102,8 @@ Test(client_basic, H6_M11_times_that_are_not_kept_any_more_are_an_error_of_profi
 	MUST(sycl_queue_barrier(queue, &last));
 	MUST(sycl_event_wait(last));
 	MUST(sycl_event_get_profiling(last, SYCL_PROFILING_END, &ns));
-	cr_assert(eq(int, sycl_event_get_profiling(first, SYCL_PROFILING_END, &ns), SYCL_ERROR_PROFILING));
+	cr_assert(eq(int, sycl_event_get_profiling(first, SYCL_PROFILING_END, &ns),
+		     SYCL_ERROR_PROFILING));
 	MUST(sycl_event_release(first));
 	MUST(sycl_event_release(last));
 }

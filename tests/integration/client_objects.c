@@ -1,23 +1,34 @@
-/* Objects: their references, what they tell of themselves, and those of another connection (N1, N3, A15, M12). */
+/* Objects: their references, what they tell of themselves, and those of another connection (N1, N3,
+ * A15, M12). */
 #include "client_graph.h"
 
 TestSuite(objects, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-/* One of each kind that is counted. The functions take handles of different types, so they have wrappers of one type. */
+/* One of each kind that is counted. The functions take handles of different types, so they have
+ * wrappers of one type. */
 struct kind {
 	const char *name;
 	sycl_result (*retain)(void *handle);
 	sycl_result (*release)(void *handle);
 	sycl_result (*count)(void *handle, uint32_t *count_out);
 };
-#define KIND(type)                                                                                                     \
-	static sycl_result type##_retain_any(void *handle) { return sycl_##type##_retain(handle); }                   \
-	static sycl_result type##_release_any(void *handle) { return sycl_##type##_release(handle); }                 \
-	static sycl_result type##_count_any(void *handle, uint32_t *count_out)                                        \
-	{                                                                                                              \
-		return sycl_##type##_get_reference_count(handle, count_out);                                           \
+#define KIND(type)                                                                                 \
+	static sycl_result type##_retain_any(void *handle)                                         \
+	{                                                                                          \
+		return sycl_##type##_retain(handle);                                               \
+	}                                                                                          \
+	static sycl_result type##_release_any(void *handle)                                        \
+	{                                                                                          \
+		return sycl_##type##_release(handle);                                              \
+	}                                                                                          \
+	static sycl_result type##_count_any(void *handle, uint32_t *count_out)                     \
+	{                                                                                          \
+		return sycl_##type##_get_reference_count(handle, count_out);                       \
 	}
-#define THE(type) { #type, type##_retain_any, type##_release_any, type##_count_any }
+#define THE(type)                                                                                  \
+	{                                                                                          \
+#type, type##_retain_any, type##_release_any, type##_count_any                     \
+	}
 KIND(platform)
 KIND(device)
 KIND(context)
@@ -54,8 +65,10 @@ static void count_up_and_down(const struct kind *kind, void *handle)
 		cr_assert(eq(int, kind->release(handle), 0), "%s", kind->name);
 		cr_assert(eq(u32, references(kind, handle), 1 + i), "%s", kind->name);
 	}
-	cr_assert(eq(int, kind->release(handle), 0), "%s: %s", kind->name, sycl_get_last_error_text());
-	cr_assert(eq(int, kind->count(handle, &count), SYCL_ERROR_INVALID_HANDLE), "%s", kind->name);
+	cr_assert(eq(int, kind->release(handle), 0), "%s: %s", kind->name,
+		  sycl_get_last_error_text());
+	cr_assert(eq(int, kind->count(handle, &count), SYCL_ERROR_INVALID_HANDLE), "%s",
+		  kind->name);
 	cr_assert(eq(int, kind->retain(handle), SYCL_ERROR_INVALID_HANDLE), "%s", kind->name);
 	cr_assert(eq(int, kind->release(handle), SYCL_ERROR_INVALID_HANDLE), "%s", kind->name);
 	cr_assert(eq(u32, count, 7), "untouched");
@@ -97,8 +110,8 @@ static void make_objects(struct objects *made)
 	MUST(sycl_host_accessor_create(made->buffer, SYCL_ACCESS_READ, &made->accessor));
 	MUST(sycl_host_block_create(words, sizeof(words), free_nothing, NULL, &made->block));
 	MUST(sycl_queue_barrier(made->queue, &made->event));
-	MUST(sycl_kernel_bundle_from_source(made->queue, SYCL_SOURCE_PORTABLE, portable_engine_source(), NULL,
-					    &made->bundle));
+	MUST(sycl_kernel_bundle_from_source(made->queue, SYCL_SOURCE_PORTABLE,
+					    portable_engine_source(), NULL, &made->bundle));
 	MUST(sycl_kernel_create(made->bundle, "increment_u32", &made->kernel));
 	MUST(sycl_handler_begin(made->queue, &handler));
 	MUST(sycl_handler_freeze(handler, &made->group));
@@ -169,16 +182,18 @@ Test(objects, N1_N3_A18_what_a_getter_gives_is_one_more_reference)
 }
 
 /* Its answer has a size, fits into exactly that, and not into less. */
-#define ANSWERS(call, object, info)                                                                                    \
-	do {                                                                                                           \
-		static char answer_[65536];                                                                            \
-		size_t bytes_ = 0;                                                                                     \
-		sycl_result asked_ = call(object, info, 0, NULL, &bytes_);                                             \
-		cr_assert(eq(int, asked_, 0), "%s %d: %s", #call, (int)(info), sycl_get_last_error_text());            \
-		cr_assert(le(sz, bytes_, sizeof(answer_)));                                                            \
-		MUST(call(object, info, bytes_, answer_, NULL));                                                       \
-		if (bytes_ > 0)                                                                                        \
-			REFUSED(call(object, info, bytes_ - 1, answer_, NULL), SYCL_ERROR_INVALID);                    \
+#define ANSWERS(call, object, info)                                                                \
+	do {                                                                                       \
+		static char answer_[65536];                                                        \
+		size_t bytes_ = 0;                                                                 \
+		sycl_result asked_ = call(object, info, 0, NULL, &bytes_);                         \
+		cr_assert(eq(int, asked_, 0), "%s %d: %s", #call, (int)(info),                     \
+			  sycl_get_last_error_text());                                             \
+		cr_assert(le(sz, bytes_, sizeof(answer_)));                                        \
+		MUST(call(object, info, bytes_, answer_, NULL));                                   \
+		if (bytes_ > 0)                                                                    \
+			REFUSED(call(object, info, bytes_ - 1, answer_, NULL),                     \
+				SYCL_ERROR_INVALID);                                               \
 	} while (0)
 
 Test(objects, A15_every_query_of_every_object_is_answered_and_no_other)
@@ -195,21 +210,30 @@ Test(objects, A15_every_query_of_every_object_is_answered_and_no_other)
 		ANSWERS(sycl_platform_get_info, platform, (sycl_platform_info)info);
 	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_USM_SHARED_MIGRATES; info++)
 		ANSWERS(sycl_device_get_info, device, (sycl_device_info)info);
-	for (int info = SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS; info <= SYCL_CONTEXT_INFO_DEVICE_COUNT; info++)
+	for (int info = SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS;
+	     info <= SYCL_CONTEXT_INFO_DEVICE_COUNT; info++)
 		ANSWERS(sycl_context_get_info, context, (sycl_context_info)info);
 	for (int info = SYCL_KERNEL_INFO_NAME; info < SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE; info++)
 		ANSWERS(sycl_kernel_get_info, kernel, (sycl_kernel_info)info);
-	REFUSED(sycl_platform_get_info(platform, (sycl_platform_info)(SYCL_PLATFORM_INFO_WEIGHT + 1), 0, NULL, NULL),
+	REFUSED(sycl_platform_get_info(platform,
+				       (sycl_platform_info)(SYCL_PLATFORM_INFO_WEIGHT + 1), 0, NULL,
+				       NULL),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_context_get_info(context, (sycl_context_info)(SYCL_CONTEXT_INFO_DEVICE_COUNT + 1), 0, NULL, NULL),
+	REFUSED(sycl_context_get_info(context,
+				      (sycl_context_info)(SYCL_CONTEXT_INFO_DEVICE_COUNT + 1), 0,
+				      NULL, NULL),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_kernel_get_info(kernel, (sycl_kernel_info)(SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE + 1), 0, NULL, NULL),
+	REFUSED(sycl_kernel_get_info(kernel,
+				     (sycl_kernel_info)(SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE + 1), 0,
+				     NULL, NULL),
 		SYCL_ERROR_INVALID);
-	REFUSED(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(sizes), sizes, NULL),
+	REFUSED(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(sizes),
+				     sizes, NULL),
 		SYCL_ERROR_INVALID); /* of built-in kernels and custom devices only */
 	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NAME, sizeof(name), name, NULL));
 	cr_assert(eq(str, name, (char[]){"fill_u32"}));
-	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments, NULL));
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments,
+				  NULL));
 	cr_assert(eq(u32, arguments, 2));
 	MUST(sycl_context_release(context));
 	MUST(sycl_device_release(device));
@@ -236,11 +260,15 @@ Test(objects, M12_objects_of_another_connection_are_refused)
 	REFUSED(sycl_queue_create(context, other.device, NULL, &made), SYCL_ERROR_INVALID);
 	REFUSED(sycl_queue_submit_group(queue, other.group, NULL), SYCL_ERROR_INVALID);
 	MUST(sycl_handler_begin(queue, &handler));
-	REFUSED(sycl_handler_set_accessor(handler, 0, other.buffer, SYCL_ACCESS_READ_WRITE), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_set_host_accessor(handler, 0, other.buffer, SYCL_ACCESS_READ_WRITE), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_set_accessor(handler, 0, other.buffer, SYCL_ACCESS_READ_WRITE),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_set_host_accessor(handler, 0, other.buffer, SYCL_ACCESS_READ_WRITE),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_depends_on(handler, other.event), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_parallel_for(handler, other.kernel, sycl_range1(WORDS)), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_parallel_for_nd(handler, other.kernel, sycl_range1(WORDS), sycl_range1(1)),
+	REFUSED(sycl_handler_parallel_for(handler, other.kernel, sycl_range1(WORDS)),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_parallel_for_nd(handler, other.kernel, sycl_range1(WORDS),
+					     sycl_range1(1)),
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_graph(handler, other.executable), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_update_host(handler, other.buffer), SYCL_ERROR_INVALID);

@@ -1,4 +1,5 @@
-/* OpenCL's objects behind the library's, and the other way round: platforms, devices, contexts, queues, who owns what (J1 - J5). */
+/* OpenCL's objects behind the library's, and the other way round: platforms, devices, contexts,
+ * queues, who owns what (J1 - J5). */
 #include "client_opencl.h"
 #include "opencl_counter.h"
 
@@ -17,7 +18,8 @@ cl_device_id cl_device_of_test;
 cl_context cl_context_of_test;
 cl_command_queue cl_queue_of_test;
 
-/* Where one driver is asked for by name, its device; else the processor's, which every machine has. */
+/* Where one driver is asked for by name, its device; else the processor's, which every machine has.
+ */
 static sycl_device_selector *selector(void)
 {
 	const char *name = getenv("SYCLD_TEST_OPENCL_PLATFORM");
@@ -31,10 +33,12 @@ void with_opencl(void)
 	MUST(sycl_platform_open("embedded:", &platform));
 	MUST(sycl_device_select(platform, selector(), NULL, &device));
 	MUST(sycl_opencl_get_native_device(device, &cl_device_of_test));
-	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &cl_platform_of_test, NULL));
+	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_PLATFORM, sizeof(cl_platform_id),
+			   &cl_platform_of_test, NULL));
 	cl_context_of_test = clCreateContext(NULL, 1, &cl_device_of_test, NULL, NULL, &code);
 	CL(code);
-	cl_queue_of_test = clCreateCommandQueue(cl_context_of_test, cl_device_of_test, CL_QUEUE_PROFILING_ENABLE, &code);
+	cl_queue_of_test = clCreateCommandQueue(cl_context_of_test, cl_device_of_test,
+						CL_QUEUE_PROFILING_ENABLE, &code);
 	CL(code);
 }
 
@@ -78,15 +82,16 @@ sycl_queue queue_in(sycl_context context)
 cl_mem memory_of(const uint32_t *words, uint32_t count)
 {
 	cl_int code = CL_SUCCESS;
-	cl_mem memory = clCreateBuffer(cl_context_of_test, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, count * sizeof(*words),
-				       (void *)(uintptr_t)words, &code);
+	cl_mem memory = clCreateBuffer(cl_context_of_test, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+				       count * sizeof(*words), (void *)(uintptr_t)words, &code);
 	CL(code);
 	return memory;
 }
 
 void read_memory(cl_mem memory, uint32_t *words, uint32_t count)
 {
-	CL(clEnqueueReadBuffer(cl_queue_of_test, memory, CL_TRUE, 0, count * sizeof(*words), words, 0, NULL, NULL));
+	CL(clEnqueueReadBuffer(cl_queue_of_test, memory, CL_TRUE, 0, count * sizeof(*words), words,
+			       0, NULL, NULL));
 }
 
 cl_program program_of(const char *source, const char *options)
@@ -134,7 +139,8 @@ Test(opencl_interop, J1_J2_J4_a_context_retains_its_native_one_until_it_is_gone)
 	/* The test's, and with some drivers its queue's. */
 	const uint32_t before = sycl_opencl_get_reference_count_context(cl_context_of_test);
 	sycl_context context = native_context();
-	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, before + 1); /* a queue that asked for the time is gone */
+	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test,
+	       before + 1); /* a queue that asked for the time is gone */
 	MUST(sycl_context_get_devices(context, 1, &listed, &count));
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, device));
@@ -167,7 +173,8 @@ Test(opencl_interop, J1_J2_J3_J4_J5_a_queue_is_over_one_native_queue)
 	MUST(sycl_context_release(context));
 }
 
-static const char twice_source[] = "__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
+static const char twice_source[] =
+	"__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
 
 static void launch(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, sycl_event *event_out)
 {
@@ -182,13 +189,15 @@ static sycl_kernel twice_for(sycl_queue queue)
 {
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
-	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, twice_source, NULL, &bundle));
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, twice_source, NULL,
+					    &bundle));
 	MUST(sycl_kernel_create(bundle, "twice", &kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
 	return kernel;
 }
 
-/* The native queue's own order: what the application enqueues there before holds up what the library sends. */
+/* The native queue's own order: what the application enqueues there before holds up what the
+ * library sends. */
 Test(opencl_interop, J3_J5_work_goes_to_the_native_queue_though_the_application_has_let_it_go)
 {
 	uint32_t words[N];
@@ -199,7 +208,8 @@ Test(opencl_interop, J3_J5_work_goes_to_the_native_queue_though_the_application_
 	sycl_command_status status = SYCL_COMMAND_COMPLETE;
 	for (uint32_t i = 0; i < N; i++)
 		words[i] = i;
-	cl_command_queue native = clCreateCommandQueue(cl_context_of_test, cl_device_of_test, 0, &code);
+	cl_command_queue native =
+		clCreateCommandQueue(cl_context_of_test, cl_device_of_test, 0, &code);
 	CL(code);
 	cl_event gate = user_event();
 	CL(clEnqueueMarkerWithWaitList(native, 1, &gate, NULL));
@@ -224,7 +234,8 @@ Test(opencl_interop, J3_J5_work_goes_to_the_native_queue_though_the_application_
 		cr_assert(eq(u32, words[i], 2 * i));
 }
 
-/* An out-of-order one is that to the library too, but a command group is one command after the other. */
+/* An out-of-order one is that to the library too, but a command group is one command after the
+ * other. */
 Test(opencl_interop, J5_an_out_of_order_native_queue)
 {
 	uint32_t words[N], in_order = 1;
@@ -233,8 +244,9 @@ Test(opencl_interop, J5_an_out_of_order_native_queue)
 	sycl_buffer buffer = NULL;
 	for (uint32_t i = 0; i < N; i++)
 		words[i] = 1;
-	cl_command_queue native = clCreateCommandQueue(cl_context_of_test, cl_device_of_test,
-						       CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+	cl_command_queue native =
+		clCreateCommandQueue(cl_context_of_test, cl_device_of_test,
+				     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
 	CL(code);
 	sycl_context context = native_context();
 	MUST(sycl_opencl_make_queue(context, native, NULL, &queue));
@@ -274,7 +286,8 @@ Test(opencl_interop, J2_a_queue_of_another_context_is_refused)
 	CL(clReleaseContext(other));
 }
 
-/* A context of the library's own hands its cl_context out, and takes a queue that was made in it. */
+/* A context of the library's own hands its cl_context out, and takes a queue that was made in it.
+ */
 Test(opencl_interop, J1_J4_a_context_of_the_librarys_takes_queues_of_its_native_one)
 {
 	cl_int code = CL_SUCCESS;
@@ -300,7 +313,8 @@ Test(opencl_interop, J14_extensions_are_compared_as_a_whole)
 	uint32_t has = 7;
 	sycl_platform given = NULL;
 	MUST(sycl_device_get_platform(device, &given));
-	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions, NULL));
+	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions,
+			   NULL));
 	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(extensions, " "), extensions);
 	cr_assert(gt(sz, strlen(first), 3), "the device tells no extension");
 	MUST(sycl_opencl_device_has_extension(device, first, &has));
@@ -314,8 +328,10 @@ Test(opencl_interop, J14_extensions_are_compared_as_a_whole)
 	cr_assert(eq(u32, has, 1));
 	MUST(sycl_opencl_platform_has_extension(given, "cl_khr_ic", &has));
 	cr_assert(eq(u32, has, 0));
-	FAILS(sycl_device_has_extension(device, SYCL_BACKEND_KIND_CUDA, "x", &has), SYCL_ERROR_BACKEND_MISMATCH);
-	FAILS(sycl_platform_has_extension(given, SYCL_BACKEND_KIND_CUDA, "x", &has), SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_device_has_extension(device, SYCL_BACKEND_KIND_CUDA, "x", &has),
+	      SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_platform_has_extension(given, SYCL_BACKEND_KIND_CUDA, "x", &has),
+	      SYCL_ERROR_BACKEND_MISMATCH);
 	MUST(sycl_platform_release(given));
 }
 
@@ -331,7 +347,9 @@ static cl_uint parts_of_device(cl_device_id *parts, cl_uint room)
 {
 	cl_device_partition_property ones[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
 	cl_uint count = 0;
-	return clCreateSubDevices(cl_device_of_test, ones, room, parts, &count) == CL_SUCCESS ? count : 0;
+	return clCreateSubDevices(cl_device_of_test, ones, room, parts, &count) == CL_SUCCESS
+		       ? count
+		       : 0;
 }
 
 /* PoCL does not count what its own objects hold of a part: what is seen is what is held here. */
@@ -369,14 +387,16 @@ Test(opencl_interop, J2_a_part_of_a_device_is_retained_until_its_last_holder_goe
 /* On both queues one after the other: each word is twice what it was, twice. */
 static void double_twice(sycl_context context, sycl_queue queues[2])
 {
-	static const char source[] = "__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
+	static const char source[] =
+		"__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
 	sycl_kernel_bundle input = NULL, bundle = NULL;
 	sycl_kernel kernel = NULL;
 	sycl_buffer buffer = NULL;
 	uint32_t words[N];
 	for (uint32_t i = 0; i < N; i++)
 		words[i] = i;
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0, &input));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0,
+					     &input));
 	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "twice", &kernel));
 	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
@@ -409,7 +429,8 @@ Test(opencl_interop, J2_kernels_run_on_the_applications_part_of_a_device)
 	sycl_context context = NULL;
 	sycl_queue queues[2] = {NULL};
 	MUST(sycl_opencl_make_device(platform, parts[0], &made));
-	MUST(sycl_device_get_info(made, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL));
+	MUST(sycl_device_get_info(made, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS, sizeof(units), &units,
+				  NULL));
 	cr_assert(eq(u32, units, 1));
 	MUST(sycl_context_create(1, &made, &context));
 	MUST(sycl_queue_create(context, made, NULL, &queues[0]));
@@ -452,7 +473,8 @@ Test(opencl_interop, J2_a_context_of_a_part_is_taken_as_its_driver_tells_of_it)
 	cl_device_id told = NULL;
 	CL(clGetContextInfo(of_part, CL_CONTEXT_DEVICES, sizeof(told), &told, NULL));
 	if (told == parts[0])
-		FAILS(sycl_opencl_make_context(platform, of_part, NULL, &context), SYCL_ERROR_INVALID);
+		FAILS(sycl_opencl_make_context(platform, of_part, NULL, &context),
+		      SYCL_ERROR_INVALID);
 	else
 		MUST(sycl_opencl_make_context(platform, of_part, NULL, &context));
 	if (context)
@@ -465,7 +487,8 @@ Test(opencl_interop, J2_a_context_of_a_part_is_taken_as_its_driver_tells_of_it)
 
 Test(opencl_interop, J2_a_whole_device_is_not_counted)
 {
-	/* A root device is not counted: as often as it is asked for, there is nothing to give back. */
+	/* A root device is not counted: as often as it is asked for, there is nothing to give back.
+	 */
 	cl_uint root = device_references(cl_device_of_test);
 	for (int i = 0; i < 10; i++) {
 		cl_device_id given = NULL;
@@ -505,11 +528,16 @@ Test(opencl_interop, M11_another_backends_native_objects_are_a_mismatch)
 	sycl_event event = NULL;
 	sycl_context context = native_context();
 	queue = queue_in(context);
-	FAILS(sycl_device_get_native(device, SYCL_BACKEND_KIND_CUDA, &number), SYCL_ERROR_BACKEND_MISMATCH);
-	FAILS(sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, 1, &number, &count), SYCL_ERROR_BACKEND_MISMATCH);
-	FAILS(sycl_queue_get_native(queue, SYCL_BACKEND_KIND_CUDA, &number), SYCL_ERROR_BACKEND_MISMATCH);
-	FAILS(sycl_queue_make_native(context, SYCL_BACKEND_KIND_CUDA, 1, NULL, &queue), SYCL_ERROR_BACKEND_MISMATCH);
-	FAILS(sycl_event_make_native(context, SYCL_BACKEND_KIND_CUDA, 1, &number, &event), SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_device_get_native(device, SYCL_BACKEND_KIND_CUDA, &number),
+	      SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, 1, &number, &count),
+	      SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_queue_get_native(queue, SYCL_BACKEND_KIND_CUDA, &number),
+	      SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_queue_make_native(context, SYCL_BACKEND_KIND_CUDA, 1, NULL, &queue),
+	      SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_event_make_native(context, SYCL_BACKEND_KIND_CUDA, 1, &number, &event),
+	      SYCL_ERROR_BACKEND_MISMATCH);
 	FAILS(sycl_device_get_native(device, (sycl_backend)9, &number), SYCL_ERROR_INVALID);
 	cr_assert(eq(u64, number, 0));
 	MUST(sycl_queue_release(queue));
@@ -526,9 +554,11 @@ Test(opencl_interop, J15_J16_reference_counts_and_codes)
 	cr_assert(eq(int, sycl_opencl_get_error_code(), CL_SUCCESS));
 	/* OpenCL's own refusal carries its code. */
 	sycl_context context = native_context();
-	cl_program program = program_of("__kernel void x(__global uint *to) { nothing(to); }", NULL);
+	cl_program program =
+		program_of("__kernel void x(__global uint *to) { nothing(to); }", NULL);
 	sycl_kernel_bundle bundle = NULL;
-	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, program, &bundle), SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, program, &bundle),
+	      SYCL_ERROR_INVALID);
 	code = sycl_opencl_get_error_code();
 	cr_assert(eq(int, code, CL_BUILD_PROGRAM_FAILURE));
 	CL(clReleaseProgram(program));
@@ -637,7 +667,8 @@ Test(opencl_ends, N1_N7_each_reference_that_is_taken_is_given_back_once, .timeou
 
 Test(opencl_interop, J18_scalar_types_have_sycls_sizes)
 {
-	cr_assert(eq(sz, sizeof(sycl_opencl_scalar_sizes), 1)); /* the header compiles with these sizes alone */
+	cr_assert(eq(sz, sizeof(sycl_opencl_scalar_sizes),
+		     1)); /* the header compiles with these sizes alone */
 	cr_assert(eq(sz, sizeof(cl_half), 2));
 	cr_assert(eq(sz, sizeof(cl_long), 8));
 }

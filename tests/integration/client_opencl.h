@@ -1,4 +1,5 @@
-/* What the files of client_opencl share: a connection with the engine in this process, and OpenCL of the test's own beside it. */
+/* What the files of client_opencl share: a connection with the engine in this process, and OpenCL
+ * of the test's own beside it. */
 #ifndef SYCL_TESTS_CLIENT_OPENCL_H
 #define SYCL_TESTS_CLIENT_OPENCL_H
 
@@ -12,20 +13,21 @@
 
 enum { N = 1024, BYTES = N * (int)sizeof(uint32_t) };
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),                         \
-			  sycl_get_last_error_text(), sycl_get_build_log());                                           \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),     \
+			  sycl_get_last_error_text(), sycl_get_build_log());                       \
 	} while (0)
 
-#define CL(call)                                                                                                       \
-	do {                                                                                                           \
-		cl_int cl_ = (call);                                                                                   \
-		cr_assert(eq(int, cl_, CL_SUCCESS), "%s", #call);                                                      \
+#define CL(call)                                                                                   \
+	do {                                                                                       \
+		cl_int cl_ = (call);                                                               \
+		cr_assert(eq(int, cl_, CL_SUCCESS), "%s", #call);                                  \
 	} while (0)
 
-#define FAILS(call, code) cr_assert(eq(int, (call), (code)), "%s: %s", #call, sycl_get_last_error_text())
+#define FAILS(call, code)                                                                          \
+	cr_assert(eq(int, (call), (code)), "%s: %s", #call, sycl_get_last_error_text())
 
 /* This library's, of the CPU device. */
 extern sycl_platform platform;
@@ -50,16 +52,17 @@ void read_memory(cl_mem memory, uint32_t *words, uint32_t count);
 cl_program program_of(const char *source, const char *options);
 cl_event user_event(void);
 
-/* What was released is gone when its device's thread, and the driver's, have let go of it: round trips until then, within ten seconds. */
+/* What was released is gone when its device's thread, and the driver's, have let go of it: round
+ * trips until then, within ten seconds. */
 #define LET_GO(query, object, wanted) LET_GO_BY(round_trip, query, object, wanted)
 /* The same where there is no connection any more. */
 #define LET_GO_ALONE(query, object, wanted) LET_GO_BY(sched_yield, query, object, wanted)
-#define LET_GO_BY(passes, query, object, wanted)                                                                       \
-	do {                                                                                                           \
-		uint64_t end_ns_ = now_ns() + 10000000000u;                                                            \
-		while (query(object) != (wanted) && now_ns() < end_ns_)                                                \
-			(void)passes();                                                                                \
-		cr_assert(eq(u32, query(object), (wanted)), "%s", #object);                                            \
+#define LET_GO_BY(passes, query, object, wanted)                                                   \
+	do {                                                                                       \
+		uint64_t end_ns_ = now_ns() + 10000000000u;                                        \
+		while (query(object) != (wanted) && now_ns() < end_ns_)                            \
+			(void)passes();                                                            \
+		cr_assert(eq(u32, query(object), (wanted)), "%s", #object);                        \
 	} while (0)
 uint64_t now_ns(void);
 void round_trip(void);

@@ -1,4 +1,5 @@
-/* A command of the application's own in a command buffer, between two kernels of the library's (K13 - K19). */
+/* A command of the application's own in a command buffer, between two kernels of the library's (K13
+ * - K19). */
 #include "client_opencl.h"
 
 #include <CL/cl_ext.h>
@@ -20,29 +21,33 @@ static void ended(void *user_data)
 	atomic_fetch_add(&work->ends, 1);
 }
 
-/* The second accessor's buffer gets what the first one's has. As the extension's versions up to 0.9.4 have the call. */
+/* The second accessor's buffer gets what the first one's has. As the extension's versions up to
+ * 0.9.4 have the call. */
 static sycl_result run(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 	clCommandCopyBufferKHR_fn copy;
 	uint64_t from = 0, to = 0, from_offset = 0, to_offset = 0;
 	atomic_fetch_add(&work->calls, 1);
-	if (sycl_interop_has_graph(interop, &work->has_graph) || sycl_interop_get_native_queue(interop, &work->queue) ||
+	if (sycl_interop_has_graph(interop, &work->has_graph) ||
+	    sycl_interop_get_native_queue(interop, &work->queue) ||
 	    sycl_interop_get_native_graph(interop, &work->graph) ||
 	    sycl_interop_get_native_memory(interop, 0, &from, &from_offset) ||
 	    sycl_interop_get_native_memory(interop, 1, &to, &to_offset) || work->result)
 		return work->result ? work->result : SYCL_ERROR_RUNTIME;
-	void *found = clGetExtensionFunctionAddressForPlatform(cl_platform_of_test, "clCommandCopyBufferKHR");
+	void *found = clGetExtensionFunctionAddressForPlatform(cl_platform_of_test,
+							       "clCommandCopyBufferKHR");
 	if (!found)
 		return SYCL_ERROR_RUNTIME;
 	memcpy(&copy, &found, sizeof(found));
-	return copy((cl_command_buffer_khr)(uintptr_t)work->graph, NULL, (cl_mem)(uintptr_t)from, (cl_mem)(uintptr_t)to, from_offset,
-		    to_offset, BYTES, 0, NULL, NULL, NULL);
+	return copy((cl_command_buffer_khr)(uintptr_t)work->graph, NULL, (cl_mem)(uintptr_t)from,
+		    (cl_mem)(uintptr_t)to, from_offset, to_offset, BYTES, 0, NULL, NULL, NULL);
 }
 
 static sycl_kernel increment_on(sycl_queue queue)
 {
-	static const char source[] = "SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
+	static const char source[] =
+		"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle));
@@ -51,7 +56,8 @@ static sycl_kernel increment_on(sycl_queue queue)
 	return kernel;
 }
 
-static void add_increment(sycl_graph graph, sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer)
+static void add_increment(sycl_graph graph, sycl_queue queue, sycl_kernel kernel,
+			  sycl_buffer buffer)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -60,7 +66,8 @@ static void add_increment(sycl_graph graph, sycl_queue queue, sycl_kernel kernel
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 }
 
-static void add_native(sycl_graph graph, sycl_queue queue, struct work *work, sycl_buffer from, sycl_buffer to)
+static void add_native(sycl_graph graph, sycl_queue queue, struct work *work, sycl_buffer from,
+		       sycl_buffer to)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -104,9 +111,11 @@ Test(opencl_graphs, K19_the_aspect_is_told_if_and_only_if_the_driver_has_command
 	uint32_t has = 0;
 	MUST(sycl_opencl_device_has_extension(device, "cl_khr_command_buffer", &has));
 	if (has) {
-		CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, sizeof(can), &can, NULL));
-		CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, sizeof(queue), &queue,
-				   NULL));
+		CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
+				   sizeof(can), &can, NULL));
+		CL(clGetDeviceInfo(cl_device_of_test,
+				   CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR,
+				   sizeof(queue), &queue, NULL));
 	}
 	const bool is_usable = has && (can & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) &&
 			       !(queue & ~(cl_ulong)CL_QUEUE_PROFILING_ENABLE);
@@ -190,7 +199,8 @@ Test(opencl_graphs, K15_L17_a_function_that_fails_leaves_nothing)
 	cr_assert(eq(u32, atomic_load(&work.ends), 1));
 }
 
-/* An update that the driver cannot make in place would call the function once more: it is refused, and other launches go on. */
+/* An update that the driver cannot make in place would call the function once more: it is refused,
+ * and other launches go on. */
 Test(opencl_graphs, K15_L13_what_was_called_once_is_not_made_anew)
 {
 	struct scene scene;

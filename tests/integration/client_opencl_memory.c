@@ -5,19 +5,22 @@
 
 TestSuite(opencl_memory, .init = with_opencl, .fini = without_opencl, .timeout = 120);
 
-static const char add_source[] = "__kernel void add(__global uint *to, uint value) { to[get_global_id(0)] += value; }";
+static const char add_source[] =
+	"__kernel void add(__global uint *to, uint value) { to[get_global_id(0)] += value; }";
 
 static sycl_kernel adder(sycl_queue queue)
 {
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
-	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, add_source, NULL, &bundle));
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, add_source, NULL,
+					    &bundle));
 	MUST(sycl_kernel_create(bundle, "add", &kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
 	return kernel;
 }
 
-static void add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t value, sycl_event *event_out)
+static void add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t value,
+		sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -62,7 +65,8 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	MUST(sycl_opencl_get_native_buffer(buffer, 1, &listed, &count));
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, memory));
-	LET_GO(sycl_opencl_get_reference_count_memory, memory, 3); /* the driver's own for a command go a little after its end */
+	LET_GO(sycl_opencl_get_reference_count_memory, memory,
+	       3); /* the driver's own for a command go a little after its end */
 	CL(clReleaseMemObject(listed));
 	read_memory(memory, words, N);
 	cr_assert(are_counted_from(words, 7));
@@ -74,7 +78,8 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	CL(clReleaseMemObject(memory));
 }
 
-/* The host, and kernels of another context, have copies; what they write is in the native memory when they are done. */
+/* The host, and kernels of another context, have copies; what they write is in the native memory
+ * when they are done. */
 Test(opencl_memory, J7_used_elsewhere_and_visible_in_the_native_memory)
 {
 	uint32_t words[N];
@@ -174,7 +179,8 @@ Test(opencl_memory, J6_M11_what_is_never_available_fails_who_needs_it)
 	add(queue, kernel, buffer, 5, &done);
 	FAILS(sycl_event_wait(available), SYCL_ERROR_EVENT);
 	cr_assert(eq(int, sycl_opencl_get_error_code(), -5));
-	cr_assert(ne(int, sycl_event_wait(done), 0)); /* the cause's own code, or that it was one before */
+	cr_assert(ne(int, sycl_event_wait(done),
+		     0)); /* the cause's own code, or that it was one before */
 	read_memory(memory, words, N);
 	cr_assert(are_counted_from(words, 0));
 	MUST(sycl_kernel_release(kernel));
@@ -205,7 +211,8 @@ Test(opencl_memory, J8_one_memory_for_each_context_that_has_used_the_buffer)
 		sycl_kernel kernel = adder(queue);
 		add(queue, kernel, buffer, 1, NULL);
 		MUST(sycl_queue_wait(queue));
-		MUST(sycl_opencl_get_native_buffer(buffer, 0, NULL, &count)); /* counting takes no reference */
+		MUST(sycl_opencl_get_native_buffer(buffer, 0, NULL,
+						   &count)); /* counting takes no reference */
 		cr_assert(eq(u32, count, i + 1));
 		MUST(sycl_kernel_release(kernel));
 		MUST(sycl_queue_release(queue));
@@ -242,8 +249,9 @@ static cl_mem image_of(const uint8_t *pixels, uint32_t width, uint32_t height, c
 	const cl_image_desc description = {
 		.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = width, .image_height = height};
 	cl_int code = CL_SUCCESS;
-	cl_mem image = clCreateImage(cl_context_of_test, flags | (pixels ? CL_MEM_COPY_HOST_PTR : 0), &format, &description,
-				     (void *)(uintptr_t)pixels, &code);
+	cl_mem image =
+		clCreateImage(cl_context_of_test, flags | (pixels ? CL_MEM_COPY_HOST_PTR : 0),
+			      &format, &description, (void *)(uintptr_t)pixels, &code);
 	CL(code);
 	return image;
 }
@@ -253,11 +261,13 @@ enum { WIDTH = 16, HEIGHT = 8, PIXELS = WIDTH * HEIGHT * 4 };
 static void shade(sycl_queue queue, sycl_image from, sycl_image to)
 {
 	const sycl_sampler sampler =
-		sycl_sampler_create(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST);
+		sycl_sampler_create(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_UNNORMALIZED,
+				    SYCL_FILTERING_NEAREST);
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
 	sycl_handler handler = NULL;
-	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, shade_source, NULL, &bundle));
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, shade_source, NULL,
+					    &bundle));
 	MUST(sycl_kernel_create(bundle, "shade", &kernel));
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_image(handler, 0, from, SYCL_ACCESS_READ));
@@ -282,7 +292,8 @@ Test(opencl_memory, J1_J6_images_with_their_format_and_size)
 	uint32_t count = 0;
 	for (int i = 0; i < PIXELS; i++)
 		pixels[i] = (uint8_t)(i % 200);
-	cl_mem natives[2] = {image_of(pixels, WIDTH, HEIGHT, CL_MEM_READ_ONLY), image_of(NULL, WIDTH, HEIGHT, CL_MEM_READ_WRITE)};
+	cl_mem natives[2] = {image_of(pixels, WIDTH, HEIGHT, CL_MEM_READ_ONLY),
+			     image_of(NULL, WIDTH, HEIGHT, CL_MEM_READ_WRITE)};
 	sycl_context context = native_context();
 	sycl_queue queue = queue_in(context);
 	MUST(sycl_opencl_make_image(context, natives[0], NULL, &from));
@@ -295,7 +306,8 @@ Test(opencl_memory, J1_J6_images_with_their_format_and_size)
 	cr_assert(eq(u64, range.size[0], HEIGHT));
 	cr_assert(eq(u64, range.size[1], WIDTH));
 	shade(queue, from, to);
-	CL(clEnqueueReadImage(cl_queue_of_test, natives[1], CL_TRUE, origin, region, 0, 0, result, 0, NULL, NULL));
+	CL(clEnqueueReadImage(cl_queue_of_test, natives[1], CL_TRUE, origin, region, 0, 0, result,
+			      0, NULL, NULL));
 	for (int i = 0; i < PIXELS; i++)
 		cr_assert(eq(int, result[i], pixels[i] + 1), "%d", i);
 	MUST(sycl_opencl_get_native_image(to, 1, &listed, &count));
@@ -317,7 +329,9 @@ Test(opencl_memory, J6_images_of_one_and_three_dimensions_wait_for_their_event)
 	const cl_image_format formats[2] = {{CL_RGBA, CL_FLOAT}, {CL_R, CL_FLOAT}};
 	sycl_context context = native_context();
 	for (uint32_t dimensions = 1; dimensions <= 3; dimensions += 2) {
-		const cl_image_desc description = {.image_type = dimensions == 1 ? CL_MEM_OBJECT_IMAGE1D : CL_MEM_OBJECT_IMAGE3D,
+		const cl_image_desc description = {.image_type = dimensions == 1
+									 ? CL_MEM_OBJECT_IMAGE1D
+									 : CL_MEM_OBJECT_IMAGE3D,
 						   .image_width = 8,
 						   .image_height = dimensions == 1 ? 0 : 4,
 						   .image_depth = dimensions == 1 ? 0 : 2};
@@ -329,8 +343,9 @@ Test(opencl_memory, J6_images_of_one_and_three_dimensions_wait_for_their_event)
 		sycl_range range;
 		for (int i = 0; i < 8 * 4 * 2 * 4; i++)
 			pixels[i] = (float)i;
-		cl_mem native = clCreateImage(cl_context_of_test, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &formats[0],
-					      &description, pixels, &code);
+		cl_mem native =
+			clCreateImage(cl_context_of_test, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+				      &formats[0], &description, pixels, &code);
 		CL(code);
 		cl_event gate = user_event();
 		MUST(sycl_opencl_make_event(context, 1, &gate, &available));
@@ -339,7 +354,8 @@ Test(opencl_memory, J6_images_of_one_and_three_dimensions_wait_for_their_event)
 		cr_assert(eq(u32, range.dimensions, dimensions));
 		cr_assert(eq(u64, range.size[dimensions - 1], 8));
 		cr_assert(eq(u64, range.size[0], dimensions == 1 ? 8 : 2));
-		FAILS(sycl_host_image_create_for(image, SYCL_ACCESS_READ, 20000000, &host), SYCL_ERROR_TIMEOUT);
+		FAILS(sycl_host_image_create_for(image, SYCL_ACCESS_READ, 20000000, &host),
+		      SYCL_ERROR_TIMEOUT);
 		CL(clSetUserEventStatus(gate, CL_COMPLETE));
 		MUST(sycl_host_image_create(image, SYCL_ACCESS_READ, &host));
 		float seen[4];
@@ -354,11 +370,14 @@ Test(opencl_memory, J6_images_of_one_and_three_dimensions_wait_for_their_event)
 	}
 	/* SYCL has no image of one channel. */
 	cl_int code = CL_SUCCESS;
-	const cl_image_desc description = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
-	cl_mem single = clCreateImage(cl_context_of_test, CL_MEM_READ_WRITE, &formats[1], &description, NULL, &code);
+	const cl_image_desc description = {
+		.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
+	cl_mem single = clCreateImage(cl_context_of_test, CL_MEM_READ_WRITE, &formats[1],
+				      &description, NULL, &code);
 	CL(code);
 	sycl_image image = NULL;
-	FAILS(sycl_opencl_make_image(context, single, NULL, &image), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	FAILS(sycl_opencl_make_image(context, single, NULL, &image),
+	      SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	CL(clReleaseMemObject(single));
 	MUST(sycl_context_release(context));
 }
@@ -446,7 +465,8 @@ Test(opencl_memory, B31_J1_a_group_waits_for_what_the_application_has_enqueued)
 	cl_event gate = user_event(), filled = NULL;
 	sycl_context context = native_context();
 	sycl_queue queue = queue_in(context);
-	CL(clEnqueueFillBuffer(cl_queue_of_test, memory, &pattern, sizeof(pattern), 0, sizeof(words), 1, &gate, &filled));
+	CL(clEnqueueFillBuffer(cl_queue_of_test, memory, &pattern, sizeof(pattern), 0,
+			       sizeof(words), 1, &gate, &filled));
 	CL(clFlush(cl_queue_of_test));
 	MUST(sycl_opencl_make_event(context, 1, &filled, &written));
 	MUST(sycl_opencl_make_buffer(context, memory, NULL, &buffer));

@@ -1,4 +1,5 @@
-/* The application's own commands on an OpenCL queue of the library's, between kernels of the library's (K3, K6 - K9, K12). */
+/* The application's own commands on an OpenCL queue of the library's, between kernels of the
+ * library's (K3, K6 - K9, K12). */
 #include "client_opencl.h"
 
 #include <stdatomic.h>
@@ -26,13 +27,16 @@ static sycl_result copy(sycl_interop_handle interop, void *user_data)
 	struct work *work = user_data;
 	uint64_t from = 0, to = 0, from_offset = 0, to_offset = 0;
 	atomic_fetch_add(&work->calls, 1);
-	if (sycl_interop_get_native_device(interop, &work->device) || sycl_interop_get_native_context(interop, &work->context) ||
+	if (sycl_interop_get_native_device(interop, &work->device) ||
+	    sycl_interop_get_native_context(interop, &work->context) ||
 	    sycl_interop_get_native_queue(interop, &work->queue) ||
 	    sycl_interop_get_native_memory(interop, 0, &from, &from_offset) ||
 	    sycl_interop_get_native_memory(interop, 1, &to, &to_offset))
 		return SYCL_ERROR_RUNTIME;
-	cl_int code = clEnqueueCopyBuffer((cl_command_queue)(uintptr_t)work->queue, (cl_mem)(uintptr_t)from, (cl_mem)(uintptr_t)to,
-					  from_offset, to_offset, BYTES, work->gate ? 1 : 0, work->gate ? &work->gate : NULL, NULL);
+	cl_int code = clEnqueueCopyBuffer((cl_command_queue)(uintptr_t)work->queue,
+					  (cl_mem)(uintptr_t)from, (cl_mem)(uintptr_t)to,
+					  from_offset, to_offset, BYTES, work->gate ? 1 : 0,
+					  work->gate ? &work->gate : NULL, NULL);
 	return code == CL_SUCCESS ? work->result : SYCL_ERROR_RUNTIME;
 }
 
@@ -44,7 +48,8 @@ struct scene {
 
 static sycl_kernel increment_on(sycl_queue queue)
 {
-	static const char source[] = "SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
+	static const char source[] =
+		"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle));
@@ -62,7 +67,8 @@ static sycl_buffer zeros(sycl_queue queue)
 	return buffer;
 }
 
-/* A queue out of order, on which the accessors alone make the order, or one over the application's own. */
+/* A queue out of order, on which the accessors alone make the order, or one over the application's
+ * own. */
 static void begin_on(struct scene *scene, sycl_queue queue)
 {
 	scene->queue = queue;
@@ -168,7 +174,8 @@ Test(opencl_native_commands, K8_J4_on_a_queue_of_the_applications_own_that_is_ou
 	cl_int code = CL_SUCCESS;
 	sycl_queue queue = NULL;
 	cl_command_queue native =
-		clCreateCommandQueue(cl_context_of_test, cl_device_of_test, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+		clCreateCommandQueue(cl_context_of_test, cl_device_of_test,
+				     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
 	CL(code);
 	sycl_context context = native_context();
 	MUST(sycl_opencl_make_queue(context, native, NULL, &queue));

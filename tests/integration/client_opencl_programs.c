@@ -1,16 +1,19 @@
-/* OpenCL's programs and kernels as bundles and kernels, and both in host tasks (J9 - J13, J19, I13 for OpenCL). */
+/* OpenCL's programs and kernels as bundles and kernels, and both in host tasks (J9 - J13, J19, I13
+ * for OpenCL). */
 #include "client_opencl.h"
 
 #include <string.h>
 
 TestSuite(opencl_programs, .init = with_opencl, .fini = without_opencl, .timeout = 120);
 
-static const char scale_source[] = "__kernel void scale(__global uint *to, uint value, uint more)\n"
-				   "{ to[get_global_id(0)] = to[get_global_id(0)] * value + more; }\n"
-				   "__kernel void clear(__global uint *to) { to[get_global_id(0)] = 0; }";
+static const char scale_source[] =
+	"__kernel void scale(__global uint *to, uint value, uint more)\n"
+	"{ to[get_global_id(0)] = to[get_global_id(0)] * value + more; }\n"
+	"__kernel void clear(__global uint *to) { to[get_global_id(0)] = 0; }";
 
-static const char caller_source[] = "uint other(uint x);\n"
-				    "__kernel void call(__global uint *to) { to[get_global_id(0)] = other(to[get_global_id(0)]); }";
+static const char caller_source[] =
+	"uint other(uint x);\n"
+	"__kernel void call(__global uint *to) { to[get_global_id(0)] = other(to[get_global_id(0)]); }";
 static const char other_source[] = "uint other(uint x); uint other(uint x) { return x + 40; }";
 
 static void one_to_all(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer)
@@ -113,7 +116,8 @@ Test(opencl_programs, J9_a_kernel_of_another_context_is_refused)
 static cl_program_binary_type type_of(cl_program program)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
-	CL(clGetProgramBuildInfo(program, cl_device_of_test, CL_PROGRAM_BINARY_TYPE, sizeof(type), &type, NULL));
+	CL(clGetProgramBuildInfo(program, cl_device_of_test, CL_PROGRAM_BINARY_TYPE, sizeof(type),
+				 &type, NULL));
 	return type;
 }
 
@@ -147,10 +151,12 @@ Test(opencl_programs, J2_J10_J11_states_of_bundles_and_kinds_of_programs)
 	ends_as(bundle, SYCL_BUNDLE_OBJECT, source);
 	cr_assert(eq(u32, type_of(source), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT));
 	/* Now it has a binary. */
-	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_INPUT, source, &bundle), SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_INPUT, source, &bundle),
+	      SYCL_ERROR_INVALID);
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_OBJECT, source, &bundle));
 	ends_as(bundle, SYCL_BUNDLE_OBJECT, source);
-	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, source, &bundle)); /* linked: another program */
+	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, source,
+					    &bundle)); /* linked: another program */
 	ends_as(bundle, SYCL_BUNDLE_EXECUTABLE, source);
 	CL(clReleaseProgram(source));
 
@@ -160,13 +166,16 @@ Test(opencl_programs, J2_J10_J11_states_of_bundles_and_kinds_of_programs)
 	cr_assert(eq(u32, type_of(fresh), CL_PROGRAM_BINARY_TYPE_EXECUTABLE));
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, fresh, &bundle));
 	ends_as(bundle, SYCL_BUNDLE_EXECUTABLE, fresh);
-	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_OBJECT, fresh, &bundle), SYCL_ERROR_INVALID);
-	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_INPUT, fresh, &bundle), SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_OBJECT, fresh, &bundle),
+	      SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_INPUT, fresh, &bundle),
+	      SYCL_ERROR_INVALID);
 	cr_assert(eq(u32, sycl_opencl_get_reference_count_program(fresh), 1));
 	CL(clReleaseProgram(fresh));
 
 	cl_program broken = program_of("__kernel void x(", NULL);
-	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, broken, &bundle), SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, broken, &bundle),
+	      SYCL_ERROR_INVALID);
 	cr_assert(ne(int, sycl_opencl_get_error_code(), CL_SUCCESS));
 	LET_GO(sycl_opencl_get_reference_count_program, broken, 1);
 	CL(clReleaseProgram(broken));
@@ -179,8 +188,10 @@ Test(opencl_programs, J11_a_program_of_another_context_is_refused)
 	sycl_context plain = NULL;
 	MUST(sycl_context_create(1, &device, &plain));
 	cl_program program = program_of(scale_source, "");
-	FAILS(sycl_opencl_make_kernel_bundle(plain, SYCL_BUNDLE_EXECUTABLE, program, &bundle), SYCL_ERROR_INVALID);
-	FAILS(sycl_opencl_make_kernel_bundle(plain, SYCL_BUNDLE_EXECUTABLE, NULL, &bundle), SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_kernel_bundle(plain, SYCL_BUNDLE_EXECUTABLE, program, &bundle),
+	      SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_kernel_bundle(plain, SYCL_BUNDLE_EXECUTABLE, NULL, &bundle),
+	      SYCL_ERROR_INVALID);
 	MUST(sycl_context_release(plain));
 	LET_GO(sycl_opencl_get_reference_count_program, program, 1);
 	CL(clReleaseProgram(program));
@@ -250,7 +261,8 @@ Test(opencl_programs, J12_several_programs_are_linked_into_one_bundle)
 	sycl_kernel_bundle bundle = NULL;
 	sycl_context context = native_context();
 	cl_program programs[2] = {program_of(caller_source, NULL), compiled(other_source)};
-	MUST(sycl_opencl_create_bundle(context, 0, NULL, SYCL_BUNDLE_EXECUTABLE, 2, programs, &bundle));
+	MUST(sycl_opencl_create_bundle(context, 0, NULL, SYCL_BUNDLE_EXECUTABLE, 2, programs,
+				       &bundle));
 	for (int i = 0; i < 2; i++)
 		cr_assert(eq(u32, sycl_opencl_get_reference_count_program(programs[i]), 2));
 	run(bundle, "call", 42);
@@ -258,11 +270,15 @@ Test(opencl_programs, J12_several_programs_are_linked_into_one_bundle)
 	for (int i = 0; i < 2; i++)
 		LET_GO(sycl_opencl_get_reference_count_program, programs[i], 1);
 	/* One alone lacks a function: the backend's error, and nothing is kept. */
-	FAILS(sycl_opencl_create_bundle(context, 1, &device, SYCL_BUNDLE_EXECUTABLE, 1, programs, &bundle),
+	FAILS(sycl_opencl_create_bundle(context, 1, &device, SYCL_BUNDLE_EXECUTABLE, 1, programs,
+					&bundle),
 	      SYCL_ERROR_BUILD);
 	LET_GO(sycl_opencl_get_reference_count_program, programs[0], 1);
-	FAILS(sycl_opencl_create_bundle(context, 0, NULL, SYCL_BUNDLE_EXECUTABLE, 0, programs, &bundle), SYCL_ERROR_INVALID);
-	FAILS(sycl_opencl_create_bundle(context, 2, &device, SYCL_BUNDLE_EXECUTABLE, 1, programs, &bundle),
+	FAILS(sycl_opencl_create_bundle(context, 0, NULL, SYCL_BUNDLE_EXECUTABLE, 0, programs,
+					&bundle),
+	      SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_create_bundle(context, 2, &device, SYCL_BUNDLE_EXECUTABLE, 1, programs,
+					&bundle),
 	      SYCL_ERROR_INVALID);
 	for (int i = 0; i < 2; i++)
 		CL(clReleaseProgram(programs[i]));
@@ -271,8 +287,9 @@ Test(opencl_programs, J12_several_programs_are_linked_into_one_bundle)
 
 Test(opencl_programs, J13_kernels_of_several_programs_are_one_bundle)
 {
-	static const char second_source[] = "__kernel void fives(__global uint *to) { to[get_global_id(0)] = 5; }\n"
-					    "__kernel void unnamed(__global uint *to) { to[get_global_id(0)] = 6; }";
+	static const char second_source[] =
+		"__kernel void fives(__global uint *to) { to[get_global_id(0)] = 5; }\n"
+		"__kernel void unnamed(__global uint *to) { to[get_global_id(0)] = 6; }";
 	cl_int code = CL_SUCCESS;
 	uint32_t count = 0;
 	cl_program listed[4] = {NULL};
@@ -281,7 +298,8 @@ Test(opencl_programs, J13_kernels_of_several_programs_are_one_bundle)
 	int has = 1;
 	sycl_context context = native_context();
 	cl_program programs[2] = {program_of(scale_source, ""), program_of(second_source, "")};
-	cl_kernel kernels[3] = {clCreateKernel(programs[0], "clear", &code), clCreateKernel(programs[1], "fives", &code),
+	cl_kernel kernels[3] = {clCreateKernel(programs[0], "clear", &code),
+				clCreateKernel(programs[1], "fives", &code),
 				clCreateKernel(programs[0], "scale", &code)};
 	CL(code);
 	uint32_t before[2] = {sycl_opencl_get_reference_count_program(programs[0]),
@@ -292,7 +310,8 @@ Test(opencl_programs, J13_kernels_of_several_programs_are_one_bundle)
 	for (uint32_t i = 0; i < count; i++) {
 		cr_assert(eq(ptr, listed[i], programs[i]));
 		CL(clReleaseProgram(listed[i]));
-		cr_assert(eq(u32, sycl_opencl_get_reference_count_program(programs[i]), before[i] + 1));
+		cr_assert(eq(u32, sycl_opencl_get_reference_count_program(programs[i]),
+			     before[i] + 1));
 	}
 	MUST(sycl_kernel_bundle_get_kernel_count(bundle, &count));
 	cr_assert(eq(u32, count, 3));
@@ -326,27 +345,34 @@ static sycl_result look(sycl_host_task task, void *user_data)
 {
 	struct seen *seen = user_data;
 	uint64_t numbers[4] = {0};
-	seen->results[0] = sycl_host_task_get_native_memory(task, SYCL_BACKEND_KIND_OPENCL, 0, &numbers[0]);
-	seen->results[1] = sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_OPENCL, &numbers[1]);
-	seen->results[2] = sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_OPENCL, &numbers[2]);
-	seen->results[3] = sycl_host_task_get_native_device(task, SYCL_BACKEND_KIND_OPENCL, &numbers[3]);
-	seen->results[4] = sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_CUDA, &numbers[1]);
+	seen->results[0] =
+		sycl_host_task_get_native_memory(task, SYCL_BACKEND_KIND_OPENCL, 0, &numbers[0]);
+	seen->results[1] =
+		sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_OPENCL, &numbers[1]);
+	seen->results[2] =
+		sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_OPENCL, &numbers[2]);
+	seen->results[3] =
+		sycl_host_task_get_native_device(task, SYCL_BACKEND_KIND_OPENCL, &numbers[3]);
+	seen->results[4] =
+		sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_CUDA, &numbers[1]);
 	cr_expect(ne(int, sycl_host_task_get_pointer(task, 0, &seen->pointer), 0));
 	seen->memory = SYCL_OPENCL_HANDLE(cl_mem, numbers[0]);
 	seen->queue = SYCL_OPENCL_HANDLE(cl_command_queue, numbers[1]);
 	seen->context = SYCL_OPENCL_HANDLE(cl_context, numbers[2]);
 	seen->device = SYCL_OPENCL_HANDLE(cl_device_id, numbers[3]);
 	uint32_t nine = 9;
-	seen->code = clEnqueueReadBuffer(seen->queue, seen->memory, CL_TRUE, 0, sizeof(seen->words), seen->words, 0, NULL, NULL);
+	seen->code = clEnqueueReadBuffer(seen->queue, seen->memory, CL_TRUE, 0, sizeof(seen->words),
+					 seen->words, 0, NULL, NULL);
 	if (seen->code == CL_SUCCESS)
-		seen->code = clEnqueueFillBuffer(seen->queue, seen->memory, &nine, sizeof(nine), 0, sizeof(seen->words), 0,
-						 NULL, NULL);
+		seen->code = clEnqueueFillBuffer(seen->queue, seen->memory, &nine, sizeof(nine), 0,
+						 sizeof(seen->words), 0, NULL, NULL);
 	if (seen->code == CL_SUCCESS)
 		seen->code = clFinish(seen->queue);
 	return SYCL_SUCCESS;
 }
 
-/* What a group before it wrote is in the memory that the host task gets, and what it does there is what comes after sees. */
+/* What a group before it wrote is in the memory that the host task gets, and what it does there is
+ * what comes after sees. */
 Test(opencl_programs, J1_J4_a_host_task_uses_the_queues_native_objects)
 {
 	static struct seen seen;
@@ -356,7 +382,8 @@ Test(opencl_programs, J1_J4_a_host_task_uses_the_queues_native_objects)
 	sycl_buffer buffer = twos();
 	sycl_kernel kernel = NULL;
 	sycl_kernel_bundle bundle = NULL;
-	cl_program program = program_of("__kernel void x(__global uint *to) { to[get_global_id(0)] += 5; }", "");
+	cl_program program =
+		program_of("__kernel void x(__global uint *to) { to[get_global_id(0)] += 5; }", "");
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, program, &bundle));
 	MUST(sycl_kernel_create(bundle, "x", &kernel));
 	one_to_all(queue, kernel, buffer);

@@ -1,4 +1,5 @@
-/* Order: in-order queues, threads, several queues and devices; and what never waits (B7 - B21, B28, D15, D16). */
+/* Order: in-order queues, threads, several queues and devices; and what never waits (B7 - B21, B28,
+ * D15, D16). */
 #include "portable.h"
 
 #include <unistd.h>
@@ -33,14 +34,16 @@ static void *second_thread(void *context)
 		if (read(rounds->in, &token, 1) != 1)
 			return NULL;
 		one_word(rounds->queue, rounds->kernel, rounds->buffer, NULL);
-		MUST(sycl_queue_copy(rounds->queue, rounds->buffer, 0, rounds->results, i * 4ull, 4, NULL));
+		MUST(sycl_queue_copy(rounds->queue, rounds->buffer, 0, rounds->results, i * 4ull, 4,
+				     NULL));
 		if (write(rounds->out, &token, 1) != 1)
 			return NULL;
 	}
 	return context;
 }
 
-/* Two threads, two queues, told of each other's submissions by pipes: the order is that of the calls. */
+/* Two threads, two queues, told of each other's submissions by pipes: the order is that of the
+ * calls. */
 Test(model_order, B10_B7_the_order_of_submit_calls_of_two_threads_is_never_inverted)
 {
 	enum { ROUNDS = 10000 };
@@ -51,7 +54,9 @@ Test(model_order, B10_B7_the_order_of_submit_calls_of_two_threads_is_never_inver
 	sycl_buffer buffer = words_buffer(platform, 0), results = NULL;
 	MUST(sycl_buffer_create(platform, NULL, ROUNDS * 4, SYCL_HOST_NONE, &results));
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");
-	struct rounds rounds = {second, portable_kernel(second, "increment_u32"), buffer, results, there[0], back[1],
+	struct rounds rounds = {second,   portable_kernel(second, "increment_u32"),
+				buffer,   results,
+				there[0], back[1],
 				ROUNDS};
 	pthread_t thread;
 	cr_assert(eq(int, pthread_create(&thread, NULL, second_thread, &rounds), 0));
@@ -86,8 +91,10 @@ Test(model_order, B10_B7_the_order_of_submit_calls_of_two_threads_is_never_inver
 Test(model_order, B28_an_in_order_queue_is_first_in_first_out)
 {
 	sycl_platform helped = portable_open(1);
-	sycl_queue ordered = portable_queue(helped, 0, SYCL_QUEUE_IN_ORDER), free_one = portable_queue(helped, 0, 0);
-	sycl_kernel fill = portable_kernel(ordered, "fill_u32"), fill_free = portable_kernel(free_one, "fill_u32");
+	sycl_queue ordered = portable_queue(helped, 0, SYCL_QUEUE_IN_ORDER),
+		   free_one = portable_queue(helped, 0, 0);
+	sycl_kernel fill = portable_kernel(ordered, "fill_u32"),
+		    fill_free = portable_kernel(free_one, "fill_u32");
 	sycl_buffer one = words_buffer(helped, 0), two = words_buffer(helped, 0);
 	struct gate gate = GATE_INIT;
 	uint32_t in_order = 0;
@@ -196,7 +203,8 @@ Test(model_order, B16_B17_a_thousand_submissions_return_behind_a_gate)
 	MUST(sycl_platform_release(helped));
 }
 
-/* Everything is released while the work is gated; releases return, and the work is done all the same. */
+/* Everything is released while the work is gated; releases return, and the work is done all the
+ * same. */
 Test(model_order, D15_D16_N2_B32_released_behind_a_gate_the_work_completes)
 {
 	sycl_platform helped = portable_open(1);
@@ -233,7 +241,8 @@ Test(model_order, D15_D16_N2_B32_released_behind_a_gate_the_work_completes)
 	MUST(sycl_buffer_release(kept));
 }
 
-/* What the host accessor's create and D1 to D4 rest on: it does not wait for what has nothing to do with it. */
+/* What the host accessor's create and D1 to D4 rest on: it does not wait for what has nothing to do
+ * with it. */
 Test(model_order, B8_D2_what_shares_nothing_is_not_waited_for)
 {
 	sycl_platform helped = portable_open(1);
@@ -245,7 +254,8 @@ Test(model_order, B8_D2_what_shares_nothing_is_not_waited_for)
 	run_fill(on, fill, other, 3, NULL);
 	cr_assert(words_are(other, 3));
 	sycl_host_accessor accessor = NULL;
-	REFUSED(sycl_host_accessor_create_for(gated, SYCL_ACCESS_READ, SHORT_NS, &accessor), SYCL_ERROR_TIMEOUT);
+	REFUSED(sycl_host_accessor_create_for(gated, SYCL_ACCESS_READ, SHORT_NS, &accessor),
+		SYCL_ERROR_TIMEOUT);
 	gate_open(&gate);
 	MUST(sycl_host_accessor_create(gated, SYCL_ACCESS_READ, &accessor));
 	MUST(sycl_host_accessor_release(accessor));

@@ -1,6 +1,6 @@
 /*
- * Buffers over much memory of the program's own: what goes in and out of them in parts. Pages that cannot be touched at
- * first show when a part is copied, and by whom.
+ * Buffers over much memory of the program's own: what goes in and out of them in parts. Pages that
+ * cannot be touched at first show when a part is copied, and by whom.
  */
 #include "client_test.h"
 
@@ -48,7 +48,8 @@ static void touch(int number, siginfo_t *info, void *context)
 static void make_pages(void)
 {
 	struct sigaction action = {.sa_sigaction = touch, .sa_flags = SA_SIGINFO | SA_NODEFER};
-	host = mmap(NULL, (size_t)PARTS * PART, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	host = mmap(NULL, (size_t)PARTS * PART, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
 	cr_assert(ne(ptr, host, MAP_FAILED));
 	for (uint32_t i = 0; i < WORDS; i++)
 		host[i] = i;
@@ -151,7 +152,8 @@ static void with_copy_lanes(void)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = BACKEND_FEATURE_COPY_LANES});
+		fake_device_options(
+			i, (struct fake_device_options){.features = BACKEND_FEATURE_COPY_LANES});
 	with_service();
 }
 
@@ -215,7 +217,8 @@ static void meet(uint32_t part)
 	(void)sem_timedwait(&both, &until);
 }
 
-/* Two of a connection's threads copy at one time: each of two parts waits for the other one to be touched. */
+/* Two of a connection's threads copy at one time: each of two parts waits for the other one to be
+ * touched. */
 static void copy_by_two(const struct sycl_open_options *options)
 {
 	sycl_platform helped = NULL;
@@ -229,7 +232,8 @@ static void copy_by_two(const struct sycl_open_options *options)
 	guard(1, meet);
 	increment(its, buffer);
 	cr_assert(eq(u32, met, 2));
-	cr_assert(ne(int, sem_trywait(&both), 0), "one thread copied both, and waited for itself in vain");
+	cr_assert(ne(int, sem_trywait(&both), 0),
+		  "one thread copied both, and waited for itself in vain");
 	MUST(sycl_queue_wait_for(its, LONG_NS));
 	met = 0;
 	guard(0, meet);
@@ -256,7 +260,8 @@ static _Thread_local bool forbid_threads;
 static _Thread_local uint32_t threads_made, threads_refused;
 
 /* In front of the C library's. */
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+							  const pthread_attr_t *attributes,
 							  void *(*run)(void *), void *argument)
 {
 	typedef int create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -277,7 +282,8 @@ static uint32_t count_copy_threads(void)
 		char path[300], name[32] = "";
 		(void)snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
 		FILE *file = fopen(path, "re");
-		count += file && fgets(name, sizeof(name), file) && strcmp(name, "sycl-copy\n") == 0;
+		count +=
+			file && fgets(name, sizeof(name), file) && strcmp(name, "sycl-copy\n") == 0;
 		if (file)
 			(void)fclose(file);
 	}
@@ -410,7 +416,8 @@ Test(client_own_pages, a_forked_child_copies_by_threads_of_its_own)
 	cr_assert(ge(int, child, 0));
 	if (child == 0) {
 		sycl_platform its = NULL;
-		bool good = count_copy_threads() == 0 && sycl_platform_release(parents) == SYCL_ERROR_FORKED;
+		bool good = count_copy_threads() == 0 &&
+			    sycl_platform_release(parents) == SYCL_ERROR_FORKED;
 		threads_made = 0;
 		MUST(sycl_platform_open_with(service.endpoint, &options, &its));
 		there_and_back(its);
@@ -522,7 +529,8 @@ static sycl_result submit_it(sycl_host_task task, void *user_data)
 	return sycl_handler_submit(user_data, NULL);
 }
 
-static void run_host_task(sycl_queue on, sycl_buffer requires, sycl_host_task_function *function, void *user_data)
+static void run_host_task(sycl_queue on, sycl_buffer requires, sycl_host_task_function *function,
+			  void *user_data)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(on, &handler));
@@ -532,7 +540,8 @@ static void run_host_task(sycl_queue on, sycl_buffer requires, sycl_host_task_fu
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* It is begun before the release, and submitted by a host task that runs while the release waits. */
+/* It is begun before the release, and submitted by a host task that runs while the release waits.
+ */
 Test(client_own_pages, D9_a_group_that_comes_while_the_release_waits_comes_after_it)
 {
 	sycl_kernel kernel = fake_kernel(queue, "increment_u32");
@@ -617,8 +626,10 @@ static void let_the_service_answer(sycl_platform of)
 		MUST(sycl_platform_get_usage(of, &usage));
 }
 
-/* The session has room for two more objects, which is less than the parts. A host task has its turn all the while. */
-Test(client_own_pages_limits, D1_K1_a_host_task_may_use_a_buffer_whose_parts_find_no_room, .timeout = 60)
+/* The session has room for two more objects, which is less than the parts. A host task has its turn
+ * all the while. */
+Test(client_own_pages_limits, D1_K1_a_host_task_may_use_a_buffer_whose_parts_find_no_room,
+     .timeout = 60)
 {
 	enum { OBJECTS = 64 };
 	struct session_limits limits;

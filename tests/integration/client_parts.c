@@ -17,8 +17,8 @@ static sycl_buffer sub(sycl_buffer of, uint64_t offset, uint64_t size)
 }
 
 /* Fill a buffer, or a part of one, by kernel. */
-static void fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value, uint64_t count,
-		       sycl_event *event_out)
+static void fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+		       uint64_t count, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(on, &handler));
@@ -72,12 +72,14 @@ Test(parts, C14_an_origin_that_does_not_fit_the_device_is_refused_at_use)
 	sycl_host_accessor accessor = NULL;
 	uint32_t bits = 0;
 	char number[24];
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS, sizeof(bits), &bits, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS, sizeof(bits),
+				  &bits, NULL));
 	cr_assert(gt(u32, bits, 32), "4 bytes are no place to begin");
 	(void)snprintf(number, sizeof(number), " %u bytes", bits / 8);
 	MUST(sycl_handler_begin(queue, &handler));
 	REFUSED(sycl_handler_set_accessor(handler, 0, part, SYCL_ACCESS_READ), SYCL_ERROR_INVALID);
-	cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), number), NULL), "%s", sycl_get_last_error_text());
+	cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), number), NULL), "%s",
+		  sycl_get_last_error_text());
 	REFUSED(sycl_handler_fill(handler, part, 0, 4, "abcd", 4), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy(handler, part, 0, buffer, 256, 4), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy(handler, buffer, 256, part, 0, 4), SYCL_ERROR_INVALID);
@@ -100,7 +102,8 @@ Test(parts, C8_C9_C10_C11_only_what_overlaps_waits)
 {
 	sycl_platform helped = portable_open(1);
 	sycl_queue on = portable_queue(helped, 0, 0), other = portable_beside(on, 0);
-	sycl_kernel fill = portable_kernel(on, "fill_u32"), beside = portable_kernel(other, "fill_u32");
+	sycl_kernel fill = portable_kernel(on, "fill_u32"),
+		    beside = portable_kernel(other, "fill_u32");
 	sycl_buffer buffer = words_buffer(helped, 1), half = sub(buffer, 0, 2 * PART);
 	struct gate gate = GATE_INIT;
 	run_task(on, gate_task, &gate, half, SYCL_ACCESS_READ_WRITE, NULL, NULL);
@@ -121,10 +124,12 @@ Test(parts, C8_C9_C10_C11_only_what_overlaps_waits)
 	sycl_event events[CASES];
 	for (int i = 0; i < CASES; i++) {
 		pieces[i] = sub(buffer, cases[i].offset, cases[i].size);
-		fill_words(i % 2 ? on : other, i % 2 ? fill : beside, pieces[i], 7, cases[i].size / 4, &events[i]);
+		fill_words(i % 2 ? on : other, i % 2 ? fill : beside, pieces[i], 7,
+			   cases[i].size / 4, &events[i]);
 	}
 	sycl_event whole = NULL;
-	fill_words(other, beside, buffer, 9, WORDS, &whole); /* the buffer itself overlaps all of them (C11) */
+	fill_words(other, beside, buffer, 9, WORDS,
+		   &whole); /* the buffer itself overlaps all of them (C11) */
 	for (int i = 0; i < CASES; i++) {
 		if (cases[i].waits)
 			REFUSED(sycl_event_wait_for(events[i], SHORT_NS / 4), SYCL_ERROR_TIMEOUT);
@@ -159,7 +164,8 @@ Test(parts, C21_ranges_of_one_buffer_order_though_they_are_disjoint)
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
 	MUST(sycl_handler_begin(on, &handler));
-	MUST(sycl_handler_set_ranged_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE, 0, PART));
+	MUST(sycl_handler_set_ranged_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE, 0,
+						   PART));
 	MUST(sycl_handler_host_task(handler, gate_task, &gate, NULL));
 	MUST(sycl_handler_submit(handler, NULL));
 	gate_await(&gate, 1);
@@ -179,7 +185,8 @@ Test(parts, C12_D7_parts_on_several_devices_are_one_buffer)
 	enum { DEVICES = 3 };
 	sycl_queue on[DEVICES];
 	sycl_kernel increment[DEVICES], copy;
-	sycl_buffer buffer = words_buffer(platform, 100), parts[4], copied = words_buffer(platform, 0);
+	sycl_buffer buffer = words_buffer(platform, 100), parts[4],
+		    copied = words_buffer(platform, 0);
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		on[i] = portable_queue(platform, i, 0);
 		increment[i] = portable_kernel(on[i], "increment_u32");
@@ -192,7 +199,8 @@ Test(parts, C12_D7_parts_on_several_devices_are_one_buffer)
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(on[device], &handler));
 		MUST(sycl_handler_set_accessor(handler, 0, parts[part], SYCL_ACCESS_READ_WRITE));
-		MUST(sycl_handler_parallel_for(handler, increment[device], sycl_range1(PART_WORDS)));
+		MUST(sycl_handler_parallel_for(handler, increment[device],
+					       sycl_range1(PART_WORDS)));
 		MUST(sycl_handler_submit(handler, NULL));
 	}
 	sycl_handler handler = NULL;
@@ -226,7 +234,8 @@ Test(parts, C1_C8_several_parts_in_one_group)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, last, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_set_accessor(handler, 1, first, SYCL_ACCESS_READ));
-	MUST(sycl_handler_require(handler, buffer, SYCL_ACCESS_READ)); /* and all of it, which overlaps both */
+	MUST(sycl_handler_require(handler, buffer,
+				  SYCL_ACCESS_READ)); /* and all of it, which overlaps both */
 	MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(PART_WORDS)));
 	MUST(sycl_handler_submit(handler, NULL));
 	cr_assert(part_is(first, 7));
@@ -248,11 +257,16 @@ Test(parts, C7_what_lies_between_two_ranges_stays)
 		sycl_buffer buffer = words_buffer(platform, 5), other = words_buffer(platform, 6);
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT, 0, PART));
-		MUST(sycl_handler_set_ranged_accessor(handler, 1, other, SYCL_ACCESS_READ, 0, PART));
-		sycl_buffer required = whole ? other : buffer; /* the first time, a second range of the buffer */
-		MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT, 3 * PART, PART));
-		MUST(sycl_handler_set_ranged_accessor(handler, 1, required, SYCL_ACCESS_READ, 3 * PART, PART));
+		MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT,
+						      0, PART));
+		MUST(sycl_handler_set_ranged_accessor(handler, 1, other, SYCL_ACCESS_READ, 0,
+						      PART));
+		sycl_buffer required =
+			whole ? other : buffer; /* the first time, a second range of the buffer */
+		MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT,
+						      3 * PART, PART));
+		MUST(sycl_handler_set_ranged_accessor(handler, 1, required, SYCL_ACCESS_READ,
+						      3 * PART, PART));
 		MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(PART_WORDS)));
 		MUST(sycl_handler_submit(handler, NULL));
 		sycl_buffer middle = sub(buffer, PART, 2 * PART);
@@ -273,13 +287,14 @@ Test(parts, C7_an_empty_range_without_contents_loses_nothing)
 		sycl_handler handler = NULL;
 		uint32_t value = 9;
 		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_set_ranged_accessor(handler, 0, both[i], SYCL_ACCESS_WRITE_NO_INIT, 0, 0));
+		MUST(sycl_handler_set_ranged_accessor(handler, 0, both[i],
+						      SYCL_ACCESS_WRITE_NO_INIT, 0, 0));
 		MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 		MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(0)));
 		MUST(sycl_handler_submit(handler, NULL));
 		sycl_host_accessor accessor = NULL;
-		MUST(sycl_host_accessor_create_ranged(both[i], SYCL_ACCESS_WRITE_NO_INIT, 0, 0, SYCL_FOREVER_NS,
-						      &accessor));
+		MUST(sycl_host_accessor_create_ranged(both[i], SYCL_ACCESS_WRITE_NO_INIT, 0, 0,
+						      SYCL_FOREVER_NS, &accessor));
 		MUST(sycl_host_accessor_release(accessor));
 		cr_assert(words_are(buffer, 5));
 	}
@@ -292,26 +307,32 @@ Test(parts, C7_an_empty_range_without_contents_loses_nothing)
 Test(parts, C4_one_target_may_write_where_parts_overlap)
 {
 	sycl_buffer buffer = words_buffer(platform, 1);
-	sycl_buffer low = sub(buffer, 0, WORDS_BYTES / 2), middle = sub(buffer, WORDS_BYTES / 4, WORDS_BYTES / 2),
+	sycl_buffer low = sub(buffer, 0, WORDS_BYTES / 2),
+		    middle = sub(buffer, WORDS_BYTES / 4, WORDS_BYTES / 2),
 		    high = sub(buffer, WORDS_BYTES / 2, WORDS_BYTES / 2);
 	const struct {
 		sycl_buffer first, second;
 		bool good;
-	} cases[] = {{buffer, low, false},  {low, buffer, false},  {low, middle, false}, {middle, high, false},
-		     {high, buffer, false}, {low, high, true},     {high, low, true}};
+	} cases[] = {{buffer, low, false},  {low, buffer, false},  {low, middle, false},
+		     {middle, high, false}, {high, buffer, false}, {low, high, true},
+		     {high, low, true}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_require_target(handler, cases[i].first, SYCL_ACCESS_READ_WRITE, SYCL_TARGET_DEVICE));
+		MUST(sycl_handler_require_target(handler, cases[i].first, SYCL_ACCESS_READ_WRITE,
+						 SYCL_TARGET_DEVICE));
 		/* Reading is allowed in any case, and writing by the same target. */
-		MUST(sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_READ, SYCL_TARGET_HOST_TASK));
-		MUST(sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_WRITE, SYCL_TARGET_DEVICE));
+		MUST(sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_READ,
+						 SYCL_TARGET_HOST_TASK));
+		MUST(sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_WRITE,
+						 SYCL_TARGET_DEVICE));
 		MUST(sycl_handler_discard(handler));
 		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_require_target(handler, cases[i].first, SYCL_ACCESS_READ_WRITE, SYCL_TARGET_DEVICE));
-		sycl_result result =
-			sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_WRITE, SYCL_TARGET_HOST_TASK);
+		MUST(sycl_handler_require_target(handler, cases[i].first, SYCL_ACCESS_READ_WRITE,
+						 SYCL_TARGET_DEVICE));
+		sycl_result result = sycl_handler_require_target(
+			handler, cases[i].second, SYCL_ACCESS_WRITE, SYCL_TARGET_HOST_TASK);
 		cr_assert(eq(int, result, cases[i].good ? 0 : SYCL_ERROR_INVALID), "case %zu", i);
 		MUST(sycl_handler_discard(handler));
 	}
@@ -329,33 +350,42 @@ Test(parts, C4_one_target_may_write)
 		sycl_access_mode one, two;
 		bool good;
 	} cases[] = {
-		{SYCL_TARGET_DEVICE, SYCL_TARGET_HOST_TASK, SYCL_ACCESS_READ_WRITE, SYCL_ACCESS_READ, true},
-		{SYCL_TARGET_DEVICE, SYCL_TARGET_HOST_TASK, SYCL_ACCESS_READ_WRITE, SYCL_ACCESS_READ_WRITE, false},
-		{SYCL_TARGET_DEVICE, SYCL_TARGET_CONSTANT_BUFFER, SYCL_ACCESS_WRITE, SYCL_ACCESS_READ_WRITE, false},
-		{SYCL_TARGET_DEVICE, SYCL_TARGET_CONSTANT_BUFFER, SYCL_ACCESS_READ, SYCL_ACCESS_READ, true},
-		{SYCL_TARGET_CONSTANT_BUFFER, SYCL_TARGET_HOST_TASK, SYCL_ACCESS_READ, SYCL_ACCESS_WRITE_NO_INIT, true},
-		{SYCL_TARGET_HOST_TASK, SYCL_TARGET_DEVICE, SYCL_ACCESS_WRITE_NO_INIT, SYCL_ACCESS_WRITE, false},
-		{SYCL_TARGET_DEVICE, SYCL_TARGET_DEVICE, SYCL_ACCESS_WRITE, SYCL_ACCESS_READ_WRITE, true},
+		{SYCL_TARGET_DEVICE, SYCL_TARGET_HOST_TASK, SYCL_ACCESS_READ_WRITE,
+		 SYCL_ACCESS_READ, true},
+		{SYCL_TARGET_DEVICE, SYCL_TARGET_HOST_TASK, SYCL_ACCESS_READ_WRITE,
+		 SYCL_ACCESS_READ_WRITE, false},
+		{SYCL_TARGET_DEVICE, SYCL_TARGET_CONSTANT_BUFFER, SYCL_ACCESS_WRITE,
+		 SYCL_ACCESS_READ_WRITE, false},
+		{SYCL_TARGET_DEVICE, SYCL_TARGET_CONSTANT_BUFFER, SYCL_ACCESS_READ,
+		 SYCL_ACCESS_READ, true},
+		{SYCL_TARGET_CONSTANT_BUFFER, SYCL_TARGET_HOST_TASK, SYCL_ACCESS_READ,
+		 SYCL_ACCESS_WRITE_NO_INIT, true},
+		{SYCL_TARGET_HOST_TASK, SYCL_TARGET_DEVICE, SYCL_ACCESS_WRITE_NO_INIT,
+		 SYCL_ACCESS_WRITE, false},
+		{SYCL_TARGET_DEVICE, SYCL_TARGET_DEVICE, SYCL_ACCESS_WRITE, SYCL_ACCESS_READ_WRITE,
+		 true},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_require_target(handler, buffer, cases[i].one, cases[i].first));
 		/* A sub-buffer of everything is the same object. */
-		sycl_result result =
-			sycl_handler_require_target(handler, i % 2 ? part : buffer, cases[i].two, cases[i].second);
+		sycl_result result = sycl_handler_require_target(handler, i % 2 ? part : buffer,
+								 cases[i].two, cases[i].second);
 		cr_assert(eq(int, result, cases[i].good ? 0 : SYCL_ERROR_INVALID), "case %zu", i);
 		if (cases[i].good) {
 			MUST(sycl_handler_submit(handler, NULL));
 		} else {
 			/* What was refused has changed nothing: for reading it is still allowed. */
-			MUST(sycl_handler_require_target(handler, buffer, SYCL_ACCESS_READ, cases[i].second));
+			MUST(sycl_handler_require_target(handler, buffer, SYCL_ACCESS_READ,
+							 cases[i].second));
 			MUST(sycl_handler_discard(handler));
 		}
 	}
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	REFUSED(sycl_handler_require_target(handler, buffer, SYCL_ACCESS_READ, (sycl_target)3), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_require_target(handler, buffer, SYCL_ACCESS_READ, (sycl_target)3),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_queue_wait(queue));
 	MUST(sycl_buffer_release(part));
@@ -365,7 +395,8 @@ Test(parts, C4_one_target_may_write)
 Test(parts, C15_views_keep_the_bytes)
 {
 	static uint32_t host[24];
-	sycl_buffer buffer = NULL, view = NULL, again = NULL, none = NULL, part = NULL, of_part = NULL;
+	sycl_buffer buffer = NULL, view = NULL, again = NULL, none = NULL, part = NULL,
+		    of_part = NULL;
 	uint64_t element = 0, size = 0;
 	sycl_range range;
 	for (uint32_t i = 0; i < 24; i++)
@@ -375,9 +406,12 @@ Test(parts, C15_views_keep_the_bytes)
 	REFUSED(sycl_buffer_reinterpret(buffer, 4, sycl_range1(25), &none), SYCL_ERROR_INVALID);
 	REFUSED(sycl_buffer_reinterpret(buffer, 0, sycl_range1(24), &none), SYCL_ERROR_INVALID);
 	REFUSED(sycl_buffer_reinterpret(buffer, 5, sycl_range1(19), &none), SYCL_ERROR_INVALID);
-	REFUSED(sycl_buffer_reinterpret(buffer, 1, sycl_range3(0, 1, 1), &none), SYCL_ERROR_INVALID);
-	REFUSED(sycl_buffer_reinterpret(buffer, 2, sycl_range2(UINT64_MAX, UINT64_MAX), &none), SYCL_ERROR_INVALID);
-	REFUSED(sycl_buffer_reinterpret(buffer, 1ull << 63, sycl_range2(2, 1), &none), SYCL_ERROR_INVALID);
+	REFUSED(sycl_buffer_reinterpret(buffer, 1, sycl_range3(0, 1, 1), &none),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_buffer_reinterpret(buffer, 2, sycl_range2(UINT64_MAX, UINT64_MAX), &none),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_buffer_reinterpret(buffer, 1ull << 63, sycl_range2(2, 1), &none),
+		SYCL_ERROR_INVALID);
 	cr_assert(eq(ptr, none, NULL));
 	MUST(sycl_buffer_get_shape(buffer, &element, &range));
 	cr_assert(eq(u64, element, 1));
@@ -413,14 +447,15 @@ Test(parts, C15_views_keep_the_bytes)
 
 Test(parts, C16_C17_parts_and_views_of_nothing)
 {
-	sycl_buffer empty = NULL, part = NULL, view = NULL, buffer = words_buffer(platform, 3), nothing = NULL,
-		    more = NULL;
+	sycl_buffer empty = NULL, part = NULL, view = NULL, buffer = words_buffer(platform, 3),
+		    nothing = NULL, more = NULL;
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
 	MUST(sycl_buffer_create(platform, NULL, 0, SYCL_HOST_NONE, &empty));
 	MUST(sycl_buffer_create_sub(empty, 0, 0, &part));
 	MUST(sycl_buffer_reinterpret(empty, 4, sycl_range3(7, 0, 1ull << 62), &view));
-	MUST(sycl_buffer_create_sub(buffer, 4, 0, &nothing)); /* at a place that is no origin for a device */
+	MUST(sycl_buffer_create_sub(buffer, 4, 0,
+				    &nothing)); /* at a place that is no origin for a device */
 	MUST(sycl_buffer_reinterpret(nothing, 4, sycl_range1(0), &more));
 	sycl_buffer all[] = {empty, part, view, more};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -436,7 +471,8 @@ Test(parts, C16_C17_parts_and_views_of_nothing)
 	uint64_t id[3] = {0, 0, 0};
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_copy_elements(handler, view, id, view, id, sycl_range3(7, 0, 1ull << 62)));
+	MUST(sycl_handler_copy_elements(handler, view, id, view, id,
+					sycl_range3(7, 0, 1ull << 62)));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
 	MUST(sycl_buffer_release(more));
@@ -455,7 +491,8 @@ Test(parts, B25_C12_random_use_of_parts_equals_a_serial_model)
 	sycl_queue on[QUEUES];
 	sycl_kernel increment[QUEUES];
 	sycl_buffer buffer = words_buffer(platform, 0), parts[CUTS];
-	static const uint64_t offsets[CUTS] = {0, 0, 1, 2, 1, 3}, lengths[CUTS] = {4, 1, 2, 2, 3, 1};
+	static const uint64_t offsets[CUTS] = {0, 0, 1, 2, 1, 3},
+			      lengths[CUTS] = {4, 1, 2, 2, 3, 1};
 	uint32_t seed = 20240613;
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		on[i] = portable_queue(platform, i, i == 1 ? SYCL_QUEUE_IN_ORDER : 0);
@@ -466,7 +503,8 @@ Test(parts, B25_C12_random_use_of_parts_equals_a_serial_model)
 	for (int step = 0; step < STEPS; step++) {
 		seed = seed * 1664525u + 1013904223u;
 		uint32_t q = (seed >> 8) % QUEUES, p = (seed >> 16) % CUTS, what = (seed >> 24) % 4;
-		uint32_t first = (uint32_t)offsets[p] * PART_WORDS, count = (uint32_t)lengths[p] * PART_WORDS;
+		uint32_t first = (uint32_t)offsets[p] * PART_WORDS,
+			 count = (uint32_t)lengths[p] * PART_WORDS;
 		if (what == 0) {
 			uint8_t bytes[4] = {(uint8_t)step, 1, 0, 0};
 			MUST(sycl_queue_fill(on[q], parts[p], 0, count * 4ull, bytes, 4, NULL));
@@ -475,10 +513,12 @@ Test(parts, B25_C12_random_use_of_parts_equals_a_serial_model)
 		} else if (what == 1) {
 			sycl_host_accessor accessor = NULL;
 			void *pointer = NULL;
-			MUST(sycl_host_accessor_create(parts[p], SYCL_ACCESS_READ_WRITE, &accessor));
+			MUST(sycl_host_accessor_create(parts[p], SYCL_ACCESS_READ_WRITE,
+						       &accessor));
 			MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 			for (uint32_t i = 0; i < count; i++) {
-				cr_assert(eq(u32, ((uint32_t *)pointer)[i], model[first + i]), "step %d", step);
+				cr_assert(eq(u32, ((uint32_t *)pointer)[i], model[first + i]),
+					  "step %d", step);
 				((uint32_t *)pointer)[i] += 1000;
 				model[first + i] += 1000;
 			}
@@ -486,7 +526,8 @@ Test(parts, B25_C12_random_use_of_parts_equals_a_serial_model)
 		} else {
 			sycl_handler handler = NULL;
 			MUST(sycl_handler_begin(on[q], &handler));
-			MUST(sycl_handler_set_accessor(handler, 0, parts[p], SYCL_ACCESS_READ_WRITE));
+			MUST(sycl_handler_set_accessor(handler, 0, parts[p],
+						       SYCL_ACCESS_READ_WRITE));
 			MUST(sycl_handler_parallel_for(handler, increment[q], sycl_range1(count)));
 			MUST(sycl_handler_submit(handler, NULL));
 			for (uint32_t i = 0; i < count; i++)

@@ -1,11 +1,13 @@
 /*
- * Random command groups against a serial model: queues of both kinds on all devices, whole buffers, ranged accessors,
- * sub-buffers, kernels, fills, copies, boxes, host tasks, host accessors, barriers, shared memory ordered by events alone, on two
- * queues, events as requisites between all of these, and failures that must reach exactly those that needed what was lost. The model does every step at once, in
- * the order of submission; buffers must look as if the service had, too.
+ * Random command groups against a serial model: queues of both kinds on all devices, whole buffers,
+ * ranged accessors, sub-buffers, kernels, fills, copies, boxes, host tasks, host accessors,
+ * barriers, shared memory ordered by events alone, on two queues, events as requisites between all
+ * of these, and failures that must reach exactly those that needed what was lost. The model does
+ * every step at once, in the order of submission; buffers must look as if the service had, too.
  *
- * SYCLD_RANDOM_SEED=N runs that seed alone, SYCLD_RANDOM_FIRST=N begins with that one, SYCLD_RANDOM_GROUPS=N so many
- * groups; SYCLD_RANDOM_TELL=1 says what is done; SYCLD_LONG=1 does more and longer ones.
+ * SYCLD_RANDOM_SEED=N runs that seed alone, SYCLD_RANDOM_FIRST=N begins with that one,
+ * SYCLD_RANDOM_GROUPS=N so many groups; SYCLD_RANDOM_TELL=1 says what is done; SYCLD_LONG=1 does
+ * more and longer ones.
  */
 #include "portable.h"
 
@@ -18,13 +20,15 @@
 
 enum {
 	BUFFERS = 6,
-	CELLS = 16,                       /* of a buffer: parts begin and end there, and failures are kept for each */
-	SPAN = 2048, SPAN_BYTES = SPAN * 4, /* of a buffer */
+	CELLS = 16, /* of a buffer: parts begin and end there, and failures are kept for each */
+	SPAN = 2048,
+	SPAN_BYTES = SPAN * 4, /* of a buffer */
 	CELL_WORDS = SPAN / CELLS,
-	CELL_BYTES = CELL_WORDS * 4,      /* 512: a place where sub-buffers may begin, on every device known */
-	SUBS = 4,                         /* sub-buffers of a buffer at one time */
+	CELL_BYTES = CELL_WORDS *
+		     4, /* 512: a place where sub-buffers may begin, on every device known */
+	SUBS = 4,       /* sub-buffers of a buffer at one time */
 	QUEUES = 4,
-	EVENTS = 24,                      /* that later groups may depend on */
+	EVENTS = 24, /* that later groups may depend on */
 	USM = 3,
 	TASK_SLOTS = 1024,
 };
@@ -90,21 +94,24 @@ static struct part any_part(uint32_t count)
 	if (next(2)) {
 		if (sub->handle)
 			MUST(sycl_buffer_release(sub->handle));
-		MUST(sycl_buffer_create_sub(part.handle, part.first * CELL_BYTES, part.count * CELL_BYTES, &sub->handle));
+		MUST(sycl_buffer_create_sub(part.handle, part.first * CELL_BYTES,
+					    part.count * CELL_BYTES, &sub->handle));
 		sub->first = part.first;
 		sub->count = part.count;
 		part.handle = sub->handle;
 		part.is_sub = true;
 	}
 	if (world.tells)
-		(void)fprintf(stderr, "      buffer %u, cells %u .. %u, %s\n", part.buffer, part.first,
-			      part.first + part.count - 1, part.is_sub ? "a sub-buffer" : "a range");
+		(void)fprintf(stderr, "      buffer %u, cells %u .. %u, %s\n", part.buffer,
+			      part.first, part.first + part.count - 1,
+			      part.is_sub ? "a sub-buffer" : "a range");
 	return part;
 }
 
 static bool overlap(const struct part *a, const struct part *b)
 {
-	return a->buffer == b->buffer && a->first < b->first + b->count && b->first < a->first + a->count;
+	return a->buffer == b->buffer && a->first < b->first + b->count &&
+	       b->first < a->first + a->count;
 }
 
 /* Of half cells of a part: those from `skip` on, but the last `spare`. */
@@ -137,19 +144,23 @@ static size_t words_in(const struct part *part)
 	return (size_t)part->count * CELL_WORDS;
 }
 
-static sycl_result set(sycl_handler handler, uint32_t index, const struct part *part, sycl_access_mode mode)
+static sycl_result set(sycl_handler handler, uint32_t index, const struct part *part,
+		       sycl_access_mode mode)
 {
 	if (part->is_sub)
 		return sycl_handler_set_accessor(handler, index, part->handle, mode);
-	return sycl_handler_set_ranged_accessor(handler, index, part->handle, mode, (uint64_t)part->first * CELL_BYTES,
+	return sycl_handler_set_ranged_accessor(handler, index, part->handle, mode,
+						(uint64_t)part->first * CELL_BYTES,
 						(uint64_t)part->count * CELL_BYTES);
 }
 
-static sycl_result set_host(sycl_handler handler, uint32_t index, const struct part *part, sycl_access_mode mode)
+static sycl_result set_host(sycl_handler handler, uint32_t index, const struct part *part,
+			    sycl_access_mode mode)
 {
 	if (part->is_sub)
 		return sycl_handler_set_host_accessor(handler, index, part->handle, mode);
-	return sycl_handler_set_ranged_host_accessor(handler, index, part->handle, mode, (uint64_t)part->first * CELL_BYTES,
+	return sycl_handler_set_ranged_host_accessor(handler, index, part->handle, mode,
+						     (uint64_t)part->first * CELL_BYTES,
 						     (uint64_t)part->count * CELL_BYTES);
 }
 
@@ -191,15 +202,16 @@ static void check_event(const struct known_event *known)
 {
 	sycl_result result = sycl_event_wait(known->event);
 	cr_assert(eq(int, result != 0, known->fails), "a group (%s) %s: %s %s", known->what,
-		  known->fails ? "should have failed" : "failed", sycl_result_name(result), sycl_get_last_error_text());
+		  known->fails ? "should have failed" : "failed", sycl_result_name(result),
+		  sycl_get_last_error_text());
 	world.checks++;
 }
 
 static void tell(const struct group *group)
 {
 	if (world.tells)
-		(void)fprintf(stderr, "%5lu %s on queue %u%s\n", world.groups, group->what, group->queue,
-			      group->fails ? ", fails" : "");
+		(void)fprintf(stderr, "%5lu %s on queue %u%s\n", world.groups, group->what,
+			      group->queue, group->fails ? ", fails" : "");
 	world.groups++;
 	world.failures += group->fails;
 }
@@ -222,8 +234,9 @@ static void submit(struct group *group)
 }
 
 /*
- * Two ranges of one buffer, in one group, are one requirement with both modes, from the first byte of both to the last
- * (C1): what lies between is needed too, and lost with it. Sub-buffers are objects of their own (C8).
+ * Two ranges of one buffer, in one group, are one requirement with both modes, from the first byte
+ * of both to the last (C1): what lies between is needed too, and lost with it. Sub-buffers are
+ * objects of their own (C8).
  */
 static bool hull(const struct part *a, const struct part *b, struct part *hull_out)
 {
@@ -252,7 +265,8 @@ static void do_fill_kernel(void)
 	const uint32_t value = next(1u << 30);
 	MUST(set(group.handler, 0, &to, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_set_value(group.handler, 1, sizeof(value), &value));
-	MUST(sycl_handler_parallel_for(group.handler, world.fill[group.queue], sycl_range1(words_in(&to))));
+	MUST(sycl_handler_parallel_for(group.handler, world.fill[group.queue],
+				       sycl_range1(words_in(&to))));
 	if (overwrites(&group, &to))
 		for (size_t i = 0; i < words_in(&to); i++)
 			words_of(&to)[i] = value;
@@ -264,7 +278,8 @@ static void do_increment(void)
 	struct group group = begin("increment");
 	group.fails |= is_lost(&to);
 	MUST(set(group.handler, 0, &to, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_parallel_for(group.handler, world.increment[group.queue], sycl_range1(words_in(&to))));
+	MUST(sycl_handler_parallel_for(group.handler, world.increment[group.queue],
+				       sycl_range1(words_in(&to))));
 	if (overwrites(&group, &to))
 		for (size_t i = 0; i < words_in(&to); i++)
 			words_of(&to)[i]++;
@@ -282,10 +297,11 @@ static void do_copy(bool by_kernel)
 	if (by_kernel) {
 		MUST(set(group.handler, 0, &to, SYCL_ACCESS_WRITE_NO_INIT));
 		MUST(set(group.handler, 1, &from, SYCL_ACCESS_READ));
-		MUST(sycl_handler_parallel_for(group.handler, world.copy[group.queue], sycl_range1(words_in(&to))));
+		MUST(sycl_handler_parallel_for(group.handler, world.copy[group.queue],
+					       sycl_range1(words_in(&to))));
 	} else {
-		MUST(sycl_handler_copy(group.handler, from.handle, offset_of(&from), to.handle, offset_of(&to),
-				       (uint64_t)from.count * CELL_BYTES));
+		MUST(sycl_handler_copy(group.handler, from.handle, offset_of(&from), to.handle,
+				       offset_of(&to), (uint64_t)from.count * CELL_BYTES));
 	}
 	if (overwrites(&group, one ? &both : &to))
 		memcpy(words_of(&to), words_of(&from), words_in(&to) * 4);
@@ -296,16 +312,17 @@ static void do_fill_command(void)
 	struct part to = any_part(0);
 	struct group group = begin("fill");
 	const uint32_t pattern[2] = {next(1u << 30), next(1u << 30)};
-	MUST(sycl_handler_fill(group.handler, to.handle, offset_of(&to), (uint64_t)to.count * CELL_BYTES, pattern,
-			       sizeof(pattern)));
+	MUST(sycl_handler_fill(group.handler, to.handle, offset_of(&to),
+			       (uint64_t)to.count * CELL_BYTES, pattern, sizeof(pattern)));
 	if (overwrites(&group, &to))
 		for (size_t i = 0; i < words_in(&to); i++)
 			words_of(&to)[i] = pattern[i % 2];
 }
 
 /*
- * The first half of each cell to the second half of another. Halves between those must stay, so what is there is needed, if
- * there are any; what is before the first one and, in the source, behind the last one has nothing to do with it.
+ * The first half of each cell to the second half of another. Halves between those must stay, so
+ * what is there is needed, if there are any; what is before the first one and, in the source,
+ * behind the last one has nothing to do with it.
  */
 static void do_box(void)
 {
@@ -326,8 +343,8 @@ static void do_box(void)
 	if (group.fails)
 		return;
 	for (uint32_t row = 0; row < from.count; row++)
-		memcpy(words_of(&to) + (size_t)row * CELL_WORDS + CELL_WORDS / 2, words_of(&from) + (size_t)row * CELL_WORDS,
-		       CELL_BYTES / 2);
+		memcpy(words_of(&to) + (size_t)row * CELL_WORDS + CELL_WORDS / 2,
+		       words_of(&from) + (size_t)row * CELL_WORDS, CELL_BYTES / 2);
 }
 
 /* What a host task does, in the model and in the task. */
@@ -381,24 +398,27 @@ static void do_host_access(bool writes)
 	struct part part = any_part(0);
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
-	sycl_result result = sycl_host_accessor_create_ranged(part.handle,
-							      writes ? SYCL_ACCESS_READ_WRITE : SYCL_ACCESS_READ,
-							      offset_of(&part), (uint64_t)part.count * CELL_BYTES,
-							      SYCL_FOREVER_NS, &accessor);
+	sycl_result result = sycl_host_accessor_create_ranged(
+		part.handle, writes ? SYCL_ACCESS_READ_WRITE : SYCL_ACCESS_READ, offset_of(&part),
+		(uint64_t)part.count * CELL_BYTES, SYCL_FOREVER_NS, &accessor);
 	world.checks++;
 	if (is_lost(&part)) {
-		cr_assert(eq(int, result, SYCL_ERROR_DEPENDENCY_FAILED), "%s", sycl_result_name(result));
-		/* What it was to write is lost as with a group: later groups were meant to see it. */
+		cr_assert(eq(int, result, SYCL_ERROR_DEPENDENCY_FAILED), "%s",
+			  sycl_result_name(result));
+		/* What it was to write is lost as with a group: later groups were meant to see it.
+		 */
 		if (writes)
 			set_lost_within(&part, 0, true);
 		return;
 	}
-	cr_assert(eq(int, result, 0), "%s: %s", sycl_result_name(result), sycl_get_last_error_text());
+	cr_assert(eq(int, result, 0), "%s: %s", sycl_result_name(result),
+		  sycl_get_last_error_text());
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 	const uint32_t *seen = pointer;
 	for (size_t i = 0; i < words_in(&part); i++)
-		cr_assert(eq(u32, seen[i], words_of(&part)[i]), "group %lu, buffer %u, cell %u, word %zu", world.groups,
-			  part.buffer, part.first, i);
+		cr_assert(eq(u32, seen[i], words_of(&part)[i]),
+			  "group %lu, buffer %u, cell %u, word %zu", world.groups, part.buffer,
+			  part.first, i);
 	if (writes) {
 		mix_words(pointer, words_of(&part), words_in(&part));
 		memcpy(words_of(&part), pointer, words_in(&part) * 4);
@@ -441,7 +461,8 @@ static void do_replace(void)
 	memset(world.model[index].lost, 0, sizeof(world.model[index].lost));
 }
 
-/* A queue ends with its work under way (D15, B32). Of one queue the service keeps a few thousand failures, no more. */
+/* A queue ends with its work under way (D15, B32). Of one queue the service keeps a few thousand
+ * failures, no more. */
 static void do_replace_queue(void)
 {
 	const uint32_t index = next(QUEUES);
@@ -462,11 +483,13 @@ static void remember(sycl_event event, bool fails, const char *what)
 	*known = (struct known_event){.event = event, .fails = fails, .what = what};
 }
 
-/* The one before it may have failed: either so does this, or it is waited for and forgotten, and the words are what they were. */
+/* The one before it may have failed: either so does this, or it is waited for and forgotten, and
+ * the words are what they were. */
 static bool follow(sycl_handler handler, struct shared_words *shared)
 {
 	if (shared->fails && next(2)) {
-		check_event(&(struct known_event){.event = shared->last, .fails = true, .what = "shared memory"});
+		check_event(&(struct known_event){
+			.event = shared->last, .fails = true, .what = "shared memory"});
 		MUST(sycl_event_release(shared->last));
 		shared->last = NULL;
 		shared->fails = false;
@@ -476,8 +499,9 @@ static bool follow(sycl_handler handler, struct shared_words *shared)
 	return shared->fails;
 }
 
-static void set_usm_action(sycl_handler handler, uint32_t action, uint32_t q, struct shared_words *to,
-			   const struct shared_words *from, const uint32_t *value)
+static void set_usm_action(sycl_handler handler, uint32_t action, uint32_t q,
+			   struct shared_words *to, const struct shared_words *from,
+			   const uint32_t *value)
 {
 	if (action == 2) {
 		MUST(sycl_handler_memcpy(handler, to->pointer, from->pointer, SPAN_BYTES));
@@ -486,10 +510,12 @@ static void set_usm_action(sycl_handler handler, uint32_t action, uint32_t q, st
 	MUST(sycl_handler_set_usm(handler, 0, to->pointer));
 	if (action == 0)
 		MUST(sycl_handler_set_value(handler, 1, sizeof(*value), value));
-	MUST(sycl_handler_parallel_for(handler, action == 0 ? world.fill[q] : world.increment[q], sycl_range1(SPAN)));
+	MUST(sycl_handler_parallel_for(handler, action == 0 ? world.fill[q] : world.increment[q],
+				       sycl_range1(SPAN)));
 }
 
-/* Memory that nothing but events orders: on both queues of its context, and behind groups that have nothing to do with it. */
+/* Memory that nothing but events orders: on both queues of its context, and behind groups that have
+ * nothing to do with it. */
 static void do_usm(void)
 {
 	const uint32_t which = next(USM), action = next(3), value = next(1u << 30);
@@ -501,7 +527,9 @@ static void do_usm(void)
 	group.fails |= follow(group.handler, from);
 	set_usm_action(group.handler, action, group.queue, to, from, &value);
 	for (uint32_t i = 0; i < SPAN && !group.fails; i++)
-		to->words[i] = action == 0 ? value : action == 1 ? to->words[i] + 1 : from->words[i];
+		to->words[i] = action == 0   ? value
+			       : action == 1 ? to->words[i] + 1
+					     : from->words[i];
 	tell(&group);
 	sycl_event done = NULL;
 	MUST(sycl_handler_submit(group.handler, &done));
@@ -535,8 +563,11 @@ static void check_usm(void)
 		if (!shared->pointer)
 			continue;
 		if (shared->last)
-			check_event(&(struct known_event){.event = shared->last, .fails = shared->fails, .what = "shared memory"});
-		cr_assert(eq(int, memcmp(shared->pointer, shared->words, SPAN_BYTES), 0), "shared memory %u", i);
+			check_event(&(struct known_event){.event = shared->last,
+							  .fails = shared->fails,
+							  .what = "shared memory"});
+		cr_assert(eq(int, memcmp(shared->pointer, shared->words, SPAN_BYTES), 0),
+			  "shared memory %u", i);
 		world.checks++;
 	}
 }
@@ -595,7 +626,8 @@ static void world_begin(uint64_t seed)
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		/* Both kinds on each device, where there are two, and both in one context. */
 		world.queues[i] = i < QUEUES / 2 ? portable_queue(platform, i, 0)
-						 : portable_beside(world.queues[i - QUEUES / 2], SYCL_QUEUE_IN_ORDER);
+						 : portable_beside(world.queues[i - QUEUES / 2],
+								   SYCL_QUEUE_IN_ORDER);
 		world.fill[i] = portable_kernel(world.queues[i], "fill_u32");
 		world.increment[i] = portable_kernel(world.queues[i], "increment_u32");
 		world.copy[i] = portable_kernel(world.queues[i], "copy_u32");
@@ -658,11 +690,13 @@ TestSuite(random, .init = portable_begin, .fini = portable_end);
 Test(random, B7_B12_B19_B25_C12_D7_M9_random_groups_are_as_a_serial_model, .timeout = 3600)
 {
 	const bool is_long = getenv("SYCLD_LONG") != NULL;
-	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0), groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 2500);
+	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0),
+		       groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 2500);
 	const uint64_t first = seed ? seed : number_of("SYCLD_RANDOM_FIRST", 1);
 	const uint64_t last = seed ? seed : first + (is_long ? 19 : 3);
 	for (uint64_t at = first; at <= last; at++) {
-		(void)fprintf(stderr, "random groups: seed %lu, %lu of them\n", at, groups); /* seen when it fails */
+		(void)fprintf(stderr, "random groups: seed %lu, %lu of them\n", at,
+			      groups); /* seen when it fails */
 		world_begin(at);
 		while (world.groups < groups) {
 			do_something();
@@ -670,8 +704,10 @@ Test(random, B7_B12_B19_B25_C12_D7_M9_random_groups_are_as_a_serial_model, .time
 				world_check();
 		}
 		world_end();
-		cr_assert(gt(u64, world.failures, groups / 1000), "seed %lu: hardly anything failed", at);
+		cr_assert(gt(u64, world.failures, groups / 1000),
+			  "seed %lu: hardly anything failed", at);
 		cr_assert(lt(u64, world.failures, groups / 2), "seed %lu: most groups failed", at);
-		cr_log_info("seed %lu: %lu groups, %lu of them failed, %lu checks", at, world.groups, world.failures, world.checks);
+		cr_log_info("seed %lu: %lu groups, %lu of them failed, %lu checks", at,
+			    world.groups, world.failures, world.checks);
 	}
 }

@@ -1,7 +1,8 @@
 /*
- * Several threads of one program submit at once; what they see must be explained by one order of all that they did (threads_history.h).
- * SYCLD_RANDOM_SEED=N runs that seed alone, SYCLD_RANDOM_FIRST=N begins with that one, SYCLD_RANDOM_GROUPS=N so many
- * groups; SYCLD_LONG=1 does more and longer ones.
+ * Several threads of one program submit at once; what they see must be explained by one order of
+ * all that they did (threads_history.h). SYCLD_RANDOM_SEED=N runs that seed alone,
+ * SYCLD_RANDOM_FIRST=N begins with that one, SYCLD_RANDOM_GROUPS=N so many groups; SYCLD_LONG=1
+ * does more and longer ones.
  */
 #include "random_threads.h"
 
@@ -30,12 +31,14 @@ Test(random_threads, B7_B18_B19_B26_C12_M9_threads_at_once_are_as_one_order_of_a
 	const uint64_t last = seed ? seed : first + (is_long ? 19 : 3);
 	for (uint64_t at = first; at <= last; at++) {
 		struct random_threads_result done;
-		(void)fprintf(stderr, "random threads: seed %lu, %lu groups\n", at, groups); /* seen when it fails */
+		(void)fprintf(stderr, "random threads: seed %lu, %lu groups\n", at,
+			      groups); /* seen when it fails */
 		/* Without helpers, the threads that wait run the host tasks. */
 		random_threads_run(at, groups, at % 2 ? 0 : 2, &done);
-		cr_assert(gt(u64, done.failures, groups / 1000), "seed %lu: hardly anything failed", at);
+		cr_assert(gt(u64, done.failures, groups / 1000), "seed %lu: hardly anything failed",
+			  at);
 		cr_assert(lt(u64, done.failures, groups / 2), "seed %lu: most groups failed", at);
-		cr_log_info("seed %lu: %lu groups, %lu of them failed, %lu checks", at, done.groups, done.failures,
-			    done.checks);
+		cr_log_info("seed %lu: %lu groups, %lu of them failed, %lu checks", at, done.groups,
+			    done.failures, done.checks);
 	}
 }

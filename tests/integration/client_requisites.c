@@ -1,6 +1,6 @@
 /*
- * What a group needs before it runs, on every kind of device: requisites, the order of accessors, and who waits for whom
- * (B1 - B14, C2, D5).
+ * What a group needs before it runs, on every kind of device: requisites, the order of accessors,
+ * and who waits for whom (B1 - B14, C2, D5).
  */
 #include "portable.h"
 
@@ -23,7 +23,8 @@ Test(model_requisites, B1_a_group_has_one_action)
 	const uint32_t value = 9;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_fill(handler, buffer, 0, WORDS_BYTES, &value, sizeof(value)));
-	REFUSED(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_update_host(handler, buffer), SYCL_ERROR_INVALID);
 	MUST(sycl_handler_submit(handler, NULL));
 	cr_assert(words_are(buffer, value));
@@ -44,7 +45,8 @@ Test(model_requisites, B14_C2_the_order_of_accessors_means_nothing)
 		for (uint32_t i = 0; i < 2; i++) {
 			const uint32_t index = way & 1 ? 1 - i : i;
 			MUST(sycl_handler_set_accessor(handler, index, index ? from : to,
-						       index ? SYCL_ACCESS_READ : SYCL_ACCESS_WRITE));
+						       index ? SYCL_ACCESS_READ
+							     : SYCL_ACCESS_WRITE));
 		}
 		if (!(way & 2))
 			MUST(sycl_handler_require(handler, to, SYCL_ACCESS_READ));
@@ -69,7 +71,8 @@ Test(model_requisites, B3_B4_requisites_are_met_in_any_order_and_asking_changes_
 		sycl_buffer buffer = words_buffer(helped, 5);
 		sycl_handler handler = NULL;
 		for (uint32_t i = 0; i < 2; i++)
-			run_task(own, gate_task, &gates[i], NULL, SYCL_ACCESS_READ, NULL, &doors[i]);
+			run_task(own, gate_task, &gates[i], NULL, SYCL_ACCESS_READ, NULL,
+				 &doors[i]);
 		MUST(sycl_handler_begin(own, &handler));
 		for (uint32_t i = 0; i < 2; i++)
 			MUST(sycl_handler_depends_on(handler, doors[i]));
@@ -95,14 +98,15 @@ Test(model_requisites, B3_B4_requisites_are_met_in_any_order_and_asking_changes_
 }
 
 /*
- * A reader that something else holds up keeps its buffer: a writer that was submitted later, to another queue, does not
- * come in between, whatever else it is ready for.
+ * A reader that something else holds up keeps its buffer: a writer that was submitted later, to
+ * another queue, does not come in between, whatever else it is ready for.
  */
 Test(model_requisites, B5_B6_what_is_needed_stays_until_the_group_has_run)
 {
 	sycl_platform helped = portable_open(2);
 	sycl_queue first = portable_queue(helped, 0, 0), second = portable_queue(helped, 1, 0);
-	sycl_kernel copy = portable_kernel(first, "copy_u32"), fill = portable_kernel(second, "fill_u32");
+	sycl_kernel copy = portable_kernel(first, "copy_u32"),
+		    fill = portable_kernel(second, "fill_u32");
 	sycl_buffer from = words_buffer(helped, 3), to = words_buffer(helped, 0);
 	struct gate gate = GATE_INIT;
 	sycl_event door = NULL, written = NULL;
@@ -149,7 +153,8 @@ Test(model_requisites, B11_two_readers_run_at_one_time)
 	MUST(sycl_platform_release(helped));
 }
 
-/* A host accessor's pointer is good wherever it leads; what was given is written when the buffer ends. */
+/* A host accessor's pointer is good wherever it leads; what was given is written when the buffer
+ * ends. */
 Test(model_requisites, D5_the_pointer_need_not_be_the_one_given_at_creation)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");

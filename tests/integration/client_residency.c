@@ -1,4 +1,5 @@
-/* Where bytes go, counted by the fake devices, whose memories are separate and begin poisoned; and moves that fail. */
+/* Where bytes go, counted by the fake devices, whose memories are separate and begin poisoned; and
+ * moves that fail. */
 #include "client_test.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ static sycl_buffer make(sycl_host_memory kind, uint32_t value)
 {
 	sycl_buffer buffer = NULL;
 	set_host(value);
-	MUST(sycl_buffer_create(platform, kind == SYCL_HOST_NONE ? NULL : host, ROOM, kind, &buffer));
+	MUST(sycl_buffer_create(platform, kind == SYCL_HOST_NONE ? NULL : host, ROOM, kind,
+				&buffer));
 	return buffer;
 }
 
@@ -55,7 +57,8 @@ static struct fake_counters moved(void)
 	return since;
 }
 
-static void increment_words(sycl_queue on, sycl_kernel increment, sycl_buffer buffer, uint64_t count)
+static void increment_words(sycl_queue on, sycl_kernel increment, sycl_buffer buffer,
+			    uint64_t count)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(on, &handler));
@@ -68,11 +71,12 @@ static void must_be(sycl_buffer buffer, uint64_t first, uint64_t count, uint32_t
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
-	MUST(sycl_host_accessor_create_ranged(buffer, SYCL_ACCESS_READ, first * 4, count * 4, SYCL_FOREVER_NS,
-					      &accessor));
+	MUST(sycl_host_accessor_create_ranged(buffer, SYCL_ACCESS_READ, first * 4, count * 4,
+					      SYCL_FOREVER_NS, &accessor));
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 	for (uint64_t i = 0; i < count; i++)
-		cr_assert(eq(u32, ((const uint32_t *)pointer)[i], value), "word %d", (int)(first + i));
+		cr_assert(eq(u32, ((const uint32_t *)pointer)[i], value), "word %d",
+			  (int)(first + i));
 	MUST(sycl_host_accessor_release(accessor));
 }
 
@@ -86,10 +90,11 @@ Test(client_residency, C6_C7_no_init_moves_nothing_and_only_the_stale_part_moves
 		uint32_t value = 7;
 		sycl_event event = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
-		MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT, whole ? 0 : PART,
-						      whole ? ROOM : 2 * PART));
+		MUST(sycl_handler_set_ranged_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT,
+						      whole ? 0 : PART, whole ? ROOM : 2 * PART));
 		MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
-		MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(whole ? ROOM_WORDS : 2 * PART_WORDS)));
+		MUST(sycl_handler_parallel_for(handler, fill,
+					       sycl_range1(whole ? ROOM_WORDS : 2 * PART_WORDS)));
 		MUST(sycl_handler_submit(handler, &event));
 		MUST(sycl_event_wait_for(event, LONG_NS));
 		MUST(sycl_event_release(event));
@@ -98,7 +103,8 @@ Test(client_residency, C6_C7_no_init_moves_nothing_and_only_the_stale_part_moves
 		cr_assert(eq(u64, since.bytes_read, 0), "nothing was needed (C6)");
 		must_be(buffer, 0, ROOM_WORDS, 7);
 		since = moved();
-		cr_assert(eq(u64, since.bytes_read, whole ? ROOM : 2 * PART), "what the device alone has");
+		cr_assert(eq(u64, since.bytes_read, whole ? ROOM : 2 * PART),
+			  "what the device alone has");
 	}
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(fill));
@@ -115,7 +121,8 @@ Test(client_residency, B24_two_readers_on_two_devices_move_in_twice_and_nothing_
 		sums[i] = make(SYCL_HOST_NONE, 0);
 		for (int again = 0; again < 3; again++) {
 			MUST(sycl_handler_begin(on[i], &handler));
-			MUST(sycl_handler_set_accessor(handler, 0, sums[i], SYCL_ACCESS_WRITE_NO_INIT));
+			MUST(sycl_handler_set_accessor(handler, 0, sums[i],
+						       SYCL_ACCESS_WRITE_NO_INIT));
 			MUST(sycl_handler_set_accessor(handler, 1, buffer, SYCL_ACCESS_READ));
 			MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(ROOM_WORDS)));
 			MUST(sycl_handler_submit(handler, NULL));
@@ -135,12 +142,15 @@ Test(client_residency, B24_two_readers_on_two_devices_move_in_twice_and_nothing_
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Parts on two devices, read by the host: each byte moves once, and nothing is moved for a part that is asked for alone. */
+/* Parts on two devices, read by the host: each byte moves once, and nothing is moved for a part
+ * that is asked for alone. */
 Test(client_residency, C12_D7_parts_move_by_themselves)
 {
 	sycl_queue other = queue_on(1);
-	sycl_kernel first = fake_kernel(queue, "increment_u32"), second = fake_kernel(other, "increment_u32");
-	sycl_buffer buffer = make(SYCL_HOST_CONST, 10), low = part_of(buffer, 0, 2), high = part_of(buffer, 2, 2);
+	sycl_kernel first = fake_kernel(queue, "increment_u32"),
+		    second = fake_kernel(other, "increment_u32");
+	sycl_buffer buffer = make(SYCL_HOST_CONST, 10), low = part_of(buffer, 0, 2),
+		    high = part_of(buffer, 2, 2);
 	(void)moved();
 	for (int i = 0; i < 3; i++) {
 		increment_words(queue, first, low, 2 * PART_WORDS);
@@ -161,7 +171,8 @@ Test(client_residency, C12_D7_parts_move_by_themselves)
 	/* What the host writes in a part of a part goes to the device alone. */
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
-	MUST(sycl_host_accessor_create_ranged(low, SYCL_ACCESS_WRITE, PART, 256, SYCL_FOREVER_NS, &accessor));
+	MUST(sycl_host_accessor_create_ranged(low, SYCL_ACCESS_WRITE, PART, 256, SYCL_FOREVER_NS,
+					      &accessor));
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 	for (int i = 0; i < 64; i++)
 		((uint32_t *)pointer)[i] = 100;
@@ -191,7 +202,8 @@ Test(client_residency, C21_D20_ranges_serve_residency)
 	submit_fill(queue, fill, buffer, 5, ROOM_WORDS, NULL);
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
 	(void)moved();
-	MUST(sycl_host_accessor_create_ranged(buffer, SYCL_ACCESS_READ, PART, PART, SYCL_FOREVER_NS, &accessor));
+	MUST(sycl_host_accessor_create_ranged(buffer, SYCL_ACCESS_READ, PART, PART, SYCL_FOREVER_NS,
+					      &accessor));
 	MUST(sycl_host_accessor_release(accessor));
 	struct fake_counters since = moved();
 	cr_assert(eq(u64, since.bytes_read, PART));
@@ -208,7 +220,8 @@ Test(client_residency, C21_D20_ranges_serve_residency)
 	MUST(sycl_kernel_release(fill));
 }
 
-/* A copy that covers what it writes brings nothing of it; one with gaps brings what lies between. */
+/* A copy that covers what it writes brings nothing of it; one with gaps brings what lies between.
+ */
 Test(client_residency, C6_D20_copies_move_what_they_need)
 {
 	sycl_buffer source = make(SYCL_HOST_CONST, 1), target = make(SYCL_HOST_CONST, 2);
@@ -251,8 +264,10 @@ Test(client_residency, G13_constant_memory_is_read_and_has_a_limit)
 	MUST(sycl_handler_begin(queue, &handler));
 	cr_assert(eq(int, sycl_handler_set_constant_accessor(handler, 1, large, 0, SYCL_REST_BYTES),
 		     SYCL_ERROR_KERNEL_ARGUMENT));
-	cr_assert(eq(int, sycl_handler_set_constant_accessor(handler, 1, large, 2, LIMIT), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_handler_set_constant_accessor(handler, 1024, table, 0, 4), SYCL_ERROR_KERNEL_ARGUMENT));
+	cr_assert(eq(int, sycl_handler_set_constant_accessor(handler, 1, large, 2, LIMIT),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_handler_set_constant_accessor(handler, 1024, table, 0, 4),
+		     SYCL_ERROR_KERNEL_ARGUMENT));
 	MUST(sycl_handler_set_constant_accessor(handler, 1, large, 1, SYCL_REST_BYTES));
 	MUST(sycl_handler_set_constant_accessor(handler, 1, table, PART, SYCL_REST_BYTES));
 	MUST(sycl_handler_set_accessor(handler, 0, out, SYCL_ACCESS_WRITE_NO_INIT));
@@ -265,7 +280,8 @@ Test(client_residency, G13_constant_memory_is_read_and_has_a_limit)
 	MUST(sycl_kernel_release(copy));
 }
 
-/* The device writes, the host is only read: its bytes stay what they were until somebody asks for them. */
+/* The device writes, the host is only read: its bytes stay what they were until somebody asks for
+ * them. */
 Test(client_residency, C5_only_what_was_written_is_updated)
 {
 	sycl_kernel increment = fake_kernel(queue, "increment_u32");
@@ -290,7 +306,8 @@ Test(client_residency, C5_only_what_was_written_is_updated)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* C14 of every queue that a group is given to: the first device begins parts at 128 bytes, the second at 512. */
+/* C14 of every queue that a group is given to: the first device begins parts at 128 bytes, the
+ * second at 512. */
 TestSuite(client_residency_own, .timeout = 60);
 
 Test(client_residency_own, C14_a_part_must_fit_the_other_queue_too)
@@ -318,7 +335,8 @@ Test(client_residency_own, C14_a_part_must_fit_the_other_queue_too)
 		sycl_result result = sycl_queue_submit_group(second, group, NULL);
 		cr_assert(eq(int, result, i ? SYCL_SUCCESS : SYCL_ERROR_INVALID));
 		if (!i)
-			cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "512 bytes"), NULL));
+			cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "512 bytes"),
+				     NULL));
 		MUST(sycl_command_group_release(group));
 	}
 	MUST(sycl_queue_wait(first));
@@ -348,31 +366,35 @@ static void note_errors(uint32_t count, const struct sycl_async_error *errors, v
 	seen->first = errors[0].result;
 	for (uint32_t i = 0; i < count; i++) {
 		cr_assert(eq(u64, errors[i].group, 0), "of no queue");
-		cr_assert(ne(ptr, (void *)strstr(errors[i].text, "the cable"), NULL), "%s", errors[i].text);
+		cr_assert(ne(ptr, (void *)strstr(errors[i].text, "the cable"), NULL), "%s",
+			  errors[i].text);
 	}
 }
 
-/* The move back fails: the release says so, the list has it once, and the program's memory is what it was. */
+/* The move back fails: the release says so, the list has it once, and the program's memory is what
+ * it was. */
 Test(client_residency, D17_what_fails_at_the_end_goes_to_the_list)
 {
 	sycl_kernel fill = fake_kernel(queue, "fill_u32");
 	struct errors seen = {.calls = 0};
 	MUST(sycl_platform_throw_asynchronous(platform, note_errors, &seen));
 	cr_assert(eq(u32, seen.calls, 0));
-	cr_assert(eq(int, sycl_platform_throw_asynchronous(platform, NULL, NULL), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_platform_throw_asynchronous(platform, NULL, NULL),
+		     SYCL_ERROR_INVALID));
 	for (int i = 0; i < 2; i++) {
 		sycl_buffer buffer = make(SYCL_HOST_BORROWED, 1);
 		uint64_t size = 0;
 		submit_fill(queue, fill, buffer, 9, ROOM_WORDS, NULL);
 		MUST(sycl_queue_wait_for(queue, LONG_NS));
 		cr_assert(eq(int,
-			     fake_fail(FAKE_COMPLETION, FAKE_ANY_DEVICE, 0, 1, SYCL_ERROR_RUNTIME, false,
-				       "the cable is out"),
+			     fake_fail(FAKE_COMPLETION, FAKE_ANY_DEVICE, 0, 1, SYCL_ERROR_RUNTIME,
+				       false, "the cable is out"),
 			     0));
 		sycl_result result = sycl_buffer_release(buffer);
 		cr_assert(ne(int, result, SYCL_SUCCESS));
 		cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "the cable"), NULL));
-		cr_assert(eq(int, sycl_buffer_get_size(buffer, &size), SYCL_ERROR_INVALID_HANDLE), "it is released");
+		cr_assert(eq(int, sycl_buffer_get_size(buffer, &size), SYCL_ERROR_INVALID_HANDLE),
+			  "it is released");
 		for (int k = 0; k < ROOM_WORDS; k++)
 			cr_assert(eq(u32, host[k], 1));
 	}

@@ -1,8 +1,9 @@
 /*
- * The same random command groups twice: to one connection they travel as messages, to the other by their shapes where those
- * are known. Everything that can be seen must be the same: contents, outcomes, counts.
- * The groups are drawn from few kinds, so that most shapes come again; what they name changes all the time: values, events,
- * ranges, buffers and sub-buffers, queues and kernels that end and are made anew.
+ * The same random command groups twice: to one connection they travel as messages, to the other by
+ * their shapes where those are known. Everything that can be seen must be the same: contents,
+ * outcomes, counts. The groups are drawn from few kinds, so that most shapes come again; what they
+ * name changes all the time: values, events, ranges, buffers and sub-buffers, queues and kernels
+ * that end and are made anew.
  */
 #include "portable.h"
 
@@ -11,7 +12,14 @@
 
 #include "syclclient/usm.h"
 
-enum { BUFFERS = 3, QUEUES = 2, EVENTS = 8, HALF_BYTES = WORDS_BYTES / 2, STEPS = 3000, STEPS_BETWEEN_LOOKS = 150 };
+enum {
+	BUFFERS = 3,
+	QUEUES = 2,
+	EVENTS = 8,
+	HALF_BYTES = WORDS_BYTES / 2,
+	STEPS = 3000,
+	STEPS_BETWEEN_LOOKS = 150
+};
 
 static uint64_t random_state;
 
@@ -31,7 +39,18 @@ struct side {
 	uint32_t *shared; /* host USM; NULL: the device has none */
 };
 
-enum what { FILL, INCREMENT, COPY, FILL_HALF, INCREMENT_RANGE, FILL_SHARED, ND_FILL, EMPTY, LOSE, WHAT_COUNT };
+enum what {
+	FILL,
+	INCREMENT,
+	COPY,
+	FILL_HALF,
+	INCREMENT_RANGE,
+	FILL_SHARED,
+	ND_FILL,
+	EMPTY,
+	LOSE,
+	WHAT_COUNT
+};
 
 /* One group, drawn once and submitted to both. */
 struct step {
@@ -43,7 +62,10 @@ struct step {
 
 static struct step draw(void)
 {
-	struct step step = {.what = (enum what)next(WHAT_COUNT), .queue = next(QUEUES), .to = next(BUFFERS), .value = next(1u << 30)};
+	struct step step = {.what = (enum what)next(WHAT_COUNT),
+			    .queue = next(QUEUES),
+			    .to = next(BUFFERS),
+			    .value = next(1u << 30)};
 	step.from = (step.to + 1 + next(BUFFERS - 1)) % BUFFERS;
 	step.items = next(8) ? WORDS / 2 : 1 + next(WORDS / 2);
 	step.event = next(3) ? -1 : (int32_t)next(EVENTS);
@@ -120,9 +142,11 @@ static sycl_result fail_task(sycl_host_task task, void *user_data)
 
 static void set_to(const struct side *side, const struct step *step, sycl_handler handler)
 {
-	sycl_access_mode mode = step->value % 2 ? SYCL_ACCESS_WRITE_NO_INIT : SYCL_ACCESS_READ_WRITE;
-	MUST(sycl_handler_set_accessor(handler, 0, step->what == FILL_HALF ? side->halves[step->to] : side->buffers[step->to],
-				       mode));
+	sycl_access_mode mode =
+		step->value % 2 ? SYCL_ACCESS_WRITE_NO_INIT : SYCL_ACCESS_READ_WRITE;
+	MUST(sycl_handler_set_accessor(
+		handler, 0,
+		step->what == FILL_HALF ? side->halves[step->to] : side->buffers[step->to], mode));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(step->value), &step->value));
 }
 
@@ -136,24 +160,29 @@ static void set_action(const struct side *side, const struct step *step, sycl_ha
 		break;
 	case ND_FILL:
 		set_to(side, step, handler);
-		MUST(sycl_handler_parallel_for_nd(handler, side->fill, sycl_range1(WORDS), sycl_range1(WORDS >> step->value % 3 >> 4)));
+		MUST(sycl_handler_parallel_for_nd(handler, side->fill, sycl_range1(WORDS),
+						  sycl_range1(WORDS >> step->value % 3 >> 4)));
 		break;
 	case EMPTY:
 		set_to(side, step, handler);
 		MUST(sycl_handler_parallel_for(handler, side->fill, sycl_range1(0)));
 		break;
 	case INCREMENT:
-		MUST(sycl_handler_set_accessor(handler, 0, side->buffers[step->to], SYCL_ACCESS_READ_WRITE));
+		MUST(sycl_handler_set_accessor(handler, 0, side->buffers[step->to],
+					       SYCL_ACCESS_READ_WRITE));
 		MUST(sycl_handler_parallel_for(handler, side->increment, sycl_range1(WORDS)));
 		break;
 	case INCREMENT_RANGE:
-		MUST(sycl_handler_set_ranged_accessor(handler, 0, side->buffers[step->to], SYCL_ACCESS_READ_WRITE,
+		MUST(sycl_handler_set_ranged_accessor(handler, 0, side->buffers[step->to],
+						      SYCL_ACCESS_READ_WRITE,
 						      step->value % 4 * 1024, 1024));
 		MUST(sycl_handler_parallel_for(handler, side->increment, sycl_range1(256)));
 		break;
 	case COPY:
-		MUST(sycl_handler_set_accessor(handler, 0, side->buffers[step->to], SYCL_ACCESS_WRITE_NO_INIT));
-		MUST(sycl_handler_set_accessor(handler, 1, side->buffers[step->from], SYCL_ACCESS_READ));
+		MUST(sycl_handler_set_accessor(handler, 0, side->buffers[step->to],
+					       SYCL_ACCESS_WRITE_NO_INIT));
+		MUST(sycl_handler_set_accessor(handler, 1, side->buffers[step->from],
+					       SYCL_ACCESS_READ));
 		MUST(sycl_handler_parallel_for(handler, side->copy, sycl_range1(WORDS)));
 		break;
 	case FILL_SHARED:
@@ -162,7 +191,8 @@ static void set_action(const struct side *side, const struct step *step, sycl_ha
 		MUST(sycl_handler_parallel_for(handler, side->fill, sycl_range1(64)));
 		break;
 	default:
-		MUST(sycl_handler_set_host_accessor(handler, 0, side->buffers[step->to], SYCL_ACCESS_READ_WRITE));
+		MUST(sycl_handler_set_host_accessor(handler, 0, side->buffers[step->to],
+						    SYCL_ACCESS_READ_WRITE));
 		MUST(sycl_handler_host_task(handler, fail_task, NULL, NULL));
 		break;
 	}
@@ -208,13 +238,16 @@ static void compare(struct side *a, struct side *b, uint32_t step)
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		cr_assert(eq(int, a->events[i] != NULL, b->events[i] != NULL));
 		if (a->events[i])
-			cr_assert(eq(int, sycl_event_wait(a->events[i]), sycl_event_wait(b->events[i])), "step %u, event %u",
-				  step, i);
+			cr_assert(eq(int, sycl_event_wait(a->events[i]),
+				     sycl_event_wait(b->events[i])),
+				  "step %u, event %u", step, i);
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		uint32_t of_a[WORDS] = {0}, of_b[WORDS] = {0};
-		cr_assert(eq(int, look(a->buffers[i], of_a), look(b->buffers[i], of_b)), "step %u, buffer %u", step, i);
-		cr_assert(eq(int, memcmp(of_a, of_b, sizeof(of_a)), 0), "step %u, buffer %u", step, i);
+		cr_assert(eq(int, look(a->buffers[i], of_a), look(b->buffers[i], of_b)),
+			  "step %u, buffer %u", step, i);
+		cr_assert(eq(int, memcmp(of_a, of_b, sizeof(of_a)), 0), "step %u, buffer %u", step,
+			  i);
 	}
 	(void)sycl_queue_wait(a->queues[1]);
 	(void)sycl_queue_wait(b->queues[1]);
@@ -280,7 +313,8 @@ Test(resubmit, B12_B15_B19_M9_groups_are_the_same_by_message_and_by_shape, .time
 	cr_assert(gt(u64, by_shape.groups_failed, 10));
 	cr_assert(gt(u64, by_shape.groups_completed, STEPS / 4));
 	cr_assert(eq(u64, by_message.groups_resubmitted, 0));
-	cr_assert(gt(u64, by_shape.groups_resubmitted, STEPS / 10), "%lu", by_shape.groups_resubmitted);
+	cr_assert(gt(u64, by_shape.groups_resubmitted, STEPS / 10), "%lu",
+		  by_shape.groups_resubmitted);
 	close_side(&messages);
 	close_side(&shapes);
 }
@@ -299,13 +333,19 @@ Test(resubmit, B15_a_loop_that_changes_values_only_is_resubmitted, .timeout = 60
 	close_side(&side);
 }
 
-enum { SHAPES = 300, TIMES = 3, ROUNDS = 3 }; /* SHAPES: more than either side keeps, which is 128 */
+enum {
+	SHAPES = 300,
+	TIMES = 3,
+	ROUNDS = 3
+}; /* SHAPES: more than either side keeps, which is 128 */
 
 /* Words 0 to `items` - 1 of the first buffer. */
 static void launch_range(const struct side *side, uint32_t items, uint32_t value)
 {
 	const struct sycl_launch_argument arguments[2] = {
-		{.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = side->buffers[0],
+		{.kind = SYCL_LAUNCH_ACCESSOR,
+		 .mode = SYCL_ACCESS_READ_WRITE,
+		 .buffer = side->buffers[0],
 		 .size_bytes = SYCL_REST_BYTES},
 		{.kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(value), .pointer = &value},
 	};
@@ -331,13 +371,15 @@ static void check_ranges(const struct side *side, uint32_t round)
 	MUST(sycl_host_accessor_create(side->buffers[0], SYCL_ACCESS_READ, &accessor));
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 	for (uint32_t i = 0; i < SHAPES; i++)
-		cr_assert(eq(u32, ((const uint32_t *)pointer)[i], value_of(round, i + 1, TIMES - 1)), "%u", i);
+		cr_assert(
+			eq(u32, ((const uint32_t *)pointer)[i], value_of(round, i + 1, TIMES - 1)),
+			"%u", i);
 	MUST(sycl_host_accessor_release(accessor));
 }
 
 /*
- * Each shape is sent, defined and named, and then others take its place, on both sides. A side that forgot alone would have the
- * other one name what it does not know, or run what was meant before.
+ * Each shape is sent, defined and named, and then others take its place, on both sides. A side that
+ * forgot alone would have the other one name what it does not know, or run what was meant before.
  */
 Test(resubmit, B15_shapes_that_others_have_taken_the_place_of_are_defined_anew, .timeout = 240)
 {
@@ -351,18 +393,26 @@ Test(resubmit, B15_shapes_that_others_have_taken_the_place_of_are_defined_anew, 
 	}
 	struct sycl_usage usage = usage_of(&side);
 	cr_assert(eq(u64, usage.groups_submitted, ROUNDS * SHAPES * TIMES));
-	cr_assert(ge(u64, usage.groups_resubmitted, ROUNDS * SHAPES), "each is named at its third time, if not before");
-	/* Of what was defined in one round, no more than there are places is known in the next one. */
-	cr_assert(le(u64, usage.groups_resubmitted, ROUNDS * SHAPES + (ROUNDS - 1) * 128 * (TIMES - 1)));
+	cr_assert(ge(u64, usage.groups_resubmitted, ROUNDS * SHAPES),
+		  "each is named at its third time, if not before");
+	/* Of what was defined in one round, no more than there are places is known in the next one.
+	 */
+	cr_assert(le(u64, usage.groups_resubmitted,
+		     ROUNDS * SHAPES + (ROUNDS - 1) * 128 * (TIMES - 1)));
 	close_side(&side);
 }
 
-static void launch_fill(const struct side *side, const struct step *step, sycl_event after, sycl_event *event_out)
+static void launch_fill(const struct side *side, const struct step *step, sycl_event after,
+			sycl_event *event_out)
 {
 	const struct sycl_launch_argument arguments[2] = {
-		{.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = side->buffers[step->to],
+		{.kind = SYCL_LAUNCH_ACCESSOR,
+		 .mode = SYCL_ACCESS_READ_WRITE,
+		 .buffer = side->buffers[step->to],
 		 .size_bytes = SYCL_REST_BYTES},
-		{.kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(step->value), .pointer = &step->value},
+		{.kind = SYCL_LAUNCH_VALUE,
+		 .size_bytes = sizeof(step->value),
+		 .pointer = &step->value},
 	};
 	struct sycl_launch launch = SYCL_LAUNCH_INIT;
 	launch.kernel = side->fill;
@@ -429,7 +479,10 @@ Test(resubmit, E14_E22_a_launch_in_one_call_is_checked_like_a_handler, .timeout 
 	open_side(&side, "1");
 	const uint32_t value = 1;
 	struct sycl_launch_argument arguments[3] = {
-		{.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = side.buffers[0], .size_bytes = 64},
+		{.kind = SYCL_LAUNCH_ACCESSOR,
+		 .mode = SYCL_ACCESS_READ_WRITE,
+		 .buffer = side.buffers[0],
+		 .size_bytes = 64},
 		{.kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(value), .pointer = &value},
 		{.kind = SYCL_LAUNCH_LOCAL, .size_bytes = 64},
 	};

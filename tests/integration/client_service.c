@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define FAIL(...)                                                                                                      \
-	do {                                                                                                           \
-		(void)fprintf(stderr, "client service: " __VA_ARGS__);                                                 \
-		(void)fputc('\n', stderr);                                                                             \
-		abort();                                                                                               \
+#define FAIL(...)                                                                                  \
+	do {                                                                                       \
+		(void)fprintf(stderr, "client service: " __VA_ARGS__);                             \
+		(void)fputc('\n', stderr);                                                         \
+		abort();                                                                           \
 	} while (0)
 
 void must(sycl_result result, const char *what)
@@ -33,7 +33,8 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	int socket = accept4(service->listener, NULL, NULL, SOCK_CLOEXEC);
 	if (socket < 0)
 		return;
-	struct session_peer peer = {.session = ++service->sessions, .uid = getuid(), .gid = getgid(), .pid = getpid()};
+	struct session_peer peer = {
+		.session = ++service->sessions, .uid = getuid(), .gid = getgid(), .pid = getpid()};
 	if (engine_add_session(service->engine, socket, take_fd(&service->process), &peer) < 0)
 		FAIL("a session was not taken");
 }
@@ -44,14 +45,14 @@ static void on_order(uv_async_t *async)
 	Sycl__V1__SessionOrder order = SYCL__V1__SESSION_ORDER__INIT;
 	order.session = service->killed;
 	order.act = SYCL__V1__SESSION_ORDER__ACT__ACT_END;
-	order.reason = (char *)(uintptr_t)"a test";
+	order.reason = (char *)(uintptr_t) "a test";
 	if (engine_order(service->engine, &order) < 0)
 		FAIL("an order was refused");
 	(void)sem_post(&service->ordered);
 }
 
-static void on_closed(void *context, uint64_t session, const char *command, const char *reason, const Sycl__V1__Usage *usage,
-		      const struct device_usages *devices)
+static void on_closed(void *context, uint64_t session, const char *command, const char *reason,
+		      const Sycl__V1__Usage *usage, const struct device_usages *devices)
 {
 	struct client_service *service = context;
 	(void)session;
@@ -105,8 +106,8 @@ static void *run(void *context)
 #define NO_GPU "cuda:library=/nonexistent/libcuda.so.1"
 
 /* `cuda`: an option of that backend. `cache_directory` NULL: nothing that is built is kept. */
-static void start(struct client_service *service, const struct session_limits *limits, const char *cuda,
-		  const char *cache_directory)
+static void start(struct client_service *service, const struct session_limits *limits,
+		  const char *cuda, const char *cache_directory)
 {
 	*service = (struct client_service){.listener = -1, .process = -1};
 	struct build_service *builds = NULL;
@@ -155,7 +156,8 @@ void client_service_start_with_cuda(struct client_service *service, const char *
 	start(service, NULL, option, NULL);
 }
 
-void client_service_start_with_opencl(struct client_service *service, const struct session_limits *limits)
+void client_service_start_with_opencl(struct client_service *service,
+				      const struct session_limits *limits)
 {
 	start(service, limits, NO_GPU, getenv("XDG_CACHE_HOME"));
 }
@@ -175,9 +177,11 @@ void client_service_stop(struct client_service *service)
 	(void)rmdir(service->folder);
 	struct fake_counters counters;
 	fake_counters(FAKE_ANY_DEVICE, &counters);
-	if (counters.memories || counters.programs || counters.kernels || counters.lanes || counters.devices)
+	if (counters.memories || counters.programs || counters.kernels || counters.lanes ||
+	    counters.devices)
 		FAIL("left on the fake devices: %u memories, %u programs, %u kernels, %u lanes, %u devices",
-		     counters.memories, counters.programs, counters.kernels, counters.lanes, counters.devices);
+		     counters.memories, counters.programs, counters.kernels, counters.lanes,
+		     counters.devices);
 }
 
 sycl_device fake_device(sycl_platform platform, uint32_t which)
@@ -187,7 +191,8 @@ sycl_device fake_device(sycl_platform platform, uint32_t which)
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 16, devices, &count));
 	for (uint32_t i = 0; i < count && i < 16; i++) {
 		uint32_t backend = 0;
-		MUST(sycl_device_get_info(devices[i], SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+		MUST(sycl_device_get_info(devices[i], SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					  &backend, NULL));
 		if (backend == SYCL_BACKEND_KIND_FAKE && seen++ == which)
 			found = devices[i];
 		else
@@ -216,8 +221,8 @@ sycl_kernel fake_kernel(sycl_queue queue, const char *name)
 	return kernel;
 }
 
-void submit_hold(sycl_queue queue, sycl_kernel hold, uint32_t gate, sycl_buffer buffer, sycl_access_mode mode,
-		 sycl_event *event_out)
+void submit_hold(sycl_queue queue, sycl_kernel hold, uint32_t gate, sycl_buffer buffer,
+		 sycl_access_mode mode, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -228,8 +233,8 @@ void submit_hold(sycl_queue queue, sycl_kernel hold, uint32_t gate, sycl_buffer 
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
-void submit_fill(sycl_queue queue, sycl_kernel fill, sycl_buffer buffer, uint32_t value, uint64_t count,
-		 sycl_event *event_out)
+void submit_fill(sycl_queue queue, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+		 uint64_t count, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));

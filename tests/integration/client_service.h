@@ -1,7 +1,7 @@
 /*
- * A service for tests of the library: an engine on a thread of the test, which listens on a socket in a folder of its
- * own. It has the fake backend alone, whose gates and failures the test scripts (fake_control.h).
- * Failures of the fixture end the program with a sentence.
+ * A service for tests of the library: an engine on a thread of the test, which listens on a socket
+ * in a folder of its own. It has the fake backend alone, whose gates and failures the test scripts
+ * (fake_control.h). Failures of the fixture end the program with a sentence.
  */
 #ifndef SYCL_TESTS_CLIENT_SERVICE_H
 #define SYCL_TESTS_CLIENT_SERVICE_H
@@ -15,7 +15,8 @@
 
 /* Far beyond what anything here takes. */
 #define LONG_NS 20000000000ull
-/* Long enough to be a wait, short enough to be waited for: of something that must not happen meanwhile. */
+/* Long enough to be a wait, short enough to be waited for: of something that must not happen
+ * meanwhile. */
 #define SHORT_NS 20000000ull
 
 struct client_service {
@@ -26,16 +27,19 @@ struct client_service {
 	uint64_t sessions;
 	char folder[64], path[96], endpoint[128];
 	uv_async_t orders;
-	uint64_t killed;            /* a session's number */
-	int process;                /* pidfd of the next one's client, or -1: this process, of which nobody is told */
+	uint64_t killed; /* a session's number */
+	int process; /* pidfd of the next one's client, or -1: this process, of which nobody is told
+		      */
 	sem_t ordered, gone;        /* the order was given; a session is gone */
 	Sycl__V1__Usage last_usage; /* of the session that went last; read it after waiting */
 };
 
 /* `limits` NULL: the ordinary ones. */
 void client_service_start(struct client_service *service, const struct session_limits *limits);
-/* The same with what OpenCL platforms the machine has beside the fake one; what is built is kept in $XDG_CACHE_HOME. */
-void client_service_start_with_opencl(struct client_service *service, const struct session_limits *limits);
+/* The same with what OpenCL platforms the machine has beside the fake one; what is built is kept in
+ * $XDG_CACHE_HOME. */
+void client_service_start_with_opencl(struct client_service *service,
+				      const struct session_limits *limits);
 /* The same with CUDA devices of this driver, the double's. */
 void client_service_start_with_cuda(struct client_service *service, const char *library);
 /* All sessions must have been closed: checks that the fake devices have nothing left. */
@@ -57,11 +61,12 @@ sycl_kernel fake_kernel(sycl_queue queue, const char *name);
 void must(sycl_result result, const char *what);
 #define MUST(call) must((call), #call)
 
-/* Submit the `hold` kernel for a gate; requires the buffer, if there is one. `event_out` may be NULL. */
-void submit_hold(sycl_queue queue, sycl_kernel hold, uint32_t gate, sycl_buffer buffer, sycl_access_mode mode,
-		 sycl_event *event_out);
+/* Submit the `hold` kernel for a gate; requires the buffer, if there is one. `event_out` may be
+ * NULL. */
+void submit_hold(sycl_queue queue, sycl_kernel hold, uint32_t gate, sycl_buffer buffer,
+		 sycl_access_mode mode, sycl_event *event_out);
 /* Submit a kernel (dst, value) over `count` items. */
-void submit_fill(sycl_queue queue, sycl_kernel fill, sycl_buffer buffer, uint32_t value, uint64_t count,
-		 sycl_event *event_out);
+void submit_fill(sycl_queue queue, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+		 uint64_t count, sycl_event *event_out);
 
 #endif

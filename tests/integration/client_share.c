@@ -1,4 +1,5 @@
-/* Buffers and events that two connections share, launch properties: the library on fake devices that can all of it. */
+/* Buffers and events that two connections share, launch properties: the library on fake devices
+ * that can all of it. */
 #include "client_test.h"
 
 #include <dirent.h>
@@ -185,7 +186,8 @@ Test(client_share, F10_an_export_says_what_it_is)
 		cr_assert(eq(int, memcmp(shared.handle, again.handle, sizeof(none)), 0));
 		if (by_descriptor) {
 			cr_assert(ne(int, fcntl(shared.descriptor, F_GETFD) & FD_CLOEXEC, 0));
-			cr_assert(ne(int, shared.descriptor, again.descriptor), "each is the caller's own");
+			cr_assert(ne(int, shared.descriptor, again.descriptor),
+				  "each is the caller's own");
 		}
 		forget(&shared);
 		forget(&again);
@@ -221,7 +223,9 @@ Test(client_share, F10_sessions_share_one_buffer_and_its_order)
 		MUST(sycl_event_release(running));
 		MUST(sycl_queue_wait_for(queue, 0) == SYCL_ERROR_TIMEOUT ? 0 : SYCL_ERROR_RUNTIME);
 		sycl_host_accessor accessor = NULL;
-		cr_assert(eq(int, sycl_host_accessor_create_for(theirs, SYCL_ACCESS_READ, SHORT_NS, &accessor),
+		cr_assert(eq(int,
+			     sycl_host_accessor_create_for(theirs, SYCL_ACCESS_READ, SHORT_NS,
+							   &accessor),
 			     SYCL_ERROR_TIMEOUT));
 		fake_gate_open(0);
 		cr_assert(holds(theirs, 9));
@@ -274,7 +278,8 @@ Test(client_share, F10_a_connection_that_ends_takes_nothing_with_it)
 	MUST(sycl_buffer_release(mine));
 }
 
-/* Connections that come and go one after the other: what an earlier one did with the memory is nothing to a later one. */
+/* Connections that come and go one after the other: what an earlier one did with the memory is
+ * nothing to a later one. */
 Test(client_share, F10_one_importer_after_the_other_works)
 {
 	sycl_buffer mine = exportable(SYCL_SHARE_VMM, 1);
@@ -293,12 +298,14 @@ Test(client_share, F10_one_importer_after_the_other_works)
 	MUST(sycl_buffer_release(mine));
 }
 
-/* What another process would see: on the fake device the descriptor is a file that can be mapped. */
+/* What another process would see: on the fake device the descriptor is a file that can be mapped.
+ */
 Test(client_share, F10_another_process_sees_the_device_and_the_device_sees_it)
 {
 	sycl_buffer buffer = exportable(SYCL_SHARE_VMM, 5);
 	struct sycl_shared_memory shared = exported(buffer);
-	uint32_t *mapped = mmap(NULL, shared.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared.descriptor, 0);
+	uint32_t *mapped = mmap(NULL, shared.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+				shared.descriptor, 0);
 	cr_assert(ne(ptr, mapped, MAP_FAILED));
 	forget(&shared);
 	cr_assert(all_are(mapped, 5), "an export waits for the first contents");
@@ -324,7 +331,8 @@ Test(client_share, F10_memory_of_another_process_is_imported)
 {
 	int file = memfd_create("foreign", MFD_CLOEXEC);
 	cr_assert(eq(int, ftruncate(file, FAKE_GRANULE_BYTES), 0));
-	uint32_t *words = mmap(NULL, FAKE_GRANULE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	uint32_t *words =
+		mmap(NULL, FAKE_GRANULE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	for (int i = 0; i < N; i++)
 		words[i] = 3;
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
@@ -380,7 +388,8 @@ Test(client_share, F10_nothing_stays_open)
 		sycl_buffer theirs = imported(other_device, &shared);
 		forget(&shared);
 		MUST(sycl_platform_get_usage(second, &usage));
-		cr_assert(ge(u64, usage.buffer_bytes, BYTES), "an import is charged to its session");
+		cr_assert(ge(u64, usage.buffer_bytes, BYTES),
+			  "an import is charged to its session");
 		MUST(sycl_buffer_release(i % 3 ? mine : theirs));
 		cr_assert(holds(i % 3 ? theirs : mine, i));
 		MUST(sycl_buffer_release(i % 3 ? theirs : mine));
@@ -398,36 +407,49 @@ Test(client_share, F10_what_cannot_be_is_refused_at_the_call)
 	sycl_buffer buffer = NULL, plain = NULL;
 	uint32_t words[N];
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
-	cr_assert(eq(int, sycl_buffer_create_exportable(device, NULL, 0, SYCL_HOST_NONE, SYCL_SHARE_VMM, &buffer),
-		     SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_buffer_create_exportable(device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_NONE, &buffer),
+	cr_assert(eq(int,
+		     sycl_buffer_create_exportable(device, NULL, 0, SYCL_HOST_NONE, SYCL_SHARE_VMM,
+						   &buffer),
 		     SYCL_ERROR_INVALID));
 	cr_assert(eq(int,
-		     sycl_buffer_create_exportable(device, NULL, BYTES, SYCL_HOST_NONE, (sycl_share_kind)3, &buffer),
+		     sycl_buffer_create_exportable(device, NULL, BYTES, SYCL_HOST_NONE,
+						   SYCL_SHARE_NONE, &buffer),
 		     SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_buffer_create_exportable(device, words, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &buffer),
+	cr_assert(eq(int,
+		     sycl_buffer_create_exportable(device, NULL, BYTES, SYCL_HOST_NONE,
+						   (sycl_share_kind)3, &buffer),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(int,
+		     sycl_buffer_create_exportable(device, words, BYTES, SYCL_HOST_NONE,
+						   SYCL_SHARE_VMM, &buffer),
 		     SYCL_ERROR_INVALID));
 	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &plain));
 	cr_assert(eq(int, sycl_buffer_export(plain, &shared), SYCL_ERROR_INVALID));
 	cr_assert(eq(int, sycl_buffer_export(plain, NULL), SYCL_ERROR_INVALID));
 	MUST(sycl_buffer_release(plain));
 	cr_assert(eq(int, sycl_buffer_import(device, NULL, &buffer), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID), "kind 0");
+	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID),
+		  "kind 0");
 	shared.kind = SYCL_SHARE_VMM;
 	shared.size_bytes = shared.mapped_bytes = BYTES;
-	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID), "no descriptor");
+	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID),
+		  "no descriptor");
 	shared.descriptor = 0;
 	shared.struct_bytes = 4;
-	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID), "another size");
+	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID),
+		  "another size");
 	shared.struct_bytes = sizeof(shared);
 	shared.mapped_bytes = BYTES - 1;
-	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID), "too small");
+	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID),
+		  "too small");
 	shared.mapped_bytes = FAKE_GRANULE_BYTES;
 	shared.descriptor = 12345;
-	cr_assert(ne(int, sycl_buffer_import(device, &shared, &buffer), 0), "a descriptor that is none");
+	cr_assert(ne(int, sycl_buffer_import(device, &shared, &buffer), 0),
+		  "a descriptor that is none");
 	shared.kind = SYCL_SHARE_CUDA_IPC;
 	memset(shared.handle, 7, sizeof(shared.handle));
-	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID), "a forged handle");
+	cr_assert(eq(int, sycl_buffer_import(device, &shared, &buffer), SYCL_ERROR_INVALID),
+		  "a forged handle");
 	cr_assert(eq(ptr, buffer, NULL));
 	/* The session lives. */
 	settle(queue, buffer = exportable(SYCL_SHARE_VMM, 1));
@@ -447,7 +469,8 @@ Test(client_share, F10_an_import_is_of_the_exporters_size_and_device)
 	cr_assert(eq(int, sycl_buffer_import(elsewhere, &shared, &wrong), SYCL_ERROR_INVALID));
 	MUST(sycl_buffer_release(buffer));
 	settle(queue, buffer = exportable(SYCL_SHARE_VMM, 1));
-	cr_assert(eq(int, sycl_buffer_import(other_device, &shared, &wrong), SYCL_ERROR_INVALID), "its memory is gone");
+	cr_assert(eq(int, sycl_buffer_import(other_device, &shared, &wrong), SYCL_ERROR_INVALID),
+		  "its memory is gone");
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_device_release(elsewhere));
 }
@@ -456,7 +479,8 @@ static void act(sycl_queue on, sycl_shared_event event, bool records, sycl_event
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(on, &handler));
-	MUST(records ? sycl_handler_record_event(handler, event) : sycl_handler_wait_event(handler, event));
+	MUST(records ? sycl_handler_record_event(handler, event)
+		     : sycl_handler_wait_event(handler, event));
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
@@ -538,21 +562,25 @@ Test(client_share, F10_events_that_cannot_be_are_refused)
 	cr_assert(eq(int, sycl_shared_event_release(NULL), SYCL_ERROR_INVALID_HANDLE));
 	MUST(sycl_shared_event_create(elsewhere, &event));
 	MUST(sycl_handler_begin(queue, &handler));
-	cr_assert(eq(int, sycl_handler_record_event(handler, event), SYCL_ERROR_INVALID), "of another device");
+	cr_assert(eq(int, sycl_handler_record_event(handler, event), SYCL_ERROR_INVALID),
+		  "of another device");
 	MUST(sycl_shared_event_release(event));
 	MUST(sycl_shared_event_create(other_device, &event));
-	cr_assert(eq(int, sycl_handler_wait_event(handler, event), SYCL_ERROR_INVALID), "of another connection");
+	cr_assert(eq(int, sycl_handler_wait_event(handler, event), SYCL_ERROR_INVALID),
+		  "of another connection");
 	MUST(sycl_shared_event_release(event));
 	MUST(sycl_shared_event_create(device, &event));
 	MUST(sycl_handler_wait_event(handler, event));
-	cr_assert(eq(int, sycl_handler_record_event(handler, event), SYCL_ERROR_INVALID), "one action");
+	cr_assert(eq(int, sycl_handler_record_event(handler, event), SYCL_ERROR_INVALID),
+		  "one action");
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_shared_event_release(event));
 	MUST(sycl_device_release(elsewhere));
 	cr_assert(eq(ptr, none, NULL));
 }
 
-/* What a session has sent is done, though nobody is left who would be told: who waits for its event goes on. */
+/* What a session has sent is done, though nobody is left who would be told: who waits for its event
+ * goes on. */
 Test(client_share, F10_a_session_that_ends_before_its_event_happens_leaves_nobody_waiting)
 {
 	sycl_shared_event mine = NULL, theirs = NULL;
@@ -633,8 +661,9 @@ static sycl_result submit_in_clusters(sycl_kernel kernel, sycl_range cluster, bo
 		MUST(sycl_handler_discard(handler));
 		return result;
 	}
-	MUST(in_groups ? sycl_handler_parallel_for_nd(handler, kernel, sycl_range1(48), sycl_range1(8))
-		: sycl_handler_parallel_for(handler, kernel, sycl_range1(48)));
+	MUST(in_groups ? sycl_handler_parallel_for_nd(handler, kernel, sycl_range1(48),
+						      sycl_range1(8))
+		       : sycl_handler_parallel_for(handler, kernel, sycl_range1(48)));
 	return sycl_handler_submit(handler, NULL);
 }
 
@@ -646,10 +675,12 @@ Test(client_share, launch_properties_that_do_not_fit_are_refused)
 	cr_assert(eq(int, submit_in_clusters(kernel, sycl_range1(3), true), 0), "6 work-groups");
 	cr_assert(eq(int, submit_in_clusters(kernel, sycl_range1(4), true), SYCL_ERROR_ND_RANGE));
 	cr_assert(eq(int, submit_in_clusters(kernel, sycl_range1(2), false), SYCL_ERROR_ND_RANGE));
-	cr_assert(eq(int, submit_in_clusters(kernel, sycl_range2(1, 2), true), SYCL_ERROR_ND_RANGE));
+	cr_assert(
+		eq(int, submit_in_clusters(kernel, sycl_range2(1, 2), true), SYCL_ERROR_ND_RANGE));
 	cr_assert(eq(int, submit_in_clusters(kernel, sycl_range1(0), true), SYCL_ERROR_ND_RANGE));
 	cr_assert(eq(int, submit_in_clusters(kernel, sycl_range1(9), true), SYCL_ERROR_ND_RANGE));
-	cr_assert(eq(int, submit_in_clusters(kernel, sycl_range2(4, 4), true), SYCL_ERROR_ND_RANGE));
+	cr_assert(
+		eq(int, submit_in_clusters(kernel, sycl_range2(4, 4), true), SYCL_ERROR_ND_RANGE));
 	odd.dimensions = 4;
 	cr_assert(eq(int, submit_in_clusters(kernel, odd, true), SYCL_ERROR_ND_RANGE));
 	odd = sycl_range1(2);
@@ -659,12 +690,14 @@ Test(client_share, launch_properties_that_do_not_fit_are_refused)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_cooperative(handler));
 	MUST(sycl_handler_update_host(handler, buffer));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_ND_RANGE), "no launch at all");
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_ND_RANGE),
+		  "no launch at all");
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_cooperative(handler));
 	MUST(sycl_handler_set_splittable(handler));
 	MUST(sycl_handler_parallel_for_nd(handler, kernel, sycl_range1(48), sycl_range1(8)));
-	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID), "at one time, and in parts");
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID),
+		  "at one time, and in parts");
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(kernel));
@@ -687,18 +720,23 @@ Test(client_share_without, F10_a_device_that_cannot_says_so)
 	sycl_shared_event event = NULL;
 	sycl_handler handler = NULL;
 	for (int i = 0; i < 2; i++)
-		cr_assert(eq(int, sycl_buffer_create_exportable(plain, NULL, BYTES, SYCL_HOST_NONE, kinds[i], &buffer),
+		cr_assert(eq(int,
+			     sycl_buffer_create_exportable(plain, NULL, BYTES, SYCL_HOST_NONE,
+							   kinds[i], &buffer),
 			     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
-	cr_assert(eq(int, sycl_shared_event_create(plain, &event), SYCL_ERROR_FEATURE_NOT_SUPPORTED));
+	cr_assert(
+		eq(int, sycl_shared_event_create(plain, &event), SYCL_ERROR_FEATURE_NOT_SUPPORTED));
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "has no events"), NULL));
 	MUST(sycl_handler_begin(queue, &handler));
 	cr_assert(eq(int, sycl_handler_set_cooperative(handler), SYCL_ERROR_FEATURE_NOT_SUPPORTED));
-	cr_assert(eq(int, sycl_handler_set_cluster_size(handler, sycl_range1(2)), SYCL_ERROR_FEATURE_NOT_SUPPORTED));
+	cr_assert(eq(int, sycl_handler_set_cluster_size(handler, sycl_range1(2)),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_device_release(plain));
 }
 
-/* Its buffers are made, filled, read and released, whatever the first session's device work waits for. */
+/* Its buffers are made, filled, read and released, whatever the first session's device work waits
+ * for. */
 static void expect_second_works(void)
 {
 	for (uint32_t i = 0; i < 10; i++) {
@@ -718,7 +756,8 @@ Test(client_share, F8_a_session_whose_kernel_does_not_end_holds_up_nobody)
 	sycl_host_accessor accessor = NULL;
 	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &mine));
 	submit_hold(queue, hold, 0, mine, SYCL_ACCESS_READ_WRITE, NULL);
-	cr_assert(eq(int, sycl_host_accessor_create_for(mine, SYCL_ACCESS_READ, SHORT_NS, &accessor),
+	cr_assert(eq(int,
+		     sycl_host_accessor_create_for(mine, SYCL_ACCESS_READ, SHORT_NS, &accessor),
 		     SYCL_ERROR_TIMEOUT));
 	expect_second_works();
 	fake_gate_open(0);
@@ -740,7 +779,8 @@ Test(client_share, F8_F10_a_session_whose_event_does_not_happen_holds_up_nobody)
 	MUST(sycl_handler_require(handler, mine, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_wait_event(handler, event));
 	MUST(sycl_handler_submit(handler, NULL));
-	cr_assert(eq(int, sycl_host_accessor_create_for(mine, SYCL_ACCESS_READ, SHORT_NS, &accessor),
+	cr_assert(eq(int,
+		     sycl_host_accessor_create_for(mine, SYCL_ACCESS_READ, SHORT_NS, &accessor),
 		     SYCL_ERROR_TIMEOUT));
 	expect_second_works();
 	fake_event_happen(handle);

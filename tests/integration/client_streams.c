@@ -129,7 +129,8 @@ Test(streams, M12_what_is_no_stream_is_refused)
 
 	REFUSED(sycl_stream_read(words, 0, NULL, &bytes, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_stream_create(platform, 8, &stream), SYCL_ERROR_INVALID);
-	REFUSED(sycl_stream_create(platform, SYCL_STREAM_BYTES_MAX + 1, &stream), SYCL_ERROR_INVALID);
+	REFUSED(sycl_stream_create(platform, SYCL_STREAM_BYTES_MAX + 1, &stream),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_stream_create(platform, 100, &stream));
 	REFUSED(sycl_stream_read(stream, 1, NULL, &bytes, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_stream_read(stream, 0, NULL, NULL, NULL), SYCL_ERROR_INVALID);

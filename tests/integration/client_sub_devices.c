@@ -1,6 +1,6 @@
 /*
- * Sub-devices, on fake devices, with the embedded engine and through a service (J2). Where the device has one compute unit, or cannot be
- * divided, the tests skip.
+ * Sub-devices, on fake devices, with the embedded engine and through a service (J2). Where the
+ * device has one compute unit, or cannot be divided, the tests skip.
  */
 #include "portable.h"
 
@@ -31,7 +31,8 @@ static sycl_device whole(uint32_t *units_out)
 {
 	sycl_device device = portable_device(platform, 0);
 	*units_out = number(device, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS);
-	if (*units_out < 2 || !has_number(device, SYCL_DEVICE_INFO_PARTITION_PROPERTIES, SYCL_PARTITION_EQUALLY) ||
+	if (*units_out < 2 ||
+	    !has_number(device, SYCL_DEVICE_INFO_PARTITION_PROPERTIES, SYCL_PARTITION_EQUALLY) ||
 	    !has_number(device, SYCL_DEVICE_INFO_PARTITION_PROPERTIES, SYCL_PARTITION_BY_COUNTS)) {
 		MUST(sycl_device_release(device));
 		portable_end();
@@ -43,7 +44,8 @@ static sycl_device whole(uint32_t *units_out)
 static void halves(sycl_device device, uint32_t units, sycl_device made[2])
 {
 	uint32_t counts[] = {units / 2, units - units / 2}, count = 0;
-	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, counts, 2, made, &count));
+	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, counts, 2, made,
+					    &count));
 	cr_assert(eq(u32, count, 2));
 }
 
@@ -59,13 +61,16 @@ Test(sub_devices, J2_a_device_is_divided_equally)
 	sycl_device device = whole(&units), made[16] = {NULL}, parent = NULL;
 	uint32_t each = units / 2;
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &all));
-	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_EQUALLY, 1, &each, 0, NULL, &count));
+	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_EQUALLY, 1, &each, 0, NULL,
+					    &count));
 	cr_assert(eq(u32, count, units / each));
-	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_EQUALLY, 1, &each, 16, made, &count));
+	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_EQUALLY, 1, &each, 16, made,
+					    &count));
 	cr_assert(eq(u32, count, units / each));
 	for (uint32_t i = 0; i < count; i++) {
 		cr_assert(eq(u32, number(made[i], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), each));
-		cr_assert(eq(u32, number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY), SYCL_PARTITION_EQUALLY));
+		cr_assert(eq(u32, number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+			     SYCL_PARTITION_EQUALLY));
 		cr_assert(eq(u32, number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN),
 			     SYCL_PARTITION_AFFINITY_NOT_APPLICABLE));
 		MUST(sycl_device_get_parent(made[i], &parent));
@@ -77,7 +82,8 @@ Test(sub_devices, J2_a_device_is_divided_equally)
 	/* They are in no list, and the whole says what it is. */
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &again));
 	cr_assert(eq(u32, again, all));
-	cr_assert(eq(u32, number(device, SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY), SYCL_PARTITION_NONE));
+	cr_assert(eq(u32, number(device, SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+		     SYCL_PARTITION_NONE));
 	cr_assert(ge(u32, number(device, SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES), 2));
 	REFUSED(sycl_device_get_parent(device, &parent), SYCL_ERROR_INVALID);
 	release_all(made, count);
@@ -89,11 +95,13 @@ Test(sub_devices, J2_a_device_is_divided_by_counts)
 	uint32_t units = 0, count = 0;
 	sycl_device device = whole(&units), made[3] = {NULL};
 	uint32_t counts[] = {1, 0, units - 1};
-	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 3, counts, 3, made, &count));
+	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 3, counts, 3, made,
+					    &count));
 	cr_assert(eq(u32, count, 2), "0 makes none");
 	cr_assert(eq(u32, number(made[0], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), 1));
 	cr_assert(eq(u32, number(made[1], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), units - 1));
-	cr_assert(eq(u32, number(made[1], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY), SYCL_PARTITION_BY_COUNTS));
+	cr_assert(eq(u32, number(made[1], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+		     SYCL_PARTITION_BY_COUNTS));
 	release_all(made, count);
 	MUST(sycl_device_release(device));
 }
@@ -185,11 +193,14 @@ Test(sub_devices, J2_a_sub_device_lives_as_long_as_its_context)
 	MUST(sycl_device_release(device));
 }
 
-static void refused(sycl_device device, int property, uint32_t count, const uint32_t *values, sycl_result code)
+static void refused(sycl_device device, int property, uint32_t count, const uint32_t *values,
+		    sycl_result code)
 {
 	sycl_device made[2] = {NULL};
 	uint32_t told = 7;
-	REFUSED(sycl_device_create_sub_devices(device, (sycl_partition_property)property, count, values, 2, made, &told), code);
+	REFUSED(sycl_device_create_sub_devices(device, (sycl_partition_property)property, count,
+					       values, 2, made, &told),
+		code);
 	cr_assert(eq(ptr, made[0], NULL));
 	cr_assert(gt(sz, strlen(sycl_get_last_error_text()), 10), "it says nothing");
 }
@@ -198,8 +209,10 @@ Test(sub_devices, J2_divisions_that_cannot_be_are_refused)
 {
 	uint32_t units = 0, told = 0;
 	sycl_device device = whole(&units), made[2] = {NULL};
-	const uint32_t none = 0, one = 1, more = units + 1, domain = SYCL_PARTITION_AFFINITY_NUMA, wrong = 7;
-	const uint32_t zeros[] = {0, 0}, sum[] = {units, 1}, wraps[] = {UINT32_MAX, 2}, huge = UINT32_MAX;
+	const uint32_t none = 0, one = 1, more = units + 1, domain = SYCL_PARTITION_AFFINITY_NUMA,
+		       wrong = 7;
+	const uint32_t zeros[] = {0, 0}, sum[] = {units, 1}, wraps[] = {UINT32_MAX, 2},
+		       huge = UINT32_MAX;
 	const uint32_t two[] = {1, 1};
 	refused(device, SYCL_PARTITION_EQUALLY, 1, &none, SYCL_ERROR_INVALID);
 	refused(device, SYCL_PARTITION_EQUALLY, 1, &more, SYCL_ERROR_INVALID);
@@ -215,13 +228,20 @@ Test(sub_devices, J2_divisions_that_cannot_be_are_refused)
 	refused(device, 4, 1, &one, SYCL_ERROR_INVALID);
 	refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &wrong, SYCL_ERROR_INVALID);
 	if (!has_number(device, SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS, domain))
-		refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &domain, SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+		refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &domain,
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	/* Too little room: nothing is made, and it is told how much it takes. */
-	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 1, made, &told), SYCL_ERROR_INVALID);
+	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 1, made,
+					       &told),
+		SYCL_ERROR_INVALID);
 	cr_assert(eq(u32, told, 2));
 	cr_assert(eq(ptr, made[0], NULL));
-	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 2, NULL, &told), SYCL_ERROR_INVALID);
-	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 2, made, NULL), SYCL_ERROR_INVALID);
+	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 2, NULL,
+					       &told),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 2, made,
+					       NULL),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_device_release(device));
 }
 
@@ -231,7 +251,8 @@ Test(sub_devices, J2_a_sub_device_is_divided_again_where_the_device_allows_it)
 	const uint32_t one = 1;
 	sycl_device device = whole(&units), made[2], less[16] = {NULL}, parent = NULL;
 	halves(device, units, made);
-	sycl_result result = sycl_device_create_sub_devices(made[1], SYCL_PARTITION_EQUALLY, 1, &one, 16, less, &count);
+	sycl_result result = sycl_device_create_sub_devices(made[1], SYCL_PARTITION_EQUALLY, 1,
+							    &one, 16, less, &count);
 	if (has_number(made[1], SYCL_DEVICE_INFO_PARTITION_PROPERTIES, SYCL_PARTITION_EQUALLY)) {
 		cr_assert(eq(int, result, SYCL_SUCCESS), "%s", sycl_get_last_error_text());
 		cr_assert(eq(u32, count, units - units / 2));
@@ -251,7 +272,8 @@ Test(sub_devices, J2_a_sub_device_is_divided_again_where_the_device_allows_it)
 	MUST(sycl_device_release(device));
 }
 
-/* A session has no more than so many, whoever divides how often; what is released makes room again. */
+/* A session has no more than so many, whoever divides how often; what is released makes room again.
+ */
 Test(sub_devices, J2_the_number_of_sub_devices_is_limited)
 {
 	uint32_t units = 0, count = 0, made = 0;
@@ -259,20 +281,23 @@ Test(sub_devices, J2_the_number_of_sub_devices_is_limited)
 	sycl_device device = whole(&units), all[64] = {NULL};
 	sycl_result result = SYCL_SUCCESS;
 	while (made < 64 && result == SYCL_SUCCESS) {
-		result = sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 1, &one, 1, &all[made], &count);
+		result = sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 1, &one,
+							1, &all[made], &count);
 		made += result == SYCL_SUCCESS;
 	}
 	cr_assert(le(u32, made, 16));
 	cr_assert(gt(u32, made, 1));
 	/* Fake devices have places for fewer. */
-	bool is_limit = result == SYCL_ERROR_QUOTA || (made < 16 && result == SYCL_ERROR_MEMORY_ALLOCATION);
+	bool is_limit =
+		result == SYCL_ERROR_QUOTA || (made < 16 && result == SYCL_ERROR_MEMORY_ALLOCATION);
 	cr_assert(is_limit, "%s", sycl_get_last_error_text());
 	release_all(all, made);
 	/* An engine takes a moment to let them go. */
 	struct sycl_usage usage = SYCL_USAGE_INIT;
 	for (int i = 0; i < 100000 && result != SYCL_SUCCESS; i++) {
 		MUST(sycl_platform_get_usage(platform, &usage));
-		result = sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 1, &one, 1, all, &count);
+		result = sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 1, &one,
+							1, all, &count);
 	}
 	cr_assert(eq(int, result, SYCL_SUCCESS), "%s", sycl_get_last_error_text());
 	release_all(all, 1);

@@ -19,13 +19,18 @@ Test(usm, every_kind_at_every_alignment_and_size)
 	for (uint32_t k = 0; k < KINDS; k++) {
 		void *all[64];
 		uint32_t count = 0;
-		for (uint64_t alignment = 0; alignment <= 4096; alignment = alignment ? alignment * 4 : 1) {
-			for (uint32_t s = 0; s < sizeof(sizes) / sizeof(*sizes) && count < 64; s++) {
+		for (uint64_t alignment = 0; alignment <= 4096;
+		     alignment = alignment ? alignment * 4 : 1) {
+			for (uint32_t s = 0; s < sizeof(sizes) / sizeof(*sizes) && count < 64;
+			     s++) {
 				struct sycl_usm_info info = SYCL_USM_INFO_INIT;
 				void *pointer = NULL;
-				MUST(sycl_usm_malloc(context, device, kinds[k], sizes[s], alignment, &pointer));
-				cr_assert(eq(u64, (uintptr_t)pointer % (alignment ? alignment : 16), 0));
-				MUST(sycl_usm_get_pointer_info(context, (char *)pointer + sizes[s] - 1, &info));
+				MUST(sycl_usm_malloc(context, device, kinds[k], sizes[s], alignment,
+						     &pointer));
+				cr_assert(eq(u64, (uintptr_t)pointer % (alignment ? alignment : 16),
+					     0));
+				MUST(sycl_usm_get_pointer_info(
+					context, (char *)pointer + sizes[s] - 1, &info));
 				cr_assert(eq(ptr, info.base, pointer));
 				cr_assert(eq(u64, info.size_bytes, sizes[s]));
 				cr_assert(eq(u32, info.kind, kinds[k]));
@@ -42,15 +47,21 @@ Test(usm, every_kind_at_every_alignment_and_size)
 Test(usm, what_cannot_be_is_refused)
 {
 	void *pointer = &pointer;
-	REFUSED(sycl_usm_malloc(context, device, SYCL_USM_UNKNOWN, 64, 0, &pointer), SYCL_ERROR_INVALID);
-	REFUSED(sycl_usm_malloc(context, device, (sycl_usm_kind)4, 64, 0, &pointer), SYCL_ERROR_INVALID);
-	REFUSED(sycl_usm_malloc(context, device, SYCL_USM_HOST, 64, 3, &pointer), SYCL_ERROR_INVALID);
-	REFUSED(sycl_usm_malloc(context, device, SYCL_USM_HOST, 64, 8192, &pointer), SYCL_ERROR_INVALID);
+	REFUSED(sycl_usm_malloc(context, device, SYCL_USM_UNKNOWN, 64, 0, &pointer),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_usm_malloc(context, device, (sycl_usm_kind)4, 64, 0, &pointer),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_usm_malloc(context, device, SYCL_USM_HOST, 64, 3, &pointer),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_usm_malloc(context, device, SYCL_USM_HOST, 64, 8192, &pointer),
+		SYCL_ERROR_INVALID);
 	REFUSED(sycl_usm_malloc(context, device, SYCL_USM_DEVICE, 64, 0, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_malloc_host(NULL, 64, 0, &pointer), SYCL_ERROR_INVALID_HANDLE);
 	for (uint32_t k = 0; k < KINDS; k++) {
-		sycl_result result = sycl_usm_malloc(context, device, kinds[k], 1ull << 50, 0, &pointer);
-		cr_assert(result == SYCL_ERROR_QUOTA || result == SYCL_ERROR_MEMORY_ALLOCATION, "%d", (int)result);
+		sycl_result result =
+			sycl_usm_malloc(context, device, kinds[k], 1ull << 50, 0, &pointer);
+		cr_assert(result == SYCL_ERROR_QUOTA || result == SYCL_ERROR_MEMORY_ALLOCATION,
+			  "%d", (int)result);
 	}
 	cr_assert(eq(ptr, pointer, &pointer), "untouched");
 	/* Nothing is nothing. */
@@ -137,7 +148,8 @@ Test(usm, B27_a_pointer_belongs_to_its_context)
 		uint32_t *words = usm_words(kinds[k]);
 		REFUSED(submit_argument(there, increment, words), SYCL_ERROR_INVALID);
 		REFUSED(sycl_queue_memset(there, words, 0, 4, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_memcpy(there, words, words + 4, 4, 0, NULL, NULL), SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_memcpy(there, words, words + 4, 4, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
 		REFUSED(sycl_queue_prefetch(there, words, 4, 0, NULL, NULL), SYCL_ERROR_INVALID);
 		REFUSED(sycl_free(there, words), SYCL_ERROR_INVALID);
 		MUST(sycl_usm_get_pointer_type(other, words, &kind));
@@ -166,16 +178,24 @@ Test(usm, E22_only_usm_is_an_argument)
 		REFUSED(submit_argument(queue, increment, gone), SYCL_ERROR_INVALID);
 		REFUSED(submit_argument(queue, increment, words + WORDS), SYCL_ERROR_INVALID);
 		REFUSED(submit_argument(queue, increment, (char *)words - 1), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_memset(queue, words, 0, WORDS_BYTES + 1, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_memset(queue, words + 1, 0, WORDS_BYTES, 0, NULL, NULL), SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_memset(queue, words, 0, WORDS_BYTES + 1, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_memset(queue, words + 1, 0, WORDS_BYTES, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
 		REFUSED(sycl_queue_memset(queue, plain, 0, 4, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_memcpy(queue, words, plain, WORDS_BYTES + 1, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_memcpy(queue, plain, words + 1, WORDS_BYTES, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_memcpy(queue, words, words + 1, 8, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_memcpy(queue, words, NULL, 8, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_memset(queue, words, 0, UINT64_MAX, 0, NULL, NULL), SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_memcpy(queue, words, plain, WORDS_BYTES + 1, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_memcpy(queue, plain, words + 1, WORDS_BYTES, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_memcpy(queue, words, words + 1, 8, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_memcpy(queue, words, NULL, 8, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_memset(queue, words, 0, UINT64_MAX, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
 		/* The last byte is inside. */
-		MUST(sycl_queue_memset(queue, (char *)words + WORDS_BYTES - 1, 0, 1, 0, NULL, NULL));
+		MUST(sycl_queue_memset(queue, (char *)words + WORDS_BYTES - 1, 0, 1, 0, NULL,
+				       NULL));
 		/* As a value the address is no pointer. */
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
@@ -223,7 +243,10 @@ Test(usm, E14_a_pointer_into_the_middle_and_a_null_one)
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	for (uint32_t k = 0; k < KINDS; k++) {
 		uint32_t *words = usm_words(kinds[k]), got[WORDS];
-		usm_run(&(struct usm_run){.on = queue, .kernel = increment, .to = words + 100, .items = 10}, NULL);
+		usm_run(
+			&(struct usm_run){
+				.on = queue, .kernel = increment, .to = words + 100, .items = 10},
+			NULL);
 		MUST(sycl_queue_wait(queue));
 		MUST(sycl_queue_memcpy(queue, got, words, sizeof(got), 0, NULL, NULL));
 		MUST(sycl_queue_wait(queue));
@@ -258,7 +281,8 @@ Test(usm, a_free_waits_for_the_groups_before_it)
 	int64_t before = usm_engine_bytes();
 	run_task(on, gate_task, &gate, NULL, SYCL_ACCESS_READ, NULL, &behind);
 	gate_await(&gate, 1);
-	usm_run(&(struct usm_run){.on = on, .kernel = increment, .to = pointer, .after = behind}, &incremented);
+	usm_run(&(struct usm_run){.on = on, .kernel = increment, .to = pointer, .after = behind},
+		&incremented);
 	MUST(sycl_queue_memcpy(on, got, pointer, sizeof(got), 1, &incremented, &out));
 	MUST(sycl_free(on, pointer));
 	REFUSED(sycl_queue_memset(on, pointer, 0, 4, 0, NULL, NULL), SYCL_ERROR_INVALID);
@@ -267,7 +291,8 @@ Test(usm, a_free_waits_for_the_groups_before_it)
 	cr_assert(ne(ptr, another, pointer));
 	MUST(sycl_queue_memset(on, another, 0, WORDS_BYTES, 0, NULL, NULL));
 	if (before >= 0)
-		cr_assert(eq(int, (int)(usm_engine_bytes() - before), WORDS_BYTES), "the first is still there");
+		cr_assert(eq(int, (int)(usm_engine_bytes() - before), WORDS_BYTES),
+			  "the first is still there");
 	MUST(sycl_free(on, another));
 	gate_open(&gate);
 	MUST(sycl_event_wait(out));
@@ -292,7 +317,8 @@ Test(usm, many_small_ones_are_cheap_and_lie_apart)
 	for (uint32_t round = 0; round < 2; round++) {
 		for (uint32_t i = 0; i < COUNT; i++) {
 			uint64_t bytes = 8 + i % 7 * 40;
-			all[i] = (uint64_t *)(void *)usm_bytes(i % 2 ? SYCL_USM_HOST : SYCL_USM_SHARED, bytes);
+			all[i] = (uint64_t *)(void *)usm_bytes(
+				i % 2 ? SYCL_USM_HOST : SYCL_USM_SHARED, bytes);
 			all[i][0] = i;
 			all[i][bytes / 8 - 1] = i;
 		}
@@ -342,7 +368,8 @@ Test(usm, a_forked_child_has_none_of_it)
 	usm_give(words);
 }
 
-/* What the device has is nowhere in this process: nothing of the program's can be mistaken for it. */
+/* What the device has is nowhere in this process: nothing of the program's can be mistaken for it.
+ */
 Test(usm, addresses_of_a_device_are_kept_free)
 {
 	if (!usm_engine_is_remote())
@@ -351,7 +378,8 @@ Test(usm, addresses_of_a_device_are_kept_free)
 	char *pointer = (char *)usm_bytes(SYCL_USM_DEVICE, BYTES);
 	char *page = (char *)((uintptr_t)pointer & ~(uintptr_t)4095);
 	for (; page < pointer + BYTES; page += 4096) {
-		void *mapped = mmap(page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		void *mapped = mmap(page, 4096, PROT_READ,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 		cr_assert(eq(ptr, mapped, MAP_FAILED), "something else can be there");
 	}
 	usm_give(pointer);

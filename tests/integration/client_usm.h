@@ -5,13 +5,15 @@
 #include "portable.h"
 #include "usm_engine.h"
 
-/* As .init and .fini: as portable_begin and portable_end, with a context of the queue, and a device that has USM. */
+/* As .init and .fini: as portable_begin and portable_end, with a context of the queue, and a device
+ * that has USM. */
 extern sycl_context context;
 extern sycl_device device;
 void usm_test_begin(void);
 void usm_test_end(void);
 
-/* Another device of the same platform, or the same one where it is alone; the caller's to release. */
+/* Another device of the same platform, or the same one where it is alone; the caller's to release.
+ */
 sycl_device usm_other_device(void);
 
 bool usm_has(sycl_aspect aspect);

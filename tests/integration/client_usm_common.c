@@ -93,6 +93,7 @@ void usm_run(const struct usm_run *run, sycl_event *event_out)
 		MUST(sycl_handler_set_value(handler, 1, sizeof(*run->value), run->value));
 	if (run->after)
 		MUST(sycl_handler_depends_on(handler, run->after));
-	MUST(sycl_handler_parallel_for(handler, run->kernel, sycl_range1(run->items ? run->items : WORDS)));
+	MUST(sycl_handler_parallel_for(handler, run->kernel,
+				       sycl_range1(run->items ? run->items : WORDS)));
 	MUST(sycl_handler_submit(handler, event_out));
 }

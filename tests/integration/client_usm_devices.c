@@ -1,6 +1,6 @@
 /*
- * USM of a context of two devices: who reaches what (F6, B27, and usm.h's kinds). Where there is one device, it is
- * both, and reaches all. */
+ * USM of a context of two devices: who reaches what (F6, B27, and usm.h's kinds). Where there is
+ * one device, it is both, and reaches all. */
 #include "client_usm.h"
 
 TestSuite(usm_devices, .timeout = 120, .init = usm_test_begin, .fini = usm_test_end);
@@ -19,7 +19,8 @@ static void both_begin(struct both *both)
 	both->devices[0] = device;
 	MUST(sycl_device_retain(device));
 	both->devices[1] = usm_other_device();
-	MUST(sycl_context_create(both->devices[0] == both->devices[1] ? 1 : DEVICES, both->devices, &both->context));
+	MUST(sycl_context_create(both->devices[0] == both->devices[1] ? 1 : DEVICES, both->devices,
+				 &both->context));
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		MUST(sycl_queue_create(both->context, both->devices[i], NULL, &both->queues[i]));
 		both->increment[i] = portable_kernel(both->queues[i], "increment_u32");
@@ -81,9 +82,13 @@ Test(usm_devices, B19_kernels_of_both_devices_reach_host_and_shared_usm_of_eithe
 		uint32_t *target = words_of(&both, other, SYCL_USM_DEVICE);
 		sycl_event copied = NULL;
 		static uint32_t got[WORDS];
-		usm_run(&(struct usm_run){.on = both.queues[other], .kernel = both.copy[other], .to = target, .from = words},
+		usm_run(&(struct usm_run){.on = both.queues[other],
+					  .kernel = both.copy[other],
+					  .to = target,
+					  .from = words},
 			&copied);
-		MUST(sycl_queue_memcpy(both.queues[other], got, target, WORDS_BYTES, 1, &copied, NULL));
+		MUST(sycl_queue_memcpy(both.queues[other], got, target, WORDS_BYTES, 1, &copied,
+				       NULL));
 		MUST(sycl_queue_wait(both.queues[other]));
 		for (uint32_t i = 0; i < WORDS; i++)
 			cr_assert(eq(u32, got[i], TURNS + i), "case %u, word %u", k, i);
@@ -101,22 +106,29 @@ Test(usm_devices, F6_copies_between_all_kinds_on_both_devices)
 	static const struct {
 		sycl_usm_kind kind;
 		uint32_t device;
-	} kinds[PLACES] = {{SYCL_USM_DEVICE, 0}, {SYCL_USM_DEVICE, 1}, {SYCL_USM_SHARED, 0}, {SYCL_USM_SHARED, 1}, {SYCL_USM_HOST, 0}};
+	} kinds[PLACES] = {{SYCL_USM_DEVICE, 0},
+			   {SYCL_USM_DEVICE, 1},
+			   {SYCL_USM_SHARED, 0},
+			   {SYCL_USM_SHARED, 1},
+			   {SYCL_USM_HOST, 0}};
 	struct both both;
 	uint32_t *places[PLACES], value = 1;
 	both_begin(&both);
 	for (uint32_t i = 0; i < PLACES; i++)
 		places[i] = words_of(&both, kinds[i].device, kinds[i].kind);
 	for (uint32_t c = 0; c < PLACES * PLACES * DEVICES; c++) {
-		const uint32_t from = c % PLACES, to = c / PLACES % PLACES, q = c / (PLACES * PLACES);
+		const uint32_t from = c % PLACES, to = c / PLACES % PLACES,
+			       q = c / (PLACES * PLACES);
 		sycl_event event = NULL;
 		if (from == to)
 			continue;
 		usm_set(both.queues[kinds[from].device], places[from], ++value);
-		MUST(sycl_queue_memcpy(both.queues[q], places[to], places[from], WORDS_BYTES, 0, NULL, &event));
+		MUST(sycl_queue_memcpy(both.queues[q], places[to], places[from], WORDS_BYTES, 0,
+				       NULL, &event));
 		MUST(sycl_event_wait(event));
 		MUST(sycl_event_release(event));
-		cr_assert(usm_are(both.queues[1 - q], places[to], value), "from %u to %u by %u", from, to, q);
+		cr_assert(usm_are(both.queues[1 - q], places[to], value), "from %u to %u by %u",
+			  from, to, q);
 	}
 	for (uint32_t i = 0; i < PLACES; i++)
 		MUST(sycl_usm_free(both.context, places[i]));
@@ -140,7 +152,8 @@ Test(usm_devices, B27_device_usm_of_the_other_device_is_no_argument)
 		MUST(sycl_handler_begin(other, &handler));
 		sycl_result result = sycl_handler_set_usm(handler, 0, words);
 		if (result == SYCL_SUCCESS) {
-			MUST(sycl_handler_parallel_for(handler, both.increment[1 - i], sycl_range1(WORDS)));
+			MUST(sycl_handler_parallel_for(handler, both.increment[1 - i],
+						       sycl_range1(WORDS)));
 			result = sycl_handler_submit(handler, NULL);
 		} else {
 			MUST(sycl_handler_discard(handler));
@@ -148,8 +161,10 @@ Test(usm_devices, B27_device_usm_of_the_other_device_is_no_argument)
 		const bool alone = both.devices[0] == both.devices[1];
 		cr_assert(eq(int, result, alone ? SYCL_SUCCESS : SYCL_ERROR_INVALID));
 		MUST(sycl_queue_wait(other));
-		cr_assert(usm_are(both.queues[i], words, alone), "an increment of its own device, and of no other");
-		result = sycl_queue_usm_fill(other, words, WORDS_BYTES, &value, sizeof(value), 0, NULL, NULL);
+		cr_assert(usm_are(both.queues[i], words, alone),
+			  "an increment of its own device, and of no other");
+		result = sycl_queue_usm_fill(other, words, WORDS_BYTES, &value, sizeof(value), 0,
+					     NULL, NULL);
 		cr_assert(eq(int, result, alone ? SYCL_SUCCESS : SYCL_ERROR_INVALID));
 		MUST(sycl_queue_wait(other));
 		cr_assert(usm_are(both.queues[i], words, alone ? value : 0));

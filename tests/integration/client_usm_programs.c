@@ -1,6 +1,7 @@
 /*
- * Random programs over a few cells of USM, whose only order is that of events, against a serial model (B19): queues in order and not,
- * on one device, and on two of one context. With SYCLD_LONG ten thousand programs.
+ * Random programs over a few cells of USM, whose only order is that of events, against a serial
+ * model (B19): queues in order and not, on one device, and on two of one context. With SYCLD_LONG
+ * ten thousand programs.
  */
 #include "client_usm.h"
 
@@ -60,12 +61,13 @@ static bool reaches(const struct dag *dag, uint32_t q, uint32_t cell)
 	return !dag->owners[cell] || dag->owners[cell] == dag->devices[q];
 }
 
-static void set_action(struct dag *dag, sycl_handler handler, enum what what, uint32_t q, uint32_t to, uint32_t from,
-		       uint32_t value)
+static void set_action(struct dag *dag, sycl_handler handler, enum what what, uint32_t q,
+		       uint32_t to, uint32_t from, uint32_t value)
 {
 	switch (what) {
 	case COPY:
-		MUST(sycl_handler_memcpy(handler, dag->cells[to], dag->cells[from], CELL_WORDS * 4ul));
+		MUST(sycl_handler_memcpy(handler, dag->cells[to], dag->cells[from],
+					 CELL_WORDS * 4ul));
 		break;
 	case COPY_KERNEL:
 		MUST(sycl_handler_set_usm(handler, 0, dag->cells[to]));
@@ -74,10 +76,12 @@ static void set_action(struct dag *dag, sycl_handler handler, enum what what, ui
 		break;
 	case INCREMENT:
 		MUST(sycl_handler_set_usm(handler, 0, dag->cells[to]));
-		MUST(sycl_handler_parallel_for(handler, dag->increment[q], sycl_range1(CELL_WORDS)));
+		MUST(sycl_handler_parallel_for(handler, dag->increment[q],
+					       sycl_range1(CELL_WORDS)));
 		break;
 	default:
-		MUST(sycl_handler_usm_fill(handler, dag->cells[to], CELL_WORDS * 4ul, &value, sizeof(value)));
+		MUST(sycl_handler_usm_fill(handler, dag->cells[to], CELL_WORDS * 4ul, &value,
+					   sizeof(value)));
 	}
 }
 
@@ -115,7 +119,8 @@ static void run_program(struct dag *dag, uint32_t number)
 	MUST(sycl_event_wait_all(dag->count, dag->all, LONG_NS));
 	for (uint32_t i = 0; i < CELLS; i++) {
 		sycl_event read = NULL;
-		MUST(sycl_queue_memcpy(dag->queues[0], got, dag->cells[i], sizeof(got), 0, NULL, &read));
+		MUST(sycl_queue_memcpy(dag->queues[0], got, dag->cells[i], sizeof(got), 0, NULL,
+				       &read));
 		MUST(sycl_event_wait(read));
 		MUST(sycl_event_release(read));
 		for (uint32_t w = 0; w < CELL_WORDS; w++)
@@ -125,7 +130,8 @@ static void run_program(struct dag *dag, uint32_t number)
 		MUST(sycl_event_release(dag->all[i]));
 }
 
-/* Cells of all kinds, those of a device by turns on the devices of the first and of the last queue. */
+/* Cells of all kinds, those of a device by turns on the devices of the first and of the last queue.
+ */
 static void make_cells(struct dag *dag)
 {
 	static const uint32_t zero = 0;
@@ -133,10 +139,12 @@ static void make_cells(struct dag *dag)
 		sycl_usm_kind kind = kinds[i % 3];
 		uint32_t q = i < CELLS / 2 ? 0 : QUEUES - 1;
 		void *cell = NULL;
-		MUST(sycl_usm_malloc(dag->context, dag->devices[q], kind, CELL_WORDS * 4ul, 0, &cell));
+		MUST(sycl_usm_malloc(dag->context, dag->devices[q], kind, CELL_WORDS * 4ul, 0,
+				     &cell));
 		dag->cells[i] = cell;
 		dag->owners[i] = kind == SYCL_USM_DEVICE ? dag->devices[q] : NULL;
-		MUST(sycl_queue_usm_fill(dag->queues[q], cell, CELL_WORDS * 4ul, &zero, sizeof(zero), 0, NULL, NULL));
+		MUST(sycl_queue_usm_fill(dag->queues[q], cell, CELL_WORDS * 4ul, &zero,
+					 sizeof(zero), 0, NULL, NULL));
 		MUST(sycl_queue_wait(dag->queues[q]));
 	}
 }

@@ -21,8 +21,10 @@ static bool build(struct program *program)
 	program->bundle = usm_engine_variables(queue, &program->apply);
 	if (!program->bundle)
 		return false;
-	MUST(sycl_kernel_bundle_get_variable(program->bundle, device, "table", &table, &table_bytes));
-	MUST(sycl_kernel_bundle_get_variable(program->bundle, NULL, "factor", &factor, &factor_bytes));
+	MUST(sycl_kernel_bundle_get_variable(program->bundle, device, "table", &table,
+					     &table_bytes));
+	MUST(sycl_kernel_bundle_get_variable(program->bundle, NULL, "factor", &factor,
+					     &factor_bytes));
 	cr_assert(eq(u64, table_bytes, TABLE_BYTES));
 	cr_assert(eq(u64, factor_bytes, sizeof(uint32_t)));
 	program->table = table;
@@ -161,14 +163,19 @@ Test(usm_variables, R1_what_is_no_variable_is_refused)
 		return;
 	const char *const names[] = {"no_such", "apply", "fill_u32", "", long_name, NULL};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		REFUSED(sycl_kernel_bundle_get_variable(program.bundle, device, names[i], &pointer, NULL), SYCL_ERROR_INVALID);
-	REFUSED(sycl_kernel_bundle_get_variable(program.bundle, device, "table", NULL, NULL), SYCL_ERROR_INVALID);
+		REFUSED(sycl_kernel_bundle_get_variable(program.bundle, device, names[i], &pointer,
+							NULL),
+			SYCL_ERROR_INVALID);
+	REFUSED(sycl_kernel_bundle_get_variable(program.bundle, device, "table", NULL, NULL),
+		SYCL_ERROR_INVALID);
 	cr_assert(eq(ptr, pointer, NULL));
 	REFUSED(sycl_usm_free(context, program.table), SYCL_ERROR_INVALID);
 	REFUSED(sycl_free(queue, program.table), SYCL_ERROR_INVALID);
 	MUST(sycl_handler_begin(queue, &handler));
-	REFUSED(sycl_handler_memcpy(handler, program.table, words, sizeof(words)), SYCL_ERROR_INVALID);
-	REFUSED(sycl_handler_memcpy(handler, words, program.table + 1, TABLE_BYTES), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_memcpy(handler, program.table, words, sizeof(words)),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_memcpy(handler, words, program.table + 1, TABLE_BYTES),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_handler_discard(handler));
 	drop(&program);
 }
@@ -179,11 +186,13 @@ Test(usm_variables, R1_a_device_that_finds_no_variables_says_so)
 	void *pointer = NULL;
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = usm_engine_kernel(queue, "sum_list_u32");
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				  NULL));
 	MUST(sycl_kernel_get_bundle(kernel, &bundle));
 	/* The portable form has constants alone. */
 	REFUSED(sycl_kernel_bundle_get_variable(bundle, NULL, "table", &pointer, NULL),
-		backend == SYCL_BACKEND_KIND_OPENCL ? SYCL_ERROR_FEATURE_NOT_SUPPORTED : SYCL_ERROR_INVALID);
+		backend == SYCL_BACKEND_KIND_OPENCL ? SYCL_ERROR_FEATURE_NOT_SUPPORTED
+						    : SYCL_ERROR_INVALID);
 	MUST(sycl_kernel_bundle_release(bundle));
 	MUST(sycl_kernel_release(kernel));
 }

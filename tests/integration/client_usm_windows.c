@@ -1,4 +1,5 @@
-/* Windows of memory that the second-level cache keeps, a property of queues (R6): results are the same, and what cannot be is refused. */
+/* Windows of memory that the second-level cache keeps, a property of queues (R6): results are the
+ * same, and what cannot be is refused. */
 #include "client_usm.h"
 
 #include <math.h>
@@ -8,14 +9,16 @@ TestSuite(usm_windows, .timeout = 120, .init = usm_test_begin, .fini = usm_test_
 static uint64_t window_bytes(void)
 {
 	uint64_t bytes = 0;
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_L2_WINDOW_BYTES, sizeof(bytes), &bytes, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_L2_WINDOW_BYTES, sizeof(bytes), &bytes,
+				  NULL));
 	return bytes;
 }
 
 static void fill_and_check(uint32_t *words, sycl_kernel fill, uint32_t value)
 {
 	sycl_event event = NULL;
-	usm_run(&(struct usm_run){.on = queue, .kernel = fill, .to = words, .value = &value}, &event);
+	usm_run(&(struct usm_run){.on = queue, .kernel = fill, .to = words, .value = &value},
+		&event);
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
 	cr_assert(usm_are(queue, words, value));
@@ -28,7 +31,8 @@ Test(usm_windows, R6_a_queue_has_a_window_and_gives_it_up)
 	window.pointer = words;
 	window.size_bytes = 64;
 	if (window_bytes() == 0) {
-		cr_assert(eq(int, sycl_queue_set_l2_window(queue, &window), SYCL_ERROR_FEATURE_NOT_SUPPORTED));
+		cr_assert(eq(int, sycl_queue_set_l2_window(queue, &window),
+			     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
 		MUST(sycl_queue_set_l2_window(queue, NULL));
 		usm_give(words);
 		return;
@@ -55,7 +59,8 @@ Test(usm_windows, R6_a_queue_has_a_window_and_gives_it_up)
 
 static void expect_invalid(const struct sycl_l2_window *window)
 {
-	cr_expect(eq(int, sycl_queue_set_l2_window(queue, window), SYCL_ERROR_INVALID), "%s", sycl_get_last_error_text());
+	cr_expect(eq(int, sycl_queue_set_l2_window(queue, window), SYCL_ERROR_INVALID), "%s",
+		  sycl_get_last_error_text());
 }
 
 Test(usm_windows, R6_a_window_that_cannot_be_is_refused)
@@ -66,7 +71,8 @@ Test(usm_windows, R6_a_window_that_cannot_be_is_refused)
 	struct sycl_l2_window good = SYCL_L2_WINDOW_INIT;
 	good.pointer = words;
 	good.size_bytes = 64;
-	struct sycl_l2_window bad[] = {good, good, good, good, good, good, good, good, good, good, good};
+	struct sycl_l2_window bad[] = {good, good, good, good, good, good,
+				       good, good, good, good, good};
 	bad[0].struct_bytes = 8;
 	bad[1].size_bytes = 0;
 	bad[2].size_bytes = window_bytes() + 1;

@@ -20,7 +20,8 @@ Test(usm_work, G14_host_and_device_pass_messages_by_events)
 			sycl_event event = NULL;
 			for (uint32_t i = 0; i < WORDS; i++)
 				words[i] += i;
-			usm_run(&(struct usm_run){.on = queue, .kernel = increment, .to = words}, &event);
+			usm_run(&(struct usm_run){.on = queue, .kernel = increment, .to = words},
+				&event);
 			MUST(sycl_event_wait(event));
 			MUST(sycl_event_release(event));
 			for (uint32_t i = 0; i < WORDS; i++)
@@ -47,15 +48,17 @@ Test(usm_work, copies_between_all_kinds_of_memory)
 			for (uint32_t i = 0; i < BYTES; i++)
 				check[i] = (uint8_t)(i * 7 + from * 16 + to);
 			MUST(sycl_queue_memcpy(ordered, places[from], check, BYTES, 0, NULL, NULL));
-			MUST(sycl_queue_memcpy(ordered, places[to], places[from], BYTES, 0, NULL, NULL));
-			MUST(sycl_queue_memcpy(ordered, (char *)places[to] + 5, places[from], BYTES - 5, 0, NULL,
+			MUST(sycl_queue_memcpy(ordered, places[to], places[from], BYTES, 0, NULL,
 					       NULL));
+			MUST(sycl_queue_memcpy(ordered, (char *)places[to] + 5, places[from],
+					       BYTES - 5, 0, NULL, NULL));
 			MUST(sycl_queue_wait(ordered));
 			memset(check, 0, BYTES);
 			MUST(sycl_queue_memcpy(ordered, check, places[to], BYTES, 0, NULL, NULL));
 			MUST(sycl_queue_wait(ordered));
 			for (uint32_t i = 0; i < BYTES; i++)
-				cr_assert(eq(u8, check[i], (uint8_t)((i < 5 ? i : i - 5) * 7 + from * 16 + to)),
+				cr_assert(eq(u8, check[i],
+					     (uint8_t)((i < 5 ? i : i - 5) * 7 + from * 16 + to)),
 					  "from %u to %u, byte %u", from, to, i);
 		}
 	}
@@ -76,11 +79,13 @@ Test(usm_work, fills_with_patterns_of_any_size)
 			sycl_event filled = NULL, read = NULL;
 			for (uint32_t i = 0; i < size; i++)
 				pattern[i] = (uint8_t)(size + i);
-			MUST(sycl_queue_usm_fill(queue, memory + 3, whole, pattern, size, 0, NULL, &filled));
+			MUST(sycl_queue_usm_fill(queue, memory + 3, whole, pattern, size, 0, NULL,
+						 &filled));
 			MUST(sycl_queue_memcpy(queue, got, memory + 3, whole, 1, &filled, &read));
 			MUST(sycl_event_wait(read));
 			for (uint32_t i = 0; i < whole; i++)
-				cr_assert(eq(u8, got[i], (uint8_t)(size + i % size)), "size %u, byte %u", size, i);
+				cr_assert(eq(u8, got[i], (uint8_t)(size + i % size)),
+					  "size %u, byte %u", size, i);
 			MUST(sycl_event_release(filled));
 			MUST(sycl_event_release(read));
 		}
@@ -90,10 +95,14 @@ Test(usm_work, fills_with_patterns_of_any_size)
 		MUST(sycl_queue_wait(queue));
 		for (uint32_t i = 0; i < BYTES; i++)
 			cr_assert(eq(u8, got[i], 0xab));
-		REFUSED(sycl_queue_usm_fill(queue, memory, 10, pattern, 3, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_usm_fill(queue, memory, 0, pattern, 0, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_usm_fill(queue, memory, 258, pattern, 129, 0, NULL, NULL), SYCL_ERROR_INVALID);
-		REFUSED(sycl_queue_usm_fill(queue, memory, 10, NULL, 1, 0, NULL, NULL), SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_usm_fill(queue, memory, 10, pattern, 3, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_usm_fill(queue, memory, 0, pattern, 0, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_usm_fill(queue, memory, 258, pattern, 129, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
+		REFUSED(sycl_queue_usm_fill(queue, memory, 10, NULL, 1, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
 		usm_give(memory);
 	}
 	/* Nothing to do is done at once, whatever is named. */
@@ -102,23 +111,30 @@ Test(usm_work, fills_with_patterns_of_any_size)
 	MUST(sycl_queue_wait(queue));
 }
 
-/* One group waits; another one that touches the same bytes does not wait with it, unless it names the event. */
+/* One group waits; another one that touches the same bytes does not wait with it, unless it names
+ * the event. */
 Test(usm_work, B26_only_events_order_what_shares_a_pointer)
 {
 	static struct gate gate = GATE_INIT;
 	/* One stands at the gate, the other one copies. */
 	sycl_platform helped = portable_open(2);
 	sycl_queue on = portable_queue(helped, 0, 0);
-	sycl_kernel fill = portable_kernel(on, "fill_u32"), increment = portable_kernel(on, "increment_u32");
+	sycl_kernel fill = portable_kernel(on, "fill_u32"),
+		    increment = portable_kernel(on, "increment_u32");
 	sycl_event behind = NULL, late = NULL, early = NULL, last = NULL;
 	void *pointer = NULL;
 	uint32_t first = 1, second = 2;
 	MUST(sycl_malloc_device(on, WORDS_BYTES, 0, &pointer));
 	run_task(on, gate_task, &gate, NULL, SYCL_ACCESS_READ, NULL, &behind);
 	gate_await(&gate, 1);
-	usm_run(&(struct usm_run){.on = on, .kernel = fill, .to = pointer, .value = &first, .after = behind}, &late);
-	usm_run(&(struct usm_run){.on = on, .kernel = fill, .to = pointer, .value = &second}, &early);
-	usm_run(&(struct usm_run){.on = on, .kernel = increment, .to = pointer, .after = late}, &last);
+	usm_run(
+		&(struct usm_run){
+			.on = on, .kernel = fill, .to = pointer, .value = &first, .after = behind},
+		&late);
+	usm_run(&(struct usm_run){.on = on, .kernel = fill, .to = pointer, .value = &second},
+		&early);
+	usm_run(&(struct usm_run){.on = on, .kernel = increment, .to = pointer, .after = late},
+		&last);
 	MUST(sycl_event_wait_for(early, LONG_NS));
 	cr_assert(usm_are(on, pointer, 2));
 	REFUSED(sycl_event_wait_for(late, SHORT_NS), SYCL_ERROR_TIMEOUT);
@@ -150,13 +166,18 @@ Test(usm_work, E24_a_kernel_walks_a_list_in_shared_usm)
 	uint32_t wanted = 0;
 	/* Each one an allocation of its own, of both kinds by turns. */
 	for (uint32_t i = 0; i < NODES; i++) {
-		nodes[i] =
-			(struct node *)(void *)usm_bytes(i % 3 ? SYCL_USM_SHARED : SYCL_USM_HOST, sizeof(struct node));
+		nodes[i] = (struct node *)(void *)usm_bytes(i % 3 ? SYCL_USM_SHARED : SYCL_USM_HOST,
+							    sizeof(struct node));
 		*nodes[i] = (struct node){i > 0 ? (uintptr_t)nodes[i - 1] : 0, i * i, 0};
 		wanted += i * i;
 	}
 	uint32_t *total = usm_words(SYCL_USM_SHARED);
-	usm_run(&(struct usm_run){.on = queue, .kernel = sum, .to = total, .from = nodes[NODES - 1], .items = 1}, NULL);
+	usm_run(&(struct usm_run){.on = queue,
+				  .kernel = sum,
+				  .to = total,
+				  .from = nodes[NODES - 1],
+				  .items = 1},
+		NULL);
 	MUST(sycl_queue_wait(queue));
 	cr_assert(eq(u32, total[0], wanted));
 	for (uint32_t i = 0; i < NODES; i++)
@@ -189,12 +210,14 @@ Test(usm_work, G1_G2_G3_advice_and_prefetch_are_for_shared_usm)
 {
 	for (uint32_t k = 0; k < KINDS; k++) {
 		uint32_t *words = usm_words(kinds[k]);
-		sycl_result wanted = kinds[k] == SYCL_USM_SHARED ? SYCL_SUCCESS : SYCL_ERROR_INVALID;
+		sycl_result wanted =
+			kinds[k] == SYCL_USM_SHARED ? SYCL_SUCCESS : SYCL_ERROR_INVALID;
 		usm_set(queue, words, 3);
 		for (int advice = 1; advice <= 10; advice++) {
 			sycl_event event = NULL;
-			sycl_result result = sycl_queue_mem_advise(queue, words, WORDS_BYTES, (sycl_mem_advice)advice,
-								   0, NULL, &event);
+			sycl_result result =
+				sycl_queue_mem_advise(queue, words, WORDS_BYTES,
+						      (sycl_mem_advice)advice, 0, NULL, &event);
 			cr_assert(eq(int, result, wanted), "advice %d", advice);
 			if (result)
 				continue;
@@ -203,10 +226,13 @@ Test(usm_work, G1_G2_G3_advice_and_prefetch_are_for_shared_usm)
 		}
 		static const int others[] = {0, 11, 100, -1, INT32_MAX, INT32_MIN};
 		for (uint32_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-			REFUSED(sycl_queue_mem_advise(queue, words, 4, (sycl_mem_advice)others[i], 0, NULL, NULL),
+			REFUSED(sycl_queue_mem_advise(queue, words, 4, (sycl_mem_advice)others[i],
+						      0, NULL, NULL),
 				SYCL_ERROR_INVALID);
-		cr_assert(eq(int, sycl_queue_prefetch(queue, words, WORDS_BYTES, 0, NULL, NULL), wanted));
-		REFUSED(sycl_queue_prefetch(queue, words, WORDS_BYTES + 1, 0, NULL, NULL), SYCL_ERROR_INVALID);
+		cr_assert(eq(int, sycl_queue_prefetch(queue, words, WORDS_BYTES, 0, NULL, NULL),
+			     wanted));
+		REFUSED(sycl_queue_prefetch(queue, words, WORDS_BYTES + 1, 0, NULL, NULL),
+			SYCL_ERROR_INVALID);
 		MUST(sycl_queue_wait(queue));
 		cr_assert(usm_are(queue, words, 3), "hints change nothing");
 		usm_give(words);
@@ -218,8 +244,10 @@ Test(usm_work, G1_a_device_tells_whether_shared_usm_moves)
 {
 	uint32_t moves = 2, backend = 0;
 
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_USM_SHARED_MIGRATES, sizeof(moves), &moves, NULL));
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_USM_SHARED_MIGRATES, sizeof(moves),
+				  &moves, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				  NULL));
 	if (usm_engine_is_remote() || backend == SYCL_BACKEND_KIND_OPENCL)
 		cr_assert(eq(uint, moves, 0));
 	else
@@ -242,14 +270,17 @@ static void *count_here(void *context_)
 	return NULL;
 }
 
-/* Where the aspect says so, the host and the device count up the same word at one time, and no count is lost. */
+/* Where the aspect says so, the host and the device count up the same word at one time, and no
+ * count is lost. */
 Test(usm_work, G15_atomics_of_host_and_device_where_the_aspect_says_so)
 {
 	static const struct {
 		sycl_usm_kind kind;
 		sycl_aspect aspect, kind_aspect;
-	} cases[] = {{SYCL_USM_HOST, SYCL_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS, SYCL_ASPECT_USM_HOST_ALLOCATIONS},
-		     {SYCL_USM_SHARED, SYCL_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS, SYCL_ASPECT_USM_SHARED_ALLOCATIONS}};
+	} cases[] = {{SYCL_USM_HOST, SYCL_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS,
+		      SYCL_ASPECT_USM_HOST_ALLOCATIONS},
+		     {SYCL_USM_SHARED, SYCL_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS,
+		      SYCL_ASPECT_USM_SHARED_ALLOCATIONS}};
 	sycl_kernel count = usm_engine_kernel(queue, "count_up");
 	for (uint32_t k = 0; k < 2; k++) {
 		bool has = usm_has(cases[k].aspect);
@@ -264,7 +295,10 @@ Test(usm_work, G15_atomics_of_host_and_device_where_the_aspect_says_so)
 		if (has)
 			cr_assert(eq(int, pthread_create(&thread, NULL, count_here, &counting), 0));
 		for (uint32_t i = 0; i < 20; i++)
-			usm_run(&(struct usm_run){.on = queue, .kernel = count, .to = words, .items = 5000}, NULL);
+			usm_run(
+				&(struct usm_run){
+					.on = queue, .kernel = count, .to = words, .items = 5000},
+				NULL);
 		MUST(sycl_queue_wait(queue));
 		atomic_store(&counting.stop, 1);
 		if (has)
@@ -300,14 +334,16 @@ Test(usm_work, B19_H12_copies_of_the_programs_own_memory_keep_the_order_of_event
 	MUST(sycl_queue_memcpy(queue, two, first, WORDS_BYTES, 1, &a, &b));
 	MUST(sycl_queue_memcpy(queue, second, two, WORDS_BYTES, 1, &b, &c));
 	MUST(sycl_queue_memcpy(queue, third, second, WORDS_BYTES, 1, &c, &d));
-	/* Nothing is written to the program's memory while nobody waits, so none of them is complete. */
+	/* Nothing is written to the program's memory while nobody waits, so none of them is
+	 * complete. */
 	cr_assert(waits_for_nothing_but(b, a));
 	cr_assert(waits_for_nothing_but(c, b));
 	cr_assert(waits_for_nothing_but(d, c));
 	MUST(sycl_event_wait(d));
 	for (uint32_t i = 0; i < WORDS; i++)
 		cr_assert(first[i] == 21 && second[i] == 21 && third[i] == 21);
-	/* With nothing on its way it is read at once: it may be used again when the call returns. */
+	/* With nothing on its way it is read at once: it may be used again when the call returns.
+	 */
 	for (uint32_t i = 0; i < WORDS; i++)
 		first[i] = 33;
 	MUST(sycl_queue_memcpy(queue, one, first, WORDS_BYTES, 0, NULL, NULL));
@@ -332,7 +368,8 @@ Test(usm_work, B28_an_in_order_queue_needs_no_events)
 		words[i] = i;
 	for (uint32_t round = 0; round < 20; round++) {
 		MUST(sycl_queue_memcpy(ordered, device_words, words, WORDS_BYTES, 0, NULL, NULL));
-		usm_run(&(struct usm_run){.on = ordered, .kernel = increment, .to = device_words}, NULL);
+		usm_run(&(struct usm_run){.on = ordered, .kernel = increment, .to = device_words},
+			NULL);
 		MUST(sycl_queue_memcpy(ordered, shared, device_words, WORDS_BYTES, 0, NULL, NULL));
 		usm_run(&(struct usm_run){.on = ordered, .kernel = increment, .to = shared}, NULL);
 		MUST(sycl_queue_memcpy(ordered, words, shared, WORDS_BYTES, 0, NULL, NULL));

@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define FAIL(...)                                                                                                      \
-	do {                                                                                                           \
-		(void)fprintf(stderr, "engine fixture: " __VA_ARGS__);                                                 \
-		(void)fputc('\n', stderr);                                                                             \
-		abort();                                                                                               \
+#define FAIL(...)                                                                                  \
+	do {                                                                                       \
+		(void)fprintf(stderr, "engine fixture: " __VA_ARGS__);                             \
+		(void)fputc('\n', stderr);                                                         \
+		abort();                                                                           \
 	} while (0)
 
 void fixture_options(struct engine_options *options)
@@ -50,12 +50,14 @@ void fixture_wait_gone(struct engine_fixture *fixture)
 		FAIL("waited too long for a session to be gone");
 }
 
-void fixture_start(struct engine_fixture *fixture, const struct engine_options *options, bool with_builds)
+void fixture_start(struct engine_fixture *fixture, const struct engine_options *options,
+		   bool with_builds)
 {
 	struct build_service *builds = NULL;
 	if (with_builds && build_service_fork(&builds) < 0)
 		FAIL("no build helper");
-	if (engine_create(options, builds, &fixture->engine) < 0 || sem_init(&fixture->closed, 0, 0) < 0)
+	if (engine_create(options, builds, &fixture->engine) < 0 ||
+	    sem_init(&fixture->closed, 0, 0) < 0)
 		FAIL("no engine");
 	struct engine_observer observer = {.context = fixture, .session_closed = on_closed};
 	engine_observe(fixture->engine, &observer);
@@ -95,7 +97,8 @@ void neighbour_open(struct neighbour *neighbour, struct raw_client *client)
 	if (client->grant_code)
 		FAIL("no arena");
 	(void)raw_context(client, raw_id(OBJECT_CONTEXT, 0), device);
-	(void)raw_queue(client, raw_id(OBJECT_QUEUE, 1), raw_id(OBJECT_CONTEXT, 0), device, QUEUE_SLOT, false);
+	(void)raw_queue(client, raw_id(OBJECT_QUEUE, 1), raw_id(OBJECT_CONTEXT, 0), device,
+			QUEUE_SLOT, false);
 	(void)raw_buffer(client, raw_id(OBJECT_BUFFER, 2), 0, 0, NEIGHBOUR_BYTES);
 }
 

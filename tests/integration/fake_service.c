@@ -29,7 +29,8 @@ static void write_lines(const struct fake_service *fake, const char *lines)
 static void copy_driver(const struct fake_service *fake, char path_out[PATH_MAX])
 {
 	char from_path[PATH_MAX];
-	cr_assert_eq(build_path("tests", "fake_cuda/libcuda.so.1", from_path, sizeof(from_path)), 0);
+	cr_assert_eq(build_path("tests", "fake_cuda/libcuda.so.1", from_path, sizeof(from_path)),
+		     0);
 	(void)snprintf(path_out, PATH_MAX, "%s/libcuda.so.1", fake->folder);
 	int from = open(from_path, O_RDONLY | O_CLOEXEC);
 	int to = open(path_out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
@@ -46,17 +47,19 @@ static void copy_driver(const struct fake_service *fake, char path_out[PATH_MAX]
 
 static void open_socket(struct fake_service *fake)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const struct timeval patience = { .tv_sec = ANSWER_SECONDS };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/test.socket", fake->folder);
 	fake->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	cr_assert_geq(fake->socket, 0);
 	cr_assert_eq(bind(fake->socket, (const struct sockaddr *)&address, sizeof(address)), 0);
 	cr_assert_eq(chmod(address.sun_path, 0777), 0);
-	cr_assert_eq(setsockopt(fake->socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	cr_assert_eq(setsockopt(fake->socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)),
+		     0);
 }
 
-void fake_service_start(struct fake_service *fake, const char *driver, const char *more, bool system)
+void fake_service_start(struct fake_service *fake, const char *driver, const char *more,
+			bool system)
 {
 	char configuration[PATH_MAX + 1024], library[PATH_MAX];
 	(void)snprintf(fake->folder, sizeof(fake->folder), "/tmp/sycld-driver.XXXXXX");
@@ -66,7 +69,8 @@ void fake_service_start(struct fake_service *fake, const char *driver, const cha
 	copy_driver(fake, library);
 	write_lines(fake, driver);
 	open_socket(fake);
-	(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n%s", library, more);
+	(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n%s", library,
+		       more);
 	fake->service = processes_service(configuration, system);
 }
 
@@ -94,12 +98,13 @@ static bool is_there(void *path)
 
 static struct sockaddr_un send_line(const struct fake_service *fake, pid_t engine, const char *line)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket", fake->folder, (long)engine);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket", fake->folder,
+		       (long)engine);
 	/* An engine that has just started loads its driver meanwhile. */
 	cr_assert(wait_until(is_there, address.sun_path, SOON), "%s", address.sun_path);
-	ssize_t sent = sendto(fake->socket, line, strlen(line), MSG_NOSIGNAL, (const struct sockaddr *)&address,
-			      sizeof(address));
+	ssize_t sent = sendto(fake->socket, line, strlen(line), MSG_NOSIGNAL,
+			      (const struct sockaddr *)&address, sizeof(address));
 	cr_assert_eq(sent, (ssize_t)strlen(line), "%s: %s", address.sun_path, strerror(errno));
 	return address;
 }
@@ -111,9 +116,9 @@ long long fake_service_say(const struct fake_service *fake, pid_t engine, const 
 	char number[32];
 	do {
 		socklen_t from_bytes = sizeof(from);
-		from = (struct sockaddr_un){ .sun_family = AF_UNIX };
-		ssize_t got = recvfrom(fake->socket, number, sizeof(number) - 1, 0, (struct sockaddr *)&from,
-				       &from_bytes);
+		from = (struct sockaddr_un){.sun_family = AF_UNIX};
+		ssize_t got = recvfrom(fake->socket, number, sizeof(number) - 1, 0,
+				       (struct sockaddr *)&from, &from_bytes);
 		cr_assert_gt(got, 0, "no answer to '%s'", line);
 		number[got] = '\0';
 	} while (strcmp(from.sun_path, address.sun_path) != 0);
@@ -140,9 +145,10 @@ static bool has_come(void *context)
 	return fake_service_say(awaited->fake, awaited->engine, awaited->line) >= awaited->least;
 }
 
-void fake_service_await(const struct fake_service *fake, pid_t engine, const char *what, long long least)
+void fake_service_await(const struct fake_service *fake, pid_t engine, const char *what,
+			long long least)
 {
-	struct awaited awaited = { .fake = fake, .engine = engine, .least = least };
+	struct awaited awaited = {.fake = fake, .engine = engine, .least = least};
 	(void)snprintf(awaited.line, sizeof(awaited.line), "count %s", what);
 	cr_assert(wait_until(has_come, &awaited, SOON), "'%s' does not become %lld", what, least);
 }

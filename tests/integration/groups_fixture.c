@@ -6,7 +6,8 @@
 TestSuite(groups, .timeout = 60);
 
 static const char *const kernel_names[KERNELS] = {
-	"fill_u32", "increment_u32", "copy_u32", "hold", "fail", "noop", "linear_id_u32", "fill_even_u32",
+	"fill_u32", "increment_u32", "copy_u32",      "hold",
+	"fail",     "noop",          "linear_id_u32", "fill_even_u32",
 };
 
 struct raw_client *client;
@@ -65,12 +66,15 @@ void groups_start_limited(uint32_t groups_in_flight)
 	device = raw_fake_device(client);
 	raw_arena(client, 0, 65536);
 	(void)raw_context(client, raw_id(OBJECT_CONTEXT, CONTEXT), device);
-	(void)raw_queue(client, groups_queue(false), raw_id(OBJECT_CONTEXT, CONTEXT), device, QUEUE_SLOT, false);
-	(void)raw_queue(client, groups_queue(true), raw_id(OBJECT_CONTEXT, CONTEXT), device, ORDERED_SLOT, true);
+	(void)raw_queue(client, groups_queue(false), raw_id(OBJECT_CONTEXT, CONTEXT), device,
+			QUEUE_SLOT, false);
+	(void)raw_queue(client, groups_queue(true), raw_id(OBJECT_CONTEXT, CONTEXT), device,
+			ORDERED_SLOT, true);
 	(void)raw_buffer(client, raw_id(OBJECT_BUFFER, BUFFER), 0, 0, 4096);
 	(void)raw_buffer(client, raw_id(OBJECT_BUFFER, OTHER), 0, 4096, 4096);
 
-	static const char source[] = "fill_u32\nincrement_u32\ncopy_u32\nhold\nfail\nnoop\nlinear_id_u32\nfill_even_u32\n";
+	static const char source[] =
+		"fill_u32\nincrement_u32\ncopy_u32\nhold\nfail\nnoop\nlinear_id_u32\nfill_even_u32\n";
 	const Sycl__V1__Reply *reply = groups_bundle(BUNDLE, source);
 	cr_assert(eq(ptr, reply->status, NULL), "%s", reply->status ? reply->status->text : "");
 	cr_assert(eq(sz, reply->build->n_kernels, KERNELS));
@@ -189,7 +193,8 @@ uint64_t build_submit(struct build *build, bool ordered)
 
 uint32_t groups_wait(bool ordered)
 {
-	return raw_wait_slot(client, ordered ? ORDERED_SLOT : QUEUE_SLOT, (uint32_t)numbers[ordered]);
+	return raw_wait_slot(client, ordered ? ORDERED_SLOT : QUEUE_SLOT,
+			     (uint32_t)numbers[ordered]);
 }
 
 void build_fill(struct build *build, uint32_t buffer, uint32_t value)
@@ -235,7 +240,8 @@ void expect_failed(uint64_t queue, uint64_t group, int32_t code, const char *wor
 	cr_assert(eq(u64, reply->group_failed->queue, queue));
 	cr_assert(eq(u64, reply->group_failed->group, group));
 	cr_assert(eq(i32, reply->status->code, code), "said: %s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 void expect_refused(struct build *build, int32_t code, const char *words)

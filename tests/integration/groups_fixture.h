@@ -1,4 +1,5 @@
-/* What the files of session_groups share: a session on fake devices with two queues, two buffers and its kernels. */
+/* What the files of session_groups share: a session on fake devices with two queues, two buffers
+ * and its kernels. */
 #ifndef SYCL_TESTS_GROUPS_FIXTURE_H
 #define SYCL_TESTS_GROUPS_FIXTURE_H
 
@@ -10,7 +11,8 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* Indices of objects, and completion slots. ORDERED is an in-order queue. Buffers have 1024 words, all 0. */
+/* Indices of objects, and completion slots. ORDERED is an in-order queue. Buffers have 1024 words,
+ * all 0. */
 enum { CONTEXT = 0, QUEUE = 1, ORDERED = 2, BUFFER = 3, OTHER = 4, BUNDLE = 5, FIRST_KERNEL = 10 };
 enum { QUEUE_SLOT = 0, ORDERED_SLOT = 1, EVENT_SLOT = 2 };
 enum kernel_name { FILL, INCREMENT, COPY, HOLD, BROKEN, NOOP, LINEAR, EVEN, KERNELS };
@@ -20,9 +22,11 @@ extern uint32_t device;
 
 void groups_start(void);
 void groups_start_limited(uint32_t groups_in_flight); /* 0: the ordinary limit */
-void groups_stop(void); /* the session lives */
-void groups_expect_closed(const char *words); /* by the engine, for a reason with these words in it; the end */
-Sycl__V1__Usage groups_gone(void);            /* the client has closed its socket: what was counted of it; the end */
+void groups_stop(void);                               /* the session lives */
+void groups_expect_closed(
+	const char *words); /* by the engine, for a reason with these words in it; the end */
+Sycl__V1__Usage
+groups_gone(void); /* the client has closed its socket: what was counted of it; the end */
 /* The number of the queue's next group, taken. */
 uint64_t groups_number(bool ordered);
 
@@ -57,7 +61,8 @@ void build_launch(struct build *build, enum kernel_name kernel, uint64_t items);
 void build_fill(struct build *build, uint32_t buffer, uint32_t value);
 void build_hold(struct build *build, uint32_t gate);
 
-/* All return the group's number. groups_submit_empty: no action, slot_value 1, to the out-of-order queue. */
+/* All return the group's number. groups_submit_empty: no action, slot_value 1, to the out-of-order
+ * queue. */
 uint64_t build_submit(struct build *build, bool ordered);
 uint64_t groups_submit_hold(uint32_t gate, bool ordered);
 uint64_t groups_submit_empty(bool after_all, uint32_t slot);

@@ -49,7 +49,8 @@ void hostile_start_with_objects(const struct engine_options *options)
 	device = raw_fake_device(hostile);
 	raw_arena(hostile, 0, 65536);
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
-	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
+	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0,
+			false);
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	raw_round_trip(hostile);
 }
@@ -64,7 +65,8 @@ void hostile_expect_closed(int32_t code, const char *words)
 {
 	raw_wait_closed(hostile);
 	cr_assert(eq(i32, hostile->error_code, code), "%s", hostile->error_text);
-	cr_assert(ne(ptr, strstr(hostile->error_text, words), NULL), "said: %s", hostile->error_text);
+	cr_assert(ne(ptr, strstr(hostile->error_text, words), NULL), "said: %s",
+		  hostile->error_text);
 	hostile_stop();
 }
 

@@ -1,4 +1,5 @@
-/* What the files of session_hostile share: an engine, a session that misbehaves and a neighbour that must not notice. */
+/* What the files of session_hostile share: an engine, a session that misbehaves and a neighbour
+ * that must not notice. */
 #ifndef SYCL_TESTS_HOSTILE_FIXTURE_H
 #define SYCL_TESTS_HOSTILE_FIXTURE_H
 
@@ -21,11 +22,13 @@ uint64_t hostile_buffer(void);
 
 /* Before the engine starts: it gets a build helper. */
 void hostile_have_builds(void);
-/* The engine (`options`: NULL for the defaults) and the neighbour; the hostile session has sent nothing. */
+/* The engine (`options`: NULL for the defaults) and the neighbour; the hostile session has sent
+ * nothing. */
 void hostile_start(const struct engine_options *options);
 /* And said hello. */
 void hostile_start_open(const struct engine_options *options);
-/* And with a context, a queue (slot 0), an arena of 64 KiB and a buffer of 4096 bytes at its start. */
+/* And with a context, a queue (slot 0), an arena of 64 KiB and a buffer of 4096 bytes at its start.
+ */
 void hostile_start_with_objects(const struct engine_options *options);
 
 /* The neighbour works; the end. */
@@ -35,7 +38,8 @@ void hostile_expect_closed(int32_t code, const char *words);
 /* The session lives; hostile_stop. */
 void hostile_expect_alive(void);
 
-/* Send a command group, to hostile_queue() if it names no queue; a fill of the whole buffer. Return the request. */
+/* Send a command group, to hostile_queue() if it names no queue; a fill of the whole buffer. Return
+ * the request. */
 uint64_t hostile_group(Sycl__V1__CommandGroup *group, uint64_t number);
 uint64_t hostile_fill(uint64_t number);
 /* Send a host accessor that reads. Returns the request. */

@@ -1,4 +1,5 @@
-/* Images on fake devices, whose storage of them is opaque; one of the devices works in the host's memory otherwise. */
+/* Images on fake devices, whose storage of them is opaque; one of the devices works in the host's
+ * memory otherwise. */
 #include "portable_engine.h"
 
 #include "client_service.h"
@@ -10,7 +11,8 @@ void portable_engine_start(void)
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(i,
-				    (struct fake_device_options){.features = BACKEND_FEATURE_IMAGE, .unified = i == 1});
+				    (struct fake_device_options){.features = BACKEND_FEATURE_IMAGE,
+								 .unified = i == 1});
 	client_service_start(&service, NULL);
 }
 
@@ -27,7 +29,8 @@ const char *portable_engine_endpoint(void)
 bool portable_engine_has(sycl_device device)
 {
 	uint32_t backend = 0;
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				  NULL));
 	return backend == SYCL_BACKEND_KIND_FAKE;
 }
 

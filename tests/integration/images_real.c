@@ -1,6 +1,7 @@
 /*
- * Images on real devices with the embedded engine, of the kind IMAGES_DEVICE_TYPE. IMAGES_CUDA_LIBRARY: the driver,
- * instead of the machine's; NVRTC_LIBRARY: its compiler. Without such a device the tests skip.
+ * Images on real devices with the embedded engine, of the kind IMAGES_DEVICE_TYPE.
+ * IMAGES_CUDA_LIBRARY: the driver, instead of the machine's; NVRTC_LIBRARY: its compiler. Without
+ * such a device the tests skip.
  */
 #include "portable_engine.h"
 
@@ -43,13 +44,16 @@ void portable_engine_start(void)
 	uint32_t count = 0;
 #ifdef IMAGES_CUDA_LIBRARY
 	static char options[2 * PATH_MAX + 64];
-	(void)snprintf(options, sizeof(options), "cuda:library=%s cuda:nvrtc=%s", IMAGES_CUDA_LIBRARY, NVRTC_LIBRARY);
-	need(setenv("OCL_ICD_VENDORS", "/nonexistent", 1) == 0, "setenv"); /* the double's devices only */
+	(void)snprintf(options, sizeof(options), "cuda:library=%s cuda:nvrtc=%s",
+		       IMAGES_CUDA_LIBRARY, NVRTC_LIBRARY);
+	need(setenv("OCL_ICD_VENDORS", "/nonexistent", 1) == 0,
+	     "setenv"); /* the double's devices only */
 	need(setenv("SYCLD_BACKEND_OPTIONS", options, 1) == 0, "setenv");
 #endif
 	need(setenv("XDG_CACHE_HOME", TEST_CACHE, 1) == 0, "setenv");
 	need(sycl_platform_open("embedded:", &platform) == 0, "embedded engine");
-	need(sycl_device_get_devices(platform, IMAGES_DEVICE_TYPE, 0, NULL, &count) == 0, "devices");
+	need(sycl_device_get_devices(platform, IMAGES_DEVICE_TYPE, 0, NULL, &count) == 0,
+	     "devices");
 	need(sycl_platform_release(platform) == 0, "release");
 	if (count == 0)
 		cr_skip_test("no device of the kind that is tested");
@@ -67,8 +71,10 @@ const char *portable_engine_endpoint(void)
 bool portable_engine_has(sycl_device device)
 {
 	uint32_t type = 0, available = 0;
-	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_TYPE, sizeof(type), &type, NULL) == 0, "type");
-	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_IS_AVAILABLE, sizeof(available), &available, NULL) == 0,
+	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_TYPE, sizeof(type), &type, NULL) == 0,
+	     "type");
+	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_IS_AVAILABLE, sizeof(available),
+				  &available, NULL) == 0,
 	     "available");
 	return type == IMAGES_DEVICE_TYPE && available;
 }

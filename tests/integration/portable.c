@@ -101,7 +101,8 @@ bool words_are(sycl_buffer buffer, uint32_t value)
 	return equal;
 }
 
-void run_fill(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value, sycl_event *event_out)
+void run_fill(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+	      sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(on, &handler));

@@ -1,7 +1,8 @@
 /*
- * For tests of the execution model that hold on every backend. The same files are linked with a service on fake devices
- * (portable_fake.c) and with the embedded engine on a real device (portable_embedded.c); what is scripted here is done
- * by host tasks, so no backend needs gates of its own.
+ * For tests of the execution model that hold on every backend. The same files are linked with a
+ * service on fake devices (portable_fake.c) and with the embedded engine on a real device
+ * (portable_embedded.c); what is scripted here is done by host tasks, so no backend needs gates of
+ * its own.
  */
 #ifndef SYCL_TESTS_PORTABLE_H
 #define SYCL_TESTS_PORTABLE_H
@@ -14,28 +15,30 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* Far beyond what anything here takes; and long enough to be a wait, of something that must not happen meanwhile. */
+/* Far beyond what anything here takes; and long enough to be a wait, of something that must not
+ * happen meanwhile. */
 #define LONG_NS  60000000000ull
 #define SHORT_NS 20000000ull
 
 enum { WORDS = 1024, WORDS_BYTES = WORDS * (int)sizeof(uint32_t) };
 
-#define MUST(call)                                                                                                     \
-	do {                                                                                                           \
-		sycl_result must_ = (call);                                                                            \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),                         \
-			  sycl_get_last_error_text(), sycl_get_build_log());                                           \
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),     \
+			  sycl_get_last_error_text(), sycl_get_build_log());                       \
 	} while (0)
-#define REFUSED(call, code)                                                                                            \
-	do {                                                                                                           \
-		sycl_result refused_ = (call);                                                                         \
-		cr_assert(eq(int, refused_, (code)), "%s: %s", #call, sycl_result_name(refused_));                     \
+#define REFUSED(call, code)                                                                        \
+	do {                                                                                       \
+		sycl_result refused_ = (call);                                                     \
+		cr_assert(eq(int, refused_, (code)), "%s: %s", #call, sycl_result_name(refused_)); \
 	} while (0)
 
 /* Of a test: a connection without helper threads, and an out-of-order queue on its first device. */
 extern sycl_platform platform;
 extern sycl_queue queue;
-/* As .init and .fini. What a test made itself it has released; nothing of it may be left in the engine then. */
+/* As .init and .fini. What a test made itself it has released; nothing of it may be left in the
+ * engine then. */
 void portable_begin(void);
 void portable_end(void);
 
@@ -46,14 +49,16 @@ sycl_device portable_device(sycl_platform of, uint32_t which);
 sycl_queue portable_queue(sycl_platform of, uint32_t which, uint32_t properties);
 /* A second queue of the context and the device of another. */
 sycl_queue portable_beside(sycl_queue other, uint32_t properties);
-/* fill_u32(destination, value), increment_u32(destination), copy_u32(destination, source), over words. */
+/* fill_u32(destination, value), increment_u32(destination), copy_u32(destination, source), over
+ * words. */
 sycl_kernel portable_kernel(sycl_queue on, const char *name);
 
 sycl_buffer words_buffer(sycl_platform of, uint32_t value);
 /* Is every word this, as a host accessor sees it? */
 bool words_are(sycl_buffer buffer, uint32_t value);
 
-void run_fill(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value, sycl_event *event_out);
+void run_fill(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+	      sycl_event *event_out);
 void run_increment(sycl_queue on, sycl_kernel increment, sycl_buffer buffer, sycl_event *event_out);
 /* `buffer` NULL: none. Depends on `after`, unless that is NULL. */
 void run_task(sycl_queue on, sycl_host_task_function *function, void *user_data, sycl_buffer buffer,
@@ -66,7 +71,10 @@ struct gate {
 	bool open;
 	uint32_t entered; /* how many came to it */
 };
-#define GATE_INIT { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0 }
+#define GATE_INIT                                                                                  \
+	{                                                                                          \
+		PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0                      \
+	}
 void gate_open(struct gate *gate);
 /* Until so many have come. */
 void gate_await(struct gate *gate, uint32_t entered);

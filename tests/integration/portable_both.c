@@ -1,6 +1,6 @@
 /*
- * Portable tests on an engine on a thread of the test with two backends: the first fake device, and PoCL's. Queues in turn
- * are on one and the other, so that buffers go there and back.
+ * Portable tests on an engine on a thread of the test with two backends: the first fake device, and
+ * PoCL's. Queues in turn are on one and the other, so that buffers go there and back.
  */
 #include "portable_engine.h"
 
@@ -25,7 +25,8 @@ static char first_fake[128];
 static bool is_fake(sycl_device device)
 {
 	uint32_t backend = 0;
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				  NULL));
 	return backend == SYCL_BACKEND_KIND_FAKE;
 }
 
@@ -37,7 +38,8 @@ void portable_engine_start(void)
 	client_service_start_with_opencl(&service, NULL);
 	MUST(sycl_platform_open(service.endpoint, &platform));
 	device = fake_device(platform, 0);
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(first_fake), first_fake, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(first_fake), first_fake,
+				  NULL));
 	MUST(sycl_device_release(device));
 	/* Without a second backend this would show nothing. */
 	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));

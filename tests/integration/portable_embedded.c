@@ -1,6 +1,6 @@
 /*
- * Portable tests on the embedded engine, on the devices of one kind: the CPU (PoCL), or GPUs; or of all kinds. Without such a device the
- * tests skip.
+ * Portable tests on the embedded engine, on the devices of one kind: the CPU (PoCL), or GPUs; or of
+ * all kinds. Without such a device the tests skip.
  */
 #include "portable_engine.h"
 
@@ -37,7 +37,8 @@ void portable_engine_start(void)
 	sycl_platform platform = NULL;
 	need(sycl_platform_open("embedded:", &platform) == 0, "embedded engine");
 	uint32_t count = 0;
-	need(sycl_device_get_devices(platform, PORTABLE_DEVICE_TYPE, 0, NULL, &count) == 0, "devices");
+	need(sycl_device_get_devices(platform, PORTABLE_DEVICE_TYPE, 0, NULL, &count) == 0,
+	     "devices");
 	need(sycl_platform_release(platform) == 0, "release");
 	if (count == 0)
 		cr_skip_test("no device of the kind that is tested");
@@ -55,10 +56,13 @@ const char *portable_engine_endpoint(void)
 bool portable_engine_has(sycl_device device)
 {
 	uint32_t type = 0, available = 0;
-	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_TYPE, sizeof(type), &type, NULL) == 0, "type");
-	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_IS_AVAILABLE, sizeof(available), &available, NULL) == 0,
+	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_TYPE, sizeof(type), &type, NULL) == 0,
+	     "type");
+	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_IS_AVAILABLE, sizeof(available),
+				  &available, NULL) == 0,
 	     "available");
-	return (PORTABLE_DEVICE_TYPE == SYCL_DEVICE_TYPE_ALL || type == PORTABLE_DEVICE_TYPE) && available;
+	return (PORTABLE_DEVICE_TYPE == SYCL_DEVICE_TYPE_ALL || type == PORTABLE_DEVICE_TYPE) &&
+	       available;
 }
 
 const char *portable_engine_source(void)
@@ -75,17 +79,21 @@ static void tell_kernel(sycl_queue on, const char *name)
 	(void)snprintf(words, sizeof(words), "%s", sycl_get_last_error_text());
 	cr_log_error("%s", sycl_get_build_log());
 	if (sycl_queue_get_device(on, &device) == 0) {
-		(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(device_name), device_name, NULL);
-		(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL);
+		(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(device_name),
+					   device_name, NULL);
+		(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					   &backend, NULL);
 	}
-	cr_log_error("%s on %s (%s): %s", name, device_name, backend == SYCL_BACKEND_KIND_CUDA ? "CUDA" : "OpenCL", words);
+	cr_log_error("%s on %s (%s): %s", name, device_name,
+		     backend == SYCL_BACKEND_KIND_CUDA ? "CUDA" : "OpenCL", words);
 	abort();
 }
 
 sycl_kernel portable_engine_kernel(sycl_queue on, const char *name)
 {
 	sycl_kernel kernel = NULL;
-	if (sycl_kernel_from_source(on, strcmp(name, "append_u32") == 0 ? append_source : source, name, &kernel) != 0)
+	if (sycl_kernel_from_source(on, strcmp(name, "append_u32") == 0 ? append_source : source,
+				    name, &kernel) != 0)
 		tell_kernel(on, name);
 	return kernel;
 }

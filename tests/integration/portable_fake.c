@@ -14,11 +14,13 @@ void portable_fake_features(uint32_t features)
 void portable_engine_start(void)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){
-					       .features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_SWITCH |
-						       BACKEND_FEATURE_GRAPH_CONDITION |
-						       more_features,
-					       .units = 4});
+		fake_device_options(
+			i,
+			(struct fake_device_options){
+				.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |
+					    BACKEND_FEATURE_GRAPH_SWITCH |
+					    BACKEND_FEATURE_GRAPH_CONDITION | more_features,
+				.units = 4});
 	client_service_start(&service, NULL);
 }
 
@@ -35,7 +37,8 @@ const char *portable_engine_endpoint(void)
 bool portable_engine_has(sycl_device device)
 {
 	uint32_t backend = 0;
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				  NULL));
 	return backend == SYCL_BACKEND_KIND_FAKE;
 }
 

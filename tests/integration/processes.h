@@ -1,4 +1,5 @@
-/* What the tests of whole processes share: a private service, workers (worker.h), the footprint of an engine. */
+/* What the tests of whole processes share: a private service, workers (worker.h), the footprint of
+ * an engine. */
 #ifndef SYCL_TESTS_PROCESSES_H
 #define SYCL_TESTS_PROCESSES_H
 
@@ -7,17 +8,20 @@
 
 #include <criterion/criterion.h>
 
-/* Far beyond what anything here takes, also with a cold cache and a sanitizer: only an error reaches it. */
+/* Far beyond what anything here takes, also with a cold cache and a sanitizer: only an error
+ * reaches it. */
 #define SOON SECONDS_NS(100)
 
 enum { LINE_BYTES = 1024, WORKER_ARGUMENTS_MAX = 16, ANSWER_BYTES = 4096, ORDER_WORDS_MAX = 6 };
 
-/* `configuration`: text of sycld.conf or NULL. `system`: a service for all users. Fails the test. */
+/* `configuration`: text of sycld.conf or NULL. `system`: a service for all users. Fails the test.
+ */
 struct private_service *processes_service(const char *configuration, bool system);
 
-/* Start `worker COMMAND ARGUMENTS...` (the arguments end with NULL). `environment` as child_start. Fails the test. */
-void worker_start_with(struct child *worker, const char *const *environment, const char *endpoint, const char *command,
-		       const char *const *arguments);
+/* Start `worker COMMAND ARGUMENTS...` (the arguments end with NULL). `environment` as child_start.
+ * Fails the test. */
+void worker_start_with(struct child *worker, const char *const *environment, const char *endpoint,
+		       const char *command, const char *const *arguments);
 /* The same with the service's endpoint and at most one option. */
 void worker_start(struct child *worker, const struct private_service *service, const char *command,
 		  const char *option, const char *value);
@@ -35,9 +39,11 @@ int processes_order(const struct private_service *service, const char *const wor
 
 /* The one engine there is. Fails the test when there is none. */
 pid_t processes_engine(const struct private_service *service);
-/* A number that `syclctl status --json` tells of the one engine that serves, or of a user's. Fails the test where it tells none. */
+/* A number that `syclctl status --json` tells of the one engine that serves, or of a user's. Fails
+ * the test where it tells none. */
 json_int_t processes_claimed(const struct private_service *service, const char *what);
-json_int_t processes_claimed_by(const struct private_service *service, int64_t uid, const char *what);
+json_int_t processes_claimed_by(const struct private_service *service, int64_t uid,
+				const char *what);
 
 struct footprint {
 	pid_t pid;
@@ -47,11 +53,12 @@ struct footprint {
 
 struct footprint footprint_take(pid_t pid);
 /*
- * Wait until the process is back at `base`: descriptors no more than then; mappings and resident memory within what
- * allocators and a thread pool keep. Fails the test.
+ * Wait until the process is back at `base`: descriptors no more than then; mappings and resident
+ * memory within what allocators and a thread pool keep. Fails the test.
  */
 void footprint_expect(const struct footprint *base);
-/* The same after so many clients that did one and the same thing: what one of them may leave is less than half a kilobyte. */
+/* The same after so many clients that did one and the same thing: what one of them may leave is
+ * less than half a kilobyte. */
 void footprint_expect_flat(const struct footprint *base, uint64_t clients);
 
 bool processes_gone(void *pid); /* condition of wait_until */

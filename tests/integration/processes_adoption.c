@@ -1,4 +1,5 @@
-/* A service that was killed or that hands over, and the one that follows: engines, sessions and their work stay. */
+/* A service that was killed or that hands over, and the one that follows: engines, sessions and
+ * their work stay. */
 #include "processes_client.h"
 
 #include <signal.h>
@@ -31,7 +32,8 @@ static void replace_service(struct private_service *service, int signal)
 	pid_t old = service->sycld.pid;
 	cr_assert_eq(kill(old, signal), 0);
 	int status = child_wait(&service->sycld, SOON);
-	cr_assert_eq(status, signal == SIGKILL ? 128 + SIGKILL : 0, "sycld ended with status %d", status);
+	cr_assert_eq(status, signal == SIGKILL ? 128 + SIGKILL : 0, "sycld ended with status %d",
+		     status);
 	cr_assert_eq(private_service_restart(service), 0);
 }
 
@@ -46,7 +48,8 @@ static bool is_known(void *context)
 {
 	const struct known *known = context;
 	json_t *status = private_service_status(known->service);
-	const json_t *tenants = json_object_get(status, "tenants"), *tenant = json_array_get(tenants, 0);
+	const json_t *tenants = json_object_get(status, "tenants"),
+		     *tenant = json_array_get(tenants, 0);
 	const char *state = json_string_value(json_object_get(tenant, "state"));
 	bool is = json_array_size(tenants) == 1 && state && strcmp(state, "ready") == 0 &&
 		  json_integer_value(json_object_get(tenant, "engine_pid")) == known->engine &&
@@ -60,13 +63,15 @@ static void expect_known(const struct private_service *service, pid_t engine, js
 	struct known known = {service, engine, sessions};
 	if (!wait_until(is_known, &known, SOON)) {
 		private_service_print_log(service);
-		cr_assert(false, "engine %d with %d sessions is not known", (int)engine, (int)sessions);
+		cr_assert(false, "engine %d with %d sessions is not known", (int)engine,
+			  (int)sessions);
 	}
 }
 
 static void session_number(const struct private_service *service, size_t index, char text[24])
 {
-	json_t *status = private_service_status(service), *sessions = json_object_get(status, "sessions");
+	json_t *status = private_service_status(service),
+	       *sessions = json_object_get(status, "sessions");
 	json_int_t id = json_integer_value(json_object_get(json_array_get(sessions, index), "id"));
 	(void)snprintf(text, 24, "%lld", (long long)id);
 	json_decref(status);
@@ -79,17 +84,20 @@ static const char *user(void)
 	return text;
 }
 
-Test(processes_adoption, N5_a_session_in_the_middle_of_its_work_and_a_new_one_share_the_engine_with_the_next_service)
+Test(processes_adoption,
+     N5_a_session_in_the_middle_of_its_work_and_a_new_one_share_the_engine_with_the_next_service)
 {
 	static const int ways[] = {SIGKILL, SIGUSR2};
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct child old = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&old, service, "steps", "--count", "40");
 	worker_expect(&old, "ready", line);
 	pid_t engine = processes_engine(service);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		/* It works while the service is replaced: on what it has made before, and is right. */
+		/* It works while the service is replaced: on what it has made before, and is right.
+		 */
 		cr_assert_eq(child_say(&old, "go on"), 0);
 		replace_service(service, ways[i]);
 		worker_expect(&old, "done", line);
@@ -108,7 +116,8 @@ Test(processes_adoption, N5_a_session_in_the_middle_of_its_work_and_a_new_one_sh
 Test(processes_adoption, N5_a_stop_that_leaves_engines_leaves_them_to_the_next_service)
 {
 	CLEANUP(private_service_cleanup)
-	struct private_service *service = processes_service("[service]\nengines_at_stop = leave\n", false);
+	struct private_service *service =
+		processes_service("[service]\nengines_at_stop = leave\n", false);
 	struct client old = client_open(service);
 	cr_assert_eq(work(&old, large_bytes), 0);
 	pid_t engine = processes_engine(service);
@@ -144,7 +153,8 @@ Test(processes_adoption, N5_each_users_engine_comes_back_to_its_user)
 	const char *const other[] = {"--uid", "65533", "--count", "40", NULL};
 	if (geteuid() != 0)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, true);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, true);
 	struct child workers[2] = {CHILD_INIT, CHILD_INIT};
 	struct owners owners = {.service = service};
 	char line[LINE_BYTES];
@@ -166,7 +176,8 @@ Test(processes_adoption, N5_each_users_engine_comes_back_to_its_user)
 
 Test(processes_adoption, N4_orders_reach_sessions_of_an_earlier_service)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct client old = client_open(service);
 	char number[24];
 	cr_assert_eq(work(&old, large_bytes), 0);
@@ -196,7 +207,8 @@ Test(processes_adoption, N4_orders_reach_sessions_of_an_earlier_service)
 /* What an earlier service allowed is not what this one allows. */
 Test(processes_adoption, N4_limits_of_the_next_service_hold)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("", false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("", false);
 	struct client old = client_open(service);
 	cr_assert_eq(work(&old, large_bytes), 0);
 	pid_t engine = processes_engine(service);
@@ -219,9 +231,11 @@ static bool failure_names(void *context)
 	return names;
 }
 
-Test(processes_adoption, N5_the_death_of_an_engine_of_an_earlier_service_is_seen_and_its_offender_is_named)
+Test(processes_adoption,
+     N5_the_death_of_an_engine_of_an_earlier_service_is_seen_and_its_offender_is_named)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct child endless = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&endless, service, "endless", NULL, NULL);
@@ -233,7 +247,8 @@ Test(processes_adoption, N5_the_death_of_an_engine_of_an_earlier_service_is_seen
 	worker_expect(&endless, "result ", line);
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
 	worker_finish(&endless);
-	cr_assert(wait_until(failure_names, service, SOON), "the service does not say what was running");
+	cr_assert(wait_until(failure_names, service, SOON),
+		  "the service does not say what was running");
 	worker_mix_once(service, 1);
 	cr_assert_neq(processes_engine(service), engine);
 }
@@ -264,7 +279,8 @@ static bool has_used(void *context)
 /* Sessions of several engines and services, of which one crashed and one was killed. */
 Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_services)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct client one = client_open(service), two = client_open(service);
 	struct wanted_use wanted = {service, 0, 3};
 	cr_assert_eq(work(&one, large_bytes), 0);
@@ -278,7 +294,8 @@ Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_servic
 	/* It crashes after it has reported, in the answer to that. */
 	cr_assert_eq(kill(processes_engine(service), SIGKILL), 0);
 	wanted.sessions = 2;
-	cr_assert(wait_until(has_used, &wanted, SOON), "what a crashed engine had reported does not count");
+	cr_assert(wait_until(has_used, &wanted, SOON),
+		  "what a crashed engine had reported does not count");
 	cr_assert_eq(used(service, "engines_failed"), 1);
 	client_close(&two);
 
@@ -291,27 +308,32 @@ Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_servic
 	client_close(&three);
 	wanted.sessions = 3;
 	wanted.groups = 5;
-	cr_assert(wait_until(has_used, &wanted, SOON), "a session of two services does not count once");
+	cr_assert(wait_until(has_used, &wanted, SOON),
+		  "a session of two services does not count once");
 	cr_assert_eq(used(service, "engines_failed"), 1);
 	cr_assert_gt(used(service, "device_ns"), 0);
 }
 
-/* The figures of `syclctl accounts`, of the one row that there is with that option; -1: there is no such row. */
-static json_int_t added_up(const struct private_service *service, const char *option, const char *name)
+/* The figures of `syclctl accounts`, of the one row that there is with that option; -1: there is no
+ * such row. */
+static json_int_t added_up(const struct private_service *service, const char *option,
+			   const char *name)
 {
 	char program[256], text[4096];
 	struct child child = CHILD_INIT;
 	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
-	const char *argv[] = {program, "--runtime-dir", service->runtime, "accounts", "--json", option, NULL};
+	const char *argv[] = {
+		program, "--runtime-dir", service->runtime, "accounts", "--json", option, NULL};
 	cr_assert_eq(child_start(argv, NULL, &child), 0);
 	ssize_t length = child_read_all(&child, text, sizeof(text), SOON);
 	cr_assert_eq(child_wait(&child, SOON), 0);
 	child_end(&child);
 	json_t *answer = length < 0 ? NULL : json_loads(text, 0, NULL);
 	const json_t *accounts = json_object_get(answer, "accounts");
-	json_int_t value = json_array_size(accounts) == 1
-				   ? json_integer_value(json_object_get(json_array_get(accounts, 0), name))
-				   : -1;
+	json_int_t value =
+		json_array_size(accounts) == 1
+			? json_integer_value(json_object_get(json_array_get(accounts, 0), name))
+			: -1;
 	json_decref(answer);
 	return value;
 }
@@ -328,7 +350,8 @@ static bool is_added_up(void *context)
 	return added_up(wanted->service, wanted->option, wanted->name) == wanted->value;
 }
 
-static void expect_sum(const struct private_service *service, const char *option, const char *name, json_int_t value)
+static void expect_sum(const struct private_service *service, const char *option, const char *name,
+		       json_int_t value)
 {
 	struct wanted_sum wanted = {service, option, name, value};
 	cr_assert(wait_until(is_added_up, &wanted, SOON), "%s with %s: %lld", name, option,
@@ -336,9 +359,11 @@ static void expect_sum(const struct private_service *service, const char *option
 }
 
 /* By the engine itself: each command and its delay, with the device that it ran on. */
-Test(processes_adoption, what_devices_did_and_how_long_it_waited_is_counted_over_engines_and_services)
+Test(processes_adoption,
+     what_devices_did_and_how_long_it_waited_is_counted_over_engines_and_services)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct client one = client_open(service), two = client_open(service);
 	for (int i = 0; i < 5; i++)
 		cr_assert_eq(work(&one, large_bytes), 0);
@@ -366,7 +391,8 @@ Test(processes_adoption, what_devices_did_and_how_long_it_waited_is_counted_over
 Test(processes_adoption, N6_an_engine_that_came_back_ends_when_nobody_needs_it)
 {
 	CLEANUP(private_service_cleanup)
-	struct private_service *service = processes_service("[service]\nengine_idle_seconds = 1\n", false);
+	struct private_service *service =
+		processes_service("[service]\nengine_idle_seconds = 1\n", false);
 	struct client old = client_open(service);
 	cr_assert_eq(work(&old, large_bytes), 0);
 	pid_t engine = processes_engine(service);
@@ -379,7 +405,8 @@ Test(processes_adoption, N6_an_engine_that_came_back_ends_when_nobody_needs_it)
 /* Without sessions there is nothing to come back for. */
 Test(processes_adoption, N6_an_engine_without_sessions_ends_with_its_service)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	worker_mix_once(service, 1);
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 	pid_t engine = processes_engine(service);

@@ -7,7 +7,8 @@ TestSuite(processes_builds, .timeout = 240);
 
 Test(processes_builds, a_kernel_that_does_not_compile_returns_the_compilers_words)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&worker, service, "build-fails", NULL, NULL);
@@ -44,11 +45,12 @@ static bool not_building(void *context)
 }
 
 /* Starts the build that does not end and waits until a process works on it. */
-static struct helpers start_endless_build(const struct private_service *service, struct child *worker)
+static struct helpers start_endless_build(const struct private_service *service,
+					  struct child *worker)
 {
 	char line[LINE_BYTES];
 	worker_mix_once(service, 1);
-	struct helpers helpers = { .engine = processes_engine(service) };
+	struct helpers helpers = {.engine = processes_engine(service)};
 	helpers.before = count_descendants(helpers.engine);
 	worker_start(worker, service, "build-endless", NULL, NULL);
 	worker_expect(worker, "ready", line);
@@ -58,12 +60,13 @@ static struct helpers start_endless_build(const struct private_service *service,
 
 Test(processes_builds, a_build_that_does_not_end_is_stopped_while_others_go_on)
 {
-	/* What the others need is in the cache already: how long their builds take on a loaded machine is nobody's limit here. */
+	/* What the others need is in the cache already: how long their builds take on a loaded
+	 * machine is nobody's limit here. */
 	struct private_service *unlimited = processes_service(NULL, false);
 	worker_mix_once(unlimited, 1);
 	unlimited = private_service_free(unlimited);
-	CLEANUP(private_service_cleanup) struct private_service *service =
-		processes_service("[limits]\nbuild_seconds = 5\n", false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[limits]\nbuild_seconds = 5\n", false);
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES];
 	struct helpers helpers = start_endless_build(service, &worker);
@@ -78,7 +81,8 @@ Test(processes_builds, a_build_that_does_not_end_is_stopped_while_others_go_on)
 
 Test(processes_builds, N4_a_build_that_does_not_end_is_stopped_with_its_client)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct child worker = CHILD_INIT;
 	struct helpers helpers = start_endless_build(service, &worker);
 	child_end(&worker);
@@ -88,15 +92,17 @@ Test(processes_builds, N4_a_build_that_does_not_end_is_stopped_with_its_client)
 }
 
 /*
- * It ends at its limit of memory, long before that of its time; nobody else notices, and the engine is no larger than before:
- * what the build ate was a process's of its own.
+ * It ends at its limit of memory, long before that of its time; nobody else notices, and the engine
+ * is no larger than before: what the build ate was a process's of its own.
  */
 Test(processes_builds, N4_N6_a_build_that_eats_memory_ends_at_its_limit_and_harms_its_session_alone)
 {
 	if (SANITIZED)
-		cr_skip_test("a sanitizer's memory counts as the compiler's: no limit is set there, and it would eat all there is");
-	CLEANUP(private_service_cleanup) struct private_service *service =
-		processes_service("[limits]\nbuild_seconds = 3600\nbuild_memory_bytes = 536870912\n", false);
+		cr_skip_test(
+			"a sanitizer's memory counts as the compiler's: no limit is set there, and it would eat all there is");
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(
+		"[limits]\nbuild_seconds = 3600\nbuild_memory_bytes = 536870912\n", false);
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_mix_once(service, 1);

@@ -1,8 +1,9 @@
 /*
- * Everything at once, at random: clients, engines and the service are killed or stopped for a moment, a GPU vanishes, memory
- * runs out, limits, shares and classes change, sessions are paused and ended by operators, and devices are too small for what all
- * have there. Then all is calm, and everything must be as it was: each client works, nothing is left of what was there, and no
- * client has ever seen a wrong result (worker_chaos.c).
+ * Everything at once, at random: clients, engines and the service are killed or stopped for a
+ * moment, a GPU vanishes, memory runs out, limits, shares and classes change, sessions are paused
+ * and ended by operators, and devices are too small for what all have there. Then all is calm, and
+ * everything must be as it was: each client works, nothing is left of what was there, and no client
+ * has ever seen a wrong result (worker_chaos.c).
  */
 #include "processes_chaos.h"
 
@@ -19,8 +20,9 @@
 #include <unistd.h>
 
 /*
- * As long as SYCLD_CHAOS_SECONDS says: half an hour with SYCLD_LONG, and otherwise as long as everybody's run can spare. It begins before
- * all other tests (processes.cmake) and leaves the processors to them: engines that are killed and come again take what they can get.
+ * As long as SYCLD_CHAOS_SECONDS says: half an hour with SYCLD_LONG, and otherwise as long as
+ * everybody's run can spare. It begins before all other tests (processes.cmake) and leaves the
+ * processors to them: engines that are killed and come again take what they can get.
  */
 enum {
 	NICENESS = 10,
@@ -29,7 +31,8 @@ enum {
 	ENOUGH_SECONDS = 240 /* for all that clients do */
 };
 
-/* Room for 16 MiB of buffers on each, beside what is kept for kernels: less than a client may have, and more than all have when all is calm. */
+/* Room for 16 MiB of buffers on each, beside what is kept for kernels: less than a client may have,
+ * and more than all have when all is calm. */
 #define DRIVER "set print_misuse 1\ndevices 2\nmemory 285212672"
 
 struct chaos chaos = {.fake = FAKE_SERVICE_INIT};
@@ -42,7 +45,9 @@ uint32_t chaos_random(uint32_t bound)
 
 void chaos_random_uid(char text[CHAOS_TEXT_BYTES])
 {
-	(void)snprintf(text, CHAOS_TEXT_BYTES, "%u", geteuid() == 0 ? CHAOS_FIRST_UID + chaos_random(CHAOS_USERS) : (unsigned)geteuid());
+	(void)snprintf(text, CHAOS_TEXT_BYTES, "%u",
+		       geteuid() == 0 ? CHAOS_FIRST_UID + chaos_random(CHAOS_USERS)
+				      : (unsigned)geteuid());
 }
 
 static void rest_a_moment(uint32_t most_ms)
@@ -51,11 +56,12 @@ static void rest_a_moment(uint32_t most_ms)
 	(void)poll(NULL, 0, (int)chaos_random(most_ms));
 }
 
-/* --- what happens --------------------------------------------------------------------------------------------------- */
+/* ------------------------------------- what happens ------------------------------------- */
 
 static void session_text(char text[CHAOS_TEXT_BYTES])
 {
-	(void)snprintf(text, CHAOS_TEXT_BYTES, "%lld", (long long)chaos_random_entry("sessions", "id"));
+	(void)snprintf(text, CHAOS_TEXT_BYTES, "%lld",
+		       (long long)chaos_random_entry("sessions", "id"));
 }
 
 static void kill_client(void)
@@ -104,7 +110,8 @@ static bool all_are_known(void *context)
 		for (size_t t = 0; t < json_array_size(tenants) && !known; t++) {
 			const json_t *tenant = json_array_get(tenants, t);
 			const char *state = json_string_value(json_object_get(tenant, "state"));
-			known = json_integer_value(json_object_get(tenant, "engine_pid")) == chaos.engines[i].pid &&
+			known = json_integer_value(json_object_get(tenant, "engine_pid")) ==
+					chaos.engines[i].pid &&
 				state && strcmp(state, "not answering") != 0;
 		}
 		if (!known && !chaos_is_gone(&chaos.engines[i]))
@@ -122,8 +129,10 @@ static void replace_service(void)
 	(void)chaos_random_engine();
 	(void)kill(chaos.fake.service->sycld.pid, hands_over ? SIGUSR2 : SIGKILL);
 	if (hands_over)
-		cr_assert_eq(child_wait(&chaos.fake.service->sycld, SOON), 0, "the service does not hand over");
-	cr_assert_eq(private_service_restart(chaos.fake.service), 0, "the service does not start again");
+		cr_assert_eq(child_wait(&chaos.fake.service->sycld, SOON), 0,
+			     "the service does not hand over");
+	cr_assert_eq(private_service_restart(chaos.fake.service), 0,
+		     "the service does not start again");
 	if (!wait_until(all_are_known, &left, SOON)) {
 		private_service_print_log(chaos.fake.service);
 		cr_assert(false, "engine %d goes on without the next service", (int)left);
@@ -141,8 +150,9 @@ static void tell_driver(const char *line)
 
 static void lose_gpu(void)
 {
-	static const char *const ways[] = {"command lose 719", "command lose 999", "command fault_launch 2 700",
-					   "command fault_launch 5 710", "command fault_launch 3 214"};
+	static const char *const ways[] = {
+		"command lose 719", "command lose 999", "command fault_launch 2 700",
+		"command fault_launch 5 710", "command fault_launch 3 214"};
 	tell_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
 }
 
@@ -161,14 +171,17 @@ static void take_memory(void)
 	tell_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
 }
 
-/* Streams that wait for no reason, and copies that take as long as on a device: more is under way when something else happens. */
+/* Streams that wait for no reason, and copies that take as long as on a device: more is under way
+ * when something else happens. */
 static void slow_driver(void)
 {
 	char line[CHAOS_TEXT_BYTES];
 	if (chaos_random(2))
-		(void)snprintf(line, sizeof(line), "command set lazy %u", chaos_random(3) ? 1 + chaos_random(1000000) : 0);
+		(void)snprintf(line, sizeof(line), "command set lazy %u",
+			       chaos_random(3) ? 1 + chaos_random(1000000) : 0);
 	else
-		(void)snprintf(line, sizeof(line), "command set copy_ns_per_mib %u", chaos_random(3) ? chaos_random(2000000) : 0);
+		(void)snprintf(line, sizeof(line), "command set copy_ns_per_mib %u",
+			       chaos_random(3) ? chaos_random(2000000) : 0);
 	tell_driver(line);
 }
 
@@ -179,12 +192,13 @@ static void give_order(const char *verb, const char *first, const char *second, 
 
 static void limit_for_a_while(void)
 {
-	static const char *const limits[][2] = {{"buffer_bytes=4K", "buffer_bytes=default"},
-						{"groups_in_flight=3", "groups_in_flight=default"},
-						{"tenant_arena_bytes=1", "tenant_arena_bytes=default"},
-						{"sessions_per_tenant=1", "sessions_per_tenant=default"},
-						{"objects=4", "objects=default"},
-						{"device_bytes=8K", "device_bytes=default"}};
+	static const char *const limits[][2] = {
+		{"buffer_bytes=4K", "buffer_bytes=default"},
+		{"groups_in_flight=3", "groups_in_flight=default"},
+		{"tenant_arena_bytes=1", "tenant_arena_bytes=default"},
+		{"sessions_per_tenant=1", "sessions_per_tenant=default"},
+		{"objects=4", "objects=default"},
+		{"device_bytes=8K", "device_bytes=default"}};
 	unsigned which = chaos_random(sizeof(limits) / sizeof(*limits));
 	char uid[CHAOS_TEXT_BYTES];
 	chaos_random_uid(uid);

@@ -29,7 +29,8 @@ static void note_engine(const json_t *tenant)
 	} else if (chaos.engines[i].start != seen.start) {
 		chaos.spills += chaos.engines[i].spills;
 		chaos.returns += chaos.engines[i].returns;
-	} else if (chaos.engines[i].spills > seen.spills) { /* one that does not answer, or ends, may tell nothing any more */
+	} else if (chaos.engines[i].spills >
+		   seen.spills) { /* one that does not answer, or ends, may tell nothing any more */
 		seen = chaos.engines[i];
 	}
 	chaos.engines[i] = seen;
@@ -44,12 +45,13 @@ bool chaos_is_gone(void *engine)
 json_int_t chaos_random_entry(const char *list, const char *name)
 {
 	json_t *status = private_service_status(chaos.fake.service);
-	const json_t *entries = json_object_get(status, list), *tenants = json_object_get(status, "tenants");
+	const json_t *entries = json_object_get(status, list),
+		     *tenants = json_object_get(status, "tenants");
 	size_t count = json_array_size(entries);
 	json_int_t found = 0;
 	if (count > 0)
-		found = json_integer_value(
-			json_object_get(json_array_get(entries, chaos_random((uint32_t)count)), name));
+		found = json_integer_value(json_object_get(
+			json_array_get(entries, chaos_random((uint32_t)count)), name));
 	for (size_t i = 0; i < json_array_size(tenants); i++)
 		note_engine(json_array_get(tenants, i));
 	json_decref(status);
@@ -74,29 +76,33 @@ void chaos_count_spills(json_int_t *spills_out, json_int_t *returns_out)
 int chaos_tell_engine(pid_t engine, const char *line)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket", chaos.fake.folder, (long)engine);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket",
+		       chaos.fake.folder, (long)engine);
 	ssize_t sent = sendto(chaos.fake.socket, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT,
 			      (const struct sockaddr *)&address, sizeof(address));
 	return sent < 0 ? -errno : 0;
 }
 
 /*
- * The number that a driver has answered, and which one; false: there is no answer. Commands are answered with 0 or less: what is more is how
- * often the driver was used wrongly, which nobody does, whatever fails.
+ * The number that a driver has answered, and which one; false: there is no answer. Commands are
+ * answered with 0 or less: what is more is how often the driver was used wrongly, which nobody
+ * does, whatever fails.
  */
 static bool read_answer(struct sockaddr_un *from, long *number_out)
 {
 	char answer[64];
 	socklen_t from_bytes = sizeof(*from);
 	*from = (struct sockaddr_un){.sun_family = AF_UNIX};
-	ssize_t got = recvfrom(chaos.fake.socket, answer, sizeof(answer) - 1, MSG_DONTWAIT, (struct sockaddr *)from, &from_bytes);
+	ssize_t got = recvfrom(chaos.fake.socket, answer, sizeof(answer) - 1, MSG_DONTWAIT,
+			       (struct sockaddr *)from, &from_bytes);
 	if (got <= 0)
 		return false;
 	answer[got] = '\0';
 	*number_out = strtol(answer, NULL, 10);
 	if (*number_out > 0)
 		private_service_print_log(chaos.fake.service);
-	cr_assert_leq(*number_out, 0, "%ld times a driver was used wrongly: %s", *number_out, from->sun_path);
+	cr_assert_leq(*number_out, 0, "%ld times a driver was used wrongly: %s", *number_out,
+		      from->sun_path);
 	return true;
 }
 
@@ -121,7 +127,8 @@ struct told {
 static void say_the_rest(struct told *told)
 {
 	/* It answers in order, and to nothing else like the last one. */
-	static const char *const lines[] = {"command calm", "command set lazy 0", "command set copy_ns_per_mib 0", "count misuse",
+	static const char *const lines[] = {"command calm", "command set lazy 0",
+					    "command set copy_ns_per_mib 0", "count misuse",
 					    "is that done?"};
 	int result = 0;
 	while (result == 0 && told->said < sizeof(lines) / sizeof(*lines)) {
@@ -139,7 +146,8 @@ static bool has_answered(void *context)
 	long number;
 	char name[32];
 	(void)snprintf(name, sizeof(name), "/%ld.socket", (long)told->engine.pid);
-	/* Not one that came late, of an engine that was asked before, nor of this one to what it was told before. */
+	/* Not one that came late, of an engine that was asked before, nor of this one to what it
+	 * was told before. */
 	while (!told->answered && read_answer(&from, &number))
 		told->answered = strstr(from.sun_path, name) != NULL && number == NOT_UNDERSTOOD;
 	return told->answered || chaos_is_gone(&told->engine);
@@ -151,6 +159,7 @@ void chaos_calm_drivers(void)
 	chaos_read_answers();
 	for (unsigned i = 0; i < chaos.engine_count; i++) {
 		struct told told = {.engine = chaos.engines[i]};
-		cr_assert(wait_until(has_answered, &told, SOON), "the driver of engine %d does not answer", (int)told.engine.pid);
+		cr_assert(wait_until(has_answered, &told, SOON),
+			  "the driver of engine %d does not answer", (int)told.engine.pid);
 	}
 }

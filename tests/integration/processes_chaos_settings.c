@@ -1,4 +1,5 @@
-/* What operators change in the middle of everything: what the service is configured with, and shares, classes and weights by orders. */
+/* What operators change in the middle of everything: what the service is configured with, and
+ * shares, classes and weights by orders. */
 #include "processes_chaos.h"
 
 #include <signal.h>
@@ -7,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-const char chaos_configuration[] = "[service]\nengine_idle_seconds = 1\nspill = yes\n[limits]\ngroup_seconds = 20\n";
+const char chaos_configuration[] =
+	"[service]\nengine_idle_seconds = 1\nspill = yes\n[limits]\ngroup_seconds = 20\n";
 
 bool chaos_order(const char *verb, const char *first, const char *second, const char *third)
 {
@@ -27,7 +29,8 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *text, const c
 {
 	va_list arguments;
 	va_start(arguments, format);
-	int length = vsnprintf(text->bytes + text->used, sizeof(text->bytes) - text->used, format, arguments);
+	int length = vsnprintf(text->bytes + text->used, sizeof(text->bytes) - text->used, format,
+			       arguments);
 	va_end(arguments);
 	cr_assert(length >= 0 && text->used + (size_t)length < sizeof(text->bytes));
 	text->used += (size_t)length;
@@ -36,7 +39,8 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *text, const c
 static void read_again(const struct text *text)
 {
 	FILE *file = fopen(chaos.fake.service->configuration, "we");
-	cr_assert(file && fputs(text->bytes, file) >= 0 && fclose(file) == 0, "%s", chaos.fake.service->configuration);
+	cr_assert(file && fputs(text->bytes, file) >= 0 && fclose(file) == 0, "%s",
+		  chaos.fake.service->configuration);
 	(void)kill(chaos.fake.service->sycld.pid, SIGHUP);
 }
 
@@ -69,9 +73,11 @@ void chaos_configure(void)
 {
 	struct text text = {.used = 0};
 	say_driver(&text);
-	say(&text, "[service]\nengine_idle_seconds = 1\nspill = %s\n[limits]\ngroup_seconds = 20\n", chaos_random(4) ? "yes" : "no");
+	say(&text, "[service]\nengine_idle_seconds = 1\nspill = %s\n[limits]\ngroup_seconds = 20\n",
+	    chaos_random(4) ? "yes" : "no");
 	if (chaos_random(2))
-		say(&text, "best_class = %u\nweight = %u\n", 1 + chaos_random(3), 1 + chaos_random(1000));
+		say(&text, "best_class = %u\nweight = %u\n", 1 + chaos_random(3),
+		    1 + chaos_random(1000));
 	if (chaos_random(3))
 		say_shares(&text);
 	read_again(&text);
@@ -82,11 +88,13 @@ enum { NAMES = sizeof(names) / sizeof(*names) };
 
 void chaos_order_shares(void)
 {
-	const uint32_t values[NAMES] = {1 + chaos_random(60), 15 + chaos_random(86), 1 + chaos_random(3), 1 + chaos_random(1000)};
+	const uint32_t values[NAMES] = {1 + chaos_random(60), 15 + chaos_random(86),
+					1 + chaos_random(3), 1 + chaos_random(1000)};
 	unsigned which = chaos_random(NAMES);
 	char assignment[CHAOS_TEXT_BYTES], uid[CHAOS_TEXT_BYTES];
 	if (chaos_random(3))
-		(void)snprintf(assignment, sizeof(assignment), "%s=%u", names[which], values[which]);
+		(void)snprintf(assignment, sizeof(assignment), "%s=%u", names[which],
+			       values[which]);
 	else
 		(void)snprintf(assignment, sizeof(assignment), "%s=default", names[which]);
 	chaos_random_uid(uid);
@@ -107,8 +115,11 @@ void chaos_settle(void)
 	for (unsigned i = 0; i < NAMES; i++) {
 		(void)snprintf(assignment, sizeof(assignment), "%s=default", names[i]);
 		for (unsigned user = 0; user < CHAOS_USERS; user++) {
-			(void)snprintf(uid, sizeof(uid), "%u", geteuid() == 0 ? CHAOS_FIRST_UID + user : (unsigned)geteuid());
-			cr_assert(chaos_order("limit", assignment, "--uid", uid), "%s of %s is not taken back", assignment, uid);
+			(void)snprintf(uid, sizeof(uid), "%u",
+				       geteuid() == 0 ? CHAOS_FIRST_UID + user
+						      : (unsigned)geteuid());
+			cr_assert(chaos_order("limit", assignment, "--uid", uid),
+				  "%s of %s is not taken back", assignment, uid);
 		}
 	}
 }

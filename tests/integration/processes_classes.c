@@ -1,4 +1,5 @@
-/* Sessions' classes and weights: asked for, bounded by the service, changed by operators, shown; and what gates have decided. */
+/* Sessions' classes and weights: asked for, bounded by the service, changed by operators, shown;
+ * and what gates have decided. */
 #include "processes.h"
 
 #include "clock.h"
@@ -9,27 +10,29 @@
 
 TestSuite(processes_classes, .timeout = 280);
 
-static void ranked(struct child *worker, const struct private_service *service, const char *class, const char *weight,
-		   const char *const *words)
+static void ranked(struct child *worker, const struct private_service *service, const char *class,
+		   const char *weight, const char *const *words)
 {
 	char class_text[64], weight_text[64];
 	(void)snprintf(class_text, sizeof(class_text), "SYCLD_CLASS=%s", class);
 	(void)snprintf(weight_text, sizeof(weight_text), "SYCLD_WEIGHT=%s", weight);
-	const char *const environment[] = { class_text, weight_text, NULL };
+	const char *const environment[] = {class_text, weight_text, NULL};
 	*worker = (struct child)CHILD_INIT;
 	worker_start_with(worker, environment, service->endpoint, words[0], words + 1);
 }
 
-static void sleeper(struct child *worker, const struct private_service *service, const char *class, const char *weight)
+static void sleeper(struct child *worker, const struct private_service *service, const char *class,
+		    const char *weight)
 {
-	static const char *const words[] = { "steps", NULL };
+	static const char *const words[] = {"steps", NULL};
 	char line[LINE_BYTES];
 	ranked(worker, service, class, weight, words);
 	worker_expect(worker, "session", line);
 }
 
 /* That of the session that came as that one. */
-static void expect_rank(const struct private_service *service, size_t index, const char *class, json_int_t weight)
+static void expect_rank(const struct private_service *service, size_t index, const char *class,
+			json_int_t weight)
 {
 	json_t *status = private_service_status(service);
 	json_t *session = json_array_get(json_object_get(status, "sessions"), index);
@@ -63,7 +66,7 @@ static void limit(const struct private_service *service, const char *assignment,
 {
 	char number[24], answer[ANSWER_BYTES];
 	(void)snprintf(number, sizeof(number), "%lld", (long long)session);
-	const char *const words[ORDER_WORDS_MAX] = { "limit", assignment, number };
+	const char *const words[ORDER_WORDS_MAX] = {"limit", assignment, number};
 	cr_assert_eq(processes_order(service, words, answer), 0, "%s", answer);
 }
 
@@ -96,8 +99,8 @@ Test(processes_classes, a_class_is_asked_for_shown_and_changed_while_the_session
 Test(processes_classes, no_better_class_is_had_than_the_service_allows)
 {
 	CLEANUP(private_service_cleanup)
-	struct private_service *service =
-		processes_service("[service]\nstandby = no\n[limits]\nbest_class = 2\nweight = 200\n", false);
+	struct private_service *service = processes_service(
+		"[service]\nstandby = no\n[limits]\nbest_class = 2\nweight = 200\n", false);
 	struct child quick, last;
 	sleeper(&quick, service, "latency", "1000");
 	sleeper(&last, service, "best-effort", "150");
@@ -108,9 +111,14 @@ Test(processes_classes, no_better_class_is_had_than_the_service_allows)
 }
 
 /* Whether both have work at one time depends on who is faster; sooner or later they do. */
-Test(processes_classes, TG10_two_processes_of_two_classes_go_through_the_gate_and_all_they_do_is_right)
+Test(processes_classes,
+     TG10_two_processes_of_two_classes_go_through_the_gate_and_all_they_do_is_right)
 {
-	static const char *const stream[] = { "stream", "--count", "2000", NULL }, *const trips[] = { "trips", "--count", "300", NULL };
+	static const char *const stream[] = {"stream", "--count", "2000", NULL}, *const trips[] = {
+											 "trips",
+											 "--count",
+											 "300",
+											 NULL};
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	struct child stays, flood, quick;
@@ -130,7 +138,11 @@ Test(processes_classes, TG10_two_processes_of_two_classes_go_through_the_gate_an
 
 Test(processes_classes, it_is_not_where_that_is_switched_off)
 {
-	static const char *const stream[] = { "stream", "--count", "2000", NULL }, *const trips[] = { "trips", "--count", "300", NULL };
+	static const char *const stream[] = {"stream", "--count", "2000", NULL}, *const trips[] = {
+											 "trips",
+											 "--count",
+											 "300",
+											 NULL};
 	cr_assert_eq(setenv("SYCLD_GATE", "0", 1), 0);
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);

@@ -1,4 +1,5 @@
-/* A test of whole processes that is a client itself: one connection with a queue, and what operators order meanwhile. */
+/* A test of whole processes that is a client itself: one connection with a queue, and what
+ * operators order meanwhile. */
 #ifndef SYCL_TESTS_PROCESSES_CLIENT_H
 #define SYCL_TESTS_PROCESSES_CLIENT_H
 
@@ -27,11 +28,12 @@ static inline void client_close(struct client *client)
 }
 
 /* The words of syclctl's command line; it must succeed. */
-#define ORDER(service, ...)                                                                                            \
-	do {                                                                                                           \
-		char answer_[ANSWER_BYTES];                                                                            \
-		const char *const words_[ORDER_WORDS_MAX] = {__VA_ARGS__};                                             \
-		cr_assert_eq(processes_order(service, words_, answer_), 0, "%s: %s", words_[0], answer_);              \
+#define ORDER(service, ...)                                                                        \
+	do {                                                                                       \
+		char answer_[ANSWER_BYTES];                                                        \
+		const char *const words_[ORDER_WORDS_MAX] = {__VA_ARGS__};                         \
+		cr_assert_eq(processes_order(service, words_, answer_), 0, "%s: %s", words_[0],    \
+			     answer_);                                                             \
 	} while (0)
 
 #endif

@@ -1,4 +1,5 @@
-/* Clients that end with SIGKILL, wherever they are, and clients that come and go: nothing of them stays. */
+/* Clients that end with SIGKILL, wherever they are, and clients that come and go: nothing of them
+ * stays. */
 #include "processes.h"
 
 #include "amount.h"
@@ -24,23 +25,26 @@ static uint32_t next_random(struct points *points, uint32_t bound)
 	return (points->state >> 8) % bound;
 }
 
-/* The client's forked child keeps the socket and all memory: the session must end though nobody hung up. */
+/* The client's forked child keeps the socket and all memory: the session must end though nobody
+ * hung up. */
 static void expect_session_ends(const struct private_service *service, pid_t child)
 {
-	cr_assert(process_exists(child), "the forked child must be alive for this to mean something");
+	cr_assert(process_exists(child),
+		  "the forked child must be alive for this to mean something");
 	cr_assert(private_service_wait_sessions(service, 0, SOON), "a session outlives its client");
 	cr_assert(process_exists(child));
 	(void)kill(child, SIGKILL);
 }
 
-/* Every third is killed before it says that it works, at any point of its start and its connection. */
+/* Every third is killed before it says that it works, at any point of its start and its connection.
+ */
 static void kill_one(const struct private_service *service, struct points *points, int number)
 {
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES], seed[16];
 	bool forked = number % 5 == 0, early = !forked && number % 3 == 0;
 	(void)snprintf(seed, sizeof(seed), "%d", number + 1);
-	const char *const arguments[] = { "--seed", seed, forked ? "--fork-child" : NULL, NULL };
+	const char *const arguments[] = {"--seed", seed, forked ? "--fork-child" : NULL, NULL};
 	worker_start_with(&worker, NULL, service->endpoint, "churn", arguments);
 	pid_t child = 0;
 	if (forked) {
@@ -76,8 +80,9 @@ static void gpu_begin(struct gpu *gpu)
 {
 	struct gpu_context *context = NULL;
 	int count = 0;
-	*gpu = (struct gpu){ .is_there = false };
-	gpu->is_there = gpu_driver_open(&gpu->driver, NULL, false) && gpu->driver.device_count(&count) == 0 && count > 0;
+	*gpu = (struct gpu){.is_there = false};
+	gpu->is_there = gpu_driver_open(&gpu->driver, NULL, false) &&
+			gpu->driver.device_count(&count) == 0 && count > 0;
 	if (!gpu->is_there)
 		return;
 	cr_assert_eq(gpu->driver.context_retain(&context, 0), 0);
@@ -98,7 +103,8 @@ static void gpu_expect(struct gpu *gpu)
 		return;
 	bool back = wait_until(gpu_is_back, gpu, SECONDS_NS(20));
 	cr_log_info("GPU: %zu MiB free -> %zu", gpu->free_bytes >> 20, gpu_free_bytes(gpu) >> 20);
-	cr_assert(back, "%zu MiB of the GPU were free, and now %zu", gpu->free_bytes >> 20, gpu_free_bytes(gpu) >> 20);
+	cr_assert(back, "%zu MiB of the GPU were free, and now %zu", gpu->free_bytes >> 20,
+		  gpu_free_bytes(gpu) >> 20);
 	(void)gpu->driver.context_release(0);
 }
 
@@ -108,11 +114,12 @@ Test(processes_client_death, N4_N6_clients_killed_at_random_points_leave_nothing
 	enum { WARM_UP = 20 };
 	const int kills = getenv("SYCLD_LONG") ? 10000 : 100;
 	struct gpu gpu;
-	/* Where there is a GPU a standby engine comes some time after the first work, and takes of its memory. */
+	/* Where there is a GPU a standby engine comes some time after the first work, and takes of
+	 * its memory. */
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	worker_mix_once(service, 1);
-	struct points points = { .state = 20240917 };
+	struct points points = {.state = 20240917};
 	for (int i = 0; i < WARM_UP; i++)
 		kill_one(service, &points, i);
 	worker_mix_once(service, 2);
@@ -125,7 +132,8 @@ Test(processes_client_death, N4_N6_clients_killed_at_random_points_leave_nothing
 	amount_say((uint64_t)kills, "kills");
 	cr_assert_geq(points.forked, kills / 5);
 	cr_assert_geq(points.early, kills / 5);
-	cr_assert(private_service_wait_sessions(service, 0, SOON), "status still shows a killed client");
+	cr_assert(private_service_wait_sessions(service, 0, SOON),
+		  "status still shows a killed client");
 	worker_mix_once(service, 3);
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 	cr_assert_eq(processes_engine(service), base.pid, "the engine did not survive");
@@ -135,7 +143,8 @@ Test(processes_client_death, N4_N6_clients_killed_at_random_points_leave_nothing
 
 Test(processes_client_death, D8_a_client_killed_while_it_holds_a_host_accessor_leaves_nothing)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_mix_once(service, 1);
@@ -151,7 +160,8 @@ Test(processes_client_death, D8_a_client_killed_while_it_holds_a_host_accessor_l
 
 Test(processes_client_death, K5_N4_a_client_killed_in_a_host_task_fails_only_its_own)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct child worker = CHILD_INIT, other = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_mix_once(service, 1);
@@ -182,16 +192,19 @@ static void run_cycles(const struct private_service *service, const char *count)
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&worker, service, "cycles", "--count", count);
-	for (uint64_t left = strtoull(count, NULL, 10); left >= WORKER_CYCLES_TOLD; left -= WORKER_CYCLES_TOLD)
+	for (uint64_t left = strtoull(count, NULL, 10); left >= WORKER_CYCLES_TOLD;
+	     left -= WORKER_CYCLES_TOLD)
 		worker_expect(&worker, "cycles", line);
 	worker_finish(&worker);
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 }
 
-/* With SYCLD_LONG ten thousand. The client looks at its own descriptors, mappings and memory itself. */
+/* With SYCLD_LONG ten thousand. The client looks at its own descriptors, mappings and memory
+ * itself. */
 Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat, .timeout = 1200)
 {
-	/* Where there is a GPU a standby engine comes some time after the first work, and sycld has two descriptors for it. */
+	/* Where there is a GPU a standby engine comes some time after the first work, and sycld has
+	 * two descriptors for it. */
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	struct gpu gpu;

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * One leaked mapping for each of 100 clients would be more. Resident memory: what allocators, a thread pool and drivers keep of
- * the most that was ever used at one time; of clients that all do the same it was a few hundred KiB, without a GPU's driver.
+ * One leaked mapping for each of 100 clients would be more. Resident memory: what allocators, a
+ * thread pool and drivers keep of the most that was ever used at one time; of clients that all do
+ * the same it was a few hundred KiB, without a GPU's driver.
  */
 enum {
 	MAPPINGS_KEPT = 24,
@@ -25,20 +26,20 @@ struct private_service *processes_service(const char *configuration, bool system
 	/* Kernels stay cached between the tests of a build: the first launch of one takes long. */
 	char cache[PATH_MAX];
 	cr_assert_eq(build_path("tests", "cache", cache, sizeof(cache)), 0);
-	const char *options[] = { "--cache-dir", cache, NULL };
-	const char *system_options[] = { "--system", NULL };
+	const char *options[] = {"--cache-dir", cache, NULL};
+	const char *system_options[] = {"--system", NULL};
 	struct private_service *service = NULL;
 	int r = private_service_start(configuration, system ? system_options : options, &service);
 	cr_assert_eq(r, 0, "the service did not start: %s", strerror(-r));
 	return service;
 }
 
-void worker_start_with(struct child *worker, const char *const *environment, const char *endpoint, const char *command,
-		       const char *const *arguments)
+void worker_start_with(struct child *worker, const char *const *environment, const char *endpoint,
+		       const char *command, const char *const *arguments)
 {
 	char program[PATH_MAX];
 	cr_assert_eq(build_path("tests", "worker", program, sizeof(program)), 0);
-	const char *argv[WORKER_ARGUMENTS_MAX] = { program, command };
+	const char *argv[WORKER_ARGUMENTS_MAX] = {program, command};
 	size_t count = 2;
 	if (endpoint) {
 		argv[count++] = "--endpoint";
@@ -53,7 +54,7 @@ void worker_start_with(struct child *worker, const char *const *environment, con
 void worker_start(struct child *worker, const struct private_service *service, const char *command,
 		  const char *option, const char *value)
 {
-	const char *const arguments[] = { option, value, NULL };
+	const char *const arguments[] = {option, value, NULL};
 	worker_start_with(worker, NULL, service->endpoint, command, arguments);
 }
 
@@ -65,7 +66,8 @@ void worker_expect(struct child *worker, const char *start_of_line, char line[LI
 		char last[LINE_BYTES];
 		(void)snprintf(last, sizeof(last), "%s", line);
 		uint64_t now = clock_now_ns();
-		int r = child_read_line(worker, line, LINE_BYTES, now < deadline ? deadline - now : 0);
+		int r = child_read_line(worker, line, LINE_BYTES,
+					now < deadline ? deadline - now : 0);
 		cr_assert_eq(r, 1, "no line '%s' (%s); the last one was '%s'", start_of_line,
 			     r == 0 ? "its output ended" : strerror(-r), last);
 		if (strncmp(line, start_of_line, strlen(start_of_line)) == 0)
@@ -89,7 +91,7 @@ void worker_mix_once(const struct private_service *service, uint32_t seed)
 	struct child worker = CHILD_INIT;
 	char text[16];
 	(void)snprintf(text, sizeof(text), "%u", seed);
-	const char *const arguments[] = { "--seed", text, "--count", "60", NULL };
+	const char *const arguments[] = {"--seed", text, "--count", "60", NULL};
 	worker_start_with(&worker, NULL, service->endpoint, "mix", arguments);
 	worker_finish(&worker);
 }
@@ -99,7 +101,7 @@ int processes_order(const struct private_service *service, const char *const wor
 {
 	char program[PATH_MAX];
 	struct child child = CHILD_INIT;
-	const char *argv[ORDER_WORDS_MAX + 4] = { program, "--runtime-dir", service->runtime };
+	const char *argv[ORDER_WORDS_MAX + 4] = {program, "--runtime-dir", service->runtime};
 	for (int i = 0; i < ORDER_WORDS_MAX && words[i]; i++)
 		argv[3 + i] = words[i];
 	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
@@ -119,8 +121,8 @@ pid_t processes_engine(const struct private_service *service)
 
 struct footprint footprint_take(pid_t pid)
 {
-	return (struct footprint){ pid, process_count_descriptors(pid), process_count_mappings(pid),
-				   process_resident_bytes(pid) };
+	return (struct footprint){pid, process_count_descriptors(pid), process_count_mappings(pid),
+				  process_resident_bytes(pid)};
 }
 
 struct return_to {
@@ -140,14 +142,15 @@ static bool is_back(void *context)
 
 static void expect(const struct footprint *base, int64_t kept_bytes)
 {
-	struct return_to to = { .base = *base, .kept_bytes = kept_bytes };
+	struct return_to to = {.base = *base, .kept_bytes = kept_bytes};
 	bool back = wait_until(is_back, &to, SECONDS_NS(60));
-	cr_log_info("engine: descriptors %d -> %d, mappings %d -> %d, resident %lld -> %lld KiB", base->descriptors,
-		    to.now.descriptors, base->mappings, to.now.mappings, (long long)base->resident_bytes / 1024,
+	cr_log_info("engine: descriptors %d -> %d, mappings %d -> %d, resident %lld -> %lld KiB",
+		    base->descriptors, to.now.descriptors, base->mappings, to.now.mappings,
+		    (long long)base->resident_bytes / 1024,
 		    (long long)to.now.resident_bytes / 1024);
-	cr_assert(back, "descriptors %d -> %d, mappings %d -> %d, resident %lld -> %lld KiB", base->descriptors,
-		  to.now.descriptors, base->mappings, to.now.mappings, (long long)base->resident_bytes / 1024,
-		  (long long)to.now.resident_bytes / 1024);
+	cr_assert(back, "descriptors %d -> %d, mappings %d -> %d, resident %lld -> %lld KiB",
+		  base->descriptors, to.now.descriptors, base->mappings, to.now.mappings,
+		  (long long)base->resident_bytes / 1024, (long long)to.now.resident_bytes / 1024);
 }
 
 void footprint_expect(const struct footprint *base)
@@ -158,7 +161,8 @@ void footprint_expect(const struct footprint *base)
 void footprint_expect_flat(const struct footprint *base, uint64_t clients)
 {
 	const int64_t driver = access("/dev/nvidiactl", F_OK) == 0 ? RESIDENT_KEPT_DRIVER_BYTES : 0;
-	expect(base, RESIDENT_KEPT_FLAT_BYTES + driver + (int64_t)clients * RESIDENT_KEPT_CLIENT_BYTES);
+	expect(base,
+	       RESIDENT_KEPT_FLAT_BYTES + driver + (int64_t)clients * RESIDENT_KEPT_CLIENT_BYTES);
 }
 
 bool processes_gone(void *pid)
@@ -172,17 +176,19 @@ static const json_t *serving(const json_t *tenants, int64_t uid)
 	for (size_t i = 0; i < json_array_size(tenants); i++) {
 		const json_t *tenant = json_array_get(tenants, i);
 		const char *state = json_string_value(json_object_get(tenant, "state"));
-		if ((uid < 0 || json_integer_value(json_object_get(tenant, "uid")) == uid) && state &&
-		    strcmp(state, "stopping") != 0)
+		if ((uid < 0 || json_integer_value(json_object_get(tenant, "uid")) == uid) &&
+		    state && strcmp(state, "stopping") != 0)
 			return tenant;
 	}
 	return NULL;
 }
 
-json_int_t processes_claimed_by(const struct private_service *service, int64_t uid, const char *what)
+json_int_t processes_claimed_by(const struct private_service *service, int64_t uid,
+				const char *what)
 {
 	json_t *status = private_service_status(service);
-	const json_t *value = json_object_get(serving(json_object_get(status, "tenants"), uid), what);
+	const json_t *value =
+		json_object_get(serving(json_object_get(status, "tenants"), uid), what);
 	cr_assert(json_is_integer(value), "status does not tell of %s", what);
 	json_int_t number = json_integer_value(value);
 	json_decref(status);

@@ -1,4 +1,5 @@
-/* How an engine sends launches to a GPU, as `syclctl status --json` tells it; on the double of NVIDIA's driver. */
+/* How an engine sends launches to a GPU, as `syclctl status --json` tells it; on the double of
+ * NVIDIA's driver. */
 #include "fake_service.h"
 
 #include <stdio.h>
@@ -30,16 +31,19 @@ Test(processes_cuda_chains, TG1_TG2_chains_are_counted_and_those_that_the_driver
 {
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES];
-	worker_start_with(&worker, NULL, fake.service->endpoint, "fault", (const char *const[]){ NULL });
+	worker_start_with(&worker, NULL, fake.service->endpoint, "fault",
+			  (const char *const[]){NULL});
 	worker_expect(&worker, "ready ", line);
 	cr_assert_eq(processes_claimed(fake.service, "chains"), 0);
 	work(&worker);
-	json_int_t chains = processes_claimed(fake.service, "chains"), launches = processes_claimed(fake.service, "chain_launches");
+	json_int_t chains = processes_claimed(fake.service, "chains"),
+		   launches = processes_claimed(fake.service, "chain_launches");
 	cr_assert_gt(chains, 0);
 	cr_assert_geq(launches, chains);
 	cr_assert_eq(processes_claimed(fake.service, "chains_refused"), 0);
 	/* As from a driver that cannot: every launch is sent all the same. */
-	(void)fake_service_say(&fake, processes_engine(fake.service), "command fail cuGraphLaunch 1 2 100000");
+	(void)fake_service_say(&fake, processes_engine(fake.service),
+			       "command fail cuGraphLaunch 1 2 100000");
 	work(&worker);
 	cr_assert_gt(processes_claimed(fake.service, "chains_refused"), 0);
 	cr_assert_eq(processes_claimed(fake.service, "chain_launches"), launches);

@@ -1,6 +1,6 @@
 /*
- * Kernels that fail, on the double of NVIDIA's driver: who is told what, what else ends, and what goes on. On a real GPU:
- * processes_gpu_faults.c.
+ * Kernels that fail, on the double of NVIDIA's driver: who is told what, what else ends, and what
+ * goes on. On a real GPU: processes_gpu_faults.c.
  */
 #include "fake_service.h"
 
@@ -44,7 +44,7 @@ static unsigned long begin(struct child *worker, int uid)
 {
 	char text[16], line[LINE_BYTES];
 	(void)snprintf(text, sizeof(text), "%d", uid);
-	const char *const arguments[] = { uid == OWN ? NULL : "--uid", text, NULL };
+	const char *const arguments[] = {uid == OWN ? NULL : "--uid", text, NULL};
 	worker_start_with(worker, NULL, fake.service->endpoint, "fault", arguments);
 	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1);
 	cr_assert_eq(strncmp(line, "ready ", 6), 0, "%s", line);
@@ -60,11 +60,13 @@ static void ask(struct child *worker, const char *order)
 {
 	char line[LINE_BYTES];
 	tell(worker, order);
-	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'", order);
+	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
+		     order);
 	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
 }
 
-/* The next line tells that the device was lost, with this code of the driver, and in these words. */
+/* The next line tells that the device was lost, with this code of the driver, and in these words.
+ */
 static void expect_lost(struct child *worker, int native, const char *words, char line[LINE_BYTES])
 {
 	cr_assert_eq(child_read_line(worker, line, LINE_BYTES, SOON), 1, "nothing is told");
@@ -84,7 +86,8 @@ static void expect_own(struct child *worker, int native, const char *kernel)
 }
 
 /* It is the group of that other session, and nothing of one's own. */
-static void expect_other(struct child *worker, int native, const char *kernel, unsigned long session)
+static void expect_other(struct child *worker, int native, const char *kernel,
+			 unsigned long session)
 {
 	char line[LINE_BYTES], words[64];
 	(void)snprintf(words, sizeof(words), "'%s' (session %lu)", kernel, session);
@@ -144,7 +147,8 @@ static void fail_once(int uid, const char *kernel, int native)
 	finish(&guilty);
 }
 
-Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owner, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owner, .init = setup,
+     .fini = teardown)
 {
 	fail_once(OWN, "illegal", 700);
 	fail_once(OWN, "misaligned", 716);
@@ -153,15 +157,18 @@ Test(processes_cuda_faults, F12_M10_I11_each_kind_of_kernel_is_named_to_its_owne
 	expect_service(OWN);
 }
 
-/* What no kernel does on purpose: memory, links, what is contained, a watchdog, a broken stack, nobody knows what. */
-Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_number, .init = setup, .fini = teardown)
+/* What no kernel does on purpose: memory, links, what is contained, a watchdog, a broken stack,
+ * nobody knows what. */
+Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_number,
+     .init = setup, .fini = teardown)
 {
 	static const struct {
 		int native;
 		const char *words;
 	} ways[] = {
-		{ 214, "ECC" },	    { 220, "NVLink" }, { 226, "contain" }, { 702, "watchdog" }, { 714, "stack" },
-		{ 715, "instruction" }, { 717, "address space" }, { 718, "jumped" }, { 999, "the device failed" },
+		{214, "ECC"},           {220, "NVLink"}, {226, "contain"},
+		{702, "watchdog"},      {714, "stack"},  {715, "instruction"},
+		{717, "address space"}, {718, "jumped"}, {999, "the device failed"},
 	};
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct child guilty = CHILD_INIT;
@@ -182,7 +189,8 @@ Test(processes_cuda_faults, F12_M10_I11_each_way_of_the_driver_is_told_with_its_
 	expect_service(OWN);
 }
 
-Test(processes_cuda_faults, M10_another_session_of_the_user_is_told_whose_group_it_was, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, M10_another_session_of_the_user_is_told_whose_group_it_was,
+     .init = setup, .fini = teardown)
 {
 	struct child guilty = CHILD_INIT, bystander = CHILD_INIT;
 	(void)begin(&bystander, OWN);
@@ -232,8 +240,8 @@ Test(processes_cuda_faults, M10_every_wait_ends, .init = setup, .fini = teardown
 	expect_service(OWN);
 }
 
-Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_same_words, .init = setup,
-     .fini = teardown)
+Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_same_words,
+     .init = setup, .fini = teardown)
 {
 	struct child floods[FLOODS], guilty = CHILD_INIT;
 	char line[LINE_BYTES];
@@ -256,7 +264,8 @@ Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_s
 	expect_service(OWN);
 }
 
-/* An operator ends the engine while its lanes are full and a kernel is held: it ends, its sessions are told, and another serves. */
+/* An operator ends the engine while its lanes are full and a kernel is held: it ends, its sessions
+ * are told, and another serves. */
 Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup, .fini = teardown)
 {
 	struct child floods[FLOODS];
@@ -276,8 +285,10 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 	}
 	cr_assert_eq(kill(engine, SIGTERM), 0);
 	for (int i = 0; i < FLOODS; i++) {
-		cr_assert_eq(child_read_line(&floods[i], line, sizeof(line), SOON), 1, "nothing is told");
-		cr_expect(strstr(line, "SYCL_ERROR_CONNECTION_LOST the engine is stopping"), "%s", line);
+		cr_assert_eq(child_read_line(&floods[i], line, sizeof(line), SOON), 1,
+			     "nothing is told");
+		cr_expect(strstr(line, "SYCL_ERROR_CONNECTION_LOST the engine is stopping"), "%s",
+			  line);
 		finish(&floods[i]);
 	}
 	cr_expect(wait_until(processes_gone, &engine, SOON), "the engine does not end");
@@ -285,7 +296,8 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 }
 
 /* Three lanes, a kernel on each: nobody knows which of them it was. */
-Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = setup,
+     .fini = teardown)
 {
 	struct child one = CHILD_INIT, other = CHILD_INIT;
 	char line[LINE_BYTES];
@@ -303,7 +315,8 @@ Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = s
 	expect_lost(&one, 719, "there were 3 command groups in flight, one of them at fault", line);
 	cr_expect(strstr(line, "this session"), "%s", line);
 	tell(&other, "wait 3");
-	expect_lost(&other, 719, "there were 3 command groups in flight, one of them at fault", line);
+	expect_lost(&other, 719, "there were 3 command groups in flight, one of them at fault",
+		    line);
 	finish(&one);
 	finish(&other);
 	expect_service(OWN);
@@ -327,7 +340,8 @@ Test(processes_cuda_faults, M10_what_had_not_begun_is_no_suspect, .init = setup,
 }
 
 /* The loader's thread learns it first. */
-Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = setup,
+     .fini = teardown)
 {
 	struct child loading = CHILD_INIT, bystander = CHILD_INIT;
 	char line[LINE_BYTES];
@@ -347,7 +361,8 @@ Test(processes_cuda_faults, M10_F11_a_fault_that_a_module_load_finds, .init = se
 }
 
 /* A module waits until nothing runs; the device fails meanwhile. */
-Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .init = setup,
+     .fini = teardown)
 {
 	struct child guilty = CHILD_INIT, loading = CHILD_INIT;
 	char line[LINE_BYTES];
@@ -371,25 +386,29 @@ Test(processes_cuda_faults, M10_F11_a_fault_while_a_module_waits_for_its_load, .
 /* Nothing runs, nobody is to blame; the next who uses the device is told, and it is replaced. */
 Test(processes_cuda_faults, M10_a_device_that_fails_while_it_rests, .init = setup, .fini = teardown)
 {
-	static const int ways[] = { 214, 999 };
+	static const int ways[] = {214, 999};
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct child worker = CHILD_INIT;
 		char line[LINE_BYTES];
 		(void)begin(&worker, OWN);
 		ask(&worker, "work 1");
 		pid_t engine = engine_of(-1);
-		say("command lose %d", ways[i]); /* an engine at rest asks the driver nothing, so it answers */
+		say("command lose %d",
+		    ways[i]); /* an engine at rest asks the driver nothing, so it answers */
 		tell(&worker, "work 1");
 		expect_lost(&worker, ways[i], "", line);
-		cr_expect(strstr(line, "this session") == NULL, "nothing of it was running: %s", line);
+		cr_expect(strstr(line, "this session") == NULL, "nothing of it was running: %s",
+			  line);
 		finish(&worker);
 		expect_service(OWN);
 		cr_expect_neq(engine_of(-1), engine);
 	}
 }
 
-/* The next engine opens the device before anybody asks it to; then it is there for whoever comes. */
-Test(processes_cuda_faults, M10_the_next_engine_waits_with_the_device_open, .init = setup, .fini = teardown)
+/* The next engine opens the device before anybody asks it to; then it is there for whoever comes.
+ */
+Test(processes_cuda_faults, M10_the_next_engine_waits_with_the_device_open, .init = setup,
+     .fini = teardown)
 {
 	struct child guilty = CHILD_INIT;
 	char line[LINE_BYTES];
@@ -437,13 +456,14 @@ static void many_faults(int guilty_uid)
 	finish(&neighbour);
 }
 
-Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_leave_nothing_behind, .init = setup, .fini = teardown)
+Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_leave_nothing_behind, .init = setup,
+     .fini = teardown)
 {
 	many_faults(OWN);
 }
 
-Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_are_no_other_users_loss, .init = setup_users,
-     .fini = teardown)
+Test(processes_cuda_faults, F12_M10_twenty_faults_in_a_row_are_no_other_users_loss,
+     .init = setup_users, .fini = teardown)
 {
 	many_faults(GUILTY_UID);
 }

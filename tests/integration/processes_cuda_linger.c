@@ -1,6 +1,6 @@
 /*
- * The process of an engine that a device has failed, on the double of NVIDIA's driver: how long it stays, and when it does not.
- * What that is good for, a GPU shows: bench row TG12.
+ * The process of an engine that a device has failed, on the double of NVIDIA's driver: how long it
+ * stays, and when it does not. What that is good for, a GPU shows: bench row TG12.
  */
 #include "fake_service.h"
 
@@ -50,7 +50,8 @@ static void ask(struct child *worker, const char *order)
 {
 	char line[LINE_BYTES];
 	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
-	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'", order);
+	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
+		     order);
 	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
 }
 
@@ -81,7 +82,8 @@ static bool has_ended(const struct known *engine)
 static void forget(struct known *engine)
 {
 	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
-	cr_assert_eq(poll(&ended, 1, (int)(SOON / 1000000)), 1, "%d stays for ever", (int)engine->pid);
+	cr_assert_eq(poll(&ended, 1, (int)(SOON / 1000000)), 1, "%d stays for ever",
+		     (int)engine->pid);
 	close_fd(&engine->pidfd);
 }
 
@@ -131,7 +133,8 @@ static void read_state(pid_t engine, char state_out[32], long long *sessions_out
 	{
 		if (json_integer_value(json_object_get(tenant, "engine_pid")) != engine)
 			continue;
-		(void)snprintf(state_out, 32, "%s", json_string_value(json_object_get(tenant, "state")));
+		(void)snprintf(state_out, 32, "%s",
+			       json_string_value(json_object_get(tenant, "state")));
 		*sessions_out = json_integer_value(json_object_get(tenant, "sessions"));
 	}
 	json_decref(status);
@@ -232,12 +235,14 @@ Test(processes_cuda_linger, M10_N5_it_does_not_come_back_to_the_next_service, .f
 }
 
 /* Nobody reads in its page that it is lost: to that service it ends, and the sooner the better. */
-Test(processes_cuda_linger, M10_one_that_came_back_to_a_service_without_its_page_goes_at_once, .fini = teardown)
+Test(processes_cuda_linger, M10_one_that_came_back_to_a_service_without_its_page_goes_at_once,
+     .fini = teardown)
 {
 	struct child guilty;
 	if (geteuid() != 0)
-		cr_skip_test("SKIPPED: a service of another user than the engine's needs root; run the tests as root "
-			     "to see this one");
+		cr_skip_test(
+			"SKIPPED: a service of another user than the engine's needs root; run the tests as root "
+			"to see this one");
 	start("", "", true);
 	begin(&guilty, USER);
 	ask(&guilty, "work 1");

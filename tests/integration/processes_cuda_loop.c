@@ -1,4 +1,5 @@
-/* A WHILE node that does not end, on the double of NVIDIA's driver: it is as a kernel that does not (R4, M10). */
+/* A WHILE node that does not end, on the double of NVIDIA's driver: it is as a kernel that does not
+ * (R4, M10). */
 #include "fake_service.h"
 
 #include "syclclient.h"
@@ -28,19 +29,26 @@ static int32_t is_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
-	cr_assert_eq(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL), 0);
+	cr_assert_eq(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					  &backend, NULL),
+		     0);
 	return backend == SYCL_BACKEND_KIND_CUDA ? 1 : -1;
 }
 
 static struct client open(void)
 {
 	struct client client;
-	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &client.platform), 0, "%s", sycl_get_last_error_text());
-	cr_assert_eq(sycl_device_select(client.platform, is_cuda, NULL, &client.device), 0, "%s", sycl_get_last_error_text());
+	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &client.platform), 0, "%s",
+		     sycl_get_last_error_text());
+	cr_assert_eq(sycl_device_select(client.platform, is_cuda, NULL, &client.device), 0, "%s",
+		     sycl_get_last_error_text());
 	cr_assert_eq(sycl_queue_create(NULL, client.device, NULL, &client.queue), 0);
 	cr_assert_eq(sycl_queue_get_context(client.queue, &client.context), 0);
-	cr_assert_eq(sycl_buffer_create(client.platform, NULL, BYTES, SYCL_HOST_NONE, &client.word), 0);
-	cr_assert_eq(sycl_buffer_create(client.platform, NULL, BYTES, SYCL_HOST_NONE, &client.buffer), 0);
+	cr_assert_eq(sycl_buffer_create(client.platform, NULL, BYTES, SYCL_HOST_NONE, &client.word),
+		     0);
+	cr_assert_eq(
+		sycl_buffer_create(client.platform, NULL, BYTES, SYCL_HOST_NONE, &client.buffer),
+		0);
 	return client;
 }
 
@@ -54,18 +62,21 @@ static void end(struct client *client)
 	(void)sycl_platform_release(client->platform);
 }
 
-static void add_fill(const struct client *client, sycl_graph graph, sycl_buffer buffer, uint32_t value)
+static void add_fill(const struct client *client, sycl_graph graph, sycl_buffer buffer,
+		     uint32_t value)
 {
 	sycl_handler handler;
 	cr_assert_eq(sycl_handler_begin(client->queue, &handler), 0);
 	cr_assert_eq(sycl_handler_fill(handler, buffer, 0, BYTES, &value, sizeof(value)), 0);
-	cr_assert_eq(sycl_graph_add(graph, handler, 0, NULL, NULL), 0, "%s", sycl_get_last_error_text());
+	cr_assert_eq(sycl_graph_add(graph, handler, 0, NULL, NULL), 0, "%s",
+		     sycl_get_last_error_text());
 }
 
 static sycl_executable_graph finalized(sycl_graph graph)
 {
 	sycl_executable_graph executable;
-	cr_assert_eq(sycl_graph_finalize(graph, NULL, &executable), 0, "%s", sycl_get_last_error_text());
+	cr_assert_eq(sycl_graph_finalize(graph, NULL, &executable), 0, "%s",
+		     sycl_get_last_error_text());
 	(void)sycl_graph_release(graph);
 	return executable;
 }
@@ -83,9 +94,11 @@ static sycl_result loop(const struct client *client, uint32_t value, uint32_t af
 	sycl_executable_graph body = finalized(inner);
 	add_fill(client, graph, client->word, value);
 	cr_assert_eq(sycl_handler_begin(client->queue, &handler), 0);
-	cr_assert_eq(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_WHILE, client->word, 0, body), 0, "%s",
+	cr_assert_eq(sycl_handler_graph_conditional(handler, SYCL_GRAPH_CONDITION_WHILE,
+						    client->word, 0, body),
+		     0, "%s", sycl_get_last_error_text());
+	cr_assert_eq(sycl_graph_add(graph, handler, 0, NULL, NULL), 0, "%s",
 		     sycl_get_last_error_text());
-	cr_assert_eq(sycl_graph_add(graph, handler, 0, NULL, NULL), 0, "%s", sycl_get_last_error_text());
 	sycl_executable_graph executable = finalized(graph);
 	cr_assert_eq(sycl_queue_graph(client->queue, executable, 0, NULL, &event), 0);
 	sycl_result result = sycl_event_wait_for(event, SOON);
@@ -95,15 +108,18 @@ static sycl_result loop(const struct client *client, uint32_t value, uint32_t af
 	return result;
 }
 
-Test(processes_cuda_loop, R4_M10_past_a_deadline_a_loop_that_does_not_end_is_ended, .fini = teardown)
+Test(processes_cuda_loop, R4_M10_past_a_deadline_a_loop_that_does_not_end_is_ended,
+     .fini = teardown)
 {
-	fake_service_start(&fake, "", "[service]\nstandby = no\n[limits]\ngroup_seconds = 1\n", false);
+	fake_service_start(&fake, "", "[service]\nstandby = no\n[limits]\ngroup_seconds = 1\n",
+			   false);
 	struct client client = open();
 	cr_assert_eq(loop(&client, 3, 0), 0, "%s", sycl_get_last_error_text());
 	pid_t before = processes_engine(fake.service);
 	cr_assert_eq(fake_service_say(&fake, before, "count misuse"), 0);
 	cr_expect_eq(loop(&client, 1, 1), SYCL_ERROR_DEVICE_LOST);
-	cr_expect(strstr(sycl_get_last_error_text(), "deadline of 1 s"), "%s", sycl_get_last_error_text());
+	cr_expect(strstr(sycl_get_last_error_text(), "deadline of 1 s"), "%s",
+		  sycl_get_last_error_text());
 	end(&client);
 	struct client next = open();
 	cr_expect_eq(loop(&next, 1, 0), 0, "%s", sycl_get_last_error_text());

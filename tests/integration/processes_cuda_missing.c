@@ -1,6 +1,6 @@
 /*
- * CUDA that cannot be used, on the double of NVIDIA's driver: each reason has a sentence of its own, which the operator
- * (syclctl) and the application read, and which a queue fails with.
+ * CUDA that cannot be used, on the double of NVIDIA's driver: each reason has a sentence of its
+ * own, which the operator (syclctl) and the application read, and which a queue fails with.
  */
 #include "fake_service.h"
 
@@ -20,7 +20,8 @@ static const char *list_devices(void)
 	char program[PATH_MAX];
 	struct child child = CHILD_INIT;
 	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
-	const char *const argv[] = { program, "--runtime-dir", fake.service->runtime, "devices", NULL };
+	const char *const argv[] = {program, "--runtime-dir", fake.service->runtime, "devices",
+				    NULL};
 	cr_assert_eq(child_start(argv, NULL, &child), 0);
 	cr_assert_gt(child_read_all(&child, text, sizeof(text), SOON), 0);
 	cr_assert_eq(child_wait(&child, SOON), 0, "%s", text);
@@ -49,18 +50,19 @@ struct reason {
 
 /* The backend has no device at all: its platform tells. */
 static const struct reason no_backend[] = {
-	{ "devices 0", "no NVIDIA GPU is visible to this process" },
-	{ "driver_version 11040", "the NVIDIA driver is too old: it is for CUDA 11.4, this service needs" },
-	{ "init_result 100", "no NVIDIA GPU is visible to this process" },
-	{ "init_result 34", "stub" },
-	{ "init_result 999", "are its device files (/dev/nvidia*, /dev/nvidia-uvm) there" },
-	{ "init_result 304", "are its device files (/dev/nvidia*, /dev/nvidia-uvm) there" },
-	{ "init_result 802", "is the fabric manager running?" },
-	{ "init_result 803", "the driver's library and its kernel module are of different versions" },
-	{ "init_result 804", "compatibility package" },
-	{ "init_result 214", "ECC could not correct" },
-	{ "init_result 805", "the MPS daemon does not answer" },
-	{ "missing cuLaunchKernel", "has no function cuLaunchKernel" },
+	{"devices 0", "no NVIDIA GPU is visible to this process"},
+	{"driver_version 11040",
+	 "the NVIDIA driver is too old: it is for CUDA 11.4, this service needs"},
+	{"init_result 100", "no NVIDIA GPU is visible to this process"},
+	{"init_result 34", "stub"},
+	{"init_result 999", "are its device files (/dev/nvidia*, /dev/nvidia-uvm) there"},
+	{"init_result 304", "are its device files (/dev/nvidia*, /dev/nvidia-uvm) there"},
+	{"init_result 802", "is the fabric manager running?"},
+	{"init_result 803", "the driver's library and its kernel module are of different versions"},
+	{"init_result 804", "compatibility package"},
+	{"init_result 214", "ECC could not correct"},
+	{"init_result 805", "the MPS daemon does not answer"},
+	{"missing cuLaunchKernel", "has no function cuLaunchKernel"},
 };
 
 Test(processes_cuda_missing, A4_a_driver_that_cannot_be_used_has_its_own_sentence)
@@ -91,9 +93,9 @@ Test(processes_cuda_missing, A4_without_a_driver_the_service_says_so)
 
 /* A GPU that is listed, and says why nobody may use it: no queue can be made. */
 static const struct reason listed_only[] = {
-	{ "attribute 20 3", "its compute mode is exclusive" },
-	{ "attribute 20 2", "its compute mode is prohibited" },
-	{ "attribute 41 0", "it has no address space in common with the host" },
+	{"attribute 20 3", "its compute mode is exclusive"},
+	{"attribute 20 2", "its compute mode is prohibited"},
+	{"attribute 41 0", "it has no address space in common with the host"},
 };
 
 Test(processes_cuda_missing, A4_a_gpu_that_nobody_may_use_is_listed_with_its_own_sentence)
@@ -112,13 +114,15 @@ Test(processes_cuda_missing, A4_a_gpu_that_nobody_may_use_is_listed_with_its_own
 	}
 }
 
-/* A GPU that looks well and cannot be opened: what is submitted to a queue on it fails with the reason. */
+/* A GPU that looks well and cannot be opened: what is submitted to a queue on it fails with the
+ * reason. */
 static const struct reason not_opened[] = {
-	{ "fail cuDevicePrimaryCtxRetain 1 46 1000", "its compute mode is exclusive and another process has it" },
-	{ "fail cuDevicePrimaryCtxRetain 1 214 1000", "ECC could not correct" },
-	{ "fail cuDevicePrimaryCtxRetain 1 2 1000", "out of memory" },
-	{ "fail cuDevicePrimaryCtxRetain 1 808 1000", "the MPS server has all the clients it takes" },
-	{ "fail cuStreamCreateWithPriority 1 999 1000", "unknown error" },
+	{"fail cuDevicePrimaryCtxRetain 1 46 1000",
+	 "its compute mode is exclusive and another process has it"},
+	{"fail cuDevicePrimaryCtxRetain 1 214 1000", "ECC could not correct"},
+	{"fail cuDevicePrimaryCtxRetain 1 2 1000", "out of memory"},
+	{"fail cuDevicePrimaryCtxRetain 1 808 1000", "the MPS server has all the clients it takes"},
+	{"fail cuStreamCreateWithPriority 1 999 1000", "unknown error"},
 };
 
 Test(processes_cuda_missing, A4_M6_a_gpu_that_does_not_open_fails_its_queue_with_the_reason)
@@ -143,8 +147,10 @@ static bool works(void *unused)
 	return strncmp(line, "ok", 2) == 0;
 }
 
-/* What another process had for itself, or filled, when the engine came to open it. Who asks again and again keeps the engine alive. */
-static const char *const for_a_while[] = {"fail cuDevicePrimaryCtxRetain 1 46 2", "fail cuDevicePrimaryCtxRetain 1 2 8"};
+/* What another process had for itself, or filled, when the engine came to open it. Who asks again
+ * and again keeps the engine alive. */
+static const char *const for_a_while[] = {"fail cuDevicePrimaryCtxRetain 1 46 2",
+					  "fail cuDevicePrimaryCtxRetain 1 2 8"};
 
 Test(processes_cuda_missing, A4_M6_a_gpu_that_others_had_is_opened_when_it_is_free)
 {

@@ -1,4 +1,5 @@
-/* The example of native commands through a service, as its reader would run it: on the double of NVIDIA's driver, and without a driver. */
+/* The example of native commands through a service, as its reader would run it: on the double of
+ * NVIDIA's driver, and without a driver. */
 #include "fake_service.h"
 
 #include <linux/limits.h>
@@ -10,14 +11,15 @@ TestSuite(processes_cuda_native, .timeout = 240);
 enum { TEXT_BYTES = 4096 };
 
 /* Ends with 0. It gives nothing back before its end, which is none of its readers' concern. */
-static void run_example(const struct private_service *service, const char *library, char text[TEXT_BYTES])
+static void run_example(const struct private_service *service, const char *library,
+			char text[TEXT_BYTES])
 {
 	char program[PATH_MAX], driver[PATH_MAX];
 	struct child example = CHILD_INIT;
 	cr_assert_eq(build_path("bin", "cuda_native", program, sizeof(program)), 0);
 	(void)snprintf(driver, sizeof(driver), "SYCLD_CUDA_LIBRARY=%s", library);
-	const char *const argv[] = { program, service->endpoint, NULL };
-	const char *const environment[] = { driver, "ASAN_OPTIONS=detect_leaks=0", NULL };
+	const char *const argv[] = {program, service->endpoint, NULL};
+	const char *const environment[] = {driver, "ASAN_OPTIONS=detect_leaks=0", NULL};
 	cr_assert_eq(child_start(argv, environment, &example), 0);
 	ssize_t size = child_read_all(&example, text, TEXT_BYTES, SOON);
 	cr_assert_geq(size, 0, "it says nothing more: %s", strerror((int)-size));

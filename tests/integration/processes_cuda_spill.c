@@ -1,6 +1,6 @@
 /*
- * What the configuration says of a device that is full, on the double of NVIDIA's driver: it holds for the engines of a service, and the
- * environment stands above it.
+ * What the configuration says of a device that is full, on the double of NVIDIA's driver: it holds
+ * for the engines of a service, and the environment stands above it.
  */
 #include "fake_service.h"
 
@@ -23,7 +23,9 @@ static int32_t is_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
-	cr_assert_eq(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL), 0);
+	cr_assert_eq(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					  &backend, NULL),
+		     0);
 	return backend == SYCL_BACKEND_KIND_CUDA ? 1 : -1;
 }
 
@@ -36,8 +38,10 @@ static void start(const char *configuration, const char *environment)
 	else
 		cr_assert_eq(unsetenv("SYCLD_SPILL"), 0);
 	fake_service_start(&fake, DRIVER, configuration, false);
-	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &platform), 0, "%s", sycl_get_last_error_text());
-	cr_assert_eq(sycl_device_select(platform, is_cuda, NULL, &device), 0, "%s", sycl_get_last_error_text());
+	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &platform), 0, "%s",
+		     sycl_get_last_error_text());
+	cr_assert_eq(sycl_device_select(platform, is_cuda, NULL, &device), 0, "%s",
+		     sycl_get_last_error_text());
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	cr_assert_eq(sycl_queue_create(NULL, device, &options, &queue), 0);
 	(void)sycl_device_release(device);
@@ -57,7 +61,8 @@ struct spill {
 
 static struct spill claimed(void)
 {
-	json_t *status = private_service_status(fake.service), *tenants = json_object_get(status, "tenants");
+	json_t *status = private_service_status(fake.service),
+	       *tenants = json_object_get(status, "tenants");
 	cr_assert_eq(json_array_size(tenants), 1);
 	const json_t *told = json_object_get(json_array_get(tenants, 0), "spill");
 	cr_assert(json_is_object(told), "the engine tells nothing of it");
@@ -75,7 +80,8 @@ static struct spill claimed(void)
 static void expect_nothing_spilled(void)
 {
 	struct spill spill = claimed();
-	cr_expect(spill.spills == 0 && spill.spilled_bytes == 0 && spill.returns == 0 && spill.returned_bytes == 0 && spill.now_bytes == 0);
+	cr_expect(spill.spills == 0 && spill.spilled_bytes == 0 && spill.returns == 0 &&
+		  spill.returned_bytes == 0 && spill.now_bytes == 0);
 }
 
 static bool none_is_in_the_host(void *unused)
@@ -92,18 +98,24 @@ static int fill_all(void)
 	sycl_event events[BUFFERS];
 	int filled = 0;
 	for (uint32_t i = 0; i < BUFFERS; i++) {
-		cr_assert_eq(sycl_buffer_create(platform, NULL, MIB, SYCL_HOST_NONE, &buffers[i]), 0);
-		cr_assert_eq(sycl_queue_fill(queue, buffers[i], 0, MIB, &i, sizeof(i), &events[i]), 0);
+		cr_assert_eq(sycl_buffer_create(platform, NULL, MIB, SYCL_HOST_NONE, &buffers[i]),
+			     0);
+		cr_assert_eq(sycl_queue_fill(queue, buffers[i], 0, MIB, &i, sizeof(i), &events[i]),
+			     0);
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		sycl_result r = sycl_event_wait(events[i]);
-		cr_assert(r == 0 || r == SYCL_ERROR_MEMORY_ALLOCATION, "%s", sycl_get_last_error_text());
+		cr_assert(r == 0 || r == SYCL_ERROR_MEMORY_ALLOCATION, "%s",
+			  sycl_get_last_error_text());
 		if (r == 0) {
 			sycl_event copied = NULL; /* the queue would tell of all that failed */
-			cr_assert_eq(sycl_queue_copy_to_host(queue, buffers[i], 0, words, MIB, &copied), 0);
+			cr_assert_eq(
+				sycl_queue_copy_to_host(queue, buffers[i], 0, words, MIB, &copied),
+				0);
 			cr_assert_eq(sycl_event_wait(copied), 0, "%s", sycl_get_last_error_text());
 			(void)sycl_event_release(copied);
-			cr_expect(words[0] == i && words[WORDS - 1] == i, "%u %u in buffer %u", words[0], words[WORDS - 1], i);
+			cr_expect(words[0] == i && words[WORDS - 1] == i, "%u %u in buffer %u",
+				  words[0], words[WORDS - 1], i);
 			filled++;
 		}
 		(void)sycl_event_release(events[i]);
@@ -119,7 +131,8 @@ Test(processes_cuda_spill, TG15_a_service_that_is_told_to_spill_does)
 	expect_nothing_spilled();
 	cr_expect_eq(fill_all(), BUFFERS);
 	struct spill spill = claimed();
-	/* At least what there was no room for; and they were read on the device, which has room for eight. */
+	/* At least what there was no room for; and they were read on the device, which has room for
+	 * eight. */
 	cr_expect_geq(spill.spills, BUFFERS - ROOM);
 	cr_expect_eq(spill.spilled_bytes, spill.spills * MIB);
 	cr_expect_geq(spill.returns, BUFFERS - ROOM);

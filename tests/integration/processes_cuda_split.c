@@ -1,4 +1,5 @@
-/* Launches in parts on the double of NVIDIA's driver: what portable kernels see of the launch that they are a part of. */
+/* Launches in parts on the double of NVIDIA's driver: what portable kernels see of the launch that
+ * they are a part of. */
 #include "fake_service.h"
 
 #include <stdio.h>
@@ -6,11 +7,13 @@
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
-/* One multiprocessor, so that small ranges fill it: an interpreter runs them. Anything takes longer than such a slice. */
+/* One multiprocessor, so that small ranges fill it: an interpreter runs them. Anything takes longer
+ * than such a slice. */
 static void setup(void)
 {
 	fake_service_start(&fake, "attribute 16 1",
-			   "nvrtc = " NVRTC_LIBRARY "\n[service]\nstandby = no\nslice_us = 1\n", false);
+			   "nvrtc = " NVRTC_LIBRARY "\n[service]\nstandby = no\nslice_us = 1\n",
+			   false);
 }
 
 static void teardown(void)
@@ -41,7 +44,7 @@ static void meet(struct child *quick)
 }
 
 static const char *const portable[] = {"split-portable", "--count", "3", NULL},
-			*const endless[] = {"split-portable", "--count", "1000000", NULL};
+			 *const endless[] = {"split-portable", "--count", "1000000", NULL};
 
 static bool parts_have_run(void *unused)
 {
@@ -55,8 +58,11 @@ Test(processes_cuda_split, E1_E6_E13_ids_ranges_and_local_memory_are_those_of_th
 	meet(&quick);
 	start(&batch, "best-effort", portable);
 	worker_finish(&batch);
-	cr_expect_geq(processes_claimed(fake.service, "splits"), 6, "of each range one, at least: %lld", (long long)processes_claimed(fake.service, "splits"));
-	cr_expect_geq(processes_claimed(fake.service, "split_parts"), 2 * processes_claimed(fake.service, "splits"));
+	cr_expect_geq(processes_claimed(fake.service, "splits"), 6,
+		      "of each range one, at least: %lld",
+		      (long long)processes_claimed(fake.service, "splits"));
+	cr_expect_geq(processes_claimed(fake.service, "split_parts"),
+		      2 * processes_claimed(fake.service, "splits"));
 	child_end(&quick);
 }
 
@@ -72,7 +78,8 @@ Test(processes_cuda_split, N4_N6_a_client_killed_among_its_parts_leaves_nothing_
 	json_int_t parts = processes_claimed(fake.service, "split_parts");
 	start(&next, "normal", portable);
 	worker_finish(&next);
-	cr_expect_eq(processes_claimed(fake.service, "split_parts"), parts, "a part ran after the end was told");
+	cr_expect_eq(processes_claimed(fake.service, "split_parts"), parts,
+		     "a part ran after the end was told");
 	start(&next, "best-effort", portable);
 	worker_finish(&next);
 	child_end(&quick);

@@ -1,6 +1,6 @@
 /*
- * The standby engine, on the double of NVIDIA's driver: when there is one, who gets it, what becomes of it. How much sooner
- * a user works again with it, a GPU shows: bench row TG12.
+ * The standby engine, on the double of NVIDIA's driver: when there is one, who gets it, what
+ * becomes of it. How much sooner a user works again with it, a GPU shows: bench row TG12.
  */
 #include "fake_service.h"
 
@@ -39,7 +39,7 @@ static void begin(struct child *worker, int uid)
 {
 	char text[16], line[LINE_BYTES];
 	(void)snprintf(text, sizeof(text), "%d", uid);
-	const char *const arguments[] = { uid == OWN ? NULL : "--uid", text, NULL };
+	const char *const arguments[] = {uid == OWN ? NULL : "--uid", text, NULL};
 	*worker = (struct child)CHILD_INIT;
 	worker_start_with(worker, NULL, fake.service->endpoint, "fault", arguments);
 	worker_expect(worker, "ready ", line);
@@ -49,7 +49,8 @@ static void ask(struct child *worker, const char *order)
 {
 	char line[LINE_BYTES];
 	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
-	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'", order);
+	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
+		     order);
 	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
 }
 
@@ -110,7 +111,8 @@ static bool has_no_standby(void *unused)
 }
 
 /* What a fault costs is the driver's time to tell, and no context. */
-Test(processes_cuda_standby, M10_after_a_fault_the_standby_serves_the_next_connection, .fini = teardown)
+Test(processes_cuda_standby, M10_after_a_fault_the_standby_serves_the_next_connection,
+     .fini = teardown)
 {
 	struct child guilty, again;
 	start("", "", false);
@@ -164,9 +166,10 @@ static int kept_builds(unsigned uid)
 	const json_t *tenant = NULL;
 	size_t i = 0;
 	int hits = -1;
-	json_array_foreach(json_object_get(status, "tenants"), i, tenant)
-		if (json_integer_value(json_object_get(tenant, "uid")) == (json_int_t)uid)
-			hits = (int)json_integer_value(json_object_get(tenant, "build_cache_hits"));
+	json_array_foreach(json_object_get(status, "tenants"), i,
+			   tenant) if (json_integer_value(json_object_get(tenant, "uid")) ==
+				       (json_int_t)uid) hits =
+		(int)json_integer_value(json_object_get(tenant, "build_cache_hits"));
 	json_decref(status);
 	return hits;
 }
@@ -235,7 +238,8 @@ Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown)
 	ask(&worker, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(kill(waiting, SIGKILL), 0);
-	/* The service learns of it after the process has ended, so status may name the former one for a moment. */
+	/* The service learns of it after the process has ended, so status may name the former one
+	 * for a moment. */
 	cr_expect(wait_until(is_another, &waiting, SOON), "no other standby comes");
 	ask(&worker, "work 1");
 	finish(&worker);
@@ -249,7 +253,8 @@ Test(processes_cuda_standby, M10_a_broken_one_is_not_handed_out, .fini = teardow
 	begin(&guilty, OWN);
 	ask(&guilty, "work 1");
 	pid_t waiting = standby();
-	cr_assert_eq(fake_service_say(&fake, waiting, "command lose 719"), 0); /* it rests, so it answers */
+	cr_assert_eq(fake_service_say(&fake, waiting, "command lose 719"),
+		     0); /* it rests, so it answers */
 	fail(&guilty);
 	finish(&guilty);
 	begin(&again, OWN);
@@ -335,7 +340,8 @@ static bool threads_have(pid_t pid, const char *name, int base, unsigned long lo
 	while (folder && (entry = readdir(folder))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid, entry->d_name);
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid,
+			       entry->d_name);
 		FILE *file = fopen(path, "re");
 		threads++;
 		while (file && fgets(line, sizeof(line), file)) {
@@ -374,10 +380,12 @@ static void expect_logged(pid_t pid)
 	static const char socket[] = "socket:[";
 	char target[PATH_MAX];
 	read_link(pid, STDERR_FILENO, target);
-	cr_expect(strncmp(target, socket, strlen(socket)) == 0, "standard error leads to %s", target);
+	cr_expect(strncmp(target, socket, strlen(socket)) == 0, "standard error leads to %s",
+		  target);
 }
 
-/* The folder that the driver finds when it starts: the standby's own, and gone when it has a user. Absolute. */
+/* The folder that the driver finds when it starts: the standby's own, and gone when it has a user.
+ * Absolute. */
 static void early_cache_of(pid_t pid, char path_out[PATH_MAX])
 {
 	char link[64], below[PATH_MAX + 8];
@@ -401,7 +409,8 @@ static long read_number(pid_t pid, const char *name, const char *start_of_line)
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	FILE *file = fopen(path, "re");
 	cr_assert(file != NULL, "%s", path);
-	while (fgets(line, sizeof(line), file) && strncmp(line, start_of_line, strlen(start_of_line)) != 0)
+	while (fgets(line, sizeof(line), file) &&
+	       strncmp(line, start_of_line, strlen(start_of_line)) != 0)
 		;
 	if (strncmp(line, start_of_line, strlen(start_of_line)) == 0)
 		number = strtol(line + strlen(start_of_line), NULL, 10);
@@ -412,8 +421,9 @@ static long read_number(pid_t pid, const char *name, const char *start_of_line)
 /* The process and what is in it belong to that user as if it had been started so. */
 static void expect_all_of(pid_t pid, unsigned uid)
 {
-	static const char *const none[] = { "CapInh:", "CapPrm:", "CapEff:", "CapAmb:" };
-	cr_expect(threads_have(pid, "Uid:", 10, uid), "a thread of %d is not of user %u", (int)pid, uid);
+	static const char *const none[] = {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"};
+	cr_expect(threads_have(pid, "Uid:", 10, uid), "a thread of %d is not of user %u", (int)pid,
+		  uid);
 	cr_expect(threads_have(pid, "NoNewPrivs:", 10, 1));
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
 		cr_expect(threads_have(pid, none[i], 16, 0), "%s", none[i]);
@@ -426,12 +436,13 @@ static void expect_all_of(pid_t pid, unsigned uid)
 /* What the user's files are, an engine that was started for somebody of the same kind tells. */
 static void expect_like(pid_t pid, pid_t model)
 {
-	static const char *const files[] = { "oom_score_adj", "loginuid", "sessionid" };
+	static const char *const files[] = {"oom_score_adj", "loginuid", "sessionid"};
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		char path[64];
 		(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)model, files[i]);
 		if (access(path, R_OK) == 0)
-			cr_expect_eq(read_number(pid, files[i], ""), read_number(model, files[i], ""), "%s", files[i]);
+			cr_expect_eq(read_number(pid, files[i], ""),
+				     read_number(model, files[i], ""), "%s", files[i]);
 	}
 	/* Of root, although it is not root's: the user cannot look into it. */
 	struct stat ours, theirs;
@@ -446,11 +457,13 @@ static void expect_like(pid_t pid, pid_t model)
 static pid_t only_child(pid_t pid)
 {
 	pid_t child = 0;
-	cr_assert_eq(process_children(pid, &child, 1), 1, "an engine has one child, its build helper");
+	cr_assert_eq(process_children(pid, &child, 1), 1,
+		     "an engine has one child, its build helper");
 	return child;
 }
 
-Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone, .init = needs_root, .fini = teardown)
+Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone,
+     .init = needs_root, .fini = teardown)
 {
 	struct child first, other;
 	char cache[PATH_MAX], early[PATH_MAX];
@@ -464,7 +477,8 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 	ask(&other, "work 5");
 	cr_expect_eq(engine_of(OTHER_UID), waiting);
 	cr_expect_eq(count(waiting, "contexts_created"), 1);
-	cr_expect(threads_have(model, "Gid:", 10, 65534) == threads_have(waiting, "Gid:", 10, 65534));
+	cr_expect(threads_have(model, "Gid:", 10, 65534) ==
+		  threads_have(waiting, "Gid:", 10, 65534));
 	expect_all_of(model, FIRST_UID);
 	expect_all_of(waiting, OTHER_UID);
 	expect_all_of(only_child(waiting), OTHER_UID);
@@ -480,7 +494,8 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 }
 
 /* Root is a user like the others. */
-Test(processes_cuda_standby, M10_after_a_fault_another_users_standby_is_roots, .init = needs_root, .fini = teardown)
+Test(processes_cuda_standby, M10_after_a_fault_another_users_standby_is_roots, .init = needs_root,
+     .fini = teardown)
 {
 	struct child first, guilty, again;
 	start("", "", true);

@@ -1,4 +1,5 @@
-/* Engines that end with SIGKILL or with a fault of a kernel: who is told what, and who notices nothing. */
+/* Engines that end with SIGKILL or with a fault of a kernel: who is told what, and who notices
+ * nothing. */
 #include "processes.h"
 
 #include "clock.h"
@@ -23,7 +24,8 @@ static void expect_device_lost(struct child *worker, const char *kernel)
 
 Test(processes_engine_death, N5_all_waits_end_the_offender_is_named_and_the_next_connection_works)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct child endless = CHILD_INIT, blocked = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&blocked, service, "blocked", NULL, NULL);
@@ -36,7 +38,8 @@ Test(processes_engine_death, N5_all_waits_end_the_offender_is_named_and_the_next
 	cr_assert_eq(kill(engine, SIGKILL), 0);
 	expect_device_lost(&blocked, "endless");
 	expect_device_lost(&endless, "endless");
-	cr_log_info("both were told within %llu us", (unsigned long long)(clock_now_ns() - killed_ns) / 1000);
+	cr_log_info("both were told within %llu us",
+		    (unsigned long long)(clock_now_ns() - killed_ns) / 1000);
 	worker_finish(&blocked);
 	worker_finish(&endless);
 
@@ -46,7 +49,8 @@ Test(processes_engine_death, N5_all_waits_end_the_offender_is_named_and_the_next
 
 Test(processes_engine_death, N5_nothing_is_blamed_when_nothing_was_in_flight)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct child blocked = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&blocked, service, "blocked", NULL, NULL);
@@ -69,7 +73,8 @@ static void run_null(struct child *worker)
 
 Test(processes_engine_death, M10_a_kernel_that_writes_to_null_ends_its_own_engine_only)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service =
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
 		processes_service("[isolation]\nisolation = session\n", false);
 	service->faults = true;
 	struct child neighbour = CHILD_INIT, guilty = CHILD_INIT;
@@ -87,11 +92,12 @@ Test(processes_engine_death, M10_a_kernel_that_writes_to_null_ends_its_own_engin
 Test(processes_engine_death, M10_a_kernel_that_writes_to_null_is_no_other_users_loss)
 {
 	/* Nobody, and a neighbour of its own kind. */
-	const char *const one[] = { "--uid", "65534", "--count", "40", NULL };
-	const char *const other[] = { "--uid", "65533", NULL };
+	const char *const one[] = {"--uid", "65534", "--count", "40", NULL};
+	const char *const other[] = {"--uid", "65533", NULL};
 	if (geteuid() != 0)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, true);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, true);
 	service->faults = true;
 	struct child neighbour = CHILD_INIT, guilty = CHILD_INIT;
 	char line[LINE_BYTES];
@@ -107,7 +113,7 @@ Test(processes_engine_death, M10_a_kernel_that_writes_to_null_is_no_other_users_
 	worker_finish(&neighbour);
 
 	/* The guilty one is served again, by another engine. */
-	const char *const again[] = { "--uid", "65533", "--count", "40", NULL };
+	const char *const again[] = {"--uid", "65533", "--count", "40", NULL};
 	struct child mix = CHILD_INIT;
 	worker_start_with(&mix, NULL, service->endpoint, "mix", again);
 	worker_finish(&mix);

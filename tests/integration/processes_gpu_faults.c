@@ -1,6 +1,6 @@
 /*
- * Kernels that fail on an NVIDIA GPU: the owner is told which and how, another user's work goes on, and the next
- * connection works. Without such a GPU every test here is skipped.
+ * Kernels that fail on an NVIDIA GPU: the owner is told which and how, another user's work goes on,
+ * and the next connection works. Without such a GPU every test here is skipped.
  */
 #include "processes.h"
 
@@ -21,8 +21,8 @@ struct fault_case {
 };
 
 /* "ready", "none", or the worker's own words for what went wrong. */
-static void read_state(struct child *worker, const struct private_service *service, const char *which,
-		       char line[LINE_BYTES])
+static void read_state(struct child *worker, const struct private_service *service,
+		       const char *which, char line[LINE_BYTES])
 {
 	char last[LINE_BYTES] = "";
 	uint64_t begin_ns = clock_now_ns();
@@ -33,7 +33,10 @@ static void read_state(struct child *worker, const struct private_service *servi
 			private_service_print_log(service);
 		cr_assert(!is_bad, "%s after %llu ms: %s; the line before was '%s'", which,
 			  (unsigned long long)(clock_now_ns() - begin_ns) / 1000000,
-			  r == 1 ? line : r == 0 ? "its output ended" : strerror(-r), last);
+			  r == 1   ? line
+			  : r == 0 ? "its output ended"
+				   : strerror(-r),
+			  last);
 		if (strcmp(line, "none") == 0 || strcmp(line, "ready") == 0)
 			return;
 		(void)snprintf(last, sizeof(last), "%s", line);
@@ -41,7 +44,8 @@ static void read_state(struct child *worker, const struct private_service *servi
 }
 
 /* False: this machine has no such GPU, and the worker has ended. */
-static bool worker_ready(struct child *worker, const struct private_service *service, const char *which)
+static bool worker_ready(struct child *worker, const struct private_service *service,
+			 const char *which)
 {
 	char line[LINE_BYTES];
 	read_state(worker, service, which, line);
@@ -51,11 +55,12 @@ static bool worker_ready(struct child *worker, const struct private_service *ser
 	return false;
 }
 
-static void start(struct child *worker, const struct private_service *service, const char *command, int uid)
+static void start(struct child *worker, const struct private_service *service, const char *command,
+		  int uid)
 {
 	char text[16];
 	(void)snprintf(text, sizeof(text), "%d", uid);
-	const char *const arguments[] = { "--count", "50", uid ? "--uid" : NULL, text, NULL };
+	const char *const arguments[] = {"--count", "50", uid ? "--uid" : NULL, text, NULL};
 	worker_start_with(worker, NULL, service->endpoint, command, arguments);
 }
 
@@ -79,12 +84,14 @@ static void expect_blame(struct child *guilty, const struct fault_case *fault)
 {
 	char line[LINE_BYTES];
 	worker_expect(guilty, "native ", line);
-	cr_expect(is_expected(fault, atoi(line + strlen("native "))), "%s: %s", fault->kernel, line);
+	cr_expect(is_expected(fault, atoi(line + strlen("native "))), "%s: %s", fault->kernel,
+		  line);
 	worker_expect(guilty, "result ", line);
 	cr_log_info("%s", line);
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
 	cr_expect(strstr(line, fault->kernel), "'%s' is not named: %s", fault->kernel, line);
-	cr_expect(strstr(line, "this session"), "the owner is not told that it was its own: %s", line);
+	cr_expect(strstr(line, "this session"), "the owner is not told that it was its own: %s",
+		  line);
 	worker_finish(guilty);
 }
 
@@ -110,7 +117,8 @@ static bool is_adopted(void *context)
 static void run_case(const struct fault_case *fault)
 {
 	bool root = geteuid() == 0;
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, root);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, root);
 	service->faults = true;
 	struct child neighbour = CHILD_INIT, guilty = CHILD_INIT, again = CHILD_INIT;
 	int guilty_uid = root ? GUILTY_UID : 0, neighbour_uid = root ? NEIGHBOUR_UID : 0;
@@ -123,7 +131,8 @@ static void run_case(const struct fault_case *fault)
 		step(&neighbour);
 	}
 	pid_t engine = root ? private_service_engine(service, NEIGHBOUR_UID) : 0;
-	struct adopted adopted = { service, root ? GUILTY_UID : -1, private_service_wait_standby(service, SOON) };
+	struct adopted adopted = {service, root ? GUILTY_UID : -1,
+				  private_service_wait_standby(service, SOON)};
 	cr_expect_gt(adopted.standby, 0, "no standby engine comes");
 
 	uint64_t begin_ns = clock_now_ns();
@@ -142,39 +151,41 @@ static void run_case(const struct fault_case *fault)
 	if (!root)
 		return;
 	step(&neighbour);
-	cr_expect_eq(private_service_engine(service, NEIGHBOUR_UID), engine, "the neighbour's engine was replaced");
+	cr_expect_eq(private_service_engine(service, NEIGHBOUR_UID), engine,
+		     "the neighbour's engine was replaced");
 	child_end(&neighbour);
 }
 
 Test(processes_gpu_faults, F12_M10_illegal_address)
 {
-	run_case(&(struct fault_case){ "gpu-illegal", "illegal", { 700 } });
+	run_case(&(struct fault_case){"gpu-illegal", "illegal", {700}});
 }
 
 Test(processes_gpu_faults, F12_M10_misaligned_address)
 {
-	run_case(&(struct fault_case){ "gpu-misaligned", "misaligned", { 716 } });
+	run_case(&(struct fault_case){"gpu-misaligned", "misaligned", {716}});
 }
 
 Test(processes_gpu_faults, F12_M10_assert)
 {
-	run_case(&(struct fault_case){ "gpu-asserts", "asserts", { 710 } });
+	run_case(&(struct fault_case){"gpu-asserts", "asserts", {710}});
 }
 
 Test(processes_gpu_faults, F12_M10_trap)
 {
-	run_case(&(struct fault_case){ "gpu-traps", "traps", { 719, 715 } });
+	run_case(&(struct fault_case){"gpu-traps", "traps", {719, 715}});
 }
 
 Test(processes_gpu_faults, F12_M10_deep_recursion)
 {
-	run_case(&(struct fault_case){ "gpu-recurses", "recurses", { 700, 714, 719 } });
+	run_case(&(struct fault_case){"gpu-recurses", "recurses", {700, 714, 719}});
 }
 
 /* Of the same user, in the same engine: lost too, once, and told whose work it was. */
 Test(processes_gpu_faults, M10_sessions_of_the_same_user_get_device_lost_once)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	service->faults = true;
 	struct child bystander = CHILD_INIT, guilty = CHILD_INIT;
 	char line[LINE_BYTES];
@@ -185,7 +196,7 @@ Test(processes_gpu_faults, M10_sessions_of_the_same_user_get_device_lost_once)
 	cr_assert(worker_ready(&bystander, service, "the bystander"));
 	step(&bystander);
 	cr_assert_eq(child_say(&guilty, "go"), 0);
-	expect_blame(&guilty, &(struct fault_case){ "gpu-illegal", "illegal", { 700 } });
+	expect_blame(&guilty, &(struct fault_case){"gpu-illegal", "illegal", {700}});
 	cr_assert_eq(child_say(&bystander, "go on"), 0);
 	worker_expect(&bystander, "result ", line);
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);

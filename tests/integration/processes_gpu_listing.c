@@ -1,6 +1,6 @@
 /*
- * What an operator sees of NVIDIA GPUs: modes, places and reasons, through sycld.conf, an engine and syclctl. On the
- * double of the driver.
+ * What an operator sees of NVIDIA GPUs: modes, places and reasons, through sycld.conf, an engine
+ * and syclctl. On the double of the driver.
  */
 #include "processes.h"
 
@@ -35,7 +35,8 @@ static void make_double(struct double_folder *folder, const char *lines)
 	cr_assert_eq(symlink(fake, folder->library), 0);
 	(void)snprintf(file, sizeof(file), "%s/fake_cuda.conf", folder->path);
 	write_text(file, lines);
-	(void)snprintf(folder->configuration, sizeof(folder->configuration), "[cuda]\nlibrary = %s\n", folder->library);
+	(void)snprintf(folder->configuration, sizeof(folder->configuration),
+		       "[cuda]\nlibrary = %s\n", folder->library);
 }
 
 static void end_double(const struct double_folder *folder)
@@ -47,12 +48,14 @@ static void end_double(const struct double_folder *folder)
 	cr_assert_eq(rmdir(folder->path), 0);
 }
 
-static void list_devices(const struct private_service *service, const char *form, char *text, size_t size)
+static void list_devices(const struct private_service *service, const char *form, char *text,
+			 size_t size)
 {
 	char program[512];
 	struct child child = CHILD_INIT;
 	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
-	const char *const argv[] = {program, "--runtime-dir", service->runtime, "devices", form, NULL};
+	const char *const argv[] = {program, "--runtime-dir", service->runtime, "devices", form,
+				    NULL};
 	cr_assert_eq(child_start(argv, NULL, &child), 0);
 	cr_assert_gt(child_read_all(&child, text, size, SOON), 0);
 	cr_assert_eq(child_wait(&child, SOON), 0, "%s", text);
@@ -84,7 +87,8 @@ static char text[65536];
 Test(processes_gpu_listing, A6_A15_mode_place_and_identity_are_shown)
 {
 	struct double_folder folder;
-	make_double(&folder, "devices 2\nname Fake H200 (test double) MIG 1g.18gb\nattribute 133 1\n");
+	make_double(&folder,
+		    "devices 2\nname Fake H200 (test double) MIG 1g.18gb\nattribute 133 1\n");
 	struct private_service *service = processes_service(folder.configuration, false);
 	list_devices(service, "--json", text, sizeof(text));
 	json_t *list = json_loads(text, 0, NULL);
@@ -115,7 +119,8 @@ Test(processes_gpu_listing, A4_a_gpu_that_cannot_be_used_is_shown_with_the_reaso
 	cr_assert_not_null(strstr(text_of(device, "unavailable_reason"), "prohibited"));
 	json_decref(list);
 	list_devices(service, NULL, text, sizeof(text));
-	cr_assert_not_null(strstr(text, "is not available: its compute mode is prohibited"), "%s", text);
+	cr_assert_not_null(strstr(text, "is not available: its compute mode is prohibited"), "%s",
+			   text);
 	(void)private_service_free(service);
 	end_double(&folder);
 }
@@ -126,7 +131,8 @@ Test(processes_gpu_listing, A4_a_driver_that_cannot_be_used_is_shown_with_the_re
 	make_double(&folder, "driver_version 11040\n");
 	struct private_service *service = processes_service(folder.configuration, false);
 	list_devices(service, NULL, text, sizeof(text));
-	cr_assert_not_null(strstr(text, "cuda is not available: the NVIDIA driver is too old"), "%s", text);
+	cr_assert_not_null(strstr(text, "cuda is not available: the NVIDIA driver is too old"),
+			   "%s", text);
 	(void)private_service_free(service);
 	end_double(&folder);
 }

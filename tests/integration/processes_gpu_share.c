@@ -1,7 +1,8 @@
 /*
- * Memory and events of an NVIDIA GPU between sessions, and between a session and a CUDA program that knows nothing of
- * this project (tests/gpu/importer.cu); each of them dies at awkward moments. On a machine without such a GPU the same
- * runs on the double of the driver (tests/support/fake_cuda), without either it is skipped.
+ * Memory and events of an NVIDIA GPU between sessions, and between a session and a CUDA program
+ * that knows nothing of this project (tests/gpu/importer.cu); each of them dies at awkward moments.
+ * On a machine without such a GPU the same runs on the double of the driver
+ * (tests/support/fake_cuda), without either it is skipped.
  */
 #include "fake_service.h"
 
@@ -47,24 +48,24 @@ __attribute__((format(printf, 2, 3))) static void tell(struct party *party, cons
 	(void)vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
 	cr_assert_eq(child_say(&party->child, line), 0, "it does not take '%s'", line);
-	cr_assert_eq(child_read_line(&party->child, party->line, sizeof(party->line), SOON), 1, "no answer to '%s'",
-		     line);
+	cr_assert_eq(child_read_line(&party->child, party->line, sizeof(party->line), SOON), 1,
+		     "no answer to '%s'", line);
 }
 
 /* As above, and it answers "ok"; what follows that. */
-#define ask(party, ...)                                                                                                \
-	__extension__({                                                                                                \
-		tell(party, __VA_ARGS__);                                                                              \
-		cr_assert(strncmp((party)->line, "ok", 2) == 0, "%s", (party)->line);                                  \
-		(party)->line + ((party)->line[2] ? 3 : 2);                                                            \
+#define ask(party, ...)                                                                            \
+	__extension__({                                                                            \
+		tell(party, __VA_ARGS__);                                                          \
+		cr_assert(strncmp((party)->line, "ok", 2) == 0, "%s", (party)->line);              \
+		(party)->line + ((party)->line[2] ? 3 : 2);                                        \
 	})
 
 /* Tell it, and it fails with this code, or for another reason with this word. */
-#define expect_refused(party, word, ...)                                                                               \
-	do {                                                                                                           \
-		tell(party, __VA_ARGS__);                                                                              \
-		cr_expect(strncmp((party)->line, "result", 6) == 0 && strstr((party)->line, word), "%s",               \
-			  (party)->line);                                                                              \
+#define expect_refused(party, word, ...)                                                           \
+	do {                                                                                       \
+		tell(party, __VA_ARGS__);                                                          \
+		cr_expect(strncmp((party)->line, "result", 6) == 0 && strstr((party)->line, word), \
+			  "%s", (party)->line);                                                    \
 	} while (0)
 
 /* One end for the test, the other one inherited under its own number. */
@@ -80,8 +81,8 @@ static int make_socket(struct party *party)
 static bool ready(struct party *party)
 {
 	do {
-		cr_assert_eq(child_read_line(&party->child, party->line, sizeof(party->line), SOON), 1,
-			     "it says nothing: %s", party->line);
+		cr_assert_eq(child_read_line(&party->child, party->line, sizeof(party->line), SOON),
+			     1, "it says nothing: %s", party->line);
 		cr_assert(strncmp(party->line, "FAIL", 4) != 0, "%s", party->line);
 	} while (strncmp(party->line, "ready", 5) != 0 && strncmp(party->line, "none", 4) != 0);
 	return party->line[0] == 'r';
@@ -94,7 +95,7 @@ static bool start_worker_of(struct party *party, unsigned uid)
 	char number[16], user[16];
 	(void)snprintf(number, sizeof(number), "%d", end);
 	(void)snprintf(user, sizeof(user), "%u", uid);
-	const char *const arguments[] = { "--count", number, uid ? "--uid" : NULL, user, NULL };
+	const char *const arguments[] = {"--count", number, uid ? "--uid" : NULL, user, NULL};
 	worker_start_with(&party->child, NULL, test.service->endpoint, "share", arguments);
 	(void)close(end);
 	return ready(party);
@@ -111,7 +112,7 @@ static bool start_program(struct party *party)
 	cr_assert(exists("tests", test.real ? "share_importer" : "share_importer_fake", path));
 	int end = make_socket(party);
 	(void)snprintf(number, sizeof(number), "%d", end);
-	const char *const argv[] = { path, number, NULL };
+	const char *const argv[] = {path, number, NULL};
 	cr_assert_eq(child_start(argv, NULL, &party->child), 0);
 	(void)close(end);
 	return ready(party);
@@ -129,16 +130,19 @@ static bool has_gpu(void)
 	return exists("tests", "share_importer", path) && access("/dev/nvidiactl", F_OK) == 0;
 }
 
-/* The real driver where there is one, else its double: a service, a session and a CUDA program on it. */
+/* The real driver where there is one, else its double: a service, a session and a CUDA program on
+ * it. */
 static bool start_on(bool real)
 {
 	char configuration[PATH_MAX + 64], path[PATH_MAX];
 	test.real = real;
 	if ((real && !has_gpu()) || (!real && !exists("tests", "share_importer_fake", path)))
 		return false;
-	if (!real && (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 || access(path, R_OK) < 0))
+	if (!real && (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 ||
+		      access(path, R_OK) < 0))
 		return false;
-	test.worker = test.second = test.program = (struct party){ .child = CHILD_INIT, .socket = -1 };
+	test.worker = test.second = test.program =
+		(struct party){.child = CHILD_INIT, .socket = -1};
 	if (real && !start_program(&test.program)) {
 		end_party(&test.program);
 		return false;
@@ -172,12 +176,15 @@ union control {
 static void send_descriptor(struct party *to, int descriptor)
 {
 	char byte = 'd';
-	struct iovec part = { &byte, 1 };
-	union control control = { .bytes = { 0 } };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
-	*CMSG_FIRSTHDR(&message) = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
-						     .cmsg_len = CMSG_LEN(sizeof(int)) };
+	struct iovec part = {&byte, 1};
+	union control control = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
+	*CMSG_FIRSTHDR(&message) = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						    .cmsg_type = SCM_RIGHTS,
+						    .cmsg_len = CMSG_LEN(sizeof(int))};
 	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &descriptor, sizeof(int));
 	cr_assert_eq(sendmsg(to->socket, &message, MSG_NOSIGNAL), 1);
 }
@@ -186,10 +193,12 @@ static int receive_descriptor(struct party *from)
 {
 	char byte;
 	int descriptor = -1;
-	struct iovec part = { &byte, 1 };
+	struct iovec part = {&byte, 1};
 	union control control;
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
 	cr_assert_eq(recvmsg(from->socket, &message, MSG_CMSG_CLOEXEC), 1);
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 	cr_assert(head && head->cmsg_type == SCM_RIGHTS);
@@ -206,9 +215,10 @@ struct exported {
 
 static struct exported export_from(struct party *party)
 {
-	struct exported exported = { .descriptor = -1 };
+	struct exported exported = {.descriptor = -1};
 	const char *words = ask(party, "export");
-	cr_assert_eq(sscanf(words, "%7s %lu %lu %128s", exported.kind, &exported.size, &exported.mapped, exported.hex),
+	cr_assert_eq(sscanf(words, "%7s %lu %lu %128s", exported.kind, &exported.size,
+			    &exported.mapped, exported.hex),
 		     4, "%s", words);
 	if (strcmp(exported.kind, "vmm") == 0)
 		exported.descriptor = receive_descriptor(party);
@@ -219,7 +229,8 @@ static void import_into(struct party *worker, const struct exported *exported)
 {
 	if (exported->descriptor >= 0)
 		send_descriptor(worker, exported->descriptor);
-	(void)ask(worker, "import %s %lu %lu %s", exported->kind, exported->size, exported->mapped, exported->hex);
+	(void)ask(worker, "import %s %lu %lu %s", exported->kind, exported->size, exported->mapped,
+		  exported->hex);
 }
 
 static void open_in_program(const struct exported *exported)
@@ -247,10 +258,12 @@ static bool is_charged_nothing(void *party)
 static void to_a_program_and_back(const char *kind)
 {
 	struct exported exported = make_and_export(kind, 17);
-	cr_expect(exported.mapped >= SIZE && exported.mapped % (2 << 20) == 0, "%lu", exported.mapped);
+	cr_expect(exported.mapped >= SIZE && exported.mapped % (2 << 20) == 0, "%lu",
+		  exported.mapped);
 	open_in_program(&exported);
 	(void)ask(&test.program, "check 17");
-	/* A second buffer was made right behind it: nothing of that, or of whoever had the memory before. */
+	/* A second buffer was made right behind it: nothing of that, or of whoever had the memory
+	 * before. */
 	(void)ask(&test.program, "rest");
 	(void)ask(&test.program, "fill 42");
 	(void)ask(&test.program, "sync");
@@ -266,12 +279,14 @@ static void to_a_program_and_back(const char *kind)
 	close_fd(&exported.descriptor);
 }
 
-Test(processes_gpu_share, F10_a_descriptor_shows_a_program_the_buffer_and_nothing_else, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_descriptor_shows_a_program_the_buffer_and_nothing_else,
+     .init = start, .fini = stop)
 {
 	to_a_program_and_back("vmm");
 }
 
-Test(processes_gpu_share, F10_a_handle_shows_a_program_the_buffer_and_nothing_else, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_handle_shows_a_program_the_buffer_and_nothing_else, .init = start,
+     .fini = stop)
 {
 	to_a_program_and_back("ipc");
 }
@@ -296,12 +311,14 @@ static void a_program_dies(const char *kind)
 	close_fd(&exported.descriptor);
 }
 
-Test(processes_gpu_share, F10_a_program_that_dies_with_a_descriptor_harms_nobody, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_program_that_dies_with_a_descriptor_harms_nobody, .init = start,
+     .fini = stop)
 {
 	a_program_dies("vmm");
 }
 
-Test(processes_gpu_share, F10_a_program_that_dies_with_a_handle_harms_nobody, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_program_that_dies_with_a_handle_harms_nobody, .init = start,
+     .fini = stop)
 {
 	a_program_dies("ipc");
 }
@@ -331,21 +348,24 @@ static void a_session_dies(const char *kind)
 	cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
 }
 
-Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_descriptors_memory_to_the_others, .init = start,
-     .fini = stop)
+Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_descriptors_memory_to_the_others,
+     .init = start, .fini = stop)
 {
 	a_session_dies("vmm");
 }
 
-Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_handles_memory_to_the_others, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_handles_memory_to_the_others,
+     .init = start, .fini = stop)
 {
 	a_session_dies("ipc");
 }
 
-/* Two sessions have one buffer; the first is killed while its host writes it, and the other's groups go on, that wait and later ones. */
-Test(processes_gpu_share, D8_F10_a_session_killed_while_it_holds_a_host_accessor_holds_nobody_up, .init = start, .fini = stop)
+/* Two sessions have one buffer; the first is killed while its host writes it, and the other's
+ * groups go on, that wait and later ones. */
+Test(processes_gpu_share, D8_F10_a_session_killed_while_it_holds_a_host_accessor_holds_nobody_up,
+     .init = start, .fini = stop)
 {
-	static const char *const kinds[] = { "vmm", "ipc" };
+	static const char *const kinds[] = {"vmm", "ipc"};
 	for (int i = 0; i < 2; i++) {
 		struct exported exported = make_and_export(kinds[i], 11);
 		cr_assert(start_worker(&test.second));
@@ -366,7 +386,8 @@ Test(processes_gpu_share, D8_F10_a_session_killed_while_it_holds_a_host_accessor
 	}
 }
 
-Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program, .init = start,
+     .fini = stop)
 {
 	struct exported exported = make_and_export("vmm", 21);
 	open_in_program(&exported);
@@ -391,7 +412,7 @@ Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program, 
 /* Memory that a program has made. */
 static struct exported make_in_program(const char *kind, unsigned value)
 {
-	struct exported exported = { .size = SIZE, .descriptor = -1 };
+	struct exported exported = {.size = SIZE, .descriptor = -1};
 	(void)snprintf(exported.kind, sizeof(exported.kind), "%s", kind);
 	const char *words = ask(&test.program, "make-%s %d %u", kind, SIZE, value);
 	memset(exported.hex, '0', HEX);
@@ -413,8 +434,8 @@ static void from_a_program(const char *kind)
 	(void)ask(&test.program, "sync");
 	(void)ask(&test.worker, "check 33");
 	tell(&test.worker, "export");
-	cr_assert(strstr(test.worker.line, "SYCL_ERROR_INVALID"), "it is the program's to export: %s",
-		  test.worker.line);
+	cr_assert(strstr(test.worker.line, "SYCL_ERROR_INVALID"),
+		  "it is the program's to export: %s", test.worker.line);
 	(void)ask(&test.worker, "close");
 	cr_assert(wait_until(is_charged_nothing, &test.worker, SOON));
 	(void)ask(&test.program, "check 33");
@@ -432,7 +453,8 @@ Test(processes_gpu_share, F10_a_programs_handle_is_imported, .init = start, .fin
 	from_a_program("ipc");
 }
 
-Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody, .init = start,
+     .fini = stop)
 {
 	struct exported exported = make_in_program("vmm", 41);
 	import_into(&test.worker, &exported);
@@ -454,7 +476,8 @@ Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody, .init
 	(void)ask(&test.worker, "check 44");
 }
 
-/* What is no memory, or not what was said of it, is refused; the session, its buffer and its neighbour stay. */
+/* What is no memory, or not what was said of it, is refused; the session, its buffer and its
+ * neighbour stay. */
 Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start, .fini = stop)
 {
 	char zeroes[HEX + 1], forged[HEX + 1];
@@ -469,7 +492,8 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start,
 	int ends[2];
 	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
 	send_descriptor(&test.second, ends[0]);
-	expect_refused(&test.second, "SYCL_ERROR_INVALID", "import vmm %d %d %s", SIZE, 2 << 20, zeroes);
+	expect_refused(&test.second, "SYCL_ERROR_INVALID", "import vmm %d %d %s", SIZE, 2 << 20,
+		       zeroes);
 	int memory = memfd_create("no device's", MFD_CLOEXEC);
 	cr_assert_eq(ftruncate(memory, 2 << 20), 0);
 	send_descriptor(&test.second, memory);
@@ -477,13 +501,13 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start,
 	cr_expect(strncmp(test.second.line, "result", 6) == 0, "%s", test.second.line);
 
 	/* This engine's memory, said to be larger, smaller, or of another size beneath. */
-	const unsigned long wrong[][2] = { { exported.size + 1, exported.mapped },
-					   { exported.size - 1, exported.mapped },
-					   { exported.size, exported.mapped * 2 } };
+	const unsigned long wrong[][2] = {{exported.size + 1, exported.mapped},
+					  {exported.size - 1, exported.mapped},
+					  {exported.size, exported.mapped * 2}};
 	for (int i = 0; i < 3; i++) {
 		send_descriptor(&test.second, exported.descriptor);
-		expect_refused(&test.second, "SYCL_ERROR_INVALID", "import vmm %lu %lu %s", wrong[i][0], wrong[i][1],
-			       zeroes);
+		expect_refused(&test.second, "SYCL_ERROR_INVALID", "import vmm %lu %lu %s",
+			       wrong[i][0], wrong[i][1], zeroes);
 	}
 	/* A stranger's, said to be larger. */
 	struct exported foreign = make_in_program("vmm", 52);
@@ -504,7 +528,8 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = start,
 	close_fd(&foreign.descriptor);
 }
 
-/* Each in turn changes the memory and records the event; the other one waits for that on the device, not on the host. */
+/* Each in turn changes the memory and records the event; the other one waits for that on the
+ * device, not on the host. */
 static void hand_over(int rounds)
 {
 	struct exported exported = make_and_export("vmm", 0);
@@ -523,7 +548,8 @@ static void hand_over(int rounds)
 	close_fd(&exported.descriptor);
 }
 
-Test(processes_gpu_share, F10_a_sessions_event_hands_memory_over_many_times, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_sessions_event_hands_memory_over_many_times, .init = start,
+     .fini = stop)
 {
 	char hex[HEX + 1];
 	(void)snprintf(hex, sizeof(hex), "%.128s", ask(&test.worker, "make-event"));
@@ -533,7 +559,8 @@ Test(processes_gpu_share, F10_a_sessions_event_hands_memory_over_many_times, .in
 	(void)ask(&test.worker, "close-event");
 }
 
-Test(processes_gpu_share, F10_a_programs_event_hands_memory_over_many_times, .init = start, .fini = stop)
+Test(processes_gpu_share, F10_a_programs_event_hands_memory_over_many_times, .init = start,
+     .fini = stop)
 {
 	char hex[HEX + 1];
 	(void)snprintf(hex, sizeof(hex), "%.128s", ask(&test.program, "make-event"));
@@ -543,8 +570,10 @@ Test(processes_gpu_share, F10_a_programs_event_hands_memory_over_many_times, .in
 	(void)ask(&test.program, "close-event");
 }
 
-/* What it has recorded may never happen: its driver decides. Whoever waits for it may wait for ever, but nobody else does. */
-Test(processes_gpu_share, F10_a_program_that_dies_before_its_event_happens_harms_nobody, .init = start, .fini = stop)
+/* What it has recorded may never happen: its driver decides. Whoever waits for it may wait for
+ * ever, but nobody else does. */
+Test(processes_gpu_share, F10_a_program_that_dies_before_its_event_happens_harms_nobody,
+     .init = start, .fini = stop)
 {
 	char hex[HEX + 1];
 	struct exported exported = make_and_export("vmm", 81);
@@ -562,7 +591,8 @@ Test(processes_gpu_share, F10_a_program_that_dies_before_its_event_happens_harms
 	(void)ask(&test.second, "fill 83");
 	(void)ask(&test.second, "check 83");
 	int r = child_read_line(&test.worker.child, test.worker.line, sizeof(test.worker.line), 0);
-	cr_log_info("who waits for a dead process' event %s", r == 1 ? "goes on" : "goes on waiting");
+	cr_log_info("who waits for a dead process' event %s",
+		    r == 1 ? "goes on" : "goes on waiting");
 	end_party(&test.worker);
 	(void)ask(&test.second, "fill 84");
 	(void)ask(&test.second, "check 84");
@@ -595,7 +625,8 @@ static void share_once(const char *kind)
 	cr_assert(private_service_wait_sessions(test.service, 1, SOON));
 }
 
-/* Free device memory as a bystander sees it; the engine gives it back soon after the last holder has. */
+/* Free device memory as a bystander sees it; the engine gives it back soon after the last holder
+ * has. */
 static bool is_free_again(void *wanted)
 {
 	unsigned long free_bytes = strtoul(ask(&test.program, "free"), NULL, 10);
@@ -616,7 +647,7 @@ Test(processes_gpu_share, F10_what_was_shared_is_given_back, .init = start, .fin
 	cr_assert(wait_until(is_free_again, &base_free, SOON), "device memory is not given back");
 }
 
-/* --- between users ------------------------------------------------------------------------------------------------- */
+/* ------------------------------------ between users ------------------------------------- */
 
 enum { GRANTER = 64021, GUEST = 64022 };
 
@@ -628,9 +659,11 @@ static void start_users(void)
 	if (geteuid() != 0)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
 	test.real = has_gpu();
-	if (!test.real && (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 || access(path, R_OK) < 0))
+	if (!test.real && (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 ||
+			   access(path, R_OK) < 0))
 		cr_skip_test("SKIPPED: neither an NVIDIA GPU nor the double of its driver");
-	test.worker = test.second = test.program = (struct party){ .child = CHILD_INIT, .socket = -1 };
+	test.worker = test.second = test.program =
+		(struct party){.child = CHILD_INIT, .socket = -1};
 	if (test.real) {
 		test.service = processes_service(NULL, true);
 	} else {
@@ -639,8 +672,10 @@ static void start_users(void)
 	}
 	cr_assert(start_worker_of(&test.worker, GRANTER));
 	cr_assert(start_worker_of(&test.second, GUEST));
-	pid_t granter = private_service_engine(test.service, GRANTER), guest = private_service_engine(test.service, GUEST);
-	cr_assert(granter > 0 && guest > 0 && granter != guest, "engines %d and %d", (int)granter, (int)guest);
+	pid_t granter = private_service_engine(test.service, GRANTER),
+	      guest = private_service_engine(test.service, GUEST);
+	cr_assert(granter > 0 && guest > 0 && granter != guest, "engines %d and %d", (int)granter,
+		  (int)guest);
 }
 
 static void stop_users(void)
@@ -653,8 +688,10 @@ static void stop_users(void)
 		fake_service_end(&users);
 }
 
-/* The descriptor is all that it takes, and nothing else does: both read and write, one after the other. */
-Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_and_nothing_else, .init = start_users, .fini = stop_users)
+/* The descriptor is all that it takes, and nothing else does: both read and write, one after the
+ * other. */
+Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_and_nothing_else,
+     .init = start_users, .fini = stop_users)
 {
 	struct exported exported = make_and_export("vmm", 21);
 	import_into(&test.second, &exported);
@@ -678,7 +715,9 @@ Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_an
 	cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
 }
 
-Test(processes_gpu_share, F10_N5_a_granter_that_dies_with_its_engine_leaves_the_memory_to_another_user, .init = start_users, .fini = stop_users)
+Test(processes_gpu_share,
+     F10_N5_a_granter_that_dies_with_its_engine_leaves_the_memory_to_another_user,
+     .init = start_users, .fini = stop_users)
 {
 	struct exported exported = make_and_export("vmm", 31);
 	import_into(&test.second, &exported);
@@ -693,7 +732,8 @@ Test(processes_gpu_share, F10_N5_a_granter_that_dies_with_its_engine_leaves_the_
 	cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
 }
 
-Test(processes_gpu_share, F10_N5_a_guest_that_dies_with_its_engine_harms_the_granter_not, .init = start_users, .fini = stop_users)
+Test(processes_gpu_share, F10_N5_a_guest_that_dies_with_its_engine_harms_the_granter_not,
+     .init = start_users, .fini = stop_users)
 {
 	struct exported exported = make_and_export("vmm", 41);
 	import_into(&test.second, &exported);

@@ -1,6 +1,6 @@
 /*
- * What operators order: sessions end, rest and go on, nobody new is let in, limits change, all of it while the service runs,
- * and of one session without the others' noticing.
+ * What operators order: sessions end, rest and go on, nobody new is let in, limits change, all of
+ * it while the service runs, and of one session without the others' noticing.
  */
 #include "processes_client.h"
 
@@ -40,21 +40,23 @@ static sycl_result work(struct client *client, uint64_t bytes, uint64_t timeout_
 	return r;
 }
 
-#define REFUSED(service, status, why, ...)                                                        \
-	do {                                                                                      \
-		char answer_[ANSWER_BYTES];                                                       \
-		const char *const words_[ORDER_WORDS_MAX] = { __VA_ARGS__ };                            \
-		cr_assert_eq(processes_order(service, words_, answer_), status, "%s", answer_);             \
-		cr_assert(strstr(answer_, why), "%s", answer_);                                   \
+#define REFUSED(service, status, why, ...)                                                         \
+	do {                                                                                       \
+		char answer_[ANSWER_BYTES];                                                        \
+		const char *const words_[ORDER_WORDS_MAX] = {__VA_ARGS__};                         \
+		cr_assert_eq(processes_order(service, words_, answer_), status, "%s", answer_);    \
+		cr_assert(strstr(answer_, why), "%s", answer_);                                    \
 	} while (0)
 
 /* Numbers of the sessions that there are, oldest first. */
 static void numbers(const struct private_service *service, char list[][24], size_t count)
 {
-	json_t *status = private_service_status(service), *sessions = json_object_get(status, "sessions");
+	json_t *status = private_service_status(service),
+	       *sessions = json_object_get(status, "sessions");
 	cr_assert_eq(json_array_size(sessions), count);
 	for (size_t i = 0; i < count; i++) {
-		json_int_t id = json_integer_value(json_object_get(json_array_get(sessions, i), "id"));
+		json_int_t id =
+			json_integer_value(json_object_get(json_array_get(sessions, i), "id"));
 		(void)snprintf(list[i], sizeof(list[i]), "%lld", (long long)id);
 	}
 	json_decref(status);
@@ -69,7 +71,8 @@ static const char *user(void)
 
 Test(processes_orders, N4_a_killed_session_is_told_why_and_others_go_on)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	char ids[2][24];
 	struct client victim = client_open(service), other = client_open(service);
 	cr_assert_eq(work(&victim, large_bytes, SOON), 0);
@@ -92,7 +95,8 @@ static json_int_t sent(const struct private_service *service)
 	for (size_t i = 0; i < json_array_size(tenants) && !gate; i++)
 		gate = json_object_get(json_array_get(tenants, i), "gate");
 	cr_assert(gate, "status does not tell of gates");
-	json_int_t count = json_integer_value(json_object_get(gate, "bypassed")) + json_integer_value(json_object_get(gate, "admitted"));
+	json_int_t count = json_integer_value(json_object_get(gate, "bypassed")) +
+			   json_integer_value(json_object_get(gate, "admitted"));
 	cr_expect_eq(json_integer_value(json_object_get(gate, "waiting")), 0);
 	json_decref(status);
 	return count;
@@ -101,11 +105,13 @@ static json_int_t sent(const struct private_service *service)
 /* Some milliseconds each, one behind the other. */
 static void submit_long(const struct client *client, sycl_buffer buffer, uint32_t count)
 {
-	static const char source[] = "SYCL_KERNEL void spin(SYCL_GLOBAL(uint) x, uint n)\n"
-				     "{ uint v = x[0]; for (uint i = 0; i < n; i++) v = v * 1664525u + 1013904223u; x[0] = v; }";
+	static const char source[] =
+		"SYCL_KERNEL void spin(SYCL_GLOBAL(uint) x, uint n)\n"
+		"{ uint v = x[0]; for (uint i = 0; i < n; i++) v = v * 1664525u + 1013904223u; x[0] = v; }";
 	const uint32_t n = 4000000;
 	sycl_kernel kernel;
-	cr_assert_eq(sycl_kernel_from_source(client->queue, source, "spin", &kernel), 0, "%s", sycl_get_build_log());
+	cr_assert_eq(sycl_kernel_from_source(client->queue, source, "spin", &kernel), 0, "%s",
+		     sycl_get_build_log());
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_handler handler;
 		sycl_result r = sycl_handler_begin(client->queue, &handler);
@@ -127,7 +133,8 @@ Test(processes_orders, N4_of_a_killed_session_nothing_more_is_begun)
 {
 	enum { GROUPS = 1000, ROUNDS = 5 };
 	static uint32_t zero[16];
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct client other = client_open(service);
 	cr_assert_eq(work(&other, small_bytes, SOON), 0);
 	json_int_t ran = GROUPS;
@@ -135,7 +142,9 @@ Test(processes_orders, N4_of_a_killed_session_nothing_more_is_begun)
 		char ids[2][24];
 		sycl_buffer buffer;
 		struct client victim = client_open(service);
-		cr_assert_eq(sycl_buffer_create(victim.platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer), 0);
+		cr_assert_eq(sycl_buffer_create(victim.platform, zero, sizeof(zero),
+						SYCL_HOST_CONST, &buffer),
+			     0);
 		json_int_t before = sent(service);
 		submit_long(&victim, buffer, GROUPS);
 		numbers(service, ids, 2);
@@ -153,7 +162,8 @@ Test(processes_orders, N4_of_a_killed_session_nothing_more_is_begun)
 
 Test(processes_orders, N4_a_users_engine_is_killed_and_the_next_one_serves)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct client one = client_open(service), two = client_open(service);
 	pid_t before = processes_engine(service);
 	ORDER(service, "kill", "--uid", user());
@@ -170,7 +180,8 @@ Test(processes_orders, N4_a_users_engine_is_killed_and_the_next_one_serves)
 
 Test(processes_orders, a_paused_session_rests_and_others_go_on)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	char ids[2][24];
 	struct client paused = client_open(service), other = client_open(service);
 	cr_assert_eq(work(&paused, small_bytes, SOON), 0);
@@ -178,8 +189,11 @@ Test(processes_orders, a_paused_session_rests_and_others_go_on)
 	ORDER(service, "pause", ids[0]);
 	sycl_buffer buffer;
 	const uint32_t pattern = 3;
-	cr_assert_eq(sycl_buffer_create(paused.platform, NULL, small_bytes, SYCL_HOST_NONE, &buffer), 0);
-	cr_assert_eq(sycl_queue_fill(paused.queue, buffer, 0, small_bytes, &pattern, sizeof(pattern), NULL), 0);
+	cr_assert_eq(
+		sycl_buffer_create(paused.platform, NULL, small_bytes, SYCL_HOST_NONE, &buffer), 0);
+	cr_assert_eq(sycl_queue_fill(paused.queue, buffer, 0, small_bytes, &pattern,
+				     sizeof(pattern), NULL),
+		     0);
 	cr_expect_eq(work(&other, small_bytes, SOON), 0);
 	/* The other one's work came later and is done. */
 	cr_expect_eq(sycl_queue_wait_for(paused.queue, 0), SYCL_ERROR_TIMEOUT);
@@ -196,14 +210,16 @@ Test(processes_orders, a_paused_session_rests_and_others_go_on)
 
 Test(processes_orders, while_drained_nobody_new_is_let_in_and_who_is_there_goes_on)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct client there = client_open(service);
 	sycl_platform none = NULL;
-	const char *const whose[][2] = { { "--all", NULL }, { "--uid", user() } };
+	const char *const whose[][2] = {{"--all", NULL}, {"--uid", user()}};
 	for (int i = 0; i < 2; i++) {
 		ORDER(service, "drain", whose[i][0], whose[i][1]);
 		cr_expect_neq(sycl_platform_open(service->endpoint, &none), 0);
-		cr_expect(strstr(sycl_get_last_error_text(), "lets nobody new in"), "%s", sycl_get_last_error_text());
+		cr_expect(strstr(sycl_get_last_error_text(), "lets nobody new in"), "%s",
+			  sycl_get_last_error_text());
 		cr_expect_eq(work(&there, small_bytes, SOON), 0);
 		ORDER(service, "resume", whose[i][0], whose[i][1]);
 		struct client next = client_open(service);
@@ -216,7 +232,8 @@ Test(processes_orders, while_drained_nobody_new_is_let_in_and_who_is_there_goes_
 /* A limit that is told to those alone whom it is of. */
 Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	char ids[2][24];
 	struct client one = client_open(service), two = client_open(service);
 	cr_assert_eq(work(&one, large_bytes, SOON), 0);
@@ -241,10 +258,13 @@ Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 }
 
 /* A kernel that never ends, and who is named for it. */
-Test(processes_orders, M10_past_a_deadline_the_engine_ends_the_group_is_named_and_the_user_works_again)
+Test(processes_orders,
+     M10_past_a_deadline_the_engine_ends_the_group_is_named_and_the_user_works_again)
 {
-	static const char source[] = "SYCL_KERNEL void endless(SYCL_GLOBAL(uint) y) { for (;;) y[0] += 1u; }";
-	CLEANUP(private_service_cleanup) struct private_service *service =
+	static const char source[] =
+		"SYCL_KERNEL void endless(SYCL_GLOBAL(uint) y) { for (;;) y[0] += 1u; }";
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
 		processes_service("[service]\nstandby = no\n[limits]\ngroup_seconds = 1\n", false);
 	struct client runaway = client_open(service);
 	pid_t before = processes_engine(service);
@@ -252,14 +272,18 @@ Test(processes_orders, M10_past_a_deadline_the_engine_ends_the_group_is_named_an
 	sycl_kernel kernel;
 	sycl_handler handler;
 	cr_assert_eq(work(&runaway, large_bytes, SOON), 0);
-	cr_assert_eq(sycl_buffer_create(runaway.platform, NULL, small_bytes, SYCL_HOST_NONE, &buffer), 0);
-	cr_assert_eq(sycl_kernel_from_source(runaway.queue, source, "endless", &kernel), 0, "%s", sycl_get_last_error_text());
+	cr_assert_eq(
+		sycl_buffer_create(runaway.platform, NULL, small_bytes, SYCL_HOST_NONE, &buffer),
+		0);
+	cr_assert_eq(sycl_kernel_from_source(runaway.queue, source, "endless", &kernel), 0, "%s",
+		     sycl_get_last_error_text());
 	cr_assert_eq(sycl_handler_begin(runaway.queue, &handler), 0);
 	cr_assert_eq(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE), 0);
 	cr_assert_eq(sycl_handler_single_task(handler, kernel), 0);
 	cr_assert_eq(sycl_handler_submit(handler, NULL), 0);
 	cr_expect_eq(sycl_queue_wait_for(runaway.queue, SOON), SYCL_ERROR_DEVICE_LOST);
-	cr_expect(strstr(sycl_get_last_error_text(), "deadline of 1 s"), "%s", sycl_get_last_error_text());
+	cr_expect(strstr(sycl_get_last_error_text(), "deadline of 1 s"), "%s",
+		  sycl_get_last_error_text());
 	cr_expect(strstr(sycl_get_last_error_text(), "endless"), "%s", sycl_get_last_error_text());
 	struct client next = client_open(service);
 	cr_expect_eq(work(&next, large_bytes, SOON), 0);
@@ -272,7 +296,8 @@ Test(processes_orders, M10_past_a_deadline_the_engine_ends_the_group_is_named_an
 
 Test(processes_orders, what_makes_no_sense_is_said)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
 	struct client client = client_open(service);
 	char ids[1][24];
 	numbers(service, ids, 1);

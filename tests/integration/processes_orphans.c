@@ -1,4 +1,5 @@
-/* Commands that go on when their session has ended: nobody waits for them, and only the end of the engine ends them. */
+/* Commands that go on when their session has ended: nobody waits for them, and only the end of the
+ * engine ends them. */
 #include "processes_client.h"
 
 #include <stdio.h>
@@ -8,13 +9,16 @@ TestSuite(processes_orphans, .timeout = 240);
 
 static bool tells_the_deadline(void *service)
 {
-	return private_service_has_logged(service, "ended itself: endless still runs 1 s after its session has ended");
+	return private_service_has_logged(
+		service, "ended itself: endless still runs 1 s after its session has ended");
 }
 
 /* Nobody waits for it, and no device can end it. */
 Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_client)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("[limits]\norphan_seconds = 1\n", false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
+		processes_service("[limits]\norphan_seconds = 1\n", false);
 	struct child endless = CHILD_INIT, blocked = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&blocked, service, "blocked", NULL, NULL);
@@ -27,7 +31,8 @@ Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_client)
 	worker_expect(&blocked, "result ", line);
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
 	cr_expect(strstr(line, "endless"), "it is not named: %s", line);
-	cr_expect(wait_until(tells_the_deadline, service, SOON), "the log does not say that a deadline had passed");
+	cr_expect(wait_until(tells_the_deadline, service, SOON),
+		  "the log does not say that a deadline had passed");
 	cr_expect_not(private_service_has_logged(service, "device failed"), "no device failed");
 	worker_finish(&blocked);
 	worker_mix_once(service, 1);
@@ -36,7 +41,8 @@ Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_client)
 /* Of the only session that there is. */
 static bool is_shown_as_ended(void *context)
 {
-	json_t *status = private_service_status(context), *session = json_array_get(json_object_get(status, "sessions"), 0);
+	json_t *status = private_service_status(context),
+	       *session = json_array_get(json_object_get(status, "sessions"), 0);
 	const char *state = json_string_value(json_object_get(session, "state"));
 	bool ended = state && strcmp(state, "ended, still running") == 0;
 	json_decref(status);
@@ -45,7 +51,8 @@ static bool is_shown_as_ended(void *context)
 
 static json_int_t only_session(const struct private_service *service)
 {
-	json_t *status = private_service_status(service), *session = json_array_get(json_object_get(status, "sessions"), 0);
+	json_t *status = private_service_status(service),
+	       *session = json_array_get(json_object_get(status, "sessions"), 0);
 	json_int_t id = json_integer_value(json_object_get(session, "id"));
 	json_decref(status);
 	return id;
@@ -53,7 +60,9 @@ static json_int_t only_session(const struct private_service *service)
 
 Test(processes_orphans, N4_a_session_whose_command_goes_on_after_its_client_is_shown_as_ended)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("[limits]\norphan_seconds = 3600\n", false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
+		processes_service("[limits]\norphan_seconds = 3600\n", false);
 	struct child endless = CHILD_INIT;
 	char line[LINE_BYTES];
 	worker_start(&endless, service, "endless", NULL, NULL);
@@ -65,7 +74,9 @@ Test(processes_orphans, N4_a_session_whose_command_goes_on_after_its_client_is_s
 
 Test(processes_orphans, N4_a_killed_session_whose_command_goes_on_is_shown_as_ended)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("[limits]\norphan_seconds = 3600\n", false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
+		processes_service("[limits]\norphan_seconds = 3600\n", false);
 	struct child endless = CHILD_INIT;
 	char line[LINE_BYTES], id[24];
 	worker_start(&endless, service, "endless", NULL, NULL);
@@ -79,7 +90,9 @@ Test(processes_orphans, N4_a_killed_session_whose_command_goes_on_is_shown_as_en
 /* Its client may live. */
 Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_killed_session)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("[limits]\norphan_seconds = 1\n", false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
+		processes_service("[limits]\norphan_seconds = 1\n", false);
 	struct child endless = CHILD_INIT;
 	char line[LINE_BYTES], id[24];
 	worker_start(&endless, service, "endless", NULL, NULL);

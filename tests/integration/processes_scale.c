@@ -1,6 +1,7 @@
 /*
- * As many clients at one time as a user may have by default, nearly: a tenth of them works, some misbehave. Each client
- * is a connection, a session of its own; ten programs have a hundred of them each.
+ * As many clients at one time as a user may have by default, nearly: a tenth of them works, some
+ * misbehave. Each client is a connection, a session of its own; ten programs have a hundred of them
+ * each.
  */
 #include "processes.h"
 
@@ -12,7 +13,8 @@ TestSuite(processes_scale, .timeout = 280);
 
 enum { PROGRAMS = 10, CLIENTS = 1000, EACH = CLIENTS / PROGRAMS };
 
-/* An engine has three for each client, and sycld lets connections that are not open yet have half of its own. */
+/* An engine has three for each client, and sycld lets connections that are not open yet have half
+ * of its own. */
 enum { DESCRIPTORS = 4 * CLIENTS };
 
 static void need_descriptors(void)
@@ -30,7 +32,7 @@ static void start_crowd(const struct private_service *service, struct child *pro
 	(void)snprintf(each, sizeof(each), "%d", EACH);
 	for (int i = 0; i < count; i++) {
 		(void)snprintf(seed, sizeof(seed), "%d", i + 1);
-		const char *const arguments[] = { "--count", each, "--seed", seed, NULL };
+		const char *const arguments[] = {"--count", each, "--seed", seed, NULL};
 		programs[i] = (struct child)CHILD_INIT;
 		worker_start_with(&programs[i], NULL, service->endpoint, "crowd", arguments);
 	}
@@ -55,7 +57,8 @@ static void end_crowd(struct child *programs, int count)
 		worker_finish(&programs[i]);
 }
 
-/* One sends as fast as it can, one has filled both rings and reads nothing, one is stopped in its work. */
+/* One sends as fast as it can, one has filled both rings and reads nothing, one is stopped in its
+ * work. */
 static void start_rude(const struct private_service *service, struct child rude[3])
 {
 	char line[LINE_BYTES];
@@ -85,7 +88,8 @@ Test(processes_scale, N4_N6_a_thousand_clients_a_hundred_at_work_and_rude_ones_l
 
 	start_crowd(service, programs, PROGRAMS);
 	cr_assert_eq(private_service_sessions(service), CLIENTS);
-	cr_assert_geq(process_count_descriptors(engine.pid), engine.descriptors + 3 * CLIENTS, "they are not its own");
+	cr_assert_geq(process_count_descriptors(engine.pid), engine.descriptors + 3 * CLIENTS,
+		      "they are not its own");
 	start_rude(service, rude);
 	let_all(programs, PROGRAMS, "worked");
 	/* Nobody was closed to make room. */
@@ -118,7 +122,8 @@ Test(processes_scale, N5_a_thousand_that_connect_at_once_are_all_welcome)
 	(void)snprintf(count, sizeof(count), "%d", CLIENTS);
 	worker_start(&storm, service, "storm", "--count", count);
 	worker_expect(&storm, "greeted", line);
-	/* The supervisor has them all, and the engine has answered none. It goes on before the test can fail, so that it ends. */
+	/* The supervisor has them all, and the engine has answered none. It goes on before the test
+	 * can fail, so that it ends. */
 	bool all = private_service_wait_sessions(service, CLIENTS, SECONDS_NS(30));
 	cr_assert_eq(kill(engine.pid, SIGCONT), 0);
 	cr_assert(all, "some were refused");

@@ -8,7 +8,8 @@
 
 TestSuite(processes_service_death, .timeout = 240);
 
-/* A folder for services that the library starts by itself, seen as a service that this test did not start. */
+/* A folder for services that the library starts by itself, seen as a service that this test did not
+ * start. */
 struct autostart {
 	struct private_service view;
 	char folder[64], runtime_variable[96], cache_variable[96];
@@ -19,10 +20,12 @@ static void autostart_begin(struct autostart *a)
 {
 	if (access("/run/sycld/session.sock", F_OK) == 0)
 		cr_skip_test("SKIPPED: a system service runs here, so the library starts none");
-	*a = (struct autostart){ .view = { .sycld = CHILD_INIT }, .folder = "/tmp/sycld-auto.XXXXXX" };
+	*a = (struct autostart){.view = {.sycld = CHILD_INIT}, .folder = "/tmp/sycld-auto.XXXXXX"};
 	cr_assert_not_null(mkdtemp(a->folder));
-	(void)snprintf(a->runtime_variable, sizeof(a->runtime_variable), "XDG_RUNTIME_DIR=%s", a->folder);
-	(void)snprintf(a->cache_variable, sizeof(a->cache_variable), "XDG_CACHE_HOME=%s/cache", a->folder);
+	(void)snprintf(a->runtime_variable, sizeof(a->runtime_variable), "XDG_RUNTIME_DIR=%s",
+		       a->folder);
+	(void)snprintf(a->cache_variable, sizeof(a->cache_variable), "XDG_CACHE_HOME=%s/cache",
+		       a->folder);
 	(void)snprintf(a->view.runtime, sizeof(a->view.runtime), "%.60s/sycld", a->folder);
 	a->environment[0] = a->runtime_variable;
 	a->environment[1] = a->cache_variable;
@@ -31,7 +34,8 @@ static void autostart_begin(struct autostart *a)
 static pid_t autostart_pid(const struct autostart *a)
 {
 	json_t *status = private_service_status(&a->view);
-	pid_t pid = (pid_t)json_integer_value(json_object_get(json_object_get(status, "service"), "pid"));
+	pid_t pid = (pid_t)json_integer_value(
+		json_object_get(json_object_get(status, "service"), "pid"));
 	json_decref(status);
 	return pid;
 }
@@ -41,18 +45,20 @@ static void autostart_end(const struct autostart *a)
 	pid_t pid = autostart_pid(a);
 	if (pid > 0) {
 		(void)kill(pid, SIGTERM);
-		cr_expect(wait_until(processes_gone, &pid, SOON), "the service does not end at SIGTERM");
+		cr_expect(wait_until(processes_gone, &pid, SOON),
+			  "the service does not end at SIGTERM");
 	}
-	const char *argv[] = { "/bin/rm", "-rf", a->folder, NULL };
+	const char *argv[] = {"/bin/rm", "-rf", a->folder, NULL};
 	struct child child = CHILD_INIT;
 	if (child_start(argv, NULL, &child) == 0)
 		(void)child_wait(&child, SOON);
 	child_end(&child);
 }
 
-static void start(struct child *worker, const struct autostart *a, const char *command, const char *count)
+static void start(struct child *worker, const struct autostart *a, const char *command,
+		  const char *count)
 {
-	const char *const arguments[] = { "--count", count, NULL };
+	const char *const arguments[] = {"--count", count, NULL};
 	worker_start_with(worker, a->environment, NULL, command, arguments);
 }
 
@@ -80,7 +86,8 @@ Test(processes_service_death, N5_running_sessions_finish_and_new_ones_start_anot
 	autostart_end(&a);
 }
 
-/* The socket's listener was the first of the two itself: to the kernel it is its own peer, and yet the engine is elsewhere. */
+/* The socket's listener was the first of the two itself: to the kernel it is its own peer, and yet
+ * the engine is elsewhere. */
 Test(processes_service_death, G14_who_started_the_service_has_the_usm_of_a_client)
 {
 	struct autostart a;

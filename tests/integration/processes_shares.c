@@ -1,6 +1,7 @@
 /*
- * How devices' time is divided among users: real ones, each with an engine of their own, on a fake device that takes real time. What they
- * have is seen by the device time that their engines count, between two moments in which all of them want the device and keep it busy.
+ * How devices' time is divided among users: real ones, each with an engine of their own, on a fake
+ * device that takes real time. What they have is seen by the device time that their engines count,
+ * between two moments in which all of them want the device and keep it busy.
  */
 #include "processes.h"
 
@@ -39,7 +40,8 @@ static struct node node_start(const char *configuration, int users)
 	static const char *const options[] = {"--system", "--with-fake", NULL};
 	struct node node = {.users = users};
 	if (geteuid() != 0)
-		cr_skip_test("SKIPPED: several users need root; run the tests as root to see this one");
+		cr_skip_test(
+			"SKIPPED: several users need root; run the tests as root to see this one");
 	cr_assert_eq(private_service_start(configuration, options, &node.service), 0);
 	return node;
 }
@@ -107,7 +109,8 @@ static bool have_used(void *context)
 	return all && used_ns >= waited->least_ns;
 }
 
-/* One look, three seconds of devices' time, another look: what each has of what they use between, percent. False: the device was idle too long. */
+/* One look, three seconds of devices' time, another look: what each has of what they use between,
+ * percent. False: the device was idle too long. */
 static bool measure_once(const struct node *node, unsigned percent[USERS_MAX])
 {
 	struct waited before = {.node = node}, after = {.node = node};
@@ -125,13 +128,14 @@ static bool measure_once(const struct node *node, unsigned percent[USERS_MAX])
 	for (int i = 0; i < node->users; i++)
 		all_ns += after.parts[i].used_ns - before.parts[i].used_ns;
 	for (int i = 0; i < node->users; i++)
-		percent[i] = (unsigned)((after.parts[i].used_ns - before.parts[i].used_ns) * 100 / all_ns);
+		percent[i] = (unsigned)((after.parts[i].used_ns - before.parts[i].used_ns) * 100 /
+					all_ns);
 	return all_ns >= took_ns / 100 * BUSY_PERCENT;
 }
 
 /*
- * From a moment in which all of them have begun. Where the machine was too busy to keep the device so, nobody was short of it, and who
- * had what says nothing: then once more.
+ * From a moment in which all of them have begun. Where the machine was too busy to keep the device
+ * so, nobody was short of it, and who had what says nothing: then once more.
  */
 static void measure(const struct node *node, unsigned percent[USERS_MAX])
 {
@@ -149,8 +153,9 @@ static bool is_near(unsigned percent, unsigned wanted)
 }
 
 /*
- * What each has, percent; 0: whatever. A user whose processes do not get the machine's processors when their turn has come leaves what is
- * theirs to the others, so one look may find anything, and a few looks in which nobody has what is wanted find a fault.
+ * What each has, percent; 0: whatever. A user whose processes do not get the machine's processors
+ * when their turn has come leaves what is theirs to the others, so one look may find anything, and
+ * a few looks in which nobody has what is wanted find a fault.
  */
 static void expect_measured(const struct node *node, const unsigned wanted[USERS_MAX])
 {
@@ -163,7 +168,8 @@ static void expect_measured(const struct node *node, const unsigned wanted[USERS
 			bool near = wanted[i] == 0 || is_near(percent[i], wanted[i]);
 			are_near &= near;
 			if (!near)
-				cr_log_info("look %d, user %d: %u instead of %u", look, i, percent[i], wanted[i]);
+				cr_log_info("look %d, user %d: %u instead of %u", look, i,
+					    percent[i], wanted[i]);
 		}
 	}
 	cr_expect(are_near, "no look of %d has found the shares", LOOKS);
@@ -188,14 +194,16 @@ Test(processes_shares, TG11_two_users_have_their_shares_of_a_device)
 
 Test(processes_shares, TG11_three_users_have_their_shares_of_a_device)
 {
-	expect_shares("[service]\nstandby = no\n[shares]\nuid.65531 = 60\nuid.65532 = 30\nuid.65533 = 10\n", 3,
-		      (const unsigned[USERS_MAX]){60, 30, 10});
+	expect_shares(
+		"[service]\nstandby = no\n[shares]\nuid.65531 = 60\nuid.65532 = 30\nuid.65533 = 10\n",
+		3, (const unsigned[USERS_MAX]){60, 30, 10});
 }
 
 Test(processes_shares, TG11_users_take_turns_by_their_shares_where_one_has_the_device_at_a_time)
 {
-	expect_shares("[service]\nstandby = no\n[shares]\nmode = exclusive\nuid.65531 = 75\nuid.65532 = 25\n", 2,
-		      (const unsigned[USERS_MAX]){75, 25});
+	expect_shares(
+		"[service]\nstandby = no\n[shares]\nmode = exclusive\nuid.65531 = 75\nuid.65532 = 25\n",
+		2, (const unsigned[USERS_MAX]){75, 25});
 }
 
 static void order(const struct node *node, const char *assignment, int user)
@@ -252,7 +260,8 @@ static bool is_back(void *context)
 
 Test(processes_shares, TG11_what_a_user_that_is_gone_or_stopped_does_not_use_is_the_others)
 {
-	struct node node = node_start("[service]\nstandby = no\n[shares]\nuid.65531 = 25\nuid.65532 = 75\n", 2);
+	struct node node = node_start(
+		"[service]\nstandby = no\n[shares]\nuid.65531 = 25\nuid.65532 = 75\n", 2);
 	struct waited waited = {.node = &node};
 	user_start(&node, 0);
 	user_start(&node, 1);
@@ -271,7 +280,8 @@ Test(processes_shares, TG11_what_a_user_that_is_gone_or_stopped_does_not_use_is_
 Test(processes_shares, the_next_service_divides_as_well)
 {
 	unsigned percent[USERS_MAX];
-	struct node node = node_start("[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2);
+	struct node node = node_start(
+		"[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2);
 	user_start(&node, 0);
 	user_start(&node, 1);
 	measure(&node, percent);
@@ -295,14 +305,15 @@ static bool have_new_shares(void *context)
 {
 	struct waited *waited = context;
 	look(waited->node, waited->parts);
-	return waited->parts[0].min == 10 && waited->parts[0].max == 20 && waited->parts[1].min == 5 &&
-	       waited->parts[1].max == 100;
+	return waited->parts[0].min == 10 && waited->parts[0].max == 20 &&
+	       waited->parts[1].min == 5 && waited->parts[1].max == 100;
 }
 
 Test(processes_shares, shares_that_are_read_again_hold_for_who_works)
 {
 	unsigned percent[USERS_MAX];
-	struct node node = node_start("[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2);
+	struct node node = node_start(
+		"[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2);
 	struct waited waited = {.node = &node};
 	user_start(&node, 0);
 	user_start(&node, 1);
@@ -322,7 +333,8 @@ static bool are_known(void *context)
 	return waited->parts[0].known && waited->parts[3].known;
 }
 
-/* A user's own entry leads, wherever it stands; one that the user database does not know has the group of nobody. */
+/* A user's own entry leads, wherever it stands; one that the user database does not know has the
+ * group of nobody. */
 Test(processes_shares, a_share_is_a_users_or_a_groups_by_name)
 {
 	bool unknown = !getpwuid(FIRST_UID);
@@ -330,10 +342,12 @@ Test(processes_shares, a_share_is_a_users_or_a_groups_by_name)
 	const struct group *nogroup = getgrgid(65534);
 	char text[512];
 	if (geteuid() != 0 || !nobody || !nogroup || !unknown)
-		cr_skip_test("SKIPPED: this needs root, and a user and a group with the number 65534");
-	(void)snprintf(text, sizeof(text),
-		       "[service]\nstandby = no\n[shares]\ndefault = 1\ngroup.%s = 30-60\nuser.%s = 40\n",
-		       nogroup->gr_name, nobody->pw_name);
+		cr_skip_test(
+			"SKIPPED: this needs root, and a user and a group with the number 65534");
+	(void)snprintf(
+		text, sizeof(text),
+		"[service]\nstandby = no\n[shares]\ndefault = 1\ngroup.%s = 30-60\nuser.%s = 40\n",
+		nogroup->gr_name, nobody->pw_name);
 	struct node node = node_start(text, USERS_MAX);
 	struct waited waited = {.node = &node};
 	user_start(&node, 0);
@@ -348,8 +362,8 @@ Test(processes_shares, a_share_is_a_users_or_a_groups_by_name)
 	node_end(&node);
 }
 
-static void refused(const struct private_service *service, const char *assignment, const char *option,
-		    const char *value)
+static void refused(const struct private_service *service, const char *assignment,
+		    const char *option, const char *value)
 {
 	char answer[ANSWER_BYTES];
 	const char *const words[ORDER_WORDS_MAX] = {"limit", assignment, option, value};

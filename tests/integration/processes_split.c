@@ -1,4 +1,5 @@
-/* Long launches of the class best effort in parts: between processes, as the configuration says, and as syclctl tells of it. */
+/* Long launches of the class best effort in parts: between processes, as the configuration says,
+ * and as syclctl tells of it. */
 #include "processes.h"
 
 #include "clock.h"
@@ -27,8 +28,10 @@ static struct private_service *serve(const char *configuration)
 	return service;
 }
 
-static const char *const quick_words[] = {"take", "--count", "100", NULL}, *const long_words[] = {"split", "--count",
-												  "8", NULL};
+static const char *const quick_words[] = {"take", "--count", "100", NULL}, *const long_words[] = {
+										   "split",
+										   "--count", "8",
+										   NULL};
 
 /* Somebody who may not wait is on the device meanwhile. */
 static void run_beside(const struct private_service *service, const char *class)
@@ -40,7 +43,8 @@ static void run_beside(const struct private_service *service, const char *class)
 	child_end(&quick);
 }
 
-/* Who is first on the device depends on who is faster; sooner or later it is the one who may not wait. */
+/* Who is first on the device depends on who is faster; sooner or later it is the one who may not
+ * wait. */
 Test(processes_split, F8_long_launches_are_sent_in_parts_beside_another_session_and_are_right)
 {
 	static const char *const words[] = {"steps", NULL};
@@ -55,7 +59,8 @@ Test(processes_split, F8_long_launches_are_sent_in_parts_beside_another_session_
 		run_beside(service, "best-effort");
 	while (processes_claimed(service, "splits") == 0 && clock_now_ns() < deadline);
 	cr_expect_gt(processes_claimed(service, "splits"), 0);
-	cr_expect_geq(processes_claimed(service, "split_parts"), 2 * processes_claimed(service, "splits"));
+	cr_expect_geq(processes_claimed(service, "split_parts"),
+		      2 * processes_claimed(service, "splits"));
 	json_int_t before = processes_claimed(service, "splits");
 	run_beside(service, "normal");
 	cr_expect_eq(processes_claimed(service, "splits"), before, "that class is not split");
@@ -80,9 +85,12 @@ Test(processes_split, F8_they_are_not_where_that_is_switched_off)
 /* On the default device, which is OpenCL's CPU where there is no GPU; on CUDA they are split. */
 Test(processes_split, E1_E6_E13_portable_kernels_are_right_whatever_becomes_of_them)
 {
-	static const char *const steps[] = {"steps", NULL}, *const portable[] = {"split-portable", "--count", "3", NULL};
+	static const char *const steps[] = {"steps", NULL}, *const portable[] = {"split-portable",
+										 "--count", "3",
+										 NULL};
 	CLEANUP(private_service_cleanup)
-	struct private_service *service = processes_service("[service]\nstandby = no\nslice_us = 1\n", false);
+	struct private_service *service =
+		processes_service("[service]\nstandby = no\nslice_us = 1\n", false);
 	struct child quick, batch;
 	char line[LINE_BYTES];
 	start(&quick, service, "latency", steps);

@@ -1,6 +1,7 @@
 /*
- * What ends while a long launch is in the middle of its parts: its client, its session, its engine, its device, the time it may take. No
- * part runs once the end has been told, who works beside it has right results, and whoever comes next works.
+ * What ends while a long launch is in the middle of its parts: its client, its session, its engine,
+ * its device, the time it may take. No part runs once the end has been told, who works beside it
+ * has right results, and whoever comes next works.
  */
 #include "processes.h"
 
@@ -13,11 +14,13 @@
 
 TestSuite(processes_split_ends, .timeout = 280);
 
-/* Of the launches of worker_parts.c, on a fake device, each of which takes seconds: a busy machine is to come before their end. */
+/* Of the launches of worker_parts.c, on a fake device, each of which takes seconds: a busy machine
+ * is to come before their end. */
 #define LAUNCHES "2"
 enum { PARTS = 2 * 32, USER = 65530, NEIGHBOUR = 65531 };
 
-static const char configuration[] = "[service]\nstandby = no\nslice_us = 50\nengine_idle_seconds = 1\n";
+static const char configuration[] =
+	"[service]\nstandby = no\nslice_us = 50\nengine_idle_seconds = 1\n";
 
 struct scene {
 	struct private_service *service;
@@ -35,20 +38,21 @@ static json_int_t claimed(const struct scene *scene, const char *what)
 	return processes_claimed_by(scene->service, scene->uid, what);
 }
 
-static void start(const struct scene *scene, struct child *worker, json_int_t uid, const char *class, const char *command,
-		  const char *option, const char *value)
+static void start(const struct scene *scene, struct child *worker, json_int_t uid,
+		  const char *class, const char *command, const char *option, const char *value)
 {
 	char text[64], user[24];
 	(void)snprintf(text, sizeof(text), "SYCLD_CLASS=%s", class);
 	(void)snprintf(user, sizeof(user), "%lld", (long long)uid);
 	const char *const environment[] = {text, NULL};
-	const char *const arguments[] = {option, value, uid == (json_int_t)geteuid() ? NULL : "--uid", user, NULL};
+	const char *const arguments[] = {option, value,
+					 uid == (json_int_t)geteuid() ? NULL : "--uid", user, NULL};
 	*worker = (struct child)CHILD_INIT;
 	worker_start_with(worker, environment, scene->service->endpoint, command, arguments);
 }
 
-static void start_ready(const struct scene *scene, struct child *worker, json_int_t uid, const char *class,
-			const char *command)
+static void start_ready(const struct scene *scene, struct child *worker, json_int_t uid,
+			const char *class, const char *command)
 {
 	char line[LINE_BYTES];
 	start(scene, worker, uid, class, command, "--count", LAUNCHES);
@@ -78,8 +82,9 @@ static void run_next(const struct scene *scene)
 
 static struct private_service *serve(const char *more, bool system)
 {
-	static const char *const options[] = {"--with-fake", NULL}, *const system_options[] = {"--with-fake", "--system",
-											    NULL};
+	static const char *const options[] = {"--with-fake", NULL}, *const system_options[] = {
+									    "--with-fake",
+									    "--system", NULL};
 	struct private_service *service = NULL;
 	char text[512];
 	(void)snprintf(text, sizeof(text), "%s%s", configuration, more);
@@ -127,7 +132,8 @@ static bool is_in_the_middle(const struct scene *scene)
 	return claimed(scene, "split_parts") < scene->before + PARTS / 2;
 }
 
-/* The engine goes on: nothing of it is left there, and no part comes any more, whatever else runs. */
+/* The engine goes on: nothing of it is left there, and no part comes any more, whatever else runs.
+ */
 static void expect_over(struct scene *scene)
 {
 	json_int_t parts = claimed(scene, "split_parts");
@@ -149,7 +155,8 @@ static void end_in_the_middle(struct scene *scene, void (*end)(struct scene *))
 		end(scene);
 		in_the_middle = is_in_the_middle(scene);
 		expect_work(&scene->beside);
-		cr_assert(private_service_wait_sessions(scene->service, 1, SOON), "its session outlives it");
+		cr_assert(private_service_wait_sessions(scene->service, 1, SOON),
+			  "its session outlives it");
 		/* Of what it had submitted no part begins any more. */
 		if (in_the_middle)
 			cr_expect_lt(claimed(scene, "split_parts"), scene->before + PARTS);
@@ -174,19 +181,23 @@ Test(processes_split_ends, N4_N6_a_client_that_is_killed)
 static void kill_session(struct scene *scene)
 {
 	char id[24] = "", answer[ANSWER_BYTES], line[LINE_BYTES];
-	json_t *status = private_service_status(scene->service), *sessions = json_object_get(status, "sessions");
+	json_t *status = private_service_status(scene->service),
+	       *sessions = json_object_get(status, "sessions");
 	for (size_t i = 0; i < json_array_size(sessions); i++) {
 		const json_t *session = json_array_get(sessions, i);
 		const char *class = json_string_value(json_object_get(session, "class"));
 		if (class && strcmp(class, "best-effort") == 0)
-			(void)snprintf(id, sizeof(id), "%lld",
-				       (long long)json_integer_value(json_object_get(session, "id")));
+			(void)snprintf(
+				id, sizeof(id), "%lld",
+				(long long)json_integer_value(json_object_get(session, "id")));
 	}
 	json_decref(status);
 	const char *const words[ORDER_WORDS_MAX] = {"kill", id, "--reason", "too long"};
 	cr_assert_eq(processes_order(scene->service, words, answer), 0, "%s", answer);
 	worker_expect(&scene->batch, "result ", line);
-	cr_expect(strstr(line, "SYCL_ERROR_CONNECTION_LOST") && strstr(line, "ended by the operator: too long"), "%s", line);
+	cr_expect(strstr(line, "SYCL_ERROR_CONNECTION_LOST") &&
+			  strstr(line, "ended by the operator: too long"),
+		  "%s", line);
 	worker_finish(&scene->batch);
 }
 
@@ -205,7 +216,8 @@ static void expect_engine_over(struct scene *scene, const char *named, const cha
 	cr_expect(strstr(line, named) && strstr(line, why), "%s", line);
 	worker_finish(&scene->batch);
 	order(&scene->beside, "work", line);
-	cr_expect(strncmp(line, "result 0 ", strlen("result 0 ")) != 0, "its engine was the same one");
+	cr_expect(strncmp(line, "result 0 ", strlen("result 0 ")) != 0,
+		  "its engine was the same one");
 	worker_finish(&scene->beside);
 	run_next(scene);
 	cr_expect_neq(private_service_engine(scene->service, scene->uid), scene->engine);

@@ -21,7 +21,8 @@ static void make_stream(struct child *worker, const struct private_service *serv
 	worker_finish(worker);
 }
 
-/* Whether one goes that way depends on whether the device's thread rests already; sooner or later one does. */
+/* Whether one goes that way depends on whether the device's thread rests already; sooner or later
+ * one does. */
 Test(processes_switches, TC1_the_front_thread_sends_launches_itself)
 {
 	CLEANUP(private_service_cleanup)
@@ -52,14 +53,16 @@ Test(processes_switches, TG2_launches_behind_each_other_are_taken_together)
 		make_stream(&worker, service);
 	while (processes_claimed(service, "bursts") == 0 && clock_now_ns() < deadline);
 	cr_assert_gt(processes_claimed(service, "bursts"), 0);
-	cr_assert_geq(processes_claimed(service, "burst_launches"), 2 * processes_claimed(service, "bursts"));
+	cr_assert_geq(processes_claimed(service, "burst_launches"),
+		      2 * processes_claimed(service, "bursts"));
 	child_end(&stays);
 }
 
 typedef void worker_work(struct child *worker, const struct private_service *service);
 
 /* Neither of the two is counted, whatever workers do. */
-static void expect_off(const char *variable, worker_work *work, const char *first, const char *second)
+static void expect_off(const char *variable, worker_work *work, const char *first,
+		       const char *second)
 {
 	cr_assert_eq(setenv(variable, "0", 1), 0);
 	CLEANUP(private_service_cleanup)

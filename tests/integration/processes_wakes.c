@@ -1,6 +1,6 @@
 /*
- * A bell is not rung for one who is awake, in either direction: how often it was is counted while one side submits or completes a hundred
- * commands and the other one does not go to sleep.
+ * A bell is not rung for one who is awake, in either direction: how often it was is counted while
+ * one side submits or completes a hundred commands and the other one does not go to sleep.
  */
 #include "processes_client.h"
 
@@ -17,7 +17,8 @@ TestSuite(processes_wakes, .timeout = 280);
 
 enum { COMMANDS = 100, BYTES = 4096 };
 
-/* Of every eventfd of this process, added up: nobody reads a session's bell, so that is how often it was rung. */
+/* Of every eventfd of this process, added up: nobody reads a session's bell, so that is how often
+ * it was rung. */
 static uint64_t rings(void)
 {
 	DIR *folder = opendir("/proc/self/fdinfo");
@@ -47,14 +48,16 @@ static void submit(const struct client *client, sycl_buffer buffer)
 {
 	const uint32_t pattern = 7;
 	for (int i = 0; i < COMMANDS; i++)
-		cr_assert_eq(sycl_queue_fill(client->queue, buffer, 0, BYTES, &pattern, sizeof(pattern), NULL), 0, "%s",
-			     sycl_get_last_error_text());
+		cr_assert_eq(sycl_queue_fill(client->queue, buffer, 0, BYTES, &pattern,
+					     sizeof(pattern), NULL),
+			     0, "%s", sycl_get_last_error_text());
 }
 
 static struct client begin(const struct private_service *service, sycl_buffer *buffer_out)
 {
 	struct client client = client_open(service);
-	cr_assert_eq(sycl_buffer_create(client.platform, NULL, BYTES, SYCL_HOST_NONE, buffer_out), 0);
+	cr_assert_eq(sycl_buffer_create(client.platform, NULL, BYTES, SYCL_HOST_NONE, buffer_out),
+		     0);
 	submit(&client, *buffer_out);
 	cr_assert_eq(sycl_queue_wait(client.queue), 0);
 	return client;
@@ -71,10 +74,12 @@ static bool is_stopped(void *pid)
 	return name_end && name_end[1] == ' ' && name_end[2] == 'T';
 }
 
-/* One that is stopped cannot go to sleep again: it is rung for once if it slept when it was stopped. */
+/* One that is stopped cannot go to sleep again: it is rung for once if it slept when it was
+ * stopped. */
 Test(processes_wakes, an_engine_that_is_awake_is_not_rung_for)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("[service]\nstandby = no\n", false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	sycl_buffer buffer;
 	struct client client = begin(service, &buffer);
 	pid_t engine = processes_engine(service);
@@ -92,8 +97,10 @@ Test(processes_wakes, an_engine_that_is_awake_is_not_rung_for)
 
 static json_int_t completed(const struct private_service *service)
 {
-	json_t *status = private_service_status(service), *sessions = json_object_get(status, "sessions");
-	json_int_t count = json_integer_value(json_object_get(json_array_get(sessions, 0), "command_groups_completed"));
+	json_t *status = private_service_status(service),
+	       *sessions = json_object_get(status, "sessions");
+	json_int_t count = json_integer_value(
+		json_object_get(json_array_get(sessions, 0), "command_groups_completed"));
 	json_decref(status);
 	return count;
 }
@@ -103,10 +110,12 @@ static bool all_have_completed(void *service)
 	return completed(service) >= 2 * COMMANDS;
 }
 
-/* One that does not wait is awake. It has waited before, so that it is known to be rung for at all where it sleeps. */
+/* One that does not wait is awake. It has waited before, so that it is known to be rung for at all
+ * where it sleeps. */
 Test(processes_wakes, a_client_that_is_awake_is_not_rung_for)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("[service]\nstandby = no\n", false);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	sycl_buffer buffer;
 	struct client client = begin(service, &buffer);
 	json_int_t before = processes_claimed(service, "wakes_sent");

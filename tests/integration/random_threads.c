@@ -23,7 +23,8 @@ void threads_fail(const char *file, int line, const char *format, ...)
 void threads_need(sycl_result result, const char *what, const char *file, int line)
 {
 	if (result)
-		threads_fail(file, line, "%s: %s: %s", what, sycl_result_name(result), sycl_get_last_error_text());
+		threads_fail(file, line, "%s: %s: %s", what, sycl_result_name(result),
+			     sycl_get_last_error_text());
 }
 
 uint32_t threads_next(struct worker *worker, uint32_t below)
@@ -110,7 +111,8 @@ void threads_submit(struct worker *worker, struct threads_group *group, uint32_t
 	if (dice == 0)
 		NEED(sycl_event_release(event));
 	else if (event)
-		write_note(worker, (struct note){.event = event, .name = name, .fails = group->fails});
+		write_note(worker,
+			   (struct note){.event = event, .name = name, .fails = group->fails});
 }
 
 /* A queue beside another one, of any kind, with that one's kernels. */
@@ -141,8 +143,8 @@ static void replace_own(struct worker *worker)
 static void wait_for_queue(struct worker *worker)
 {
 	sycl_result result = sycl_queue_wait(threads_place(worker)->queue);
-	CHECK(result == 0 || result == SYCL_ERROR_DEPENDENCY_FAILED || result == SYCL_ERROR_RUNTIME, "thread %u: %s",
-	      worker->number, sycl_result_name(result));
+	CHECK(result == 0 || result == SYCL_ERROR_DEPENDENCY_FAILED || result == SYCL_ERROR_RUNTIME,
+	      "thread %u: %s", worker->number, sycl_result_name(result));
 }
 
 static void barrier(struct worker *worker)
@@ -177,7 +179,8 @@ static void *work(void *context)
 	struct worker *worker = context;
 	const struct history *history = &threads_world.history;
 	for (uint32_t which = 0; which < HISTORY_LOGS; which++)
-		NEED(sycl_buffer_create_sub(threads_world.logs[which], 0, LOG_BYTES, &worker->alias[which]));
+		NEED(sycl_buffer_create_sub(threads_world.logs[which], 0, LOG_BYTES,
+					    &worker->alias[which]));
 	while (history->counts[worker->number] + LAST_STEPS < HISTORY_STEPS)
 		turn(worker);
 	threads_end_snapshots(worker);
@@ -202,7 +205,8 @@ static void find_logs(void)
 	for (uint32_t which = 0; which < HISTORY_LOGS; which++) {
 		sycl_host_accessor accessor = NULL;
 		void *pointer = NULL;
-		NEED(sycl_host_accessor_create(threads_world.logs[which], SYCL_ACCESS_READ, &accessor));
+		NEED(sycl_host_accessor_create(threads_world.logs[which], SYCL_ACCESS_READ,
+					       &accessor));
 		NEED(sycl_host_accessor_get_pointer(accessor, &pointer));
 		memcpy(threads_world.found[which], pointer, LOG_BYTES);
 		NEED(sycl_host_accessor_release(accessor));
@@ -220,7 +224,8 @@ static void check_baton(void)
 	      "shared memory is not what the groups made of it, one behind the other's event");
 }
 
-/* All threads from the first step to the last, and what they did. Groups of the round before may still be under way. */
+/* All threads from the first step to the last, and what they did. Groups of the round before may
+ * still be under way. */
 static void play_round(void)
 {
 	struct threads_world *world = &threads_world;
@@ -231,12 +236,15 @@ static void play_round(void)
 		world->logs[which] = zeroed(LOG_BYTES);
 	for (uint32_t i = 0; i < HISTORY_THREADS; i++) {
 		world->workers[i].follows = 0;
-		CHECK(pthread_create(&world->workers[i].thread, NULL, work, &world->workers[i]) == 0, "no thread");
+		CHECK(pthread_create(&world->workers[i].thread, NULL, work, &world->workers[i]) ==
+			      0,
+		      "no thread");
 	}
 	for (uint32_t i = 0; i < HISTORY_THREADS; i++)
 		(void)pthread_join(world->workers[i].thread, NULL);
 	find_logs();
-	const char *wrong = history_check(&world->history, (const uint32_t(*)[HISTORY_LOG_WORDS])world->found);
+	const char *wrong =
+		history_check(&world->history, (const uint32_t(*)[HISTORY_LOG_WORDS])world->found);
 	CHECK(!wrong, "%s", wrong);
 	check_baton();
 }
@@ -246,7 +254,8 @@ static sycl_queue queue_on(uint32_t which)
 	sycl_device devices[DEVICES_MAX], mine[DEVICES_MAX];
 	uint32_t count = 0, mine_count = 0;
 	sycl_queue queue = NULL;
-	NEED(sycl_device_get_devices(threads_world.platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count));
+	NEED(sycl_device_get_devices(threads_world.platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX,
+				     devices, &count));
 	for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++)
 		if (portable_engine_has(devices[i]))
 			mine[mine_count++] = devices[i];
@@ -276,14 +285,16 @@ static void world_begin(uint64_t seed, uint32_t helper_threads)
 {
 	struct threads_world *world = &threads_world;
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
-	*world = (struct threads_world){.lock = PTHREAD_MUTEX_INITIALIZER, .baton_lock = PTHREAD_MUTEX_INITIALIZER};
+	*world = (struct threads_world){.lock = PTHREAD_MUTEX_INITIALIZER,
+					.baton_lock = PTHREAD_MUTEX_INITIALIZER};
 	options.helper_threads = helper_threads;
 	NEED(sycl_platform_open_with(portable_engine_endpoint(), &options, &world->platform));
 	for (uint32_t i = 0; i < SHARED_QUEUES; i++) {
 		struct place *place = &world->places[i];
 		/* Both kinds on each device, where there are two, and both in one context. */
 		if (i >= SHARED_QUEUES / 2) {
-			*place = place_beside(&world->places[i - SHARED_QUEUES / 2], SYCL_QUEUE_IN_ORDER);
+			*place = place_beside(&world->places[i - SHARED_QUEUES / 2],
+					      SYCL_QUEUE_IN_ORDER);
 			continue;
 		}
 		place->queue = queue_on(i);
@@ -317,7 +328,8 @@ static void world_end(void)
 	for (uint32_t i = 0; i < HISTORY_THREADS; i++)
 		NEED(sycl_queue_release(world->workers[i].own.queue));
 	for (uint32_t i = 0; i < SHARED_QUEUES; i++) {
-		(void)sycl_queue_wait(world->places[i].queue); /* what failed has been checked by its event */
+		(void)sycl_queue_wait(
+			world->places[i].queue); /* what failed has been checked by its event */
 		NEED(sycl_queue_release(world->places[i].queue));
 		if (i >= SHARED_QUEUES / 2)
 			continue;

@@ -50,7 +50,8 @@ struct worker {
 	struct snapshot snapshots[SNAPSHOTS];
 	struct stripe stripes[QUILTS];
 	uint32_t follows; /* a step of another thread that the next one comes behind */
-	bool holds;       /* it has a host accessor: others may wait for that, and it must not wait for them */
+	bool holds; /* it has a host accessor: others may wait for that, and it must not wait for
+		       them */
 	uint64_t groups, failures, checks;
 };
 
@@ -81,14 +82,15 @@ struct threads_world {
 extern struct threads_world threads_world;
 
 #define NEED(call) threads_need((call), #call, __FILE__, __LINE__)
-#define CHECK(condition, ...)                                                                                          \
-	do {                                                                                                           \
-		if (!(condition))                                                                                      \
-			threads_fail(__FILE__, __LINE__, __VA_ARGS__);                                                 \
+#define CHECK(condition, ...)                                                                      \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			threads_fail(__FILE__, __LINE__, __VA_ARGS__);                             \
 	} while (0)
 
 void threads_need(sycl_result result, const char *what, const char *file, int line);
-_Noreturn void threads_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void threads_fail(const char *file, int line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 uint32_t threads_next(struct worker *worker, uint32_t below);
 /* Any queue: a shared one or the thread's own. */

@@ -1,4 +1,5 @@
-/* Steps on logs: kernels, host tasks and host accessors that append, copies and host accessors that look. */
+/* Steps on logs: kernels, host tasks and host accessors that append, copies and host accessors that
+ * look. */
 #include "random_threads_internal.h"
 
 #include <stdlib.h>
@@ -19,9 +20,11 @@ static void submit_append(struct worker *worker, uint32_t which)
 	struct threads_group group = threads_begin(worker, true);
 	const uint32_t name = threads_step(worker);
 	history_at(&threads_world.history, name)->writes[which] = true;
-	NEED(sycl_handler_set_accessor(group.handler, 0, log_handle(worker, which), SYCL_ACCESS_READ_WRITE));
+	NEED(sycl_handler_set_accessor(group.handler, 0, log_handle(worker, which),
+				       SYCL_ACCESS_READ_WRITE));
 	NEED(sycl_handler_set_value(group.handler, 1, sizeof(name), &name));
-	NEED(sycl_handler_parallel_for(group.handler, group.place->append, sycl_range1(HISTORY_LOG_WORDS)));
+	NEED(sycl_handler_parallel_for(group.handler, group.place->append,
+				       sycl_range1(HISTORY_LOG_WORDS)));
 	threads_submit(worker, &group, name);
 }
 
@@ -95,14 +98,17 @@ static void submit_snapshot(struct worker *worker)
 	struct threads_group group = threads_begin(worker, true);
 	snapshot->name = threads_step(worker);
 	snapshot->log = threads_next(worker, HISTORY_LOGS);
-	NEED(sycl_buffer_create(threads_world.platform, NULL, LOG_BYTES, SYCL_HOST_NONE, &snapshot->buffer));
+	NEED(sycl_buffer_create(threads_world.platform, NULL, LOG_BYTES, SYCL_HOST_NONE,
+				&snapshot->buffer));
 	sycl_buffer from = log_handle(worker, snapshot->log);
 	if (threads_next(worker, 2)) {
 		NEED(sycl_handler_copy(group.handler, from, 0, snapshot->buffer, 0, LOG_BYTES));
 	} else {
-		NEED(sycl_handler_set_accessor(group.handler, 0, snapshot->buffer, SYCL_ACCESS_WRITE_NO_INIT));
+		NEED(sycl_handler_set_accessor(group.handler, 0, snapshot->buffer,
+					       SYCL_ACCESS_WRITE_NO_INIT));
 		NEED(sycl_handler_set_accessor(group.handler, 1, from, SYCL_ACCESS_READ));
-		NEED(sycl_handler_parallel_for(group.handler, group.place->copy, sycl_range1(HISTORY_LOG_WORDS)));
+		NEED(sycl_handler_parallel_for(group.handler, group.place->copy,
+					       sycl_range1(HISTORY_LOG_WORDS)));
 	}
 	threads_submit(worker, &group, snapshot->name);
 }
@@ -113,7 +119,8 @@ static void host_access(struct worker *worker, bool writes)
 	const uint32_t which = threads_next(worker, HISTORY_LOGS), name = threads_step(worker);
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
-	NEED(sycl_host_accessor_create(log_handle(worker, which), writes ? SYCL_ACCESS_READ_WRITE : SYCL_ACCESS_READ,
+	NEED(sycl_host_accessor_create(log_handle(worker, which),
+				       writes ? SYCL_ACCESS_READ_WRITE : SYCL_ACCESS_READ,
 				       &accessor));
 	NEED(sycl_host_accessor_get_pointer(accessor, &pointer));
 	uint32_t *log = pointer;

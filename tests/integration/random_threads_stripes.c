@@ -1,6 +1,7 @@
 /*
- * Groups on what is one thread's own, against a serial model: its stripes of buffers that all threads use, which may be lost
- * with a group that failed; and memory that nothing but events orders, passed on from thread to thread.
+ * Groups on what is one thread's own, against a serial model: its stripes of buffers that all
+ * threads use, which may be lost with a group that failed; and memory that nothing but events
+ * orders, passed on from thread to thread.
  */
 #include "random_threads_internal.h"
 
@@ -22,11 +23,11 @@ static struct stripe *any(struct worker *worker)
 	return &worker->stripes[threads_next(worker, QUILTS)];
 }
 
-static void access_stripe(struct worker *worker, sycl_handler handler, uint32_t index, const struct stripe *stripe,
-			  sycl_access_mode mode)
+static void access_stripe(struct worker *worker, sycl_handler handler, uint32_t index,
+			  const struct stripe *stripe, sycl_access_mode mode)
 {
-	NEED(sycl_handler_set_ranged_accessor(handler, index, handle(worker, stripe), mode, offset(worker, stripe),
-					      STRIPE_BYTES));
+	NEED(sycl_handler_set_ranged_accessor(handler, index, handle(worker, stripe), mode,
+					      offset(worker, stripe), STRIPE_BYTES));
 }
 
 /* The group writes the stripe. True: it runs. */
@@ -43,12 +44,13 @@ static void do_fill(struct worker *worker)
 	struct threads_group group = threads_begin(worker, false);
 	const uint32_t value = threads_next(worker, 1u << 30);
 	if (threads_next(worker, 2)) {
-		NEED(sycl_handler_fill(group.handler, handle(worker, to), offset(worker, to), STRIPE_BYTES, &value,
-				       sizeof(value)));
+		NEED(sycl_handler_fill(group.handler, handle(worker, to), offset(worker, to),
+				       STRIPE_BYTES, &value, sizeof(value)));
 	} else {
 		access_stripe(worker, group.handler, 0, to, SYCL_ACCESS_WRITE_NO_INIT);
 		NEED(sycl_handler_set_value(group.handler, 1, sizeof(value), &value));
-		NEED(sycl_handler_parallel_for(group.handler, group.place->fill, sycl_range1(STRIPE_WORDS)));
+		NEED(sycl_handler_parallel_for(group.handler, group.place->fill,
+					       sycl_range1(STRIPE_WORDS)));
 	}
 	if (submit_write(worker, &group, to))
 		for (uint32_t i = 0; i < STRIPE_WORDS; i++)
@@ -61,7 +63,8 @@ static void do_increment(struct worker *worker)
 	struct threads_group group = threads_begin(worker, false);
 	group.fails |= to->lost;
 	access_stripe(worker, group.handler, 0, to, SYCL_ACCESS_READ_WRITE);
-	NEED(sycl_handler_parallel_for(group.handler, group.place->increment, sycl_range1(STRIPE_WORDS)));
+	NEED(sycl_handler_parallel_for(group.handler, group.place->increment,
+				       sycl_range1(STRIPE_WORDS)));
 	if (submit_write(worker, &group, to))
 		for (uint32_t i = 0; i < STRIPE_WORDS; i++)
 			to->words[i]++;
@@ -73,12 +76,13 @@ static void do_copy(struct worker *worker)
 	struct threads_group group = threads_begin(worker, false);
 	group.fails |= from->lost;
 	if (threads_next(worker, 2)) {
-		NEED(sycl_handler_copy(group.handler, handle(worker, from), offset(worker, from), handle(worker, to),
-				       offset(worker, to), STRIPE_BYTES));
+		NEED(sycl_handler_copy(group.handler, handle(worker, from), offset(worker, from),
+				       handle(worker, to), offset(worker, to), STRIPE_BYTES));
 	} else {
 		access_stripe(worker, group.handler, 0, to, SYCL_ACCESS_WRITE_NO_INIT);
 		access_stripe(worker, group.handler, 1, from, SYCL_ACCESS_READ);
-		NEED(sycl_handler_parallel_for(group.handler, group.place->copy, sycl_range1(STRIPE_WORDS)));
+		NEED(sycl_handler_parallel_for(group.handler, group.place->copy,
+					       sycl_range1(STRIPE_WORDS)));
 	}
 	if (submit_write(worker, &group, to))
 		memcpy(to->words, from->words, sizeof(to->words));
@@ -108,9 +112,11 @@ static void do_task(struct worker *worker)
 	struct threads_group group = threads_begin(worker, false);
 	const bool failing = threads_next(worker, 10) == 0;
 	group.fails |= to->lost || failing;
-	NEED(sycl_handler_set_ranged_host_accessor(group.handler, 0, handle(worker, to), SYCL_ACCESS_READ_WRITE,
-						   offset(worker, to), STRIPE_BYTES));
-	NEED(sycl_handler_host_task(group.handler, mix_task, failing ? (void *)(uintptr_t)&fails : NULL, NULL));
+	NEED(sycl_handler_set_ranged_host_accessor(group.handler, 0, handle(worker, to),
+						   SYCL_ACCESS_READ_WRITE, offset(worker, to),
+						   STRIPE_BYTES));
+	NEED(sycl_handler_host_task(group.handler, mix_task,
+				    failing ? (void *)(uintptr_t)&fails : NULL, NULL));
 	if (submit_write(worker, &group, to))
 		mix(to->words);
 }
@@ -119,16 +125,17 @@ static void look(struct worker *worker, struct stripe *at)
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
-	sycl_result result = sycl_host_accessor_create_ranged(handle(worker, at), SYCL_ACCESS_READ, offset(worker, at),
-							      STRIPE_BYTES, SYCL_FOREVER_NS, &accessor);
+	sycl_result result = sycl_host_accessor_create_ranged(handle(worker, at), SYCL_ACCESS_READ,
+							      offset(worker, at), STRIPE_BYTES,
+							      SYCL_FOREVER_NS, &accessor);
 	worker->checks++;
-	CHECK(result == (at->lost ? SYCL_ERROR_DEPENDENCY_FAILED : SYCL_SUCCESS), "thread %u: %s", worker->number,
-	      sycl_result_name(result));
+	CHECK(result == (at->lost ? SYCL_ERROR_DEPENDENCY_FAILED : SYCL_SUCCESS), "thread %u: %s",
+	      worker->number, sycl_result_name(result));
 	if (result)
 		return;
 	NEED(sycl_host_accessor_get_pointer(accessor, &pointer));
-	CHECK(memcmp(pointer, at->words, STRIPE_BYTES) == 0, "thread %u: its stripe is not what it made of it",
-	      worker->number);
+	CHECK(memcmp(pointer, at->words, STRIPE_BYTES) == 0,
+	      "thread %u: its stripe is not what it made of it", worker->number);
 	NEED(sycl_host_accessor_release(accessor));
 }
 
@@ -141,7 +148,8 @@ static void do_replace(struct worker *worker)
 	at->sub = NULL;
 	if (threads_next(worker, 2))
 		NEED(sycl_buffer_create_sub(threads_world.quilts[at - worker->stripes],
-					    (uint64_t)worker->number * STRIPE_BYTES, STRIPE_BYTES, &at->sub));
+					    (uint64_t)worker->number * STRIPE_BYTES, STRIPE_BYTES,
+					    &at->sub));
 }
 
 void threads_do_stripe(struct worker *worker)
@@ -185,7 +193,8 @@ void threads_do_baton(struct worker *worker)
 	NEED(sycl_handler_set_usm(handler, 0, world->baton));
 	if (fills)
 		NEED(sycl_handler_set_value(handler, 1, sizeof(value), &value));
-	NEED(sycl_handler_parallel_for(handler, fills ? place->fill : place->increment, sycl_range1(BATON_WORDS)));
+	NEED(sycl_handler_parallel_for(handler, fills ? place->fill : place->increment,
+				       sycl_range1(BATON_WORDS)));
 	(void)pthread_mutex_lock(&world->baton_lock);
 	if (world->baton_last) {
 		NEED(sycl_handler_depends_on(handler, world->baton_last));

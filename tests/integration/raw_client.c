@@ -9,11 +9,11 @@
 #include <sys/socket.h>
 
 /* The format is a literal of this file. */
-#define FAIL(...)                                                                                                      \
-	do {                                                                                                           \
-		(void)fprintf(stderr, "raw client: " __VA_ARGS__);                                                     \
-		(void)fputc('\n', stderr);                                                                             \
-		abort();                                                                                               \
+#define FAIL(...)                                                                                  \
+	do {                                                                                       \
+		(void)fprintf(stderr, "raw client: " __VA_ARGS__);                                 \
+		(void)fputc('\n', stderr);                                                         \
+		abort();                                                                           \
 	} while (0)
 
 void raw_init(struct raw_client *client, int socket)
@@ -52,7 +52,8 @@ void raw_send_hello(struct raw_client *client, uint32_t protocol_min, uint32_t p
 	(void)message_send(client->socket, &packet.base, NULL, 0, 0);
 }
 
-static void take_welcome(struct raw_client *client, const Sycl__V1__Welcome *welcome, struct packet_fds *fds)
+static void take_welcome(struct raw_client *client, const Sycl__V1__Welcome *welcome,
+			 struct packet_fds *fds)
 {
 	if (memory_region_map(packet_fds_take(fds, 0), welcome->ring_bytes, 1, &client->ring) < 0)
 		FAIL("the ring memory cannot be mapped");
@@ -60,25 +61,28 @@ static void take_welcome(struct raw_client *client, const Sycl__V1__Welcome *wel
 	client->flight_fd = packet_fds_take(fds, 2);
 	client->session = welcome->session;
 	struct ring_header *header = client->ring->address;
-	if (header->magic != RING_MAGIC || header->layout != RING_LAYOUT || client->bell < 0 || client->flight_fd < 0)
+	if (header->magic != RING_MAGIC || header->layout != RING_LAYOUT || client->bell < 0 ||
+	    client->flight_fd < 0)
 		FAIL("the ring memory is not laid out as agreed");
 	uint8_t *base = client->ring->address;
 	client->header = header;
-	ring_writer_init(&client->submit, base + header->submit_offset, header->submit_bytes, &header->submit_head,
-			 &header->submit_tail);
-	ring_reader_init(&client->replies, base + header->reply_offset, header->reply_bytes, &header->reply_head,
-			 &header->reply_tail);
+	ring_writer_init(&client->submit, base + header->submit_offset, header->submit_bytes,
+			 &header->submit_head, &header->submit_tail);
+	ring_reader_init(&client->replies, base + header->reply_offset, header->reply_bytes,
+			 &header->reply_head, &header->reply_tail);
 	client->slots = (struct completion_slot *)(void *)(base + header->slots_offset);
 }
 
-static void take_grant(struct raw_client *client, const Sycl__V1__ArenaGrant *grant, struct packet_fds *fds)
+static void take_grant(struct raw_client *client, const Sycl__V1__ArenaGrant *grant,
+		       struct packet_fds *fds)
 {
 	client->grant_code = grant->code;
 	client->grants++;
 	if (grant->code != 0 || grant->arena >= RAW_ARENAS)
 		return;
 	struct memory_region **arena = &client->arenas[grant->arena];
-	*arena = memory_region_free(*arena); /* the engine may have destroyed an earlier one of this number */
+	*arena = memory_region_free(
+		*arena); /* the engine may have destroyed an earlier one of this number */
 	if (memory_region_map(packet_fds_take(fds, 0), grant->size_bytes, 1, arena) < 0)
 		FAIL("an arena cannot be mapped");
 }
@@ -89,8 +93,8 @@ static bool take_packet(struct raw_client *client)
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 	ProtobufCMessage *message;
 	int r = client->closed ? 0
-			       : message_receive(client->socket, &sycl__v1__packet__descriptor, &client->packets,
-						 &message, &fds, MSG_DONTWAIT);
+			       : message_receive(client->socket, &sycl__v1__packet__descriptor,
+						 &client->packets, &message, &fds, MSG_DONTWAIT);
 	if (r == -EAGAIN)
 		return false;
 	if (r <= 0) {
@@ -104,7 +108,8 @@ static bool take_packet(struct raw_client *client)
 		break;
 	case SYCL__V1__PACKET__BODY_ERROR:
 		client->error_code = packet->error->code;
-		(void)snprintf(client->error_text, sizeof(client->error_text), "%s", packet->error->text);
+		(void)snprintf(client->error_text, sizeof(client->error_text), "%s",
+			       packet->error->text);
 		break;
 	case SYCL__V1__PACKET__BODY_ARENA_GRANT:
 		take_grant(client, packet->arena_grant, &fds);
@@ -158,7 +163,8 @@ uint64_t raw_send_bytes(struct raw_client *client, uint16_t kind, const void *by
 	uint64_t deadline = clock_deadline_ns(RAW_WAIT_MS * 1000000ull);
 	void *payload;
 	int r;
-	while ((r = ring_writer_reserve(&client->submit, kind, count, &payload)) == -EAGAIN && !client->closed) {
+	while ((r = ring_writer_reserve(&client->submit, kind, count, &payload)) == -EAGAIN &&
+	       !client->closed) {
 		if (clock_now_ns() > deadline)
 			FAIL("waited too long for room in the submit ring");
 		wake_prepare_sleep(&client->header->client_wants_room);
@@ -204,7 +210,8 @@ const Sycl__V1__Reply *raw_try_reply(struct raw_client *client)
 		return NULL;
 	ProtobufCMessage *message;
 	if (r < 0 || kind != RING_RECORD_MESSAGE ||
-	    message_unpack(&sycl__v1__reply__descriptor, &client->decode, client->record, bytes, &message) < 0)
+	    message_unpack(&sycl__v1__reply__descriptor, &client->decode, client->record, bytes,
+			   &message) < 0)
 		FAIL("a reply cannot be read");
 	ring_reader_publish(&client->replies);
 	if (wake_claim(&client->header->engine_wants_room))
@@ -238,12 +245,15 @@ uint32_t raw_wait_slot(struct raw_client *client, uint32_t slot, uint32_t value)
 {
 	struct completion_slot *place = &client->slots[slot];
 	for (;;) {
-		if (sequence_reached(atomic_load_explicit(&place->sequence, memory_order_acquire), value))
+		if (sequence_reached(atomic_load_explicit(&place->sequence, memory_order_acquire),
+				     value))
 			return atomic_load_explicit(&place->status, memory_order_relaxed);
 		if (client->closed)
-			FAIL("the engine hung up while slot %u was waited for: %s", slot, client->error_text);
+			FAIL("the engine hung up while slot %u was waited for: %s", slot,
+			     client->error_text);
 		wake_prepare_sleep(&client->header->client_sleeps);
-		if (!sequence_reached(atomic_load_explicit(&place->sequence, memory_order_acquire), value))
+		if (!sequence_reached(atomic_load_explicit(&place->sequence, memory_order_acquire),
+				      value))
 			wait_packet(client, "a completion slot");
 		wake_cancel_sleep(&client->header->client_sleeps);
 	}
@@ -314,8 +324,8 @@ uint64_t raw_context(struct raw_client *client, uint64_t context, uint32_t devic
 	return raw_send(client, &command);
 }
 
-uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, uint32_t device, uint32_t slot,
-		   bool in_order)
+uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, uint32_t device,
+		   uint32_t slot, bool in_order)
 {
 	Sycl__V1__QueueCreate create = SYCL__V1__QUEUE_CREATE__INIT;
 	create.queue = queue;
@@ -330,7 +340,8 @@ uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, 
 	return raw_send(client, &command);
 }
 
-uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device, uint32_t nodes)
+uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device,
+		   uint32_t nodes)
 {
 	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
 	message.graph = graph;
@@ -343,7 +354,8 @@ uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, 
 	return raw_send(client, &command);
 }
 
-uint64_t raw_graph_node(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group, uint32_t *after, size_t count)
+uint64_t raw_graph_node(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group,
+			uint32_t *after, size_t count)
 {
 	Sycl__V1__GraphNode message = SYCL__V1__GRAPH_NODE__INIT;
 	message.graph = graph;
@@ -366,8 +378,8 @@ uint64_t raw_graph_finish(struct raw_client *client, uint64_t graph)
 	return raw_send(client, &command);
 }
 
-uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena, uint64_t offset_bytes,
-		    uint64_t size_bytes)
+uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena,
+		    uint64_t offset_bytes, uint64_t size_bytes)
 {
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
 	range.arena = arena;
@@ -407,7 +419,8 @@ uint32_t raw_fake_device(struct raw_client *client)
 	const Sycl__V1__Topology *topology = reply->topology;
 	for (size_t i = 0; i < topology->n_devices; i++) {
 		const Sycl__V1__DeviceFacts *device = topology->devices[i];
-		if (topology->platforms[device->platform]->backend == SYCL__V1__BACKEND__BACKEND_FAKE)
+		if (topology->platforms[device->platform]->backend ==
+		    SYCL__V1__BACKEND__BACKEND_FAKE)
 			return device->device;
 	}
 	FAIL("there is no fake device");

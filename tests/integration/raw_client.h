@@ -1,6 +1,7 @@
 /*
- * A client that speaks the bare protocol, for tests that have to say what no library would say. Every wait has a
- * deadline; running into it, or into anything unexpected, ends the program with a sentence on stderr.
+ * A client that speaks the bare protocol, for tests that have to say what no library would say.
+ * Every wait has a deadline; running into it, or into anything unexpected, ends the program with a
+ * sentence on stderr.
  */
 #ifndef SYCL_TESTS_RAW_CLIENT_H
 #define SYCL_TESTS_RAW_CLIENT_H
@@ -30,8 +31,8 @@ struct raw_client {
 	uint64_t records; /* sent */
 	uint64_t session;
 	uint64_t features; /* asked for in the hello; set before */
-	bool silent; /* do not ring the bell */
-	bool closed; /* the engine hung up, after: */
+	bool silent;       /* do not ring the bell */
+	bool closed;       /* the engine hung up, after: */
 	int32_t error_code;
 	char error_text[512];
 	int32_t grant_code; /* of the latest ArenaGrant, and how many there were */
@@ -56,7 +57,8 @@ void raw_open_between(struct raw_client *client, uint32_t protocol_min, uint32_t
 /* Put a command into the ring and ring the bell; its number. Waits for room. */
 uint64_t raw_send(struct raw_client *client, const Sycl__V1__Command *command);
 /* The same for any bytes. */
-uint64_t raw_send_bytes(struct raw_client *client, uint16_t kind, const void *bytes, uint32_t count);
+uint64_t raw_send_bytes(struct raw_client *client, uint16_t kind, const void *bytes,
+			uint32_t count);
 void raw_ring_bell(struct raw_client *client);
 
 /* The next reply, whatever it is; good until the next call. NULL: the engine hung up. */
@@ -80,13 +82,15 @@ void raw_arena(struct raw_client *client, uint32_t arena, uint64_t size_bytes);
 /* The same for USM: the engine has it at this address; here it is mapped anywhere. */
 void raw_arena_at(struct raw_client *client, uint32_t arena, uint64_t size_bytes, uint64_t address);
 uint64_t raw_context(struct raw_client *client, uint64_t context, uint32_t device);
-uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, uint32_t device, uint32_t slot,
-		   bool in_order);
-uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena, uint64_t offset_bytes,
-		    uint64_t size_bytes);
+uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, uint32_t device,
+		   uint32_t slot, bool in_order);
+uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena,
+		    uint64_t offset_bytes, uint64_t size_bytes);
 /* An executable graph: begun, a node behind those `after`, finished. */
-uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device, uint32_t nodes);
-uint64_t raw_graph_node(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group, uint32_t *after, size_t count);
+uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device,
+		   uint32_t nodes);
+uint64_t raw_graph_node(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group,
+			uint32_t *after, size_t count);
 uint64_t raw_graph_finish(struct raw_client *client, uint64_t graph);
 /* Send a BufferGrant with these descriptors. */
 void raw_grant(struct raw_client *client, uint64_t buffer, const int *fds, unsigned count);

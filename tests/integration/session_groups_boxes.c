@@ -1,4 +1,5 @@
-/* Boxes and parts on the bare wire: what the engine checks for itself, whatever a library has checked. */
+/* Boxes and parts on the bare wire: what the engine checks for itself, whatever a library has
+ * checked. */
 #include "groups_fixture.h"
 
 #include <string.h>
@@ -17,7 +18,8 @@ static void begin(struct box_build *b)
 	build_require(&b->build, OTHER, ACCESS_MODE_WRITE);
 	b->build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 	b->build.group.copy = &b->build.copy;
-	b->build.source.place_case = b->build.destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+	b->build.source.place_case = b->build.destination.place_case =
+		SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 	b->build.destination.requirement = 1;
 	sycl__v1__box__init(&b->box);
 	b->box.width_bytes = 4;
@@ -85,7 +87,8 @@ Test(groups, D20_C8_parts_of_one_buffer_are_no_way_around_the_check)
 	build_require(&b.build, BUFFER, ACCESS_MODE_READ);
 	build_require(&b.build, BUFFER, ACCESS_MODE_WRITE);
 	for (int i = 0; i < 2; i++) {
-		b.build.requirements[i].order_offset_bytes = b.build.requirements[i].offset_bytes = (uint64_t)i * 64;
+		b.build.requirements[i].order_offset_bytes = b.build.requirements[i].offset_bytes =
+			(uint64_t)i * 64;
 		b.build.requirements[i].order_size_bytes = b.build.requirements[i].size_bytes = 128;
 	}
 	b.build.copy.box = NULL;
@@ -133,7 +136,8 @@ Test(groups, D20_E3_a_box_goes_through_an_arena)
 	groups_stop();
 }
 
-static void access_part(uint32_t index, uint64_t offset, uint64_t size, uint64_t order_offset, uint64_t order_size)
+static void access_part(uint32_t index, uint64_t offset, uint64_t size, uint64_t order_offset,
+			uint64_t order_size)
 {
 	Sycl__V1__HostAccess access = SYCL__V1__HOST_ACCESS__INIT;
 	access.accessor = raw_id(OBJECT_HOST_ACCESSOR, index);
@@ -158,14 +162,17 @@ Test(groups, D1_C8_ranges_of_host_accessors_are_checked)
 		uint64_t offset, size, order_offset, order_size;
 		bool good;
 	} cases[] = {
-		{0, 4096, 0, 0, true},          {4096, 0, 0, 0, true},    {0, 4097, 0, 0, false},
-		{UINT64_MAX, 2, 0, 0, false},   {128, 64, 128, 64, true}, {128, 64, 128, 63, false},
-		{127, 64, 128, 64, false},      {0, 0, 0, 8192, false},   {64, 4, UINT64_MAX, 64, false},
-		{64, 4, 64, UINT64_MAX, false},
+		{0, 4096, 0, 0, true},          {4096, 0, 0, 0, true},
+		{0, 4097, 0, 0, false},         {UINT64_MAX, 2, 0, 0, false},
+		{128, 64, 128, 64, true},       {128, 64, 128, 63, false},
+		{127, 64, 128, 64, false},      {0, 0, 0, 8192, false},
+		{64, 4, UINT64_MAX, 64, false}, {64, 4, 64, UINT64_MAX, false},
 	};
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		access_part(50 + i, cases[i].offset, cases[i].size, cases[i].order_offset, cases[i].order_size);
-		cr_assert(eq(u32, raw_wait_slot(client, 50 + i, 1), cases[i].good ? 0 : 1), "case %u", i);
+		access_part(50 + i, cases[i].offset, cases[i].size, cases[i].order_offset,
+			    cases[i].order_size);
+		cr_assert(eq(u32, raw_wait_slot(client, 50 + i, 1), cases[i].good ? 0 : 1),
+			  "case %u", i);
 	}
 	groups_stop();
 }

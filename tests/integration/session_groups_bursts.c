@@ -1,4 +1,5 @@
-/* Records that the engine takes together, because they are alike: nobody can tell from what becomes of them. */
+/* Records that the engine takes together, because they are alike: nobody can tell from what becomes
+ * of them. */
 #include "cleanup.h"
 #include "groups_fixture.h"
 #include "resubmit.h"
@@ -36,13 +37,17 @@ static void define(uint32_t mode)
 
 static struct again again(uint32_t value)
 {
-	return (struct again){.head = {.shape = SHAPE, .generation = GENERATION, .group = groups_number(true), .rest_bytes = 4},
+	return (struct again){.head = {.shape = SHAPE,
+				       .generation = GENERATION,
+				       .group = groups_number(true),
+				       .rest_bytes = 4},
 			      .value = value};
 }
 
 static void put(const struct again *record)
 {
-	(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, record, sizeof(record->head) + sizeof(record->value));
+	(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, record,
+			     sizeof(record->head) + sizeof(record->value));
 }
 
 /* All lie in the ring before the engine is woken for the last. */
@@ -154,7 +159,8 @@ Test(groups, M6_the_event_of_one_of_them_is_its_own)
 		}
 		fake_gate_open(GATE);
 		expect_failed(groups_queue(true), first + BAD, STATUS_KERNEL, "1 is odd");
-		expect_failed(groups_queue(false), numbers[BAD], STATUS_DEPENDENCY_FAILED, "1 is odd");
+		expect_failed(groups_queue(false), numbers[BAD], STATUS_DEPENDENCY_FAILED,
+			      "1 is odd");
 		(void)groups_wait(false);
 		cr_assert(eq(u64, usage_now().groups_failed, 2), "nobody else depends on it");
 		groups_stop();
@@ -190,7 +196,8 @@ Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_al
 	groups_stop();
 }
 
-/* The first of them are good groups, and run; the one that is wrong is found as if it had come alone. */
+/* The first of them are good groups, and run; the one that is wrong is found as if it had come
+ * alone. */
 Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 {
 	static const struct {

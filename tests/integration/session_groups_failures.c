@@ -39,7 +39,8 @@ Test(groups, M9_what_depends_on_a_failed_group_fails_with_its_cause)
 	groups_stop();
 }
 
-/* Nobody was told of it when it was sent, so what comes behind it must not take the old contents for the new ones. */
+/* Nobody was told of it when it was sent, so what comes behind it must not take the old contents
+ * for the new ones. */
 Test(groups, M9_what_needs_what_a_refused_group_would_have_written_fails_with_its_cause)
 {
 	groups_start();
@@ -82,7 +83,8 @@ Test(groups, M9_M12_a_refused_group_may_name_what_is_gone)
 	build.launch.n_local = 1;
 	build.local[0] = 3;
 	expect_refused(&build, STATUS_ND_RANGE, "");
-	/* An accessor that has failed still holds the buffer's place in the table when all else of it is gone. */
+	/* An accessor that has failed still holds the buffer's place in the table when all else of
+	 * it is gone. */
 	groups_access(40, BUFFER, ACCESS_MODE_READ, 40);
 	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 1));
 	(void)raw_release(client, raw_id(OBJECT_BUFFER, BUFFER));

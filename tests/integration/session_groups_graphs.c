@@ -83,7 +83,8 @@ static bool is_taken(uint64_t graph, uint32_t nodes)
 	(void)raw_ping(client);
 	while ((reply = raw_next_reply(client)) && reply->body_case != SYCL__V1__REPLY__BODY_PONG)
 		refused |= reply->body_case == SYCL__V1__REPLY__BODY_OBJECT_FAILED;
-	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "the engine hung up: %s", client->error_text);
+	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "the engine hung up: %s",
+		  client->error_text);
 	return !refused;
 }
 
@@ -100,7 +101,8 @@ static void use_up(uint32_t *graphs)
 }
 
 /* An increment of BUFFER that requires others besides. */
-static void wide(struct build *build, Sycl__V1__Requirement *requirements, Sycl__V1__Requirement **list)
+static void wide(struct build *build, Sycl__V1__Requirement *requirements,
+		 Sycl__V1__Requirement **list)
 {
 	build_begin(build);
 	build_require(build, BUFFER, ACCESS_MODE_READ_WRITE);
@@ -127,7 +129,9 @@ Test(groups, L13_a_change_that_cannot_be_paid_for_is_never_launched_as_one)
 	Sycl__V1__CommandGroup *copy = NULL;
 	uint64_t bytes = 0;
 	uint32_t graphs = 2;
-	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE});
+	fake_device_options(0,
+			    (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH |
+								     BACKEND_FEATURE_GRAPH_UPDATE});
 	groups_start();
 	for (uint32_t i = 1; i < WIDE; i++)
 		(void)raw_buffer(client, spare_buffer(i), 0, 8192, 4096);

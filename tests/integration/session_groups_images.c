@@ -10,8 +10,9 @@ enum { FILL_IMAGE = 30, COPY_IMAGE, SAMPLER_OF_IMAGE, SAMPLER };
 enum { IMAGE_BYTES = 8 * 4 * 4, ARENA_OFFSET = 16384 };
 enum { UNORM = BACKEND_IMAGE_R8G8B8A8_UNORM };
 
-static void send_any_image(uint32_t arena, uint32_t index, uint32_t format, bool layered, uint32_t dimensions,
-			   const uint64_t *size, uint64_t offset, uint64_t bytes)
+static void send_any_image(uint32_t arena, uint32_t index, uint32_t format, bool layered,
+			   uint32_t dimensions, const uint64_t *size, uint64_t offset,
+			   uint64_t bytes)
 {
 	Sycl__V1__ImageCreate create = SYCL__V1__IMAGE_CREATE__INIT;
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
@@ -31,14 +32,14 @@ static void send_any_image(uint32_t arena, uint32_t index, uint32_t format, bool
 	(void)raw_send(client, &command);
 }
 
-static void send_image_in(uint32_t arena, uint32_t index, uint32_t format, uint32_t dimensions, const uint64_t *size,
-			  uint64_t offset, uint64_t bytes)
+static void send_image_in(uint32_t arena, uint32_t index, uint32_t format, uint32_t dimensions,
+			  const uint64_t *size, uint64_t offset, uint64_t bytes)
 {
 	send_any_image(arena, index, format, false, dimensions, size, offset, bytes);
 }
 
-static void send_image(uint32_t index, uint32_t format, uint32_t dimensions, const uint64_t *size, uint64_t offset,
-		       uint64_t bytes)
+static void send_image(uint32_t index, uint32_t format, uint32_t dimensions, const uint64_t *size,
+		       uint64_t offset, uint64_t bytes)
 {
 	send_image_in(0, index, format, dimensions, size, offset, bytes);
 }
@@ -46,22 +47,27 @@ static void send_image(uint32_t index, uint32_t format, uint32_t dimensions, con
 /* Images of 8 x 4 pixels on a device that has them; kernels for them. */
 static void start(void)
 {
-	static const char *const names[] = {"fill_image", "copy_image", "sampler_of_image", "sampler_u32"};
+	static const char *const names[] = {"fill_image", "copy_image", "sampler_of_image",
+					    "sampler_u32"};
 	static const uint64_t size[] = {4, 8};
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = BACKEND_FEATURE_IMAGE});
+		fake_device_options(
+			i, (struct fake_device_options){.features = BACKEND_FEATURE_IMAGE});
 	groups_start();
-	(void)groups_bundle(IMAGE_BUNDLE, "fill_image\ncopy_image\nsampler_of_image\nsampler_u32\n");
+	(void)groups_bundle(IMAGE_BUNDLE,
+			    "fill_image\ncopy_image\nsampler_of_image\nsampler_u32\n");
 	for (uint32_t i = 0; i < 4; i++)
 		(void)groups_kernel(FILL_IMAGE + i, IMAGE_BUNDLE, names[i]);
 	send_image(IMAGE, UNORM, 2, size, ARENA_OFFSET, IMAGE_BYTES);
 	send_image(TWIN, UNORM, 2, size, ARENA_OFFSET + 4096, IMAGE_BYTES);
-	send_image(INTEGERS, BACKEND_IMAGE_R8G8B8A8_UINT, 2, size, ARENA_OFFSET + 8192, IMAGE_BYTES);
+	send_image(INTEGERS, BACKEND_IMAGE_R8G8B8A8_UINT, 2, size, ARENA_OFFSET + 8192,
+		   IMAGE_BYTES);
 }
 
 static const uint8_t *image_bytes_of(uint32_t index)
 {
-	return (const uint8_t *)client->arenas[0]->address + ARENA_OFFSET + (size_t)(index - IMAGE) * 4096;
+	return (const uint8_t *)client->arenas[0]->address + ARENA_OFFSET +
+	       (size_t)(index - IMAGE) * 4096;
 }
 
 static void launch(struct build *build, uint32_t kernel)
@@ -130,7 +136,8 @@ Test(groups, C20_images_are_filled_copied_and_sampled)
 	build_require(&b.build, TWIN, ACCESS_MODE_WRITE_NO_INIT);
 	b.build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 	b.build.group.copy = &b.build.copy;
-	b.build.source.place_case = b.build.destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+	b.build.source.place_case = b.build.destination.place_case =
+		SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 	b.build.destination.requirement = 1;
 	b.build.copy.size_bytes = IMAGE_BYTES;
 	(void)build_submit(&b.build, false);
@@ -167,7 +174,8 @@ Test(groups, C16_C20_an_image_that_cannot_be_fails_what_uses_it)
 	start();
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct image_build b;
-		send_image(60 + i, cases[i].format, cases[i].dimensions, cases[i].size, ARENA_OFFSET, cases[i].bytes);
+		send_image(60 + i, cases[i].format, cases[i].dimensions, cases[i].size,
+			   ARENA_OFFSET, cases[i].bytes);
 		begin_fill(&b, 60 + i, ACCESS_MODE_WRITE);
 		expect_refused(&b.build, STATUS_INVALID, cases[i].text);
 		(void)raw_release(client, raw_id(OBJECT_BUFFER, 60 + i));
@@ -210,7 +218,8 @@ static void begin_copy(struct build *build, uint32_t from, uint32_t to)
 	build_require(build, to, ACCESS_MODE_WRITE);
 	build->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 	build->group.copy = &build->copy;
-	build->source.place_case = build->destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+	build->source.place_case = build->destination.place_case =
+		SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 	build->destination.requirement = 1;
 	build->copy.size_bytes = IMAGE_BYTES;
 }
@@ -311,7 +320,8 @@ Test(groups, E14_G5_S1_samplers_are_checked)
 		b.argument->is_sampler = i == 1;
 		b.argument->sampler = i == 0 ? &b.sampler : NULL;
 		launch(&b.build, SAMPLER);
-		expect_refused(&b.build, i == 0 ? STATUS_KERNEL_ARGUMENT : STATUS_INVALID, "argument 1");
+		expect_refused(&b.build, i == 0 ? STATUS_KERNEL_ARGUMENT : STATUS_INVALID,
+			       "argument 1");
 	}
 	groups_stop();
 }
@@ -328,7 +338,8 @@ Test(groups, an_image_larger_than_the_device_takes_is_refused)
 	groups_stop();
 }
 
-/* What a hostile client may say of layers. 144 bytes and 2^62 are more than it has room for: all layers count. */
+/* What a hostile client may say of layers. 144 bytes and 2^62 are more than it has room for: all
+ * layers count. */
 Test(groups, R8_layers_that_cannot_be_fail_what_uses_them)
 {
 	static const struct {
@@ -350,9 +361,12 @@ Test(groups, R8_layers_that_cannot_be_fail_what_uses_them)
 	start();
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct image_build b;
-		send_any_image(0, 60 + i, UNORM, true, cases[i].dimensions, cases[i].size, ARENA_OFFSET, cases[i].bytes);
+		send_any_image(0, 60 + i, UNORM, true, cases[i].dimensions, cases[i].size,
+			       ARENA_OFFSET, cases[i].bytes);
 		begin_fill(&b, 60 + i, ACCESS_MODE_WRITE);
-		expect_refused(&b.build, strstr(cases[i].text, "may have") ? STATUS_QUOTA : STATUS_INVALID, cases[i].text);
+		expect_refused(&b.build,
+			       strstr(cases[i].text, "may have") ? STATUS_QUOTA : STATUS_INVALID,
+			       cases[i].text);
 		(void)raw_release(client, raw_id(OBJECT_BUFFER, 60 + i));
 	}
 	groups_stop();

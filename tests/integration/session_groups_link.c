@@ -1,4 +1,5 @@
-/* Objects and links over the bare protocol: what the library would never send is refused, and the session lives. */
+/* Objects and links over the bare protocol: what the library would never send is refused, and the
+ * session lives. */
 #include "groups_fixture.h"
 
 #include <string.h>
@@ -44,9 +45,11 @@ static uint64_t send_link(uint32_t index, uint32_t of_device, size_t count, uint
 }
 
 /* A link that must fail with this status. */
-static void refuse_link(uint32_t index, uint32_t of_device, size_t count, uint64_t *bundles, int32_t code)
+static void refuse_link(uint32_t index, uint32_t of_device, size_t count, uint64_t *bundles,
+			int32_t code)
 {
-	const Sycl__V1__Reply *reply = raw_reply_to(client, send_link(index, of_device, count, bundles));
+	const Sycl__V1__Reply *reply =
+		raw_reply_to(client, send_link(index, of_device, count, bundles));
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_BUILD));
 	cr_assert(ne(ptr, reply->status, NULL));
 	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
@@ -56,14 +59,16 @@ Test(groups, J19_objects_become_a_program)
 {
 	start_with_linker(BACKEND_FEATURE_LINK);
 	const Sycl__V1__Reply *reply =
-		compile(FIRST_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C, "fill_u32\nextern noop\n");
+		compile(FIRST_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C,
+			"fill_u32\nextern noop\n");
 	cr_assert(eq(ptr, reply->status, NULL));
 	cr_assert(eq(sz, reply->build->n_kernels, 0));
 	reply = compile(SECOND_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C, "noop\n");
 	cr_assert(eq(ptr, reply->status, NULL));
 	reply = groups_kernel(KERNEL, FIRST_OBJECT, "fill_u32");
 	cr_assert(eq(i32, reply->status->code, STATUS_INVALID));
-	uint64_t bundles[] = {raw_id(OBJECT_BUNDLE, FIRST_OBJECT), raw_id(OBJECT_BUNDLE, SECOND_OBJECT)};
+	uint64_t bundles[] = {raw_id(OBJECT_BUNDLE, FIRST_OBJECT),
+			      raw_id(OBJECT_BUNDLE, SECOND_OBJECT)};
 	refuse_link(LINKED, device, 1, bundles, STATUS_BUILD);
 	/* The objects may go before the answer comes. */
 	uint64_t number = send_link(LINKED + 1, device, 2, bundles);
@@ -87,7 +92,8 @@ Test(groups, J19_M12_links_of_what_is_no_object_are_refused)
 	refuse_link(LINKED + 1, device, 0, NULL, STATUS_INVALID);
 	refuse_link(LINKED + 2, device, 65, many, STATUS_INVALID);
 	refuse_link(LINKED + 3, device + 1, 1, &executable, STATUS_INVALID);
-	const Sycl__V1__Reply *reply = compile(FIRST_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN, "noop");
+	const Sycl__V1__Reply *reply =
+		compile(FIRST_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN, "noop");
 	cr_assert(eq(i32, reply->status->code, STATUS_INVALID));
 	uint64_t failed = raw_id(OBJECT_BUNDLE, FIRST_OBJECT);
 	refuse_link(LINKED + 4, device, 1, &failed, STATUS_INVALID);
@@ -97,11 +103,13 @@ Test(groups, J19_M12_links_of_what_is_no_object_are_refused)
 Test(groups, E19_J19_a_device_that_cannot_link_refuses_both)
 {
 	start_with_linker(0);
-	const Sycl__V1__Reply *reply = compile(FIRST_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C, "fill_u32\n");
+	const Sycl__V1__Reply *reply =
+		compile(FIRST_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C, "fill_u32\n");
 	cr_assert(eq(i32, reply->status->code, STATUS_FEATURE_NOT_SUPPORTED));
 	uint64_t executable = raw_id(OBJECT_BUNDLE, BUNDLE);
 	refuse_link(LINKED, device, 1, &executable, STATUS_FEATURE_NOT_SUPPORTED);
-	reply = compile(SECOND_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_SPIRV, "\x03\x02\x23\x07");
+	reply = compile(SECOND_OBJECT, SYCL__V1__SOURCE_KIND__SOURCE_KIND_SPIRV,
+			"\x03\x02\x23\x07");
 	cr_assert(eq(i32, reply->status->code, STATUS_FEATURE_NOT_SUPPORTED));
 	groups_stop();
 }

@@ -1,4 +1,5 @@
-/* What a command group waits for: its queue, events, barriers, host accessors; and what waits for it. */
+/* What a command group waits for: its queue, events, barriers, host accessors; and what waits for
+ * it. */
 #include "groups_fixture.h"
 
 #include <stdatomic.h>
@@ -38,7 +39,8 @@ Test(groups, B19_B21_events_order_across_queues_and_the_mark_waits_for_the_oldes
 	build.group.slot = EVENT_SLOT;
 	build.group.slot_value = 5;
 	(void)build_submit(&build, false);
-	cr_assert(eq(u32, raw_wait_slot(client, EVENT_SLOT, 5), 0), "its event does not wait for the other group");
+	cr_assert(eq(u32, raw_wait_slot(client, EVENT_SLOT, 5), 0),
+		  "its event does not wait for the other group");
 	cr_assert(eq(u32, atomic_load(&client->slots[QUEUE_SLOT].sequence), waits - 1));
 	fake_gate_open(2);
 	cr_assert(eq(u32, groups_wait(false), 0));
@@ -117,14 +119,16 @@ Test(groups, D1_D3_D6_groups_wait_for_an_accessor_and_it_for_them)
 	(void)build_submit(&build, false);
 	groups_access(40, BUFFER, ACCESS_MODE_READ, 40);
 	groups_access(41, OTHER, ACCESS_MODE_READ, 41);
-	cr_assert(eq(u32, raw_wait_slot(client, 41, 1), 0), "an unrelated buffer is not waited for (D2)");
+	cr_assert(eq(u32, raw_wait_slot(client, 41, 1), 0),
+		  "an unrelated buffer is not waited for (D2)");
 	cr_assert(eq(u32, atomic_load(&client->slots[40].sequence), 0));
 	fake_gate_open(6);
 	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 0));
 	cr_assert(eq(u32, groups_words(BUFFER)[0], 6));
 	build_fill(&build, BUFFER, 7);
 	uint64_t after = build_submit(&build, false);
-	cr_assert(eq(u32, groups_profile(groups_queue(false), after).state, 0), "held by the accessor");
+	cr_assert(eq(u32, groups_profile(groups_queue(false), after).state, 0),
+		  "held by the accessor");
 	cr_assert(eq(u32, groups_words(BUFFER)[0], 6));
 	(void)raw_release(client, raw_id(OBJECT_HOST_ACCESSOR, 40));
 	cr_assert(eq(u32, groups_wait(false), 0));

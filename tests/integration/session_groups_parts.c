@@ -1,4 +1,5 @@
-/* Requirements and host accesses of parts of a buffer, by the bare protocol: what is refused, and what they do. */
+/* Requirements and host accesses of parts of a buffer, by the bare protocol: what is refused, and
+ * what they do. */
 #include "groups_fixture.h"
 
 static void require_part(struct build *build, uint32_t mode, uint64_t first, uint64_t count)
@@ -9,7 +10,8 @@ static void require_part(struct build *build, uint32_t mode, uint64_t first, uin
 	made->size_bytes = made->order_size_bytes = count * sizeof(uint32_t);
 }
 
-static void refuse_part(uint64_t order_offset, uint64_t order_size, uint64_t offset, uint64_t size, const char *words)
+static void refuse_part(uint64_t order_offset, uint64_t order_size, uint64_t offset, uint64_t size,
+			const char *words)
 {
 	struct build build;
 	build_fill(&build, BUFFER, 1);
@@ -52,7 +54,8 @@ static void begin_copy(struct build *build, uint64_t to, uint64_t count)
 	require_part(build, ACCESS_MODE_WRITE_NO_INIT, to, count);
 	build->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 	build->group.copy = &build->copy;
-	build->source.place_case = build->destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+	build->source.place_case = build->destination.place_case =
+		SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 	build->destination.requirement = 1;
 	build->destination.offset_bytes = to * sizeof(uint32_t);
 	build->copy.size_bytes = count * sizeof(uint32_t);
@@ -75,7 +78,8 @@ Test(groups, C1_C8_D20_a_group_names_several_parts_of_one_buffer)
 	groups_access(40, BUFFER, ACCESS_MODE_READ, 40);
 	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 0));
 	for (uint32_t i = 0; i < 1024; i++)
-		cr_assert(eq(u32, groups_words(BUFFER)[i], i < 16 || (i >= 100 && i < 116) ? 9 : 5), "word %u", i);
+		cr_assert(eq(u32, groups_words(BUFFER)[i], i < 16 || (i >= 100 && i < 116) ? 9 : 5),
+			  "word %u", i);
 	begin_copy(&build, 8, 16);
 	expect_refused(&build, STATUS_INVALID, "overlap");
 	groups_stop();

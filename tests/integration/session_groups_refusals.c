@@ -1,4 +1,5 @@
-/* Command groups that are refused: ranges, arguments, requirements, copies and fills that cannot be. */
+/* Command groups that are refused: ranges, arguments, requirements, copies and fills that cannot
+ * be. */
 #include "groups_fixture.h"
 
 #include <string.h>
@@ -10,8 +11,10 @@ Test(groups, E4_a_range_that_its_local_range_does_not_divide_is_refused)
 		uint64_t global[3], local[3];
 		size_t globals, locals;
 	} wrong[] = {
-		{{10}, {3}, 1, 1},   {{10}, {0}, 1, 1},   {{8, 9}, {4, 2}, 2, 2}, {{8, 8, 7}, {1, 1, 2}, 3, 3},
-		{{8, 8}, {4}, 2, 1}, {{8}, {4, 1}, 1, 2}, {{8}, {8}, 0, 0},       {{UINT64_MAX, 2}, {0}, 2, 0},
+		{{10}, {3}, 1, 1},      {{10}, {0}, 1, 1},
+		{{8, 9}, {4, 2}, 2, 2}, {{8, 8, 7}, {1, 1, 2}, 3, 3},
+		{{8, 8}, {4}, 2, 1},    {{8}, {4, 1}, 1, 2},
+		{{8}, {8}, 0, 0},       {{UINT64_MAX, 2}, {0}, 2, 0},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct build build;
@@ -121,7 +124,8 @@ Test(groups, D20_copies_and_fills_are_checked)
 	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
 	build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 	build.group.copy = &build.copy;
-	build.source.place_case = build.destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+	build.source.place_case = build.destination.place_case =
+		SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 	build.destination.offset_bytes = 100;
 	build.copy.size_bytes = 101;
 	expect_refused(&build, STATUS_INVALID, "overlap");
@@ -214,7 +218,8 @@ Test(groups, a_cooperative_launch_cannot_be_split)
 	in_clusters(&build, cluster, 0);
 	build.launch.cooperative = build.launch.splittable = true;
 	expect_refused(&build, STATUS_INVALID, "cannot be split");
-	/* In clusters it can be said, and means nothing; so it does of a range without work-items. */
+	/* In clusters it can be said, and means nothing; so it does of a range without work-items.
+	 */
 	in_clusters(&build, cluster, 1);
 	build.launch.splittable = true;
 	build.global[0] = 1024;
@@ -229,14 +234,20 @@ Test(groups, a_cooperative_launch_cannot_be_split)
 	groups_stop();
 }
 
-/* Without the wait it would run beside what it depends on. Everything else about it is a permission. */
+/* Without the wait it would run beside what it depends on. Everything else about it is a
+ * permission. */
 Test(groups, R5_a_kernel_that_never_waits_cannot_begin_early)
 {
 	for (uint32_t has = 0; has < 2; has++) {
 		fake_reset();
 		for (uint32_t i = 0; i < 3; i++)
-			fake_device_options(i, (struct fake_device_options){
-				.features = has ? FAKE_FEATURES_ALL : FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_EARLY});
+			fake_device_options(
+				i,
+				(struct fake_device_options){
+					.features =
+						has ? FAKE_FEATURES_ALL
+						    : FAKE_FEATURES_ALL &
+								~(uint32_t)BACKEND_FEATURE_EARLY});
 		groups_start();
 		struct build build;
 		uint32_t cluster[3] = {2, 1, 1};
@@ -258,7 +269,8 @@ Test(groups, R5_a_kernel_that_never_waits_cannot_begin_early)
 		build.launch.n_arguments = 0;
 		build.launch.early = true;
 		if (has)
-			expect_refused(&build, STATUS_INVALID, "never waits for the launch before it");
+			expect_refused(&build, STATUS_INVALID,
+				       "never waits for the launch before it");
 		else
 			(void)build_submit(&build, false);
 		groups_stop();

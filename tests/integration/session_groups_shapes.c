@@ -1,4 +1,5 @@
-/* Groups that come again by their shapes: what they do, what is refused as always, and what closes the session. */
+/* Groups that come again by their shapes: what they do, what is refused as always, and what closes
+ * the session. */
 #include "cleanup.h"
 #include "groups_fixture.h"
 #include "resubmit.h"
@@ -27,10 +28,13 @@ struct again {
 	uint8_t rest[256];
 };
 
-static struct again again(uint32_t shape, uint32_t generation, const void *rest, uint32_t rest_bytes)
+static struct again again(uint32_t shape, uint32_t generation, const void *rest,
+			  uint32_t rest_bytes)
 {
-	struct again record = {
-		.head = {.shape = shape, .generation = generation, .group = groups_number(false), .rest_bytes = rest_bytes}};
+	struct again record = {.head = {.shape = shape,
+					.generation = generation,
+					.group = groups_number(false),
+					.rest_bytes = rest_bytes}};
 	if (rest_bytes)
 		memcpy(record.rest, rest, rest_bytes);
 	return record;
@@ -138,7 +142,8 @@ Test(groups, B12_a_resubmitted_group_is_ordered_like_any_other)
 	record.head.slot = EVENT_SLOT;
 	record.head.slot_value = 1;
 	(void)send_again(&record);
-	/* Groups that have nothing to do with it come and go meanwhile, on every lane that there is. */
+	/* Groups that have nothing to do with it come and go meanwhile, on every lane that there
+	 * is. */
 	for (uint32_t i = 0; i < 40; i++) {
 		build_fill(&build, OTHER, i);
 		build.group.wants_slot = true;
@@ -147,7 +152,8 @@ Test(groups, B12_a_resubmitted_group_is_ordered_like_any_other)
 		(void)build_submit(&build, false);
 		(void)raw_wait_slot(client, EVENT_SLOT + 1, i + 1);
 	}
-	cr_assert(eq(u32, atomic_load(&client->slots[EVENT_SLOT].sequence), 0), "it runs behind what holds its buffer");
+	cr_assert(eq(u32, atomic_load(&client->slots[EVENT_SLOT].sequence), 0),
+		  "it runs behind what holds its buffer");
 	fake_gate_open(3);
 	cr_assert(eq(u32, raw_wait_slot(client, EVENT_SLOT, 1), 0));
 	expect_words(BUFFER, 2, 40);
@@ -172,7 +178,8 @@ Test(groups, a_shape_is_kept_also_when_its_first_group_is_refused)
 	groups_stop();
 }
 
-/* A queue beyond the limit of objects never was: what names it fails, and counts as nothing that was submitted. */
+/* A queue beyond the limit of objects never was: what names it fails, and counts as nothing that
+ * was submitted. */
 Test(groups, groups_of_no_queue_are_not_counted_as_resubmitted)
 {
 	groups_start();
@@ -213,7 +220,8 @@ Test(groups, another_definition_takes_the_place_of_the_first)
 	groups_expect_closed("shape 1 of generation 7 is not defined");
 }
 
-/* A group that waits has what its record said, whatever becomes of record, shape and number before its turn comes. */
+/* A group that waits has what its record said, whatever becomes of record, shape and number before
+ * its turn comes. */
 Test(groups, B15_a_resubmitted_group_that_waits_keeps_its_values)
 {
 	groups_start();
@@ -351,7 +359,8 @@ Test(groups, records_that_are_wrong_close_the_session, .timeout = 60)
 		record.head.group += (uint64_t)(int64_t)wrong[i].group;
 		memset(payload, 0, sizeof(payload));
 		memcpy(payload, &record, sizeof(record.head) + sizeof(value));
-		(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, payload, (uint32_t)(36 + wrong[i].payload));
+		(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, payload,
+				     (uint32_t)(36 + wrong[i].payload));
 		groups_expect_closed(wrong[i].words);
 	}
 }

@@ -1,10 +1,16 @@
-/* Windows of memory that the second-level cache keeps (R6): which are taken, what launches carry, and what the device is told. */
+/* Windows of memory that the second-level cache keeps (R6): which are taken, what launches carry,
+ * and what the device is told. */
 #include "groups_fixture.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FIRST_USM = 20, BYTES = 8192, PERSISTING = BACKEND_L2_PERSISTING, STREAMING = BACKEND_L2_STREAMING };
+enum {
+	FIRST_USM = 20,
+	BYTES = 8192,
+	PERSISTING = BACKEND_L2_PERSISTING,
+	STREAMING = BACKEND_L2_STREAMING
+};
 
 static struct fake_log_entry records[256];
 
@@ -12,7 +18,8 @@ static void start(uint32_t features)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = features | BACKEND_FEATURE_QUIET_LOAD});
+		fake_device_options(i, (struct fake_device_options){
+					       .features = features | BACKEND_FEATURE_QUIET_LOAD});
 	groups_start();
 	cr_assert(eq(int, fake_log_start(256), 0));
 }
@@ -75,7 +82,8 @@ static void refuse(struct window window, int32_t code, const char *words)
 	const Sycl__V1__Reply *reply = raw_reply_to(client, ask(groups_queue(false), &window));
 	cr_assert(ne(ptr, reply->status, NULL), "it was taken");
 	cr_expect(eq(i32, reply->status->code, code), "%s", reply->status->text);
-	cr_expect(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_expect(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 /* One launch; the window that it had. */
@@ -134,24 +142,36 @@ Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
 Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 {
 	start(FAKE_FEATURES_ALL);
-	const uint64_t address = allocate(0, BACKEND_USM_DEVICE), other = allocate(1, BACKEND_USM_DEVICE);
+	const uint64_t address = allocate(0, BACKEND_USM_DEVICE),
+		       other = allocate(1, BACKEND_USM_DEVICE);
 	take(false, (struct window){address, 1024, 1, PERSISTING, STREAMING});
-	refuse((struct window){address, FAKE_L2_WINDOW_BYTES + 1, 1, PERSISTING, 0}, STATUS_INVALID, "up to 4096");
-	refuse((struct window){address, UINT64_MAX, 1, PERSISTING, 0}, STATUS_INVALID, "up to 4096");
-	static const float ratios[] = {-0.01f, 1.01f, -1e30f, 1e30f, NAN, -NAN, INFINITY, -INFINITY};
+	refuse((struct window){address, FAKE_L2_WINDOW_BYTES + 1, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "up to 4096");
+	refuse((struct window){address, UINT64_MAX, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "up to 4096");
+	static const float ratios[] = {-0.01f, 1.01f, -1e30f,   1e30f,
+				       NAN,    -NAN,  INFINITY, -INFINITY};
 	for (uint32_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++)
-		refuse((struct window){address, 64, ratios[i], PERSISTING, 0}, STATUS_INVALID, "hit ratio is 0 to 1");
-	refuse((struct window){address, 64, 1, 3, 0}, STATUS_INVALID, "normal, streaming or persisting");
-	refuse((struct window){address, 64, 1, UINT32_MAX, 0}, STATUS_INVALID, "normal, streaming or persisting");
-	refuse((struct window){address, 64, 1, PERSISTING, PERSISTING}, STATUS_INVALID, "misses normal or streaming");
+		refuse((struct window){address, 64, ratios[i], PERSISTING, 0}, STATUS_INVALID,
+		       "hit ratio is 0 to 1");
+	refuse((struct window){address, 64, 1, 3, 0}, STATUS_INVALID,
+	       "normal, streaming or persisting");
+	refuse((struct window){address, 64, 1, UINT32_MAX, 0}, STATUS_INVALID,
+	       "normal, streaming or persisting");
+	refuse((struct window){address, 64, 1, PERSISTING, PERSISTING}, STATUS_INVALID,
+	       "misses normal or streaming");
 	refuse((struct window){0, 64, 1, PERSISTING, 0}, STATUS_INVALID, "not inside any USM");
-	refuse((struct window){address + BYTES - 63, 64, 1, PERSISTING, 0}, STATUS_INVALID, "not inside any USM");
-	refuse((struct window){address - 1, 64, 1, PERSISTING, 0}, STATUS_INVALID, "not inside any USM");
-	refuse((struct window){UINT64_MAX - 16, 64, 1, PERSISTING, 0}, STATUS_INVALID, "not inside any USM");
+	refuse((struct window){address + BYTES - 63, 64, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "not inside any USM");
+	refuse((struct window){address - 1, 64, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "not inside any USM");
+	refuse((struct window){UINT64_MAX - 16, 64, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "not inside any USM");
 	cr_expect(eq(u64, launch(false).size_bytes, 1024), "the one that was there stays");
 	free_usm(0);
 	cr_expect(eq(u64, launch(false).size_bytes, 0), "its memory has gone");
-	refuse((struct window){address, 64, 1, PERSISTING, 0}, STATUS_INVALID, "not inside any USM");
+	refuse((struct window){address, 64, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "not inside any USM");
 	take(false, (struct window){other, 64, 0, PERSISTING, 0});
 	groups_stop();
 }
@@ -159,7 +179,8 @@ Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 Test(groups, R6_a_device_without_windows_says_so)
 {
 	start(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_USM);
-	refuse((struct window){4096, 64, 1, PERSISTING, 0}, STATUS_FEATURE_NOT_SUPPORTED, "has no windows");
+	refuse((struct window){4096, 64, 1, PERSISTING, 0}, STATUS_FEATURE_NOT_SUPPORTED,
+	       "has no windows");
 	take(false, (struct window){.size_bytes = 0});
 	groups_stop();
 }

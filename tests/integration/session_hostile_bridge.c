@@ -1,4 +1,5 @@
-/* Native commands of clients in other processes, as host tasks whose data stays on the device (S8, K5, N4): by clients that lie. */
+/* Native commands of clients in other processes, as host tasks whose data stays on the device (S8,
+ * K5, N4): by clients that lie. */
 #include "access_mode.h"
 #include "fake_control.h"
 #include "hostile_fixture.h"
@@ -22,7 +23,8 @@ static uint64_t shared_id(void)
 	return raw_id(OBJECT_BUFFER, SHARED);
 }
 
-/* Devices that can share; a session with this feature agreed on or not, and a buffer that can be exported from `where`. */
+/* Devices that can share; a session with this feature agreed on or not, and a buffer that can be
+ * exported from `where`. */
 static void start(uint64_t features, uint32_t where)
 {
 	fake_reset();
@@ -34,7 +36,8 @@ static void start(uint64_t features, uint32_t where)
 	device = raw_fake_device(hostile);
 	raw_arena(hostile, 0, 65536);
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
-	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
+	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0,
+			false);
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
 	range.offset_bytes = OFFSET;
@@ -110,11 +113,13 @@ static uint64_t send_export(bool at_once)
 
 static void expect_refused_with(uint64_t number, int32_t code, const char *words)
 {
-	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, (uint32_t)number), 1), "its turn never comes");
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, (uint32_t)number), 1),
+		  "its turn never comes");
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
 	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 static void expect_refused(uint64_t number, const char *words)
@@ -128,7 +133,8 @@ Test(hostile, S8_K9_a_native_command_of_another_process_is_held_until_it_is_said
 	send_task(1, shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	raw_round_trip(hostile);
-	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0), "complete before it was run");
+	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0),
+		  "complete before it was run");
 	send_done(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 0));
 	hostile_expect_alive();
@@ -142,7 +148,8 @@ Test(hostile, S8_I18_it_is_for_those_who_agreed_on_it)
 	hostile_expect_alive();
 }
 
-/* What is held on a device must be what stays there anyway: a client that never ends it must not keep others' room. */
+/* What is held on a device must be what stays there anyway: a client that never ends it must not
+ * keep others' room. */
 Test(hostile, S8_K5_it_holds_no_buffer_that_could_be_spilled_or_moved)
 {
 	start(FEATURE_NATIVE, 0);
@@ -179,7 +186,8 @@ Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
 }
 
-/* How to open the memory is answered while it is held for writing: otherwise who holds it could never open it. */
+/* How to open the memory is answered while it is held for writing: otherwise who holds it could
+ * never open it. */
 Test(hostile, S8_F10_an_export_at_once_waits_for_no_writer)
 {
 	start(FEATURE_NATIVE, 0);
@@ -202,7 +210,7 @@ Test(hostile, S8_F10_an_export_at_once_is_for_those_who_agreed_on_it)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "was not agreed on");
 }
 
-/* --- early events ------------------------------------------------------------------------------------------------- */
+/* ------------------------------------- early events ------------------------------------- */
 
 static uint64_t early_id(void)
 {
@@ -253,7 +261,8 @@ static void start_early(void)
 	send_fill(1);
 	send_early_task(2, shared_id(), true, early_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 2), SLOT_STATUS_EARLY));
-	cr_assert(eq(u32, atomic_load(&hostile->slots[FILL_SLOT].sequence), 0), "what it depends on runs still");
+	cr_assert(eq(u32, atomic_load(&hostile->slots[FILL_SLOT].sequence), 0),
+		  "what it depends on runs still");
 }
 
 Test(hostile, S8_K7_K9_a_native_command_is_told_early_and_may_end_before_what_it_depends_on)
@@ -261,7 +270,8 @@ Test(hostile, S8_K7_K9_a_native_command_is_told_early_and_may_end_before_what_it
 	start_early();
 	send_done(2);
 	raw_round_trip(hostile);
-	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0), "complete before what it depends on");
+	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0),
+		  "complete before what it depends on");
 	fake_device_gate_open(0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 0));
 	hostile_expect_alive();
@@ -273,7 +283,8 @@ Test(hostile, S8_K9_one_that_was_told_early_is_held_until_it_is_said_to_be_over)
 	fake_device_gate_open(0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, FILL_SLOT, 1), 0));
 	raw_round_trip(hostile);
-	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0), "complete before it was run");
+	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0),
+		  "complete before it was run");
 	send_done(2);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 0));
 	hostile_expect_alive();
@@ -282,7 +293,8 @@ Test(hostile, S8_K9_one_that_was_told_early_is_held_until_it_is_said_to_be_over)
 Test(hostile, S8_M9_one_that_was_told_early_fails_with_what_it_depends_on)
 {
 	start_early();
-	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"), 0));
+	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"),
+		     0));
 	fake_device_gate_open(0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, FILL_SLOT, 1), 1));
 	send_done(2);
@@ -290,7 +302,8 @@ Test(hostile, S8_M9_one_that_was_told_early_fails_with_what_it_depends_on)
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(i32, reply->status->code, STATUS_RUNTIME), "%s", reply->status->text);
 	reply = raw_reply_to(hostile, 0);
-	cr_assert(eq(i32, reply->status->code, STATUS_DEPENDENCY_FAILED), "%s", reply->status->text);
+	cr_assert(eq(i32, reply->status->code, STATUS_DEPENDENCY_FAILED), "%s",
+		  reply->status->text);
 	hostile_expect_alive();
 }
 
@@ -330,7 +343,8 @@ Test(hostile, S8_K7_an_event_that_two_name_is_recorded_for_one_of_them)
 	send_early_task(3, shared_id(), true, early_id());
 	send_done(2);
 	fake_device_gate_open(0);
-	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 3), 0), "behind a host task it is told when that is over");
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 3), 0),
+		  "behind a host task it is told when that is over");
 	send_done(3);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 3), 0));
 	hostile_expect_alive();
@@ -372,7 +386,7 @@ Test(hostile, S8_an_early_event_that_is_no_event_closes_the_session)
 	hostile_stop();
 }
 
-/* --- nodes of graphs ---------------------------------------------------------------------------------------------- */
+/* ----------------------------------- nodes of graphs ------------------------------------ */
 
 enum { NODES = FEATURE_NATIVE | FEATURE_GRAPHS | FEATURE_NATIVE_NODES };
 
@@ -455,8 +469,10 @@ Test(hostile, S8_K15_K9_as_a_node_it_is_held_in_each_launch_and_launches_come_on
 	for (uint32_t i = 1; i <= 2; i++) {
 		cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, i), 0));
 		raw_round_trip(hostile);
-		cr_assert(eq(u32, atomic_load(&hostile->slots[TASK_SLOT].sequence), i), "the next one before this one's end");
-		cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), i - 1), "complete before it was run");
+		cr_assert(eq(u32, atomic_load(&hostile->slots[TASK_SLOT].sequence), i),
+			  "the next one before this one's end");
+		cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), i - 1),
+			  "complete before it was run");
 		send_node_end(i, 0);
 		cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, i), 0));
 	}

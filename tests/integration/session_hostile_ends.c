@@ -19,7 +19,8 @@ Test(hostile, D8_N4_a_peer_that_leaves_with_a_held_accessor_and_waiting_groups_i
 	fixture_wait_gone(&fixture);
 	cr_assert(eq(u64, fixture.last_usage.buffer_bytes, 0));
 	cr_assert(eq(u64, fixture.last_usage.groups_submitted, 100));
-	cr_assert(eq(u64, fixture.last_usage.groups_completed + fixture.last_usage.groups_failed, 100));
+	cr_assert(eq(u64, fixture.last_usage.groups_completed + fixture.last_usage.groups_failed,
+		     100));
 	hostile_stop();
 }
 
@@ -57,7 +58,8 @@ Test(hostile, N6_descriptors_and_mappings_are_back_at_the_base)
 	fixture_wait_gone(&fixture);
 	process_facts_read(&after);
 	raw_init(hostile, -1);
-	cr_assert(eq(u32, after.descriptors, before.descriptors - 2), "both ends of its socket are closed");
+	cr_assert(eq(u32, after.descriptors, before.descriptors - 2),
+		  "both ends of its socket are closed");
 	cr_assert(eq(int, session_mappings(), mappings));
 	hostile_stop();
 }

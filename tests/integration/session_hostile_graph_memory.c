@@ -28,7 +28,8 @@ static void wait_for_hosts(uint32_t hosts)
 {
 	uint64_t deadline = clock_deadline_ns(PATIENCE_NS);
 	while (counted().hosts != hosts) {
-		cr_assert(lt(u64, clock_now_ns(), deadline), "%u ranges are pinned, not %u", counted().hosts, hosts);
+		cr_assert(lt(u64, clock_now_ns(), deadline), "%u ranges are pinned, not %u",
+			  counted().hosts, hosts);
 		raw_round_trip(hostile);
 	}
 }
@@ -36,15 +37,18 @@ static void wait_for_hosts(uint32_t hosts)
 static void with_graphs(void)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |
-										BACKEND_FEATURE_HOST_REGISTER});
+		fake_device_options(
+			i, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH |
+								    BACKEND_FEATURE_GRAPH_UPDATE |
+								    BACKEND_FEATURE_HOST_REGISTER});
 	hostile_start(NULL);
 	hostile->features = FEATURE_GRAPHS;
 	raw_open(hostile);
 	device = raw_fake_device(hostile);
 	raw_arena(hostile, 0, 65536);
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
-	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
+	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0,
+			false);
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	raw_round_trip(hostile);
 	wait_for_hosts(HOSTS);
@@ -85,7 +89,8 @@ static void send_copy(uint64_t graph, uint32_t arena)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT, *list[] = {&requirement};
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
-	Sycl__V1__MemoryEnd source = SYCL__V1__MEMORY_END__INIT, destination = SYCL__V1__MEMORY_END__INIT;
+	Sycl__V1__MemoryEnd source = SYCL__V1__MEMORY_END__INIT,
+			    destination = SYCL__V1__MEMORY_END__INIT;
 	Sycl__V1__Copy copy = SYCL__V1__COPY__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	requirement.buffer = hostile_buffer();
@@ -129,7 +134,8 @@ Test(hostile, L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_fro
 	cr_assert(eq(u64, counted().graph_launches, 4));
 	destroy_arena(1);
 	wait_for_hosts(HOSTS);
-	cr_assert(eq(u64, counted().graph_misuses, 0), "the graph was there when its memory was not any more");
+	cr_assert(eq(u64, counted().graph_misuses, 0),
+		  "the graph was there when its memory was not any more");
 	cr_assert(eq(u32, counted().graphs, 0), "a graph without its memory is kept");
 	/* Another one of that number is as good. */
 	raw_arena(hostile, 1, 65536);

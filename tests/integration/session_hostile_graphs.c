@@ -17,15 +17,19 @@ static uint64_t graph_id(uint32_t index)
 static void with_features(uint64_t features)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |
-										BACKEND_FEATURE_GRAPH_SWITCH | BACKEND_FEATURE_GRAPH_CONDITION});
+		fake_device_options(i, (struct fake_device_options){
+					       .features = BACKEND_FEATURE_GRAPH |
+							   BACKEND_FEATURE_GRAPH_UPDATE |
+							   BACKEND_FEATURE_GRAPH_SWITCH |
+							   BACKEND_FEATURE_GRAPH_CONDITION});
 	hostile_start(NULL);
 	hostile->features = features;
 	raw_open(hostile);
 	device = raw_fake_device(hostile);
 	raw_arena(hostile, 0, 65536);
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
-	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
+	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0,
+			false);
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	raw_round_trip(hostile);
 }
@@ -246,7 +250,8 @@ Test(hostile, L14_a_graph_in_a_graph_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "node is a graph");
 }
 
-/* Its function is called once, and a node runs at each launch; nor does anything here look at the numbers. */
+/* Its function is called once, and a node runs at each launch; nor does anything here look at the
+ * numbers. */
 Test(hostile, K15_L1_a_native_command_in_a_graph_closes_the_session)
 {
 	with_graphs();
@@ -277,7 +282,8 @@ Test(hostile, L13_an_update_of_what_cannot_be_updated_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be updated");
 }
 
-/* The library holds what its graphs name; who releases it all the same has a graph of ids that name nothing. */
+/* The library holds what its graphs name; who releases it all the same has a graph of ids that name
+ * nothing. */
 Test(hostile, L16_a_launch_with_a_released_buffer_closes_the_session_and_what_began_ends)
 {
 	with_graphs();
@@ -328,7 +334,8 @@ Test(hostile, L12_M9_host_tasks_of_a_launch_that_is_refused_are_told)
 	Sycl__V1__EventRef event = SYCL__V1__EVENT_REF__INIT, *events[] = {&event};
 	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, *tasks[] = {&task};
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
-	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT, *requirements[] = {&requirement};
+	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT,
+			      *requirements[] = {&requirement};
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	task.slot = TASK_SLOT;
 	task.slot_value = 5;
@@ -422,7 +429,8 @@ static uint32_t count_failed(void)
 	const Sycl__V1__Reply *reply;
 	uint32_t failed = 0;
 	(void)raw_ping(hostile);
-	while ((reply = raw_next_reply(hostile)) && reply->body_case != SYCL__V1__REPLY__BODY_PONG) {
+	while ((reply = raw_next_reply(hostile)) &&
+	       reply->body_case != SYCL__V1__REPLY__BODY_PONG) {
 		bool refused = reply->body_case == SYCL__V1__REPLY__BODY_OBJECT_FAILED;
 		failed += refused;
 		if (refused)
@@ -435,7 +443,8 @@ Test(hostile, L1_graphs_beyond_the_limits_fail_and_the_session_lives)
 {
 	enum { GRAPHS = 600 };
 	with_graphs();
-	/* Each of them is announced with as much as there may be; together that is more than a session may have. */
+	/* Each of them is announced with as much as there may be; together that is more than a
+	 * session may have. */
 	for (uint32_t i = 0; i < GRAPHS; i++)
 		create(graph_id(i), GRAPH_NODES_MAX);
 	uint32_t failed = count_failed();
@@ -480,7 +489,8 @@ Test(hostile, L1_more_nodes_in_flight_than_groups_are_allowed_fail_alone)
 	raw_open(hostile);
 	device = raw_fake_device(hostile);
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
-	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
+	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0,
+			false);
 	create(graph_id(0), 9);
 	for (int i = 0; i < 9; i++)
 		send_empty(graph_id(0), NULL, 0);
@@ -493,7 +503,8 @@ Test(hostile, L1_more_nodes_in_flight_than_groups_are_allowed_fail_alone)
 	hostile_expect_alive();
 }
 
-/* A group that uses so many parts of the buffer, which stay apart while it is open: it is held by the device. */
+/* A group that uses so many parts of the buffer, which stay apart while it is open: it is held by
+ * the device. */
 static void cut_buffer(uint64_t number, uint32_t parts)
 {
 	Sycl__V1__Requirement *requirements = calloc(parts, sizeof(*requirements));
@@ -561,7 +572,8 @@ Test(hostile, L1_a_launch_over_too_many_parts_of_buffers_is_refused_with_a_sente
 		reply = raw_next_reply(hostile);
 	cr_assert(reply != NULL);
 	cr_assert(eq(i32, reply->status->code, STATUS_QUOTA));
-	cr_assert(ne(ptr, strstr(reply->status->text, "parts of buffers"), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, "parts of buffers"), NULL), "said: %s",
+		  reply->status->text);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 1));
 	hostile_expect_alive();
 }
@@ -657,7 +669,8 @@ static Sycl__V1__GraphCondition condition_of(uint32_t body_nodes)
 }
 
 /* Of the first word of the test's buffer. */
-static void send_condition_to(uint64_t graph, Sycl__V1__GraphCondition *condition, uint32_t *after, size_t count)
+static void send_condition_to(uint64_t graph, Sycl__V1__GraphCondition *condition, uint32_t *after,
+			      size_t count)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
 	Sycl__V1__Requirement *list[] = {&requirement};
@@ -814,7 +827,8 @@ Test(hostile, R4_a_word_that_is_nowhere_is_refused_at_each_launch)
 	static const struct {
 		uint32_t requirement;
 		uint64_t offset, address;
-	} words[] = {{1, 0, 0}, {0, 2, 0}, {0, UINT64_MAX - 3, 0}, {0, 65536, 0}, {0, 0, 0x1000}, {0, 0, 3}};
+	} words[] = {{1, 0, 0},     {0, 2, 0},      {0, UINT64_MAX - 3, 0},
+		     {0, 65536, 0}, {0, 0, 0x1000}, {0, 0, 3}};
 	with_features(FEATURE_GRAPHS | FEATURE_GRAPH_CONDITION);
 	for (uint32_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		Sycl__V1__GraphCondition condition = condition_of(1);

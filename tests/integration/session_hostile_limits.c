@@ -1,4 +1,5 @@
-/* What is beyond a limit, outside an arena or of a failed object: the answer says so and the session lives. */
+/* What is beyond a limit, outside an arena or of a failed object: the answer says so and the
+ * session lives. */
 #include "access_mode.h"
 #include "hostile_fixture.h"
 
@@ -75,7 +76,8 @@ Test(hostile, an_arena_in_use_is_not_destroyed)
 	(void)raw_release(hostile, hostile_buffer());
 	cr_assert(eq(u64, raw_reply_to(hostile, 0)->released->object, hostile_buffer()));
 	cr_assert(eq(int, (int)destroy_arena(0)->body_case, SYCL__V1__REPLY__BODY_PONG));
-	cr_assert(eq(i32, destroy_arena(0)->status->code, STATUS_INVALID), "there is none any more");
+	cr_assert(eq(i32, destroy_arena(0)->status->code, STATUS_INVALID),
+		  "there is none any more");
 	cr_assert(eq(i32, destroy_arena(UINT32_MAX)->status->code, STATUS_INVALID));
 	hostile_expect_alive();
 }
@@ -95,7 +97,8 @@ static int keep(const struct memory_region *region)
 	return fd;
 }
 
-/* When the client was answered, or the session is gone: no device of these tests registers host memory, and has to let go of it first. */
+/* When the client was answered, or the session is gone: no device of these tests registers host
+ * memory, and has to let go of it first. */
 static void expect_given_back(int fd, const char *what)
 {
 	cr_assert(eq(u64, held_bytes(fd), 0), "the %s is gone, and its memory is not", what);
@@ -151,15 +154,23 @@ Test(hostile, ranges_outside_an_arena_make_no_buffer)
 		uint32_t arena;
 		uint64_t offset, size;
 	} wrong[] = {
-		{0, 65536, 1}, {0, 0, 65537}, {0, 4096, UINT64_MAX - 4095}, {0, UINT64_MAX - 4095, 4096},
-		{0, 1, 100},   {1, 0, 100},   {UINT32_MAX, 0, 100},
+		{0, 65536, 1},
+		{0, 0, 65537},
+		{0, 4096, UINT64_MAX - 4095},
+		{0, UINT64_MAX - 4095, 4096},
+		{0, 1, 100},
+		{1, 0, 100},
+		{UINT32_MAX, 0, 100},
 	};
 	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		(void)raw_buffer(hostile, raw_id(OBJECT_BUFFER, 10 + i), wrong[i].arena, wrong[i].offset,
-				 wrong[i].size);
+		(void)raw_buffer(hostile, raw_id(OBJECT_BUFFER, 10 + i), wrong[i].arena,
+				 wrong[i].offset, wrong[i].size);
 		const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
-		cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_OBJECT_FAILED), "row %u", i);
-		cr_assert(reply->status->code == STATUS_INVALID || reply->status->code == STATUS_QUOTA, "row %u", i);
+		cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_OBJECT_FAILED),
+			  "row %u", i);
+		cr_assert(reply->status->code == STATUS_INVALID ||
+				  reply->status->code == STATUS_QUOTA,
+			  "row %u", i);
 	}
 	hostile_expect_alive();
 }

@@ -1,4 +1,5 @@
-/* Native commands of clients in other processes: numbers, which must never be taken for addresses (S8, I18). */
+/* Native commands of clients in other processes: numbers, which must never be taken for addresses
+ * (S8, I18). */
 #include "hostile_fixture.h"
 
 #include <string.h>
@@ -27,7 +28,8 @@ Test(hostile, I18_K6_native_commands_of_another_process_are_refused_and_never_ca
 	hostile_start_with_objects(NULL);
 	(void)hostile_fill(number++);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		send_native(numbers[i], numbers[sizeof(numbers) / sizeof(*numbers) - 1 - i], number);
+		send_native(numbers[i], numbers[sizeof(numbers) / sizeof(*numbers) - 1 - i],
+			    number);
 		cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, (uint32_t)number), 1));
 		const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 		cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));

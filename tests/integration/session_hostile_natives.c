@@ -1,4 +1,5 @@
-/* A client of another process that asks for native handles, or sends some: it is refused, and nothing it sent is looked at (I18, S8). */
+/* A client of another process that asks for native handles, or sends some: it is refused, and
+ * nothing it sent is looked at (I18, S8). */
 #include "hostile_fixture.h"
 
 #include <string.h>
@@ -10,8 +11,10 @@ static void expect_refused(uint64_t number)
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
 	cr_assert(ne(ptr, reply->status, NULL), "it was accepted");
-	cr_assert(eq(i32, reply->status->code, STATUS_FEATURE_NOT_SUPPORTED), "%s", reply->status->text);
-	cr_assert(eq(int, reply->body_case == SYCL__V1__REPLY__BODY_NATIVE_HANDLES, 0), "a handle came with it");
+	cr_assert(eq(i32, reply->status->code, STATUS_FEATURE_NOT_SUPPORTED), "%s",
+		  reply->status->text);
+	cr_assert(eq(int, reply->body_case == SYCL__V1__REPLY__BODY_NATIVE_HANDLES, 0),
+		  "a handle came with it");
 }
 
 static uint64_t describe(uint32_t backend, uint32_t kind)
@@ -61,7 +64,7 @@ static uint64_t make(uint64_t object)
 Test(hostile, I18_native_handles_are_refused_and_not_looked_at)
 {
 	static const enum object_type made[] = {OBJECT_CONTEXT, OBJECT_QUEUE,  OBJECT_BUFFER,
-						OBJECT_BUNDLE,	OBJECT_KERNEL, OBJECT_SHARED_EVENT};
+						OBJECT_BUNDLE,  OBJECT_KERNEL, OBJECT_SHARED_EVENT};
 	hostile_start_with_objects(NULL);
 	for (uint32_t kind = 0; kind <= 9; kind++) {
 		for (uint32_t backend = 0; backend <= 4; backend++)

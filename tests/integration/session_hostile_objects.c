@@ -1,4 +1,5 @@
-/* Ids of objects, completion slots and numbers of groups that cannot be: each closes the session. */
+/* Ids of objects, completion slots and numbers of groups that cannot be: each closes the session.
+ */
 #include "access_mode.h"
 #include "hostile_fixture.h"
 
@@ -55,8 +56,8 @@ Test(hostile, M12_a_group_on_a_buffer_of_another_type_closes_the_session)
 Test(hostile, a_queue_slot_out_of_range_closes_the_session)
 {
 	hostile_start_with_objects(NULL);
-	(void)raw_queue(hostile, raw_id(OBJECT_QUEUE, 9), raw_id(OBJECT_CONTEXT, CONTEXT), device, COMPLETION_SLOTS,
-			false);
+	(void)raw_queue(hostile, raw_id(OBJECT_QUEUE, 9), raw_id(OBJECT_CONTEXT, CONTEXT), device,
+			COMPLETION_SLOTS, false);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "completion slot 65536 is out of range");
 }
 
@@ -73,7 +74,8 @@ Test(hostile, an_event_slot_out_of_range_closes_the_session)
 Test(hostile, a_host_access_slot_out_of_range_closes_the_session)
 {
 	hostile_start_with_objects(NULL);
-	(void)hostile_access(raw_id(OBJECT_HOST_ACCESSOR, 5), hostile_buffer(), COMPLETION_SLOTS + 7, 1);
+	(void)hostile_access(raw_id(OBJECT_HOST_ACCESSOR, 5), hostile_buffer(),
+			     COMPLETION_SLOTS + 7, 1);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "out of range");
 }
 

@@ -62,7 +62,7 @@ static void hello_with_rank(uint32_t class, uint32_t weight)
 {
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = hello.protocol_max = PROTOCOL_VERSION;
-	hello.session_class = (Sycl__V1__SessionClass)class;
+	hello.session_class = (Sycl__V1__SessionClass) class;
 	hello.weight = weight;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
@@ -121,7 +121,8 @@ Test(hostile, descriptors_that_nobody_asked_for_are_closed_with_the_session)
 	raw_wait_closed(hostile);
 	fixture_wait_gone(&fixture);
 	process_facts_read(&after);
-	cr_assert(eq(u32, after.descriptors, before.descriptors - 1), "the session's socket and nothing else");
+	cr_assert(eq(u32, after.descriptors, before.descriptors - 1),
+		  "the session's socket and nothing else");
 	cr_assert(ne(ptr, strstr(hostile->error_text, "carries no descriptors"), NULL));
 	hostile_stop();
 }
@@ -243,7 +244,9 @@ Test(hostile, closed_in_the_middle_of_a_record)
 {
 	hostile_start_open(NULL);
 	void *payload;
-	cr_assert(eq(int, ring_writer_reserve(&hostile->submit, RING_RECORD_MESSAGE, 5000, &payload), 0));
+	cr_assert(eq(int,
+		     ring_writer_reserve(&hostile->submit, RING_RECORD_MESSAGE, 5000, &payload),
+		     0));
 	memset(payload, 0x0a, 2500);
 	ring_writer_commit(&hostile->submit);
 	close_fd(&hostile->socket);
@@ -258,7 +261,8 @@ static uint64_t fill_reply_ring(void)
 	void *payload;
 	uint8_t packed[] = {0x72, 0x00}; /* Command{ping} */
 	for (;;) {
-		int r = ring_writer_reserve(&hostile->submit, RING_RECORD_MESSAGE, sizeof(packed), &payload);
+		int r = ring_writer_reserve(&hostile->submit, RING_RECORD_MESSAGE, sizeof(packed),
+					    &payload);
 		if (r == -EAGAIN && atomic_load(&hostile->header->engine_wants_room))
 			return hostile->records;
 		if (r == -EAGAIN) {

@@ -1,4 +1,5 @@
-/* Sharing by a client that lies: what is wrong is refused or closes its session, and harms nobody else. */
+/* Sharing by a client that lies: what is wrong is refused or closes its session, and harms nobody
+ * else. */
 #include "access_mode.h"
 #include "cleanup.h"
 #include "fake_control.h"
@@ -96,7 +97,8 @@ static void expect_answer(uint64_t number, int32_t code, const char *words)
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
 	cr_assert(ne(ptr, reply->status, NULL), "it was accepted");
 	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 static const Sycl__V1__Reply *expect_done(uint64_t number)
@@ -115,7 +117,8 @@ static void expect_object_failed(uint64_t id, int32_t code, const char *words)
 	cr_assert(eq(int, reply->body_case, SYCL__V1__REPLY__BODY_OBJECT_FAILED));
 	cr_assert(eq(u64, reply->object_failed->object, id));
 	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 /* An exported buffer of this session; the descriptor is in hostile->granted. Its mapped size. */
@@ -196,7 +199,8 @@ Test(hostile, F10_a_session_has_so_many_shared_buffers)
 	start();
 	for (uint32_t i = 0; i <= SHARED_BUFFERS_MAX; i++)
 		(void)create(raw_id(OBJECT_BUFFER, 100 + i), 2, 1, device);
-	expect_object_failed(raw_id(OBJECT_BUFFER, 100 + SHARED_BUFFERS_MAX), STATUS_QUOTA, "shared");
+	expect_object_failed(raw_id(OBJECT_BUFFER, 100 + SHARED_BUFFERS_MAX), STATUS_QUOTA,
+			     "shared");
 	hostile_expect_alive();
 }
 
@@ -241,14 +245,17 @@ Test(hostile, F10_descriptors_that_nobody_asked_for_are_few_and_closed)
 	for (uint32_t i = 0; i <= SESSION_GRANTS_MAX; i++)
 		raw_grant(hostile, raw_id(OBJECT_BUFFER, 100 + i), fds, 1);
 	raw_wait_closed(hostile);
-	cr_assert(ne(ptr, strstr(hostile->error_text, "no record has named"), NULL), "said: %s", hostile->error_text);
+	cr_assert(ne(ptr, strstr(hostile->error_text, "no record has named"), NULL), "said: %s",
+		  hostile->error_text);
 	fixture_wait_gone(&fixture);
 	/* The session had a socket, a bell and a ring. */
-	cr_assert(le(uint, open_descriptors(), before), "%u, %u before", open_descriptors(), before);
+	cr_assert(le(uint, open_descriptors(), before), "%u, %u before", open_descriptors(),
+		  before);
 	hostile_stop();
 }
 
-static void expect_import_refused(int descriptor, uint64_t size, uint64_t shared, int32_t code, const char *words)
+static void expect_import_refused(int descriptor, uint64_t size, uint64_t shared, int32_t code,
+				  const char *words)
 {
 	static uint32_t next = OTHER;
 	uint64_t id = raw_id(OBJECT_BUFFER, next++);
@@ -270,7 +277,8 @@ Test(hostile, F10_descriptors_that_are_no_memory_are_refused)
 	CLEANUP(close_fd) int empty = memfd_create("empty", MFD_CLOEXEC);
 	expect_import_refused(ends[0], SIZE, mapped, STATUS_INVALID, "no memory of a device");
 	expect_import_refused(folder, SIZE, mapped, STATUS_INVALID, "no memory of a device");
-	expect_import_refused(hostile->socket, SIZE, mapped, STATUS_INVALID, "no memory of a device");
+	expect_import_refused(hostile->socket, SIZE, mapped, STATUS_INVALID,
+			      "no memory of a device");
 	expect_import_refused(empty, SIZE, mapped, STATUS_INVALID, "no memory of this size");
 	expect_import_refused(hostile->granted, SIZE, mapped + 4096, STATUS_INVALID, "5000 in");
 	expect_import_refused(hostile->granted, SIZE - 1, mapped, STATUS_INVALID, "not 4999");
@@ -337,7 +345,8 @@ Test(hostile, F10_one_memory_twice_in_a_group_is_refused)
 	Sycl__V1__BufferImport message = import_of(imported_id(), 1, mapped);
 	raw_grant(hostile, imported_id(), &hostile->granted, 1);
 	(void)expect_done(import(&message));
-	Sycl__V1__Requirement requirements[2] = {SYCL__V1__REQUIREMENT__INIT, SYCL__V1__REQUIREMENT__INIT};
+	Sycl__V1__Requirement requirements[2] = {SYCL__V1__REQUIREMENT__INIT,
+						 SYCL__V1__REQUIREMENT__INIT};
 	Sycl__V1__Requirement *list[] = {&requirements[0], &requirements[1]};
 	requirements[0].buffer = shared_id();
 	requirements[1].buffer = imported_id();
@@ -348,7 +357,8 @@ Test(hostile, F10_one_memory_twice_in_a_group_is_refused)
 	(void)hostile_group(&group, 1);
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(int, reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
-	cr_assert(ne(ptr, strstr(reply->status->text, "same memory"), NULL), "%s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, "same memory"), NULL), "%s",
+		  reply->status->text);
 	hostile_expect_alive();
 }
 
@@ -421,8 +431,8 @@ Test(hostile, F10_a_session_has_so_many_shared_events)
 	for (uint32_t i = 1; i < SHARED_EVENTS_MAX; i++)
 		last = open_event(100 + i, handle, sizeof(handle), device);
 	(void)expect_done(last);
-	expect_answer(open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device), STATUS_QUOTA,
-		      "shared events");
+	expect_answer(open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device),
+		      STATUS_QUOTA, "shared events");
 	expect_answer(create_event(101 + SHARED_EVENTS_MAX), STATUS_QUOTA, "shared events");
 	/* What is released may be taken again. */
 	(void)raw_release(hostile, raw_id(OBJECT_SHARED_EVENT, 100));
@@ -438,7 +448,8 @@ Test(hostile, F10_events_that_are_none_are_refused)
 	uint8_t forged[64] = {0xfe, 0xed};
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, open_event(EVENT, forged, 64, device));
 	cr_assert(ne(ptr, reply->status, NULL));
-	expect_answer(open_event(EVENT + 1, forged, 12, device), STATUS_INVALID, "64 bytes, not 12");
+	expect_answer(open_event(EVENT + 1, forged, 12, device), STATUS_INVALID,
+		      "64 bytes, not 12");
 	expect_answer(open_event(EVENT + 2, forged, 64, 99), STATUS_INVALID, "no device 99");
 	/* A group that names it fails; one that names nothing closes the session. */
 	Sycl__V1__SharedEventAction action = SYCL__V1__SHARED_EVENT_ACTION__INIT;

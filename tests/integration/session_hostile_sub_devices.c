@@ -1,4 +1,5 @@
-/* Sub-devices of a client that lies about ids and numbers, asks for too many, or dies: the engine keeps none of them (J2). */
+/* Sub-devices of a client that lies about ids and numbers, asks for too many, or dies: the engine
+ * keeps none of them (J2). */
 #include "fake_control.h"
 #include "hostile_fixture.h"
 
@@ -188,7 +189,8 @@ Test(hostile, J2_a_client_that_dies_leaves_no_sub_device)
 	uint32_t number = divided(other, sub_id(0));
 	(void)divided(other, sub_id(1));
 	(void)raw_context(other, raw_id(OBJECT_CONTEXT, 1), number);
-	(void)raw_queue(other, raw_id(OBJECT_QUEUE, 2), raw_id(OBJECT_CONTEXT, 1), number, 0, false);
+	(void)raw_queue(other, raw_id(OBJECT_QUEUE, 2), raw_id(OBJECT_CONTEXT, 1), number, 0,
+			false);
 	raw_arena(other, 0, 65536);
 	(void)raw_buffer(other, raw_id(OBJECT_BUFFER, 3), 0, 0, 4096);
 	raw_round_trip(other);

@@ -49,7 +49,8 @@ Test(hostile, K1_K2_K3_a_host_task_is_told_its_turn_and_ends_with_what_is_said_o
 	send_task(2, TASK_SLOT, 7);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 7), 0));
 	raw_round_trip(hostile);
-	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0), "complete before it was run");
+	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0),
+		  "complete before it was run");
 	send_done(hostile_queue(), 2, 0, "");
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 0));
 	send_task(3, TASK_SLOT, 8);
@@ -60,7 +61,8 @@ Test(hostile, K1_K2_K3_a_host_task_is_told_its_turn_and_ends_with_what_is_said_o
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
 	cr_assert(eq(i32, reply->status->code, STATUS_ACCESSOR));
 	cr_assert(eq(int, strcmp(reply->status->text, "said so"), 0), "%s", reply->status->text);
-	/* What it was to write is lost: the next one fails before its turn, and its slot says that it never comes. */
+	/* What it was to write is lost: the next one fails before its turn, and its slot says that
+	 * it never comes. */
 	send_task(4, TASK_SLOT, 9);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 9), 1));
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 4), 1));
@@ -162,7 +164,8 @@ Test(hostile, K5_one_host_task_too_many_is_refused_and_told_that_its_turn_never_
 	send_task(HOST_TASKS_MAX + 2, 50, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, 101, 1), 0));
 	raw_round_trip(hostile);
-	cr_assert(eq(u32, atomic_load(&hostile->slots[50].sequence), 0), "neither refused nor granted");
+	cr_assert(eq(u32, atomic_load(&hostile->slots[50].sequence), 0),
+		  "neither refused nor granted");
 	hostile_expect_alive();
 }
 

@@ -1,4 +1,5 @@
-/* Temporaries of graphs, of clients that use them as anything else, and what becomes of their memory (L11, L16, F1). */
+/* Temporaries of graphs, of clients that use them as anything else, and what becomes of their
+ * memory (L11, L16, F1). */
 #include "access_mode.h"
 #include "clock.h"
 #include "fake_control.h"
@@ -48,16 +49,19 @@ static void send_buffer(Sycl__V1__BufferCreate message)
 static void start(const struct engine_options *options, bool whole)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(
-			i, (struct fake_device_options){
-				   .features = whole ? BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE : 0});
+		fake_device_options(i,
+				    (struct fake_device_options){
+					    .features = whole ? BACKEND_FEATURE_GRAPH |
+									BACKEND_FEATURE_GRAPH_UPDATE
+							      : 0});
 	hostile_start(options);
 	hostile->features = FEATURE_GRAPHS | FEATURE_TEMPORARIES;
 	raw_open(hostile);
 	device = raw_fake_device(hostile);
 	raw_arena(hostile, 0, 65536);
 	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
-	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
+	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0,
+			false);
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	send_buffer(temporary_message(temporary_id(0), TEMPORARY_BYTES));
 	raw_round_trip(hostile);
@@ -97,7 +101,8 @@ static uint32_t launch_and_wait(uint64_t graph, uint64_t number)
 	return raw_wait_slot(hostile, EVENT_SLOT, (uint32_t)number);
 }
 
-/* A group that fills so many bytes from that offset on: a node of the graph, or group `number` of the queue. */
+/* A group that fills so many bytes from that offset on: a node of the graph, or group `number` of
+ * the queue. */
 struct fill {
 	uint64_t buffer, offset_bytes, size_bytes;
 	uint32_t mode;
@@ -145,7 +150,8 @@ static void expect_group_failed(int32_t code, const char *words)
 		reply = raw_next_reply(hostile);
 	cr_assert(reply != NULL);
 	cr_assert(eq(i32, reply->status->code, code));
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 static void expect_object_failed(int32_t code, const char *words)
@@ -155,20 +161,21 @@ static void expect_object_failed(int32_t code, const char *words)
 		reply = raw_next_reply(hostile);
 	cr_assert(reply != NULL);
 	cr_assert(eq(i32, reply->status->code, code));
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 static void wait_for_memories(uint32_t count)
 {
 	uint64_t deadline = clock_deadline_ns(PATIENCE_NS);
 	while (counted().memories != count) {
-		cr_assert(lt(u64, clock_now_ns(), deadline), "there are %u memories, not %u", counted().memories,
-			  count);
+		cr_assert(lt(u64, clock_now_ns(), deadline), "there are %u memories, not %u",
+			  counted().memories, count);
 		raw_round_trip(hostile);
 	}
 }
 
-/* --- what closes the session ----------------------------------------------------------------------------------------- */
+/* ------------------------------- what closes the session -------------------------------- */
 
 Test(hostile, L11_a_temporary_that_was_not_agreed_on_closes_the_session)
 {
@@ -208,7 +215,7 @@ Test(hostile, L11_a_temporary_to_be_exported_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "has host memory, contents or a device");
 }
 
-/* --- what is refused ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- what is refused ------------------------------------ */
 
 Test(hostile, L11_a_group_that_is_no_node_may_not_use_a_temporary)
 {
@@ -250,7 +257,8 @@ Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 {
 	start(NULL, true);
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT, *list[] = {&requirement};
-	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, slot = SYCL__V1__HOST_TASK__INIT, *slots[] = {&slot};
+	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, slot = SYCL__V1__HOST_TASK__INIT,
+			   *slots[] = {&slot};
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
 	requirement.buffer = temporary_id(0);
@@ -260,7 +268,8 @@ Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
 	group.host_task = &task;
 	create(graph_id(0), 2);
-	send_fill((struct fill){temporary_id(0), 0, TEMPORARY_BYTES, ACCESS_MODE_WRITE_NO_INIT}, graph_id(0), 0);
+	send_fill((struct fill){temporary_id(0), 0, TEMPORARY_BYTES, ACCESS_MODE_WRITE_NO_INIT},
+		  graph_id(0), 0);
 	send_node(graph_id(0), &group);
 	finish(graph_id(0));
 	group = (Sycl__V1__CommandGroup)SYCL__V1__COMMAND_GROUP__INIT;
@@ -342,7 +351,8 @@ Test(hostile, C13_bytes_outside_of_a_temporary_are_refused_node_by_node)
 	expect_outside_refused(false);
 }
 
-/* Nobody wrote it: whatever is there, of this device's memory of this user's engine. Nothing is brought, nothing breaks. */
+/* Nobody wrote it: whatever is there, of this device's memory of this user's engine. Nothing is
+ * brought, nothing breaks. */
 Test(hostile, L7_a_node_that_needs_contents_first_gets_undefined_ones)
 {
 	start(NULL, true);
@@ -356,7 +366,7 @@ Test(hostile, L7_a_node_that_needs_contents_first_gets_undefined_ones)
 	hostile_expect_alive();
 }
 
-/* --- limits -------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- limits ---------------------------------------- */
 
 Test(hostile, temporaries_count_to_the_buffers_of_a_session)
 {
@@ -419,7 +429,8 @@ Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 	create(graph_id(0), GRAPH_TEMPORARIES_MAX + 1);
 	for (uint32_t i = 0; i <= GRAPH_TEMPORARIES_MAX; i++) {
 		send_buffer(temporary_message(temporary_id(1 + i), 4));
-		send_fill((struct fill){temporary_id(1 + i), 0, 4, ACCESS_MODE_WRITE_NO_INIT}, graph_id(0), 0);
+		send_fill((struct fill){temporary_id(1 + i), 0, 4, ACCESS_MODE_WRITE_NO_INIT},
+			  graph_id(0), 0);
 	}
 	finish(graph_id(0));
 	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 1));
@@ -427,7 +438,7 @@ Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 	hostile_expect_alive();
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- the end ---------------------------------------- */
 
 /* What a launch uses is there until it is over, whoever has released what; and then it is gone. */
 static void expect_freed_behind_the_launch(bool whole)
@@ -462,7 +473,8 @@ Test(hostile, L16_D16_memory_of_a_temporary_ends_behind_the_nodes)
 	expect_freed_behind_the_launch(false);
 }
 
-/* The library holds what its graphs name; who releases it all the same has a graph that names nothing. */
+/* The library holds what its graphs name; who releases it all the same has a graph that names
+ * nothing. */
 Test(hostile, L16_a_launch_with_a_released_temporary_closes_the_session)
 {
 	start(NULL, true);

@@ -1,4 +1,5 @@
-/* USM by a client that lies about addresses: nothing of the engine's is reached, and nothing of a neighbour's. */
+/* USM by a client that lies about addresses: nothing of the engine's is reached, and nothing of a
+ * neighbour's. */
 #include "access_mode.h"
 #include "fake_control.h"
 #include "hostile_fixture.h"
@@ -31,7 +32,8 @@ static uint64_t usm_id(uint32_t index)
 	return raw_id(OBJECT_USM, FIRST + index);
 }
 
-static Sycl__V1__UsmAllocate allocation(uint32_t index, uint32_t kind, uint64_t address, uint64_t size)
+static Sycl__V1__UsmAllocate allocation(uint32_t index, uint32_t kind, uint64_t address,
+					uint64_t size)
 {
 	Sycl__V1__UsmAllocate message = SYCL__V1__USM_ALLOCATE__INIT;
 	message.allocation = usm_id(index);
@@ -58,7 +60,8 @@ static void expect_answer(uint64_t number, int32_t code, const char *words)
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
 	cr_assert(ne(ptr, reply->status, NULL), "it was accepted");
 	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 /* Allocated; its address. */
@@ -77,7 +80,8 @@ static uint64_t allocate(uint32_t index, uint32_t kind, uint64_t address, uint64
 	return expect_allocated(hostile, ask(hostile, &message));
 }
 
-static void refuse(uint32_t index, uint32_t kind, uint64_t address, uint64_t size, int32_t code, const char *words)
+static void refuse(uint32_t index, uint32_t kind, uint64_t address, uint64_t size, int32_t code,
+		   const char *words)
 {
 	Sycl__V1__UsmAllocate message = allocation(index, kind, address, size);
 	expect_answer(ask(hostile, &message), code, words);
@@ -107,10 +111,11 @@ static void expect_group_refused(Sycl__V1__CommandGroup *group, uint64_t number,
 	(void)hostile_group(group, number);
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
-	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED), "group %u: not refused",
-		  (unsigned)number);
+	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED),
+		  "group %u: not refused", (unsigned)number);
 	cr_assert(eq(i32, reply->status->code, STATUS_INVALID), "%s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
 }
 
 static void expect_group_done(Sycl__V1__CommandGroup *group, uint64_t number)
@@ -134,7 +139,8 @@ Test(hostile, usm_arenas_lie_where_nothing_of_the_engine_does)
 	start();
 	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		raw_arena_at(hostile, ARENA, PLACE_BYTES, wrong[i]);
-		cr_assert(eq(i32, hostile->grant_code, STATUS_INVALID), "%llx", (unsigned long long)wrong[i]);
+		cr_assert(eq(i32, hostile->grant_code, STATUS_INVALID), "%llx",
+			  (unsigned long long)wrong[i]);
 	}
 	/* Where the engine has something: here its stack and its code. */
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, (uintptr_t)&fixture & ~(USM_PLACE_BYTES - 1));
@@ -249,8 +255,8 @@ Test(hostile, what_is_no_usm_is_not_freed_so)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "no USM allocation's id");
 }
 
-static void copy_group(Sycl__V1__CommandGroup *group, Sycl__V1__UsmCopy *copy, uint64_t to, uint64_t from,
-		       uint64_t size)
+static void copy_group(Sycl__V1__CommandGroup *group, Sycl__V1__UsmCopy *copy, uint64_t to,
+		       uint64_t from, uint64_t size)
 {
 	sycl__v1__command_group__init(group);
 	sycl__v1__usm_copy__init(copy);
@@ -266,7 +272,8 @@ static void refuse_arena_ends(uint64_t host, uint64_t *number)
 {
 	Sycl__V1__CommandGroup group;
 	Sycl__V1__UsmCopy copy;
-	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT, beyond = SYCL__V1__ARENA_RANGE__INIT;
+	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT,
+			     beyond = SYCL__V1__ARENA_RANGE__INIT;
 	range.offset_bytes = 8192;
 	range.size_bytes = 4096;
 	beyond.offset_bytes = 65536 - 16;
@@ -393,7 +400,8 @@ Test(hostile, G2_G3_hints_are_for_shared_usm)
 	hostile_expect_alive();
 }
 
-/* What depends on a group that does not end for now: a host accessor holds the buffer that it needs. */
+/* What depends on a group that does not end for now: a host accessor holds the buffer that it
+ * needs. */
 static void hold_group(uint64_t number)
 {
 	(void)hostile_fill(number);
@@ -417,7 +425,8 @@ Test(hostile, a_free_waits_for_the_groups_before_it_alone)
 	cr_assert(eq(u32, counters.usms, 1));
 	/* The arena's part is not given out twice meanwhile. */
 	refuse(2, 2, PLACE, 64, STATUS_INVALID, "overlap");
-	/* Another one that nobody uses waits as well: the engine does not know what kernels reach. */
+	/* Another one that nobody uses waits as well: the engine does not know what kernels reach.
+	 */
 	(void)allocate(3, 1, 0, PIECE);
 	free_usm(usm_id(3));
 	raw_round_trip(hostile);
@@ -459,7 +468,8 @@ Test(hostile, an_arena_with_usm_stays)
 	hostile_expect_alive();
 }
 
-/* A kernel may be sent as soon as the answer has come: so that comes when all devices know the memory. */
+/* A kernel may be sent as soon as the answer has come: so that comes when all devices know the
+ * memory. */
 Test(hostile, usm_is_answered_when_it_is_registered)
 {
 	start();
@@ -487,7 +497,10 @@ Test(hostile, memory_that_cannot_be_registered_is_no_usm)
 {
 	start();
 	(void)allocate(9, 1, 0, 64);
-	cr_assert(eq(int, fake_fail(FAKE_HOST_REGISTER, 0, 0, 2, STATUS_MEMORY_ALLOCATION, false, "pinned enough"), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_HOST_REGISTER, 0, 0, 2, STATUS_MEMORY_ALLOCATION, false,
+			       "pinned enough"),
+		     0));
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
 	refuse(0, 2, PLACE, PIECE, STATUS_MEMORY_ALLOCATION, "pinned enough");
 	Sycl__V1__UsmAllocate message;
@@ -541,7 +554,8 @@ static void start_with_program(bool is_object)
 	message.bundle = raw_id(OBJECT_BUNDLE, BUNDLE);
 	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
 	message.device = device;
-	message.kind = is_object ? SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C : SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE;
+	message.kind = is_object ? SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C
+				 : SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE;
 	message.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
 	message.inline_source.data = (uint8_t *)(uintptr_t)source;
 	message.inline_source.len = sizeof(source) - 1;
@@ -574,7 +588,8 @@ Test(hostile, R1_variables_that_cannot_be_are_refused)
 	long_name[sizeof(long_name) - 1] = '\0';
 	start_with_variables();
 	const char *const wrong[] = {"", long_name, "none", "fill_u32"};
-	const char *const words[] = {"1 to 255 bytes", "1 to 255 bytes", "no variable 'none'", "no variable"};
+	const char *const words[] = {"1 to 255 bytes", "1 to 255 bytes", "no variable 'none'",
+				     "no variable"};
 	for (uint32_t i = 0; i < 4; i++) {
 		Sycl__V1__UsmAllocate message = variable(i, wrong[i]);
 		expect_answer(ask(hostile, &message), STATUS_INVALID, words[i]);

@@ -1,4 +1,5 @@
-/* Few bytes that ask for much: what a session's groups and host accesses hold in the engine is bounded (N4, N6). */
+/* Few bytes that ask for much: what a session's groups and host accesses hold in the engine is
+ * bounded (N4, N6). */
 #include "access_mode.h"
 #include "hostile_fixture.h"
 
@@ -35,15 +36,16 @@ static void start_small(void)
 static void send_accessors(uint32_t count, uint32_t value)
 {
 	for (uint32_t i = 0; i < count; i++)
-		(void)hostile_access(raw_id(OBJECT_HOST_ACCESSOR, FIRST_ACCESSOR + i), hostile_buffer(), ACCESS_SLOT,
-				     value);
+		(void)hostile_access(raw_id(OBJECT_HOST_ACCESSOR, FIRST_ACCESSOR + i),
+				     hostile_buffer(), ACCESS_SLOT, value);
 }
 
 static void expect_quota(const Sycl__V1__Reply *reply)
 {
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
 	cr_assert(eq(i32, reply->status->code, STATUS_QUOTA), "%s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, "more memory"), NULL), "%s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, "more memory"), NULL), "%s",
+		  reply->status->text);
 }
 
 Test(hostile, D3_N6_groups_that_wait_for_many_host_accessors_each_are_bounded)
@@ -69,7 +71,8 @@ Test(hostile, D3_N6_groups_that_wait_for_many_host_accessors_each_are_bounded)
 	(void)raw_wait_slot(hostile, 0, GROUPS + 1);
 	do {
 		reply = raw_try_reply(hostile);
-		cr_assert(reply == NULL || reply->body_case == SYCL__V1__REPLY__BODY_RELEASED, "the last one failed");
+		cr_assert(reply == NULL || reply->body_case == SYCL__V1__REPLY__BODY_RELEASED,
+			  "the last one failed");
 	} while (reply);
 	hostile_expect_alive();
 }
@@ -107,7 +110,8 @@ Test(hostile, D6_N6_host_accessors_released_before_their_turn_are_bounded)
 		const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 		refused = reply->body_case == SYCL__V1__REPLY__BODY_OBJECT_FAILED;
 		if (refused)
-			cr_assert(eq(i32, reply->status->code, STATUS_QUOTA), "%s", reply->status->text);
+			cr_assert(eq(i32, reply->status->code, STATUS_QUOTA), "%s",
+				  reply->status->text);
 		if (refused)
 			reply = raw_reply_to(hostile, 0);
 		cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_RELEASED));

@@ -30,7 +30,8 @@ static struct {
 	struct decode_arena decode;
 } engine;
 
-/* Run sycl-engine with these further arguments (NULL ends them) and a control socket as descriptor 3. */
+/* Run sycl-engine with these further arguments (NULL ends them) and a control socket as
+ * descriptor 3. */
 static void spawn(const char *const *more)
 {
 	int ends[2];
@@ -68,7 +69,8 @@ static const Sycl__V1__Control *receive(void)
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 	ProtobufCMessage *message;
 	wait_readable(engine.control);
-	int r = message_receive(engine.control, &sycl__v1__control__descriptor, &engine.decode, &message, &fds, 0);
+	int r = message_receive(engine.control, &sycl__v1__control__descriptor, &engine.decode,
+				&message, &fds, 0);
 	cr_assert(ge(int, r, 0));
 	if (r == 0)
 		return NULL;
@@ -190,11 +192,15 @@ Test(process, ready_comes_with_a_flight_page_that_can_only_be_read)
 {
 	start(NULL);
 	cr_assert(ge(int, engine.flight, 0));
-	const struct flight_page *page = mmap(NULL, sizeof(*page), PROT_READ, MAP_SHARED, engine.flight, 0);
+	const struct flight_page *page =
+		mmap(NULL, sizeof(*page), PROT_READ, MAP_SHARED, engine.flight, 0);
 	cr_assert(ne(ptr, (void *)(uintptr_t)page, MAP_FAILED));
 	cr_assert(eq(u64, page->magic, FLIGHT_MAGIC));
 	cr_assert(eq(u32, page->entry_count, FLIGHT_ENTRIES));
-	cr_assert(eq(ptr, mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, engine.flight, 0), MAP_FAILED));
+	cr_assert(
+		eq(ptr,
+		   mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, engine.flight, 0),
+		   MAP_FAILED));
 	(void)munmap((void *)(uintptr_t)page, sizeof(*page));
 	send_stop(false, 0);
 	cr_assert(eq(int, wait_end(), 0));
@@ -206,12 +212,14 @@ Test(process, TERM_ends_it_cleanly_also_after_devices_were_opened)
 	struct raw_client client;
 	hand_off(&client, 1, getpid());
 	raw_open(&client);
-	/* Every device of this machine, so that each vendor's library has done to signals what it does. */
+	/* Every device of this machine, so that each vendor's library has done to signals what it
+	 * does. */
 	const Sycl__V1__EngineReport *report = ask_report(1, true);
 	uint32_t devices = (uint32_t)report->topology->n_devices;
 	for (uint32_t i = 0; i < devices; i++) {
 		(void)raw_context(&client, raw_id(OBJECT_CONTEXT, 2 * i), i);
-		(void)raw_queue(&client, raw_id(OBJECT_QUEUE, 2 * i + 1), raw_id(OBJECT_CONTEXT, 2 * i), i, i, false);
+		(void)raw_queue(&client, raw_id(OBJECT_QUEUE, 2 * i + 1),
+				raw_id(OBJECT_CONTEXT, 2 * i), i, i, false);
 		Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 		group.queue = raw_id(OBJECT_QUEUE, 2 * i + 1);
 		group.group = 1;
@@ -223,7 +231,8 @@ Test(process, TERM_ends_it_cleanly_also_after_devices_were_opened)
 	}
 	cr_assert(eq(int, kill(engine.pid, SIGTERM), 0));
 	raw_wait_closed(&client);
-	cr_assert(ne(ptr, strstr(client.error_text, "stopping"), NULL), "said: %s", client.error_text);
+	cr_assert(ne(ptr, strstr(client.error_text, "stopping"), NULL), "said: %s",
+		  client.error_text);
 	cr_assert(eq(int, wait_end(), 0));
 	raw_fini(&client);
 }
@@ -292,7 +301,8 @@ static void send_identity(const char *socket_path)
 	send_control(&control, NULL, 0);
 }
 
-/* Closed with something unread, its end of the connection is an error at the engine's, ahead of what is left to be read there. */
+/* Closed with something unread, its end of the connection is an error at the engine's, ahead of
+ * what is left to be read there. */
 Test(process, N5_what_a_supervisor_sent_last_counts_though_it_died_with_something_unread)
 {
 	char folder[] = "/tmp/sycld-process-XXXXXX";
@@ -445,7 +455,8 @@ Test(process, a_session_of_another_uid_is_refused)
 	hand_off_as(&foreign, 1, getpid(), getuid() + 1);
 	raw_wait_closed(&foreign);
 	cr_assert(eq(int, foreign.error_code, STATUS_QUOTA));
-	cr_assert(ne(ptr, strstr(foreign.error_text, "another user"), NULL), "said: %s", foreign.error_text);
+	cr_assert(ne(ptr, strstr(foreign.error_text, "another user"), NULL), "said: %s",
+		  foreign.error_text);
 	hand_off(&own, 2, getpid());
 	raw_open(&own);
 	(void)raw_fake_device(&own);
@@ -525,7 +536,8 @@ static void stand_by(const char *whose)
 static void must_serve(uid_t uid)
 {
 	struct raw_client client;
-	cr_assert(eq(u32, receive_kind(SYCL__V1__CONTROL__BODY_READY)->ready->pid, (uint32_t)engine.pid));
+	cr_assert(eq(u32, receive_kind(SYCL__V1__CONTROL__BODY_READY)->ready->pid,
+		     (uint32_t)engine.pid));
 	hand_off_as(&client, 1, getpid(), uid);
 	raw_open(&client);
 	cr_assert(eq(ptr, ask_report(1, false)->topology, NULL), "A17");
@@ -553,7 +565,8 @@ Test(process, as_root_a_standby_becomes_an_engine_of_any_user)
 	}
 	stand_by("any");
 	cr_assert(eq(u64, status_number("Uid:", 10), 0));
-	cr_assert(eq(u64, status_number("CapEff:", 16), 0xc0), "of root's capabilities only SETUID and SETGID");
+	cr_assert(eq(u64, status_number("CapEff:", 16), 0xc0),
+		  "of root's capabilities only SETUID and SETGID");
 	cr_assert(eq(u64, status_number("NoNewPrivs:", 10), 1));
 	send_adopt(true, 54321);
 	(void)receive_kind(SYCL__V1__CONTROL__BODY_READY);
@@ -598,7 +611,8 @@ Test(process, a_standby_takes_only_what_is_for_one)
 	cr_assert(eq(int, wait_end(), 1), "no message");
 	stand_by("own");
 	send_adopt(true, 54321);
-	cr_assert(eq(int, wait_end(), 1), "another user, although it was said that it keeps its own");
+	cr_assert(eq(int, wait_end(), 1),
+		  "another user, although it was said that it keeps its own");
 	stand_by("own");
 	send_prepare((Sycl__V1__Backend)200, 1);
 	cr_assert(eq(int, wait_end(), 1), "an unknown backend");

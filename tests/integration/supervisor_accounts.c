@@ -1,6 +1,6 @@
 /*
- * What was used, as `syclctl accounts` adds it up: by user, control group, device and session, over the ends of sessions, engines and
- * services, and whatever an engine claims.
+ * What was used, as `syclctl accounts` adds it up: by user, control group, device and session, over
+ * the ends of sessions, engines and services, and whatever an engine claims.
  */
 #include "supervisor_harness.h"
 
@@ -44,7 +44,8 @@ static void end_service(int signal)
 
 static struct outcome ctl(const char *const options[OPTIONS_MAX])
 {
-	const char *arguments[OPTIONS_MAX + 5] = {SYCLCTL_PROGRAM, "accounts", "--runtime-dir", service.runtime};
+	const char *arguments[OPTIONS_MAX + 5] = {SYCLCTL_PROGRAM, "accounts", "--runtime-dir",
+						  service.runtime};
 	for (int i = 0; i < OPTIONS_MAX && options[i]; i++)
 		arguments[4 + i] = options[i];
 	return run_program(0, arguments);
@@ -53,8 +54,8 @@ static struct outcome ctl(const char *const options[OPTIONS_MAX])
 /* The rows; to be dropped. */
 static json_t *rows(const char *one, const char *two, const char *three)
 {
-	struct outcome outcome =
-		ctl((const char *const[OPTIONS_MAX]){"--json", one, one ? two : NULL, two ? three : NULL});
+	struct outcome outcome = ctl((const char *const[OPTIONS_MAX]){
+		"--json", one, one ? two : NULL, two ? three : NULL});
 	cr_assert(eq(int, outcome.status, 0), "%s", outcome.error);
 	json_t *parsed = json_loads(outcome.out, 0, NULL);
 	json_t *list = json_incref(json_object_get(parsed, "accounts"));
@@ -73,7 +74,8 @@ static json_int_t figure(const json_t *list, size_t row, const char *name)
 
 static char *word(const json_t *list, size_t row, const char *name)
 {
-	return (char *)(uintptr_t)json_string_value(json_object_get(json_array_get(list, row), name));
+	return (char *)(uintptr_t)json_string_value(
+		json_object_get(json_array_get(list, row), name));
 }
 
 /* The one row that there is; to be dropped. */
@@ -122,7 +124,8 @@ static void own_group(char path[PATH_MOST])
 	path[0] = '\0';
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "0::", 3))
-			(void)snprintf(path, PATH_MOST, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+			(void)snprintf(path, PATH_MOST, "%.*s", (int)strcspn(line + 3, "\n"),
+				       line + 3);
 	if (file)
 		(void)fclose(file);
 }
@@ -138,7 +141,8 @@ static void expect_figures(const json_t *list, json_int_t sessions)
 	cr_expect(eq(long, (long)figure(list, 0, "spills"), (long)(3 * sessions)));
 	cr_expect(eq(long, (long)figure(list, 0, "spilled_bytes"), (long)(8192 * sessions)));
 	cr_expect(eq(long, (long)figure(list, 0, "delays"), (long)(100 * sessions)));
-	/* 90 in bucket 41, 10 in bucket 44: 2^20 ns and 1.75 times that, and to the middle an eighth of 2^20. */
+	/* 90 in bucket 41, 10 in bucket 44: 2^20 ns and 1.75 times that, and to the middle an
+	 * eighth of 2^20. */
 	cr_expect(eq(long, (long)figure(list, 0, "delay_p50_ns"), 1179648L));
 	cr_expect(eq(long, (long)figure(list, 0, "delay_p99_ns"), 1966080L));
 }
@@ -203,8 +207,10 @@ Test(accounts, filters_leave_what_is_not_theirs)
 	int client = open_client();
 	for (int ended = 0; ended < 2; ended++) {
 		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-			json_t *list = rows(cases[i].options[0], cases[i].options[1], cases[i].options[2]);
-			cr_expect(eq(sz, json_array_size(list), cases[i].is_there ? 1 : 0), "case %zu", i);
+			json_t *list =
+				rows(cases[i].options[0], cases[i].options[1], cases[i].options[2]);
+			cr_expect(eq(sz, json_array_size(list), cases[i].is_there ? 1 : 0),
+				  "case %zu", i);
 			json_decref(list);
 		}
 		(void)snprintf(uid, sizeof(uid), "--uid=%u", (unsigned)geteuid());
@@ -227,7 +233,8 @@ Test(accounts, the_text_is_for_people)
 {
 	begin("double");
 	int client = open_client();
-	struct outcome outcome = ctl((const char *const[OPTIONS_MAX]){"--by=uid,device,session", NULL});
+	struct outcome outcome =
+		ctl((const char *const[OPTIONS_MAX]){"--by=uid,device,session", NULL});
 	cr_assert(eq(int, outcome.status, 0));
 	cr_expect(ne(ptr, strstr(outcome.out, "cuda:1"), NULL), "%s", outcome.out);
 	cr_expect(ne(ptr, strstr(outcome.out, "WAIT P99"), NULL), "%s", outcome.out);
@@ -240,7 +247,8 @@ Test(accounts, the_text_is_for_people)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* It dies of one command: what it had reported last stays, and the next engine's goes on top of it. */
+/* It dies of one command: what it had reported last stays, and the next engine's goes on top of it.
+ */
 Test(accounts, figures_outlive_engines_and_who_was_at_fault_is_counted)
 {
 	begin("double");
@@ -352,7 +360,8 @@ static void make_it_a_link(const char *path)
 Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 {
 	static void (*const spoils[])(const char *path) = {
-		change_contents, change_magic, truncate_it, lengthen_it, let_others_write, make_it_a_link,
+		change_contents, change_magic,     truncate_it,
+		lengthen_it,     let_others_write, make_it_a_link,
 	};
 	for (size_t i = 0; i < sizeof(spoils) / sizeof(*spoils); i++) {
 		char path[PATH_MOST];
@@ -364,12 +373,14 @@ Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 		accounts_path(path);
 		spoils[i](path);
 		service_start(&service, NULL);
-		cr_expect(eq(uint, service_log_count(&service, "is not known any more"), 1u), "case %zu", i);
+		cr_expect(eq(uint, service_log_count(&service, "is not known any more"), 1u),
+			  "case %zu", i);
 		json_t *list = rows(NULL, NULL, NULL);
 		cr_expect(eq(sz, json_array_size(list), 0), "case %zu", i);
 		json_decref(list);
 		json_t *status = ctl_json(&service, "status");
-		cr_expect(eq(sz, json_array_size(json_object_get(status, "accounts")), 1), "case %zu", i);
+		cr_expect(eq(sz, json_array_size(json_object_get(status, "accounts")), 1),
+			  "case %zu", i);
 		json_decref(status);
 		client = open_client();
 		list = only_row(NULL, NULL, NULL);
@@ -382,7 +393,8 @@ Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 	}
 }
 
-/* Of devices without end, times beyond any, delays beyond any bucket: that is its own user's, and there is an end to it. */
+/* Of devices without end, times beyond any, delays beyond any bucket: that is its own user's, and
+ * there is an end to it. */
 Test(accounts, N6_claims_without_a_measure_have_one)
 {
 	begin("braggart");
@@ -422,7 +434,9 @@ Test(accounts, N6_a_session_counts_once_however_often_its_engine_tells_of_it)
 	json_decref(list);
 	json_t *status = ctl_json(&service, "status");
 	json_t *usage = json_array_get(json_object_get(status, "accounts"), 0);
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(usage, "command_groups_submitted")), 12L));
+	cr_assert(eq(long,
+		     (long)json_integer_value(json_object_get(usage, "command_groups_submitted")),
+		     12L));
 	json_decref(status);
 	close_fd(&client);
 	cr_assert(eq(int, service_stop(&service), 0));

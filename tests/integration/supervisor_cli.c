@@ -40,7 +40,8 @@ TestSuite(cli, .init = prepare, .fini = clean, .timeout = 60);
 
 static struct outcome ctl(const char *verb, const char *option)
 {
-	const char *arguments[] = { SYCLCTL_PROGRAM, verb, "--runtime-dir", service.runtime, option, NULL };
+	const char *arguments[] = {SYCLCTL_PROGRAM, verb,   "--runtime-dir",
+				   service.runtime, option, NULL};
 	return run_program(0, arguments);
 }
 
@@ -54,11 +55,12 @@ static unsigned line_count(const char *text)
 
 Test(cli, without_a_service_one_sentence_and_exit_3)
 {
-	static const char *const verbs[] = { "status", "devices", "sessions", "accounts", "version" };
+	static const char *const verbs[] = {"status", "devices", "sessions", "accounts", "version"};
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		struct outcome outcome = ctl(verbs[i], NULL);
 		cr_assert(eq(int, outcome.status, 3), "%s", verbs[i]);
-		cr_assert(ne(ptr, strstr(outcome.error, "no service runs"), NULL), "%s", outcome.error);
+		cr_assert(ne(ptr, strstr(outcome.error, "no service runs"), NULL), "%s",
+			  outcome.error);
 		cr_assert(eq(uint, line_count(outcome.error), 1u));
 		outcome_free(&outcome);
 	}
@@ -74,38 +76,39 @@ Test(cli, without_a_service_one_sentence_and_exit_3)
 Test(cli, wrong_usage_exits_2_and_help_lists_every_verb)
 {
 	static const char *const wrong[][3] = {
-		{ SYCLCTL_PROGRAM, NULL, NULL },
-		{ SYCLCTL_PROGRAM, "dance", NULL },
-		{ SYCLCTL_PROGRAM, "status", "--colour" },
-		{ SYCLCTL_PROGRAM, "status", "devices" },
-		{ SYCLCTL_PROGRAM, "status", "--by=uid" },
-		{ SYCLCTL_PROGRAM, "sessions", "--device=cuda:0" },
-		{ SYCLCTL_PROGRAM, "sessions", "--uid=0" },
-		{ SYCLCTL_PROGRAM, "accounts", "--all" },
-		{ SYCLCTL_PROGRAM, "accounts", "--reason=none" },
-		{ SYCLCTL_PROGRAM, "accounts", "--by=" },
-		{ SYCLCTL_PROGRAM, "accounts", "--by=uid," },
-		{ SYCLCTL_PROGRAM, "accounts", "--by=users" },
-		{ SYCLCTL_PROGRAM, "accounts", "--uid=root" },
-		{ SYCLCTL_PROGRAM, "accounts", "--uid=4294967295" },
-		{ SYCLCTL_PROGRAM, "accounts", "--device=cuda" },
-		{ SYCLCTL_PROGRAM, "accounts", "--device=cuda:64" },
-		{ SYCLCTL_PROGRAM, "accounts", "--device=:1" },
-		{ SYCLCTL_PROGRAM, "accounts", "--device=abacus:1" },
-		{ SYCLCTL_PROGRAM, "accounts", "--cgroup=user.slice" },
+		{SYCLCTL_PROGRAM, NULL, NULL},
+		{SYCLCTL_PROGRAM, "dance", NULL},
+		{SYCLCTL_PROGRAM, "status", "--colour"},
+		{SYCLCTL_PROGRAM, "status", "devices"},
+		{SYCLCTL_PROGRAM, "status", "--by=uid"},
+		{SYCLCTL_PROGRAM, "sessions", "--device=cuda:0"},
+		{SYCLCTL_PROGRAM, "sessions", "--uid=0"},
+		{SYCLCTL_PROGRAM, "accounts", "--all"},
+		{SYCLCTL_PROGRAM, "accounts", "--reason=none"},
+		{SYCLCTL_PROGRAM, "accounts", "--by="},
+		{SYCLCTL_PROGRAM, "accounts", "--by=uid,"},
+		{SYCLCTL_PROGRAM, "accounts", "--by=users"},
+		{SYCLCTL_PROGRAM, "accounts", "--uid=root"},
+		{SYCLCTL_PROGRAM, "accounts", "--uid=4294967295"},
+		{SYCLCTL_PROGRAM, "accounts", "--device=cuda"},
+		{SYCLCTL_PROGRAM, "accounts", "--device=cuda:64"},
+		{SYCLCTL_PROGRAM, "accounts", "--device=:1"},
+		{SYCLCTL_PROGRAM, "accounts", "--device=abacus:1"},
+		{SYCLCTL_PROGRAM, "accounts", "--cgroup=user.slice"},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		const char *arguments[] = { wrong[i][0], wrong[i][1], wrong[i][2], NULL };
+		const char *arguments[] = {wrong[i][0], wrong[i][1], wrong[i][2], NULL};
 		struct outcome outcome = run_program(0, arguments);
 		cr_assert(eq(int, outcome.status, 2), "case %zu", i);
 		cr_assert(eq(str, outcome.out, ""));
 		cr_assert(ne(str, outcome.error, ""));
 		outcome_free(&outcome);
 	}
-	const char *arguments[] = { SYCLCTL_PROGRAM, "help", NULL };
+	const char *arguments[] = {SYCLCTL_PROGRAM, "help", NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_assert(eq(int, outcome.status, 0));
-	static const char *const verbs[] = { "status", "devices", "sessions", "accounts", "version", "help", "--json" };
+	static const char *const verbs[] = {"status",  "devices", "sessions", "accounts",
+					    "version", "help",    "--json"};
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		cr_assert(ne(ptr, strstr(outcome.out, verbs[i]), NULL), "%s", verbs[i]);
 	outcome_free(&outcome);
@@ -119,11 +122,20 @@ static void must_have(const json_t *object, const char *const *names, size_t cou
 
 Test(cli, status_json_is_one_object_with_all_that_is_promised)
 {
-	static const char *const top[] = { "service", "devices", "tenants", "sessions" };
-	static const char *const tenant_names[] = { "uid", "engine_pid", "state", "since", "descriptors" };
+	static const char *const top[] = {"service", "devices", "tenants", "sessions"};
+	static const char *const tenant_names[] = {"uid", "engine_pid", "state", "since",
+						   "descriptors"};
 	static const char *const session_names[] = {
-		"id", "uid", "pid", "command", "queues", "command_groups_submitted", "command_groups_completed",
-		"bytes_held", "since", "command_groups_resubmitted",
+		"id",
+		"uid",
+		"pid",
+		"command",
+		"queues",
+		"command_groups_submitted",
+		"command_groups_completed",
+		"bytes_held",
+		"since",
+		"command_groups_resubmitted",
 	};
 	service_start(&service, NULL);
 	int socket = -1;
@@ -133,17 +145,29 @@ Test(cli, status_json_is_one_object_with_all_that_is_promised)
 	must_have(status, top, 4);
 	const json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
 	must_have(tenant, tenant_names, 5);
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(tenant, "engine_pid")), fact(facts, "pid=")));
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(tenant, "uid")), (long)geteuid()));
-	cr_assert(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(tenant, "state")), "ready"));
+	cr_assert(eq(long, (long)json_integer_value(json_object_get(tenant, "engine_pid")),
+		     fact(facts, "pid=")));
+	cr_assert(eq(long, (long)json_integer_value(json_object_get(tenant, "uid")),
+		     (long)geteuid()));
+	cr_assert(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(tenant, "state")),
+		     "ready"));
 	const json_t *session = json_array_get(json_object_get(status, "sessions"), 0);
 	must_have(session, session_names, 10);
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "pid")), (long)getpid()));
+	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "pid")),
+		     (long)getpid()));
 	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "queues")), 3L));
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "command_groups_submitted")), 12L));
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "command_groups_completed")), 11L));
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "command_groups_resubmitted")), 7L));
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "bytes_held")), 4096L));
+	cr_assert(eq(long,
+		     (long)json_integer_value(json_object_get(session, "command_groups_submitted")),
+		     12L));
+	cr_assert(eq(long,
+		     (long)json_integer_value(json_object_get(session, "command_groups_completed")),
+		     11L));
+	cr_assert(
+		eq(long,
+		   (long)json_integer_value(json_object_get(session, "command_groups_resubmitted")),
+		   7L));
+	cr_assert(
+		eq(long, (long)json_integer_value(json_object_get(session, "bytes_held")), 4096L));
 	json_decref(status);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -157,7 +181,8 @@ Test(cli, text_is_for_people_without_colours_or_anything_hostile)
 	cr_assert(ne(ptr, facts, NULL));
 	struct outcome devices = ctl("devices", NULL);
 	cr_assert(eq(int, devices.status, 0));
-	cr_assert(ne(ptr, strstr(devices.out, "Double ?]0;owned? Device"), NULL), "%s", devices.out);
+	cr_assert(ne(ptr, strstr(devices.out, "Double ?]0;owned? Device"), NULL), "%s",
+		  devices.out);
 	outcome_free(&devices);
 	struct outcome outcome = ctl("status", NULL);
 	cr_assert(eq(int, outcome.status, 0));
@@ -174,7 +199,7 @@ Test(cli, text_is_for_people_without_colours_or_anything_hostile)
 
 Test(cli, every_verb_has_a_json_form_that_parses)
 {
-	static const char *const verbs[] = { "status", "devices", "sessions", "accounts", "version" };
+	static const char *const verbs[] = {"status", "devices", "sessions", "accounts", "version"};
 	service_start(&service, NULL);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		json_t *parsed = ctl_json(&service, verbs[i]);
@@ -189,9 +214,9 @@ Test(cli, a_full_output_is_an_error)
 {
 	service_start(&service, NULL);
 	char command[HARNESS_PATH_BYTES * 4];
-	(void)snprintf(command, sizeof(command), "%s status --runtime-dir %s > /dev/full", SYCLCTL_PROGRAM,
-		       service.runtime);
-	const char *arguments[] = { "/bin/sh", "-c", command, NULL };
+	(void)snprintf(command, sizeof(command), "%s status --runtime-dir %s > /dev/full",
+		       SYCLCTL_PROGRAM, service.runtime);
+	const char *arguments[] = {"/bin/sh", "-c", command, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_assert(eq(int, outcome.status, 1));
 	outcome_free(&outcome);
@@ -200,8 +225,9 @@ Test(cli, a_full_output_is_an_error)
 
 static void send_raw(const char *bytes, size_t count)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/status.sock", service.runtime);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/status.sock",
+		       service.runtime);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	cr_assert(eq(int, connect(fd, (struct sockaddr *)&address, sizeof(address)), 0));
 	(void)send(fd, bytes, count, MSG_NOSIGNAL);
@@ -266,7 +292,7 @@ Test(cli, sockets_have_the_modes_that_say_who_may_ask)
 	static const struct {
 		const char *name;
 		mode_t mode;
-	} sockets[] = { { "session.sock", 0666 }, { "status.sock", 0666 }, { "admin.sock", 0660 } };
+	} sockets[] = {{"session.sock", 0666}, {"status.sock", 0666}, {"admin.sock", 0660}};
 	service_start(&service, NULL);
 	for (size_t i = 0; i < sizeof(sockets) / sizeof(*sockets); i++) {
 		char path[HARNESS_PATH_BYTES * 2];

@@ -1,6 +1,6 @@
 /*
- * Stands in for sycl-engine where the supervisor is tested: speaks control.proto and misbehaves on demand. Which way
- * is the end of its name, behind "engine-":
+ * Stands in for sycl-engine where the supervisor is tested: speaks control.proto and misbehaves on
+ * demand. Which way is the end of its name, behind "engine-":
  *
  *   double       well: welcomes who says hello, answers reports, ends when told to
  *   exits        exits with 7 at once
@@ -42,11 +42,14 @@
  *   undecided    does nothing when it is adopted
  *   forbidden    says that its devices are not for who adopts it
  *
- * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
- * "lose" (an entry and a fault; hangs up on everybody, and stays), "open" (it has one more device open, answered by a Wake),
- * "breed" (starts processes that outlive it, and tells their numbers), "reopen" (says a hundred times that it has), "want" (says a hundred times that it wants a device), "lie" (claims all that it can of
- * devices' time), "harm" (exits if it could harm the pages for that), "ping" (answered by a Wake), "abort" (an assertion of it fails,
- * with two entries in the flight page), "heap" (it ends as the C library ends it, with an entry), "speak" (says a line in its log, answered by a Wake), "shout" (says very many, answered by a Wake).
+ * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2"
+ * (two entries), "lose" (an entry and a fault; hangs up on everybody, and stays), "open" (it has
+ * one more device open, answered by a Wake), "breed" (starts processes that outlive it, and tells
+ * their numbers), "reopen" (says a hundred times that it has), "want" (says a hundred times that it
+ * wants a device), "lie" (claims all that it can of devices' time), "harm" (exits if it could harm
+ * the pages for that), "ping" (answered by a Wake), "abort" (an assertion of it fails, with two
+ * entries in the flight page), "heap" (it ends as the C library ends it, with an entry), "speak"
+ * (says a line in its log, answered by a Wake), "shout" (says very many, answered by a Wake).
  */
 #include "cleanup.h"
 #include "control.pb-c.h"
@@ -91,7 +94,7 @@ static struct {
 		int socket;
 		bool welcomed, paused;
 	} sessions[SESSIONS_MAX];
-} me = { .control = 3, .manner = "double", .grants = -1 };
+} me = {.control = 3, .manner = "double", .grants = -1};
 
 static bool manner(const char *name)
 {
@@ -124,18 +127,20 @@ static void say_ready(void)
 
 enum { CLAIMS_MAX = 120 };
 
-/* What each session of ours has used: of one device a bit; of a braggart, of many without a limit, also of such as cannot be. */
+/* What each session of ours has used: of one device a bit; of a braggart, of many without a limit,
+ * also of such as cannot be. */
 static size_t claims(Sycl__V1__DeviceUsage **list)
 {
 	static Sycl__V1__DeviceUsage rows[CLAIMS_MAX];
-	static uint64_t few[] = { 90, 0, 0, 10 }, many[20];
+	static uint64_t few[] = {90, 0, 0, 10}, many[20];
 	bool is_wrong = manner("braggart");
 	for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
 		many[i] = UINT64_MAX;
 	for (unsigned i = 0; i < (is_wrong ? CLAIMS_MAX : 1u); i++) {
 		Sycl__V1__DeviceUsage *row = list[i] = &rows[i];
 		sycl__v1__device_usage__init(row);
-		row->backend = is_wrong && i % 3 == 2 ? (Sycl__V1__Backend)77 : SYCL__V1__BACKEND__BACKEND_CUDA;
+		row->backend = is_wrong && i % 3 == 2 ? (Sycl__V1__Backend)77
+						      : SYCL__V1__BACKEND__BACKEND_CUDA;
 		row->index = is_wrong ? i / 2 * (i % 5 == 4 ? 1000000 : 1) : 1;
 		row->commands = is_wrong ? UINT64_MAX : 100;
 		row->failed = is_wrong ? UINT64_MAX : 2;
@@ -146,7 +151,8 @@ static size_t claims(Sycl__V1__DeviceUsage **list)
 		row->spilled_bytes = 8192;
 		row->first_delay = is_wrong ? (i % 2 ? UINT32_MAX - i : 90) : 41;
 		row->delays = is_wrong ? many : few;
-		row->n_delays = is_wrong ? sizeof(many) / sizeof(*many) : sizeof(few) / sizeof(*few);
+		row->n_delays =
+			is_wrong ? sizeof(many) / sizeof(*many) : sizeof(few) / sizeof(*few);
 	}
 	return is_wrong ? CLAIMS_MAX : 1;
 }
@@ -156,23 +162,26 @@ static void say_state(uint64_t session, Sycl__V1__SessionState__State what)
 	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
 	state.session = session;
 	state.state = what;
-	state.command = (char *)(uintptr_t)"double\033[31mclient\xff";
-	state.reason = (char *)(uintptr_t)"hung up";
+	state.command = (char *)(uintptr_t) "double\033[31mclient\xff";
+	state.reason = (char *)(uintptr_t) "hung up";
 	Sycl__V1__DeviceUsage *devices[CLAIMS_MAX];
 	state.devices = devices;
-	state.n_devices = what == SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED ? claims(devices) : 0;
+	state.n_devices =
+		what == SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED ? claims(devices) : 0;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_STATE;
 	control.session_state = &state;
 	say(&control, NULL, 0);
 }
 
-/* What a test wants to know of this process: uid, environment's names, descriptors above 3 that it was started with. */
+/* What a test wants to know of this process: uid, environment's names, descriptors above 3 that it
+ * was started with. */
 static char facts[FACTS_BYTES];
 
 static void collect_facts(unsigned long warm, long prepared)
 {
-	int length = snprintf(facts, sizeof(facts), "pid=%ld uid=%ld gid=%ld warm=%lu prepared=%ld env=", (long)getpid(),
+	int length = snprintf(facts, sizeof(facts),
+			      "pid=%ld uid=%ld gid=%ld warm=%lu prepared=%ld env=", (long)getpid(),
 			      (long)getuid(), (long)getgid(), warm, prepared);
 	for (char **entry = environ; *entry && length < FACTS_BYTES - 128; entry++)
 		length += snprintf(facts + length, sizeof(facts) - (size_t)length, "%.*s,",
@@ -182,7 +191,8 @@ static void collect_facts(unsigned long warm, long prepared)
 	const struct dirent *entry;
 	while (open_fds && (entry = readdir(open_fds)))
 		if (entry->d_name[0] != '.' && strtol(entry->d_name, NULL, 10) != dirfd(open_fds))
-			length += snprintf(facts + length, sizeof(facts) - (size_t)length, "%s,", entry->d_name);
+			length += snprintf(facts + length, sizeof(facts) - (size_t)length, "%s,",
+					   entry->d_name);
 	if (open_fds)
 		(void)closedir(open_fds);
 }
@@ -209,7 +219,7 @@ static void wake(int socket)
 
 static void say_devices(uint64_t devices)
 {
-	Sycl__V1__BackendDevices row = SYCL__V1__BACKEND_DEVICES__INIT, *rows[] = { &row };
+	Sycl__V1__BackendDevices row = SYCL__V1__BACKEND_DEVICES__INIT, *rows[] = {&row};
 	row.backend = SYCL__V1__BACKEND__BACKEND_CUDA;
 	row.devices = devices;
 	Sycl__V1__DevicesInUse in_use = SYCL__V1__DEVICES_IN_USE__INIT;
@@ -247,8 +257,9 @@ static unsigned harm_pages(void)
 	void *writable = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, me.grants, 0);
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", me.grants);
 	CLEANUP(close_fd) int again = open(path, O_RDWR | O_CLOEXEC);
-	return 0u + (writable != MAP_FAILED) + (pwrite(me.grants, "x", 1, 64) > 0) + (again >= 0 && pwrite(again, "x", 1, 64) > 0) +
-	       (ftruncate(me.grants, 1) == 0) + (ftruncate(me.claims->fd, 1) == 0);
+	return 0u + (writable != MAP_FAILED) + (pwrite(me.grants, "x", 1, 64) > 0) +
+	       (again >= 0 && pwrite(again, "x", 1, 64) > 0) + (ftruncate(me.grants, 1) == 0) +
+	       (ftruncate(me.claims->fd, 1) == 0);
 }
 
 static void take_division(struct packet_fds *fds)
@@ -256,7 +267,8 @@ static void take_division(struct packet_fds *fds)
 	close_fd(&me.grants);
 	me.grants = packet_fds_take(fds, 0);
 	me.claims = memory_region_free(me.claims);
-	if (memory_region_map(packet_fds_take(fds, 1), sizeof(struct share_claims), 1, &me.claims) < 0)
+	if (memory_region_map(packet_fds_take(fds, 1), sizeof(struct share_claims), 1, &me.claims) <
+	    0)
 		exit(13);
 	me.harmed = harm_pages();
 }
@@ -266,7 +278,7 @@ static void obey(void);
 /* Its pages may still be behind other messages, as many as fit. */
 static void lie(void)
 {
-	struct pollfd control = { .fd = me.control, .events = POLLIN };
+	struct pollfd control = {.fd = me.control, .events = POLLIN};
 	while (!me.claims) {
 		if (me.control < 0 || poll(&control, 1, -1) < 0)
 			exit(14);
@@ -324,10 +336,11 @@ static void lose(uint64_t session)
 		(void)pause();
 }
 
-/* A child in a session of its own, and one of whom the parent has ended; the first ends no sooner than the client's hang-up. */
+/* A child in a session of its own, and one of whom the parent has ended; the first ends no sooner
+ * than the client's hang-up. */
 static void breed(int socket)
 {
-	pid_t pids[2] = { 0 };
+	pid_t pids[2] = {0};
 	int pipes[2];
 	if (pipe(pipes) < 0)
 		exit(16);
@@ -342,7 +355,8 @@ static void breed(int socket)
 	}
 	if (read(pipes[0], &pids[1], sizeof(pids[1])) != sizeof(pids[1]))
 		exit(17);
-	(void)snprintf(facts, sizeof(facts), "child=%ld grandchild=%ld", (long)pids[0], (long)pids[1]);
+	(void)snprintf(facts, sizeof(facts), "child=%ld grandchild=%ld", (long)pids[0],
+		       (long)pids[1]);
 	welcome(socket, 0);
 }
 
@@ -351,7 +365,8 @@ static bool serve(unsigned i)
 {
 	char text[4096];
 	struct packet_fds fds = PACKET_FDS_INIT;
-	ssize_t size = packet_socket_receive(me.sessions[i].socket, text, sizeof(text) - 1, &fds, MSG_DONTWAIT);
+	ssize_t size = packet_socket_receive(me.sessions[i].socket, text, sizeof(text) - 1, &fds,
+					     MSG_DONTWAIT);
 	if (size == -EAGAIN)
 		return true;
 	packet_fds_close(&fds);
@@ -428,7 +443,8 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 		list[i] = &rows[i];
 	}
 	report->n_sessions = me.count;
-	for (unsigned i = 0; manner("repeater") && report->n_sessions < SESSIONS_MAX && i < me.count; i++)
+	for (unsigned i = 0;
+	     manner("repeater") && report->n_sessions < SESSIONS_MAX && i < me.count; i++)
 		list[report->n_sessions++] = list[i];
 	report->sessions = list;
 }
@@ -461,7 +477,7 @@ static void report_weight(uint64_t request)
 {
 	enum { PARTS = 60, ROWS = 250 };
 	static Sycl__V1__SessionReport rows[ROWS], *list[ROWS];
-	static Sycl__V1__DeviceUsage device = SYCL__V1__DEVICE_USAGE__INIT, *devices[] = { &device };
+	static Sycl__V1__DeviceUsage device = SYCL__V1__DEVICE_USAGE__INIT, *devices[] = {&device};
 	static uint64_t delays[200];
 	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
 	message.request = request;
@@ -504,12 +520,12 @@ static void report(uint64_t request, bool discover)
 	report_sessions(&message, rows, list, &usage);
 
 	Sycl__V1__DeviceFacts device = SYCL__V1__DEVICE_FACTS__INIT;
-	device.name = (char *)(uintptr_t)"Double \033]0;owned\007 Device";
+	device.name = (char *)(uintptr_t) "Double \033]0;owned\007 Device";
 	device.type = SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_CPU;
 	device.available = true;
 	device.global_mem_bytes = manner("liar") ? (uint64_t)getpid() : 4096;
 	message.copies = ++asked;
-	Sycl__V1__DeviceFacts *devices[] = { &device };
+	Sycl__V1__DeviceFacts *devices[] = {&device};
 	Sycl__V1__Topology topology = SYCL__V1__TOPOLOGY__INIT;
 	topology.n_devices = 1;
 	topology.devices = devices;
@@ -540,7 +556,8 @@ static void tell_of_trace(uint64_t request, uint32_t most)
 		uint32_t count = most < TRACE_RECORDS_PART ? most : TRACE_RECORDS_PART;
 		most -= count;
 		message.more = is_endless || most > 0;
-		message.records.len = (manner("teller") ? TRACE_RECORDS_PART : count) * sizeof(records[0]);
+		message.records.len =
+			(manner("teller") ? TRACE_RECORDS_PART : count) * sizeof(records[0]);
 		say(&control, NULL, 0);
 	} while (message.more);
 }
@@ -557,8 +574,9 @@ static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet
 
 static bool comes_back(void)
 {
-	static const char *const manners[] = { "returns", "forger",   "pretender", "doubler",
-					       "newer",   "older",    "pageless",  "mumbler", "waverer" };
+	static const char *const manners[] = {"returns",  "forger",  "pretender",
+					      "doubler",  "newer",   "older",
+					      "pageless", "mumbler", "waverer"};
 	for (size_t i = 0; i < sizeof(manners) / sizeof(*manners); i++)
 		if (manner(manners[i]))
 			return true;
@@ -587,7 +605,8 @@ static void take_order(const Sycl__V1__SessionOrder *order)
 			say_ended(me.sessions[i].socket, order->reason);
 			end_session(i);
 		} else {
-			me.sessions[i].paused = order->act == SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE;
+			me.sessions[i].paused =
+				order->act == SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE;
 		}
 	}
 }
@@ -605,16 +624,17 @@ static void come_back(bool page_wanted)
 	Sycl__V1__ReturnedSession rows[SESSIONS_MAX + 1], *list[SESSIONS_MAX + 1];
 	Sycl__V1__EngineReturn message = SYCL__V1__ENGINE_RETURN__INIT;
 	message.protocol = CONTROL_PROTOCOL + manner("newer");
-	message.version = (char *)(uintptr_t)(manner("newer") || manner("older") ? "9.8.7" : SYCLD_VERSION);
+	message.version =
+		(char *)(uintptr_t)(manner("newer") || manner("older") ? "9.8.7" : SYCLD_VERSION);
 	me.token[0] ^= manner("forger");
-	message.token = (ProtobufCBinaryData){ sizeof(me.token), me.token };
+	message.token = (ProtobufCBinaryData){sizeof(me.token), me.token};
 	message.sessions = list;
 	for (unsigned i = 0; i < me.count; i++) {
 		sycl__v1__returned_session__init(&rows[i]);
 		rows[i].hand_off = &me.sessions[i].hand_off;
 		rows[i].hand_off->session += manner("pretender");
 		rows[i].open = me.sessions[i].welcomed;
-		rows[i].command = (char *)(uintptr_t)"re\033[31mturned";
+		rows[i].command = (char *)(uintptr_t) "re\033[31mturned";
 		list[message.n_sessions++] = &rows[i];
 	}
 	if (manner("doubler") && me.count)
@@ -639,7 +659,8 @@ static void go_on(struct packet_fds *fds)
 
 static void look_for_successor(void)
 {
-	if (me.control < 0 && me.successor[0] && packet_socket_connect(me.successor, &me.control) < 0)
+	if (me.control < 0 && me.successor[0] &&
+	    packet_socket_connect(me.successor, &me.control) < 0)
 		me.control = -1;
 }
 
@@ -647,7 +668,8 @@ static void obey(void)
 {
 	ProtobufCMessage *message = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
-	int r = message_receive(me.control, &sycl__v1__control__descriptor, &me.arena, &message, &fds, MSG_DONTWAIT);
+	int r = message_receive(me.control, &sycl__v1__control__descriptor, &me.arena, &message,
+				&fds, MSG_DONTWAIT);
 	if (r == -EAGAIN)
 		return;
 	if (r <= 0) { /* the supervisor is gone: go on for those who are here */
@@ -676,8 +698,10 @@ static void obey(void)
 		tell_of_trace(control->report_request->request, 0);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && !manner("silent"))
 		report(control->report_request->request, control->report_request->discover);
-	else if (control->body_case == SYCL__V1__CONTROL__BODY_TRACE_REQUEST && control->trace_request->trace && !manner("silent"))
-		tell_of_trace(control->trace_request->request, manner("hoarder") ? control->trace_request->most : 0);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_TRACE_REQUEST &&
+		 control->trace_request->trace && !manner("silent"))
+		tell_of_trace(control->trace_request->request,
+			      manner("hoarder") ? control->trace_request->most : 0);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_STOP && !manner("stubborn")) {
 		me.draining = true;
 		while (!control->stop->drain && me.count)
@@ -689,9 +713,9 @@ static void obey(void)
 static void turn(void)
 {
 	struct pollfd polls[SESSIONS_MAX + 1];
-	polls[0] = (struct pollfd){ .fd = me.control, .events = POLLIN };
+	polls[0] = (struct pollfd){.fd = me.control, .events = POLLIN};
 	for (unsigned i = 0; i < me.count; i++)
-		polls[i + 1] = (struct pollfd){ .fd = me.sessions[i].socket, .events = POLLIN };
+		polls[i + 1] = (struct pollfd){.fd = me.sessions[i].socket, .events = POLLIN};
 	if (poll(polls, me.count + 1, me.control < 0 && me.successor[0] ? 5 : -1) < 0)
 		exit(6);
 	look_for_successor();
@@ -735,7 +759,8 @@ static void stand_by(unsigned long *warm_out, long *prepared_out)
 		exit(10);
 	*prepared_out = 0;
 	for (;;) {
-		if (message_receive(me.control, &sycl__v1__control__descriptor, &arena, &message, NULL, 0) <= 0)
+		if (message_receive(me.control, &sycl__v1__control__descriptor, &arena, &message,
+				    NULL, 0) <= 0)
 			exit(0);
 		const Sycl__V1__Control *control = (const Sycl__V1__Control *)message;
 		if (control->body_case == SYCL__V1__CONTROL__BODY_STANDBY_PREPARE) {

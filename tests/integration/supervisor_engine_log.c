@@ -1,4 +1,5 @@
-/* What engines of one user say goes into the log up to a bound that they share, however many they are and however short the lines. */
+/* What engines of one user say goes into the log up to a bound that they share, however many they
+ * are and however short the lines. */
 #include "engine/log.h"
 
 #include "cleanup.h"
@@ -12,7 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINES_MOST = ENGINE_LOG_WINDOW_BYTES / ENGINE_LOG_LINE_COST, SAID_BYTES = 32768, ROUNDS = 64 };
+enum {
+	LINES_MOST = ENGINE_LOG_WINDOW_BYTES / ENGINE_LOG_LINE_COST,
+	SAID_BYTES = 32768,
+	ROUNDS = 64
+};
 
 static uv_loop_t loop;
 static FILE *written; /* standard error */
@@ -30,7 +35,7 @@ static void open_log(void)
 /* It does not end during the test. */
 static struct engine_log_window endless_window(void)
 {
-	return (struct engine_log_window){ .until_ms = UINT64_MAX, .room = ENGINE_LOG_WINDOW_BYTES };
+	return (struct engine_log_window){.until_ms = UINT64_MAX, .room = ENGINE_LOG_WINDOW_BYTES};
 }
 
 /* An engine says "a" in very many lines and ends; as much of that as its socket takes. */
@@ -100,14 +105,15 @@ Test(engine_log, a_window_that_is_over_is_followed_by_another)
 Test(engine_log, an_assertion_is_seen_though_the_window_is_full)
 {
 	open_log();
-	struct engine_log_window window = { .until_ms = UINT64_MAX, .room = 0 };
+	struct engine_log_window window = {.until_ms = UINT64_MAX, .room = 0};
 	int ours = -1, theirs = -1;
 	cr_assert(eq(int, engine_log_pair(&ours, &theirs), 0));
 	struct engine_log *log = engine_log_open(&loop, ours, "it", &window);
 	cr_assert(gt(int, (int)write(theirs, "Assertion x\n", strlen("Assertion x\n")), 0));
 	close_fd(&theirs);
 	engine_log_finish(log);
-	cr_expect(eq(str, (char *)(uintptr_t)engine_log_assertion(log), (char *)(uintptr_t) "Assertion x"));
+	cr_expect(eq(str, (char *)(uintptr_t)engine_log_assertion(log),
+		     (char *)(uintptr_t) "Assertion x"));
 	cr_expect(zero(uint, count_of("says: Assertion")));
 	(void)engine_log_free(log);
 	(void)uv_run(&loop, UV_RUN_NOWAIT);

@@ -1,4 +1,5 @@
-/* What the supervisor does about engines: good ones, and those that misbehave in each way that it must survive. */
+/* What the supervisor does about engines: good ones, and those that misbehave in each way that it
+ * must survive. */
 #include "supervisor_harness.h"
 
 #include "cleanup.h"
@@ -30,7 +31,7 @@ static void start_with(const char *manner, const char *configuration)
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
 	write_file(path, configuration);
-	const char *arguments[] = { "--config", path, NULL };
+	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
 }
 
@@ -103,7 +104,8 @@ Test(engines, what_an_engine_started_ends_with_it)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* What has ended keeps no process number: an engine's code can make so many that the machine has none left. */
+/* What has ended keeps no process number: an engine's code can make so many that the machine has
+ * none left. */
 Test(engines, what_an_engine_started_and_has_ended_is_gone_while_the_engine_lives)
 {
 	start_with("double", "");
@@ -179,7 +181,8 @@ Test(engines, one_that_dies_at_once_gives_a_clear_error_and_is_not_started_for_e
 		cr_assert(ne(ptr, text, NULL));
 	}
 	must_be_refused_with("the next is started in");
-	/* Three at once, then one a second or slower: a hundred clients cannot have started a hundred. */
+	/* Three at once, then one a second or slower: a hundred clients cannot have started a
+	 * hundred. */
 	cr_assert(lt(uint, service_log_count(&service, "engine: started pid"), 20u));
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -252,8 +255,8 @@ Test(engines, one_that_claims_more_devices_than_there_can_be_is_ended)
 /* `syclctl trace` of nothing: there is no file then. What it says; to be freed. */
 static char *trace_nothing(void)
 {
-	const char *arguments[] = { SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, "trace", "/dev/null", "--device=fake:0",
-				    "--seconds=1", NULL };
+	const char *arguments[] = {SYCLCTL_PROGRAM, "--runtime-dir",   service.runtime, "trace",
+				   "/dev/null",     "--device=fake:0", "--seconds=1",   NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_expect(eq(int, outcome.status, 1));
 	free(outcome.out);
@@ -268,7 +271,8 @@ Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
 	cr_assert(ne(ptr, facts, NULL));
 	CLEANUP(free_pointer) char *said = trace_nothing();
 	cr_expect(ne(ptr, strstr(said, "nothing was sent to fake:0"), NULL), "%s", said);
-	cr_assert(gt(uint, service_log_count(&service, "more of a trace than it was asked for"), 0u));
+	cr_assert(
+		gt(uint, service_log_count(&service, "more of a trace than it was asked for"), 0u));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -324,7 +328,8 @@ Test(engines, one_that_does_not_answer_holds_up_no_trace_for_ever)
 	CLEANUP(free_pointer) char *said = trace_nothing();
 	cr_expect(ne(ptr, strstr(said, "nothing was sent to fake:0"), NULL), "%s", said);
 	CLEANUP(free_pointer) char *again = trace_nothing();
-	cr_expect(ne(ptr, strstr(again, "nothing was sent to fake:0"), NULL), "the one before is over: %s", again);
+	cr_expect(ne(ptr, strstr(again, "nothing was sent to fake:0"), NULL),
+		  "the one before is over: %s", again);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -339,7 +344,8 @@ Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
 	for (int i = 0; i < 6; i++) {
 		json_t *status = ctl_json(&service, "status");
 		cr_assert(ne(ptr, status, NULL));
-		cr_assert(eq(str, (char *)(uintptr_t)json_string_value(tenant_field(status, "state")),
+		cr_assert(eq(str,
+			     (char *)(uintptr_t)json_string_value(tenant_field(status, "state")),
 			     "not answering"));
 		cr_assert(eq(sz, json_array_size(json_object_get(status, "sessions")), 1u));
 		json_decref(status);
@@ -391,7 +397,8 @@ static void crash_and_look(const char *how, const char *logged, const char *show
 Test(engines, N5_after_a_crash_the_offender_is_named_and_the_next_connection_works)
 {
 	start_with("double", "");
-	crash_and_look("crash", "offender: 'doomed_kernel', group 40 of session 1", "doomed_kernel");
+	crash_and_look("crash", "offender: 'doomed_kernel', group 40 of session 1",
+		       "doomed_kernel");
 	crash_and_look("crash2", "suspect: 'doomed_kernel', group 47", "2 command groups");
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -445,11 +452,13 @@ Test(engines, M10_one_whose_device_failed_is_replaced_before_it_is_gone)
 	long started = log_place("started pid %ld for", fact(again, "pid=")),
 	     let_go = log_place("letting go of pid %ld of", before);
 	char ended[64];
-	(void)snprintf(ended, sizeof(ended), "pid %%ld of uid %lu ended itself", (unsigned long)geteuid());
+	(void)snprintf(ended, sizeof(ended), "pid %%ld of uid %lu ended itself",
+		       (unsigned long)geteuid());
 	long told = log_place(ended, before);
 	cr_assert(ge(long, started, 0));
 	cr_assert(gt(long, told, started));
-	cr_assert(gt(long, let_go, told), "its end was told when its process had ended, and not at its hang-up");
+	cr_assert(gt(long, let_go, told),
+		  "its end was told when its process had ended, and not at its hang-up");
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 	cr_assert(eq(uint, service_log_count(&service, "ended itself: the device failed"), 1u));
@@ -464,7 +473,8 @@ Test(engines, M10_one_whose_device_failed_counts_for_no_limit)
 	for (int i = 0; i < 2; i++) {
 		int socket = -1;
 		CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
-		cr_assert(ne(ptr, facts, NULL), "nobody is served beside what is left of %ld", before);
+		cr_assert(ne(ptr, facts, NULL), "nobody is served beside what is left of %ld",
+			  before);
 		cr_assert(ne(long, fact(facts, "pid="), before));
 		before = fact(facts, "pid=");
 		if (i == 0)
@@ -489,7 +499,8 @@ Test(engines, M10_of_two_whose_device_failed_the_first_is_let_go)
 		close_fd(&socket);
 	}
 	cr_assert(ge(long, log_place("letting go of pid %ld of", pids[0]), 0));
-	cr_assert(lt(long, log_place("letting go of pid %ld of", pids[0]), log_place("started pid %ld for", pids[2])));
+	cr_assert(lt(long, log_place("letting go of pid %ld of", pids[0]),
+		     log_place("started pid %ld for", pids[2])));
 	cr_assert(eq(int, service_stop(&service), 0));
 	for (int i = 0; i < 3; i++) {
 		pid_t pid = (pid_t)pids[i];
@@ -520,7 +531,8 @@ static unsigned count_engines(void)
 	char path[64];
 	unsigned count = 0;
 	int pid;
-	(void)snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)service.pid, (long)service.pid);
+	(void)snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)service.pid,
+		       (long)service.pid);
 	FILE *children = fopen(path, "re");
 	cr_assert(ne(ptr, children, NULL));
 	while (fscanf(children, "%d", &pid) == 1)
@@ -538,7 +550,8 @@ static bool is_served(void *unused)
 	return facts != NULL;
 }
 
-/* Whoever lets its engines fail faster than they go gets no more of them for a while, and uses up nobody else's. */
+/* Whoever lets its engines fail faster than they go gets no more of them for a while, and uses up
+ * nobody else's. */
 Test(engines, M10_those_that_fail_and_stay_are_limited)
 {
 	enum { ENGINES_STAYING = 16, ROUNDS = 60 };
@@ -606,7 +619,7 @@ Test(engines, a_refusal_reaches_a_client_that_has_sent_much)
 
 static void limit_descriptors(rlim_t limit)
 {
-	struct rlimit files = { .rlim_cur = limit, .rlim_max = 4096 };
+	struct rlimit files = {.rlim_cur = limit, .rlim_max = 4096};
 	cr_assert(eq(int, prlimit(service.pid, RLIMIT_NOFILE, &files, NULL), 0));
 }
 
@@ -616,7 +629,8 @@ Test(engines, without_descriptors_clients_are_refused_and_it_recovers)
 	start_with("unready", "[service]\nengine_start_seconds = 3\n");
 	limit_descriptors(80);
 	int sockets[CLIENTS];
-	/* They wait for an engine, so their descriptors stay with the supervisor: more than it has. */
+	/* They wait for an engine, so their descriptors stay with the supervisor: more than it has.
+	 */
 	for (int i = 0; i < CLIENTS; i++)
 		sockets[i] = client_connect(&service);
 	int refused = 0;
@@ -671,7 +685,8 @@ Test(engines, devices_starts_the_askers_engine)
 Test(engines, devices_says_why_when_the_engine_cannot_start)
 {
 	start_with("exits", "");
-	const char *arguments[] = { SYCLCTL_PROGRAM, "devices", "--runtime-dir", service.runtime, NULL };
+	const char *arguments[] = {SYCLCTL_PROGRAM, "devices", "--runtime-dir", service.runtime,
+				   NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_assert(eq(int, outcome.status, 1));
 	cr_assert(ne(ptr, strstr(outcome.error, "could not start"), NULL), "%s", outcome.error);
@@ -700,7 +715,9 @@ static bool standby_is_ready(void *pid)
 	json_t *status = ctl_json(&service, "status");
 	json_t *standby = json_object_get(json_object_get(status, "service"), "standby");
 	const char *state = json_string_value(json_object_get(standby, "state"));
-	*(long *)pid = state && !strcmp(state, "ready") ? (long)json_integer_value(json_object_get(standby, "pid")) : 0;
+	*(long *)pid = state && !strcmp(state, "ready")
+			       ? (long)json_integer_value(json_object_get(standby, "pid"))
+			       : 0;
 	json_decref(status);
 	return *(long *)pid > 0;
 }
@@ -725,7 +742,7 @@ static bool is_logged(void *context)
 
 static void await_log(const char *text, unsigned times)
 {
-	struct logged logged = { text, times };
+	struct logged logged = {text, times};
 	cr_assert(wait_until(is_logged, &logged), "'%s' is not logged %u times", text, times);
 }
 
@@ -753,8 +770,8 @@ Test(engines, the_standby_becomes_the_next_engine)
 	json_t *status = ctl_json(&service, "status");
 	json_t *row;
 	size_t i;
-	json_array_foreach(json_object_get(status, "tenants"), i, row)
-		cr_assert(ne(long, (long)json_integer_value(json_object_get(row, "engine_pid")), second));
+	json_array_foreach(json_object_get(status, "tenants"), i, row) cr_assert(
+		ne(long, (long)json_integer_value(json_object_get(row, "engine_pid")), second));
 	json_decref(status);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -797,7 +814,8 @@ Test(engines, a_standby_that_cannot_become_an_engine_costs_nobody_a_connection)
 	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
 	cr_assert(ne(ptr, again, NULL));
 	cr_assert(ne(long, fact(again, "pid="), pid));
-	cr_assert(eq(uint, service_log_count(&service, "the standby did not become an engine"), 1u));
+	cr_assert(
+		eq(uint, service_log_count(&service, "the standby did not become an engine"), 1u));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -875,7 +893,8 @@ static char *open_as(uid_t uid, int *socket_out)
 	return facts;
 }
 
-/* Adopted, it is a process of that user, who may kill it: three times in a row nobody would have one for minutes. */
+/* Adopted, it is a process of that user, who may kill it: three times in a row nobody would have
+ * one for minutes. */
 Test(engines, M10_a_user_can_spoil_one_standby_and_not_those_of_others)
 {
 	enum { SOMEBODY = 4242 };
@@ -896,7 +915,8 @@ Test(engines, M10_a_user_can_spoil_one_standby_and_not_those_of_others)
 	}
 	(void)standby();
 	cr_assert(eq(uint, service_log_count(&service, "engine: adopted pid"), 1u));
-	cr_assert(eq(uint, service_log_count(&service, "the next one is started in some minutes"), 0u));
+	cr_assert(eq(uint, service_log_count(&service, "the next one is started in some minutes"),
+		     0u));
 	close_fd(&holder);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -928,7 +948,8 @@ Test(engines, a_standby_that_has_nothing_to_prepare_is_not_started_again)
 	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
 	cr_assert(ne(ptr, again, NULL));
 	open_device(socket);
-	/* The same ones are not tried again, until the configuration is read: it may have been changed so that they can. */
+	/* The same ones are not tried again, until the configuration is read: it may have been
+	 * changed so that they can. */
 	cr_assert(eq(int, kill(service.pid, SIGHUP), 0));
 	await_log("none of the devices can be prepared", 2);
 	cr_assert(eq(uint, service_log_count(&service, "standby: started pid"), 2u));
@@ -1024,11 +1045,13 @@ static bool order_limit(const char *limit)
 {
 	char uid[16];
 	(void)snprintf(uid, sizeof(uid), "%lu", (unsigned long)geteuid());
-	const char *arguments[] = { SYCLCTL_PROGRAM, "limit", limit, "--uid", uid, "--runtime-dir", service.runtime, NULL };
+	const char *arguments[] = {SYCLCTL_PROGRAM, "limit",         limit, "--uid", uid,
+				   "--runtime-dir", service.runtime, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	bool taken = outcome.status == 0;
 	if (!taken)
-		cr_assert(ne(ptr, strstr(outcome.error, "does not take messages"), NULL), "%s", outcome.error);
+		cr_assert(ne(ptr, strstr(outcome.error, "does not take messages"), NULL), "%s",
+			  outcome.error);
 	outcome_free(&outcome);
 	return taken;
 }
@@ -1067,9 +1090,11 @@ static void one_that_claims_everything(const char *configuration)
 	for (int i = 0; i < 3; i++) {
 		json_t *status = ctl_json(&service, "status");
 		json_t *shares = json_object_get(status, "shares");
-		cr_expect(eq(sz, json_array_size(shares), 16u), "no more than that are shown of one engine");
+		cr_expect(eq(sz, json_array_size(shares), 16u),
+			  "no more than that are shown of one engine");
 		const json_t *row = json_array_get(shares, 0);
-		cr_expect(le(i64, json_integer_value(json_object_get(row, "granted_permille")), 1000));
+		cr_expect(le(i64, json_integer_value(json_object_get(row, "granted_permille")),
+			     1000));
 		cr_expect(eq(i64, json_integer_value(json_object_get(row, "min_percent")), 10));
 		json_decref(status);
 	}
@@ -1133,11 +1158,13 @@ Test(engines, what_two_of_them_say_alike_of_a_device_is_shown_once)
 Test(engines, what_one_of_them_says_of_a_device_is_not_shown_as_the_others_claim)
 {
 	json_t *devices = devices_of_two("liar");
-	cr_expect(eq(sz, json_array_size(devices), 2u), "the same device, of the same name, with other facts");
+	cr_expect(eq(sz, json_array_size(devices), 2u),
+		  "the same device, of the same name, with other facts");
 	for (size_t i = 0; i < json_array_size(devices); i++) {
 		json_t *device = json_array_get(devices, i);
 		cr_expect(json_is_true(json_object_get(device, "disputed")));
-		cr_expect(eq(sz, json_array_size(json_object_get(device, "uids")), 1u), "whose claim it is");
+		cr_expect(eq(sz, json_array_size(json_object_get(device, "uids")), 1u),
+			  "whose claim it is");
 	}
 	json_decref(devices);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -1168,7 +1195,8 @@ Test(engines, what_one_of_them_claims_of_sessions_that_are_not_there_costs_no_me
 	cr_assert(eq(int, ctl_session_count(&service), 1));
 	cr_expect(lt(long, peak_kib() - before, 8192), "KiB more");
 	json_t *status = ctl_json(&service, "status");
-	cr_expect(json_is_true(json_object_get(json_array_get(json_object_get(status, "sessions"), 0), "reported")));
+	cr_expect(json_is_true(json_object_get(
+		json_array_get(json_object_get(status, "sessions"), 0), "reported")));
 	json_decref(status);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -1191,7 +1219,8 @@ Test(engines, what_one_writes_to_its_standard_error_is_in_the_log_with_whose_it_
 	cr_assert(ne(ptr, facts, NULL));
 	tell(socket, "speak");
 	char line[128];
-	(void)snprintf(line, sizeof(line), "engine: pid %ld of uid %lu says: a ", fact(facts, "pid="), (unsigned long)getuid());
+	(void)snprintf(line, sizeof(line), "engine: pid %ld of uid %lu says: a ",
+		       fact(facts, "pid="), (unsigned long)getuid());
 	await_log(line, 1);
 	cr_expect(eq(uint, service_log_count(&service, "\033"), 0u), "made printable");
 	close_fd(&socket);
@@ -1216,7 +1245,8 @@ Test(engines, one_that_writes_without_end_fills_no_log_and_is_not_held_up)
 Test(engines, one_that_aborts_by_an_assertion_blames_no_command_group)
 {
 	start_with("double", "");
-	crash_and_look("abort", "says: clEnqueue.c:12: f: Assertion `found->ref_count > 0' failed.", "aborted by itself: clEnqueue.c:12");
+	crash_and_look("abort", "says: clEnqueue.c:12: f: Assertion `found->ref_count > 0' failed.",
+		       "aborted by itself: clEnqueue.c:12");
 	cr_expect(eq(uint, service_log_count(&service, "suspect"), 0u));
 	cr_expect(eq(uint, service_log_count(&service, "command groups were in flight"), 0u));
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -1225,6 +1255,7 @@ Test(engines, one_that_aborts_by_an_assertion_blames_no_command_group)
 Test(engines, one_that_the_c_library_aborts_has_its_words_in_the_reason)
 {
 	start_with("double", "");
-	crash_and_look("heap", "(Aborted), having said: free(): invalid pointer", "having said: free(): invalid pointer; offender: ");
+	crash_and_look("heap", "(Aborted), having said: free(): invalid pointer",
+		       "having said: free(): invalid pointer; offender: ");
 	cr_assert(eq(int, service_stop(&service), 0));
 }

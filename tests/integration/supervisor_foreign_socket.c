@@ -1,4 +1,5 @@
-/* What a user leaves in a socket may not make the service wait: here a TCP socket whose last close would, for an hour. */
+/* What a user leaves in a socket may not make the service wait: here a TCP socket whose last close
+ * would, for an hour. */
 #include "base/foreign_socket.h"
 
 #include "cleanup.h"
@@ -20,7 +21,8 @@ TestSuite(foreign_socket, .timeout = 20);
 /* Its peer never reads, so what it has sent stays unsent. */
 static int lingering_socket(int *peer_out)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(address);
 	CLEANUP(close_fd) int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	cr_assert(eq(int, bind(listener, (struct sockaddr *)&address, size), 0));
@@ -30,7 +32,7 @@ static int lingering_socket(int *peer_out)
 	cr_assert(eq(int, connect(fd, (struct sockaddr *)&address, size), 0));
 	*peer_out = accept(listener, NULL, NULL);
 	cr_assert(ge(int, *peer_out, 0));
-	const struct linger linger = { .l_onoff = 1, .l_linger = LINGER_SECONDS };
+	const struct linger linger = {.l_onoff = 1, .l_linger = LINGER_SECONDS};
 	cr_assert(eq(int, setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0));
 	static const char block[65536];
 	while (send(fd, block, sizeof(block), MSG_DONTWAIT) > 0)
@@ -78,7 +80,8 @@ Test(foreign_socket, packets_are_received_without_opening_what_came_with_them)
 	char byte;
 	prepare(pair, &peer);
 	foreign_socket_begin();
-	cr_assert(eq(int, (int)packet_socket_receive(pair[0], &byte, 1, NULL, MSG_DONTWAIT), -EPROTO));
+	cr_assert(eq(int, (int)packet_socket_receive(pair[0], &byte, 1, NULL, MSG_DONTWAIT),
+		     -EPROTO));
 	foreign_socket_end();
 	cr_assert(eq(int, packet_socket_send(pair[1], "x", 1, NULL, 0, 0), 0));
 	cr_assert(eq(int, (int)packet_socket_receive(pair[0], &byte, 1, NULL, MSG_DONTWAIT), 1));

@@ -1,4 +1,5 @@
-/* Control groups: what is in an engine's ends as a whole, also when nobody is left who has started it. Needs a writable cgroup2. */
+/* Control groups: what is in an engine's ends as a whole, also when nobody is left who has started
+ * it. Needs a writable cgroup2. */
 #include "supervisor_harness.h"
 
 #include "cleanup.h"
@@ -41,13 +42,15 @@ static bool find_mount(void)
 	return found;
 }
 
-/* As a service manager that delegates it: this process is in it, and so are services that it starts. */
+/* As a service manager that delegates it: this process is in it, and so are services that it
+ * starts. */
 static void make_group(void)
 {
 	if (geteuid() != 0 || !find_mount())
 		cr_skip_test("SKIPPED: needs root and a mounted cgroup2");
 	(void)snprintf(group, sizeof(group), "%s/sycld-test-%ld", mount, (long)getpid());
-	if (mkdir(group, 0755) < 0 || setxattr(group, "user.delegate", "1", 1, 0) < 0 || !put(group, "cgroup.procs", "0"))
+	if (mkdir(group, 0755) < 0 || setxattr(group, "user.delegate", "1", 1, 0) < 0 ||
+	    !put(group, "cgroup.procs", "0"))
 		cr_skip_test("SKIPPED: no control group can be made and marked in %s", mount);
 }
 
@@ -58,9 +61,11 @@ static void clean(void)
 	if (!*group || !put(mount, "cgroup.procs", "0"))
 		return;
 	(void)put(group, "cgroup.kill", "1");
-	(void)snprintf(command, sizeof(command), "until find %s -depth -type d -exec rmdir {} + || [ ! -e %s ]; do :; done 2>/dev/null", group,
-		       group);
-	const char *arguments[] = { "/bin/sh", "-c", command, NULL };
+	(void)snprintf(
+		command, sizeof(command),
+		"until find %s -depth -type d -exec rmdir {} + || [ ! -e %s ]; do :; done 2>/dev/null",
+		group, group);
+	const char *arguments[] = {"/bin/sh", "-c", command, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	outcome_free(&outcome);
 }
@@ -93,7 +98,7 @@ static bool has_no_folder(void *path)
 
 static void start(void)
 {
-	const char *arguments[] = { NULL };
+	const char *arguments[] = {NULL};
 	service_start(&service, arguments);
 }
 
@@ -133,7 +138,8 @@ Test(groups, an_engine_s_group_ends_with_it_and_goes)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Its engine has ended while no service ran: what it left has no parent but the machine's first process. */
+/* Its engine has ended while no service ran: what it left has no parent but the machine's first
+ * process. */
 Test(groups, the_next_service_ends_what_an_engine_has_left)
 {
 	int socket = -1;
@@ -161,7 +167,7 @@ Test(groups, limits_that_cannot_hold_are_told)
 	service_prepare(&service, "double");
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
 	write_file(path, "[isolation]\nprocesses = 100\nmemory_bytes = 1G\ncpu_weight = 50\n");
-	const char *arguments[] = { "--config", path, NULL };
+	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
 	cr_assert(eq(u32, service_log_count(&service, "limits of [isolation] do not hold"), 1u));
 	cr_assert(eq(int, service_stop(&service), 0));

@@ -69,8 +69,8 @@ static void *manage(void *context)
 {
 	struct manager *manager = context;
 	for (;;) {
-		struct pollfd polls[] = { { .fd = manager->fd, .events = POLLIN },
-					  { .fd = manager->stop_fd, .events = POLLIN } };
+		struct pollfd polls[] = {{.fd = manager->fd, .events = POLLIN},
+					 {.fd = manager->stop_fd, .events = POLLIN}};
 		char text[1024];
 		(void)poll(polls, 2, -1);
 		if (polls[1].revents)
@@ -90,12 +90,13 @@ static void *manage(void *context)
 
 static int bind_notify(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path))
 		die("a path is too long");
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || chmod(path, 0666) < 0)
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    chmod(path, 0666) < 0)
 		die("notify socket");
 	return fd;
 }
@@ -137,7 +138,7 @@ static bool manager_was_told(struct manager *manager, const char *text)
 
 void service_prepare(struct service *service, const char *manner)
 {
-	*service = (struct service){ .pid = 0 };
+	*service = (struct service){.pid = 0};
 	(void)snprintf(service->folder, sizeof(service->folder), "/tmp/sycld-test-XXXXXX");
 	if (!mkdtemp(service->folder) || chmod(service->folder, 0755) < 0)
 		die("a folder");
@@ -155,15 +156,16 @@ void service_prepare(struct service *service, const char *manner)
 static void become(uid_t uid, gid_t group)
 {
 	gid_t gid = uid;
-	if (uid && (setgroups(1, &group) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0))
+	if (uid && (setgroups(1, &group) < 0 || setresgid(gid, gid, gid) < 0 ||
+		    setresuid(uid, uid, uid) < 0))
 		die("becoming another user");
 }
 
 static void drop_capabilities(void)
 {
 	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++) {
-		bool kept = capability == CAP_SETUID || capability == CAP_SETGID || capability == CAP_KILL ||
-			    capability == CAP_CHOWN;
+		bool kept = capability == CAP_SETUID || capability == CAP_SETGID ||
+			    capability == CAP_KILL || capability == CAP_CHOWN;
 		if (!kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
 			die("dropping a capability");
 	}
@@ -171,7 +173,8 @@ static void drop_capabilities(void)
 		die("no new privileges");
 }
 
-/* Where that user can run the program: in the service's folder, because the build folder may be closed to others. */
+/* Where that user can run the program: in the service's folder, because the build folder may be
+ * closed to others. */
 static void make_reachable(const struct service *service, const char *name, char *path)
 {
 	char copy[HARNESS_PATH_BYTES];
@@ -192,8 +195,9 @@ void service_launch(struct service *service, const char *const *arguments)
 		if (strncmp(service->engine, service->folder, strlen(service->folder)) != 0)
 			make_reachable(service, "sycl-engine", service->engine);
 	}
-	const char *list[ARGUMENTS_MAX] = { program,         "--runtime-dir", service->runtime, "--engine",
-					    service->engine, "--cache-dir",   cache };
+	const char *list[ARGUMENTS_MAX] = {program,    "--runtime-dir", service->runtime,
+					   "--engine", service->engine, "--cache-dir",
+					   cache};
 	unsigned count = 7;
 	for (unsigned i = 0; arguments && arguments[i]; i++)
 		list[count++] = arguments[i];
@@ -232,16 +236,17 @@ static bool told_or_ended(void *context)
 {
 	struct expectation *expectation = context;
 	const struct service *service = expectation->service;
-	siginfo_t info = { .si_pid = 0 };
+	siginfo_t info = {.si_pid = 0};
 	bool ended = service->pid &&
-		     waitid(P_PID, (id_t)service->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+		     waitid(P_PID, (id_t)service->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		     info.si_pid;
 	expectation->told = manager_was_told(service->manager, expectation->text);
 	return expectation->told || ended;
 }
 
 bool service_wait_notify(struct service *service, const char *text)
 {
-	struct expectation expectation = { .service = service, .text = text };
+	struct expectation expectation = {.service = service, .text = text};
 	return wait_until(told_or_ended, &expectation) && expectation.told;
 }
 
@@ -259,12 +264,14 @@ void service_start(struct service *service, const char *const *arguments)
 	}
 }
 
-void service_start_slow(struct service *service, const char *const *arguments, const char *library, uid_t uid, const char *gate)
+void service_start_slow(struct service *service, const char *const *arguments, const char *library,
+			uid_t uid, const char *gate)
 {
 	char text[32], options[1024];
 	const char *before = getenv("ASAN_OPTIONS");
 	(void)snprintf(text, sizeof(text), "%lu", (unsigned long)uid);
-	(void)snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", before ? before : "");
+	(void)snprintf(options, sizeof(options), "%s:verify_asan_link_order=0",
+		       before ? before : "");
 	(void)setenv("SYCLD_TEST_SLOW_UID", text, 1);
 	(void)setenv("SYCLD_TEST_SLOW_GATE", gate, 1);
 	(void)setenv("ASAN_OPTIONS", options, 1);
@@ -286,7 +293,7 @@ static bool has_ended(void *context)
 
 int service_wait(struct service *service)
 {
-	struct waiting waiting = { .pid = service->pid };
+	struct waiting waiting = {.pid = service->pid};
 	if (!wait_until(has_ended, &waiting)) {
 		(void)kill(service->pid, SIGKILL);
 		errno = ETIMEDOUT;
@@ -302,7 +309,8 @@ int service_stop(struct service *service)
 	return service_wait(service);
 }
 
-/* Engines of a service that was killed: they are named by the program that they run, which lies in our folder. */
+/* Engines of a service that was killed: they are named by the program that they run, which lies in
+ * our folder. */
 static void kill_engines(const struct service *service)
 {
 	DIR *proc = opendir("/proc");
@@ -413,19 +421,20 @@ int client_connect(const struct service *service)
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = PROTOCOL_VERSION;
 	hello.protocol_max = PROTOCOL_VERSION;
-	hello.command = (char *)(uintptr_t)"test";
+	hello.command = (char *)(uintptr_t) "test";
 	hello.library_version = (char *)(uintptr_t)SYCLD_VERSION;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
 	packet.hello = &hello;
-	/* A refusal may be on its way already: then this fails, and the refusal is still there to be read. */
+	/* A refusal may be on its way already: then this fails, and the refusal is still there to
+	 * be read. */
 	(void)message_send(socket, &packet.base, NULL, 0, 0);
 	return socket;
 }
 
 Sycl__V1__Packet *client_receive(int socket)
 {
-	struct pollfd poll_fd = { .fd = socket, .events = POLLIN };
+	struct pollfd poll_fd = {.fd = socket, .events = POLLIN};
 	if (poll(&poll_fd, 1, HARNESS_DEADLINE_MS) <= 0) {
 		errno = ETIMEDOUT;
 		die("a client is not answered");
@@ -500,14 +509,15 @@ struct outcome run_program_in_group(uid_t uid, gid_t group, const char *const *a
 		(void)execv(arguments[0], (char *const *)(uintptr_t)arguments);
 		_exit(127);
 	}
-	struct waiting waiting = { .pid = pid };
+	struct waiting waiting = {.pid = pid};
 	if (!wait_until(has_ended, &waiting)) {
 		(void)kill(pid, SIGKILL);
 		errno = ETIMEDOUT;
 		die(arguments[0]);
 	}
-	struct outcome outcome = { .status = WIFEXITED(waiting.status) ? WEXITSTATUS(waiting.status)
-								       : 128 + WTERMSIG(waiting.status) };
+	struct outcome outcome = {.status = WIFEXITED(waiting.status)
+						    ? WEXITSTATUS(waiting.status)
+						    : 128 + WTERMSIG(waiting.status)};
 	(void)lseek(fileno(out), 0, SEEK_SET);
 	(void)lseek(fileno(error), 0, SEEK_SET);
 	outcome.out = read_all(fileno(out));
@@ -525,11 +535,13 @@ void outcome_free(struct outcome *outcome)
 
 json_t *ctl_json(const struct service *service, const char *verb)
 {
-	const char *arguments[] = { SYCLCTL_PROGRAM, verb, "--json", "--runtime-dir", service->runtime, NULL };
+	const char *arguments[] = {SYCLCTL_PROGRAM,  verb, "--json", "--runtime-dir",
+				   service->runtime, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	json_t *parsed = outcome.status == 0 ? json_loads(outcome.out, 0, NULL) : NULL;
 	if (!parsed)
-		(void)fprintf(stderr, "harness: syclctl %s: %d: %s\n", verb, outcome.status, outcome.error);
+		(void)fprintf(stderr, "harness: syclctl %s: %d: %s\n", verb, outcome.status,
+			      outcome.error);
 	outcome_free(&outcome);
 	return parsed;
 }

@@ -1,4 +1,5 @@
-/* The service never waits for whoever reads its log: a pipe, socket or terminal whose reader pauses. */
+/* The service never waits for whoever reads its log: a pipe, socket or terminal whose reader
+ * pauses. */
 #include "base/log.h"
 
 #include "cleanup.h"
@@ -97,7 +98,8 @@ static void check_paused_reader(void)
 	cr_assert(ne(ptr, text, NULL));
 	int flags = fcntl(STDERR_FILENO, F_GETFL);
 	write_many(MANY); /* comes back, though nobody reads */
-	cr_expect(eq(int, fcntl(STDERR_FILENO, F_GETFL), flags), "others have this description, too");
+	cr_expect(eq(int, fcntl(STDERR_FILENO, F_GETFL), flags),
+		  "others have this description, too");
 	read_until(text, " keep up\n");
 	log_info("test", "line %u", MANY);
 	(void)snprintf(last, sizeof(last), "sycld: test: line %u\n", MANY);
@@ -137,7 +139,7 @@ Test(log, lines_are_there_at_once_as_long_as_there_is_room)
 	open_pipe();
 	log_info("test", "line 0");
 	cr_assert(gt(int, (int)read(reader, text, sizeof(text) - 1), 0));
-	cr_expect(eq(str, text, (char *)(uintptr_t)"sycld: test: line 0\n"));
+	cr_expect(eq(str, text, (char *)(uintptr_t) "sycld: test: line 0\n"));
 }
 
 Test(log, nothing_is_lost_that_has_room_in_the_queue)
@@ -168,7 +170,7 @@ Test(log, a_forked_child_writes_by_itself_and_not_what_waits_in_its_parent)
 	}
 	cr_assert(eq(int, (int)waitpid(pid, NULL, 0), (int)pid));
 	read_more(text);
-	cr_expect(eq(str, text, (char *)(uintptr_t)"sycld: child: is here\n"));
+	cr_expect(eq(str, text, (char *)(uintptr_t) "sycld: child: is here\n"));
 }
 
 Test(log, the_end_does_not_wait_for_a_reader_that_pauses)

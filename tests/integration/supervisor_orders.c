@@ -25,7 +25,7 @@ static void launch(void)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
-	const char *arguments[] = { "--config", path, NULL };
+	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
 }
 
@@ -41,7 +41,8 @@ static void start_with(const char *manner, const char *configuration)
 /* Up to four words. */
 static void give_order(const char *a, const char *b, const char *c, const char *d, const char *e)
 {
-	const char *arguments[] = { SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, a, b, c, d, e, NULL };
+	const char *arguments[] = {
+		SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, a, b, c, d, e, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_assert(eq(int, outcome.status, 0), "%s: %s", a, outcome.error);
 	outcome_free(&outcome);
@@ -66,7 +67,8 @@ static void must_be_shown_as(const char *state)
 {
 	json_t *status = ctl_json(&service, "status");
 	json_t *session = json_array_get(json_object_get(status, "sessions"), 0);
-	cr_expect(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(session, "state")), (char *)(uintptr_t)state));
+	cr_expect(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(session, "state")),
+		     (char *)(uintptr_t)state));
 	json_decref(status);
 }
 
@@ -83,9 +85,11 @@ Test(supervisor_orders, a_paused_session_is_shown_as_paused)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-static void must_answer(const char *sentence, const char *a, const char *b, const char *c, const char *d, const char *e)
+static void must_answer(const char *sentence, const char *a, const char *b, const char *c,
+			const char *d, const char *e)
 {
-	const char *arguments[] = { SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, a, b, c, d, e, NULL };
+	const char *arguments[] = {
+		SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, a, b, c, d, e, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_assert(eq(int, outcome.status, 0), "%s: %s", a, outcome.error);
 	cr_expect(eq(str, outcome.out, (char *)(uintptr_t)sentence));
@@ -101,10 +105,13 @@ Test(supervisor_orders, what_came_of_an_order_is_said_plainly)
 	int socket = open_client();
 	must_be_shown_as("open");
 	must_answer("paused: 1 session\n", "pause", "--all", NULL, NULL, NULL);
-	must_answer("resumed: 1 session\nnew sessions are let in\n", "resume", "--all", NULL, NULL, NULL);
-	must_answer("drained: no new session is let in until 'syclctl resume --all'\n", "drain", "--all", NULL, NULL, NULL);
+	must_answer("resumed: 1 session\nnew sessions are let in\n", "resume", "--all", NULL, NULL,
+		    NULL);
+	must_answer("drained: no new session is let in until 'syclctl resume --all'\n", "drain",
+		    "--all", NULL, NULL, NULL);
 	must_answer("share_max is changed\n", "limit", "share_max=60", "--all", NULL, NULL);
-	must_answer("builds is changed, for 1 open session too\n", "limit", "builds=2", "--all", NULL, NULL);
+	must_answer("builds is changed, for 1 open session too\n", "limit", "builds=2", "--all",
+		    NULL, NULL);
 	(void)snprintf(text, sizeof(text), "killed: 1 session of user %s\n", uid);
 	must_answer(text, "kill", "--uid", uid, NULL, NULL);
 	close_fd(&socket);
@@ -124,9 +131,12 @@ Test(supervisor_orders, who_ordered_what_and_why_is_one_line_of_the_log)
 	start_with("double", "");
 	int socket = open_client();
 	must_be_shown_as("open");
-	json_t *sessions = ctl_json(&service, "sessions"), *list = json_is_array(sessions) ? sessions : json_object_get(sessions, "sessions");
+	json_t *sessions = ctl_json(&service, "sessions"),
+	       *list = json_is_array(sessions) ? sessions : json_object_get(sessions, "sessions");
 	char id[24], line[128];
-	(void)snprintf(id, sizeof(id), "%lld", (long long)json_integer_value(json_object_get(json_array_get(list, 0), "id")));
+	(void)snprintf(
+		id, sizeof(id), "%lld",
+		(long long)json_integer_value(json_object_get(json_array_get(list, 0), "id")));
 	json_decref(sessions);
 	give_order("pause", "--all", "--reason", "a measurement", NULL);
 	give_order("resume", "--all", NULL, NULL, NULL);
@@ -134,8 +144,10 @@ Test(supervisor_orders, who_ordered_what_and_why_is_one_line_of_the_log)
 	give_order("kill", id, "--reason", "too greedy", NULL);
 	must_be_logged("order: uid %s: pause for everybody; reason: a measurement\n", uid);
 	must_be_logged("order: uid %s: resume for everybody\n", uid);
-	must_be_logged("order: uid %s: drain for uid %s; reason: an upgrade?of what is there\n", uid);
-	(void)snprintf(line, sizeof(line), "order: uid %s: kill for session %s (uid %s, pid %ld, ", uid, id, uid, (long)getpid());
+	must_be_logged("order: uid %s: drain for uid %s; reason: an upgrade?of what is there\n",
+		       uid);
+	(void)snprintf(line, sizeof(line), "order: uid %s: kill for session %s (uid %s, pid %ld, ",
+		       uid, id, uid, (long)getpid());
 	cr_expect(eq(u32, service_log_count(&service, line), 1u), "%s", line);
 	cr_expect(eq(u32, service_log_count(&service, "); reason: too greedy\n"), 1u));
 	close_fd(&socket);
@@ -146,7 +158,8 @@ static bool is_drained(const char *list)
 {
 	json_t *status = ctl_json(&service, "status");
 	json_t *object = json_object_get(status, list);
-	bool drained = json_is_true(json_object_get(json_is_array(object) ? json_array_get(object, 0) : object, "drained"));
+	bool drained = json_is_true(json_object_get(
+		json_is_array(object) ? json_array_get(object, 0) : object, "drained"));
 	json_decref(status);
 	return drained;
 }
@@ -171,7 +184,9 @@ static void drain_and_restart(const char *list, const char *whose, const char *u
 		(void)service_wait(&service);
 		launch();
 		cr_expect(is_drained(list), "also after a restart");
-		cr_expect(ge(u32, service_log_count(&service, "order: still drained: no new session "), 1u));
+		cr_expect(ge(u32,
+			     service_log_count(&service, "order: still drained: no new session "),
+			     1u));
 		must_be_kept_out();
 	}
 	give_order("resume", whose, uid, NULL, NULL);
@@ -234,15 +249,20 @@ Test(supervisor_orders, what_was_drained_and_is_damaged_lets_nobody_in)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-static void must_hold(const json_t *limits, const char *name, bool of_user, json_int_t value, const char *from)
+static void must_hold(const json_t *limits, const char *name, bool of_user, json_int_t value,
+		      const char *from)
 {
 	for (size_t i = 0; i < json_array_size(limits); i++) {
 		const json_t *limit = json_array_get(limits, i);
 		if (strcmp(json_string_value(json_object_get(limit, "name")), name) != 0 ||
 		    json_is_integer(json_object_get(limit, "uid")) != of_user)
 			continue;
-		cr_expect(eq(long, (long)json_integer_value(json_object_get(limit, "value")), (long)value), "%s", name);
-		cr_expect(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(limit, "from")), (char *)(uintptr_t)from),
+		cr_expect(eq(long, (long)json_integer_value(json_object_get(limit, "value")),
+			     (long)value),
+			  "%s", name);
+		cr_expect(eq(str,
+			     (char *)(uintptr_t)json_string_value(json_object_get(limit, "from")),
+			     (char *)(uintptr_t)from),
 			  "%s", name);
 		return;
 	}
@@ -266,7 +286,8 @@ Test(supervisor_orders, the_limits_that_hold_are_shown_with_who_said_so)
 	must_hold(limits, "weight", true, 5, "order");
 	must_hold(limits, "share_max", true, 40, "order");
 	json_decref(answer);
-	const char *arguments[] = { SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, "limits", NULL };
+	const char *arguments[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, "limits",
+				   NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_expect(eq(int, outcome.status, 0));
 	cr_expect(ne(ptr, strstr(outcome.out, "arenas"), NULL), "%s", outcome.out);
@@ -292,7 +313,8 @@ static void kill_and_look(const char *manner, bool is_told)
 	cr_expect(eq(int, packet != NULL, is_told));
 	if (packet) {
 		cr_assert(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_ERROR));
-		cr_expect(ne(ptr, strstr(packet->error->text, "the machine is needed"), NULL), "%s", packet->error->text);
+		cr_expect(ne(ptr, strstr(packet->error->text, "the machine is needed"), NULL), "%s",
+			  packet->error->text);
 	}
 	packet_free(packet);
 	cr_expect(wait_until(engine_is_gone, &engine));

@@ -1,4 +1,5 @@
-/* Who has connected, by the kernel's word: its process, user and control group, or nothing where the process has gone meanwhile. */
+/* Who has connected, by the kernel's word: its process, user and control group, or nothing where
+ * the process has gone meanwhile. */
 #include "base/peer.h"
 
 #include "cleanup.h"
@@ -46,8 +47,10 @@ static int listening(struct sockaddr_un *address_out, socklen_t *size_out)
 	return fd;
 }
 
-/* A process that goes into that group ("": stays), connects, and stays until it is killed, or not. Its pid. */
-static pid_t begin_client(const struct sockaddr_un *address, socklen_t size, const char *group, bool stays)
+/* A process that goes into that group ("": stays), connects, and stays until it is killed, or not.
+ * Its pid. */
+static pid_t begin_client(const struct sockaddr_un *address, socklen_t size, const char *group,
+			  bool stays)
 {
 	char path[PATH_MOST * 3];
 	(void)snprintf(path, sizeof(path), "%s/cgroup.procs", group);
@@ -79,7 +82,8 @@ static void own_group(char path[PATH_MOST])
 	path[0] = '\0';
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "0::", 3))
-			(void)snprintf(path, PATH_MOST, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+			(void)snprintf(path, PATH_MOST, "%.*s", (int)strcspn(line + 3, "\n"),
+				       line + 3);
 	if (file)
 		(void)fclose(file);
 }

@@ -59,7 +59,8 @@ Test(service, serves_a_session_and_forgets_it_when_it_ends)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The reader of its standard error pauses: here it never reads at all, and there is no room from the first line on. */
+/* The reader of its standard error pauses: here it never reads at all, and there is no room from
+ * the first line on. */
 Test(service, a_reader_of_the_log_that_pauses_holds_up_nobody)
 {
 	char block[4096] = "";
@@ -126,7 +127,7 @@ Test(service, sessions_that_do_not_end_are_ended_within_the_bound)
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c", service.folder);
 	write_file(path, "[service]\ndrain_seconds = 1\n");
-	const char *arguments[] = { "--config", path, NULL };
+	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
@@ -142,7 +143,7 @@ Test(service, engines_are_left_to_their_sessions_where_that_is_configured)
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c", service.folder);
 	write_file(path, "[service]\nengines_at_stop = leave\n");
-	const char *arguments[] = { "--config", path, NULL };
+	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
@@ -173,8 +174,8 @@ static void launch_activated(int listener)
 	(void)unsetenv("WATCHDOG_PID");
 	if (dup2(listener, 3) < 0 || (listener == 3 && fcntl(3, F_SETFD, 0) < 0))
 		_exit(126);
-	(void)execl(SYCLD_PROGRAM, SYCLD_PROGRAM, "--runtime-dir", service.runtime, "--engine", service.engine,
-		    (char *)NULL);
+	(void)execl(SYCLD_PROGRAM, SYCLD_PROGRAM, "--runtime-dir", service.runtime, "--engine",
+		    service.engine, (char *)NULL);
 	_exit(127);
 }
 
@@ -209,7 +210,7 @@ Test(service, socket_activation_and_notifications)
 
 Test(service, refuses_a_passed_descriptor_that_is_no_listening_socket)
 {
-	const char *arguments[] = { "--listen-fd", "2", NULL };
+	const char *arguments[] = {"--listen-fd", "2", NULL};
 	service_launch(&service, arguments);
 	int status = service_wait(&service);
 	cr_assert(eq(int, WEXITSTATUS(status), 2));
@@ -218,8 +219,8 @@ Test(service, refuses_a_passed_descriptor_that_is_no_listening_socket)
 	cr_assert(ge(int, service.pid, 0));
 	if (service.pid == 0) {
 		(void)dup2(null, 7);
-		(void)execl(SYCLD_PROGRAM, SYCLD_PROGRAM, "--runtime-dir", service.runtime, "--listen-fd", "7",
-			    (char *)NULL);
+		(void)execl(SYCLD_PROGRAM, SYCLD_PROGRAM, "--runtime-dir", service.runtime,
+			    "--listen-fd", "7", (char *)NULL);
 		_exit(127);
 	}
 	status = service_wait(&service);
@@ -256,8 +257,10 @@ Test(service, of_ten_started_at_once_one_serves)
 	cr_assert(ne(ptr, facts, NULL));
 	json_t *status = ctl_json(&service, "status");
 	cr_assert(ne(ptr, status, NULL));
-	cr_assert(eq(int, (int)json_integer_value(json_object_get(json_object_get(status, "service"), "pid")),
-		     service.pid));
+	cr_assert(eq(
+		int,
+		(int)json_integer_value(json_object_get(json_object_get(status, "service"), "pid")),
+		service.pid));
 	json_decref(status);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -269,8 +272,16 @@ Test(service, a_switch_that_is_neither_0_nor_1_is_warned_of)
 	cr_assert(zero(int, setenv("SYCLD_INLINE", "0", 1)));
 	cr_assert(zero(int, setenv("SYCLD_SPILL", "yes", 1)));
 	service_start(&service, NULL);
-	cr_expect(eq(u32, service_log_count(&service, "SYCLD_WINDOW is neither 0 nor 1 in the environment: it stays on"), 1));
-	cr_expect(eq(u32, service_log_count(&service, "SYCLD_SPILL is neither 0 nor 1 in the environment: it stays off"), 1));
+	cr_expect(eq(u32,
+		     service_log_count(
+			     &service,
+			     "SYCLD_WINDOW is neither 0 nor 1 in the environment: it stays on"),
+		     1));
+	cr_expect(eq(u32,
+		     service_log_count(
+			     &service,
+			     "SYCLD_SPILL is neither 0 nor 1 in the environment: it stays off"),
+		     1));
 	cr_expect(zero(u32, service_log_count(&service, "SYCLD_INLINE is neither")));
 	cr_expect(zero(u32, service_log_count(&service, "\033")));
 	cr_assert(zero(int, service_stop(&service)));
@@ -289,8 +300,9 @@ static int start_detached(int lock, int listener)
 		(void)unsetenv("NOTIFY_SOCKET");
 		if (dup2(high_listener, 3) < 0 || dup2(high_lock, 4) < 0)
 			_exit(126);
-		(void)execl(SYCLD_PROGRAM, SYCLD_PROGRAM, "--user", "--runtime-dir", service.runtime, "--engine",
-			    service.engine, "--listen-fd", "3", "--detach", "--exit-idle", "1", (char *)NULL);
+		(void)execl(SYCLD_PROGRAM, SYCLD_PROGRAM, "--user", "--runtime-dir",
+			    service.runtime, "--engine", service.engine, "--listen-fd", "3",
+			    "--detach", "--exit-idle", "1", (char *)NULL);
 		_exit(127);
 	}
 	int status = 0;
@@ -324,7 +336,8 @@ Test(service, detached_it_holds_the_lock_serves_and_ends_when_idle)
 	cr_assert(ne(ptr, facts, NULL));
 	json_t *status = ctl_json(&service, "status");
 	cr_assert(ne(ptr, status, NULL));
-	const char *mode = json_string_value(json_object_get(json_object_get(status, "service"), "mode"));
+	const char *mode =
+		json_string_value(json_object_get(json_object_get(status, "service"), "mode"));
 	cr_assert(eq(str, (char *)(uintptr_t)mode, "user"));
 	json_decref(status);
 	cr_assert(is_file("sycld.log"));
@@ -369,44 +382,50 @@ Test(service, configuration_errors_name_file_and_line)
 		const char *line;
 		const char *what;
 	} cases[] = {
-		{ "[service]\nengine_idle_seconds = soon\n", ":2: ", "engine_idle_seconds wants" },
-		{ "\n\n[server]\nengines = 1\n", ":4: ", "no such section" },
-		{ "[service]\nengine = 1\n", ":2: ", "no such key" },
-		{ "[limits]\nbuffer_bytes = 1X\n", ":2: ", "buffer_bytes wants" },
-		{ "[limits]\nobjects = 1\nobjects = 2\n", ":3: ", "twice" },
-		{ "[limits]\nspeed = 1\n", ":2: ", "no such limit" },
-		{ "[isolation]\nisolation = process\n", ":2: ", "tenant or session" },
-		{ "[service]\nunknown_users = yes\n", ":2: ", "unknown_users wants share or refuse, not 'yes'" },
-		{ "engines = 1\n", ":1: ", "before the first" },
-		{ "[shares]\nmode = alternating\n", ":2: ", "wants concurrent or exclusive, not 'alternating'" },
-		{ "[shares]\nmode = exclusive\nmode = exclusive\n", ":3: ", "mode: is given twice" },
-		{ "[shares]\ndefault = 20-10\n", ":2: ", "wants MIN or MIN-MAX" },
-		{ "[shares]\ndefault = 0-0\n", ":2: ", "wants MIN or MIN-MAX" },
-		{ "[shares]\ndefault = 101\n", ":2: ", "not '101'" },
-		{ "[shares]\ndefault = 10-\n", ":2: ", "not '10-'" },
-		{ "[shares]\ndefault = -10\n", ":2: ", "not '-10'" },
-		{ "[shares]\ndefault = 1\n\ndefault = 1\n", ":4: ", "twice" },
-		{ "[shares]\nuid.x = 1\n", ":2: ", "is none of" },
-		{ "[shares]\nuser. = 1\n", ":2: ", "is none of" },
-		{ "[shares]\nroot = 1\n", ":2: ", "is none of" },
-		{ "[shares]\nuid.7 = 1\nuser.u = 1\nuid.07 = 1\n", ":4: ", "twice" },
-		{ "[shares]\ngroup.g = 1\nuser.g = 1\ngroup.g = 1\n", ":4: ", "twice" },
-		{ "[service]\nwhat is this\n", ":2: ", "neither" },
+		{"[service]\nengine_idle_seconds = soon\n", ":2: ", "engine_idle_seconds wants"},
+		{"\n\n[server]\nengines = 1\n", ":4: ", "no such section"},
+		{"[service]\nengine = 1\n", ":2: ", "no such key"},
+		{"[limits]\nbuffer_bytes = 1X\n", ":2: ", "buffer_bytes wants"},
+		{"[limits]\nobjects = 1\nobjects = 2\n", ":3: ", "twice"},
+		{"[limits]\nspeed = 1\n", ":2: ", "no such limit"},
+		{"[isolation]\nisolation = process\n", ":2: ", "tenant or session"},
+		{"[service]\nunknown_users = yes\n",
+		 ":2: ", "unknown_users wants share or refuse, not 'yes'"},
+		{"engines = 1\n", ":1: ", "before the first"},
+		{"[shares]\nmode = alternating\n",
+		 ":2: ", "wants concurrent or exclusive, not 'alternating'"},
+		{"[shares]\nmode = exclusive\nmode = exclusive\n", ":3: ", "mode: is given twice"},
+		{"[shares]\ndefault = 20-10\n", ":2: ", "wants MIN or MIN-MAX"},
+		{"[shares]\ndefault = 0-0\n", ":2: ", "wants MIN or MIN-MAX"},
+		{"[shares]\ndefault = 101\n", ":2: ", "not '101'"},
+		{"[shares]\ndefault = 10-\n", ":2: ", "not '10-'"},
+		{"[shares]\ndefault = -10\n", ":2: ", "not '-10'"},
+		{"[shares]\ndefault = 1\n\ndefault = 1\n", ":4: ", "twice"},
+		{"[shares]\nuid.x = 1\n", ":2: ", "is none of"},
+		{"[shares]\nuser. = 1\n", ":2: ", "is none of"},
+		{"[shares]\nroot = 1\n", ":2: ", "is none of"},
+		{"[shares]\nuid.7 = 1\nuser.u = 1\nuid.07 = 1\n", ":4: ", "twice"},
+		{"[shares]\ngroup.g = 1\nuser.g = 1\ngroup.g = 1\n", ":4: ", "twice"},
+		{"[service]\nwhat is this\n", ":2: ", "neither"},
 	};
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/bad.conf", service.folder);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		write_file(path, cases[i].text);
-		const char *arguments[] = { SYCLD_PROGRAM, "--runtime-dir", service.runtime, "--config", path, NULL };
+		const char *arguments[] = {
+			SYCLD_PROGRAM, "--runtime-dir", service.runtime, "--config", path, NULL};
 		struct outcome outcome = run_program(0, arguments);
 		char where[HARNESS_PATH_BYTES * 3];
 		(void)snprintf(where, sizeof(where), "%s%s", path, cases[i].line);
 		cr_assert(eq(int, outcome.status, 78), "case %zu", i);
-		cr_assert(ne(ptr, strstr(outcome.error, where), NULL), "case %zu: %s", i, outcome.error);
-		cr_assert(ne(ptr, strstr(outcome.error, cases[i].what), NULL), "case %zu: %s", i, outcome.error);
+		cr_assert(ne(ptr, strstr(outcome.error, where), NULL), "case %zu: %s", i,
+			  outcome.error);
+		cr_assert(ne(ptr, strstr(outcome.error, cases[i].what), NULL), "case %zu: %s", i,
+			  outcome.error);
 		outcome_free(&outcome);
 	}
-	const char *missing[] = { SYCLD_PROGRAM, "--runtime-dir", service.runtime, "--config", "/nonexistent", NULL };
+	const char *missing[] = {SYCLD_PROGRAM, "--runtime-dir", service.runtime,
+				 "--config",    "/nonexistent",  NULL};
 	struct outcome outcome = run_program(0, missing);
 	cr_assert(eq(int, outcome.status, 78));
 	outcome_free(&outcome);
@@ -422,7 +441,7 @@ Test(service, reload_changes_limits_for_new_sessions_and_survives_nonsense)
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
 	write_file(path, "[service]\nsessions_per_tenant = 1\n");
-	const char *arguments[] = { "--config", path, NULL };
+	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
 	int first = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &first);
@@ -433,13 +452,13 @@ Test(service, reload_changes_limits_for_new_sessions_and_survives_nonsense)
 
 	write_file(path, "[service]\nsessions_per_tenant = none\n");
 	(void)kill(service.pid, SIGHUP);
-	cr_assert(wait_until(was_read_again, (void *)(uintptr_t)"what was read before stays"));
+	cr_assert(wait_until(was_read_again, (void *)(uintptr_t) "what was read before stays"));
 	CLEANUP(free_pointer) char *still = client_refused(&service);
 	cr_assert(ne(ptr, still, NULL));
 
 	write_file(path, "[service]\nsessions_per_tenant = 2\n");
 	(void)kill(service.pid, SIGHUP);
-	cr_assert(wait_until(was_read_again, (void *)(uintptr_t)"read again"));
+	cr_assert(wait_until(was_read_again, (void *)(uintptr_t) "read again"));
 	int second = -1;
 	CLEANUP(free_pointer) char *other = client_open(&service, &second);
 	cr_assert(ne(ptr, other, NULL));
@@ -451,7 +470,7 @@ Test(service, reload_changes_limits_for_new_sessions_and_survives_nonsense)
 /* Exit status and complaint of a service that must not start. */
 static void must_refuse_folder(const char *why)
 {
-	const char *arguments[] = { SYCLD_PROGRAM, "--runtime-dir", service.runtime, NULL };
+	const char *arguments[] = {SYCLD_PROGRAM, "--runtime-dir", service.runtime, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_assert(eq(int, outcome.status, 1));
 	cr_assert(ne(ptr, strstr(outcome.error, why), NULL), "%s", outcome.error);
@@ -487,12 +506,12 @@ Test(service, does_not_replace_what_is_no_socket)
 
 Test(service, wrong_usage_exits_2_and_help_0)
 {
-	const char *wrong[] = { SYCLD_PROGRAM, "--exit-idle", "never", NULL };
+	const char *wrong[] = {SYCLD_PROGRAM, "--exit-idle", "never", NULL};
 	struct outcome outcome = run_program(0, wrong);
 	cr_assert(eq(int, outcome.status, 2));
 	cr_assert(ne(ptr, strstr(outcome.error, "--exit-idle"), NULL));
 	outcome_free(&outcome);
-	const char *help[] = { SYCLD_PROGRAM, "--help", NULL };
+	const char *help[] = {SYCLD_PROGRAM, "--help", NULL};
 	outcome = run_program(0, help);
 	cr_assert(eq(int, outcome.status, 0));
 	cr_assert(ne(ptr, strstr(outcome.out, "--listen-fd"), NULL));
@@ -509,17 +528,21 @@ Test(service, names_in_shares_that_nobody_has_are_told)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
-	write_file(path, "[shares]\nuser.root = 10\nuser.no-such-user = 10\ngroup.no-such-group = 5\n");
-	const char *arguments[] = { "--config", path, NULL };
+	write_file(path,
+		   "[shares]\nuser.root = 10\nuser.no-such-user = 10\ngroup.no-such-group = 5\n");
+	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
-	cr_assert(wait_until(names_were_told, (char *)(uintptr_t)"no share: user.no-such-user, group.no-such-group"));
+	cr_assert(
+		wait_until(names_were_told,
+			   (char *)(uintptr_t) "no share: user.no-such-user, group.no-such-group"));
 	write_file(path, "[shares]\nuser.nor-this-one = 10\n");
 	cr_assert(eq(int, kill(service.pid, SIGHUP), 0));
-	cr_assert(wait_until(names_were_told, (char *)(uintptr_t)"no share: user.nor-this-one"));
-	const char *check[] = { SYCLD_PROGRAM, "--check-config", "--config", path, NULL };
+	cr_assert(wait_until(names_were_told, (char *)(uintptr_t) "no share: user.nor-this-one"));
+	const char *check[] = {SYCLD_PROGRAM, "--check-config", "--config", path, NULL};
 	struct outcome outcome = run_program(0, check);
 	cr_expect(eq(int, outcome.status, 78));
-	cr_expect(ne(ptr, strstr(outcome.error, "does not know: user.nor-this-one"), NULL), "%s", outcome.error);
+	cr_expect(ne(ptr, strstr(outcome.error, "does not know: user.nor-this-one"), NULL), "%s",
+		  outcome.error);
 	outcome_free(&outcome);
 	write_file(path, "[shares]\nuser.root = 10\nuid.4000000000 = 5\n");
 	outcome = run_program(0, check);
@@ -529,7 +552,8 @@ Test(service, names_in_shares_that_nobody_has_are_told)
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
 	close_fd(&socket);
-	cr_expect(zero(uint, service_log_count(&service, "cannot be looked up")), "nothing is wrong with who is known");
+	cr_expect(zero(uint, service_log_count(&service, "cannot be looked up")),
+		  "nothing is wrong with who is known");
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 

@@ -1,6 +1,6 @@
 /*
- * A user database that does not answer, as one on a network may: who it is asked about waits, and nobody and nothing else does. Here
- * it is asked about this user, as [shares] has a name in it.
+ * A user database that does not answer, as one on a network may: who it is asked about waits, and
+ * nobody and nothing else does. Here it is asked about this user, as [shares] has a name in it.
  */
 #include "supervisor_harness.h"
 
@@ -81,7 +81,9 @@ static int connect_and_wait(void)
 static char *refusal_of(int socket)
 {
 	Sycl__V1__Packet *packet = client_receive(socket);
-	char *text = packet && packet->body_case == SYCL__V1__PACKET__BODY_ERROR ? strdup(packet->error->text) : strdup("");
+	char *text = packet && packet->body_case == SYCL__V1__PACKET__BODY_ERROR
+			     ? strdup(packet->error->text)
+			     : strdup("");
 	packet_free(packet);
 	return text;
 }
@@ -93,8 +95,10 @@ Test(slow_users, the_service_answers_while_somebody_waits_for_the_user_database)
 	start_with(NAMED);
 	int socket = connect_and_wait();
 	json_t *session = only_session();
-	cr_expect(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(session, "state")), (char *)(uintptr_t) "waiting"));
-	cr_expect(zero(long, (long)json_integer_value(json_object_get(session, "engine_pid"))), "it has no engine yet");
+	cr_expect(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(session, "state")),
+		     (char *)(uintptr_t) "waiting"));
+	cr_expect(zero(long, (long)json_integer_value(json_object_get(session, "engine_pid"))),
+		  "it has no engine yet");
 	json_decref(session);
 	CLEANUP(close_fd) __attribute__((unused)) int opened = let_it_answer();
 	Sycl__V1__Packet *packet = client_receive(socket);
@@ -140,9 +144,11 @@ Test(slow_users, an_operator_can_end_a_session_that_waits)
 	start_with(NAMED);
 	int socket = connect_and_wait();
 	json_t *session = only_session();
-	(void)snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(json_object_get(session, "id")));
+	(void)snprintf(number, sizeof(number), "%lld",
+		       (long long)json_integer_value(json_object_get(session, "id")));
 	json_decref(session);
-	const char *arguments[] = {SYCLCTL_PROGRAM, "kill", number, "--runtime-dir", service.runtime, NULL};
+	const char *arguments[] = {SYCLCTL_PROGRAM, "kill",          number,
+				   "--runtime-dir", service.runtime, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_expect(zero(int, outcome.status), "%s", outcome.error);
 	outcome_free(&outcome);
@@ -157,7 +163,8 @@ Test(slow_users, devices_are_listed_when_it_is_known_who_asks)
 {
 	start_with(NAMED);
 	CLEANUP(close_fd) __attribute__((unused)) int opened = let_it_answer();
-	const char *arguments[] = {SYCLCTL_PROGRAM, "devices", "--json", "--runtime-dir", service.runtime, NULL};
+	const char *arguments[] = {SYCLCTL_PROGRAM, "devices",       "--json",
+				   "--runtime-dir", service.runtime, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_expect(zero(int, outcome.status), "%s", outcome.error);
 	cr_expect(gt(uint, service_log_count(&service, "engine: started pid"), 0u));

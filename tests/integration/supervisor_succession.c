@@ -1,6 +1,7 @@
 /*
- * One service follows another that was killed or that has handed over: engines that go on come back to it, those that
- * misbehave then are left alone, and what lies in the folder is believed only as far as it can be.
+ * One service follows another that was killed or that has handed over: engines that go on come back
+ * to it, those that misbehave then are left alone, and what lies in the folder is believed only as
+ * far as it can be.
  */
 #include "supervisor_harness.h"
 
@@ -64,8 +65,8 @@ static void end_service(int signal)
 {
 	(void)kill(service.pid, signal);
 	int status = service_wait(&service);
-	cr_assert(
-		eq(int, WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), signal == SIGKILL ? signal : 0));
+	cr_assert(eq(int, WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+		     signal == SIGKILL ? signal : 0));
 }
 
 static bool has_one_session(void *unused)
@@ -85,14 +86,17 @@ static void file_path(const char *name, char path[PATH_MOST])
 	(void)snprintf(path, PATH_MOST, "%s/%s", service.runtime, name);
 }
 
-/* Its number, its age and what it is called are as before; what the engine says of it is printable. */
+/* Its number, its age and what it is called are as before; what the engine says of it is printable.
+ */
 static void must_know(const struct client *client, json_int_t number)
 {
 	json_t *status = ctl_json(&service, "status");
 	const json_t *session = json_array_get(json_object_get(status, "sessions"), 0);
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "engine_pid")), client->engine));
+	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "engine_pid")),
+		     client->engine));
 	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "id")), (long)number));
-	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "pid")), (long)getpid()));
+	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "pid")),
+		     (long)getpid()));
 	json_decref(status);
 }
 
@@ -107,8 +111,8 @@ Test(succession, N5_an_engine_and_its_sessions_come_back_to_the_next_service_and
 		must_answer(&first);
 		service_start(&service, NULL);
 		struct client next = open_client();
-		cr_assert(eq(long, next.engine, first.engine), "it is served by another engine after %zu restarts",
-			  i + 1);
+		cr_assert(eq(long, next.engine, first.engine),
+			  "it is served by another engine after %zu restarts", i + 1);
 		must_answer(&first);
 		must_answer(&next);
 		cr_assert(eq(int, ctl_session_count(&service), 2));
@@ -135,7 +139,10 @@ Test(succession, the_end_of_a_session_and_of_the_engine_are_seen_by_the_next_ser
 	cr_assert(eq(ptr, client_receive(two.socket), NULL));
 	struct client three = open_client();
 	cr_assert(ne(long, three.engine, one.engine));
-	cr_assert(eq(uint, service_log_count(&service, "offender: 'doomed_kernel', group 40 of session 2"), 1));
+	cr_assert(
+		eq(uint,
+		   service_log_count(&service, "offender: 'doomed_kernel', group 40 of session 2"),
+		   1));
 	close_fd(&two.socket);
 	close_fd(&three.socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -164,7 +171,8 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 		must_answer(&first);
 		must_answer(&next);
 		cr_assert(eq(int, ctl_session_count(&service), 1), "%s", cases[i].manner);
-		cr_assert(eq(uint, service_log_count(&service, cases[i].why), 1), "%s", cases[i].manner);
+		cr_assert(eq(uint, service_log_count(&service, cases[i].why), 1), "%s",
+			  cases[i].manner);
 		close_fd(&first.socket);
 		close_fd(&next.socket);
 		cr_assert(eq(int, service_stop(&service), 0));
@@ -223,7 +231,8 @@ Test(succession, an_engine_that_ended_meanwhile_is_not_waited_for)
 	service_start(&service, NULL);
 	struct client next = open_client();
 	cr_assert(ne(long, next.engine, first.engine));
-	/* It may not have been a zombie yet when it was looked at: then its end is seen as any engine's. */
+	/* It may not have been a zombie yet when it was looked at: then its end is seen as any
+	 * engine's. */
 	cr_assert(log_says((void *)(uintptr_t) "has ended while no service ran") ||
 		  log_says((void *)(uintptr_t) "an earlier service had started it"));
 	close_fd(&first.socket);
@@ -238,8 +247,9 @@ Test(succession, one_that_begins_to_come_back_again_and_again_is_refused)
 	struct client first = open_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
-	cr_assert(
-		wait_until(log_says, (void *)(uintptr_t) "is not taken over: it begins to come back again and again"));
+	cr_assert(wait_until(
+		log_says,
+		(void *)(uintptr_t) "is not taken over: it begins to come back again and again"));
 	struct client next = open_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	must_answer(&first);
@@ -269,16 +279,20 @@ Test(succession, a_stop_ends_engines_that_did_not_come_back)
 		for (int k = 0; k < cases[i].services; k++) {
 			end_service(SIGKILL);
 			service_start(&service, NULL);
-			cr_assert(wait_until(log_says, (void *)(uintptr_t)cases[i].log), "case %zu", i);
+			cr_assert(wait_until(log_says, (void *)(uintptr_t)cases[i].log), "case %zu",
+				  i);
 		}
 		must_answer(&first);
 		if (cases[i].hangs) {
 			cr_assert(eq(int, kill((pid_t)first.engine, SIGSTOP), 0));
 			cr_assert(eq(int, kill(service.pid, SIGTERM), 0));
-			cr_assert(wait_until(log_says, (void *)(uintptr_t) "which has not come back"));
+			cr_assert(wait_until(log_says,
+					     (void *)(uintptr_t) "which has not come back"));
 		}
-		/* It was told to stop already where an engine hangs: a second word may find it beyond hearing. */
-		cr_assert(eq(int, cases[i].hangs ? service_wait(&service) : service_stop(&service), 0));
+		/* It was told to stop already where an engine hangs: a second word may find it
+		 * beyond hearing. */
+		cr_assert(eq(int, cases[i].hangs ? service_wait(&service) : service_stop(&service),
+			     0));
 		cr_assert(eq(ptr, client_receive(first.socket), NULL), "case %zu", i);
 		close_fd(&first.socket);
 		if (i + 1 < sizeof(cases) / sizeof(*cases))
@@ -403,7 +417,8 @@ Test(succession, what_was_left_in_the_folder_is_refused_when_it_is_damaged_or_ot
 		must_answer(&first);
 		must_answer(&next);
 		cr_assert(eq(uint, service_log_count(&service, cases[i].why), 1), "case %zu", i);
-		cr_assert(gt(long, (long)only_session(), 1l << 32), "case %zu: a number may be given twice", i);
+		cr_assert(gt(long, (long)only_session(), 1l << 32),
+			  "case %zu: a number may be given twice", i);
 		must_be_kept(cases[i].why);
 		close_fd(&first.socket);
 		close_fd(&next.socket);
@@ -419,7 +434,8 @@ static bool has_an_engine(void *path)
 	return stat(path, &facts) == 0 && facts.st_size >= 56 + 56;
 }
 
-/* A folder in the place of the file that it writes first: nobody's rights and no full disk are needed for that. */
+/* A folder in the place of the file that it writes first: nobody's rights and no full disk are
+ * needed for that. */
 Test(succession, what_could_not_be_written_is_written_later_and_no_number_is_given_twice)
 {
 	char path[PATH_MOST], blocked[PATH_MOST];
@@ -462,12 +478,14 @@ static void fail_to_open(void)
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+			 O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EMFILE),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof(steps) / sizeof(*steps), steps};
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
 		_exit(77);
 }
 
@@ -521,8 +539,8 @@ static void stranger(uid_t uid)
 	int status = -1;
 	if (pid == 0) {
 		gid_t gid = uid;
-		if (uid != geteuid() &&
-		    (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0))
+		if (uid != geteuid() && (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 ||
+					 setresuid(uid, uid, uid) < 0))
 			_exit(3);
 		_exit(try_to_come_back());
 	}
@@ -537,7 +555,8 @@ Test(succession, whoever_is_not_the_engine_that_was_left_has_no_word)
 	struct client first = open_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
-	/* While that engine is waited for: another process of its user, and, in a service for all, of another one. */
+	/* While that engine is waited for: another process of its user, and, in a service for all,
+	 * of another one. */
 	stranger(geteuid());
 	if (geteuid() == 0)
 		stranger(NOBODY);

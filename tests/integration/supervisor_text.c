@@ -10,20 +10,22 @@ static const struct {
 	const char *given;
 	const char *shown;
 } cases[] = {
-	{ "", "" },
-	{ "plain text", "plain text" },
-	{ "\033[31mred\033[0m", "?[31mred?[0m" },
-	{ "line\nfeed\ttab\r", "line?feed?tab?" },
-	{ "del\x7f", "del?" },
-	{ "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80" },
-	{ "c1 \xc2\x9b" "31m", "c1 ??31m" },
-	{ "overlong \xc0\xaf", "overlong ??" },
-	{ "overlong \xe0\x80\xaf", "overlong ???" },
-	{ "surrogate \xed\xa0\x80", "surrogate ???" },
-	{ "too large \xf4\x90\x80\x80", "too large ????" },
-	{ "cut \xe2\x82", "cut ??" },
-	{ "stray \x80\xff", "stray ??" },
-	{ "turned \xe2\x80\xae round", "turned ??? round" },
+	{"", ""},
+	{"plain text", "plain text"},
+	{"\033[31mred\033[0m", "?[31mred?[0m"},
+	{"line\nfeed\ttab\r", "line?feed?tab?"},
+	{"del\x7f", "del?"},
+	{"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+	{"c1 \xc2\x9b"
+	 "31m",
+	 "c1 ??31m"},
+	{"overlong \xc0\xaf", "overlong ??"},
+	{"overlong \xe0\x80\xaf", "overlong ???"},
+	{"surrogate \xed\xa0\x80", "surrogate ???"},
+	{"too large \xf4\x90\x80\x80", "too large ????"},
+	{"cut \xe2\x82", "cut ??"},
+	{"stray \x80\xff", "stray ??"},
+	{"turned \xe2\x80\xae round", "turned ??? round"},
 };
 
 TestSuite(text, .timeout = 10);

@@ -1,6 +1,7 @@
 /*
- * Several uids on one service, as root: each has an engine of its own uid, and can neither look into, trace nor signal
- * another's. A plain program: 77 when it is not root. Its argument is the engine's program (else the stand-in).
+ * Several uids on one service, as root: each has an engine of its own uid, and can neither look
+ * into, trace nor signal another's. A plain program: 77 when it is not root. Its argument is the
+ * engine's program (else the stand-in).
  */
 #include "supervisor_harness.h"
 
@@ -24,12 +25,13 @@ enum { UID_FIRST = 64001, UID_LAST = 64900, SKIPPED = 77 };
 
 static unsigned failures;
 
-#define CHECK(condition)                                                                                     \
-	do {                                                                                                 \
-		if (!(condition)) {                                                                          \
-			(void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);        \
-			failures++;                                                                          \
-		}                                                                                            \
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			(void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,           \
+				      #condition);                                                 \
+			failures++;                                                                \
+		}                                                                                  \
 	} while (0)
 
 /* A uid that no user of this machine has. */
@@ -42,7 +44,7 @@ static uid_t unused_uid(uid_t from)
 
 struct user {
 	uid_t uid;
-	pid_t pid;  /* holds a session until `release` is written to */
+	pid_t pid; /* holds a session until `release` is written to */
 	int release;
 	long session_ok; /* 1: it was welcomed */
 	long engine;     /* pid; as root sees it */
@@ -90,16 +92,18 @@ static void user_end(struct user *user)
 	/* Not by closing: a user who began later has a copy of this end. */
 	CHECK(write(user->release, "", 1) == 1);
 	close_fd(&user->release);
-	CHECK(waitpid(user->pid, &status, 0) == user->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CHECK(waitpid(user->pid, &status, 0) == user->pid && WIFEXITED(status) &&
+	      WEXITSTATUS(status) == 0);
 }
 
 static long engine_of(json_t *status, uid_t uid)
 {
 	size_t i;
 	json_t *tenant;
-	json_array_foreach(json_object_get(status, "tenants"), i, tenant)
-		if (json_integer_value(json_object_get(tenant, "uid")) == uid)
-			return (long)json_integer_value(json_object_get(tenant, "engine_pid"));
+	json_array_foreach(json_object_get(status, "tenants"), i,
+			   tenant) if (json_integer_value(json_object_get(tenant, "uid")) ==
+				       uid) return (long)
+		json_integer_value(json_object_get(tenant, "engine_pid"));
 	return 0;
 }
 
@@ -156,7 +160,8 @@ static unsigned harm_as(uid_t uid, long pid)
 	pid_t child = fork();
 	if (child == 0) {
 		gid_t gid = uid;
-		if (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		if (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 ||
+		    setresuid(uid, uid, uid) < 0)
 			_exit(100);
 		_exit((int)harm(pid));
 	}
@@ -171,23 +176,27 @@ static unsigned intrusion_as(uid_t uid, long pid)
 	pid_t child = fork();
 	if (child == 0) {
 		gid_t gid = uid;
-		if (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		if (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 ||
+		    setresuid(uid, uid, uid) < 0)
 			_exit(100);
-		_exit((ptrace(PTRACE_SEIZE, (pid_t)pid, NULL, NULL) == 0) + can_open(pid, "mem", O_RDONLY) +
-		      can_open(pid, "fd/3", O_RDWR));
+		_exit((ptrace(PTRACE_SEIZE, (pid_t)pid, NULL, NULL) == 0) +
+		      can_open(pid, "mem", O_RDONLY) + can_open(pid, "fd/3", O_RDWR));
 	}
 	int status = 0;
 	(void)waitpid(child, &status, 0);
 	return WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) : 101;
 }
 
-static json_t *asked_as(const struct service *service, const char *program, uid_t uid, const char *verb, const char *option)
+static json_t *asked_as(const struct service *service, const char *program, uid_t uid,
+			const char *verb, const char *option)
 {
-	const char *arguments[] = { program, verb, "--json", "--runtime-dir", service->runtime, option, NULL };
+	const char *arguments[] = {program,          verb,   "--json", "--runtime-dir",
+				   service->runtime, option, NULL};
 	struct outcome outcome = run_program(uid, arguments);
 	json_t *parsed = outcome.status == 0 ? json_loads(outcome.out, 0, NULL) : NULL;
 	if (!parsed)
-		(void)fprintf(stderr, "%s as %u: %d: %s\n", verb, uid, outcome.status, outcome.error);
+		(void)fprintf(stderr, "%s as %u: %d: %s\n", verb, uid, outcome.status,
+			      outcome.error);
 	outcome_free(&outcome);
 	return parsed;
 }
@@ -197,11 +206,12 @@ static json_t *status_as(const struct service *service, const char *program, uid
 	return asked_as(service, program, uid, "status", NULL);
 }
 
-/* Is that order about these sessions taken from that user? If not, the complaint has these words. */
-static bool may_order(const struct service *service, const char *program, uid_t uid, const char *const order[2],
-		      const char *const whose[2], const char *complaint)
+/* Is that order about these sessions taken from that user? If not, the complaint has these words.
+ */
+static bool may_order(const struct service *service, const char *program, uid_t uid,
+		      const char *const order[2], const char *const whose[2], const char *complaint)
 {
-	const char *arguments[8] = { program, "--runtime-dir", service->runtime, order[0], whose[0] };
+	const char *arguments[8] = {program, "--runtime-dir", service->runtime, order[0], whose[0]};
 	int count = 5;
 	if (whose[1])
 		arguments[count++] = whose[1];
@@ -214,20 +224,22 @@ static bool may_order(const struct service *service, const char *program, uid_t 
 }
 
 /* Not even about one's own; and root's about one user are nothing to another. */
-static void orders_are_roots(const struct service *service, const char *program, const struct user *a, const struct user *b)
+static void orders_are_roots(const struct service *service, const char *program,
+			     const struct user *a, const struct user *b)
 {
-	static const char *const orders[][2] = { { "kill" }, { "pause" }, { "resume" }, { "drain" }, { "limit", "buffer_bytes=64K" } };
-	static const char *const everybody[2] = { "--all", NULL };
+	static const char *const orders[][2] = {
+		{"kill"}, {"pause"}, {"resume"}, {"drain"}, {"limit", "buffer_bytes=64K"}};
+	static const char *const everybody[2] = {"--all", NULL};
 	char uid[16];
 	(void)snprintf(uid, sizeof(uid), "%u", (unsigned)a->uid);
-	const char *const of_a[2] = { "--uid", uid };
+	const char *const of_a[2] = {"--uid", uid};
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
 		CHECK(!may_order(service, program, a->uid, orders[i], of_a, "only root"));
 		CHECK(!may_order(service, program, b->uid, orders[i], of_a, "only root"));
 		CHECK(!may_order(service, program, b->uid, orders[i], everybody, "only root"));
 	}
-	CHECK(may_order(service, program, 0, (const char *const[2]){ "drain" }, of_a, ""));
-	struct user refused = { .uid = a->uid }, served = { .uid = b->uid };
+	CHECK(may_order(service, program, 0, (const char *const[2]){"drain"}, of_a, ""));
+	struct user refused = {.uid = a->uid}, served = {.uid = b->uid};
 	user_begin(service, &refused);
 	user_begin(service, &served);
 	CHECK(!refused.session_ok && served.session_ok);
@@ -258,7 +270,8 @@ static void must_own_cache(const struct service *service, uid_t uid)
 	CHECK(stat(path, &facts) == 0 && facts.st_uid == uid && (facts.st_mode & 0777u) == 0700);
 }
 
-/* Its standard output leads nowhere, its standard error into a socket of its own, and no descriptor of its leads to the service's log. */
+/* Its standard output leads nowhere, its standard error into a socket of its own, and no descriptor
+ * of its leads to the service's log. */
 static bool has_no_log(long pid, const char *log)
 {
 	for (int fd = 0; fd < 32; fd++) {
@@ -267,14 +280,16 @@ static bool has_no_log(long pid, const char *log)
 		(void)snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, fd);
 		ssize_t length = readlink(path, target, sizeof(target) - 1);
 		target[length > 0 ? length : 0] = '\0';
-		if (!strcmp(target, log) || (fd < STDERR_FILENO && strcmp(target, "/dev/null") != 0) ||
+		if (!strcmp(target, log) ||
+		    (fd < STDERR_FILENO && strcmp(target, "/dev/null") != 0) ||
 		    (fd == STDERR_FILENO && strncmp(target, "socket:", strlen("socket:")) != 0))
 			return false;
 	}
 	return true;
 }
 
-static size_t account_count(const struct service *service, const char *program, uid_t uid, const char *option)
+static size_t account_count(const struct service *service, const char *program, uid_t uid,
+			    const char *option)
 {
 	json_t *answer = asked_as(service, program, uid, "accounts", option);
 	size_t count = json_array_size(json_object_get(answer, "accounts"));
@@ -283,7 +298,8 @@ static size_t account_count(const struct service *service, const char *program, 
 }
 
 /* Root sees what all have used, and anybody else what is their own, however they ask. */
-static void accounts_are_ones_own(const struct service *service, const char *program, const struct user *a, const struct user *b)
+static void accounts_are_ones_own(const struct service *service, const char *program,
+				  const struct user *a, const struct user *b)
 {
 	char of_b[32];
 	(void)snprintf(of_b, sizeof(of_b), "--uid=%u", (unsigned)b->uid);
@@ -307,16 +323,17 @@ static void two_users(const char *engine, const char *ctl_template)
 	char ctl[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(ctl, sizeof(ctl), "%s/syclctl", service.folder);
 	char command[HARNESS_PATH_BYTES * 8];
-	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", ctl_template, ctl, ctl);
-	const char *copy[] = { "/bin/sh", "-c", command, NULL };
+	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", ctl_template, ctl,
+		       ctl);
+	const char *copy[] = {"/bin/sh", "-c", command, NULL};
 	struct outcome copied = run_program(0, copy);
 	CHECK(copied.status == 0);
 	outcome_free(&copied);
 
 	service.as_unit = true;
 	service_start(&service, NULL);
-	struct user a = { .uid = unused_uid(UID_FIRST) };
-	struct user b = { .uid = unused_uid(a.uid + 1) };
+	struct user a = {.uid = unused_uid(UID_FIRST)};
+	struct user b = {.uid = unused_uid(a.uid + 1)};
 	user_begin(&service, &a);
 	user_begin(&service, &b);
 	CHECK(a.session_ok);
@@ -369,7 +386,7 @@ static void unprivileged_refuses_another(const char *engine)
 	service.run_as = unused_uid(UID_FIRST);
 	CHECK(chown(service.folder, service.run_as, service.run_as) == 0);
 	service_start(&service, NULL);
-	struct user own = { .uid = service.run_as };
+	struct user own = {.uid = service.run_as};
 	user_begin(&service, &own);
 	CHECK(own.session_ok);
 
@@ -388,7 +405,7 @@ static void foreign_folder_is_refused(void)
 	service_prepare(&service, "double");
 	CHECK(mkdir(service.runtime, 0755) == 0);
 	CHECK(chown(service.runtime, unused_uid(UID_FIRST), 0) == 0);
-	const char *arguments[] = { SYCLD_PROGRAM, "--runtime-dir", service.runtime, NULL };
+	const char *arguments[] = {SYCLD_PROGRAM, "--runtime-dir", service.runtime, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	CHECK(outcome.status == 1);
 	CHECK(strstr(outcome.error, "belongs to somebody else") != NULL);

@@ -1,6 +1,6 @@
 /*
- * Many users on one service, as root: users who make themselves many (subordinate uids) take nothing from the others, neither
- * figures nor engines. A plain program: 77 when it is not root.
+ * Many users on one service, as root: users who make themselves many (subordinate uids) take
+ * nothing from the others, neither figures nor engines. A plain program: 77 when it is not root.
  */
 #include "supervisor_harness.h"
 
@@ -21,12 +21,13 @@ enum { UID_FIRST = 1500000000, SKIPPED = 77, FILES = 4096 };
 static unsigned failures;
 static struct service service;
 
-#define CHECK(condition)                                                                                     \
-	do {                                                                                                 \
-		if (!(condition)) {                                                                          \
-			(void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);        \
-			failures++;                                                                          \
-		}                                                                                            \
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			(void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,           \
+				      #condition);                                                 \
+			failures++;                                                                \
+		}                                                                                  \
 	} while (0)
 
 static void be(uid_t uid)
@@ -40,7 +41,8 @@ static int open_as(uid_t uid, char **why_out)
 {
 	int socket = -1;
 	be(uid);
-	CLEANUP(free_pointer) __attribute__((unused)) char *facts = why_out ? NULL : client_open(&service, &socket);
+	CLEANUP(free_pointer)
+	__attribute__((unused)) char *facts = why_out ? NULL : client_open(&service, &socket);
 	if (why_out)
 		*why_out = client_refused(&service);
 	be(0);
@@ -69,9 +71,9 @@ static json_int_t ended_sessions(uid_t uid)
 	json_t *answer = ctl_json(&service, "accounts"), *row;
 	json_int_t ended = -1;
 	size_t i;
-	json_array_foreach(json_object_get(answer, "accounts"), i, row)
-		if (json_integer_value(json_object_get(row, "uid")) == uid)
-			ended = json_integer_value(json_object_get(row, "sessions_ended"));
+	json_array_foreach(json_object_get(answer, "accounts"), i,
+			   row) if (json_integer_value(json_object_get(row, "uid")) == uid) ended =
+		json_integer_value(json_object_get(row, "sessions_ended"));
 	json_decref(answer);
 	return ended;
 }
@@ -122,7 +124,8 @@ static void who_comes_while_nobody_is_let_in_leaves_nothing_behind(void)
 {
 	enum { CROWD = 20 };
 	start_with("[service]\nengine_idle_seconds = 0\n");
-	const char *drain[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, "drain", "--all", NULL};
+	const char *drain[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime,
+			       "drain",         "--all",         NULL};
 	struct outcome outcome = run_program(0, drain);
 	CHECK(outcome.status == 0);
 	outcome_free(&outcome);
@@ -207,9 +210,10 @@ static json_int_t engine_of(uid_t uid)
 	json_t *status = ctl_json(&service, "status"), *row;
 	json_int_t pid = 0;
 	size_t i;
-	json_array_foreach(json_object_get(status, "tenants"), i, row)
-		if (json_integer_value(json_object_get(row, "uid")) == uid && json_integer_value(json_object_get(row, "engine_pid")))
-			pid = json_integer_value(json_object_get(row, "engine_pid"));
+	json_array_foreach(json_object_get(status, "tenants"), i,
+			   row) if (json_integer_value(json_object_get(row, "uid")) == uid &&
+				    json_integer_value(json_object_get(row, "engine_pid"))) pid =
+		json_integer_value(json_object_get(row, "engine_pid"));
 	json_decref(status);
 	return pid;
 }
@@ -307,11 +311,14 @@ int main(void)
 	two = getpwnam("bin");
 	if (named && two) {
 		no_user_has_more_than_a_quarter(named);
-		who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(named, two->pw_uid);
+		who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(named,
+										 two->pw_uid);
 		who_is_many_has_one_part(named);
 		who_is_not_known_can_be_refused(named);
 	} else {
-		(void)fputs("left out: engines of users with names, as there is no user daemon or bin\n", stderr);
+		(void)fputs(
+			"left out: engines of users with names, as there is no user daemon or bin\n",
+			stderr);
 	}
 	if (failures)
 		(void)fprintf(stderr, "%u failures\n", failures);

@@ -1,6 +1,6 @@
 /*
- * Who may order, as root: members of the configured admin_group, whoever else they are, and nobody outside it. A plain
- * program: 77 when it is not root.
+ * Who may order, as root: members of the configured admin_group, whoever else they are, and nobody
+ * outside it. A plain program: 77 when it is not root.
  */
 #include "supervisor_harness.h"
 
@@ -22,28 +22,31 @@ static uid_t somebody;
 static gid_t admins, others; /* real groups */
 static char session[24];     /* of root */
 
-#define CHECK(condition)                                                                                     \
-	do {                                                                                                 \
-		if (!(condition)) {                                                                          \
-			(void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);        \
-			failures++;                                                                          \
-		}                                                                                            \
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			(void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,           \
+				      #condition);                                                 \
+			failures++;                                                                \
+		}                                                                                  \
 	} while (0)
 
 /* `syclctl WORDS...` of one who is in that group: does it succeed? If not, it says why. */
 static bool may(uid_t uid, gid_t group, const char *const words[4])
 {
-	const char *arguments[8] = { ctl, "--runtime-dir", service.runtime };
+	const char *arguments[8] = {ctl, "--runtime-dir", service.runtime};
 	for (int i = 0; i < 4; i++)
 		arguments[3 + i] = words[i];
 	struct outcome outcome = run_program_in_group(uid, group, arguments);
 	bool done = outcome.status == 0;
-	CHECK(done || (outcome.status == 1 && strstr(outcome.error, "only root and members of the administrators' group")));
+	CHECK(done ||
+	      (outcome.status == 1 &&
+	       strstr(outcome.error, "only root and members of the administrators' group")));
 	outcome_free(&outcome);
 	return done;
 }
 
-#define MAY(uid, group, ...) may(uid, group, (const char *const[4]){ __VA_ARGS__ })
+#define MAY(uid, group, ...) may(uid, group, (const char *const[4]){__VA_ARGS__})
 
 /* Is somebody new of root's let in? If not, then for that reason. */
 static bool is_let_in(const char *reason)
@@ -51,7 +54,8 @@ static bool is_let_in(const char *reason)
 	CLEANUP(close_fd) int socket = client_connect(&service);
 	Sycl__V1__Packet *packet = client_receive(socket);
 	bool let_in = packet && packet->body_case == SYCL__V1__PACKET__BODY_WELCOME;
-	CHECK(let_in || (packet && packet->body_case == SYCL__V1__PACKET__BODY_ERROR && strstr(packet->error->text, reason)));
+	CHECK(let_in || (packet && packet->body_case == SYCL__V1__PACKET__BODY_ERROR &&
+			 strstr(packet->error->text, reason)));
 	packet_free(packet);
 	return let_in;
 }
@@ -86,14 +90,15 @@ static void who_is_no_member_orders_nothing(gid_t group)
 {
 	char own[24];
 	(void)snprintf(own, sizeof(own), "%lu", (unsigned long)somebody);
-	static const char *const verbs[] = { "pause", "resume", "drain", "kill" };
+	static const char *const verbs[] = {"pause", "resume", "drain", "kill"};
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		CHECK(!MAY(somebody, group, verbs[i], session));
 		CHECK(!MAY(somebody, group, verbs[i], "--uid", "0"));
 		CHECK(!MAY(somebody, group, verbs[i], "--uid", own));
 		CHECK(!MAY(somebody, group, verbs[i], "--all"));
 	}
-	static const char *const limits[] = { "buffer_bytes=4K", "sessions_per_tenant=1", "share_max=10" };
+	static const char *const limits[] = {"buffer_bytes=4K", "sessions_per_tenant=1",
+					     "share_max=10"};
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		CHECK(!MAY(somebody, group, "limit", limits[i], session));
 		CHECK(!MAY(somebody, group, "limit", limits[i], "--uid=0"));
@@ -133,7 +138,8 @@ static void a_member_orders_and_it_is_done(int socket)
 	CHECK(ordered(line) == 1);
 	CHECK(ordered("limit sessions_per_tenant=1 for uid 0\n") == 1);
 	CHECK(ordered("limit sessions_per_tenant=default for uid 0\n") == 1);
-	(void)snprintf(line, sizeof(line), "limit buffer_bytes=65536 for session %s (uid 0, pid ", session);
+	(void)snprintf(line, sizeof(line), "limit buffer_bytes=65536 for session %s (uid 0, pid ",
+		       session);
 	CHECK(ordered(line) == 1);
 	CHECK(ordered("limit share_max=60 for everybody\n") == 1);
 	CHECK(ordered("kill for uid 0\n") == 1);
@@ -143,23 +149,27 @@ static void a_member_orders_and_it_is_done(int socket)
 static void a_member_may_take_a_trace(void)
 {
 	char line[LINE_BYTES];
-	const char *arguments[] = { ctl, "--runtime-dir", service.runtime, "trace", "/dev/null", "--device=fake:0", "--seconds=1", NULL };
+	const char *arguments[] = {ctl,         "--runtime-dir",   service.runtime, "trace",
+				   "/dev/null", "--device=fake:0", "--seconds=1",   NULL};
 	struct outcome outcome = run_program_in_group(somebody, admins, arguments);
 	CHECK(outcome.status == 1 && strstr(outcome.error, "nothing was sent to fake:0"));
 	outcome_free(&outcome);
-	(void)snprintf(line, sizeof(line), "trace: 1 of backend 3, device 0, for uid %lu\n", (unsigned long)somebody);
+	(void)snprintf(line, sizeof(line), "trace: 1 of backend 3, device 0, for uid %lu\n",
+		       (unsigned long)somebody);
 	CHECK(service_log_count(&service, line) == 1);
 }
 
 /* A name is any text, and a log has lines. */
 static void a_limit_cannot_write_lines_of_its_own(void)
 {
-	const char *const order[4] = { "limit", "x\norder: uid 0: kill\033[2J=5", "--uid=0" };
-	const char *arguments[8] = { ctl, "--runtime-dir", service.runtime, order[0], order[1], order[2] };
+	const char *const order[4] = {"limit", "x\norder: uid 0: kill\033[2J=5", "--uid=0"};
+	const char *arguments[8] = {ctl,      "--runtime-dir", service.runtime,
+				    order[0], order[1],        order[2]};
 	struct outcome outcome = run_program_in_group(somebody, admins, arguments);
 	CHECK(outcome.status == 1 && strstr(outcome.error, "no such limit"));
 	outcome_free(&outcome);
-	CHECK(ordered("limit x?order: uid 0: kill?[2J=5 for uid 0; error: there is no such limit\n") == 1);
+	CHECK(ordered("limit x?order: uid 0: kill?[2J=5 for uid 0; error: there is no such limit\n") ==
+	      1);
 }
 
 /* Two groups of this machine, neither of them root's; the first one's name. */
@@ -190,14 +200,16 @@ static void start(const char *group)
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
 	(void)snprintf(text, sizeof(text), "[service]\nadmin_group = %s\n", group);
 	write_file(path, text);
-	const char *arguments[] = { "--config", path, NULL };
+	const char *arguments[] = {"--config", path, NULL};
 	service.as_unit = true;
 	service_start(&service, arguments);
 	/* The build's folder may be closed to others. */
 	char command[HARNESS_PATH_BYTES * 4];
 	(void)snprintf(ctl, sizeof(ctl), "%.200s/syclctl", service.folder);
-	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", SYCLCTL_PROGRAM, ctl, ctl);
-	struct outcome copied = run_program(0, (const char *const[]){ "/bin/sh", "-c", command, NULL });
+	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", SYCLCTL_PROGRAM, ctl,
+		       ctl);
+	struct outcome copied =
+		run_program(0, (const char *const[]){"/bin/sh", "-c", command, NULL});
 	CHECK(copied.status == 0);
 	outcome_free(&copied);
 }
@@ -207,7 +219,8 @@ static void must_be_closed_to_others(void)
 	char path[HARNESS_PATH_BYTES * 2];
 	struct stat facts;
 	(void)snprintf(path, sizeof(path), "%s/admin.sock", service.runtime);
-	CHECK(stat(path, &facts) == 0 && facts.st_uid == 0 && facts.st_gid == admins && (facts.st_mode & 0777u) == 0660);
+	CHECK(stat(path, &facts) == 0 && facts.st_uid == 0 && facts.st_gid == admins &&
+	      (facts.st_mode & 0777u) == 0660);
 }
 
 int main(void)
@@ -231,7 +244,8 @@ int main(void)
 	CHECK(facts != NULL);
 	json_t *status = ctl_json(&service, "status");
 	json_t *first = json_array_get(json_object_get(status, "sessions"), 0);
-	(void)snprintf(session, sizeof(session), "%lld", (long long)json_integer_value(json_object_get(first, "id")));
+	(void)snprintf(session, sizeof(session), "%lld",
+		       (long long)json_integer_value(json_object_get(first, "id")));
 	json_decref(status);
 
 	who_is_no_member_orders_nothing(somebody);

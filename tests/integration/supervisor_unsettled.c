@@ -1,4 +1,5 @@
-/* Sessions that are not open yet: what their users do with engines keeps no descriptor of the service's for long. */
+/* Sessions that are not open yet: what their users do with engines keeps no descriptor of the
+ * service's for long. */
 #include "supervisor_harness.h"
 
 #include "cleanup.h"
@@ -30,7 +31,7 @@ static void start_with(const char *manner, const char *configuration)
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
 	write_file(path, configuration);
-	const char *arguments[] = { "--config", path, NULL };
+	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
 }
 
@@ -73,7 +74,8 @@ static pid_t connect_as(uid_t uid, unsigned count)
 		(void)pause();
 }
 
-/* Their process ends when the service knows them; the hellos stay with the engine. `before`: sessions that there were. */
+/* Their process ends when the service knows them; the hellos stay with the engine. `before`:
+ * sessions that there were. */
 static void connect_and_end(unsigned count, unsigned before)
 {
 	unsigned all = before + count;
@@ -94,7 +96,8 @@ Test(unsettled, a_stopped_engine_keeps_no_descriptors_of_processes_that_have_end
 	int before = count_descriptors();
 	cr_assert(eq(int, kill(engine, SIGSTOP), 0));
 	connect_and_end(20, 1);
-	cr_expect(wait_until(has_descriptors, &before), "%d descriptors, %d before", count_descriptors(), before);
+	cr_expect(wait_until(has_descriptors, &before), "%d descriptors, %d before",
+		  count_descriptors(), before);
 	cr_assert(eq(int, kill(engine, SIGCONT), 0));
 	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
 	cr_assert(ne(ptr, again, NULL), "the engine goes on");
@@ -121,7 +124,9 @@ static bool has_phase(void *context)
 	json_t *sessions = json_object_get(status, "sessions");
 	bool found = false;
 	for (size_t i = 0; i < json_array_size(sessions); i++)
-		found |= !strcmp(json_string_value(json_object_get(json_array_get(sessions, i), "state")), context);
+		found |= !strcmp(
+			json_string_value(json_object_get(json_array_get(sessions, i), "state")),
+			context);
 	json_decref(status);
 	return found;
 }
@@ -132,7 +137,8 @@ static bool has_one_session(void *context)
 	return ctl_session_count(&service) == 1;
 }
 
-Test(unsettled, an_engine_that_does_not_open_a_session_in_time_keeps_no_descriptors_and_the_client_is_told)
+Test(unsettled,
+     an_engine_that_does_not_open_a_session_in_time_keeps_no_descriptors_and_the_client_is_told)
 {
 	start_with("double", "[service]\nhandshake_seconds = 1\n");
 	int socket = -1;
@@ -144,7 +150,8 @@ Test(unsettled, an_engine_that_does_not_open_a_session_in_time_keeps_no_descript
 	cr_assert(eq(int, kill(engine, SIGSTOP), 0));
 	CLEANUP(free_pointer) char *refused = client_refused(&service);
 	cr_assert(ne(ptr, refused, NULL));
-	cr_expect(ne(ptr, strstr(refused, "does not take the session in time"), NULL), "%s", refused);
+	cr_expect(ne(ptr, strstr(refused, "does not take the session in time"), NULL), "%s",
+		  refused);
 	cr_expect(wait_until(has_descriptors, &before));
 	char over[] = "over";
 	cr_expect(has_phase(over), "it is shown as over");
@@ -159,7 +166,7 @@ Test(unsettled, all_together_take_half_of_the_descriptors_and_the_one_with_most_
 	if (geteuid() != 0)
 		cr_skip_test("only root has clients of several users");
 	start_with("unready", "[service]\nengine_start_seconds = 86400\n");
-	struct rlimit files = { .rlim_cur = 2048, .rlim_max = 4096 };
+	struct rlimit files = {.rlim_cur = 2048, .rlim_max = 4096};
 	cr_assert(eq(int, prlimit(service.pid, RLIMIT_NOFILE, &files, NULL), 0));
 	pid_t many[2];
 	for (unsigned i = 0; i < 2; i++) {
@@ -171,7 +178,8 @@ Test(unsettled, all_together_take_half_of_the_descriptors_and_the_one_with_most_
 	pid_t newcomer = connect_as(FIRST_UID + 2, 1);
 	cr_assert(wait_until(accepted, &all));
 	cr_expect(eq(int, ctl_session_count(&service), 2 * OF_ONE), "one went, one came");
-	cr_expect(eq(uint, service_log_count(&service, "has no room for so many that connect"), 1u));
+	cr_expect(
+		eq(uint, service_log_count(&service, "has no room for so many that connect"), 1u));
 	cr_expect(eq(uint, service_log_count(&service, "is refused"), 0u));
 	(void)kill(newcomer, SIGKILL);
 	for (unsigned i = 0; i < 2; i++)

@@ -24,7 +24,8 @@ static int answer(size_t bytes)
 	return bytes < needed ? ERANGE : 0;
 }
 
-int getgrnam_r(const char *name, struct group *entry, char *buffer, size_t bytes, struct group **found_out)
+int getgrnam_r(const char *name, struct group *entry, char *buffer, size_t bytes,
+	       struct group **found_out)
 {
 	int r = answer(bytes);
 	*found_out = NULL;
@@ -36,7 +37,8 @@ int getgrnam_r(const char *name, struct group *entry, char *buffer, size_t bytes
 	return r;
 }
 
-int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes, struct passwd **found_out)
+int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes,
+	       struct passwd **found_out)
 {
 	int r = answer(bytes);
 	*found_out = NULL;

@@ -28,7 +28,8 @@ Test(supervisor_user_namespace, outsiders_are_one_uid_unless_all_uids_are_there)
 	} cases[] = {
 		{"         0          0 4294967295\n", "65534\n", (uid_t)-1},
 		{"         0       1000          1\n", "65534\n", 65534},
-		{"         0       1000          1\n         1     100000      65536\n", "65534\n", 65534},
+		{"         0       1000          1\n         1     100000      65536\n", "65534\n",
+		 65534},
 		{"         0     100000      65536\n", "4711\n", 4711},
 		{"      1000       1000          1\n", "65534\n", 65534},
 		{"", "65534\n", 65534},
@@ -38,9 +39,11 @@ Test(supervisor_user_namespace, outsiders_are_one_uid_unless_all_uids_are_there)
 		char map[PATH_BYTES], overflow[PATH_BYTES];
 		file_with(map, cases[i].map);
 		file_with(overflow, cases[i].overflow);
-		cr_expect(eq(u32, user_namespace_outsiders(map, overflow), cases[i].outsiders), "case %zu", i);
+		cr_expect(eq(u32, user_namespace_outsiders(map, overflow), cases[i].outsiders),
+			  "case %zu", i);
 		(void)unlink(map);
 		(void)unlink(overflow);
 	}
-	cr_expect(eq(u32, user_namespace_outsiders("/nonexistent/map", "/nonexistent/overflow"), 65534));
+	cr_expect(eq(u32, user_namespace_outsiders("/nonexistent/map", "/nonexistent/overflow"),
+		     65534));
 }

@@ -5,7 +5,8 @@
 
 enum {
 	STEPS = HISTORY_THREADS * HISTORY_STEPS,
-	/* Of a step: its thread's last, what it follows; of each log the writer before it and the readers before a writer. */
+	/* Of a step: its thread's last, what it follows; of each log the writer before it and the
+	   readers before a writer. */
 	EDGES = STEPS * (2 + 3 * HISTORY_LOGS),
 };
 
@@ -13,8 +14,9 @@ enum {
 struct order {
 	uint32_t edges;
 	uint32_t from[EDGES], to[EDGES];
-	uint32_t first[STEPS + 1], behind[EDGES]; /* of a step: behind[first[i]] .. behind[first[i + 1] - 1] */
-	uint32_t before[STEPS];                   /* how many must come before it and have not yet */
+	uint32_t first[STEPS + 1],
+		behind[EDGES];  /* of a step: behind[first[i]] .. behind[first[i + 1] - 1] */
+	uint32_t before[STEPS]; /* how many must come before it and have not yet */
 	uint32_t ready[STEPS];
 };
 
@@ -32,7 +34,8 @@ struct history_step *history_at(struct history *history, uint32_t name)
 
 static bool is_step(const struct history *history, uint32_t name)
 {
-	return name > 0 && name <= STEPS && (name - 1) % HISTORY_STEPS < history->counts[(name - 1) / HISTORY_STEPS];
+	return name > 0 && name <= STEPS &&
+	       (name - 1) % HISTORY_STEPS < history->counts[(name - 1) / HISTORY_STEPS];
 }
 
 static uint64_t hash_on(uint64_t hash, uint32_t word)
@@ -40,7 +43,8 @@ static uint64_t hash_on(uint64_t hash, uint32_t word)
 	return (hash ^ word) * 0x100000001b3ull + 1;
 }
 
-const char *history_read(struct history_step *step, uint32_t which, const uint32_t found[HISTORY_LOG_WORDS])
+const char *history_read(struct history_step *step, uint32_t which,
+			 const uint32_t found[HISTORY_LOG_WORDS])
 {
 	if (found[0] >= HISTORY_LOG_WORDS)
 		return "a reader saw more entries than there were steps";
@@ -63,7 +67,8 @@ static void add(struct order *order, uint32_t before, uint32_t after)
 }
 
 /* Writers in the order of the log; each once, and all that there were. */
-static const char *add_writers(struct order *order, struct history *history, uint32_t which, const uint32_t *log)
+static const char *add_writers(struct order *order, struct history *history, uint32_t which,
+			       const uint32_t *log)
 {
 	bool seen[STEPS + 1] = {false};
 	uint32_t writers = 0;
@@ -157,7 +162,8 @@ static bool is_cyclic(struct order *order)
 	return taken != STEPS;
 }
 
-const char *history_check(struct history *history, const uint32_t logs[HISTORY_LOGS][HISTORY_LOG_WORDS])
+const char *history_check(struct history *history,
+			  const uint32_t logs[HISTORY_LOGS][HISTORY_LOG_WORDS])
 {
 	struct order *order = calloc(1, sizeof(*order));
 	if (!order)

@@ -1,10 +1,12 @@
 /*
- * What several threads did to a few logs at one time, and whether one order of all their steps explains it.
+ * What several threads did to a few logs at one time, and whether one order of all their steps
+ * explains it.
  *
- * A log is a buffer of words: how many entries there are, and the entries, each the name of the step that wrote it. So the
- * logs themselves tell in which order writers came, and how many entries a reader saw tells where it stood. A service may
- * take steps of several threads in any order; but it must be one order, of all steps on all logs, and in it each thread's
- * own steps come one after the other, and what a thread knew to be submitted comes before what it submitted then.
+ * A log is a buffer of words: how many entries there are, and the entries, each the name of the
+ * step that wrote it. So the logs themselves tell in which order writers came, and how many entries
+ * a reader saw tells where it stood. A service may take steps of several threads in any order; but
+ * it must be one order, of all steps on all logs, and in it each thread's own steps come one after
+ * the other, and what a thread knew to be submitted comes before what it submitted then.
  */
 #ifndef SYCL_TESTS_THREADS_HISTORY_H
 #define SYCL_TESTS_THREADS_HISTORY_H
@@ -37,8 +39,10 @@ struct history {
 uint32_t history_next(struct history *history, uint32_t thread);
 struct history_step *history_at(struct history *history, uint32_t name);
 /* What a step found of a log, which was 0 behind the entries at first; NULL, or what is wrong. */
-const char *history_read(struct history_step *step, uint32_t which, const uint32_t found[HISTORY_LOG_WORDS]);
+const char *history_read(struct history_step *step, uint32_t which,
+			 const uint32_t found[HISTORY_LOG_WORDS]);
 /* All logs as they are at the end. NULL: there is such an order; or what is wrong. */
-const char *history_check(struct history *history, const uint32_t logs[HISTORY_LOGS][HISTORY_LOG_WORDS]);
+const char *history_check(struct history *history,
+			  const uint32_t logs[HISTORY_LOGS][HISTORY_LOG_WORDS]);
 
 #endif

@@ -1,4 +1,5 @@
-/* A model that cannot fail shows nothing: small histories that no service may make, and one that it may. */
+/* A model that cannot fail shows nothing: small histories that no service may make, and one that it
+ * may. */
 #include "threads_history.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* USM on fake devices, which have it, and the engine on a thread of the test: so addresses are the engine's own. */
+/* USM on fake devices, which have it, and the engine on a thread of the test: so addresses are the
+ * engine's own. */
 #include "usm_engine.h"
 
 #include "client_service.h"
@@ -32,7 +33,8 @@ const char *portable_engine_endpoint(void)
 bool portable_engine_has(sycl_device device)
 {
 	uint32_t backend = 0;
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				  NULL));
 	return backend == SYCL_BACKEND_KIND_FAKE;
 }
 
@@ -61,8 +63,9 @@ int64_t usm_engine_bytes(void)
 sycl_kernel_bundle usm_engine_variables(sycl_queue on, sycl_kernel *apply_out)
 {
 	sycl_kernel_bundle bundle = NULL;
-	MUST(sycl_kernel_bundle_from_source(on, SYCL_SOURCE_PORTABLE, "variable table 64\nvariable factor 4\nfill_u32\n", NULL,
-					    &bundle));
+	MUST(sycl_kernel_bundle_from_source(on, SYCL_SOURCE_PORTABLE,
+					    "variable table 64\nvariable factor 4\nfill_u32\n",
+					    NULL, &bundle));
 	*apply_out = NULL;
 	return bundle;
 }

@@ -1,7 +1,7 @@
 /*
- * USM on real devices, of the kind USM_DEVICE_TYPE: with the embedded engine, or (USM_SERVICE) with a private service
- * whose engines are processes. USM_CUDA_LIBRARY: the driver, instead of the machine's; NVRTC_LIBRARY: its compiler.
- * Without such a device the tests skip.
+ * USM on real devices, of the kind USM_DEVICE_TYPE: with the embedded engine, or (USM_SERVICE) with
+ * a private service whose engines are processes. USM_CUDA_LIBRARY: the driver, instead of the
+ * machine's; NVRTC_LIBRARY: its compiler. Without such a device the tests skip.
  */
 #include "usm_engine.h"
 
@@ -60,15 +60,16 @@ static void need(bool holds, const char *what)
 #define NVRTC   ""
 #endif
 
-/* "library" and "nvrtc" of the CUDA backend, each behind `before`; "" where the machine's are meant. */
+/* "library" and "nvrtc" of the CUDA backend, each behind `before`; "" where the machine's are
+ * meant. */
 static void driver_options(char *text, size_t bytes, const char *before, const char *assign)
 {
 	const char *library = LIBRARY, *nvrtc = NVRTC;
 	*text = '\0';
 	if (*library == '\0')
 		return;
-	(void)snprintf(text, bytes, "%slibrary%s%s%s%s%s%s", before, assign, library, *nvrtc ? before : "",
-		       *nvrtc ? "nvrtc" : "", *nvrtc ? assign : "", nvrtc);
+	(void)snprintf(text, bytes, "%slibrary%s%s%s%s%s%s", before, assign, library,
+		       *nvrtc ? before : "", *nvrtc ? "nvrtc" : "", *nvrtc ? assign : "", nvrtc);
 	/* The double's devices only. */
 	need(setenv("OCL_ICD_VENDORS", "/nonexistent", 1) == 0, "setenv");
 }
@@ -80,7 +81,8 @@ static void start_engine(void)
 	const char *arguments[] = {"--cache-dir", TEST_CACHE, NULL};
 	driver_options(options, sizeof(options), "\n", " = ");
 	(void)snprintf(configuration, sizeof(configuration), "[cuda]%s\n", options);
-	need(private_service_start(*options ? configuration : NULL, arguments, &service) == 0, "a private service");
+	need(private_service_start(*options ? configuration : NULL, arguments, &service) == 0,
+	     "a private service");
 }
 #else
 static void start_engine(void)
@@ -100,7 +102,8 @@ void portable_engine_start(void)
 	uint32_t count = 0, usable = 0;
 	start_engine();
 	need(sycl_platform_open(portable_engine_endpoint(), &platform) == 0, "an engine");
-	need(sycl_device_get_devices(platform, USM_DEVICE_TYPE, 32, devices, &count) == 0, "devices");
+	need(sycl_device_get_devices(platform, USM_DEVICE_TYPE, 32, devices, &count) == 0,
+	     "devices");
 	for (uint32_t i = 0; i < count && i < 32; i++) {
 		usable += portable_engine_has(devices[i]);
 		need(sycl_device_release(devices[i]) == 0, "release");
@@ -132,9 +135,13 @@ const char *portable_engine_endpoint(void)
 bool portable_engine_has(sycl_device device)
 {
 	uint32_t type = 0, available = 0, backend = 0;
-	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_TYPE, sizeof(type), &type, NULL) == 0, "type");
-	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL) == 0, "backend");
-	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_IS_AVAILABLE, sizeof(available), &available, NULL) == 0,
+	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_TYPE, sizeof(type), &type, NULL) == 0,
+	     "type");
+	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
+				  NULL) == 0,
+	     "backend");
+	need(sycl_device_get_info(device, SYCL_DEVICE_INFO_IS_AVAILABLE, sizeof(available),
+				  &available, NULL) == 0,
 	     "available");
 	return type == USM_DEVICE_TYPE && available &&
 	       (type != SYCL_DEVICE_TYPE_GPU || backend == SYCL_BACKEND_KIND_CUDA);
@@ -185,7 +192,8 @@ sycl_kernel_bundle usm_engine_variables(sycl_queue on, sycl_kernel *apply_out)
 	*apply_out = NULL;
 	if (USM_DEVICE_TYPE != SYCL_DEVICE_TYPE_GPU)
 		return NULL;
-	need(sycl_kernel_bundle_from_source(on, SYCL_SOURCE_PTX, variables_ptx, NULL, &bundle) == 0, "variables");
+	need(sycl_kernel_bundle_from_source(on, SYCL_SOURCE_PTX, variables_ptx, NULL, &bundle) == 0,
+	     "variables");
 	need(sycl_kernel_create(bundle, "apply", apply_out) == 0, "apply");
 	return bundle;
 }

@@ -10,39 +10,39 @@ static const struct {
 	const char *name;
 	worker_command *run;
 } commands[] = {
-	{ "mix", worker_mix },
-	{ "usm", worker_usm },
-	{ "churn", worker_churn },
-	{ "chaos", worker_chaos },
-	{ "endless", worker_endless },
-	{ "blocked", worker_blocked },
-	{ "task", worker_task },
-	{ "steps", worker_steps },
-	{ "cycles", worker_cycles },
-	{ "open", worker_open },
-	{ "build-fails", worker_build_fails },
-	{ "build-eats", worker_build_eats },
-	{ "build-endless", worker_build_endless },
-	{ "null", worker_null },
-	{ "count", worker_count },
-	{ "crowd", worker_crowd },
-	{ "storm", worker_storm },
-	{ "share", worker_share },
-	{ "fault", worker_fault },
-	{ "trips", worker_trips },
-	{ "stream", worker_stream },
-	{ "take", worker_take },
-	{ "split", worker_split },
-	{ "split-portable", worker_split_portable },
-	{ "parts", worker_parts },
-	{ "beside", worker_beside },
-	{ "undrained", worker_undrained },
-	{ "gpu-steps", worker_gpu_steps },
-	{ "gpu-illegal", worker_gpu_illegal },
-	{ "gpu-misaligned", worker_gpu_misaligned },
-	{ "gpu-asserts", worker_gpu_asserts },
-	{ "gpu-traps", worker_gpu_traps },
-	{ "gpu-recurses", worker_gpu_recurses },
+	{"mix", worker_mix},
+	{"usm", worker_usm},
+	{"churn", worker_churn},
+	{"chaos", worker_chaos},
+	{"endless", worker_endless},
+	{"blocked", worker_blocked},
+	{"task", worker_task},
+	{"steps", worker_steps},
+	{"cycles", worker_cycles},
+	{"open", worker_open},
+	{"build-fails", worker_build_fails},
+	{"build-eats", worker_build_eats},
+	{"build-endless", worker_build_endless},
+	{"null", worker_null},
+	{"count", worker_count},
+	{"crowd", worker_crowd},
+	{"storm", worker_storm},
+	{"share", worker_share},
+	{"fault", worker_fault},
+	{"trips", worker_trips},
+	{"stream", worker_stream},
+	{"take", worker_take},
+	{"split", worker_split},
+	{"split-portable", worker_split_portable},
+	{"parts", worker_parts},
+	{"beside", worker_beside},
+	{"undrained", worker_undrained},
+	{"gpu-steps", worker_gpu_steps},
+	{"gpu-illegal", worker_gpu_illegal},
+	{"gpu-misaligned", worker_gpu_misaligned},
+	{"gpu-asserts", worker_gpu_asserts},
+	{"gpu-traps", worker_gpu_traps},
+	{"gpu-recurses", worker_gpu_recurses},
 };
 
 void worker_say(const char *format, ...)
@@ -73,7 +73,8 @@ void worker_check(bool holds, const char *what)
 
 void worker_say_result(sycl_result result)
 {
-	worker_say("result %d %s %s", (int)result, sycl_result_name(result), result ? sycl_get_last_error_text() : "");
+	worker_say("result %d %s %s", (int)result, sycl_result_name(result),
+		   result ? sycl_get_last_error_text() : "");
 }
 
 bool worker_next_line(void)
@@ -92,11 +93,12 @@ void worker_connect(struct worker *worker)
 {
 	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
 	uint64_t session = 0;
-	worker_must(sycl_platform_get_info(worker->platform, SYCL_PLATFORM_INFO_SESSION, sizeof(session), &session,
-					   NULL),
+	worker_must(sycl_platform_get_info(worker->platform, SYCL_PLATFORM_INFO_SESSION,
+					   sizeof(session), &session, NULL),
 		    "session number");
 	sycl_device device;
-	worker_must(sycl_device_select(worker->platform, sycl_default_selector, NULL, &device), "sycl_device_select");
+	worker_must(sycl_device_select(worker->platform, sycl_default_selector, NULL, &device),
+		    "sycl_device_select");
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	worker_must(sycl_queue_create(NULL, device, &options, &worker->queue), "sycl_queue_create");
@@ -107,7 +109,8 @@ void worker_connect(struct worker *worker)
 static int32_t choose_fake(sycl_device device, void *name)
 {
 	char of_device[64];
-	sycl_result r = sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(of_device), of_device, NULL);
+	sycl_result r = sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(of_device),
+					     of_device, NULL);
 	return r == 0 && strcmp(of_device, name) == 0 ? 1 : -1;
 }
 
@@ -119,7 +122,8 @@ void worker_connect_fake(struct worker *worker, uint32_t properties)
 	(void)snprintf(name, sizeof(name), "Fake device %u", worker->device);
 	options.properties = properties;
 	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
-	worker_must(sycl_device_select(worker->platform, choose_fake, name, &device), "sycl_device_select");
+	worker_must(sycl_device_select(worker->platform, choose_fake, name, &device),
+		    "sycl_device_select");
 	worker_must(sycl_queue_create(NULL, device, &options, &worker->queue), "sycl_queue_create");
 	worker_must(sycl_device_release(device), "sycl_device_release");
 }
@@ -166,7 +170,7 @@ static bool take_option(struct worker *worker, const char *name, const char *val
 
 int main(int argc, char **argv)
 {
-	struct worker worker = { .seed = 1, .count = 1 };
+	struct worker worker = {.seed = 1, .count = 1};
 	bool good = argc >= 2;
 	for (int i = 2; i < argc && good; i++) {
 		if (strcmp(argv[i], "--fork-child") == 0)
@@ -177,6 +181,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands) && good; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(&worker);
-	(void)fprintf(stderr, "usage: worker COMMAND [--endpoint E] [--seed N] [--count N] [--device N] [--uid N] [--fork-child]\n");
+	(void)fprintf(
+		stderr,
+		"usage: worker COMMAND [--endpoint E] [--seed N] [--count N] [--device N] [--uid N] [--fork-child]\n");
 	return 2;
 }

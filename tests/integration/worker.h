@@ -1,6 +1,7 @@
 /*
- * The client programs of the tests with several processes: one executable, a sub-command for each kind of client.
- * They speak to the test in lines on stdout; a line on stdin lets a waiting one go on. Exit 0: all was as it should be.
+ * The client programs of the tests with several processes: one executable, a sub-command for each
+ * kind of client. They speak to the test in lines on stdout; a line on stdin lets a waiting one go
+ * on. Exit 0: all was as it should be.
  */
 #ifndef SYCL_TESTS_WORKER_H
 #define SYCL_TESTS_WORKER_H
@@ -17,44 +18,54 @@ struct worker {
 	unsigned device;      /* --device: which fake one */
 	bool fork_child;      /* --fork-child: a child that keeps every descriptor stays alive */
 	sycl_platform platform;
-	sycl_queue queue;     /* in order, on the default device */
+	sycl_queue queue; /* in order, on the default device */
 };
 
 typedef int worker_command(struct worker *worker);
 
-worker_command worker_mix;         /* checked mixture of kernels, fills, copies and host accessors */
-worker_command worker_churn;       /* unchecked work until it is killed */
-worker_command worker_chaos;       /* checked work, anew after each error, until a line says that all is calm */
-worker_command worker_endless;     /* a kernel that never ends; waits for it */
-worker_command worker_blocked;     /* waits for a group that no device has yet */
-worker_command worker_steps;       /* one piece of checked work for each line of stdin, until it ends */
-worker_command worker_cycles;      /* connect, work, disconnect, `count` times; tells each five hundred */
-worker_command worker_open;        /* waits for a line, connects, works, tells its session */
-worker_command worker_build_fails; /* a source with a mistake */
+worker_command worker_mix;   /* checked mixture of kernels, fills, copies and host accessors */
+worker_command worker_churn; /* unchecked work until it is killed */
+worker_command
+	worker_chaos; /* checked work, anew after each error, until a line says that all is calm */
+worker_command worker_endless; /* a kernel that never ends; waits for it */
+worker_command worker_blocked; /* waits for a group that no device has yet */
+worker_command worker_steps;   /* one piece of checked work for each line of stdin, until it ends */
+worker_command
+	worker_cycles;      /* connect, work, disconnect, `count` times; tells each five hundred */
+worker_command worker_open; /* waits for a line, connects, works, tells its session */
+worker_command worker_build_fails;   /* a source with a mistake */
 worker_command worker_build_eats;    /* a source whose compilation takes all memory that there is */
 worker_command worker_build_endless; /* a source whose compilation does not end */
-worker_command worker_null;        /* a kernel that writes through a null pointer */
-worker_command worker_count;       /* `count` dependent kernels, none waited for before the last */
-worker_command worker_gpu_steps;   /* checked work on an NVIDIA GPU, `count` launches for each line of stdin */
-worker_command worker_gpu_illegal; /* a kernel that fails, after a line of stdin: this and the next four */
+worker_command worker_null;          /* a kernel that writes through a null pointer */
+worker_command worker_count;     /* `count` dependent kernels, none waited for before the last */
+worker_command worker_gpu_steps; /* checked work on an NVIDIA GPU, `count` launches for each line of
+				    stdin */
+worker_command
+	worker_gpu_illegal; /* a kernel that fails, after a line of stdin: this and the next four */
 worker_command worker_gpu_misaligned;
 worker_command worker_gpu_asserts;
 worker_command worker_gpu_traps;
 worker_command worker_gpu_recurses;
-worker_command worker_fault;       /* kernels that fail on a CUDA device, as told by lines of stdin */
-worker_command worker_share;       /* shares memory and events of an NVIDIA GPU, as told by lines of stdin */
-worker_command worker_task;        /* in the middle of a host task until a line comes, three times */
-worker_command worker_usm;         /* allocations of every kind, over two connections, `count` times */
-worker_command worker_crowd;       /* `count` connections, every tenth works; a line between joining, working and leaving */
-worker_command worker_storm;       /* `count` connections, all greeted before the first answer is read */
-worker_command worker_trips;       /* `count` launches, each waited for */
-worker_command worker_stream;      /* `count` launches, the last one waited for */
-worker_command worker_take;        /* keeps a fake device busy, with kernels of `count` us */
-worker_command worker_split;       /* launches that may be split, on a fake device, `count` times */
-worker_command worker_split_portable; /* the same of a portable kernel, on the default device, of several ranges */
-worker_command worker_parts;       /* after a line of stdin, `count` launches that take seconds and may be split; tells how they end */
-worker_command worker_beside;      /* short checked work on a fake device for each line "work"; other lines name a kernel to run */
-worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
+worker_command worker_fault; /* kernels that fail on a CUDA device, as told by lines of stdin */
+worker_command
+	worker_share; /* shares memory and events of an NVIDIA GPU, as told by lines of stdin */
+worker_command worker_task;   /* in the middle of a host task until a line comes, three times */
+worker_command worker_usm;    /* allocations of every kind, over two connections, `count` times */
+worker_command worker_crowd;  /* `count` connections, every tenth works; a line between joining,
+				 working and leaving */
+worker_command worker_storm;  /* `count` connections, all greeted before the first answer is read */
+worker_command worker_trips;  /* `count` launches, each waited for */
+worker_command worker_stream; /* `count` launches, the last one waited for */
+worker_command worker_take;   /* keeps a fake device busy, with kernels of `count` us */
+worker_command worker_split;  /* launches that may be split, on a fake device, `count` times */
+worker_command worker_split_portable; /* the same of a portable kernel, on the default device, of
+					 several ranges */
+worker_command worker_parts; /* after a line of stdin, `count` launches that take seconds and may be
+				split; tells how they end */
+worker_command worker_beside;    /* short checked work on a fake device for each line "work"; other
+				    lines name a kernel to run */
+worker_command worker_undrained; /* a session that fills both rings and reads no answer until a line
+				    comes */
 
 /* Connect and make the queue. Prints "session N". Leaves the program when that fails. */
 void worker_connect(struct worker *worker);

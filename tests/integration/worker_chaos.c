@@ -1,9 +1,10 @@
 /*
- * A client that goes on whatever happens to the service (`worker chaos`): it works and looks at its results until the first
- * error, connects anew, and so on. It fails by itself when a result is wrong, or when it is told of something that what
- * happens to a service cannot be. After each session it says what it did. The first line of stdin says that nothing happens any more:
- * then it ends its session. At the next one all others have done so: then everything must work, until another line ends that. And so once
- * more, with more memory than there is.
+ * A client that goes on whatever happens to the service (`worker chaos`): it works and looks at its
+ * results until the first error, connects anew, and so on. It fails by itself when a result is
+ * wrong, or when it is told of something that what happens to a service cannot be. After each
+ * session it says what it did. The first line of stdin says that nothing happens any more: then it
+ * ends its session. At the next one all others have done so: then everything must work, until
+ * another line ends that. And so once more, with more memory than there is.
  */
 #include "worker_chaos.h"
 
@@ -30,18 +31,21 @@ enum {
 	WEIGHT_MAX = 1000
 };
 
-static const char portable[] = "SYCL_KERNEL void add(SYCL_GLOBAL(uint) data, uint n) { data[0] += n; }\n";
-static const char ptx[] = ".version 7.8\n.target sm_60\n.address_size 64\n"
-			  ".visible .entry add(.param .u64 data, .param .u32 n)\n{\n"
-			  "\t.reg .u32 %r<4>; .reg .u64 %rd<4>;\n"
-			  "\tld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; cvta.to.global.u64 %rd1, %rd1;\n"
-			  "\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n\tret;\n}\n";
+static const char portable[] =
+	"SYCL_KERNEL void add(SYCL_GLOBAL(uint) data, uint n) { data[0] += n; }\n";
+static const char ptx[] =
+	".version 7.8\n.target sm_60\n.address_size 64\n"
+	".visible .entry add(.param .u64 data, .param .u32 n)\n{\n"
+	"\t.reg .u32 %r<4>; .reg .u64 %rd<4>;\n"
+	"\tld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; cvta.to.global.u64 %rd1, %rd1;\n"
+	"\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n\tret;\n}\n";
 
 /* What a killed engine, a lost device, an exceeded limit or an operator can lead to. */
 static bool can_happen(sycl_result r)
 {
-	return r == SYCL_ERROR_CONNECTION_LOST || r == SYCL_ERROR_DEVICE_LOST || r == SYCL_ERROR_QUOTA ||
-	       r == SYCL_ERROR_MEMORY_ALLOCATION || r == SYCL_ERROR_DEPENDENCY_FAILED;
+	return r == SYCL_ERROR_CONNECTION_LOST || r == SYCL_ERROR_DEVICE_LOST ||
+	       r == SYCL_ERROR_QUOTA || r == SYCL_ERROR_MEMORY_ALLOCATION ||
+	       r == SYCL_ERROR_DEPENDENCY_FAILED;
 }
 
 /* Ends early when all is calm. */
@@ -69,14 +73,17 @@ static sycl_result choose_device(struct chaos *chaos, uint32_t *backend_out)
 {
 	sycl_device devices[DEVICES_MAX];
 	uint32_t count = 0, backends[DEVICES_MAX];
-	sycl_result r = sycl_device_get_devices(chaos->platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count);
+	sycl_result r = sycl_device_get_devices(chaos->platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX,
+						devices, &count);
 	if (r)
 		return r;
 	worker_check(count > 0 && count <= DEVICES_MAX, "a number of devices that there are not");
 	uint32_t chosen = worker_random(chaos->worker, count), tried = 0;
 	for (uint32_t i = 0; i < count && r == 0; i++)
-		r = sycl_device_get_info(devices[i], SYCL_DEVICE_INFO_BACKEND, sizeof(*backends), &backends[i], NULL);
-	for (; r == 0 && chaos->wants_gpu && backends[chosen] != SYCL_BACKEND_KIND_CUDA; chosen = (chosen + 1) % count)
+		r = sycl_device_get_info(devices[i], SYCL_DEVICE_INFO_BACKEND, sizeof(*backends),
+					 &backends[i], NULL);
+	for (; r == 0 && chaos->wants_gpu && backends[chosen] != SYCL_BACKEND_KIND_CUDA;
+	     chosen = (chosen + 1) % count)
 		worker_check(tried++ < count, "no GPU among the devices");
 	for (uint32_t i = 0; i < count; i++)
 		if (i != chosen || r)
@@ -88,12 +95,16 @@ static sycl_result choose_device(struct chaos *chaos, uint32_t *backend_out)
 	return 0;
 }
 
-/* Now and then a source that no cache has. None of OpenCL's: a real compiler may take a minute for it on a busy machine, as nice as this is. */
+/* Now and then a source that no cache has. None of OpenCL's: a real compiler may take a minute for
+ * it on a busy machine, as nice as this is. */
 static void write_source(struct chaos *chaos, uint32_t backend, char text[SOURCE_BYTES])
 {
 	bool is_cuda = backend == SYCL_BACKEND_KIND_CUDA;
-	uint32_t number = !is_cuda || worker_random(chaos->worker, 4) ? 0 : worker_random(chaos->worker, 1u << 30);
-	(void)snprintf(text, SOURCE_BYTES, "%s// %u %u\n", is_cuda ? ptx : portable, number, number ? (unsigned)getpid() : 0);
+	uint32_t number = !is_cuda || worker_random(chaos->worker, 4)
+				  ? 0
+				  : worker_random(chaos->worker, 1u << 30);
+	(void)snprintf(text, SOURCE_BYTES, "%s// %u %u\n", is_cuda ? ptx : portable, number,
+		       number ? (unsigned)getpid() : 0);
 }
 
 static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
@@ -103,7 +114,8 @@ static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
 	if (backend != SYCL_BACKEND_KIND_CUDA)
 		return sycl_kernel_from_source(chaos->queue, source, "add", &chaos->kernel);
 	sycl_kernel_bundle bundle = NULL;
-	sycl_result r = sycl_kernel_bundle_from_source(chaos->queue, SYCL_SOURCE_PTX, source, NULL, &bundle);
+	sycl_result r = sycl_kernel_bundle_from_source(chaos->queue, SYCL_SOURCE_PTX, source, NULL,
+						       &bundle);
 	if (r == 0)
 		r = sycl_kernel_create(bundle, "add", &chaos->kernel);
 	if (bundle) /* else it would tell of itself instead of what failed */
@@ -160,12 +172,14 @@ static void end(struct chaos *chaos)
 	chaos->platform = NULL;
 }
 
-sycl_result chaos_add(struct chaos *chaos, sycl_buffer buffer, uint32_t n, sycl_handler *handler_out)
+sycl_result chaos_add(struct chaos *chaos, sycl_buffer buffer, uint32_t n,
+		      sycl_handler *handler_out)
 {
 	sycl_result r = sycl_handler_begin(chaos->queue, handler_out);
 	if (r)
 		return r;
-	worker_must(sycl_handler_set_accessor(*handler_out, 0, buffer, SYCL_ACCESS_READ_WRITE), "accessor");
+	worker_must(sycl_handler_set_accessor(*handler_out, 0, buffer, SYCL_ACCESS_READ_WRITE),
+		    "accessor");
 	worker_must(sycl_handler_set_value(*handler_out, 1, sizeof(n), &n), "value");
 	worker_must(sycl_handler_single_task(*handler_out, chaos->kernel), "single_task");
 	return 0;
@@ -178,14 +192,16 @@ static sycl_result launch(struct chaos *chaos, uint32_t n)
 	return r ? r : sycl_handler_submit(handler, NULL);
 }
 
-void chaos_compare(const uint32_t *words, uint64_t bytes, struct chaos_contents contents, const char *whose)
+void chaos_compare(const uint32_t *words, uint64_t bytes, struct chaos_contents contents,
+		   const char *whose)
 {
 	uint64_t count = bytes / sizeof(*words);
 	bool right = words[0] == contents.first;
 	for (uint64_t i = 1; i < count; i++)
 		right &= words[i] == contents.rest;
 	if (!right)
-		worker_say("%s: wanted %u %u, found %u %u %u", whose, contents.first, contents.rest, words[0], words[1], words[count - 1]);
+		worker_say("%s: wanted %u %u, found %u %u %u", whose, contents.first, contents.rest,
+			   words[0], words[1], words[count - 1]);
 	worker_check(right, "the result is wrong");
 }
 
@@ -205,7 +221,8 @@ static sycl_result round_trip(struct chaos *chaos)
 {
 	uint32_t rest = worker_random(chaos->worker, 1u << 30), first = rest;
 	uint32_t launches = 1 + worker_random(chaos->worker, LAUNCHES_MAX);
-	sycl_result r = sycl_queue_fill(chaos->queue, chaos->here, 0, BYTES, &rest, sizeof(rest), NULL);
+	sycl_result r =
+		sycl_queue_fill(chaos->queue, chaos->here, 0, BYTES, &rest, sizeof(rest), NULL);
 	for (uint32_t i = 0; i < launches && r == 0; i++) {
 		uint32_t n = worker_random(chaos->worker, 1000);
 		first += n;
@@ -235,9 +252,12 @@ static sycl_result round_of(struct chaos *chaos, uint32_t kind)
 static void say_what_was_done(struct chaos *chaos)
 {
 	const struct chaos_did *did = &chaos->did;
-	worker_say("did %llu rounds %llu graphs %llu launches %llu updates %llu pieces %llu usm %llu native", (unsigned long long)did->rounds,
-		   (unsigned long long)did->graphs, (unsigned long long)did->launches, (unsigned long long)did->updates,
-		   (unsigned long long)did->pieces, (unsigned long long)did->usm, (unsigned long long)did->native);
+	worker_say(
+		"did %llu rounds %llu graphs %llu launches %llu updates %llu pieces %llu usm %llu native",
+		(unsigned long long)did->rounds, (unsigned long long)did->graphs,
+		(unsigned long long)did->launches, (unsigned long long)did->updates,
+		(unsigned long long)did->pieces, (unsigned long long)did->usm,
+		(unsigned long long)did->native);
 	chaos->did = (struct chaos_did){.rounds = 0};
 }
 
@@ -249,7 +269,8 @@ static void session(struct chaos *chaos)
 	for (uint32_t i = 0; i < rounds && r == 0; i++) {
 		r = round_of(chaos, worker_random(chaos->worker, KINDS));
 		chaos->did.rounds += r == 0;
-		/* Five that never rest would hold every processor for as long as this lasts, and all that runs beside them waits. */
+		/* Five that never rest would hold every processor for as long as this lasts, and
+		 * all that runs beside them waits. */
 		if (r == 0)
 			(void)rest(worker_random(chaos->worker, REST_MS_MAX));
 	}
@@ -263,7 +284,8 @@ static void session(struct chaos *chaos)
 	(void)rest(REFUSED_MS);
 }
 
-/* Everything works now. But a device that could not be opened for want of memory is tried again some seconds later, and until then says why. */
+/* Everything works now. But a device that could not be opened for want of memory is tried again
+ * some seconds later, and until then says why. */
 static void begin_in_calm(struct chaos *chaos, uint32_t pieces)
 {
 	sycl_result r = begin(chaos, pieces);
@@ -281,7 +303,8 @@ static void round_in_calm(struct chaos *chaos, uint32_t kind)
 	chaos->did.rounds++;
 }
 
-/* Rounds of every kind, with so little memory that all have room beside each other, whatever is done for want of room. */
+/* Rounds of every kind, with so little memory that all have room beside each other, whatever is
+ * done for want of room. */
 static void work_in_calm(struct chaos *chaos)
 {
 	begin_in_calm(chaos, CHAOS_PIECES_WHEN_CALM);
@@ -323,6 +346,7 @@ int worker_chaos(struct worker *worker)
 	worker_say("quiet");
 	work_when_told(&chaos, work_in_calm);
 	work_when_told(&chaos, work_in_full);
-	worker_say("ok %llu sessions, %llu errors", (unsigned long long)chaos.sessions, (unsigned long long)chaos.errors);
+	worker_say("ok %llu sessions, %llu errors", (unsigned long long)chaos.sessions,
+		   (unsigned long long)chaos.errors);
 	return 0;
 }

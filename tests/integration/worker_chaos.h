@@ -1,4 +1,5 @@
-/* What the parts of `worker chaos` share (worker_chaos.c): the objects of a session, and work whose results are known. */
+/* What the parts of `worker chaos` share (worker_chaos.c): the objects of a session, and work whose
+ * results are known. */
 #ifndef SYCL_TESTS_WORKER_CHAOS_H
 #define SYCL_TESTS_WORKER_CHAOS_H
 
@@ -10,14 +11,10 @@ struct chaos_contents {
 };
 
 /*
- * Memory that the service may take off a device: more than 64 KiB each. The most that a session has is more than a device has room for
- * (processes_chaos.c), and what several have is, too.
+ * Memory that the service may take off a device: more than 64 KiB each. The most that a session has
+ * is more than a device has room for (processes_chaos.c), and what several have is, too.
  */
-enum {
-	CHAOS_PIECE_BYTES = 512 << 10,
-	CHAOS_PIECES_WHEN_CALM = 1,
-	CHAOS_PIECES_MAX = 40
-};
+enum { CHAOS_PIECE_BYTES = 512 << 10, CHAOS_PIECES_WHEN_CALM = 1, CHAOS_PIECES_MAX = 40 };
 
 struct chaos_piece {
 	sycl_buffer buffer;
@@ -25,7 +22,8 @@ struct chaos_piece {
 	struct chaos_contents contents;
 };
 
-/* A graph that is launched and changed: fill, perhaps by way of a temporary, kernel, perhaps a host task, copy. */
+/* A graph that is launched and changed: fill, perhaps by way of a temporary, kernel, perhaps a host
+ * task, copy. */
 struct chaos_graph {
 	sycl_buffer from, temporary, to;
 	sycl_graph graph;
@@ -59,10 +57,12 @@ struct chaos {
 };
 
 /* A handler, not submitted, that adds `n` to the first word. */
-sycl_result chaos_add(struct chaos *chaos, sycl_buffer buffer, uint32_t n, sycl_handler *handler_out);
+sycl_result chaos_add(struct chaos *chaos, sycl_buffer buffer, uint32_t n,
+		      sycl_handler *handler_out);
 /* Leaves the program unless the buffer has these contents. */
 sycl_result chaos_look(sycl_buffer buffer, uint64_t bytes, struct chaos_contents contents);
-void chaos_compare(const uint32_t *words, uint64_t bytes, struct chaos_contents contents, const char *whose);
+void chaos_compare(const uint32_t *words, uint64_t bytes, struct chaos_contents contents,
+		   const char *whose);
 
 /* One round of each kind. The first failure, which ends the session. */
 sycl_result chaos_pieces_begin(struct chaos *chaos, uint32_t count);

@@ -13,7 +13,8 @@ static sycl_result add_in_host(sycl_host_task task, void *user_data)
 		return r;
 	uint32_t *words = pointer;
 	/* The kernel before it has added to one word, and only to that. */
-	graph->task_found_wrong |= words[1] != graph->fill || words[GRAPH_BYTES / 4 - 1] != graph->fill;
+	graph->task_found_wrong |=
+		words[1] != graph->fill || words[GRAPH_BYTES / 4 - 1] != graph->fill;
 	graph->tasks++;
 	words[0] += TASK_ADDS;
 	return 0;
@@ -25,7 +26,9 @@ static sycl_result record_task(struct chaos *chaos)
 	sycl_result r = sycl_handler_begin(chaos->queue, &handler);
 	if (r)
 		return r;
-	worker_must(sycl_handler_set_host_accessor(handler, 0, chaos->graph.from, SYCL_ACCESS_READ_WRITE), "host accessor");
+	worker_must(sycl_handler_set_host_accessor(handler, 0, chaos->graph.from,
+						   SYCL_ACCESS_READ_WRITE),
+		    "host accessor");
 	worker_must(sycl_handler_host_task(handler, add_in_host, &chaos->graph, NULL), "host_task");
 	return sycl_handler_submit(handler, NULL);
 }
@@ -51,7 +54,8 @@ static sycl_result record(struct chaos *chaos)
 	sycl_buffer first = graph->temporary ? graph->temporary : graph->from;
 	sycl_result r = sycl_graph_begin_recording(graph->graph, 1, &chaos->queue);
 	if (r == 0)
-		r = sycl_queue_fill(chaos->queue, first, 0, GRAPH_BYTES, &graph->fill, sizeof(graph->fill), NULL);
+		r = sycl_queue_fill(chaos->queue, first, 0, GRAPH_BYTES, &graph->fill,
+				    sizeof(graph->fill), NULL);
 	if (r == 0 && graph->temporary)
 		r = sycl_queue_copy(chaos->queue, first, 0, graph->from, 0, GRAPH_BYTES, NULL);
 	if (r == 0)
@@ -72,9 +76,11 @@ static sycl_result make(struct chaos *chaos)
 	properties.flags = SYCL_GRAPH_UPDATABLE;
 	graph->has_task = worker_random(chaos->worker, 3) == 0;
 	graph->fill = worker_random(chaos->worker, 1u << 30);
-	sycl_result r = sycl_buffer_create(chaos->platform, NULL, GRAPH_BYTES, SYCL_HOST_NONE, &graph->from);
+	sycl_result r = sycl_buffer_create(chaos->platform, NULL, GRAPH_BYTES, SYCL_HOST_NONE,
+					   &graph->from);
 	if (r == 0)
-		r = sycl_buffer_create(chaos->platform, NULL, GRAPH_BYTES, SYCL_HOST_NONE, &graph->to);
+		r = sycl_buffer_create(chaos->platform, NULL, GRAPH_BYTES, SYCL_HOST_NONE,
+				       &graph->to);
 	if (r == 0 && worker_random(chaos->worker, 2))
 		r = sycl_buffer_create_temporary(chaos->platform, GRAPH_BYTES, &graph->temporary);
 	if (r == 0)
@@ -100,7 +106,8 @@ void chaos_graph_end(struct chaos *chaos)
 		(void)sycl_buffer_release(graph->temporary);
 	if (graph->to)
 		(void)sycl_buffer_release(graph->to);
-	worker_check(!graph->task_found_wrong, "a host task of a graph found what the graph has not written");
+	worker_check(!graph->task_found_wrong,
+		     "a host task of a graph found what the graph has not written");
 	*graph = (struct chaos_graph){.graph = NULL};
 }
 
@@ -108,9 +115,11 @@ static sycl_result change(struct chaos *chaos)
 {
 	struct chaos_graph *graph = &chaos->graph;
 	uint32_t n = worker_random(chaos->worker, 1000);
-	sycl_result r = sycl_graph_node_set_value(graph->graph, graph->kernel_node, 1, sizeof(n), &n);
+	sycl_result r =
+		sycl_graph_node_set_value(graph->graph, graph->kernel_node, 1, sizeof(n), &n);
 	if (r == 0)
-		r = sycl_executable_graph_update(graph->executable, graph->graph, 1, &graph->kernel_node);
+		r = sycl_executable_graph_update(graph->executable, graph->graph, 1,
+						 &graph->kernel_node);
 	/* Each launch begins with the fill. */
 	graph->contents.first = graph->fill + n + (graph->has_task ? TASK_ADDS : 0);
 	graph->contents.rest = graph->fill;
@@ -123,7 +132,8 @@ static sycl_result look(struct chaos *chaos)
 {
 	static uint32_t words[GRAPH_BYTES / 4];
 	sycl_event event = NULL;
-	sycl_result r = sycl_queue_copy_to_host(chaos->queue, chaos->graph.to, 0, words, GRAPH_BYTES, &event);
+	sycl_result r = sycl_queue_copy_to_host(chaos->queue, chaos->graph.to, 0, words,
+						GRAPH_BYTES, &event);
 	if (r == 0)
 		r = sycl_event_wait(event);
 	if (event)
@@ -141,7 +151,8 @@ static sycl_result launch(struct chaos *chaos, uint32_t count, sycl_event events
 		if (i == 0 || worker_random(chaos->worker, 2))
 			r = change(chaos);
 		if (r == 0)
-			r = sycl_queue_graph(chaos->queue, chaos->graph.executable, 0, NULL, &events[i]);
+			r = sycl_queue_graph(chaos->queue, chaos->graph.executable, 0, NULL,
+					     &events[i]);
 		chaos->did.launches += r == 0;
 		if (r == 0 && worker_random(chaos->worker, 4) == 0)
 			r = look(chaos);
@@ -153,7 +164,8 @@ static sycl_result launch(struct chaos *chaos, uint32_t count, sycl_event events
 	return r;
 }
 
-/* What only a launch in the middle has met is told by its event: the next one writes everything anew. */
+/* What only a launch in the middle has met is told by its event: the next one writes everything
+ * anew. */
 static sycl_result wait_for_all(sycl_event events[LAUNCHES_MAX], sycl_result so_far)
 {
 	for (uint32_t i = 0; i < LAUNCHES_MAX; i++) {
@@ -182,7 +194,8 @@ sycl_result chaos_graph_round(struct chaos *chaos)
 		r = look(chaos);
 	r = wait_for_all(events, r);
 	if (r == 0 && chaos->graph.has_task)
-		worker_check(chaos->graph.tasks - tasks == launches, "a graph's host task has not run once in each launch");
+		worker_check(chaos->graph.tasks - tasks == launches,
+			     "a graph's host task has not run once in each launch");
 	if (r == 0 && !chaos->graph.executable)
 		chaos_graph_end(chaos);
 	return r;

@@ -1,6 +1,7 @@
 /*
- * The part of `worker chaos` that sends commands of CUDA's own, in a context of this program: the driver is the one that the library
- * itself uses (SYCLD_CUDA_LIBRARY). Nothing is done on a device without such a bridge.
+ * The part of `worker chaos` that sends commands of CUDA's own, in a context of this program: the
+ * driver is the one that the library itself uses (SYCLD_CUDA_LIBRARY). Nothing is done on a device
+ * without such a bridge.
  */
 #include "worker_chaos.h"
 
@@ -37,7 +38,10 @@ static sycl_result set_rest(sycl_interop_handle interop, void *user_data)
 	if (r)
 		return r;
 	const uint64_t rest = memory + offset + sizeof(*value);
-	return find_driver()(rest, *value, NATIVE_BYTES / sizeof(*value) - 1, (void *)(uintptr_t)stream) ? SYCL_ERROR_RUNTIME : 0;
+	return find_driver()(rest, *value, NATIVE_BYTES / sizeof(*value) - 1,
+			     (void *)(uintptr_t)stream)
+		       ? SYCL_ERROR_RUNTIME
+		       : 0;
 }
 
 static sycl_result command(struct chaos *chaos, uint32_t value)
@@ -51,16 +55,19 @@ static sycl_result command(struct chaos *chaos, uint32_t value)
 		free(kept);
 		return r;
 	}
-	worker_must(sycl_handler_set_accessor(handler, 0, chaos->exported, SYCL_ACCESS_READ_WRITE), "accessor");
+	worker_must(sycl_handler_set_accessor(handler, 0, chaos->exported, SYCL_ACCESS_READ_WRITE),
+		    "accessor");
 	worker_must(sycl_handler_native_command(handler, set_rest, kept, free), "native_command");
 	return sycl_handler_submit(handler, NULL);
 }
 
 static sycl_result commands(struct chaos *chaos)
 {
-	uint32_t word = worker_random(chaos->worker, 1u << 30), count = 1 + worker_random(chaos->worker, COMMANDS_MAX);
+	uint32_t word = worker_random(chaos->worker, 1u << 30),
+		 count = 1 + worker_random(chaos->worker, COMMANDS_MAX);
 	struct chaos_contents contents = {word, word};
-	sycl_result r = sycl_queue_fill(chaos->queue, chaos->exported, 0, NATIVE_BYTES, &word, sizeof(word), NULL);
+	sycl_result r = sycl_queue_fill(chaos->queue, chaos->exported, 0, NATIVE_BYTES, &word,
+					sizeof(word), NULL);
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		sycl_handler handler = NULL;
 		uint32_t n = worker_random(chaos->worker, 1000);
@@ -82,7 +89,8 @@ sycl_result chaos_native_round(struct chaos *chaos)
 	if (r || bridge != SYCL_NATIVE_BRIDGE_IPC || !find_driver())
 		return r;
 	if (!chaos->exported)
-		r = sycl_buffer_create_exportable(chaos->device, NULL, NATIVE_BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &chaos->exported);
+		r = sycl_buffer_create_exportable(chaos->device, NULL, NATIVE_BYTES, SYCL_HOST_NONE,
+						  SYCL_SHARE_VMM, &chaos->exported);
 	if (r == 0)
 		r = commands(chaos);
 	chaos->did.native += r == 0;

@@ -1,4 +1,5 @@
-/* The part of `worker chaos` that has more memory than there is on a device, together with others or alone. */
+/* The part of `worker chaos` that has more memory than there is on a device, together with others
+ * or alone. */
 #include "worker_chaos.h"
 
 enum { OPERATIONS_MAX = 12 };
@@ -8,7 +9,8 @@ sycl_result chaos_pieces_begin(struct chaos *chaos, uint32_t count)
 	sycl_result r = 0;
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		chaos->pieces[i] = (struct chaos_piece){.buffer = NULL};
-		r = sycl_buffer_create(chaos->platform, NULL, CHAOS_PIECE_BYTES, SYCL_HOST_NONE, &chaos->pieces[i].buffer);
+		r = sycl_buffer_create(chaos->platform, NULL, CHAOS_PIECE_BYTES, SYCL_HOST_NONE,
+				       &chaos->pieces[i].buffer);
 		chaos->piece_count += r == 0;
 	}
 	return r;
@@ -26,7 +28,8 @@ static sycl_result fill(struct chaos *chaos, struct chaos_piece *piece)
 	uint32_t word = worker_random(chaos->worker, 1u << 30);
 	piece->written = true;
 	piece->contents = (struct chaos_contents){word, word};
-	return sycl_queue_fill(chaos->queue, piece->buffer, 0, CHAOS_PIECE_BYTES, &word, sizeof(word), NULL);
+	return sycl_queue_fill(chaos->queue, piece->buffer, 0, CHAOS_PIECE_BYTES, &word,
+			       sizeof(word), NULL);
 }
 
 static sycl_result add(struct chaos *chaos, struct chaos_piece *piece)
@@ -42,7 +45,8 @@ static sycl_result copy(struct chaos *chaos, const struct chaos_piece *from, str
 {
 	to->written = true;
 	to->contents = from->contents;
-	return sycl_queue_copy(chaos->queue, from->buffer, 0, to->buffer, 0, CHAOS_PIECE_BYTES, NULL);
+	return sycl_queue_copy(chaos->queue, from->buffer, 0, to->buffer, 0, CHAOS_PIECE_BYTES,
+			       NULL);
 }
 
 static sycl_result look(struct chaos *chaos, const struct chaos_piece *piece)
@@ -53,8 +57,10 @@ static sycl_result look(struct chaos *chaos, const struct chaos_piece *piece)
 
 static sycl_result operate(struct chaos *chaos)
 {
-	struct chaos_piece *piece = &chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
-	struct chaos_piece *other = &chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
+	struct chaos_piece *piece =
+		&chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
+	struct chaos_piece *other =
+		&chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
 	if (!piece->written)
 		return fill(chaos, piece);
 	switch (worker_random(chaos->worker, 5)) {
@@ -75,7 +81,8 @@ sycl_result chaos_pieces_round(struct chaos *chaos)
 	sycl_result r = 0;
 	for (uint32_t i = 0; i < operations && r == 0; i++)
 		r = operate(chaos);
-	/* One that nobody has looked at for long, as it is drawn at random, so it may have left the device. */
+	/* One that nobody has looked at for long, as it is drawn at random, so it may have left the
+	 * device. */
 	struct chaos_piece *last = &chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
 	return r || !last->written ? r : look(chaos, last);
 }

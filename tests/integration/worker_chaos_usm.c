@@ -13,13 +13,16 @@ struct work {
 
 static sycl_result allocate(struct work *work)
 {
-	static const sycl_aspect aspects[] = {SYCL_ASPECT_USM_DEVICE_ALLOCATIONS, SYCL_ASPECT_USM_HOST_ALLOCATIONS,
+	static const sycl_aspect aspects[] = {SYCL_ASPECT_USM_DEVICE_ALLOCATIONS,
+					      SYCL_ASPECT_USM_HOST_ALLOCATIONS,
 					      SYCL_ASPECT_USM_SHARED_ALLOCATIONS};
 	static const sycl_usm_kind kinds[] = {SYCL_USM_DEVICE, SYCL_USM_HOST, SYCL_USM_SHARED};
-	uint32_t has[3] = {0}, which[2] = {worker_random(work->chaos->worker, 3), 1 + worker_random(work->chaos->worker, 2)};
+	uint32_t has[3] = {0}, which[2] = {worker_random(work->chaos->worker, 3),
+					   1 + worker_random(work->chaos->worker, 2)};
 	void *pointers[2] = {NULL};
 	sycl_result r = 0;
-	/* Both doubles of the driver begin with the same addresses: what the engine's gives out, this program has for its own. */
+	/* Both doubles of the driver begin with the same addresses: what the engine's gives out,
+	 * this program has for its own. */
 	if (getenv("SYCLD_CUDA_LIBRARY") && which[0] == 0)
 		which[0] = 1;
 	for (int i = 0; i < 3 && r == 0; i++)
@@ -27,7 +30,8 @@ static sycl_result allocate(struct work *work)
 	if (r || !has[which[0]] || !has[which[1]])
 		return r;
 	for (int i = 0; i < 2 && r == 0; i++)
-		r = sycl_usm_malloc(work->chaos->context, work->chaos->device, kinds[which[i]], USM_BYTES, 0, &pointers[i]);
+		r = sycl_usm_malloc(work->chaos->context, work->chaos->device, kinds[which[i]],
+				    USM_BYTES, 0, &pointers[i]);
 	work->there = pointers[0];
 	work->here = pointers[1];
 	return r;
@@ -59,16 +63,19 @@ static sycl_result add(struct work *work, uint32_t n)
 static sycl_result fetch(struct work *work)
 {
 	sycl_event before = take_last(work);
-	sycl_result r = sycl_queue_memcpy(work->chaos->queue, work->here, work->there, USM_BYTES, 1, &before, &work->last);
+	sycl_result r = sycl_queue_memcpy(work->chaos->queue, work->here, work->there, USM_BYTES, 1,
+					  &before, &work->last);
 	(void)sycl_event_release(before);
 	return r ? r : sycl_event_wait(work->last);
 }
 
 static sycl_result run(struct work *work)
 {
-	uint32_t word = worker_random(work->chaos->worker, 1u << 30), kernels = worker_random(work->chaos->worker, KERNELS_MAX);
+	uint32_t word = worker_random(work->chaos->worker, 1u << 30),
+		 kernels = worker_random(work->chaos->worker, KERNELS_MAX);
 	struct chaos_contents contents = {word, word};
-	sycl_result r = sycl_queue_usm_fill(work->chaos->queue, work->there, USM_BYTES, &word, sizeof(word), 0, NULL, &work->last);
+	sycl_result r = sycl_queue_usm_fill(work->chaos->queue, work->there, USM_BYTES, &word,
+					    sizeof(word), 0, NULL, &work->last);
 	for (uint32_t i = 0; i < kernels && r == 0; i++) {
 		uint32_t n = worker_random(work->chaos->worker, 1000);
 		contents.first += n;

@@ -1,6 +1,7 @@
 /*
- * Many clients in one program. `crowd` keeps `count` connections, of which every tenth works, in turn with all others
- * that do; `storm` connects and greets `count` times before it reads the first answer.
+ * Many clients in one program. `crowd` keeps `count` connections, of which every tenth works, in
+ * turn with all others that do; `storm` connects and greets `count` times before it reads the first
+ * answer.
  */
 #include "worker.h"
 
@@ -28,17 +29,18 @@ struct member {
 
 static void join(struct worker *worker, struct member *member, uint64_t number)
 {
-	struct worker own = { .endpoint = worker->endpoint };
+	struct worker own = {.endpoint = worker->endpoint};
 	worker_must(sycl_platform_open(worker->endpoint, &member->platform), "sycl_platform_open");
 	if (number % WORKING_ONE_OF)
 		return;
-	worker_must(sycl_queue_create_default(member->platform, &member->queue), "sycl_queue_create_default");
+	worker_must(sycl_queue_create_default(member->platform, &member->queue),
+		    "sycl_queue_create_default");
 	own.queue = member->queue;
 	member->kernel = worker_kernel(&own, source, "advance");
 	for (uint32_t i = 0; i < WORDS; i++)
 		member->given[i] = member->wanted[i] = worker_random(worker, 1u << 30);
-	worker_must(sycl_buffer_create(member->platform, member->given, sizeof(member->given), SYCL_HOST_BORROWED,
-				       &member->buffer),
+	worker_must(sycl_buffer_create(member->platform, member->given, sizeof(member->given),
+				       SYCL_HOST_BORROWED, &member->buffer),
 		    "sycl_buffer_create");
 }
 
@@ -47,10 +49,12 @@ static void submit_step(struct worker *worker, struct member *member)
 	uint32_t a = 1 + 2 * worker_random(worker, 1000), b = worker_random(worker, 1000);
 	sycl_handler h;
 	worker_must(sycl_handler_begin(member->queue, &h), "sycl_handler_begin");
-	worker_must(sycl_handler_set_accessor(h, 0, member->buffer, SYCL_ACCESS_READ_WRITE), "accessor");
+	worker_must(sycl_handler_set_accessor(h, 0, member->buffer, SYCL_ACCESS_READ_WRITE),
+		    "accessor");
 	worker_must(sycl_handler_set_value(h, 1, sizeof(a), &a), "value");
 	worker_must(sycl_handler_set_value(h, 2, sizeof(b), &b), "value");
-	worker_must(sycl_handler_parallel_for(h, member->kernel, sycl_range1(WORDS)), "parallel_for");
+	worker_must(sycl_handler_parallel_for(h, member->kernel, sycl_range1(WORDS)),
+		    "parallel_for");
 	worker_must(sycl_handler_submit(h, NULL), "sycl_handler_submit");
 	for (uint32_t i = 0; i < WORDS; i++)
 		member->wanted[i] = member->wanted[i] * a + b;
@@ -64,7 +68,8 @@ static void work(struct worker *worker, struct member *members)
 			submit_step(worker, &members[i]);
 }
 
-/* What it worked on comes back when the buffer goes. The others have used nothing, and are asked: each one is alive. */
+/* What it worked on comes back when the buffer goes. The others have used nothing, and are asked:
+ * each one is alive. */
 static void leave(struct member *member, uint64_t number)
 {
 	struct sycl_usage usage = SYCL_USAGE_INIT;
@@ -76,7 +81,8 @@ static void leave(struct member *member, uint64_t number)
 		worker_must(sycl_kernel_release(member->kernel), "sycl_kernel_release");
 		worker_must(sycl_queue_release(member->queue), "sycl_queue_release");
 	} else {
-		worker_check(usage.groups_submitted == 0, "a client that did nothing is said to have worked");
+		worker_check(usage.groups_submitted == 0,
+			     "a client that did nothing is said to have worked");
 	}
 	worker_must(sycl_platform_release(member->platform), "sycl_platform_release");
 }
@@ -107,7 +113,7 @@ static int greet(const char *path)
 	worker_check(packet_socket_connect(path, &socket) == 0, "cannot connect");
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = hello.protocol_max = PROTOCOL_VERSION;
-	hello.command = (char *)(uintptr_t)"storm";
+	hello.command = (char *)(uintptr_t) "storm";
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
 	packet.hello = &hello;
@@ -119,7 +125,8 @@ static void be_welcome(int socket, struct decode_arena *arena)
 {
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 	ProtobufCMessage *message;
-	worker_check(message_receive(socket, &sycl__v1__packet__descriptor, arena, &message, &fds, 0) == 1,
+	worker_check(message_receive(socket, &sycl__v1__packet__descriptor, arena, &message, &fds,
+				     0) == 1,
 		     "no answer to Hello");
 	const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
 	if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR)
@@ -133,7 +140,8 @@ int worker_storm(struct worker *worker)
 	struct decode_arena arena;
 	int *sockets = calloc(worker->count, sizeof(*sockets));
 	worker_check(sockets && decode_arena_init(&arena, DECODE_BYTES_MAX) == 0, "no memory");
-	worker_check(worker->endpoint && strncmp(worker->endpoint, "unix:", 5) == 0, "wants --endpoint unix:PATH");
+	worker_check(worker->endpoint && strncmp(worker->endpoint, "unix:", 5) == 0,
+		     "wants --endpoint unix:PATH");
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);

@@ -14,19 +14,23 @@ static uint32_t first_word(sycl_buffer buffer)
 {
 	sycl_host_accessor accessor;
 	void *pointer;
-	worker_must(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), "sycl_host_accessor_create");
-	worker_must(sycl_host_accessor_get_pointer(accessor, &pointer), "sycl_host_accessor_get_pointer");
+	worker_must(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor),
+		    "sycl_host_accessor_create");
+	worker_must(sycl_host_accessor_get_pointer(accessor, &pointer),
+		    "sycl_host_accessor_get_pointer");
 	uint32_t word = *(const uint32_t *)pointer;
 	worker_must(sycl_host_accessor_release(accessor), "sycl_host_accessor_release");
 	return word;
 }
 
-static void count_up(struct worker *worker, sycl_kernel kernel, sycl_buffer buffer, sycl_event *event_out)
+static void count_up(struct worker *worker, sycl_kernel kernel, sycl_buffer buffer,
+		     sycl_event *event_out)
 {
 	for (;;) {
 		sycl_handler h;
 		worker_must(sycl_handler_begin(worker->queue, &h), "sycl_handler_begin");
-		worker_must(sycl_handler_set_accessor(h, 0, buffer, SYCL_ACCESS_READ_WRITE), "accessor");
+		worker_must(sycl_handler_set_accessor(h, 0, buffer, SYCL_ACCESS_READ_WRITE),
+			    "accessor");
 		worker_must(sycl_handler_single_task(h, kernel), "single_task");
 		sycl_result r = sycl_handler_submit(h, event_out);
 		if (r != SYCL_ERROR_QUOTA) {
@@ -40,12 +44,14 @@ static void count_up(struct worker *worker, sycl_kernel kernel, sycl_buffer buff
 
 static void cycle(struct worker *worker)
 {
-	uint32_t zero[4] = { 0 };
+	uint32_t zero[4] = {0};
 	sycl_buffer buffer;
 	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
-	worker_must(sycl_queue_create_default(worker->platform, &worker->queue), "sycl_queue_create_default");
+	worker_must(sycl_queue_create_default(worker->platform, &worker->queue),
+		    "sycl_queue_create_default");
 	sycl_kernel kernel = worker_kernel(worker, count_source, "count_up");
-	worker_must(sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_BORROWED, &buffer),
+	worker_must(sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_BORROWED,
+				       &buffer),
 		    "sycl_buffer_create");
 	for (int i = 0; i < 3; i++)
 		count_up(worker, kernel, buffer, NULL);
@@ -100,11 +106,16 @@ int worker_cycles(struct worker *worker)
 	}
 	if (worker->count > WARM_UP) {
 		struct own_footprint end = own_footprint();
-		worker_check(end.descriptors == base.descriptors, "the client's descriptors have become more");
-		worker_check(end.mappings <= base.mappings + MORE_MAPPINGS, "the client's mappings have become more");
-		worker_check(end.allocated_kib <= base.allocated_kib + MORE_KIB, "the client has not freed its memory");
-		/* Pieces of the size of a session's tables may lie where the next session cannot use them. */
-		worker_check(end.resident_kib <= base.resident_kib + MORE_RESIDENT_KIB, "the client's memory has grown");
+		worker_check(end.descriptors == base.descriptors,
+			     "the client's descriptors have become more");
+		worker_check(end.mappings <= base.mappings + MORE_MAPPINGS,
+			     "the client's mappings have become more");
+		worker_check(end.allocated_kib <= base.allocated_kib + MORE_KIB,
+			     "the client has not freed its memory");
+		/* Pieces of the size of a session's tables may lie where the next session cannot
+		 * use them. */
+		worker_check(end.resident_kib <= base.resident_kib + MORE_RESIDENT_KIB,
+			     "the client's memory has grown");
 	}
 	worker_say("ok");
 	return 0;
@@ -116,8 +127,9 @@ int worker_count(struct worker *worker)
 	worker_connect(worker);
 	sycl_kernel kernel = worker_kernel(worker, count_source, "count_up");
 	sycl_buffer buffer;
-	worker_must(sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer),
-		    "sycl_buffer_create");
+	worker_must(
+		sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer),
+		"sycl_buffer_create");
 	worker_say("ready");
 	for (uint64_t i = 0; i < worker->count; i++) {
 		sycl_event event = NULL;

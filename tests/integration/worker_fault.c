@@ -1,5 +1,6 @@
 /*
- * A client on a CUDA device whose kernels fail when it is told to (`worker fault`). Each line of stdin is an order:
+ * A client on a CUDA device whose kernels fail when it is told to (`worker fault`). Each line of
+ * stdin is an order:
  *
  *   device N         from now on the N-th CUDA device, from 0; before anything else
  *   run NAME Q N     submit N launches of it to queue Q
@@ -22,23 +23,27 @@
 
 enum { QUEUES = 8, KERNELS = 16, WAITERS = 6, WORDS = 64, NAME_BYTES = 32, ANSWER_BYTES = 800 };
 
-#define ENTRY(name, body)                                                                                              \
-	".visible .entry " name "(.param .u64 data, .param .u32 n)\n{\n"                                               \
-	"\t.reg .u32 %r<4>; .reg .u64 %rd<4>;\n"                                                                       \
-	"\tld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n];\n"                                                        \
+#define ENTRY(name, body)                                                                          \
+	".visible .entry " name "(.param .u64 data, .param .u32 n)\n{\n"                           \
+	"\t.reg .u32 %r<4>; .reg .u64 %rd<4>;\n"                                                   \
+	"\tld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n];\n"                                    \
 	"\tcvta.to.global.u64 %rd1, %rd1;\n" body "\tret;\n}\n"
 
+/* clang-format off: the lines of a text */
 static const char source[] =
 	".version 7.8\n.target sm_60\n.address_size 64\n"
-	".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
-	ENTRY("works", "\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n")
-	ENTRY("held", "\tld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2;\n")
-	ENTRY("illegal", "\tmov.u64 %rd2, 16; st.global.u32 [%rd2], %r1;\n")
-	ENTRY("misaligned", "\tst.global.u64 [%rd1+1], %rd1;\n")
-	ENTRY("traps", "\ttrap;\n")
-	ENTRY("asserts", "\t{ .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;\n"
-	      "\tst.param.b64 [a], %rd1; st.param.b64 [b], %rd1; st.param.b32 [c], %r1; st.param.b64 [d], %rd1;\n"
-	      "\tst.param.b64 [e], %rd1; call.uni __assertfail, (a, b, c, d, e); }\n");
+	".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n" ENTRY(
+		"works",
+		"\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n")
+		ENTRY("held", "\tld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2;\n") ENTRY(
+			"illegal", "\tmov.u64 %rd2, 16; st.global.u32 [%rd2], %r1;\n")
+			ENTRY("misaligned", "\tst.global.u64 [%rd1+1], %rd1;\n") ENTRY("traps",
+										       "\ttrap;\n")
+				ENTRY("asserts",
+				      "\t{ .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;\n"
+				      "\tst.param.b64 [a], %rd1; st.param.b64 [b], %rd1; st.param.b32 [c], %r1; st.param.b64 [d], %rd1;\n"
+				      "\tst.param.b64 [e], %rd1; call.uni __assertfail, (a, b, c, d, e); }\n");
+/* clang-format on */
 
 struct waiter {
 	const char *kind;
@@ -51,11 +56,13 @@ static struct {
 	sycl_platform platform;
 	sycl_device device;
 	sycl_queue queues[QUEUES];
-	sycl_buffer buffers[QUEUES]; /* one for each queue: groups of two queues need not wait for each other */
+	sycl_buffer buffers[QUEUES]; /* one for each queue: groups of two queues need not wait for
+					each other */
 	sycl_event event;            /* of the last group */
-	sycl_kernel_bundle bundle;   /* of all kernels: a device loads it once, and before anything runs */
-	unsigned generation;         /* what a device has loaded already is not loaded again */
-	uint32_t expected;           /* what "work" has counted up to */
+	sycl_kernel_bundle
+		bundle;      /* of all kernels: a device loads it once, and before anything runs */
+	unsigned generation; /* what a device has loaded already is not loaded again */
+	uint32_t expected;   /* what "work" has counted up to */
 	unsigned kernel_count;
 	struct {
 		char name[NAME_BYTES];
@@ -67,7 +74,9 @@ static int32_t is_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
-	worker_must(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL), "backend");
+	worker_must(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					 &backend, NULL),
+		    "backend");
 	return backend == SYCL_BACKEND_KIND_CUDA ? 1 : -1;
 }
 
@@ -79,8 +88,8 @@ static void describe(sycl_result result, char answer[ANSWER_BYTES])
 		return;
 	}
 	worker_must(sycl_get_last_error(&detail), "sycl_get_last_error");
-	(void)snprintf(answer, ANSWER_BYTES, "native %d result %d %s %.600s", detail.native_code, (int)result,
-		       sycl_result_name(result), sycl_get_last_error_text());
+	(void)snprintf(answer, ANSWER_BYTES, "native %d result %d %s %.600s", detail.native_code,
+		       (int)result, sycl_result_name(result), sycl_get_last_error_text());
 }
 
 static void answer(sycl_result result)
@@ -98,15 +107,18 @@ static sycl_result queue_at(unsigned index)
 	worker_check(index < QUEUES, "there are not so many queues");
 	if (me.queues[index])
 		return 0;
-	sycl_result r = sycl_buffer_create(me.platform, zero, sizeof(zero), SYCL_HOST_CONST, &me.buffers[index]);
+	sycl_result r = sycl_buffer_create(me.platform, zero, sizeof(zero), SYCL_HOST_CONST,
+					   &me.buffers[index]);
 	return r ? r : sycl_queue_create(NULL, me.device, &options, &me.queues[index]);
 }
 
 static sycl_result build(sycl_kernel_bundle *bundle_out)
 {
 	char text[sizeof(source) + 64];
-	(void)snprintf(text, sizeof(text), "%s.visible .entry other_%u()\n{\n\tret;\n}\n", source, me.generation);
-	return sycl_kernel_bundle_from_source(me.queues[0], SYCL_SOURCE_PTX, text, NULL, bundle_out);
+	(void)snprintf(text, sizeof(text), "%s.visible .entry other_%u()\n{\n\tret;\n}\n", source,
+		       me.generation);
+	return sycl_kernel_bundle_from_source(me.queues[0], SYCL_SOURCE_PTX, text, NULL,
+					      bundle_out);
 }
 
 static sycl_result take_kernel(const char *name, sycl_kernel *kernel_out)
@@ -157,7 +169,8 @@ static sycl_result launch(sycl_kernel kernel, unsigned queue, uint32_t n)
 	sycl_result r = sycl_handler_begin(me.queues[queue], &h);
 	if (r)
 		return r;
-	worker_must(sycl_handler_set_accessor(h, 0, me.buffers[queue], SYCL_ACCESS_READ_WRITE), "accessor");
+	worker_must(sycl_handler_set_accessor(h, 0, me.buffers[queue], SYCL_ACCESS_READ_WRITE),
+		    "accessor");
 	worker_must(sycl_handler_set_value(h, 1, sizeof(n), &n), "value");
 	worker_must(sycl_handler_single_task(h, kernel), "single_task");
 	sycl_event event = NULL;
@@ -175,7 +188,8 @@ static sycl_result run(const char *words)
 	char name[NAME_BYTES];
 	unsigned queue, count;
 	sycl_kernel kernel = NULL;
-	worker_check(sscanf(words, "%31s %u %u", name, &queue, &count) == 3, "run NAME QUEUE COUNT");
+	worker_check(sscanf(words, "%31s %u %u", name, &queue, &count) == 3,
+		     "run NAME QUEUE COUNT");
 	sycl_result r = queue_at(queue);
 	if (r == 0)
 		r = find_kernel(name, &kernel);
@@ -231,7 +245,7 @@ static sycl_result wait_host(void)
 
 static sycl_result wait_all(void)
 {
-	const sycl_event events[] = { me.event, me.event };
+	const sycl_event events[] = {me.event, me.event};
 	return sycl_event_wait_all(2, events, SYCL_FOREVER_NS);
 }
 
@@ -248,9 +262,9 @@ static sycl_result wait_build(void)
 }
 
 static struct waiter waiters[WAITERS] = {
-	{ .kind = "event", .wait = wait_event },   { .kind = "event_for", .wait = wait_event_long },
-	{ .kind = "queue", .wait = wait_queue },   { .kind = "host_accessor", .wait = wait_host },
-	{ .kind = "events", .wait = wait_all },    { .kind = "build", .wait = wait_build },
+	{.kind = "event", .wait = wait_event}, {.kind = "event_for", .wait = wait_event_long},
+	{.kind = "queue", .wait = wait_queue}, {.kind = "host_accessor", .wait = wait_host},
+	{.kind = "events", .wait = wait_all},  {.kind = "build", .wait = wait_build},
 };
 
 static void *wait_thread(void *context)
@@ -263,7 +277,9 @@ static void *wait_thread(void *context)
 static sycl_result begin_waiters(void)
 {
 	for (int i = 0; i < WAITERS; i++)
-		worker_check(pthread_create(&waiters[i].thread, NULL, wait_thread, &waiters[i]) == 0, "no thread");
+		worker_check(pthread_create(&waiters[i].thread, NULL, wait_thread, &waiters[i]) ==
+				     0,
+			     "no thread");
 	return 0;
 }
 
@@ -342,7 +358,8 @@ int worker_fault(struct worker *worker)
 	uint64_t session = 0;
 	sycl_result r = sycl_platform_open(worker->endpoint, &me.platform);
 	if (r == 0)
-		r = sycl_platform_get_info(me.platform, SYCL_PLATFORM_INFO_SESSION, sizeof(session), &session, NULL);
+		r = sycl_platform_get_info(me.platform, SYCL_PLATFORM_INFO_SESSION, sizeof(session),
+					   &session, NULL);
 	if (r == 0)
 		r = sycl_device_select(me.platform, is_cuda, NULL, &me.device);
 	if (r == 0)

@@ -26,7 +26,9 @@ static const char source[] =
 static bool is_cuda(sycl_device device)
 {
 	uint32_t backend = 0;
-	worker_must(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL), "backend");
+	worker_must(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					 &backend, NULL),
+		    "backend");
 	return backend == SYCL_BACKEND_KIND_CUDA;
 }
 
@@ -56,7 +58,8 @@ static sycl_kernel kernel_named(struct worker *worker, const char *name)
 {
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
-	sycl_result r = sycl_kernel_bundle_from_source(worker->queue, SYCL_SOURCE_CUDA_CPP, source, NULL, &bundle);
+	sycl_result r = sycl_kernel_bundle_from_source(worker->queue, SYCL_SOURCE_CUDA_CPP, source,
+						       NULL, &bundle);
 	if (r != 0)
 		worker_say("log %s", sycl_get_build_log());
 	worker_must(r, "sycl_kernel_bundle_from_source");
@@ -81,7 +84,8 @@ static void expect_first(sycl_buffer buffer, uint32_t expected)
 {
 	sycl_host_accessor accessor;
 	void *bytes = NULL;
-	worker_must(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), "sycl_host_accessor_create");
+	worker_must(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor),
+		    "sycl_host_accessor_create");
 	worker_must(sycl_host_accessor_get_pointer(accessor, &bytes), "pointer");
 	worker_check(*(const uint32_t *)bytes == expected, "the result is wrong");
 	worker_must(sycl_host_accessor_release(accessor), "sycl_host_accessor_release");
@@ -95,7 +99,9 @@ int worker_gpu_steps(struct worker *worker)
 	sycl_kernel kernel = kernel_named(worker, "works");
 	static uint32_t zero[64];
 	sycl_buffer buffer;
-	worker_must(sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer), "buffer");
+	worker_must(
+		sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer),
+		"buffer");
 	worker_must(sycl_event_wait(launch(worker, kernel, buffer, 3)), "the first launch");
 	worker_say("ready");
 	uint32_t expected = 3;
@@ -105,7 +111,8 @@ int worker_gpu_steps(struct worker *worker)
 			sycl_result r = sycl_event_wait(event);
 			if (r != 0) {
 				worker_say_result(r);
-				worker_check(sycl_queue_wait(worker->queue) == r, "a later wait says something else");
+				worker_check(sycl_queue_wait(worker->queue) == r,
+					     "a later wait says something else");
 				worker_say("ok");
 				return 0;
 			}
@@ -122,7 +129,9 @@ static int launch_fault(struct worker *worker, sycl_kernel kernel)
 {
 	static uint32_t zero[64];
 	sycl_buffer buffer;
-	worker_must(sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer), "buffer");
+	worker_must(
+		sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer),
+		"buffer");
 	worker_say("ready");
 	worker_check(worker_next_line(), "no line came");
 	sycl_event event = launch(worker, kernel, buffer, 1);

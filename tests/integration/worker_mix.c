@@ -15,7 +15,8 @@ struct mix {
 	struct worker *worker;
 	sycl_kernel scale, add;
 	sycl_buffer buffers[BUFFERS];
-	uint32_t given[BUFFERS][ELEMENTS];  /* memory given to the buffer, written back at its release */
+	uint32_t given[BUFFERS]
+		      [ELEMENTS]; /* memory given to the buffer, written back at its release */
 	uint32_t wanted[BUFFERS][ELEMENTS]; /* what it should hold */
 };
 
@@ -29,10 +30,12 @@ static void do_scale(struct mix *mix, uint32_t y)
 	uint32_t a = 1 + 2 * worker_random(mix->worker, 1000), b = worker_random(mix->worker, 1000);
 	sycl_handler h;
 	worker_must(sycl_handler_begin(mix->worker->queue, &h), "sycl_handler_begin");
-	worker_must(sycl_handler_set_accessor(h, 0, mix->buffers[y], SYCL_ACCESS_READ_WRITE), "accessor");
+	worker_must(sycl_handler_set_accessor(h, 0, mix->buffers[y], SYCL_ACCESS_READ_WRITE),
+		    "accessor");
 	worker_must(sycl_handler_set_value(h, 1, sizeof(a), &a), "value");
 	worker_must(sycl_handler_set_value(h, 2, sizeof(b), &b), "value");
-	worker_must(sycl_handler_parallel_for(h, mix->scale, sycl_range1(ELEMENTS)), "parallel_for");
+	worker_must(sycl_handler_parallel_for(h, mix->scale, sycl_range1(ELEMENTS)),
+		    "parallel_for");
 	submit(h);
 	for (uint32_t i = 0; i < ELEMENTS; i++)
 		mix->wanted[y][i] = mix->wanted[y][i] * a + b;
@@ -44,7 +47,8 @@ static void do_add(struct mix *mix, uint32_t y)
 	sycl_handler h;
 	worker_must(sycl_handler_begin(mix->worker->queue, &h), "sycl_handler_begin");
 	worker_must(sycl_handler_set_accessor(h, 0, mix->buffers[x], SYCL_ACCESS_READ), "accessor");
-	worker_must(sycl_handler_set_accessor(h, 1, mix->buffers[y], SYCL_ACCESS_READ_WRITE), "accessor");
+	worker_must(sycl_handler_set_accessor(h, 1, mix->buffers[y], SYCL_ACCESS_READ_WRITE),
+		    "accessor");
 	worker_must(sycl_handler_parallel_for(h, mix->add, sycl_range1(ELEMENTS)), "parallel_for");
 	submit(h);
 	for (uint32_t i = 0; i < ELEMENTS; i++)
@@ -63,8 +67,8 @@ static void do_fill(struct mix *mix, uint32_t y)
 {
 	uint32_t first, count, pattern = worker_random(mix->worker, 1u << 30);
 	random_part(mix, &first, &count);
-	worker_must(sycl_queue_fill(mix->worker->queue, mix->buffers[y], first * 4ull, count * 4ull, &pattern,
-				    sizeof(pattern), NULL),
+	worker_must(sycl_queue_fill(mix->worker->queue, mix->buffers[y], first * 4ull, count * 4ull,
+				    &pattern, sizeof(pattern), NULL),
 		    "sycl_queue_fill");
 	for (uint32_t i = first; i < first + count; i++)
 		mix->wanted[y][i] = pattern;
@@ -75,8 +79,8 @@ static void do_copy(struct mix *mix, uint32_t y)
 	uint32_t x = (y + 1 + worker_random(mix->worker, BUFFERS - 1)) % BUFFERS, first, count;
 	random_part(mix, &first, &count);
 	uint32_t to = worker_random(mix->worker, ELEMENTS - count + 1);
-	worker_must(sycl_queue_copy(mix->worker->queue, mix->buffers[x], first * 4ull, mix->buffers[y], to * 4ull,
-				    count * 4ull, NULL),
+	worker_must(sycl_queue_copy(mix->worker->queue, mix->buffers[x], first * 4ull,
+				    mix->buffers[y], to * 4ull, count * 4ull, NULL),
 		    "sycl_queue_copy");
 	memcpy(mix->wanted[y] + to, mix->wanted[x] + first, count * 4ul);
 }
@@ -86,15 +90,18 @@ static void do_host(struct mix *mix, uint32_t y)
 	bool writes = worker_random(mix->worker, 2);
 	sycl_host_accessor accessor;
 	void *pointer = NULL;
-	worker_must(sycl_host_accessor_create(mix->buffers[y], writes ? SYCL_ACCESS_READ_WRITE : SYCL_ACCESS_READ,
+	worker_must(sycl_host_accessor_create(mix->buffers[y],
+					      writes ? SYCL_ACCESS_READ_WRITE : SYCL_ACCESS_READ,
 					      &accessor),
 		    "sycl_host_accessor_create");
-	worker_must(sycl_host_accessor_get_pointer(accessor, &pointer), "sycl_host_accessor_get_pointer");
+	worker_must(sycl_host_accessor_get_pointer(accessor, &pointer),
+		    "sycl_host_accessor_get_pointer");
 	uint32_t *words = pointer;
 	bool right = words && memcmp(words, mix->wanted[y], ELEMENTS * 4ul) == 0;
 	worker_check(right, "a host accessor shows wrong contents");
 	if (right && writes) {
-		uint32_t at = worker_random(mix->worker, ELEMENTS), value = worker_random(mix->worker, 1u << 30);
+		uint32_t at = worker_random(mix->worker, ELEMENTS),
+			 value = worker_random(mix->worker, 1u << 30);
 		words[at] = mix->wanted[y][at] = value;
 	}
 	worker_must(sycl_host_accessor_release(accessor), "sycl_host_accessor_release");
@@ -107,8 +114,8 @@ static void begin(struct mix *mix)
 	for (uint32_t b = 0; b < BUFFERS; b++) {
 		for (uint32_t i = 0; i < ELEMENTS; i++)
 			mix->given[b][i] = mix->wanted[b][i] = worker_random(mix->worker, 1u << 30);
-		worker_must(sycl_buffer_create(mix->worker->platform, mix->given[b], ELEMENTS * 4ul, SYCL_HOST_BORROWED,
-					       &mix->buffers[b]),
+		worker_must(sycl_buffer_create(mix->worker->platform, mix->given[b], ELEMENTS * 4ul,
+					       SYCL_HOST_BORROWED, &mix->buffers[b]),
 			    "sycl_buffer_create");
 	}
 }
@@ -118,7 +125,8 @@ static void end(struct mix *mix)
 {
 	for (uint32_t b = 0; b < BUFFERS; b++) {
 		worker_must(sycl_buffer_release(mix->buffers[b]), "sycl_buffer_release");
-		worker_check(memcmp(mix->given[b], mix->wanted[b], ELEMENTS * 4ul) == 0, "wrong contents written back");
+		worker_check(memcmp(mix->given[b], mix->wanted[b], ELEMENTS * 4ul) == 0,
+			     "wrong contents written back");
 	}
 	worker_must(sycl_kernel_release(mix->scale), "sycl_kernel_release");
 	worker_must(sycl_kernel_release(mix->add), "sycl_kernel_release");
@@ -126,12 +134,13 @@ static void end(struct mix *mix)
 
 static void run(struct worker *worker, uint64_t count)
 {
-	static void (*const actions[])(struct mix *mix, uint32_t y) = { do_scale, do_add, do_fill, do_copy, do_host };
-	struct mix mix = { .worker = worker };
+	static void (*const actions[])(struct mix * mix, uint32_t y) = {do_scale, do_add, do_fill,
+									do_copy, do_host};
+	struct mix mix = {.worker = worker};
 	begin(&mix);
 	for (uint64_t i = 0; i < count; i++)
-		actions[worker_random(worker, sizeof(actions) / sizeof(*actions))](&mix,
-										   worker_random(worker, BUFFERS));
+		actions[worker_random(worker, sizeof(actions) / sizeof(*actions))](
+			&mix, worker_random(worker, BUFFERS));
 	end(&mix);
 }
 

@@ -1,7 +1,7 @@
 /*
- * A client on an NVIDIA GPU that shares a buffer and an event, told what to do in lines on stdin (`worker share`). It
- * answers each with one line: "ok ...", "no ..." or "result ..." of what failed. Descriptors travel over the Unix
- * socket of number `--count`.
+ * A client on an NVIDIA GPU that shares a buffer and an event, told what to do in lines on stdin
+ * (`worker share`). It answers each with one line: "ok ...", "no ..." or "result ..." of what
+ * failed. Descriptors travel over the Unix socket of number `--count`.
  */
 #include "worker.h"
 
@@ -50,25 +50,31 @@ union control {
 static void send_descriptor(int descriptor)
 {
 	char byte = 'd';
-	struct iovec part = { &byte, 1 };
-	union control control = { .bytes = { 0 } };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
+	struct iovec part = {&byte, 1};
+	union control control = {.bytes = {0}};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-	*head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
-				  .cmsg_len = CMSG_LEN(sizeof(int)) };
+	*head = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+				 .cmsg_type = SCM_RIGHTS,
+				 .cmsg_len = CMSG_LEN(sizeof(int))};
 	memcpy(CMSG_DATA(head), &descriptor, sizeof(int));
-	worker_check(sendmsg(me.socket, &message, MSG_NOSIGNAL) == 1, "the descriptor was not sent");
+	worker_check(sendmsg(me.socket, &message, MSG_NOSIGNAL) == 1,
+		     "the descriptor was not sent");
 }
 
 static int receive_descriptor(void)
 {
 	char byte;
 	int descriptor = -1;
-	struct iovec part = { &byte, 1 };
+	struct iovec part = {&byte, 1};
 	union control control;
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
 	worker_check(recvmsg(me.socket, &message, MSG_CMSG_CLOEXEC) == 1, "no descriptor came");
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 	if (head && head->cmsg_type == SCM_RIGHTS)
@@ -89,20 +95,23 @@ static sycl_share_kind kind_of(const char *word)
 	return strcmp(word, "ipc") == 0 ? SYCL_SHARE_CUDA_IPC : SYCL_SHARE_VMM;
 }
 
-/* make KIND SIZE BYTE: a buffer full of that. And one behind it, full of another, that nobody else may see. */
+/* make KIND SIZE BYTE: a buffer full of that. And one behind it, full of another, that nobody else
+ * may see. */
 static void make(const char *words)
 {
 	char kind[8];
 	unsigned value;
-	worker_check(sscanf(words, "%7s %" SCNu64 " %u", kind, &me.size, &value) == 3, "make KIND SIZE BYTE");
+	worker_check(sscanf(words, "%7s %" SCNu64 " %u", kind, &me.size, &value) == 3,
+		     "make KIND SIZE BYTE");
 	uint8_t *bytes = malloc(me.size);
 	worker_check(bytes != NULL, "no memory");
 	memset(bytes, (int)value, me.size);
-	sycl_result result = sycl_buffer_create_exportable(me.device, bytes, me.size, SYCL_HOST_CONST, kind_of(kind),
-							   &me.buffer);
+	sycl_result result = sycl_buffer_create_exportable(
+		me.device, bytes, me.size, SYCL_HOST_CONST, kind_of(kind), &me.buffer);
 	if (!result) {
 		memset(bytes, 0xca, me.size);
-		worker_must(sycl_buffer_create_exportable(me.device, bytes, me.size, SYCL_HOST_CONST, kind_of(kind),
+		worker_must(sycl_buffer_create_exportable(me.device, bytes, me.size,
+							  SYCL_HOST_CONST, kind_of(kind),
 							  &me.neighbour),
 			    "the neighbour");
 		sycl_handler h;
@@ -130,7 +139,8 @@ static void export(const char *words)
 		send_descriptor(shared.descriptor);
 		(void)close(shared.descriptor);
 	}
-	worker_say("ok %s %" PRIu64 " %" PRIu64 " %s", shared.kind == SYCL_SHARE_VMM ? "vmm" : "ipc", shared.size_bytes,
+	worker_say("ok %s %" PRIu64 " %" PRIu64 " %s",
+		   shared.kind == SYCL_SHARE_VMM ? "vmm" : "ipc", shared.size_bytes,
 		   shared.mapped_bytes, hex);
 }
 
@@ -139,8 +149,8 @@ static void import(const char *words)
 {
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
 	char kind[8], hex[HEX_BYTES];
-	worker_check(sscanf(words, "%7s %" SCNu64 " %" SCNu64 " %128s", kind, &shared.size_bytes, &shared.mapped_bytes,
-			    hex) == 4 &&
+	worker_check(sscanf(words, "%7s %" SCNu64 " %" SCNu64 " %128s", kind, &shared.size_bytes,
+			    &shared.mapped_bytes, hex) == 4 &&
 			     from_hex(hex, shared.handle),
 		     "import KIND SIZE MAPPED HEX");
 	shared.kind = kind_of(kind);
@@ -168,8 +178,8 @@ static void check(const char *words)
 	for (uint64_t i = 0; i < me.size; i++)
 		others += ((const uint8_t *)bytes)[i] != (uint8_t)atoi(words);
 	if (others)
-		worker_say("no %" PRIu64 " of %" PRIu64 " bytes differ, the first is %u", others, me.size,
-			   *(const uint8_t *)bytes);
+		worker_say("no %" PRIu64 " of %" PRIu64 " bytes differ, the first is %u", others,
+			   me.size, *(const uint8_t *)bytes);
 	else
 		worker_say("ok");
 	worker_must(sycl_host_accessor_release(accessor), "accessor");
@@ -212,7 +222,8 @@ static void write_host(const char *words)
 	sycl_host_accessor accessor;
 	sycl_handler handler;
 	void *bytes = NULL;
-	worker_must(sycl_host_accessor_create(me.buffer, SYCL_ACCESS_WRITE_NO_INIT, &accessor), "accessor");
+	worker_must(sycl_host_accessor_create(me.buffer, SYCL_ACCESS_WRITE_NO_INIT, &accessor),
+		    "accessor");
 	worker_must(sycl_host_accessor_get_pointer(accessor, &bytes), "pointer");
 	memset(bytes, atoi(words), me.size);
 	worker_must(sycl_host_accessor_release(accessor), "accessor");
@@ -227,7 +238,8 @@ static void hold(const char *words)
 	sycl_host_accessor accessor;
 	void *bytes = NULL;
 	(void)words;
-	worker_must(sycl_host_accessor_create(me.buffer, SYCL_ACCESS_READ_WRITE, &accessor), "accessor");
+	worker_must(sycl_host_accessor_create(me.buffer, SYCL_ACCESS_READ_WRITE, &accessor),
+		    "accessor");
 	worker_must(sycl_host_accessor_get_pointer(accessor, &bytes), "pointer");
 	memset(bytes, 0x5e, me.size / 2);
 	worker_say("ok");
@@ -311,21 +323,21 @@ static const struct {
 	const char *name;
 	void (*run)(const char *words);
 } commands[] = {
-	{ "make", make },
-	{ "export", export },
-	{ "import", import },
-	{ "check", check },
-	{ "fill", fill },
-	{ "fill-later", fill_later },
-	{ "write", write_host },
-	{ "hold", hold },
-	{ "make-event", make_event },
-	{ "open-event", open_event },
-	{ "wait", wait_event },
-	{ "record", record },
-	{ "close-event", close_event },
-	{ "usage", usage },
-	{ "close", close_memory },
+	{"make", make},
+	{"export", export},
+	{"import", import},
+	{"check", check},
+	{"fill", fill},
+	{"fill-later", fill_later},
+	{"write", write_host},
+	{"hold", hold},
+	{"make-event", make_event},
+	{"open-event", open_event},
+	{"wait", wait_event},
+	{"record", record},
+	{"close-event", close_event},
+	{"usage", usage},
+	{"close", close_memory},
 };
 
 static void obey(const char *line)
@@ -346,7 +358,9 @@ static int32_t choose_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
-	worker_must(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL), "backend");
+	worker_must(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					 &backend, NULL),
+		    "backend");
 	return backend == SYCL_BACKEND_KIND_CUDA ? 1 : -1;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Launches that may be sent in parts, `count` times each of several ranges, and every result looked at: nothing tells the program
- * whether they were.
+ * Launches that may be sent in parts, `count` times each of several ranges, and every result looked
+ * at: nothing tells the program whether they were.
  */
 #include "worker.h"
 
@@ -38,14 +38,15 @@ int worker_split(struct worker *worker)
 		return 1;
 	worker_connect_fake(worker, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING);
 	sycl_kernel kernel = worker_kernel(worker, "take_increment_u32", "take_increment_u32");
-	worker_must(
-		sycl_buffer_create(worker->platform, words, FAKE_ITEMS * sizeof(*words), SYCL_HOST_BORROWED, &buffer),
-		"sycl_buffer_create");
+	worker_must(sycl_buffer_create(worker->platform, words, FAKE_ITEMS * sizeof(*words),
+				       SYCL_HOST_BORROWED, &buffer),
+		    "sycl_buffer_create");
 	for (uint64_t i = 0; i < worker->count; i++) {
 		sycl_event event = NULL;
 		sycl_handler h = begin(worker, buffer);
 		worker_must(sycl_handler_set_value(h, 1, sizeof(ns), &ns), "value");
-		worker_must(sycl_handler_parallel_for(h, kernel, sycl_range2(FAKE_ITEMS / 16, 16)), "parallel_for");
+		worker_must(sycl_handler_parallel_for(h, kernel, sycl_range2(FAKE_ITEMS / 16, 16)),
+			    "parallel_for");
 		worker_must(sycl_handler_submit(h, &event), "sycl_handler_submit");
 		check_times(event);
 	}
@@ -90,16 +91,19 @@ static uint64_t expected_of(const struct space *space, const uint64_t place[3])
 {
 	uint64_t sum = 0, linear = 0;
 	for (uint32_t d = 0; d < space->dimensions; d++)
-		sum = sum * 3 + place[d] + space->offset[d] + 5 * space->global[d] + 7 * space->offset[d];
+		sum = sum * 3 + place[d] + space->offset[d] + 5 * space->global[d] +
+		      7 * space->offset[d];
 	for (uint32_t d = 0; space->local[0] && d < space->dimensions; d++) {
-		uint64_t groups = space->global[d] / space->local[d], group = place[d] / space->local[d];
+		uint64_t groups = space->global[d] / space->local[d],
+			 group = place[d] / space->local[d];
 		linear = linear * groups + group;
 		sum = sum * 11 + group + 13 * groups;
 	}
 	return sum + linear;
 }
 
-static void check_all(const struct space *space, const uint64_t *words, uint64_t items, uint64_t times)
+static void check_all(const struct space *space, const uint64_t *words, uint64_t items,
+		      uint64_t times)
 {
 	for (uint64_t item = 0; item < items; item++) {
 		uint64_t place[3] = {0}, rest = item;
@@ -132,18 +136,23 @@ static void run(struct worker *worker, sycl_kernel kernel, const struct space *s
 	sycl_buffer buffer = NULL;
 	if (!words)
 		abort();
-	worker_must(sycl_buffer_create(worker->platform, words, items * sizeof(*words), SYCL_HOST_BORROWED, &buffer),
+	worker_must(sycl_buffer_create(worker->platform, words, items * sizeof(*words),
+				       SYCL_HOST_BORROWED, &buffer),
 		    "sycl_buffer_create");
 	for (uint64_t i = 0; i < worker->count; i++) {
 		sycl_handler h = begin(worker, buffer);
-		worker_must(sycl_handler_set_offset(h, range_of(space->dimensions, space->offset)), "offset");
+		worker_must(sycl_handler_set_offset(h, range_of(space->dimensions, space->offset)),
+			    "offset");
 		if (group) {
-			worker_must(sycl_handler_set_local(h, 1, group * sizeof(uint64_t)), "local");
-			worker_must(sycl_handler_parallel_for_nd(h, kernel, range_of(space->dimensions, space->global),
-								 range_of(space->dimensions, space->local)),
+			worker_must(sycl_handler_set_local(h, 1, group * sizeof(uint64_t)),
+				    "local");
+			worker_must(sycl_handler_parallel_for_nd(
+					    h, kernel, range_of(space->dimensions, space->global),
+					    range_of(space->dimensions, space->local)),
 				    "parallel_for_nd");
 		} else {
-			worker_must(sycl_handler_parallel_for(h, kernel, range_of(space->dimensions, space->global)),
+			worker_must(sycl_handler_parallel_for(
+					    h, kernel, range_of(space->dimensions, space->global)),
 				    "parallel_for");
 		}
 		worker_must(sycl_handler_submit(h, NULL), "sycl_handler_submit");
@@ -154,7 +163,8 @@ static void run(struct worker *worker, sycl_kernel kernel, const struct space *s
 	free(words);
 }
 
-/* On the default device: ranges of 1 to 3 dimensions, of primes, with offsets, in groups with local memory. */
+/* On the default device: ranges of 1 to 3 dimensions, of primes, with offsets, in groups with local
+ * memory. */
 int worker_split_portable(struct worker *worker)
 {
 	static const struct space basics[] = {{1, {10007, 0, 0}, {0}, {5, 0, 0}},
@@ -164,7 +174,8 @@ int worker_split_portable(struct worker *worker)
 					   {2, {206, 48, 0}, {2, 16, 0}, {1, 1, 0}},
 					   {3, {37, 16, 16}, {1, 4, 8}, {0, 0, 1000}}};
 	worker_connect(worker);
-	sycl_kernel basic = worker_kernel(worker, source, "basic"), grouped = worker_kernel(worker, source, "grouped");
+	sycl_kernel basic = worker_kernel(worker, source, "basic"),
+		    grouped = worker_kernel(worker, source, "grouped");
 	for (size_t i = 0; i < sizeof(basics) / sizeof(*basics); i++)
 		run(worker, basic, &basics[i]);
 	for (size_t i = 0; i < sizeof(nds) / sizeof(*nds); i++)

@@ -1,4 +1,5 @@
-/* Round trips: each launch is waited for before the next one. And a stream, in order, of which only the last is. */
+/* Round trips: each launch is waited for before the next one. And a stream, in order, of which only
+ * the last is. */
 #include "worker.h"
 
 static const char source[] = "SYCL_KERNEL void trip(SYCL_GLOBAL(uint) y) { y[0] += 1; }\n";
@@ -8,12 +9,14 @@ static int launch_all(struct worker *worker, bool waits_for_each)
 	uint32_t done = 0;
 	sycl_kernel kernel = worker_kernel(worker, source, "trip");
 	sycl_buffer buffer = NULL;
-	worker_must(sycl_buffer_create(worker->platform, &done, sizeof(done), SYCL_HOST_BORROWED, &buffer),
+	worker_must(sycl_buffer_create(worker->platform, &done, sizeof(done), SYCL_HOST_BORROWED,
+				       &buffer),
 		    "sycl_buffer_create");
 	for (uint64_t i = 0; i < worker->count; i++) {
 		sycl_handler h;
 		worker_must(sycl_handler_begin(worker->queue, &h), "sycl_handler_begin");
-		worker_must(sycl_handler_set_accessor(h, 0, buffer, SYCL_ACCESS_READ_WRITE), "accessor");
+		worker_must(sycl_handler_set_accessor(h, 0, buffer, SYCL_ACCESS_READ_WRITE),
+			    "accessor");
 		worker_must(sycl_handler_parallel_for(h, kernel, sycl_range1(1)), "parallel_for");
 		worker_must(sycl_handler_submit(h, NULL), "sycl_handler_submit");
 		if (waits_for_each || i + 1 == worker->count)

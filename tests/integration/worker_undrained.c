@@ -1,6 +1,6 @@
 /*
- * A client of its own making: asks and asks until both rings are full, reads nothing, and, when a line comes, reads
- * everything. Every question must have been answered, in order.
+ * A client of its own making: asks and asks until both rings are full, reads nothing, and, when a
+ * line comes, reads everything. Every question must have been answered, in order.
  */
 #include "worker.h"
 
@@ -30,13 +30,16 @@ static void receive_welcome(struct undrained *u)
 {
 	ProtobufCMessage *message;
 	struct packet_fds fds = PACKET_FDS_INIT;
-	worker_check(message_receive(u->socket, &sycl__v1__packet__descriptor, &u->arena, &message, &fds, 0) == 1,
+	worker_check(message_receive(u->socket, &sycl__v1__packet__descriptor, &u->arena, &message,
+				     &fds, 0) == 1,
 		     "no answer to Hello");
 	const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
-	worker_check(packet->body_case == SYCL__V1__PACKET__BODY_WELCOME && fds.count == 3, "no Welcome");
+	worker_check(packet->body_case == SYCL__V1__PACKET__BODY_WELCOME && fds.count == 3,
+		     "no Welcome");
 	worker_say("session %llu", (unsigned long long)packet->welcome->session);
 	u->bell = packet_fds_take(&fds, 1);
-	worker_check(memory_region_map(packet_fds_take(&fds, 0), packet->welcome->ring_bytes, 1, &u->ring) == 0,
+	worker_check(memory_region_map(packet_fds_take(&fds, 0), packet->welcome->ring_bytes, 1,
+				       &u->ring) == 0,
 		     "the ring memory cannot be mapped");
 	packet_fds_close(&fds);
 }
@@ -48,7 +51,7 @@ static void shake_hands(struct undrained *u, const char *endpoint)
 	worker_check(decode_arena_init(&u->arena, DECODE_BYTES_MAX) == 0, "no memory");
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = hello.protocol_max = PROTOCOL_VERSION;
-	hello.command = (char *)(uintptr_t)"undrained";
+	hello.command = (char *)(uintptr_t) "undrained";
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
 	packet.hello = &hello;
@@ -58,8 +61,8 @@ static void shake_hands(struct undrained *u, const char *endpoint)
 	uint8_t *base = u->ring->address;
 	ring_writer_init(&u->commands, base + u->header->submit_offset, u->header->submit_bytes,
 			 &u->header->submit_head, &u->header->submit_tail);
-	ring_reader_init(&u->replies, base + u->header->reply_offset, u->header->reply_bytes, &u->header->reply_head,
-			 &u->header->reply_tail);
+	ring_reader_init(&u->replies, base + u->header->reply_offset, u->header->reply_bytes,
+			 &u->header->reply_head, &u->header->reply_tail);
 }
 
 static void ring_bell(struct undrained *u)
@@ -97,7 +100,8 @@ static void fill_both(struct undrained *u)
 		still = room ? 0 : still + 1;
 	}
 	uint64_t unread = atomic_load(&u->header->reply_head) - atomic_load(&u->header->reply_tail);
-	worker_check(unread > u->header->reply_bytes / 2, "the engine stopped reading though the reply ring has room");
+	worker_check(unread > u->header->reply_bytes / 2,
+		     "the engine stopped reading though the reply ring has room");
 }
 
 static void read_answers(struct undrained *u)
@@ -108,10 +112,12 @@ static void read_answers(struct undrained *u)
 	int r;
 	while ((r = ring_reader_next(&u->replies, buffer, &kind, &size)) == 1) {
 		ProtobufCMessage *message;
-		worker_check(message_unpack(&sycl__v1__reply__descriptor, &u->arena, buffer, size, &message) == 0,
+		worker_check(message_unpack(&sycl__v1__reply__descriptor, &u->arena, buffer, size,
+					    &message) == 0,
 			     "an answer is malformed");
 		const Sycl__V1__Reply *reply = (const Sycl__V1__Reply *)message;
-		worker_check(reply->body_case == SYCL__V1__REPLY__BODY_PONG && reply->number == ++u->answered,
+		worker_check(reply->body_case == SYCL__V1__REPLY__BODY_PONG &&
+				     reply->number == ++u->answered,
 			     "an answer is missing");
 	}
 	worker_check(r == 0, "the reply ring is broken");
@@ -123,14 +129,14 @@ static void read_answers(struct undrained *u)
 
 int worker_undrained(struct worker *worker)
 {
-	static struct undrained u = { .socket = -1, .bell = -1 };
+	static struct undrained u = {.socket = -1, .bell = -1};
 	shake_hands(&u, worker->endpoint);
 	fill_both(&u);
 	worker_say("full");
 	worker_check(worker_next_line(), "no line came");
 	while (u.answered < u.asked) {
 		read_answers(&u);
-		struct pollfd gone = { .fd = u.socket };
+		struct pollfd gone = {.fd = u.socket};
 		worker_check(poll(&gone, 1, 1) == 0, "the session was closed");
 	}
 	decode_arena_fini(&u.arena);

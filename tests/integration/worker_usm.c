@@ -1,8 +1,10 @@
-/* USM of every kind that the device has, over a connection that found or started its service, and over a second one by its path. */
+/* USM of every kind that the device has, over a connection that found or started its service, and
+ * over a second one by its path. */
 #include "worker.h"
 
-static const char source[] = "SYCL_KERNEL void sums(SYCL_GLOBAL(uint) d, SYCL_GLOBAL(const uint) h, SYCL_GLOBAL(uint) s)\n"
-			     "{ ulong i = sycl_global_id(0); d[i] = h[i] + 1; s[i] += d[i]; }";
+static const char source[] =
+	"SYCL_KERNEL void sums(SYCL_GLOBAL(uint) d, SYCL_GLOBAL(const uint) h, SYCL_GLOBAL(uint) s)\n"
+	"{ ulong i = sycl_global_id(0); d[i] = h[i] + 1; s[i] += d[i]; }";
 
 static void *allocate(sycl_queue queue, sycl_usm_kind kind, uint64_t bytes)
 {
@@ -30,14 +32,18 @@ static void use(sycl_queue queue, uint64_t words)
 		host[i] = (uint32_t)i;
 		shared[i] = 1000;
 	}
-	worker_must(sycl_kernel_from_source(queue, source, "sums", &kernel), "sycl_kernel_from_source");
+	worker_must(sycl_kernel_from_source(queue, source, "sums", &kernel),
+		    "sycl_kernel_from_source");
 	worker_must(sycl_handler_begin(queue, &handler), "sycl_handler_begin");
 	worker_must(sycl_handler_set_usm(handler, 0, device), "device USM");
 	worker_must(sycl_handler_set_usm(handler, 1, host), "host USM");
 	worker_must(sycl_handler_set_usm(handler, 2, shared), "shared USM");
-	worker_must(sycl_handler_parallel_for(handler, kernel, sycl_range1(words)), "sycl_handler_parallel_for");
+	worker_must(sycl_handler_parallel_for(handler, kernel, sycl_range1(words)),
+		    "sycl_handler_parallel_for");
 	worker_must(sycl_handler_submit(handler, NULL), "sycl_handler_submit");
-	worker_must(sycl_queue_memcpy(queue, host, device, words * sizeof(uint32_t), 0, NULL, &event), "sycl_queue_memcpy");
+	worker_must(
+		sycl_queue_memcpy(queue, host, device, words * sizeof(uint32_t), 0, NULL, &event),
+		"sycl_queue_memcpy");
 	worker_must(sycl_event_wait(event), "sycl_event_wait");
 	for (uint64_t i = 0; i < words; i++) {
 		worker_check(host[i] == i + 1, "host USM has not what the device copied");
@@ -54,7 +60,8 @@ int worker_usm(struct worker *worker)
 {
 	char endpoint[128];
 	worker_connect(worker);
-	worker_must(sycl_platform_get_info(worker->platform, SYCL_PLATFORM_INFO_ENDPOINT, sizeof(endpoint), endpoint, NULL),
+	worker_must(sycl_platform_get_info(worker->platform, SYCL_PLATFORM_INFO_ENDPOINT,
+					   sizeof(endpoint), endpoint, NULL),
 		    "the endpoint");
 	struct worker second = {.endpoint = endpoint};
 	worker_connect(&second);

@@ -12,8 +12,9 @@ static sycl_buffer zeroed_buffer(struct worker *worker)
 {
 	static uint32_t zero[16];
 	sycl_buffer buffer = NULL;
-	worker_must(sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer),
-		    "sycl_buffer_create");
+	worker_must(
+		sycl_buffer_create(worker->platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer),
+		"sycl_buffer_create");
 	return buffer;
 }
 
@@ -65,11 +66,14 @@ int worker_blocked(struct worker *worker)
 	worker_connect(worker);
 	sycl_buffer buffer = zeroed_buffer(worker);
 	sycl_host_accessor accessor;
-	worker_must(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ_WRITE, &accessor), "sycl_host_accessor_create");
+	worker_must(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ_WRITE, &accessor),
+		    "sycl_host_accessor_create");
 	uint32_t one = 1;
 	sycl_event event;
-	worker_must(sycl_queue_fill(worker->queue, buffer, 0, 64, &one, sizeof(one), &event), "sycl_queue_fill");
-	worker_check(sycl_event_wait_for(event, 0) == SYCL_ERROR_TIMEOUT, "a group ran against a host accessor");
+	worker_must(sycl_queue_fill(worker->queue, buffer, 0, 64, &one, sizeof(one), &event),
+		    "sycl_queue_fill");
+	worker_check(sycl_event_wait_for(event, 0) == SYCL_ERROR_TIMEOUT,
+		     "a group ran against a host accessor");
 	worker_say("ready");
 	sycl_result r = sycl_event_wait(event);
 	worker_say_result(r);

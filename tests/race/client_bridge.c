@@ -1,7 +1,9 @@
 /*
- * Native commands through a service under many threads, on the double of NVIDIA's driver: commands of several threads on
- * buffers of their own and on one that they share, graphs that they are nodes of, helper threads and waits that call the functions, and
- * connections that go with commands and launches under way. User data is plain memory, which the library has to order. Every result is checked.
+ * Native commands through a service under many threads, on the double of NVIDIA's driver: commands
+ * of several threads on buffers of their own and on one that they share, graphs that they are nodes
+ * of, helper threads and waits that call the functions, and connections that go with commands and
+ * launches under way. User data is plain memory, which the library has to order. Every result is
+ * checked.
  */
 #include "check.h"
 #include "client_service.h"
@@ -37,8 +39,8 @@ static sycl_result write_words(sycl_interop_handle interop, void *user_data)
 	MUST(sycl_interop_has_graph(interop, &has_graph));
 	if (has_graph) {
 		MUST(sycl_interop_get_native_graph(interop, &graph));
-		CHECK(begin_capture((CUstream)stream, (CUgraph)graph, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL) ==
-		      CUDA_SUCCESS);
+		CHECK(begin_capture((CUstream)stream, (CUgraph)graph, NULL, NULL, 0,
+				    CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS);
 	}
 	CHECK(set_words(memory + offset, plain->value, WORDS, (CUstream)stream) == CUDA_SUCCESS);
 	if (has_graph)
@@ -52,7 +54,8 @@ static void end_plain(void *user_data)
 	((struct plain *)user_data)->ended++;
 }
 
-static sycl_handler native(sycl_queue queue, sycl_buffer buffer, struct plain *plain, sycl_user_data_destroy *destroy)
+static sycl_handler native(sycl_queue queue, sycl_buffer buffer, struct plain *plain,
+			   sycl_user_data_destroy *destroy)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -61,15 +64,15 @@ static sycl_handler native(sycl_queue queue, sycl_buffer buffer, struct plain *p
 	return handler;
 }
 
-static void submit(sycl_queue queue, sycl_buffer buffer, struct plain *plain, sycl_user_data_destroy *destroy,
-		   sycl_event *event_out)
+static void submit(sycl_queue queue, sycl_buffer buffer, struct plain *plain,
+		   sycl_user_data_destroy *destroy, sycl_event *event_out)
 {
 	MUST(sycl_handler_submit(native(queue, buffer, plain, destroy), event_out));
 }
 
 /* A graph of two such nodes, the second behind the first. */
-static sycl_executable_graph finalize(sycl_queue queue, sycl_device device, sycl_buffer buffer, struct plain *plain,
-				      sycl_user_data_destroy *destroy)
+static sycl_executable_graph finalize(sycl_queue queue, sycl_device device, sycl_buffer buffer,
+				      struct plain *plain, sycl_user_data_destroy *destroy)
 {
 	sycl_context context = NULL;
 	sycl_graph graph = NULL;
@@ -84,7 +87,8 @@ static sycl_executable_graph finalize(sycl_queue queue, sycl_device device, sycl
 	return executable;
 }
 
-/* A command of the service's, which a native command behind it need not wait for before its function is called. */
+/* A command of the service's, which a native command behind it need not wait for before its
+ * function is called. */
 static void fill(sycl_queue queue, sycl_buffer buffer)
 {
 	const uint32_t nothing = 0x55555555;
@@ -102,9 +106,11 @@ static sycl_device find_device(sycl_platform connection)
 	uint32_t count = 0, backend = 0, devices = 0;
 	MUST(sycl_platform_get_platforms(connection, 8, all, &count));
 	for (uint32_t i = 0; i < count; i++) {
-		MUST(sycl_platform_get_info(all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend, NULL));
+		MUST(sycl_platform_get_info(all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend),
+					    &backend, NULL));
 		if (backend == SYCL_BACKEND_KIND_CUDA)
-			MUST(sycl_platform_get_devices(all[i], SYCL_DEVICE_TYPE_GPU, 1, &device, &devices));
+			MUST(sycl_platform_get_devices(all[i], SYCL_DEVICE_TYPE_GPU, 1, &device,
+						       &devices));
 		MUST(sycl_platform_release(all[i]));
 	}
 	CHECK(device != NULL);
@@ -133,7 +139,8 @@ static void *work_on(void *argument)
 {
 	const struct work *work = argument;
 	sycl_buffer own = NULL;
-	MUST(sycl_buffer_create_exportable(work->device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &own));
+	MUST(sycl_buffer_create_exportable(work->device, NULL, BYTES, SYCL_HOST_NONE,
+					   SYCL_SHARE_VMM, &own));
 	for (int i = 0; i < rounds; i++) {
 		struct plain plain = {.value = (uint32_t)i}, other = {.value = (uint32_t)i};
 		sycl_event first = NULL, second = NULL;
@@ -158,11 +165,13 @@ static void *launch_on(void *argument)
 {
 	const struct work *work = argument;
 	sycl_buffer own = NULL;
-	MUST(sycl_buffer_create_exportable(work->device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &own));
+	MUST(sycl_buffer_create_exportable(work->device, NULL, BYTES, SYCL_HOST_NONE,
+					   SYCL_SHARE_VMM, &own));
 	for (int i = 0; i < rounds / 4; i++) {
 		struct plain plain = {.value = (uint32_t)i};
 		sycl_event events[2] = {NULL, NULL};
-		sycl_executable_graph executable = finalize(work->queue, work->device, own, &plain, end_plain);
+		sycl_executable_graph executable =
+			finalize(work->queue, work->device, own, &plain, end_plain);
 		CHECK(plain.calls == 2);
 		for (int launch = 0; launch < 2; launch++) {
 			fill(work->queue, own);
@@ -196,7 +205,8 @@ static void together(uint32_t helpers)
 	sycl_platform connection = open_with(helpers);
 	struct work work = {.device = find_device(connection)};
 	MUST(sycl_queue_create(NULL, work.device, NULL, &work.queue));
-	MUST(sycl_buffer_create_exportable(work.device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &work.shared));
+	MUST(sycl_buffer_create_exportable(work.device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM,
+					   &work.shared));
 	struct plain plain = {.value = 7};
 	work.launched = finalize(work.queue, work.device, work.shared, &plain, NULL);
 	for (int i = 0; i < THREADS; i++)
@@ -225,7 +235,8 @@ static void come_and_go(uint32_t helpers)
 	sycl_queue queue = NULL;
 	sycl_buffer buffer = NULL;
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
-	MUST(sycl_buffer_create_exportable(device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &buffer));
+	MUST(sycl_buffer_create_exportable(device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM,
+					   &buffer));
 	static struct plain node;
 	sycl_executable_graph executable = finalize(queue, device, buffer, &node, end_counted);
 	for (uint32_t i = 0; i < 8; i++) {
@@ -251,7 +262,8 @@ static void expect_nothing_left(void *library)
 {
 	fake_cuda_control_function *control = NULL;
 	*(void **)&control = dlsym(library, FAKE_CUDA_CONTROL_SYMBOL);
-	CHECK(control()->count("graph_execs") == 0 && control()->count("graphs") == 0 && control()->count("misuse") == 0);
+	CHECK(control()->count("graph_execs") == 0 && control()->count("graphs") == 0 &&
+	      control()->count("misuse") == 0);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 /*
- * Graphs under many threads: one executable graph is launched, updated and made anew from several at a time, by queues
- * of their own, while another thread records and releases graphs. Launches of one graph run one after the other (L9),
- * so what its host tasks count in plain memory is exact, and read by whoever waited.
+ * Graphs under many threads: one executable graph is launched, updated and made anew from several
+ * at a time, by queues of their own, while another thread records and releases graphs. Launches of
+ * one graph run one after the other (L9), so what its host tasks count in plain memory is exact,
+ * and read by whoever waited.
  */
 #include "check.h"
 #include "client_service.h"
@@ -63,7 +64,8 @@ static void *update_often(void *argument)
 	struct shared *shared = argument;
 	for (uint32_t i = 0; i < (uint32_t)rounds; i++) {
 		MUST(sycl_graph_node_set_value(shared->graph, shared->kernel, 1, sizeof(i), &i));
-		MUST(sycl_executable_graph_update(shared->executable, shared->graph, 1, &shared->kernel));
+		MUST(sycl_executable_graph_update(shared->executable, shared->graph, 1,
+						  &shared->kernel));
 	}
 	return NULL;
 }

@@ -1,6 +1,7 @@
 /*
- * Handles under threads: each thread makes, shares, pins, retains and releases handles that the others use at the same
- * time, stale ones too. In the end every object was destroyed exactly once, and none while it was pinned.
+ * Handles under threads: each thread makes, shares, pins, retains and releases handles that the
+ * others use at the same time, stale ones too. In the end every object was destroyed exactly once,
+ * and none while it was pinned.
  */
 #include "connection/handles.h"
 
@@ -73,7 +74,8 @@ static void *run(void *context)
 			break;
 		case 1: /* one more reference, if it is still there; given back at once */
 			old = atomic_load(place);
-			if (handle_retain(old, HANDLE_EVENT) == SYCL_SUCCESS && handle_release(old, HANDLE_EVENT))
+			if (handle_retain(old, HANDLE_EVENT) == SYCL_SUCCESS &&
+			    handle_release(old, HANDLE_EVENT))
 				atomic_fetch_add(&wrong, 1);
 			break;
 		default:

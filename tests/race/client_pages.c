@@ -1,7 +1,8 @@
 /*
- * Large memory of the program's own under many threads: buffers that are first used by two groups at one time, each of
- * which needs both of two; releases beside submissions; helper threads that copy parts and run host tasks; copy threads
- * that the library starts by itself; connections that end right behind a copy. Every word is looked at.
+ * Large memory of the program's own under many threads: buffers that are first used by two groups
+ * at one time, each of which needs both of two; releases beside submissions; helper threads that
+ * copy parts and run host tasks; copy threads that the library starts by itself; connections that
+ * end right behind a copy. Every word is looked at.
  */
 #include "check.h"
 #include "client_service.h"
@@ -45,7 +46,8 @@ static void *use_both(void *context)
 	sycl_event event = NULL;
 	(void)pthread_barrier_wait(&round->begin);
 	MUST(sycl_handler_begin(round->queue, &handler));
-	MUST(sycl_handler_set_accessor(handler, 0, round->buffers[part->first], SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_accessor(handler, 0, round->buffers[part->first],
+				       SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_accessor(handler, 1, round->buffers[!part->first], SYCL_ACCESS_READ));
 	MUST(sycl_handler_parallel_for(handler, round->add, sycl_range1(WORDS)));
 	MUST(sycl_handler_submit(handler, NULL));
@@ -75,7 +77,8 @@ static void one_round(sycl_platform platform, struct round *round)
 	for (uint32_t b = 0; b < 2; b++) {
 		for (uint32_t i = 0; i < WORDS; i++)
 			round->words[b][i] = 1;
-		MUST(sycl_buffer_create(platform, round->words[b], SIZE, SYCL_HOST_BORROWED, &round->buffers[b]));
+		MUST(sycl_buffer_create(platform, round->words[b], SIZE, SYCL_HOST_BORROWED,
+					&round->buffers[b]));
 		/* Each thread releases one, and the other one's group may still be to come. */
 		MUST(sycl_buffer_retain(round->buffers[b]));
 	}

@@ -1,7 +1,7 @@
 /*
- * Many threads with parts and views of one buffer, each in its own bytes: copies in and out, accessors that are asked for
- * and waited for later, blocks that buffers share; the family of a buffer ends once, with whichever thread is last. Every
- * result is checked.
+ * Many threads with parts and views of one buffer, each in its own bytes: copies in and out,
+ * accessors that are asked for and waited for later, blocks that buffers share; the family of a
+ * buffer ends once, with whichever thread is last. Every result is checked.
  */
 #include "check.h"
 #include "client_service.h"
@@ -38,7 +38,8 @@ static void use_part(sycl_buffer part, unsigned round, unsigned number)
 	MUST(sycl_host_accessor_release(accessor));
 	MUST(sycl_event_wait_for(event, LONG_NS));
 	MUST(sycl_event_release(event));
-	CHECK(out[7] == (uint8_t)(round + number) && out[8] == 0x77 && memcmp(out + PART - 4, "abcd", 4) == 0);
+	CHECK(out[7] == (uint8_t)(round + number) && out[8] == 0x77 &&
+	      memcmp(out + PART - 4, "abcd", 4) == 0);
 }
 
 /* A family of this round: each thread lets go of one of its handles. */
@@ -52,12 +53,16 @@ static struct family family;
 static void make_family(void)
 {
 	memset(family.host, 1, sizeof(family.host));
-	MUST(sycl_buffer_create(platform, family.host, sizeof(family.host), SYCL_HOST_BORROWED, &family.handles[0]));
+	MUST(sycl_buffer_create(platform, family.host, sizeof(family.host), SYCL_HOST_BORROWED,
+				&family.handles[0]));
 	for (uint64_t i = 1; i < THREADS; i++)
-		MUST(i % 2 ? sycl_buffer_create_sub(family.handles[0], i * PART, PART, &family.handles[i])
-			   : sycl_buffer_reinterpret(family.handles[0], 2, sycl_range1(THREADS * PART / 2),
+		MUST(i % 2 ? sycl_buffer_create_sub(family.handles[0], i * PART, PART,
+						    &family.handles[i])
+			   : sycl_buffer_reinterpret(family.handles[0], 2,
+						     sycl_range1(THREADS * PART / 2),
 						     &family.handles[i]));
-	MUST(sycl_queue_fill(queues[0], family.handles[0], 0, sizeof(family.host), "\x05", 1, NULL));
+	MUST(sycl_queue_fill(queues[0], family.handles[0], 0, sizeof(family.host), "\x05", 1,
+			     NULL));
 }
 
 static void *work(void *context)
@@ -73,7 +78,8 @@ static void *work(void *context)
 		(void)pthread_barrier_wait(&family.gone);
 		if (number == 0)
 			for (size_t i = 0; i < sizeof(family.host); i++)
-				CHECK(family.host[i] == 5); /* written back once, by whoever was last */
+				CHECK(family.host[i] ==
+				      5); /* written back once, by whoever was last */
 		MUST(sycl_buffer_create_sub(shared, number * (uint64_t)PART, PART, &part));
 		use_part(part, round, number);
 		MUST(sycl_buffer_release(part));

@@ -1,4 +1,5 @@
-/* Random groups of several threads at once, on fake devices (tests/integration/random_threads.h). --seed N, --groups N. */
+/* Random groups of several threads at once, on fake devices (tests/integration/random_threads.h).
+ * --seed N, --groups N. */
 #include "portable_engine.h"
 #include "random_threads.h"
 
@@ -20,8 +21,8 @@ int main(int argc, char **argv)
 	for (uint64_t seed = first; seed <= last; seed++) {
 		struct random_threads_result done;
 		random_threads_run(seed, groups, seed % 2 ? 0 : 2, &done);
-		(void)printf("seed %lu: %lu groups, %lu of them failed, %lu checks\n", seed, done.groups, done.failures,
-			     done.checks);
+		(void)printf("seed %lu: %lu groups, %lu of them failed, %lu checks\n", seed,
+			     done.groups, done.failures, done.checks);
 	}
 	portable_engine_stop();
 	return 0;

@@ -1,8 +1,8 @@
 /*
- * Host tasks under many threads: what a function wrote, in plain memory, is read by whoever waited for it (B33); helper
- * threads and waits that run what is ready; frozen groups from several threads; connections that come and go with host
- * tasks under way; asynchronous handlers. Nothing here is atomic that the library has to order. Every result is
- * checked.
+ * Host tasks under many threads: what a function wrote, in plain memory, is read by whoever waited
+ * for it (B33); helper threads and waits that run what is ready; frozen groups from several
+ * threads; connections that come and go with host tasks under way; asynchronous handlers. Nothing
+ * here is atomic that the library has to order. Every result is checked.
  */
 #include "check.h"
 #include "client_service.h"
@@ -151,7 +151,8 @@ static void *come_and_go(void *context)
 		if (i % 3)
 			MUST(sycl_event_wait(last));
 		MUST(sycl_event_release(last));
-		/* Without helpers all of it is over now; with them it runs on until the last one has ended. */
+		/* Without helpers all of it is over now; with them it runs on until the last one
+		 * has ended. */
 		if (!helpers) {
 			for (int k = 0; k < 8; k++)
 				CHECK(plains[k].calls <= 1 && plains[k].ended == 1);
@@ -170,7 +171,8 @@ static void connections(void)
 		(void)pthread_join(threads[i], NULL);
 }
 
-/* With helpers: the connection ends itself on one of its own threads when its last host task is over. */
+/* With helpers: the connection ends itself on one of its own threads when its last host task is
+ * over. */
 struct count {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

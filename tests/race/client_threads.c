@@ -1,6 +1,7 @@
 /*
- * One connection under many threads: queues that they share and queues of their own, events that others wait for,
- * buffers that come and go, host accessors, forgotten events, an event loop beside. Every result is checked.
+ * One connection under many threads: queues that they share and queues of their own, events that
+ * others wait for, buffers that come and go, host accessors, forgotten events, an event loop
+ * beside. Every result is checked.
  */
 #include "check.h"
 #include "client_service.h"
@@ -23,8 +24,10 @@ static int rounds = 150;
 /* The same group in one call: it has the same shape, whichever thread sent it first. */
 static void launch_increment(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)
 {
-	const struct sycl_launch_argument argument = {
-		.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = buffer, .size_bytes = SYCL_REST_BYTES};
+	const struct sycl_launch_argument argument = {.kind = SYCL_LAUNCH_ACCESSOR,
+						      .mode = SYCL_ACCESS_READ_WRITE,
+						      .buffer = buffer,
+						      .size_bytes = SYCL_REST_BYTES};
 	struct sycl_launch launch = SYCL_LAUNCH_INIT;
 	launch.kernel = increment;
 	launch.global = sycl_range1(ITEMS);
@@ -73,8 +76,10 @@ static void *work(void *context)
 	for (uint32_t i = 0; i < (uint32_t)rounds; i++) {
 		own_buffer(number % 3 ? own : shared_in_order, number * 1000000 + i);
 		sycl_event event = NULL;
-		void (*submit)(sycl_queue, sycl_buffer, sycl_event *) = i % 3 ? submit_increment : launch_increment;
-		submit(i % 2 ? shared_queue : shared_in_order, shared_buffer, i % 4 ? &event : NULL);
+		void (*submit)(sycl_queue, sycl_buffer, sycl_event *) =
+			i % 3 ? submit_increment : launch_increment;
+		submit(i % 2 ? shared_queue : shared_in_order, shared_buffer,
+		       i % 4 ? &event : NULL);
 		atomic_fetch_add(&increments, 1);
 		if (event && i % 3)
 			MUST(sycl_event_wait(event));
@@ -126,8 +131,10 @@ int main(void)
 	fill = fake_kernel(shared_queue, "fill_u32");
 	increment = fake_kernel(shared_queue, "increment_u32");
 	uint32_t zero = 0;
-	MUST(sycl_buffer_create(platform, NULL, ITEMS * sizeof(uint32_t), SYCL_HOST_NONE, &shared_buffer));
-	MUST(sycl_queue_fill(shared_queue, shared_buffer, 0, ITEMS * sizeof(uint32_t), &zero, sizeof(zero), NULL));
+	MUST(sycl_buffer_create(platform, NULL, ITEMS * sizeof(uint32_t), SYCL_HOST_NONE,
+				&shared_buffer));
+	MUST(sycl_queue_fill(shared_queue, shared_buffer, 0, ITEMS * sizeof(uint32_t), &zero,
+			     sizeof(zero), NULL));
 	atomic_store(&running, THREADS);
 	for (size_t i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&threads[i], NULL, work, (void *)(i + 1)) == 0);

@@ -1,6 +1,7 @@
 /*
- * Devices of the CUDA backend over the double of its driver, each with its two threads: commands and loads at the same
- * time. The thread build finds data races, the plain one wrong results and wrong contexts (F4).
+ * Devices of the CUDA backend over the double of its driver, each with its two threads: commands
+ * and loads at the same time. The thread build finds data races, the plain one wrong results and
+ * wrong contexts (F4).
  */
 #include "cuda_workers.h"
 #include "fake_cuda.h"
@@ -13,13 +14,14 @@
 #define DEVICES 3u
 #define ROUNDS  40u
 
-static const char source[] = ".version 8.0\n.target sm_52\n.address_size 64\n"
-			     ".visible .entry fill_u32(.param .u64 .ptr .global .align 4 to, .param .u32 value)\n{\n"
-			     "\t.reg .b32 %r<6>; .reg .b64 %rd<4>;\n"
-			     "\tmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
-			     "\tld.param.u64 %rd1, [to]; mul.wide.u32 %rd2, %r4, 4; add.u64 %rd1, %rd1, %rd2;\n"
-			     "\tld.param.u32 %r5, [value]; st.global.u32 [%rd1], %r5;\n\tret;\n}\n"
-			     ".visible .entry mix_u32(.param .u64 .ptr .global .align 4 to)\n{\n\tret;\n}\n";
+static const char source[] =
+	".version 8.0\n.target sm_52\n.address_size 64\n"
+	".visible .entry fill_u32(.param .u64 .ptr .global .align 4 to, .param .u32 value)\n{\n"
+	"\t.reg .b32 %r<6>; .reg .b64 %rd<4>;\n"
+	"\tmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+	"\tld.param.u64 %rd1, [to]; mul.wide.u32 %rd2, %r4, 4; add.u64 %rd1, %rd1, %rd2;\n"
+	"\tld.param.u32 %r5, [value]; st.global.u32 [%rd1], %r5;\n\tret;\n}\n"
+	".visible .entry mix_u32(.param .u64 .ptr .global .align 4 to)\n{\n\tret;\n}\n";
 
 static int fail(const char *what, const char *why)
 {
@@ -46,11 +48,16 @@ static int run(const struct backend_ops *ops, struct backend *backend)
 	char *log = NULL;
 	int bad = 0;
 
-	if (ops->build(backend, 0, BACKEND_SOURCE_PTX, source, strlen(source), "", &binary, &bytes, &log, &fault) < 0)
+	if (ops->build(backend, 0, BACKEND_SOURCE_PTX, source, strlen(source), "", &binary, &bytes,
+		       &log, &fault) < 0)
 		return fail("build", fault.text);
 	for (uint32_t i = 0; i < DEVICES; i++) {
-		workers[i] = (struct worker){.ops = ops, .backend = backend, .index = i, .rounds = ROUNDS,
-					     .binary = binary, .binary_bytes = bytes};
+		workers[i] = (struct worker){.ops = ops,
+					     .backend = backend,
+					     .index = i,
+					     .rounds = ROUNDS,
+					     .binary = binary,
+					     .binary_bytes = bytes};
 		if (worker_start(&workers[i]) != 0)
 			return fail("threads", "there are none");
 	}
@@ -79,7 +86,8 @@ int main(void)
 		return fail("the double", "it is not there");
 	(void)snprintf(devices, sizeof(devices), "devices %u", DEVICES);
 	(void)fake->command(devices);
-	if (ops->open(&settings, &backend, &fault) < 0 || ops->enumerate(backend, &topology, &fault) < 0)
+	if (ops->open(&settings, &backend, &fault) < 0 ||
+	    ops->enumerate(backend, &topology, &fault) < 0)
 		return fail("open", fault.text);
 	int bad = run(ops, backend);
 	ops->close(backend);

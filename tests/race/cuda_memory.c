@@ -1,7 +1,7 @@
 /*
- * Memory of the CUDA backend under load from its two threads: staged transfers on several lanes, memory that is made to be
- * shared and freed again, while the loader pins, unpins, makes and frees USM. Every byte as it must be, and clean under
- * ThreadSanitizer. Exit 0: passed.
+ * Memory of the CUDA backend under load from its two threads: staged transfers on several lanes,
+ * memory that is made to be shared and freed again, while the loader pins, unpins, makes and frees
+ * USM. Every byte as it must be, and clean under ThreadSanitizer. Exit 0: passed.
  */
 #include "backend.h"
 
@@ -17,12 +17,12 @@ enum { LANES = 3, ROUNDS = 8, PAGES = 64 << 10 };
 
 #define BYTES ((size_t)(5 << 20) + 77)
 
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			(void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                          \
-			exit(1);                                                                                       \
-		}                                                                                                      \
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			(void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);      \
+			exit(1);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 static const struct backend_ops *const ops = &backend_cuda_ops;
@@ -32,7 +32,8 @@ static atomic_bool stop;
 /* The loader's thread: what may wait for the device. */
 static void *load(void *unused)
 {
-	static const enum backend_usm_kind kinds[] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST, BACKEND_USM_SHARED};
+	static const enum backend_usm_kind kinds[] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST,
+						      BACKEND_USM_SHARED};
 	struct backend_fault fault;
 
 	(void)unused;
@@ -68,7 +69,8 @@ static void wait_for(struct backend_lane *const *lanes, const uint64_t *sequence
 		for (uint32_t k = 0; k < LANES; k++)
 			done = done && told[k] >= sequences[k];
 		if (!done)
-			(void)nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL); /* the device wakes nobody */
+			(void)nanosleep(&(struct timespec){.tv_nsec = 50000},
+					NULL); /* the device wakes nobody */
 	}
 }
 
@@ -85,11 +87,11 @@ static void submit(struct backend_lane *lane, uint64_t sequence, enum backend_co
 }
 
 /* There and back on all lanes at once. */
-static void round_trip(struct backend_lane *const *lanes, uint64_t *sequences, unsigned char *const *from,
-		       unsigned char *const *to, unsigned round)
+static void round_trip(struct backend_lane *const *lanes, uint64_t *sequences,
+		       unsigned char *const *from, unsigned char *const *to, unsigned round)
 {
-	static const enum backend_export_kind kinds[LANES] = {BACKEND_EXPORT_NONE, BACKEND_EXPORT_VMM,
-							      BACKEND_EXPORT_CUDA_IPC};
+	static const enum backend_export_kind kinds[LANES] = {
+		BACKEND_EXPORT_NONE, BACKEND_EXPORT_VMM, BACKEND_EXPORT_CUDA_IPC};
 	struct backend_memory *memories[LANES] = {NULL};
 	struct backend_fault fault;
 

@@ -1,14 +1,16 @@
 /*
- * A client and an engine exchange messages through the real rings and really sleep: no message may be lost, changed
- * or out of order, and no wake-up may be lost. Rings are small, batches, pauses and bounded spins are random, so that
- * both sides sleep for want of messages and for want of room, in every phase of the other side. The client sends in
- * bursts, mostly of one message, and awaits the last reply of each: no later message can make up for a lost wake-up.
- * And none is sent to one who is awake: there are no more of them than times the other side said that it would sleep.
+ * A client and an engine exchange messages through the real rings and really sleep: no message may
+ * be lost, changed or out of order, and no wake-up may be lost. Rings are small, batches, pauses
+ * and bounded spins are random, so that both sides sleep for want of messages and for want of room,
+ * in every phase of the other side. The client sends in bursts, mostly of one message, and awaits
+ * the last reply of each: no later message can make up for a lost wake-up. And none is sent to one
+ * who is awake: there are no more of them than times the other side said that it would sleep.
  *
  *   ring_wake [--processes] [--messages N] [--seed N]
  *
- * Two threads over one mapping, so that ThreadSanitizer sees both sides; with --processes two processes that hand
- * over memfd and eventfd as a session does. SYCLD_LONG in the environment: 100 million messages.
+ * Two threads over one mapping, so that ThreadSanitizer sees both sides; with --processes two
+ * processes that hand over memfd and eventfd as a session does. SYCLD_LONG in the environment: 100
+ * million messages.
  */
 #include "clock.h"
 #include "protocol_limits.h"
@@ -37,7 +39,8 @@ enum {
 	SPINS_MAX = 512,
 	PAUSE_ONE_IN = 8192,
 	PAUSE_NS_MAX = 100000,
-	LOST_MS = 120000, /* far beyond any delay: after so long asleep with work there, the wake-up was lost */
+	LOST_MS = 120000, /* far beyond any delay: after so long asleep with work there, the wake-up
+			     was lost */
 };
 
 struct region_layout {
@@ -89,7 +92,8 @@ static int complain(const struct side *side, const char *what)
 /* Size and content of a message follow from its number and its direction, which `salt` tells. */
 static uint32_t message_bytes(uint64_t number, uint64_t salt)
 {
-	return (uint32_t)(sizeof(uint64_t) + mix(number ^ salt) % (PAYLOAD_BYTES_MAX - sizeof(uint64_t) + 1));
+	return (uint32_t)(sizeof(uint64_t) +
+			  mix(number ^ salt) % (PAYLOAD_BYTES_MAX - sizeof(uint64_t) + 1));
 }
 
 static void message_fill(uint8_t *bytes, uint64_t number, uint64_t salt)
@@ -97,7 +101,8 @@ static void message_fill(uint8_t *bytes, uint64_t number, uint64_t salt)
 	uint32_t size = message_bytes(number, salt);
 	memcpy(bytes, &number, sizeof(number));
 	uint64_t word = mix(number + salt);
-	for (uint32_t at = sizeof(number); at < size; at += (uint32_t)sizeof(word), word = word * 3 + 1)
+	for (uint32_t at = sizeof(number); at < size;
+	     at += (uint32_t)sizeof(word), word = word * 3 + 1)
 		memcpy(bytes + at, &word, size - at < sizeof(word) ? size - at : sizeof(word));
 }
 
@@ -107,7 +112,9 @@ static int message_check(struct side *side, uint32_t size, uint64_t number, uint
 	if (size != message_bytes(number, salt))
 		return complain(side, "a message of another size, or out of order");
 	message_fill(expected, number, salt);
-	return memcmp(expected, side->buffer, size) == 0 ? 0 : complain(side, "a changed message, or out of order");
+	return memcmp(expected, side->buffer, size) == 0
+		       ? 0
+		       : complain(side, "a changed message, or out of order");
 }
 
 static const uint64_t SUBMIT_SALT = 0x5b, REPLY_SALT = 0xa7;
@@ -132,7 +139,7 @@ static int wake_peer(struct side *side, _Atomic uint32_t *flag)
 static void pause_at_random(struct side *side)
 {
 	if (random_below(side, PAUSE_ONE_IN) == 0) {
-		struct timespec pause = { .tv_nsec = (long)random_below(side, PAUSE_NS_MAX) };
+		struct timespec pause = {.tv_nsec = (long)random_below(side, PAUSE_NS_MAX)};
 		(void)nanosleep(&pause, NULL);
 	}
 }
@@ -140,13 +147,14 @@ static void pause_at_random(struct side *side)
 static bool has_room(struct side *side)
 {
 	void *payload;
-	return ring_writer_reserve(&side->out, RING_RECORD_MESSAGE, PAYLOAD_BYTES_MAX, &payload) != -EAGAIN;
+	return ring_writer_reserve(&side->out, RING_RECORD_MESSAGE, PAYLOAD_BYTES_MAX, &payload) !=
+	       -EAGAIN;
 }
 
 /* The client: poll on the session socket, then read the wake-ups. */
 static int client_blocks(struct side *side)
 {
-	struct pollfd watched = { .fd = side->socket, .events = POLLIN };
+	struct pollfd watched = {.fd = side->socket, .events = POLLIN};
 	int r = poll(&watched, 1, LOST_MS);
 	if (r == 0)
 		return complain(side, "a wake-up was lost");
@@ -155,7 +163,8 @@ static int client_blocks(struct side *side)
 	uint8_t datagram[64];
 	struct packet_fds fds = PACKET_FDS_INIT;
 	ssize_t size;
-	while ((size = packet_socket_receive(side->socket, datagram, sizeof(datagram), &fds, MSG_DONTWAIT)) > 0)
+	while ((size = packet_socket_receive(side->socket, datagram, sizeof(datagram), &fds,
+					     MSG_DONTWAIT)) > 0)
 		packet_fds_close(&fds);
 	if (size == 0)
 		return complain(side, "the engine hung up");
@@ -178,7 +187,8 @@ static int engine_blocks(struct side *side)
 static int side_sleeps(struct side *side, bool for_messages, bool for_room)
 {
 	for (uint64_t spins = random_below(side, SPINS_MAX); spins > 0; spins--) {
-		if ((for_messages && ring_reader_has_more(&side->in)) || (for_room && has_room(side)))
+		if ((for_messages && ring_reader_has_more(&side->in)) ||
+		    (for_room && has_room(side)))
 			return 0;
 	}
 	if (for_messages)
@@ -203,7 +213,8 @@ static int side_sleeps(struct side *side, bool for_messages, bool for_room)
 static int send_next(struct side *side, uint64_t salt)
 {
 	void *payload;
-	int r = ring_writer_reserve(&side->out, RING_RECORD_MESSAGE, message_bytes(side->sent, salt), &payload);
+	int r = ring_writer_reserve(&side->out, RING_RECORD_MESSAGE,
+				    message_bytes(side->sent, salt), &payload);
 	if (r < 0)
 		return r == -EAGAIN ? 0 : r;
 	message_fill(payload, side->sent, salt);
@@ -264,7 +275,8 @@ static int client_runs(struct side *side)
 		uint64_t done = 0;
 		int r = receive_batch(side, REPLY_SALT, BATCH_MAX, &done);
 		uint64_t limit = send_limit(side);
-		for (uint64_t n = random_below(side, BATCH_MAX); r >= 0 && n > 0 && side->sent < limit; n--) {
+		for (uint64_t n = random_below(side, BATCH_MAX);
+		     r >= 0 && n > 0 && side->sent < limit; n--) {
 			r = send_next(side, SUBMIT_SALT);
 			if (r <= 0)
 				break;
@@ -310,8 +322,10 @@ static void client_init(struct side *side, struct region_layout *layout)
 	struct ring_header *header = &layout->header;
 	side->name = "client";
 	side->watcher = -1;
-	ring_writer_init(&side->out, layout->submit, RING_BYTES, &header->submit_head, &header->submit_tail);
-	ring_reader_init(&side->in, layout->reply, RING_BYTES, &header->reply_head, &header->reply_tail);
+	ring_writer_init(&side->out, layout->submit, RING_BYTES, &header->submit_head,
+			 &header->submit_tail);
+	ring_reader_init(&side->in, layout->reply, RING_BYTES, &header->reply_head,
+			 &header->reply_tail);
 	side->sleeps = &header->client_sleeps;
 	side->wants_room = &header->client_wants_room;
 	side->peer_sleeps = &header->engine_sleeps;
@@ -322,8 +336,10 @@ static int engine_init(struct side *side, struct region_layout *layout)
 {
 	struct ring_header *header = &layout->header;
 	side->name = "engine";
-	ring_writer_init(&side->out, layout->reply, RING_BYTES, &header->reply_head, &header->reply_tail);
-	ring_reader_init(&side->in, layout->submit, RING_BYTES, &header->submit_head, &header->submit_tail);
+	ring_writer_init(&side->out, layout->reply, RING_BYTES, &header->reply_head,
+			 &header->reply_tail);
+	ring_reader_init(&side->in, layout->submit, RING_BYTES, &header->submit_head,
+			 &header->submit_tail);
 	side->sleeps = &header->engine_sleeps;
 	side->wants_room = &header->engine_wants_room;
 	side->peer_sleeps = &header->client_sleeps;
@@ -331,8 +347,8 @@ static int engine_init(struct side *side, struct region_layout *layout)
 	side->watcher = epoll_create1(EPOLL_CLOEXEC);
 	if (side->watcher < 0)
 		return -errno;
-	struct epoll_event bell = { .events = EPOLLIN | EPOLLET, .data.fd = side->bell };
-	struct epoll_event hang_up = { .events = EPOLLIN, .data.fd = side->socket };
+	struct epoll_event bell = {.events = EPOLLIN | EPOLLET, .data.fd = side->bell};
+	struct epoll_event hang_up = {.events = EPOLLIN, .data.fd = side->socket};
 	if (epoll_ctl(side->watcher, EPOLL_CTL_ADD, side->bell, &bell) < 0 ||
 	    epoll_ctl(side->watcher, EPOLL_CTL_ADD, side->socket, &hang_up) < 0)
 		return -errno;
@@ -344,11 +360,12 @@ static int report(const struct side *side, int r, uint64_t began_ns)
 	if (r < 0)
 		return r;
 	double seconds = (double)(clock_now_ns() - began_ns) / 1e9;
-	(void)printf("%s: %llu messages each way in %.2f s, %.2f M/s; slept %llu times, %llu of them also for room; "
-		     "sent %llu wake-ups\n",
-		     side->name, (unsigned long long)side->messages, seconds, (double)side->messages / seconds / 1e6,
-		     (unsigned long long)side->slept, (unsigned long long)side->slept_for_room,
-		     (unsigned long long)side->wakes_sent);
+	(void)printf(
+		"%s: %llu messages each way in %.2f s, %.2f M/s; slept %llu times, %llu of them also for room; "
+		"sent %llu wake-ups\n",
+		side->name, (unsigned long long)side->messages, seconds,
+		(double)side->messages / seconds / 1e6, (unsigned long long)side->slept,
+		(unsigned long long)side->slept_for_room, (unsigned long long)side->wakes_sent);
 	return side->slept ? 0 : complain(side, "never slept, so that nothing was shown");
 }
 
@@ -360,7 +377,7 @@ static int send_welcome(int socket, const struct memory_region *region, int bell
 	packet.descriptor_count = 2;
 	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
 	packet.welcome = &welcome;
-	return message_send(socket, &packet.base, (const int[]){ region->fd, bell }, 2, 0);
+	return message_send(socket, &packet.base, (const int[]){region->fd, bell}, 2, 0);
 }
 
 static int receive_welcome(struct side *side, struct memory_region **region_out)
@@ -415,7 +432,7 @@ static int run_threads(struct side *client, struct side *engine, struct memory_r
 {
 	client_init(client, region->address);
 	client->bell = engine->bell;
-	struct thread_result result = { .side = client };
+	struct thread_result result = {.side = client};
 	pthread_t thread;
 	int r = pthread_create(&thread, NULL, client_thread, &result);
 	if (r != 0)
@@ -467,12 +484,14 @@ static int run(bool processes, uint64_t messages, uint64_t seed)
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	client = (struct side){ .socket = ends[0], .bell = -1, .messages = messages, .random = seed };
-	engine = (struct side){ .socket = ends[1], .messages = messages, .random = mix(seed), .watcher = -1 };
+	client = (struct side){.socket = ends[0], .bell = -1, .messages = messages, .random = seed};
+	engine = (struct side){
+		.socket = ends[1], .messages = messages, .random = mix(seed), .watcher = -1};
 	engine.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	r = engine.bell < 0 ? -errno : engine_init(&engine, region->address);
 	if (r == 0)
-		r = processes ? run_processes(&client, &engine, region) : run_threads(&client, &engine, region);
+		r = processes ? run_processes(&client, &engine, region)
+			      : run_threads(&client, &engine, region);
 	close_fd(&client.socket);
 	close_fd(&engine.socket);
 	close_fd(&engine.bell);
@@ -493,7 +512,8 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
 			seed = strtoull(argv[++i], NULL, 10);
 		else {
-			(void)fprintf(stderr, "usage: %s [--processes] [--messages N] [--seed N]\n", argv[0]);
+			(void)fprintf(stderr, "usage: %s [--processes] [--messages N] [--seed N]\n",
+				      argv[0]);
 			return 2;
 		}
 	}

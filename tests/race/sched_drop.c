@@ -1,8 +1,9 @@
 /*
- * Sessions that end in the middle of everything (N4): random commands of three sessions on three devices, in bursts, in parts, behind one
- * another, on buffers of their own and on shared ones; one session ends, perhaps twice, while devices' threads send, set aside, spill and
- * complete. Nobody is told twice or never, what the others have of their own is as if they had been alone, and what they share is either
- * good or known not to be. ThreadSanitizer judges.
+ * Sessions that end in the middle of everything (N4): random commands of three sessions on three
+ * devices, in bursts, in parts, behind one another, on buffers of their own and on shared ones; one
+ * session ends, perhaps twice, while devices' threads send, set aside, spill and complete. Nobody
+ * is told twice or never, what the others have of their own is as if they had been alone, and what
+ * they share is either good or known not to be. ThreadSanitizer judges.
  */
 #include "sched_harness.h"
 
@@ -14,7 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 3, SESSIONS = 3, OWN = 4, SHARED = 2, TASKS = 400, WORDS = 8192, BYTES = WORDS * 4, ROUNDS = 36 };
+enum {
+	DEVICES = 3,
+	SESSIONS = 3,
+	OWN = 4,
+	SHARED = 2,
+	TASKS = 400,
+	WORDS = 8192,
+	BYTES = WORDS * 4,
+	ROUNDS = 36
+};
 
 struct command {
 	struct probe probe;
@@ -39,7 +49,8 @@ struct seen {
 	uint64_t dropped, parts, bursts, spills;
 };
 
-static const struct backend_fault ended = {.status = STATUS_CONNECTION_LOST, .text = "its session has ended"};
+static const struct backend_fault ended = {.status = STATUS_CONNECTION_LOST,
+					   .text = "its session has ended"};
 
 static int fail(const char *what)
 {
@@ -55,27 +66,37 @@ static uint32_t next(struct round *round, uint32_t bound)
 
 static void start(struct round *round, uint32_t number)
 {
-	static const uint32_t kinds[] = {BACKEND_FEATURE_EXPORT_VMM, FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_INLINE,
-					 FAKE_FEATURES_ALL & ~(uint32_t)(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_PEER)};
-	struct scheduler_config config = {.processors = 4, .slice_ns = 1, .never_gate = number % 4 == 3};
-	*round = (struct round){.random = number + 1, .what = number % 2 ? SCHEDULER_DROP_UNSEEN : SCHEDULER_DROP_ALL,
+	static const uint32_t kinds[] = {
+		BACKEND_FEATURE_EXPORT_VMM, FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_INLINE,
+		FAKE_FEATURES_ALL & ~(uint32_t)(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_PEER)};
+	struct scheduler_config config = {
+		.processors = 4, .slice_ns = 1, .never_gate = number % 4 == 3};
+	*round = (struct round){.random = number + 1,
+				.what = number % 2 ? SCHEDULER_DROP_UNSEEN : SCHEDULER_DROP_ALL,
 				.tight = number % 3 == 2};
 	config.spills = round->tight;
 	config.spill_least_bytes = 1;
 	fake_reset();
 	for (uint32_t i = 0; i < DEVICES; i++)
-		fake_device_options(i, (struct fake_device_options){.features = kinds[number % 3], .preferred_lanes = 2, .bursts = number % 5 == 0,
-								    .memory_bytes = round->tight ? (SHARED + 2) * FAKE_GRANULE_BYTES : 0});
+		fake_device_options(
+			i, (struct fake_device_options){
+				   .features = kinds[number % 3],
+				   .preferred_lanes = 2,
+				   .bursts = number % 5 == 0,
+				   .memory_bytes =
+					   round->tight ? (SHARED + 2) * FAKE_GRANULE_BYTES : 0});
 	harness_start_with(&round->harness, DEVICES, &config);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		if (sched_account_create(UINT64_MAX, &round->accounts[i]) < 0 ||
-		    sched_account_rank(round->accounts[i], i == 0 ? GATE_BEST_EFFORT : GATE_NORMAL, GATE_WEIGHT) < 0)
+		    sched_account_rank(round->accounts[i], i == 0 ? GATE_BEST_EFFORT : GATE_NORMAL,
+				       GATE_WEIGHT) < 0)
 			exit(fail("no account"));
 		for (uint32_t k = 0; k < OWN; k++)
 			harness_words(&round->harness, &round->own[i][k], WORDS, true, 0);
 		for (uint32_t k = 0; k < SHARED; k++) {
 			if (i == 0)
-				harness_words_shared(&round->harness, &round->shared[i][k], WORDS, true, 0, k, BACKEND_EXPORT_VMM);
+				harness_words_shared(&round->harness, &round->shared[i][k], WORDS,
+						     true, 0, k, BACKEND_EXPORT_VMM);
 			else
 				harness_words_again(&round->shared[i][k], &round->shared[0][k]);
 		}
@@ -89,13 +110,15 @@ static void submit(struct round *round, uint32_t index)
 	uint32_t kind = next(round, 8);
 	command->is_shared = kind == 0;
 	if (kind < 6)
-		command->words = command->is_shared ? &round->shared[command->session][next(round, SHARED)]
-						    : &round->own[command->session][next(round, OWN)];
+		command->words = command->is_shared
+					 ? &round->shared[command->session][next(round, SHARED)]
+					 : &round->own[command->session][next(round, OWN)];
 	command->launches = kind == 1 ? 4 : 1;
 	const struct use use = {.words = command->words, .mode = ACCESS_MODE_READ_WRITE};
 	struct task *after = NULL;
 	for (uint32_t i = index; i > 0 && index - i < 8 && !after; i--)
-		if (round->commands[i - 1].session == command->session && !round->commands[i - 1].probe.done && !round->commands[i - 1].is_shared)
+		if (round->commands[i - 1].session == command->session &&
+		    !round->commands[i - 1].probe.done && !round->commands[i - 1].is_shared)
 			after = round->commands[i - 1].probe.task;
 	struct launch launch = {.device = next(round, DEVICES),
 				.kernel = command->words ? "increment_u32" : "noop",
@@ -145,7 +168,8 @@ static const char *check_told(const struct round *round)
 		int32_t status = command->probe.fault.status;
 		if (command->probe.calls != 1)
 			return "a command was not told once";
-		if (command->session == 0 || status == STATUS_SUCCESS || (round->tight && status == STATUS_MEMORY_ALLOCATION))
+		if (command->session == 0 || status == STATUS_SUCCESS ||
+		    (round->tight && status == STATUS_MEMORY_ALLOCATION))
 			continue;
 		/* Nothing of its own needs what is shared. */
 		if (status != STATUS_DEPENDENCY_FAILED || (!command->is_shared && !round->tight) ||
@@ -159,7 +183,8 @@ static uint32_t increments(const struct round *round, const struct words *words)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < TASKS; i++)
-		if (round->commands[i].words == words && round->commands[i].probe.fault.status == STATUS_SUCCESS)
+		if (round->commands[i].words == words &&
+		    round->commands[i].probe.fault.status == STATUS_SUCCESS)
 			count += round->commands[i].launches;
 	return count;
 }
@@ -171,7 +196,8 @@ static const char *check_words(struct round *round, struct words *words, uint32_
 	if (!harness_wait(&round->harness, &probe))
 		return "contents do not come";
 	if (probe.fault.status != STATUS_SUCCESS)
-		return probe.fault.status == STATUS_DEPENDENCY_FAILED ? NULL : "contents cannot be had";
+		return probe.fault.status == STATUS_DEPENDENCY_FAILED ? NULL
+								      : "contents cannot be had";
 	for (uint32_t i = 0; i < words->count; i++)
 		if (words->host[i] != count + i)
 			return "contents are wrong";
@@ -181,10 +207,12 @@ static const char *check_words(struct round *round, struct words *words, uint32_
 
 static const char *check(struct round *round)
 {
-	const char *wrong = harness_settle(&round->harness) ? check_told(round) : "not all commands ended";
+	const char *wrong =
+		harness_settle(&round->harness) ? check_told(round) : "not all commands ended";
 	for (uint32_t i = 1; i < SESSIONS && !wrong; i++)
 		for (uint32_t k = 0; k < OWN && !wrong; k++)
-			wrong = check_words(round, &round->own[i][k], increments(round, &round->own[i][k]));
+			wrong = check_words(round, &round->own[i][k],
+					    increments(round, &round->own[i][k]));
 	for (uint32_t k = 0; k < SHARED && !wrong; k++) {
 		uint32_t count = 0;
 		for (uint32_t i = 0; i < SESSIONS; i++)
@@ -193,7 +221,8 @@ static const char *check(struct round *round)
 	}
 	struct scheduler_counters counters;
 	scheduler_counters(round->harness.scheduler, &counters);
-	if (!wrong && (counters.gate_waiting > 0 || counters.tasks_open > 0 || sched_account_sent(round->accounts[0]) > 0 ||
+	if (!wrong && (counters.gate_waiting > 0 || counters.tasks_open > 0 ||
+		       sched_account_sent(round->accounts[0]) > 0 ||
 		       sched_account_bytes(round->accounts[0]) > 0))
 		wrong = "something was not given back";
 	return wrong;

@@ -1,7 +1,8 @@
 /*
- * All threads of a device at once: polled ones that spin or rest, loaders that translate, pin and answer while launches
- * go on, a front that sleeps and is awake in turns, memory and events that are shared, and a process that is lost in
- * the middle of it. ThreadSanitizer judges; what is counted must come out right too.
+ * All threads of a device at once: polled ones that spin or rest, loaders that translate, pin and
+ * answer while launches go on, a front that sleeps and is awake in turns, memory and events that
+ * are shared, and a process that is lost in the middle of it. ThreadSanitizer judges; what is
+ * counted must come out right too.
  */
 #include "sched_harness.h"
 
@@ -23,13 +24,17 @@ static int fail(const char *what)
 	return 1;
 }
 
-static void start(struct harness *harness, uint32_t processors, uint32_t more_features, bool front_polls)
+static void start(struct harness *harness, uint32_t processors, uint32_t more_features,
+		  bool front_polls)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < DEVICES; i++)
-		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL | more_features,
+		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL |
+										more_features,
 								    .preferred_lanes = 4});
-	harness_start_with(harness, DEVICES, &(struct scheduler_config){.processors = processors, .front_polls = front_polls});
+	harness_start_with(
+		harness, DEVICES,
+		&(struct scheduler_config){.processors = processors, .front_polls = front_polls});
 }
 
 static void release(void *owner)
@@ -59,12 +64,13 @@ static void load(struct harness *harness, uint32_t device, struct probe *probes)
 	size_t bytes;
 	char *log;
 	memset(probes, 0, 3 * sizeof(*probes));
-	if (backend_fake_ops.build(NULL, device, BACKEND_SOURCE_BUILTIN, "noop\n", 5, "", &binary, &bytes, &log,
-				   &fault) < 0)
+	if (backend_fake_ops.build(NULL, device, BACKEND_SOURCE_BUILTIN, "noop\n", 5, "", &binary,
+				   &bytes, &log, &fault) < 0)
 		return;
-	if (sched_program_load(harness->scheduler, harness->devices[device], binary, bytes, &probes[0], &program) ==
-	    0) {
-		if (sched_kernel_create(harness->scheduler, program, "noop", &probes[1], &kernel) == 0) {
+	if (sched_program_load(harness->scheduler, harness->devices[device], binary, bytes,
+			       &probes[0], &program) == 0) {
+		if (sched_kernel_create(harness->scheduler, program, "noop", &probes[1], &kernel) ==
+		    0) {
 			(void)sched_kernel_occupancy(kernel, local, 0, &probes[2]);
 			sched_kernel_release(kernel);
 		}
@@ -98,7 +104,8 @@ static int check(struct harness *harness, struct words *words, uint32_t expected
 	return 0;
 }
 
-/* One launch at a time: those the front sends itself, and takes, or leaves to the device's thread. */
+/* One launch at a time: those the front sends itself, and takes, or leaves to the device's thread.
+ */
 static int one_at_a_time(bool front_polls)
 {
 	struct harness harness;
@@ -177,9 +184,9 @@ static int lose(uint32_t processors, uint32_t at)
 	if (!harness_settle(&harness))
 		return fail("not all tasks of a lost process ended");
 	for (uint32_t i = 0; i < ROUNDS; i++)
-		if (probes[i].calls != 1 ||
-		    (probes[i].fault.status != STATUS_SUCCESS &&
-		     (probes[i].fault.status != STATUS_DEVICE_LOST || probes[i].order < harness.process_lost.order)))
+		if (probes[i].calls != 1 || (probes[i].fault.status != STATUS_SUCCESS &&
+					     (probes[i].fault.status != STATUS_DEVICE_LOST ||
+					      probes[i].order < harness.process_lost.order)))
 			return fail("a group was told wrongly of its loss");
 	if (harness.process_lost.calls != 1)
 		return fail("the loss was not told once");
@@ -187,7 +194,8 @@ static int lose(uint32_t processors, uint32_t at)
 	return left ? fail(left) : 0;
 }
 
-/* The device's thread opens it after all, while the loader is asked for programs and the front for counts. */
+/* The device's thread opens it after all, while the loader is asked for programs and the front for
+ * counts. */
 static int open_late(void)
 {
 	enum { TRIES = 7 };
@@ -197,9 +205,11 @@ static int open_late(void)
 	uint32_t answers = 0;
 	fake_reset();
 	fake_device_options(0, (struct fake_device_options){.features = FAKE_FEATURES_ALL});
-	if (fake_fail(FAKE_DEVICE_OPEN, 0, 0, TRIES + 1, STATUS_MEMORY_ALLOCATION, false, "no memory") < 0)
+	if (fake_fail(FAKE_DEVICE_OPEN, 0, 0, TRIES + 1, STATUS_MEMORY_ALLOCATION, false,
+		      "no memory") < 0)
 		return fail("no script");
-	harness_start_with(&harness, 1, &(struct scheduler_config){.processors = 16, .front_polls = true});
+	harness_start_with(&harness, 1,
+			   &(struct scheduler_config){.processors = 16, .front_polls = true});
 	do {
 		load(&harness, 0, probes);
 		scheduler_counters(harness.scheduler, &counters);

@@ -1,8 +1,8 @@
 /*
- * The scheduler with everything that runs beside the front thread: device threads, workers of the fake devices,
- * completions from any of them. Random groups against the serial model, then devices that are started, lost and
- * stopped, and launches that the front sends itself while devices' threads rest, wake, load and lose their device.
- * ThreadSanitizer judges.
+ * The scheduler with everything that runs beside the front thread: device threads, workers of the
+ * fake devices, completions from any of them. Random groups against the serial model, then devices
+ * that are started, lost and stopped, and launches that the front sends itself while devices'
+ * threads rest, wake, load and lose their device. ThreadSanitizer judges.
  */
 #include "sched_harness.h"
 #include "sched_model.h"
@@ -28,7 +28,8 @@ static int lose_devices(void)
 	harness_start(&harness, 3);
 	for (uint32_t i = 0; i < 90; i++) {
 		const char *kernel = i == 40 ? "lose_device" : "noop";
-		(void)harness_launch(&harness, &(struct launch){.device = i % 3, .kernel = kernel}, &probes[i]);
+		(void)harness_launch(&harness, &(struct launch){.device = i % 3, .kernel = kernel},
+				     &probes[i]);
 		if (i % 7 == 0)
 			scheduler_flush(harness.scheduler);
 	}
@@ -43,35 +44,43 @@ static int lose_devices(void)
 	return left ? fail(left) : 0;
 }
 
-/* Three classes want one device, whose thread sends what the gate lets in; it is lost while some wait, or it is not. */
+/* Three classes want one device, whose thread sends what the gate lets in; it is lost while some
+ * wait, or it is not. */
 static int three_classes(uint32_t round)
 {
 	static struct probe probes[600];
 	struct sched_account *accounts[GATE_CLASSES];
 	struct harness harness;
 	fake_reset();
-	fake_device_options(0, (struct fake_device_options){.features = round % 2 ? BACKEND_FEATURE_SIDE_BY_SIDE : 0});
+	fake_device_options(0, (struct fake_device_options){
+				       .features = round % 2 ? BACKEND_FEATURE_SIDE_BY_SIDE : 0});
 	harness_start_with(&harness, 1, &(struct scheduler_config){.processors = 4});
 	for (uint32_t i = 0; i < GATE_CLASSES; i++)
-		if (sched_account_create(UINT64_MAX, &accounts[i]) < 0 || sched_account_rank(accounts[i], i, 1 + 300 * i) < 0)
+		if (sched_account_create(UINT64_MAX, &accounts[i]) < 0 ||
+		    sched_account_rank(accounts[i], i, 1 + 300 * i) < 0)
 			return fail("no account");
 	(void)harness_kernel(&harness, 0, "noop");
 	(void)harness_kernel(&harness, 0, "lose_device");
 	for (uint32_t i = 0; i < 600; i++) {
 		const char *kernel = round % 3 == 0 && i == 400 ? "lose_device" : "noop";
 		harness.account = accounts[i / 3 % GATE_CLASSES];
-		(void)harness_launch(&harness, &(struct launch){.device = 0, .kernel = kernel, .home_lane = 1 + i % 2}, &probes[i]);
+		(void)harness_launch(
+			&harness,
+			&(struct launch){.device = 0, .kernel = kernel, .home_lane = 1 + i % 2},
+			&probes[i]);
 		if (i % 17 == 0)
 			harness_turn(&harness);
 		if (i % 101 == 0)
-			(void)sched_account_rank(accounts[i % GATE_CLASSES], round % GATE_CLASSES, 50);
+			(void)sched_account_rank(accounts[i % GATE_CLASSES], round % GATE_CLASSES,
+						 50);
 	}
 	if (!harness_settle(&harness))
 		return fail("not all tasks of three classes ended");
 	struct scheduler_counters counters;
 	scheduler_counters(harness.scheduler, &counters);
 	for (uint32_t i = 0; i < 600; i++)
-		if (probes[i].calls != 1 || (round % 3 != 0 && probes[i].fault.status != STATUS_SUCCESS))
+		if (probes[i].calls != 1 ||
+		    (round % 3 != 0 && probes[i].fault.status != STATUS_SUCCESS))
 			return fail("a task of three classes was not told once");
 	for (uint32_t i = 0; i < GATE_CLASSES; i++)
 		(void)sched_account_drop(accounts[i]);
@@ -81,28 +90,35 @@ static int three_classes(uint32_t round)
 	return left ? fail(left) : 0;
 }
 
-/* Round trips, so that devices become idle; now and then more, so that their threads come in between. */
+/* Round trips, so that devices become idle; now and then more, so that their threads come in
+ * between. */
 static int round_trips(struct harness *harness, uint32_t lost_at)
 {
 	static struct probe probes[3];
 	for (uint32_t i = 0; i < 400; i++) {
 		uint32_t device = i % 5 == 0 ? i / 5 % 3 : 0, count = i % 7 == 0 ? 3 : 1;
-		if (i == lost_at && fake_fail(i % 2 ? FAKE_SUBMIT : FAKE_COMPLETION, 0, 0, 1, STATUS_DEVICE_LOST, true, "lost") < 0)
+		if (i == lost_at && fake_fail(i % 2 ? FAKE_SUBMIT : FAKE_COMPLETION, 0, 0, 1,
+					      STATUS_DEVICE_LOST, true, "lost") < 0)
 			return fail("no script");
 		if (i % 50 == 0)
 			(void)harness_kernel(harness, device, i % 100 ? "fill_u32" : "copy_u32");
 		if (i % 3 == 0)
 			scheduler_awake(harness->scheduler);
 		for (uint32_t k = 0; k < count; k++)
-			(void)harness_launch(harness, &(struct launch){.device = device, .kernel = "noop", .session = i + 1},
+			(void)harness_launch(harness,
+					     &(struct launch){.device = device,
+							      .kernel = "noop",
+							      .session = i + 1},
 					     &probes[k]);
 		scheduler_flush(harness->scheduler);
 		while (i % 3 == 0 && !scheduler_sleep(harness->scheduler))
 			scheduler_progress(harness->scheduler);
-		if (!harness_wait(harness, &probes[count - 1]) || !harness_wait(harness, &probes[0]))
+		if (!harness_wait(harness, &probes[count - 1]) ||
+		    !harness_wait(harness, &probes[0]))
 			return fail("a round trip did not end");
 		int32_t status = probes[0].fault.status;
-		if (status != STATUS_SUCCESS && (status != STATUS_DEVICE_LOST || device != 0 || i < lost_at))
+		if (status != STATUS_SUCCESS &&
+		    (status != STATUS_DEVICE_LOST || device != 0 || i < lost_at))
 			return fail(probes[0].fault.text);
 	}
 	return 0;
@@ -114,7 +130,8 @@ static int send_inline(uint32_t features, uint32_t lost_at, uint64_t *sent)
 	struct scheduler_counters counters;
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = features | BACKEND_FEATURE_INLINE});
+		fake_device_options(i, (struct fake_device_options){
+					       .features = features | BACKEND_FEATURE_INLINE});
 	harness_start_with(&harness, 3, &(struct scheduler_config){.processors = 2});
 	if (round_trips(&harness, lost_at) != 0)
 		return 1;
@@ -132,11 +149,14 @@ int main(void)
 {
 	for (uint64_t seed = 1; seed <= 25; seed++) {
 		/* Every other time with polled devices, loaders and lanes for copies. */
-		const char *wrong = model_run(seed, 300, &(struct model_options){.features = seed % 2 == 0});
+		const char *wrong =
+			model_run(seed, 300, &(struct model_options){.features = seed % 2 == 0});
 		if (wrong)
 			return fail(wrong);
 		/* On devices that are full all the time. */
-		wrong = model_run(seed, 200, &(struct model_options){.features = seed % 2 == 0, .tight = true});
+		wrong = model_run(
+			seed, 200,
+			&(struct model_options){.features = seed % 2 == 0, .tight = true});
 		if (wrong)
 			return fail(wrong);
 	}
@@ -146,8 +166,9 @@ int main(void)
 	for (uint32_t i = 0; i < 18; i++)
 		if (three_classes(i) != 0)
 			return 1;
-	static const uint32_t kinds[] = {0, BACKEND_FEATURE_LOADER, BACKEND_FEATURE_LOADER | BACKEND_FEATURE_QUIET_LOAD,
-					 BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_QUIET_LOAD};
+	static const uint32_t kinds[] = {
+		0, BACKEND_FEATURE_LOADER, BACKEND_FEATURE_LOADER | BACKEND_FEATURE_QUIET_LOAD,
+		BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_QUIET_LOAD};
 	uint64_t sent = 0;
 	for (uint32_t i = 0; i < 16; i++)
 		if (send_inline(kinds[i % 4], i < 4 ? UINT32_MAX : 100 + i * 5, &sent) != 0)

@@ -1,6 +1,6 @@
 /*
- * Several embedded engines at once in one process, each driven by a thread of its own through the whole life of a
- * session: clean under ThreadSanitizer, every byte as it must be. Exit 0: passed.
+ * Several embedded engines at once in one process, each driven by a thread of its own through the
+ * whole life of a session: clean under ThreadSanitizer, every byte as it must be. Exit 0: passed.
  */
 #include "access_mode.h"
 #include "embedded_entry.h"
@@ -16,7 +16,8 @@ embedded_stop sycl_engine_embedded_stop;
 
 enum { THREADS = 3, SESSIONS = 3, GROUPS = 300, BYTES = 8192 };
 
-static void send_group(struct raw_client *client, Sycl__V1__CommandGroup *group, uint64_t number, uint32_t mode)
+static void send_group(struct raw_client *client, Sycl__V1__CommandGroup *group, uint64_t number,
+		       uint32_t mode)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
 	Sycl__V1__Requirement *list[] = {&requirement};
@@ -61,7 +62,8 @@ static int use(struct raw_client *client, uint32_t number_of_device)
 	if (client->grant_code)
 		return 1;
 	(void)raw_context(client, raw_id(OBJECT_CONTEXT, 0), device);
-	(void)raw_queue(client, raw_id(OBJECT_QUEUE, 1), raw_id(OBJECT_CONTEXT, 0), device, 0, true);
+	(void)raw_queue(client, raw_id(OBJECT_QUEUE, 1), raw_id(OBJECT_CONTEXT, 0), device, 0,
+			true);
 	(void)raw_buffer(client, raw_id(OBJECT_BUFFER, 2), 0, 0, BYTES);
 	for (uint64_t number = 1; number < GROUPS; number += 2) {
 		uint8_t pattern = (uint8_t)(number + 1);
@@ -95,7 +97,8 @@ static void *run(void *context)
 	for (int i = 0; i < SESSIONS && *result == 0; i++) {
 		int ends[2];
 		void *engine;
-		struct embedded_options options = {.version = EMBEDDED_ENTRY_VERSION, .with_fake = 1};
+		struct embedded_options options = {.version = EMBEDDED_ENTRY_VERSION,
+						   .with_fake = 1};
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
 		    sycl_engine_embedded_start(&options, ends[1], &engine) < 0) {
 			*result = 2;

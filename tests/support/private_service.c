@@ -62,7 +62,8 @@ bool private_service_has_logged(const struct private_service *service, const cha
 /* Has a sanitizer found something in it or in its engines? */
 static bool log_complains(const struct private_service *service)
 {
-	return private_service_has_logged(service, "Sanitizer") || private_service_has_logged(service, "runtime error:");
+	return private_service_has_logged(service, "Sanitizer") ||
+	       private_service_has_logged(service, "runtime error:");
 }
 
 static int launch(struct private_service *service, const char *const *options)
@@ -71,7 +72,7 @@ static int launch(struct private_service *service, const char *const *options)
 	int r = build_path("bin", "sycld", program, sizeof(program));
 	if (r < 0)
 		return r;
-	const char *argv[OPTIONS_MAX] = { program, "--runtime-dir", service->runtime };
+	const char *argv[OPTIONS_MAX] = {program, "--runtime-dir", service->runtime};
 	size_t count = 3;
 	service->user = true;
 	for (; options && *options; options++) {
@@ -97,9 +98,11 @@ static int launch(struct private_service *service, const char *const *options)
 	return -ETIMEDOUT;
 }
 
-int private_service_start(const char *configuration, const char *const *options, struct private_service **service_out)
+int private_service_start(const char *configuration, const char *const *options,
+			  struct private_service **service_out)
 {
-	CLEANUP(private_service_cleanup) struct private_service *service = calloc(1, sizeof(*service));
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = calloc(1, sizeof(*service));
 	if (!service)
 		return -ENOMEM;
 	service->sycld = (struct child)CHILD_INIT;
@@ -112,9 +115,11 @@ int private_service_start(const char *configuration, const char *const *options,
 	if (chmod(service->directory, 0755) < 0)
 		return -errno;
 	(void)snprintf(service->runtime, sizeof(service->runtime), "%s/run", service->directory);
-	(void)snprintf(service->endpoint, sizeof(service->endpoint), "unix:%s/session.sock", service->runtime);
+	(void)snprintf(service->endpoint, sizeof(service->endpoint), "unix:%s/session.sock",
+		       service->runtime);
 	if (configuration) {
-		(void)snprintf(service->configuration, sizeof(service->configuration), "%s/conf", service->directory);
+		(void)snprintf(service->configuration, sizeof(service->configuration), "%s/conf",
+			       service->directory);
 		int r = write_text(service->configuration, configuration);
 		if (r < 0)
 			return r;
@@ -128,7 +133,7 @@ int private_service_start(const char *configuration, const char *const *options,
 
 int private_service_restart(struct private_service *service)
 {
-	const char *const system_options[] = { "--system", NULL };
+	const char *const system_options[] = {"--system", NULL};
 	child_end(&service->sycld);
 	return launch(service, service->user ? NULL : system_options);
 }
@@ -155,7 +160,8 @@ struct private_service *private_service_free(struct private_service *service)
 	child_end(&service->sycld);
 	bool bad = status != 0 || (!service->faults && log_complains(service));
 	if (bad) {
-		(void)fprintf(stderr, "sycld ended with status %d; it and its engines said:\n", status);
+		(void)fprintf(stderr, "sycld ended with status %d; it and its engines said:\n",
+			      status);
 		private_service_print_log(service);
 	}
 	/* Engines end with sycld; one that a test left with endless work does not. */
@@ -165,7 +171,8 @@ struct private_service *private_service_free(struct private_service *service)
 	if (service->directory[0])
 		(void)nftw(service->directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	free(service);
-	/* A daemon that leaks, or does not end as it should, fails the test whatever its clients saw. */
+	/* A daemon that leaks, or does not end as it should, fails the test whatever its clients
+	 * saw. */
 	if (bad)
 		abort();
 	return NULL;
@@ -176,7 +183,7 @@ json_t *private_service_status(const struct private_service *service)
 	char program[PATH_MAX];
 	if (build_path("bin", "syclctl", program, sizeof(program)) < 0)
 		return NULL;
-	const char *argv[] = { program, "--runtime-dir", service->runtime, "status", "--json", NULL };
+	const char *argv[] = {program, "--runtime-dir", service->runtime, "status", "--json", NULL};
 	struct child child = CHILD_INIT;
 	if (child_start(argv, NULL, &child) < 0)
 		return NULL;
@@ -209,7 +216,8 @@ pid_t private_service_engine(const struct private_service *service, int64_t uid)
 		const char *state = json_string_value(json_object_get(tenant, "state"));
 		/* One that a device has failed may be there beside its successor for a while. */
 		bool is_over = state && strcmp(state, "stopping") == 0;
-		if (!is_over && (uid < 0 || json_integer_value(json_object_get(tenant, "uid")) == uid))
+		if (!is_over &&
+		    (uid < 0 || json_integer_value(json_object_get(tenant, "uid")) == uid))
 			pid = (pid_t)json_integer_value(json_object_get(tenant, "engine_pid"));
 	}
 	json_decref(status);
@@ -241,7 +249,7 @@ static bool has_standby(void *context)
 
 pid_t private_service_wait_standby(const struct private_service *service, uint64_t timeout_ns)
 {
-	struct standby_wanted wanted = { service, 0 };
+	struct standby_wanted wanted = {service, 0};
 	return wait_until(has_standby, &wanted, timeout_ns) ? wanted.pid : 0;
 }
 
@@ -256,8 +264,9 @@ static bool has_sessions(void *context)
 	return private_service_sessions(wanted->service) == wanted->count;
 }
 
-bool private_service_wait_sessions(const struct private_service *service, int count, uint64_t timeout_ns)
+bool private_service_wait_sessions(const struct private_service *service, int count,
+				   uint64_t timeout_ns)
 {
-	struct sessions_wanted wanted = { service, count };
+	struct sessions_wanted wanted = {service, count};
 	return wait_until(has_sessions, &wanted, timeout_ns);
 }

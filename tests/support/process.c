@@ -51,7 +51,8 @@ int build_path(const char *folder, const char *name, char *path_out, size_t size
 }
 
 /* Only what is safe between fork and exec. */
-static void run_program(const char *const *argv, const char *const *environment, int in, int out, pid_t parent)
+static void run_program(const char *const *argv, const char *const *environment, int in, int out,
+			pid_t parent)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -70,7 +71,8 @@ static void run_program(const char *const *argv, const char *const *environment,
 }
 
 /* `out`: the child's stdout and stderr. */
-static int start(const char *const *argv, const char *const *environment, int out, struct child *child_out)
+static int start(const char *const *argv, const char *const *environment, int out,
+		 struct child *child_out)
 {
 	int in[2];
 	pid_t parent = getpid();
@@ -85,7 +87,7 @@ static int start(const char *const *argv, const char *const *environment, int ou
 		(void)close(in[1]);
 		return -error;
 	}
-	*child_out = (struct child){ .pid = pid, .out = -1, .in = in[1] };
+	*child_out = (struct child){.pid = pid, .out = -1, .in = in[1]};
 	return 0;
 }
 
@@ -136,7 +138,8 @@ int child_read_line(struct child *child, char *line_out, size_t size, uint64_t t
 			return 1;
 		if (child->out < 0)
 			return 0;
-		ssize_t got = read(child->out, child->line + child->held, sizeof(child->line) - child->held);
+		ssize_t got = read(child->out, child->line + child->held,
+				   sizeof(child->line) - child->held);
 		if (got > 0) {
 			child->held += (size_t)got;
 			continue;
@@ -149,7 +152,7 @@ int child_read_line(struct child *child, char *line_out, size_t size, uint64_t t
 		if (now >= deadline)
 			return -ETIMEDOUT;
 		uint64_t left_ms = (deadline - now) / 1000000u;
-		struct pollfd wait = { .fd = child->out, .events = POLLIN };
+		struct pollfd wait = {.fd = child->out, .events = POLLIN};
 		(void)poll(&wait, 1, left_ms < 1000 ? (int)left_ms + 1 : 1000);
 	}
 }
@@ -169,12 +172,14 @@ ssize_t child_read_all(struct child *child, char *text_out, size_t size, uint64_
 		else if (clock_now_ns() >= deadline)
 			return -ETIMEDOUT;
 		else
-			(void)poll(&(struct pollfd){ .fd = child->out, .events = POLLIN }, 1, POLL_MS);
+			(void)poll(&(struct pollfd){.fd = child->out, .events = POLLIN}, 1,
+				   POLL_MS);
 	}
 	return -EMSGSIZE;
 }
 
-int child_expect(struct child *child, const char *start, char *line_out, size_t size, uint64_t timeout_ns)
+int child_expect(struct child *child, const char *start, char *line_out, size_t size,
+		 uint64_t timeout_ns)
 {
 	uint64_t deadline = clock_deadline_ns(timeout_ns);
 	for (;;) {
@@ -193,7 +198,8 @@ int child_say(struct child *child, const char *line)
 	int length = snprintf(text, sizeof(text), "%s\n", line);
 	if (length < 0 || (size_t)length >= sizeof(text))
 		return -EMSGSIZE;
-	/* Shorter than a pipe's atomic write, so all of it or nothing; a child that is gone must not end the test. */
+	/* Shorter than a pipe's atomic write, so all of it or nothing; a child that is gone must
+	 * not end the test. */
 	sighandler_t before = signal(SIGPIPE, SIG_IGN);
 	ssize_t written = write(child->in, text, (size_t)length);
 	int error = errno;
@@ -219,7 +225,8 @@ int child_wait(struct child *child, uint64_t timeout_ns)
 		else
 			pause_shortly();
 	}
-	return WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
+	return WIFEXITED(child->status) ? WEXITSTATUS(child->status)
+					: 128 + WTERMSIG(child->status);
 }
 
 void child_end(struct child *child)
@@ -248,7 +255,8 @@ int process_count_descriptors(pid_t pid)
 }
 
 /* Calls `each` with every line of /proc/PID/NAME. */
-static int read_lines(pid_t pid, const char *name, void (*each)(const char *line, void *context), void *context)
+static int read_lines(pid_t pid, const char *name, void (*each)(const char *line, void *context),
+		      void *context)
 {
 	char path[64], line[512];
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);

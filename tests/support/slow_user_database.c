@@ -1,6 +1,7 @@
 /*
- * Loaded before the C library: a user database that does not answer about one uid until it is let. SYCLD_TEST_SLOW_UID is that uid,
- * SYCLD_TEST_SLOW_GATE a FIFO: the answer comes when somebody has opened it for writing. Everybody else is answered as ever.
+ * Loaded before the C library: a user database that does not answer about one uid until it is let.
+ * SYCLD_TEST_SLOW_UID is that uid, SYCLD_TEST_SLOW_GATE a FIFO: the answer comes when somebody has
+ * opened it for writing. Everybody else is answered as ever.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -8,10 +9,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-__attribute__((visibility("default"))) int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes,
-						      struct passwd **found_out);
+__attribute__((visibility("default"))) int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer,
+						      size_t bytes, struct passwd **found_out);
 
-int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes, struct passwd **found_out)
+int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t bytes,
+	       struct passwd **found_out)
 {
 	int (*real)(uid_t, struct passwd *, char *, size_t, struct passwd **) = NULL;
 	const char *slow = getenv("SYCLD_TEST_SLOW_UID"), *gate = getenv("SYCLD_TEST_SLOW_GATE");

@@ -49,7 +49,8 @@ Test(cgroup, what_is_not_printable_is_not_shown)
 /* The last part tells more than the first; no character is cut. */
 Test(cgroup, a_long_one_is_cut_to_its_last_part)
 {
-	for (size_t length = CGROUP_BYTES - 8; length < 3000; length += length < CGROUP_BYTES + 40 ? 1 : 61) {
+	for (size_t length = CGROUP_BYTES - 8; length < 3000;
+	     length += length < CGROUP_BYTES + 40 ? 1 : 61) {
 		char text[4096] = "0::/", path[CGROUP_BYTES];
 		size_t at = strlen(text);
 		for (; at < length; at += 2)

@@ -60,7 +60,8 @@ Test(account_table, each_key_has_one_row)
 	cr_assert(eq(u32, table.count, 0));
 }
 
-/* Whoever makes groups without end has so many rows, loses the names of the oldest, and no figure. */
+/* Whoever makes groups without end has so many rows, loses the names of the oldest, and no figure.
+ */
 Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 {
 	struct account_table table = {.rows = NULL};
@@ -78,7 +79,8 @@ Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 	}
 	cr_assert(eq(u64, account_table_find(&table, &always)->sums.device_ns, 1000),
 		  "one that is in use has lost its name");
-	const struct account_key last = key_of(7, 2, 999 % 3, "/job-999"), others = key_of(7, 2, 1, ACCOUNT_OTHERS);
+	const struct account_key last = key_of(7, 2, 999 % 3, "/job-999"),
+				 others = key_of(7, 2, 1, ACCOUNT_OTHERS);
 	cr_assert(eq(u64, account_table_find(&table, &last)->sums.device_ns, 999));
 	cr_assert(gt(u64, account_table_find(&table, &others)->sums.device_ns, 0));
 	account_table_fini(&table);
@@ -102,7 +104,8 @@ Test(account_table, what_finds_no_place_at_all_is_refused)
 Test(account_table, sums_that_are_too_large_stay_the_largest)
 {
 	struct account_sums sums = {.device_ns = UINT64_MAX - 5, .commands = 1};
-	const struct account_sums more = {.device_ns = 6, .commands = 2, .faults = 3, .spilled_bytes = UINT64_MAX};
+	const struct account_sums more = {
+		.device_ns = 6, .commands = 2, .faults = 3, .spilled_bytes = UINT64_MAX};
 	account_sums_add(&sums, &more);
 	account_sums_add(&sums, &more);
 	cr_assert(eq(u64, sums.device_ns, UINT64_MAX));

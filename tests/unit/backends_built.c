@@ -1,6 +1,6 @@
 /*
- * The registry and the public header of one build, compiled for each: both backends, OpenCL alone, CUDA alone. The tables
- * of the backends are empty here; only which of them are listed matters.
+ * The registry and the public header of one build, compiled for each: both backends, OpenCL alone,
+ * CUDA alone. The tables of the backends are empty here; only which of them are listed matters.
  */
 #include "backend.h"
 #include "portable_prelude.h"
@@ -62,7 +62,8 @@ static bool is_listed(bool with_fake, const char *name)
 	return false;
 }
 
-_Static_assert(SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND == 2, "native commands are nodes of graphs, too");
+_Static_assert(SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND == 2,
+	       "native commands are nodes of graphs, too");
 
 Test(backends_built, A25_A29_macros_of_the_backends_that_are_there)
 {

@@ -1,4 +1,5 @@
-/* What is kept on disk: named by everything that matters, checked when read, never more than there is room for. */
+/* What is kept on disk: named by everything that matters, checked when read, never more than there
+ * is room for. */
 #include "build/cache.h"
 
 #include "build_support.h"
@@ -45,7 +46,8 @@ Test(build_cache, a_key_depends_on_every_part)
 		keys[i] = key_of(requests[i]);
 	for (int i = 0; i < 7; i++) {
 		for (int j = 0; j < i; j++)
-			cr_assert_neq(memcmp(&keys[i], &keys[j], sizeof(keys[i])), 0, "%d and %d", i, j);
+			cr_assert_neq(memcmp(&keys[i], &keys[j], sizeof(keys[i])), 0, "%d and %d",
+				      i, j);
 		struct build_key again = key_of(requests[i]);
 		cr_assert_eq(memcmp(&keys[i], &again, sizeof(again)), 0);
 	}
@@ -113,12 +115,14 @@ static void store(struct folder *folder, unsigned number, size_t bytes)
 	cr_assert_not_null(binary);
 	memset(binary, (int)number, bytes);
 	const struct build_key key = numbered(number);
-	const struct build_cache_entry entry = {.binary = binary, .binary_bytes = bytes, .log = log, .log_bytes = 3};
+	const struct build_cache_entry entry = {
+		.binary = binary, .binary_bytes = bytes, .log = log, .log_bytes = 3};
 	cr_assert_eq(build_cache_store(folder->cache, &key, &entry), 0);
 	free(binary);
 }
 
-/* What was stored last gets a time of its own, long past: files that are made in one tick of the kernel's have the same on some file systems. */
+/* What was stored last gets a time of its own, long past: files that are made in one tick of the
+ * kernel's have the same on some file systems. */
 static void made_long_ago(const struct folder *folder, unsigned number)
 {
 	char path[512], newest[512] = "";
@@ -128,7 +132,8 @@ static void made_long_ago(const struct folder *folder, unsigned number)
 	cr_assert_not_null(stream);
 	for (struct dirent *entry; (entry = readdir(stream));) {
 		struct stat status;
-		if (entry->d_name[0] == '.' || fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		if (entry->d_name[0] == '.' ||
+		    fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (status.st_mtim.tv_sec > latest.tv_sec) {
 			latest = status.st_mtim;

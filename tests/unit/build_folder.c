@@ -152,8 +152,10 @@ Test(folder, left_by_a_killed_process_goes_with_the_next)
 	cr_assert(eq(int, kill(child, SIGKILL), 0));
 	cr_assert(eq(int, waitpid(child, NULL, 0), child));
 	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &next), 0));
-	cr_assert(is_there(next.path) && is_there(held.path) && is_there(longer) && is_there(public));
-	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 4), "that of the killed one is gone");
+	cr_assert(is_there(next.path) && is_there(held.path) && is_there(longer) &&
+		  is_there(public));
+	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 4),
+		  "that of the killed one is gone");
 	private_folder_remove(&next);
 	private_folder_remove(&held);
 	bench_close(&bench);
@@ -226,7 +228,8 @@ Test(folder, that_somebody_else_locks_first_is_not_waited_for, .timeout = 20)
 	when_made = hold;
 	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &folder), 0));
 	cr_assert(ge(int, held_for_ever, 0));
-	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 1), "the one that is held was given up");
+	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 1),
+		  "the one that is held was given up");
 	private_folder_remove(&folder);
 	(void)close(held_for_ever);
 	bench_close(&bench);
@@ -279,15 +282,16 @@ Test(folder, a_compiler_writes_to_one_of_its_own_that_goes_with_it)
 	char source[256], folder[512] = "", made[600];
 
 	bench_open(&bench);
-	(void)snprintf(source, sizeof(source), "#build keep made\n#build touch %s/started\n#build hang\n",
-		       bench.directory);
+	(void)snprintf(source, sizeof(source),
+		       "#build keep made\n#build touch %s/started\n#build hang\n", bench.directory);
 	bench_submit(&bench, source, 0, 0, &running);
 	(void)uv_run(&bench.loop, UV_RUN_NOWAIT);
 	bench_wait_file(&bench, "started");
 	bench_build(&bench, "#build keep made\nfill_u32\n", &next);
 	cr_assert(eq(int, next.status, 0), "%s", next.text);
 	built_free(&next);
-	cr_assert(eq(u32, entries(bench.cache, "sycld-compiler-", folder), 1), "the ended one's is gone");
+	cr_assert(eq(u32, entries(bench.cache, "sycld-compiler-", folder), 1),
+		  "the ended one's is gone");
 	(void)snprintf(made, sizeof(made), "%s/made", folder);
 	cr_assert(is_there(made), "the compiler was told of it");
 	(void)snprintf(made, sizeof(made), "%s/made", bench.cache);
@@ -320,7 +324,8 @@ Test(folder, of_a_compiler_is_gone_when_its_answer_is_there)
 
 	bench_open(&bench);
 	for (int i = 0; i < FILES; i++)
-		length += (size_t)snprintf(source + length, sizeof(source) - length, "#build keep made%d\n", i);
+		length += (size_t)snprintf(source + length, sizeof(source) - length,
+					   "#build keep made%d\n", i);
 	(void)snprintf(source + length, sizeof(source) - length, "fill_u32\n");
 	bench_build(&bench, source, &built);
 	cr_assert(eq(int, built.status, 0), "%s", built.text);

@@ -72,7 +72,8 @@ Test(build_limits, a_crash_of_the_compiler_is_a_failed_build)
 	bench_open(&bench);
 	bench_build(&bench, "#build print about to crash\n#build crash\n", &built);
 	cr_assert_eq(built.status, STATUS_BUILD);
-	cr_assert_not_null(strstr(built.text, "the compiler crashed (signal 11)"), "%s", built.text);
+	cr_assert_not_null(strstr(built.text, "the compiler crashed (signal 11)"), "%s",
+			   built.text);
 	cr_assert_str_eq(built.log, "about to crash");
 	cr_assert_eq(built.binary_bytes, 0);
 	built_free(&built);
@@ -96,7 +97,8 @@ Test(build_limits, a_compiler_that_ends_early_is_a_failed_build)
 }
 
 #if !SANITIZED
-/* An instrumented process has terabytes of shadow memory: there the limit does not exist, and this test neither. */
+/* An instrumented process has terabytes of shadow memory: there the limit does not exist, and this
+ * test neither. */
 Test(build_limits, memory_is_limited)
 {
 	struct build_bench bench;

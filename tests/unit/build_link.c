@@ -44,7 +44,8 @@ Test(build_link, what_does_not_add_up_is_refused)
 		cr_assert_eq(build_objects_unpack(packed, cut, &list), -EBADMSG, "%zu bytes", cut);
 	for (size_t at = 4; at < 20; at++) {
 		packed[at] = (char)(packed[at] + 1);
-		cr_assert_eq(build_objects_unpack(packed, packed_bytes, &list), -EBADMSG, "byte %zu", at);
+		cr_assert_eq(build_objects_unpack(packed, packed_bytes, &list), -EBADMSG,
+			     "byte %zu", at);
 		packed[at] = (char)(packed[at] - 1);
 	}
 	packed[0] = 127;
@@ -64,7 +65,9 @@ Test(build_link, too_many_or_too_large_is_said_before_anything_is_copied)
 		objects[i] = "";
 		bytes[i] = 0;
 	}
-	cr_assert_eq(build_objects_pack(BUILD_OBJECTS_MAX + 1, objects, bytes, &packed, &packed_bytes), -E2BIG);
+	cr_assert_eq(
+		build_objects_pack(BUILD_OBJECTS_MAX + 1, objects, bytes, &packed, &packed_bytes),
+		-E2BIG);
 	bytes[0] = bytes[1] = BUILD_OBJECTS_BYTES_MAX / 2;
 	cr_assert_eq(build_objects_pack(2, objects, bytes, &packed, &packed_bytes), -E2BIG);
 	bytes[0] = SIZE_MAX;
@@ -72,7 +75,8 @@ Test(build_link, too_many_or_too_large_is_said_before_anything_is_copied)
 	cr_assert_null(packed);
 }
 
-static bool keeps(enum build_action action, enum backend_source_kind kind, const char *source, const char *options)
+static bool keeps(enum build_action action, enum backend_source_kind kind, const char *source,
+		  const char *options)
 {
 	const struct build_request request = {
 		.backend = &backend_fake_ops,
@@ -100,16 +104,24 @@ Test(build_link, what_reads_files_is_not_kept)
 		"char t[] = {\n#embed \"/etc/hostname\"\n};\n",
 	};
 	for (size_t i = 0; i < sizeof(reads) / sizeof(*reads); i++) {
-		cr_assert_not(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_OPENCL_C, reads[i], ""), "%zu", i);
-		cr_assert_not(keeps(BUILD_ACTION_COMPILE, BACKEND_SOURCE_PORTABLE, reads[i], ""), "%zu", i);
+		cr_assert_not(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_OPENCL_C, reads[i], ""),
+			      "%zu", i);
+		cr_assert_not(keeps(BUILD_ACTION_COMPILE, BACKEND_SOURCE_PORTABLE, reads[i], ""),
+			      "%zu", i);
 		cr_assert_not(keeps(BUILD_ACTION_LINK, BACKEND_SOURCE_PTX, reads[i], ""), "%zu", i);
-		cr_assert(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_PTX, reads[i], ""), "PTX includes nothing");
+		cr_assert(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_PTX, reads[i], ""),
+			  "PTX includes nothing");
 	}
-	cr_assert(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_CUDA_CPP, "#include <cuda_fp16.h>\n", ""));
-	cr_assert_not(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_CUDA_CPP, "#include \"mine.h\"\n", ""));
-	cr_assert_not(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_CUDA_CPP, "#include <mine.h>\n", "-I/somewhere"));
-	cr_assert_not(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_CUDA_CPP, "int a;\n", "--pre-include=mine.h"));
-	cr_assert(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_OPENCL_C, "int included; /* to include */\n", "-DN=4 -w"));
+	cr_assert(
+		keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_CUDA_CPP, "#include <cuda_fp16.h>\n", ""));
+	cr_assert_not(
+		keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_CUDA_CPP, "#include \"mine.h\"\n", ""));
+	cr_assert_not(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_CUDA_CPP, "#include <mine.h>\n",
+			    "-I/somewhere"));
+	cr_assert_not(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_CUDA_CPP, "int a;\n",
+			    "--pre-include=mine.h"));
+	cr_assert(keeps(BUILD_ACTION_BUILD, BACKEND_SOURCE_OPENCL_C,
+			"int included; /* to include */\n", "-DN=4 -w"));
 }
 
 /* Of another action, of the same source, is another result. */
@@ -131,7 +143,8 @@ Test(build_link, J19_what_is_built_and_what_is_compiled_are_kept_apart)
 	}
 	for (int i = 1; i < 3; i++)
 		for (int k = 0; k < i; k++)
-			cr_assert_neq(memcmp(&keys[i], &keys[k], sizeof(keys[i])), 0, "%d and %d", i, k);
+			cr_assert_neq(memcmp(&keys[i], &keys[k], sizeof(keys[i])), 0, "%d and %d",
+				      i, k);
 }
 
 Test(build_link, a_build_that_includes_is_done_each_time)

@@ -25,12 +25,19 @@ static void must_be_named(enum backend_source_kind kind, const char *source, con
 
 Test(build_name, is_the_first_kernels)
 {
-	must_be_named(BACKEND_SOURCE_PORTABLE, "/* no SYCL_KERNEL */ SYCL_KERNEL void saxpy(float a) {} SYCL_KERNEL void two(void)", "saxpy");
+	must_be_named(
+		BACKEND_SOURCE_PORTABLE,
+		"/* no SYCL_KERNEL */ SYCL_KERNEL void saxpy(float a) {} SYCL_KERNEL void two(void)",
+		"saxpy");
 	must_be_named(BACKEND_SOURCE_OPENCL_C, "__kernel void sum (int a)", "sum");
-	must_be_named(BACKEND_SOURCE_OPENCL_C, "kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sum(int a)", "sum");
-	must_be_named(BACKEND_SOURCE_CUDA_CPP, "extern \"C\" __global__ void __launch_bounds__(256) f_1(int *p) {}", "f_1");
+	must_be_named(BACKEND_SOURCE_OPENCL_C,
+		      "kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sum(int a)",
+		      "sum");
+	must_be_named(BACKEND_SOURCE_CUDA_CPP,
+		      "extern \"C\" __global__ void __launch_bounds__(256) f_1(int *p) {}", "f_1");
 	must_be_named(BACKEND_SOURCE_PTX, ".visible .entry copy(\n.param .u64 a)", "copy");
-	must_be_named(BACKEND_SOURCE_PORTABLE, "SYCL_KERNEL void a123456789b123456789c123456789d123456789e123456789(int a)",
+	must_be_named(BACKEND_SOURCE_PORTABLE,
+		      "SYCL_KERNEL void a123456789b123456789c123456789d123456789e123456789(int a)",
 		      "a123456789b123456789c123456789d123456789e123456");
 }
 

@@ -136,8 +136,8 @@ Test(build, identical_builds_in_flight_are_one)
 
 	bench_open(&bench);
 	(void)bench_fifo(&bench, "gate", false, fifo, sizeof(fifo));
-	(void)snprintf(source, sizeof(source), "#build touch %s/count\n#build wait %s\nfill_u32\n", bench.directory,
-		       fifo);
+	(void)snprintf(source, sizeof(source), "#build touch %s/count\n#build wait %s\nfill_u32\n",
+		       bench.directory, fifo);
 	bench_submit(&bench, source, 0, 0, &first);
 	bench_submit(&bench, source, 0, 0, &second);
 	bench_submit(&bench, source, 0, 0, &third);
@@ -170,7 +170,8 @@ Test(build, more_builds_than_places_wait_for_their_turn)
 		char name[16];
 		(void)snprintf(name, sizeof(name), "gate%d", i);
 		(void)bench_fifo(&bench, name, false, fifos[i], sizeof(fifos[i]));
-		(void)snprintf(source, sizeof(source), "#build touch %s/started\n#build wait %s\nfill_u32\n",
+		(void)snprintf(source, sizeof(source),
+			       "#build touch %s/started\n#build wait %s\nfill_u32\n",
 			       bench.directory, fifos[i]);
 		bench_submit(&bench, source, 0, 0, &built[i]);
 	}
@@ -179,7 +180,8 @@ Test(build, more_builds_than_places_wait_for_their_turn)
 		int gate = open(fifos[i], O_WRONLY | O_CLOEXEC);
 		cr_assert_geq(gate, 0);
 		(void)close(gate);
-		cr_assert_leq(bench_file_bytes(&bench, "started"), (size_t)i + bench.service->running_max);
+		cr_assert_leq(bench_file_bytes(&bench, "started"),
+			      (size_t)i + bench.service->running_max);
 		bench_wait(&bench, &built[i]);
 		cr_assert_eq(built[i].status, 0, "%s", built[i].text);
 		built_free(&built[i]);
@@ -257,7 +259,8 @@ Test(build, N5_a_killed_engine_takes_its_builds_along)
 	cr_assert_eq(build_service_fork(&none), 0);
 	bench_open_with(&bench, none, false);
 	int fifo = bench_fifo(&bench, "alive", true, path, sizeof(path));
-	(void)snprintf(source, sizeof(source), "#build fork %s\n#build touch %s/started\n#build hang\n", path,
+	(void)snprintf(source, sizeof(source),
+		       "#build fork %s\n#build touch %s/started\n#build hang\n", path,
 		       bench.directory);
 	int ready[2];
 	cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
@@ -294,7 +297,8 @@ Test(build, freeing_the_service_stops_what_runs)
 
 	bench_open(&bench);
 	int fifo = bench_fifo(&bench, "alive", true, path, sizeof(path));
-	(void)snprintf(source, sizeof(source), "#build fork %s\n#build touch %s/started\n#build hang\n", path,
+	(void)snprintf(source, sizeof(source),
+		       "#build fork %s\n#build touch %s/started\n#build hang\n", path,
 		       bench.directory);
 	bench_submit(&bench, source, 0, 0, &built);
 	(void)uv_run(&bench.loop, UV_RUN_NOWAIT);

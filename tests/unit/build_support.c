@@ -20,7 +20,8 @@ void bench_open_with(struct build_bench *bench, struct build_service *service, b
 	(void)snprintf(bench->cache, sizeof(bench->cache), "%s/cache", bench->directory);
 	cr_assert_eq(uv_loop_init(&bench->loop), 0);
 	bench->service = service;
-	cr_assert_eq(build_service_attach(service, &bench->loop, with_cache ? bench->cache : NULL), 0);
+	cr_assert_eq(build_service_attach(service, &bench->loop, with_cache ? bench->cache : NULL),
+		     0);
 }
 
 void bench_open(struct build_bench *bench)
@@ -85,8 +86,9 @@ static void on_done(void *owner, const struct build_result *result)
 	built->job = NULL;
 }
 
-void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops, enum backend_source_kind kind,
-		     const char *source, uint64_t time_limit_ns, uint64_t memory_limit_bytes, struct built *built)
+void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops,
+		     enum backend_source_kind kind, const char *source, uint64_t time_limit_ns,
+		     uint64_t memory_limit_bytes, struct built *built)
 {
 	struct backend *backend = NULL;
 	struct backend_topology topology = {0};
@@ -106,16 +108,17 @@ void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops, e
 		.memory_limit_bytes = memory_limit_bytes,
 	};
 	*built = (struct built){.calls = 0};
-	cr_assert_eq(build_service_submit(bench->service, &request, on_done, built, &built->job), 0);
+	cr_assert_eq(build_service_submit(bench->service, &request, on_done, built, &built->job),
+		     0);
 	cr_assert_eq(built->calls, 0, "the callback came from inside submit");
 	ops->close(backend);
 }
 
-void bench_submit(struct build_bench *bench, const char *source, uint64_t time_limit_ns, uint64_t memory_limit_bytes,
-		  struct built *built)
+void bench_submit(struct build_bench *bench, const char *source, uint64_t time_limit_ns,
+		  uint64_t memory_limit_bytes, struct built *built)
 {
-	bench_submit_to(bench, &backend_fake_ops, BACKEND_SOURCE_PORTABLE, source, time_limit_ns, memory_limit_bytes,
-			built);
+	bench_submit_to(bench, &backend_fake_ops, BACKEND_SOURCE_PORTABLE, source, time_limit_ns,
+			memory_limit_bytes, built);
 }
 
 static void expired(uv_timer_t *timer)
@@ -152,7 +155,8 @@ void built_free(struct built *built)
 	*built = (struct built){.calls = 0};
 }
 
-int bench_fifo(struct build_bench *bench, const char *name, bool reader, char *path_out, size_t capacity)
+int bench_fifo(struct build_bench *bench, const char *name, bool reader, char *path_out,
+	       size_t capacity)
 {
 	int length = snprintf(path_out, capacity, "%s/%s", bench->directory, name);
 
@@ -167,7 +171,8 @@ void bench_wait_hangup(int fifo)
 {
 	struct pollfd poll_fd = {.fd = fifo, .events = POLLIN};
 
-	cr_assert_eq(poll(&poll_fd, 1, (int)(BENCH_DEADLINE_NS / 1000000)), 1, "somebody still holds the FIFO");
+	cr_assert_eq(poll(&poll_fd, 1, (int)(BENCH_DEADLINE_NS / 1000000)), 1,
+		     "somebody still holds the FIFO");
 	cr_assert(poll_fd.revents & POLLHUP);
 }
 

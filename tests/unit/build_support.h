@@ -31,21 +31,25 @@ void bench_reopen(struct build_bench *bench);
 void bench_close(struct build_bench *bench);
 
 /*
- * Submit for the backend's first device; `built` is filled by the callback. Limits as in build_request, 0: the default.
+ * Submit for the backend's first device; `built` is filled by the callback. Limits as in
+ * build_request, 0: the default.
  */
-void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops, enum backend_source_kind kind,
-		     const char *source, uint64_t time_limit_ns, uint64_t memory_limit_bytes, struct built *built);
+void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops,
+		     enum backend_source_kind kind, const char *source, uint64_t time_limit_ns,
+		     uint64_t memory_limit_bytes, struct built *built);
 /* To the fake backend. */
-void bench_submit(struct build_bench *bench, const char *source, uint64_t time_limit_ns, uint64_t memory_limit_bytes,
-		  struct built *built);
+void bench_submit(struct build_bench *bench, const char *source, uint64_t time_limit_ns,
+		  uint64_t memory_limit_bytes, struct built *built);
 /* Run the loop until it has been told. */
 void bench_wait(struct build_bench *bench, const struct built *built);
 /* Both. */
 void bench_build(struct build_bench *bench, const char *source, struct built *built);
 void built_free(struct built *built);
 
-/* A FIFO in the bench's folder; `path_out` is used in sources. Returns its reading end if `reader`, else -1. */
-int bench_fifo(struct build_bench *bench, const char *name, bool reader, char *path_out, size_t capacity);
+/* A FIFO in the bench's folder; `path_out` is used in sources. Returns its reading end if `reader`,
+ * else -1. */
+int bench_fifo(struct build_bench *bench, const char *name, bool reader, char *path_out,
+	       size_t capacity);
 /* Until every process that held the writing end has closed it. */
 void bench_wait_hangup(int fifo);
 /* Of a file in the bench's folder; 0: it is not there. */

@@ -8,15 +8,15 @@
 #include <stdio.h>
 
 static const struct column columns[] = {
-	{ "N", COLUMN_FIGURES },
-	{ "NAME", COLUMN_TEXT },
-	{ "LOCAL", COLUMN_FIGURES | COLUMN_MINOR },
-	{ "CLOCK", COLUMN_FIGURES | COLUMN_MINOR },
+	{"N", COLUMN_FIGURES},
+	{"NAME", COLUMN_TEXT},
+	{"LOCAL", COLUMN_FIGURES | COLUMN_MINOR},
+	{"CLOCK", COLUMN_FIGURES | COLUMN_MINOR},
 };
 
 static void print_with_room(size_t room)
 {
-	struct table table = { .columns = columns, .column_count = 4 };
+	struct table table = {.columns = columns, .column_count = 4};
 	table_cell(&table, COLOUR_NONE, "0");
 	table_cell(&table, COLOUR_NONE, "a device with a n\xc3\xa4me");
 	table_cell(&table, COLOUR_NONE, "64 KiB");

@@ -1,6 +1,6 @@
 /*
- * The file of 'syclctl trace': what engines have noted becomes a trace that the simulator reads and replays, whatever it is that they
- * claim.
+ * The file of 'syclctl trace': what engines have noted becomes a trace that the simulator reads and
+ * replays, whatever it is that they claim.
  */
 #include "sim_run.h"
 #include "trace_file.h"
@@ -20,7 +20,7 @@ TestSuite(cli_trace, .timeout = 60);
 
 static struct trace_data data;
 static char *text;
-static const struct trace_source source = { 1000, 42 };
+static const struct trace_source source = {1000, 42};
 
 static void begin(void)
 {
@@ -33,9 +33,14 @@ static void begin(void)
 
 static struct trace_record record_at(uint64_t session, uint64_t at_us, uint64_t takes_us)
 {
-	return (struct trace_record){ .session = session, .at_ns = BEGUN + at_us * US, .start_ns = BEGUN + at_us * US,
-				      .end_ns = BEGUN + (at_us + takes_us) * US, .takes_ns = takes_us * US, .shape = 77,
-				      .weight = 100, .session_class = GATE_NORMAL };
+	return (struct trace_record){.session = session,
+				     .at_ns = BEGUN + at_us * US,
+				     .start_ns = BEGUN + at_us * US,
+				     .end_ns = BEGUN + (at_us + takes_us) * US,
+				     .takes_ns = takes_us * US,
+				     .shape = 77,
+				     .weight = 100,
+				     .session_class = GATE_NORMAL};
 }
 
 static void add_from(const struct trace_source *from, struct trace_record record)
@@ -57,7 +62,8 @@ static void read_back(struct sim_trace *trace_out)
 	cr_assert(ne(ptr, file, NULL));
 	cr_assert(eq(int, trace_data_write(&data, file), 0));
 	(void)fclose(file);
-	cr_assert(eq(int, sim_trace_parse(text, trace_out, error), 0), "%s in\n%.2000s", error, text);
+	cr_assert(eq(int, sim_trace_parse(text, trace_out, error), 0), "%s in\n%.2000s", error,
+		  text);
 }
 
 static void end(struct sim_trace *trace)
@@ -67,7 +73,8 @@ static void end(struct sim_trace *trace)
 	free(text);
 }
 
-#define EXPECT_SAID(words) cr_expect(strstr(text, words) != NULL, "'%s' is missing in\n%.2000s", words, text)
+#define EXPECT_SAID(words)                                                                         \
+	cr_expect(strstr(text, words) != NULL, "'%s' is missing in\n%.2000s", words, text)
 
 Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_coming)
 {
@@ -92,14 +99,16 @@ Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_com
 	cr_expect(eq(u64, groups[1].at_ns, 300 * US));
 	cr_expect(eq(u64, groups[1].takes_ns, 20 * US));
 	cr_expect(ge(u32, groups[1].lane, SIM_LANES_LATENCY));
-	const struct sim_kind *quick = &trace.kinds[groups[0].kind], *plain = &trace.kinds[groups[1].kind];
+	const struct sim_kind *quick = &trace.kinds[groups[0].kind],
+			      *plain = &trace.kinds[groups[1].kind];
 	cr_expect(eq(str, (char *)(uintptr_t)quick->name, "u1000-s8"));
 	cr_expect(eq(int, quick->class, GATE_LATENCY));
 	cr_expect(eq(u32, quick->weight, 300));
 	cr_expect(eq(str, (char *)(uintptr_t)plain->name, "u1000-s7"));
 	cr_expect(eq(int, plain->class, GATE_NORMAL));
 	EXPECT_SAID("# uid 1000, pid 4242, a?session evil # b\n");
-	EXPECT_SAID("takes: 1 as the device timed them, 1 by what it said of others of the same shape, 0 as seen");
+	EXPECT_SAID(
+		"takes: 1 as the device timed them, 1 by what it said of others of the same shape, 0 as seen");
 	cr_expect(eq(u32, trace_data_sessions(&data), 2));
 	end(&trace);
 }
@@ -107,7 +116,7 @@ Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_com
 /* Two engines may call anything alike; addresses are not told. */
 Test(cli_trace, shapes_and_lanes_are_numbered_anew)
 {
-	const struct trace_source other = { 1001, 43 };
+	const struct trace_source other = {1001, 43};
 	struct sim_trace trace;
 	begin();
 	for (uint64_t i = 0; i < 3; i++) {
@@ -138,15 +147,15 @@ Test(cli_trace, shapes_and_lanes_are_numbered_anew)
 
 Test(cli_trace, who_ran_at_one_time_had_a_part_of_the_device_each)
 {
-	struct trace_span spans[] = { { 0, 100, 0 }, { 50, 150, 0 }, { 200, 300, 0 }, { 300, 400, 0 }, { 7, 7, 0 }, { 500, 501, 0 },
-				      { 500, 1500, 0 } };
-	static const uint32_t widths[] = { 75, 75, 100, 100, 100, 50, 100 };
+	struct trace_span spans[] = {{0, 100, 0}, {50, 150, 0},  {200, 300, 0}, {300, 400, 0},
+				     {7, 7, 0},   {500, 501, 0}, {500, 1500, 0}};
+	static const uint32_t widths[] = {75, 75, 100, 100, 100, 50, 100};
 	cr_assert(eq(int, trace_widths(spans, 7), 0));
 	for (int i = 0; i < 7; i++)
 		cr_expect(eq(u32, spans[i].width, widths[i]), "span %d", i);
 	struct trace_span crowd[500];
 	for (uint64_t i = 0; i < 500; i++)
-		crowd[i] = (struct trace_span){ 10, 20, 0 };
+		crowd[i] = (struct trace_span){10, 20, 0};
 	cr_assert(eq(int, trace_widths(crowd, 500), 0));
 	for (int i = 0; i < 500; i++)
 		cr_assert(eq(u32, crowd[i].width, 1));
@@ -176,8 +185,9 @@ Test(cli_trace, what_makes_no_sense_is_left_out_and_told)
 	cr_assert(eq(int, trace_data_add(&data, &source, bytes + 1, sizeof(bad)), 0));
 	cr_assert(eq(int, trace_data_add(&data, &source, bytes + 1, 55), 0));
 	struct trace_record odd = record_at(UINT64_MAX, 30, 0);
-	odd.start_ns = odd.end_ns + 1000; /* ends before it starts, and took nothing: that can be written */
-	add_from(&(struct trace_source){ UINT32_MAX, 1 }, odd);
+	odd.start_ns = odd.end_ns +
+		       1000; /* ends before it starts, and took nothing: that can be written */
+	add_from(&(struct trace_source){UINT32_MAX, 1}, odd);
 	data.lost = 12;
 	data.open = 3;
 	read_back(&trace);
@@ -218,7 +228,8 @@ Test(cli_trace, more_sessions_than_a_trace_may_have_are_left_out)
 	cr_expect(eq(u32, trace.group_count, SIM_KINDS_MAX + 1));
 	EXPECT_SAID("# not here: 3 beyond the groups and sessions");
 	for (int policy = 0; policy < SIM_POLICIES; policy++) {
-		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &result), 0));
+		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &result),
+			     0));
 		cr_expect(eq(u64, result.ended, SIM_KINDS_MAX + 1));
 		sim_result_end(&result);
 	}
@@ -245,13 +256,17 @@ Test(cli_trace, a_pair_has_the_number_that_it_got_first)
 	for (int round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < 5000; i++) {
 			cr_expect(eq(int, trace_table_has(table, i % 70, i), round));
-			cr_assert(eq(int, trace_table_number(table, i % 70, i, round ? 9999 : i, &number), 0));
+			cr_assert(
+				eq(int,
+				   trace_table_number(table, i % 70, i, round ? 9999 : i, &number),
+				   0));
 			cr_assert(eq(u32, number, i));
 		}
 	cr_expect(eq(ptr, trace_table_free(table), NULL));
 }
 
-/* Shapes are an engine's to choose. With a hash that can be calculated ahead these would share one place, and end no more. */
+/* Shapes are an engine's to choose. With a hash that can be calculated ahead these would share one
+ * place, and end no more. */
 Test(cli_trace, numbers_that_are_chosen_to_meet_do_not)
 {
 	enum { COUNT = 1 << 20 };
@@ -264,7 +279,11 @@ Test(cli_trace, numbers_that_are_chosen_to_meet_do_not)
 		inverse *= 2 - factor * inverse;
 	cr_assert(eq(u64, factor * inverse, 1));
 	for (uint32_t i = 0; i < COUNT; i++) {
-		cr_assert(eq(int, trace_table_number(table, 1, factor ^ (inverse * (0x1234567800000000u | i)), i, &number), 0));
+		cr_assert(eq(int,
+			     trace_table_number(table, 1,
+						factor ^ (inverse * (0x1234567800000000u | i)), i,
+						&number),
+			     0));
 		cr_assert(eq(u32, number, i));
 	}
 	cr_expect(eq(ptr, trace_table_free(table), NULL));
@@ -273,7 +292,7 @@ Test(cli_trace, numbers_that_are_chosen_to_meet_do_not)
 /* Of those that the service knows nothing is lost by it. */
 Test(cli_trace, sessions_that_an_engine_makes_up_take_no_place_of_others)
 {
-	const struct trace_source other = { 1001, 43 };
+	const struct trace_source other = {1001, 43};
 	struct sim_trace trace;
 	begin();
 	for (uint64_t i = 0; i < 100000; i++)

@@ -79,7 +79,8 @@ Test(client_arena_ranges, equals_a_map_of_granules)
 		} else if (count > 0) {
 			uint32_t which = random_below(count);
 			arena_ranges_give(&ranges, pieces[which].offset, pieces[which].bytes);
-			memset(map + pieces[which].offset / GRANULE, 0, granules_of(pieces[which].bytes));
+			memset(map + pieces[which].offset / GRANULE, 0,
+			       granules_of(pieces[which].bytes));
 			pieces[which] = pieces[--count];
 		}
 		cr_assert(eq(sz, ranges.free_count, free_runs()), "neighbours are joined");

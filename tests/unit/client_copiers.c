@@ -155,11 +155,13 @@ Test(client_copiers, the_programs_word_comes_before_the_environments)
 	cr_assert(zero(int, unsetenv("SYCLD_COPY_THREADS")));
 	cr_expect(zero(int, copy_threads_wanted(0, &wanted)));
 	cr_expect(eq(u32, wanted, COPY_THREADS_BY_PROCESSORS));
-	static const char *const bad[] = {"17", "-1", "+1", "3x", " 3", "four", "99999999999999999999"};
+	static const char *const bad[] = {
+		"17", "-1", "+1", "3x", " 3", "four", "99999999999999999999"};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		cr_assert(zero(int, setenv("SYCLD_COPY_THREADS", bad[i], 1)));
 		wanted = 77;
-		cr_expect(eq(int, copy_threads_wanted(0, &wanted), SYCL_ERROR_INVALID), "%s", bad[i]);
+		cr_expect(eq(int, copy_threads_wanted(0, &wanted), SYCL_ERROR_INVALID), "%s",
+			  bad[i]);
 		cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "SYCLD_COPY_THREADS"), NULL));
 		cr_expect(zero(int, copy_threads_wanted(5, &wanted)));
 		cr_expect(eq(u32, wanted, 5));

@@ -23,7 +23,8 @@ Test(client_errors, M11_every_code_has_its_name)
 	for (int code = 0; code >= SYCL_ERROR_FORKED; code--) {
 		const char *shared = status_name(code);
 		char expected[64];
-		(void)snprintf(expected, sizeof(expected), "%s%s", code == 0 ? "SYCL_" : "SYCL_ERROR_", shared);
+		(void)snprintf(expected, sizeof(expected), "%s%s",
+			       code == 0 ? "SYCL_" : "SYCL_ERROR_", shared);
 		cr_assert(eq(str, (char *)sycl_result_name(code), expected));
 	}
 	cr_assert(eq(str, (char *)sycl_result_name(1), "SYCL_ERROR_UNKNOWN"));
@@ -70,7 +71,8 @@ Test(client_errors, the_detail_is_a_copy_of_the_last_failure)
 	cr_assert(eq(str, (char *)detail.text, "why"));
 	detail.struct_bytes--;
 	cr_assert(eq(int, sycl_get_last_error(&detail), SYCL_ERROR_INVALID));
-	cr_assert(eq(str, (char *)sycl_get_last_error_text(), "why"), "asking wrongly does not replace it");
+	cr_assert(eq(str, (char *)sycl_get_last_error_text(), "why"),
+		  "asking wrongly does not replace it");
 }
 
 Test(client_errors, the_build_log_is_this_threads_and_is_forgotten)
@@ -85,7 +87,8 @@ Test(client_errors, the_build_log_is_this_threads_and_is_forgotten)
 static void all_refused(const char *kind, const sycl_result *results, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		cr_expect(eq(int, results[i], SYCL_ERROR_INVALID_HANDLE), "call %zu of the list of %s", i, kind);
+		cr_expect(eq(int, results[i], SYCL_ERROR_INVALID_HANDLE),
+			  "call %zu of the list of %s", i, kind);
 }
 
 #define ALL_REFUSED(kind, results) all_refused(kind, results, sizeof(results) / sizeof(*(results)))
@@ -172,7 +175,8 @@ static void no_handle_of_bundles_and_kernels(void)
 {
 	void *out = NULL;
 	const sycl_result results[] = {
-		sycl_kernel_bundle_from_source(NULL, SYCL_SOURCE_PORTABLE, "", NULL, (sycl_kernel_bundle *)&out),
+		sycl_kernel_bundle_from_source(NULL, SYCL_SOURCE_PORTABLE, "", NULL,
+					       (sycl_kernel_bundle *)&out),
 		sycl_kernel_bundle_retain(NULL),
 		sycl_kernel_bundle_release(NULL),
 		sycl_kernel_bundle_get_log(NULL, (const char **)&out),
@@ -223,7 +227,8 @@ Test(client_errors, endpoints_that_lead_nowhere)
 {
 	sycl_platform platform = NULL;
 	cr_assert(eq(int, sycl_platform_open("tcp:host", &platform), SYCL_ERROR_INVALID));
-	cr_assert(eq(int, sycl_platform_open("unix:/nonexistent/socket", &platform), SYCL_ERROR_CONNECTION_LOST));
+	cr_assert(eq(int, sycl_platform_open("unix:/nonexistent/socket", &platform),
+		     SYCL_ERROR_CONNECTION_LOST));
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "/nonexistent/socket"), NULL));
 	char long_path[512] = "unix:/";
 	memset(long_path + 6, 'a', sizeof(long_path) - 7);
@@ -231,7 +236,8 @@ Test(client_errors, endpoints_that_lead_nowhere)
 	cr_assert(eq(int, sycl_platform_open("unix:/nonexistent", NULL), SYCL_ERROR_INVALID));
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	options.struct_bytes = 4;
-	cr_assert(eq(int, sycl_platform_open_with("unix:/x", &options, &platform), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_platform_open_with("unix:/x", &options, &platform),
+		     SYCL_ERROR_INVALID));
 	cr_assert(eq(ptr, platform, NULL));
 }
 

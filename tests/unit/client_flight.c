@@ -79,7 +79,8 @@ Test(client_flight, M10_ones_own_suspects_are_named_first, .init = setup, .fini 
 		put(i, 9, i, "theirs");
 	put(100, OWN, 42, "mine");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 101));
-	cr_assert(ne(ptr, strstr(said, "at fault: 'mine' (this session, command group 42"), NULL), "%s", said);
+	cr_assert(ne(ptr, strstr(said, "at fault: 'mine' (this session, command group 42"), NULL),
+		  "%s", said);
 	cr_assert(ne(ptr, strstr(said, "'theirs' (session 9)"), NULL), "%s", said);
 }
 
@@ -95,7 +96,8 @@ Test(client_flight, a_hostile_page_does_no_harm, .init = setup, .fini = teardown
 	put_fault(1, "");
 	memset(page->fault.text, 0x07, sizeof(page->fault.text));
 	put(1, OWN, 1, "x");
-	memset(page->entries[1].what, 0x1b, sizeof(page->entries[1].what)); /* no end, and control bytes */
+	memset(page->entries[1].what, 0x1b,
+	       sizeof(page->entries[1].what)); /* no end, and control bytes */
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
 	cr_assert(eq(ptr, strchr(said, 0x1b), NULL));
 	cr_assert(eq(ptr, strchr(said, 0x07), NULL));
@@ -105,14 +107,17 @@ Test(client_flight, a_hostile_page_does_no_harm, .init = setup, .fini = teardown
 
 Test(client_flight, a_long_blame_is_cut_off, .init = setup, .fini = teardown)
 {
-	put_fault(700, "an illegal address, told with as many words as there is room for in the page itself");
+	put_fault(
+		700,
+		"an illegal address, told with as many words as there is room for in the page itself");
 	for (uint32_t i = 0; i < 5; i++)
 		put(i, UINT64_MAX - i, UINT64_MAX, "a-kernel-with-a-rather-long-name-indeed");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 5));
 	cr_assert(lt(sz, strnlen(said, sizeof(said)), sizeof(said)));
 }
 
-Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = setup, .fini = teardown)
+Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = setup,
+     .fini = teardown)
 {
 	put_fault(700, "an illegal address");
 	put(3, OWN, 9, "scatter");
@@ -124,7 +129,8 @@ Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = 
 	cr_assert(ne(ptr, strstr(said, "scatter"), NULL));
 }
 
-Test(client_flight, M10_a_device_that_failed_without_work_is_told_too, .init = setup, .fini = teardown)
+Test(client_flight, M10_a_device_that_failed_without_work_is_told_too, .init = setup,
+     .fini = teardown)
 {
 	put_fault(214, "an uncorrectable memory error");
 	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));

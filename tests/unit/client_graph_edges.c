@@ -1,4 +1,5 @@
-/* Which nodes of a graph come behind which (client/lib/graph/edges.h), against a model that looks at everything (L7). */
+/* Which nodes of a graph come behind which (client/lib/graph/edges.h), against a model that looks
+ * at everything (L7). */
 #include "graph/edges.h"
 
 #include <errno.h>
@@ -25,7 +26,8 @@ static void model_connect(struct model *model, uint32_t before, uint32_t after)
 	model->edge[before][after] = true;
 	for (uint32_t a = 0; a < model->nodes; a++) {
 		for (uint32_t b = 0; b < model->nodes; b++) {
-			if ((a == before || model->behind[a][before]) && (b == after || model->behind[after][b]))
+			if ((a == before || model->behind[a][before]) &&
+			    (b == after || model->behind[after][b]))
 				model->behind[a][b] = true;
 		}
 	}
@@ -60,7 +62,8 @@ static void compare(const struct graph_edges *edges, const struct model *model)
 	}
 	for (uint32_t a = 0; a < model->nodes; a++) {
 		for (uint32_t b = 0; b < model->nodes; b++)
-			cr_assert(not(model->behind[a][b] && place[a] > place[b]), "%u comes before %u", b, a);
+			cr_assert(not(model->behind[a][b] && place[a] > place[b]),
+				  "%u comes before %u", b, a);
 	}
 }
 
@@ -69,7 +72,8 @@ static void add(struct graph_edges *edges, struct model *model)
 	uint32_t node = model->nodes++;
 	cr_assert(eq(int, graph_edges_add(edges), 0));
 	for (uint32_t i = 0; i < MOST; i++)
-		model->behind[node][i] = model->behind[i][node] = model->edge[node][i] = model->edge[i][node] = false;
+		model->behind[node][i] = model->behind[i][node] = model->edge[node][i] =
+			model->edge[i][node] = false;
 }
 
 Test(graph_edges, L7_random_edges_are_those_of_the_model_and_cycles_are_refused)
@@ -85,7 +89,8 @@ Test(graph_edges, L7_random_edges_are_those_of_the_model_and_cycles_are_refused)
 				add(&edges, &model);
 				continue;
 			}
-			uint32_t before = (uint32_t)rand() % model.nodes, after = (uint32_t)rand() % model.nodes;
+			uint32_t before = (uint32_t)rand() % model.nodes,
+				 after = (uint32_t)rand() % model.nodes;
 			bool loops = before == after || model.behind[after][before];
 			int r = graph_edges_connect(&edges, before, after, UINT32_MAX);
 			cr_assert(eq(int, r, loops ? -ELOOP : 0), "%u before %u", before, after);
@@ -115,7 +120,8 @@ Test(graph_edges, L7_the_last_node_goes_with_its_edges)
 	model.nodes--;
 	compare(&edges, &model);
 	add(&edges, &model);
-	cr_assert(eq(int, graph_edges_connect(&edges, 4, 0, UINT32_MAX), 0), "an edge of the one before is left");
+	cr_assert(eq(int, graph_edges_connect(&edges, 4, 0, UINT32_MAX), 0),
+		  "an edge of the one before is left");
 	model_connect(&model, 4, 0);
 	compare(&edges, &model);
 	graph_edges_fini(&edges);

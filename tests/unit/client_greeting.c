@@ -1,4 +1,5 @@
-/* What a service answers to the first packet, and what the program is told of it: M11, codes that nothing else here gives. */
+/* What a service answers to the first packet, and what the program is told of it: M11, codes that
+ * nothing else here gives. */
 #include "packet.h"
 #include "packet_socket.h"
 #include "protocol_limits.h"
@@ -72,7 +73,8 @@ Test(greeting, M11_a_service_of_another_protocol_is_told_as_such)
 		welcome.protocol = wrong[i];
 		packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
 		packet.welcome = &welcome;
-		cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_VERSION), "protocol %x", wrong[i]);
+		cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_VERSION), "protocol %x",
+			  wrong[i]);
 		cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "protocol"), NULL));
 	}
 }
@@ -100,7 +102,8 @@ static sycl_result open_ranked(uint32_t class, uint32_t weight, size_t struct_by
 	options.struct_bytes = (uint32_t)struct_bytes;
 	options.session_class = class;
 	options.weight = weight;
-	sycl_result result = sycl_platform_open_with("unix:/tmp/sycl-greeting.nobody", &options, &platform);
+	sycl_result result =
+		sycl_platform_open_with("unix:/tmp/sycl-greeting.nobody", &options, &platform);
 	cr_assert(eq(ptr, platform, NULL));
 	return result;
 }
@@ -108,12 +111,14 @@ static sycl_result open_ranked(uint32_t class, uint32_t weight, size_t struct_by
 /* Before anybody is asked: nobody is there. */
 Test(greeting, classes_and_weights_that_there_are_not_are_refused)
 {
-	const size_t now = sizeof(struct sycl_open_options), first = offsetof(struct sycl_open_options, session_class);
+	const size_t now = sizeof(struct sycl_open_options),
+		     first = offsetof(struct sycl_open_options, session_class);
 	cr_expect(eq(int, open_ranked(4, 0, now), SYCL_ERROR_INVALID));
 	cr_expect(eq(int, open_ranked(0, 1001, now), SYCL_ERROR_INVALID));
 	cr_expect(eq(int, open_ranked(0, 0, now - 1), SYCL_ERROR_INVALID));
 	cr_expect(eq(int, open_ranked(3, 1000, now), SYCL_ERROR_CONNECTION_LOST));
-	cr_expect(eq(int, open_ranked(4, 1001, first), SYCL_ERROR_CONNECTION_LOST), "of the first size they are not read");
+	cr_expect(eq(int, open_ranked(4, 1001, first), SYCL_ERROR_CONNECTION_LOST),
+		  "of the first size they are not read");
 	const size_t second = offsetof(struct sycl_open_options, copy_threads);
 	cr_expect(eq(int, open_ranked(4, 0, second), SYCL_ERROR_INVALID), "of the second they are");
 	cr_expect(eq(int, open_ranked(3, 1000, second), SYCL_ERROR_CONNECTION_LOST));
@@ -121,7 +126,8 @@ Test(greeting, classes_and_weights_that_there_are_not_are_refused)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		cr_assert(zero(int, setenv("SYCLD_WEIGHT", bad[i], 1)));
 		cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_INVALID), "%s", bad[i]);
-		cr_expect(eq(int, open_ranked(0, 7, now), SYCL_ERROR_CONNECTION_LOST), "the program's word comes first");
+		cr_expect(eq(int, open_ranked(0, 7, now), SYCL_ERROR_CONNECTION_LOST),
+			  "the program's word comes first");
 	}
 	cr_assert(zero(int, setenv("SYCLD_WEIGHT", "1000", 1)));
 	cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_CONNECTION_LOST));
@@ -144,21 +150,25 @@ static sycl_result open_copied(uint32_t threads, uint32_t reserved, size_t struc
 
 Test(greeting, numbers_of_copy_threads_that_there_cannot_be_are_refused)
 {
-	const size_t now = sizeof(struct sycl_open_options), before = offsetof(struct sycl_open_options, copy_threads);
+	const size_t now = sizeof(struct sycl_open_options),
+		     before = offsetof(struct sycl_open_options, copy_threads);
 	cr_expect(eq(int, open_copied(17, 0, now), SYCL_ERROR_INVALID));
 	cr_expect(eq(int, open_copied(0, 1, now), SYCL_ERROR_INVALID));
 	cr_expect(eq(int, open_copied(16, 0, now), SYCL_ERROR_CONNECTION_LOST));
 	cr_expect(eq(int, open_copied(SYCL_COPY_THREADS_NONE, 0, now), SYCL_ERROR_CONNECTION_LOST));
-	cr_expect(eq(int, open_copied(17, 1, before), SYCL_ERROR_CONNECTION_LOST), "of the former size they are not read");
+	cr_expect(eq(int, open_copied(17, 1, before), SYCL_ERROR_CONNECTION_LOST),
+		  "of the former size they are not read");
 	cr_assert(zero(int, setenv("SYCLD_COPY_THREADS", "many", 1)));
 	cr_expect(eq(int, open_copied(0, 0, now), SYCL_ERROR_INVALID));
-	cr_expect(eq(int, open_copied(17, 1, before), SYCL_ERROR_INVALID), "who says nothing has the environment's");
+	cr_expect(eq(int, open_copied(17, 1, before), SYCL_ERROR_INVALID),
+		  "who says nothing has the environment's");
 	cr_expect(eq(int, open_copied(1, 0, now), SYCL_ERROR_CONNECTION_LOST));
 }
 
 Test(greeting, M11_the_code_of_a_refusal_is_the_results)
 {
-	const sycl_result codes[] = {SYCL_ERROR_VERSION, SYCL_ERROR_QUOTA, SYCL_ERROR_PLATFORM, SYCL_ERROR_MEMORY_ALLOCATION};
+	const sycl_result codes[] = {SYCL_ERROR_VERSION, SYCL_ERROR_QUOTA, SYCL_ERROR_PLATFORM,
+				     SYCL_ERROR_MEMORY_ALLOCATION};
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
 		Sycl__V1__SessionError error = SYCL__V1__SESSION_ERROR__INIT;
 		Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
@@ -180,7 +190,8 @@ Test(greeting, M11_what_is_no_greeting_is_no_service)
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
 	packet.hello = &hello;
-	cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_CONNECTION_LOST), "what the program itself says");
+	cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_CONNECTION_LOST),
+		  "what the program itself says");
 	welcome.protocol = PROTOCOL_VERSION;
 	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
 	packet.welcome = &welcome;

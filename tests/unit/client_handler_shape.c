@@ -1,4 +1,5 @@
-/* What a launch is known by: everything that its message says and a record does not, so that no group is taken for another. */
+/* What a launch is known by: everything that its message says and a record does not, so that no
+ * group is taken for another. */
 #include "handler/handler.h"
 #include "submit/handler_shape.h"
 #include "connection/queue_line.h"
@@ -22,7 +23,10 @@ static void make(struct launch *launch)
 	*launch = (struct launch){.line = {.remote = {.id = 11}}, .kernel = {.remote = {.id = 12}}};
 	launch->queue.line = &launch->line;
 	launch->root = (struct buffer){.remote = {.id = 13}, .size_bytes = 4096};
-	launch->part = (struct buffer){.remote = {.id = 13}, .root = &launch->root, .is_part = true, .origin_bytes = 1024,
+	launch->part = (struct buffer){.remote = {.id = 13},
+				       .root = &launch->root,
+				       .is_part = true,
+				       .origin_bytes = 1024,
 				       .size_bytes = 512};
 	struct handler *handler = &launch->handler;
 	handler_init(handler, &launch->queue);
@@ -37,15 +41,19 @@ static void make(struct launch *launch)
 		handler->local[i] = 2;
 	}
 	handler->requirements.count = 2;
-	*handler_requirement_at(handler, 0) = (struct handler_requirement){.buffer = &launch->root, .mode = 1, .end = 4096};
-	*handler_requirement_at(handler, 1) =
-		(struct handler_requirement){.buffer = &launch->part, .mode = 3, .begin = 8, .end = 512};
+	*handler_requirement_at(handler, 0) =
+		(struct handler_requirement){.buffer = &launch->root, .mode = 1, .end = 4096};
+	*handler_requirement_at(handler, 1) = (struct handler_requirement){
+		.buffer = &launch->part, .mode = 3, .begin = 8, .end = 512};
 	handler->arguments.count = 4;
-	*handler_argument_at(handler, 0) =
-		(struct handler_argument){.kind = HANDLER_ARGUMENT_ACCESSOR, .requirement = 1, .offset_bytes = 8};
-	*handler_argument_at(handler, 1) = (struct handler_argument){.kind = HANDLER_ARGUMENT_VALUE, .size_bytes = 4};
-	*handler_argument_at(handler, 2) = (struct handler_argument){.kind = HANDLER_ARGUMENT_LOCAL, .size_bytes = 64};
-	*handler_argument_at(handler, 3) = (struct handler_argument){.kind = HANDLER_ARGUMENT_USM, .offset_bytes = 0x1000};
+	*handler_argument_at(handler, 0) = (struct handler_argument){
+		.kind = HANDLER_ARGUMENT_ACCESSOR, .requirement = 1, .offset_bytes = 8};
+	*handler_argument_at(handler, 1) =
+		(struct handler_argument){.kind = HANDLER_ARGUMENT_VALUE, .size_bytes = 4};
+	*handler_argument_at(handler, 2) =
+		(struct handler_argument){.kind = HANDLER_ARGUMENT_LOCAL, .size_bytes = 64};
+	*handler_argument_at(handler, 3) =
+		(struct handler_argument){.kind = HANDLER_ARGUMENT_USM, .offset_bytes = 0x1000};
 }
 
 /* One thing at a time that is another; false: there is no more. */
@@ -53,25 +61,47 @@ static bool change(struct launch *launch, uint32_t which)
 {
 	struct handler *handler = &launch->handler;
 	uint64_t *const words[] = {
-		&launch->line.remote.id, &launch->kernel.remote.id,
-		&handler->global[0], &handler->global[1], &handler->global[2],
-		&handler->local[0], &handler->local[1], &handler->local[2],
-		&handler->cluster.size[0], &handler->cluster.size[1], &handler->cluster.size[2],
-		&handler->offset.size[0], &handler->offset.size[1], &handler->offset.size[2],
-		&handler_requirement_at(handler, 0)->begin, &handler_requirement_at(handler, 0)->end,
-		&handler_requirement_at(handler, 1)->begin, &handler_requirement_at(handler, 1)->end,
-		&launch->root.remote.id, &launch->part.remote.id, &launch->part.origin_bytes, &launch->part.size_bytes,
-		&handler_argument_at(handler, 0)->offset_bytes, &handler_argument_at(handler, 1)->size_bytes,
+		&launch->line.remote.id,
+		&launch->kernel.remote.id,
+		&handler->global[0],
+		&handler->global[1],
+		&handler->global[2],
+		&handler->local[0],
+		&handler->local[1],
+		&handler->local[2],
+		&handler->cluster.size[0],
+		&handler->cluster.size[1],
+		&handler->cluster.size[2],
+		&handler->offset.size[0],
+		&handler->offset.size[1],
+		&handler->offset.size[2],
+		&handler_requirement_at(handler, 0)->begin,
+		&handler_requirement_at(handler, 0)->end,
+		&handler_requirement_at(handler, 1)->begin,
+		&handler_requirement_at(handler, 1)->end,
+		&launch->root.remote.id,
+		&launch->part.remote.id,
+		&launch->part.origin_bytes,
+		&launch->part.size_bytes,
+		&handler_argument_at(handler, 0)->offset_bytes,
+		&handler_argument_at(handler, 1)->size_bytes,
 		&handler_argument_at(handler, 2)->size_bytes,
 	};
 	uint32_t *const halves[] = {
-		&handler->dimensions, &handler->cluster.dimensions, &handler->offset.dimensions,
-		&handler->requirements.count, &handler->arguments.count,
-		&handler_requirement_at(handler, 0)->mode, &handler_requirement_at(handler, 1)->mode,
+		&handler->dimensions,
+		&handler->cluster.dimensions,
+		&handler->offset.dimensions,
+		&handler->requirements.count,
+		&handler->arguments.count,
+		&handler_requirement_at(handler, 0)->mode,
+		&handler_requirement_at(handler, 1)->mode,
 		&handler_argument_at(handler, 0)->requirement,
 	};
-	bool *const flags[] = {&handler->is_nd, &handler->is_empty, &handler->cooperative, &handler->splittable, &handler->early, &handler->after_all, &launch->part.is_part};
-	const uint32_t word_count = sizeof(words) / sizeof(*words), half_count = sizeof(halves) / sizeof(*halves),
+	bool *const flags[] = {&handler->is_nd,      &handler->is_empty, &handler->cooperative,
+			       &handler->splittable, &handler->early,    &handler->after_all,
+			       &launch->part.is_part};
+	const uint32_t word_count = sizeof(words) / sizeof(*words),
+		       half_count = sizeof(halves) / sizeof(*halves),
 		       flag_count = sizeof(flags) / sizeof(*flags);
 	if (which < word_count)
 		*words[which] += 1;
@@ -148,28 +178,37 @@ Test(client_handler_shape, the_largest_launch_fits_into_a_key, .timeout = 10)
 			handler->arguments.count = a;
 			if (!handler_shape(handler, &key, &rest_bytes))
 				continue;
-			cr_assert(le(u32, key.count, SHAPE_KEY_WORDS_MAX), "%u requirements, %u arguments", r, a);
+			cr_assert(le(u32, key.count, SHAPE_KEY_WORDS_MAX),
+				  "%u requirements, %u arguments", r, a);
 			cr_assert(r <= SHAPE_REQUIREMENTS_MAX && a <= SHAPE_ARGUMENTS_MAX);
 			most = key.count > most ? key.count : most;
 		}
 	}
-	cr_assert(gt(u32, most, SHAPE_KEY_WORDS_MAX - 6), "the bound is not much too strict: %u", most);
+	cr_assert(gt(u32, most, SHAPE_KEY_WORDS_MAX - 6), "the bound is not much too strict: %u",
+		  most);
 }
 
-/* The memory of a handler is used again as it is: what is left out between two arguments was not set by anybody. */
+/* The memory of a handler is used again as it is: what is left out between two arguments was not
+ * set by anybody. */
 Test(client_handler_shape, arguments_that_are_left_out_are_unset, .timeout = 10)
 {
 	static struct launch launch;
 	memset(&launch, 0xff, sizeof(launch));
 	handler_init(&launch.handler, &launch.queue);
-	for (uint32_t last = 3; last < 3 * HANDLER_INLINE_ARGUMENTS; last += 7) { /* also beyond those inside of the handler */
+	for (uint32_t last = 3; last < 3 * HANDLER_INLINE_ARGUMENTS;
+	     last += 7) { /* also beyond those inside of the handler */
 		uint32_t before = launch.handler.arguments.count;
-		const struct handler_argument given = {.kind = HANDLER_ARGUMENT_VALUE, .size_bytes = 4};
-		cr_assert(eq(int, handler_set_argument(&launch.handler, last, given), SYCL_SUCCESS));
+		const struct handler_argument given = {.kind = HANDLER_ARGUMENT_VALUE,
+						       .size_bytes = 4};
+		cr_assert(
+			eq(int, handler_set_argument(&launch.handler, last, given), SYCL_SUCCESS));
 		cr_assert(eq(u32, launch.handler.arguments.count, last + 1));
 		for (uint32_t i = before; i < last; i++)
-			cr_assert(eq(int, (int)handler_argument_at(&launch.handler, i)->kind, HANDLER_ARGUMENT_UNSET), "%u", i);
-		cr_assert(eq(int, (int)handler_argument_at(&launch.handler, last)->kind, HANDLER_ARGUMENT_VALUE));
+			cr_assert(eq(int, (int)handler_argument_at(&launch.handler, i)->kind,
+				     HANDLER_ARGUMENT_UNSET),
+				  "%u", i);
+		cr_assert(eq(int, (int)handler_argument_at(&launch.handler, last)->kind,
+			     HANDLER_ARGUMENT_VALUE));
 	}
 	cr_assert(eq(u32, launch.handler.arguments_given, 7));
 	handler_fini(&launch.handler);

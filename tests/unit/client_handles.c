@@ -56,7 +56,8 @@ Test(client_handles, N3_a_revived_handle_is_the_same_one)
 	object_ref(&object); /* a child's */
 	cr_assert(eq(int, handle_release(handle, HANDLE_CONTEXT), 0));
 	cr_assert(eq(int, destroyed, 0), "the child keeps it");
-	cr_assert(eq(int, handle_retain(handle, HANDLE_CONTEXT), SYCL_ERROR_INVALID_HANDLE), "the caller has none");
+	cr_assert(eq(int, handle_retain(handle, HANDLE_CONTEXT), SYCL_ERROR_INVALID_HANDLE),
+		  "the caller has none");
 	cr_assert(eq(int, object_give(&object), 0));
 	cr_assert(eq(ptr, handle_of(&object), handle));
 	cr_assert(eq(int, handle_release(handle, HANDLE_CONTEXT), 0));
@@ -73,7 +74,8 @@ Test(client_handles, M12_mistyped_values_are_refused)
 		void *forged = (void *)(uintptr_t)((bits & ~(31ull << 56)) | type << 56);
 		for (int wanted = 1; wanted < HANDLE_TYPE_COUNT; wanted++) {
 			struct object *got = pinned(forged, (enum handle_type)wanted);
-			cr_assert(eq(int, got != NULL, type == HANDLE_BUFFER && wanted == HANDLE_BUFFER));
+			cr_assert(eq(int, got != NULL,
+				     type == HANDLE_BUFFER && wanted == HANDLE_BUFFER));
 			if (got)
 				object_unref(got);
 		}
@@ -158,7 +160,8 @@ Test(client_handles, a_pin_keeps_the_object_while_another_releases_the_handle)
 	struct object *pin = pinned(handle, HANDLE_QUEUE);
 	cr_assert(eq(int, handle_release(handle, HANDLE_QUEUE), 0));
 	cr_assert(eq(int, destroyed, 0));
-	cr_assert(eq(int, object_take(pin), SYCL_ERROR_INVALID_HANDLE), "there is nothing to take any more");
+	cr_assert(eq(int, object_take(pin), SYCL_ERROR_INVALID_HANDLE),
+		  "there is nothing to take any more");
 	object_unref(pin);
 	cr_assert(eq(int, destroyed, 1));
 }
@@ -237,7 +240,9 @@ Test(client_handles, forked_children_are_refused_and_have_handles_of_their_own)
 	void *handle = handle_of(&object);
 	cr_assert(fork_guard_works());
 	cr_assert(eq(int, in_child(uses_parents_handle, handle), 0));
-	cr_assert(eq(int, in_child(forks_again, handle), 0), "also a grandchild whose parent never called the library");
-	cr_assert(eq(int, handle_release(handle, HANDLE_QUEUE), 0), "the parent's own is as it was");
+	cr_assert(eq(int, in_child(forks_again, handle), 0),
+		  "also a grandchild whose parent never called the library");
+	cr_assert(eq(int, handle_release(handle, HANDLE_QUEUE), 0),
+		  "the parent's own is as it was");
 	cr_assert(eq(int, destroyed, 1));
 }

@@ -1,4 +1,5 @@
-/* Counts that are plain words while there is one thread: the same answers as locked ones, and nothing lost once there are two. */
+/* Counts that are plain words while there is one thread: the same answers as locked ones, and
+ * nothing lost once there are two. */
 #include "base/lone_thread.h"
 
 #include <criterion/criterion.h>
@@ -26,8 +27,10 @@ Test(client_lone_thread, a_word_is_replaced_only_where_it_is_what_was_expected)
 	_Atomic uint32_t count = 5;
 	uint64_t expected = 4;
 	uint32_t counted = 4;
-	cr_assert(not(word_replace(&word, &expected, 9, memory_order_acquire, memory_order_acquire)));
-	cr_assert(not(count_replace(&count, &counted, 9, memory_order_acquire, memory_order_acquire)));
+	cr_assert(
+		not(word_replace(&word, &expected, 9, memory_order_acquire, memory_order_acquire)));
+	cr_assert(not(
+		count_replace(&count, &counted, 9, memory_order_acquire, memory_order_acquire)));
 	cr_assert(eq(u64, expected, 5));
 	cr_assert(eq(u32, counted, 5));
 	cr_assert(eq(u64, word, 5));
@@ -44,7 +47,8 @@ struct shared {
 	_Atomic uint64_t added, replaced;
 	_Atomic uint32_t counted, exchanged;
 	pthread_barrier_t both_here;
-	_Atomic uint32_t alone; /* how many were told that there is nobody else while both were here */
+	_Atomic uint32_t
+		alone; /* how many were told that there is nobody else while both were here */
 };
 
 static void *count_up(void *context)
@@ -57,10 +61,12 @@ static void *count_up(void *context)
 		(void)word_add(&shared->added, 1, memory_order_relaxed);
 		(void)count_add(&shared->counted, 1, memory_order_relaxed);
 		uint64_t word = atomic_load(&shared->replaced);
-		while (!word_replace(&shared->replaced, &word, word + 1, memory_order_relaxed, memory_order_relaxed)) {
+		while (!word_replace(&shared->replaced, &word, word + 1, memory_order_relaxed,
+				     memory_order_relaxed)) {
 		}
 		uint32_t count = atomic_load(&shared->exchanged);
-		while (!count_replace(&shared->exchanged, &count, count + 1, memory_order_relaxed, memory_order_relaxed)) {
+		while (!count_replace(&shared->exchanged, &count, count + 1, memory_order_relaxed,
+				      memory_order_relaxed)) {
 		}
 	}
 	return NULL;

@@ -1,6 +1,7 @@
 /*
- * M12, for every function that the library exports: what is no handle, one that was released, and one of another type are
- * refused before anything else is looked at. A function that is new is tried by itself, or listed below.
+ * M12, for every function that the library exports: what is no handle, one that was released, and
+ * one of another type are refused before anything else is looked at. A function that is new is
+ * tried by itself, or listed below.
  */
 #include "syclclient.h"
 
@@ -17,10 +18,11 @@
 
 /* Those that do not begin with a handle. */
 static const char *const others[] = {
-	"sycl_context_create",    "sycl_context_create_with",  "sycl_event_wait_all",      "sycl_get_build_log",
-	"sycl_get_last_error",    "sycl_get_last_error_text",  "sycl_get_version",         "sycl_host_block_create",
-	"sycl_kernel_bundle_join", "sycl_kernel_bundle_link",  "sycl_platform_open",       "sycl_platform_open_with",
-	"sycl_result_name",       "sycl_sampler_get_mapping",
+	"sycl_context_create",     "sycl_context_create_with", "sycl_event_wait_all",
+	"sycl_get_build_log",      "sycl_get_last_error",      "sycl_get_last_error_text",
+	"sycl_get_version",        "sycl_host_block_create",   "sycl_kernel_bundle_join",
+	"sycl_kernel_bundle_link", "sycl_platform_open",       "sycl_platform_open_with",
+	"sycl_result_name",        "sycl_sampler_get_mapping",
 };
 /* Those that give a score: the device is not one to choose. */
 static const char *const selectors[] = {
@@ -40,20 +42,22 @@ static bool is_listed(const char *name, const char *const *list, size_t count)
 }
 #define IS_IN(list, name) is_listed(name, list, sizeof(list) / sizeof((list)[0]))
 
-/* What every other argument points to: room for what a function would write, and it writes nothing. */
+/* What every other argument points to: room for what a function would write, and it writes nothing.
+ */
 static uint8_t untouched[512];
 
 /*
- * Any of them, by its name: the first argument is the handle. What the others are does not matter: it is the handle that
- * says whether anything is to be done with them.
+ * Any of them, by its name: the first argument is the handle. What the others are does not matter:
+ * it is the handle that says whether anything is to be done with them.
  */
 static sycl_result call(const char *name, void *handle)
 {
 	const uintptr_t o = (uintptr_t)untouched;
-	sycl_result (*function)(void *, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
-				uintptr_t, uintptr_t);
+	sycl_result (*function)(void *, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+				uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 	void *symbol = dlsym(RTLD_DEFAULT, name);
-	cr_assert(ne(ptr, symbol, NULL), "%s is in the list of symbols and not in the library", name);
+	cr_assert(ne(ptr, symbol, NULL), "%s is in the list of symbols and not in the library",
+		  name);
 	memcpy(&function, &symbol, sizeof(function));
 	return function(handle, o, o, o, o, o, o, o, o, o);
 }
@@ -66,8 +70,8 @@ static void try_function(const char *name, void *handle, const char *what)
 	if (IS_IN(selectors, name))
 		cr_expect(lt(int, result, 0), "%s of %s", name, what);
 	else if (handle || strcmp(name, "sycl_handler_discard") != 0)
-		cr_expect(eq(int, result, SYCL_ERROR_INVALID_HANDLE), "%s of %s: %s, %s", name, what,
-			  sycl_result_name(result), sycl_get_last_error_text());
+		cr_expect(eq(int, result, SYCL_ERROR_INVALID_HANDLE), "%s of %s: %s, %s", name,
+			  what, sycl_result_name(result), sycl_get_last_error_text());
 	else
 		cr_expect(eq(int, result, 0), "there is nothing to throw away");
 }
@@ -98,7 +102,8 @@ Test(no_handle, M12_every_exported_function_refuses_it, .timeout = 20)
 	MUST_BE_MADE(sycl_host_block_release(gone));
 	MUST_BE_MADE(sycl_host_block_create(NULL, 64, NULL, NULL, &other));
 	cr_assert(gt(u32, try_all(NULL, "NULL", NULL), 200));
-	(void)try_all((void *)(uintptr_t)0x7fffdeadbee8, "an address", NULL); /* NOLINT(performance-no-int-to-ptr) */
+	(void)try_all((void *)(uintptr_t)0x7fffdeadbee8, "an address",
+		      NULL); /* NOLINT(performance-no-int-to-ptr) */
 	(void)try_all(gone, "a released one", NULL);
 	(void)try_all(other, "one of another type", "sycl_host_block_");
 	MUST_BE_MADE(sycl_host_block_release(other));
@@ -115,11 +120,15 @@ Test(no_handle, M12_also_in_lists, .timeout = 20)
 		sycl_event event = wrong[i];
 		sycl_kernel_bundle bundle = wrong[i], bundle_out = NULL;
 		sycl_context context = NULL;
-		cr_expect(eq(int, sycl_context_create(1, &device, &context), SYCL_ERROR_INVALID_HANDLE));
-		cr_expect(eq(int, sycl_context_create_with(1, &device, NULL, &context), SYCL_ERROR_INVALID_HANDLE));
+		cr_expect(eq(int, sycl_context_create(1, &device, &context),
+			     SYCL_ERROR_INVALID_HANDLE));
+		cr_expect(eq(int, sycl_context_create_with(1, &device, NULL, &context),
+			     SYCL_ERROR_INVALID_HANDLE));
 		cr_expect(eq(int, sycl_event_wait_all(1, &event, 0), SYCL_ERROR_INVALID_HANDLE));
-		cr_expect(eq(int, sycl_kernel_bundle_link(1, &bundle, NULL, &bundle_out), SYCL_ERROR_INVALID_HANDLE));
-		cr_expect(eq(int, sycl_kernel_bundle_join(1, &bundle, &bundle_out), SYCL_ERROR_INVALID_HANDLE));
+		cr_expect(eq(int, sycl_kernel_bundle_link(1, &bundle, NULL, &bundle_out),
+			     SYCL_ERROR_INVALID_HANDLE));
+		cr_expect(eq(int, sycl_kernel_bundle_join(1, &bundle, &bundle_out),
+			     SYCL_ERROR_INVALID_HANDLE));
 		cr_expect(eq(ptr, context, NULL));
 		cr_expect(eq(ptr, bundle_out, NULL));
 	}

@@ -1,4 +1,5 @@
-/* Ids that the session names: an index is used again only after Released, and never with the same id. */
+/* Ids that the session names: an index is used again only after Released, and never with the same
+ * id. */
 #include "base/object_ids.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@ Test(client_object_ids, ids_are_never_repeated)
 	struct id_entry *entries[COUNT], *more = NULL;
 	cr_assert(eq(int, object_ids_init(&ids, COUNT), 0));
 	for (int i = 0; i < COUNT; i++) {
-		cr_assert(eq(int, object_ids_take(&ids, OBJECT_BUFFER, &owners[i], &entries[i]), 0));
+		cr_assert(
+			eq(int, object_ids_take(&ids, OBJECT_BUFFER, &owners[i], &entries[i]), 0));
 		cr_assert(lt(u32, object_id_index(owners[i].id), COUNT));
 		cr_assert(eq(int, (int)object_id_type(owners[i].id), OBJECT_BUFFER));
 		for (int k = 0; k < i; k++)
@@ -33,7 +35,8 @@ Test(client_object_ids, ids_are_never_repeated)
 	cr_assert(eq(int, object_ids_take(&ids, OBJECT_BUFFER, &beyond, &more), 0));
 	cr_assert(eq(u32, object_id_index(beyond.id), object_id_index(old)));
 	cr_assert(gt(u32, object_id_generation(beyond.id), object_id_generation(old)));
-	cr_assert(eq(ptr, object_ids_find(&ids, old), NULL), "a late word about the old one reaches nobody");
+	cr_assert(eq(ptr, object_ids_find(&ids, old), NULL),
+		  "a late word about the old one reaches nobody");
 	cr_assert(eq(ptr, object_ids_find(&ids, beyond.id), more));
 	object_ids_fini(&ids);
 }
@@ -59,7 +62,8 @@ Test(client_object_ids, foreign_ids_are_not_found)
 	struct id_entry *entry = NULL;
 	cr_assert(eq(int, object_ids_init(&ids, COUNT), 0));
 	(void)object_ids_take(&ids, OBJECT_QUEUE, &owner, &entry);
-	const uint64_t others[] = {0, UINT64_MAX, owner.id + 1, owner.id ^ (1ull << 56), owner.id ^ (1ull << 32)};
+	const uint64_t others[] = {0, UINT64_MAX, owner.id + 1, owner.id ^ (1ull << 56),
+				   owner.id ^ (1ull << 32)};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		cr_assert(eq(ptr, object_ids_find(&ids, others[i]), NULL));
 	object_ids_fini(&ids);

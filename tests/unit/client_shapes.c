@@ -1,4 +1,5 @@
-/* Which groups travel as records: shapes are known from the third time on, places are few, and nothing is mistaken. */
+/* Which groups travel as records: shapes are known from the third time on, places are few, and
+ * nothing is mistaken. */
 #include "base/shapes.h"
 
 #include <criterion/criterion.h>
@@ -50,7 +51,8 @@ Test(client_shapes, a_shape_is_seen_then_defined_then_known)
 	}
 }
 
-/* A kernel remembers a place's number, and whatever has become of the place is found by its words. */
+/* A kernel remembers a place's number, and whatever has become of the place is found by its words.
+ */
 Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 {
 	struct shape_key key = key_of(1, 2, 3), other = key_of(1, 2, 4);
@@ -68,7 +70,8 @@ Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 	cr_assert(eq(u32, again.generation, name.generation));
 }
 
-/* What is found by its remembered place alone is used, too: it is not the one that was unused for longest. */
+/* What is found by its remembered place alone is used, too: it is not the one that was unused for
+ * longest. */
 Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
 {
 	struct shape_key key = key_of(1, 2, 3);
@@ -77,7 +80,8 @@ Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
 	(void)look(&key, &name);
 	for (uint64_t i = 10; i < 10 + 16 * SHAPES_MAX; i++) {
 		struct shape_key other = key_of(i, i, i);
-		cr_assert(shapes_again(&shapes, &key, name.shape, &again), "%llu", (unsigned long long)i);
+		cr_assert(shapes_again(&shapes, &key, name.shape, &again), "%llu",
+			  (unsigned long long)i);
 		(void)look(&other, &again);
 	}
 }
@@ -88,7 +92,8 @@ Test(client_shapes, any_word_that_differs_is_another_shape)
 	struct shape_name name;
 	(void)look(&key, &name);
 	(void)look(&key, &name);
-	const struct shape_key others[] = {key_of(9, 2, 3), key_of(1, 9, 3), key_of(1, 2, 9), key_of(2, 1, 3), key_of(3, 2, 1)};
+	const struct shape_key others[] = {key_of(9, 2, 3), key_of(1, 9, 3), key_of(1, 2, 9),
+					   key_of(2, 1, 3), key_of(3, 2, 1)};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		cr_assert(eq(int, (int)look(&others[i], &name), SHAPE_MESSAGE), "%zu", i);
 	struct shape_key longer = key;
@@ -142,7 +147,8 @@ Test(client_shapes, a_place_that_was_taken_over_is_defined_anew)
 
 Test(client_shapes, the_least_recently_used_of_its_places_goes)
 {
-	/* More than fit at all, each defined; then the first one again and again beside others: it stays. */
+	/* More than fit at all, each defined; then the first one again and again beside others: it
+	 * stays. */
 	struct shape_key first = key_of(0, 0, 0);
 	struct shape_name name;
 	(void)look(&first, &name);

@@ -16,7 +16,8 @@ struct records {
 	size_t count;
 };
 
-static void add(struct records *records, const char *format, uint32_t count, uint32_t kinds, const uint64_t *values)
+static void add(struct records *records, const char *format, uint32_t count, uint32_t kinds,
+		const uint64_t *values)
 {
 	uint32_t length = (uint32_t)strlen(format), padded = (length + 7) / 8 * 8;
 	const uint32_t head[] = {16 + 8 * count + padded, count, length, kinds};
@@ -118,7 +119,8 @@ Test(client_stream, several_records_and_values)
 	expect(&records, "none\n1 2 3 4 5 6 7 8\nend");
 }
 
-/* Cut anywhere, or with any word changed, it is read inside its bounds, up to the first record that is none. */
+/* Cut anywhere, or with any word changed, it is read inside its bounds, up to the first record that
+ * is none. */
 Test(client_stream, damaged_records_end_the_text)
 {
 	struct records whole = {.count = 0};

@@ -51,7 +51,8 @@ static uint32_t piece_count, slab_count;
 
 static void take_one(struct usm_slabs *slabs, char *memory)
 {
-	uint32_t class_index = random_below(USM_PIECE_CLASSES), bytes = USM_PIECE_LEAST << class_index;
+	uint32_t class_index = random_below(USM_PIECE_CLASSES),
+		 bytes = USM_PIECE_LEAST << class_index;
 	struct piece piece = {.class_index = class_index};
 
 	piece.begin = usm_slabs_take(slabs, class_index, &piece.slab);
@@ -61,7 +62,8 @@ static void take_one(struct usm_slabs *slabs, char *memory)
 		cr_assert(ne(ptr, usm_slabs_add(slabs, class_index, &range, begin), NULL));
 		piece.begin = usm_slabs_take(slabs, class_index, &piece.slab);
 	}
-	cr_assert(piece.begin >= piece.slab->begin && piece.begin + bytes <= piece.slab->begin + USM_SLAB_BYTES);
+	cr_assert(piece.begin >= piece.slab->begin &&
+		  piece.begin + bytes <= piece.slab->begin + USM_SLAB_BYTES);
 	cr_assert(eq(sz, (uintptr_t)piece.begin % bytes, 0));
 	for (uint32_t i = 0; i < bytes; i++) {
 		cr_assert(eq(i8, piece.begin[i], 0), "another piece has it");
@@ -120,8 +122,9 @@ static struct usm_allocation *expected(uint64_t context, uint64_t address, uint6
 {
 	for (uint32_t i = 0; i < ALLOCATIONS; i++) {
 		struct usm_allocation *a = &allocations[i];
-		if (is_listed[i] && !a->freed && (!context || a->context == context) && address >= a->address &&
-		    address < a->address + a->size_bytes && address + size_bytes <= a->address + a->size_bytes)
+		if (is_listed[i] && !a->freed && (!context || a->context == context) &&
+		    address >= a->address && address < a->address + a->size_bytes &&
+		    address + size_bytes <= a->address + a->size_bytes)
 			return a;
 	}
 	return NULL;
@@ -155,7 +158,8 @@ Test(client_usm, E22_an_address_finds_its_allocation_or_none)
 	}
 	cr_assert(zero(ptr, usm_allocations_find(&usm, 0, FIRST + ROOM / 2, UINT64_MAX)));
 	cr_assert(zero(ptr, usm_allocations_find(&usm, 0, UINT64_MAX, 1)));
-	struct usm_allocation beyond = {.address = UINT64_MAX - 10, .size_bytes = 20, .real_bytes = 20};
+	struct usm_allocation beyond = {
+		.address = UINT64_MAX - 10, .size_bytes = 20, .real_bytes = 20};
 	cr_assert(eq(int, usm_allocations_insert(&usm, &beyond), -EEXIST));
 	free((void *)usm.table);
 }

@@ -1,7 +1,8 @@
 /*
- * The clock on the double of the driver, whose GPU has a clock of its own that a test moves (H2, H8). CLOCK_MONOTONIC of this process
- * stands still but for what a test lets pass and for WAY_NS on the way to the GPU and on the way back: so it does not matter when the
- * double's threads run, and the times that are told have one right value.
+ * The clock on the double of the driver, whose GPU has a clock of its own that a test moves (H2,
+ * H8). CLOCK_MONOTONIC of this process stands still but for what a test lets pass and for WAY_NS on
+ * the way to the GPU and on the way back: so it does not matter when the double's threads run, and
+ * the times that are told have one right value.
  */
 #include "cuda/driver/entries.h"
 
@@ -34,7 +35,8 @@ int clock_gettime(clockid_t which, struct timespec *time_out)
 	uint64_t ns = own_time_ns;
 	if (which != CLOCK_MONOTONIC || ns == 0)
 		return (int)syscall(SYS_clock_gettime, which, time_out);
-	*time_out = (struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+	*time_out = (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+				      .tv_nsec = (long)(ns % 1000000000u)};
 	return 0;
 }
 
@@ -71,7 +73,8 @@ static void open_clock(void)
 	fake = control();
 	own_time_ns = clock_now_ns();
 	fake->stamp_with(stamp);
-	cr_assert(eq(int, cuda_library_open(FAKE_CUDA_LIBRARY, &backend.library, &fault), 0), "%s", fault.text);
+	cr_assert(eq(int, cuda_library_open(FAKE_CUDA_LIBRARY, &backend.library, &fault), 0), "%s",
+		  fault.text);
 	check(backend.library.cuInit(0));
 	device = (struct backend_device){.backend = &backend, .facts = &facts};
 	check(backend.library.cuDevicePrimaryCtxRetain(&device.context, 0));
@@ -100,7 +103,8 @@ static void close_clock(void)
 	cr_assert(eq(u64, fake->count("null_stream"), 0));
 }
 
-/* One timed command of nothing, and how wrong its times are: in length, and where its end is said to be. */
+/* One timed command of nothing, and how wrong its times are: in length, and where its end is said
+ * to be. */
 struct timed {
 	int64_t length_error_ns;
 	int64_t end_error_ns;
@@ -132,7 +136,8 @@ static struct timed run_one(void)
 	check(cuda->cuEventSynchronize(end));
 	uint64_t after_ns = clock_now_ns();
 	cr_assert(eq(u64, after_ns - before_ns, 4 * WAY_NS));
-	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault), 0), "%s", fault.text);
+	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault), 0),
+		  "%s", fault.text);
 	cr_assert(le(u64, start_ns, end_ns));
 	cr_assert(le(u64, end_ns, clock_now_ns()));
 	int64_t naive = elapsed_ns(first, end) - elapsed_ns(first, start);
@@ -149,7 +154,8 @@ static void expect_good(const struct timed *timed, int64_t tick_ns)
 	cr_assert(le(i64, timed->end_error_ns, GOOD_NS + tick_ns));
 }
 
-/* The double's clock moves by so much; a hundred commands; how wrong one base for ever would have been. */
+/* The double's clock moves by so much; a hundred commands; how wrong one base for ever would have
+ * been. */
 static int64_t worst_naive_after(int64_t move_ns)
 {
 	char line[64];
@@ -208,11 +214,13 @@ Test(cuda_clock_driver, H8_recording_works_while_the_gpu_is_busy)
 	/* Not complete: the caller is told to ask again, and nobody waits. */
 	cr_assert(eq(int, cuda_clock_prepare(&device, &fault), 0));
 	check(cuda->cuEventRecord(end, stream));
-	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault), -EAGAIN));
+	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault),
+		     -EAGAIN));
 	cr_assert(eq(u64, start_ns, 0));
 	command("gate open record");
 	check(cuda->cuEventSynchronize(end));
-	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault), 0), "%s", fault.text);
+	cr_assert(eq(int, cuda_clock_times(&device, start, end, &start_ns, &end_ns, &fault), 0),
+		  "%s", fault.text);
 	cr_assert(gt(u64, start_ns, 0));
 	cr_assert(le(u64, start_ns, end_ns));
 	close_clock();

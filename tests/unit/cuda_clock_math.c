@@ -44,25 +44,29 @@ Test(cuda_clock, H2_H8_times_agree_to_half_a_microsecond_over_an_hour_and_a_day)
 		struct simulation simulation;
 		simulation_init(&simulation, 1000 + i, drifts[i]);
 		use_over_a_day(&simulation);
-		cr_assert(le(i64, band(&simulation), BAND_NS), "drift %g: from %lld to %lld ns", drifts[i],
-			  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
+		cr_assert(le(i64, band(&simulation), BAND_NS), "drift %g: from %lld to %lld ns",
+			  drifts[i], (long long)simulation.error_min_ns,
+			  (long long)simulation.error_max_ns);
 		/* And all of them close to the truth: the way to the GPU is known. */
 		cr_assert(ge(i64, simulation.error_min_ns, -1000));
 		cr_assert(le(i64, simulation.error_max_ns, 1500));
-		cr_assert(le(i64, simulation.duration_error_ns, 64)); /* the GPU's ticks, at both ends */
-		cr_assert(eq(uint, simulation.waits, 0));             /* nothing ended after it was seen */
+		cr_assert(le(i64, simulation.duration_error_ns,
+			     64));                        /* the GPU's ticks, at both ends */
+		cr_assert(eq(uint, simulation.waits, 0)); /* nothing ended after it was seen */
 	}
 }
 
 /*
- * The same on two hundred machines: crystals that are off by this or that and wander, threads that are interrupted between
- * reading the clock and asking the GPU, ways that are now and then ten times as long, for a whole burst.
+ * The same on two hundred machines: crystals that are off by this or that and wander, threads that
+ * are interrupted between reading the clock and asking the GPU, ways that are now and then ten
+ * times as long, for a whole burst.
  */
 Test(cuda_clock, H2_H8_on_two_hundred_machines)
 {
 	for (uint64_t seed = 0; seed < 200 / LESS; seed++) {
 		struct simulation simulation;
-		simulation_init(&simulation, 4000 + seed, ((double)(seed * 37 % 181) - 90.0) * 1e-6);
+		simulation_init(&simulation, 4000 + seed,
+				((double)(seed * 37 % 181) - 90.0) * 1e-6);
 		simulation.wander = 3e-9;
 		simulation.preempted = seed % 3 * 0.003;
 		use_over_a_day(&simulation);
@@ -74,7 +78,8 @@ Test(cuda_clock, H2_H8_on_two_hundred_machines)
 	}
 }
 
-/* Ten minutes, in which the GPU grows warm and the host's clock is corrected by half a millionth each minute. */
+/* Ten minutes, in which the GPU grows warm and the host's clock is corrected by half a millionth
+ * each minute. */
 Test(cuda_clock, H8_crystals_that_change_while_they_are_used)
 {
 	static const uint64_t pauses[] = {5 * MS, 100 * MS, SECOND, 3 * SECOND};
@@ -86,7 +91,8 @@ Test(cuda_clock, H8_crystals_that_change_while_they_are_used)
 		while ((passed = simulation.now_ns - begin) < 600 * SECOND) {
 			double warm = passed < 60 * SECOND ? (double)passed * 5e-17 : 3e-6;
 			double corrected = passed / (64 * SECOND) % 2 ? 5e-7 : 0.0;
-			simulation_set_drift(&simulation, drift + warm + (seed % 2 ? corrected : -corrected));
+			simulation_set_drift(&simulation,
+					     drift + warm + (seed % 2 ? corrected : -corrected));
 			simulation_commands(&simulation, 1, 100000, pauses[seed % 4]);
 		}
 		cr_assert(le(i64, band(&simulation), BAND_NS), "machine %llu: from %lld to %lld ns",
@@ -96,8 +102,9 @@ Test(cuda_clock, H8_crystals_that_change_while_they_are_used)
 }
 
 /*
- * Another process has the GPU one time in five, for up to two milliseconds. Then nobody can know better than by what
- * was learned before, for as long as bursts are late in a row; and until the first one comes through nothing is known.
+ * Another process has the GPU one time in five, for up to two milliseconds. Then nobody can know
+ * better than by what was learned before, for as long as bursts are late in a row; and until the
+ * first one comes through nothing is known.
  */
 Test(cuda_clock, H8_time_slices_cost_a_microsecond)
 {
@@ -112,13 +119,14 @@ Test(cuda_clock, H8_time_slices_cost_a_microsecond)
 			if (i == 500)
 				simulation_forget(&simulation);
 		}
-		cr_assert(le(i64, band(&simulation), 2 * BAND_NS), "machine %llu: from %lld to %lld ns",
-			  (unsigned long long)seed, (long long)simulation.error_min_ns,
-			  (long long)simulation.error_max_ns);
+		cr_assert(le(i64, band(&simulation), 2 * BAND_NS),
+			  "machine %llu: from %lld to %lld ns", (unsigned long long)seed,
+			  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
 	}
 }
 
-/* What is learned between two commands moves the clock by what it was wrong: never so that the second began too early. */
+/* What is learned between two commands moves the clock by what it was wrong: never so that the
+ * second began too early. */
 Test(cuda_clock, a_command_never_begins_before_the_one_that_it_followed_has_ended)
 {
 	static struct simulation simulation;
@@ -133,7 +141,8 @@ Test(cuda_clock, a_command_never_begins_before_the_one_that_it_followed_has_ende
 			}
 			simulation_pass(&simulation, (i % 7) * 50 * MS);
 		}
-		cr_assert(eq(u32, simulation.out_of_order, 0), "seed %llu", (unsigned long long)seed);
+		cr_assert(eq(u32, simulation.out_of_order, 0), "seed %llu",
+			  (unsigned long long)seed);
 	}
 }
 
@@ -158,13 +167,16 @@ Test(cuda_clock, H8_one_base_for_ever_would_be_wrong)
 	struct simulation simulation;
 	simulation_init(&simulation, 5, 1e-5);
 	simulation_commands(&simulation, 1000, 100000, MS);
-	cr_assert(le(i64, simulation.naive_error_ns, 500), "%lld", (long long)simulation.naive_error_ns);
+	cr_assert(le(i64, simulation.naive_error_ns, 500), "%lld",
+		  (long long)simulation.naive_error_ns);
 	simulation_pass(&simulation, HOUR);
 	simulation_commands(&simulation, 1000, 100000, MS);
-	cr_assert(gt(i64, simulation.naive_error_ns, 50000), "%lld", (long long)simulation.naive_error_ns);
+	cr_assert(gt(i64, simulation.naive_error_ns, 50000), "%lld",
+		  (long long)simulation.naive_error_ns);
 	simulation_pass(&simulation, DAY);
 	simulation_commands(&simulation, 1000, 100000, MS);
-	cr_assert(gt(i64, simulation.naive_error_ns, 1000000), "%lld", (long long)simulation.naive_error_ns);
+	cr_assert(gt(i64, simulation.naive_error_ns, 1000000), "%lld",
+		  (long long)simulation.naive_error_ns);
 	cr_assert(le(i64, band(&simulation), BAND_NS));
 }
 
@@ -173,11 +185,12 @@ Test(cuda_clock, H8_ten_minutes_of_probes)
 	struct simulation simulation;
 	simulation_init(&simulation, 9, -1.2e-5);
 	simulation_commands(&simulation, 6000, 100000, 100 * MS);
-	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns", (long long)simulation.error_min_ns,
-		  (long long)simulation.error_max_ns);
+	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns",
+		  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
 }
 
-/* Its clocks are slow while it has nothing to do, so the way to it and back takes longer for a while, then less again. */
+/* Its clocks are slow while it has nothing to do, so the way to it and back takes longer for a
+ * while, then less again. */
 Test(cuda_clock, H8_a_gpu_that_rests_answers_later)
 {
 	static const uint64_t pauses[] = {5 * MS, 20 * MS, 300 * MS, 2 * SECOND};
@@ -186,17 +199,21 @@ Test(cuda_clock, H8_a_gpu_that_rests_answers_later)
 		uint64_t random = seed;
 		simulation_init(&simulation, 7000 + seed, ((double)(seed * 7 % 41) - 20.0) * 1e-6);
 		simulation.wander = 1e-9;
-		simulation.tick_ns = seed % 8 < 4 ? 32 : 1000; /* there are such, too: the time of a stamp may be off by that */
+		simulation.tick_ns = seed % 8 < 4 ? 32 : 1000; /* there are such, too: the time of a
+								  stamp may be off by that */
 		for (unsigned i = 0; i < 6000; i++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
 			uint64_t step = random >> 56;
-			simulation.slow_ns = random & 1u << 20 ? simulation.slow_ns + step : simulation.slow_ns - step;
-			simulation.slow_ns = simulation.slow_ns > 1u << 20 ? 0 : simulation.slow_ns > 1200 ? 1200 : simulation.slow_ns;
+			simulation.slow_ns = random & 1u << 20 ? simulation.slow_ns + step
+							       : simulation.slow_ns - step;
+			simulation.slow_ns = simulation.slow_ns > 1u << 20 ? 0
+					     : simulation.slow_ns > 1200   ? 1200
+									   : simulation.slow_ns;
 			simulation_commands(&simulation, 1, 10000, pauses[seed % 4]);
 		}
-		cr_assert(le(i64, band(&simulation), BAND_NS + simulation.tick_ns), "machine %llu: from %lld to %lld ns",
-			  (unsigned long long)seed, (long long)simulation.error_min_ns,
-			  (long long)simulation.error_max_ns);
+		cr_assert(le(i64, band(&simulation), BAND_NS + simulation.tick_ns),
+			  "machine %llu: from %lld to %lld ns", (unsigned long long)seed,
+			  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
 	}
 }
 
@@ -206,8 +223,8 @@ Test(cuda_clock, H8_pauses_of_every_length)
 	simulation_init(&simulation, 17, 2e-5);
 	for (uint64_t pause = MS; pause < HOUR; pause += pause / 2)
 		simulation_commands(&simulation, 20, 30000, pause);
-	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns", (long long)simulation.error_min_ns,
-		  (long long)simulation.error_max_ns);
+	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns",
+		  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
 }
 
 Test(cuda_clock, H8_a_late_burst_does_not_move_the_clock)
@@ -221,8 +238,8 @@ Test(cuda_clock, H8_a_late_burst_does_not_move_the_clock)
 		simulation.hold_ns = i % 2 == 0 ? 0 : 2 * MS;
 		simulation_commands(&simulation, 1, 100000, 7 * MS);
 	}
-	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns", (long long)simulation.error_min_ns,
-		  (long long)simulation.error_max_ns);
+	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns",
+		  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
 }
 
 Test(cuda_clock, H8_without_a_base_near_the_host_says_when)
@@ -231,14 +248,16 @@ Test(cuda_clock, H8_without_a_base_near_the_host_says_when)
 	simulation_init(&simulation, 31, 1e-5);
 	simulation_commands(&simulation, 100, 100000, MS);
 	simulation_pass(&simulation, HOUR);
-	/* A burst that does not come back: then the end is when it was seen, and the duration is the GPU's. */
+	/* A burst that does not come back: then the end is when it was seen, and the duration is
+	 * the GPU's. */
 	uint64_t told_start = 0, told_end = 0;
 	struct simulated_event start = {.device_ns = simulation.since_device_ns + (int64_t)HOUR};
 	struct simulated_event end = {.device_ns = start.device_ns + 64000};
 	simulation.hold_ns = DAY;
 	cr_assert(eq(int, cuda_bases_prepare(&simulation.bases), 0));
 	uint64_t before = simulation.now_ns;
-	cr_assert(eq(int, cuda_bases_times(&simulation.bases, &start, &end, &told_start, &told_end), 0));
+	cr_assert(eq(int, cuda_bases_times(&simulation.bases, &start, &end, &told_start, &told_end),
+		     0));
 	cr_assert(ge(u64, told_end, before));
 	cr_assert(le(u64, told_end, before + 100));
 	cr_assert(eq(u64, told_end - told_start, 64000));
@@ -249,13 +268,14 @@ Test(cuda_clock, H8_a_host_clock_that_changes_its_rate_is_followed)
 	struct simulation simulation;
 	simulation_init(&simulation, 41, 1e-5);
 	simulation_commands(&simulation, 5000, 100000, MS);
-	simulation_set_drift(&simulation, 1e-4); /* somebody sets the host's clock, the GPU seems too fast */
+	simulation_set_drift(&simulation,
+			     1e-4); /* somebody sets the host's clock, the GPU seems too fast */
 	simulation_commands(&simulation, 3000, 100000, MS);
 	cr_assert(eq(uint, simulation.waits, 0));
 	simulation_forget(&simulation);
 	simulation_commands(&simulation, 3000, 100000, MS);
-	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns", (long long)simulation.error_min_ns,
-		  (long long)simulation.error_max_ns);
+	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns",
+		  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
 }
 
 Test(cuda_clock, H8_an_unused_clock_does_nothing)
@@ -283,8 +303,8 @@ Test(cuda_clock, H2_rounding_of_the_driver)
 
 Test(cuda_clock, H8_a_device_clock_that_was_set_is_followed_at_once)
 {
-	static const int64_t jumps[] = {(int64_t)HOUR, -(int64_t)HOUR, (int64_t)DAY, 2 * (int64_t)SECOND,
-					-2 * (int64_t)SECOND};
+	static const int64_t jumps[] = {(int64_t)HOUR, -(int64_t)HOUR, (int64_t)DAY,
+					2 * (int64_t)SECOND, -2 * (int64_t)SECOND};
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
 		struct simulation simulation;
 		simulation_init(&simulation, 50 + i, 1e-5);
@@ -292,7 +312,8 @@ Test(cuda_clock, H8_a_device_clock_that_was_set_is_followed_at_once)
 		simulation.since_device_ns += jumps[i];
 		simulation_pass(&simulation, 300 * MS);
 		simulation_commands(&simulation, 1000, 100000, MS);
-		cr_assert(le(i64, band(&simulation), BAND_NS), "jump %lld: from %lld to %lld ns", (long long)jumps[i],
-			  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
+		cr_assert(le(i64, band(&simulation), BAND_NS), "jump %lld: from %lld to %lld ns",
+			  (long long)jumps[i], (long long)simulation.error_min_ns,
+			  (long long)simulation.error_max_ns);
 	}
 }

@@ -17,7 +17,8 @@ static double random_part(struct simulation *simulation)
 /* Mostly short; one in a hundred is late by up to 20 us. */
 static uint64_t way(struct simulation *simulation)
 {
-	double ns = WAY_NS + (double)simulation->slow_ns - NOISE_NS * log(1.0 - random_part(simulation));
+	double ns = WAY_NS + (double)simulation->slow_ns -
+		    NOISE_NS * log(1.0 - random_part(simulation));
 	if (random_part(simulation) < 0.01)
 		ns += 20000.0 * random_part(simulation);
 	return (uint64_t)ns;
@@ -27,7 +28,8 @@ static uint64_t way(struct simulation *simulation)
 static long double gained(const struct simulation *simulation, uint64_t host_ns)
 {
 	int64_t passed = (int64_t)(host_ns - simulation->since_ns);
-	return (long double)passed * (long double)simulation->drift + (long double)simulation->since_device_part;
+	return (long double)passed * (long double)simulation->drift +
+	       (long double)simulation->since_device_part;
 }
 
 static int64_t device_time(const struct simulation *simulation, uint64_t host_ns)
@@ -39,8 +41,9 @@ static int64_t device_time(const struct simulation *simulation, uint64_t host_ns
 static struct simulated_event stamp(const struct simulation *simulation, uint64_t host_ns)
 {
 	int64_t device_ns = device_time(simulation, host_ns);
-	return (struct simulated_event){
-		.device_ns = device_ns - device_ns % simulation->tick_ns, .host_ns = host_ns, .due_ns = host_ns + BACK_NS + simulation->slow_ns};
+	return (struct simulated_event){.device_ns = device_ns - device_ns % simulation->tick_ns,
+					.host_ns = host_ns,
+					.due_ns = host_ns + BACK_NS + simulation->slow_ns};
 }
 
 static uint64_t source_now(void *context)
@@ -93,9 +96,11 @@ void simulation_forget(struct simulation *simulation)
 
 void simulation_init(struct simulation *simulation, uint64_t seed, double drift)
 {
-	*simulation = (struct simulation){
-		.tick_ns = 32,
-		.now_ns = 4000000000ull, .drift = drift, .since_device_ns = 1700000000000000000, .random = seed};
+	*simulation = (struct simulation){.tick_ns = 32,
+					  .now_ns = 4000000000ull,
+					  .drift = drift,
+					  .since_device_ns = 1700000000000000000,
+					  .random = seed};
 	simulation->since_ns = simulation->now_ns;
 	simulation->first = stamp(simulation, simulation->now_ns);
 	struct cuda_clock_source source = {
@@ -125,21 +130,23 @@ void simulation_set_drift(struct simulation *simulation, double drift)
 	simulation->drift = drift;
 }
 
-static void judge(struct simulation *simulation, const struct simulated_event *start, const struct simulated_event *end,
-		  uint64_t told_start, uint64_t told_end)
+static void judge(struct simulation *simulation, const struct simulated_event *start,
+		  const struct simulated_event *end, uint64_t told_start, uint64_t told_end)
 {
 	int64_t error = (int64_t)(told_end - end->host_ns);
 	if (error < simulation->error_min_ns)
 		simulation->error_min_ns = error;
 	if (error > simulation->error_max_ns)
 		simulation->error_max_ns = error;
-	int64_t duration_error = (int64_t)(told_end - told_start) - (int64_t)(end->host_ns - start->host_ns);
+	int64_t duration_error =
+		(int64_t)(told_end - told_start) - (int64_t)(end->host_ns - start->host_ns);
 	duration_error = duration_error < 0 ? -duration_error : duration_error;
 	if (duration_error > simulation->duration_error_ns)
 		simulation->duration_error_ns = duration_error;
 	/* One base for ever, as a driver's own example would have it. */
 	float milliseconds = (float)((double)(end->device_ns - simulation->first.device_ns) / 1e6);
-	int64_t naive = cuda_clock_elapsed_ns(milliseconds) - (end->device_ns - simulation->first.device_ns);
+	int64_t naive = cuda_clock_elapsed_ns(milliseconds) -
+			(end->device_ns - simulation->first.device_ns);
 	naive = naive < 0 ? -naive : naive;
 	if (naive > simulation->naive_error_ns)
 		simulation->naive_error_ns = naive;
@@ -152,9 +159,12 @@ void simulation_command(struct simulation *simulation, uint64_t duration_ns)
 
 	if (simulation->wander > 0.0)
 		simulation_set_drift(simulation,
-				     simulation->drift + simulation->wander * (2.0 * random_part(simulation) - 1.0));
+				     simulation->drift +
+					     simulation->wander *
+						     (2.0 * random_part(simulation) - 1.0));
 	(void)cuda_bases_prepare(bases);
-	struct simulated_event start = stamp(simulation, simulation->now_ns + simulation->hold_ns + way(simulation));
+	struct simulated_event start =
+		stamp(simulation, simulation->now_ns + simulation->hold_ns + way(simulation));
 	struct simulated_event end = stamp(simulation, start.host_ns + duration_ns);
 	simulation->now_ns = end.due_ns;
 	if (cuda_bases_times(bases, &start, &end, &told_start, &told_end) == 0)
@@ -176,12 +186,14 @@ void simulation_follower(struct simulation *simulation, uint64_t duration_ns)
 	if (simulation->now_ns < end.due_ns)
 		simulation->now_ns = end.due_ns;
 	if (cuda_bases_times(bases, &start, &end, &told_start, &told_end) == 0)
-		simulation->out_of_order += told_start < simulation->last_told_end || told_end < told_start;
+		simulation->out_of_order +=
+			told_start < simulation->last_told_end || told_end < told_start;
 	simulation->last_end = end;
 	simulation->last_told_end = told_end;
 }
 
-void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns, uint64_t pause_ns)
+void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns,
+			 uint64_t pause_ns)
 {
 	for (unsigned i = 0; i < count; i++) {
 		simulation_command(simulation, duration_ns);

@@ -1,13 +1,14 @@
 /*
- * A simulated GPU and host for the clock of the CUDA backend: time is a number, the GPU's crystal is off, the way to it
- * takes a while that varies, and what is told of two events is a float of milliseconds, as by the driver. Now and then the
- * way takes much longer, and all that is sent behind it then is late with it; the host's thread may be interrupted anywhere;
- * stamps are multiples of some ns.
+ * A simulated GPU and host for the clock of the CUDA backend: time is a number, the GPU's crystal
+ * is off, the way to it takes a while that varies, and what is told of two events is a float of
+ * milliseconds, as by the driver. Now and then the way takes much longer, and all that is sent
+ * behind it then is late with it; the host's thread may be interrupted anywhere; stamps are
+ * multiples of some ns.
  *
- * What is judged (H2, H8): the told end of a command against the true time of it on the host's clock. All that a clock can
- * do without knowing the way to the GPU is to be off by the same everywhere, so the error's band counts: two told times
- * are good to +-0.5 us each against each other if it is a microsecond wide. A duration is judged by itself, against the
- * GPU's ticks.
+ * What is judged (H2, H8): the told end of a command against the true time of it on the host's
+ * clock. All that a clock can do without knowing the way to the GPU is to be off by the same
+ * everywhere, so the error's band counts: two told times are good to +-0.5 us each against each
+ * other if it is a microsecond wide. A duration is judged by itself, against the GPU's ticks.
  */
 #ifndef SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
 #define SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
@@ -25,14 +26,19 @@ struct simulation {
 	double drift;      /* of the GPU's crystal, ns per ns */
 	uint64_t since_ns; /* from when the drift has been that */
 	int64_t since_device_ns;
-	double since_device_part; /* of a nanosecond: what a change of the drift would lose otherwise */
+	double since_device_part; /* of a nanosecond: what a change of the drift would lose
+				     otherwise */
 	uint64_t random;
 	uint64_t hold_ns; /* the GPU stamps nothing before so much later: it serves somebody else */
 	int64_t tick_ns;  /* stamps are multiples of this: 32 */
-	uint64_t slow_ns; /* so much longer is the way to the GPU, and the way back: it rests, or hurries */
-	double wander;    /* the drift changes by up to so much from command to command, with the temperature */
-	double preempted; /* how often the host's thread loses its processor between reading its clock and asking the GPU */
-	unsigned losing; /* at so many readings of the host's clock from now the thread loses its processor, for 60 us; 0: not */
+	uint64_t slow_ns; /* so much longer is the way to the GPU, and the way back: it rests, or
+			     hurries */
+	double wander;    /* the drift changes by up to so much from command to command, with the
+			     temperature */
+	double preempted; /* how often the host's thread loses its processor between reading its
+			     clock and asking the GPU */
+	unsigned losing;  /* at so many readings of the host's clock from now the thread loses its
+			     processor, for 60 us; 0: not */
 	uint64_t recorded_ns;
 	unsigned records, waits;
 	struct simulated_event marks[CUDA_CLOCK_MARKS];
@@ -42,7 +48,8 @@ struct simulation {
 	int64_t error_min_ns, error_max_ns;
 	int64_t naive_error_ns; /* the greatest, of naive end - true end on the GPU's own clock */
 	int64_t duration_error_ns;
-	unsigned out_of_order; /* commands told to begin before the one that they followed had ended */
+	unsigned out_of_order; /* commands told to begin before the one that they followed had ended
+				*/
 	struct simulated_event last_end;
 	uint64_t last_told_end;
 };
@@ -53,10 +60,12 @@ void simulation_pass(struct simulation *simulation, uint64_t ns);
 void simulation_set_drift(struct simulation *simulation, double drift);
 /* One timed command, from before its start event to after its end was seen. */
 void simulation_command(struct simulation *simulation, uint64_t duration_ns);
-/* One that waited for the last one and begins as it ends; asked about when that one has been told. */
+/* One that waited for the last one and begins as it ends; asked about when that one has been told.
+ */
 void simulation_follower(struct simulation *simulation, uint64_t duration_ns);
 /* So many, with a pause after each. */
-void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns, uint64_t pause_ns);
+void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns,
+			 uint64_t pause_ns);
 void simulation_forget(struct simulation *simulation);
 
 #endif

@@ -20,7 +20,8 @@ static void look_up(struct driver *driver)
 	memcpy(&driver->find, &symbol, sizeof(driver->find));
 	cr_assert(control && driver->find);
 	driver->control = control();
-#define DOUBLE_FIND(name, version) OK(driver->find(#name, (void **)&driver->cu.name, version, 0, NULL));
+#define DOUBLE_FIND(name, version)                                                                 \
+	OK(driver->find(#name, (void **)&driver->cu.name, version, 0, NULL));
 	DOUBLE_FUNCTIONS(DOUBLE_FIND)
 #undef DOUBLE_FIND
 }
@@ -42,7 +43,8 @@ CUmodule driver_load(struct driver *driver, const char *ptx)
 	void *values[] = {log, (void *)sizeof(log)};
 	CUmodule module = NULL;
 
-	cr_assert_eq(driver->cu.cuModuleLoadDataEx(&module, ptx, 2, options, values), CUDA_SUCCESS, "%s\n%s", log, ptx);
+	cr_assert_eq(driver->cu.cuModuleLoadDataEx(&module, ptx, 2, options, values), CUDA_SUCCESS,
+		     "%s\n%s", log, ptx);
 	return module;
 }
 
@@ -63,10 +65,11 @@ CUdeviceptr driver_memory(struct driver *driver, size_t bytes)
 	return address;
 }
 
-CUresult driver_run(struct driver *driver, CUfunction function, unsigned threads, unsigned shared, void **parameters)
+CUresult driver_run(struct driver *driver, CUfunction function, unsigned threads, unsigned shared,
+		    void **parameters)
 {
-	CUresult result = driver->cu.cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, shared, driver->stream, parameters,
-						    NULL);
+	CUresult result = driver->cu.cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, shared,
+						    driver->stream, parameters, NULL);
 
 	return result == CUDA_SUCCESS ? driver->cu.cuStreamSynchronize(driver->stream) : result;
 }

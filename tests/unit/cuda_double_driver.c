@@ -12,9 +12,10 @@
 TestSuite(cuda_double, .timeout = 30);
 
 #define SECONDS_NS 10000000000u
-#define NAMES      ".version 8.0\n.target sm_80\n.address_size 64\n"                                                \
-		   ".visible .entry fill_u32(.param .u64 to, .param .u32 value)\n{\nret;\n}\n"                          \
-		   ".visible .entry increment_u32(.param .u64 to)\n{\nret;\n}\n"
+#define NAMES                                                                                      \
+	".version 8.0\n.target sm_80\n.address_size 64\n"                                          \
+	".visible .entry fill_u32(.param .u64 to, .param .u32 value)\n{\nret;\n}\n"                \
+	".visible .entry increment_u32(.param .u64 to)\n{\nret;\n}\n"
 
 struct scene {
 	struct driver driver;
@@ -38,14 +39,16 @@ static CUresult fill(struct scene *scene, CUstream stream, uint32_t value)
 {
 	void *parameters[] = {&scene->memory, &value};
 
-	return scene->driver.cu.cuLaunchKernel(scene->fill, 8, 1, 1, 128, 1, 1, 0, stream, parameters, NULL);
+	return scene->driver.cu.cuLaunchKernel(scene->fill, 8, 1, 1, 128, 1, 1, 0, stream,
+					       parameters, NULL);
 }
 
 static CUresult increment(struct scene *scene, CUstream stream)
 {
 	void *parameters[] = {&scene->memory};
 
-	return scene->driver.cu.cuLaunchKernel(scene->increment, 8, 1, 1, 128, 1, 1, 0, stream, parameters, NULL);
+	return scene->driver.cu.cuLaunchKernel(scene->increment, 8, 1, 1, 128, 1, 1, 0, stream,
+					       parameters, NULL);
 }
 
 static uint32_t first_word(struct scene *scene)
@@ -133,7 +136,8 @@ Test(cuda_double, words_are_written_after_what_came_before)
 	words[0] = words[1] = 0;
 	hold(&scene);
 	OK(scene.driver.cu.cuStreamWriteValue32(scene.other, (CUdeviceptr)words, 7, 0));
-	OK(scene.driver.cu.cuStreamWaitValue32(scene.driver.stream, (CUdeviceptr)(words + 1), 3, CU_STREAM_WAIT_VALUE_GEQ));
+	OK(scene.driver.cu.cuStreamWaitValue32(scene.driver.stream, (CUdeviceptr)(words + 1), 3,
+					       CU_STREAM_WAIT_VALUE_GEQ));
 	OK(increment(&scene, scene.driver.stream));
 	cr_assert_eq(words[0], 0);
 	driver_command(&scene.driver, "gate open fill_u32");
@@ -155,8 +159,14 @@ Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
 	void *parameters[] = {&scene.memory, &value};
 
 	scene_open(&scene);
-	CUDA_KERNEL_NODE_PARAMS kernel = {.func = scene.fill, .gridDimX = 8, .gridDimY = 1, .gridDimZ = 1,
-					  .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1, .kernelParams = parameters};
+	CUDA_KERNEL_NODE_PARAMS kernel = {.func = scene.fill,
+					  .gridDimX = 8,
+					  .gridDimY = 1,
+					  .gridDimZ = 1,
+					  .blockDimX = 128,
+					  .blockDimY = 1,
+					  .blockDimZ = 1,
+					  .kernelParams = parameters};
 	OK(scene.driver.cu.cuGraphCreate(&graph, 0));
 	OK(scene.driver.cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
 	OK(scene.driver.cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -170,15 +180,18 @@ Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
 	OK(scene.driver.cu.cuGraphLaunch(exec, scene.driver.stream));
 	cr_assert_eq(first_word(&scene), 20);
 	/* A memset node takes no memory of a pool, as the guide says. */
-	const CUDA_MEMSET_NODE_PARAMS set = {.dst = scene.memory, .value = 1, .elementSize = 4, .width = 1, .height = 1};
-	cr_assert_eq(scene.driver.cu.cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, scene.driver.context),
+	const CUDA_MEMSET_NODE_PARAMS set = {
+		.dst = scene.memory, .value = 1, .elementSize = 4, .width = 1, .height = 1};
+	cr_assert_eq(scene.driver.cu.cuGraphAddMemsetNode(&node, graph, NULL, 0, &set,
+							  scene.driver.context),
 		     CUDA_ERROR_INVALID_VALUE);
 	OK(scene.driver.cu.cuGraphExecDestroy(exec));
 	OK(scene.driver.cu.cuGraphDestroy(graph));
 }
 
 /* Every wrong call is answered, counted, and harms nobody. */
-/* What nothing orders happens in one order or the other; what something orders never in the wrong one. */
+/* What nothing orders happens in one order or the other; what something orders never in the wrong
+ * one. */
 Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 {
 	struct scene scene;
@@ -209,7 +222,8 @@ Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
 }
 
-/* The driver looks at a node's function when the node is changed: what a node names must be there. */
+/* The driver looks at a node's function when the node is changed: what a node names must be there.
+ */
 Test(cuda_double, a_module_that_a_graph_names_must_not_be_unloaded)
 {
 	struct scene scene;
@@ -221,9 +235,15 @@ Test(cuda_double, a_module_that_a_graph_names_must_not_be_unloaded)
 	CUmodule module = driver_load(&scene.driver, NAMES);
 	CUmodule other = driver_load(&scene.driver, NAMES);
 	void *parameters[] = {&scene.memory};
-	CUDA_KERNEL_NODE_PARAMS kernel = {.func = driver_function(&scene.driver, module, "increment_u32"),
-					  .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-					  .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .kernelParams = parameters};
+	CUDA_KERNEL_NODE_PARAMS kernel = {
+		.func = driver_function(&scene.driver, module, "increment_u32"),
+		.gridDimX = 1,
+		.gridDimY = 1,
+		.gridDimZ = 1,
+		.blockDimX = 1,
+		.blockDimY = 1,
+		.blockDimZ = 1,
+		.kernelParams = parameters};
 	OK(scene.driver.cu.cuGraphCreate(&graph, 0));
 	OK(scene.driver.cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
 	OK(scene.driver.cu.cuGraphInstantiateWithFlags(&executable, graph, 0));
@@ -245,28 +265,34 @@ Test(cuda_double, misuse_is_found)
 
 	scene_open(&scene);
 	const struct functions *cu = &scene.driver.cu;
-#define WRONG(call, result)                                                                                            \
-	do {                                                                                                           \
-		cr_expect_eq((call), result, #call);                                                                   \
-		cr_expect_gt(driver_count(&scene.driver, "misuse"), misuses, #call);                                   \
-		misuses = driver_count(&scene.driver, "misuse");                                                       \
+#define WRONG(call, result)                                                                        \
+	do {                                                                                       \
+		cr_expect_eq((call), result, #call);                                               \
+		cr_expect_gt(driver_count(&scene.driver, "misuse"), misuses, #call);               \
+		misuses = driver_count(&scene.driver, "misuse");                                   \
 	} while (0)
-	WRONG(cu->cuMemcpyDtoHAsync(words, scene.memory + 4092, 8, scene.driver.stream), CUDA_ERROR_INVALID_VALUE);
-	WRONG(cu->cuMemsetD32Async(scene.memory + 2, 0, 1, scene.driver.stream), CUDA_ERROR_INVALID_VALUE);
+	WRONG(cu->cuMemcpyDtoHAsync(words, scene.memory + 4092, 8, scene.driver.stream),
+	      CUDA_ERROR_INVALID_VALUE);
+	WRONG(cu->cuMemsetD32Async(scene.memory + 2, 0, 1, scene.driver.stream),
+	      CUDA_ERROR_INVALID_VALUE);
 	WRONG(cu->cuMemFree(scene.memory + 16), CUDA_ERROR_INVALID_VALUE);
 	WRONG(cu->cuMemFreeAsync(0x1234, scene.driver.stream), CUDA_ERROR_INVALID_VALUE);
-	WRONG(cu->cuStreamWriteValue32(scene.driver.stream, (CUdeviceptr)words, 1, 0), CUDA_ERROR_INVALID_VALUE);
+	WRONG(cu->cuStreamWriteValue32(scene.driver.stream, (CUdeviceptr)words, 1, 0),
+	      CUDA_ERROR_INVALID_VALUE);
 	WRONG(cu->cuMemHostUnregister(words), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 	WRONG(cu->cuStreamSynchronize((CUstream)words), CUDA_ERROR_INVALID_HANDLE);
-	WRONG(cu->cuLaunchKernel(scene.fill, 1, 65536, 1, 1, 1, 1, 0, scene.driver.stream, (void *[]){words, words}, NULL),
+	WRONG(cu->cuLaunchKernel(scene.fill, 1, 65536, 1, 1, 1, 1, 0, scene.driver.stream,
+				 (void *[]){words, words}, NULL),
 	      CUDA_ERROR_INVALID_VALUE);
-	WRONG(cu->cuLaunchKernel(scene.fill, 1, 1, 1, 1, 1, 1, 300000, scene.driver.stream, (void *[]){words, words}, NULL),
+	WRONG(cu->cuLaunchKernel(scene.fill, 1, 1, 1, 1, 1, 1, 300000, scene.driver.stream,
+				 (void *[]){words, words}, NULL),
 	      CUDA_ERROR_INVALID_VALUE);
 	OK(cu->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
 	OK(cu->cuEventDestroy(event));
 	WRONG(cu->cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
 	OK(cu->cuMemFreeAsync(scene.memory, scene.driver.stream));
-	WRONG(cu->cuMemsetD32Async(scene.memory, 0, 1, scene.driver.stream), CUDA_ERROR_INVALID_VALUE);
+	WRONG(cu->cuMemsetD32Async(scene.memory, 0, 1, scene.driver.stream),
+	      CUDA_ERROR_INVALID_VALUE);
 	WRONG(cu->cuMemFreeAsync(scene.memory, scene.driver.stream), CUDA_ERROR_INVALID_VALUE);
 	OK(cu->cuStreamDestroy(scene.other));
 	WRONG(cu->cuStreamQuery(scene.other), CUDA_ERROR_INVALID_HANDLE);
@@ -301,7 +327,8 @@ Test(cuda_double, out_of_memory_by_size_and_by_count)
 	driver_open(&driver);
 	OK(driver.cu.cuMemGetInfo(&available, &total));
 	cr_assert_eq(driver.cu.cuMemAlloc(&address, total + 1), CUDA_ERROR_OUT_OF_MEMORY);
-	cr_assert_eq(driver.cu.cuMemAllocAsync(&address, total + 1, driver.stream), CUDA_ERROR_OUT_OF_MEMORY);
+	cr_assert_eq(driver.cu.cuMemAllocAsync(&address, total + 1, driver.stream),
+		     CUDA_ERROR_OUT_OF_MEMORY);
 	driver_command(&driver, "fail cuMemAlloc 2 2");
 	OK(driver.cu.cuMemAlloc(&address, 100));
 	cr_assert_eq(driver.cu.cuMemAlloc(&address, 100), CUDA_ERROR_OUT_OF_MEMORY);
@@ -322,9 +349,11 @@ Test(cuda_double, M10_a_fault_is_for_ever_and_for_all)
 	OK(fill(&scene, scene.driver.stream, 1));
 	OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
 	OK(fill(&scene, scene.driver.stream, 1));
-	cr_assert_eq(scene.driver.cu.cuStreamSynchronize(scene.driver.stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+	cr_assert_eq(scene.driver.cu.cuStreamSynchronize(scene.driver.stream),
+		     CUDA_ERROR_ILLEGAL_ADDRESS);
 	cr_assert_eq(scene.driver.cu.cuMemGetInfo(&available, &total), CUDA_ERROR_ILLEGAL_ADDRESS);
-	cr_assert_eq(scene.driver.cu.cuStreamCreateWithPriority(&stream, 1, 0), CUDA_ERROR_ILLEGAL_ADDRESS);
+	cr_assert_eq(scene.driver.cu.cuStreamCreateWithPriority(&stream, 1, 0),
+		     CUDA_ERROR_ILLEGAL_ADDRESS);
 	cr_assert_eq(scene.driver.cu.cuDevicePrimaryCtxRelease(0), CUDA_ERROR_ILLEGAL_ADDRESS);
 	const char *name = NULL;
 	OK(scene.driver.cu.cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &name));

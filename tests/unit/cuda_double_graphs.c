@@ -42,11 +42,13 @@ static CUDA_MEMCPY3D row(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 	return copy;
 }
 
-static CUgraphNode add_copy(struct scene *scene, const CUDA_MEMCPY3D *copy, const CUgraphNode *after)
+static CUgraphNode add_copy(struct scene *scene, const CUDA_MEMCPY3D *copy,
+			    const CUgraphNode *after)
 {
 	CUgraphNode node = NULL;
 
-	OK(scene->driver.cu.cuGraphAddMemcpyNode(&node, scene->graph, after, after ? 1 : 0, copy, scene->driver.context));
+	OK(scene->driver.cu.cuGraphAddMemcpyNode(&node, scene->graph, after, after ? 1 : 0, copy,
+						 scene->driver.context));
 	return node;
 }
 
@@ -67,14 +69,16 @@ static uint32_t run(struct scene *scene, CUgraphExec executable, CUdeviceptr mem
 	return word;
 }
 
-/* Copies to one place, of which the last one to run stays: with an edge the second, without the first, which was added first. */
+/* Copies to one place, of which the last one to run stays: with an edge the second, without the
+ * first, which was added first. */
 Test(cuda_double_graphs, B9_only_edges_order_nodes)
 {
 	struct scene scene;
 
 	scene_open(&scene);
 	const CUdeviceptr third = driver_memory(&scene.driver, WORDS * 4);
-	const CUDA_MEMCPY3D first = row(scene.to, scene.from, 16), second = row(scene.to, third, 16);
+	const CUDA_MEMCPY3D first = row(scene.to, scene.from, 16),
+			    second = row(scene.to, third, 16);
 	set(&scene, scene.from, 1);
 	set(&scene, third, 2);
 	CUgraphNode node = add_copy(&scene, &first, NULL);
@@ -110,15 +114,18 @@ Test(cuda_double_graphs, executables_change_rows_alone)
 	set(&scene, scene.from, 5);
 	cr_assert_eq(run(&scene, executable, scene.to), 5);
 	copy = row(scene.to + 128, scene.from, 64);
-	OK(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &copy, scene.driver.context));
+	OK(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &copy,
+							  scene.driver.context));
 	cr_assert_eq(run(&scene, executable, scene.to + 128 + 60), 5);
 	box.Height = 2;
 	box.srcPitch = box.dstPitch = 32;
-	cr_assert_eq(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &box, scene.driver.context),
+	cr_assert_eq(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &box,
+								    scene.driver.context),
 		     CUDA_ERROR_INVALID_VALUE);
 	up.srcMemoryType = CU_MEMORYTYPE_HOST;
 	up.srcHost = host;
-	cr_assert_eq(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &up, scene.driver.context),
+	cr_assert_eq(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &up,
+								    scene.driver.context),
 		     CUDA_ERROR_INVALID_VALUE);
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
@@ -155,7 +162,8 @@ Test(cuda_double_graphs, K20_captures_become_nodes)
 	CUstream stream = scene.driver.stream;
 	CUgraph ended = NULL;
 	set(&scene, scene.to, 1);
-	OK(scene.driver.cu.cuStreamBeginCaptureToGraph(stream, scene.graph, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	OK(scene.driver.cu.cuStreamBeginCaptureToGraph(stream, scene.graph, NULL, NULL, 0,
+						       CU_STREAM_CAPTURE_MODE_GLOBAL));
 	OK(scene.driver.cu.cuStreamIsCapturing(stream, &status));
 	cr_assert_eq(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
 	OK(scene.driver.cu.cuMemsetD32Async(scene.to, 7, WORDS, stream));
@@ -170,7 +178,8 @@ Test(cuda_double_graphs, K20_captures_become_nodes)
 	(void)scene.driver.cu.cuStreamQuery(stream);
 	OK(scene.driver.cu.cuStreamIsCapturing(stream, &status));
 	cr_assert_eq(status, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
-	cr_assert_eq(scene.driver.cu.cuStreamEndCapture(stream, &ended), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	cr_assert_eq(scene.driver.cu.cuStreamEndCapture(stream, &ended),
+		     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 	cr_assert_null(ended);
 	cr_assert_gt(driver_count(&scene.driver, "misuse"), 0);
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
@@ -200,7 +209,8 @@ static void *allocate(void *argument)
 /* What another thread may do meanwhile depends on its mode. */
 Test(cuda_double_graphs, K20_a_global_capture_forbids_others_what_may_wait)
 {
-	static const CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_GLOBAL};
+	static const CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_RELAXED,
+						    CU_STREAM_CAPTURE_MODE_GLOBAL};
 	struct scene scene;
 	CUgraph ended = NULL;
 
@@ -208,10 +218,12 @@ Test(cuda_double_graphs, K20_a_global_capture_forbids_others_what_may_wait)
 	for (unsigned i = 0; i < 2; i++) {
 		struct other other = {.scene = &scene, .mode = modes[i]};
 		pthread_t thread;
-		OK(scene.driver.cu.cuStreamBeginCapture(scene.driver.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+		OK(scene.driver.cu.cuStreamBeginCapture(scene.driver.stream,
+							CU_STREAM_CAPTURE_MODE_GLOBAL));
 		cr_assert_eq(pthread_create(&thread, NULL, allocate, &other), 0);
 		cr_assert_eq(pthread_join(thread, NULL), 0);
-		cr_assert_eq(other.result, i ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS);
+		cr_assert_eq(other.result,
+			     i ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS);
 		cr_assert_eq(scene.driver.cu.cuStreamEndCapture(scene.driver.stream, &ended),
 			     i ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS);
 		if (ended)
@@ -220,9 +232,10 @@ Test(cuda_double_graphs, K20_a_global_capture_forbids_others_what_may_wait)
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 }
 
-/* --- memory of graphs ------------------------------------------------------------------------------------------------ */
+/* ----------------------------------- memory of graphs ----------------------------------- */
 
-/* A node that allocates, one that copies from `from` there and one from there to `to`, and one that frees. */
+/* A node that allocates, one that copies from `from` there and one from there to `to`, and one that
+ * frees. */
 static CUdeviceptr hand_on(struct scene *scene, CUgraph graph, size_t bytes, bool frees)
 {
 	CUgraph before = scene->graph;
@@ -236,7 +249,8 @@ static CUdeviceptr hand_on(struct scene *scene, CUgraph graph, size_t bytes, boo
 	OK(scene->driver.cu.cuGraphAddMemAllocNode(&node, graph, NULL, 0, &parameters));
 	cr_assert_neq(parameters.dptr, 0);
 	scene->graph = graph;
-	const CUDA_MEMCPY3D in = row(parameters.dptr, scene->from, 64), out = row(scene->to, parameters.dptr, 64);
+	const CUDA_MEMCPY3D in = row(parameters.dptr, scene->from, 64),
+			    out = row(scene->to, parameters.dptr, 64);
 	node = add_copy(scene, &in, &node);
 	node = add_copy(scene, &out, &node);
 	scene->graph = before;
@@ -249,7 +263,8 @@ static uint64_t kept(const struct scene *scene)
 {
 	cuuint64_t bytes = 0;
 
-	OK(scene->driver.cu.cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
+	OK(scene->driver.cu.cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+							 &bytes));
 	return bytes;
 }
 
@@ -272,7 +287,8 @@ Test(cuda_double_graphs, memory_of_a_graph_is_there_between_its_nodes)
 		     CUDA_ERROR_INVALID_VALUE);
 	/* One executable at a time. */
 	CUgraphExec second = NULL;
-	cr_assert_eq(scene.driver.cu.cuGraphInstantiateWithFlags(&second, scene.graph, 0), CUDA_ERROR_NOT_SUPPORTED);
+	cr_assert_eq(scene.driver.cu.cuGraphInstantiateWithFlags(&second, scene.graph, 0),
+		     CUDA_ERROR_NOT_SUPPORTED);
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
 	executable = instantiate(&scene, scene.graph);
 	/* No child. */
@@ -285,7 +301,8 @@ Test(cuda_double_graphs, memory_of_a_graph_is_there_between_its_nodes)
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 	cr_assert_eq(driver_count(&scene.driver, "graph_memories"), 0);
 	/* Outside of a launch there is nothing. */
-	cr_assert_neq(scene.driver.cu.cuMemsetD32Async(memory, 1, 4, scene.driver.stream), CUDA_SUCCESS);
+	cr_assert_neq(scene.driver.cu.cuMemsetD32Async(memory, 1, 4, scene.driver.stream),
+		      CUDA_SUCCESS);
 }
 
 Test(cuda_double_graphs, what_was_not_freed_cannot_be_launched_again)
@@ -297,7 +314,8 @@ Test(cuda_double_graphs, what_was_not_freed_cannot_be_launched_again)
 	CUgraphExec executable = instantiate(&scene, scene.graph);
 	set(&scene, scene.from, 4);
 	cr_assert_eq(run(&scene, executable, scene.to), 4);
-	cr_assert_eq(scene.driver.cu.cuGraphLaunch(executable, scene.driver.stream), CUDA_ERROR_INVALID_VALUE);
+	cr_assert_eq(scene.driver.cu.cuGraphLaunch(executable, scene.driver.stream),
+		     CUDA_ERROR_INVALID_VALUE);
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 }

@@ -13,7 +13,8 @@ static const char where_ptx[] =
 	"\tld.param.u64 %p1, [to]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %p2, %r1, 4; add.u64 %p1, %p1, %p2;\n"
 	"\tmov.u32 %r2, %smid; st.global.u32 [%p1], %r2;\n\tret;\n}\n";
 
-static CUresult split(struct driver *driver, unsigned least, CUdevResource *few, CUdevResource *rest, unsigned *groups)
+static CUresult split(struct driver *driver, unsigned least, CUdevResource *few,
+		      CUdevResource *rest, unsigned *groups)
 {
 	CUdevResource all;
 
@@ -25,7 +26,8 @@ static CUresult split(struct driver *driver, unsigned least, CUdevResource *few,
 
 Test(cuda_double_green, splits_are_of_eight_and_multiples_and_none_is_split_again)
 {
-	static const unsigned wanted[][2] = {{0, 8}, {1, 8}, {8, 8}, {9, 16}, {16, 16}, {100, 104}, {128, 128}};
+	static const unsigned wanted[][2] = {{0, 8},   {1, 8},     {8, 8},    {9, 16},
+					     {16, 16}, {100, 104}, {128, 128}};
 	struct driver driver;
 	CUdevResource few, rest, more;
 	unsigned groups;
@@ -38,7 +40,8 @@ Test(cuda_double_green, splits_are_of_eight_and_multiples_and_none_is_split_agai
 		cr_assert_eq(rest.sm.smCount, 132 - wanted[i][1]);
 	}
 	cr_assert_eq(split(&driver, 133, &few, &rest, &groups), CUDA_ERROR_INVALID_VALUE);
-	cr_assert_eq(split(&driver, 129, &few, &rest, &groups), CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+	cr_assert_eq(split(&driver, 129, &few, &rest, &groups),
+		     CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
 	cr_assert_eq(driver_count(&driver, "misuse"), 0);
 	OK(split(&driver, 16, &few, &rest, &groups));
 	cr_assert_eq(driver.cu.cuDevSmResourceSplitByCount(&more, &groups, &rest, NULL, 0, 8),
@@ -58,9 +61,11 @@ Test(cuda_double_green, flags_are_needed_and_streams_go_before_their_context)
 	driver_open(&driver);
 	OK(split(&driver, 8, &few, &rest, &groups));
 	memset(&nothing, 0, sizeof(nothing));
-	cr_assert_eq(driver.cu.cuDevResourceGenerateDesc(&description, &nothing, 1), CUDA_ERROR_INVALID_RESOURCE_TYPE);
+	cr_assert_eq(driver.cu.cuDevResourceGenerateDesc(&description, &nothing, 1),
+		     CUDA_ERROR_INVALID_RESOURCE_TYPE);
 	OK(driver.cu.cuDevResourceGenerateDesc(&description, &few, 1));
-	cr_assert_eq(driver.cu.cuGreenCtxCreate(&context, description, 0, 0), CUDA_ERROR_INVALID_VALUE);
+	cr_assert_eq(driver.cu.cuGreenCtxCreate(&context, description, 0, 0),
+		     CUDA_ERROR_INVALID_VALUE);
 	OK(driver.cu.cuGreenCtxCreate(&context, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
 	cr_assert_eq(driver.cu.cuGreenCtxStreamCreate(&stream, context, CU_STREAM_DEFAULT, 0),
 		     CUDA_ERROR_INVALID_VALUE);
@@ -88,17 +93,21 @@ Test(cuda_double_green, kernels_run_on_the_multiprocessors_of_their_stream)
 	CUfunction function = driver_function(&driver, driver_load(&driver, where_ptx), "where");
 	CUdeviceptr memory = driver_memory(&driver, sizeof(where));
 	void *parameters[] = {&memory};
-	OK(driver.cu.cuStreamSynchronize(driver.stream)); /* other streams have the memory from here on */
+	OK(driver.cu.cuStreamSynchronize(
+		driver.stream)); /* other streams have the memory from here on */
 	OK(split(&driver, 16, &parts[0], &parts[1], &groups));
 	for (unsigned i = 0; i < 2; i++) {
 		OK(driver.cu.cuDevResourceGenerateDesc(&description, &parts[i], 1));
-		OK(driver.cu.cuGreenCtxCreate(&context, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+		OK(driver.cu.cuGreenCtxCreate(&context, description, 0,
+					      CU_GREEN_CTX_DEFAULT_STREAM));
 		OK(driver.cu.cuGreenCtxStreamCreate(&stream, context, CU_STREAM_NON_BLOCKING, 0));
-		OK(driver.cu.cuLaunchKernel(function, BLOCKS, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+		OK(driver.cu.cuLaunchKernel(function, BLOCKS, 1, 1, 1, 1, 1, 0, stream, parameters,
+					    NULL));
 		OK(driver.cu.cuStreamSynchronize(stream));
 		driver_read(&driver, memory, where, sizeof(where));
 		for (unsigned block = 0; block < BLOCKS; block++)
-			cr_assert_eq(where[block] < 16, i == 0, "block %u on %u", block, where[block]);
+			cr_assert_eq(where[block] < 16, i == 0, "block %u on %u", block,
+				     where[block]);
 		OK(driver.cu.cuStreamDestroy(stream));
 		OK(driver.cu.cuGreenCtxDestroy(context));
 	}

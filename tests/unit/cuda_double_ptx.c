@@ -1,4 +1,5 @@
-/* The double's interpreter: what instructions of PTX give. Expected values are the language's, not the double's. */
+/* The double's interpreter: what instructions of PTX give. Expected values are the language's, not
+ * the double's. */
 #include "cuda_double.h"
 
 #include <criterion/parameterized.h>
@@ -11,7 +12,8 @@ TestSuite(cuda_double_ptx, .timeout = 30);
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 struct operation {
-	char text[80];    /* with %a %b %c for what comes in and %d for what goes out; of 32 bits, %A .. of 64, %fa, %ga */
+	char text[80]; /* with %a %b %c for what comes in and %d for what goes out; of 32 bits, %A
+			  .. of 64, %fa, %ga */
 	uint64_t a, b, c; /* bits */
 	uint64_t expected;
 };
@@ -40,16 +42,18 @@ static void make_text(const struct operation *operation, char *text, size_t byte
 			     : strstr(operation->text, "%D")  ? "st.u64 [%out], %D;"
 							      : "st.u32 [%out], %d;";
 
-	(void)snprintf(text, bytes,
-		       HEAD ".visible .entry one(.param .u64 memory)\n{\n"
-			    ".reg .b64 %%out, %%A, %%B, %%C, %%D; .reg .b32 %%a, %%b, %%c, %%d; .reg .b16 %%hd;\n"
-			    ".reg .f32 %%fa, %%fb, %%fc, %%fd; .reg .f64 %%ga, %%gb, %%gd; .reg .pred %%p, %%q, %%ptrue;\n"
-			    "ld.param.u64 %%out, [memory]; setp.eq.u64 %%ptrue, 0, 0; mov.u32 %%d, 0xdead;\n"
-			    "ld.u64 %%A, [%%out+8]; ld.u64 %%B, [%%out+16]; ld.u64 %%C, [%%out+24];\n"
-			    "ld.u32 %%a, [%%out+8]; ld.u32 %%b, [%%out+16]; ld.u32 %%c, [%%out+24];\n"
-			    "ld.f32 %%fa, [%%out+8]; ld.f32 %%fb, [%%out+16]; ld.f32 %%fc, [%%out+24];\n"
-			    "ld.f64 %%ga, [%%out+8]; ld.f64 %%gb, [%%out+16];\n%s\n%s\nret;\n}\n",
-		       operation->text, result);
+	(void)snprintf(
+		text, bytes,
+		HEAD
+		".visible .entry one(.param .u64 memory)\n{\n"
+		".reg .b64 %%out, %%A, %%B, %%C, %%D; .reg .b32 %%a, %%b, %%c, %%d; .reg .b16 %%hd;\n"
+		".reg .f32 %%fa, %%fb, %%fc, %%fd; .reg .f64 %%ga, %%gb, %%gd; .reg .pred %%p, %%q, %%ptrue;\n"
+		"ld.param.u64 %%out, [memory]; setp.eq.u64 %%ptrue, 0, 0; mov.u32 %%d, 0xdead;\n"
+		"ld.u64 %%A, [%%out+8]; ld.u64 %%B, [%%out+16]; ld.u64 %%C, [%%out+24];\n"
+		"ld.u32 %%a, [%%out+8]; ld.u32 %%b, [%%out+16]; ld.u32 %%c, [%%out+24];\n"
+		"ld.f32 %%fa, [%%out+8]; ld.f32 %%fb, [%%out+16]; ld.f32 %%fc, [%%out+24];\n"
+		"ld.f64 %%ga, [%%out+8]; ld.f64 %%gb, [%%out+16];\n%s\n%s\nret;\n}\n",
+		operation->text, result);
 }
 
 static const struct operation of_integers[] = {
@@ -142,10 +146,12 @@ ParameterizedTestParameters(cuda_double_ptx, one_instruction)
 		{"setp.equ.f32 %p, %fa, %fb; selp.u32 %d, 1, 0, %p;", 0x7fc00000, F(1.0f), 0, 1},
 		{"setp.eq.f32 %p, %fa, %fb; selp.u32 %d, 1, 0, %p;", 0x7fc00000, F(1.0f), 0, 0},
 		{"mov.f32 %fd, 0f3F800000;", 0, 0, 0, F(1.0f)},
-		{"cvt.rn.f16.f32 %hd, %fa; cvt.f32.f16 %fd, %hd;", F(1.0009766f), 0, 0, F(1.0009766f)},
+		{"cvt.rn.f16.f32 %hd, %fa; cvt.f32.f16 %fd, %hd;", F(1.0009766f), 0, 0,
+		 F(1.0009766f)},
 		{"cvt.rn.f16.f32 %hd, %fa; cvt.f32.f16 %fd, %hd;", F(1e6f), 0, 0, F(INFINITY)},
 	};
-	const size_t count = sizeof(of_integers) / sizeof(*of_integers) + sizeof(of_floats) / sizeof(*of_floats);
+	const size_t count =
+		sizeof(of_integers) / sizeof(*of_integers) + sizeof(of_floats) / sizeof(*of_floats);
 	struct operation *copy = cr_malloc(sizeof(of_integers) + sizeof(of_floats));
 
 	memcpy(copy, of_integers, sizeof(of_integers));
@@ -168,26 +174,27 @@ ParameterizedTest(struct operation *operation, cuda_double_ptx, one_instruction)
 	void *parameters[] = {&memory};
 	OK(driver_run(&driver, one, 1, 0, parameters));
 	driver_read(&driver, memory, &out, sizeof(out));
-	cr_assert_eq(out, operation->expected, "%s gives 0x%llx, not 0x%llx", operation->text, (unsigned long long)out,
-		     (unsigned long long)operation->expected);
+	cr_assert_eq(out, operation->expected, "%s gives 0x%llx, not 0x%llx", operation->text,
+		     (unsigned long long)out, (unsigned long long)operation->expected);
 	cr_assert_eq(driver_count(&driver, "misuse"), 0);
 }
 
-/* All threads write a word of shared memory and read their neighbour's behind a barrier; the first half ends early. */
-static const char barrier_text[] =
-	HEAD ".extern .shared .align 16 .b8 dynamic[];\n"
-	     ".visible .entry turn(.param .u64 out)\n{\n"
-	     ".reg .b32 %r<8>; .reg .b64 %rd<6>; .reg .pred %p<3>;\n"
-	     ".shared .align 4 .b8 plain[4];\n"
-	     "mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x;\n"
-	     "mov.u32 %r3, dynamic; shl.b32 %r4, %r1, 2; add.u32 %r5, %r3, %r4; st.shared.u32 [%r5], %r1;\n"
-	     "st.shared.u32 [plain], %r2;\n"
-	     "setp.lt.u32 %p1, %r1, 16; @%p1 bra $done;\n"
-	     "bar.sync 0;\n"
-	     "add.u32 %r6, %r1, 1; rem.u32 %r6, %r6, %r2; shl.b32 %r6, %r6, 2; add.u32 %r6, %r3, %r6;\n"
-	     "ld.shared.u32 %r7, [%r6];\n"
-	     "ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r7;\n"
-	     "$done:\nret;\n}\n";
+/* All threads write a word of shared memory and read their neighbour's behind a barrier; the first
+ * half ends early. */
+static const char barrier_text[] = HEAD
+	".extern .shared .align 16 .b8 dynamic[];\n"
+	".visible .entry turn(.param .u64 out)\n{\n"
+	".reg .b32 %r<8>; .reg .b64 %rd<6>; .reg .pred %p<3>;\n"
+	".shared .align 4 .b8 plain[4];\n"
+	"mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x;\n"
+	"mov.u32 %r3, dynamic; shl.b32 %r4, %r1, 2; add.u32 %r5, %r3, %r4; st.shared.u32 [%r5], %r1;\n"
+	"st.shared.u32 [plain], %r2;\n"
+	"setp.lt.u32 %p1, %r1, 16; @%p1 bra $done;\n"
+	"bar.sync 0;\n"
+	"add.u32 %r6, %r1, 1; rem.u32 %r6, %r6, %r2; shl.b32 %r6, %r6, 2; add.u32 %r6, %r3, %r6;\n"
+	"ld.shared.u32 %r7, [%r6];\n"
+	"ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r7;\n"
+	"$done:\nret;\n}\n";
 
 Test(cuda_double_ptx, threads_meet_at_barriers)
 {
@@ -202,23 +209,24 @@ Test(cuda_double_ptx, threads_meet_at_barriers)
 	driver_read(&driver, out, words, sizeof(words));
 	for (uint32_t i = 16; i < 64; i++)
 		cr_assert_eq(words[i], (i + 1) % 64);
-	cr_assert_eq(words[3], 0xf5f5f5f5, "those that ended wrote nothing, and new memory is poisoned");
+	cr_assert_eq(words[3], 0xf5f5f5f5,
+		     "those that ended wrote nothing, and new memory is poisoned");
 	/* Beyond what the launch asked for there is no shared memory. */
 	cr_assert_eq(driver_run(&driver, turn, 64, 32 * 4, parameters), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-static const char warp_text[] =
-	HEAD ".visible .entry warp(.param .u64 out)\n{\n"
-	     ".reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<3>;\n"
-	     "mov.u32 %r1, %tid.x; mov.u32 %r7, %r1;\n"
-	     "shfl.sync.down.b32 %r2|%p1, %r1, 3, 0x1f, 0xffffffff; @!%p1 mov.u32 %r2, 1000;\n"
-	     "shfl.sync.bfly.b32 %r3, %r1, 1, 0x1f, 0xffffffff;\n"
-	     "and.b32 %r4, %r1, 1; setp.ne.u32 %p2, %r4, 0; vote.sync.ballot.b32 %r4, %p2, 0xffffffff;\n"
-	     "shfl.sync.idx.b32 %r5, %r1, 7, 0x1f, 0xffffffff;\n"
-	     "redux.sync.add.u32 %r6, %r1, 0xffffffff;\n"
-	     "ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 20; add.u64 %rd1, %rd1, %rd2;\n"
-	     "st.u32 [%rd1], %r2; st.u32 [%rd1+4], %r3; st.u32 [%rd1+8], %r4; st.u32 [%rd1+12], %r5; st.u32 [%rd1+16], %r6;\n"
-	     "ret;\n}\n";
+static const char warp_text[] = HEAD
+	".visible .entry warp(.param .u64 out)\n{\n"
+	".reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<3>;\n"
+	"mov.u32 %r1, %tid.x; mov.u32 %r7, %r1;\n"
+	"shfl.sync.down.b32 %r2|%p1, %r1, 3, 0x1f, 0xffffffff; @!%p1 mov.u32 %r2, 1000;\n"
+	"shfl.sync.bfly.b32 %r3, %r1, 1, 0x1f, 0xffffffff;\n"
+	"and.b32 %r4, %r1, 1; setp.ne.u32 %p2, %r4, 0; vote.sync.ballot.b32 %r4, %p2, 0xffffffff;\n"
+	"shfl.sync.idx.b32 %r5, %r1, 7, 0x1f, 0xffffffff;\n"
+	"redux.sync.add.u32 %r6, %r1, 0xffffffff;\n"
+	"ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 20; add.u64 %rd1, %rd1, %rd2;\n"
+	"st.u32 [%rd1], %r2; st.u32 [%rd1+4], %r3; st.u32 [%rd1+8], %r4; st.u32 [%rd1+12], %r5; st.u32 [%rd1+16], %r6;\n"
+	"ret;\n}\n";
 
 Test(cuda_double_ptx, E17_a_warp_works_together)
 {
@@ -241,26 +249,26 @@ Test(cuda_double_ptx, E17_a_warp_works_together)
 }
 
 /* A function that calls itself, with its own frame and local memory. */
-static const char call_text[] =
-	HEAD ".func (.param .b32 result) fib(.param .b32 n)\n{\n"
-	     ".reg .b32 %r<8>; .reg .pred %p1; .reg .b64 %rd<4>; .local .align 8 .b8 depot[16];\n"
-	     "mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1;\n"
-	     "ld.param.u32 %r1, [n]; st.u32 [%rd2], %r1; setp.lt.u32 %p1, %r1, 2; mov.u32 %r5, %r1; @%p1 bra $out;\n"
-	     "sub.u32 %r2, %r1, 1;\n"
-	     "{ .param .b32 param0; st.param.b32 [param0+0], %r2; .param .b32 retval0;\n"
-	     "call.uni (retval0), fib, (param0); ld.param.b32 %r3, [retval0+0]; }\n"
-	     "ld.u32 %r1, [%rd2]; sub.u32 %r2, %r1, 2;\n"
-	     "{ .param .b32 param0; st.param.b32 [param0+0], %r2; .param .b32 retval0;\n"
-	     "call.uni (retval0), fib, (param0); ld.param.b32 %r4, [retval0+0]; }\n"
-	     "add.u32 %r5, %r3, %r4;\n$out: st.param.b32 [result+0], %r5; ret;\n}\n"
-	     ".global .align 4 .u32 table[3] = {10, 20, 30};\n"
-	     ".visible .entry run(.param .u64 out, .param .u32 n)\n{\n"
-	     ".reg .b32 %r<4>; .reg .b64 %rd<4>;\n"
-	     "ld.param.u32 %r1, [n];\n"
-	     "{ .param .b32 param0; st.param.b32 [param0+0], %r1; .param .b32 retval0;\n"
-	     "call.uni (retval0), fib, (param0); ld.param.b32 %r2, [retval0+0]; }\n"
-	     "ld.global.u32 %r3, [table+4]; add.u32 %r2, %r2, %r3;\n"
-	     "ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], %r2; ret;\n}\n";
+static const char call_text[] = HEAD
+	".func (.param .b32 result) fib(.param .b32 n)\n{\n"
+	".reg .b32 %r<8>; .reg .pred %p1; .reg .b64 %rd<4>; .local .align 8 .b8 depot[16];\n"
+	"mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1;\n"
+	"ld.param.u32 %r1, [n]; st.u32 [%rd2], %r1; setp.lt.u32 %p1, %r1, 2; mov.u32 %r5, %r1; @%p1 bra $out;\n"
+	"sub.u32 %r2, %r1, 1;\n"
+	"{ .param .b32 param0; st.param.b32 [param0+0], %r2; .param .b32 retval0;\n"
+	"call.uni (retval0), fib, (param0); ld.param.b32 %r3, [retval0+0]; }\n"
+	"ld.u32 %r1, [%rd2]; sub.u32 %r2, %r1, 2;\n"
+	"{ .param .b32 param0; st.param.b32 [param0+0], %r2; .param .b32 retval0;\n"
+	"call.uni (retval0), fib, (param0); ld.param.b32 %r4, [retval0+0]; }\n"
+	"add.u32 %r5, %r3, %r4;\n$out: st.param.b32 [result+0], %r5; ret;\n}\n"
+	".global .align 4 .u32 table[3] = {10, 20, 30};\n"
+	".visible .entry run(.param .u64 out, .param .u32 n)\n{\n"
+	".reg .b32 %r<4>; .reg .b64 %rd<4>;\n"
+	"ld.param.u32 %r1, [n];\n"
+	"{ .param .b32 param0; st.param.b32 [param0+0], %r1; .param .b32 retval0;\n"
+	"call.uni (retval0), fib, (param0); ld.param.b32 %r2, [retval0+0]; }\n"
+	"ld.global.u32 %r3, [table+4]; add.u32 %r2, %r2, %r3;\n"
+	"ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], %r2; ret;\n}\n";
 
 Test(cuda_double_ptx, F12_functions_call_functions_until_the_stack_ends)
 {
@@ -278,14 +286,15 @@ Test(cuda_double_ptx, F12_functions_call_functions_until_the_stack_ends)
 	cr_assert_eq(driver_run(&driver, run, 1, 0, parameters), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-/* Many blocks add to one word; then each waits until all have come, which no block could do alone. */
-static const char grid_text[] =
-	HEAD ".visible .entry grid(.param .u64 out)\n{\n"
-	     ".reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p1;\n"
-	     "ld.param.u64 %rd1, [out]; atom.global.add.u32 %r1, [%rd1], 1;\n"
-	     "mov.u32 %r2, %nctaid.x; mov.u32 %r3, %ntid.x; mul.lo.u32 %r2, %r2, %r3;\n"
-	     "$again: ld.volatile.global.u32 %r4, [%rd1]; setp.lt.u32 %p1, %r4, %r2; @%p1 bra $again;\n"
-	     "red.global.max.u32 [%rd1+4], %r4; ret;\n}\n";
+/* Many blocks add to one word; then each waits until all have come, which no block could do alone.
+ */
+static const char grid_text[] = HEAD
+	".visible .entry grid(.param .u64 out)\n{\n"
+	".reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p1;\n"
+	"ld.param.u64 %rd1, [out]; atom.global.add.u32 %r1, [%rd1], 1;\n"
+	"mov.u32 %r2, %nctaid.x; mov.u32 %r3, %ntid.x; mul.lo.u32 %r2, %r2, %r3;\n"
+	"$again: ld.volatile.global.u32 %r4, [%rd1]; setp.lt.u32 %p1, %r4, %r2; @%p1 bra $again;\n"
+	"red.global.max.u32 [%rd1+4], %r4; ret;\n}\n";
 
 Test(cuda_double_ptx, blocks_wait_for_each_other)
 {
@@ -311,9 +320,12 @@ static CUresult ending(const char *body)
 	void *none[] = {NULL};
 
 	driver_open(&driver);
-	(void)snprintf(text, sizeof(text), HEAD ".visible .entry end()\n{\n.reg .b64 %%rd1;\n.reg .b32 %%r1;\n%s\nret;\n}\n",
+	(void)snprintf(text, sizeof(text),
+		       HEAD
+		       ".visible .entry end()\n{\n.reg .b64 %%rd1;\n.reg .b32 %%r1;\n%s\nret;\n}\n",
 		       body);
-	return driver_run(&driver, driver_function(&driver, driver_load(&driver, text), "end"), 1, 0, none);
+	return driver_run(&driver, driver_function(&driver, driver_load(&driver, text), "end"), 1,
+			  0, none);
 }
 
 Test(cuda_double_ptx, F12_a_trap)
@@ -323,12 +335,14 @@ Test(cuda_double_ptx, F12_a_trap)
 
 Test(cuda_double_ptx, a_misaligned_address)
 {
-	cr_assert_eq(ending("mov.u64 %rd1, 0x1001; ld.global.u32 %r1, [%rd1];"), CUDA_ERROR_MISALIGNED_ADDRESS);
+	cr_assert_eq(ending("mov.u64 %rd1, 0x1001; ld.global.u32 %r1, [%rd1];"),
+		     CUDA_ERROR_MISALIGNED_ADDRESS);
 }
 
 Test(cuda_double_ptx, an_address_that_nobody_gave)
 {
-	cr_assert_eq(ending("mov.u64 %rd1, 0x1000; st.global.u32 [%rd1], 1;"), CUDA_ERROR_ILLEGAL_ADDRESS);
+	cr_assert_eq(ending("mov.u64 %rd1, 0x1000; st.global.u32 [%rd1], 1;"),
+		     CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 Test(cuda_double_ptx, an_instruction_that_the_double_lacks_is_loud)
@@ -353,10 +367,12 @@ Test(cuda_double_ptx, broken_text_gives_a_log_with_its_line)
 {
 	char log[512] = "";
 
-	cr_assert_eq(refused(HEAD ".visible .entry k()\n{\n\tthis is no instruction;\n}\n", log, sizeof(log)),
+	cr_assert_eq(refused(HEAD ".visible .entry k()\n{\n\tthis is no instruction;\n}\n", log,
+			     sizeof(log)),
 		     CUDA_ERROR_INVALID_PTX);
 	cr_assert_not_null(strstr(log, "line 6"), "%s", log);
-	cr_assert_eq(refused(HEAD ".visible .entry k()\n{\n\tret;\n", log, sizeof(log)), CUDA_ERROR_INVALID_PTX);
+	cr_assert_eq(refused(HEAD ".visible .entry k()\n{\n\tret;\n", log, sizeof(log)),
+		     CUDA_ERROR_INVALID_PTX);
 	cr_assert_eq(refused("hello", log, sizeof(log)), CUDA_ERROR_INVALID_PTX);
 	cr_assert_eq(refused("", log, sizeof(log)), CUDA_ERROR_INVALID_PTX);
 }

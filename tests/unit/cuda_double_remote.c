@@ -1,4 +1,5 @@
-/* Controls of a double in a process whose environment is not the test's: a file and a socket in the library's folder. */
+/* Controls of a double in a process whose environment is not the test's: a file and a socket in the
+ * library's folder. */
 #include "cuda_double.h"
 
 #include <dlfcn.h>
@@ -58,7 +59,8 @@ static int connect_to(pid_t process)
 	cr_assert_geq(fd, 0);
 	/* A name of the kernel's choice, so that an answer can come. */
 	cr_assert_eq(bind(fd, (const struct sockaddr *)&own, sizeof(own.sun_family)), 0);
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.socket", folder, (int)process);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.socket", folder,
+		       (int)process);
 	cr_assert_eq(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
 	return fd;
 }

@@ -1,5 +1,6 @@
 /*
- * What is found out about GPUs, on the double of the driver: listing makes no context, every trouble has its sentence.
+ * What is found out about GPUs, on the double of the driver: listing makes no context, every
+ * trouble has its sentence.
  */
 #include "cleanup.h"
 #include "cuda/device/aspects.h"
@@ -62,7 +63,8 @@ static void load(const char *first, ...)
 		cr_assert(eq(int, fake->command(line), 0), "%s", line);
 	va_end(lines);
 	backend = (struct backend){.settings = {.lanes = 7}};
-	cr_assert(eq(int, cuda_library_open(FAKE_CUDA_LIBRARY, &backend.library, &fault), 0), "%s", fault.text);
+	cr_assert(eq(int, cuda_library_open(FAKE_CUDA_LIBRARY, &backend.library, &fault), 0), "%s",
+		  fault.text);
 	backend.driver_version = backend.library.driver_version;
 }
 
@@ -96,10 +98,12 @@ Test(cuda_facts, A5_A6_one_platform_with_every_device_of_the_driver)
 		CUuuid uuid;
 		cr_assert(eq(uint, facts->platform, 0));
 		cr_assert(eq(int, backend.devices[i].device, (int)i)); /* the driver's ordinal */
-		cr_assert(eq(int, (int)backend.library.cuDeviceGetUuid(&uuid, (CUdevice)i), CUDA_SUCCESS));
+		cr_assert(eq(int, (int)backend.library.cuDeviceGetUuid(&uuid, (CUdevice)i),
+			     CUDA_SUCCESS));
 		cr_assert(eq(int, memcmp(uuid.bytes, facts->uuid, 16), 0));
 		for (uint32_t k = 0; k < i; k++) {
-			cr_assert(ne(int, memcmp(facts->uuid, backend.topology.devices[k].uuid, 16), 0));
+			cr_assert(ne(int, memcmp(facts->uuid, backend.topology.devices[k].uuid, 16),
+				     0));
 			cr_assert(ne(str, facts->bus_id, backend.topology.devices[k].bus_id));
 		}
 	}
@@ -169,7 +173,8 @@ Test(cuda_facts, E17_sub_groups_are_warps)
 }
 
 enum {
-	ORDERS_ACQ_REL = BACKEND_ORDER_RELAXED | BACKEND_ORDER_ACQUIRE | BACKEND_ORDER_RELEASE | BACKEND_ORDER_ACQ_REL,
+	ORDERS_ACQ_REL = BACKEND_ORDER_RELAXED | BACKEND_ORDER_ACQUIRE | BACKEND_ORDER_RELEASE |
+			 BACKEND_ORDER_ACQ_REL,
 	SCOPES_ALL = BACKEND_SCOPE_WORK_ITEM | BACKEND_SCOPE_SUB_GROUP | BACKEND_SCOPE_WORK_GROUP |
 		     BACKEND_SCOPE_DEVICE | BACKEND_SCOPE_SYSTEM,
 };
@@ -196,7 +201,8 @@ Test(cuda_facts, G7_atomic_orders_by_compute_capability)
 	for (size_t i = 0; i < sizeof(generations) / sizeof(*generations); i++) {
 		const struct backend_device_facts *facts;
 		read_generation(i, &facts);
-		cr_assert(eq(uint, facts->atomic_order_bits, generations[i].orders), "%s", generations[i].command);
+		cr_assert(eq(uint, facts->atomic_order_bits, generations[i].orders), "%s",
+			  generations[i].command);
 		cr_assert(eq(uint, facts->atomic_order_bits & BACKEND_ORDER_SEQ_CST, 0));
 		finish();
 	}
@@ -207,8 +213,10 @@ Test(cuda_facts, G8_atomic_scopes_by_compute_capability)
 	for (size_t i = 0; i < sizeof(generations) / sizeof(*generations); i++) {
 		const struct backend_device_facts *facts;
 		read_generation(i, &facts);
-		cr_assert(eq(uint, facts->atomic_scope_bits, generations[i].scopes), "%s", generations[i].command);
-		cr_assert(eq(uint, facts->fence_scope_bits, generations[i].scopes), "%s", generations[i].command);
+		cr_assert(eq(uint, facts->atomic_scope_bits, generations[i].scopes), "%s",
+			  generations[i].command);
+		cr_assert(eq(uint, facts->fence_scope_bits, generations[i].scopes), "%s",
+			  generations[i].command);
 		finish();
 	}
 }
@@ -218,8 +226,8 @@ Test(cuda_facts, G9_fences_have_every_order_also_where_membar_serves)
 	for (size_t i = 0; i < sizeof(generations) / sizeof(*generations); i++) {
 		const struct backend_device_facts *facts;
 		read_generation(i, &facts);
-		cr_assert(eq(uint, facts->fence_order_bits, ORDERS_ACQ_REL | BACKEND_ORDER_SEQ_CST), "%s",
-			  generations[i].command);
+		cr_assert(eq(uint, facts->fence_order_bits, ORDERS_ACQ_REL | BACKEND_ORDER_SEQ_CST),
+			  "%s", generations[i].command);
 		finish();
 	}
 }
@@ -249,7 +257,8 @@ Test(cuda_facts, A15_aspects_follow_from_attributes)
 
 Test(cuda_facts, G15_atomic_usm_only_where_system_scope_holds)
 {
-	/* 86: native atomics over the link to the host; 89: managed memory used by both at one time. */
+	/* 86: native atomics over the link to the host; 89: managed memory used by both at one
+	 * time. */
 	load("attribute 86 0", "attribute 89 1", NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(not(has(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS)));
@@ -283,14 +292,19 @@ Test(cuda_facts, A15_features_need_attribute_and_function)
 	cr_assert(ne(uint, backend.topology.devices[0].features & BACKEND_FEATURE_EXPORT_VMM, 0));
 	finish();
 	load("attribute 120 0", "attribute 103 0", NULL); /* clusters; descriptors of memory */
-	cr_assert(eq(uint, read_one()->features & (BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_EXPORT_VMM), 0));
+	cr_assert(eq(uint,
+		     read_one()->features & (BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_EXPORT_VMM),
+		     0));
 	finish();
 }
 
 Test(cuda_facts, A15_a_driver_without_a_function_has_not_the_feature)
 {
 	load("missing cuMemExportToShareableHandle", "missing cuIpcGetMemHandle", NULL);
-	cr_assert(eq(uint, read_one()->features & (BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC), 0));
+	cr_assert(
+		eq(uint,
+		   read_one()->features & (BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC),
+		   0));
 	finish();
 }
 
@@ -399,7 +413,8 @@ static void write_text(const char *root, const char *path, const char *text)
 {
 	char whole[256];
 	(void)snprintf(whole, sizeof(whole), "%s%s", root, path);
-	for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		(void)mkdir(whole, 0700);
 		*slash = '/';
@@ -416,9 +431,10 @@ Test(cuda_facts, A15_the_release_of_the_driver)
 	cr_assert(ne(ptr, mkdtemp(root), NULL));
 	cuda_release(root, 13000, text);
 	cr_assert(eq(str, text, (char *)"CUDA 13.0"));
-	write_text(root, "/proc/driver/nvidia/version",
-		   "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC version:  "
-		   "gcc 12\n");
+	write_text(
+		root, "/proc/driver/nvidia/version",
+		"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC version:  "
+		"gcc 12\n");
 	cuda_release(root, 13000, text);
 	cr_assert(eq(str, text, (char *)"580.159.04, CUDA 13.0"));
 	write_text(root, "/sys/module/nvidia/version", "570.86.15\n");

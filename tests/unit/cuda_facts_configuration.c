@@ -63,7 +63,8 @@ Test(configuration_cuda, what_is_not_given_is_left_to_the_backend)
 {
 	struct configuration configuration;
 	char message[256] = "";
-	cr_assert(eq(int, read_text("[cuda]\nlanes = 3\n", &configuration, message), 0), "%s", message);
+	cr_assert(eq(int, read_text("[cuda]\nlanes = 3\n", &configuration, message), 0), "%s",
+		  message);
 	cr_assert_str_eq(option(&configuration, "lanes"), "3");
 	cr_assert(eq(ptr, (void *)(uintptr_t)option(&configuration, "peer_path"), NULL));
 	cr_assert(eq(int, read_text("", &configuration, message), 0));
@@ -85,7 +86,8 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 		{"[cuda]\nchain_length = 3\n", ":2: ", "0, 1, 2, 4, 8 or 16"},
 		{"[cuda]\noverlap = 1\n", ":2: ", "yes or no"},
 		{"[cuda]\nlatency_multiprocessors = 1025\n", ":2: ", "up to 1024"},
-		{"[cuda]\nlatency_multiprocessors = few\n", ":2: ", "latency_multiprocessors wants"},
+		{"[cuda]\nlatency_multiprocessors = few\n",
+		 ":2: ", "latency_multiprocessors wants"},
 		{"[cuda]\nlibrary =\n", ":2: ", "library wants"},
 		{"[cuda]\nlibrary = lib/libcuda.so\n", ":2: ", "whole path"},
 		{"[cuda]\nnvrtc = ../libnvrtc.so\n", ":2: ", "whole path"},
@@ -95,9 +97,12 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct configuration configuration;
 		char message[256] = "";
-		cr_assert(eq(int, read_text(cases[i].text, &configuration, message), -EINVAL), "case %zu", i);
-		cr_assert(ne(ptr, strstr(message, cases[i].where), NULL), "case %zu: %s", i, message);
-		cr_assert(ne(ptr, strstr(message, cases[i].words), NULL), "case %zu: %s", i, message);
+		cr_assert(eq(int, read_text(cases[i].text, &configuration, message), -EINVAL),
+			  "case %zu", i);
+		cr_assert(ne(ptr, strstr(message, cases[i].where), NULL), "case %zu: %s", i,
+			  message);
+		cr_assert(ne(ptr, strstr(message, cases[i].words), NULL), "case %zu: %s", i,
+			  message);
 	}
 }
 
@@ -119,7 +124,8 @@ Test(configuration_cuda, the_standby_can_be_left_out)
 	char message[256] = "";
 	cr_assert(eq(int, read_text("", &configuration, message), 0));
 	cr_assert(configuration.standby);
-	cr_assert(eq(int, read_text("[service]\nstandby = no\n", &configuration, message), 0), "%s", message);
+	cr_assert(eq(int, read_text("[service]\nstandby = no\n", &configuration, message), 0), "%s",
+		  message);
 	cr_assert(not(configuration.standby));
 	cr_assert(lt(int, read_text("[service]\nstandby = maybe\n", &configuration, message), 0));
 	cr_assert(ne(ptr, strstr(message, "standby wants yes or no"), NULL), "%s", message);
@@ -131,7 +137,8 @@ Test(configuration_cuda, a_full_device_is_an_error_unless_somebody_says_otherwis
 	char message[256] = "";
 	cr_assert(eq(int, read_text("[service]\n", &configuration, message), 0));
 	cr_assert(not(configuration.spill));
-	cr_assert(eq(int, read_text("[service]\nspill = yes\n", &configuration, message), 0), "%s", message);
+	cr_assert(eq(int, read_text("[service]\nspill = yes\n", &configuration, message), 0), "%s",
+		  message);
 	cr_assert(configuration.spill);
 	cr_assert(lt(int, read_text("[service]\nspill = 1\n", &configuration, message), 0));
 	cr_assert(ne(ptr, strstr(message, "spill wants yes or no"), NULL), "%s", message);
@@ -144,9 +151,11 @@ Test(configuration_cuda, slices_are_a_number_of_microseconds_and_0_switches_them
 	char text[64], message[256] = "";
 	cr_assert(eq(int, read_text("[service]\n", &configuration, message), 0));
 	cr_assert(eq(u64, configuration.slice_us, CONFIGURATION_SLICE_US));
-	cr_assert(eq(int, read_text("[service]\nslice_us = 0\n", &configuration, message), 0), "%s", message);
+	cr_assert(eq(int, read_text("[service]\nslice_us = 0\n", &configuration, message), 0), "%s",
+		  message);
 	cr_assert(zero(u64, configuration.slice_us));
-	cr_assert(eq(int, read_text("[service]\nslice_us = 1000000\n", &configuration, message), 0), "%s", message);
+	cr_assert(eq(int, read_text("[service]\nslice_us = 1000000\n", &configuration, message), 0),
+		  "%s", message);
 	cr_assert(eq(u64, configuration.slice_us, 1000000));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		(void)snprintf(text, sizeof(text), "[service]\nslice_us = %s\n", wrong[i]);

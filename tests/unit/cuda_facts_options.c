@@ -8,7 +8,8 @@ TestSuite(option_list, .timeout = 10);
 
 Test(option_list, each_backend_gets_its_own)
 {
-	static const char *const all[] = {"cuda:lanes=4", "opencl:x=1", "cudas:y=2", "cuda:library=/a:b", "cuda", NULL};
+	static const char *const all[] = {"cuda:lanes=4",      "opencl:x=1", "cudas:y=2",
+					  "cuda:library=/a:b", "cuda",       NULL};
 	const char **own = option_list_of(all, "cuda");
 	cr_assert(ne(ptr, (void *)own, NULL));
 	cr_assert_str_eq(own[0], "lanes=4");

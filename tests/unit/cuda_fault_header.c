@@ -11,7 +11,8 @@ TestSuite(cuda_fault_header, .timeout = 10);
 
 enum { LINE_BYTES = 512, COMMENT_BYTES = 4096, RESULTS_MIN = 90 };
 
-/* Sticky, though the header does not say so: the driver ends; memory, a link or a server is broken; the context is gone. */
+/* Sticky, though the header does not say so: the driver ends; memory, a link or a server is broken;
+ * the context is gone. */
 static const int also_sticky[] = {CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_ECC_UNCORRECTABLE,
 				  CUDA_ERROR_NVLINK_UNCORRECTABLE, CUDA_ERROR_CONTEXT_IS_DESTROYED,
 				  CUDA_ERROR_MPS_RPC_FAILURE};
@@ -24,7 +25,8 @@ static bool says(const char *comment, const char *words)
 /* A new process, or at least a new context, is the only way on. */
 static bool header_says_sticky(const char *comment)
 {
-	return says(comment, "terminated and relaunched") || says(comment, "context cannot be used anymore");
+	return says(comment, "terminated and relaunched") ||
+	       says(comment, "context cannot be used anymore");
 }
 
 /* "CUDA_ERROR_X = N": its number, -1 if the line is none of these. */
@@ -39,7 +41,8 @@ static void append(char comment[COMMENT_BYTES], const char *line)
 {
 	size_t used = strlen(comment);
 	line += strspn(line, " \t*/");
-	(void)snprintf(comment + used, COMMENT_BYTES - used, "%.*s ", (int)strcspn(line, "\n"), line);
+	(void)snprintf(comment + used, COMMENT_BYTES - used, "%.*s ", (int)strcspn(line, "\n"),
+		       line);
 }
 
 static bool expected(int result, const char *comment)

@@ -12,9 +12,18 @@ static const struct cuda_parameter parameters[] = {
 	{.offset_bytes = 0, .size_bytes = 8, .kind = BACKEND_ARGUMENT_GLOBAL},
 	{.offset_bytes = 8, .size_bytes = 1, .kind = BACKEND_ARGUMENT_VALUE},
 	{.offset_bytes = 16, .size_bytes = 16, .kind = BACKEND_ARGUMENT_VALUE},
-	{.offset_bytes = 32, .size_bytes = 8, .kind = BACKEND_ARGUMENT_UNKNOWN, .local = CUDA_LOCAL_GENERIC},
-	{.offset_bytes = 40, .size_bytes = 4, .kind = BACKEND_ARGUMENT_LOCAL, .local = CUDA_LOCAL_PLACE},
-	{.offset_bytes = 48, .size_bytes = 8, .kind = BACKEND_ARGUMENT_LOCAL, .local = CUDA_LOCAL_SHARED},
+	{.offset_bytes = 32,
+	 .size_bytes = 8,
+	 .kind = BACKEND_ARGUMENT_UNKNOWN,
+	 .local = CUDA_LOCAL_GENERIC},
+	{.offset_bytes = 40,
+	 .size_bytes = 4,
+	 .kind = BACKEND_ARGUMENT_LOCAL,
+	 .local = CUDA_LOCAL_PLACE},
+	{.offset_bytes = 48,
+	 .size_bytes = 8,
+	 .kind = BACKEND_ARGUMENT_LOCAL,
+	 .local = CUDA_LOCAL_SHARED},
 };
 enum { PARAMETERS = 6, STORAGE = 136 };
 
@@ -44,7 +53,8 @@ struct call {
 static struct call usual(void)
 {
 	struct call call = {.arguments = {
-				    {.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = &memory, .offset_bytes = 12}},
+				    {.kind = BACKEND_ARGUMENT_GLOBAL,
+				     .global = {.memory = &memory, .offset_bytes = 12}},
 				    {.kind = BACKEND_ARGUMENT_VALUE, .value = {bytes, 1}},
 				    {.kind = BACKEND_ARGUMENT_VALUE, .value = {bytes, 16}},
 				    {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 33},
@@ -58,8 +68,8 @@ static struct call usual(void)
 
 static int pack(struct call *call, const struct cuda_layout *with)
 {
-	return cuda_arguments_pack(with, call->arguments, PARAMETERS, call->storage, STORAGE, call->places,
-				   PARAMETERS + 1, &call->local_bytes, &call->fault);
+	return cuda_arguments_pack(with, call->arguments, PARAMETERS, call->storage, STORAGE,
+				   call->places, PARAMETERS + 1, &call->local_bytes, &call->fault);
 }
 
 static uint64_t word_at(const struct call *call, size_t offset, size_t size)
@@ -82,7 +92,8 @@ Test(cuda_arguments, E14_E15_each_lies_where_the_driver_says)
 	cr_assert_eq(word_at(&call, 8, 1), 1);
 	cr_assert_eq(call.storage[9], 0xee, "a value of one byte wrote more");
 	cr_assert_arr_eq(call.storage + 16, bytes, 16);
-	/* Local memory: a generic pointer, a place, an address of shared memory; in multiples of 16 bytes. */
+	/* Local memory: a generic pointer, a place, an address of shared memory; in multiples of 16
+	 * bytes. */
 	cr_assert_eq(word_at(&call, 32, 8), 0x700000000400);
 	cr_assert_eq(word_at(&call, 40, 4), 48);
 	cr_assert_eq(word_at(&call, 44, 4), 0xeeeeeeee, "a place of 4 bytes wrote more");
@@ -96,10 +107,12 @@ Test(cuda_arguments, E15_a_plain_pointer_takes_accessors_values_and_local_memory
 	struct call call = usual();
 	const uint64_t address = 0x123456789abcdef0;
 
-	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = &memory}};
+	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL,
+						      .global = {.memory = &memory}};
 	cr_assert_eq(pack(&call, &layout), 0);
 	cr_assert_eq(word_at(&call, 32, 8), 0x10000);
-	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {&address, 8}};
+	call.arguments[3] =
+		(struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {&address, 8}};
 	cr_assert_eq(pack(&call, &layout), 0);
 	cr_assert_eq(word_at(&call, 32, 8), address);
 	/* No memory: a buffer of 0 bytes. */
@@ -126,7 +139,8 @@ Test(cuda_arguments, E14_wrong_kinds_and_sizes_never_reach_the_driver)
 	call.arguments[2].value.size_bytes = 15;
 	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
-	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {bytes, 4}};
+	call.arguments[3] =
+		(struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {bytes, 4}};
 	refused(&call, &layout, STATUS_KERNEL_ARGUMENT);
 	call = usual();
 	call.arguments[0] = call.arguments[2];
@@ -152,15 +166,16 @@ Test(cuda_arguments, E14_a_wrong_count_and_too_little_room_are_told)
 {
 	struct call call = usual();
 
-	cr_assert_eq(cuda_arguments_pack(&layout, call.arguments, 5, call.storage, STORAGE, call.places, 7,
-					 &call.local_bytes, &call.fault),
+	cr_assert_eq(cuda_arguments_pack(&layout, call.arguments, 5, call.storage, STORAGE,
+					 call.places, 7, &call.local_bytes, &call.fault),
 		     -EINVAL);
 	cr_assert_eq(call.fault.status, STATUS_KERNEL_ARGUMENT);
-	cr_assert_eq(cuda_arguments_pack(&layout, call.arguments, PARAMETERS, call.storage, STORAGE - 1, call.places, 7,
-					 &call.local_bytes, &call.fault),
+	cr_assert_eq(cuda_arguments_pack(&layout, call.arguments, PARAMETERS, call.storage,
+					 STORAGE - 1, call.places, 7, &call.local_bytes,
+					 &call.fault),
 		     -ENOSPC);
-	cr_assert_eq(cuda_arguments_pack(&layout, call.arguments, PARAMETERS, call.storage, STORAGE, call.places, 6,
-					 &call.local_bytes, &call.fault),
+	cr_assert_eq(cuda_arguments_pack(&layout, call.arguments, PARAMETERS, call.storage, STORAGE,
+					 call.places, 6, &call.local_bytes, &call.fault),
 		     -ENOSPC);
 	cr_assert_eq(call.storage[0], 0xee, "something was written");
 }
@@ -184,7 +199,8 @@ Test(cuda_arguments, local_memory_beyond_the_kernels_room_is_refused)
 	cr_assert_eq(call.local_bytes, 1000);
 }
 
-/* A cubin made by hand: without the largest end, what is first would be written behind the storage. */
+/* A cubin made by hand: without the largest end, what is first would be written behind the storage.
+ */
 Test(cuda_arguments, parameters_in_no_order_take_room_up_to_the_last_byte_of_any)
 {
 	static const struct cuda_parameter odd[] = {
@@ -205,13 +221,15 @@ Test(cuda_arguments, E15_without_the_window_local_memory_is_only_for_portable_ke
 
 	unknown.base_known = false;
 	refused(&call, &unknown, STATUS_KERNEL_ARGUMENT);
-	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = &memory}};
+	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL,
+						      .global = {.memory = &memory}};
 	refused(&call, &unknown, STATUS_KERNEL_ARGUMENT); /* the one in shared memory */
 	static const struct cuda_parameter place = {
 		.size_bytes = 4, .kind = BACKEND_ARGUMENT_LOCAL, .local = CUDA_LOCAL_PLACE};
-	struct cuda_layout portable = {.count = 1, .parameters = &place, .bytes = 4, .local_bytes_max = 100};
-	cr_assert_eq(cuda_arguments_pack(&portable, call.arguments + 4, 1, call.storage, STORAGE, call.places, 1,
-					 &call.local_bytes, &call.fault),
+	struct cuda_layout portable = {
+		.count = 1, .parameters = &place, .bytes = 4, .local_bytes_max = 100};
+	cr_assert_eq(cuda_arguments_pack(&portable, call.arguments + 4, 1, call.storage, STORAGE,
+					 call.places, 1, &call.local_bytes, &call.fault),
 		     0);
 	cr_assert_eq(word_at(&call, 0, 4), 0);
 }

@@ -18,10 +18,11 @@ static void add_kernel(struct cuda_binary *binary, const char *name, const char 
 	kernel->required[0] = 8;
 	kernel->argument_count = 2;
 	kernel->arguments = calloc(2, sizeof(*kernel->arguments));
-	kernel->arguments[0].facts =
-		(struct backend_argument_facts){.kind = BACKEND_ARGUMENT_GLOBAL, .size_bytes = 8, .is_const = true};
+	kernel->arguments[0].facts = (struct backend_argument_facts){
+		.kind = BACKEND_ARGUMENT_GLOBAL, .size_bytes = 8, .is_const = true};
 	(void)strcpy(kernel->arguments[0].facts.type_name, "float const*");
-	kernel->arguments[1].facts = (struct backend_argument_facts){.kind = BACKEND_ARGUMENT_LOCAL, .size_bytes = 4};
+	kernel->arguments[1].facts =
+		(struct backend_argument_facts){.kind = BACKEND_ARGUMENT_LOCAL, .size_bytes = 4};
 	kernel->arguments[1].local = CUDA_LOCAL_PLACE;
 }
 
@@ -78,7 +79,8 @@ Test(cuda_binary, what_is_cut_off_or_longer_is_refused)
 	for (size_t i = 0; i < count; i++) {
 		void *part = malloc(i ? i : 1);
 		memcpy(part, bytes, i);
-		cr_assert_eq(cuda_binary_unpack(part, i, &binary), -EINVAL, "%zu of %zu bytes", i, count);
+		cr_assert_eq(cuda_binary_unpack(part, i, &binary), -EINVAL, "%zu of %zu bytes", i,
+			     count);
 		free(part);
 	}
 	unsigned char *longer = calloc(1, count + 1);
@@ -153,7 +155,9 @@ static struct small_cubin cubin(void)
 			   .e_shnum = 1,
 			   .e_shentsize = sizeof(Elf64_Shdr),
 			   .e_phentsize = sizeof(Elf64_Phdr)},
-		.section = {.sh_type = SHT_PROGBITS, .sh_offset = offsetof(struct small_cubin, bytes), .sh_size = 16},
+		.section = {.sh_type = SHT_PROGBITS,
+			    .sh_offset = offsetof(struct small_cubin, bytes),
+			    .sh_size = 16},
 	};
 
 	memcpy(c.header.e_ident, ELFMAG, SELFMAG);
@@ -262,7 +266,8 @@ Test(cuda_binary, fatbins_whose_sizes_lie_are_refused)
 	fatbin.entry_header_bytes = 20;
 	fatbin.entry_bytes = 4;
 	memcpy(fatbin.code, "\5\0\0\0", 4);
-	cr_assert_eq(check_fatbin(&fatbin, sizeof(fatbin)), -EINVAL, "more is compressed than there is");
+	cr_assert_eq(check_fatbin(&fatbin, sizeof(fatbin)), -EINVAL,
+		     "more is compressed than there is");
 	fatbin.code[0] = 4;
 	cr_assert_eq(check_fatbin(&fatbin, sizeof(fatbin)), 0);
 	fatbin = good;
@@ -270,5 +275,6 @@ Test(cuda_binary, fatbins_whose_sizes_lie_are_refused)
 	cr_assert_eq(check_fatbin(&fatbin, sizeof(fatbin)), -EINVAL, "a cubin in it is cut off");
 	fatbin = good;
 	fatbin.magic = 0x466243b1;
-	cr_assert_eq(check_fatbin(&fatbin, sizeof(fatbin)), -ENOEXEC, "a host program's wrapper has addresses in it");
+	cr_assert_eq(check_fatbin(&fatbin, sizeof(fatbin)), -ENOEXEC,
+		     "a host program's wrapper has addresses in it");
 }

@@ -1,6 +1,6 @@
 /*
- * Grids of the CUDA backend: what the prologue and the prelude compute on the device is computed here for every
- * work-item of a grid, and each id of the range must come once.
+ * Grids of the CUDA backend: what the prologue and the prelude compute on the device is computed
+ * here for every work-item of a grid, and each id of the range must come once.
  */
 #include "cuda/program/geometry.h"
 #include "status.h"
@@ -37,15 +37,17 @@ static struct cuda_shape small_shape(void)
 
 static const uint64_t none[3] = {0, 0, 0};
 
-static int plan(const struct cuda_shape *shape, unsigned dimensions, const uint64_t *global, const uint64_t *local,
-		struct cuda_geometry *geometry, struct backend_fault *fault)
+static int plan(const struct cuda_shape *shape, unsigned dimensions, const uint64_t *global,
+		const uint64_t *local, struct cuda_geometry *geometry, struct backend_fault *fault)
 {
-	const struct cuda_range range = {dimensions, global, local ? local : none, none, NULL, NULL};
+	const struct cuda_range range = {dimensions, global, local ? local : none,
+					 none,       NULL,   NULL};
 	return cuda_geometry_plan(shape, &range, geometry, fault);
 }
 
 /* The group of a block, as the prelude says it. */
-static void group_of(const struct cuda_geometry *g, unsigned dimensions, const unsigned block[3], uint64_t group[3])
+static void group_of(const struct cuda_geometry *g, unsigned dimensions, const unsigned block[3],
+		     uint64_t group[3])
 {
 	for (int d = 0; d < 3; d++)
 		group[d] = block[d];
@@ -67,8 +69,8 @@ static void group_of(const struct cuda_geometry *g, unsigned dimensions, const u
 }
 
 /* One block's work-items; how many there are is added up. */
-static void visit(const struct cuda_geometry *g, unsigned dimensions, const unsigned block[3], unsigned char *seen,
-		  uint64_t *count)
+static void visit(const struct cuda_geometry *g, unsigned dimensions, const unsigned block[3],
+		  unsigned char *seen, uint64_t *count)
 {
 	const uint64_t *range = g->record.range;
 	uint64_t group[3], id[3];
@@ -93,7 +95,8 @@ static void visit(const struct cuda_geometry *g, unsigned dimensions, const unsi
 			}
 }
 
-static void visit_all(const struct cuda_geometry *g, unsigned dimensions, unsigned char *seen, uint64_t *count)
+static void visit_all(const struct cuda_geometry *g, unsigned dimensions, unsigned char *seen,
+		      uint64_t *count)
 {
 	for (unsigned z = 0; z < g->grid[2]; z++)
 		for (unsigned y = 0; y < g->grid[1]; y++)
@@ -102,8 +105,8 @@ static void visit_all(const struct cuda_geometry *g, unsigned dimensions, unsign
 }
 
 /* Each id comes in one of the parts; the last two of them go as one. */
-static void check_parts(const struct cuda_shape *shape, unsigned dimensions, const uint64_t *global, const uint64_t *local,
-			uint32_t of)
+static void check_parts(const struct cuda_shape *shape, unsigned dimensions, const uint64_t *global,
+			const uint64_t *local, uint32_t of)
 {
 	struct backend_fault fault = {0};
 	struct cuda_geometry whole, g;
@@ -117,9 +120,11 @@ static void check_parts(const struct cuda_shape *shape, unsigned dimensions, con
 	for (uint32_t first = 0, end; first < of; first = end) {
 		end = first + 2 >= of ? of : first + 1;
 		const struct backend_part part = {first, end, of};
-		const struct cuda_range range = {dimensions, global, local ? local : none, none, NULL, &part};
+		const struct cuda_range range = {dimensions, global, local ? local : none,
+						 none,       NULL,   &part};
 		cr_assert_eq(cuda_geometry_plan(shape, &range, &g, &fault), 0, "%s", fault.text);
-		cr_assert(memcmp(g.record.groups, whole.record.groups, sizeof(g.record.groups)) == 0);
+		cr_assert(memcmp(g.record.groups, whole.record.groups, sizeof(g.record.groups)) ==
+			  0);
 		cr_assert(memcmp(g.block, whole.block, sizeof(g.block)) == 0);
 		visit_all(&g, dimensions, seen, &count);
 	}
@@ -138,7 +143,8 @@ static void check_all(const struct cuda_shape *shape, unsigned dimensions, const
 		items *= global[d];
 	cr_assert_eq(plan(shape, dimensions, global, local, &g, &fault), 0, "%s", fault.text);
 	for (int d = 0; d < 3; d++)
-		cr_assert(g.grid[d] >= 1 && g.grid[d] <= shape->max_grid[d], "grid %d is %u", d, g.grid[d]);
+		cr_assert(g.grid[d] >= 1 && g.grid[d] <= shape->max_grid[d], "grid %d is %u", d,
+			  g.grid[d]);
 	cr_assert_leq(g.block[0] * g.block[1] * g.block[2], shape->max_threads);
 	unsigned char *seen = calloc(1, items);
 	cr_assert_not_null(seen);
@@ -177,7 +183,8 @@ Test(cuda_geometry, E9_every_id_of_a_folded_grid_comes_once)
 	for (uint64_t z = 1; z < 12; z++)
 		for (uint64_t y = 1; y < 12; y++)
 			for (uint64_t x = 1; x < 7; x++) {
-				check_all(&shape, 3, (const uint64_t[]){z, y, x}, (const uint64_t[]){1, 1, 1});
+				check_all(&shape, 3, (const uint64_t[]){z, y, x},
+					  (const uint64_t[]){1, 1, 1});
 				check_all(&shape, 3, (const uint64_t[]){z, y, x}, NULL);
 			}
 }
@@ -206,7 +213,8 @@ Test(cuda_geometry, E9_E10_large_ranges_fit)
 	const struct cuda_shape shape = usual_shape();
 	struct cuda_geometry g;
 	struct backend_fault fault = {0};
-	const uint64_t planes[] = {70000, 1, 1}, prime[] = {2147483659}, many[] = {1ull << 32}, one[] = {1, 1, 1};
+	const uint64_t planes[] = {70000, 1, 1}, prime[] = {2147483659}, many[] = {1ull << 32},
+		       one[] = {1, 1, 1};
 
 	cr_assert_eq(plan(&shape, 3, planes, one, &g, &fault), 0, "%s", fault.text);
 	cr_assert_eq(g.grid[0], 2);
@@ -219,7 +227,8 @@ Test(cuda_geometry, E9_E10_large_ranges_fit)
 	/* So many groups of one work-item that they do not fit into x. */
 	cr_assert_eq(plan(&shape, 1, many, one, &g, &fault), 0, "%s", fault.text);
 	cr_assert_geq((uint64_t)g.grid[0] * g.grid[1], many[0]);
-	cr_assert_eq(g.record.flags & CUDA_RECORD_CHECK, (uint64_t)g.grid[0] * g.grid[1] == many[0] ? 0 : 1);
+	cr_assert_eq(g.record.flags & CUDA_RECORD_CHECK,
+		     (uint64_t)g.grid[0] * g.grid[1] == many[0] ? 0 : 1);
 }
 
 Test(cuda_geometry, E9_what_cannot_be_folded_is_refused_in_words)
@@ -228,7 +237,8 @@ Test(cuda_geometry, E9_what_cannot_be_folded_is_refused_in_words)
 	struct cuda_geometry g = {.grid = {7}};
 	struct backend_fault fault = {0};
 	const uint64_t one[] = {1, 1, 1};
-	const uint64_t deep[] = {1ull << 40, 1ull << 30, 1}, wide[] = {2, 1ull << 33}, huge[] = {UINT64_MAX};
+	const uint64_t deep[] = {1ull << 40, 1ull << 30, 1}, wide[] = {2, 1ull << 33},
+		       huge[] = {UINT64_MAX};
 
 	cr_assert_lt(plan(&shape, 3, deep, one, &g, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_ND_RANGE);
@@ -246,13 +256,20 @@ Test(cuda_geometry, E4_E8_ranges_that_do_not_fit_are_refused)
 
 	cr_assert_lt(plan(&shape, 1, (const uint64_t[]){10}, (const uint64_t[]){3}, &g, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_ND_RANGE);
-	cr_assert_lt(plan(&shape, 1, (const uint64_t[]){2048}, (const uint64_t[]){2048}, &g, &fault), 0);
+	cr_assert_lt(
+		plan(&shape, 1, (const uint64_t[]){2048}, (const uint64_t[]){2048}, &g, &fault), 0);
 	/* z has 64, though the product would fit. */
-	cr_assert_lt(plan(&shape, 3, (const uint64_t[]){128, 1, 1}, (const uint64_t[]){128, 1, 1}, &g, &fault), 0);
+	cr_assert_lt(plan(&shape, 3, (const uint64_t[]){128, 1, 1}, (const uint64_t[]){128, 1, 1},
+			  &g, &fault),
+		     0);
 	shape.max_threads = 256;
-	cr_assert_lt(plan(&shape, 2, (const uint64_t[]){32, 32}, (const uint64_t[]){32, 32}, &g, &fault), 0);
+	cr_assert_lt(
+		plan(&shape, 2, (const uint64_t[]){32, 32}, (const uint64_t[]){32, 32}, &g, &fault),
+		0);
 	cr_assert_eq(fault.status, STATUS_ND_RANGE);
-	cr_assert_eq(plan(&shape, 2, (const uint64_t[]){32, 32}, (const uint64_t[]){8, 32}, &g, &fault), 0);
+	cr_assert_eq(
+		plan(&shape, 2, (const uint64_t[]){32, 32}, (const uint64_t[]){8, 32}, &g, &fault),
+		0);
 }
 
 Test(cuda_geometry, a_required_size_is_taken_and_no_other)
@@ -271,10 +288,12 @@ Test(cuda_geometry, a_required_size_is_taken_and_no_other)
 	cr_assert_eq(g.block[2], 1);
 	cr_assert_lt(plan(&shape, 3, global, (const uint64_t[]){1, 8, 8}, &g, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_ND_RANGE);
-	cr_assert_lt(plan(&shape, 3, (const uint64_t[]){2, 8, 12}, NULL, &g, &fault), 0, "12 is no multiple of 8");
+	cr_assert_lt(plan(&shape, 3, (const uint64_t[]){2, 8, 12}, NULL, &g, &fault), 0,
+		     "12 is no multiple of 8");
 }
 
-/* The choice: whole warps along x where rows are long, all of a short row, and small ranges spread over the device. */
+/* The choice: whole warps along x where rows are long, all of a short row, and small ranges spread
+ * over the device. */
 Test(cuda_geometry, E1_basic_groups_lie_along_the_last_dimension)
 {
 	const struct cuda_shape shape = usual_shape();
@@ -308,10 +327,12 @@ Test(cuda_geometry, basic_groups_waste_little)
 	for (uint64_t y = 1; y < 300; y += 7)
 		for (uint64_t x = 1; x < 700; x += 3) {
 			struct cuda_geometry g;
-			cr_assert_eq(plan(&shape, 2, (const uint64_t[]){y, x}, NULL, &g, &fault), 0);
+			cr_assert_eq(plan(&shape, 2, (const uint64_t[]){y, x}, NULL, &g, &fault),
+				     0);
 			uint64_t taken = (uint64_t)g.grid[0] * g.block[0] * g.grid[1] * g.block[1];
-			cr_assert_leq(taken, 2 * x * y + 31, "%llu for %llu x %llu", (unsigned long long)taken,
-				      (unsigned long long)y, (unsigned long long)x);
+			cr_assert_leq(taken, 2 * x * y + 31, "%llu for %llu x %llu",
+				      (unsigned long long)taken, (unsigned long long)y,
+				      (unsigned long long)x);
 		}
 }
 
@@ -332,7 +353,8 @@ Test(cuda_geometry, native_kernels_get_groups_that_divide_a_basic_range)
 	for (uint64_t y = 1; y < 60; y++)
 		for (uint64_t x = 1; x < 60; x++) {
 			struct cuda_geometry g;
-			cr_assert_eq(plan(&shape, 3, (const uint64_t[]){3, y, x}, NULL, &g, &fault), 0);
+			cr_assert_eq(plan(&shape, 3, (const uint64_t[]){3, y, x}, NULL, &g, &fault),
+				     0);
 			cr_assert_eq((uint64_t)g.grid[0] * g.block[0], x);
 			cr_assert_eq((uint64_t)g.grid[1] * g.block[1], y);
 			cr_assert_eq((uint64_t)g.grid[2] * g.block[2], 3);
@@ -379,7 +401,8 @@ Test(cuda_geometry, clusters_divide_the_groups)
 	cr_assert_eq(g.grid[1] % 2, 0);
 	range.local = local;
 	range.global = many;
-	cr_assert_lt(cuda_geometry_plan(&shape, &range, &g, &fault), 0, "a folded grid would tear clusters apart");
+	cr_assert_lt(cuda_geometry_plan(&shape, &range, &g, &fault), 0,
+		     "a folded grid would tear clusters apart");
 	range.global = global;
 	range.cluster = half;
 	cr_assert_lt(cuda_geometry_plan(&shape, &range, &g, &fault), 0);

@@ -1,4 +1,5 @@
-/* Images and samplers as parameters of CUDA kernels: of the portable prelude's types, and as plain 64-bit words. */
+/* Images and samplers as parameters of CUDA kernels: of the portable prelude's types, and as plain
+ * 64-bit words. */
 #include "cuda/program/arguments.h"
 #include "cuda/memory/array.h"
 #include "cuda/program/symbol.h"
@@ -18,8 +19,9 @@ static struct backend_memory image, buffer = {.address = 0x10000, .size_bytes = 
 /* Of 5 x 7 pixels; each texture has a number of its own. */
 static void setup(void)
 {
-	array = (struct cuda_array){.image = {.format = BACKEND_IMAGE_B8G8R8A8_UNORM, .dimensions = 2, .size = {7, 5}},
-				    .surface = SURFACE};
+	array = (struct cuda_array){
+		.image = {.format = BACKEND_IMAGE_B8G8R8A8_UNORM, .dimensions = 2, .size = {7, 5}},
+		.surface = SURFACE};
 	for (uint32_t i = 0; i < CUDA_TEXTURES; i++)
 		array.textures[i] = TEXTURE + i;
 	image.array = &array;
@@ -49,17 +51,21 @@ static struct cuda_parameter parameter_of(const char *type)
 
 static struct backend_argument unsampled(bool writes)
 {
-	return (struct backend_argument){.kind = BACKEND_ARGUMENT_IMAGE, .image = {.memory = &image, .writes = writes}};
+	return (struct backend_argument){.kind = BACKEND_ARGUMENT_IMAGE,
+					 .image = {.memory = &image, .writes = writes}};
 }
 
-static struct backend_argument sampled(enum backend_addressing addressing, bool normalised, bool linear)
+static struct backend_argument sampled(enum backend_addressing addressing, bool normalised,
+				       bool linear)
 {
-	return (struct backend_argument){
-		.kind = BACKEND_ARGUMENT_IMAGE,
-		.image = {.memory = &image, .sampled = true, .sampler = {addressing, normalised, linear}}};
+	return (struct backend_argument){.kind = BACKEND_ARGUMENT_IMAGE,
+					 .image = {.memory = &image,
+						   .sampled = true,
+						   .sampler = {addressing, normalised, linear}}};
 }
 
-/* template <int n> struct sycl_image_read_ ..., as NVRTC writes them; the first argument again as a substitution. */
+/* template <int n> struct sycl_image_read_ ..., as NVRTC writes them; the first argument again as a
+ * substitution. */
 Test(cuda_images, E14_the_preludes_types_are_known)
 {
 	struct cuda_symbol *symbol = NULL;
@@ -68,8 +74,8 @@ Test(cuda_images, E14_the_preludes_types_are_known)
 				       &symbol),
 		     0);
 	cr_assert_eq(symbol->parameter_count, 5);
-	static const char *const texts[] = {"SYCL_IMAGE_READ_2D", "SYCL_IMAGE_WRITE_3D", "SYCL_IMAGE_SAMPLED_1D",
-					    "SYCL_IMAGE_READ_2D"};
+	static const char *const texts[] = {"SYCL_IMAGE_READ_2D", "SYCL_IMAGE_WRITE_3D",
+					    "SYCL_IMAGE_SAMPLED_1D", "SYCL_IMAGE_READ_2D"};
 	for (uint32_t i = 0; i < 4; i++) {
 		cr_expect_eq(symbol->parameters[i].kind, CUDA_TYPE_IMAGE);
 		cr_expect_str_eq(symbol->parameters[i].text, texts[i]);
@@ -105,19 +111,24 @@ Test(cuda_images, E14_a_kernel_of_the_preludes_gets_object_format_and_size, .ini
 Test(cuda_images, R8_the_preludes_types_of_layers_are_known)
 {
 	struct cuda_symbol *symbol = NULL;
-	cr_assert_eq(cuda_symbol_parse("_Z4mix_24sycl_image_read_layered_ILi2EE25sycl_image_write_layered_ILi1EE"
-				       "27sycl_image_sampled_layered_ILi1EE",
-				       &symbol),
-		     0);
+	cr_assert_eq(
+		cuda_symbol_parse(
+			"_Z4mix_24sycl_image_read_layered_ILi2EE25sycl_image_write_layered_ILi1EE"
+			"27sycl_image_sampled_layered_ILi1EE",
+			&symbol),
+		0);
 	cr_assert_eq(symbol->parameter_count, 3);
-	static const char *const texts[] = {"SYCL_IMAGE_READ_2D_LAYERED", "SYCL_IMAGE_WRITE_1D_LAYERED",
+	static const char *const texts[] = {"SYCL_IMAGE_READ_2D_LAYERED",
+					    "SYCL_IMAGE_WRITE_1D_LAYERED",
 					    "SYCL_IMAGE_SAMPLED_1D_LAYERED"};
 	for (uint32_t i = 0; i < 3; i++) {
 		cr_expect_eq(symbol->parameters[i].kind, CUDA_TYPE_IMAGE);
 		cr_expect_str_eq(symbol->parameters[i].text, texts[i]);
 		cr_expect_eq(symbol->parameters[i].points_to_const, i != 1);
 		const struct cuda_image_form form = cuda_image_form(texts[i]);
-		cr_expect_eq(form.use, i == 0 ? CUDA_IMAGE_READ : i == 1 ? CUDA_IMAGE_WRITE : CUDA_IMAGE_SAMPLED);
+		cr_expect_eq(form.use, i == 0   ? CUDA_IMAGE_READ
+				       : i == 1 ? CUDA_IMAGE_WRITE
+						: CUDA_IMAGE_SAMPLED);
 		cr_expect_eq(form.dimensions, i == 0 ? 3 : 2);
 		cr_expect(form.is_layered);
 	}
@@ -127,7 +138,8 @@ Test(cuda_images, R8_the_preludes_types_of_layers_are_known)
 Test(cuda_images, R8_layers_go_to_a_parameter_of_layers_only, .init = setup)
 {
 	struct cuda_image_argument got;
-	struct cuda_parameter planes = parameter_of("SYCL_IMAGE_READ_2D"), rows = parameter_of("SYCL_IMAGE_READ_1D_LAYERED");
+	struct cuda_parameter planes = parameter_of("SYCL_IMAGE_READ_2D"),
+			      rows = parameter_of("SYCL_IMAGE_READ_1D_LAYERED");
 	const struct backend_argument argument = unsampled(false);
 	cr_assert_eq(put(&rows, &argument, &got), -EINVAL);
 	array.image.is_layered = true; /* 7 layers of 5 pixels */
@@ -144,8 +156,9 @@ Test(cuda_images, S1_every_sampler_has_a_texture_of_its_own, .init = setup)
 	bool seen[CUDA_TEXTURES] = {false};
 	for (int i = 0; i < (int)CUDA_TEXTURES; i++) {
 		struct cuda_image_argument got;
-		struct backend_argument argument =
-			sampled((enum backend_addressing)(BACKEND_ADDRESSING_MIRRORED_REPEAT + i / 4), i & 2, i & 1);
+		struct backend_argument argument = sampled(
+			(enum backend_addressing)(BACKEND_ADDRESSING_MIRRORED_REPEAT + i / 4),
+			i & 2, i & 1);
 		cr_assert_eq(put(&parameter, &argument, &got), 0);
 		cr_assert(got.object >= TEXTURE && got.object < TEXTURE + CUDA_TEXTURES);
 		cr_expect_not(seen[got.object - TEXTURE]);
@@ -167,7 +180,8 @@ Test(cuda_images, E14_what_does_not_fit_the_preludes_type_is_refused, .init = se
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct cuda_parameter parameter = parameter_of(cases[i].type);
 		struct backend_argument argument =
-			cases[i].sampled ? sampled(BACKEND_ADDRESSING_CLAMP, false, false) : unsampled(cases[i].writes);
+			cases[i].sampled ? sampled(BACKEND_ADDRESSING_CLAMP, false, false)
+					 : unsampled(cases[i].writes);
 		cr_expect_eq(put(&parameter, &argument, &got), -EINVAL, "%s", cases[i].type);
 		cr_expect_eq(got.object, 0xeeeeeeeeeeeeeeee, "something was written");
 	}

@@ -33,7 +33,8 @@ Test(cuda_options, words_are_separated_and_quotes_keep_blanks)
 
 Test(cuda_options, what_is_opencls_is_translated_for_portable_sources)
 {
-	static const char text[] = "-cl-std=CL1.2 -cl-fast-relaxed-math -DN=1 -cl-mad-enable -cl-denorms-are-zero";
+	static const char text[] =
+		"-cl-std=CL1.2 -cl-fast-relaxed-math -DN=1 -cl-mad-enable -cl-denorms-are-zero";
 
 	expect(text, true, 2, (const char *[]){"--use_fast_math", "--ftz=true"});
 	expect("-cl-mad-enable", false, 1, (const char *[]){"-cl-mad-enable"});
@@ -44,13 +45,16 @@ Test(cuda_options, definitions_of_portable_sources_are_lines)
 {
 	struct cuda_options options;
 
-	cr_assert_eq(cuda_options_parse("-DT=float -w -D N=4 -DEMPTY= -DFLAG '-DF(x)=x + 1' -UT -U N '-DA=1\n#error x'",
-					true, &options),
-		     0);
+	cr_assert_eq(
+		cuda_options_parse(
+			"-DT=float -w -D N=4 -DEMPTY= -DFLAG '-DF(x)=x + 1' -UT -U N '-DA=1\n#error x'",
+			true, &options),
+		0);
 	cr_assert_eq(options.count, 1);
 	cr_assert_str_eq(options.list[0], "-w");
-	cr_assert_str_eq(options.definitions, "#define T float\n#define N 4\n#define EMPTY \n#define FLAG 1\n"
-					      "#define F(x) x + 1\n#undef T \n#undef N \n#define A 1 #error x\n");
+	cr_assert_str_eq(options.definitions,
+			 "#define T float\n#define N 4\n#define EMPTY \n#define FLAG 1\n"
+			 "#define F(x) x + 1\n#undef T \n#undef N \n#define A 1 #error x\n");
 	cuda_options_fini(&options);
 	cr_assert_eq(cuda_options_parse("-DT=float", false, &options), 0);
 	cr_assert_eq(options.count, 1);
@@ -62,8 +66,9 @@ Test(cuda_options, instances_of_templates_are_set_apart)
 {
 	struct cuda_options options;
 
-	cr_assert_eq(cuda_options_parse("--sycl-kernel=k<float> -arch=sm_90a '--sycl-kernel=k<unsigned int>'", false,
-					&options),
+	cr_assert_eq(cuda_options_parse(
+			     "--sycl-kernel=k<float> -arch=sm_90a '--sycl-kernel=k<unsigned int>'",
+			     false, &options),
 		     0);
 	cr_assert_eq(options.expression_count, 2);
 	cr_assert_str_eq(options.expressions[0], "k<float>");

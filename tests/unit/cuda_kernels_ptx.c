@@ -26,16 +26,16 @@ static struct cuda_ptx *parse(const char *text)
 /* Of pointers to shared memory alone, in kernels, and nothing moves. */
 Test(cuda_ptx, E15_what_is_said_of_pointers_to_shared_memory_is_blanked)
 {
-	static const char text[] =
-		HEAD ".visible .entry a(.param .u64 .ptr .shared .align 16 x, .param .u64 .ptr .global .align 4 y,\n"
-		     "\t.param .align 8 .u64 .ptr // .ptr .shared\n\t.shared\n\t.align 4 z, .param .u64 .ptr .shared w)\n"
-		     "{ .reg .b64 ptr; ld.shared.u64 ptr, [ptr]; }\n"
-		     ".func f(.param .u64 .ptr .shared .align 4 x) { ret; }\n";
-	static const char blanked[] =
-		HEAD ".visible .entry a(.param .u64                        x, .param .u64 .ptr .global .align 4 y,\n"
-		     "\t.param .align 8 .u64                     \n        \n          z, .param .u64              w)\n"
-		     "{ .reg .b64 ptr; ld.shared.u64 ptr, [ptr]; }\n"
-		     ".func f(.param .u64 .ptr .shared .align 4 x) { ret; }\n";
+	static const char text[] = HEAD
+		".visible .entry a(.param .u64 .ptr .shared .align 16 x, .param .u64 .ptr .global .align 4 y,\n"
+		"\t.param .align 8 .u64 .ptr // .ptr .shared\n\t.shared\n\t.align 4 z, .param .u64 .ptr .shared w)\n"
+		"{ .reg .b64 ptr; ld.shared.u64 ptr, [ptr]; }\n"
+		".func f(.param .u64 .ptr .shared .align 4 x) { ret; }\n";
+	static const char blanked[] = HEAD
+		".visible .entry a(.param .u64                        x, .param .u64 .ptr .global .align 4 y,\n"
+		"\t.param .align 8 .u64                     \n        \n          z, .param .u64              w)\n"
+		"{ .reg .b64 ptr; ld.shared.u64 ptr, [ptr]; }\n"
+		".func f(.param .u64 .ptr .shared .align 4 x) { ret; }\n";
 	struct cuda_ptx *ptx = parse(text);
 	char *copy = strdup(text);
 
@@ -84,10 +84,13 @@ Test(cuda_ptx, E15_parameters_are_read)
 		{8, 8, CUDA_PTX_GENERIC, true},
 	};
 	for (int i = 0; i < 9; i++) {
-		cr_assert_eq(many->parameters[i].size_bytes, expected[i].size_bytes, "parameter %d", i);
-		cr_assert_eq(many->parameters[i].align_bytes, expected[i].align_bytes, "parameter %d", i);
+		cr_assert_eq(many->parameters[i].size_bytes, expected[i].size_bytes, "parameter %d",
+			     i);
+		cr_assert_eq(many->parameters[i].align_bytes, expected[i].align_bytes,
+			     "parameter %d", i);
 		cr_assert_eq(many->parameters[i].space, expected[i].space, "parameter %d", i);
-		cr_assert_eq(many->parameters[i].may_point, expected[i].may_point, "parameter %d", i);
+		cr_assert_eq(many->parameters[i].may_point, expected[i].may_point, "parameter %d",
+			     i);
 	}
 	cr_assert_eq(many->max_threads[0], 128);
 	cr_assert_eq(many->max_threads[1], 2);
@@ -124,7 +127,8 @@ Test(cuda_ptx, what_is_no_ptx_is_refused_with_its_line)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct cuda_ptx *ptx = NULL;
 		uint32_t line = 0;
-		cr_assert_eq(cuda_ptx_parse(cases[i].text, strlen(cases[i].text), &ptx, &line), -EINVAL, "%zu", i);
+		cr_assert_eq(cuda_ptx_parse(cases[i].text, strlen(cases[i].text), &ptx, &line),
+			     -EINVAL, "%zu", i);
 		cr_assert_eq(line, cases[i].line, "case %zu: line %u", i, line);
 		cr_assert_null(ptx);
 	}
@@ -148,10 +152,10 @@ Test(cuda_ptx, too_many_parameters_are_refused)
 /* Every prefix and every text with one byte changed: an answer, and nothing else. */
 Test(cuda_ptx, damaged_text_harms_nothing)
 {
-	static const char text[] =
-		HEAD ".func f() { ld.param.b64 %r, [sycl_launch+8]; }\n"
-		     ".visible .entry k(.param .u64 .ptr .global .align 4 a, .param .align 4 .b8 b[4])\n"
-		     ".maxntid 64, 1, 1\n{ ret; }\n";
+	static const char text[] = HEAD
+		".func f() { ld.param.b64 %r, [sycl_launch+8]; }\n"
+		".visible .entry k(.param .u64 .ptr .global .align 4 a, .param .align 4 .b8 b[4])\n"
+		".maxntid 64, 1, 1\n{ ret; }\n";
 	char copy[sizeof(text)];
 	const char *names[] = {"k", "k", "k", "k"};
 	unsigned good = 0;
@@ -175,14 +179,16 @@ Test(cuda_ptx, damaged_text_harms_nothing)
 	cr_assert_gt(good, 0);
 }
 
-static char *complete(const char *text, unsigned dimensions, const char *const *names, struct cuda_ptx **ptx_out)
+static char *complete(const char *text, unsigned dimensions, const char *const *names,
+		      struct cuda_ptx **ptx_out)
 {
 	char *made = NULL;
 	size_t bytes = 0;
 	uint32_t entry = 0;
 	struct cuda_ptx *ptx = parse(text);
 
-	int error = cuda_ptx_complete(text, strlen(text), ptx, dimensions, names, &made, &bytes, &entry);
+	int error = cuda_ptx_complete(text, strlen(text), ptx, dimensions, names, &made, &bytes,
+				      &entry);
 	cr_assert_eq(error, 0, "%d, entry %u", error, entry);
 	cr_assert_eq(strlen(made), bytes);
 	*ptx_out = ptx;
@@ -200,9 +206,10 @@ static size_t occurrences(const char *text, const char *what)
 
 Test(cuda_ptx, E9_E10_each_kernel_gets_the_record_and_a_prologue)
 {
-	static const char text[] = HEAD "\n.visible .entry _Z1aPf(\n\t.param .u64 _Z1aPf_param_0\n)\n{\n\tbody_a;\n}\n"
-					".visible .entry _Z1bv()\n{\n\tbody_b;\n}\n"
-					".visible .entry _Z1cv\n{\n\tbody_c;\n}\n";
+	static const char text[] =
+		HEAD "\n.visible .entry _Z1aPf(\n\t.param .u64 _Z1aPf_param_0\n)\n{\n\tbody_a;\n}\n"
+		     ".visible .entry _Z1bv()\n{\n\tbody_b;\n}\n"
+		     ".visible .entry _Z1cv\n{\n\tbody_c;\n}\n";
 	const char *names[] = {"a", "b", "c"};
 
 	for (unsigned dimensions = 1; dimensions <= 3; dimensions++) {
@@ -213,8 +220,10 @@ Test(cuda_ptx, E9_E10_each_kernel_gets_the_record_and_a_prologue)
 		for (uint32_t i = 0; i < 3; i++) {
 			const struct cuda_ptx_entry *entry = &after->entries[i];
 			cr_assert_str_eq(entry->name, names[i]);
-			cr_assert_eq(entry->parameter_count, before->entries[i].parameter_count + 1);
-			cr_assert_eq(entry->parameters[entry->parameter_count - 1].size_bytes, CUDA_RECORD_BYTES);
+			cr_assert_eq(entry->parameter_count,
+				     before->entries[i].parameter_count + 1);
+			cr_assert_eq(entry->parameters[entry->parameter_count - 1].size_bytes,
+				     CUDA_RECORD_BYTES);
 			cr_assert_eq(entry->parameters[entry->parameter_count - 1].align_bytes, 8);
 		}
 		/* One comparison with the range per dimension. */
@@ -230,16 +239,18 @@ Test(cuda_ptx, E9_E10_each_kernel_gets_the_record_and_a_prologue)
 
 Test(cuda_ptx, functions_that_were_not_inlined_read_a_copy_of_the_record)
 {
-	static const char text[] = HEAD ".func (.param .b64 r) f()\n{\n\t// begin inline asm\n"
-					"\tld.param.b64 %rd1, [sycl_launch+32];\n\tld.param.b32 %r1, [other];\n}\n"
-					".entry k() { ld.param.b64 %rd1, [sycl_launch+8]; }\n";
+	static const char text[] =
+		HEAD ".func (.param .b64 r) f()\n{\n\t// begin inline asm\n"
+		     "\tld.param.b64 %rd1, [sycl_launch+32];\n\tld.param.b32 %r1, [other];\n}\n"
+		     ".entry k() { ld.param.b64 %rd1, [sycl_launch+8]; }\n";
 	const char *names[] = {"k"};
 	struct cuda_ptx *ptx = NULL;
 	char *made = complete(text, 1, names, &ptx);
 
 	cr_assert_not_null(strstr(made, "\tld.shared.b64 %rd1, [sycl_launch_copy+32];"));
 	cr_assert_not_null(strstr(made, "\tld.param.b32 %r1, [other];"), "other parameters stay");
-	cr_assert_not_null(strstr(made, "ld.param.b64 %rd1, [sycl_launch+8]; }"), "a kernel reads its own parameter");
+	cr_assert_not_null(strstr(made, "ld.param.b64 %rd1, [sycl_launch+8]; }"),
+			   "a kernel reads its own parameter");
 	cr_assert_not_null(strstr(made, ".shared .align 8 .b8 sycl_launch_copy[80];"));
 	cr_assert_eq(occurrences(made, "st.shared.b64 [sycl_launch_copy+"), CUDA_RECORD_BYTES / 8);
 	cuda_ptx_free(ptx);
@@ -251,8 +262,8 @@ static char *marked(unsigned threads, unsigned z, unsigned y, unsigned x)
 {
 	static char text[512];
 
-	(void)sprintf(text, HEAD ".entry k()\n.maxntid %u, 1, 1\n.minnctapersm %u\n{ ret; }\n", threads,
-		      1u << 30 | (z - 1) << 20 | (y - 1) << 10 | (x - 1));
+	(void)sprintf(text, HEAD ".entry k()\n.maxntid %u, 1, 1\n.minnctapersm %u\n{ ret; }\n",
+		      threads, 1u << 30 | (z - 1) << 20 | (y - 1) << 10 | (x - 1));
 	return text;
 }
 
@@ -272,14 +283,17 @@ Test(cuda_ptx, a_required_group_becomes_a_shape)
 	free(made);
 
 	/* Too large, too deep, and sizes that lost bits on the way: the product tells. */
-	static const unsigned wrong[][4] = {{2048, 1, 2, 1024}, {128, 128, 1, 1}, {2176, 1, 1, 128}};
+	static const unsigned wrong[][4] = {
+		{2048, 1, 2, 1024}, {128, 128, 1, 1}, {2176, 1, 1, 128}};
 	for (int i = 0; i < 3; i++) {
 		const char *text = marked(wrong[i][0], wrong[i][1], wrong[i][2], wrong[i][3]);
 		size_t bytes = 0;
 		uint32_t entry = 9;
 		made = NULL;
 		ptx = parse(text);
-		cr_assert_eq(cuda_ptx_complete(text, strlen(text), ptx, 1, names, &made, &bytes, &entry), -EINVAL);
+		cr_assert_eq(
+			cuda_ptx_complete(text, strlen(text), ptx, 1, names, &made, &bytes, &entry),
+			-EINVAL);
 		cr_assert_eq(entry, 0);
 		cr_assert_null(made);
 		cuda_ptx_free(ptx);
@@ -299,22 +313,26 @@ static char *with_waits(const char *text, int compute_major)
 	return written;
 }
 
-#define KERNELS                                                                                                        \
-	"// .entry none {\n.visible .entry a(.param .u64 x)\n{ // first\n\t.reg .b64 %r;\n\tret;\n}\n"                  \
+#define KERNELS                                                                                        \
+	"// .entry none {\n.visible .entry a(.param .u64 x)\n{ // first\n\t.reg .b64 %r;\n\tret;\n}\n" \
 	".func f() { ret; }\n.entry declared();\n.entry b .maxntid 32 { { ret; } }\n"
-#define KERNELS_WITH_WAITS                                                                                             \
+#define KERNELS_WITH_WAITS                                                                                                   \
 	"// .entry none {\n.visible .entry a(.param .u64 x)\n{ griddepcontrol.wait;  // first\n\t.reg .b64 %r;\n\tret;\n}\n" \
 	".func f() { ret; }\n.entry declared();\n.entry b .maxntid 32 { griddepcontrol.wait;  { ret; } }\n"
 
-/* At the beginning of each kernel, in no line of its own; version and target rise to what the instruction needs, and never fall. */
+/* At the beginning of each kernel, in no line of its own; version and target rise to what the
+ * instruction needs, and never fall. */
 Test(cuda_ptx, kernels_are_given_a_wait)
 {
 	static const char *const heads[][2] = {
-		{".version 8.1\n.target sm_90a\n.address_size 64\n", ".version 8.1\n.target sm_90a\n.address_size 64\n"},
-		{".version 7.8 .target sm_100\n.address_size 64\n", ".version 7.8 .target sm_100\n.address_size 64\n"},
+		{".version 8.1\n.target sm_90a\n.address_size 64\n",
+		 ".version 8.1\n.target sm_90a\n.address_size 64\n"},
+		{".version 7.8 .target sm_100\n.address_size 64\n",
+		 ".version 7.8 .target sm_100\n.address_size 64\n"},
 		{"/* .version 9.9 */ .version 7.0\n.target sm_70, debug\n.address_size 64\n",
 		 "/* .version 9.9 */ .version 7.8\n.target sm_90, debug\n.address_size 64\n"},
-		{".version 6.0\n.target sm_90\n.address_size 64\n", ".version 7.8\n.target sm_90\n.address_size 64\n"},
+		{".version 6.0\n.target sm_90\n.address_size 64\n",
+		 ".version 7.8\n.target sm_90\n.address_size 64\n"},
 	};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
@@ -330,9 +348,10 @@ Test(cuda_ptx, kernels_are_given_a_wait)
 /* In comments and in other functions the word means nothing. */
 Test(cuda_ptx, R5_kernels_that_say_where_they_wait_are_left_alone)
 {
-	static const char text[] = ".version 8.1\n.target sm_90\n.address_size 64\n"
-				   ".entry a() { { griddepcontrol.wait; } ret; }\n.entry b() { // griddepcontrol.wait;\nret; }\n"
-				   ".func f() { griddepcontrol.wait; ret; }\n.entry c() { griddepcontrol.waiting; ret; }\n";
+	static const char text[] =
+		".version 8.1\n.target sm_90\n.address_size 64\n"
+		".entry a() { { griddepcontrol.wait; } ret; }\n.entry b() { // griddepcontrol.wait;\nret; }\n"
+		".func f() { griddepcontrol.wait; ret; }\n.entry c() { griddepcontrol.waiting; ret; }\n";
 	struct cuda_ptx *ptx = parse(text);
 
 	cr_assert_eq(ptx->entry_count, 3);
@@ -342,17 +361,20 @@ Test(cuda_ptx, R5_kernels_that_say_where_they_wait_are_left_alone)
 	ptx = cuda_ptx_free(ptx);
 	char *written = with_waits(text, 9);
 	cr_assert(strstr(written, ".entry a() { { griddepcontrol.wait; } ret; }"), "%s", written);
-	cr_assert(strstr(written, ".entry b() { griddepcontrol.wait;  // griddepcontrol.wait;\n"), "%s", written);
+	cr_assert(strstr(written, ".entry b() { griddepcontrol.wait;  // griddepcontrol.wait;\n"),
+		  "%s", written);
 	free(written);
 }
 
-/* The same words mean something else there, or the text says more than this reads: it stays what it is. */
+/* The same words mean something else there, or the text says more than this reads: it stays what it
+ * is. */
 Test(cuda_ptx, texts_that_are_given_no_wait)
 {
 	static const char *const heads[] = {
-		".version 6.0\n.target sm_61\n", ".version 5.0\n.target sm_70\n",  ".version 8.0\n.target sm_80a\n",
-		".version 8\n.target sm_80\n",   ".version 8.0\n.target gpu_80\n", ".version 8.0\n.target sm_\n",
-		".version 8.x\n.target sm_80\n", ".version 99999999999.0\n.target sm_80\n",
+		".version 6.0\n.target sm_61\n",          ".version 5.0\n.target sm_70\n",
+		".version 8.0\n.target sm_80a\n",         ".version 8\n.target sm_80\n",
+		".version 8.0\n.target gpu_80\n",         ".version 8.0\n.target sm_\n",
+		".version 8.x\n.target sm_80\n",          ".version 99999999999.0\n.target sm_80\n",
 		".version 8.0\n.target sm_99999999999\n",
 	};
 	char text[1024];
@@ -363,17 +385,21 @@ Test(cuda_ptx, texts_that_are_given_no_wait)
 	}
 	(void)snprintf(text, sizeof(text), "%s%s", HEAD, KERNELS);
 	cr_assert_null(with_waits(text, 8), "the device has no such instruction");
-	cr_assert_null(with_waits(HEAD ".entry a() { griddepcontrol.launch_dependents; ret; }\n", 9));
+	cr_assert_null(
+		with_waits(HEAD ".entry a() { griddepcontrol.launch_dependents; ret; }\n", 9));
 	cr_assert_null(with_waits(HEAD ".func f() { ret; }\n", 9), "there is no kernel");
 }
 
-/* What a compiler takes for a comment or a string this must take for one, too: else a kernel is listed that was given no wait. */
+/* What a compiler takes for a comment or a string this must take for one, too: else a kernel is
+ * listed that was given no wait. */
 Test(cuda_ptx, E15_a_header_ends_where_its_words_end)
 {
-	static const char hidden[] = ".version 7.8\n.target /*\n.entry evil() { } \"\n*/ sm_90 /* \n */ , debug\n.address_size 64\n"
-				     ".entry evil() { ret; }\n// \"\n";
-	static const char one_line[] = ".version 7.8 .target sm_90 .address_size 64 .entry first() { ret; } .entry second() .pragma \"nounroll\"; "
-				       "{ ret; }\n";
+	static const char hidden[] =
+		".version 7.8\n.target /*\n.entry evil() { } \"\n*/ sm_90 /* \n */ , debug\n.address_size 64\n"
+		".entry evil() { ret; }\n// \"\n";
+	static const char one_line[] =
+		".version 7.8 .target sm_90 .address_size 64 .entry first() { ret; } .entry second() .pragma \"nounroll\"; "
+		"{ ret; }\n";
 	char *written = with_waits(hidden, 9);
 
 	cr_assert(strstr(written, "\n.entry evil() { griddepcontrol.wait;  ret; }"), "%s", written);
@@ -384,6 +410,7 @@ Test(cuda_ptx, E15_a_header_ends_where_its_words_end)
 	cr_assert_str_eq(ptx->entries[1].name, "second");
 	ptx = cuda_ptx_free(ptx);
 	written = with_waits(one_line, 9);
-	cr_assert(strstr(written, ".pragma \"nounroll\"; { griddepcontrol.wait;  ret; }"), "%s", written);
+	cr_assert(strstr(written, ".pragma \"nounroll\"; { griddepcontrol.wait;  ret; }"), "%s",
+		  written);
 	free(written);
 }

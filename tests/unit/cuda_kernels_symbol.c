@@ -1,4 +1,5 @@
-/* Symbols of CUDA C++: the names and types behind them. They are what NVRTC made of the sources beside them. */
+/* Symbols of CUDA C++: the names and types behind them. They are what NVRTC made of the sources
+ * beside them. */
 #include "cuda/program/symbol.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +19,8 @@ static void expect(const char *symbol, const char *expected)
 	size_t at = (size_t)snprintf(text, sizeof(text), "%s(", parsed->name);
 	for (uint32_t i = 0; i < parsed->parameter_count; i++) {
 		const struct cuda_type *type = &parsed->parameters[i];
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s%s%s", i ? ", " : "", type->text,
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s%s%s", i ? ", " : "",
+				       type->text,
 				       type->kind == CUDA_TYPE_LOCAL     ? "@"
 				       : type->kind == CUDA_TYPE_POINTER ? "^"
 									 : "",
@@ -34,20 +36,25 @@ Test(cuda_symbol, names_and_types_are_read)
 	/* __global__ void saxpy(const float *x, float *y, float a) */
 	expect("_Z5saxpyPKfPff", "saxpy(float const*^!, float*^, float)");
 	expect("_Z3nopv", "nop()");
-	/* namespace a { namespace b { __global__ void deep(const float4 *, float4 *, int, unsigned long long) */
-	expect("_ZN1a1b4deepEPK6float4PS1_iy", "a::b::deep(float4 const*^!, float4*^, int, unsigned long long)");
+	/* namespace a { namespace b { __global__ void deep(const float4 *, float4 *, int, unsigned
+	 * long long) */
+	expect("_ZN1a1b4deepEPK6float4PS1_iy",
+	       "a::b::deep(float4 const*^!, float4*^, int, unsigned long long)");
 	/* in a namespace without a name */
 	expect("_ZN36_GLOBAL__N__00000000_6_kernel__Z1kPf2anEPi", "an(int*^)");
-	expect("_Z2k2PFviPfEPA4_fPK1sxPS4_", "k2(function*^, float[]*^, s const*^!, long long, s*^)");
+	expect("_Z2k2PFviPfEPA4_fPK1sxPS4_",
+	       "k2(function*^, float[]*^, s const*^!, long long, s*^)");
 	expect("_Z1wN2ns1vEPS0_NS_5inner4deepIS0_EEPNS3_IfEES5_",
 	       "w(ns::v, ns::v*^, ns::inner::deep<ns::v>, ns::inner::deep<float>*^, ns::inner::deep<float>)");
 }
 
-/* template <class T> __global__ void tk(T *, T), and others: instances have the type of the result first. */
+/* template <class T> __global__ void tk(T *, T), and others: instances have the type of the result
+ * first. */
 Test(cuda_symbol, instances_of_templates_have_their_arguments)
 {
 	expect("_Z2tkIfEvPT_S0_", "tk<float>(float*^, float)");
-	expect("_Z3twoIPfEvT_PS1_PN2ns1vEPKS1_", "two<float*>(float*^, float**^, ns::v*^, float* const*^!)");
+	expect("_Z3twoIPfEvT_PS1_PN2ns1vEPKS1_",
+	       "two<float*>(float*^, float**^, ns::v*^, float* const*^!)");
 	expect("_ZN2ns5multiIfLi3ELb1EEEvPT_PKS1_NS_1vEPS5_S2_",
 	       "ns::multi<float, 3, true>(float*^, float const*^!, ns::v, ns::v*^, float*^)");
 	expect("_ZN2ns5multiINS_1vELin3ELb0EEEvPT_PKS2_S1_PS1_S3_",
@@ -60,7 +67,8 @@ Test(cuda_symbol, instances_of_templates_have_their_arguments)
 /* The prelude's SYCL_LOCAL, which may come again as a substitution. */
 Test(cuda_symbol, local_memory_of_the_prelude_is_known)
 {
-	expect("_Z3redPf11sycl_local_IfES0_I6float4E", "red(float*^, SYCL_LOCAL(float)@, SYCL_LOCAL(float4)@)");
+	expect("_Z3redPf11sycl_local_IfES0_I6float4E",
+	       "red(float*^, SYCL_LOCAL(float)@, SYCL_LOCAL(float4)@)");
 	expect("_Z2k1PfS_PKf11sycl_local_IfES2_IS0_ES3_1sPS5_6float4PS7_2enbhlmPS_S2_IS5_ES2_IS7_EPKS5_",
 	       "k1(float*^, float*^, float const*^!, SYCL_LOCAL(float)@, SYCL_LOCAL(float const)@!, "
 	       "SYCL_LOCAL(float)@, "

@@ -5,7 +5,9 @@
 
 #include <criterion/criterion.h>
 
-#define TEMPLATES (2 * CUDA_LEVELS + 1u) /* with a word of the client's and without, and that of a launch alone */
+#define TEMPLATES                                                                                  \
+	(2 * CUDA_LEVELS +                                                                         \
+	 1u) /* with a word of the client's and without, and that of a launch alone */
 
 TestSuite(cuda_lanes_chain, .timeout = 10);
 
@@ -17,7 +19,8 @@ static uint32_t finish_all(struct backend_device *device)
 	driver_run_all(device);
 	while ((more = cuda_progress(device, completions, 64)) > 0) {
 		for (uint32_t i = 0; i < more; i++)
-			cr_assert_eq(completions[i].fault.status, 0, "%s", completions[i].fault.text);
+			cr_assert_eq(completions[i].fault.status, 0, "%s",
+				     completions[i].fault.text);
 		count += more;
 	}
 	return count;
@@ -151,8 +154,8 @@ Test(cuda_lanes_chain, a_node_that_has_it_all_is_not_set_again)
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_program code = {.holds = 1}, other_code = {.holds = 1};
-	struct backend_kernel kernel = {.id = 1, .parameter_bytes = CUDA_NODE_BYTES, .code = &code}, other = kernel,
-			      large = kernel;
+	struct backend_kernel kernel = {.id = 1, .parameter_bytes = CUDA_NODE_BYTES, .code = &code},
+			      other = kernel, large = kernel;
 
 	other.id = 2;
 	large.id = 3;
@@ -164,7 +167,8 @@ Test(cuda_lanes_chain, a_node_that_has_it_all_is_not_set_again)
 	cr_expect_eq(nodes_set(lane, &kernel), 0);
 	cr_expect_eq(nodes_set(lane, &other), 1, "another function");
 	cr_expect_eq(nodes_set(lane, &kernel), 1);
-	/* A module may come to lie where one was that is gone: the name of its function is the same. */
+	/* A module may come to lie where one was that is gone: the name of its function is the
+	 * same. */
 	kernel.code = &other_code;
 	cr_expect_eq(nodes_set(lane, &kernel), 1, "another module");
 	cr_expect_eq(nodes_set(lane, &kernel), 0);
@@ -180,7 +184,8 @@ Test(cuda_lanes_chain, a_node_that_has_it_all_is_not_set_again)
 	lanes_device_free(device);
 }
 
-/* A launch that finds nothing before it writes the mark; what comes behind it writes the word, and both count. */
+/* A launch that finds nothing before it writes the mark; what comes behind it writes the word, and
+ * both count. */
 Test(cuda_lanes_chain, a_launch_alone_sets_no_word)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -295,7 +300,8 @@ Test(cuda_lanes_chain, cooperative_and_large_launches_send_what_was_collected_an
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_kernel first = {.id = 0}, cooperative = {.id = 1, .cooperative = true},
-			      large = {.id = 2, .parameter_bytes = CUDA_CHAIN_STORAGE_BYTES + 1}, last = {.id = 3};
+			      large = {.id = 2, .parameter_bytes = CUDA_CHAIN_STORAGE_BYTES + 1},
+			      last = {.id = 3};
 
 	lanes_launch(lane, &first, 1);
 	lanes_launch(lane, &cooperative, 2);
@@ -314,7 +320,8 @@ Test(cuda_lanes_chain, a_copy_comes_after_what_was_collected_before_it)
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_kernel kernel = {.id = 7};
-	const struct backend_command copy = {.kind = BACKEND_COMMAND_COPY, .transfer = {.size_bytes = 1}};
+	const struct backend_command copy = {.kind = BACKEND_COMMAND_COPY,
+					     .transfer = {.size_bytes = 1}};
 
 	lanes_launch(lane, &kernel, 1);
 	lanes_submit(lane, &copy, 2);
@@ -344,15 +351,18 @@ Test(cuda_lanes_chain, a_command_in_flight_holds_its_kernel)
 	lanes_device_free(device);
 }
 
-static struct backend_direct_completion direct_to(struct backend_host *host, uint64_t offset, uint32_t value)
+static struct backend_direct_completion direct_to(struct backend_host *host, uint64_t offset,
+						  uint32_t value)
 {
-	return (struct backend_direct_completion){.host = host, .offset_bytes = offset, .value = value};
+	return (struct backend_direct_completion){
+		.host = host, .offset_bytes = offset, .value = value};
 }
 
-static int launch_direct(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence,
-			 struct backend_direct_completion completion)
+static int launch_direct(struct backend_lane *lane, struct backend_kernel *kernel,
+			 uint64_t sequence, struct backend_direct_completion completion)
 {
-	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH, .launch = {.kernel = kernel}};
+	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH,
+						.launch = {.kernel = kernel}};
 	struct backend_fault fault = {0};
 
 	return cuda_submit(lane, &command, NULL, 0, sequence, &completion, &fault);
@@ -363,7 +373,8 @@ Test(cuda_lanes_chain, a_direct_completion_ends_a_chain_and_is_written_before_th
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	static uint32_t slots[4];
-	struct backend_host host = {.size_bytes = sizeof(slots), .address = (CUdeviceptr)(uintptr_t)slots};
+	struct backend_host host = {.size_bytes = sizeof(slots),
+				    .address = (CUdeviceptr)(uintptr_t)slots};
 	struct backend_kernel kernel = {.id = 0};
 	struct backend_completion completion;
 
@@ -388,7 +399,8 @@ Test(cuda_lanes_chain, a_direct_completion_outside_of_its_memory_is_refused)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
-	struct backend_host host = {.size_bytes = 16, .address = 4096}, tiny = {.size_bytes = 2, .address = 4096};
+	struct backend_host host = {.size_bytes = 16, .address = 4096},
+			    tiny = {.size_bytes = 2, .address = 4096};
 	struct backend_kernel kernel = {.id = 0};
 
 	cr_assert_eq(launch_direct(lane, &kernel, 1, direct_to(&host, 16, 1)), -22);
@@ -401,7 +413,8 @@ Test(cuda_lanes_chain, a_direct_completion_outside_of_its_memory_is_refused)
 	lanes_device_free(device);
 }
 
-/* Only the end of a chain is told: long kernels, and those of which nothing is known, do not hide in one. */
+/* Only the end of a chain is told: long kernels, and those of which nothing is known, do not hide
+ * in one. */
 Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -417,7 +430,8 @@ Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 	for (uint64_t i = 5; i <= 8; i++)
 		lanes_launch(lane, &middling, i);
 	cuda_flush(device);
-	cr_assert_eq(driver.counts.chains[1], 2); /* three would do, but there is no such template */
+	cr_assert_eq(driver.counts.chains[1],
+		     2); /* three would do, but there is no such template */
 	for (uint64_t i = 9; i <= 12; i++)
 		lanes_launch(lane, &slow, i);
 	cuda_flush(device);
@@ -429,7 +443,8 @@ Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 	lanes_device_free(device);
 }
 
-/* As if the flights from `from` on had been sent a second ago, and looked at without a pause since. */
+/* As if the flights from `from` on had been sent a second ago, and looked at without a pause since.
+ */
 static void make_old(struct backend_device *device, const struct backend_lane *lane, size_t from)
 {
 	struct cuda_lane_state *state = lane->state;
@@ -440,8 +455,8 @@ static void make_old(struct backend_device *device, const struct backend_lane *l
 	device->lanes->looked_ns = clock_now_ns() + 3600 * UINT64_C(1000000000);
 }
 
-static uint32_t chains_of_two(struct backend_device *device, struct backend_lane *lane, struct backend_kernel *kernels[2],
-			      uint64_t *sequence)
+static uint32_t chains_of_two(struct backend_device *device, struct backend_lane *lane,
+			      struct backend_kernel *kernels[2], uint64_t *sequence)
 {
 	const uint32_t before = driver.counts.chains[1];
 
@@ -453,7 +468,8 @@ static uint32_t chains_of_two(struct backend_device *device, struct backend_lane
 	return driver.counts.chains[1] - before;
 }
 
-/* A kernel that was short lately and is long now holds back those before it once, and then not for many launches. */
+/* A kernel that was short lately and is long now holds back those before it once, and then not for
+ * many launches. */
 Test(cuda_lanes_chain, B18_a_kernel_that_took_long_beside_others_goes_alone_for_a_while)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -463,11 +479,13 @@ Test(cuda_lanes_chain, B18_a_kernel_that_took_long_beside_others_goes_alone_for_
 	uint64_t sequence = 0;
 
 	for (uint32_t surprise = 0, expected = 64; surprise < 3; surprise++, expected *= 2) {
-		cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1, "after surprise %u", surprise);
+		cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1,
+			     "after surprise %u", surprise);
 		make_old(device, lane, ((struct cuda_lane_state *)lane->state)->head);
 		cr_assert_eq(finish_all(device), 2);
 		for (uint32_t i = 0; i < expected; i++) {
-			cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 0, "launch %u after surprise %u", i, surprise);
+			cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 0,
+				     "launch %u after surprise %u", i, surprise);
 			cr_assert_eq(finish_all(device), 2);
 		}
 	}
@@ -503,7 +521,8 @@ Test(cuda_lanes_chain, B18_a_launch_over_a_larger_range_than_any_goes_alone)
 
 	first.pace.items = second.pace.items = 1;
 	second.items = 2;
-	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1, "twice as many are much the same");
+	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1,
+		     "twice as many are much the same");
 	cr_assert_eq(finish_all(device), 2);
 	cr_assert_eq(second.pace.items, 2);
 	second.items = 6;

@@ -109,7 +109,8 @@ static CUresult stream_wait(CUstream stream, CUevent event, unsigned flags)
 		return driver.dead;
 	struct operation *operation = put(stream, WAIT);
 	operation->event = event;
-	operation->generation = event->recorded; /* what was recorded until now, whatever comes later */
+	operation->generation =
+		event->recorded; /* what was recorded until now, whatever comes later */
 	return CUDA_SUCCESS;
 }
 
@@ -187,7 +188,8 @@ static CUresult host_pointer(CUdeviceptr *address, void *host, unsigned flags)
 	return CUDA_SUCCESS;
 }
 
-static CUresult module_load(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values)
+static CUresult module_load(CUmodule *module, const void *image, unsigned count,
+			    CUjit_option *options, void **values)
 {
 	static int blank;
 	(void)image;
@@ -217,10 +219,12 @@ static CUresult function_load(CUfunction function)
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-		       unsigned bz, unsigned shared, CUstream stream, void **parameters, void **extra)
+static CUresult launch(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+		       unsigned by, unsigned bz, unsigned shared, CUstream stream,
+		       void **parameters, void **extra)
 {
-	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)parameters, (void)extra;
+	(void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)parameters,
+		(void)extra;
 	driver.counts.kernel_launches++;
 	if (driver.dead)
 		return driver.dead;
@@ -230,7 +234,8 @@ static CUresult launch(CUfunction function, unsigned gx, unsigned gy, unsigned g
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch_ex(const CUlaunchConfig *configuration, CUfunction function, void **parameters, void **extra)
+static CUresult launch_ex(const CUlaunchConfig *configuration, CUfunction function,
+			  void **parameters, void **extra)
 {
 	cr_assert_eq(configuration->numAttrs, 1);
 	cr_assert_eq(configuration->attrs[0].id, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
@@ -264,8 +269,8 @@ static CUresult add_node(CUgraph graph, CUgraphNode *node, const CUgraphNode *be
 	return driver.dead;
 }
 
-static CUresult add_kernel(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
-			   const CUDA_KERNEL_NODE_PARAMS *parameters)
+static CUresult add_kernel(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+			   size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	(void)parameters;
 	CUresult result = add_node(graph, node, before, count);
@@ -273,8 +278,9 @@ static CUresult add_kernel(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 	return result;
 }
 
-static CUresult add_memset(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
-			   const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context)
+static CUresult add_memset(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+			   size_t count, const CUDA_MEMSET_NODE_PARAMS *parameters,
+			   CUcontext context)
 {
 	(void)context;
 	CUresult result = add_node(graph, node, before, count);
@@ -300,7 +306,8 @@ static CUresult exec_destroy(CUgraphExec executable)
 	return driver.dead;
 }
 
-static CUresult set_kernel(CUgraphExec executable, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
+static CUresult set_kernel(CUgraphExec executable, CUgraphNode node,
+			   const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	(void)executable;
 	if (driver.dead || driver.set_parameters_result)
@@ -310,8 +317,8 @@ static CUresult set_kernel(CUgraphExec executable, CUgraphNode node, const CUDA_
 	return CUDA_SUCCESS;
 }
 
-static CUresult set_memset(CUgraphExec executable, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *parameters,
-			   CUcontext context)
+static CUresult set_memset(CUgraphExec executable, CUgraphNode node,
+			   const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context)
 {
 	(void)executable;
 	(void)context;
@@ -340,7 +347,8 @@ static CUresult graph_launch(CUgraphExec executable, CUstream stream)
 		return driver.dead;
 	for (uint32_t i = 0; i < graph->count; i++) {
 		const struct CUgraphNode_st *node = graph->nodes[i];
-		struct operation *operation = put(stream, node->is_kernel ? RUN_KERNEL : WRITE_WORD);
+		struct operation *operation =
+			put(stream, node->is_kernel ? RUN_KERNEL : WRITE_WORD);
 		operation->id = node->id;
 		operation->address = node->address;
 		operation->value = node->value;
@@ -402,7 +410,7 @@ static const struct cuda_library library = {
 	.cuGraphLaunch = graph_launch,
 };
 
-/* --- what the lanes call of the rest of the backend --------------------------------------------------------------- */
+/* -------------------- what the lanes call of the rest of the backend -------------------- */
 
 int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
 {
@@ -413,8 +421,8 @@ int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
 
 /* Its storage is all values here, and they are the same each time. */
 void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backend_command *command,
-			size_t value_bytes_behind, const unsigned char *from, void *const *from_parameters,
-			unsigned char *to, void **to_parameters)
+			size_t value_bytes_behind, const unsigned char *from,
+			void *const *from_parameters, unsigned char *to, void **to_parameters)
 {
 	(void)command;
 	(void)value_bytes_behind;
@@ -423,9 +431,10 @@ void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backen
 	memcpy(to, from, kernel->parameter_bytes);
 }
 
-int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command, void *storage,
-			size_t storage_bytes, void **parameters, uint32_t parameters_max,
-			struct cuda_launch *launch_out, struct backend_fault *fault_out)
+int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command,
+			void *storage, size_t storage_bytes, void **parameters,
+			uint32_t parameters_max, struct cuda_launch *launch_out,
+			struct backend_fault *fault_out)
 {
 	(void)command;
 	(void)parameters_max;
@@ -484,7 +493,8 @@ void cuda_kernel_free(struct backend_kernel *kernel)
 	kernel->holds--;
 }
 
-int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory, struct backend_fault *fault_out)
+int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
+		       struct backend_fault *fault_out)
 {
 	(void)lane;
 	(void)memory;
@@ -508,7 +518,8 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 		return cuda_fault_words(fault_out, -EINVAL, -8, "a transfer that is refused");
 	put(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
 	if (command->kind == BACKEND_COMMAND_READ)
-		*finish_out = (struct cuda_finish *)(void *)&driver; /* something that is not NULL */
+		*finish_out =
+			(struct cuda_finish *)(void *)&driver; /* something that is not NULL */
 	return 0;
 }
 
@@ -545,8 +556,8 @@ int cuda_native_call(struct backend_lane *lane, const struct backend_command *co
 		       : cuda_fault_words(fault_out, -EIO, -1, "a function that fails");
 }
 
-int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph, uint32_t value,
-		      struct backend_fault *fault_out)
+int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph,
+		      uint32_t value, struct backend_fault *fault_out)
 {
 	(void)graph;
 	(void)value;
@@ -568,8 +579,8 @@ int cuda_clock_prepare(struct backend_device *device, struct backend_fault *faul
 	return 0;
 }
 
-int cuda_clock_times(struct backend_device *device, CUevent start, CUevent end, uint64_t *start_ns_out,
-		     uint64_t *end_ns_out, struct backend_fault *fault_out)
+int cuda_clock_times(struct backend_device *device, CUevent start, CUevent end,
+		     uint64_t *start_ns_out, uint64_t *end_ns_out, struct backend_fault *fault_out)
 {
 	(void)device;
 	(void)fault_out;
@@ -582,13 +593,14 @@ int cuda_clock_times(struct backend_device *device, CUevent start, CUevent end, 
 	return 0;
 }
 
-/* --- for the tests ------------------------------------------------------------------------------------------------ */
+/* ------------------------------------ for the tests ------------------------------------- */
 
 static bool run_one(CUstream stream)
 {
 	struct operation *operation = stream->first;
 
-	if (!operation || (operation->kind == WAIT && operation->event->happened < operation->generation))
+	if (!operation ||
+	    (operation->kind == WAIT && operation->event->happened < operation->generation))
 		return false;
 	stream->first = operation->next;
 	if (!stream->first)
@@ -618,7 +630,8 @@ void driver_run_all(struct backend_device *device)
 
 	do {
 		moved = false;
-		for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next)
+		for (struct cuda_lane_state *state = device->lanes->first; state;
+		     state = state->next)
 			while (run_one(state->lane->stream))
 				moved = true;
 	} while (moved);
@@ -633,7 +646,8 @@ uint32_t driver_pending(const struct backend_lane *lane)
 {
 	uint32_t count = 0;
 
-	for (const struct operation *operation = lane->stream->first; operation; operation = operation->next)
+	for (const struct operation *operation = lane->stream->first; operation;
+	     operation = operation->next)
 		count++;
 	return count;
 }
@@ -676,16 +690,19 @@ struct backend_lane *lanes_lane(struct backend_device *device, enum backend_lane
 	return lane;
 }
 
-void lanes_submit(struct backend_lane *lane, const struct backend_command *command, uint64_t sequence)
+void lanes_submit(struct backend_lane *lane, const struct backend_command *command,
+		  uint64_t sequence)
 {
 	struct backend_fault fault = {0};
 
-	cr_assert_eq(cuda_submit(lane, command, NULL, 0, sequence, NULL, &fault), 0, "%s", fault.text);
+	cr_assert_eq(cuda_submit(lane, command, NULL, 0, sequence, NULL, &fault), 0, "%s",
+		     fault.text);
 }
 
 void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence)
 {
-	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH, .launch = {.kernel = kernel}};
+	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH,
+						.launch = {.kernel = kernel}};
 
 	if (!kernel->is_new) { /* short, and without a surprise, however long this machine takes */
 		kernel->pace.period_ns = 1000;
@@ -697,9 +714,11 @@ void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint
 void lanes_launch_after(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence,
 			struct backend_lane *other, uint64_t other_sequence)
 {
-	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH, .launch = {.kernel = kernel}};
+	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH,
+						.launch = {.kernel = kernel}};
 	const struct backend_wait wait = {other, other_sequence};
 	struct backend_fault fault = {0};
 
-	cr_assert_eq(cuda_submit(lane, &command, &wait, 1, sequence, NULL, &fault), 0, "%s", fault.text);
+	cr_assert_eq(cuda_submit(lane, &command, &wait, 1, sequence, NULL, &fault), 0, "%s",
+		     fault.text);
 }

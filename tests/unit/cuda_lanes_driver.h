@@ -1,7 +1,7 @@
 /*
- * A driver in a few functions for the tests of the CUDA backend's lanes. Streams are lists of operations that run when
- * the test says so, one at a time, on its own thread: everything is in order and nothing is timed. Whatever the lanes must
- * not call is not there: a call of it crashes.
+ * A driver in a few functions for the tests of the CUDA backend's lanes. Streams are lists of
+ * operations that run when the test says so, one at a time, on its own thread: everything is in
+ * order and nothing is timed. Whatever the lanes must not call is not there: a call of it crashes.
  */
 #ifndef SYCL_TESTS_CUDA_LANES_DRIVER_H
 #define SYCL_TESTS_CUDA_LANES_DRIVER_H
@@ -14,8 +14,9 @@
 
 /* What was called, in all. */
 struct driver_counts {
-	uint32_t kernel_launches, graph_launches, writes, records, waits, queries, synchronizes, streams_made,
-		streams_destroyed, events_made, graphs_made, attributes_copied, nodes_set, words_set;
+	uint32_t kernel_launches, graph_launches, writes, records, waits, queries, synchronizes,
+		streams_made, streams_destroyed, events_made, graphs_made, attributes_copied,
+		nodes_set, words_set;
 	uint32_t chains[CUDA_LEVELS]; /* graph launches by their length */
 };
 
@@ -31,7 +32,7 @@ struct driver {
 	uint32_t launches_before_failure; /* cuLaunchKernel works so often before */
 	CUresult write_result;            /* cuStreamWriteValue32 */
 	CUresult clock_result;            /* cuda_clock_times: 0, or -EAGAIN and the like */
-	uint64_t clock_ns; /* the clock tells 11 and 22 ns after this */
+	uint64_t clock_ns;                /* the clock tells 11 and 22 ns after this */
 };
 
 extern struct driver driver;
@@ -48,9 +49,10 @@ struct backend_kernel {
 	uint32_t parameter_bytes;
 	int argument; /* what all of these bytes are */
 	bool cooperative;
-	struct cuda_pace pace; /* period 0: lanes_launch sets a microsecond, which does not bound chains */
-	uint32_t items;     /* of the next launch; 0: 1 */
-	bool is_new;        /* lanes_launch leaves its pace alone */
+	struct cuda_pace
+		pace;   /* period 0: lanes_launch sets a microsecond, which does not bound chains */
+	uint32_t items; /* of the next launch; 0: 1 */
+	bool is_new;    /* lanes_launch leaves its pace alone */
 };
 
 /* A device with `chain_length`, nothing in flight. */
@@ -58,7 +60,8 @@ struct backend_device *lanes_device(uint32_t chain_length, bool has_graphs);
 void lanes_device_free(struct backend_device *device);
 struct backend_lane *lanes_lane(struct backend_device *device, enum backend_lane_kind kind);
 
-/* Run up to `most` operations of the lane's stream; how many ran. It stops at a wait that is not over. */
+/* Run up to `most` operations of the lane's stream; how many ran. It stops at a wait that is not
+ * over. */
 uint32_t driver_run(struct backend_lane *lane, uint32_t most);
 /* Run all streams until nothing moves any more. */
 void driver_run_all(struct backend_device *device);
@@ -69,7 +72,8 @@ int driver_priority(const struct backend_lane *lane);
 
 /* Submits a launch, or something else; fails the test if it is refused. */
 void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence);
-void lanes_submit(struct backend_lane *lane, const struct backend_command *command, uint64_t sequence);
+void lanes_submit(struct backend_lane *lane, const struct backend_command *command,
+		  uint64_t sequence);
 void lanes_launch_after(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence,
 			struct backend_lane *other, uint64_t other_sequence);
 

@@ -6,7 +6,8 @@
 
 TestSuite(cuda_lanes_fault, .timeout = 10);
 
-static uint32_t progress_until(struct backend_device *device, struct backend_completion *completions, uint32_t capacity,
+static uint32_t progress_until(struct backend_device *device,
+			       struct backend_completion *completions, uint32_t capacity,
 			       uint32_t wanted)
 {
 	uint32_t count = 0;
@@ -47,7 +48,8 @@ Test(cuda_lanes_fault, a_launch_by_itself_that_is_refused_was_not_sent)
 	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH,
 						.timed = true,
 						.launch = {.kernel = &kernel}},
-				     wrong = {.kind = BACKEND_COMMAND_LAUNCH, .launch = {.kernel = &bad}},
+				     wrong = {.kind = BACKEND_COMMAND_LAUNCH,
+					      .launch = {.kernel = &bad}},
 				     empty = {.kind = BACKEND_COMMAND_COPY};
 	struct backend_fault fault = {0};
 	struct backend_completion completion;
@@ -73,14 +75,16 @@ Test(cuda_lanes_fault, a_copy_lane_launches_nothing)
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COPY_OUT);
 	struct backend_kernel kernel = {.id = 1};
-	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH, .launch = {.kernel = &kernel}};
+	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH,
+						.launch = {.kernel = &kernel}};
 	struct backend_fault fault = {0};
 
 	cr_assert_eq(cuda_submit(lane, &command, NULL, 0, 1, NULL, &fault), -22);
 	lanes_device_free(device);
 }
 
-/* Lane a: one done, two of a chain begun, one chain behind. Lane b waits for a. Lane c runs. Nothing else is a suspect. */
+/* Lane a: one done, two of a chain begun, one chain behind. Lane b waits for a. Lane c runs.
+ * Nothing else is a suspect. */
 Test(cuda_lanes_fault, M10_a_lost_device_tells_everything_once_and_suspects_first)
 {
 	struct backend_device *device = lanes_device(2, true);
@@ -142,7 +146,8 @@ Test(cuda_lanes_fault, M10_a_lost_device_takes_nothing_more)
 	lanes_device_free(device);
 }
 
-/* What is sent to it while others are in flight shows the failure first, and must not be taken for its cause. */
+/* What is sent to it while others are in flight shows the failure first, and must not be taken for
+ * its cause. */
 Test(cuda_lanes_fault, M10_a_submit_that_meets_a_lost_device_is_told_after_the_suspects)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -186,7 +191,8 @@ Test(cuda_lanes_fault, a_stream_that_fails_in_any_way_loses_the_device)
 	lanes_device_free(device);
 }
 
-/* The device died at rest; the launch that finds out was refused, so it is not the one that did it. */
+/* The device died at rest; the launch that finds out was refused, so it is not the one that did it.
+ */
 Test(cuda_lanes_fault, M10_a_launch_that_was_refused_is_no_suspect)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -227,7 +233,8 @@ Test(cuda_lanes_fault, a_word_that_could_not_be_sent_is_made_up_for)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
-	const struct backend_command copy = {.kind = BACKEND_COMMAND_COPY, .transfer = {.size_bytes = 1}};
+	const struct backend_command copy = {.kind = BACKEND_COMMAND_COPY,
+					     .transfer = {.size_bytes = 1}};
 	struct backend_completion completion;
 
 	driver.write_result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -271,8 +278,8 @@ Test(cuda_lanes_fault, I11_every_result_is_a_sentence_with_its_number_and_the_dr
 	device->wake = wake;
 	for (int result = 1; result < 1000; result++) {
 		fault = (struct backend_fault){0};
-		int error = cuda_fault(NULL, &device->backend->library, (CUresult)result, &fault, "cannot do %s %d",
-				       "this", 7);
+		int error = cuda_fault(NULL, &device->backend->library, (CUresult)result, &fault,
+				       "cannot do %s %d", "this", 7);
 		cr_assert_lt(error, 0);
 		cr_assert_lt(fault.status, 0);
 		cr_assert_eq(fault.native_code, result);
@@ -286,7 +293,8 @@ Test(cuda_lanes_fault, I11_every_result_is_a_sentence_with_its_number_and_the_dr
 	/* Here no other call fails. */
 	(void)cuda_fault(device, &device->backend->library, CUDA_ERROR_UNKNOWN, &fault, "x");
 	cr_assert_null(cuda_lost(device));
-	(void)cuda_fault(device, &device->backend->library, CUDA_ERROR_ECC_UNCORRECTABLE, &fault, "x");
+	(void)cuda_fault(device, &device->backend->library, CUDA_ERROR_ECC_UNCORRECTABLE, &fault,
+			 "x");
 	(void)cuda_fault(device, &device->backend->library, CUDA_ERROR_LAUNCH_FAILED, &fault, "x");
 	cr_assert_eq(cuda_lost(device)->native_code, CUDA_ERROR_ECC_UNCORRECTABLE);
 	cr_assert_eq(woken, 1);

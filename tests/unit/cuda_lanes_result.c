@@ -111,7 +111,8 @@ Test(cuda_lanes_result, H3_a_timed_command_is_bracketed_by_events_of_the_pool)
 			cr_assert(!completions[k].estimated);
 		cr_assert_eq(completions[0].start_ns, driver.clock_ns + 11);
 		cr_assert_eq(completions[0].end_ns, driver.clock_ns + 22);
-		/* The driver tells the same of both: one behind the other on a stream begins when that has ended. */
+		/* The driver tells the same of both: one behind the other on a stream begins when
+		 * that has ended. */
 		cr_assert_eq(completions[1].start_ns, driver.clock_ns + 22);
 		cr_assert_eq(completions[1].end_ns, driver.clock_ns + 22);
 	}
@@ -142,7 +143,8 @@ Test(cuda_lanes_result, H5_the_beginning_of_a_timed_command_is_known_while_it_ru
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_kernel kernel = {.id = 1};
-	const struct backend_command launch = {.kind = BACKEND_COMMAND_LAUNCH, .timed = true, .launch = {.kernel = &kernel}};
+	const struct backend_command launch = {
+		.kind = BACKEND_COMMAND_LAUNCH, .timed = true, .launch = {.kernel = &kernel}};
 	struct backend_completion completion;
 	uint64_t begun_ns = 1;
 
@@ -204,7 +206,8 @@ Test(cuda_lanes_result, a_finish_runs_once_before_its_command_is_told)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
-	const struct backend_command read = {.kind = BACKEND_COMMAND_READ, .transfer = {.size_bytes = 4}};
+	const struct backend_command read = {.kind = BACKEND_COMMAND_READ,
+					     .transfer = {.size_bytes = 4}};
 	struct backend_completion completion;
 
 	lanes_submit(lane, &read, 1);
@@ -231,7 +234,8 @@ Test(cuda_lanes_result, values_go_on_when_they_wrap)
 	struct backend_completion completions[40];
 
 	atomic_store(state->word_host, UINT32_MAX - 5);
-	state->issued = state->sent = state->written = device->lanes->reached[state->word] = UINT32_MAX - 5;
+	state->issued = state->sent = state->written = device->lanes->reached[state->word] =
+		UINT32_MAX - 5;
 	for (uint64_t i = 1; i <= 20; i++)
 		lanes_launch(lane, &kernel, i);
 	cuda_flush(device);

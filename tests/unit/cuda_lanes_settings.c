@@ -38,10 +38,18 @@ Test(cuda_settings, no_option_gives_the_defaults)
 
 Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 {
-	static const char *const options[] = {
-		"library=/a/b=c.so", "nvrtc=n.so", "peer_path=direct", "peer_path=managed", "stack_bytes=65536",
-		"headroom_bytes=0",  "lanes=3",    "chain_length=8",   "overlap=no",
-		"library=/x.so",     "latency_multiprocessors=16", NULL};
+	static const char *const options[] = {"library=/a/b=c.so",
+					      "nvrtc=n.so",
+					      "peer_path=direct",
+					      "peer_path=managed",
+					      "stack_bytes=65536",
+					      "headroom_bytes=0",
+					      "lanes=3",
+					      "chain_length=8",
+					      "overlap=no",
+					      "library=/x.so",
+					      "latency_multiprocessors=16",
+					      NULL};
 	struct cuda_settings settings;
 	struct backend_fault fault = {0};
 
@@ -89,7 +97,8 @@ Test(cuda_settings, a_wrong_option_is_refused_by_name)
 	struct backend_fault fault;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		cr_assert_eq(read_one(wrong[i], &settings, &fault), -22, "\"%s\" was taken", wrong[i]);
+		cr_assert_eq(read_one(wrong[i], &settings, &fault), -22, "\"%s\" was taken",
+			     wrong[i]);
 		cr_assert_eq(fault.status, -8);
 		cr_assert_neq(fault.text[0], '\0');
 		cr_assert_eq(settings.lanes, 77);

@@ -1,6 +1,7 @@
 /*
- * What NVRTC makes of the prelude's orders, scopes and fences: the instructions for memory of each row of the three tables of the
- * CUDA backend's specification, for each architecture that this compiler knows and for those before 7.0, which have no `fence`.
+ * What NVRTC makes of the prelude's orders, scopes and fences: the instructions for memory of each
+ * row of the three tables of the CUDA backend's specification, for each architecture that this
+ * compiler knows and for those before 7.0, which have no `fence`.
  */
 #include "../backends/prelude/portable_prelude.h"
 #include "cuda/program/compile.h"
@@ -22,9 +23,12 @@ TestSuite(cuda_memory_model, .timeout = 240);
 enum order { RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST };
 enum scope { WORK_ITEM, SUB_GROUP, WORK_GROUP, DEVICE, SYSTEM };
 
-static const char *const order_names[ORDERS] = {"RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SEQ_CST"};
-static const char *const scope_names[SCOPES] = {"WORK_ITEM", "SUB_GROUP", "WORK_GROUP", "DEVICE", "SYSTEM"};
-/* The table of scopes. An atomic that nobody else needs to see may be a plain access: the group's is no less. */
+static const char *const order_names[ORDERS] = {"RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL",
+						"SEQ_CST"};
+static const char *const scope_names[SCOPES] = {"WORK_ITEM", "SUB_GROUP", "WORK_GROUP", "DEVICE",
+						"SYSTEM"};
+/* The table of scopes. An atomic that nobody else needs to see may be a plain access: the group's
+ * is no less. */
 static const char *const ptx_scopes[SCOPES] = {"cta", "cta", "cta", "gpu", "sys"};
 /* Before `fence`, the scope's word is another. */
 static const char *const old_scopes[SCOPES] = {"cta", "cta", "cta", "gl", "sys"};
@@ -44,18 +48,21 @@ struct model {
 	bool has_fence; /* `fence` and accesses with an order: 7.0 and more */
 };
 
-__attribute__((format(printf, 2, 3))) static void expect(struct model *model, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void expect(struct model *model, const char *format,
+							 ...)
 {
 	va_list list;
 
 	cr_assert_lt(model->count, CASES_MAX);
 	va_start(list, format);
-	(void)vsnprintf(model->rows[model->count].source, sizeof(model->rows[0].source), format, list);
+	(void)vsnprintf(model->rows[model->count].source, sizeof(model->rows[0].source), format,
+			list);
 	va_end(list);
 }
 
 /* Behind what is there. */
-__attribute__((format(printf, 2, 3))) static void instruct(struct model *model, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void instruct(struct model *model, const char *format,
+							   ...)
 {
 	char *text = model->rows[model->count].expected;
 	const size_t used = strlen(text);
@@ -76,21 +83,24 @@ static void instruct_fence(struct model *model, enum order order, enum scope sco
 		instruct(model, "membar.%s ", old_scopes[scope]);
 }
 
-/* --- the rows ----------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- the rows --------------------------------------- */
 
 static void expect_fences(struct model *model)
 {
 	for (enum order order = 0; order < ORDERS; order++)
 		for (enum scope scope = 0; scope < SCOPES; scope++) {
-			expect(model, "sycl_atomic_fence(SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)", order_names[order],
-			       scope_names[scope]);
+			expect(model,
+			       "sycl_atomic_fence(SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
+			       order_names[order], scope_names[scope]);
 			instruct_fence(model, order, scope);
 			model->count++;
 		}
 	static const struct {
 		const char *word;
 		enum order order;
-	} short_words[] = {{"sycl_fence()", ACQ_REL}, {"sycl_fence_acquire()", ACQUIRE}, {"sycl_fence_release()", RELEASE}};
+	} short_words[] = {{"sycl_fence()", ACQ_REL},
+			   {"sycl_fence_acquire()", ACQUIRE},
+			   {"sycl_fence_release()", RELEASE}};
 	for (size_t i = 0; i < sizeof(short_words) / sizeof(*short_words); i++) {
 		expect(model, "%s", short_words[i].word);
 		instruct_fence(model, short_words[i].order, DEVICE);
@@ -98,7 +108,8 @@ static void expect_fences(struct model *model)
 	}
 }
 
-/* What one group wrote before a barrier is there for the scope after it: for whoever sees a later write of any of its work-items. */
+/* What one group wrote before a barrier is there for the scope after it: for whoever sees a later
+ * write of any of its work-items. */
 static void expect_barriers(struct model *model)
 {
 	expect(model, "sycl_group_barrier()");
@@ -112,7 +123,8 @@ static void expect_barriers(struct model *model)
 		model->count++;
 	}
 	for (enum scope scope = WORK_GROUP; scope < SCOPES; scope++) {
-		expect(model, "sycl_sub_group_barrier_scope(SYCL_MEMORY_SCOPE_%s)", scope_names[scope]);
+		expect(model, "sycl_sub_group_barrier_scope(SYCL_MEMORY_SCOPE_%s)",
+		       scope_names[scope]);
 		instruct_fence(model, ACQ_REL, scope);
 		instruct(model, "bar.warp.sync ");
 		instruct_fence(model, ACQ_REL, scope);
@@ -120,12 +132,16 @@ static void expect_barriers(struct model *model)
 	}
 }
 
-/* What changes memory: a relaxed atomic, a fence before it that releases, one behind it that acquires. */
-static void expect_change(struct model *model, const char *where, unsigned type, const char *word, const char *instruction,
-			  bool tries, bool takes_two, enum order order, enum scope scope)
+/* What changes memory: a relaxed atomic, a fence before it that releases, one behind it that
+ * acquires. */
+static void expect_change(struct model *model, const char *where, unsigned type, const char *word,
+			  const char *instruction, bool tries, bool takes_two, enum order order,
+			  enum scope scope)
 {
-	expect(model, "sycl_atomic_%s_explicit((%s(%s))p, %sv, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)", word, where,
-	       type_names[type], takes_two ? "v, " : "", order_names[order], scope_names[scope]);
+	expect(model,
+	       "sycl_atomic_%s_explicit((%s(%s))p, %sv, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
+	       word, where, type_names[type], takes_two ? "v, " : "", order_names[order],
+	       scope_names[scope]);
 	if (order != ACQUIRE)
 		instruct_fence(model, order, scope);
 	if (tries)
@@ -136,14 +152,21 @@ static void expect_change(struct model *model, const char *where, unsigned type,
 	model->count++;
 }
 
-static void expect_changes(struct model *model, const char *where, unsigned type, enum order order, enum scope scope)
+static void expect_changes(struct model *model, const char *where, unsigned type, enum order order,
+			   enum scope scope)
 {
 	static const struct {
 		const char *word, *instruction;
 		bool of_integers;
 	} words[] = {
-		{"add", "add", false}, {"sub", "add", false}, {"min", "min", false},	  {"max", "max", false},
-		{"and", "and", true},  {"or", "or", true},    {"xor", "xor", true},	  {"exchange", "exch", false},
+		{"add", "add", false},
+		{"sub", "add", false},
+		{"min", "min", false},
+		{"max", "max", false},
+		{"and", "and", true},
+		{"or", "or", true},
+		{"xor", "xor", true},
+		{"exchange", "exch", false},
 		{"compare_exchange", "cas", false},
 	};
 	const bool is_real = type >= 4;
@@ -151,37 +174,44 @@ static void expect_changes(struct model *model, const char *where, unsigned type
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		bool tries = is_real && (i == 2 || i == 3);
 		if (!is_real || !words[i].of_integers)
-			expect_change(model, where, type, words[i].word, tries ? "cas" : words[i].instruction, tries, i == 8,
-				      order, scope);
+			expect_change(model, where, type, words[i].word,
+				      tries ? "cas" : words[i].instruction, tries, i == 8, order,
+				      scope);
 	}
 }
 
 /* They have their order themselves; a machine that has no such instructions has fences. */
-static void expect_accesses(struct model *model, const char *where, unsigned type, enum order order, enum scope scope)
+static void expect_accesses(struct model *model, const char *where, unsigned type, enum order order,
+			    enum scope scope)
 {
 	const char *name = type_names[type];
 
-	expect(model, "r = sycl_atomic_load_explicit((%s(%s))p, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)", where, name,
-	       order_names[order], scope_names[scope]);
+	expect(model,
+	       "r = sycl_atomic_load_explicit((%s(%s))p, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
+	       where, name, order_names[order], scope_names[scope]);
 	if (model->has_fence)
-		instruct(model, "ld.%s.%s ", order == RELAXED ? "relaxed" : "acquire", ptx_scopes[scope]);
+		instruct(model, "ld.%s.%s ", order == RELAXED ? "relaxed" : "acquire",
+			 ptx_scopes[scope]);
 	else
 		instruct(model, "ld.volatile ");
 	if (!model->has_fence)
 		instruct_fence(model, order, scope);
 	model->count++;
-	expect(model, "sycl_atomic_store_explicit((%s(%s))p, v, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)", where, name,
-	       order_names[order], scope_names[scope]);
+	expect(model,
+	       "sycl_atomic_store_explicit((%s(%s))p, v, SYCL_MEMORY_ORDER_%s, SYCL_MEMORY_SCOPE_%s)",
+	       where, name, order_names[order], scope_names[scope]);
 	if (!model->has_fence)
 		instruct_fence(model, order, scope);
 	if (model->has_fence)
-		instruct(model, "st.%s.%s ", order == RELAXED ? "relaxed" : "release", ptx_scopes[scope]);
+		instruct(model, "st.%s.%s ", order == RELAXED ? "relaxed" : "release",
+			 ptx_scopes[scope]);
 	else
 		instruct(model, "st.volatile ");
 	model->count++;
 }
 
-/* Sequentially consistent atomics are undefined by the specification and no information offers them: no row. */
+/* Sequentially consistent atomics are undefined by the specification and no information offers
+ * them: no row. */
 static void expect_atomics(struct model *model, const char *where, unsigned types)
 {
 	for (unsigned type = 0; type < types; type++)
@@ -210,7 +240,7 @@ static void expect_defaults(struct model *model)
 	model->count++;
 }
 
-/* --- compiling ---------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- compiling --------------------------------------- */
 
 /* The text with each `from` made `to`; the caller frees it. */
 static char *replace(const char *text, const char *from, const char *to)
@@ -219,7 +249,8 @@ static char *replace(const char *text, const char *from, const char *to)
 	size_t bytes = 0, found = 0;
 	FILE *out = open_memstream(&result, &bytes);
 
-	for (const char *next; (next = strstr(text, from)) != NULL; text = next + strlen(from), found++)
+	for (const char *next; (next = strstr(text, from)) != NULL;
+	     text = next + strlen(from), found++)
 		(void)fprintf(out, "%.*s%s", (int)(next - text), text, to);
 	(void)fputs(text, out);
 	(void)fclose(out);
@@ -242,9 +273,12 @@ static char *write_source(const struct model *model)
 			(void)snprintf(wanted, sizeof(wanted), "(%s)", type_names[t]);
 			type = strstr(text, wanted) ? t : type;
 		}
-		(void)fprintf(out, "SYCL_KERNEL void k%zu_(%s(%s) p, %s v, SYCL_GLOBAL(%s) q)\n{\n\t%s r = v;\n\t%s;\n\t*q = r;\n}\n",
-			      i, strstr(text, "SYCL_LOCAL") ? "SYCL_LOCAL" : "SYCL_GLOBAL", type_names[type], type_names[type],
-			      type_names[type], type_names[type], text);
+		(void)fprintf(
+			out,
+			"SYCL_KERNEL void k%zu_(%s(%s) p, %s v, SYCL_GLOBAL(%s) q)\n{\n\t%s r = v;\n\t%s;\n\t*q = r;\n}\n",
+			i, strstr(text, "SYCL_LOCAL") ? "SYCL_LOCAL" : "SYCL_GLOBAL",
+			type_names[type], type_names[type], type_names[type], type_names[type],
+			text);
 	}
 	(void)fclose(out);
 	return source;
@@ -258,8 +292,11 @@ static char *compile(const struct cuda_nvrtc *nvrtc, const char *prelude, const 
 	char *log = NULL;
 
 	cr_assert_eq(cuda_options_parse("", true, &options), 0);
-	const struct cuda_compile_request request = {
-		.nvrtc = nvrtc, .prelude = prelude, .source = source, .options = &options, .dimensions = 1};
+	const struct cuda_compile_request request = {.nvrtc = nvrtc,
+						     .prelude = prelude,
+						     .source = source,
+						     .options = &options,
+						     .dimensions = 1};
 	int error = cuda_compile(&request, &compiled, &log, &fault);
 	cr_assert_eq(error, 0, "%d: %s", error, log ? log : "");
 	char *ptx = strdup(compiled.ptx);
@@ -269,7 +306,7 @@ static char *compile(const struct cuda_nvrtc *nvrtc, const char *prelude, const 
 	return ptx;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- reading ---------------------------------------- */
 
 static bool is_one_of(const char *word, const char *const *words)
 {
@@ -280,10 +317,12 @@ static bool is_one_of(const char *word, const char *const *words)
 
 static bool is_type(const char *word)
 {
-	return strchr("usbf", word[0]) && word[1] != '\0' && strspn(word + 1, "0123456789") == strlen(word + 1);
+	return strchr("usbf", word[0]) && word[1] != '\0' &&
+	       strspn(word + 1, "0123456789") == strlen(word + 1);
 }
 
-/* The instruction in the tables' words: no space of memory, no type, and an atomic with the order and scope that it has by default. */
+/* The instruction in the tables' words: no space of memory, no type, and an atomic with the order
+ * and scope that it has by default. */
 static void put_instruction(char *opcode, char *text)
 {
 	static const char *const spaces[] = {"global", "shared", NULL};
@@ -300,27 +339,31 @@ static void put_instruction(char *opcode, char *text)
 		else if (is_atomic && is_one_of(part, orders))
 			order = part;
 		else if (!is_one_of(part, spaces) && !is_type(part))
-			(void)snprintf(rest + strlen(rest), sizeof(rest) - strlen(rest), ".%s", part);
+			(void)snprintf(rest + strlen(rest), sizeof(rest) - strlen(rest), ".%s",
+				       part);
 	}
 	const size_t used = strlen(text);
 	if (is_atomic)
-		(void)snprintf(text + used, 512 - used, "%s.%s.%s%s ", "atom", order ? order : "relaxed", scope ? scope : "gpu",
-			       rest);
+		(void)snprintf(text + used, 512 - used, "%s.%s.%s%s ", "atom",
+			       order ? order : "relaxed", scope ? scope : "gpu", rest);
 	else if (strcmp(name, "ld") != 0 || rest[0] != '\0')
-		(void)snprintf(text + used, 512 - used, "%s%s ", strcmp(name, "barrier") == 0 ? "bar" : name, rest);
+		(void)snprintf(text + used, 512 - used, "%s%s ",
+			       strcmp(name, "barrier") == 0 ? "bar" : name, rest);
 }
 
 /* The instructions for memory in the body, but plain accesses. */
 static void read_body(const char *at, const char *end, char text[512])
 {
-	static const char *const starts[] = {"fence.", "membar.", "atom.", "red.", "ld.", "st.", "bar.", "barrier."};
+	static const char *const starts[] = {"fence.", "membar.", "atom.", "red.",
+					     "ld.",    "st.",     "bar.",  "barrier."};
 
 	for (text[0] = '\0'; at < end; at = strchr(at, '\n') + 1) {
 		char opcode[64] = "";
 		while (isspace((unsigned char)*at) && *at != '\n')
 			at++;
 		(void)sscanf(at, "%63[^ \t\n;]", opcode);
-		bool is_plain = strncmp(opcode, "ld.param", 8) == 0 || strncmp(opcode, "st.global", 9) == 0 ||
+		bool is_plain = strncmp(opcode, "ld.param", 8) == 0 ||
+				strncmp(opcode, "st.global", 9) == 0 ||
 				strncmp(opcode, "st.shared", 9) == 0;
 		for (size_t i = 0; !is_plain && i < sizeof(starts) / sizeof(*starts); i++)
 			if (strncmp(opcode, starts[i], strlen(starts[i])) == 0) {
@@ -341,7 +384,8 @@ static void check(const struct model *model, const char *ptx, int architecture)
 		const char *body = strstr(entry, "\n{");
 		cr_assert_not_null(body);
 		read_body(body + 2, strstr(body, "\n}"), text);
-		cr_expect_str_eq(text, model->rows[i].expected, "%d: %s", architecture, model->rows[i].source);
+		cr_expect_str_eq(text, model->rows[i].expected, "%d: %s", architecture,
+				 model->rows[i].source);
 	}
 }
 
@@ -356,9 +400,11 @@ static void compile_and_check(const struct model *model)
 	cr_assert(count > 0 && count <= 128);
 	cr_assert_eq(nvrtc.GetSupportedArchs(architectures), 0);
 	char *source = write_source(model);
-	/* As on a machine before 7.0, which this compiler may not know: what the prelude asks the compiler for is what it is not. */
+	/* As on a machine before 7.0, which this compiler may not know: what the prelude asks the
+	 * compiler for is what it is not. */
 	char *prelude = model->has_fence ? strdup(portable_prelude_cuda)
-					 : replace(portable_prelude_cuda, "__CUDA_ARCH__ >= 700", "__CUDA_ARCH__ >= 70000");
+					 : replace(portable_prelude_cuda, "__CUDA_ARCH__ >= 700",
+						   "__CUDA_ARCH__ >= 70000");
 	for (int i = 0; i < (model->has_fence ? count : 1); i++) {
 		if (model->has_fence && architectures[i] < 70)
 			continue;

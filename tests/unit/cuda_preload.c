@@ -1,4 +1,5 @@
-/* What is done ahead of any user, on the double of the driver: contexts that the device's opener finds; and what is refused. */
+/* What is done ahead of any user, on the double of the driver: contexts that the device's opener
+ * finds; and what is refused. */
 #include "cuda/driver/entries.h"
 #include "fake_cuda.h"
 #include "status.h"
@@ -46,7 +47,8 @@ static void open_device(uint32_t index)
 	backend_cuda_ops.prepare(&settings);
 	cr_assert_eq(backend_cuda_ops.open(&settings, &backend, &fault), 0, "%s", fault.text);
 	cr_assert_eq(backend_cuda_ops.enumerate(backend, &topology, &fault), 0, "%s", fault.text);
-	cr_assert_eq(backend_cuda_ops.device_open(backend, index, wake, NULL, &device, &fault), 0, "%s", fault.text);
+	cr_assert_eq(backend_cuda_ops.device_open(backend, index, wake, NULL, &device, &fault), 0,
+		     "%s", fault.text);
 	backend_cuda_ops.device_close(device);
 	backend_cuda_ops.close(backend);
 }
@@ -65,13 +67,15 @@ Test(cuda_preload, the_context_is_there_for_who_opens_the_device)
 	cr_assert_eq(fake->count("misuse"), 0);
 }
 
-/* What takes time is made there too, used by who opens the device, and given back with the device. */
+/* What takes time is made there too, used by who opens the device, and given back with the device.
+ */
 Test(cuda_preload, what_a_device_needs_first_is_there_and_is_not_made_again)
 {
 	struct backend_fault fault = {0};
 	load("devices 2");
 	open_device(0);
-	uint64_t loads = fake->count("call cuModuleLoadDataEx"), pins = fake->count("call cuMemHostAlloc");
+	uint64_t loads = fake->count("call cuModuleLoadDataEx"),
+		 pins = fake->count("call cuMemHostAlloc");
 	cr_assert(loads > 0 && pins > 0);
 	cr_assert_eq(backend_cuda_ops.preload(&for_another, 1u << 1, &fault), 0, "%s", fault.text);
 	cr_expect_eq(fake->count("call cuModuleLoadDataEx"), 2 * loads);
@@ -98,7 +102,8 @@ Test(cuda_preload, A17_only_the_devices_that_were_named_and_each_once)
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1 | 1u << 3, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fake->count("contexts_created"), 2);
 	/* What engines claim need not be there. */
-	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1 | 1ull << 4 | 1ull << 63, &fault), 0, "%s", fault.text);
+	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1 | 1ull << 4 | 1ull << 63, &fault), 0,
+		     "%s", fault.text);
 	cr_assert_eq(fake->count("contexts_created"), 2);
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1u << 4, &fault), -EOPNOTSUPP);
 	cr_assert_not_null(strstr(fault.text, "GPU 4"), "%s", fault.text);

@@ -18,8 +18,8 @@ struct node *node_create(enum division_mode mode)
 	return node;
 }
 
-struct node_engine *node_engine(struct node *node, uint64_t user, uint32_t least, uint32_t most, uint64_t takes_ns,
-				uint32_t depth)
+struct node_engine *node_engine(struct node *node, uint64_t user, uint32_t least, uint32_t most,
+				uint64_t takes_ns, uint32_t depth)
 {
 	struct node_engine *engine = &node->engines[node->count++];
 	struct gate_config config;
@@ -40,8 +40,8 @@ struct node_engine *node_engine(struct node *node, uint64_t user, uint32_t least
 static void ask(struct node *node, struct node_engine *engine)
 {
 	for (uint32_t i = 0; i < engine->depth; i++) {
-		if (engine->used[i] || node->now_ns < engine->from_ns || node->now_ns >= engine->until_ns ||
-		    node->now_ns < engine->next_ns)
+		if (engine->used[i] || node->now_ns < engine->from_ns ||
+		    node->now_ns >= engine->until_ns || node->now_ns < engine->next_ns)
 			continue;
 		engine->used[i] = true;
 		engine->groups[i] = (struct gate_group){.shape = 1, .lane = i};

@@ -1,6 +1,7 @@
 /*
- * A node for tests of how a device's time is divided: engines with a dispatch gate each, the division of their claims, and one device
- * that runs what they send in the order in which it comes, one after the other. All of it, and the clock, is invented.
+ * A node for tests of how a device's time is divided: engines with a dispatch gate each, the
+ * division of their claims, and one device that runs what they send in the order in which it comes,
+ * one after the other. All of it, and the clock, is invented.
  */
 #ifndef SYCL_TEST_DIVISION_NODE_H
 #define SYCL_TEST_DIVISION_NODE_H
@@ -22,8 +23,8 @@ struct node_engine {
 	uint32_t least, most, depth; /* so many are open at a time */
 	uint64_t from_ns, until_ns;  /* it has work */
 	uint64_t every_ns, next_ns;  /* 0: at once when there is room */
-	bool lies;                   /* it always says that it wants and runs something, and never sends anything */
-	bool stopped;                /* it does nothing any more: what it said last stays */
+	bool lies; /* it always says that it wants and runs something, and never sends anything */
+	bool stopped; /* it does nothing any more: what it said last stays */
 	bool gone;
 	/* its page */
 	uint64_t busy_ns, busy_since_ns, beat;
@@ -51,8 +52,8 @@ struct node {
 /* The one before is given up. */
 struct node *node_create(enum division_mode mode);
 /* Permille. It has work for ever, from the start. Engines of one user follow each other. */
-struct node_engine *node_engine(struct node *node, uint64_t user, uint32_t least, uint32_t most, uint64_t takes_ns,
-				uint32_t depth);
+struct node_engine *node_engine(struct node *node, uint64_t user, uint32_t least, uint32_t most,
+				uint64_t takes_ns, uint32_t depth);
 void node_run(struct node *node, uint64_t until_ns);
 /* Counts anew from here. */
 void node_forget(struct node *node);

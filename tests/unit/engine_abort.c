@@ -25,8 +25,8 @@ static void fail(void)
 
 static struct flight_page *fail_in_child(uint32_t known, void (*how)(void))
 {
-	struct flight_page *page =
-		mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct flight_page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert(ne(ptr, page, MAP_FAILED));
 	atomic_store(&page->fault.known, known);
 	pid_t pid = fork();
@@ -47,7 +47,8 @@ Test(engine_abort, the_words_of_an_assertion_are_in_the_flight_page)
 {
 	struct flight_page *page = fail_in_child(FLIGHT_FAULT_NONE, fail);
 	cr_expect(eq(u32, atomic_load(&page->fault.known), FLIGHT_FAULT_ABORTED));
-	cr_expect(eq(str, page->fault.text, (char *)(uintptr_t)"pocl.c:12: f: Assertion `found->ref_count > 0' failed."));
+	cr_expect(eq(str, page->fault.text,
+		     (char *)(uintptr_t) "pocl.c:12: f: Assertion `found->ref_count > 0' failed."));
 	(void)munmap(page, sizeof(*page));
 }
 

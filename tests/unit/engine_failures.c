@@ -30,9 +30,11 @@ Test(failures, M9_remembers_exactly_which_groups_failed)
 	}
 	for (uint64_t group = 1; group <= GROUPS; group++) {
 		struct backend_fault cause;
-		cr_assert(eq(int, failure_list_find(&list, group, &cause), failed[group]), "group %lu", group);
+		cr_assert(eq(int, failure_list_find(&list, group, &cause), failed[group]),
+			  "group %lu", group);
 		if (failed[group])
-			cr_assert(eq(i32, cause.status, group % 5 ? STATUS_KERNEL : STATUS_RUNTIME));
+			cr_assert(
+				eq(i32, cause.status, group % 5 ? STATUS_KERNEL : STATUS_RUNTIME));
 	}
 	failure_list_fini(&list);
 }
@@ -70,7 +72,8 @@ Test(failures, past_the_bound_the_queue_takes_no_more_and_later_numbers_count_as
 	cr_assert(eq(i32, cause.status, STATUS_QUOTA));
 	cr_assert(failure_list_find(&list, 1, &cause));
 	cr_assert(eq(str, cause.text, "broken"));
-	cr_assert(failure_list_find(&list, 2 * FAILURE_RUNS_MAX - 1, &cause), "without its sentence");
+	cr_assert(failure_list_find(&list, 2 * FAILURE_RUNS_MAX - 1, &cause),
+		  "without its sentence");
 	cr_assert(ne(ptr, strstr(cause.text, "KERNEL"), NULL));
 	cr_assert(not(failure_list_find(&list, 2, &cause)));
 	failure_list_fini(&list);

@@ -45,7 +45,8 @@ static struct task_requirement whole(uint32_t mode)
 static int add(struct graph_order *order, uint32_t buffer, struct task_requirement requirement)
 {
 	struct buffer *named = &buffers[buffer];
-	const struct graph_order_node node = {.requirements = &requirement, .buffers = &named, .count = 1};
+	const struct graph_order_node node = {
+		.requirements = &requirement, .buffers = &named, .count = 1};
 	return graph_order_add(order, &node);
 }
 
@@ -83,10 +84,13 @@ Test(graph_order, L7_B11_readers_wait_for_the_writer_and_not_for_each_other)
 /* 0 writes, 1 is a condition with 2 and 3 in its body, 4 reads behind it. */
 Test(graph_order, R4_a_condition_stands_for_its_body)
 {
-	const struct task_requirement change = whole(ACCESS_MODE_READ_WRITE), word = whole(ACCESS_MODE_READ);
+	const struct task_requirement change = whole(ACCESS_MODE_READ_WRITE),
+				      word = whole(ACCESS_MODE_READ);
 	struct buffer *named = &buffers[0], *of_word = &buffers[1];
-	const struct graph_order_node condition = {.requirements = &word, .buffers = &of_word, .count = 1};
-	const struct graph_order_node foreseen = {.requirements = &change, .buffers = &named, .count = 1};
+	const struct graph_order_node condition = {
+		.requirements = &word, .buffers = &of_word, .count = 1};
+	const struct graph_order_node foreseen = {
+		.requirements = &change, .buffers = &named, .count = 1};
 	struct graph_order_node body = foreseen;
 	struct graph_order order;
 	body.place = 2;
@@ -151,7 +155,8 @@ Test(graph_order, C6_what_is_written_anew_first_is_not_needed)
 /* In one node modes are united, whichever comes first. */
 Test(graph_order, C1_C2_a_node_that_also_reads_needs_the_contents)
 {
-	const struct task_requirement both[] = {whole(ACCESS_MODE_WRITE_NO_INIT), whole(ACCESS_MODE_READ)};
+	const struct task_requirement both[] = {whole(ACCESS_MODE_WRITE_NO_INIT),
+						whole(ACCESS_MODE_READ)};
 	struct buffer *named[] = {&buffers[0], &buffers[0]};
 	const struct graph_order_node node = {.requirements = both, .buffers = named, .count = 2};
 	struct graph_order order;
@@ -167,8 +172,10 @@ Test(graph_order, B22_what_does_nothing_leaves_the_contents_where_they_are)
 {
 	const struct task_requirement requirement = whole(ACCESS_MODE_WRITE_NO_INIT);
 	struct buffer *named = &buffers[0];
-	const struct graph_order_node node = {
-		.requirements = &requirement, .buffers = &named, .count = 1, .may_do_nothing = true};
+	const struct graph_order_node node = {.requirements = &requirement,
+					      .buffers = &named,
+					      .count = 1,
+					      .may_do_nothing = true};
 	struct graph_order order;
 	make_buffers();
 	cr_assert(zero(int, graph_order_init(&order, 1, ++stamp)));
@@ -205,7 +212,7 @@ Test(graph_order, L1_more_parts_than_there_may_be_are_refused)
 	graph_order_fini(&order);
 }
 
-/* --- against what follows from the rules, byte by byte ------------------------------------------------------------- */
+/* ------------------ against what follows from the rules, byte by byte ------------------- */
 
 struct model {
 	struct task_requirement requirements[NODES][PER_NODE];
@@ -226,7 +233,8 @@ static uint32_t draw(uint32_t below)
 
 static struct task_requirement drawn(void)
 {
-	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_WRITE, ACCESS_MODE_READ_WRITE, ACCESS_MODE_WRITE_NO_INIT,
+	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_WRITE,
+					 ACCESS_MODE_READ_WRITE, ACCESS_MODE_WRITE_NO_INIT,
 					 ACCESS_MODE_READ_WRITE_NO_INIT};
 	uint32_t mode = modes[draw(5)], begin = draw(BYTES), bytes = 1 + draw(BYTES - begin);
 	if (draw(3) == 0)
@@ -264,9 +272,12 @@ static void close_edges(struct model *model, const struct graph_order *order)
 
 static bool conflict(const struct task_requirement *a, const struct task_requirement *b)
 {
-	uint64_t a_begin = a->order_offset_bytes, a_end = a->order_size_bytes ? a_begin + a->order_size_bytes : BYTES;
-	uint64_t b_begin = b->order_offset_bytes, b_end = b->order_size_bytes ? b_begin + b->order_size_bytes : BYTES;
-	return a_begin < b_end && b_begin < a_end && (access_mode_writes(a->mode) || access_mode_writes(b->mode));
+	uint64_t a_begin = a->order_offset_bytes,
+		 a_end = a->order_size_bytes ? a_begin + a->order_size_bytes : BYTES;
+	uint64_t b_begin = b->order_offset_bytes,
+		 b_end = b->order_size_bytes ? b_begin + b->order_size_bytes : BYTES;
+	return a_begin < b_end && b_begin < a_end &&
+	       (access_mode_writes(a->mode) || access_mode_writes(b->mode));
 }
 
 static bool must_wait(const struct model *model, uint32_t node, uint32_t before)
@@ -274,15 +285,18 @@ static bool must_wait(const struct model *model, uint32_t node, uint32_t before)
 	for (uint32_t i = 0; i < model->counts[node]; i++) {
 		for (uint32_t k = 0; k < model->counts[before]; k++) {
 			if (model->named[node][i] == model->named[before][k] &&
-			    conflict(&model->requirements[node][i], &model->requirements[before][k]))
+			    conflict(&model->requirements[node][i],
+				     &model->requirements[before][k]))
 				return true;
 		}
 	}
 	return false;
 }
 
-/* Of a byte: what the graph does with it first, and whether it writes it. 0: it has nothing to do with it. */
-static uint32_t first_use(const struct model *model, uint32_t buffer, uint64_t byte, bool *writes_out)
+/* Of a byte: what the graph does with it first, and whether it writes it. 0: it has nothing to do
+ * with it. */
+static uint32_t first_use(const struct model *model, uint32_t buffer, uint64_t byte,
+			  bool *writes_out)
 {
 	uint32_t first = 0;
 	*writes_out = false;
@@ -290,7 +304,8 @@ static uint32_t first_use(const struct model *model, uint32_t buffer, uint64_t b
 		uint32_t here = 0;
 		for (uint32_t i = 0; i < model->counts[n]; i++) {
 			const struct task_requirement *requirement = &model->requirements[n][i];
-			if (model->named[n][i] == &buffers[buffer] && byte >= requirement->offset_bytes &&
+			if (model->named[n][i] == &buffers[buffer] &&
+			    byte >= requirement->offset_bytes &&
 			    byte < requirement->offset_bytes + requirement->size_bytes)
 				here |= requirement->mode;
 		}
@@ -306,7 +321,8 @@ static uint32_t needed(const struct graph_order *order, uint32_t buffer, uint64_
 	uint32_t mode = 0;
 	for (uint32_t i = 0; i < order->need_count; i++) {
 		const struct task_requirement *requirement = &order->needs[i].requirement;
-		if (order->needs[i].buffer == buffers[buffer].object.id && byte >= requirement->offset_bytes &&
+		if (order->needs[i].buffer == buffers[buffer].object.id &&
+		    byte >= requirement->offset_bytes &&
 		    byte < requirement->offset_bytes + requirement->size_bytes)
 			mode |= requirement->mode;
 	}
@@ -318,10 +334,12 @@ static void check_bytes(const struct model *model, const struct graph_order *ord
 	for (uint32_t buffer = 0; buffer < BUFFERS; buffer++) {
 		for (uint64_t byte = 0; byte < BYTES; byte++) {
 			bool writes;
-			uint32_t first = first_use(model, buffer, byte, &writes), mode = needed(order, buffer, byte);
+			uint32_t first = first_use(model, buffer, byte, &writes),
+				 mode = needed(order, buffer, byte);
 			cr_assert(eq(int, access_mode_writes(mode), writes));
 			if (access_mode_needs_contents(first))
-				cr_assert(access_mode_needs_contents(mode), "byte %u is read, and not required", (unsigned)byte);
+				cr_assert(access_mode_needs_contents(mode),
+					  "byte %u is read, and not required", (unsigned)byte);
 		}
 	}
 }
@@ -336,8 +354,9 @@ Test(graph_order, L7_B12_C10_it_is_what_follows_byte_by_byte)
 		draw_model(&model);
 		cr_assert(zero(int, graph_order_init(&order, NODES, ++stamp)));
 		for (uint32_t n = 0; n < NODES; n++) {
-			const struct graph_order_node node = {
-				.requirements = model.requirements[n], .buffers = model.named[n], .count = model.counts[n]};
+			const struct graph_order_node node = {.requirements = model.requirements[n],
+							      .buffers = model.named[n],
+							      .count = model.counts[n]};
 			cr_assert(zero(int, graph_order_add(&order, &node)));
 		}
 		graph_order_seal(&order);
@@ -345,7 +364,8 @@ Test(graph_order, L7_B12_C10_it_is_what_follows_byte_by_byte)
 		for (uint32_t n = 0; n < NODES; n++) {
 			for (uint32_t before = 0; before < n; before++) {
 				if (must_wait(&model, n, before))
-					cr_assert(model.behind[n][before], "seed %u: node %u does not wait for %u",
+					cr_assert(model.behind[n][before],
+						  "seed %u: node %u does not wait for %u",
 						  (unsigned)seed, n, before);
 			}
 		}

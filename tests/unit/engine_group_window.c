@@ -95,7 +95,8 @@ Test(group_window, TG2_a_burst_is_one_entry_for_all_its_numbers)
 	for (int step = 0; step < 6000; step++) {
 		seed = seed * 1664525u + 1013904223u;
 		if (made < ENTRIES && (seed >> 16) % 3 != 0) {
-			uint32_t count = (seed >> 20) % 2 ? GROUP_BURST_MAX : 1 + (seed >> 24) % GROUP_BURST_MAX;
+			uint32_t count = (seed >> 20) % 2 ? GROUP_BURST_MAX
+							  : 1 + (seed >> 24) % GROUP_BURST_MAX;
 			group_window_open_burst(&window, &entries[made], count);
 			for (uint32_t i = 0; i < count; i++)
 				of[++last] = &entries[made];
@@ -115,7 +116,8 @@ Test(group_window, TG2_a_burst_is_one_entry_for_all_its_numbers)
 		cr_assert(eq(u64, group_window_mark(&window), mark));
 		cr_assert(eq(u64, window.last, last));
 		uint64_t probe = 1 + (seed >> 4) % (last + 20);
-		cr_assert(eq(ptr, group_window_find(&window, probe), probe <= last ? of[probe] : NULL));
+		cr_assert(eq(ptr, group_window_find(&window, probe),
+			     probe <= last ? of[probe] : NULL));
 	}
 	group_window_fini(&window);
 }

@@ -46,14 +46,16 @@ Test(outbox, keeps_order_and_descriptors_over_a_full_socket)
 	for (uint32_t expected = 0; expected < sent; expected++) {
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message;
-		int r = message_receive(ends[1], &sycl__v1__packet__descriptor, &arena, &message, &fds, MSG_DONTWAIT);
+		int r = message_receive(ends[1], &sycl__v1__packet__descriptor, &arena, &message,
+					&fds, MSG_DONTWAIT);
 		if (r == -EAGAIN) {
 			cr_assert(eq(int, outbox_flush(&outbox), 0));
-			r = message_receive(ends[1], &sycl__v1__packet__descriptor, &arena, &message, &fds,
-					    MSG_DONTWAIT);
+			r = message_receive(ends[1], &sycl__v1__packet__descriptor, &arena,
+					    &message, &fds, MSG_DONTWAIT);
 		}
 		cr_assert(eq(int, r, 1));
-		cr_assert(eq(u32, ((const Sycl__V1__Packet *)message)->arena_grant->arena, expected));
+		cr_assert(
+			eq(u32, ((const Sycl__V1__Packet *)message)->arena_grant->arena, expected));
 		struct stat got;
 		if (expected == sent - 2) {
 			cr_assert(eq(int, fstat(fds.fds[0], &got), 0));

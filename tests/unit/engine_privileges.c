@@ -1,4 +1,5 @@
-/* Has a process that had threads and open files become a user altogether? In children, because there is no way back. */
+/* Has a process that had threads and open files become a user altogether? In children, because
+ * there is no way back. */
 #include "process/privileges.h"
 
 #include "cleanup.h"
@@ -103,7 +104,8 @@ Test(engine_privileges, another_user_is_noticed, .init = needs_root)
 /* The first device file that root alone may open; -1: there is none. */
 static int open_private_device(void)
 {
-	static const char *const devices[] = {"/dev/fuse", "/dev/net/tun", "/dev/loop-control", "/dev/vhost-net"};
+	static const char *const devices[] = {"/dev/fuse", "/dev/net/tun", "/dev/loop-control",
+					      "/dev/vhost-net"};
 	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
 		struct stat facts;
 		if (stat(devices[i], &facts) < 0 || facts.st_mode & 006)

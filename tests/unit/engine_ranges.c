@@ -27,8 +27,9 @@ Test(ranges, inside_at_every_edge_and_without_overflow)
 		{UINT64_MAX, 0, UINT64_MAX, true},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		cr_assert(eq(int, range_inside(rows[i].offset, rows[i].size, rows[i].whole), rows[i].inside), "row %zu",
-			  i);
+		cr_assert(eq(int, range_inside(rows[i].offset, rows[i].size, rows[i].whole),
+			     rows[i].inside),
+			  "row %zu", i);
 }
 
 Test(ranges, inside_agrees_with_counting)
@@ -36,7 +37,8 @@ Test(ranges, inside_agrees_with_counting)
 	for (uint64_t whole = 0; whole < 12; whole++)
 		for (uint64_t offset = 0; offset < 14; offset++)
 			for (uint64_t size = 0; size < 14; size++)
-				cr_assert(eq(int, range_inside(offset, size, whole), offset + size <= whole));
+				cr_assert(eq(int, range_inside(offset, size, whole),
+					     offset + size <= whole));
 }
 
 Test(ranges, D20_overlap_of_a_copy_agrees_with_counting)

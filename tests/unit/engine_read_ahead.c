@@ -21,7 +21,8 @@ Test(read_ahead, TC8_with_enough_open_it_is_held_until_a_quarter_has_gone)
 	cr_expect(holds(&ahead, READ_AHEAD_ALONE - 1, START + 1000));
 	cr_expect(holds(&ahead, READ_AHEAD_ALONE * 3 / 4, START + 2000));
 	cr_expect(not(holds(&ahead, READ_AHEAD_ALONE * 3 / 4 - 1, START + 3000)));
-	cr_expect(not(holds(&ahead, READ_AHEAD_ALONE - 1, START + 4000)), "it is not held any more");
+	cr_expect(not(holds(&ahead, READ_AHEAD_ALONE - 1, START + 4000)),
+		  "it is not held any more");
 }
 
 Test(read_ahead, TC8_beside_others_it_has_less)

@@ -22,7 +22,8 @@ Test(rivals, who_has_been_there_lately_is_one_until_it_is_long_ago)
 {
 	struct rivals rivals = {0};
 	rivals_note(&rivals, &two, 1000);
-	for (uint64_t now = 1000; now < 1000 + RIVALS_REMEMBERED_NS; now += RIVALS_REMEMBERED_NS / 10) {
+	for (uint64_t now = 1000; now < 1000 + RIVALS_REMEMBERED_NS;
+	     now += RIVALS_REMEMBERED_NS / 10) {
 		rivals_note(&rivals, &one, now);
 		cr_expect(rivals_has_others(&rivals, &one, now));
 	}

@@ -14,7 +14,8 @@ TestSuite(engine_shape, .timeout = 10);
 
 enum { MOST = 1100 };
 
-/* A launch: a value of 4 bytes, an address, an accessor, a value of 3 bytes, local memory; two events, one buffer. */
+/* A launch: a value of 4 bytes, an address, an accessor, a value of 3 bytes, local memory; two
+ * events, one buffer. */
 struct sample {
 	Sycl__V1__CommandGroup group;
 	Sycl__V1__Requirement requirements[MOST], *requirement_list[MOST];
@@ -178,13 +179,15 @@ Test(engine_shape, a_record_of_another_length_generation_or_flag_is_refused)
 	const Sycl__V1__CommandGroup *group = NULL;
 	for (size_t count = 0; count <= sizeof(bytes); count++) {
 		memcpy(bytes, &good, sizeof(good));
-		cr_assert(eq(int, shape_apply(shape, bytes, count, &group), count == sizeof(good) ? 0 : -EPROTO), "%zu",
-			  count);
+		cr_assert(eq(int, shape_apply(shape, bytes, count, &group),
+			     count == sizeof(good) ? 0 : -EPROTO),
+			  "%zu", count);
 		/* Also where the head says that this is its length. */
 		uint32_t rest = (uint32_t)(count - sizeof(good.head));
 		memcpy(bytes + offsetof(struct resubmit_record, rest_bytes), &rest, sizeof(rest));
-		cr_assert(eq(int, shape_apply(shape, bytes, count, &group), count == sizeof(good) ? 0 : -EPROTO), "%zu",
-			  count);
+		cr_assert(eq(int, shape_apply(shape, bytes, count, &group),
+			     count == sizeof(good) ? 0 : -EPROTO),
+			  "%zu", count);
 	}
 	struct record wrong = good;
 	wrong.head.rest_bytes--;
@@ -199,7 +202,8 @@ Test(engine_shape, a_record_of_another_length_generation_or_flag_is_refused)
 	}
 	wrong = good;
 	wrong.head.flags = 0;
-	cr_assert(eq(int, shape_apply(shape, &wrong, sizeof(wrong), &group), -EPROTO), "a slot that nobody wants");
+	cr_assert(eq(int, shape_apply(shape, &wrong, sizeof(wrong), &group), -EPROTO),
+		  "a slot that nobody wants");
 	(void)shape_free(shape);
 }
 
@@ -219,11 +223,14 @@ Test(engine_shape, what_is_more_than_a_shape_may_have_is_refused)
 	s.group.n_requirements = SHAPE_REQUIREMENTS_MAX;
 	s.group.n_depends_on = SHAPE_EVENTS_MAX;
 	s.launch.n_global = s.launch.n_local = s.launch.n_offset = s.launch.n_cluster = 3;
-	s.launch.n_arguments = SHAPE_ARGUMENTS_MAX; /* the others are not set, which is the group's own fault */
+	s.launch.n_arguments =
+		SHAPE_ARGUMENTS_MAX; /* the others are not set, which is the group's own fault */
 	s.arguments[0].bytes.len = SHAPE_VALUE_BYTES_MAX - 3;
 	cr_assert(eq(int, try(&s), 0));
-	size_t *counts[] = {&s.group.n_requirements, &s.group.n_depends_on, &s.launch.n_arguments, &s.launch.n_global,
-			    &s.launch.n_local,	     &s.launch.n_offset,    &s.launch.n_cluster,   &s.arguments[0].bytes.len};
+	size_t *counts[] = {&s.group.n_requirements, &s.group.n_depends_on,
+			    &s.launch.n_arguments,   &s.launch.n_global,
+			    &s.launch.n_local,       &s.launch.n_offset,
+			    &s.launch.n_cluster,     &s.arguments[0].bytes.len};
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		(*counts[i])++;
 		cr_assert(eq(int, try(&s), -EPROTO), "%zu", i);
@@ -266,7 +273,10 @@ Test(engine_shape, TG2_a_record_repeats_its_shape_or_does_not)
 		struct resubmit_record head;
 		uint64_t address;
 		uint8_t values[7];
-	} record = {.head = {3, 9, 41, 0, 0, 0, 15}, .address = 0x1122334455667788, .values = {1, 2, 3, 4, 5, 6, 7}}, next;
+	} record = {.head = {3, 9, 41, 0, 0, 0, 15},
+		    .address = 0x1122334455667788,
+		    .values = {1, 2, 3, 4, 5, 6, 7}},
+	  next;
 	const Sycl__V1__CommandGroup *group = NULL;
 	const uint8_t *values = NULL;
 	cr_assert(eq(int, shape_apply(shape, &record, sizeof(record), &group), 0));
@@ -280,20 +290,24 @@ Test(engine_shape, TG2_a_record_repeats_its_shape_or_does_not)
 	cr_assert(not(shape_repeats(shape, &next, sizeof(next) - 1, 42, &values)), "too short");
 	cr_assert(not(shape_repeats(shape, &next, 3, 42, &values)), "not even a head");
 	next.head.rest_bytes = 14;
-	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "another length in its head");
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)),
+		  "another length in its head");
 	next.head.rest_bytes = 15;
 	next.head.generation = 10;
-	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "another generation");
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)),
+		  "another generation");
 	next.head.generation = 9;
 	next.head.flags = RESUBMIT_WANTS_SLOT;
 	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "it wants a slot");
 	next.head.flags = 0;
 	next.head.slot = 1;
-	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "a slot that it does not want");
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)),
+		  "a slot that it does not want");
 	next.head.slot = 0;
 	next.address++;
 	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "another address");
-	cr_assert(eq(int, group->launch->arguments[0]->bytes.data[0], 1), "looking changes nothing");
+	cr_assert(eq(int, group->launch->arguments[0]->bytes.data[0], 1),
+		  "looking changes nothing");
 	(void)shape_free(shape);
 }
 

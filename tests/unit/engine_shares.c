@@ -68,7 +68,8 @@ Test(shares, F10_what_could_block_or_is_no_memory_is_refused)
 	CLEANUP(close_fd) int folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert(not(descriptor_may_be_memory(folder)));
 	CLEANUP(close_fd) int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	cr_assert(not(descriptor_may_be_memory(file)), "a file of a filesystem that could make its reader wait");
+	cr_assert(not(descriptor_may_be_memory(file)),
+		  "a file of a filesystem that could make its reader wait");
 	cr_assert(not(descriptor_may_be_memory(1000)));
 }
 
@@ -80,7 +81,8 @@ Test(shares, F10_memory_is_found_by_its_name_while_a_buffer_holds_it, .init = st
 	shared_memory_join(memory, &first);
 	CLEANUP(close_fd) int given = memfd();
 	CLEANUP(close_fd) int other = memfd();
-	struct backend_shared_memory name = {.kind = BACKEND_EXPORT_VMM, .descriptor = given, .size_bytes = 2 << 20};
+	struct backend_shared_memory name = {
+		.kind = BACKEND_EXPORT_VMM, .descriptor = given, .size_bytes = 2 << 20};
 	cr_assert(eq(ptr, shared_memory_find(&engine, &name), NULL), "not exported yet");
 
 	int kept = fcntl(given, F_DUPFD_CLOEXEC, 0);
@@ -111,10 +113,12 @@ Test(shares, F10_memory_is_found_by_its_name_while_a_buffer_holds_it, .init = st
 Test(shares, F10_memory_is_found_by_its_handle, .init = start)
 {
 	struct buffer buffer = {.size_bytes = 4096};
-	struct shared_memory *memory = shared_memory_create(&engine, BACKEND_EXPORT_CUDA_IPC, 0, 4096);
+	struct shared_memory *memory =
+		shared_memory_create(&engine, BACKEND_EXPORT_CUDA_IPC, 0, 4096);
 	shared_memory_join(memory, &buffer);
 	struct backend_shared_memory name = {.kind = BACKEND_EXPORT_CUDA_IPC, .descriptor = -1};
-	cr_assert(eq(ptr, shared_memory_find(&engine, &name), NULL), "no name is not a name of zeroes");
+	cr_assert(eq(ptr, shared_memory_find(&engine, &name), NULL),
+		  "no name is not a name of zeroes");
 	memset(name.handle, 7, sizeof(name.handle));
 	cr_assert(eq(int, shared_memory_name(memory, &name), 0));
 	cr_assert(eq(ptr, shared_memory_find(&engine, &name), memory));
@@ -129,7 +133,8 @@ Test(shares, F10_events_are_found_by_device_and_handle, .init = start)
 	uint8_t handle[SHARE_HANDLE_BYTES] = {1, 2, 3};
 	struct event_share *made = event_share_create(&engine, 0, NULL);
 	made->sched = sched;
-	cr_assert(eq(ptr, event_share_find(&engine, 0, (uint8_t[SHARE_HANDLE_BYTES]){0}), NULL), "it has no name yet");
+	cr_assert(eq(ptr, event_share_find(&engine, 0, (uint8_t[SHARE_HANDLE_BYTES]){0}), NULL),
+		  "it has no name yet");
 	struct event_share *opened = event_share_create(&engine, 1, handle);
 	opened->sched = sched;
 	cr_assert(eq(ptr, event_share_find(&engine, 1, handle), opened));

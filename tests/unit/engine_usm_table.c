@@ -17,7 +17,8 @@ static bool is_listed[COUNT];
 static struct usm *expected(uint64_t address, uint64_t size_bytes)
 {
 	for (uint32_t i = 0; i < COUNT; i++)
-		if (is_listed[i] && address >= items[i].address && address - items[i].address < items[i].size_bytes &&
+		if (is_listed[i] && address >= items[i].address &&
+		    address - items[i].address < items[i].size_bytes &&
 		    size_bytes <= items[i].size_bytes - (address - items[i].address))
 			return &items[i];
 	return NULL;
@@ -50,15 +51,18 @@ Test(usm_table, E22_an_address_finds_the_allocation_that_holds_all_of_it)
 			cr_assert(eq(int, usm_table_insert(&table, usm), taken ? -EEXIST : 0));
 			is_listed[index] = !taken;
 		}
-		uint64_t address = FIRST - 20 + (uint64_t)rand() % (ROOM + 80), size_bytes = (uint64_t)rand() % 60;
-		cr_assert(eq(ptr, usm_table_find(&table, address, size_bytes), expected(address, size_bytes)));
+		uint64_t address = FIRST - 20 + (uint64_t)rand() % (ROOM + 80),
+			 size_bytes = (uint64_t)rand() % 60;
+		cr_assert(eq(ptr, usm_table_find(&table, address, size_bytes),
+			     expected(address, size_bytes)));
 	}
 	usm_table_fini(&table);
 }
 
 Test(usm_table, E22_sizes_that_wrap_around_find_nothing)
 {
-	struct usm a = {.address = 1ull << 45, .size_bytes = 4096}, b = {.address = UINT64_MAX - 10, .size_bytes = 11};
+	struct usm a = {.address = 1ull << 45, .size_bytes = 4096},
+		   b = {.address = UINT64_MAX - 10, .size_bytes = 11};
 	struct usm_table table = {.items = NULL};
 
 	cr_assert(zero(ptr, usm_table_find(&table, a.address, 0)));

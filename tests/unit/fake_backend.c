@@ -43,7 +43,8 @@ static void open_all(struct fake_device_options options)
 	cr_assert(eq(int, ops->enumerate(backend, &topology, &fault), 0));
 	cr_assert(eq(int, ops->device_open(backend, 1, wake, &bell, &device, &fault), 0));
 	for (uint32_t i = 0; i < 2; i++)
-		cr_assert(eq(int, ops->lane_create(device, BACKEND_LANE_COMPUTE, &lanes[i], &fault), 0));
+		cr_assert(eq(int, ops->lane_create(device, BACKEND_LANE_COMPUTE, &lanes[i], &fault),
+			     0));
 }
 
 static void setup(void)
@@ -59,7 +60,8 @@ static void close_all(void)
 	ops->device_close(device);
 	ops->close(backend);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
-	cr_expect(eq(u32, counters.backends + counters.devices + counters.lanes + counters.memories, 0));
+	cr_expect(eq(u32, counters.backends + counters.devices + counters.lanes + counters.memories,
+		     0));
 	cr_expect(eq(u32, counters.programs + counters.kernels, 0));
 	(void)close(bell);
 }
@@ -81,7 +83,8 @@ static struct backend_completion next_completion(void)
 
 static void submit(uint32_t lane, const struct backend_command *command, uint64_t sequence)
 {
-	cr_assert(eq(int, ops->submit(lanes[lane], command, NULL, 0, sequence, NULL, &fault), 0), "%s", fault.text);
+	cr_assert(eq(int, ops->submit(lanes[lane], command, NULL, 0, sequence, NULL, &fault), 0),
+		  "%s", fault.text);
 	ops->flush(device);
 }
 
@@ -92,10 +95,10 @@ static struct backend_kernel *kernel(const char *name)
 	void *binary;
 	size_t bytes;
 	char *log;
-	cr_assert(eq(
-		int,
-		ops->build(backend, 1, BACKEND_SOURCE_BUILTIN, name, strlen(name), "", &binary, &bytes, &log, &fault),
-		0));
+	cr_assert(eq(int,
+		     ops->build(backend, 1, BACKEND_SOURCE_BUILTIN, name, strlen(name), "", &binary,
+				&bytes, &log, &fault),
+		     0));
 	cr_assert(eq(int, ops->program_load(device, binary, bytes, &program, &fault), 0));
 	cr_assert(eq(int, ops->kernel_create(program, name, &made, &fault), 0));
 	ops->program_free(program);
@@ -114,8 +117,8 @@ Test(fake, builds_names_of_its_functions_and_refuses_others_with_a_log)
 	size_t bytes;
 	setup();
 	cr_assert(eq(int,
-		     ops->build(backend, 0, BACKEND_SOURCE_BUILTIN, good, sizeof(good) - 1, "", &binary, &bytes, &log,
-				&fault),
+		     ops->build(backend, 0, BACKEND_SOURCE_BUILTIN, good, sizeof(good) - 1, "",
+				&binary, &bytes, &log, &fault),
 		     0));
 	cr_assert(eq(int, ops->program_load(device, binary, bytes, &program, &fault), 0));
 	cr_assert(eq(int, ops->program_kernels(program, &names, &fault), 0));
@@ -124,15 +127,17 @@ Test(fake, builds_names_of_its_functions_and_refuses_others_with_a_log)
 	free(names);
 	free(binary);
 	ops->program_free(program);
-	cr_expect(eq(
-		int,
-		ops->build(backend, 0, BACKEND_SOURCE_BUILTIN, bad, sizeof(bad) - 1, "", &binary, &bytes, &log, &fault),
-		-EINVAL));
+	cr_expect(eq(int,
+		     ops->build(backend, 0, BACKEND_SOURCE_BUILTIN, bad, sizeof(bad) - 1, "",
+				&binary, &bytes, &log, &fault),
+		     -EINVAL));
 	cr_expect(eq(i32, fault.status, STATUS_BUILD));
 	cr_expect(eq(str, log, "line 2: no function \"nonesuch\"\n"));
 	free(log);
-	cr_expect(eq(int, ops->program_load(device, "fake program 0\n", 15, &program, &fault), -EINVAL));
-	cr_expect(eq(int, ops->program_load(device, "fake program 1\nx", 16, &program, &fault), -EINVAL));
+	cr_expect(eq(int, ops->program_load(device, "fake program 0\n", 15, &program, &fault),
+		     -EINVAL));
+	cr_expect(eq(int, ops->program_load(device, "fake program 1\nx", 16, &program, &fault),
+		     -EINVAL));
 	close_all();
 }
 
@@ -142,9 +147,13 @@ Test(fake, memory_is_poisoned_counted_and_apart_from_the_host)
 	struct backend_memory *memory;
 	uint32_t host[4] = {1, 2, 3, 4}, out[4] = {0};
 	setup();
-	cr_assert(eq(int, ops->memory_create(device, sizeof(host), host, BACKEND_EXPORT_NONE, &memory, &fault), 0));
-	struct backend_command read = {.kind = BACKEND_COMMAND_READ,
-				       .transfer = {.memory = memory, .size_bytes = sizeof(out), .host = out}};
+	cr_assert(eq(int,
+		     ops->memory_create(device, sizeof(host), host, BACKEND_EXPORT_NONE, &memory,
+					&fault),
+		     0));
+	struct backend_command read = {
+		.kind = BACKEND_COMMAND_READ,
+		.transfer = {.memory = memory, .size_bytes = sizeof(out), .host = out}};
 	submit(0, &read, 1);
 	cr_expect(eq(i32, next_completion().fault.status, 0));
 	for (uint32_t i = 0; i < 4; i++)
@@ -173,10 +182,17 @@ Test(fake, unified_memory_is_the_host_s)
 	open_all((struct fake_device_options){.unified = true, .manual = true});
 	cr_expect(topology.devices[1].host_unified_memory);
 	cr_expect(not(topology.devices[0].host_unified_memory));
-	cr_assert(eq(int, ops->memory_create(device, sizeof(host), host, BACKEND_EXPORT_NONE, &memory, &fault), 0));
+	cr_assert(eq(int,
+		     ops->memory_create(device, sizeof(host), host, BACKEND_EXPORT_NONE, &memory,
+					&fault),
+		     0));
 	struct backend_command fill = {
 		.kind = BACKEND_COMMAND_FILL,
-		.fill = {.memory = memory, .offset_bytes = 4, .size_bytes = 8, .pattern = &value, .pattern_bytes = 4},
+		.fill = {.memory = memory,
+			 .offset_bytes = 4,
+			 .size_bytes = 8,
+			 .pattern = &value,
+			 .pattern_bytes = 4},
 	};
 	submit(0, &fill, 1);
 	cr_expect(eq(u32, host[1], 2), "a manual device runs in progress()");
@@ -193,15 +209,17 @@ Test(fake, lanes_run_side_by_side_and_wait_for_each_other)
 	uint32_t gate = 3;
 	setup();
 	struct backend_kernel *hold = kernel("hold"), *noop = kernel("noop");
-	struct backend_argument argument = {.kind = BACKEND_ARGUMENT_VALUE, .value = {&gate, sizeof(gate)}};
+	struct backend_argument argument = {.kind = BACKEND_ARGUMENT_VALUE,
+					    .value = {&gate, sizeof(gate)}};
 	struct backend_command held = {.kind = BACKEND_COMMAND_LAUNCH,
 				       .launch = {.kernel = hold,
 						  .dimensions = 1,
 						  .global = {1, 1, 1},
 						  .arguments = &argument,
 						  .argument_count = 1}};
-	struct backend_command free_one = {.kind = BACKEND_COMMAND_LAUNCH,
-					   .launch = {.kernel = noop, .dimensions = 1, .global = {1, 1, 1}}};
+	struct backend_command free_one = {
+		.kind = BACKEND_COMMAND_LAUNCH,
+		.launch = {.kernel = noop, .dimensions = 1, .global = {1, 1, 1}}};
 	cr_assert(eq(int, fake_log_start(4), 0));
 	submit(0, &held, 7);
 	gate = 0; /* captured at submission */
@@ -250,10 +268,13 @@ Test(fake, what_is_wrong_is_refused_or_fails)
 	struct backend_memory *memory;
 	uint32_t value = 1;
 	setup();
-	cr_assert(eq(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0));
+	cr_assert(eq(int,
+		     ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
+		     0));
 	struct backend_kernel *fill = kernel("fill_u32");
-	struct backend_argument arguments[2] = {{.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = memory}},
-						{.kind = BACKEND_ARGUMENT_VALUE, .value = {&value, sizeof(value)}}};
+	struct backend_argument arguments[2] = {
+		{.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = memory}},
+		{.kind = BACKEND_ARGUMENT_VALUE, .value = {&value, sizeof(value)}}};
 	struct backend_command launch = {.kind = BACKEND_COMMAND_LAUNCH,
 					 .launch = {.kernel = fill,
 						    .dimensions = 1,
@@ -261,13 +282,16 @@ Test(fake, what_is_wrong_is_refused_or_fails)
 						    .arguments = arguments,
 						    .argument_count = 2}};
 	submit(0, &launch, 1);
-	cr_expect(eq(i32, next_completion().fault.status, STATUS_KERNEL), "five words in a memory of four");
+	cr_expect(eq(i32, next_completion().fault.status, STATUS_KERNEL),
+		  "five words in a memory of four");
 	launch.launch.argument_count = 1;
 	cr_expect(eq(int, ops->submit(lanes[0], &launch, NULL, 0, 2, NULL, &fault), -EINVAL));
 	cr_expect(eq(i32, fault.status, STATUS_KERNEL_ARGUMENT));
-	struct backend_command copy = {
-		.kind = BACKEND_COMMAND_COPY,
-		.copy = {.source = memory, .destination = memory, .source_offset_bytes = 12, .size_bytes = 8}};
+	struct backend_command copy = {.kind = BACKEND_COMMAND_COPY,
+				       .copy = {.source = memory,
+						.destination = memory,
+						.source_offset_bytes = 12,
+						.size_bytes = 8}};
 	submit(0, &copy, 3);
 	cr_expect(eq(i32, next_completion().fault.status, STATUS_RUNTIME));
 	ops->kernel_free(fill);
@@ -280,15 +304,25 @@ Test(fake, scripts_fail_the_call_that_they_name)
 	struct backend_memory *memory;
 	struct fake_counters counters;
 	setup();
-	cr_assert(eq(int, fake_fail(FAKE_MEMORY_CREATE, 1, 1, 2, STATUS_MEMORY_ALLOCATION, false, "full"), 0));
-	cr_assert(eq(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0));
+	cr_assert(
+		eq(int,
+		   fake_fail(FAKE_MEMORY_CREATE, 1, 1, 2, STATUS_MEMORY_ALLOCATION, false, "full"),
+		   0));
+	cr_assert(eq(int,
+		     ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
+		     0));
 	ops->memory_free(memory);
 	for (uint32_t i = 0; i < 2; i++) {
-		cr_expect(eq(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), -ENOMEM));
+		cr_expect(eq(
+			int,
+			ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
+			-ENOMEM));
 		cr_expect(eq(str, fault.text, "full"));
 		cr_expect(eq(i32, fault.native_code, -77));
 	}
-	cr_assert(eq(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0));
+	cr_assert(eq(int,
+		     ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
+		     0));
 	ops->memory_free(memory);
 	fake_counters(1, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_MEMORY_CREATE], 4));
@@ -314,7 +348,9 @@ Test(fake, a_lost_device_ends_what_it_has_and_refuses_the_rest)
 		cr_expect(eq(u64, completion.sequence, i));
 		cr_expect(completion.fault.device_lost);
 	}
-	cr_expect(lt(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0));
+	cr_expect(lt(int,
+		     ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
+		     0));
 	cr_expect(fault.device_lost);
 	close_all();
 	cr_assert(eq(int, ops->open(&settings, &backend, &fault), 0));
@@ -323,8 +359,8 @@ Test(fake, a_lost_device_ends_what_it_has_and_refuses_the_rest)
 }
 
 /*
- * Whoever loses the process on one device frees what he had on all: what is on a lane of another then belongs to nobody,
- * and is neither run nor told.
+ * Whoever loses the process on one device frees what he had on all: what is on a lane of another
+ * then belongs to nobody, and is neither run nor told.
  */
 Test(fake, M10_a_lost_process_runs_nothing_more_on_its_other_devices)
 {
@@ -335,8 +371,9 @@ Test(fake, M10_a_lost_process_runs_nothing_more_on_its_other_devices)
 	open_all((struct fake_device_options){.manual = true});
 	cr_assert(eq(int, ops->device_open(backend, 0, wake, &bell, &other, &fault), 0));
 	struct backend_kernel *noop = kernel("noop");
-	const struct backend_command launch = {.kind = BACKEND_COMMAND_LAUNCH,
-					       .launch = {.kernel = noop, .dimensions = 1, .global = {1, 1, 1}}};
+	const struct backend_command launch = {
+		.kind = BACKEND_COMMAND_LAUNCH,
+		.launch = {.kernel = noop, .dimensions = 1, .global = {1, 1, 1}}};
 	fake_device_gate_close(1);
 	submit(0, &launch, 1);
 	submit(0, &launch, 2);
@@ -370,7 +407,8 @@ Test(fake, facts_are_complete)
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct backend_device_facts *facts = &topology.devices[i];
 		cr_expect(facts->name && facts->vendor && facts->version && facts->driver_version &&
-			  facts->extensions && facts->builtin_kernels && facts->key && facts->available);
+			  facts->extensions && facts->builtin_kernels && facts->key &&
+			  facts->available);
 		cr_expect(gt(u64, facts->max_work_group_size, 0));
 	}
 	cr_expect(ne(str, topology.devices[0].key, topology.devices[1].key));

@@ -32,12 +32,16 @@ static void wake(void *token)
 static void open_all(uint32_t features)
 {
 	for (uint32_t i = 0; i < 2; i++)
-		fake_device_options(i, (struct fake_device_options){.features = features, .preferred_lanes = 7});
+		fake_device_options(i, (struct fake_device_options){.features = features,
+								    .preferred_lanes = 7});
 	cr_assert(eq(int, ops->open(&settings, &backend, &fault), 0));
 	cr_assert(eq(int, ops->enumerate(backend, &topology, &fault), 0));
 	for (uint32_t i = 0; i < 2; i++) {
-		cr_assert(eq(int, ops->device_open(backend, i, wake, NULL, &devices[i], &fault), 0));
-		cr_assert(eq(int, ops->lane_create(devices[i], BACKEND_LANE_COMPUTE, &lanes[i], &fault), 0));
+		cr_assert(
+			eq(int, ops->device_open(backend, i, wake, NULL, &devices[i], &fault), 0));
+		cr_assert(eq(int,
+			     ops->lane_create(devices[i], BACKEND_LANE_COMPUTE, &lanes[i], &fault),
+			     0));
 	}
 }
 
@@ -67,14 +71,17 @@ TestSuite(fake_without, .timeout = 10, .init = with_none, .fini = close_all);
 static void run(uint32_t device, const struct backend_command *command)
 {
 	struct backend_completion completion;
-	cr_assert(eq(int, ops->submit(lanes[device], command, NULL, 0, ++sequence, NULL, &fault), 0), "%s", fault.text);
+	cr_assert(
+		eq(int, ops->submit(lanes[device], command, NULL, 0, ++sequence, NULL, &fault), 0),
+		"%s", fault.text);
 	ops->flush(devices[device]);
 	cr_assert(fake_wait_ended(device, ++sent[device], 60000000000ull));
 	cr_assert(eq(u32, ops->progress(devices[device], &completion, 1), 1));
 	cr_expect(eq(i32, completion.fault.status, 0), "%s", completion.fault.text);
 }
 
-static void transfer(enum backend_command_kind kind, uint32_t device, struct backend_memory *memory, void *host)
+static void transfer(enum backend_command_kind kind, uint32_t device, struct backend_memory *memory,
+		     void *host)
 {
 	const struct backend_command command = {
 		.kind = kind,
@@ -86,8 +93,9 @@ static void transfer(enum backend_command_kind kind, uint32_t device, struct bac
 static struct backend_memory *make(uint32_t device, enum backend_export_kind kind)
 {
 	struct backend_memory *memory = NULL;
-	cr_assert(eq(int, ops->memory_create(devices[device], BYTES, NULL, kind, &memory, &fault), 0), "%s",
-		  fault.text);
+	cr_assert(
+		eq(int, ops->memory_create(devices[device], BYTES, NULL, kind, &memory, &fault), 0),
+		"%s", fault.text);
 	return memory;
 }
 
@@ -112,13 +120,17 @@ static void share(enum backend_export_kind kind)
 	cr_assert(eq(int, ops->memory_export(memory, &shared, &fault), 0));
 	cr_expect(eq(int, (int)shared.kind, (int)kind));
 	cr_expect(eq(u64, shared.size_bytes, FAKE_GRANULE_BYTES));
-	cr_assert(eq(int, ops->memory_import(devices[1], &shared, BYTES, &imported, &fault), 0), "%s", fault.text);
+	cr_assert(eq(int, ops->memory_import(devices[1], &shared, BYTES, &imported, &fault), 0),
+		  "%s", fault.text);
 	transfer(BACKEND_COMMAND_WRITE, 1, imported, out);
 	transfer(BACKEND_COMMAND_READ, 0, memory, in);
 	cr_expect(eq(int, memcmp(in, out, BYTES), 0));
 	/* More than there is. */
 	struct backend_memory *large = NULL;
-	cr_expect(eq(int, ops->memory_import(devices[1], &shared, FAKE_GRANULE_BYTES + 1, &large, &fault), -EINVAL));
+	cr_expect(
+		eq(int,
+		   ops->memory_import(devices[1], &shared, FAKE_GRANULE_BYTES + 1, &large, &fault),
+		   -EINVAL));
 	cr_expect(large == NULL);
 	/* The exporter goes, the importer's memory stays. */
 	ops->memory_free(memory);
@@ -128,7 +140,8 @@ static void share(enum backend_export_kind kind)
 	if (shared.descriptor >= 0)
 		(void)close(shared.descriptor);
 	else
-		cr_expect(eq(int, ops->memory_import(devices[1], &shared, BYTES, &large, &fault), -EINVAL));
+		cr_expect(eq(int, ops->memory_import(devices[1], &shared, BYTES, &large, &fault),
+			     -EINVAL));
 	ops->memory_free(imported);
 }
 
@@ -154,7 +167,8 @@ Test(fake_features, memory_that_was_not_made_for_it_is_not_exported)
 Test(fake_features, a_device_copies_from_another)
 {
 	uint8_t out[BYTES], in[BYTES];
-	struct backend_memory *from = make(0, BACKEND_EXPORT_NONE), *to = make(1, BACKEND_EXPORT_NONE);
+	struct backend_memory *from = make(0, BACKEND_EXPORT_NONE),
+			      *to = make(1, BACKEND_EXPORT_NONE);
 	memset(out, 0x51, sizeof(out));
 	transfer(BACKEND_COMMAND_WRITE, 0, from, out);
 	const struct backend_command copy = {
@@ -175,7 +189,8 @@ Test(fake_features, a_wait_is_for_the_latest_record_before_it)
 	struct backend_completion completion;
 	cr_assert(eq(int, ops->event_create(devices[0], &event, handle, &fault), 0));
 	cr_assert(eq(int, ops->event_open(devices[1], handle, &again, &fault), 0));
-	const struct backend_command record = {.kind = BACKEND_COMMAND_EVENT_RECORD, .event = again};
+	const struct backend_command record = {.kind = BACKEND_COMMAND_EVENT_RECORD,
+					       .event = again};
 	const struct backend_command wait = {.kind = BACKEND_COMMAND_EVENT_WAIT, .event = event};
 	run(0, &wait); /* for nothing: nobody has recorded */
 	run(1, &record);
@@ -228,18 +243,27 @@ Test(fake_without, what_is_not_switched_on_is_refused)
 	struct backend_event *event;
 	struct backend_host *host;
 	const struct backend_shared_memory shared = {.kind = BACKEND_EXPORT_VMM, .descriptor = 0};
-	cr_expect(eq(int, ops->memory_create(devices[0], BYTES, NULL, BACKEND_EXPORT_VMM, &memory, &fault), -ENOTSUP));
-	cr_expect(eq(int, ops->memory_create(devices[0], BYTES, NULL, BACKEND_EXPORT_CUDA_IPC, &memory, &fault),
+	cr_expect(
+		eq(int,
+		   ops->memory_create(devices[0], BYTES, NULL, BACKEND_EXPORT_VMM, &memory, &fault),
+		   -ENOTSUP));
+	cr_expect(eq(int,
+		     ops->memory_create(devices[0], BYTES, NULL, BACKEND_EXPORT_CUDA_IPC, &memory,
+					&fault),
 		     -ENOTSUP));
 	cr_expect(memory == NULL);
-	cr_expect(eq(int, ops->memory_import(devices[0], &shared, BYTES, &memory, &fault), -ENOTSUP));
+	cr_expect(
+		eq(int, ops->memory_import(devices[0], &shared, BYTES, &memory, &fault), -ENOTSUP));
 	cr_expect(eq(int, ops->event_create(devices[0], &event, handle, &fault), -ENOTSUP));
 	cr_expect(eq(int, ops->event_open(devices[0], handle, &event, &fault), -ENOTSUP));
-	cr_expect(eq(int, ops->host_register(devices[0], page, sizeof(page), &host, &fault), -ENOTSUP));
+	cr_expect(eq(int, ops->host_register(devices[0], page, sizeof(page), &host, &fault),
+		     -ENOTSUP));
 	const struct backend_command copy = {.kind = BACKEND_COMMAND_COPY_PEER};
-	cr_expect(eq(int, ops->submit(lanes[0], &copy, NULL, 0, ++sequence, NULL, &fault), -ENOTSUP));
+	cr_expect(
+		eq(int, ops->submit(lanes[0], &copy, NULL, 0, ++sequence, NULL, &fault), -ENOTSUP));
 	cr_expect(eq(i32, fault.status, STATUS_FEATURE_NOT_SUPPORTED));
 	const struct backend_direct_completion completion = {.value = 1};
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
-	cr_expect(eq(int, ops->submit(lanes[0], &nop, NULL, 0, ++sequence, &completion, &fault), -ENOTSUP));
+	cr_expect(eq(int, ops->submit(lanes[0], &nop, NULL, 0, ++sequence, &completion, &fault),
+		     -ENOTSUP));
 }

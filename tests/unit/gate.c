@@ -30,7 +30,8 @@ Test(gate, TG11_weights_75_25_are_shares_in_each_second)
 	for (uint64_t second = 1; second <= 5; second++) {
 		world_forget(world);
 		world_run(world, second * 1000 * WORLD_MS);
-		cr_expect(is_near(world_part(world, large), 750), "%u in second %lu", world_part(world, large), second);
+		cr_expect(is_near(world_part(world, large), 750), "%u in second %lu",
+			  world_part(world, large), second);
 		cr_expect(is_near(world_part(world, small), 250));
 	}
 }
@@ -89,14 +90,16 @@ Test(gate, what_was_not_used_is_not_saved_up)
 	late->until_ns = UINT64_MAX;
 	world_forget(world);
 	world_run(world, 1020 * WORLD_MS);
-	cr_expect(ge(u32, world_part(world, steady), 400), "a second of absence is no credit: %u", world_part(world, steady));
+	cr_expect(ge(u32, world_part(world, steady), 400), "a second of absence is no credit: %u",
+		  world_part(world, steady));
 }
 
 Test(gate, TG9_a_latency_command_waits_for_no_deep_queue)
 {
 	struct world *world = plain_world();
 	struct world_client *quick = world_client(world, GATE_LATENCY, 100, 50 * WORLD_US, 1);
-	struct world_client *flood = world_client(world, GATE_BEST_EFFORT, 100, 60 * WORLD_US, 1024);
+	struct world_client *flood =
+		world_client(world, GATE_BEST_EFFORT, 100, 60 * WORLD_US, 1024);
 	quick->every_ns = 1 * WORLD_MS + 7 * WORLD_US;
 	world_run(world, 100 * WORLD_MS);
 	world_forget(world);
@@ -104,10 +107,12 @@ Test(gate, TG9_a_latency_command_waits_for_no_deep_queue)
 	/* Its own time, the narrow window, and the one that began before that was full. */
 	cr_expect(le(u64, quick->longest_ns, (50 + 100 + 60) * WORLD_US), "%lu", quick->longest_ns);
 	cr_expect(ge(u64, quick->count, 900));
-	cr_expect(ge(u64, flood->ran_ns, 940 * WORLD_MS), "and the device is never idle: %lu", flood->ran_ns);
+	cr_expect(ge(u64, flood->ran_ns, 940 * WORLD_MS), "and the device is never idle: %lu",
+		  flood->ran_ns);
 }
 
-/* Four long groups fill a window; in the narrow one there is room for a second when the first draws to its end. */
+/* Four long groups fill a window; in the narrow one there is room for a second when the first draws
+ * to its end. */
 Test(gate, TG9_where_the_latency_class_is_apart_the_others_fill_their_windows)
 {
 	struct world *world = plain_world();
@@ -164,7 +169,8 @@ Test(gate, TG10_below_it_nothing_is_sent_while_it_keeps_the_device_busy)
 	world_run(world, 2300 * WORLD_MS);
 	world_forget(world);
 	world_run(world, 3300 * WORLD_MS);
-	cr_expect(ge(u64, flood->ran_ns, 990 * WORLD_MS), "and all of it where it rests: %lu", flood->ran_ns);
+	cr_expect(ge(u64, flood->ran_ns, 990 * WORLD_MS), "and all of it where it rests: %lu",
+		  flood->ran_ns);
 }
 
 static void window_is_kept(const struct world *world)
@@ -182,7 +188,8 @@ Test(gate, no_more_than_a_window_is_on_the_device)
 	for (uint32_t i = 0; i < 12; i++)
 		(void)world_client(world, GATE_NORMAL, 1 + i * 40, (20 + i * 25) * WORLD_US, 200);
 	world_run(world, 300 * WORLD_MS);
-	cr_expect(ge(u64, world->longest_in_flight_ns, world->gate.config.window_ns / 2), "and it is used");
+	cr_expect(ge(u64, world->longest_in_flight_ns, world->gate.config.window_ns / 2),
+		  "and it is used");
 }
 
 Test(gate, the_device_never_runs_dry_of_long_groups)
@@ -194,7 +201,8 @@ Test(gate, the_device_never_runs_dry_of_long_groups)
 	world_run(world, 50 * WORLD_MS);
 	world_forget(world);
 	world_run(world, 1050 * WORLD_MS);
-	cr_expect(ge(u64, flood->ran_ns + quick->ran_ns, 998 * WORLD_MS), "%lu", flood->ran_ns + quick->ran_ns);
+	cr_expect(ge(u64, flood->ran_ns + quick->ran_ns, 998 * WORLD_MS), "%lu",
+		  flood->ran_ns + quick->ran_ns);
 	cr_expect(le(u64, quick->longest_ns, (10 + 2 * 900) * WORLD_US), "%lu", quick->longest_ns);
 }
 
@@ -205,7 +213,8 @@ Test(gate, what_is_overdue_holds_up_nobody_for_ever)
 	struct world_client *stuck = world_client(world, GATE_NORMAL, 100, 50 * WORLD_US, 1);
 	struct world_client *other = world_client(world, GATE_NORMAL, 100, 50 * WORLD_US, 4);
 	world_run(world, 10 * WORLD_MS);
-	/* One that was taken for 50 us takes ten seconds, and fills its session's window and more with what comes behind it. */
+	/* One that was taken for 50 us takes ten seconds, and fills its session's window and more
+	 * with what comes behind it. */
 	stuck->takes_ns = 10000 * WORLD_MS;
 	stuck->depth = 100;
 	world_run(world, 20 * WORLD_MS);
@@ -221,7 +230,8 @@ Test(gate, who_took_longer_than_predicted_pays_for_it)
 	struct world_client *other = world_client(world, GATE_NORMAL, 100, 100 * WORLD_US, 256);
 	world_run(world, 100 * WORLD_MS);
 	sly->takes_ns = 2 * WORLD_MS;
-	/* What was sent in the belief that it is short runs, 200 of them; then the other one has as much. */
+	/* What was sent in the belief that it is short runs, 200 of them; then the other one has as
+	 * much. */
 	world_run(world, 1500 * WORLD_MS);
 	cr_expect(ge(u64, other->ran_ns, 600 * WORLD_MS), "%lu", other->ran_ns);
 	world_forget(world);
@@ -294,7 +304,10 @@ Test(gate, what_is_given_up_is_never_decided)
 	config.memory_bytes = 100;
 	struct world *world = world_create(&config);
 	struct gate_session one, two;
-	struct gate_group groups[4] = {{.memory_bytes = 80}, {.memory_bytes = 80}, {.memory_bytes = 10}, {.memory_bytes = 80}};
+	struct gate_group groups[4] = {{.memory_bytes = 80},
+				       {.memory_bytes = 80},
+				       {.memory_bytes = 10},
+				       {.memory_bytes = 80}};
 	struct gate_group *decided[8];
 	struct gate_decisions decisions = {.groups = decided, .room = 8};
 	cr_assert(eq(int, gate_session_init(&world->gate, &one, GATE_NORMAL, 100), 0));
@@ -337,7 +350,8 @@ Test(gate, class_and_weight_change_while_it_runs)
 	cr_expect(is_near(world_part(world, two), 900), "%u", world_part(world, two));
 	cr_expect(eq(int, gate_session_change(&two->session, GATE_LATENCY, 0), -EINVAL));
 	cr_expect(eq(int, gate_session_change(&two->session, GATE_CLASSES, 1), -EINVAL));
-	cr_expect(eq(int, gate_session_change(&two->session, GATE_LATENCY, GATE_WEIGHT_MOST + 1), -EINVAL));
+	cr_expect(eq(int, gate_session_change(&two->session, GATE_LATENCY, GATE_WEIGHT_MOST + 1),
+		     -EINVAL));
 }
 
 Test(gate, the_clock_going_back_is_no_time)
@@ -384,7 +398,7 @@ Test(gate, a_lane_or_a_configuration_that_is_none_is_refused)
 	cr_expect(eq(int, gate_init(&gate, &config), -EINVAL));
 }
 
-/* --- one group at a time, as of queues in order ---------------------------------------------------------------------- */
+/* ---------------------- one group at a time, as of queues in order ---------------------- */
 
 enum { SHORT_NS = 20 * WORLD_US };
 
@@ -397,8 +411,10 @@ static void one_gate_setup(uint32_t first_weight, uint32_t second_weight)
 	gate_config_init(&config);
 	config.guess_ns = SHORT_NS;
 	cr_assert(zero(int, gate_init(&one_gate, &config)));
-	cr_assert(zero(int, gate_session_init(&one_gate, &one_sessions[0], GATE_NORMAL, first_weight)));
-	cr_assert(zero(int, gate_session_init(&one_gate, &one_sessions[1], GATE_NORMAL, second_weight)));
+	cr_assert(zero(int,
+		       gate_session_init(&one_gate, &one_sessions[0], GATE_NORMAL, first_weight)));
+	cr_assert(zero(int,
+		       gate_session_init(&one_gate, &one_sessions[1], GATE_NORMAL, second_weight)));
 }
 
 /* NULL: nobody may go. */
@@ -463,7 +479,8 @@ Test(gate, TC8_who_has_had_no_turn_goes_beside_a_full_window)
 	cr_expect(eq(ptr, next_one(now_ns), NULL), "and the flood does not");
 }
 
-/* Somebody whose turn it was has nothing waiting any more, and nobody has asked since: it is in nobody's way. */
+/* Somebody whose turn it was has nothing waiting any more, and nobody has asked since: it is in
+ * nobody's way. */
 Test(gate, TC8_who_goes_beside_does_not_wait_for_one_who_has_left)
 {
 	static struct gate_group flood[300], left, asked;

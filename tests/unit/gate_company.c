@@ -1,6 +1,7 @@
 /*
- * Groups that each fill the device, in company: what the device says of one is with what others had of it meanwhile. Shares hold all
- * the same, what it costs to find out is little, and it is not done where somebody must not wait.
+ * Groups that each fill the device, in company: what the device says of one is with what others had
+ * of it meanwhile. Shares hold all the same, what it costs to find out is little, and it is not
+ * done where somebody must not wait.
  */
 #include "gate_world.h"
 
@@ -31,8 +32,8 @@ static void expect_shares(const struct load *load)
 	struct world *world = whole_world();
 	uint32_t all = 0;
 	for (uint32_t i = 0; i < load->count; i++) {
-		struct world_client *client =
-			world_client(world, GATE_NORMAL, load->weights[i], load->us[i] * WORLD_US, load->depth);
+		struct world_client *client = world_client(world, GATE_NORMAL, load->weights[i],
+							   load->us[i] * WORLD_US, load->depth);
 		client->from_ns = 1 + i * 7 * WORLD_MS;
 		all += load->weights[i];
 	}
@@ -41,37 +42,43 @@ static void expect_shares(const struct load *load)
 		world_forget(world);
 		world_run(world, SETTLE_MS * WORLD_MS + second * 1000 * WORLD_MS);
 		for (uint32_t i = 0; i < load->count; i++) {
-			uint32_t part = world_part(world, &world->clients[i]), wanted = load->weights[i] * 1000 / all;
+			uint32_t part = world_part(world, &world->clients[i]),
+				 wanted = load->weights[i] * 1000 / all;
 			cr_expect(part + POINTS_1 >= wanted && part <= wanted + POINTS_1,
-				  "%u, not %u, of %u us in second %lu", part, wanted, load->us[i], second);
+				  "%u, not %u, of %u us in second %lu", part, wanted, load->us[i],
+				  second);
 		}
 	}
 }
 
 Test(gate_company, TG11_weights_75_25_are_shares_of_kernels_that_fill_the_device)
 {
-	expect_shares(&(struct load){.count = 2, .depth = 32, .weights = {75, 25}, .us = {200, 500}});
+	expect_shares(
+		&(struct load){.count = 2, .depth = 32, .weights = {75, 25}, .us = {200, 500}});
 }
 
 Test(gate_company, TG11_weights_60_30_10_are_shares_of_kernels_that_fill_the_device)
 {
-	expect_shares(&(struct load){.count = 3, .depth = 32, .weights = {60, 30, 10}, .us = {200, 500, 900}});
+	expect_shares(&(struct load){
+		.count = 3, .depth = 32, .weights = {60, 30, 10}, .us = {200, 500, 900}});
 }
 
 Test(gate_company, TG11_and_of_graphs_of_four)
 {
-	expect_shares(&(struct load){.count = 3, .depth = 8, .weights = {60, 30, 10}, .us = {800, 2000, 3600}});
+	expect_shares(&(struct load){
+		.count = 3, .depth = 8, .weights = {60, 30, 10}, .us = {800, 2000, 3600}});
 }
 
 Test(gate_company, TG11_equal_weights_are_equal_shares_of_short_and_long)
 {
-	expect_shares(&(struct load){.count = 2, .depth = 256, .weights = {100, 100}, .us = {20, 500}});
+	expect_shares(
+		&(struct load){.count = 2, .depth = 256, .weights = {100, 100}, .us = {20, 500}});
 }
 
 Test(gate_company, TG11_the_weights_of_short_ones_beside_a_long_one)
 {
-	expect_shares(
-		&(struct load){.count = 4, .depth = 128, .weights = {50, 50, 100, 200}, .us = {20, 500, 100, 30}});
+	expect_shares(&(struct load){
+		.count = 4, .depth = 128, .weights = {50, 50, 100, 200}, .us = {20, 500, 100, 30}});
 }
 
 Test(gate_company, TG11_who_was_away_for_a_while_has_its_part_again_in_10_ms)
@@ -104,7 +111,7 @@ Test(gate_company, one_whose_kernels_become_longer_pays_for_that)
 	cr_expect(le(u32, world_part(world, two), 520), "%u", world_part(world, two));
 }
 
-/* --- what it costs -------------------------------------------------------------------------------------------------- */
+/* ------------------------------------ what it costs ------------------------------------- */
 
 static uint64_t probes_ns;
 static const struct gate_group *last_probe;
@@ -181,7 +188,8 @@ static void let_one_come(const struct world *world)
 	}
 }
 
-/* Who came while the device was drained for somebody else goes first; then it is not drained again at once. */
+/* Who came while the device was drained for somebody else goes first; then it is not drained again
+ * at once. */
 Test(gate_company, who_come_and_go_keep_the_device_from_nobody)
 {
 	struct world *world = whole_world();
@@ -227,7 +235,8 @@ Test(gate_company, what_ran_beside_strangers_was_not_alone)
 		gate_strangers(&world->gate, 0, steps[i].less, world->now_ns);
 		world->now_ns += 100 * WORLD_US;
 		gate_end(&group, world->now_ns, 200 * WORLD_US);
-		cr_expect(eq(int, gate_estimate_is_alone(&world->gate.estimates, 5), i == 2), "%u", i);
+		cr_expect(eq(int, gate_estimate_is_alone(&world->gate.estimates, 5), i == 2), "%u",
+			  i);
 	}
 	cr_expect(eq(u64, gate_estimate_ns(&world->gate.estimates, 5), 200 * WORLD_US));
 }

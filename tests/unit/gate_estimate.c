@@ -1,4 +1,5 @@
-/* What groups of a shape take: the mean moves, the device's clock has the last word, old shapes make room. */
+/* What groups of a shape take: the mean moves, the device's clock has the last word, old shapes
+ * make room. */
 #include "fair_queue/estimate.h"
 
 #include <criterion/criterion.h>
@@ -97,18 +98,22 @@ Test(gate_estimate, the_next_one_alone_is_due_later_each_time_that_it_is_as_expe
 	cr_expect(not(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns)), "nothing is known");
 	gate_estimate_learn(&estimates, 7, 2000, GATE_EXACT);
 	cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns));
-	cr_expect(not(gate_estimate_is_due(&estimates, 7, 100, 1999, now_ns)), "longer than may be");
+	cr_expect(not(gate_estimate_is_due(&estimates, 7, 100, 1999, now_ns)),
+		  "longer than may be");
 	cr_expect(not(gate_estimate_is_due(&estimates, 7, 2001, 5000, now_ns)), "not worth it");
 	for (int i = 0; i < 10; i++) {
 		gate_estimate_hear(&estimates, 7, 1000, GATE_EXACT_ALONE, now_ns);
 		uint64_t step_ns = last_ns ? 2 * last_ns : GATE_ALONE_SOON;
 		step_ns = step_ns < GATE_ALONE_LATE ? step_ns : GATE_ALONE_LATE;
-		cr_expect(not(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + step_ns - 1)), "%d", i);
-		cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + step_ns), "%d", i);
+		cr_expect(not(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + step_ns - 1)),
+			  "%d", i);
+		cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + step_ns), "%d",
+			  i);
 		now_ns += last_ns = step_ns;
 	}
 	gate_estimate_hear(&estimates, 7, 1500, GATE_EXACT_ALONE, now_ns);
-	cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + GATE_ALONE_SOON), "it was not");
+	cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + GATE_ALONE_SOON),
+		  "it was not");
 	gate_estimate_raise(&estimates, 7, 1600, now_ns);
 	cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns), "one took more");
 	cr_expect(lt(u64, gate_estimate_ns(&estimates, 7), 1200), "how much more is not known");

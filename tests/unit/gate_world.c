@@ -14,8 +14,8 @@ struct world *world_create(const struct gate_config *config)
 	return world;
 }
 
-struct world_client *world_client(struct world *world, enum gate_class class, uint32_t weight, uint64_t takes_ns,
-				  uint32_t depth)
+struct world_client *world_client(struct world *world, enum gate_class class, uint32_t weight,
+				  uint64_t takes_ns, uint32_t depth)
 {
 	struct world_client *client = &world->clients[world->client_count++];
 	*client = (struct world_client){.shape = world->client_count,
@@ -40,15 +40,16 @@ static struct world_group *take_group(struct world *world)
 
 static bool wants(const struct world *world, const struct world_client *client)
 {
-	return client->open < client->depth && world->now_ns >= client->from_ns && world->now_ns < client->until_ns &&
-	       world->now_ns >= client->next_ns;
+	return client->open < client->depth && world->now_ns >= client->from_ns &&
+	       world->now_ns < client->until_ns && world->now_ns >= client->next_ns;
 }
 
 static void ask(struct world *world, struct world_client *client)
 {
 	while (wants(world, client)) {
 		struct world_group *group = take_group(world);
-		*group = (struct world_group){.client = client, .takes_ns = client->takes_ns, .used = true};
+		*group = (struct world_group){
+			.client = client, .takes_ns = client->takes_ns, .used = true};
 		group->group.shape = client->shape;
 		group->group.lane = client->lane + (uint32_t)(client->asked++ % client->lanes);
 		group->group.memory_bytes = client->memory_bytes;
@@ -102,8 +103,8 @@ static void begin(struct world *world)
 		begin_whole(world);
 		return;
 	}
-	for (struct world_group *group = world->first; group && world->running < world->side_by_side;
-	     group = group->next) {
+	for (struct world_group *group = world->first;
+	     group && world->running < world->side_by_side; group = group->next) {
 		uint64_t lane = 1ull << group->group.lane;
 		if (group->end_ns == 0 && !(taken & lane)) {
 			group->end_ns = world->now_ns + group->takes_ns;
@@ -156,7 +157,8 @@ static uint64_t next_event_ns(const struct world *world, uint64_t again_ns)
 			next_ns = group->end_ns;
 	for (uint32_t i = 0; i < world->client_count; i++) {
 		const struct world_client *client = &world->clients[i];
-		uint64_t when_ns = client->next_ns > client->from_ns ? client->next_ns : client->from_ns;
+		uint64_t when_ns =
+			client->next_ns > client->from_ns ? client->next_ns : client->from_ns;
 		if (client->open < client->depth && when_ns > world->now_ns && when_ns < next_ns)
 			next_ns = when_ns;
 	}
@@ -194,7 +196,8 @@ void world_forget(struct world *world)
 {
 	world->longest_in_flight_ns = world->most_promised_bytes = 0;
 	for (uint32_t i = 0; i < world->client_count; i++)
-		world->clients[i].ran_ns = world->clients[i].count = world->clients[i].longest_ns = 0;
+		world->clients[i].ran_ns = world->clients[i].count = world->clients[i].longest_ns =
+			0;
 }
 
 uint32_t world_part(const struct world *world, const struct world_client *client)

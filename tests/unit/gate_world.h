@@ -1,10 +1,11 @@
 /*
- * A device, clients and a clock for tests of the dispatch gate: all of it invented. The device runs what the gate
- * decides in that order, `side_by_side` at a time; clients keep so many groups waiting or on the device.
+ * A device, clients and a clock for tests of the dispatch gate: all of it invented. The device runs
+ * what the gate decides in that order, `side_by_side` at a time; clients keep so many groups
+ * waiting or on the device.
  *
- * With `whole`, as groups that fill a GPU: one at a time, lanes in the order in which their next group came to be the first;
- * and what the device says of a group is how long it was its lane's first, with all that ran of other lanes meanwhile. Only those that
- * are to be timed are.
+ * With `whole`, as groups that fill a GPU: one at a time, lanes in the order in which their next
+ * group came to be the first; and what the device says of a group is how long it was its lane's
+ * first, with all that ran of other lanes meanwhile. Only those that are to be timed are.
  */
 #ifndef SYCL_TEST_GATE_WORLD_H
 #define SYCL_TEST_GATE_WORLD_H
@@ -22,22 +23,23 @@ struct world_group {
 	uint64_t takes_ns, end_ns; /* end 0: not begun */
 	uint64_t first_ns;         /* it is its lane's first since then; 0: it is not yet */
 	bool used;
-	struct world_group *next;  /* on the device */
+	struct world_group *next; /* on the device */
 };
 
 struct world_client {
 	struct gate_session session;
 	uint64_t shape, takes_ns, memory_bytes;
-	uint64_t every_ns;            /* 0: at once when one has ended */
+	uint64_t every_ns;           /* 0: at once when one has ended */
 	uint32_t depth, lane, lanes; /* its groups go to so many lanes in turn */
-	bool told;                    /* its groups' times are exact */
-	uint64_t from_ns, until_ns;   /* it asks for work */
-	uint64_t next_ns;             /* the next one */
+	bool told;                   /* its groups' times are exact */
+	uint64_t from_ns, until_ns;  /* it asks for work */
+	uint64_t next_ns;            /* the next one */
 	uint32_t open;
 	uint64_t asked;
 	/* seen */
-	uint64_t ran_ns, count, longest_ns; /* device's time, groups that ended, the longest from arrival to end */
-	uint64_t first_ns;                  /* its first group's decision */
+	uint64_t ran_ns, count,
+		longest_ns; /* device's time, groups that ended, the longest from arrival to end */
+	uint64_t first_ns;  /* its first group's decision */
 };
 
 struct world {
@@ -54,9 +56,10 @@ struct world {
 
 /* A new one; the one before is given up. */
 struct world *world_create(const struct gate_config *config);
-/* It asks from the start, for ever, one lane of its own, exact times; change what is to be otherwise. */
-struct world_client *world_client(struct world *world, enum gate_class class, uint32_t weight, uint64_t takes_ns,
-				  uint32_t depth);
+/* It asks from the start, for ever, one lane of its own, exact times; change what is to be
+ * otherwise. */
+struct world_client *world_client(struct world *world, enum gate_class class, uint32_t weight,
+				  uint64_t takes_ns, uint32_t depth);
 void world_run(struct world *world, uint64_t until_ns);
 /* Counts anew from here. */
 void world_forget(struct world *world);

@@ -1,4 +1,5 @@
-/* Ranges of bytes and their values. tests/fuzz/interval_map.c compares with one value for each byte. */
+/* Ranges of bytes and their values. tests/fuzz/interval_map.c compares with one value for each
+ * byte. */
 #include "base/interval_map.h"
 
 #include <criterion/criterion.h>
@@ -46,7 +47,8 @@ static void copy(void *context, struct interval *upper, struct interval *lower)
 
 static bool equal(const struct interval *lower, const struct interval *upper)
 {
-	return ((const struct node *)(const void *)lower)->value == ((const struct node *)(const void *)upper)->value;
+	return ((const struct node *)(const void *)lower)->value ==
+	       ((const struct node *)(const void *)upper)->value;
 }
 
 static const struct interval_ops ops = {.take = take, .give = give, .copy = copy, .equal = equal};
@@ -86,14 +88,15 @@ static void expect(uint32_t count, const uint64_t (*expected)[3])
 		const struct interval *interval = interval_map_get(&map, i);
 		cr_expect(eq(u64, interval->begin, expected[i][0]), "%u", i);
 		cr_expect(eq(u64, interval->end, expected[i][1]), "%u", i);
-		cr_expect(eq(int, node_of(interval_map_get(&map, i))->value, (int)expected[i][2]), "%u", i);
+		cr_expect(eq(int, node_of(interval_map_get(&map, i))->value, (int)expected[i][2]),
+			  "%u", i);
 	}
 }
 
-#define EXPECT(...)                                                                      \
-	do {                                                                             \
-		static const uint64_t expected[][3] = {__VA_ARGS__};                     \
-		expect(sizeof(expected) / sizeof(expected[0]), expected);                \
+#define EXPECT(...)                                                                                \
+	do {                                                                                       \
+		static const uint64_t expected[][3] = {__VA_ARGS__};                               \
+		expect(sizeof(expected) / sizeof(expected[0]), expected);                          \
 	} while (0)
 
 Test(intervals, one_interval_needs_no_table)
@@ -113,22 +116,24 @@ Test(intervals, C10_ranges_overlap_when_they_share_a_byte)
 		struct interval a, b;
 		bool overlap;
 	} cases[] = {
-		{{10, 20}, {10, 20}, true},   /* equal */
-		{{10, 20}, {12, 15}, true},   /* contained */
-		{{12, 15}, {10, 20}, true},   /* containing */
+		{{10, 20}, {10, 20}, true}, /* equal */
+		{{10, 20}, {12, 15}, true}, /* contained */
+		{{12, 15}, {10, 20}, true}, /* containing */
 		{{10, 20}, {15, 25}, true},
 		{{10, 20}, {19, 20}, true},
-		{{10, 20}, {20, 30}, false},  /* touching */
+		{{10, 20}, {20, 30}, false}, /* touching */
 		{{10, 20}, {0, 10}, false},
 		{{10, 20}, {40, 50}, false},
-		{{10, 20}, {15, 15}, false},  /* empty */
+		{{10, 20}, {15, 15}, false}, /* empty */
 		{{10, 20}, {10, 10}, false},
 		{{15, 15}, {15, 15}, false},
 		{{0, UINT64_MAX}, {UINT64_MAX - 1, UINT64_MAX}, true},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		cr_expect(eq(int, interval_overlap(&cases[i].a, &cases[i].b), cases[i].overlap), "%zu", i);
-		cr_expect(eq(int, interval_overlap(&cases[i].b, &cases[i].a), cases[i].overlap), "%zu", i);
+		cr_expect(eq(int, interval_overlap(&cases[i].a, &cases[i].b), cases[i].overlap),
+			  "%zu", i);
+		cr_expect(eq(int, interval_overlap(&cases[i].b, &cases[i].a), cases[i].overlap),
+			  "%zu", i);
 	}
 }
 
@@ -163,7 +168,8 @@ static void expect_run(uint64_t from, uint64_t to, uint32_t run_first, uint32_t 
 {
 	const struct interval range = {.begin = from, .end = to};
 	struct interval_run run = interval_map_run(&map, &range);
-	cr_expect(eq(u32, run.end - run.first, run_end - run_first), "[%u, %u)", (unsigned)from, (unsigned)to);
+	cr_expect(eq(u32, run.end - run.first, run_end - run_first), "[%u, %u)", (unsigned)from,
+		  (unsigned)to);
 	if (run_end > run_first)
 		cr_expect(eq(u32, run.first, run_first), "[%u, %u)", (unsigned)from, (unsigned)to);
 }

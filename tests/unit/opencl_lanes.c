@@ -1,4 +1,5 @@
-/* Lanes of the OpenCL backend against a driver of a few functions, whose commands end exactly when a test says so. */
+/* Lanes of the OpenCL backend against a driver of a few functions, whose commands end exactly when
+ * a test says so. */
 #include "opencl/lane/lane.h"
 
 #include "clock.h"
@@ -30,7 +31,8 @@ void opencl_kernel_drop(struct backend_kernel *kernel)
 	cr_assert(eq(ptr, kernel, NULL));
 }
 
-static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what, size_t size, void *value, size_t *got)
+static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what, size_t size,
+					 void *value, size_t *got)
 {
 	struct driver_event *this = (struct driver_event *)event;
 	cr_assert(eq(sz, size, sizeof(cl_ulong)));
@@ -43,7 +45,8 @@ static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what,
 	return CL_SUCCESS;
 }
 
-static cl_int CL_API_CALL event_info(cl_event event, cl_event_info what, size_t size, void *value, size_t *got)
+static cl_int CL_API_CALL event_info(cl_event event, cl_event_info what, size_t size, void *value,
+				     size_t *got)
 {
 	(void)got;
 	cr_assert(eq(uint, what, CL_EVENT_COMMAND_EXECUTION_STATUS));
@@ -65,7 +68,8 @@ static cl_int CL_API_CALL queue_call(cl_command_queue queue)
 }
 
 static cl_int CL_API_CALL event_callback(cl_event event, cl_int state,
-					 void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
+					 void(CL_CALLBACK *call)(cl_event, cl_int, void *),
+					 void *data)
 {
 	cr_assert(eq(int, state, CL_COMPLETE));
 	if (!asked.is_taken)
@@ -77,7 +81,8 @@ static cl_int CL_API_CALL event_callback(cl_event event, cl_int state,
 }
 
 static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
-						 const cl_queue_properties *properties, cl_int *code)
+						 const cl_queue_properties *properties,
+						 cl_int *code)
 {
 	(void)context;
 	(void)device;
@@ -118,9 +123,11 @@ static struct backend_lane *open_lane(void)
 	return lane;
 }
 
-static void send(struct backend_lane *lane, uint64_t sequence, uint64_t submit_ns, struct driver_event *event)
+static void send(struct backend_lane *lane, uint64_t sequence, uint64_t submit_ns,
+		 struct driver_event *event)
 {
-	const struct opencl_flight flight = {.sequence = sequence, .submit_ns = submit_ns, .event = (cl_event)event};
+	const struct opencl_flight flight = {
+		.sequence = sequence, .submit_ns = submit_ns, .event = (cl_event)event};
 	cr_assert(eq(int, opencl_lane_reserve(lane), 0));
 	opencl_lane_push(lane, &flight);
 }
@@ -147,7 +154,8 @@ Test(opencl_lanes, H3_what_has_not_ended_is_not_told_of)
 {
 	struct backend_lane *lane = open_lane();
 	struct backend_completion told = {.sequence = 0};
-	events[0] = (struct driver_event){.unknown = 3, .state = CL_RUNNING, .start = 5000, .end = 6000};
+	events[0] = (struct driver_event){
+		.unknown = 3, .state = CL_RUNNING, .start = 5000, .end = 6000};
 	send(lane, 1, clock_now_ns(), &events[0]);
 	for (int i = 0; i < 3; i++)
 		cr_assert(eq(uint, opencl_progress(&device, &told, 1), 0));
@@ -156,7 +164,8 @@ Test(opencl_lanes, H3_what_has_not_ended_is_not_told_of)
 	opencl_lane_free(lane);
 }
 
-/* It says that it is complete and never tells its times: 0, which is "not known", and no time of another command. */
+/* It says that it is complete and never tells its times: 0, which is "not known", and no time of
+ * another command. */
 Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
 {
 	struct backend_lane *lane = open_lane();
@@ -173,7 +182,8 @@ Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
 	opencl_lane_free(lane);
 }
 
-/* A driver whose clock is set back while commands are in flight: each lies where it can, and they stay in order. */
+/* A driver whose clock is set back while commands are in flight: each lies where it can, and they
+ * stay in order. */
 Test(opencl_lanes, H4_times_of_a_lane_stay_in_order_whatever_the_driver_says)
 {
 	static const cl_ulong starts[] = {1000000, 1020000, 500, 20500, 3000000000000ull, 7, 0, 0};
@@ -182,7 +192,8 @@ Test(opencl_lanes, H4_times_of_a_lane_stay_in_order_whatever_the_driver_says)
 	for (unsigned i = 0; i < 8; i++) {
 		struct backend_completion told = {.sequence = 0};
 		uint64_t submit_ns = clock_now_ns();
-		events[i] = (struct driver_event){.state = CL_COMPLETE, .start = starts[i], .end = starts[i] + 10000};
+		events[i] = (struct driver_event){
+			.state = CL_COMPLETE, .start = starts[i], .end = starts[i] + 10000};
 		send(lane, i + 1, submit_ns, &events[i]);
 		cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
 		cr_assert(ge(u64, told.start_ns, submit_ns));
@@ -201,7 +212,9 @@ static unsigned woken_for(const uint64_t *periods_ns, unsigned count)
 {
 	struct backend_lane *lane = open_lane();
 	for (unsigned i = 0; i < count; i++) {
-		const struct opencl_flight flight = {.sequence = i + 1, .period_ns = periods_ns[i], .event = (cl_event)&events[i]};
+		const struct opencl_flight flight = {.sequence = i + 1,
+						     .period_ns = periods_ns[i],
+						     .event = (cl_event)&events[i]};
 		cr_assert(eq(int, opencl_lane_reserve(lane), 0));
 		opencl_lane_push(lane, &flight);
 	}
@@ -213,14 +226,21 @@ static unsigned woken_for(const uint64_t *periods_ns, unsigned count)
 	return place;
 }
 
-/* One callback for several, but none of them is told late for one behind it that is long, or may be. */
+/* One callback for several, but none of them is told late for one behind it that is long, or may
+ * be. */
 Test(opencl_lanes, B18_the_driver_is_to_wake_for_what_is_short_without_what_is_long_behind_it)
 {
 	const uint64_t most_ns = OPENCL_WINDOW_NS, part_ns = OPENCL_WINDOW_NS / 4;
 	cr_expect(eq(uint, woken_for((const uint64_t[]){most_ns}, 1), 0));
-	cr_expect(eq(uint, woken_for((const uint64_t[]){1, most_ns}, 2), 0), "a long one is behind a short one");
-	cr_expect(eq(uint, woken_for((const uint64_t[]){1, 1, 1000 * most_ns, 1}, 4), 1), "a long one is behind two");
-	cr_expect(eq(uint, woken_for((const uint64_t[]){most_ns, 0}, 2), 0), "the first one is long");
-	cr_expect(eq(uint, woken_for((const uint64_t[]){part_ns, part_ns, part_ns, part_ns, 1}, 5), 3), "all together are long");
-	cr_expect(eq(uint, woken_for((const uint64_t[]){1, 1, 1, 1, 1, 1, 1, 1}, 8), 7), "all of them are short");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){1, most_ns}, 2), 0),
+		  "a long one is behind a short one");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){1, 1, 1000 * most_ns, 1}, 4), 1),
+		  "a long one is behind two");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){most_ns, 0}, 2), 0),
+		  "the first one is long");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){part_ns, part_ns, part_ns, part_ns, 1}, 5),
+		     3),
+		  "all together are long");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){1, 1, 1, 1, 1, 1, 1, 1}, 8), 7),
+		  "all of them are short");
 }

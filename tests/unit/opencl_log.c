@@ -22,8 +22,15 @@ Test(opencl_log, M6_lines_are_the_users_own)
 
 Test(opencl_log, M6_what_is_no_line_of_the_users_stays)
 {
-	static const char *const logs[] = {"", "kernel:3:1: error", "<kernel>:12:1: in what goes before", "<kernel>:", "<kernel>:99",
-					   "<kernel>:-1:3", "<kernel>:871", "<kernel", "<kernel>:x<kernel>:"};
+	static const char *const logs[] = {"",
+					   "kernel:3:1: error",
+					   "<kernel>:12:1: in what goes before",
+					   "<kernel>:",
+					   "<kernel>:99",
+					   "<kernel>:-1:3",
+					   "<kernel>:871",
+					   "<kernel",
+					   "<kernel>:x<kernel>:"};
 	for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++)
 		renumbered(logs[i], 870, logs[i]);
 }

@@ -1,6 +1,7 @@
 /*
- * When commands ran, told from nothing but when they were submitted and seen (H3, H4): on a simulated device whose clock
- * counts from anywhere, by a crystal that is off, and is read in steps.
+ * When commands ran, told from nothing but when they were submitted and seen (H3, H4): on a
+ * simulated device whose clock counts from anywhere, by a crystal that is off, and is read in
+ * steps.
  */
 #include "opencl/driver/timeline.h"
 
@@ -52,7 +53,8 @@ static uint64_t jitter(struct machine *machine, double least_ns)
 static uint64_t device_time(const struct machine *machine, uint64_t host_ns)
 {
 	int64_t passed = (int64_t)(host_ns - machine->since_ns);
-	uint64_t ns = machine->since_device + (uint64_t)(passed + (int64_t)((double)passed * machine->drift));
+	uint64_t ns = machine->since_device +
+		      (uint64_t)(passed + (int64_t)((double)passed * machine->drift));
 	return ns - ns % machine->tick_ns;
 }
 
@@ -73,7 +75,8 @@ static void forget(struct machine *machine)
 
 static void open_machine(struct machine *machine, uint64_t epoch, double drift, uint64_t tick_ns)
 {
-	*machine = (struct machine){.now_ns = 90000 * SECOND, .random = epoch ^ tick_ns, .tick_ns = tick_ns};
+	*machine = (struct machine){
+		.now_ns = 90000 * SECOND, .random = epoch ^ tick_ns, .tick_ns = tick_ns};
 	set_device(machine, epoch, drift);
 	opencl_timeline_init(&machine->timeline, tick_ns);
 	forget(machine);
@@ -134,10 +137,10 @@ static void run(struct machine *machine, unsigned count, uint64_t duration_ns, u
 
 static void expect_within(const struct machine *machine, double ns, const char *when)
 {
-	cr_assert(ge(dbl, machine->error_min_ns, -ns), "%s: from %.0f to %.0f ns", when, machine->error_min_ns,
-		  machine->error_max_ns);
-	cr_assert(le(dbl, machine->error_max_ns, ns), "%s: from %.0f to %.0f ns", when, machine->error_min_ns,
-		  machine->error_max_ns);
+	cr_assert(ge(dbl, machine->error_min_ns, -ns), "%s: from %.0f to %.0f ns", when,
+		  machine->error_min_ns, machine->error_max_ns);
+	cr_assert(le(dbl, machine->error_max_ns, ns), "%s: from %.0f to %.0f ns", when,
+		  machine->error_min_ns, machine->error_max_ns);
 }
 
 static const struct {
@@ -152,7 +155,8 @@ static const struct {
 	{500 * SECOND, -2e-6, 1000},
 };
 
-/* The way there takes 4 us at least and the way back 3: nobody can know better from them where between the two it is. */
+/* The way there takes 4 us at least and the way back 3: nobody can know better from them where
+ * between the two it is. */
 Test(opencl_timeline, H3_H4_any_clock_is_told_as_well_as_the_quickest_way_there_allows)
 {
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -171,7 +175,8 @@ Test(opencl_timeline, H3_H4_any_clock_is_told_as_well_as_the_quickest_way_there_
 	}
 }
 
-/* Half of a queue's commands wait for long, and are seen late: what they say is loose, and moves nothing. */
+/* Half of a queue's commands wait for long, and are seen late: what they say is loose, and moves
+ * nothing. */
 Test(opencl_timeline, H3_deep_queues_do_not_move_the_clock)
 {
 	struct machine machine;
@@ -202,15 +207,17 @@ Test(opencl_timeline, H4_lanes_go_together)
 		for (unsigned k = 0; k < 9; k++)
 			commands[i + k] = submit(&machine, k % LANES, (1 + k) * 10 * US);
 		machine.now_ns += (uint64_t)(part(&machine) * 300e3);
-		for (unsigned lane = LANES; lane-- > 0;) /* one lane after the other, the last one first */
+		for (unsigned lane = LANES;
+		     lane-- > 0;) /* one lane after the other, the last one first */
 			for (unsigned k = lane; k < 9; k += LANES)
 				see(&machine, &commands[i + k]);
 	}
 	for (unsigned i = 0; i < COUNT; i++)
 		for (unsigned k = 0; k < COUNT; k++)
 			if (commands[i].end_ns + 1000 < commands[k].start_ns)
-				cr_assert(le(u64, commands[i].told_end_ns, commands[k].told_start_ns), "%u and %u", i,
-					  k);
+				cr_assert(
+					le(u64, commands[i].told_end_ns, commands[k].told_start_ns),
+					"%u and %u", i, k);
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
 
@@ -219,12 +226,14 @@ Test(opencl_timeline, H3_a_pause_is_bridged_by_the_rate)
 {
 	struct machine machine;
 	open_machine(&machine, 5 * SECOND, 6e-5, 32);
-	run(&machine, 3000, 20000, 10 * MS); /* half a minute: the rate is known to a millionth or so */
+	run(&machine, 3000, 20000,
+	    10 * MS); /* half a minute: the rate is known to a millionth or so */
 	for (uint64_t pause = SECOND; pause <= 128 * SECOND; pause *= 2) {
 		machine.now_ns += pause;
 		forget(&machine);
 		run(&machine, 1, 20000, 0);
-		/* It would be 60 us for each second otherwise. The first command's own bounds are about 10 us apart. */
+		/* It would be 60 us for each second otherwise. The first command's own bounds are
+		 * about 10 us apart. */
 		expect_within(&machine, 12000, "after a pause");
 		cr_assert(eq(uint, machine.contradictions, 0));
 	}
@@ -251,28 +260,33 @@ Test(opencl_timeline, H3_a_rate_that_changes_is_followed)
 
 Test(opencl_timeline, H3_a_clock_that_was_set_is_followed_at_once)
 {
-	static const int64_t jumps[] = {(int64_t)SECOND,         -(int64_t)SECOND, 3600 * (int64_t)SECOND,
-					-3600 * (int64_t)SECOND, INT64_MAX,        INT64_MIN};
+	static const int64_t jumps[] = {
+		(int64_t)SECOND,         -(int64_t)SECOND, 3600 * (int64_t)SECOND,
+		-3600 * (int64_t)SECOND, INT64_MAX,        INT64_MIN};
 	for (unsigned i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
 		struct machine machine;
 		open_machine(&machine, 1ull << 50, 2e-5, 32);
 		run(&machine, 500, 20000, MS);
-		set_device(&machine, device_time(&machine, machine.now_ns) + (uint64_t)jumps[i], 2e-5);
+		set_device(&machine, device_time(&machine, machine.now_ns) + (uint64_t)jumps[i],
+			   2e-5);
 		forget(&machine);
 		run(&machine, 500, 20000, MS);
 		expect_within(&machine, 15000, "set");
-		cr_assert(eq(uint, machine.contradictions, 1), "jump %u: %u", i, machine.contradictions);
+		cr_assert(eq(uint, machine.contradictions, 1), "jump %u: %u", i,
+			  machine.contradictions);
 	}
 }
 
-/* A reading of the device's clock itself between two of the host's (a driver that uses a host's clock): 50 ns are 50 ns. */
+/* A reading of the device's clock itself between two of the host's (a driver that uses a host's
+ * clock): 50 ns are 50 ns. */
 Test(opencl_timeline, H4_close_readings_make_close_times)
 {
 	struct machine machine;
 	open_machine(&machine, 3 * SECOND, 4e-5, 1);
 	for (unsigned i = 0; i < 2000; i++) {
 		uint64_t stamp = device_time(&machine, machine.now_ns + 20);
-		const struct opencl_stamps reading = {machine.now_ns, machine.now_ns + 50, stamp, stamp};
+		const struct opencl_stamps reading = {machine.now_ns, machine.now_ns + 50, stamp,
+						      stamp};
 		cr_assert(opencl_timeline_learn(&machine.timeline, &reading));
 		machine.now_ns += 50;
 		run(&machine, 1, 20000, 10 * MS);
@@ -303,24 +317,29 @@ Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 	struct machine machine;
 	open_machine(&machine, 9 * SECOND, 0.0, 1);
 	uint64_t device_ns = device_time(&machine, machine.now_ns);
-	cr_assert(not(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns + SECOND)));
+	cr_assert(
+		not(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns + SECOND)));
 	run(&machine, 100, 20000, MS);
 	device_ns = device_time(&machine, machine.now_ns);
 	cr_assert(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns + MS));
 	cr_assert(not(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns)));
 }
 
-/* The first command that a driver runs is seen late; what is known after a closer look holds for the first time that is told. */
+/* The first command that a driver runs is seen late; what is known after a closer look holds for
+ * the first time that is told. */
 Test(opencl_timeline, H4_the_first_times_are_told_by_all_that_is_known)
 {
 	enum { DEVICE = 1000000000, AHEAD = 100000000, LATE = 800000, CLOSE = 100 };
 	struct opencl_timeline timeline;
 	opencl_timeline_init(&timeline, 1);
-	const struct opencl_stamps late = {.submit_ns = DEVICE + AHEAD - LATE, .seen_ns = DEVICE + AHEAD,
-					   .start = DEVICE, .end = DEVICE};
+	const struct opencl_stamps late = {.submit_ns = DEVICE + AHEAD - LATE,
+					   .seen_ns = DEVICE + AHEAD,
+					   .start = DEVICE,
+					   .end = DEVICE};
 	cr_assert(opencl_timeline_learn(&timeline, &late));
 	const uint64_t now = DEVICE + 50000;
-	const struct opencl_stamps close = {.submit_ns = now + AHEAD - CLOSE, .seen_ns = now + AHEAD, .start = now, .end = now};
+	const struct opencl_stamps close = {
+		.submit_ns = now + AHEAD - CLOSE, .seen_ns = now + AHEAD, .start = now, .end = now};
 	cr_assert(opencl_timeline_learn(&timeline, &close));
 	opencl_timeline_settle(&timeline);
 	const uint64_t next = now + 10000, told = opencl_timeline_host(&timeline, next);

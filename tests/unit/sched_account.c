@@ -1,4 +1,5 @@
-/* What a client's open tasks may hold of the engine's memory: a few bytes of a request can ask for megabytes (N4, N6). */
+/* What a client's open tasks may hold of the engine's memory: a few bytes of a request can ask for
+ * megabytes (N4, N6). */
 #include "sched_harness.h"
 
 #include "access_mode.h"
@@ -74,7 +75,9 @@ Test(account, B12_a_buffer_named_a_thousand_times_is_waited_for_once)
 	open_account(16u << 20);
 	hold(ACCESS_MODE_READ_WRITE, &holder);
 	for (uint32_t i = 0; i < READERS; i++)
-		cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[i])), "reader %u", i);
+		cr_assert(
+			zero(int, submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[i])),
+			"reader %u", i);
 	uint64_t before = sched_account_bytes(h.account);
 	cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ_WRITE, REQUIREMENTS_MAX, &writer)));
 	/* One edge from each reader, and the uses themselves. */
@@ -96,7 +99,8 @@ Test(account, N6_what_has_no_room_is_refused_and_has_when_others_are_over)
 	int result = 0;
 	open_account(1u << 20);
 	hold(ACCESS_MODE_READ_WRITE, &holder);
-	while (taken < 64 && (result = submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[taken])) == 0)
+	while (taken < 64 &&
+	       (result = submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[taken])) == 0)
 		taken++;
 	cr_assert(eq(int, result, -EDQUOT), "after %u", taken);
 	cr_expect(gt(u32, taken, 2));
@@ -113,8 +117,9 @@ Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
 {
 	enum { MOST = 10000 };
 	static struct probe holder, accesses[MOST];
-	const struct task_requirement part = {
-		.buffer = x.buffer, .mode = ACCESS_MODE_READ, .size_bytes = WORDS * sizeof(uint32_t)};
+	const struct task_requirement part = {.buffer = x.buffer,
+					      .mode = ACCESS_MODE_READ,
+					      .size_bytes = WORDS * sizeof(uint32_t)};
 	uint32_t taken = 0;
 	int result = 0;
 	open_account(1u << 20);
@@ -136,8 +141,11 @@ Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
 static void cut_buffer(struct probe *probes)
 {
 	for (uint32_t i = 0; i < PARTS; i++) {
-		struct use use = {
-			.words = &x, .mode = ACCESS_MODE_READ_WRITE, .first = i, .count = 1, .sub_buffer = true};
+		struct use use = {.words = &x,
+				  .mode = ACCESS_MODE_READ_WRITE,
+				  .first = i,
+				  .count = 1,
+				  .sub_buffer = true};
 		(void)harness_hold(&h, 0, 1, &use, 1, &probes[i]);
 	}
 }
@@ -178,8 +186,9 @@ Test(account, C8_links_of_one_task_are_limited_together)
 static int submit_fill_on(uint32_t device, const struct words *words, struct probe *probe)
 {
 	const uint32_t pattern = 5;
-	struct task_requirement requirement = {
-		.buffer = words->buffer, .mode = ACCESS_MODE_WRITE, .size_bytes = WORDS * sizeof(uint32_t)};
+	struct task_requirement requirement = {.buffer = words->buffer,
+					       .mode = ACCESS_MODE_WRITE,
+					       .size_bytes = WORDS * sizeof(uint32_t)};
 	struct task *task;
 	struct task_request request = {.device = h.devices[device],
 				       .owner = probe,
@@ -206,7 +215,8 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	const uint64_t bytes = WORDS * sizeof(uint32_t);
 	struct sched_quota all = {.most_bytes = 2 * bytes};
 	open_account(16u << 20);
-	*sched_account_device(h.account) = (struct sched_quota){.most_bytes = 3 * bytes, .above = &all};
+	*sched_account_device(h.account) =
+		(struct sched_quota){.most_bytes = 3 * bytes, .above = &all};
 	harness_words(&h, &y, WORDS, false, 0);
 	harness_words(&h, &z, WORDS, false, 0);
 	sched_buffer_charge(x.buffer, h.account);
@@ -220,7 +230,8 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	cr_expect(eq(int, submit_fill(&z, &again), -ENOSPC), "of all together");
 	all.most_bytes = UINT64_MAX;
 	sched_account_device(h.account)->most_bytes = bytes;
-	cr_expect(eq(int, submit_fill(&z, &again), -ENOSPC), "of its own, also where it has more already");
+	cr_expect(eq(int, submit_fill(&z, &again), -ENOSPC),
+		  "of its own, also where it has more already");
 	cr_expect(zero(int, submit_fill(&x, &again)), "what is there is used");
 	cr_assert(harness_settle(&h));
 	harness_words_free(&h, &y);
@@ -235,8 +246,10 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	cr_expect(eq(u64, all.peak_bytes, 2 * bytes), "what it was at most is known");
 }
 
-/* What is told to go is room where it goes, behind it, and nowhere else: a kernel without an end would keep it there for ever. */
-Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_another_one, .timeout = 60)
+/* What is told to go is room where it goes, behind it, and nowhere else: a kernel without an end
+ * would keep it there for ever. */
+Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_another_one,
+     .timeout = 60)
 {
 	static struct words y, z;
 	static struct probe probe;
@@ -258,12 +271,14 @@ Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_a
 	/* It is on its way from here on, and back not before this thread looks. */
 	sched_buffer_release(y.buffer);
 	cr_expect(eq(int, submit_fill_on(1, &x, &probe), -ENOSPC), "of its own");
-	cr_expect(not(sched_quota_allows(own, NULL, bytes)), "the loader's thread may be there first");
+	cr_expect(not(sched_quota_allows(own, NULL, bytes)),
+		  "the loader's thread may be there first");
 	own->most_bytes = UINT64_MAX;
 	all.most_bytes = bytes;
 	cr_expect(eq(int, submit_fill_on(1, &x, &probe), -ENOSPC), "of all together");
 	own->most_bytes = bytes;
-	cr_assert(zero(int, submit_fill_on(0, &z, &probe)), "its thread comes by the order to free first");
+	cr_assert(zero(int, submit_fill_on(0, &z, &probe)),
+		  "its thread comes by the order to free first");
 	cr_expect(eq(int, submit_fill_on(0, &x, &probe), -ENOSPC), "once");
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u64, all.bytes, bytes));

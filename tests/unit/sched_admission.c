@@ -1,6 +1,6 @@
 /*
- * Whose command goes to a device next: classes, weights and the gate in the scheduler. Time is the fake device's: its clock goes by
- * what its commands take, and by nothing else.
+ * Whose command goes to a device next: classes, weights and the gate in the scheduler. Time is the
+ * fake device's: its clock goes by what its commands take, and by nothing else.
  */
 #include "sched_harness.h"
 
@@ -23,7 +23,9 @@ static struct probe firsts[MANY], seconds[MANY], asked;
 static void setup_with(struct scheduler_config config, uint32_t features)
 {
 	fake_clock(1000 * 1000 * US, 1);
-	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 1, .features = features, .estimates = true});
+	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 1,
+							    .features = features,
+							    .estimates = true});
 	config.clock_ns = fake_clock_now_ns;
 	harness_start_with(&h, 1, &config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &first)));
@@ -54,11 +56,17 @@ static void finish(void)
 }
 
 /* A command of that session that takes so long. Those of one length are of one shape. */
-static struct task *submit_after(struct sched_account *session, uint32_t us, struct task *after, struct probe *probe)
+static struct task *submit_after(struct sched_account *session, uint32_t us, struct task *after,
+				 struct probe *probe)
 {
-	struct launch launch = {
-		.device = 0, .kernel = "take", .has_value = true, .value = us * US, .items = us, .home_lane = 1,
-		.after = &after, .after_count = after ? 1 : 0};
+	struct launch launch = {.device = 0,
+				.kernel = "take",
+				.has_value = true,
+				.value = us * US,
+				.items = us,
+				.home_lane = 1,
+				.after = &after,
+				.after_count = after ? 1 : 0};
 	h.account = session;
 	struct task *task = harness_launch(&h, &launch, probe);
 	h.account = NULL;
@@ -70,14 +78,16 @@ static void submit(struct sched_account *session, uint32_t us, struct probe *pro
 	(void)submit_after(session, us, NULL, probe);
 }
 
-static void submit_many(struct sched_account *session, uint32_t us, uint32_t count, struct probe *probes)
+static void submit_many(struct sched_account *session, uint32_t us, uint32_t count,
+			struct probe *probes)
 {
 	for (uint32_t i = 0; i < count; i++)
 		submit(session, us, &probes[i]);
 }
 
 /* As of an in-order queue: each behind the one before it. */
-static void submit_chain(struct sched_account *session, uint32_t us, uint32_t count, struct probe *probes)
+static void submit_chain(struct sched_account *session, uint32_t us, uint32_t count,
+			 struct probe *probes)
 {
 	struct task *last = NULL;
 	for (uint32_t i = 0; i < count; i++)
@@ -124,12 +134,15 @@ static void expect_all(const struct probe *probes, uint32_t count, int32_t statu
 {
 	for (uint32_t i = 0; i < count; i++) {
 		cr_assert(eq(u32, probes[i].calls, 1), "command %u", i);
-		cr_assert(eq(i32, probes[i].fault.status, status), "command %u: %s", i, probes[i].fault.text);
+		cr_assert(eq(i32, probes[i].fault.status, status), "command %u: %s", i,
+			  probes[i].fault.text);
 	}
 }
 
-/* Device time that the second had while the first had its own, all of which it wanted: in permille of the first's. */
-static uint32_t part_of_second(uint32_t first_us, uint32_t first_count, uint32_t second_us, uint32_t second_count)
+/* Device time that the second had while the first had its own, all of which it wanted: in permille
+ * of the first's. */
+static uint32_t part_of_second(uint32_t first_us, uint32_t first_count, uint32_t second_us,
+			       uint32_t second_count)
 {
 	cr_assert(harness_settle(&h));
 	uint64_t end = firsts[first_count - 1].order;
@@ -179,7 +192,8 @@ Test(admission, TG11_equal_weights_are_equal_times_whatever_the_commands_take)
 	finish();
 }
 
-/* The next one of an in-order queue can be sent, and comes to the gate, when the one before it has been. */
+/* The next one of an in-order queue can be sent, and comes to the gate, when the one before it has
+ * been. */
 Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_at_a_time)
 {
 	cr_assert(zero(int, sched_account_rank(first, GATE_NORMAL, 300)));
@@ -196,7 +210,8 @@ Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_
 	finish();
 }
 
-/* Long after the other one's last command: as much as lanes hold would keep it waiting when it comes back. */
+/* Long after the other one's last command: as much as lanes hold would keep it waiting when it
+ * comes back. */
 Test(admission, TG11_who_is_alone_for_now_has_no_more_ahead_than_a_window)
 {
 	meet(200, 500);
@@ -275,7 +290,8 @@ Test(admission, classes_below_have_their_least_part)
 	finish();
 }
 
-/* Of its own class. A flood of short ones is in front of it with a score, not with all that fits a window. */
+/* Of its own class. A flood of short ones is in front of it with a score, not with all that fits a
+ * window. */
 Test(admission, TC8_a_quiet_sessions_command_does_not_wait_until_a_flood_is_over)
 {
 	meet(1, 1);
@@ -316,7 +332,12 @@ Test(admission, TG11_what_ran_and_failed_is_charged)
 	meet(50, 50);
 	fake_device_gate_close(0);
 	h.account = first;
-	struct launch fails = {.device = 0, .kernel = "take_and_fail", .has_value = true, .value = 50 * US, .items = 50, .home_lane = 1};
+	struct launch fails = {.device = 0,
+			       .kernel = "take_and_fail",
+			       .has_value = true,
+			       .value = 50 * US,
+			       .items = 50,
+			       .home_lane = 1};
 	for (uint32_t i = 0; i < 1000; i++)
 		(void)harness_launch(&h, &fails, &firsts[i]);
 	h.account = NULL;
@@ -387,7 +408,8 @@ Test(admission, a_session_may_end_while_its_groups_wait)
 	finish();
 }
 
-/* Nothing comes back: what is on the device waits for something that is nobody's here. Others have their turn after a while. */
+/* Nothing comes back: what is on the device waits for something that is nobody's here. Others have
+ * their turn after a while. */
 Test(admission, what_is_overdue_holds_up_others_for_a_moment_only)
 {
 	meet(50, 50);
@@ -408,7 +430,10 @@ Test(admission, what_is_overdue_holds_up_others_for_a_moment_only)
 Test(admission, it_can_be_switched_off)
 {
 	finish();
-	setup_with((struct scheduler_config){.processors = 2, .never_gate = true, .never_window = true}, 0);
+	setup_with((struct scheduler_config){.processors = 2,
+					     .never_gate = true,
+					     .never_window = true},
+		   0);
 	cr_assert(zero(int, sched_account_rank(second, GATE_LATENCY, 100)));
 	meet(50, 50);
 	submit_many(first, 50, 200, firsts);

@@ -1,4 +1,5 @@
-/* Lanes of the latency class: who goes there, when they are made, and what happens when a session's class becomes another. */
+/* Lanes of the latency class: who goes there, when they are made, and what happens when a session's
+ * class becomes another. */
 #include "sched_harness.h"
 
 #include "access_mode.h"
@@ -27,10 +28,12 @@ static void rank(struct sched_account *session, enum gate_class class)
 
 static void setup_with(uint32_t lanes, uint32_t features, uint32_t processors)
 {
-	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes, .features = features});
+	fake_device_options(
+		0, (struct fake_device_options){.preferred_lanes = lanes, .features = features});
 	harness_start_with(&h, 1,
-			   &(struct scheduler_config){
-				   .processors = processors, .never_gate = true, .never_window = true});
+			   &(struct scheduler_config){.processors = processors,
+						      .never_gate = true,
+						      .never_window = true});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
 	(void)harness_kernel(&h, 0, "hold");
@@ -75,7 +78,8 @@ static void finish(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
-static struct task *submit(struct sched_account *session, const struct launch *launch, struct probe *probe)
+static struct task *submit(struct sched_account *session, const struct launch *launch,
+			   struct probe *probe)
 {
 	struct launch own = *launch;
 	own.shares_home = true;
@@ -86,11 +90,15 @@ static struct task *submit(struct sched_account *session, const struct launch *l
 }
 
 /* A command that ends when the gate is opened. */
-static struct task *hold(struct sched_account *session, uint32_t gate, uint32_t home_lane, struct probe *probe)
+static struct task *hold(struct sched_account *session, uint32_t gate, uint32_t home_lane,
+			 struct probe *probe)
 {
 	return submit(session,
-		      &(struct launch){
-			      .kernel = "hold", .has_value = true, .value = gate, .items = 1, .home_lane = home_lane},
+		      &(struct launch){.kernel = "hold",
+				       .has_value = true,
+				       .value = gate,
+				       .items = 1,
+				       .home_lane = home_lane},
 		      probe);
 }
 
@@ -210,13 +218,17 @@ Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 	finish();
 }
 
-/* An in-order queue's commands, each behind the one before it, whatever becomes of the session's class meanwhile. */
+/* An in-order queue's commands, each behind the one before it, whatever becomes of the session's
+ * class meanwhile. */
 Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 {
 	struct task *last = NULL;
 	for (uint32_t i = 0; i < MANY; i++) {
 		rank(quick, i / 7 % GATE_CLASSES);
-		struct launch launch = {.kernel = "noop", .home_lane = 2, .after = &last, .after_count = last ? 1 : 0};
+		struct launch launch = {.kernel = "noop",
+					.home_lane = 2,
+					.after = &last,
+					.after_count = last ? 1 : 0};
 		last = submit(quick, &launch, &probes[i]);
 		if (i % 31 == 0)
 			harness_turn(&h);
@@ -228,7 +240,8 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 		cr_assert(zero(i32, probes[i].fault.status), "%s", probes[i].fault.text);
 		cr_assert(i == 0 || probes[i - 1].order < probes[i].order);
 	}
-	/* The log is in the order of ends: as there is one queue, each started when all before had ended. */
+	/* The log is in the order of ends: as there is one queue, each started when all before had
+	 * ended. */
 	uint32_t count = fake_log_read(entries, LOG), latency = 0;
 	cr_assert(eq(u32, count, MANY));
 	for (uint32_t i = 0; i < count; i++) {
@@ -275,10 +288,12 @@ static uint64_t read_clock(void)
 
 static void setup_quiet(void)
 {
-	fake_device_options(
-		0, (struct fake_device_options){.preferred_lanes = LANES, .features = BACKEND_FEATURE_QUIET_LOAD});
+	fake_device_options(0,
+			    (struct fake_device_options){.preferred_lanes = LANES,
+							 .features = BACKEND_FEATURE_QUIET_LOAD});
 	harness_start_with(&h, 1,
-			   &(struct scheduler_config){.processors = 2, .never_gate = true, .clock_ns = read_clock});
+			   &(struct scheduler_config){
+				   .processors = 2, .never_gate = true, .clock_ns = read_clock});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
 	(void)harness_kernel(&h, 0, "hold");

@@ -1,4 +1,5 @@
-/* Host tasks with an early event: told when all that they wait for is on its way on their device, held until they have ended. */
+/* Host tasks with an early event: told when all that they wait for is on its way on their device,
+ * held until they have ended. */
 #include "sched_harness.h"
 
 #include "access_mode.h"
@@ -37,7 +38,8 @@ static void finish(void)
 
 static struct task *native(struct words *words, struct task *after, struct probe *probe)
 {
-	struct task_requirement requirement = {.buffer = words ? words->buffer : NULL, .mode = ACCESS_MODE_READ_WRITE};
+	struct task_requirement requirement = {.buffer = words ? words->buffer : NULL,
+					       .mode = ACCESS_MODE_READ_WRITE};
 	if (words)
 		requirement.size_bytes = words->count * sizeof(uint32_t);
 	struct task_request request = {
@@ -56,18 +58,25 @@ static struct task *native(struct words *words, struct task *after, struct probe
 
 static struct task *hold(uint32_t gate, struct words *words, struct probe *probe)
 {
-	return harness_hold(&h, 0, gate, &(struct use){.words = words, .mode = ACCESS_MODE_READ_WRITE}, 1, probe);
+	return harness_hold(&h, 0, gate,
+			    &(struct use){.words = words, .mode = ACCESS_MODE_READ_WRITE}, 1,
+			    probe);
 }
 
 static struct task *fill(struct words *words, uint32_t value, struct probe *probe)
 {
 	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
-	struct launch launch = {
-		.device = 0, .kernel = "fill_u32", .uses = &use, .use_count = 1, .has_value = true, .value = value};
+	struct launch launch = {.device = 0,
+				.kernel = "fill_u32",
+				.uses = &use,
+				.use_count = 1,
+				.has_value = true,
+				.value = value};
 	return harness_launch(&h, &launch, probe);
 }
 
-/* A command of its own has come back from that device: what could be sent there before it has been. */
+/* A command of its own has come back from that device: what could be sent there before it has been.
+ */
 static void turn(uint32_t device)
 {
 	struct probe probe;
@@ -104,7 +113,8 @@ Test(sched_early, K7_K8_it_is_told_while_what_it_needs_still_runs_and_its_event_
 	turn(1);
 	cr_expect(eq(u64, happened(), 1));
 	cr_expect(eq(u32, task.calls, 0), "who was told early is not told again");
-	cr_expect(not(behind.done), "what comes behind it waits for its end, also on the same device");
+	cr_expect(not(behind.done),
+		  "what comes behind it waits for its end, also on the same device");
 	cr_expect(task_running(early));
 	host_task_end(early, NULL);
 	cr_assert(harness_wait(&h, &task));
@@ -147,7 +157,8 @@ Test(sched_early, K1_with_nothing_to_wait_for_it_is_a_host_task_like_any_other)
 	finish();
 }
 
-/* What is on no lane of its device cannot be waited for there: another device's kernel, and somebody else's host task. */
+/* What is on no lane of its device cannot be waited for there: another device's kernel, and
+ * somebody else's host task. */
 Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 {
 	struct probe other, task, first;
@@ -161,10 +172,11 @@ Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 	cr_assert(harness_wait(&h, &task));
 	cr_expect(task_held(held));
 	cr_expect(eq(u32, task.early, 0));
-	/* Behind the one that is held a kernel, and behind that another one: told when the kernel has been sent. */
+	/* Behind the one that is held a kernel, and behind that another one: told when the kernel
+	 * has been sent. */
 	struct probe running, second;
-	struct task *launched =
-		harness_hold(&h, 0, 3, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &running);
+	struct task *launched = harness_hold(
+		&h, 0, 3, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &running);
 	struct task *early = native(&x, launched, &second);
 	(void)native(NULL, held, &first);
 	turn(0);
@@ -223,7 +235,8 @@ Test(sched_early, M9_what_it_depends_on_fails_after_it_was_told)
 	struct task *early = native(&x, NULL, &task);
 	(void)fill(&x, 7, &behind);
 	await_early(&task);
-	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"), 0));
+	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"),
+		     0));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &running));
 	cr_assert(eq(i32, running.outcome.fault.status, STATUS_RUNTIME));
@@ -235,7 +248,8 @@ Test(sched_early, M9_what_it_depends_on_fails_after_it_was_told)
 	host_task_end(early, &of_garbage);
 	cr_assert(harness_wait(&h, &behind));
 	cr_expect(eq(i32, task.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
-	cr_expect(ne(ptr, strstr(task.outcome.fault.text, "a bad day"), NULL), "%s", task.outcome.fault.text);
+	cr_expect(ne(ptr, strstr(task.outcome.fault.text, "a bad day"), NULL), "%s",
+		  task.outcome.fault.text);
 	cr_expect(eq(i32, behind.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	finish();
 }
@@ -247,11 +261,13 @@ Test(sched_early, M9_what_it_depends_on_fails_after_it_has_ended)
 	struct task *early = native(&x, NULL, &task);
 	await_early(&task);
 	host_task_end(early, NULL);
-	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"), 0));
+	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"),
+		     0));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &task));
 	cr_expect(eq(i32, task.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
-	cr_expect(ne(ptr, strstr(task.outcome.fault.text, "a bad day"), NULL), "%s", task.outcome.fault.text);
+	cr_expect(ne(ptr, strstr(task.outcome.fault.text, "a bad day"), NULL), "%s",
+		  task.outcome.fault.text);
 	finish();
 }
 
@@ -282,11 +298,15 @@ Test(sched_early, M9_a_record_that_is_refused_tells_nobody_early)
 		turn(0);
 	cr_assert(task_running(kernel));
 	turn(0); /* by now it has been submitted */
-	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room for it"), 0));
+	cr_assert(eq(
+		int,
+		fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room for it"),
+		0));
 	(void)native(&x, NULL, &task);
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &task));
 	cr_expect(eq(u32, task.early, 0));
-	cr_expect(eq(i32, task.outcome.fault.status, STATUS_MEMORY_ALLOCATION), "%s", task.outcome.fault.text);
+	cr_expect(eq(i32, task.outcome.fault.status, STATUS_MEMORY_ALLOCATION), "%s",
+		  task.outcome.fault.text);
 	finish();
 }

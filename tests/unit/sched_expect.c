@@ -55,7 +55,9 @@ Test(sched_expect, nothing_else_in_flight_is_told_later_for_it)
 {
 	for (uint64_t rest = 0; rest <= 1000000; rest += 20000)
 		for (uint64_t before = 0; before < 9000000; before += 100000)
-			cr_assert(le(u64, sched_expect_rest(rest, 10000000 - before, 10000000, true), rest));
+			cr_assert(le(u64,
+				     sched_expect_rest(rest, 10000000 - before, 10000000, true),
+				     rest));
 }
 
 Test(sched_expect, without_processors_to_spare_nothing_changes)

@@ -31,15 +31,18 @@ static void expect_status(const struct probe *probe, int32_t status, const char 
 	cr_assert(harness_wait(&h, probe));
 	cr_expect(eq(i32, probe->fault.status, status), "%s", probe->fault.text);
 	if (text)
-		cr_expect(strstr(probe->fault.text, text) != NULL, "\"%s\" is not in \"%s\"", text, probe->fault.text);
+		cr_expect(strstr(probe->fault.text, text) != NULL, "\"%s\" is not in \"%s\"", text,
+			  probe->fault.text);
 	cr_expect(eq(u32, probe->calls, 1));
 }
 
-static void kernel_on(uint32_t device, const char *kernel, struct words *words, uint32_t mode, struct probe *probe)
+static void kernel_on(uint32_t device, const char *kernel, struct words *words, uint32_t mode,
+		      struct probe *probe)
 {
 	struct use use = {.words = words,
 			  .mode = mode,
-			  .unused = strcmp(kernel, "increment_u32") != 0 && strcmp(kernel, "fill_u32") != 0};
+			  .unused = strcmp(kernel, "increment_u32") != 0 &&
+				    strcmp(kernel, "fill_u32") != 0};
 	struct launch launch = {.device = device, .kernel = kernel, .uses = &use, .use_count = 1};
 	launch.has_value = strcmp(kernel, "fill_u32") == 0;
 	launch.value = 5;
@@ -53,14 +56,16 @@ static uint64_t launches(void)
 	return counters.launches;
 }
 
-/* The first of a chain fails; the others are on the devices given, and are sent before or submitted after that. */
+/* The first of a chain fails; the others are on the devices given, and are sent before or submitted
+ * after that. */
 static void chain(uint32_t second, uint32_t third, bool late)
 {
 	struct words x;
 	struct probe gate, a, b, c;
 	harness_words(&h, &x, 8, true, 0);
 	fake_gate_close(1);
-	(void)harness_hold(&h, 0, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &gate);
+	(void)harness_hold(&h, 0, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
+			   &gate);
 	kernel_on(0, "fail", &x, ACCESS_MODE_READ_WRITE, &a);
 	if (late) {
 		fake_gate_open(1);
@@ -108,7 +113,8 @@ Test(failure, M9_a_command_that_could_not_be_sent_stops_those_behind_it_in_the_m
 	harness_words(&h, &x, 8, false, 0);
 	(void)harness_kernel(&h, 0, "increment_u32");
 	cr_assert(harness_settle(&h));
-	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 1, 1, STATUS_ND_RANGE, false, "no such range"), 0));
+	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 1, 1, STATUS_ND_RANGE, false, "no such range"),
+		     0));
 	for (uint32_t i = 0; i < 50; i++)
 		kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &probes[i]);
 	expect_status(&probes[49], STATUS_DEPENDENCY_FAILED, "no such range");
@@ -126,7 +132,8 @@ Test(failure, M9_what_fails_of_the_garbage_that_it_ran_on_tells_the_first_cause)
 	struct words x;
 	struct probe gate, a, b;
 	harness_words(&h, &x, 8, false, 0);
-	(void)harness_hold(&h, 0, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &gate);
+	(void)harness_hold(&h, 0, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
+			   &gate);
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "first"), 0));
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 2, 1, STATUS_RUNTIME, false, "second"), 0));
 	kernel_on(0, "noop", &x, ACCESS_MODE_READ_WRITE, &a);
@@ -153,8 +160,9 @@ Test(failure, M9_those_that_wait_for_room_in_a_lane_fail_too_when_nothing_is_lef
 	for (uint32_t i = 0; i < 767; i++)
 		(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &filling[i]);
 	for (uint32_t i = 0; i < 1000; i++)
-		(void)harness_launch(&h, &(struct launch){.kernel = "noop", .after = &first, .after_count = 1},
-				     &waiting[i]);
+		(void)harness_launch(
+			&h, &(struct launch){.kernel = "noop", .after = &first, .after_count = 1},
+			&waiting[i]);
 	scheduler_flush(h.scheduler);
 	fake_device_gate_open(0);
 	/* Every lane is empty before the front looks. */
@@ -195,7 +203,9 @@ Test(failure, M9_events_pass_a_failure_on_and_past_failures_are_given)
 		.device = h.devices[0],
 		.failed_dependency = &failing.fault,
 		.action = TASK_LAUNCH,
-		.launch = {.kernel = harness_kernel(&h, 0, "noop"), .dimensions = 1, .global = {1, 1, 1}},
+		.launch = {.kernel = harness_kernel(&h, 0, "noop"),
+			   .dimensions = 1,
+			   .global = {1, 1, 1}},
 	};
 	(void)harness_submit(&h, &request, &past);
 	expect_status(&past, STATUS_DEPENDENCY_FAILED, "the kernel failed");
@@ -249,7 +259,10 @@ Test(failure, M6_a_memory_that_cannot_be_made_fails_that_task_only)
 	struct probe a, b, c;
 	harness_words(&h, &x, 8, false, 0);
 	harness_words(&h, &y, 8, false, 0);
-	cr_assert(eq(int, fake_fail(FAKE_MEMORY_CREATE, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "full"), 0));
+	cr_assert(
+		eq(int,
+		   fake_fail(FAKE_MEMORY_CREATE, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "full"),
+		   0));
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ, &a);
 	kernel_on(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &b);
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &c);
@@ -266,13 +279,15 @@ Test(failure, M6_a_move_that_fails_fails_its_reader_and_the_next_one_moves_again
 	struct words x;
 	struct probe a, b, host;
 	harness_words(&h, &x, 8, true, 3);
-	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "bus error"), 0));
+	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "bus error"),
+		     0));
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ, &a);
 	expect_status(&a, STATUS_RUNTIME, "bus error");
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &b);
 	expect_status(&b, 0, NULL);
 	/* And back: the access is refused, the contents are still on the device. */
-	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "bus error"), 0));
+	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "bus error"),
+		     0));
 	(void)harness_host(&h, &x, ACCESS_MODE_READ, &host);
 	expect_status(&host, STATUS_RUNTIME, "bus error");
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
@@ -301,8 +316,14 @@ Test(failure, M6_a_program_or_kernel_that_cannot_be_made_fails_what_uses_it)
 	struct sched_kernel *sched_kernel;
 	memset(&program, 0, sizeof(program));
 	memset(&kernel, 0, sizeof(kernel));
-	cr_assert(eq(int, sched_program_load(h.scheduler, h.devices[0], "rubbish", 7, &program, &sched_program), 0));
-	cr_assert(eq(int, sched_kernel_create(h.scheduler, sched_program, "noop", &kernel, &sched_kernel), 0));
+	cr_assert(eq(int,
+		     sched_program_load(h.scheduler, h.devices[0], "rubbish", 7, &program,
+					&sched_program),
+		     0));
+	cr_assert(
+		eq(int,
+		   sched_kernel_create(h.scheduler, sched_program, "noop", &kernel, &sched_kernel),
+		   0));
 	struct task_request request = {
 		.device = h.devices[0],
 		.action = TASK_LAUNCH,
@@ -317,7 +338,10 @@ Test(failure, M6_a_program_or_kernel_that_cannot_be_made_fails_what_uses_it)
 
 	(void)harness_kernel(&h, 0, "noop");
 	memset(&kernel, 0, sizeof(kernel));
-	cr_assert(eq(int, sched_kernel_create(h.scheduler, h.programs[0], "no such", &kernel, &sched_kernel), 0));
+	cr_assert(eq(
+		int,
+		sched_kernel_create(h.scheduler, h.programs[0], "no such", &kernel, &sched_kernel),
+		0));
 	expect_status(&kernel, STATUS_KERNEL, "no such");
 	cr_expect(eq(u32, kernel.argument_count, UINT32_MAX));
 	sched_kernel_release(sched_kernel);
@@ -326,7 +350,9 @@ Test(failure, M6_a_program_or_kernel_that_cannot_be_made_fails_what_uses_it)
 
 Test(failure, M6_a_program_without_names_is_loaded)
 {
-	cr_assert(eq(int, fake_fail(FAKE_PROGRAM_KERNELS, 0, 0, 1, STATUS_RUNTIME, false, "no names"), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_PROGRAM_KERNELS, 0, 0, 1, STATUS_RUNTIME, false, "no names"),
+		     0));
 	(void)harness_kernel(&h, 0, "noop");
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(i32, h.scratch[0].fault.status + h.scratch[1].fault.status, 0));
@@ -345,9 +371,13 @@ Test(failure, M10_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
 	for (uint32_t i = 0; i < 5; i++)
 		(void)harness_hold(&h, 0, 1, NULL, 0, &held[i]);
 	for (uint32_t i = 0; i < 5; i++)
-		(void)harness_launch(&h, &(struct launch){.kernel = "noop", .after = &held[i].task, .after_count = 1},
+		(void)harness_launch(&h,
+				     &(struct launch){.kernel = "noop",
+						      .after = &held[i].task,
+						      .after_count = 1},
 				     &waiting[i]);
-	(void)harness_launch(&h, &(struct launch){.kernel = "lose_device", .session = 9, .group = 1}, &losing);
+	(void)harness_launch(
+		&h, &(struct launch){.kernel = "lose_device", .session = 9, .group = 1}, &losing);
 	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
 	expect_status(&losing, STATUS_DEVICE_LOST, "lost");
 	expect_status(&other, 0, NULL);
@@ -370,7 +400,8 @@ Test(failure, M10_a_device_lost_at_submission)
 	(void)harness_hold(&h, 0, 1, NULL, 0, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_RUNTIME, true, "fell off the bus"), 0));
+	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_RUNTIME, true, "fell off the bus"),
+		     0));
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &losing);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &late);
 	expect_status(&losing, STATUS_DEVICE_LOST, "fell off the bus");
@@ -396,7 +427,10 @@ Test(failure_at_start, M6_a_device_is_opened_when_memory_is_short_for_a_moment)
 {
 	struct probe task;
 	struct fake_counters counters;
-	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, 4, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	cr_assert(eq(
+		int,
+		fake_fail(FAKE_DEVICE_OPEN, 0, 0, 4, STATUS_MEMORY_ALLOCATION, false, "no memory"),
+		0));
 	harness_start(&h, 1);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
 	expect_status(&task, 0, NULL);
@@ -416,14 +450,18 @@ static void forget_program(uint32_t device)
 	h.programs[device] = NULL;
 }
 
-/* For longer: then what was sent has failed, and the device is there when memory is, also for programs, which the loader loads. */
+/* For longer: then what was sent has failed, and the device is there when memory is, also for
+ * programs, which the loader loads. */
 Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened_later)
 {
 	enum { AT_ONCE = 7 };
 	struct probe task, other, later;
 	struct fake_counters counters;
 	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_LOADER});
-	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false,
+			       "no memory"),
+		     0));
 	harness_start(&h, 2);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
 	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
@@ -439,12 +477,14 @@ Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened
 		later = (struct probe){.done = false};
 		(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &later);
 		cr_assert(harness_wait(&h, &later));
-	} while (later.fault.status == STATUS_MEMORY_ALLOCATION); /* it is opened, and about to be said so */
+	} while (later.fault.status ==
+		 STATUS_MEMORY_ALLOCATION); /* it is opened, and about to be said so */
 	expect_status(&later, 0, NULL);
 	finish();
 }
 
-/* The first fails while the device cannot be opened; the second is sent when it can be, before the front knows of that failure. */
+/* The first fails while the device cannot be opened; the second is sent when it can be, before the
+ * front knows of that failure. */
 Test(failure_at_start, M9_what_failed_before_a_device_was_opened_stops_what_comes_behind_it)
 {
 	enum { AT_ONCE = 7, BYTES = 32 };
@@ -453,19 +493,25 @@ Test(failure_at_start, M9_what_failed_before_a_device_was_opened_stops_what_come
 	struct words x;
 	struct probe filled, copied;
 	uint32_t pattern = 7;
-	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false,
+			       "no memory"),
+		     0));
 	harness_start(&h, 1);
 	harness_words(&h, &x, BYTES / 4, false, 0);
 	do
 		fake_counters(0, &counters);
 	while (counters.calls[FAKE_DEVICE_OPEN] < AT_ONCE);
-	struct task_requirement requirement = {.buffer = x.buffer, .mode = ACCESS_MODE_WRITE, .size_bytes = BYTES};
+	struct task_requirement requirement = {
+		.buffer = x.buffer, .mode = ACCESS_MODE_WRITE, .size_bytes = BYTES};
 	struct task_request request = {
 		.device = h.devices[0],
 		.requirements = &requirement,
 		.requirement_count = 1,
 		.action = TASK_FILL,
-		.fill = {.size_bytes = BYTES, .pattern = &pattern, .pattern_bytes = sizeof(pattern)},
+		.fill = {.size_bytes = BYTES,
+			 .pattern = &pattern,
+			 .pattern_bytes = sizeof(pattern)},
 		.what = "fill",
 	};
 	(void)harness_submit(&h, &request, &filled);
@@ -499,8 +545,13 @@ Test(failure_at_start, M6_a_device_that_is_opened_later_registers_what_is_there)
 	struct fake_counters counters;
 	struct sched_host *host = NULL;
 	void *memory = aligned_alloc(BYTES, BYTES);
-	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_LOADER | BACKEND_FEATURE_HOST_REGISTER});
-	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	fake_device_options(
+		0, (struct fake_device_options){.features = BACKEND_FEATURE_LOADER |
+							    BACKEND_FEATURE_HOST_REGISTER});
+	cr_assert(eq(int,
+		     fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false,
+			       "no memory"),
+		     0));
 	harness_start(&h, 1);
 	cr_assert(zero(int, scheduler_host_register(h.scheduler, memory, BYTES, &host)));
 	cr_assert(harness_settle(&h));
@@ -526,7 +577,10 @@ Test(failure_at_start, M6_a_device_that_cannot_be_opened_for_another_reason_is_n
 {
 	struct probe task;
 	struct fake_counters counters;
-	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, 1, STATUS_DEVICE_LOST, false, "in use by another"), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_DEVICE_OPEN, 0, 0, 1, STATUS_DEVICE_LOST, false,
+			       "in use by another"),
+		     0));
 	harness_start(&h, 1);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
 	expect_status(&task, STATUS_DEVICE_LOST, "in use by another");
@@ -537,7 +591,10 @@ Test(failure_at_start, M6_a_device_that_cannot_be_opened_for_another_reason_is_n
 
 Test(failure_at_start, M6_an_engine_ends_while_its_device_waits_for_memory)
 {
-	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, 1000, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_DEVICE_OPEN, 0, 0, 1000, STATUS_MEMORY_ALLOCATION, false,
+			       "no memory"),
+		     0));
 	harness_start(&h, 1);
 	finish();
 }
@@ -548,10 +605,16 @@ static void expect_unavailable(enum fake_entry entry)
 	const struct scheduler_device_info *devices;
 	struct scheduler_device *device;
 	uint32_t platform_count, device_count;
-	cr_assert(eq(int, fake_fail(entry, FAKE_ANY_DEVICE, 0, 1, STATUS_PLATFORM, false, "no driver today"), 0));
+	cr_assert(eq(
+		int,
+		fake_fail(entry, FAKE_ANY_DEVICE, 0, 1, STATUS_PLATFORM, false, "no driver today"),
+		0));
 	harness_start(&h, 0);
 	cr_expect(not(scheduler_discovered(h.scheduler)));
-	cr_assert(eq(int, scheduler_discover(h.scheduler, &platforms, &platform_count, &devices, &device_count), 0));
+	cr_assert(eq(int,
+		     scheduler_discover(h.scheduler, &platforms, &platform_count, &devices,
+					&device_count),
+		     0));
 	cr_expect(scheduler_discovered(h.scheduler));
 	cr_expect(eq(u32, device_count, 0));
 	cr_assert(eq(u32, platform_count, 1));
@@ -572,7 +635,8 @@ Test(failure_at_start, A4_nor_one_that_cannot_be_enumerated)
 	expect_unavailable(FAKE_ENUMERATE);
 }
 
-/* What cannot be sent never begins, and what it was to come behind runs on: whoever comes behind it alone waits for that. */
+/* What cannot be sent never begins, and what it was to come behind runs on: whoever comes behind it
+ * alone waits for that. */
 Test(failure, M9_who_comes_behind_what_never_began_comes_behind_what_that_waited_for)
 {
 	struct words x;
@@ -583,8 +647,16 @@ Test(failure, M9_who_comes_behind_what_never_began_comes_behind_what_that_waited
 	(void)harness_kernel(&h, 0, "fill_u32");
 	cr_assert(harness_settle(&h));
 	fake_gate_close(1);
-	const struct use read = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true}, write = {.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT};
-	struct launch launch = {.device = 0, .kernel = "hold", .uses = &read, .use_count = 1, .has_value = true, .value = 1, .items = 1, .home_lane = 1};
+	const struct use read = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true},
+			 write = {.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT};
+	struct launch launch = {.device = 0,
+				.kernel = "hold",
+				.uses = &read,
+				.use_count = 1,
+				.has_value = true,
+				.value = 1,
+				.items = 1,
+				.home_lane = 1};
 	fake_counters(0, &before);
 	(void)harness_launch(&h, &launch, &reader);
 	scheduler_flush(h.scheduler);
@@ -595,16 +667,25 @@ Test(failure, M9_who_comes_behind_what_never_began_comes_behind_what_that_waited
 	} while (now.calls[FAKE_SUBMIT] < before.calls[FAKE_SUBMIT] + 2);
 	cr_assert(fake_wait_started(0, now.calls[FAKE_SUBMIT], HARNESS_TIMEOUT_NS));
 	fake_counters(0, &before);
-	cr_assert(zero(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room")));
-	launch = (struct launch){.device = 0, .kernel = "fill_u32", .uses = &write, .use_count = 1, .has_value = true, .value = 5, .home_lane = 2};
+	cr_assert(zero(
+		int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room")));
+	launch = (struct launch){.device = 0,
+				 .kernel = "fill_u32",
+				 .uses = &write,
+				 .use_count = 1,
+				 .has_value = true,
+				 .value = 5,
+				 .home_lane = 2};
 	(void)harness_launch(&h, &launch, &failed);
 	launch.home_lane = 3;
 	(void)harness_launch(&h, &launch, &writer);
 	scheduler_flush(h.scheduler);
 	do
 		fake_counters(0, &now);
-	while (now.lane_waits == before.lane_waits && !fake_wait_started(0, before.calls[FAKE_SUBMIT] + 1, 0));
-	cr_expect(gt(u64, now.lane_waits, before.lane_waits), "it writes what another one still reads");
+	while (now.lane_waits == before.lane_waits &&
+	       !fake_wait_started(0, before.calls[FAKE_SUBMIT] + 1, 0));
+	cr_expect(gt(u64, now.lane_waits, before.lane_waits),
+		  "it writes what another one still reads");
 	fake_gate_open(1);
 	expect_status(&reader, STATUS_SUCCESS, NULL);
 	expect_status(&failed, STATUS_MEMORY_ALLOCATION, "no room");

@@ -1,4 +1,5 @@
-/* What one session may have on a device beside others, and whose turn it is (TC8). No test looks at the time. */
+/* What one session may have on a device beside others, and whose turn it is (TC8). No test looks at
+ * the time. */
 #include "sched_harness.h"
 
 #include "access_mode.h"
@@ -22,7 +23,8 @@ static struct probe probes[MANY], held, asked;
 
 static void setup_with(uint32_t lanes, const struct scheduler_config *config)
 {
-	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes, .features = BACKEND_FEATURE_INLINE});
+	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes,
+							    .features = BACKEND_FEATURE_INLINE});
 	harness_start_with(&h, 1, config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quiet)));
@@ -65,10 +67,15 @@ static void finish(void)
 }
 
 /* A command of that session that ends when the gate is opened. `home_lane` 0: any. */
-static void submit(struct sched_account *session, uint32_t gate, uint32_t home_lane, struct probe *probe)
+static void submit(struct sched_account *session, uint32_t gate, uint32_t home_lane,
+		   struct probe *probe)
 {
-	struct launch launch = {
-		.device = 0, .kernel = "hold", .has_value = true, .value = gate, .items = 1, .home_lane = home_lane};
+	struct launch launch = {.device = 0,
+				.kernel = "hold",
+				.has_value = true,
+				.value = gate,
+				.items = 1,
+				.home_lane = home_lane};
 	h.account = session;
 	(void)harness_launch(&h, &launch, probe);
 	h.account = NULL;
@@ -105,7 +112,8 @@ static void expect_all_good(uint32_t count)
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 0; i < count; i++) {
 		cr_assert(eq(u32, probes[i].calls, 1), "command %u", i);
-		cr_assert(zero(i32, probes[i].fault.status), "command %u: %s", i, probes[i].fault.text);
+		cr_assert(zero(i32, probes[i].fault.status), "command %u: %s", i,
+			  probes[i].fault.text);
 	}
 }
 
@@ -117,12 +125,15 @@ Test(flow, a_session_that_is_alone_fills_its_lanes)
 	finish();
 }
 
-/* Where commands in one lane hold up no other lane, and many cost little more than one, a window would only cost. */
+/* Where commands in one lane hold up no other lane, and many cost little more than one, a window
+ * would only cost. */
 Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
 {
 	const char *left = harness_stop(&h);
 	cr_assert(left == NULL, "%s", left);
-	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_SIDE_BY_SIDE, .preferred_lanes = 2});
+	fake_device_options(0,
+			    (struct fake_device_options){.features = BACKEND_FEATURE_SIDE_BY_SIDE,
+							 .preferred_lanes = 2});
 	harness_start_with(&h, 1, &(struct scheduler_config){.never_gate = true});
 	(void)harness_kernel(&h, 0, "hold");
 	cr_assert(harness_settle(&h));
@@ -192,7 +203,8 @@ Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 
 Test(flow_off, a_window_can_be_switched_off)
 {
-	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_window = true, .never_gate = true});
+	setup_with(LANES, &(struct scheduler_config){
+				  .processors = 2, .never_window = true, .never_gate = true});
 	submit(quiet, GATE_QUIET, 4, &held);
 	submit_flood(MANY, 1);
 	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));
@@ -209,10 +221,12 @@ Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_befor
 	submit(quiet, GATE_QUIET, 1, &asked);
 	fake_gate_open(GATE_QUIET);
 	cr_assert(harness_wait(&h, &asked));
-	/* Those before it, and those that came back in the same turn and had followed it meanwhile. */
+	/* Those before it, and those that came back in the same turn and had followed it meanwhile.
+	 */
 	for (uint32_t i = WINDOW; i < MANY; i++)
 		if (probes[i].done)
-			cr_assert(gt(u64, probes[i].order, asked.order), "command %u was told first", i);
+			cr_assert(gt(u64, probes[i].order, asked.order),
+				  "command %u was told first", i);
 	expect_all_good(MANY);
 	finish();
 }
@@ -233,7 +247,8 @@ Test(flow_one_lane, TC8_room_in_a_full_lane_is_the_quiet_sessions_first)
 	cr_assert(harness_wait(&h, &asked));
 	for (uint32_t i = LANE_DEPTH; i < MANY; i++)
 		if (probes[i].done)
-			cr_assert(gt(u64, probes[i].order, asked.order), "command %u was told first", i);
+			cr_assert(gt(u64, probes[i].order, asked.order),
+				  "command %u was told first", i);
 	expect_all_good(MANY);
 	finish();
 }
@@ -254,7 +269,8 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 		cr_expect(gt(u64, others[0][i + 1].order, others[1][i].order), "%u", i);
 	}
 	for (uint32_t i = LANE_DEPTH + WINDOW; i < MANY; i++)
-		cr_assert(gt(u64, probes[i].order, others[1][3].order), "command %u was told first", i);
+		cr_assert(gt(u64, probes[i].order, others[1][3].order), "command %u was told first",
+			  i);
 	expect_all_good(MANY);
 	finish();
 }
@@ -282,7 +298,8 @@ Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 		for (uint32_t i = 0; i < SESSIONS; i++)
 			for (uint32_t m = 0; m < EACH; m++)
 				before += crowd[i][m].order < quiets[k].order;
-		cr_expect(le(u32, before, LANE_DEPTH + (k + 1) * SESSIONS), "command %u of the quiet session had %u before it", k, before);
+		cr_expect(le(u32, before, LANE_DEPTH + (k + 1) * SESSIONS),
+			  "command %u of the quiet session had %u before it", k, before);
 	}
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		for (uint32_t k = 0; k < EACH; k++)
@@ -317,8 +334,11 @@ Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
 	h.account = flood;
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-		struct launch launch = {
-			.device = 0, .kernel = "increment_u32", .uses = &use, .use_count = 1, .home_lane = 1};
+		struct launch launch = {.device = 0,
+					.kernel = "increment_u32",
+					.uses = &use,
+					.use_count = 1,
+					.home_lane = 1};
 		(void)harness_launch(&h, &launch, &probes[i]);
 	}
 	h.account = NULL;

@@ -1,6 +1,6 @@
 /*
- * What a scheduler sends where its devices' time is divided among users, and what it claims. Time is the fake device's: its clock goes
- * by what its commands take, and by what the test adds.
+ * What a scheduler sends where its devices' time is divided among users, and what it claims. Time
+ * is the fake device's: its clock goes by what its commands take, and by what the test adds.
  */
 #include "sched_harness.h"
 
@@ -25,7 +25,8 @@ static void setup(void)
 {
 	fake_clock(1000ull * MS, 1);
 	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 1, .units = 4});
-	harness_start_with(&h, 1, &(struct scheduler_config){.processors = 2, .clock_ns = fake_clock_now_ns});
+	harness_start_with(
+		&h, 1, &(struct scheduler_config){.processors = 2, .clock_ns = fake_clock_now_ns});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &session)));
 	(void)harness_kernel(&h, 0, "take");
 	cr_assert(harness_settle(&h));
@@ -80,7 +81,8 @@ static struct scheduler_counters counters(void)
 	return now;
 }
 
-/* Until all has run. While nothing does, the clock goes on to where something may; how long all took. */
+/* Until all has run. While nothing does, the clock goes on to where something may; how long all
+ * took. */
 static uint64_t run(void)
 {
 	uint64_t begun_ns = fake_clock_now_ns();
@@ -127,7 +129,8 @@ Test(sched_grant, what_is_used_and_wanted_is_claimed)
 	uint64_t used_ns = atomic_load(&claim()->used_ns), busy_ns = atomic_load(&claim()->busy_ns);
 	cr_expect(ge(u64, used_ns, 1900ull * US), "%lu", used_ns);
 	cr_expect(le(u64, used_ns, 2100ull * US), "%lu", used_ns);
-	/* By the clock of the front thread's turns: the device may have done the last part of it since the last one began. */
+	/* By the clock of the front thread's turns: the device may have done the last part of it
+	 * since the last one began. */
 	cr_expect(ge(u64, busy_ns, 900ull * US), "%lu", busy_ns);
 	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	finish();
@@ -211,14 +214,17 @@ Test(sched_grant, without_pages_all_is_as_it_was)
 	finish();
 }
 
-/* A part has what its whole is granted; what it uses is claimed for the whole, by the compute units that it has. */
+/* A part has what its whole is granted; what it uses is claimed for the whole, by the compute units
+ * that it has. */
 Test(sched_grant, J2_a_sub_device_is_granted_and_claims_as_a_part_of_the_whole)
 {
 	struct scheduler_device *part = NULL;
 	struct backend_fault fault;
 	uint32_t units = 1, count = 0;
-	const struct backend_division division = {.partition = BACKEND_PARTITION_BY_COUNTS, .counts = &units, .count = 1};
-	cr_assert(zero(int, scheduler_sub_devices_create(h.scheduler, 0, &division, 1, &part, &count, &fault)));
+	const struct backend_division division = {
+		.partition = BACKEND_PARTITION_BY_COUNTS, .counts = &units, .count = 1};
+	cr_assert(zero(int, scheduler_sub_devices_create(h.scheduler, 0, &division, 1, &part,
+							 &count, &fault)));
 	h.devices[1] = part;
 	(void)harness_kernel(&h, 1, "take");
 	cr_assert(harness_settle(&h));

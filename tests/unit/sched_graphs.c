@@ -1,4 +1,5 @@
-/* Graphs of the backend's as the scheduler has them: made in the background, launched as one task, changed, moved, ended. */
+/* Graphs of the backend's as the scheduler has them: made in the background, launched as one task,
+ * changed, moved, ended. */
 #include "sched_harness.h"
 #include "scheduler/internal.h"
 
@@ -16,10 +17,14 @@ static struct harness h;
 
 static void setup(void)
 {
-	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE});
+	fake_device_options(0,
+			    (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH |
+								     BACKEND_FEATURE_GRAPH_UPDATE});
 	fake_device_options(1, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH});
-	fake_device_options(2, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |
-								BACKEND_FEATURE_GRAPH_NATIVE});
+	fake_device_options(2,
+			    (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH |
+								     BACKEND_FEATURE_GRAPH_UPDATE |
+								     BACKEND_FEATURE_GRAPH_NATIVE});
 	harness_start(&h, 3);
 }
 
@@ -45,14 +50,17 @@ struct step {
 	struct task_request request;
 };
 
-static struct step *step(struct step *made, uint32_t device, const char *kernel, struct words *words, const uint32_t *value)
+static struct step *step(struct step *made, uint32_t device, const char *kernel,
+			 struct words *words, const uint32_t *value)
 {
 	*made = (struct step){
 		.requirement = {.buffer = words->buffer,
 				.mode = ACCESS_MODE_READ_WRITE,
 				.size_bytes = words->count * sizeof(uint32_t)},
 		.arguments = {{.kind = BACKEND_ARGUMENT_GLOBAL}, {.kind = BACKEND_ARGUMENT_VALUE}},
-		.request = {.device = h.devices[device], .requirement_count = 1, .action = TASK_LAUNCH},
+		.request = {.device = h.devices[device],
+			    .requirement_count = 1,
+			    .action = TASK_LAUNCH},
 	};
 	made->arguments[1].bytes = value;
 	made->arguments[1].size_bytes = sizeof(*value);
@@ -65,7 +73,8 @@ static struct step *step(struct step *made, uint32_t device, const char *kernel,
 	return made;
 }
 
-static struct sched_graph *graph_of(uint32_t device, struct words *words, uint32_t count, struct probe *built)
+static struct sched_graph *graph_of(uint32_t device, struct words *words, uint32_t count,
+				    struct probe *built)
 {
 	struct sched_graph *graph;
 	struct step made;
@@ -80,11 +89,13 @@ static struct sched_graph *graph_of(uint32_t device, struct words *words, uint32
 	return graph;
 }
 
-static void launch_in(struct sched_graph *graph, uint32_t device, struct words *words, uint32_t mode,
-		      struct sched_graph_node *changes, const struct backend_fault *failed, struct probe *probe)
+static void launch_in(struct sched_graph *graph, uint32_t device, struct words *words,
+		      uint32_t mode, struct sched_graph_node *changes,
+		      const struct backend_fault *failed, struct probe *probe)
 {
-	const struct task_requirement requirement = {
-		.buffer = words->buffer, .mode = mode, .size_bytes = words->count * sizeof(uint32_t)};
+	const struct task_requirement requirement = {.buffer = words->buffer,
+						     .mode = mode,
+						     .size_bytes = words->count * sizeof(uint32_t)};
 	struct task_request request = {
 		.device = h.devices[device],
 		.what = "graph",
@@ -98,8 +109,9 @@ static void launch_in(struct sched_graph *graph, uint32_t device, struct words *
 	(void)harness_submit(&h, &request, probe);
 }
 
-static void launch_with(struct sched_graph *graph, uint32_t device, struct words *words, struct sched_graph_node *changes,
-			const struct backend_fault *failed, struct probe *probe)
+static void launch_with(struct sched_graph *graph, uint32_t device, struct words *words,
+			struct sched_graph_node *changes, const struct backend_fault *failed,
+			struct probe *probe)
 {
 	launch_in(graph, device, words, ACCESS_MODE_READ_WRITE, changes, failed, probe);
 }
@@ -200,8 +212,10 @@ Test(sched_graphs, L13_a_change_that_the_backend_does_not_make_has_the_graph_mad
 		launch_graph(graph, device, &words);
 		uint64_t before = counted().calls[FAKE_GRAPH_CREATE];
 		/* Another kernel; on the second device nothing can be changed at all. */
-		(void)step(&made, device, device ? "increment_u32" : "fill_u32", &words, device ? NULL : &value);
-		cr_assert(zero(int, sched_graph_change(graph, 1, &made.request, &first, 1, &changes)));
+		(void)step(&made, device, device ? "increment_u32" : "fill_u32", &words,
+			   device ? NULL : &value);
+		cr_assert(zero(int,
+			       sched_graph_change(graph, 1, &made.request, &first, 1, &changes)));
 		launch_with(graph, device, &words, changes, NULL, &probe);
 		cr_assert(harness_wait(&h, &probe));
 		cr_assert(eq(i32, probe.outcome.fault.status, 0), "%s", probe.outcome.fault.text);
@@ -225,8 +239,9 @@ static void move_memory(struct words *words)
 	struct sched_memory *memory = sched_memory_of(words->buffer, device);
 	struct backend_memory *made = NULL, *old = atomic_load(&memory->handle);
 	struct backend_fault fault;
-	cr_assert(zero(int, device->ops->memory_create(device->handle, words->count * sizeof(uint32_t), NULL, BACKEND_EXPORT_NONE,
-						       &made, &fault)));
+	cr_assert(zero(int,
+		       device->ops->memory_create(device->handle, words->count * sizeof(uint32_t),
+						  NULL, BACKEND_EXPORT_NONE, &made, &fault)));
 	atomic_store(&memory->handle, made);
 	device->ops->memory_free(old);
 }
@@ -276,7 +291,8 @@ Test(sched_graphs, M9_what_the_backend_refuses_is_said_once)
 	struct words words;
 	struct probe built;
 	harness_words(&h, &words, WORDS, true, 0);
-	cr_assert(zero(int, fake_fail(FAKE_GRAPH_FINISH, 0, 0, 1, STATUS_FEATURE_NOT_SUPPORTED, false, "too much")));
+	cr_assert(zero(int, fake_fail(FAKE_GRAPH_FINISH, 0, 0, 1, STATUS_FEATURE_NOT_SUPPORTED,
+				      false, "too much")));
 	struct sched_graph *graph = graph_of(0, &words, 3, &built);
 	cr_assert(harness_wait(&h, &built));
 	cr_assert(eq(i32, built.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
@@ -307,7 +323,8 @@ static int count_call(void *context, const struct backend_native_scope *scope)
 	return 0;
 }
 
-/* It is made once: a change that the backend refuses fails its launch, and the graph is as good as before. */
+/* It is made once: a change that the backend refuses fails its launch, and the graph is as good as
+ * before. */
 Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_is_refused)
 {
 	const uint32_t first = 0, values[] = {70, 71};
@@ -329,14 +346,17 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 	for (uint32_t round = 0; round < 2; round++) {
 		struct sched_graph_node *changes = NULL;
 		if (round == 0)
-			cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, 2, 0, 1, STATUS_INVALID, false, "not this")));
+			cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, 2, 0, 1, STATUS_INVALID,
+						      false, "not this")));
 		(void)step(&made, 2, "fill_u32", &words, &values[1]);
 		made.requirement.mode = ACCESS_MODE_WRITE_NO_INIT;
-		cr_assert(zero(int, sched_graph_change(graph, 0, &made.request, NULL, 0, &changes)));
+		cr_assert(
+			zero(int, sched_graph_change(graph, 0, &made.request, NULL, 0, &changes)));
 		launch_in(graph, 2, &words, ACCESS_MODE_WRITE_NO_INIT, changes, NULL, &probe);
 		cr_assert(harness_wait(&h, &probe));
-		cr_assert(eq(i32, probe.outcome.fault.status, round == 0 ? STATUS_FEATURE_NOT_SUPPORTED : 0), "%s",
-			  probe.outcome.fault.text);
+		cr_assert(eq(i32, probe.outcome.fault.status,
+			     round == 0 ? STATUS_FEATURE_NOT_SUPPORTED : 0),
+			  "%s", probe.outcome.fault.text);
 		cr_assert(not(sched_graph_is_broken(graph)));
 	}
 	expect(&words, 71);

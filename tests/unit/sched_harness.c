@@ -33,7 +33,8 @@ static void note(struct harness *harness, struct probe *probe)
 	probe->order = ++harness->order;
 }
 
-static void on_task_done(void *context, void *owner, struct task *task, const struct task_outcome *outcome)
+static void on_task_done(void *context, void *owner, struct task *task,
+			 const struct task_outcome *outcome)
 {
 	struct probe *probe = owner;
 	note(context, probe);
@@ -48,8 +49,8 @@ static void on_buffer_freed(void *context, void *owner)
 	note(context, owner);
 }
 
-static void on_program_loaded(void *context, void *owner, struct sched_program *program, const char *kernel_names,
-			      const struct backend_fault *fault)
+static void on_program_loaded(void *context, void *owner, struct sched_program *program,
+			      const char *kernel_names, const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
 	(void)program;
@@ -58,13 +59,15 @@ static void on_program_loaded(void *context, void *owner, struct sched_program *
 	probe->names[0] = '\0';
 	for (const char *at = kernel_names; at && *at; at += strlen(at) + 1) {
 		if (probe->names[0])
-			(void)strncat(probe->names, " ", sizeof(probe->names) - strlen(probe->names) - 1);
+			(void)strncat(probe->names, " ",
+				      sizeof(probe->names) - strlen(probe->names) - 1);
 		(void)strncat(probe->names, at, sizeof(probe->names) - strlen(probe->names) - 1);
 	}
 }
 
 static void on_kernel_created(void *context, void *owner, struct sched_kernel *kernel,
-			      const struct backend_kernel_facts *facts, const struct backend_fault *fault)
+			      const struct backend_kernel_facts *facts,
+			      const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
 	(void)kernel;
@@ -73,7 +76,8 @@ static void on_kernel_created(void *context, void *owner, struct sched_kernel *k
 	probe->argument_count = facts ? facts->argument_count : UINT32_MAX;
 }
 
-static void on_process_lost(void *context, enum backend_kind kind, const struct backend_fault *fault)
+static void on_process_lost(void *context, enum backend_kind kind,
+			    const struct backend_fault *fault)
 {
 	struct harness *harness = context;
 	note(harness, &harness->process_lost);
@@ -82,7 +86,8 @@ static void on_process_lost(void *context, enum backend_kind kind, const struct 
 		give_up("another backend lost the process");
 }
 
-static void on_buffer_exported(void *context, void *owner, const struct backend_shared_memory *shared,
+static void on_buffer_exported(void *context, void *owner,
+			       const struct backend_shared_memory *shared,
 			       const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
@@ -103,8 +108,8 @@ static void on_buffer_imported(void *context, void *owner, struct sched_buffer *
 	harness->imported.fault = *fault;
 }
 
-static void on_event_ready(void *context, void *owner, struct sched_event *event, const uint8_t *handle,
-			   const struct backend_fault *fault)
+static void on_event_ready(void *context, void *owner, struct sched_event *event,
+			   const uint8_t *handle, const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
 	(void)event;
@@ -147,7 +152,8 @@ void harness_start(struct harness *harness, uint32_t devices)
 	harness_start_with(harness, devices, &(struct scheduler_config){.lanes_per_device = 0});
 }
 
-static void on_usm_ready(void *context, void *owner, void *address, const struct backend_fault *fault)
+static void on_usm_ready(void *context, void *owner, void *address,
+			 const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
 	note(context, probe);
@@ -162,7 +168,8 @@ static void on_host_ready(void *context, void *owner, const struct backend_fault
 	probe->fault = *fault;
 }
 
-static void on_graph_built(void *context, void *owner, struct sched_graph *graph, const struct backend_fault *fault)
+static void on_graph_built(void *context, void *owner, struct sched_graph *graph,
+			   const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
 	(void)graph;
@@ -170,7 +177,8 @@ static void on_graph_built(void *context, void *owner, struct sched_graph *graph
 	probe->fault = *fault;
 }
 
-static void on_native(void *context, void *owner, uint64_t native, const struct backend_fault *fault)
+static void on_native(void *context, void *owner, uint64_t native,
+		      const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
 	(void)native;
@@ -178,7 +186,8 @@ static void on_native(void *context, void *owner, uint64_t native, const struct 
 	probe->fault = *fault;
 }
 
-void harness_start_with(struct harness *harness, uint32_t devices, const struct scheduler_config *given)
+void harness_start_with(struct harness *harness, uint32_t devices,
+			const struct scheduler_config *given)
 {
 	static const struct scheduler_callbacks callbacks = {
 		.on_task_done = on_task_done,
@@ -276,7 +285,8 @@ static bool look(struct harness *harness)
 	return found;
 }
 
-static bool turn_until(struct harness *harness, bool (*reached)(struct harness *, const void *), const void *what)
+static bool turn_until(struct harness *harness, bool (*reached)(struct harness *, const void *),
+		       const void *what)
 {
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	scheduler_flush(harness->scheduler);
@@ -289,7 +299,8 @@ static bool turn_until(struct harness *harness, bool (*reached)(struct harness *
 		uint64_t again = scheduler_again_ns(harness->scheduler);
 		uint64_t until = again < deadline ? again : deadline;
 		struct pollfd poll_fd = {.fd = harness->bell, .events = POLLIN};
-		if (poll(&poll_fd, 1, until > now ? (int)((until - now) / 1000000u) + 1 : 1) > 0 || again <= deadline)
+		if (poll(&poll_fd, 1, until > now ? (int)((until - now) / 1000000u) + 1 : 1) > 0 ||
+		    again <= deadline)
 			harness_turn(harness);
 	}
 	return true;
@@ -330,11 +341,11 @@ static void load(struct harness *harness, uint32_t device)
 	size_t bytes;
 	char *log;
 	struct backend_fault fault;
-	if (backend_fake_ops.build(NULL, device, BACKEND_SOURCE_BUILTIN, program_text, sizeof(program_text) - 1, "",
-				   &binary, &bytes, &log, &fault) < 0)
+	if (backend_fake_ops.build(NULL, device, BACKEND_SOURCE_BUILTIN, program_text,
+				   sizeof(program_text) - 1, "", &binary, &bytes, &log, &fault) < 0)
 		give_up(fault.text);
-	if (sched_program_load(harness->scheduler, harness->devices[device], binary, bytes, scratch(harness),
-			       &harness->programs[device]) < 0)
+	if (sched_program_load(harness->scheduler, harness->devices[device], binary, bytes,
+			       scratch(harness), &harness->programs[device]) < 0)
 		give_up("no program");
 	free(binary);
 }
@@ -344,13 +355,14 @@ struct sched_kernel *harness_kernel(struct harness *harness, uint32_t device, co
 	if (!harness->programs[device])
 		load(harness, device);
 	uint32_t at = 0;
-	while (harness->kernels[device][at].kernel && strcmp(harness->kernels[device][at].name, name) != 0)
+	while (harness->kernels[device][at].kernel &&
+	       strcmp(harness->kernels[device][at].name, name) != 0)
 		at++;
 	if (!harness->kernels[device][at].kernel) {
-		(void)snprintf(harness->kernels[device][at].name, sizeof(harness->kernels[device][at].name), "%s",
-			       name);
-		if (sched_kernel_create(harness->scheduler, harness->programs[device], name, scratch(harness),
-					&harness->kernels[device][at].kernel) < 0)
+		(void)snprintf(harness->kernels[device][at].name,
+			       sizeof(harness->kernels[device][at].name), "%s", name);
+		if (sched_kernel_create(harness->scheduler, harness->programs[device], name,
+					scratch(harness), &harness->kernels[device][at].kernel) < 0)
 			give_up("no kernel");
 	}
 	return harness->kernels[device][at].kernel;
@@ -368,12 +380,14 @@ static void new_words(struct words *words, uint32_t count, bool initialised, uin
 		words->host[i] = first + i;
 }
 
-void harness_words_shared(struct harness *harness, struct words *words, uint32_t count, bool initialised,
-			  uint32_t first, uint32_t home, enum backend_export_kind kind)
+void harness_words_shared(struct harness *harness, struct words *words, uint32_t count,
+			  bool initialised, uint32_t first, uint32_t home,
+			  enum backend_export_kind kind)
 {
 	new_words(words, count, initialised, first);
-	if (sched_buffer_create_shared(harness->scheduler, harness->devices[home], kind, count * sizeof(uint32_t),
-				       words->host, initialised, &words->freed, &words->buffer) < 0)
+	if (sched_buffer_create_shared(harness->scheduler, harness->devices[home], kind,
+				       count * sizeof(uint32_t), words->host, initialised,
+				       &words->freed, &words->buffer) < 0)
 		give_up("no shared buffer");
 }
 
@@ -384,11 +398,13 @@ void harness_words_again(struct words *words, const struct words *of)
 		give_up("no second buffer");
 }
 
-void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised, uint32_t first)
+void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised,
+		   uint32_t first)
 {
 	new_words(words, count, initialised, first);
-	if (sched_buffer_create(harness->scheduler, count * sizeof(uint32_t), count ? words->host : NULL, initialised,
-				&words->freed, &words->buffer) < 0)
+	if (sched_buffer_create(harness->scheduler, count * sizeof(uint32_t),
+				count ? words->host : NULL, initialised, &words->freed,
+				&words->buffer) < 0)
 		give_up("no buffer");
 }
 
@@ -403,7 +419,8 @@ void harness_words_free(struct harness *harness, struct words *words)
 	words->host = NULL;
 }
 
-struct task *harness_submit(struct harness *harness, struct task_request *request, struct probe *probe)
+struct task *harness_submit(struct harness *harness, struct task_request *request,
+			    struct probe *probe)
 {
 	struct task *task;
 	*probe = (struct probe){.done = false};
@@ -416,7 +433,8 @@ struct task *harness_submit(struct harness *harness, struct task_request *reques
 	return task;
 }
 
-static uint32_t fill_requirements(const struct use *uses, uint32_t count, struct task_requirement *requirements)
+static uint32_t fill_requirements(const struct use *uses, uint32_t count,
+				  struct task_requirement *requirements)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t words = uses[i].count ? uses[i].count : uses[i].words->count;
@@ -434,7 +452,8 @@ static uint32_t fill_requirements(const struct use *uses, uint32_t count, struct
 	return count;
 }
 
-struct task *harness_launch(struct harness *harness, const struct launch *launch, struct probe *probe)
+struct task *harness_launch(struct harness *harness, const struct launch *launch,
+			    struct probe *probe)
 {
 	struct task_requirement requirements[16];
 	struct task_argument arguments[17];
@@ -447,7 +466,8 @@ struct task *harness_launch(struct harness *harness, const struct launch *launch
 		.home_is_fixed = launch->home_lane && !launch->shares_home,
 		.timed = launch->timed,
 		.requirements = requirements,
-		.requirement_count = fill_requirements(launch->uses, launch->use_count, requirements),
+		.requirement_count =
+			fill_requirements(launch->uses, launch->use_count, requirements),
 		.after = launch->after,
 		.after_count = launch->after_count,
 		.after_order_count = launch->after_only_orders ? launch->after_count : 0,
@@ -477,16 +497,17 @@ struct task *harness_launch(struct harness *harness, const struct launch *launch
 	request.after_launches = launch->after_launches;
 	request.launch.argument_count = count;
 	request.launch.dimensions = launch->global ? 3 : 1;
-	request.launch.global[0] = launch->items       ? launch->items
-				   : launch->use_count ? requirements[0].size_bytes / sizeof(uint32_t)
-						       : 1;
+	request.launch.global[0] = launch->items ? launch->items
+				   : launch->use_count
+					   ? requirements[0].size_bytes / sizeof(uint32_t)
+					   : 1;
 	if (launch->global)
 		memcpy(request.launch.global, launch->global, sizeof(request.launch.global));
 	return harness_submit(harness, &request, probe);
 }
 
-struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gate, const struct use *uses,
-			  uint32_t use_count, struct probe *probe)
+struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gate,
+			  const struct use *uses, uint32_t use_count, struct probe *probe)
 {
 	struct use required[16];
 	for (uint32_t i = 0; i < use_count; i++) {
@@ -505,15 +526,16 @@ struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gat
 	return harness_launch(harness, &launch, probe);
 }
 
-struct task *harness_host_part(struct harness *harness, struct words *words, uint32_t mode, uint32_t first,
-			       uint32_t count, struct probe *probe)
+struct task *harness_host_part(struct harness *harness, struct words *words, uint32_t mode,
+			       uint32_t first, uint32_t count, struct probe *probe)
 {
 	struct task *task;
 	*probe = (struct probe){.done = false};
 	const struct task_requirement part = {.buffer = words->buffer,
 					      .mode = mode,
 					      .offset_bytes = first * sizeof(uint32_t),
-					      .size_bytes = (count ? count : words->count) * sizeof(uint32_t),
+					      .size_bytes = (count ? count : words->count) *
+							    sizeof(uint32_t),
 					      .order_offset_bytes = first * sizeof(uint32_t),
 					      .order_size_bytes = count * sizeof(uint32_t)};
 	if (host_access_submit(harness->scheduler, &part, harness->account, probe, &task) < 0)
@@ -522,7 +544,8 @@ struct task *harness_host_part(struct harness *harness, struct words *words, uin
 	return task;
 }
 
-struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode, struct probe *probe)
+struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode,
+			  struct probe *probe)
 {
 	return harness_host_part(harness, words, mode, 0, 0, probe);
 }
@@ -544,7 +567,8 @@ static bool line_has_edge(const char *line, unsigned from, unsigned to)
 	if (!after)
 		return false;
 	after += strlen(": after");
-	for (unsigned long other = strtoul(after, &end, 10); end != after; other = strtoul(after, &end, 10)) {
+	for (unsigned long other = strtoul(after, &end, 10); end != after;
+	     other = strtoul(after, &end, 10)) {
 		if (other == from)
 			return true;
 		after = end;

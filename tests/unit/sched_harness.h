@@ -1,6 +1,7 @@
 /*
- * A scheduler on fake devices for tests: objects made in one line, waits with a deadline. No Criterion inside, so
- * that race tests use it too: what cannot be done ends the program with a sentence.
+ * A scheduler on fake devices for tests: objects made in one line, waits with a deadline. No
+ * Criterion inside, so that race tests use it too: what cannot be done ends the program with a
+ * sentence.
  */
 #ifndef TESTS_UNIT_SCHED_HARNESS_H
 #define TESTS_UNIT_SCHED_HARNESS_H
@@ -28,7 +29,7 @@ struct probe {
 	struct backend_shared_memory shared; /* exported; the descriptor is the test's */
 	uint8_t handle[64];                  /* of an event that was created */
 	struct backend_occupancy occupancy;
-	void *address; /* of USM */
+	void *address;     /* of USM */
 	uint32_t launches; /* of a burst, and what became of each; 0: it is none */
 	struct backend_fault launch_faults[SCHED_BURST_MAX];
 };
@@ -92,29 +93,35 @@ struct launch {
 
 void harness_start(struct harness *harness, uint32_t devices);
 /* `config`: backends and flight page are the harness's. */
-void harness_start_with(struct harness *harness, uint32_t devices, const struct scheduler_config *config);
+void harness_start_with(struct harness *harness, uint32_t devices,
+			const struct scheduler_config *config);
 /* Frees everything and says what the fake backend still has alive; NULL: nothing. */
 const char *harness_stop(struct harness *harness);
 
 struct sched_kernel *harness_kernel(struct harness *harness, uint32_t device, const char *name);
 /* A buffer of `count` words; `initialised`: filled with `first`, first + 1 ... */
-void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised, uint32_t first);
+void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised,
+		   uint32_t first);
 /* The same, living on a device for good. */
-void harness_words_shared(struct harness *harness, struct words *words, uint32_t count, bool initialised,
-			  uint32_t first, uint32_t home, enum backend_export_kind kind);
+void harness_words_shared(struct harness *harness, struct words *words, uint32_t count,
+			  bool initialised, uint32_t first, uint32_t home,
+			  enum backend_export_kind kind);
 /* Another buffer with the same contents, and host memory of its own. */
 void harness_words_again(struct words *words, const struct words *of);
 void harness_words_free(struct harness *harness, struct words *words);
 
-struct task *harness_launch(struct harness *harness, const struct launch *launch, struct probe *probe);
+struct task *harness_launch(struct harness *harness, const struct launch *launch,
+			    struct probe *probe);
 /* A kernel that ends when the gate is opened; uses are requirements only. */
-struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gate, const struct use *uses,
-			  uint32_t use_count, struct probe *probe);
-struct task *harness_submit(struct harness *harness, struct task_request *request, struct probe *probe);
-struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode, struct probe *probe);
+struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gate,
+			  const struct use *uses, uint32_t use_count, struct probe *probe);
+struct task *harness_submit(struct harness *harness, struct task_request *request,
+			    struct probe *probe);
+struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode,
+			  struct probe *probe);
 /* Of some words; count 0: all. */
-struct task *harness_host_part(struct harness *harness, struct words *words, uint32_t mode, uint32_t first,
-			       uint32_t count, struct probe *probe);
+struct task *harness_host_part(struct harness *harness, struct words *words, uint32_t mode,
+			       uint32_t first, uint32_t count, struct probe *probe);
 
 /* Turn until the probe is done; false: not in time. */
 bool harness_wait(struct harness *harness, const struct probe *probe);
@@ -125,7 +132,8 @@ void harness_turn(struct harness *harness);
 
 /* The number of the task that was submitted last, moves counted. */
 unsigned harness_number(struct harness *harness);
-/* Is there an edge between the tasks in the present dump? By their numbers (order of submission, moves counted). */
+/* Is there an edge between the tasks in the present dump? By their numbers (order of submission,
+ * moves counted). */
 bool harness_edge(struct harness *harness, unsigned from, unsigned to);
 
 #endif

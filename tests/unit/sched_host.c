@@ -28,7 +28,8 @@ static void expect_good(const struct probe *probe)
 	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
 }
 
-/* Everything that can go on without a gate has gone on: a barrier behind `after`, or behind nothing, came back. */
+/* Everything that can go on without a gate has gone on: a barrier behind `after`, or behind
+ * nothing, came back. */
 static void turn(void)
 {
 	struct probe probe;
@@ -100,7 +101,8 @@ static void groups_wait_while_held(uint32_t host_mode, uint32_t group_mode)
 	struct task *access = harness_host(&h, &x, host_mode, &held);
 	expect_good(&held);
 	struct use use = {.words = &x, .mode = group_mode, .unused = true};
-	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1}, &group);
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
+			     &group);
 	turn();
 	cr_expect(not(group.done), "modes %u, %u", host_mode, group_mode);
 	cr_expect(not(task_running(group.task)));
@@ -130,7 +132,9 @@ Test(host_access, D4_a_group_on_two_buffers_waits_for_the_access_and_for_the_ker
 	(void)hold(1, &y, ACCESS_MODE_READ_WRITE, &kernel);
 	struct use uses[] = {{.words = &x, .mode = ACCESS_MODE_READ, .unused = true},
 			     {.words = &y, .mode = ACCESS_MODE_READ, .unused = true}};
-	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop", .uses = uses, .use_count = 2}, &both);
+	(void)harness_launch(
+		&h, &(struct launch){.device = 1, .kernel = "noop", .uses = uses, .use_count = 2},
+		&both);
 	host_access_release(access);
 	turn();
 	cr_expect(not(both.done));
@@ -175,7 +179,8 @@ Test(host_access, D3_a_new_reader_does_not_wait_for_a_waiting_group)
 	struct task *a = harness_host(&h, &x, ACCESS_MODE_READ, &first);
 	expect_good(&first);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true};
-	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1}, &group);
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
+			     &group);
 	struct task *b = harness_host(&h, &x, ACCESS_MODE_READ, &second);
 	expect_good(&second);
 	cr_expect(not(group.done));
@@ -213,8 +218,11 @@ Test(host_access, released_before_it_is_granted_it_is_never_granted_and_keeps_th
 	(void)hold(1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	struct task *task = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &access);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "increment_u32", .uses = &use, .use_count = 1},
-			     &later);
+	(void)harness_launch(
+		&h,
+		&(struct launch){
+			.device = 1, .kernel = "increment_u32", .uses = &use, .use_count = 1},
+		&later);
 	host_access_release(task);
 	cr_assert(harness_wait(&h, &access));
 	cr_expect(eq(i32, access.fault.status, STATUS_RUNTIME));

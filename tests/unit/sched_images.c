@@ -1,4 +1,5 @@
-/* Images in the scheduler: opaque on every device, so each device is a place of its own, and always used as a whole. */
+/* Images in the scheduler: opaque on every device, so each device is a place of its own, and always
+ * used as a whole. */
 #include "sched_harness.h"
 
 #include "access_mode.h"
@@ -18,12 +19,14 @@ static struct harness h;
 
 static void setup(void)
 {
-	const uint32_t images = BACKEND_FEATURE_PEER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_IMAGE;
+	const uint32_t images =
+		BACKEND_FEATURE_PEER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_IMAGE;
 	fake_reset();
 	cr_assert(eq(int, fake_devices(DEVICES), 0));
 	fake_device_options(PLAIN, (struct fake_device_options){.features = images});
 	fake_device_options(PEER, (struct fake_device_options){.features = images});
-	fake_device_options(UNIFIED, (struct fake_device_options){.features = BACKEND_FEATURE_IMAGE, .unified = true});
+	fake_device_options(UNIFIED, (struct fake_device_options){.features = BACKEND_FEATURE_IMAGE,
+								  .unified = true});
 	fake_device_options(WITHOUT, (struct fake_device_options){.features = 0});
 	harness_start(&h, DEVICES);
 }
@@ -45,8 +48,8 @@ static void make_image(struct words *image, bool initialised, uint8_t value)
 	cr_assert(image->host != NULL);
 	memset(image->host, value, BYTES);
 	cr_assert(eq(int,
-		     sched_buffer_create_image(h.scheduler, &description, BYTES, image->host, initialised,
-					       &image->freed, &image->buffer),
+		     sched_buffer_create_image(h.scheduler, &description, BYTES, image->host,
+					       initialised, &image->freed, &image->buffer),
 		     0));
 }
 
@@ -55,8 +58,8 @@ struct image_use {
 	uint32_t mode;
 };
 
-static struct task *submit(uint32_t device, const char *kernel, struct image_use first, struct image_use second,
-			   int value, struct probe *probe)
+static struct task *submit(uint32_t device, const char *kernel, struct image_use first,
+			   struct image_use second, int value, struct probe *probe)
 {
 	const struct image_use uses[] = {first, second};
 	struct task_requirement requirements[2];
@@ -65,12 +68,14 @@ static struct task *submit(uint32_t device, const char *kernel, struct image_use
 	for (uint32_t i = 0; i < count; i++) {
 		requirements[i] = (struct task_requirement){
 			.buffer = uses[i].image->buffer, .mode = uses[i].mode, .size_bytes = BYTES};
-		arguments[i] = (struct task_argument){
-			.kind = BACKEND_ARGUMENT_IMAGE, .requirement = i, .writes = access_mode_writes(uses[i].mode)};
+		arguments[i] = (struct task_argument){.kind = BACKEND_ARGUMENT_IMAGE,
+						      .requirement = i,
+						      .writes = access_mode_writes(uses[i].mode)};
 	}
 	if (value >= 0)
-		arguments[argument_count++] = (struct task_argument){
-			.kind = BACKEND_ARGUMENT_VALUE, .bytes = &number, .size_bytes = sizeof(number)};
+		arguments[argument_count++] = (struct task_argument){.kind = BACKEND_ARGUMENT_VALUE,
+								     .bytes = &number,
+								     .size_bytes = sizeof(number)};
 	struct task_request request = {
 		.device = h.devices[device],
 		.what = kernel,
@@ -95,7 +100,8 @@ static void expect_good(const struct probe *probe)
 static void fill(uint32_t device, struct words *image, uint32_t mode, int value)
 {
 	struct probe probe;
-	(void)submit(device, "fill_image", (struct image_use){image, mode}, (struct image_use){NULL, 0}, value, &probe);
+	(void)submit(device, "fill_image", (struct image_use){image, mode},
+		     (struct image_use){NULL, 0}, value, &probe);
 	expect_good(&probe);
 }
 
@@ -193,19 +199,23 @@ Test(sched_images, B8_users_of_an_image_wait_for_its_writer)
 	make_image(&x, true, 1);
 	make_image(&y, true, 2);
 	for (uint32_t i = 0; i < 2; i++)
-		(void)harness_kernel(&h, i, "fill_image"), (void)harness_kernel(&h, i, "copy_image");
+		(void)harness_kernel(&h, i, "fill_image"),
+			(void)harness_kernel(&h, i, "copy_image");
 	cr_assert(harness_settle(&h));
 	fake_device_gate_close(PLAIN);
 	fake_device_gate_close(PEER);
 	const struct image_use nothing = {NULL, 0};
-	(void)submit(PLAIN, "fill_image", (struct image_use){&x, ACCESS_MODE_WRITE_NO_INIT}, nothing, 8, &a);
+	(void)submit(PLAIN, "fill_image", (struct image_use){&x, ACCESS_MODE_WRITE_NO_INIT},
+		     nothing, 8, &a);
 	unsigned first = harness_number(&h);
 	(void)submit(PLAIN, "copy_image", (struct image_use){&y, ACCESS_MODE_WRITE_NO_INIT},
 		     (struct image_use){&x, ACCESS_MODE_READ}, -1, &b);
 	unsigned second = harness_number(&h);
-	(void)submit(PEER, "fill_image", (struct image_use){&x, ACCESS_MODE_WRITE_NO_INIT}, nothing, 3, &c);
+	(void)submit(PEER, "fill_image", (struct image_use){&x, ACCESS_MODE_WRITE_NO_INIT}, nothing,
+		     3, &c);
 	unsigned third = harness_number(&h);
-	(void)submit(PEER, "fill_image", (struct image_use){&y, ACCESS_MODE_WRITE_NO_INIT}, nothing, 4, &d);
+	(void)submit(PEER, "fill_image", (struct image_use){&y, ACCESS_MODE_WRITE_NO_INIT}, nothing,
+		     4, &d);
 	unsigned fourth = harness_number(&h);
 	cr_expect(harness_edge(&h, first, second));
 	cr_expect(harness_edge(&h, second, third));
@@ -256,10 +266,11 @@ Test(sched_images, G4_a_device_without_images_says_so_and_the_image_lives_on)
 	struct words x;
 	struct probe probe;
 	make_image(&x, true, 7);
-	(void)submit(WITHOUT, "fill_image", (struct image_use){&x, ACCESS_MODE_READ_WRITE}, (struct image_use){NULL, 0},
-		     1, &probe);
+	(void)submit(WITHOUT, "fill_image", (struct image_use){&x, ACCESS_MODE_READ_WRITE},
+		     (struct image_use){NULL, 0}, 1, &probe);
 	cr_assert(harness_wait(&h, &probe));
-	cr_expect(eq(i32, probe.fault.status, STATUS_FEATURE_NOT_SUPPORTED), "%s", probe.fault.text);
+	cr_expect(eq(i32, probe.fault.status, STATUS_FEATURE_NOT_SUPPORTED), "%s",
+		  probe.fault.text);
 	/* What the failed task was to write is lost, until it is written anew. */
 	fill(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 2);
 	expect_bytes(&x, 2);
@@ -288,7 +299,8 @@ Test(sched_images, G5_S1_a_sampler_comes_with_its_image_and_by_itself)
 							.requirement = 1,
 							.sampled = true,
 							.sampler = sampler}
-			       : (struct task_argument){.kind = BACKEND_ARGUMENT_SAMPLER, .sampler = sampler},
+			       : (struct task_argument){.kind = BACKEND_ARGUMENT_SAMPLER,
+							.sampler = sampler},
 		};
 		struct task_request request = {
 			.device = h.devices[PLAIN],

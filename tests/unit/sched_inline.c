@@ -15,13 +15,15 @@ static struct harness h;
 static void open_devices(uint32_t features, const struct scheduler_config *config)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = features, .preferred_lanes = 1});
+		fake_device_options(i, (struct fake_device_options){.features = features,
+								    .preferred_lanes = 1});
 	harness_start_with(&h, 3, config);
 }
 
 static void setup(void)
 {
-	open_devices(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER, &(struct scheduler_config){.processors = 2});
+	open_devices(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER,
+		     &(struct scheduler_config){.processors = 2});
 }
 
 TestSuite(inline_launch, .timeout = 20, .init = setup);
@@ -49,10 +51,12 @@ static void run(const struct launch *launch)
 	cr_expect(eq(u32, probe.calls, 1));
 }
 
-/* Until the front has sent one. The device's thread may not rest yet when the next one comes; at last it does. */
+/* Until the front has sent one. The device's thread may not rest yet when the next one comes; at
+ * last it does. */
 static bool run_until_inline(const struct launch *launch)
 {
-	uint64_t before = counters().inline_launches, deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	uint64_t before = counters().inline_launches,
+		 deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	while (counters().inline_launches == before && clock_now_ns() < deadline)
 		run(launch);
 	return counters().inline_launches > before;
@@ -75,7 +79,8 @@ static bool send_inline(const struct launch *launch, struct probe *probe)
 	return false;
 }
 
-static const struct launch hold = {.kernel = "hold", .has_value = true, .value = HARNESS_GATE, .items = 1};
+static const struct launch hold = {
+	.kernel = "hold", .has_value = true, .value = HARNESS_GATE, .items = 1};
 
 Test(inline_launch, what_came_back_before_is_sent_and_completed_by_the_front)
 {
@@ -170,7 +175,8 @@ Test(inline_launch, two_at_a_time_are_the_threads)
 	finish();
 }
 
-/* While one that the front has sent runs, twenty more go by the device's thread, and all come back. */
+/* While one that the front has sent runs, twenty more go by the device's thread, and all come back.
+ */
 static void expect_the_next_by_the_thread(void)
 {
 	const struct launch noop = {.kernel = "noop"};
@@ -241,12 +247,16 @@ Test(inline_launch, one_that_is_refused_is_told)
 	uint64_t before = counters().inline_launches;
 	/* Until the device's thread rested when one came. */
 	for (uint32_t i = 0; counters().inline_launches == before && i < 50; i++) {
-		cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 0, TRIES, STATUS_KERNEL_ARGUMENT, false, "not this one"), 0));
+		cr_assert(eq(int,
+			     fake_fail(FAKE_SUBMIT, 0, 0, TRIES, STATUS_KERNEL_ARGUMENT, false,
+				       "not this one"),
+			     0));
 		for (uint32_t k = 0; k < TRIES; k++) {
 			(void)harness_launch(&h, &noop, &probe);
 			cr_assert(harness_wait(&h, &probe));
 			cr_assert(eq(i32, probe.fault.status, STATUS_KERNEL_ARGUMENT));
-			/* The device's thread has forgotten the failure, and nothing is on its way. */
+			/* The device's thread has forgotten the failure, and nothing is on its way.
+			 */
 			cr_assert(harness_settle(&h));
 		}
 	}
@@ -279,7 +289,8 @@ Test(inline_launch, M10_a_device_that_is_lost_later_is_lost)
 	run(&hold);
 	fake_gate_close(HARNESS_GATE);
 	cr_assert(send_inline(&hold, &probe));
-	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone"), 0));
+	cr_assert(
+		eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone"), 0));
 	fake_gate_open(HARNESS_GATE);
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_DEVICE_LOST));
@@ -294,7 +305,8 @@ Test(inline_device, TC8_one_that_runs_long_holds_up_no_other_session)
 	struct launch first = hold;
 	struct probe held;
 	first.home_lane = 1;
-	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_INLINE, .preferred_lanes = 2});
+	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_INLINE,
+							    .preferred_lanes = 2});
 	harness_start_with(&h, 1, &(struct scheduler_config){.processors = 2});
 	struct sched_account *long_one, *other;
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &long_one)));
@@ -333,7 +345,8 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread)
 Test(inline_device, one_that_must_be_asked_is_asked_by_a_front_that_looks_anyway)
 {
 	const struct launch noop = {.kernel = "noop"};
-	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4, .front_polls = true});
+	open_devices(FAKE_FEATURES_ALL,
+		     &(struct scheduler_config){.processors = 4, .front_polls = true});
 	run(&noop);
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	while (counters().inline_completions < 50 && clock_now_ns() < deadline)
@@ -346,7 +359,8 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_a_front_that_looks_anyway
 Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front_sleeps)
 {
 	struct probe probe;
-	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4, .front_polls = true});
+	open_devices(FAKE_FEATURES_ALL,
+		     &(struct scheduler_config){.processors = 4, .front_polls = true});
 	fake_gate_open(HARNESS_GATE);
 	run(&hold);
 	fake_gate_close(HARNESS_GATE);
@@ -370,7 +384,8 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front
 
 Test(inline_device, one_that_is_asked_by_the_front_gets_the_next_one_by_its_thread)
 {
-	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4, .front_polls = true});
+	open_devices(FAKE_FEATURES_ALL,
+		     &(struct scheduler_config){.processors = 4, .front_polls = true});
 	expect_the_next_by_the_thread();
 }
 
@@ -401,12 +416,14 @@ static void never(void)
 
 Test(inline_device, one_that_does_not_allow_it_is_left_alone)
 {
-	open_devices(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_INLINE, &(struct scheduler_config){.processors = 2});
+	open_devices(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_INLINE,
+		     &(struct scheduler_config){.processors = 2});
 	never();
 }
 
 Test(inline_device, it_can_be_switched_off)
 {
-	open_devices(BACKEND_FEATURE_INLINE, &(struct scheduler_config){.processors = 2, .never_inline = true});
+	open_devices(BACKEND_FEATURE_INLINE,
+		     &(struct scheduler_config){.processors = 2, .never_inline = true});
 	never();
 }

@@ -44,7 +44,9 @@ Test(opening, A17_A20_nothing_is_opened_or_asked_before_it_is_needed)
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_OPEN], 0));
 	for (uint32_t i = 0; i < 3; i++)
-		cr_assert(eq(int, scheduler_discover(h.scheduler, &platforms, &platform_count, &devices, &device_count),
+		cr_assert(eq(int,
+			     scheduler_discover(h.scheduler, &platforms, &platform_count, &devices,
+						&device_count),
 			     0));
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_OPEN], 1));
@@ -71,7 +73,10 @@ Test(opening, A1_a_platform_without_devices)
 	uint32_t platform_count, device_count;
 	cr_assert(eq(int, fake_devices(0), 0));
 	harness_start(&h, 0);
-	cr_assert(eq(int, scheduler_discover(h.scheduler, &platforms, &platform_count, &devices, &device_count), 0));
+	cr_assert(eq(int,
+		     scheduler_discover(h.scheduler, &platforms, &platform_count, &devices,
+					&device_count),
+		     0));
 	cr_expect(eq(u32, platform_count, 1));
 	cr_expect(eq(u32, device_count, 0));
 	finish();
@@ -92,11 +97,16 @@ Test(lifetime, D10_D16_a_released_buffer_is_freed_after_its_last_use)
 	struct fake_counters counters;
 	harness_words(&h, &x, 1024, true, 0);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-	(void)harness_launch(&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1}, &after);
+	(void)harness_launch(
+		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},
+		&after);
 	expect_good(&after);
 	(void)harness_hold(&h, 0, 1, &use, 1, &held);
-	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "increment_u32", .uses = &use, .use_count = 1},
-			     &after);
+	(void)harness_launch(
+		&h,
+		&(struct launch){
+			.device = 1, .kernel = "increment_u32", .uses = &use, .use_count = 1},
+		&after);
 	sched_buffer_release(x.buffer);
 	x.buffer = NULL;
 	scheduler_flush(h.scheduler);
@@ -157,13 +167,17 @@ Test(lifetime, D15_released_before_they_are_made_they_are_still_told_and_freed)
 	memset(&program_probe, 0, sizeof(program_probe));
 	memset(&kernel_probe, 0, sizeof(kernel_probe));
 	cr_assert(eq(int,
-		     backend_fake_ops.build(NULL, 0, BACKEND_SOURCE_BUILTIN, text, sizeof(text) - 1, "", &binary,
-					    &bytes, &log, &fault),
+		     backend_fake_ops.build(NULL, 0, BACKEND_SOURCE_BUILTIN, text, sizeof(text) - 1,
+					    "", &binary, &bytes, &log, &fault),
 		     0));
-	cr_assert(eq(int, sched_program_load(h.scheduler, h.devices[0], binary, bytes, &program_probe, &program), 0));
+	cr_assert(eq(int,
+		     sched_program_load(h.scheduler, h.devices[0], binary, bytes, &program_probe,
+					&program),
+		     0));
 	memset(binary, 0, bytes); /* it was copied */
 	free(binary);
-	cr_assert(eq(int, sched_kernel_create(h.scheduler, program, "hold", &kernel_probe, &kernel), 0));
+	cr_assert(eq(int, sched_kernel_create(h.scheduler, program, "hold", &kernel_probe, &kernel),
+		     0));
 	sched_program_release(program);
 	sched_kernel_release(kernel);
 	expect_good(&program_probe);
@@ -212,7 +226,9 @@ Test(lifetime, H3_device_time_is_that_of_the_action_and_of_its_moves)
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	/* Each reading is 10 later: a command takes 10. */
 	fake_clock(1000, 10);
-	(void)harness_launch(&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1}, &task);
+	(void)harness_launch(
+		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},
+		&task);
 	expect_good(&task);
 	cr_expect(eq(u64, task.outcome.device_ns, 20));
 	cr_expect(eq(u64, task.outcome.start_ns, 1020));
@@ -226,7 +242,8 @@ static const struct flight_entry *flight(uint64_t session, uint64_t group)
 {
 	const struct flight_page *page = h.flight;
 	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++)
-		if (atomic_load(&page->entries[i].session) == session && page->entries[i].group == group)
+		if (atomic_load(&page->entries[i].session) == session &&
+		    page->entries[i].group == group)
 			return &page->entries[i];
 	return NULL;
 }
@@ -237,7 +254,8 @@ Test(lifetime, N5_the_flight_page_names_what_is_on_a_device)
 	(void)harness_kernel(&h, 0, "hold");
 	cr_assert(harness_settle(&h));
 	uint32_t gate = 1;
-	struct task_argument argument = {.kind = BACKEND_ARGUMENT_VALUE, .bytes = &gate, .size_bytes = 4};
+	struct task_argument argument = {
+		.kind = BACKEND_ARGUMENT_VALUE, .bytes = &gate, .size_bytes = 4};
 	struct task_request request = {
 		.device = h.devices[0],
 		.what = "a kernel with a name that is longer than the page keeps",
@@ -252,8 +270,12 @@ Test(lifetime, N5_the_flight_page_names_what_is_on_a_device)
 			   .argument_count = 1},
 	};
 	struct task *first = harness_submit(&h, &request, &held);
-	struct launch launch = {
-		.device = 1, .kernel = "noop", .after = &first, .after_count = 1, .session = 4, .group = 7};
+	struct launch launch = {.device = 1,
+				.kernel = "noop",
+				.after = &first,
+				.after_count = 1,
+				.session = 4,
+				.group = 7};
 	(void)harness_launch(&h, &launch, &behind);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
@@ -273,8 +295,12 @@ Test(lifetime, N5_more_groups_in_flight_than_entries_are_counted)
 	static struct probe probes[1200];
 	const struct flight_page *page = h.flight;
 	for (uint32_t i = 0; i < 1200; i++) {
-		struct launch launch = {
-			.device = i % 3, .kernel = "hold", .has_value = true, .value = 1, .session = 1, .group = i + 1};
+		struct launch launch = {.device = i % 3,
+					.kernel = "hold",
+					.has_value = true,
+					.value = 1,
+					.session = 1,
+					.group = i + 1};
 		(void)harness_launch(&h, &launch, &probes[i]);
 	}
 	scheduler_flush(h.scheduler);
@@ -294,7 +320,8 @@ Test(lifetime, an_idle_device_is_not_woken_and_asks_nothing)
 	struct fake_counters before, after;
 	struct scheduler_counters counters;
 	for (uint32_t device = 0; device < 3; device++) {
-		(void)harness_launch(&h, &(struct launch){.device = device, .kernel = "noop"}, &probe);
+		(void)harness_launch(&h, &(struct launch){.device = device, .kernel = "noop"},
+				     &probe);
 		expect_good(&probe);
 	}
 	cr_assert(harness_settle(&h));
@@ -324,9 +351,11 @@ Test(lifetime, N6_memory_is_back_at_its_base_after_many_tasks)
 		harness_words(&h, &x, 64, true, round);
 		harness_words(&h, &y, 64, false, 0);
 		for (uint32_t i = 0; i < 100; i++) {
-			struct use uses[] = {{.words = i % 2 ? &x : &y, .mode = ACCESS_MODE_READ_WRITE},
-					     {.words = i % 2 ? &y : &x, .mode = ACCESS_MODE_READ}};
-			struct launch launch = {.device = i % 3, .kernel = "add_u32", .uses = uses, .use_count = 2};
+			struct use uses[] = {
+				{.words = i % 2 ? &x : &y, .mode = ACCESS_MODE_READ_WRITE},
+				{.words = i % 2 ? &y : &x, .mode = ACCESS_MODE_READ}};
+			struct launch launch = {
+				.device = i % 3, .kernel = "add_u32", .uses = uses, .use_count = 2};
 			(void)harness_launch(&h, &launch, &probes[i]);
 		}
 		harness_words_free(&h, &x);

@@ -37,7 +37,8 @@ static void finish(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
-/* A kernel that is made already, so that everything is sent in the order in which it is submitted. */
+/* A kernel that is made already, so that everything is sent in the order in which it is submitted.
+ */
 static void make_kernels(uint32_t device)
 {
 	(void)harness_kernel(&h, device, "hold");
@@ -46,8 +47,8 @@ static void make_kernels(uint32_t device)
 	cr_assert(harness_settle(&h));
 }
 
-static struct task *send(uint32_t device, const char *kernel, uint64_t session, uint32_t home_lane, struct task **after,
-			 struct probe *probe)
+static struct task *send(uint32_t device, const char *kernel, uint64_t session, uint32_t home_lane,
+			 struct task **after, struct probe *probe)
 {
 	struct launch one = {
 		.device = device,
@@ -173,7 +174,8 @@ Test(loss_polled, M10_lost_by_what_the_loader_does)
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	cr_assert(eq(int, fake_lose_process(FAKE_KERNEL_CREATE, 0, 0, "lost while loading"), 0));
-	cr_assert(eq(int, sched_kernel_create(h.scheduler, h.programs[0], "fail", &made, &kernel), 0));
+	cr_assert(eq(int, sched_kernel_create(h.scheduler, h.programs[0], "fail", &made, &kernel),
+		     0));
 	expect_lost(&held);
 	cr_assert(harness_wait(&h, &made));
 	cr_expect(eq(i32, made.fault.status, STATUS_DEVICE_LOST));
@@ -189,7 +191,8 @@ Test(loss, M10_lost_with_nothing_in_flight)
 	struct sched_kernel *kernel;
 	make_kernels(0);
 	cr_assert(eq(int, fake_lose_process(FAKE_KERNEL_CREATE, 0, 0, "lost while loading"), 0));
-	cr_assert(eq(int, sched_kernel_create(h.scheduler, h.programs[0], "fail", &made, &kernel), 0));
+	cr_assert(eq(int, sched_kernel_create(h.scheduler, h.programs[0], "fail", &made, &kernel),
+		     0));
 	cr_assert(harness_wait(&h, &h.process_lost));
 	cr_assert(harness_wait(&h, &made));
 	cr_expect(gt(u64, made.order, h.process_lost.order));

@@ -17,7 +17,7 @@
 #define RECENT     40u /* `after` names one of the last so many */
 #define HOLD_STEPS 12u
 #define LOOKED_AT  1000u /* so many before each, for their order */
-#define SESSIONS   3u  /* whose groups they are, in turn */
+#define SESSIONS   3u    /* whose groups they are, in turn */
 
 enum expected { EXPECT_GOOD, EXPECT_FAILURE, EXPECT_DEPENDENCY, EXPECT_REFUSED };
 
@@ -35,11 +35,12 @@ struct record {
 	bool host_access, writes, handled, released, cancelled;
 	uint32_t first, count; /* of a host access */
 	uint32_t release_at, add;
-	struct words *words;      /* of a host access */
-	uint32_t snapshot[WORDS]; /* of a host access at its grant; source of a copy from the host */
-	struct part parts[2];     /* what it requires, for the order */
+	struct words *words; /* of a host access */
+	uint32_t
+		snapshot[WORDS]; /* of a host access at its grant; source of a copy from the host */
+	struct part parts[2];    /* what it requires, for the order */
 	uint32_t part_count;
-	uint32_t launches;        /* of a burst; 0: it is none */
+	uint32_t launches; /* of a burst; 0: it is none */
 	enum expected launch[SCHED_BURST_MAX];
 };
 
@@ -75,7 +76,8 @@ static struct record *new_record(struct model *model)
 /* One of the buffers with these contents. */
 static struct words *words_of(struct model *model, uint32_t buffer)
 {
-	return model->shared[buffer] && draw(model, 2) ? &model->again[buffer] : &model->words[buffer];
+	return model->shared[buffer] && draw(model, 2) ? &model->again[buffer]
+						       : &model->words[buffer];
 }
 
 /* `count` words from somewhere; ordered as the whole buffer, or as a sub-buffer around them. */
@@ -98,8 +100,8 @@ static uint32_t some_words(struct model *model)
 }
 
 /* What becomes of a task with these parts; also what it leaves of the words that it writes. */
-static enum expected judge(struct model *model, const struct part *parts, uint32_t part_count, bool runs, bool fails,
-			   bool after_failed)
+static enum expected judge(struct model *model, const struct part *parts, uint32_t part_count,
+			   bool runs, bool fails, bool after_failed)
 {
 	bool dependency = after_failed;
 	for (uint32_t i = 0; i < part_count; i++) {
@@ -115,8 +117,8 @@ static enum expected judge(struct model *model, const struct part *parts, uint32
 }
 
 /* Up to two recent tasks; those that failed and were told are given as a fault. */
-static uint32_t choose_after(struct model *model, struct task **after, uint32_t *launches, const struct backend_fault **past,
-			     bool *failed)
+static uint32_t choose_after(struct model *model, struct task **after, uint32_t *launches,
+			     const struct backend_fault **past, bool *failed)
 {
 	uint32_t count = 0;
 	*past = NULL;
@@ -124,22 +126,26 @@ static uint32_t choose_after(struct model *model, struct task **after, uint32_t 
 	if (model->count < 2 || draw(model, 3) > 0)
 		return 0;
 	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t back = 1 + draw(model, model->count - 1 < RECENT ? model->count - 1 : RECENT);
+		uint32_t back =
+			1 + draw(model, model->count - 1 < RECENT ? model->count - 1 : RECENT);
 		/* The record of the task itself is the last one. */
 		const struct record *record = &model->records[model->count - 1 - back];
 		if (record->host_access)
 			continue;
 		uint32_t launch = record->launches ? draw(model, record->launches) : 0;
-		bool has_failed = (record->launches ? record->launch[launch] : record->expected) != EXPECT_GOOD;
+		bool has_failed = (record->launches ? record->launch[launch] : record->expected) !=
+				  EXPECT_GOOD;
 		/* A failure would spread to everything in the end. */
 		if (has_failed && draw(model, record->launches ? 8 : 30) > 0)
 			continue;
 		*failed |= has_failed;
 		if (!record->probe.done) {
-			launches[count] = record->launches ? task_launch_bit(record->task, launch) : 0;
+			launches[count] =
+				record->launches ? task_launch_bit(record->task, launch) : 0;
 			after[count++] = record->task;
 		} else if (has_failed) {
-			*past = record->launches ? &record->probe.launch_faults[launch] : &record->probe.fault;
+			*past = record->launches ? &record->probe.launch_faults[launch]
+						 : &record->probe.fault;
 		}
 	}
 	return count;
@@ -152,7 +158,8 @@ static void fill_requirements(struct model *model, const struct part *parts, uin
 		/* One of the two buffers with the same contents, not both. */
 		bool known = i > 0 && parts[i].buffer == parts[0].buffer;
 		requirements[i] = (struct task_requirement){
-			.buffer = known ? requirements[0].buffer : words_of(model, parts[i].buffer)->buffer,
+			.buffer = known ? requirements[0].buffer
+					: words_of(model, parts[i].buffer)->buffer,
 			.mode = parts[i].mode,
 			.offset_bytes = parts[i].first * sizeof(uint32_t),
 			.size_bytes = parts[i].count * sizeof(uint32_t),
@@ -162,14 +169,16 @@ static void fill_requirements(struct model *model, const struct part *parts, uin
 	}
 }
 
-/* The second requirement before the first: what each of them does commutes with what the other does (B4). */
+/* The second requirement before the first: what each of them does commutes with what the other does
+ * (B4). */
 static void swap_requirements(struct task_request *request, struct task_requirement requirements[2],
 			      struct task_argument arguments[3])
 {
 	const struct task_requirement first = requirements[0];
 	requirements[0] = requirements[1];
 	requirements[1] = first;
-	for (uint32_t i = 0; request->action == TASK_LAUNCH && i < request->launch.argument_count; i++) {
+	for (uint32_t i = 0; request->action == TASK_LAUNCH && i < request->launch.argument_count;
+	     i++) {
 		arguments[i] = request->launch.arguments[i];
 		if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
 			arguments[i].requirement = 1 - arguments[i].requirement;
@@ -182,8 +191,8 @@ static void swap_requirements(struct task_request *request, struct task_requirem
 	}
 }
 
-static void submit(struct model *model, struct record *record, struct task_request *request, const struct part *parts,
-		   uint32_t part_count, bool runs, bool fails)
+static void submit(struct model *model, struct record *record, struct task_request *request,
+		   const struct part *parts, uint32_t part_count, bool runs, bool fails)
 {
 	struct task_requirement requirements[2];
 	struct task_argument arguments[3];
@@ -200,18 +209,21 @@ static void submit(struct model *model, struct record *record, struct task_reque
 		request->home_lane = 1 + draw(model, 3);
 	request->requirements = requirements;
 	request->requirement_count = part_count;
-	request->after_count = choose_after(model, after, launches, &request->failed_dependency, &after_failed);
+	request->after_count =
+		choose_after(model, after, launches, &request->failed_dependency, &after_failed);
 	request->after = after;
 	request->after_launches = launches;
 	if (request->action == TASK_LAUNCH)
 		for (uint32_t d = 0; d < DEVICES; d++)
 			if (request->device == model->harness.devices[d])
-				request->launch.kernel = harness_kernel(&model->harness, d, request->what);
+				request->launch.kernel =
+					harness_kernel(&model->harness, d, request->what);
 	record->expected = judge(model, parts, part_count, runs, fails, after_failed);
 	model->harness.account = model->sessions[model->count % SESSIONS];
 	/* Whoever goes first, and whose rank changes meanwhile: the outcome is the same. */
 	if (model->count % 37 == 5)
-		(void)sched_account_rank(model->harness.account, model->count / 37 % GATE_CLASSES, 1 + model->count * 13 % GATE_WEIGHT_MOST);
+		(void)sched_account_rank(model->harness.account, model->count / 37 % GATE_CLASSES,
+					 1 + model->count * 13 % GATE_WEIGHT_MOST);
 	record->task = harness_submit(&model->harness, request, &record->probe);
 	model->harness.account = NULL;
 }
@@ -235,8 +247,9 @@ static void launch_mix(struct model *model)
 {
 	struct record *record = new_record(model);
 	uint32_t value = draw(model, 1000), to = draw(model, BUFFERS), count = some_words(model);
-	const struct part parts[2] = {part_of(model, to, ACCESS_MODE_READ_WRITE, count),
-				      part_of(model, other_buffer(model, to), ACCESS_MODE_READ, count)};
+	const struct part parts[2] = {
+		part_of(model, to, ACCESS_MODE_READ_WRITE, count),
+		part_of(model, other_buffer(model, to), ACCESS_MODE_READ, count)};
 	struct task_argument arguments[3] = {
 		global_argument(&parts[0], 0),
 		global_argument(&parts[1], 1),
@@ -278,14 +291,17 @@ static void launch_fill(struct model *model)
 		model->contents[to][part.first + i] = value;
 }
 
-/* Several launches in one task, of which each needs what the one before has written, or none does. Some fail, if a value is odd. */
+/* Several launches in one task, of which each needs what the one before has written, or none does.
+ * Some fail, if a value is odd. */
 static void launch_burst(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t values[SCHED_BURST_MAX], to = draw(model, BUFFERS), count = 2 + draw(model, SCHED_BURST_MAX - 1);
+	uint32_t values[SCHED_BURST_MAX], to = draw(model, BUFFERS),
+					  count = 2 + draw(model, SCHED_BURST_MAX - 1);
 	bool is_chained = draw(model, 2), odd = draw(model, 12) == 0;
 	uint32_t words = some_words(model), first_odd = count;
-	struct part part = part_of(model, to, is_chained ? ACCESS_MODE_READ_WRITE : ACCESS_MODE_WRITE_NO_INIT, words);
+	struct part part = part_of(
+		model, to, is_chained ? ACCESS_MODE_READ_WRITE : ACCESS_MODE_WRITE_NO_INIT, words);
 	for (uint32_t i = 0; i < count; i++) {
 		values[i] = draw(model, 1000) * 2 + (odd && draw(model, 6) == 0);
 		if (values[i] % 2 && first_odd == count)
@@ -303,13 +319,14 @@ static void launch_burst(struct model *model)
 	request.launch.count = count;
 	request.launch.values = (const uint8_t *)&values[1];
 	request.launch.value_bytes = 4;
-	submit(model, record, &request, &part, 1, true, is_chained ? first_odd < count : values[count - 1] % 2);
+	submit(model, record, &request, &part, 1, true,
+	       is_chained ? first_odd < count : values[count - 1] % 2);
 	record->launches = count;
 	bool runs = record->expected != EXPECT_DEPENDENCY;
 	for (uint32_t i = 0; i < count; i++)
 		record->launch[i] = !runs || (is_chained && i > first_odd) ? EXPECT_DEPENDENCY
-				    : values[i] % 2			    ? EXPECT_FAILURE
-									    : EXPECT_GOOD;
+				    : values[i] % 2                        ? EXPECT_FAILURE
+									   : EXPECT_GOOD;
 	/* What is told of all of it: that there is a failure. */
 	if (runs && first_odd < count)
 		record->expected = EXPECT_FAILURE;
@@ -335,7 +352,8 @@ static void only_order(struct model *model)
 	const struct part parts[2] = {
 		part_of(model, first, ACCESS_MODE_WRITE_NO_INIT, some_words(model)),
 		part_of(model, other_buffer(model, first), ACCESS_MODE_READ, some_words(model))};
-	struct task_request request = {.what = "noop", .action = draw(model, 2) ? TASK_LAUNCH : TASK_BARRIER};
+	struct task_request request = {.what = "noop",
+				       .action = draw(model, 2) ? TASK_LAUNCH : TASK_BARRIER};
 	request.launch.dimensions = 2;
 	request.launch.global[0] = 4;
 	submit(model, record, &request, parts, 2, false, false);
@@ -355,7 +373,8 @@ static void copy(struct model *model)
 	uint32_t first = parts[0].first, from = parts[1].first;
 	struct task_request request = {.what = "copy", .action = TASK_COPY};
 	for (uint32_t i = 0; i < WORDS; i++)
-		record->snapshot[i] = host ? draw(model, 5000) : model->contents[parts[1].buffer][i];
+		record->snapshot[i] =
+			host ? draw(model, 5000) : model->contents[parts[1].buffer][i];
 	request.copy.source = host ? -1 : 1;
 	request.copy.destination = 0;
 	request.copy.host = record->snapshot + from;
@@ -370,7 +389,8 @@ static void copy(struct model *model)
 static void fill(struct model *model)
 {
 	struct record *record = new_record(model);
-	uint32_t to = draw(model, BUFFERS), count = 1 + draw(model, WORDS), value = draw(model, 1000);
+	uint32_t to = draw(model, BUFFERS), count = 1 + draw(model, WORDS),
+		 value = draw(model, 1000);
 	struct part part = part_of(model, to, ACCESS_MODE_WRITE, count);
 	struct task_request request = {.what = "fill", .action = TASK_FILL};
 	request.fill.offset_bytes = part.first * sizeof(uint32_t);
@@ -385,7 +405,8 @@ static void fill(struct model *model)
 static void host_update(struct model *model)
 {
 	struct record *record = new_record(model);
-	struct part part = part_of(model, draw(model, BUFFERS), ACCESS_MODE_READ, some_words(model));
+	struct part part =
+		part_of(model, draw(model, BUFFERS), ACCESS_MODE_READ, some_words(model));
 	struct task_request request = {.what = "update", .action = TASK_HOST_UPDATE};
 	submit(model, record, &request, &part, 1, true, false);
 }
@@ -411,7 +432,8 @@ static void host_access(struct model *model)
 	record->parts[0].order_count = part.count;
 	record->part_count = 1;
 	record->words = words_of(model, buffer);
-	record->task = harness_host_part(&model->harness, record->words, mode, part.first, part.count, &record->probe);
+	record->task = harness_host_part(&model->harness, record->words, mode, part.first,
+					 part.count, &record->probe);
 	memcpy(record->snapshot, model->contents[buffer], sizeof(record->snapshot));
 	if (record->cancelled) {
 		host_access_release(record->task);
@@ -421,20 +443,24 @@ static void host_access(struct model *model)
 	if (!record->writes || record->expected != EXPECT_GOOD)
 		return;
 	for (uint32_t i = part.first; i < part.first + part.count; i++)
-		model->contents[buffer][i] = record->add ? model->contents[buffer][i] + record->add : i;
+		model->contents[buffer][i] =
+			record->add ? model->contents[buffer][i] + record->add : i;
 }
 
 static void differ(struct model *model, const struct record *record, const char *what)
 {
 	if (model->wrong[0] == '\0')
-		(void)snprintf(model->wrong, sizeof(model->wrong), "task %u: %s (status %d: %.120s)",
-			       (unsigned)(record - model->records), what, record->probe.fault.status,
-			       record->probe.fault.text);
+		(void)snprintf(model->wrong, sizeof(model->wrong),
+			       "task %u: %s (status %d: %.120s)",
+			       (unsigned)(record - model->records), what,
+			       record->probe.fault.status, record->probe.fault.text);
 }
 
 static bool is_status(enum expected expected, int32_t status)
 {
-	return status == (expected == EXPECT_GOOD ? STATUS_SUCCESS : expected == EXPECT_FAILURE ? STATUS_KERNEL : STATUS_DEPENDENCY_FAILED);
+	return status == (expected == EXPECT_GOOD      ? STATUS_SUCCESS
+			  : expected == EXPECT_FAILURE ? STATUS_KERNEL
+						       : STATUS_DEPENDENCY_FAILED);
 }
 
 static void check_status(struct model *model, const struct record *record)
@@ -442,8 +468,8 @@ static void check_status(struct model *model, const struct record *record)
 	int32_t status = record->probe.fault.status;
 	bool good = false;
 	if (record->cancelled)
-		good = status == STATUS_RUNTIME ||
-		       (record->expected == EXPECT_DEPENDENCY && status == STATUS_DEPENDENCY_FAILED);
+		good = status == STATUS_RUNTIME || (record->expected == EXPECT_DEPENDENCY &&
+						    status == STATUS_DEPENDENCY_FAILED);
 	else
 		good = is_status(record->expected, status);
 	if (!good)
@@ -457,7 +483,8 @@ static void check_status(struct model *model, const struct record *record)
 
 static void check_held(struct model *model, struct record *record)
 {
-	const uint32_t *host = record->words->host + record->first, *expected = record->snapshot + record->first;
+	const uint32_t *host = record->words->host + record->first,
+		       *expected = record->snapshot + record->first;
 	bool no_init = record->writes && record->add == 0;
 	if (!no_init && memcmp(host, expected, record->count * sizeof(uint32_t)) != 0)
 		differ(model, record, "the host sees other contents than the model");
@@ -472,7 +499,8 @@ static void serve_host_accesses(struct model *model)
 		struct record *record = &model->records[i];
 		if (record->handled || !record->probe.done)
 			continue;
-		if (!record->host_access || record->cancelled || record->probe.fault.status != STATUS_SUCCESS) {
+		if (!record->host_access || record->cancelled ||
+		    record->probe.fault.status != STATUS_SUCCESS) {
 			check_status(model, record);
 			record->handled = true;
 			continue;
@@ -482,7 +510,8 @@ static void serve_host_accesses(struct model *model)
 		check_status(model, record);
 		check_held(model, record);
 		uint32_t *host = record->words->host;
-		for (uint32_t w = record->first; w < record->first + record->count && record->writes; w++)
+		for (uint32_t w = record->first;
+		     w < record->first + record->count && record->writes; w++)
 			host[w] = record->add ? host[w] + record->add : w;
 		record->handled = true;
 		record->released = true;
@@ -497,7 +526,8 @@ static void catch_up(struct model *model)
 		fake_device_gate_open(d);
 	model->step += HOLD_STEPS;
 	for (uint32_t i = model->first_held; i < model->count && !model->wrong[0]; i++) {
-		/* In order of submission: whatever an access waits for has been served before it. */
+		/* In order of submission: whatever an access waits for has been served before it.
+		 */
 		if (!harness_wait(&model->harness, &model->records[i].probe))
 			differ(model, &model->records[i], "never done");
 		serve_host_accesses(model);
@@ -550,8 +580,8 @@ static void check_word(struct model *model, uint32_t buffer, uint32_t word)
 	record->count = 1;
 	record->snapshot[word] = model->contents[buffer][word];
 	record->words = words_of(model, buffer);
-	record->task =
-		harness_host_part(&model->harness, record->words, ACCESS_MODE_READ, word, 1, &record->probe);
+	record->task = harness_host_part(&model->harness, record->words, ACCESS_MODE_READ, word, 1,
+					 &record->probe);
 	if (!harness_wait(&model->harness, &record->probe))
 		differ(model, record, "never done");
 	serve_host_accesses(model);
@@ -560,9 +590,12 @@ static void check_word(struct model *model, uint32_t buffer, uint32_t word)
 /* Must one of them be over before the other begins? */
 static bool conflict(const struct part *a, const struct part *b)
 {
-	const uint32_t a_first = a->order_count ? a->order_first : 0, a_count = a->order_count ? a->order_count : WORDS;
-	const uint32_t b_first = b->order_count ? b->order_first : 0, b_count = b->order_count ? b->order_count : WORDS;
-	return a->buffer == b->buffer && (access_mode_writes(a->mode) || access_mode_writes(b->mode)) &&
+	const uint32_t a_first = a->order_count ? a->order_first : 0,
+		       a_count = a->order_count ? a->order_count : WORDS;
+	const uint32_t b_first = b->order_count ? b->order_first : 0,
+		       b_count = b->order_count ? b->order_count : WORDS;
+	return a->buffer == b->buffer &&
+	       (access_mode_writes(a->mode) || access_mode_writes(b->mode)) &&
 	       a_first < b_first + b_count && b_first < a_first + a_count;
 }
 
@@ -574,14 +607,17 @@ static bool records_conflict(const struct record *a, const struct record *b)
 	return is_so;
 }
 
-/* What came back, came back in the order of submission wherever that counts (B6); a withdrawn host access is nobody's. */
+/* What came back, came back in the order of submission wherever that counts (B6); a withdrawn host
+ * access is nobody's. */
 static void check_order(struct model *model)
 {
 	for (uint32_t later = 1; later < model->count; later++) {
 		const struct record *second = &model->records[later];
-		for (uint32_t i = later > LOOKED_AT ? later - LOOKED_AT : 0; i < later && !second->cancelled; i++) {
+		for (uint32_t i = later > LOOKED_AT ? later - LOOKED_AT : 0;
+		     i < later && !second->cancelled; i++) {
 			const struct record *first = &model->records[i];
-			if (!first->cancelled && first->probe.order > second->probe.order && records_conflict(first, second))
+			if (!first->cancelled && first->probe.order > second->probe.order &&
+			    records_conflict(first, second))
 				differ(model, second, "over before one that it had to come behind");
 		}
 	}
@@ -598,10 +634,12 @@ static void finish(struct model *model)
 /* Which of the devices are of which kind; with features, one at least can share. */
 static void choose_devices(struct model *model, bool features, bool tight)
 {
-	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER, BACKEND_FEATURE_PEER,
-					  BACKEND_FEATURE_COPY_LANES, BACKEND_FEATURE_INLINE};
+	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER,
+					  BACKEND_FEATURE_PEER, BACKEND_FEATURE_COPY_LANES,
+					  BACKEND_FEATURE_INLINE};
 	for (uint32_t d = 0; d < DEVICES; d++) {
-		struct fake_device_options options = {.unified = draw(model, 3) == 0, .manual = draw(model, 2)};
+		struct fake_device_options options = {.unified = draw(model, 3) == 0,
+						      .manual = draw(model, 2)};
 		options.bursts = features && draw(model, 2);
 		for (uint32_t i = 0; features && i < sizeof(choice) / sizeof(choice[0]); i++)
 			options.features |= draw(model, 3) ? choice[i] : 0;
@@ -611,9 +649,12 @@ static void choose_devices(struct model *model, bool features, bool tight)
 		}
 		if (features)
 			options.preferred_lanes = draw(model, 5);
-		/* Two buffers; and those that live there for good, of which another one may be used elsewhere. */
+		/* Two buffers; and those that live there for good, of which another one may be used
+		 * elsewhere. */
 		if (tight) {
-			options.memory_bytes = (2u + (features && d == 0 ? 3u : 0u) + draw(model, 2)) * WORDS * sizeof(uint32_t);
+			options.memory_bytes =
+				(2u + (features && d == 0 ? 3u : 0u) + draw(model, 2)) * WORDS *
+				sizeof(uint32_t);
 			options.features &= ~(uint32_t)BACKEND_FEATURE_PEER;
 		}
 		fake_device_options(d, options);
@@ -625,8 +666,8 @@ static void make_buffers(struct model *model, bool features)
 	for (uint32_t b = 0; b < BUFFERS; b++) {
 		model->shared[b] = features && b < 3;
 		if (model->shared[b]) {
-			harness_words_shared(&model->harness, &model->words[b], WORDS, true, b * 100, 0,
-					     BACKEND_EXPORT_VMM);
+			harness_words_shared(&model->harness, &model->words[b], WORDS, true,
+					     b * 100, 0, BACKEND_EXPORT_VMM);
 			harness_words_again(&model->again[b], &model->words[b]);
 		} else {
 			harness_words(&model->harness, &model->words[b], WORDS, true, b * 100);
@@ -674,10 +715,12 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	fake_reset();
 	choose_devices(model, options->features, options->tight);
 	harness_start_with(&model->harness, DEVICES,
-			   &(struct scheduler_config){
-				   .lane_choice = options->lanes, .lane_seed = seed, .processors = seed % 2 ? 2 : 4,
-				   .spills = options->tight, .spill_least_bytes = 1,
-				   .clock_ns = options->tight ? no_time : NULL});
+			   &(struct scheduler_config){.lane_choice = options->lanes,
+						      .lane_seed = seed,
+						      .processors = seed % 2 ? 2 : 4,
+						      .spills = options->tight,
+						      .spill_least_bytes = 1,
+						      .clock_ns = options->tight ? no_time : NULL});
 	for (uint32_t i = 0; i < SESSIONS; i++)
 		(void)sched_account_create(UINT64_MAX, &model->sessions[i]);
 	for (uint32_t i = 0; i < SESSIONS && seed % 3; i++)
@@ -691,7 +734,8 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	scheduler_counters(model->harness.scheduler, &counters);
 	last_spills = counters.spill.spills;
 	const char *left = model->wrong[0] ? NULL : free_buffers(model);
-	(void)snprintf(result, sizeof(result), "seed %llu: %s", (unsigned long long)seed, left ? left : model->wrong);
+	(void)snprintf(result, sizeof(result), "seed %llu: %s", (unsigned long long)seed,
+		       left ? left : model->wrong);
 	bool good = !left && !model->wrong[0];
 	if (good) {
 		free(model->records);

@@ -1,6 +1,7 @@
 /*
- * Random command groups over several devices, against a model that runs them one after the other in the order of
- * submission. Whatever the scheduler makes of it, contents, host accesses and failures must be those of the model.
+ * Random command groups over several devices, against a model that runs them one after the other in
+ * the order of submission. Whatever the scheduler makes of it, contents, host accesses and failures
+ * must be those of the model.
  */
 #ifndef TESTS_UNIT_SCHED_MODEL_H
 #define TESTS_UNIT_SCHED_MODEL_H
@@ -9,17 +10,21 @@
 
 struct model_options {
 	enum scheduler_lane_choice lanes;
-	/* Devices that are polled, have loaders, copy lanes, copy from each other; home lanes; buffers that are shared. */
+	/* Devices that are polled, have loaders, copy lanes, copy from each other; home lanes;
+	 * buffers that are shared. */
 	bool features;
-	/* Ranges, sub-buffers, several parts of one buffer in a group, host accesses of parts. Without: mostly whole buffers. */
+	/* Ranges, sub-buffers, several parts of one buffer in a group, host accesses of parts.
+	 * Without: mostly whole buffers. */
 	bool parts;
-	/* Devices have room for little more than the largest group needs. None copies from another. */
+	/* Devices have room for little more than the largest group needs. None copies from another.
+	 */
 	bool tight;
 };
 
 /* How often the devices of the last run spilled. */
 uint64_t model_spills(void);
-/* The seed also decides which devices have unified memory and which are manual. NULL: equal; else what is different. */
+/* The seed also decides which devices have unified memory and which are manual. NULL: equal; else
+ * what is different. */
 const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options);
 
 #endif

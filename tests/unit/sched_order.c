@@ -27,9 +27,11 @@ TestSuite(order, .timeout = 20, .init = setup);
 static const uint32_t modes[5] = {ACCESS_MODE_READ, ACCESS_MODE_WRITE, ACCESS_MODE_READ_WRITE,
 				  ACCESS_MODE_WRITE_NO_INIT, ACCESS_MODE_READ_WRITE_NO_INIT};
 
-static struct task *hold(uint32_t device, uint32_t gate, struct words *words, uint32_t mode, struct probe *probe)
+static struct task *hold(uint32_t device, uint32_t gate, struct words *words, uint32_t mode,
+			 struct probe *probe)
 {
-	return harness_hold(&h, device, gate, &(struct use){.words = words, .mode = mode}, 1, probe);
+	return harness_hold(&h, device, gate, &(struct use){.words = words, .mode = mode}, 1,
+			    probe);
 }
 
 static void expect_good(const struct probe *probe)
@@ -50,7 +52,8 @@ static void check_pair(uint32_t first, uint32_t second)
 	unsigned number = harness_number(&h);
 	(void)hold(0, HARNESS_GATE, &x, second, &b);
 	bool readers = first == ACCESS_MODE_READ && second == ACCESS_MODE_READ;
-	cr_expect(eq(int, harness_edge(&h, number, number + 1), !readers), "modes %u, %u", first, second);
+	cr_expect(eq(int, harness_edge(&h, number, number + 1), !readers), "modes %u, %u", first,
+		  second);
 	cr_expect(not(harness_edge(&h, number + 1, number)));
 	fake_gate_open(HARNESS_GATE);
 	expect_good(&a);
@@ -79,7 +82,8 @@ static void three_groups(const uint32_t *devices)
 	(void)hold(devices[1], 2, &y, ACCESS_MODE_READ_WRITE, &b);
 	struct use both[] = {{.words = &x, .mode = ACCESS_MODE_READ_WRITE, .unused = true},
 			     {.words = &y, .mode = ACCESS_MODE_READ_WRITE, .unused = true}};
-	struct launch launch = {.device = devices[2], .kernel = "noop", .uses = both, .use_count = 2};
+	struct launch launch = {
+		.device = devices[2], .kernel = "noop", .uses = both, .use_count = 2};
 	(void)harness_launch(&h, &launch, &c);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(FAKE_ANY_DEVICE, 2, HARNESS_TIMEOUT_NS));
@@ -139,7 +143,9 @@ Test(order, B13_a_requirement_that_is_no_argument_orders_too)
 	harness_words(&h, &x, 4, true, 10);
 	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true};
-	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "noop", .uses = &use, .use_count = 1}, &b);
+	(void)harness_launch(
+		&h, &(struct launch){.device = 0, .kernel = "noop", .uses = &use, .use_count = 1},
+		&b);
 	cr_expect(harness_edge(&h, harness_number(&h) - 1, harness_number(&h)));
 	fake_gate_open(1);
 	expect_good(&b);
@@ -150,18 +156,21 @@ Test(order, B13_a_requirement_that_is_no_argument_orders_too)
 
 Test(order, B14_the_order_of_requirements_is_irrelevant)
 {
-	static const uint32_t permutations[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+	static const uint32_t permutations[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+						    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 	struct probe before[3], after[6];
 	struct words words[3];
 	for (uint32_t i = 0; i < 3; i++) {
 		harness_words(&h, &words[i], 8, false, 0);
-		(void)hold(0, 1, &words[i], i == 1 ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE, &before[i]);
+		(void)hold(0, 1, &words[i], i == 1 ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE,
+			   &before[i]);
 	}
 	unsigned number = harness_number(&h);
 	for (uint32_t p = 0; p < 6; p++) {
 		struct use uses[3];
 		for (uint32_t i = 0; i < 3; i++)
-			uses[i] = (struct use){.words = &words[permutations[p][i]], .mode = ACCESS_MODE_READ};
+			uses[i] = (struct use){.words = &words[permutations[p][i]],
+					       .mode = ACCESS_MODE_READ};
 		(void)harness_hold(&h, 0, 1, uses, 3, &after[p]);
 		unsigned mine = number + 1 + p;
 		cr_expect(harness_edge(&h, number - 2, mine));
@@ -211,9 +220,12 @@ Test(order, B16_a_thousand_submissions_return_while_the_first_is_held)
 	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[0]);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	for (uint32_t i = 1; i < 1000; i++)
-		(void)harness_launch(
-			&h, &(struct launch){.device = 0, .kernel = "increment_u32", .uses = &use, .use_count = 1},
-			&probes[i]);
+		(void)harness_launch(&h,
+				     &(struct launch){.device = 0,
+						      .kernel = "increment_u32",
+						      .uses = &use,
+						      .use_count = 1},
+				     &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS)); /* the move, the first */
 	fake_counters(0, &counters);
@@ -239,7 +251,11 @@ static void empty_range(const uint64_t global[3])
 	harness_words(&h, &x, 8, true, 5);
 	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-	struct launch launch = {.device = 0, .kernel = "increment_u32", .uses = &use, .use_count = 1, .global = global};
+	struct launch launch = {.device = 0,
+				.kernel = "increment_u32",
+				.uses = &use,
+				.use_count = 1,
+				.global = global};
 	(void)harness_launch(&h, &launch, &empty);
 	launch.global = NULL;
 	(void)harness_launch(&h, &launch, &after);
@@ -319,7 +335,8 @@ Test(order, B19_a_barrier_waits_for_the_tasks_that_it_names_on_any_device)
 	struct task *after[2];
 	after[0] = harness_hold(&h, 0, 1, NULL, 0, &a);
 	after[1] = harness_hold(&h, 1, 2, NULL, 0, &b);
-	struct task_request request = {.device = h.devices[2], .what = "barrier", .after = after, .after_count = 2};
+	struct task_request request = {
+		.device = h.devices[2], .what = "barrier", .after = after, .after_count = 2};
 	struct task *both = harness_submit(&h, &request, &barrier);
 	struct launch launch = {.device = 2, .kernel = "noop", .after = &both, .after_count = 1};
 	(void)harness_launch(&h, &launch, &later);
@@ -382,7 +399,8 @@ Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
 	harness_words(&h, &y, 4, false, 0);
 	(void)hold(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
 	(void)hold(0, 2, &y, ACCESS_MODE_READ_WRITE, &b);
-	struct use both[] = {{.words = &x, .mode = ACCESS_MODE_READ}, {.words = &y, .mode = ACCESS_MODE_READ}};
+	struct use both[] = {{.words = &x, .mode = ACCESS_MODE_READ},
+			     {.words = &y, .mode = ACCESS_MODE_READ}};
 	(void)harness_hold(&h, 0, 3, both, 2, &c);
 	(void)hold(0, 3, &x, ACCESS_MODE_READ_WRITE, &d);
 	scheduler_flush(h.scheduler);
@@ -406,7 +424,8 @@ Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
 enum { READERS = 5 };
 
 /* A writer on one lane that is held, and readers behind it on another one. */
-static void write_and_read(struct words *x, uint32_t gate, struct probe *writer, struct probe readers[READERS])
+static void write_and_read(struct words *x, uint32_t gate, struct probe *writer,
+			   struct probe readers[READERS])
 {
 	const struct use uses[] = {{.words = x, .mode = ACCESS_MODE_READ_WRITE, .unused = true},
 				   {.words = x, .mode = ACCESS_MODE_READ}};
@@ -420,11 +439,13 @@ static void write_and_read(struct words *x, uint32_t gate, struct probe *writer,
 					      .home_lane = 1},
 			     writer);
 	for (uint32_t i = 0; i < READERS; i++)
-		(void)harness_launch(
-			&h,
-			&(struct launch){
-				.kernel = "noop", .uses = &uses[1], .use_count = 1, .items = 1, .home_lane = 2},
-			&readers[i]);
+		(void)harness_launch(&h,
+				     &(struct launch){.kernel = "noop",
+						      .uses = &uses[1],
+						      .use_count = 1,
+						      .items = 1,
+						      .home_lane = 2},
+				     &readers[i]);
 	scheduler_flush(h.scheduler);
 }
 
@@ -494,7 +515,8 @@ Test(order, E1_three_dimensions_and_offsets_arrive)
 	struct probe ids, host;
 	struct words x;
 	harness_words(&h, &x, 24, false, 0);
-	struct task_requirement requirement = {.buffer = x.buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = 96};
+	struct task_requirement requirement = {
+		.buffer = x.buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = 96};
 	struct task_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL};
 	struct task_request request = {
 		.device = h.devices[0],

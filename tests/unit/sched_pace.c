@@ -35,7 +35,8 @@ Test(pace, steps_are_a_twentieth_of_what_was_waited_within_bounds)
 	cr_expect(eq(u64, sched_pace_rest(&pace, START + 100000, true), SCHED_PACE_STEP_MIN_NS));
 	cr_expect(eq(u64, sched_pace_rest(&pace, START + 2000000, true), 100000));
 	cr_expect(eq(u64, sched_pace_rest(&pace, START + 10000000, true), 500000));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + 60000000000ull, true), SCHED_PACE_STEP_MAX_NS));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + 60000000000ull, true),
+		     SCHED_PACE_STEP_MAX_NS));
 }
 
 Test(pace, what_was_found_begins_the_steps_anew)
@@ -50,7 +51,8 @@ Test(pace_spinning, a_spin_is_bounded)
 {
 	cr_expect(eq(u64, sched_pace_rest(&pace, START, true), 0));
 	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS - 1, true), 0));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS, true), SCHED_PACE_STEP_MIN_NS));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS, true),
+		     SCHED_PACE_STEP_MIN_NS));
 }
 
 Test(pace_spinning, with_nothing_in_flight_it_ends_in_sleep)
@@ -98,7 +100,8 @@ Test(pace_spinning, mail_and_completions_are_learned_apart)
 	cr_expect(ge(u64, wait_for(now, 40000, true), 39000));
 }
 
-Test(pace_spinning, TG9_beside_the_latency_class_kernels_and_pauses_of_its_length_are_looked_through)
+Test(pace_spinning,
+     TG9_beside_the_latency_class_kernels_and_pauses_of_its_length_are_looked_through)
 {
 	uint64_t now = START;
 	pace.most_ns = SPIN_PACE_LATENCY_MAX_NS;
@@ -119,8 +122,10 @@ Test(pace_spinning, TG9_beside_the_latency_class_kernels_and_pauses_of_its_lengt
 Test(spin_pace, only_for_the_latency_class_and_where_there_are_processors)
 {
 	cr_expect(eq(u64, spin_pace_most(false, 64), SPIN_PACE_MAX_NS));
-	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS - 1), SPIN_PACE_MAX_NS));
-	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS), SPIN_PACE_LATENCY_MAX_NS));
+	cr_expect(
+		eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS - 1), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS),
+		     SPIN_PACE_LATENCY_MAX_NS));
 }
 
 Test(pace, B18_a_device_that_wakes_is_asked_by_a_fraction_of_what_was_waited)

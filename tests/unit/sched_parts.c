@@ -48,7 +48,11 @@ static void turn(void)
 
 static struct use sub_buffer(uint32_t first, uint32_t end, uint32_t mode)
 {
-	return (struct use){.words = &x, .mode = mode, .first = first, .count = end - first, .sub_buffer = true};
+	return (struct use){.words = &x,
+			    .mode = mode,
+			    .first = first,
+			    .count = end - first,
+			    .sub_buffer = true};
 }
 
 static struct use ranged(uint32_t first, uint32_t end, uint32_t mode)
@@ -113,9 +117,9 @@ static void check_overlap(uint32_t first, uint32_t end, bool overlap)
 
 Test(parts, C10_the_overlap_is_exact)
 {
-	check_overlap(10, 20, true);  /* equal */
-	check_overlap(12, 15, true);  /* contained */
-	check_overlap(8, 22, true);   /* containing */
+	check_overlap(10, 20, true); /* equal */
+	check_overlap(12, 15, true); /* contained */
+	check_overlap(8, 22, true);  /* containing */
 	check_overlap(15, 25, true);
 	check_overlap(5, 15, true);
 	check_overlap(5, 11, true);
@@ -241,8 +245,9 @@ Test(parts, B7_a_group_with_several_parts_waits_for_each_of_them_and_never_for_i
 	struct probe a, b, c, d;
 	unsigned first = hold(0, 1, sub_buffer(0, 4, ACCESS_MODE_READ_WRITE), &a);
 	unsigned second = hold(1, 1, sub_buffer(8, 12, ACCESS_MODE_READ_WRITE), &b);
-	const struct use uses[] = {sub_buffer(2, 6, ACCESS_MODE_READ), sub_buffer(10, 14, ACCESS_MODE_READ_WRITE),
-				   sub_buffer(4, 12, ACCESS_MODE_READ), sub_buffer(10, 14, ACCESS_MODE_READ)};
+	const struct use uses[] = {
+		sub_buffer(2, 6, ACCESS_MODE_READ), sub_buffer(10, 14, ACCESS_MODE_READ_WRITE),
+		sub_buffer(4, 12, ACCESS_MODE_READ), sub_buffer(10, 14, ACCESS_MODE_READ)};
 	(void)harness_hold(&h, 2, 1, uses, 4, &c);
 	unsigned third = harness_number(&h);
 	unsigned fourth = hold(0, 1, sub_buffer(13, 20, ACCESS_MODE_READ), &d);
@@ -312,7 +317,8 @@ Test(parts, C9_the_dump_shows_the_ranges)
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE, .first = 2, .count = 3};
 	(void)hold(0, 1, use, &a);
 	char *text = scheduler_dump(h.scheduler);
-	cr_expect(ne(ptr, strstr(text, "; buffer 1 write [8, 20) orders [0, 128)\n"), NULL), "%s", text);
+	cr_expect(ne(ptr, strstr(text, "; buffer 1 write [8, 20) orders [0, 128)\n"), NULL), "%s",
+		  text);
 	free(text);
 	fake_gate_open(1);
 	expect_good(&a);
@@ -323,7 +329,8 @@ Test(parts, B26_the_same_usm_pointer_makes_no_edge)
 {
 	struct probe probes[2];
 	uint32_t memory = 0;
-	struct task_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL, .is_usm = true, .usm = &memory};
+	struct task_argument argument = {
+		.kind = BACKEND_ARGUMENT_GLOBAL, .is_usm = true, .usm = &memory};
 	struct task_request request = {
 		.device = h.devices[0],
 		.what = "noop",
@@ -352,8 +359,8 @@ Test(parts, B26_the_same_usm_pointer_makes_no_edge)
 }
 
 /*
- * Far more parts than are kept apart: all of them are open at once, then groups read the whole. What is too much to
- * keep apart is ordered more strictly, and nothing is lost.
+ * Far more parts than are kept apart: all of them are open at once, then groups read the whole.
+ * What is too much to keep apart is ordered more strictly, and nothing is lost.
  */
 Test(parts, C9_C12_more_parts_than_are_kept_apart, .timeout = 40)
 {
@@ -362,17 +369,26 @@ Test(parts, C9_C12_more_parts_than_are_kept_apart, .timeout = 40)
 	struct words big;
 	harness_words(&h, &big, PARTS * 2, true, 7);
 	for (uint32_t i = 0; i < PARTS; i++) {
-		struct use use = {.words = &big, .mode = ACCESS_MODE_READ_WRITE, .first = 2 * i, .count = 1,
+		struct use use = {.words = &big,
+				  .mode = ACCESS_MODE_READ_WRITE,
+				  .first = 2 * i,
+				  .count = 1,
 				  .sub_buffer = true};
-		struct launch launch = {.device = i % 2, .kernel = "increment_u32", .uses = &use, .use_count = 1};
+		struct launch launch = {
+			.device = i % 2, .kernel = "increment_u32", .uses = &use, .use_count = 1};
 		(void)harness_launch(&h, &launch, &writers[i]);
 	}
 	for (uint32_t i = 0; i < READERS; i++) {
 		struct use use = {.words = &big, .mode = ACCESS_MODE_READ};
 		(void)harness_hold(&h, i % 3, 1, &use, 1, &readers[i]);
 	}
-	struct use use = {.words = &big, .mode = ACCESS_MODE_READ_WRITE, .first = 100, .count = 2, .sub_buffer = true};
-	struct launch launch = {.device = 2, .kernel = "increment_u32", .uses = &use, .use_count = 1};
+	struct use use = {.words = &big,
+			  .mode = ACCESS_MODE_READ_WRITE,
+			  .first = 100,
+			  .count = 2,
+			  .sub_buffer = true};
+	struct launch launch = {
+		.device = 2, .kernel = "increment_u32", .uses = &use, .use_count = 1};
 	(void)harness_launch(&h, &launch, &last);
 	fake_gate_open(1);
 	expect_good(&last);
@@ -386,7 +402,8 @@ Test(parts, C9_C12_more_parts_than_are_kept_apart, .timeout = 40)
 	struct task *access = harness_host(&h, &big, ACCESS_MODE_READ, &host);
 	expect_good(&host);
 	for (uint32_t i = 0; i < 2 * PARTS; i++)
-		cr_assert(eq(u32, big.host[i], 7 + i + (i % 2 == 0) + (i == 100 || i == 101)), "word %u", i);
+		cr_assert(eq(u32, big.host[i], 7 + i + (i % 2 == 0) + (i == 100 || i == 101)),
+			  "word %u", i);
 	host_access_release(access);
 	harness_words_free(&h, &big);
 	finish();

@@ -1,4 +1,5 @@
-/* Parts of buffers: where contents go, seen by the copy counters of devices with poisoned memories; and failures. */
+/* Parts of buffers: where contents go, seen by the copy counters of devices with poisoned memories;
+ * and failures. */
 #include "sched_harness.h"
 
 #include "access_mode.h"
@@ -21,8 +22,9 @@ static void setup(void)
 static void setup_peers(void)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = BACKEND_FEATURE_PEER |
-										BACKEND_FEATURE_EXPORT_VMM});
+		fake_device_options(
+			i, (struct fake_device_options){.features = BACKEND_FEATURE_PEER |
+								    BACKEND_FEATURE_EXPORT_VMM});
 	harness_start(&h, 3);
 }
 
@@ -44,7 +46,11 @@ static void expect_status(const struct probe *probe, int32_t status)
 
 static struct use part(struct words *words, uint32_t first, uint32_t end, uint32_t mode)
 {
-	return (struct use){.words = words, .mode = mode, .first = first, .count = end - first, .sub_buffer = true};
+	return (struct use){.words = words,
+			    .mode = mode,
+			    .first = first,
+			    .count = end - first,
+			    .sub_buffer = true};
 }
 
 /* As `part`, but ordered as the whole buffer. */
@@ -284,7 +290,9 @@ Test(places_peers, F10_of_shared_contents_only_what_was_written_goes_home)
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
 	expect_status(&probe, 0);
 	for (uint32_t i = 0; i < WORDS; i++)
-		cr_expect(eq(u32, x.host[i], i >= 16 && i < 24 ? 77 : 100 + i + (i >= 24 && i < 32)), "word %u", i);
+		cr_expect(
+			eq(u32, x.host[i], i >= 16 && i < 24 ? 77 : 100 + i + (i >= 24 && i < 32)),
+			"word %u", i);
 	host_access_release(access);
 	harness_words_free(&h, &x);
 	finish();
@@ -319,11 +327,17 @@ Test(places, B5_what_was_brought_stays_until_the_group_has_run)
 	harness_words(&h, &x, WORDS, true, 100);
 	harness_words(&h, &y, WORDS, true, 0);
 	struct task *before = harness_hold(&h, 0, 1, NULL, 0, &gate);
-	struct use uses[2] = {ranged(&y, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT), ranged(&x, 0, WORDS, ACCESS_MODE_READ)};
-	struct launch launch = {.device = 0, .kernel = "copy_u32", .uses = uses, .use_count = 2, .after = &before,
+	struct use uses[2] = {ranged(&y, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT),
+			      ranged(&x, 0, WORDS, ACCESS_MODE_READ)};
+	struct launch launch = {.device = 0,
+				.kernel = "copy_u32",
+				.uses = uses,
+				.use_count = 2,
+				.after = &before,
 				.after_count = 1};
 	(void)harness_launch(&h, &launch, &ready);
-	/* The contents are there; then others want the buffer, on another device and on the host. */
+	/* The contents are there; then others want the buffer, on another device and on the host.
+	 */
 	scheduler_flush(h.scheduler);
 	for (uint32_t i = 0; counters(0).writes < 1 || i < 4; i++) {
 		struct probe other;
@@ -356,8 +370,10 @@ Test(places, C1_C6_modes_of_one_group_are_united_where_its_parts_overlap)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
-	struct use uses[2] = {part(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT), part(&x, 24, 40, ACCESS_MODE_READ)};
-	struct launch launch = {.device = 0, .kernel = "add_u32", .uses = uses, .use_count = 2, .items = 8};
+	struct use uses[2] = {part(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT),
+			      part(&x, 24, 40, ACCESS_MODE_READ)};
+	struct launch launch = {
+		.device = 0, .kernel = "add_u32", .uses = uses, .use_count = 2, .items = 8};
 	uses[0] = part(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT);
 	/* x[24 + i] += x[24 + i] by way of the overlap. */
 	uses[0].first = 24;
@@ -385,10 +401,18 @@ Test(places, D20_a_copy_between_two_parts_of_one_buffer)
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
 	struct task_requirement requirements[2] = {
-		{.buffer = x.buffer, .mode = ACCESS_MODE_READ, .offset_bytes = 0, .size_bytes = 64,
-		 .order_offset_bytes = 0, .order_size_bytes = 128},
-		{.buffer = x.buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .offset_bytes = 128, .size_bytes = 64,
-		 .order_offset_bytes = 128, .order_size_bytes = 128},
+		{.buffer = x.buffer,
+		 .mode = ACCESS_MODE_READ,
+		 .offset_bytes = 0,
+		 .size_bytes = 64,
+		 .order_offset_bytes = 0,
+		 .order_size_bytes = 128},
+		{.buffer = x.buffer,
+		 .mode = ACCESS_MODE_WRITE_NO_INIT,
+		 .offset_bytes = 128,
+		 .size_bytes = 64,
+		 .order_offset_bytes = 128,
+		 .order_size_bytes = 128},
 	};
 	struct task_request request = {
 		.device = h.devices[1],
@@ -396,7 +420,10 @@ Test(places, D20_a_copy_between_two_parts_of_one_buffer)
 		.requirements = requirements,
 		.requirement_count = 2,
 		.action = TASK_COPY,
-		.copy = {.source = 0, .destination = 1, .destination_offset_bytes = 128, .size_bytes = 64},
+		.copy = {.source = 0,
+			 .destination = 1,
+			 .destination_offset_bytes = 128,
+			 .size_bytes = 64},
 	};
 	(void)harness_submit(&h, &request, &probe);
 	expect_status(&probe, 0);
@@ -404,7 +431,8 @@ Test(places, D20_a_copy_between_two_parts_of_one_buffer)
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
 	expect_status(&probe, 0);
 	for (uint32_t i = 0; i < WORDS; i++)
-		cr_expect(eq(u32, x.host[i], i >= 32 && i < 48 ? 100 + i - 32 : 100 + i), "word %u", i);
+		cr_expect(eq(u32, x.host[i], i >= 32 && i < 48 ? 100 + i - 32 : 100 + i), "word %u",
+			  i);
 	host_access_release(access);
 	harness_words_free(&h, &x);
 	finish();
@@ -413,7 +441,8 @@ Test(places, D20_a_copy_between_two_parts_of_one_buffer)
 static void expect_host(struct words *words, uint32_t first, uint32_t end, int32_t status)
 {
 	struct probe probe;
-	struct task *access = harness_host_part(&h, words, ACCESS_MODE_READ, first, end - first, &probe);
+	struct task *access =
+		harness_host_part(&h, words, ACCESS_MODE_READ, first, end - first, &probe);
 	expect_status(&probe, status);
 	if (status == 0)
 		host_access_release(access);
@@ -431,7 +460,10 @@ static void fail_in_part(bool late)
 	struct probe gate;
 	struct task *before = harness_hold(&h, 0, 1, NULL, 0, &gate);
 	(void)harness_launch(&h,
-			     &(struct launch){.kernel = "fail", .uses = &use, .use_count = 1, .after = &before,
+			     &(struct launch){.kernel = "fail",
+					      .uses = &use,
+					      .use_count = 1,
+					      .after = &before,
 					      .after_count = 1},
 			     &failing);
 	if (late) {
@@ -472,7 +504,8 @@ Test(places, M9_a_failed_move_of_a_part_fails_who_needs_it)
 	struct words x;
 	struct probe a, b;
 	harness_words(&h, &x, WORDS, true, 100);
-	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "no way in"), 0));
+	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "no way in"),
+		     0));
 	submit(0, "increment_u32", part(&x, 0, 8, ACCESS_MODE_READ_WRITE), &a);
 	expect_status(&a, STATUS_RUNTIME);
 	submit(0, "increment_u32", part(&x, 8, 16, ACCESS_MODE_READ_WRITE), &b);
@@ -491,7 +524,8 @@ Test(places, B25_a_part_goes_round_and_the_rest_stays)
 	harness_words(&h, &x, WORDS, true, 100);
 	for (uint32_t round = 0; round < 4; round++)
 		for (uint32_t device = 0; device < 3; device++)
-			(void)run(device, "increment_u32", part(&x, 20, 30, ACCESS_MODE_READ_WRITE));
+			(void)run(device, "increment_u32",
+				  part(&x, 20, 30, ACCESS_MODE_READ_WRITE));
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
 	expect_status(&probe, 0);

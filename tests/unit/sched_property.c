@@ -58,26 +58,30 @@ Test(property, TG15_B25_M9_devices_that_are_full)
 {
 	check(801, 840, 250, (struct model_options){.tight = true});
 	check(841, 880, 250, (struct model_options){.tight = true, .features = true});
-	check(881, 920, 250, (struct model_options){.tight = true, .features = true, .parts = true});
-	check(921, 922, 4000, (struct model_options){.tight = true, .features = true, .parts = true});
+	check(881, 920, 250,
+	      (struct model_options){.tight = true, .features = true, .parts = true});
+	check(921, 922, 4000,
+	      (struct model_options){.tight = true, .features = true, .parts = true});
 	cr_assert(spills > 1000, "%llu", (unsigned long long)spills);
 }
 
 Test(property, TG15_F5_devices_that_are_full_with_any_choice_of_lanes)
 {
-	static const enum scheduler_lane_choice choices[] = {SCHEDULER_LANES_RANDOM, SCHEDULER_LANES_SAME,
-							     SCHEDULER_LANES_DIFFERENT};
+	static const enum scheduler_lane_choice choices[] = {
+		SCHEDULER_LANES_RANDOM, SCHEDULER_LANES_SAME, SCHEDULER_LANES_DIFFERENT};
 	for (uint32_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
-		check(931, 940, 250, (struct model_options){.lanes = choices[i], .tight = true, .features = true});
+		check(931, 940, 250,
+		      (struct model_options){.lanes = choices[i], .tight = true, .features = true});
 }
 
 Test(property, F5_any_choice_of_lanes_gives_the_same_results)
 {
-	static const enum scheduler_lane_choice choices[] = {SCHEDULER_LANES_RANDOM, SCHEDULER_LANES_SAME,
-							     SCHEDULER_LANES_DIFFERENT};
+	static const enum scheduler_lane_choice choices[] = {
+		SCHEDULER_LANES_RANDOM, SCHEDULER_LANES_SAME, SCHEDULER_LANES_DIFFERENT};
 	for (uint32_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		for (uint32_t bits = 0; bits < 4; bits++)
 			check(401, 410, 250,
-			      (struct model_options){
-				      .lanes = choices[i], .features = (bits & 1) != 0, .parts = (bits & 2) != 0});
+			      (struct model_options){.lanes = choices[i],
+						     .features = (bits & 1) != 0,
+						     .parts = (bits & 2) != 0});
 }

@@ -1,4 +1,5 @@
-/* When a device is kept quiet for a load: soon where it can be, and never at the cost of others where it cannot. */
+/* When a device is kept quiet for a load: soon where it can be, and never at the cost of others
+ * where it cannot. */
 #include "base/quiet.h"
 
 #include <criterion/criterion.h>
@@ -61,7 +62,8 @@ Test(sched_quiet, F11_holding_ends_when_what_runs_turns_out_to_be_long)
 	cr_assert(le(u64, held, SCHED_QUIET_HOLD_NS + MS));
 }
 
-/* Kernels of 100 ms, of two sessions, without a gap: each ends when it has run for so long, another one follows if it may. */
+/* Kernels of 100 ms, of two sessions, without a gap: each ends when it has run for so long, another
+ * one follows if it may. */
 Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
@@ -76,8 +78,10 @@ Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
 				begun[i] = now;
 			}
 		}
-		uint64_t oldest = !runs[0] || (runs[1] && begun[1] < begun[0]) ? begun[1] : begun[0];
-		granted = sched_quiet_step(&quiet, now, (uint32_t)runs[0] + (uint32_t)runs[1], oldest);
+		uint64_t oldest =
+			!runs[0] || (runs[1] && begun[1] < begun[0]) ? begun[1] : begun[0];
+		granted = sched_quiet_step(&quiet, now, (uint32_t)runs[0] + (uint32_t)runs[1],
+					   oldest);
 		if (granted)
 			cr_assert(not(runs[0] || runs[1]), "granted while something runs");
 	}

@@ -1,4 +1,5 @@
-/* Where the contents are, what is moved and what is not: seen by the copy counters of devices with poisoned memory. */
+/* Where the contents are, what is moved and what is not: seen by the copy counters of devices with
+ * poisoned memory. */
 #include "sched_harness.h"
 
 #include "access_mode.h"
@@ -30,11 +31,13 @@ static void expect_good(const struct probe *probe)
 }
 
 /* Run a kernel over one buffer, or two, to its end. */
-static struct task_outcome run(uint32_t device, const char *kernel, struct use first, struct words *second)
+static struct task_outcome run(uint32_t device, const char *kernel, struct use first,
+			       struct words *second)
 {
 	struct probe probe;
 	struct use uses[2] = {first, {.words = second, .mode = ACCESS_MODE_READ}};
-	struct launch launch = {.device = device, .kernel = kernel, .uses = uses, .use_count = second ? 2 : 1};
+	struct launch launch = {
+		.device = device, .kernel = kernel, .uses = uses, .use_count = second ? 2 : 1};
 	if (strcmp(kernel, "fill_u32") == 0 || strcmp(kernel, "mix_u32") == 0) {
 		launch.has_value = true;
 		launch.value = 77;
@@ -130,7 +133,8 @@ Test(residency, C7_a_no_init_write_of_a_part_keeps_the_rest)
 	struct words x;
 	harness_words(&h, &x, 64, true, 100);
 	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
-	struct use range = {.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT, .first = 16, .count = 16};
+	struct use range = {
+		.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT, .first = 16, .count = 16};
 	(void)run(1, "fill_u32", range, NULL);
 	look(&x, part);
 	harness_words_free(&h, &x);
@@ -157,7 +161,8 @@ Test(residency, D11_D20_a_host_update_moves_only_what_a_device_modified)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, 64, true, 100);
-	struct task_requirement requirement = {.buffer = x.buffer, .mode = ACCESS_MODE_READ, .size_bytes = 256};
+	struct task_requirement requirement = {
+		.buffer = x.buffer, .mode = ACCESS_MODE_READ, .size_bytes = 256};
 	struct task_request request = {
 		.device = h.devices[0],
 		.what = "update",
@@ -189,7 +194,8 @@ Test(residency, B25_contents_go_from_device_to_device_by_way_of_the_host)
 	struct words x;
 	harness_words(&h, &x, 64, true, 99);
 	(void)run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
-	struct task_outcome outcome = run(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	struct task_outcome outcome =
+		run(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_device, 256));
 	cr_expect(eq(u64, outcome.bytes_to_host, 256));
 	expect_moves(0, 1, 1);
@@ -228,7 +234,10 @@ Test(residency, C16_a_buffer_of_no_bytes_has_no_memory_and_orders)
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	(void)harness_hold(&h, 0, 1, &use, 1, &a);
 	(void)harness_launch(
-		&h, &(struct launch){.device = 1, .kernel = "noop", .uses = &use, .use_count = 1, .items = 1}, &b);
+		&h,
+		&(struct launch){
+			.device = 1, .kernel = "noop", .uses = &use, .use_count = 1, .items = 1},
+		&b);
 	cr_expect(harness_edge(&h, 1, 2));
 	fake_gate_open(1);
 	expect_good(&b);
@@ -274,7 +283,8 @@ Test(residency, copies_and_fills_between_buffers_and_host_memory)
 		{.buffer = x.buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = 64},
 		{.buffer = y.buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = 64},
 	};
-	struct task_request request = {.device = h.devices[1], .requirements = requirements, .requirement_count = 2};
+	struct task_request request = {
+		.device = h.devices[1], .requirements = requirements, .requirement_count = 2};
 	request.action = TASK_COPY;
 	request.copy.source = -1;
 	request.copy.destination = 0;
@@ -334,7 +344,8 @@ Test(unified, devices_with_unified_memory_work_in_place_and_copy_nothing, .timeo
 	cr_expect(eq(u64, counters.writes + counters.reads + counters.copies, 0));
 	cr_expect(eq(u64, counters.memory_bytes, 0));
 	/* And with one that has memory of its own. */
-	struct task_outcome outcome = run(2, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	struct task_outcome outcome =
+		run(2, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_device, 256));
 	outcome = run(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_host, 256));

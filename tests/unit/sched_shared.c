@@ -53,11 +53,14 @@ static void expect_good(const struct probe *probe)
 	cr_expect(eq(u32, probe->calls, 1));
 }
 
-static void run(uint32_t device, const char *kernel, struct words *words, uint32_t mode, struct probe *probe)
+static void run(uint32_t device, const char *kernel, struct words *words, uint32_t mode,
+		struct probe *probe)
 {
 	struct use use = {.words = words, .mode = mode, .unused = strcmp(kernel, "noop") == 0};
-	(void)harness_launch(&h, &(struct launch){.device = device, .kernel = kernel, .uses = &use, .use_count = 1},
-			     probe);
+	(void)harness_launch(
+		&h,
+		&(struct launch){.device = device, .kernel = kernel, .uses = &use, .use_count = 1},
+		probe);
 }
 
 static void increment(uint32_t device, struct words *words)
@@ -158,7 +161,8 @@ Test(peers, memory_that_was_never_made_is_not_copied)
 	harness_words(&h, &x, WORDS, false, 0);
 	/* Nobody wrote, and device 0 had no need of the memory: only the place is known. */
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true};
-	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1}, &probe);
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
+			     &probe);
 	expect_good(&probe);
 	run(1, "noop", &x, ACCESS_MODE_READ, &probe);
 	expect_good(&probe);
@@ -169,7 +173,8 @@ Test(peers, memory_that_was_never_made_is_not_copied)
 /* What another process sees of it. */
 static uint32_t *open_as_other(const struct backend_shared_memory *shared)
 {
-	void *address = mmap(NULL, shared->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared->descriptor, 0);
+	void *address = mmap(NULL, shared->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     shared->descriptor, 0);
 	cr_assert(ne(ptr, address, MAP_FAILED));
 	return address;
 }
@@ -204,7 +209,8 @@ Test(shared, F10_first_contents_are_there_when_the_export_is_told)
 	finish();
 }
 
-/* Whatever writes it here, the other process sees it once the writer is done; and the other way round. */
+/* Whatever writes it here, the other process sees it once the writer is done; and the other way
+ * round. */
 static void write_and_look(void)
 {
 	struct probe exported, probe;
@@ -259,7 +265,9 @@ Test(shared, F10_a_writer_is_done_when_its_contents_are_home)
 	/* The kernel runs on device 0; device 1, where the contents live, takes nothing in. */
 	fake_device_gate_close(1);
 	run(0, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &written);
-	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .after = &written.task, .after_count = 1}, &behind);
+	(void)harness_launch(
+		&h, &(struct launch){.kernel = "noop", .after = &written.task, .after_count = 1},
+		&behind);
 	for (uint32_t i = 0; device_counters(0).launches == 0 || i < 20; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.device = 2, .kernel = "noop"}, &other);
@@ -280,7 +288,8 @@ Test(shared, F10_an_export_waits_for_what_was_submitted_before)
 	struct probe held, exported = {.done = false};
 	struct words x;
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_CUDA_IPC);
-	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &held);
+	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
+			   &held);
 	cr_assert(eq(int, sched_buffer_export(x.buffer, &exported), 0));
 	for (uint32_t i = 0; i < 20; i++) {
 		struct probe other;
@@ -301,9 +310,11 @@ Test(shared, F10_S8_an_export_at_once_waits_for_nobody_and_orders_nobody)
 	struct probe held, exported = {.done = false}, behind;
 	struct words x;
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_CUDA_IPC);
-	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &held);
+	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
+			   &held);
 	cr_assert(eq(int, sched_buffer_export_at_once(x.buffer, &exported), 0));
-	/* A later writer still comes behind the one before: it does not take the export for a reader that has done so. */
+	/* A later writer still comes behind the one before: it does not take the export for a
+	 * reader that has done so. */
 	run(1, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &behind);
 	expect_good(&exported);
 	cr_expect(not(held.done));
@@ -337,15 +348,17 @@ Test(shared, F10_S8_an_export_at_once_finds_memory_that_nobody_has_used)
 	finish();
 }
 
-static void import_words(const struct backend_shared_memory *shared, struct words *words, uint32_t device)
+static void import_words(const struct backend_shared_memory *shared, struct words *words,
+			 uint32_t device)
 {
 	*words = (struct words){.count = WORDS};
 	words->host = aligned_alloc(4096, 4096);
 	cr_assert(words->host != NULL);
 	h.imported = (struct probe){.done = false};
 	cr_assert(eq(int,
-		     sched_buffer_import(h.scheduler, h.devices[device], shared, WORDS * sizeof(uint32_t), words->host,
-					 &words->freed, &words->buffer),
+		     sched_buffer_import(h.scheduler, h.devices[device], shared,
+					 WORDS * sizeof(uint32_t), words->host, &words->freed,
+					 &words->buffer),
 		     0));
 }
 
@@ -383,8 +396,10 @@ Test(shared, F10_imported_by_handle)
 
 Test(shared, F10_an_import_that_fails_is_told_and_so_are_its_users)
 {
-	const struct backend_shared_memory nothing = {
-		.kind = BACKEND_EXPORT_CUDA_IPC, .descriptor = -1, .handle = {99}, .size_bytes = 65536};
+	const struct backend_shared_memory nothing = {.kind = BACKEND_EXPORT_CUDA_IPC,
+						      .descriptor = -1,
+						      .handle = {99},
+						      .size_bytes = 65536};
 	struct probe early, late;
 	struct words y;
 	import_words(&nothing, &y, 1);
@@ -406,7 +421,10 @@ Test(shared, F10_a_buffer_whose_memory_cannot_be_made_fails_its_users)
 {
 	struct probe probe, exported = {.done = false};
 	struct words x;
-	cr_assert(eq(int, fake_fail(FAKE_MEMORY_CREATE, 1, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room"), 0));
+	cr_assert(eq(
+		int,
+		fake_fail(FAKE_MEMORY_CREATE, 1, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room"),
+		0));
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	run(1, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &probe);
 	cr_assert(harness_wait(&h, &probe));
@@ -414,11 +432,14 @@ Test(shared, F10_a_buffer_whose_memory_cannot_be_made_fails_its_users)
 	cr_expect(strstr(probe.fault.text, "no room") != NULL, "%s", probe.fault.text);
 	/* Written anew it is as good as any. */
 	struct use use = {.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT};
-	(void)harness_launch(
-		&h,
-		&(struct launch){
-			.device = 1, .kernel = "fill_u32", .uses = &use, .use_count = 1, .has_value = true, .value = 3},
-		&probe);
+	(void)harness_launch(&h,
+			     &(struct launch){.device = 1,
+					      .kernel = "fill_u32",
+					      .uses = &use,
+					      .use_count = 1,
+					      .has_value = true,
+					      .value = 3},
+			     &probe);
 	expect_good(&probe);
 	cr_assert(eq(int, sched_buffer_export(x.buffer, &exported), 0));
 	expect_good(&exported);
@@ -445,7 +466,8 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	struct words x, y;
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	harness_words_again(&y, &x);
-	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &held);
+	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
+			   &held);
 	run(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &second);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &read);
 	scheduler_flush(h.scheduler);
@@ -465,7 +487,8 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	finish();
 }
 
-/* A range that a host accessor holds is not filled again because another buffer was asked for meanwhile. */
+/* A range that a host accessor holds is not filled again because another buffer was asked for
+ * meanwhile. */
 Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 {
 	struct probe first, other, second;
@@ -506,7 +529,8 @@ static void write_at_host(struct words *words, uint32_t first)
 	host_access_release(access);
 }
 
-/* More than can be told apart: each still sees what was written last, wherever that was and whoever went meanwhile. */
+/* More than can be told apart: each still sees what was written last, wherever that was and whoever
+ * went meanwhile. */
 Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 {
 	enum { BUFFERS = 100 };
@@ -522,11 +546,14 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 		expect_words(&words[i], value + 1);
 		expect_words(&words[BUFFERS - 1], value + 1);
 	}
-	/* One goes with its write and its read still on the way; the place that it had is the next one's. */
+	/* One goes with its write and its read still on the way; the place that it had is the next
+	 * one's. */
 	for (uint32_t i = 0; i < BUFFERS; i += 3) {
 		struct probe written, held, read;
 		fake_gate_close(1);
-		(void)harness_hold(&h, 2, 1, &(struct use){.words = &words[i], .mode = ACCESS_MODE_READ_WRITE}, 1, &held);
+		(void)harness_hold(
+			&h, 2, 1, &(struct use){.words = &words[i], .mode = ACCESS_MODE_READ_WRITE},
+			1, &held);
 		run(0, "increment_u32", &words[i], ACCESS_MODE_READ_WRITE, &written);
 		struct task *access = harness_host(&h, &words[i], ACCESS_MODE_READ, &read);
 		sched_buffer_release(words[i].buffer);
@@ -553,8 +580,10 @@ Test(shared, F10_both_buffers_in_one_group)
 	struct words x, y;
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	harness_words_again(&y, &x);
-	struct use uses[2] = {{.words = &x, .mode = ACCESS_MODE_READ_WRITE}, {.words = &y, .mode = ACCESS_MODE_READ}};
-	(void)harness_launch(&h, &(struct launch){.kernel = "add_u32", .uses = uses, .use_count = 2}, &probe);
+	struct use uses[2] = {{.words = &x, .mode = ACCESS_MODE_READ_WRITE},
+			      {.words = &y, .mode = ACCESS_MODE_READ}};
+	(void)harness_launch(
+		&h, &(struct launch){.kernel = "add_u32", .uses = uses, .use_count = 2}, &probe);
 	expect_good(&probe);
 	struct task *access = harness_host(&h, &y, ACCESS_MODE_READ, &probe);
 	expect_good(&probe);
@@ -573,8 +602,8 @@ static struct sched_event *create(uint32_t device, struct probe *probe)
 	return event;
 }
 
-static void submit_event(struct sched_event *event, enum task_action action, struct task **after, uint32_t count,
-			 struct probe *probe)
+static void submit_event(struct sched_event *event, enum task_action action, struct task **after,
+			 uint32_t count, struct probe *probe)
 {
 	struct task_request request = {
 		.device = h.devices[0],
@@ -615,7 +644,9 @@ Test(shared_events, F10_a_wait_ends_when_the_other_process_says_so)
 	expect_good(&ready);
 	fake_event_record(ready.handle);
 	submit_event(event, TASK_EVENT_WAIT, NULL, 0, &waited);
-	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .after = &waited.task, .after_count = 1}, &behind);
+	(void)harness_launch(
+		&h, &(struct launch){.kernel = "noop", .after = &waited.task, .after_count = 1},
+		&behind);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	harness_turn(&h);
@@ -636,7 +667,9 @@ Test(shared_events, F10_opened_by_its_handle_it_is_the_same_event)
 	struct probe ready, opened = {.done = false}, recorded;
 	struct sched_event *again, *event = create(1, &ready);
 	expect_good(&ready);
-	cr_assert(eq(int, sched_event_open(h.scheduler, h.devices[0], ready.handle, &opened, &again), 0));
+	cr_assert(eq(int,
+		     sched_event_open(h.scheduler, h.devices[0], ready.handle, &opened, &again),
+		     0));
 	/* Named before it is known to be there, and released at once. */
 	submit_event(again, TASK_EVENT_RECORD, NULL, 0, &recorded);
 	sched_event_release(again);
@@ -652,7 +685,8 @@ Test(shared_events, an_event_that_is_not_there_fails_its_users)
 	const uint8_t nothing[64] = {77};
 	struct probe opened = {.done = false}, waited;
 	struct sched_event *event;
-	cr_assert(eq(int, sched_event_open(h.scheduler, h.devices[0], nothing, &opened, &event), 0));
+	cr_assert(
+		eq(int, sched_event_open(h.scheduler, h.devices[0], nothing, &opened, &event), 0));
 	submit_event(event, TASK_EVENT_WAIT, NULL, 0, &waited);
 	cr_assert(harness_wait(&h, &opened));
 	cr_expect(eq(i32, opened.fault.status, STATUS_INVALID));

@@ -1,4 +1,5 @@
-/* Devices that are full: what is spilled, what is not, who waits, and what becomes of those for whom there is no room. */
+/* Devices that are full: what is spilled, what is not, who waits, and what becomes of those for
+ * whom there is no room. */
 #include "sched_harness.h"
 #include "worker/spill.h"
 #include "base/spill_order.h"
@@ -36,8 +37,9 @@ static void begin(uint32_t room, uint32_t features, const struct scheduler_confi
 	config.spill_least_bytes = given->spill_least_bytes ? given->spill_least_bytes : 1;
 	fake_reset();
 	for (uint32_t device = 0; device < 3; device++)
-		fake_device_options(device, (struct fake_device_options){.memory_bytes = (uint64_t)room * BYTES,
-									 .features = features});
+		fake_device_options(
+			device, (struct fake_device_options){.memory_bytes = (uint64_t)room * BYTES,
+							     .features = features});
 	harness_start_with(&h, 3, &config);
 }
 
@@ -63,7 +65,8 @@ static void expect_status(const struct probe *probe, int32_t status)
 }
 
 /* `lane`: from 1 on; 0: any. */
-static struct task *increment_on(uint32_t device, struct words *words, uint32_t lane, struct probe *probe)
+static struct task *increment_on(uint32_t device, struct words *words, uint32_t lane,
+				 struct probe *probe)
 {
 	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	return harness_launch(&h,
@@ -126,7 +129,8 @@ static void give(void)
 }
 
 /* Writes all of it, so nothing comes before it. `lane`: from 1 on. */
-static struct task *write_all(struct words *words, uint32_t lane, uint64_t session, struct probe *probe)
+static struct task *write_all(struct words *words, uint32_t lane, uint64_t session,
+			      struct probe *probe)
 {
 	const struct use use = {.words = words, .mode = ACCESS_MODE_WRITE_NO_INIT};
 	return harness_launch(&h,
@@ -283,9 +287,12 @@ Test(spill, TG15_a_group_of_several_buffers_that_does_not_fit_fails)
 	struct use uses[ROOM];
 	for (uint32_t i = 0; i < ROOM; i++)
 		uses[i] = (struct use){.words = &words[i],
-				       .mode = i == 0 ? ACCESS_MODE_READ_WRITE_NO_INIT : ACCESS_MODE_WRITE_NO_INIT};
-	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "noop", .uses = uses, .use_count = ROOM},
-			     &probe);
+				       .mode = i == 0 ? ACCESS_MODE_READ_WRITE_NO_INIT
+						      : ACCESS_MODE_WRITE_NO_INIT};
+	(void)harness_launch(
+		&h,
+		&(struct launch){.device = 0, .kernel = "noop", .uses = uses, .use_count = ROOM},
+		&probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	struct words other;
 	harness_words(&h, &other, WORDS, true, 3);
@@ -306,7 +313,8 @@ Test(spill, TG15_without_host_memory_it_fails_and_nothing_is_lost)
 		run(0, &words[i]);
 	(void)increment(0, &words[ROOM + 1], &probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
-	cr_expect(strstr(probe.fault.text, "the host has no room to spill to") != NULL, "%s", probe.fault.text);
+	cr_expect(strstr(probe.fault.text, "the host has no room to spill to") != NULL, "%s",
+		  probe.fault.text);
 	for (uint32_t i = 1; i < ROOM + 1; i++)
 		expect(&words[i], i * 1000 + 1);
 	/* Whoever goes makes room for what is away. */
@@ -363,7 +371,8 @@ Test(spill, TG15_unless_asked_for_what_finds_no_room_fails)
 	struct words words[ROOM + 1];
 	struct probe probe;
 	fake_reset();
-	fake_device_options(0, (struct fake_device_options){.memory_bytes = (uint64_t)ROOM * BYTES});
+	fake_device_options(0,
+			    (struct fake_device_options){.memory_bytes = (uint64_t)ROOM * BYTES});
 	harness_start_with(&h, 1, &(struct scheduler_config){.processors = 2});
 	make(words, ROOM + 1);
 	for (uint32_t i = 0; i < ROOM; i++)
@@ -410,7 +419,8 @@ Test(spill, TG15_M10_a_device_that_is_lost_ends_those_who_wait_for_room)
 	(void)increment(0, &words[0], &held);
 	(void)increment(0, &words[ROOM], &waits);
 	scheduler_flush(h.scheduler);
-	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "lose_device", .items = 1}, &lost);
+	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "lose_device", .items = 1},
+			     &lost);
 	give();
 	fake_device_gate_open(0);
 	cr_assert(harness_wait(&h, &lost));
@@ -473,7 +483,8 @@ Test(spill, TG15_who_keeps_to_its_part_is_not_pushed_out)
 	finish();
 }
 
-/* One that wants all of the host's part gets half of it; what it holds already may come and go as before. */
+/* One that wants all of the host's part gets half of it; what it holds already may come and go as
+ * before. */
 Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 {
 	enum { MANY = 3 * ROOM, PAGES = 8 };
@@ -519,7 +530,8 @@ Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 	finish();
 }
 
-/* Who has ended is nobody's other: what went for its sake leaves all of the rest to who is alone. */
+/* Who has ended is nobody's other: what went for its sake leaves all of the rest to who is alone.
+ */
 Test(spill, TG15_who_has_ended_keeps_nothing_of_what_the_host_has_from_others)
 {
 	enum { PAGES = 8 };
@@ -576,7 +588,8 @@ Test(spill, TG15_a_copy_that_fails_loses_nothing)
 	expect_status(&probe, STATUS_SUCCESS);
 	cr_assert(eq(u64, spilled(0).spills, 1));
 	/* The way out of another, then the way back, which fails. */
-	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no way back")));
+	cr_assert(zero(int,
+		       fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no way back")));
 	(void)increment(0, &words[1], &probe);
 	expect_status(&probe, STATUS_RUNTIME);
 	cr_expect(strstr(probe.fault.text, "no way back") != NULL, "%s", probe.fault.text);
@@ -593,8 +606,8 @@ static void make_image(struct words *image)
 		.format = BACKEND_IMAGE_R8G8B8A8_UNORM, .dimensions = 2, .size = {WORDS / 8, 8}};
 	*image = (struct words){.count = WORDS, .host = malloc(BYTES)};
 	cr_assert(image->host != NULL);
-	cr_assert(zero(int, sched_buffer_create_image(h.scheduler, &description, BYTES, image->host, false,
-						      &image->freed, &image->buffer)));
+	cr_assert(zero(int, sched_buffer_create_image(h.scheduler, &description, BYTES, image->host,
+						      false, &image->freed, &image->buffer)));
 }
 
 static void fill_image(struct words *image, uint32_t value)
@@ -651,8 +664,10 @@ static struct sched_graph *make_graph(struct words *words, struct probe *built)
 	const struct task_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL};
 	const struct task_requirement requirement = {
 		.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
-	struct task_request request = {
-		.device = h.devices[0], .action = TASK_LAUNCH, .requirements = &requirement, .requirement_count = 1};
+	struct task_request request = {.device = h.devices[0],
+				       .action = TASK_LAUNCH,
+				       .requirements = &requirement,
+				       .requirement_count = 1};
 	request.launch.kernel = harness_kernel(&h, 0, "increment_u32");
 	request.launch.dimensions = 1;
 	request.launch.global[0] = WORDS;
@@ -740,7 +755,8 @@ Test(spill, TG15_who_waits_for_room_does_not_run)
 		harness_turn(&h);
 	cr_expect(not(task_running(task)));
 	for (uint64_t now = 1; now < 5; now++)
-		cr_expect(not(scheduler_overdue(h.scheduler, now * 1000000, deadline_of, NULL, &overdue)));
+		cr_expect(not(scheduler_overdue(h.scheduler, now * 1000000, deadline_of, NULL,
+						&overdue)));
 	let_go(held);
 	expect_status(&waits, STATUS_SUCCESS);
 	drop(words, ROOM + 1);
@@ -772,7 +788,8 @@ Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 	finish();
 }
 
-/* Nobody tells of a polled device's completions: it is asked. That alone is no reason to try again. */
+/* Nobody tells of a polled device's completions: it is asked. That alone is no reason to try again.
+ */
 Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 {
 	struct words words[ROOM + 1];
@@ -784,7 +801,8 @@ Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 	(void)write_all(&words[ROOM], ROOM + 1, 1, &waits);
 	wait_for_tries(ROOM + 1);
 	fake_counters(0, &counters);
-	uint64_t enough = counters.progresses + 20, deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS / 2);
+	uint64_t enough = counters.progresses + 20,
+		 deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS / 2);
 	while (counters.progresses < enough && clock_now_ns() < deadline) {
 		harness_turn(&h);
 		fake_counters(0, &counters);
@@ -797,7 +815,8 @@ Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 	finish();
 }
 
-/* Where a driver makes lanes only while nothing runs, it would be too late for one when the device is full. */
+/* Where a driver makes lanes only while nothing runs, it would be too late for one when the device
+ * is full. */
 Test(spill, TG15_the_lanes_for_copies_are_there_before_the_device_is_full)
 {
 	struct words words[ROOM + 1];
@@ -866,22 +885,27 @@ Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
 	finish();
 }
 
-/* What a change took out of a graph may end, and then the graph, of a device that was lost with that change. */
+/* What a change took out of a graph may end, and then the graph, of a device that was lost with
+ * that change. */
 Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_lost_the_device)
 {
 	struct words words[2];
 	struct probe built = {.done = false}, probe;
 	struct sched_graph *graph;
 	struct sched_graph_node *changes = NULL;
-	begin(ROOM, BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE, &(struct scheduler_config){.processors = 2});
+	begin(ROOM, BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE,
+	      &(struct scheduler_config){.processors = 2});
 	make(words, 2);
 	const struct task_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL};
 	struct task_requirement requirements[2];
 	for (uint32_t i = 0; i < 2; i++)
-		requirements[i] = (struct task_requirement){
-			.buffer = words[i].buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
-	struct task_request request = {
-		.device = h.devices[0], .action = TASK_LAUNCH, .requirements = &requirements[0], .requirement_count = 1};
+		requirements[i] = (struct task_requirement){.buffer = words[i].buffer,
+							    .mode = ACCESS_MODE_READ_WRITE,
+							    .size_bytes = BYTES};
+	struct task_request request = {.device = h.devices[0],
+				       .action = TASK_LAUNCH,
+				       .requirements = &requirements[0],
+				       .requirement_count = 1};
 	request.launch.kernel = harness_kernel(&h, 0, "increment_u32");
 	request.launch.dimensions = 1;
 	request.launch.global[0] = WORDS;
@@ -893,7 +917,8 @@ Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_
 	expect_status(&built, STATUS_SUCCESS);
 	request.requirements = &requirements[1];
 	cr_assert(zero(int, sched_graph_change(graph, 0, &request, NULL, 0, &changes)));
-	cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
+	cr_assert(
+		zero(int, fake_fail(FAKE_GRAPH_UPDATE, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
 	struct task_request launch = {.device = h.devices[0],
 				      .what = "graph",
 				      .home_lane = 1,
@@ -945,7 +970,7 @@ Test(spill, TG15_small_memory_is_not_worth_it)
 	finish();
 }
 
-/* --- what a spill costs ---------------------------------------------------------------------------------------------- */
+/* ---------------------------------- what a spill costs ---------------------------------- */
 
 #define PINS (BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_LOADER)
 
@@ -964,7 +989,8 @@ static void wait_for_pinned(uint64_t count)
 	cr_assert(eq(u64, pinned(), count));
 }
 
-/* Memory of the device goes from one to the next, and so does what the host has for it, which is pinned. */
+/* Memory of the device goes from one to the next, and so does what the host has for it, which is
+ * pinned. */
 Test(spill, TG15_a_sweep_that_comes_again_asks_the_driver_for_no_memory)
 {
 	enum { COUNT = ROOM + 2 };
@@ -994,12 +1020,17 @@ Test(spill, TG15_a_sweep_that_comes_again_asks_the_driver_for_no_memory)
 /* Its copies are of parts of it, each with host memory of its own. */
 Test(spill, TG15_large_memory_goes_in_pieces)
 {
-	enum { LARGE_WORDS = (2 * SPILL_PIECE_BYTES + SPILL_PIECE_BYTES / 4) / 4 + 5, LARGE_PIECES = 10, COUNT = 3 };
+	enum {
+		LARGE_WORDS = (2 * SPILL_PIECE_BYTES + SPILL_PIECE_BYTES / 4) / 4 + 5,
+		LARGE_PIECES = 10,
+		COUNT = 3
+	};
 	struct words words[COUNT];
 	struct scheduler_config config = {
 		.processors = 2, .spills = true, .clock_ns = its_clock, .spill_least_bytes = 1};
 	fake_reset();
-	fake_device_options(0, (struct fake_device_options){.memory_bytes = 2ull * LARGE_WORDS * 4, .features = PINS});
+	fake_device_options(0, (struct fake_device_options){.memory_bytes = 2ull * LARGE_WORDS * 4,
+							    .features = PINS});
 	harness_start_with(&h, 1, &config);
 	for (uint32_t i = 0; i < COUNT; i++)
 		harness_words(&h, &words[i], LARGE_WORDS, true, i * 1000);
@@ -1008,13 +1039,16 @@ Test(spill, TG15_large_memory_goes_in_pieces)
 			run(0, &words[i]);
 	cr_expect(gt(u64, spilled(0).returns, 0));
 	cr_expect(eq(u64, spilled(0).away_bytes, (uint64_t)LARGE_WORDS * 4));
-	uint64_t submitted = calls(FAKE_SUBMIT), returns = spilled(0).returns, spills = spilled(0).spills;
+	uint64_t submitted = calls(FAKE_SUBMIT), returns = spilled(0).returns,
+		 spills = spilled(0).spills;
 	run(0, &words[0]);
 	cr_expect(eq(u64, spilled(0).returns, returns + 1));
-	cr_expect(eq(u64, calls(FAKE_SUBMIT), submitted + 1 + LARGE_PIECES * (spilled(0).spills - spills + 1)));
+	cr_expect(eq(u64, calls(FAKE_SUBMIT),
+		     submitted + 1 + LARGE_PIECES * (spilled(0).spills - spills + 1)));
 	for (uint32_t i = 0; i < COUNT; i++)
 		expect(&words[i], i * 1000 + (i == 0 ? 3 : 2));
-	/* A part that fails is not without the others: what it was to save stays, and another goes. */
+	/* A part that fails is not without the others: what it was to save stays, and another goes.
+	 */
 	run(0, &words[1]);
 	run(0, &words[2]);
 	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no copy")));
@@ -1025,19 +1059,21 @@ Test(spill, TG15_large_memory_goes_in_pieces)
 	finish();
 }
 
-/* --- one follows another ------------------------------------------------------------------------------------------------- */
+/* --------------------------------- one follows another ---------------------------------- */
 
 enum { PARTS = 8, HAS_OF_PARTS = 2, OF_PARTS = HAS_OF_PARTS + 1 };
 
-/* Memory that goes in parts: what comes has each part when that of what goes has left. The first is away. */
+/* Memory that goes in parts: what comes has each part when that of what goes has left. The first is
+ * away. */
 static void begin_parts(struct words *words)
 {
 	const uint64_t bytes = PARTS * PAGE;
 	struct scheduler_config config = {
 		.processors = 2, .spills = true, .clock_ns = its_clock, .spill_least_bytes = 1};
 	fake_reset();
-	fake_device_options(0, (struct fake_device_options){.memory_bytes = HAS_OF_PARTS * bytes,
-							    .features = BACKEND_FEATURE_COPY_LANES});
+	fake_device_options(0,
+			    (struct fake_device_options){.memory_bytes = HAS_OF_PARTS * bytes,
+							 .features = BACKEND_FEATURE_COPY_LANES});
 	harness_start_with(&h, 1, &config);
 	for (uint32_t i = 0; i < OF_PARTS; i++)
 		harness_words(&h, &words[i], (uint32_t)(bytes / sizeof(uint32_t)), true, i * 1000);
@@ -1073,7 +1109,8 @@ Test(spill, TG15_what_comes_follows_what_goes_part_by_part)
 	finish();
 }
 
-/* Whichever of the parts it is: what goes stays, with all that was overwritten, or what comes has failed and nothing else. */
+/* Whichever of the parts it is: what goes stays, with all that was overwritten, or what comes has
+ * failed and nothing else. */
 Test(spill, TG15_a_part_that_fails_harms_nobody_else)
 {
 	const enum fake_entry entries[] = {FAKE_COMPLETION, FAKE_SUBMIT};
@@ -1081,7 +1118,8 @@ Test(spill, TG15_a_part_that_fails_harms_nobody_else)
 		struct words words[OF_PARTS];
 		struct probe probe;
 		begin_parts(words);
-		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_RUNTIME, false, "no copy")));
+		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_RUNTIME,
+					      false, "no copy")));
 		(void)increment(0, &words[0], &probe);
 		cr_assert(harness_wait(&h, &probe));
 		for (uint32_t i = probe.fault.status == STATUS_SUCCESS ? 0 : 1; i < OF_PARTS; i++)
@@ -1100,7 +1138,8 @@ Test(spill, TG15_M10_a_device_may_be_lost_at_each_part)
 		struct words words[OF_PARTS];
 		struct probe probe;
 		begin_parts(words);
-		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_DEVICE_LOST, true, "gone")));
+		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_DEVICE_LOST,
+					      true, "gone")));
 		(void)increment(0, &words[0], &probe);
 		expect_status(&probe, STATUS_DEVICE_LOST);
 		drop(words, OF_PARTS);
@@ -1137,7 +1176,7 @@ Test(spill, TG15_what_goes_may_end_while_another_comes_into_its_place)
 	finish();
 }
 
-/* --- what waits is known ------------------------------------------------------------------------------------------- */
+/* --------------------------------- what waits is known ---------------------------------- */
 
 enum { SWEEP_MOST = 48, SWEEP_LEAST_AWAY = 16, SWEEPS_COUNTED = 16 };
 
@@ -1172,8 +1211,8 @@ Test(spill, TG15_sweeps_move_little_more_than_what_has_no_room)
 }
 
 /*
- * Half as much again as there is room for, all of it in parts. What is on its way keeps little of the device from those who could use it.
- * Returns how often memory came back.
+ * Half as much again as there is room for, all of it in parts. What is on its way keeps little of
+ * the device from those who could use it. Returns how often memory came back.
  */
 static uint64_t sweep_over_more(bool is_back)
 {
@@ -1184,8 +1223,9 @@ static uint64_t sweep_over_more(bool is_back)
 		.processors = 2, .spills = true, .clock_ns = its_clock, .spill_least_bytes = 1};
 	uint64_t returns = 0;
 	fake_reset();
-	fake_device_options(0, (struct fake_device_options){.memory_bytes = HAS * count * sizeof(uint32_t),
-							    .features = BACKEND_FEATURE_COPY_LANES});
+	fake_device_options(
+		0, (struct fake_device_options){.memory_bytes = HAS * count * sizeof(uint32_t),
+						.features = BACKEND_FEATURE_COPY_LANES});
 	harness_start_with(&h, 1, &config);
 	for (uint32_t i = 0; i < COUNT; i++)
 		harness_words(&h, &words[i], count, true, i * 1000);
@@ -1206,13 +1246,15 @@ static uint64_t sweep_over_more(bool is_back)
 Test(spill, TG15_sweeps_over_one_and_a_half_times_the_device)
 {
 	uint64_t returns = sweep_over_more(false);
-	cr_expect(le(u64, returns * 100, 110ull * SWEEPS_COUNTED * SWEEP_LEAST_AWAY), "%llu", (unsigned long long)returns);
+	cr_expect(le(u64, returns * 100, 110ull * SWEEPS_COUNTED * SWEEP_LEAST_AWAY), "%llu",
+		  (unsigned long long)returns);
 }
 
 Test(spill, TG15_sweeps_there_and_back)
 {
 	uint64_t returns = sweep_over_more(true);
-	cr_expect(le(u64, returns * 100, 110ull * SWEEPS_COUNTED * SWEEP_LEAST_AWAY), "%llu", (unsigned long long)returns);
+	cr_expect(le(u64, returns * 100, 110ull * SWEEPS_COUNTED * SWEEP_LEAST_AWAY), "%llu",
+		  (unsigned long long)returns);
 }
 
 static bool is_beside(const struct fake_log_entry *one, const struct fake_log_entry *other)
@@ -1220,8 +1262,8 @@ static bool is_beside(const struct fake_log_entry *one, const struct fake_log_en
 	return one->start_order < other->end_order && other->start_order < one->end_order;
 }
 
-static uint32_t pairs(const struct fake_log_entry *log, uint32_t count, enum backend_command_kind one,
-		      enum backend_command_kind other)
+static uint32_t pairs(const struct fake_log_entry *log, uint32_t count,
+		      enum backend_command_kind one, enum backend_command_kind other)
 {
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < count; i++)
@@ -1254,7 +1296,7 @@ Test(spill, TG15_copies_go_both_ways_at_once_beside_kernels)
 	finish();
 }
 
-/* --- the order alone ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- the order alone ------------------------------------ */
 
 struct world {
 	struct spill_order order;
@@ -1264,7 +1306,8 @@ struct world {
 static void enter(struct world *world, uint32_t entry, uint64_t owner, uint64_t bytes)
 {
 	world->order.now = ++world->order.clock;
-	spill_order_enter(&world->order, &world->entries[entry], (const void *)(uintptr_t)owner, bytes);
+	spill_order_enter(&world->order, &world->entries[entry], (const void *)(uintptr_t)owner,
+			  bytes);
 }
 
 static void use_entry(struct world *world, uint32_t entry)
@@ -1275,7 +1318,8 @@ static void use_entry(struct world *world, uint32_t entry)
 
 static int choose(struct world *world, uint64_t owner, bool *waits)
 {
-	const struct spill_entry *entry = spill_order_choose(&world->order, (const void *)(uintptr_t)owner, waits);
+	const struct spill_entry *entry =
+		spill_order_choose(&world->order, (const void *)(uintptr_t)owner, waits);
 	return entry ? (int)(entry - world->entries) : -1;
 }
 
@@ -1340,7 +1384,8 @@ Test(spill, TG15_first_of_those_with_more_than_their_part_then_ones_own_then_any
 	clear(&world);
 }
 
-/* Three of them again and again, in one order: what was used just now is needed last. One that was used once goes before. */
+/* Three of them again and again, in one order: what was used just now is needed last. One that was
+ * used once goes before. */
 Test(spill, TG15_what_is_used_again_and_again_goes_when_it_is_needed_last)
 {
 	struct world world = {.entries = {{.bytes = 0}}};
@@ -1355,7 +1400,8 @@ Test(spill, TG15_what_is_used_again_and_again_goes_when_it_is_needed_last)
 	cr_expect(eq(int, choose(&world, 1, &waits), 2));
 	use_entry(&world, 0);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
-	/* It was not used for so long that it is not expected any more: as if it had been used once. */
+	/* It was not used for so long that it is not expected any more: as if it had been used
+	 * once. */
 	for (uint32_t i = 0; i < 20; i++)
 		use_entry(&world, 1 + i % 2);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
@@ -1375,16 +1421,19 @@ Test(spill, TG15_what_stands_in_line_goes_last_and_nobodys_ahead_of_those_who_ne
 		spill_order_next(&world.order);
 		spill_order_expect(&world.order, &world.entries[line[i]]);
 	}
-	cr_expect(eq(int, choose(&world, 1, &waits), 1), "the fifth is the last that is needed first");
+	cr_expect(eq(int, choose(&world, 1, &waits), 1),
+		  "the fifth is the last that is needed first");
 	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)1, 4), &world.entries[1]));
 	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)1, 5), NULL));
 	/* A new line: the least recently used, of all. */
 	spill_order_line(&world.order);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
 	/* Of one who keeps to its part nothing goes ahead of time for another. */
-	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)2, 1), &world.entries[0]), "40 is more than 20");
+	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)2, 1), &world.entries[0]),
+		  "40 is more than 20");
 	enter(&world, 4, 2, 40);
-	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)3, 1), &world.entries[0]), "40 is more than 26");
+	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)3, 1), &world.entries[0]),
+		  "40 is more than 26");
 	enter(&world, 5, 3, 1000);
 	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)3, 1), &world.entries[5]));
 	spill_order_leave(&world.order, &world.entries[5]);

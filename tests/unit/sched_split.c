@@ -1,6 +1,7 @@
 /*
- * Long launches in parts: when, into how many, what goes in between, and that it is one task to everybody else. Time is the fake
- * device's: its clock goes by what its commands take, and by nothing else.
+ * Long launches in parts: when, into how many, what goes in between, and that it is one task to
+ * everybody else. Time is the fake device's: its clock goes by what its commands take, and by
+ * nothing else.
  */
 #include "sched_harness.h"
 #include "scheduler/internal.h"
@@ -27,11 +28,13 @@ static bool has_no_gates;
 
 static void setup_with(uint64_t slice_us, uint32_t features, uint32_t lanes)
 {
-	struct scheduler_config config = {.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = slice_us * US};
+	struct scheduler_config config = {
+		.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = slice_us * US};
 	config.never_gate = config.never_window = has_no_gates;
 	fake_clock(1000 * MS, 1);
-	fake_device_options(
-		0, (struct fake_device_options){.preferred_lanes = lanes, .features = features, .estimates = true});
+	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes,
+							    .features = features,
+							    .estimates = true});
 	harness_start_with(&h, 1, &config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &batch)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
@@ -74,7 +77,8 @@ static struct scheduler_counters counters(void)
 	return now;
 }
 
-static struct task *submit_as(struct sched_account *session, const struct launch *launch, struct probe *probe)
+static struct task *submit_as(struct sched_account *session, const struct launch *launch,
+			      struct probe *probe)
 {
 	h.account = session;
 	struct task *task = harness_launch(&h, launch, probe);
@@ -108,7 +112,8 @@ static void teach(const struct launch *launch)
 	struct probe probe;
 	(void)submit_as(batch, launch, &probe);
 	cr_assert(harness_settle(&h));
-	cr_assert(eq(i32, probe.outcome.fault.status, STATUS_SUCCESS), "%s", probe.outcome.fault.text);
+	cr_assert(eq(i32, probe.outcome.fault.status, STATUS_SUCCESS), "%s",
+		  probe.outcome.fault.text);
 }
 
 /* Entries of the log with that function; the last ones, as many as `room`. */
@@ -121,11 +126,13 @@ static uint32_t logged(const char *what, struct fake_log_entry *found, uint32_t 
 	return sum;
 }
 
-/* --- into how many ------------------------------------------------------------------------------------------------- */
+/* ------------------------------------ into how many ------------------------------------- */
 
-static uint32_t parts_of(uint64_t predicted_us, uint64_t slice_us, uint64_t groups, uint64_t items, uint64_t least)
+static uint32_t parts_of(uint64_t predicted_us, uint64_t slice_us, uint64_t groups, uint64_t items,
+			 uint64_t least)
 {
-	return split_plan(&(struct split_facts){predicted_us * US, slice_us * US, groups, items, least});
+	return split_plan(
+		&(struct split_facts){predicted_us * US, slice_us * US, groups, items, least});
 }
 
 Test(split_plan, as_many_slices_as_it_takes)
@@ -145,8 +152,9 @@ Test(split_plan, no_more_than_there_are_groups_or_fill_the_device)
 	cr_expect(eq(u32, parts_of(5000, 500, 1000, 4999, 1000), 4));
 	cr_expect(eq(u32, parts_of(5000, 500, 1000, 999, 1000), 1));
 	cr_expect(eq(u32, parts_of(5000, 500, 1000, 999, 0), 10));
-	cr_expect(
-		eq(u32, split_plan(&(struct split_facts){UINT64_MAX, 1, UINT64_MAX, UINT64_MAX, 1}), SPLIT_PARTS_MAX));
+	cr_expect(eq(u32,
+		     split_plan(&(struct split_facts){UINT64_MAX, 1, UINT64_MAX, UINT64_MAX, 1}),
+		     SPLIT_PARTS_MAX));
 }
 
 Test(split_plan, parts_of_any_number_are_all_of_it_and_do_not_overlap)
@@ -164,7 +172,7 @@ Test(split_plan, parts_of_any_number_are_all_of_it_and_do_not_overlap)
 		}
 }
 
-/* --- when ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------- when ----------------------------------------- */
 
 /* One such launch, when its like have been seen; how many parts it came in. */
 static uint32_t parts_when_known(const struct launch *launch)
@@ -173,7 +181,8 @@ static uint32_t parts_when_known(const struct launch *launch)
 	uint64_t before = counters().split_parts;
 	(void)submit_as(batch, launch, &probes[0]);
 	cr_assert(harness_settle(&h));
-	cr_assert(eq(i32, probes[0].outcome.fault.status, STATUS_SUCCESS), "%s", probes[0].outcome.fault.text);
+	cr_assert(eq(i32, probes[0].outcome.fault.status, STATUS_SUCCESS), "%s",
+		  probes[0].outcome.fault.text);
 	return (uint32_t)(counters().split_parts - before);
 }
 
@@ -244,7 +253,7 @@ Test(split_set_up, a_slice_of_0_switches_it_off)
 	finish();
 }
 
-/* --- what comes in between, and what does not ---------------------------------------------------------------------- */
+/* ----------------------- what comes in between, and what does not ----------------------- */
 
 static uint64_t order_of(const struct fake_log_entry *entry)
 {
@@ -253,7 +262,8 @@ static uint64_t order_of(const struct fake_log_entry *entry)
 
 Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 {
-	struct launch launch = long_launch(4900), other = {.device = 0, .kernel = "increment_u32", .splittable = false};
+	struct launch launch = long_launch(4900),
+		      other = {.device = 0, .kernel = "increment_u32", .splittable = false};
 	struct words words;
 	struct fake_log_entry parts[32], between[4];
 	harness_words(&h, &words, 16, true, 0);
@@ -262,7 +272,8 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	other.use_count = 1;
 	meet();
 	teach(&launch);
-	/* What it works on is on the device from now on: it is one command, which waits for nothing. */
+	/* What it works on is on the device from now on: it is one command, which waits for
+	 * nothing. */
 	(void)submit_as(quick, &other, &asked);
 	cr_assert(harness_settle(&h));
 	uint32_t before = logged("take", parts, 32);
@@ -274,7 +285,8 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	uint32_t count = logged("take", parts, 32) - before;
 	cr_assert(eq(u32, count, 10));
 	cr_assert(eq(u32, logged("increment_u32", between, 4), 2));
-	cr_expect(lt(u64, order_of(&between[1]), order_of(&parts[before + 1])), "after the first part at the latest");
+	cr_expect(lt(u64, order_of(&between[1]), order_of(&parts[before + 1])),
+		  "after the first part at the latest");
 	for (uint32_t i = 0; i < count; i++) {
 		cr_expect(eq(u32, parts[before + i].part.first, i));
 		cr_expect(eq(u32, parts[before + i].part.end, i + 1));
@@ -288,7 +300,8 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 /* What was behind the first part in its lane has gone when the second comes there. */
 Test(split, F8_a_part_leaves_nothing_of_the_one_before_in_its_lane)
 {
-	struct launch launch = long_launch(4900), other = {.device = 0, .kernel = "noop", .home_lane = 1};
+	struct launch launch = long_launch(4900),
+		      other = {.device = 0, .kernel = "noop", .home_lane = 1};
 	meet();
 	teach(&launch);
 	fake_device_gate_close(0);
@@ -322,7 +335,8 @@ Test(split, what_depends_on_it_begins_after_its_last_part)
 	fake_device_gate_close(0);
 	struct task *task = submit_as(batch, &launch, &probes[0]);
 	struct launch next = {.device = 0, .kernel = "increment_u32", .uses = &use, .use_count = 1};
-	struct launch behind = {.device = 0, .kernel = "noop", .items = 2, .after = &task, .after_count = 1};
+	struct launch behind = {
+		.device = 0, .kernel = "noop", .items = 2, .after = &task, .after_count = 1};
 	(void)submit_as(batch, &next, &probes[1]);
 	(void)submit_as(quick, &behind, &probes[2]);
 	(void)harness_host(&h, &words, ACCESS_MODE_READ, &probes[3]);
@@ -359,8 +373,12 @@ Test(split, what_comes_while_it_runs_waits_for_its_last_part)
 	for (uint32_t i = 0; i < 100; i++)
 		harness_turn(&h);
 	/* Its first part is on the device now. */
-	struct launch next = {
-		.device = 0, .kernel = "increment_u32", .uses = &use, .use_count = 1, .after = &task, .after_count = 1};
+	struct launch next = {.device = 0,
+			      .kernel = "increment_u32",
+			      .uses = &use,
+			      .use_count = 1,
+			      .after = &task,
+			      .after_count = 1};
 	(void)submit_as(quick, &next, &asked);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -394,12 +412,13 @@ Test(split, the_rest_goes_in_one_when_nobody_else_is_there)
 	finish();
 }
 
-/* --- one task ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- one task --------------------------------------- */
 
 Test(split, H1_times_are_from_its_first_parts_start_to_its_last_ones_end)
 {
 	struct launch launch = long_launch(4900);
-	struct launch other = {.device = 0, .kernel = "take", .has_value = true, .value = 100 * US, .items = 1};
+	struct launch other = {
+		.device = 0, .kernel = "take", .has_value = true, .value = 100 * US, .items = 1};
 	meet();
 	teach(&launch);
 	launch.timed = true;
@@ -414,7 +433,8 @@ Test(split, H1_times_are_from_its_first_parts_start_to_its_last_ones_end)
 	cr_expect(eq(u32, probes[0].calls, 1));
 	cr_expect(ge(u64, outcome->end_ns - outcome->start_ns, 4900 * US));
 	cr_expect(ge(u64, outcome->device_ns, 4900 * US - 300 * US));
-	cr_expect(le(u64, outcome->device_ns, 4900 * US + 10 * US), "what ran in between is not charged to it");
+	cr_expect(le(u64, outcome->device_ns, 4900 * US + 10 * US),
+		  "what ran in between is not charged to it");
 	finish();
 }
 
@@ -432,7 +452,8 @@ static bool is_overdue(uint64_t now_ns)
 	return scheduler_overdue(h.scheduler, now_ns, most_of, NULL, &overdue);
 }
 
-/* What came between them is not its own; since the last one began no time has passed before the first question. */
+/* What came between them is not its own; since the last one began no time has passed before the
+ * first question. */
 Test(split, its_deadline_is_of_all_its_parts)
 {
 	struct launch launch = long_launch(16 * 490);
@@ -491,10 +512,12 @@ Test(split, M9_a_part_that_fails_is_the_last)
 	meet();
 	teach(&launch);
 	uint32_t before = logged("take_increment_u32", parts, 32);
-	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 3, 1, STATUS_KERNEL, false, "the fourth part")));
+	cr_assert(zero(
+		int, fake_fail(FAKE_COMPLETION, 0, 3, 1, STATUS_KERNEL, false, "the fourth part")));
 	fake_device_gate_close(0);
 	struct task *task = submit_as(batch, &launch, &probes[0]);
-	struct launch next = {.device = 0, .kernel = "noop", .items = 1, .after = &task, .after_count = 1};
+	struct launch next = {
+		.device = 0, .kernel = "noop", .items = 1, .after = &task, .after_count = 1};
 	(void)submit_as(batch, &next, &probes[1]);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -511,7 +534,8 @@ Test(split, M9_a_part_that_fails_is_the_last)
 
 Test(split, M10_a_device_that_is_lost_between_two_parts_ends_it_once)
 {
-	struct launch launch = long_launch(4900), loses = {.device = 0, .kernel = "lose_device", .items = 1};
+	struct launch launch = long_launch(4900),
+		      loses = {.device = 0, .kernel = "lose_device", .items = 1};
 	meet();
 	teach(&launch);
 	fake_device_gate_close(0);
@@ -536,7 +560,8 @@ Test(split_set_up, M9_a_part_that_fails_is_the_last_where_there_are_no_gates)
 	meet();
 	teach(&launch);
 	uint32_t before = logged("take", parts, 32);
-	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 3, 1, STATUS_KERNEL, false, "the fourth part")));
+	cr_assert(zero(
+		int, fake_fail(FAKE_COMPLETION, 0, 3, 1, STATUS_KERNEL, false, "the fourth part")));
 	(void)submit_as(batch, &launch, &probes[0]);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, logged("take", parts, 32) - before, 4));
@@ -566,7 +591,8 @@ Test(split, E1_ids_are_those_of_the_whole_in_3_dimensions)
 {
 	const uint64_t global[3] = {127, 17, 31};
 	struct words words;
-	struct launch launch = {.device = 0, .kernel = "linear_id_u32", .global = global, .splittable = true};
+	struct launch launch = {
+		.device = 0, .kernel = "linear_id_u32", .global = global, .splittable = true};
 	harness_words(&h, &words, 127 * 17 * 31, false, 0);
 	struct use use = {.words = &words, .mode = ACCESS_MODE_WRITE};
 	launch.uses = &use;

@@ -25,9 +25,11 @@ static void finish(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
-static struct task *host_task(struct words *words, uint32_t mode, struct task *after, struct probe *probe)
+static struct task *host_task(struct words *words, uint32_t mode, struct task *after,
+			      struct probe *probe)
 {
-	struct task_requirement requirement = {.buffer = words ? words->buffer : NULL, .mode = mode};
+	struct task_requirement requirement = {.buffer = words ? words->buffer : NULL,
+					       .mode = mode};
 	if (words)
 		requirement.size_bytes = words->count * sizeof(uint32_t);
 	struct task_request request = {
@@ -83,7 +85,8 @@ Test(sched_tasks, K1_K2_K4_it_has_the_data_on_the_host_and_holds_those_behind_it
 	(void)fill(2, &x, 9, &after);
 	expect_held(&task);
 	for (int i = 0; i < 8; i++)
-		cr_expect(eq(u32, x.host[i], 5), "the device's contents were not brought to the host");
+		cr_expect(eq(u32, x.host[i], 5),
+			  "the device's contents were not brought to the host");
 	/* What shares nothing with it goes on. */
 	(void)fill(0, &y, 1, &beside);
 	cr_assert(harness_wait(&h, &beside));
@@ -149,9 +152,11 @@ Test(sched_tasks, K3_M9_its_failure_is_its_own_and_a_cause_for_others)
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, task.calls, 2));
 	cr_expect(eq(i32, task.outcome.fault.status, STATUS_ACCESSOR));
-	cr_expect(eq(int, strcmp(task.outcome.fault.text, "it said so"), 0), "%s", task.outcome.fault.text);
+	cr_expect(eq(int, strcmp(task.outcome.fault.text, "it said so"), 0), "%s",
+		  task.outcome.fault.text);
 	cr_expect(eq(i32, after.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
-	cr_expect(ne(ptr, strstr(after.outcome.fault.text, "it said so"), NULL), "%s", after.outcome.fault.text);
+	cr_expect(ne(ptr, strstr(after.outcome.fault.text, "it said so"), NULL), "%s",
+		  after.outcome.fault.text);
 	/* One that fails before its turn is told once and never held. */
 	cr_expect(eq(i32, named.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_expect(eq(u32, named.calls, 1));
@@ -202,7 +207,8 @@ static void setup_features(void)
 
 TestSuite(sched_tasks_shared, .timeout = 20, .init = setup_features);
 
-/* What it writes of shared contents is home before it is over: its owner may tell another process then. */
+/* What it writes of shared contents is home before it is over: its owner may tell another process
+ * then. */
 Test(sched_tasks_shared, K2_F10_shared_contents_are_home_before_it_is_over)
 {
 	struct words x;

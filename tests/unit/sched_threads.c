@@ -15,7 +15,8 @@ static struct harness h;
 static void open_devices(uint32_t features, uint32_t lanes, const struct scheduler_config *config)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){.features = features, .preferred_lanes = lanes});
+		fake_device_options(i, (struct fake_device_options){.features = features,
+								    .preferred_lanes = lanes});
 	harness_start_with(&h, 3, config);
 }
 
@@ -68,7 +69,8 @@ static void make_kernel(const char *name)
 	cr_assert(harness_settle(&h));
 }
 
-/* Commands end and nobody is woken for it; but the thread asks. With nothing in flight it does not ask. */
+/* Commands end and nobody is woken for it; but the thread asks. With nothing in flight it does not
+ * ask. */
 static void poll_and_rest(void)
 {
 	static struct probe probes[300];
@@ -85,7 +87,8 @@ static void poll_and_rest(void)
 	expect_good(&held);
 	uint64_t asked = counted(0).progresses;
 	cr_expect(gt(u64, asked, 0));
-	/* Far longer than the longest step: the other device does a thousand things one after the other. */
+	/* Far longer than the longest step: the other device does a thousand things one after the
+	 * other. */
 	for (uint32_t i = 0; i < 1000; i++) {
 		launch(1, "noop", &probes[0]);
 		cr_assert(harness_wait(&h, &probes[0]));
@@ -160,10 +163,12 @@ static struct sched_program *load(const char *text, struct probe *probe)
 	struct sched_program *program;
 	*probe = (struct probe){.done = false};
 	cr_assert(eq(int,
-		     backend_fake_ops.build(NULL, 0, BACKEND_SOURCE_BUILTIN, text, strlen(text), "", &binary, &bytes,
-					    &log, &fault),
+		     backend_fake_ops.build(NULL, 0, BACKEND_SOURCE_BUILTIN, text, strlen(text), "",
+					    &binary, &bytes, &log, &fault),
 		     0));
-	cr_assert(eq(int, sched_program_load(h.scheduler, h.devices[0], binary, bytes, probe, &program), 0));
+	cr_assert(eq(int,
+		     sched_program_load(h.scheduler, h.devices[0], binary, bytes, probe, &program),
+		     0));
 	free(binary);
 	return program;
 }
@@ -181,7 +186,8 @@ Test(loader, F11_launches_go_on_while_a_program_is_loaded)
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_loading(0, 1, HARNESS_TIMEOUT_NS));
 
-	struct task_request request = {.device = h.devices[0], .what = "noop", .action = TASK_LAUNCH};
+	struct task_request request = {
+		.device = h.devices[0], .what = "noop", .action = TASK_LAUNCH};
 	request.launch.kernel = kernel;
 	request.launch.dimensions = 1;
 	request.launch.global[0] = 1;
@@ -204,7 +210,8 @@ Test(loader, F11_launches_go_on_while_a_program_is_loaded)
 Test(threads, F11_where_a_load_stops_everything_it_waits_and_launches_go_on)
 {
 	struct probe held, loaded, during;
-	open_devices(FAKE_FEATURES_ALL | BACKEND_FEATURE_QUIET_LOAD, 4, &(struct scheduler_config){.processors = 2});
+	open_devices(FAKE_FEATURES_ALL | BACKEND_FEATURE_QUIET_LOAD, 4,
+		     &(struct scheduler_config){.processors = 2});
 	make_kernel("hold");
 	make_kernel("noop");
 	uint64_t loads = counted(0).calls[FAKE_PROGRAM_LOAD];
@@ -235,7 +242,8 @@ Test(loader, M9_a_launch_that_waits_for_a_kernel_fails_with_it)
 	struct sched_program *program = load("noop\n", &loaded);
 	made = (struct probe){.done = false};
 	cr_assert(eq(int, sched_kernel_create(h.scheduler, program, "nothing", &made, &kernel), 0));
-	struct task_requirement requirement = {.buffer = x.buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = 16};
+	struct task_requirement requirement = {
+		.buffer = x.buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = 16};
 	struct task_request request = {
 		.device = h.devices[0],
 		.what = "nothing",
@@ -248,7 +256,8 @@ Test(loader, M9_a_launch_that_waits_for_a_kernel_fails_with_it)
 	request.launch.global[0] = 1;
 	(void)harness_submit(&h, &request, &waits);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE, .unused = true};
-	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1}, &behind);
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
+			     &behind);
 	fake_load_gate_open(0);
 	cr_assert(harness_wait(&h, &behind));
 	cr_expect(eq(i32, behind.fault.status, STATUS_DEPENDENCY_FAILED));
@@ -284,7 +293,8 @@ Test(threads, occupancy_without_the_feature_says_so)
 	const uint64_t some[3] = {128, 0, 0};
 	struct probe probe = {.done = false};
 	harness_start(&h, 1);
-	cr_assert(eq(int, sched_kernel_occupancy(harness_kernel(&h, 0, "noop"), some, 0, &probe), 0));
+	cr_assert(
+		eq(int, sched_kernel_occupancy(harness_kernel(&h, 0, "noop"), some, 0, &probe), 0));
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
 	finish();
@@ -335,7 +345,8 @@ Test(lanes, F1_an_in_order_queue_has_one_lane)
 	finish();
 }
 
-/* Both of one queue go behind each other; another queue's, whose home it is, too, goes where nobody is. */
+/* Both of one queue go behind each other; another queue's, whose home it is, too, goes where nobody
+ * is. */
 Test(lanes, F8_queues_that_share_a_home_do_not_wait_for_each_other)
 {
 	static struct fake_log_entry log[16];
@@ -343,11 +354,18 @@ Test(lanes, F8_queues_that_share_a_home_do_not_wait_for_each_other)
 	const uint32_t gate = 1;
 	make_kernel("hold");
 	cr_assert(eq(int, fake_log_start(16), 0));
-	struct launch one = {
-		.kernel = "hold", .has_value = true, .value = gate, .items = 1, .home_lane = 2, .shares_home = true};
+	struct launch one = {.kernel = "hold",
+			     .has_value = true,
+			     .value = gate,
+			     .items = 1,
+			     .home_lane = 2,
+			     .shares_home = true};
 	struct task *first = harness_launch(&h, &one, &held);
-	struct launch next = {
-		.kernel = "noop", .home_lane = 2, .shares_home = true, .after = &first, .after_count = 1};
+	struct launch next = {.kernel = "noop",
+			      .home_lane = 2,
+			      .shares_home = true,
+			      .after = &first,
+			      .after_count = 1};
 	(void)harness_launch(&h, &next, &follower);
 	struct launch third = {.kernel = "noop", .home_lane = 2, .shares_home = true};
 	(void)harness_launch(&h, &third, &other);
@@ -367,7 +385,8 @@ Test(lanes, F3_a_thousand_queues_use_as_many_lanes_as_the_device_likes)
 {
 	static struct probe probes[1000];
 	for (uint32_t i = 0; i < 1000; i++) {
-		struct launch one = {.kernel = "noop", .home_lane = scheduler_home_lane(h.devices[0])};
+		struct launch one = {.kernel = "noop",
+				     .home_lane = scheduler_home_lane(h.devices[0])};
 		(void)harness_launch(&h, &one, &probes[i]);
 	}
 	cr_assert(harness_settle(&h));
@@ -406,7 +425,8 @@ Test(lanes, moves_run_on_lanes_for_copies)
 	harness_words(&h, &x, 16, true, 5);
 	cr_assert(eq(int, fake_log_start(64), 0));
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-	struct launch one = {.kernel = "increment_u32", .uses = &use, .use_count = 1, .home_lane = 1};
+	struct launch one = {
+		.kernel = "increment_u32", .uses = &use, .use_count = 1, .home_lane = 1};
 	(void)harness_launch(&h, &one, &probe);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
 	expect_good(&host);
@@ -461,10 +481,12 @@ Test(lanes, F1_a_transfer_of_an_in_order_queue_stays_on_its_lane)
 Test(lanes, launch_properties_arrive)
 {
 	static struct fake_log_entry log[8];
-	const struct backend_launch_properties properties = {.cooperative = true, .cluster = {1, 2, 4}};
+	const struct backend_launch_properties properties = {.cooperative = true,
+							     .cluster = {1, 2, 4}};
 	struct probe probe, plain;
 	cr_assert(eq(int, fake_log_start(8), 0));
-	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .properties = &properties}, &probe);
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .properties = &properties},
+			     &probe);
 	expect_good(&probe);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &plain);
 	expect_good(&plain);
@@ -491,7 +513,11 @@ Test(lanes, R5_a_launch_begins_early_behind_a_launch_of_its_session_alone)
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	h.account = first;
 	(void)harness_hold(&h, 0, 1, &use, 1, &probes[0]);
-	const struct launch next = {.kernel = "increment_u32", .uses = &use, .use_count = 1, .home_lane = 1, .properties = &early};
+	const struct launch next = {.kernel = "increment_u32",
+				    .uses = &use,
+				    .use_count = 1,
+				    .home_lane = 1,
+				    .properties = &early};
 	struct launch plain = next;
 	plain.properties = NULL;
 	(void)harness_launch(&h, &plain, &probes[1]);
@@ -512,7 +538,8 @@ Test(lanes, R5_a_launch_begins_early_behind_a_launch_of_its_session_alone)
 		named += log[i].early_after != 0;
 		for (uint32_t k = 0; log[i].early_after != 0 && k < i; k++)
 			if (log[k].lane == log[i].lane && log[k].sequence == log[i].early_after)
-				behind += strcmp(log[k].what, "increment_u32") == 0 && log[i].sequence == log[k].sequence + 1;
+				behind += strcmp(log[k].what, "increment_u32") == 0 &&
+					  log[i].sequence == log[k].sequence + 1;
 	}
 	cr_expect(eq(u32, named, 1));
 	cr_expect(eq(u64, behind, 1));
@@ -579,7 +606,9 @@ Test(host_memory, every_device_registers_it_and_transfers_find_it)
 	cr_expect(eq(u32, registrations(), 3));
 	cr_expect(eq(u32, counted(FAKE_ANY_DEVICE).hosts, 3));
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-	(void)harness_launch(&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1}, &probe);
+	(void)harness_launch(
+		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},
+		&probe);
 	expect_good(&probe);
 	cr_expect(eq(u64, counted(0).registered_transfers, 1));
 	scheduler_host_unregister(host, release, &released);
@@ -637,13 +666,18 @@ Test(host_memory, a_device_that_cannot_register_it_works_without)
 	struct released released = {0};
 	struct probe probe;
 	struct words x;
-	cr_assert(eq(int, fake_fail(FAKE_HOST_REGISTER, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no pages"), 0));
+	cr_assert(eq(
+		int,
+		fake_fail(FAKE_HOST_REGISTER, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no pages"),
+		0));
 	harness_words(&h, &x, PAGE / 4, true, 0);
 	struct sched_host *host = add(x.host);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, registrations(), 2));
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-	(void)harness_launch(&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1}, &probe);
+	(void)harness_launch(
+		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},
+		&probe);
 	expect_good(&probe);
 	cr_expect(eq(u64, counted(0).registered_transfers, 0));
 	scheduler_host_unregister(host, release, &released);
@@ -680,14 +714,19 @@ Test(threads, host_memory_is_released_when_the_scheduler_is_freed)
 
 Test(threads, options_reach_their_backend_only)
 {
-	static const char *const other[] = {"cuda:lanes=3", "fakes:x=1", NULL}, *const mine[] = {"fake:x=1", NULL};
+	static const char *const other[] = {"cuda:lanes=3", "fakes:x=1", NULL}, *const mine[] = {
+											"fake:x=1",
+											NULL};
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
 	uint32_t platform_count, device_count;
 	harness_start_with(&h, 1, &(struct scheduler_config){.backend_options = other});
 	finish();
 	harness_start_with(&h, 0, &(struct scheduler_config){.backend_options = mine});
-	cr_assert(eq(int, scheduler_discover(h.scheduler, &platforms, &platform_count, &devices, &device_count), 0));
+	cr_assert(eq(int,
+		     scheduler_discover(h.scheduler, &platforms, &platform_count, &devices,
+					&device_count),
+		     0));
 	cr_expect(eq(u32, device_count, 0));
 	cr_assert(eq(u32, platform_count, 1));
 	cr_expect(strstr(platforms[0].facts->unavailable_reason, "x=1") != NULL);

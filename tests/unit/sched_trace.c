@@ -1,6 +1,7 @@
 /*
- * What a trace notes of the commands that come back from a device: whose they were, when they could be sent, how long they took; and
- * that it notes nothing else, keeps no more than it has room for, and ends. Time is the fake device's.
+ * What a trace notes of the commands that come back from a device: whose they were, when they could
+ * be sent, how long they took; and that it notes nothing else, keeps no more than it has room for,
+ * and ends. Time is the fake device's.
  */
 #include "sched_harness.h"
 
@@ -23,10 +24,12 @@ static struct trace_record records[ROOM];
 
 static void setup(bool estimates)
 {
-	struct scheduler_config config = {.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = 500 * US};
+	struct scheduler_config config = {
+		.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = 500 * US};
 	fake_clock(1000 * MS, 1);
 	for (uint32_t device = 0; device < 2; device++)
-		fake_device_options(device, (struct fake_device_options){.preferred_lanes = 1, .estimates = estimates});
+		fake_device_options(device, (struct fake_device_options){.preferred_lanes = 1,
+									 .estimates = estimates});
 	harness_start_with(&h, 2, &config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &first)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &second)));
@@ -52,9 +55,15 @@ static void finish(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
-static void submit_to(uint32_t device, struct sched_account *account, const char *kernel, uint32_t us, struct probe *probe)
+static void submit_to(uint32_t device, struct sched_account *account, const char *kernel,
+		      uint32_t us, struct probe *probe)
 {
-	struct launch launch = {.device = device, .kernel = kernel, .has_value = true, .value = us * US, .items = us, .home_lane = 1,
+	struct launch launch = {.device = device,
+				.kernel = kernel,
+				.has_value = true,
+				.value = us * US,
+				.items = us,
+				.home_lane = 1,
 				.session = account == first ? FIRST : SECOND};
 	h.account = account;
 	(void)harness_launch(&h, &launch, probe);
@@ -90,7 +99,7 @@ static void begin(uint32_t room)
 	cr_assert(zero(int, scheduler_trace_begin(h.scheduler, BACKEND_KIND_FAKE, 0, room)));
 }
 
-/* --- where they are kept ------------------------------------------------------------------------------------------- */
+/* --------------------------------- where they are kept ---------------------------------- */
 
 static void note(struct trace_ring *ring, uint64_t session)
 {
@@ -135,7 +144,7 @@ Test(trace_ring, they_come_out_in_order_wherever_they_lie)
 	trace_ring_fini(&ring);
 }
 
-/* --- what is noted ------------------------------------------------------------------------------------------------- */
+/* ------------------------------------ what is noted ------------------------------------- */
 
 Test(sched_trace, a_group_is_noted_with_whose_it_was_when_it_came_and_what_it_took)
 {
@@ -155,9 +164,11 @@ Test(sched_trace, a_group_is_noted_with_whose_it_was_when_it_came_and_what_it_to
 		const struct trace_record *record = &records[i];
 		cr_expect(eq(u64, record->session, sessions[i]));
 		cr_expect(eq(u32, record->weight, sessions[i] == FIRST ? GATE_WEIGHT : 7));
-		cr_expect(eq(int, record->session_class, sessions[i] == FIRST ? GATE_NORMAL : GATE_BEST_EFFORT));
+		cr_expect(eq(int, record->session_class,
+			     sessions[i] == FIRST ? GATE_NORMAL : GATE_BEST_EFFORT));
 		cr_expect(eq(int, record->known, TRACE_MEASURED));
-		cr_expect(ge(u64, record->at_ns, i ? records[i - 1].end_ns : before_ns), "not before it could be sent");
+		cr_expect(ge(u64, record->at_ns, i ? records[i - 1].end_ns : before_ns),
+			  "not before it could be sent");
 		cr_expect(ge(u64, record->start_ns, record->at_ns));
 		cr_expect(eq(u64, record->end_ns - record->start_ns, record->takes_ns));
 		cr_expect(ge(u64, record->takes_ns, us[i] * US));
@@ -177,7 +188,8 @@ Test(sched_trace, only_what_took_that_devices_time_for_somebody_is_noted)
 	submit_to(1, first, "take", 30, &probes[0]);
 	submit_to(0, NULL, "take", 30, &probes[1]);
 	h.account = first;
-	struct task_request nothing = {.device = h.devices[0], .action = TASK_BARRIER, .account = first};
+	struct task_request nothing = {
+		.device = h.devices[0], .action = TASK_BARRIER, .account = first};
 	(void)harness_submit(&h, &nothing, &probes[3]);
 	h.account = NULL;
 	cr_assert(harness_settle(&h));
@@ -207,7 +219,8 @@ Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 	struct scheduler_trace facts;
 	uint32_t ways[TRACE_KNOWN_WAYS] = {0};
 	setup(true);
-	for (uint32_t i = 0; i < 8; i++) { /* as there are two, the gate is asked, and has some timed */
+	for (uint32_t i = 0; i < 8;
+	     i++) { /* as there are two, the gate is asked, and has some timed */
 		submit(first, 40, &probes[0]);
 		submit(second, 90, &probes[1]);
 	}
@@ -222,7 +235,8 @@ Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 		ways[records[i].known]++;
 		cr_expect(gt(u64, records[i].takes_ns, 0));
 		if (records[i].known == TRACE_ESTIMATED)
-			cr_expect(lt(u64, records[i].takes_ns, (records[i].session == FIRST ? 41 : 91) * US));
+			cr_expect(lt(u64, records[i].takes_ns,
+				     (records[i].session == FIRST ? 41 : 91) * US));
 	}
 	cr_expect(gt(u32, ways[TRACE_ESTIMATED], 8));
 	cr_expect(gt(u32, ways[TRACE_MEASURED], 0));
@@ -233,8 +247,14 @@ Test(sched_trace, a_launch_in_parts_is_one_group_and_takes_what_its_parts_took)
 {
 	struct scheduler_trace facts;
 	struct scheduler_counters counters;
-	struct launch launch = {.kernel = "take", .has_value = true, .value = 4 * MS, .items = ITEMS, .home_lane = 1, .session = SECOND,
-				.shares_home = true, .splittable = true};
+	struct launch launch = {.kernel = "take",
+				.has_value = true,
+				.value = 4 * MS,
+				.items = ITEMS,
+				.home_lane = 1,
+				.session = SECOND,
+				.shares_home = true,
+				.splittable = true};
 	setup(true);
 	submit(first, 10, &probes[1]);
 	h.account = second;
@@ -256,7 +276,7 @@ Test(sched_trace, a_launch_in_parts_is_one_group_and_takes_what_its_parts_took)
 	finish();
 }
 
-/* --- its end ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- its end ---------------------------------------- */
 
 Test(sched_trace, what_finds_no_room_is_counted)
 {

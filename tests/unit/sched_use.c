@@ -1,4 +1,5 @@
-/* What an account has used of each device: commands, time, bytes, failures, spills, and for how long commands waited to be sent. */
+/* What an account has used of each device: commands, time, bytes, failures, spills, and for how
+ * long commands waited to be sent. */
 #include "sched_harness.h"
 
 #include "access_mode.h"
@@ -27,14 +28,17 @@ TestSuite(use, .timeout = 60);
 
 static void begin(bool spills)
 {
-	struct scheduler_config config = {.processors = 2, .never_gate = true, .clock_ns = its_clock};
+	struct scheduler_config config = {
+		.processors = 2, .never_gate = true, .clock_ns = its_clock};
 	config.spills = spills;
 	config.spill_least_bytes = spills ? 1 : 0;
 	fake_reset();
 	for (uint32_t device = 0; device < 2; device++)
 		fake_device_options(device,
-				    (struct fake_device_options){.preferred_lanes = 1, .units = 4,
-								 .memory_bytes = spills ? ROOM * WORDS * 4ull : 0});
+				    (struct fake_device_options){
+					    .preferred_lanes = 1,
+					    .units = 4,
+					    .memory_bytes = spills ? ROOM * WORDS * 4ull : 0});
 	harness_start_with(&h, 2, &config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &one)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &other)));
@@ -71,22 +75,28 @@ static uint64_t delays_of(struct sched_account *account, uint32_t device)
 
 static void hold(struct sched_account *account, struct probe *probe)
 {
-	struct launch launch = {.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
+	struct launch launch = {
+		.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
 	h.account = account;
 	(void)harness_launch(&h, &launch, probe);
 	h.account = NULL;
 }
 
-static void increment(struct sched_account *account, uint32_t device, struct words *words, struct probe *probe)
+static void increment(struct sched_account *account, uint32_t device, struct words *words,
+		      struct probe *probe)
 {
 	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	h.account = account;
 	(void)harness_launch(
-		&h, &(struct launch){.device = device, .kernel = "increment_u32", .uses = &use, .use_count = 1}, probe);
+		&h,
+		&(struct launch){
+			.device = device, .kernel = "increment_u32", .uses = &use, .use_count = 1},
+		probe);
 	h.account = NULL;
 }
 
-/* Those that find room do not wait. The others wait for as long as the device stands still, by the clock of the turns. */
+/* Those that find room do not wait. The others wait for as long as the device stands still, by the
+ * clock of the turns. */
 Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)
 {
 	begin(false);
@@ -152,7 +162,8 @@ Test(use, each_account_and_device_has_its_own_figures)
 	cr_assert(eq(u64, used_of(other, 0).commands, 0));
 	cr_assert(eq(u64, used_of(other, 1).commands, 1));
 	cr_assert(eq(u64, used_of(other, 1).bytes_to_device, WORDS * 4));
-	/* On the way to another device it is brought to the host, which is the work of the one and for the other. */
+	/* On the way to another device it is brought to the host, which is the work of the one and
+	 * for the other. */
 	increment(one, 1, &x, &probe);
 	cr_assert(harness_wait(&h, &probe));
 	cr_assert(eq(u64, used_of(one, 1).commands, 1));
@@ -166,7 +177,8 @@ Test(use, failures_are_counted_where_they_happened_and_once)
 	struct probe first, second;
 	begin(false);
 	(void)fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_RUNTIME, false, "refused");
-	struct launch launch = {.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
+	struct launch launch = {
+		.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
 	fake_gate_open(GATE);
 	h.account = one;
 	struct task *task = harness_launch(&h, &launch, &first);
@@ -203,8 +215,10 @@ Test(use, what_was_spilled_is_its_owners)
 	uint64_t spills = used_of(one, 0).spills + used_of(other, 0).spills;
 	cr_assert(gt(u64, used_of(one, 0).spills, 0));
 	cr_assert(eq(u64, spills, all.spills));
-	cr_assert(eq(u64, used_of(one, 0).spills + used_of(other, 0).spills, spills), "it was counted twice");
-	cr_assert(eq(u64, used_of(one, 0).spilled_bytes + used_of(other, 0).spilled_bytes, all.spilled_bytes));
+	cr_assert(eq(u64, used_of(one, 0).spills + used_of(other, 0).spills, spills),
+		  "it was counted twice");
+	cr_assert(eq(u64, used_of(one, 0).spilled_bytes + used_of(other, 0).spilled_bytes,
+		     all.spilled_bytes));
 	for (uint32_t i = 0; i < ROOM + 2; i++)
 		harness_words_free(&h, &words[i]);
 	cr_assert(harness_settle(&h));
@@ -212,7 +226,8 @@ Test(use, what_was_spilled_is_its_owners)
 	finish();
 }
 
-/* Whoever divides a device uses the device: what runs on its parts is in its row, and they have none. */
+/* Whoever divides a device uses the device: what runs on its parts is in its row, and they have
+ * none. */
 Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
 {
 	struct words x;
@@ -221,9 +236,11 @@ Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
 	struct scheduler_device *parts[2];
 	struct backend_fault fault;
 	uint32_t counts[] = {1, 3}, count = 0, rows = 0;
-	const struct backend_division division = {.partition = BACKEND_PARTITION_BY_COUNTS, .counts = counts, .count = 2};
+	const struct backend_division division = {
+		.partition = BACKEND_PARTITION_BY_COUNTS, .counts = counts, .count = 2};
 	begin(false);
-	cr_assert(zero(int, scheduler_sub_devices_create(h.scheduler, 1, &division, 2, parts, &count, &fault)));
+	cr_assert(zero(int, scheduler_sub_devices_create(h.scheduler, 1, &division, 2, parts,
+							 &count, &fault)));
 	cr_assert(eq(u32, count, 2));
 	harness_words(&h, &x, WORDS, true, 0);
 	/* The harness's third device is the part. */

@@ -47,7 +47,8 @@ static struct memory allocate(enum backend_usm_kind kind)
 {
 	struct memory memory = {NULL, NULL};
 	struct probe ready = {.done = false};
-	cr_assert(eq(int, sched_usm_allocate(h.devices[0], kind, BYTES, 0, &ready, &memory.usm), 0));
+	cr_assert(
+		eq(int, sched_usm_allocate(h.devices[0], kind, BYTES, 0, &ready, &memory.usm), 0));
 	scheduler_flush(h.scheduler);
 	cr_assert(harness_wait(&h, &ready));
 	cr_assert(eq(i32, ready.fault.status, 0), "%s", ready.fault.text);
@@ -55,8 +56,8 @@ static struct memory allocate(enum backend_usm_kind kind)
 	return memory;
 }
 
-static struct task *launch(const char *name, void *pointer, uint32_t value, struct task **after, uint32_t after_count,
-			   struct probe *probe)
+static struct task *launch(const char *name, void *pointer, uint32_t value, struct task **after,
+			   uint32_t after_count, struct probe *probe)
 {
 	const struct task_argument arguments[] = {
 		{.kind = BACKEND_ARGUMENT_GLOBAL, .is_usm = true, .usm = pointer},
@@ -104,7 +105,8 @@ Test(sched_usm, B26_one_pointer_makes_no_edge_and_an_event_does)
 	expect_good(&a);
 	expect_good(&b);
 	expect_good(&c);
-	/* The increment came behind the first fill; where the second one fell is anybody's guess. */
+	/* The increment came behind the first fill; where the second one fell is anybody's guess.
+	 */
 	cr_expect(memory.words[3] == 8 || memory.words[3] == 9 || memory.words[3] == 10);
 	sched_usm_release(memory.usm);
 	finish();
@@ -125,18 +127,21 @@ Test(sched_usm, commands_move_and_fill_in_the_order_of_events)
 					    .pattern_bytes = sizeof(pattern)}};
 	struct task *filled = harness_submit(&h, &fill, &a);
 	memset(pattern, 0, sizeof(pattern)); /* copied */
-	struct task_request copy = {.device = h.devices[0],
-				    .action = TASK_USM_COPY,
-				    .after = &filled,
-				    .after_count = 1,
-				    .usm = {.destination = to.words, .source = from.words, .size_bytes = BYTES}};
-	struct task *copied = harness_submit(&h, &copy, &b);
-	struct task_request out = {
+	struct task_request copy = {
 		.device = h.devices[0],
 		.action = TASK_USM_COPY,
-		.after = &copied,
+		.after = &filled,
 		.after_count = 1,
-		.usm = {.destination = host, .source = to.words, .host_destination = true, .size_bytes = BYTES}};
+		.usm = {.destination = to.words, .source = from.words, .size_bytes = BYTES}};
+	struct task *copied = harness_submit(&h, &copy, &b);
+	struct task_request out = {.device = h.devices[0],
+				   .action = TASK_USM_COPY,
+				   .after = &copied,
+				   .after_count = 1,
+				   .usm = {.destination = host,
+					   .source = to.words,
+					   .host_destination = true,
+					   .size_bytes = BYTES}};
 	(void)harness_submit(&h, &out, &c);
 	expect_good(&a);
 	expect_good(&b);
@@ -153,8 +158,12 @@ Test(sched_usm, an_allocation_that_cannot_be_had_is_told)
 	struct sched_usm *usm = NULL;
 	struct probe ready = {.done = false};
 	setup();
-	cr_assert(eq(int, fake_fail(FAKE_USM_ALLOC, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no more"), 0));
-	cr_assert(eq(int, sched_usm_allocate(h.devices[0], BACKEND_USM_DEVICE, BYTES, 0, &ready, &usm), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_USM_ALLOC, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no more"),
+		     0));
+	cr_assert(eq(int,
+		     sched_usm_allocate(h.devices[0], BACKEND_USM_DEVICE, BYTES, 0, &ready, &usm),
+		     0));
 	scheduler_flush(h.scheduler);
 	cr_assert(harness_wait(&h, &ready));
 	cr_assert(eq(ptr, ready.address, NULL));
@@ -168,7 +177,9 @@ Test(sched_usm, a_device_without_it_says_so)
 	struct sched_usm *usm = NULL;
 	struct probe ready = {.done = false};
 	setup_with(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_USM);
-	cr_assert(eq(int, sched_usm_allocate(h.devices[0], BACKEND_USM_DEVICE, BYTES, 0, &ready, &usm), 0));
+	cr_assert(eq(int,
+		     sched_usm_allocate(h.devices[0], BACKEND_USM_DEVICE, BYTES, 0, &ready, &usm),
+		     0));
 	scheduler_flush(h.scheduler);
 	cr_assert(harness_wait(&h, &ready));
 	cr_assert(eq(ptr, ready.address, NULL));
@@ -184,7 +195,8 @@ static void unmapped(void *owner)
 
 static void *pages(void)
 {
-	void *mapped = mmap(NULL, PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *mapped =
+		mmap(NULL, PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	cr_assert(mapped != MAP_FAILED);
 	return mapped;
 }
@@ -234,7 +246,10 @@ Test(sched_usm, memory_that_cannot_be_registered_is_told_and_tried_again)
 	setup();
 	cr_assert(harness_settle(&h));
 	void *memory = pages();
-	cr_assert(eq(int, fake_fail(FAKE_HOST_REGISTER, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "pinned enough"), 0));
+	cr_assert(eq(int,
+		     fake_fail(FAKE_HOST_REGISTER, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false,
+			       "pinned enough"),
+		     0));
 	cr_assert(eq(int, scheduler_host_register(h.scheduler, memory, PAGES, &host), 0));
 	cr_assert(eq(int, scheduler_host_await(host, 3, &ready), 0));
 	scheduler_flush(h.scheduler);

@@ -6,18 +6,23 @@
 
 TestSuite(access_modes, .timeout = 10);
 
-enum { RO = ACCESS_MODE_READ, WO = ACCESS_MODE_WRITE, RW = ACCESS_MODE_READ_WRITE, WNI = ACCESS_MODE_WRITE_NO_INIT,
-       RWNI = ACCESS_MODE_READ_WRITE_NO_INIT };
+enum {
+	RO = ACCESS_MODE_READ,
+	WO = ACCESS_MODE_WRITE,
+	RW = ACCESS_MODE_READ_WRITE,
+	WNI = ACCESS_MODE_WRITE_NO_INIT,
+	RWNI = ACCESS_MODE_READ_WRITE_NO_INIT
+};
 
-static const uint32_t modes[] = { RO, WO, RW, WNI, RWNI };
+static const uint32_t modes[] = {RO, WO, RW, WNI, RWNI};
 enum { MODES = sizeof(modes) / sizeof(modes[0]) };
 
 /* The ten rows as the specification writes them; x + x = x is said beside the table. */
 static const struct row {
 	uint32_t a, b, together;
 } table[] = {
-	{ RO, WO, RW },   { RO, RW, RW },   { WO, RW, RW },   { WNI, RWNI, RWNI }, { WNI, WO, WO },
-	{ WNI, RO, RW },  { WNI, RW, RW },  { RWNI, WO, RW },  { RWNI, RO, RW },   { RWNI, RW, RW },
+	{RO, WO, RW},  {RO, RW, RW},  {WO, RW, RW},   {WNI, RWNI, RWNI}, {WNI, WO, WO},
+	{WNI, RO, RW}, {WNI, RW, RW}, {RWNI, WO, RW}, {RWNI, RO, RW},    {RWNI, RW, RW},
 };
 enum { ROWS = sizeof(table) / sizeof(table[0]) };
 
@@ -36,7 +41,8 @@ Test(access_modes, C1_every_pair_unites_as_the_table_says)
 {
 	for (unsigned i = 0; i < MODES; i++) {
 		for (unsigned j = 0; j < MODES; j++) {
-			cr_assert(eq(u32, access_mode_union(modes[i], modes[j]), by_table(modes[i], modes[j])),
+			cr_assert(eq(u32, access_mode_union(modes[i], modes[j]),
+				     by_table(modes[i], modes[j])),
 				  "modes %u and %u", modes[i], modes[j]);
 			cr_assert(access_mode_valid(access_mode_union(modes[i], modes[j])));
 		}
@@ -47,12 +53,15 @@ Test(access_modes, C2_every_triple_unites_the_same_in_any_order)
 {
 	for (unsigned i = 0; i < MODES; i++) {
 		for (unsigned j = 0; j < MODES; j++) {
-			cr_assert(eq(u32, by_table(modes[i], modes[j]), by_table(modes[j], modes[i])));
+			cr_assert(eq(u32, by_table(modes[i], modes[j]),
+				     by_table(modes[j], modes[i])));
 			for (unsigned k = 0; k < MODES; k++) {
 				uint32_t a = modes[i], b = modes[j], c = modes[k];
 				uint32_t left = access_mode_union(access_mode_union(a, b), c);
-				cr_assert(eq(u32, left, access_mode_union(a, access_mode_union(b, c))));
-				cr_assert(eq(u32, left, access_mode_union(access_mode_union(c, a), b)));
+				cr_assert(eq(u32, left,
+					     access_mode_union(a, access_mode_union(b, c))));
+				cr_assert(eq(u32, left,
+					     access_mode_union(access_mode_union(c, a), b)));
 				cr_assert(eq(u32, left, by_table(by_table(a, b), c)));
 				cr_assert(eq(u32, left, by_table(a, by_table(b, c))));
 			}

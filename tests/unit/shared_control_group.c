@@ -55,7 +55,8 @@ Test(control_group, TG15_the_least_of_a_group_and_those_above_it)
 	cr_expect(eq(u64, least_of("4:memory:/a\n"), UINT64_MAX), "version 1 has other files");
 	write_file("/memory.max", "512\n");
 	cr_expect(eq(u64, least_of("0::/a/b/c\n"), 512));
-	const char *const files[] = {"/memory.max", "/a/b/memory.max", "/a/memory.max", "/membership"};
+	const char *const files[] = {"/memory.max", "/a/b/memory.max", "/a/memory.max",
+				     "/membership"};
 	for (size_t i = 0; i < 4; i++) {
 		path_of(files[i], path);
 		cr_assert(zero(int, unlink(path)));

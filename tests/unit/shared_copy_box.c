@@ -15,13 +15,15 @@ static struct copy_box box_of(uint64_t width, uint64_t rows, uint64_t slices)
 }
 
 /* Every byte of one side, as offsets; the highest one. */
-static uint64_t mark(const struct copy_box *box, const struct box_pitch *pitch, uint64_t offset, uint8_t *seen)
+static uint64_t mark(const struct copy_box *box, const struct box_pitch *pitch, uint64_t offset,
+		     uint8_t *seen)
 {
 	uint64_t last = 0;
 	for (uint64_t z = 0; z < box->slices; z++)
 		for (uint64_t y = 0; y < box->rows; y++)
 			for (uint64_t x = 0; x < box->width_bytes; x++) {
-				uint64_t at = offset + z * pitch->slice_bytes + y * pitch->row_bytes + x;
+				uint64_t at =
+					offset + z * pitch->slice_bytes + y * pitch->row_bytes + x;
 				cr_assert(lt(u64, at, ROOM));
 				seen[at]++;
 				last = at > last ? at : last;
@@ -40,9 +42,11 @@ static void each_box(visitor *visit)
 				for (uint64_t gaps = 0; gaps < 36; gaps++) {
 					struct copy_box box = box_of(width, rows, slices);
 					box.source.row_bytes = width + gaps % 3;
-					box.source.slice_bytes = (rows + gaps / 3 % 2) * box.source.row_bytes;
+					box.source.slice_bytes =
+						(rows + gaps / 3 % 2) * box.source.row_bytes;
 					box.destination.row_bytes = width + gaps / 6 % 3;
-					box.destination.slice_bytes = (rows + gaps / 18) * box.destination.row_bytes;
+					box.destination.slice_bytes =
+						(rows + gaps / 18) * box.destination.row_bytes;
 					visit(&box);
 				}
 }
@@ -84,7 +88,8 @@ static void check_overlap(const struct copy_box *box)
 		if (!same)
 			continue;
 		cr_assert(eq(int, said, truth), "%d at distance %d", (int)said, (int)apart);
-		cr_assert(eq(int, copy_box_overlaps(box, 7 + apart, 7), share_a_byte(box, 7 + apart, 7)));
+		cr_assert(eq(int, copy_box_overlaps(box, 7 + apart, 7),
+			     share_a_byte(box, 7 + apart, 7)));
 	}
 }
 
@@ -112,15 +117,17 @@ static void check_simple(const struct copy_box *box)
 	for (uint64_t z = 0; z < box->slices; z++)
 		for (uint64_t y = 0; y < box->rows; y++)
 			for (uint64_t x = 0; x < box->width_bytes; x++)
-				wanted[z * box->destination.slice_bytes + y * box->destination.row_bytes + x] =
-					from[z * box->source.slice_bytes + y * box->source.row_bytes + x];
+				wanted[z * box->destination.slice_bytes +
+				       y * box->destination.row_bytes + x] =
+					from[z * box->source.slice_bytes +
+					     y * box->source.row_bytes + x];
 	struct copy_box simple = copy_box_simplify(box);
 	uint64_t before = 0, after = 0;
 	cr_assert(copy_box_bytes(box, &before) && copy_box_bytes(&simple, &after));
 	cr_assert(eq(u64, before, after));
 	cr_assert(simple.rows > 1 || simple.slices == 1);
-	bool gapless =
-		simple.source.row_bytes == simple.width_bytes && simple.destination.row_bytes == simple.width_bytes;
+	bool gapless = simple.source.row_bytes == simple.width_bytes &&
+		       simple.destination.row_bytes == simple.width_bytes;
 	cr_assert(eq(int, simple.rows == 1, gapless), "what follows without a gap is one row");
 	copy_box_move(&simple, got, from);
 	cr_assert_arr_eq(got, wanted, ROOM);
@@ -141,7 +148,8 @@ Test(copy_boxes, C17_a_zero_in_any_dimension_is_nothing)
 {
 	uint64_t bytes = 1, span = 1;
 	for (int i = 0; i < 3; i++) {
-		struct copy_box box = box_of(i == 0 ? 0 : UINT64_MAX, i == 1 ? 0 : UINT64_MAX, i == 2 ? 0 : UINT64_MAX);
+		struct copy_box box = box_of(i == 0 ? 0 : UINT64_MAX, i == 1 ? 0 : UINT64_MAX,
+					     i == 2 ? 0 : UINT64_MAX);
 		cr_assert(copy_box_empty(&box));
 		cr_assert(copy_box_bytes(&box, &bytes));
 		cr_assert(eq(u64, bytes, 0));
@@ -174,7 +182,9 @@ Test(copy_boxes, D20_what_cannot_be_is_refused_and_nothing_overflows)
 	};
 	uint64_t span = 0, bytes = 0;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		cr_assert(eq(int, copy_box_span(&rows[i].box, &rows[i].box.source, &span), rows[i].good), "row %zu", i);
+		cr_assert(eq(int, copy_box_span(&rows[i].box, &rows[i].box.source, &span),
+			     rows[i].good),
+			  "row %zu", i);
 	struct copy_box huge = box_of(1ull << 32, 1ull << 31, 2);
 	cr_assert(not(copy_box_bytes(&huge, &bytes)));
 }

@@ -1,4 +1,5 @@
-/* Delays in buckets: quantiles are as near to the exact ones as is promised, whatever the delays are. */
+/* Delays in buckets: quantiles are as near to the exact ones as is promised, whatever the delays
+ * are. */
 #include "delay_histogram.h"
 
 #include <criterion/criterion.h>
@@ -40,7 +41,8 @@ static void expect_near(uint64_t found, uint64_t right)
 	if (right >= 1ull << DELAY_LAST_POWER)
 		cr_assert(eq(u64, found, 1ull << DELAY_LAST_POWER));
 	else
-		cr_assert(le(u64, apart, most), "%lu instead of %lu", (unsigned long)found, (unsigned long)right);
+		cr_assert(le(u64, apart, most), "%lu instead of %lu", (unsigned long)found,
+			  (unsigned long)right);
 }
 
 /* All of one size, of sizes that differ by a lot, and a few that are far from the others. */
@@ -54,7 +56,8 @@ static uint64_t sample(int manner, int i)
 	case 2:
 		return random_number() >> (24 + random_number() % 40);
 	case 3:
-		return i % 64 == 0 ? 90000000 + random_number() % 1000 : 3000 + random_number() % 100;
+		return i % 64 == 0 ? 90000000 + random_number() % 1000
+				   : 3000 + random_number() % 100;
 	default:
 		return random_number() >> (random_number() % 64);
 	}
@@ -73,7 +76,8 @@ Test(delay_histogram, quantiles_are_within_an_eighth_of_the_exact_ones)
 		qsort(delays, MANY, sizeof(*delays), compare);
 		cr_assert(eq(u64, delay_total(&histogram), MANY));
 		for (size_t i = 0; i < sizeof(permilles) / sizeof(*permilles); i++)
-			expect_near(delay_quantile(&histogram, permilles[i]), exact(delays, MANY, permilles[i]));
+			expect_near(delay_quantile(&histogram, permilles[i]),
+				    exact(delays, MANY, permilles[i]));
 	}
 }
 
@@ -87,7 +91,8 @@ Test(delay_histogram, few_are_exact_as_well)
 			delay_note(&histogram, delays[i], 1);
 		}
 		for (uint32_t permille = 0; permille <= 1000; permille += 5)
-			expect_near(delay_quantile(&histogram, permille), exact(delays, count, permille));
+			expect_near(delay_quantile(&histogram, permille),
+				    exact(delays, count, permille));
 	}
 }
 

@@ -27,10 +27,11 @@ enum {
 Test(shared_image, G4_the_eleven_formats_and_no_others)
 {
 	static const uint32_t bytes[] = {0, 4, 8, 4, 8, 16, 4, 8, 16, 8, 16, 4, 0};
-	static const char *const names[] = {"r8g8b8a8_unorm",      "r16g16b16a16_unorm", "r8g8b8a8_sint",
-					    "r16g16b16a16_sint",   "r32b32g32a32_sint",  "r8g8b8a8_uint",
-					    "r16g16b16a16_uint",   "r32b32g32a32_uint",  "r16b16g16a16_sfloat",
-					    "r32g32b32a32_sfloat", "b8g8r8a8_unorm"};
+	static const char *const names[] = {
+		"r8g8b8a8_unorm",      "r16g16b16a16_unorm", "r8g8b8a8_sint",
+		"r16g16b16a16_sint",   "r32b32g32a32_sint",  "r8g8b8a8_uint",
+		"r16g16b16a16_uint",   "r32b32g32a32_uint",  "r16b16g16a16_sfloat",
+		"r32g32b32a32_sfloat", "b8g8r8a8_unorm"};
 
 	for (uint32_t format = 0; format < 13; format++)
 		cr_assert_eq(image_pixel_bytes(format), bytes[format]);
@@ -43,8 +44,10 @@ Test(shared_image, G4_the_eleven_formats_and_no_others)
 
 Test(shared_image, C16_C17_sizes)
 {
-	const uint64_t good[3] = {3, 5, 7}, zero[3] = {3, 0, 7}, large[3] = {1, IMAGE_SIZE_MAX + 1, 1};
-	const uint64_t most[3] = {IMAGE_SIZE_MAX, IMAGE_SIZE_MAX, IMAGE_SIZE_MAX}, huge[3] = {UINT64_MAX, 1, 1};
+	const uint64_t good[3] = {3, 5, 7}, zero[3] = {3, 0, 7},
+		       large[3] = {1, IMAGE_SIZE_MAX + 1, 1};
+	const uint64_t most[3] = {IMAGE_SIZE_MAX, IMAGE_SIZE_MAX, IMAGE_SIZE_MAX},
+		       huge[3] = {UINT64_MAX, 1, 1};
 	uint64_t bytes = 42;
 
 	cr_assert_eq(image_bytes(HALF, false, 3, good, &bytes), 0);
@@ -67,7 +70,8 @@ Test(shared_image, C16_C17_sizes)
 
 Test(shared_image, R8_all_layers_count)
 {
-	const uint64_t size[3] = {3, 5, 7}, most[3] = {IMAGE_SIZE_MAX, IMAGE_SIZE_MAX, IMAGE_SIZE_MAX};
+	const uint64_t size[3] = {3, 5, 7},
+		       most[3] = {IMAGE_SIZE_MAX, IMAGE_SIZE_MAX, IMAGE_SIZE_MAX};
 	uint64_t bytes = 42;
 
 	cr_assert_eq(image_bytes(HALF, true, 1, size, &bytes), -EINVAL);
@@ -89,9 +93,10 @@ Test(shared_image, C20_unorm_is_limited_and_rounded)
 		uint8_t narrow;
 		uint16_t wide;
 	} table[] = {
-		{0.0f, 0, 0},       {1.0f, 255, 65535},    {0.5f, 128, 32768},    {-0.1f, 0, 0},
-		{1.1f, 255, 65535}, {0.2f, 51, 13107},     {0.1f, 26, 6554},      {1e30f, 255, 65535},
-		{-1e30f, 0, 0},     {1.49f / 255, 1, 383}, {1.51f / 255, 2, 388}, {INFINITY, 255, 65535},
+		{0.0f, 0, 0},          {1.0f, 255, 65535},    {0.5f, 128, 32768},
+		{-0.1f, 0, 0},         {1.1f, 255, 65535},    {0.2f, 51, 13107},
+		{0.1f, 26, 6554},      {1e30f, 255, 65535},   {-1e30f, 0, 0},
+		{1.49f / 255, 1, 383}, {1.51f / 255, 2, 388}, {INFINITY, 255, 65535},
 		{-INFINITY, 0, 0},
 	};
 
@@ -134,8 +139,8 @@ Test(shared_image, S1_channels_lie_in_the_order_of_the_format)
 	cr_assert_eq(image_pixel_read_float(UNORM8, stored, value), 0);
 	cr_assert(fabsf(value[0] - 0.2f) < 1e-6f && fabsf(value[2] - 0.6f) < 1e-6f);
 	cr_assert_eq(image_pixel_read_float(BGRA, stored, value), 0);
-	cr_assert(fabsf(value[0] - 0.6f) < 1e-6f && fabsf(value[1] - 0.4f) < 1e-6f && fabsf(value[2] - 0.2f) < 1e-6f &&
-		  value[3] == 1.0f);
+	cr_assert(fabsf(value[0] - 0.6f) < 1e-6f && fabsf(value[1] - 0.4f) < 1e-6f &&
+		  fabsf(value[2] - 0.2f) < 1e-6f && value[3] == 1.0f);
 	uint8_t again[4];
 	cr_assert_eq(image_pixel_write_float(BGRA, again, value), 0);
 	cr_assert_arr_eq(again, stored, sizeof(stored));
@@ -164,7 +169,8 @@ Test(shared_image, C20_integers_are_limited)
 		  read_unsigned[3] == 7);
 	cr_assert_eq(image_pixel_write_uint(UINT16, stored, large), 0);
 	cr_assert_eq(image_pixel_read_uint(UINT16, stored, read_unsigned), 0);
-	cr_assert(read_unsigned[0] == 65535 && read_unsigned[1] == 256 && read_unsigned[2] == 65535);
+	cr_assert(read_unsigned[0] == 65535 && read_unsigned[1] == 256 &&
+		  read_unsigned[2] == 65535);
 	cr_assert_eq(image_pixel_write_uint(UINT32, stored, large), 0);
 	cr_assert_eq(image_pixel_read_uint(UINT32, stored, read_unsigned), 0);
 	cr_assert_arr_eq(read_unsigned, large, sizeof(large));
@@ -178,16 +184,21 @@ Test(shared_image, G4_a_pixel_of_another_type_is_refused)
 	uint32_t unsigneds[4] = {0};
 
 	for (uint32_t format = 0; format < 13; format++) {
-		bool is_float =
-			format == UNORM8 || format == UNORM16 || format == HALF || format == FLOAT || format == BGRA;
-		bool is_int = format >= SINT8 && format <= SINT32, is_uint = format >= UINT8 && format <= UINT32;
+		bool is_float = format == UNORM8 || format == UNORM16 || format == HALF ||
+				format == FLOAT || format == BGRA;
+		bool is_int = format >= SINT8 && format <= SINT32,
+		     is_uint = format >= UINT8 && format <= UINT32;
 		cr_assert_eq(image_format_is_float(format), is_float);
-		cr_assert_eq(image_pixel_read_float(format, stored, floats), is_float ? 0 : -EINVAL);
-		cr_assert_eq(image_pixel_write_float(format, stored, floats), is_float ? 0 : -EINVAL);
+		cr_assert_eq(image_pixel_read_float(format, stored, floats),
+			     is_float ? 0 : -EINVAL);
+		cr_assert_eq(image_pixel_write_float(format, stored, floats),
+			     is_float ? 0 : -EINVAL);
 		cr_assert_eq(image_pixel_read_int(format, stored, ints), is_int ? 0 : -EINVAL);
 		cr_assert_eq(image_pixel_write_int(format, stored, ints), is_int ? 0 : -EINVAL);
-		cr_assert_eq(image_pixel_read_uint(format, stored, unsigneds), is_uint ? 0 : -EINVAL);
-		cr_assert_eq(image_pixel_write_uint(format, stored, unsigneds), is_uint ? 0 : -EINVAL);
+		cr_assert_eq(image_pixel_read_uint(format, stored, unsigneds),
+			     is_uint ? 0 : -EINVAL);
+		cr_assert_eq(image_pixel_write_uint(format, stored, unsigneds),
+			     is_uint ? 0 : -EINVAL);
 	}
 }
 
@@ -220,8 +231,8 @@ Test(shared_image, C20_half_precision)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
-		cr_assert_eq(image_float_to_half(table[i].value), table[i].half, "%a: %x", (double)table[i].value,
-			     image_float_to_half(table[i].value));
+		cr_assert_eq(image_float_to_half(table[i].value), table[i].half, "%a: %x",
+			     (double)table[i].value, image_float_to_half(table[i].value));
 	cr_assert(isnan(image_half_to_float(image_float_to_half(NAN))));
 	/* Every half is a float, and comes back. */
 	for (uint32_t half = 0; half < 65536; half++) {
@@ -239,9 +250,11 @@ Test(shared_image, C20_half_precision)
 /* 10, 20, 30, 40 in r; alpha 1. */
 static const float row[4][4] = {{10, 0, 0, 1}, {20, 0, 0, 1}, {30, 0, 0, 1}, {40, 0, 0, 1}};
 
-static float sample_row(enum image_addressing addressing, bool normalised, bool linear, float at, float *alpha_out)
+static float sample_row(enum image_addressing addressing, bool normalised, bool linear, float at,
+			float *alpha_out)
 {
-	const struct image_view view = {.format = FLOAT, .dimensions = 1, .size = {4}, .bytes = row};
+	const struct image_view view = {
+		.format = FLOAT, .dimensions = 1, .size = {4}, .bytes = row};
 	const struct image_sampler sampler = {addressing, normalised, linear};
 	float value[4];
 
@@ -299,10 +312,10 @@ Test(shared_image, G5_G6_S2_a_row_by_every_mode)
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		float alpha = 0;
-		float r = sample_row((enum image_addressing)table[i].addressing, table[i].normalised, table[i].linear,
-				     table[i].at, &alpha);
-		cr_assert(fabsf(r - table[i].r) < 1e-3f && fabsf(alpha - table[i].a) < 1e-4f, "%zu: %g, %g", i,
-			  (double)r, (double)alpha);
+		float r = sample_row((enum image_addressing)table[i].addressing,
+				     table[i].normalised, table[i].linear, table[i].at, &alpha);
+		cr_assert(fabsf(r - table[i].r) < 1e-3f && fabsf(alpha - table[i].a) < 1e-4f,
+			  "%zu: %g, %g", i, (double)r, (double)alpha);
 	}
 	for (int mode = 1; mode <= 5; mode++) { /* what is no number lies outside */
 		float alpha = 1;
@@ -313,22 +326,33 @@ Test(shared_image, G5_G6_S2_a_row_by_every_mode)
 	}
 }
 
-/* A layer's number is neither normalised, repeated nor mixed, whatever the sampler does with the other coordinate. */
+/* A layer's number is neither normalised, repeated nor mixed, whatever the sampler does with the
+ * other coordinate. */
 Test(shared_image, R8_a_sampler_stays_in_the_nearest_layer)
 {
-	static const float layers[3][2][4] = {{{1, 0, 0, 1}, {3, 0, 0, 1}}, {{10, 0, 0, 1}, {30, 0, 0, 1}}, {{100, 0, 0, 1}, {300, 0, 0, 1}}};
+	static const float layers[3][2][4] = {{{1, 0, 0, 1}, {3, 0, 0, 1}},
+					      {{10, 0, 0, 1}, {30, 0, 0, 1}},
+					      {{100, 0, 0, 1}, {300, 0, 0, 1}}};
 	static const struct {
 		float layer, middle;
-	} table[] = {{0, 2}, {1, 20}, {2, 200}, {3, 200}, {1e30f, 200}, {-1, 2}, {-1e30f, 2}, {0.4f, 2}, {0.6f, 20}, {1.5f, 200}, {NAN, 2}};
-	const struct image_view view = {.format = FLOAT, .dimensions = 2, .is_layered = true, .size = {3, 2}, .bytes = layers};
-	for (uint32_t mode = IMAGE_ADDRESSING_MIRRORED_REPEAT; mode <= IMAGE_ADDRESSING_NONE; mode++)
+	} table[] = {{0, 2},      {1, 20},   {2, 200},   {3, 200},    {1e30f, 200}, {-1, 2},
+		     {-1e30f, 2}, {0.4f, 2}, {0.6f, 20}, {1.5f, 200}, {NAN, 2}};
+	const struct image_view view = {.format = FLOAT,
+					.dimensions = 2,
+					.is_layered = true,
+					.size = {3, 2},
+					.bytes = layers};
+	for (uint32_t mode = IMAGE_ADDRESSING_MIRRORED_REPEAT; mode <= IMAGE_ADDRESSING_NONE;
+	     mode++)
 		for (uint32_t i = 0; i < sizeof(table) / sizeof(*table); i++)
 			for (int normalised = 0; normalised <= 1; normalised++) {
-				const struct image_sampler sampler = {(enum image_addressing)mode, normalised, true};
+				const struct image_sampler sampler = {(enum image_addressing)mode,
+								      normalised, true};
 				const float at[2] = {table[i].layer, normalised ? 0.5f : 1.0f};
 				float value[4];
 				cr_assert_eq(image_sample_float(&view, &sampler, at, value), 0);
-				cr_assert_float_eq(value[0], table[i].middle, 1e-4f, "mode %u, layer %g: %g", mode,
+				cr_assert_float_eq(value[0], table[i].middle, 1e-4f,
+						   "mode %u, layer %g: %g", mode,
 						   (double)table[i].layer, (double)value[0]);
 			}
 }
@@ -340,7 +364,8 @@ Test(shared_image, G5_E3_coordinates_are_in_the_order_of_the_dimensions)
 		{{{0, 0, 0, 0}, {1, 0, 0, 0}}, {{0, 2, 0, 0}, {1, 2, 0, 0}}},
 		{{{0, 0, 4, 0}, {1, 0, 4, 0}}, {{0, 2, 4, 0}, {1, 2, 4, 8}}},
 	};
-	const struct image_view view = {.format = UINT8, .dimensions = 3, .size = {2, 2, 2}, .bytes = pixels};
+	const struct image_view view = {
+		.format = UINT8, .dimensions = 3, .size = {2, 2, 2}, .bytes = pixels};
 	const struct image_sampler sampler = {IMAGE_ADDRESSING_CLAMP, false, false};
 	const float at[3] = {1.5f, 0.5f, 0.5f}, last[3] = {0.5f, 0.5f, 1.5f};
 	uint32_t value[4];
@@ -349,7 +374,8 @@ Test(shared_image, G5_E3_coordinates_are_in_the_order_of_the_dimensions)
 	cr_assert(value[0] == 0 && value[1] == 0 && value[2] == 4);
 	cr_assert_eq(image_sample_uint(&view, &sampler, last, value), 0);
 	cr_assert(value[0] == 1 && value[1] == 0 && value[2] == 0);
-	const struct image_view floats = {.format = UNORM8, .dimensions = 3, .size = {2, 2, 2}, .bytes = pixels};
+	const struct image_view floats = {
+		.format = UNORM8, .dimensions = 3, .size = {2, 2, 2}, .bytes = pixels};
 	const struct image_sampler linear = {IMAGE_ADDRESSING_CLAMP, true, true};
 	const float middle[3] = {0.5f, 0.5f, 0.5f};
 	float mean[4];

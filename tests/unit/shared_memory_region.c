@@ -34,7 +34,8 @@ Test(memory_regions, a_new_one_is_zeroed_sealed_and_closed_on_exec)
 	cr_assert(eq(sz, region->size_bytes, BYTES));
 	for (size_t i = 0; i < BYTES; i++)
 		cr_assert(eq(int, ((uint8_t *)region->address)[i], 0));
-	cr_assert(eq(int, fcntl(region->fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+	cr_assert(
+		eq(int, fcntl(region->fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
 	cr_assert(eq(int, fcntl(region->fd, F_GETFD), FD_CLOEXEC));
 }
 
@@ -64,7 +65,7 @@ Test(memory_regions, both_sides_see_the_same_bytes)
 
 Test(memory_regions, another_size_than_stated_is_refused)
 {
-	static const size_t wrong[] = { 0, 1, BYTES - 1, BYTES + 1, BYTES / 2, BYTES * 2, SIZE_MAX };
+	static const size_t wrong[] = {0, 1, BYTES - 1, BYTES + 1, BYTES / 2, BYTES * 2, SIZE_MAX};
 	CLEANUP(memory_region_cleanup) struct memory_region *made = NULL;
 	struct memory_region *mapped = (void *)1;
 	cr_assert(eq(int, memory_region_create("test", BYTES, &made), 0));
@@ -75,19 +76,26 @@ Test(memory_regions, another_size_than_stated_is_refused)
 
 Test(memory_regions, a_file_that_could_shrink_or_grow_is_refused)
 {
-	static const int too_few[] = { 0, F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_SEAL, F_SEAL_SHRINK | F_SEAL_SEAL };
+	static const int too_few[] = {0, F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_SEAL,
+				      F_SEAL_SHRINK | F_SEAL_SEAL};
 	struct memory_region *mapped = NULL;
 	for (unsigned i = 0; i < sizeof(too_few) / sizeof(too_few[0]); i++)
-		cr_assert(eq(int, memory_region_map(memfd_of(BYTES, too_few[i]), BYTES, 1, &mapped), -EPROTO));
+		cr_assert(eq(int, memory_region_map(memfd_of(BYTES, too_few[i]), BYTES, 1, &mapped),
+			     -EPROTO));
 	CLEANUP(memory_region_cleanup) struct memory_region *good = NULL;
-	cr_assert(eq(int, memory_region_map(memfd_of(BYTES, F_SEAL_SHRINK | F_SEAL_GROW), BYTES, 1, &good), 0));
+	cr_assert(
+		eq(int,
+		   memory_region_map(memfd_of(BYTES, F_SEAL_SHRINK | F_SEAL_GROW), BYTES, 1, &good),
+		   0));
 }
 
 Test(memory_regions, what_is_no_memfd_is_refused)
 {
 	struct memory_region *mapped = NULL;
 	cr_assert(eq(int, memory_region_map(-1, BYTES, 0, &mapped), -EPROTO));
-	cr_assert(eq(int, memory_region_map(open("/dev/zero", O_RDWR | O_CLOEXEC), BYTES, 0, &mapped), -EPROTO));
+	cr_assert(eq(int,
+		     memory_region_map(open("/dev/zero", O_RDWR | O_CLOEXEC), BYTES, 0, &mapped),
+		     -EPROTO));
 	int ends[2];
 	cr_assert(eq(int, pipe2(ends, O_CLOEXEC), 0));
 	cr_assert(eq(int, memory_region_map(ends[0], BYTES, 0, &mapped), -EPROTO));
@@ -124,7 +132,8 @@ Test(memory_regions, a_published_one_can_be_read_but_never_written_by_its_receiv
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", mapped->fd);
 	int again = open(path, O_RDWR | O_CLOEXEC);
 	if (again >= 0) {
-		cr_assert(eq(ptr, mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, again, 0), MAP_FAILED));
+		cr_assert(eq(ptr, mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, again, 0),
+			     MAP_FAILED));
 		cr_assert(eq(int, (int)pwrite(again, "x", 1, 0), -1));
 		(void)close(again);
 	}
@@ -154,12 +163,15 @@ Test(memory_regions, one_at_an_address_leaves_what_is_there)
 	char *place = free_place((size_t)3 * BYTES);
 	cr_assert(zero(int, munmap(place + BYTES, BYTES)));
 	cr_assert(eq(int, memory_region_create_at("test", BYTES, place, &region), -EEXIST));
-	cr_assert(eq(int, memory_region_create_at("test", (size_t)2 * BYTES, place + BYTES, &region), -EEXIST));
+	cr_assert(eq(int,
+		     memory_region_create_at("test", (size_t)2 * BYTES, place + BYTES, &region),
+		     -EEXIST));
 	cr_assert(eq(ptr, region, NULL));
 	cr_assert(zero(int, memory_region_create_at("test", BYTES, place + BYTES, &region)));
 	cr_assert(eq(ptr, region->address, place + BYTES));
 	place[BYTES] = 1;
-	cr_assert(eq(int, fcntl(region->fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+	cr_assert(
+		eq(int, fcntl(region->fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
 	cr_assert(zero(ptr, memory_region_free(region)));
 	cr_assert(zero(int, munmap(place, BYTES)));
 	cr_assert(zero(int, munmap(place + (size_t)2 * BYTES, BYTES)));
@@ -177,13 +189,17 @@ Test(memory_regions, one_over_a_place_takes_it_and_a_child_has_it_not)
 	cr_assert(eq(str, place, "there"));
 	pid_t child = fork();
 	if (child == 0)
-		_exit(mincore(place, BYTES, (unsigned char[BYTES / 4096]){0}) == -1 && errno == ENOMEM ? 0 : 1);
+		_exit(mincore(place, BYTES, (unsigned char[BYTES / 4096]){0}) == -1 &&
+				      errno == ENOMEM
+			      ? 0
+			      : 1);
 	int status = -1;
 	cr_assert(eq(int, waitpid(child, &status, 0), child));
 	cr_assert(zero(int, status));
 	cr_assert(zero(ptr, memory_region_free(region)));
 	/* On failure the place is free as well. */
 	place = free_place(BYTES);
-	cr_assert(eq(int, memory_region_map_over(memfd_of(BYTES, 0), BYTES, place, &region), -EPROTO));
+	cr_assert(eq(int, memory_region_map_over(memfd_of(BYTES, 0), BYTES, place, &region),
+		     -EPROTO));
 	cr_assert(eq(int, mincore(place, BYTES, (unsigned char[BYTES / 4096]){0}), -1));
 }

@@ -11,12 +11,13 @@ TestSuite(object_ids, .timeout = 10);
 
 Test(object_ids, the_three_parts_come_back)
 {
-	static const uint32_t indices[] = { 0, 1, 65535, 0x80000000u, UINT32_MAX };
-	static const uint32_t generations[] = { 1, 2, 0x800000, 0xffffff };
+	static const uint32_t indices[] = {0, 1, 65535, 0x80000000u, UINT32_MAX};
+	static const uint32_t generations[] = {1, 2, 0x800000, 0xffffff};
 	for (unsigned i = 0; i < 5; i++) {
 		for (unsigned g = 0; g < 4; g++) {
 			for (int type = OBJECT_CONTEXT; type < OBJECT_TYPE_COUNT; type++) {
-				uint64_t id = object_id_make((enum object_type)type, generations[g], indices[i]);
+				uint64_t id = object_id_make((enum object_type)type, generations[g],
+							     indices[i]);
 				cr_assert(eq(u32, object_id_index(id), indices[i]));
 				cr_assert(eq(u32, object_id_generation(id), generations[g]));
 				cr_assert(eq(int, (int)object_id_type(id), type));
@@ -27,7 +28,8 @@ Test(object_ids, the_three_parts_come_back)
 
 Test(object_ids, the_bits_lie_where_the_protocol_says)
 {
-	cr_assert(eq(u64, object_id_make(OBJECT_BUFFER, 0x010203, 0x04050607), 0x0301020304050607ull));
+	cr_assert(eq(u64, object_id_make(OBJECT_BUFFER, 0x010203, 0x04050607),
+		     0x0301020304050607ull));
 }
 
 Test(object_ids, a_generation_too_large_does_not_reach_the_type)

@@ -46,7 +46,11 @@ static void close_ends(void)
 TestSuite(packet_sockets, .timeout = 10, .init = open_ends);
 
 /* In the test itself: a failed assertion in a test's end would count as a pass. */
-#define ASSERT_NO_DESCRIPTOR_LEFT() do { close_ends(); cr_assert(eq(uint, open_descriptors(), before)); } while (0)
+#define ASSERT_NO_DESCRIPTOR_LEFT()                                                                \
+	do {                                                                                       \
+		close_ends();                                                                      \
+		cr_assert(eq(uint, open_descriptors(), before));                                   \
+	} while (0)
 
 static void make_files(int *fds, unsigned count)
 {
@@ -65,9 +69,9 @@ static void close_files(int *fds, unsigned count)
 /* As a hostile peer would: past packet_socket_send and its limits. */
 static void send_raw(int socket, const void *bytes, size_t count, const int *fds, unsigned fd_count)
 {
-	char control[CMSG_SPACE(64 * sizeof(int))] __attribute__((aligned(16))) = { 0 };
-	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = count };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	char control[CMSG_SPACE(64 * sizeof(int))] __attribute__((aligned(16))) = {0};
+	struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = count};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	if (fd_count) {
 		message.msg_control = control;
 		message.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
@@ -101,7 +105,8 @@ Test(packet_sockets, descriptors_arrive_in_order_and_close_on_exec)
 	make_files(files, PACKET_DESCRIPTORS_MAX);
 	for (unsigned i = 0; i < PACKET_DESCRIPTORS_MAX; i++)
 		cr_assert(eq(int, fcntl(files[i], F_SETFL, i % 2 ? O_NONBLOCK : 0), 0));
-	cr_assert(eq(int, packet_socket_send(ends[0], "x", 1, files, PACKET_DESCRIPTORS_MAX, 0), 0));
+	cr_assert(
+		eq(int, packet_socket_send(ends[0], "x", 1, files, PACKET_DESCRIPTORS_MAX, 0), 0));
 	close_files(files, PACKET_DESCRIPTORS_MAX);
 	cr_assert(eq(long, packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, 0), 1));
 	cr_assert(eq(uint, fds.count, PACKET_DESCRIPTORS_MAX));
@@ -125,10 +130,12 @@ Test(packet_sockets, more_descriptors_than_allowed_are_refused_and_closed)
 	int files[64];
 	struct packet_fds fds = PACKET_FDS_INIT;
 	make_files(files, 64);
-	cr_assert(eq(int, packet_socket_send(ends[0], "x", 1, files, PACKET_DESCRIPTORS_MAX + 1, 0), -EINVAL));
+	cr_assert(eq(int, packet_socket_send(ends[0], "x", 1, files, PACKET_DESCRIPTORS_MAX + 1, 0),
+		     -EINVAL));
 	for (unsigned count = PACKET_DESCRIPTORS_MAX + 1; count <= 64; count++) {
 		send_raw(ends[0], "x", 1, files, count);
-		cr_assert(eq(long, packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, 0), -EPROTO));
+		cr_assert(eq(long, packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, 0),
+			     -EPROTO));
 	}
 	cr_assert(eq(uint, fds.count, 0));
 	close_files(files, 64);
@@ -162,7 +169,8 @@ Test(packet_sockets, a_datagram_larger_than_the_buffer_is_refused_with_its_descr
 	struct packet_fds fds = PACKET_FDS_INIT;
 	make_files(&file, 1);
 	cr_assert(eq(int, packet_socket_send(ends[0], "123456789", 9, &file, 1, 0), 0));
-	cr_assert(eq(long, packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, 0), -EMSGSIZE));
+	cr_assert(eq(long, packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, 0),
+		     -EMSGSIZE));
 	close_fd(&file);
 	ASSERT_NO_DESCRIPTOR_LEFT();
 }
@@ -170,7 +178,8 @@ Test(packet_sockets, a_datagram_larger_than_the_buffer_is_refused_with_its_descr
 Test(packet_sockets, sizes_that_no_datagram_has_are_refused_before_sending)
 {
 	static char large[PACKET_BYTES_MAX + 1];
-	cr_assert(eq(int, packet_socket_send(ends[0], large, PACKET_BYTES_MAX + 1, NULL, 0, 0), -EMSGSIZE));
+	cr_assert(eq(int, packet_socket_send(ends[0], large, PACKET_BYTES_MAX + 1, NULL, 0, 0),
+		     -EMSGSIZE));
 	cr_assert(eq(int, packet_socket_send(ends[0], large, 0, NULL, 0, 0), -EINVAL));
 	cr_assert(eq(int, packet_socket_send(ends[0], large, PACKET_BYTES_MAX, NULL, 0, 0), 0));
 	ASSERT_NO_DESCRIPTOR_LEFT();
@@ -204,13 +213,17 @@ Test(packet_sockets, nothing_to_read_and_no_room_are_both_EAGAIN)
 {
 	char buffer[8];
 	struct packet_fds fds = PACKET_FDS_INIT;
-	cr_assert(eq(long, packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, MSG_DONTWAIT), -EAGAIN));
+	cr_assert(eq(long,
+		     packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, MSG_DONTWAIT),
+		     -EAGAIN));
 	int r;
 	do {
 		r = packet_socket_send(ends[0], "x", 1, NULL, 0, MSG_DONTWAIT);
 	} while (r == 0);
 	cr_assert(eq(int, r, -EAGAIN));
-	cr_assert(eq(long, packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, MSG_DONTWAIT), 1));
+	cr_assert(eq(long,
+		     packet_socket_receive(ends[1], buffer, sizeof(buffer), &fds, MSG_DONTWAIT),
+		     1));
 	ASSERT_NO_DESCRIPTOR_LEFT();
 }
 

@@ -42,7 +42,8 @@ Test(processors, a_control_groups_share_of_the_processors)
 		{"max", UINT32_MAX},          {"18446744073709551615 1\n", UINT32_MAX},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		cr_expect(eq(u32, processors_parse_quota(cases[i].text), cases[i].processors), "%s", cases[i].text);
+		cr_expect(eq(u32, processors_parse_quota(cases[i].text), cases[i].processors), "%s",
+			  cases[i].text);
 }
 
 Test(processors, there_is_at_least_one_and_never_more_than_either_gives)
@@ -55,7 +56,8 @@ Test(processors, there_is_at_least_one_and_never_more_than_either_gives)
 
 Test(processors, what_the_environment_says_counts_if_it_is_a_number)
 {
-	static const char *const bad[] = {"", "0", "-1", " 3", "3 ", "4097", "99999999999999999999", "two"};
+	static const char *const bad[] = {
+		"", "0", "-1", " 3", "3 ", "4097", "99999999999999999999", "two"};
 	uint32_t count = 77, here = processors_here();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		cr_expect(not(processors_parse(bad[i], &count)), "'%s'", bad[i]);

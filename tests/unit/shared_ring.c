@@ -71,7 +71,7 @@ Test(ring, an_empty_one_has_nothing)
 
 Test(ring, records_of_every_size_arrive_whole_and_in_order_from_any_place)
 {
-	uint64_t starts[] = { 0, 8, BYTES - 8, BYTES * 7 + 120, UINT64_MAX - 63, UINT64_MAX - 7 };
+	uint64_t starts[] = {0, 8, BYTES - 8, BYTES * 7 + 120, UINT64_MAX - 63, UINT64_MAX - 7};
 	for (unsigned s = 0; s < sizeof(starts) / sizeof(starts[0]); s++) {
 		start_at(starts[s]);
 		for (unsigned round = 0; round < 2000; round++) {
@@ -155,7 +155,8 @@ Test(ring, what_can_never_fit_is_EMSGSIZE)
 	atomic_store(&head_word, 0);
 	atomic_store(&tail_word, 0);
 	ring_writer_init(&writer, large, sizeof(large), &head_word, &tail_word);
-	cr_assert(eq(int, ring_writer_reserve(&writer, 1, PACKET_BYTES_MAX + 1, &payload), -EMSGSIZE));
+	cr_assert(eq(int, ring_writer_reserve(&writer, 1, PACKET_BYTES_MAX + 1, &payload),
+		     -EMSGSIZE));
 	cr_assert(eq(int, ring_writer_reserve(&writer, 1, PACKET_BYTES_MAX, &payload), 0));
 }
 
@@ -163,7 +164,8 @@ Test(ring, nothing_beyond_the_payload_leaves_the_writer)
 {
 	start_at(0);
 	cr_assert(eq(int, put(3, 0xff), 0));
-	static const uint8_t expected[16] = { 3, 0, 0, 0, RING_RECORD_MESSAGE, 0, 0, 0, 0xff, 0xff, 0xff };
+	static const uint8_t expected[16] = {3, 0,    0,    0,   RING_RECORD_MESSAGE, 0, 0,
+					     0, 0xff, 0xff, 0xff};
 	cr_assert(eq(int, memcmp(data, expected, sizeof(expected)), 0));
 }
 

@@ -1,4 +1,5 @@
-/* A ring whose other side writes anything at all. Every refusal leaves the private state as it was. */
+/* A ring whose other side writes anything at all. Every refusal leaves the private state as it was.
+ */
 #include "ring.h"
 
 #include "protocol_limits.h"
@@ -11,7 +12,8 @@
 
 enum { BYTES = 4096, HALF = BYTES / 2 };
 
-/* The ring lies between two guards, so that a read or write beside it is seen also without a sanitizer. */
+/* The ring lies between two guards, so that a read or write beside it is seen also without a
+ * sanitizer. */
 static _Alignas(64) uint8_t memory[BYTES + 128];
 static uint8_t *const data = memory + 64;
 static _Atomic uint64_t head_word, tail_word;
@@ -32,7 +34,8 @@ TestSuite(ring_hostile, .timeout = 10, .init = start);
 
 static void put_head(uint64_t position, uint32_t payload_bytes, uint16_t kind, uint16_t reserved)
 {
-	struct ring_record head = { .payload_bytes = payload_bytes, .kind = kind, .reserved = reserved };
+	struct ring_record head = {
+		.payload_bytes = payload_bytes, .kind = kind, .reserved = reserved};
 	memcpy(data + (position & (BYTES - 1)), &head, sizeof(head));
 }
 
@@ -43,7 +46,8 @@ static int next(void)
 	uint32_t size = 77;
 	int r = ring_reader_next(&reader, buffer, &kind, &size);
 	if (r <= 0) {
-		cr_assert(eq(u64, reader.tail, before.tail), "the reader moved although it refused");
+		cr_assert(eq(u64, reader.tail, before.tail),
+			  "the reader moved although it refused");
 		cr_assert(eq(u16, kind, 77), "an output changed");
 		cr_assert(eq(u32, size, 77), "an output changed");
 	} else {
@@ -63,7 +67,8 @@ static int next_of(uint64_t published, uint32_t payload_bytes, uint16_t kind, ui
 
 Test(ring_hostile, a_head_beyond_the_ring_is_refused)
 {
-	static const uint64_t bad[] = { BYTES + 8, BYTES * 2, 1ull << 32, 1ull << 63, UINT64_MAX - 7 };
+	static const uint64_t bad[] = {BYTES + 8, BYTES * 2, 1ull << 32, 1ull << 63,
+				       UINT64_MAX - 7};
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		cr_assert(eq(int, next_of(bad[i], 8, RING_RECORD_MESSAGE, 0), -EPROTO), "head %llu",
 			  (unsigned long long)bad[i]);
@@ -93,10 +98,11 @@ Test(ring_hostile, a_record_longer_than_what_was_published_is_refused)
 	cr_assert(eq(int, next_of(16, 8, RING_RECORD_MESSAGE, 0), 1));
 	cr_assert(eq(int, next_of(16, 9, RING_RECORD_MESSAGE, 0), -EPROTO));
 	cr_assert(eq(int, next_of(8, 1, RING_RECORD_MESSAGE, 0), -EPROTO));
-	static const uint32_t large[] = { HALF,     HALF - 7,       BYTES,     PACKET_BYTES_MAX,
-					  1u << 31, UINT32_MAX - 7, UINT32_MAX };
+	static const uint32_t large[] = {HALF,     HALF - 7,       BYTES,     PACKET_BYTES_MAX,
+					 1u << 31, UINT32_MAX - 7, UINT32_MAX};
 	for (unsigned i = 0; i < sizeof(large) / sizeof(large[0]); i++)
-		cr_assert(eq(int, next_of(BYTES, large[i], RING_RECORD_MESSAGE, 0), -EPROTO), "%u", large[i]);
+		cr_assert(eq(int, next_of(BYTES, large[i], RING_RECORD_MESSAGE, 0), -EPROTO), "%u",
+			  large[i]);
 	cr_assert(eq(int, next_of(BYTES, HALF - 8, RING_RECORD_MESSAGE, 0), 1));
 }
 
@@ -106,7 +112,8 @@ Test(ring_hostile, unknown_kinds_and_reserved_bits_are_refused)
 	for (unsigned kind = RING_RECORD_RESUBMIT + 1; kind <= UINT16_MAX; kind++)
 		cr_assert(eq(int, next_of(16, 8, (uint16_t)kind, 0), -EPROTO));
 	for (unsigned bit = 0; bit < 16; bit++)
-		cr_assert(eq(int, next_of(16, 8, RING_RECORD_MESSAGE, (uint16_t)(1u << bit)), -EPROTO));
+		cr_assert(eq(int, next_of(16, 8, RING_RECORD_MESSAGE, (uint16_t)(1u << bit)),
+			     -EPROTO));
 }
 
 Test(ring_hostile, padding_that_is_not_zero_is_refused)
@@ -135,12 +142,15 @@ Test(ring_hostile, pads_anywhere_but_before_the_end_are_refused)
 	cr_assert(eq(int, next_of(BYTES, BYTES - 8, RING_RECORD_PAD, 0), -EPROTO));
 	cr_assert(eq(int, next_of(8, 0, RING_RECORD_PAD, 0), -EPROTO));
 
-	static const struct { uint32_t pad; uint64_t published; int expected; } cases[] = {
-		{ 8, 32, 1 },       /* as a writer does it */
-		{ 8, 16, -EPROTO }, /* nothing follows */
-		{ 0, 32, -EPROTO }, /* too short: what follows is a pad's inside */
-		{ 16, 32, -EPROTO },
-		{ 7, 32, -EPROTO },
+	static const struct {
+		uint32_t pad;
+		uint64_t published;
+		int expected;
+	} cases[] = {
+		{8, 32, 1},       /* as a writer does it */
+		{8, 16, -EPROTO}, /* nothing follows */
+		{0, 32, -EPROTO}, /* too short: what follows is a pad's inside */
+		{16, 32, -EPROTO}, {7, 32, -EPROTO},
 	};
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		start();
@@ -164,7 +174,7 @@ Test(ring_hostile, a_pad_after_a_pad_is_refused)
 
 Test(ring_hostile, a_tail_out_of_range_is_refused_by_the_writer)
 {
-	static const uint64_t bad[] = { BYTES + 8, 1ull << 63, UINT64_MAX - 7, 4, 1, HALF + 1 };
+	static const uint64_t bad[] = {BYTES + 8, 1ull << 63, UINT64_MAX - 7, 4, 1, HALF + 1};
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		start();
 		void *payload = NULL;
@@ -174,8 +184,8 @@ Test(ring_hostile, a_tail_out_of_range_is_refused_by_the_writer)
 		}
 		atomic_store(&tail_word, bad[i]);
 		payload = NULL;
-		cr_assert(eq(int, ring_writer_reserve(&writer, 1, 8, &payload), -EPROTO), "tail %llu",
-			  (unsigned long long)bad[i]);
+		cr_assert(eq(int, ring_writer_reserve(&writer, 1, 8, &payload), -EPROTO),
+			  "tail %llu", (unsigned long long)bad[i]);
 		cr_assert(eq(ptr, payload, NULL));
 		atomic_store(&tail_word, HALF);
 		cr_assert(eq(int, ring_writer_reserve(&writer, 1, 8, &payload), 0));
@@ -214,7 +224,8 @@ Test(ring_hostile, random_memory_never_leads_outside)
 		}
 		memset(memory, 0xee, 64);
 		memset(data + BYTES, 0xee, 64);
-		atomic_store(&head_word, reader.tail + ((state >> 17) % (BYTES + 16) & ~(round % 8 ? 7ull : 0ull)));
+		atomic_store(&head_word, reader.tail + ((state >> 17) % (BYTES + 16) &
+							~(round % 8 ? 7ull : 0ull)));
 		int r;
 		while ((r = next()) == 1)
 			copied++;

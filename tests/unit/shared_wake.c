@@ -28,7 +28,7 @@ Test(wake, every_ring_is_seen_by_an_edge_triggered_watcher_that_never_reads)
 {
 	CLEANUP(close_fd) int bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	CLEANUP(close_fd) int watcher = epoll_create1(EPOLL_CLOEXEC);
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 	cr_assert(eq(int, epoll_ctl(watcher, EPOLL_CTL_ADD, bell, &event), 0));
 	cr_assert(eq(int, epoll_wait(watcher, &event, 1, 0), 0));
 	for (int i = 0; i < 1000; i++) {

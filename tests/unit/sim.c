@@ -1,4 +1,5 @@
-/* The simulator of syclbench sched: bad traces are told with line and reason, nothing is lost, the same is the same. */
+/* The simulator of syclbench sched: bad traces are told with line and reason, nothing is lost, the
+ * same is the same. */
 #include "sim_run.h"
 
 #include <criterion/criterion.h>
@@ -15,54 +16,65 @@ TestSuite(sim, .timeout = 20);
 static const struct {
 	const char *text, *error;
 } bad[] = {
-	{ "", "nobody uses the device" },
-	{ "# only this\n", "nobody uses the device" },
-	{ "clients a takes=1 depth=1\n", "line 1: 'sycl-trace 1' is to be the first line" },
-	{ "sycl-trace 2\n", "line 1: 'sycl-trace 1' is to be the first line" },
-	{ HEAD, "nobody uses the device" },
-	{ HEAD "client a takes=1 depth=1\n", "line 2: 'client' is not known" },
-	{ HEAD "clients takes=1 depth=1\n", "line 2: 'clients' is not known, or its name is missing" },
-	{ HEAD "clients A takes=1 depth=1\n", "small letters" },
-	{ HEAD "clients a-very-long-name-that-nobody-reads takes=1 depth=1\n", "small letters" },
-	{ HEAD "clients a takes=1 depth=1 depht=2\n", "line 2: depht is not known here" },
-	{ HEAD "clients a takes=1 depth=1 depth=2\n", "line 2: depth is given twice" },
-	{ HEAD "clients a takes=1 depth=0\n", "line 2: depth is to be a whole number from 1 to 4096, not '0'" },
-	{ HEAD "clients a takes=1 depth=-1\n", "not '-1'" },
-	{ HEAD "clients a takes=1 depth=99999999999999999999\n", "whole number" },
-	{ HEAD "clients a takes=1 depth=1 rate=5\n", "line 2: one of depth, rate and every is to be given" },
-	{ HEAD "clients a takes=1\n", "line 2: one of depth, rate and every is to be given" },
-	{ HEAD "clients a depth=1\n", "line 2: takes is missing" },
-	{ HEAD "clients a depth=1 takes=0\n", "line 2: takes is to be a time in microseconds, not '0'" },
-	{ HEAD "clients a depth=1 takes=1.2345\n", "not '1.2345'" },
-	{ HEAD "clients a depth=1 takes=.5\n", "not '.5'" },
-	{ HEAD "clients a depth=1 takes=5.\n", "not '5.'" },
-	{ HEAD "clients a depth=1 takes=5 class=first\n", "latency, normal or best-effort, not 'first'" },
-	{ HEAD "clients a depth=1 takes=5 weight=1001\n", "weight is to be" },
-	{ HEAD "clients a depth=1 takes=5 width=101\n", "width is to be" },
-	{ HEAD "clients a depth=1 takes=5 =3\n", "line 2: KEY=VALUE is wanted, not '=3'" },
-	{ HEAD "clients a depth=1 b takes=5\n", "line 2: KEY=VALUE is wanted, not 'b'" },
-	{ HEAD "clients a depth=1 takes=5 count=60000\nclients b depth=1 takes=5 count=60000\n", "line 3: there are 100000 clients" },
-	{ HEAD "clients a depth=1 takes=5\nsession a\n", "line 3: 'a' is there already" },
-	{ HEAD "session a depth=1\n", "line 2: depth is not known here" },
-	{ HEAD "group a at=1 takes=1\n", "line 2: there is no session 'a' above" },
-	{ HEAD "clients a depth=1 takes=5\ngroup a at=1 takes=1\n", "line 3: there is no session 'a' above" },
-	{ HEAD "session a\ngroup a takes=1\n", "line 3: at is missing" },
-	{ HEAD "session a\ngroup a at=1\n", "line 3: takes is missing" },
-	{ HEAD "session a\ngroup a at=5 takes=1\ngroup a at=4.9 takes=1\n", "line 4: it comes before" },
-	{ HEAD "session a\ngroup a at=5 takes=1 lane=32\n", "lane is to be" },
-	{ HEAD "session a\ndevice memory=5\n", "line 3: the device comes before" },
-	{ HEAD "device memory=100\nsession a\ngroup a at=1 takes=1 memory=101\n", "line 4: memory is to be" },
-	{ HEAD "device memory=0\n", "memory is to be" },
-	{ HEAD "device length=0\n", "length is to be" },
+	{"", "nobody uses the device"},
+	{"# only this\n", "nobody uses the device"},
+	{"clients a takes=1 depth=1\n", "line 1: 'sycl-trace 1' is to be the first line"},
+	{"sycl-trace 2\n", "line 1: 'sycl-trace 1' is to be the first line"},
+	{HEAD, "nobody uses the device"},
+	{HEAD "client a takes=1 depth=1\n", "line 2: 'client' is not known"},
+	{HEAD "clients takes=1 depth=1\n",
+	 "line 2: 'clients' is not known, or its name is missing"},
+	{HEAD "clients A takes=1 depth=1\n", "small letters"},
+	{HEAD "clients a-very-long-name-that-nobody-reads takes=1 depth=1\n", "small letters"},
+	{HEAD "clients a takes=1 depth=1 depht=2\n", "line 2: depht is not known here"},
+	{HEAD "clients a takes=1 depth=1 depth=2\n", "line 2: depth is given twice"},
+	{HEAD "clients a takes=1 depth=0\n",
+	 "line 2: depth is to be a whole number from 1 to 4096, not '0'"},
+	{HEAD "clients a takes=1 depth=-1\n", "not '-1'"},
+	{HEAD "clients a takes=1 depth=99999999999999999999\n", "whole number"},
+	{HEAD "clients a takes=1 depth=1 rate=5\n",
+	 "line 2: one of depth, rate and every is to be given"},
+	{HEAD "clients a takes=1\n", "line 2: one of depth, rate and every is to be given"},
+	{HEAD "clients a depth=1\n", "line 2: takes is missing"},
+	{HEAD "clients a depth=1 takes=0\n",
+	 "line 2: takes is to be a time in microseconds, not '0'"},
+	{HEAD "clients a depth=1 takes=1.2345\n", "not '1.2345'"},
+	{HEAD "clients a depth=1 takes=.5\n", "not '.5'"},
+	{HEAD "clients a depth=1 takes=5.\n", "not '5.'"},
+	{HEAD "clients a depth=1 takes=5 class=first\n",
+	 "latency, normal or best-effort, not 'first'"},
+	{HEAD "clients a depth=1 takes=5 weight=1001\n", "weight is to be"},
+	{HEAD "clients a depth=1 takes=5 width=101\n", "width is to be"},
+	{HEAD "clients a depth=1 takes=5 =3\n", "line 2: KEY=VALUE is wanted, not '=3'"},
+	{HEAD "clients a depth=1 b takes=5\n", "line 2: KEY=VALUE is wanted, not 'b'"},
+	{HEAD "clients a depth=1 takes=5 count=60000\nclients b depth=1 takes=5 count=60000\n",
+	 "line 3: there are 100000 clients"},
+	{HEAD "clients a depth=1 takes=5\nsession a\n", "line 3: 'a' is there already"},
+	{HEAD "session a depth=1\n", "line 2: depth is not known here"},
+	{HEAD "group a at=1 takes=1\n", "line 2: there is no session 'a' above"},
+	{HEAD "clients a depth=1 takes=5\ngroup a at=1 takes=1\n",
+	 "line 3: there is no session 'a' above"},
+	{HEAD "session a\ngroup a takes=1\n", "line 3: at is missing"},
+	{HEAD "session a\ngroup a at=1\n", "line 3: takes is missing"},
+	{HEAD "session a\ngroup a at=5 takes=1\ngroup a at=4.9 takes=1\n",
+	 "line 4: it comes before"},
+	{HEAD "session a\ngroup a at=5 takes=1 lane=32\n", "lane is to be"},
+	{HEAD "session a\ndevice memory=5\n", "line 3: the device comes before"},
+	{HEAD "device memory=100\nsession a\ngroup a at=1 takes=1 memory=101\n",
+	 "line 4: memory is to be"},
+	{HEAD "device memory=0\n", "memory is to be"},
+	{HEAD "device length=0\n", "length is to be"},
 };
 
 Test(sim, bad_traces_are_told_with_line_and_reason)
 {
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct sim_trace trace = { .kind_count = 77 };
+		struct sim_trace trace = {.kind_count = 77};
 		char error[SIM_ERROR_BYTES] = "";
-		cr_expect(eq(int, sim_trace_parse(bad[i].text, &trace, error), -EINVAL), "%s", bad[i].text);
-		cr_expect(ne(ptr, strstr(error, bad[i].error), NULL), "'%s' for %s", error, bad[i].text);
+		cr_expect(eq(int, sim_trace_parse(bad[i].text, &trace, error), -EINVAL), "%s",
+			  bad[i].text);
+		cr_expect(ne(ptr, strstr(error, bad[i].error), NULL), "'%s' for %s", error,
+			  bad[i].text);
 		cr_expect(eq(u32, trace.kind_count, 77), "untouched");
 	}
 }
@@ -76,7 +88,8 @@ Test(sim, a_line_that_is_too_long_is_none)
 	cr_expect(ne(ptr, strstr(error, "bytes at most"), NULL), "%s", error);
 }
 
-static const char whole[] = HEAD "# all that there is\n"
+static const char whole[] = HEAD
+	"# all that there is\n"
 	"device memory=1000 length=30000 notice=2.5 seed=7\n"
 	"\n"
 	"session old class=latency weight=7 # and a comment\n"
@@ -89,19 +102,49 @@ static const char whole[] = HEAD "# all that there is\n"
 
 /* What each line says, and what it leaves out. */
 static const struct sim_kind kinds[] = {
-	{ .name = "old", .class = GATE_LATENCY, .weight = 7, .count = 1, .manner = SIM_RECORDED },
-	{ .name = "deep", .class = GATE_BEST_EFFORT, .weight = 100, .count = 3, .lanes = 4, .manner = SIM_DEPTH, .depth = 8, .takes_ns = 10250,
-	  .spread = 50, .width = 30, .memory_bytes = 100, .until_ns = UINT64_MAX, .first_client = 1 },
-	{ .name = "seldom", .class = GATE_NORMAL, .weight = 100, .count = 20, .lanes = 1, .manner = SIM_RATE, .every_ns = 3333333, .takes_ns = 40000,
-	  .width = 100, .from_ns = 1000000, .until_ns = 20000000, .first_client = 4 },
-	{ .name = "clock", .class = GATE_NORMAL, .weight = 250, .count = 1, .lanes = 1, .manner = SIM_EVERY, .every_ns = 700000, .takes_ns = 5000,
-	  .width = 100, .until_ns = UINT64_MAX, .first_client = 24 },
+	{.name = "old", .class = GATE_LATENCY, .weight = 7, .count = 1, .manner = SIM_RECORDED},
+	{.name = "deep",
+	 .class = GATE_BEST_EFFORT,
+	 .weight = 100,
+	 .count = 3,
+	 .lanes = 4,
+	 .manner = SIM_DEPTH,
+	 .depth = 8,
+	 .takes_ns = 10250,
+	 .spread = 50,
+	 .width = 30,
+	 .memory_bytes = 100,
+	 .until_ns = UINT64_MAX,
+	 .first_client = 1},
+	{.name = "seldom",
+	 .class = GATE_NORMAL,
+	 .weight = 100,
+	 .count = 20,
+	 .lanes = 1,
+	 .manner = SIM_RATE,
+	 .every_ns = 3333333,
+	 .takes_ns = 40000,
+	 .width = 100,
+	 .from_ns = 1000000,
+	 .until_ns = 20000000,
+	 .first_client = 4},
+	{.name = "clock",
+	 .class = GATE_NORMAL,
+	 .weight = 250,
+	 .count = 1,
+	 .lanes = 1,
+	 .manner = SIM_EVERY,
+	 .every_ns = 700000,
+	 .takes_ns = 5000,
+	 .width = 100,
+	 .until_ns = UINT64_MAX,
+	 .first_client = 24},
 };
 
 static const struct sim_group groups[] = {
-	{ .shape = 3, .lane = 2, .width = 50, .at_ns = 0, .takes_ns = 100000, .memory_bytes = 900 },
-	{ .width = 100, .at_ns = 1, .takes_ns = 100000 },
-	{ .shape = 3, .width = 100, .at_ns = 29000000, .takes_ns = 100000 },
+	{.shape = 3, .lane = 2, .width = 50, .at_ns = 0, .takes_ns = 100000, .memory_bytes = 900},
+	{.width = 100, .at_ns = 1, .takes_ns = 100000},
+	{.shape = 3, .width = 100, .at_ns = 29000000, .takes_ns = 100000},
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds), GROUPS = sizeof(groups) / sizeof(*groups) };
@@ -160,8 +203,10 @@ Test(sim, nothing_is_lost_and_the_same_is_the_same)
 	cr_assert(eq(int, sim_trace_parse(whole, &trace, error), 0), "%s", error);
 	for (int policy = 0; policy < SIM_POLICIES; policy++) {
 		static struct sim_result one, two;
-		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &one), 0));
-		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &two), 0));
+		cr_assert(
+			eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &one), 0));
+		cr_assert(
+			eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &two), 0));
 		uint64_t asked = 0;
 		for (uint32_t i = 0; i < trace.kind_count; i++) {
 			asked += one.kinds[i].asked;
@@ -182,8 +227,13 @@ Test(sim, alone_nobody_waits)
 {
 	struct sim_trace trace;
 	char error[SIM_ERROR_BYTES];
-	cr_assert(eq(int, sim_trace_parse(HEAD "device notice=0\nclients one every=100 takes=30\nclients two depth=9 takes=50\n",
-					  &trace, error), 0));
+	cr_assert(eq(
+		int,
+		sim_trace_parse(
+			HEAD
+			"device notice=0\nclients one every=100 takes=30\nclients two depth=9 takes=50\n",
+			&trace, error),
+		0));
 	for (int policy = 0; policy < SIM_POLICIES; policy++) {
 		static struct sim_result result;
 		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, 0, &result), 0));
@@ -200,7 +250,11 @@ Test(sim, who_asks_too_much_is_refused_and_not_kept)
 {
 	struct sim_trace trace;
 	char error[SIM_ERROR_BYTES];
-	cr_assert(eq(int, sim_trace_parse(HEAD "device length=100000\nclients a rate=1000000 takes=100\n", &trace, error), 0));
+	cr_assert(
+		eq(int,
+		   sim_trace_parse(HEAD "device length=100000\nclients a rate=1000000 takes=100\n",
+				   &trace, error),
+		   0));
 	static struct sim_result result;
 	cr_assert(eq(int, sim_run(&trace, SIM_GATE, SIM_EVERYBODY, &result), 0));
 	cr_expect(gt(u64, result.kinds[0].refused, 90000));
@@ -213,7 +267,11 @@ Test(sim, side_by_side_is_what_fits)
 {
 	struct sim_trace trace;
 	char error[SIM_ERROR_BYTES];
-	cr_assert(eq(int, sim_trace_parse(HEAD "device notice=0\nclients a count=4 depth=4 takes=100 width=33\n", &trace, error), 0));
+	cr_assert(eq(int,
+		     sim_trace_parse(
+			     HEAD "device notice=0\nclients a count=4 depth=4 takes=100 width=33\n",
+			     &trace, error),
+		     0));
 	static struct sim_result result;
 	cr_assert(eq(int, sim_run(&trace, SIM_FIFO, SIM_EVERYBODY, &result), 0));
 	/* Three at a time, for two seconds. */
@@ -234,7 +292,8 @@ static char *crowd(uint32_t sessions)
 	for (uint32_t i = 0; i < sessions; i++)
 		(void)fprintf(file, "session u4294967295-s%020u\n", i);
 	for (uint32_t i = 0; i < sessions; i++)
-		(void)fprintf(file, "group u4294967295-s%020u at=%u takes=10\n", sessions - 1 - i, 20 * i);
+		(void)fprintf(file, "group u4294967295-s%020u at=%u takes=10\n", sessions - 1 - i,
+			      20 * i);
 	(void)fclose(file);
 	return text;
 }
@@ -276,7 +335,8 @@ Test(sim, a_recorded_session_may_have_any_number_of_groups_open)
 	cr_assert(eq(int, sim_trace_parse(text, &trace, error), 0), "%s", error);
 	for (int policy = 0; policy < SIM_POLICIES; policy++) {
 		struct sim_result result;
-		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &result), 0));
+		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &result),
+			     0));
 		cr_expect(eq(u64, result.kinds[0].asked, MANY));
 		cr_expect(eq(u64, result.kinds[0].refused, 0));
 		cr_expect(eq(u64, result.ended, MANY));

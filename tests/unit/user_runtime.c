@@ -14,14 +14,16 @@
 
 #define PATH_BYTES 256
 
-static char base[] = "/tmp/sycld-runtime-XXXXXX", shared[64], home[64], in_shared[PATH_BYTES], at_home[PATH_BYTES], found[PATH_BYTES];
+static char base[] = "/tmp/sycld-runtime-XXXXXX", shared[64], home[64], in_shared[PATH_BYTES],
+	    at_home[PATH_BYTES], found[PATH_BYTES];
 
 static void setup(void)
 {
 	cr_assert(ne(ptr, mkdtemp(base), NULL));
 	(void)snprintf(shared, sizeof(shared), "%s/shared", base);
 	(void)snprintf(home, sizeof(home), "%s/home", base);
-	(void)snprintf(in_shared, sizeof(in_shared), "%s/sycld-%lu", shared, (unsigned long)geteuid());
+	(void)snprintf(in_shared, sizeof(in_shared), "%s/sycld-%lu", shared,
+		       (unsigned long)geteuid());
 	(void)snprintf(at_home, sizeof(at_home), "%s/.local/state/sycld", home);
 	cr_assert(eq(int, mkdir(shared, 0700), 0));
 	cr_assert(eq(int, mkdir(home, 0700), 0));
@@ -77,7 +79,8 @@ Test(user_runtime, the_runtime_folder_goes_before_all)
 	must_make(in_shared);
 }
 
-/* Whoever makes the name first, as a link, a file or (as root) a folder of another user, does not keep this user out. */
+/* Whoever makes the name first, as a link, a file or (as root) a folder of another user, does not
+ * keep this user out. */
 Test(user_runtime, a_name_that_is_taken_leads_to_a_folder_of_the_users_own)
 {
 	cr_assert(eq(int, symlink(home, in_shared), 0));

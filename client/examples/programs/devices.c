@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues on one device or several, whose turns follow each other: what a launch needs of another device's is moved there. */
+/* Queues on one device or several, whose turns follow each other: what a launch needs of another
+ * device's is moved there. */
 #include "program.h"
 
 #include <stdio.h>
@@ -8,7 +9,8 @@
 struct program_devices {
 	sycl_queue queues[PROGRAM_DEVICES_MAX];
 	uint32_t count, turn;
-	/* A program's kernels once more for each of the other devices; handles are used again, so the latest is meant. */
+	/* A program's kernels once more for each of the other devices; handles are used again, so
+	 * the latest is meant. */
 	struct {
 		sycl_kernel first, others[PROGRAM_DEVICES_MAX - 1];
 	} kernels[64];
@@ -17,24 +19,35 @@ struct program_devices {
 
 static bool is_like(const struct program_run *run, sycl_device device, sycl_device first)
 {
-	const sycl_device both[] = { device, first };
+	const sycl_device both[] = {device, first};
 	uint32_t answers[2][3];
 	for (int i = 0; i < 2; i++) {
-		static const sycl_device_info infos[] = { SYCL_DEVICE_INFO_BACKEND, SYCL_DEVICE_INFO_TYPE, SYCL_DEVICE_INFO_IS_AVAILABLE };
+		static const sycl_device_info infos[] = {SYCL_DEVICE_INFO_BACKEND,
+							 SYCL_DEVICE_INFO_TYPE,
+							 SYCL_DEVICE_INFO_IS_AVAILABLE};
 		for (int k = 0; k < 3; k++)
-			program_check(run, sycl_device_get_info(both[i], infos[k], sizeof(uint32_t), &answers[i][k], NULL),
+			program_check(run,
+				      sycl_device_get_info(both[i], infos[k], sizeof(uint32_t),
+							   &answers[i][k], NULL),
 				      "a device");
 	}
-	return device != first && answers[0][0] == answers[1][0] && answers[0][1] == answers[1][1] && answers[0][2];
+	return device != first && answers[0][0] == answers[1][0] &&
+	       answers[0][1] == answers[1][1] && answers[0][2];
 }
 
 static void add(struct program_run *run, struct program_devices *devices, sycl_device device)
 {
 	char name[256];
 	uint64_t most = 0;
-	program_check(run, sycl_queue_create(NULL, device, NULL, &devices->queues[devices->count++]), "no queue");
-	program_check(run, sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL), "the device");
-	program_check(run, sycl_device_get_info(device, SYCL_DEVICE_INFO_MAX_WORK_GROUP_SIZE, sizeof(most), &most, NULL),
+	program_check(run,
+		      sycl_queue_create(NULL, device, NULL, &devices->queues[devices->count++]),
+		      "no queue");
+	program_check(run,
+		      sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL),
+		      "the device");
+	program_check(run,
+		      sycl_device_get_info(device, SYCL_DEVICE_INFO_MAX_WORK_GROUP_SIZE,
+					   sizeof(most), &most, NULL),
 		      "the device");
 	if (devices->count == 1 || most < run->max_group)
 		run->max_group = most;
@@ -50,7 +63,10 @@ void program_devices_begin(struct program_run *run, sycl_device first, uint32_t 
 	run->devices = devices;
 	add(run, devices, first);
 	run->queue = devices->queues[0];
-	program_check(run, sycl_device_get_devices(run->platform, SYCL_DEVICE_TYPE_ALL, LISTED, all, &listed), "the devices");
+	program_check(
+		run,
+		sycl_device_get_devices(run->platform, SYCL_DEVICE_TYPE_ALL, LISTED, all, &listed),
+		"the devices");
 	for (uint32_t i = 0; i < listed && i < LISTED; i++) {
 		if (devices->count < count && is_like(run, all[i], first))
 			add(run, devices, all[i]);
@@ -58,7 +74,8 @@ void program_devices_begin(struct program_run *run, sycl_device first, uint32_t 
 	}
 	if (devices->count == count)
 		return;
-	(void)fprintf(stderr, "sycl_programs: %u devices of this kind, not %u\n", devices->count, count);
+	(void)fprintf(stderr, "sycl_programs: %u devices of this kind, not %u\n", devices->count,
+		      count);
 	exit(1);
 }
 
@@ -96,8 +113,10 @@ sycl_kernel program_kernel(const struct program_run *run, const char *source, co
 	if (devices->kernel_count == sizeof(devices->kernels) / sizeof(*devices->kernels))
 		program_check(run, SYCL_ERROR_QUOTA, "too many kernels of one program");
 	for (uint32_t i = 1; i < devices->count; i++)
-		program_check(run, sycl_kernel_from_source(devices->queues[i], source, name,
-							   &devices->kernels[devices->kernel_count].others[i - 1]),
+		program_check(run,
+			      sycl_kernel_from_source(
+				      devices->queues[i], source, name,
+				      &devices->kernels[devices->kernel_count].others[i - 1]),
 			      name);
 	devices->kernels[devices->kernel_count++].first = first;
 	return first;

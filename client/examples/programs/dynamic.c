@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic programming (after the algorithms of the Rodinia suite). pathfinder: the cheapest way down a grid, a row at a
- * time. needleman-wunsch: the best alignment of two sequences, a diagonal of tiles at a time.
+ * Dynamic programming (after the algorithms of the Rodinia suite). pathfinder: the cheapest way
+ * down a grid, a row at a time. needleman-wunsch: the best alignment of two sequences, a diagonal
+ * of tiles at a time.
  */
 #include "program.h"
 
@@ -22,7 +23,8 @@ static const char path_source[] =
 	"	to[x] = best + wall[row * n + x];\n"
 	"}\n";
 
-/* A work-group for each tile of one diagonal, an item for each row of it; inside, diagonals in turn in local memory. */
+/* A work-group for each tile of one diagonal, an item for each row of it; inside, diagonals in turn
+ * in local memory. */
 static const char align_source[] =
 	"SYCL_KERNEL void align(SYCL_GLOBAL(const int) similar, SYCL_GLOBAL(int) score, SYCL_LOCAL(int) t, uint n,\n"
 	"                       uint first_row, uint diagonal, int penalty)\n"
@@ -49,7 +51,8 @@ static const char align_source[] =
 	"}\n";
 
 /* The costs of the last row to `a`. */
-static void descend_on_cpu(uint32_t n, uint32_t rows, const uint32_t *wall, uint32_t *a, uint32_t *b)
+static void descend_on_cpu(uint32_t n, uint32_t rows, const uint32_t *wall, uint32_t *a,
+			   uint32_t *b)
 {
 	memcpy(a, wall, n * sizeof(*a));
 	for (uint32_t row = 1; row < rows; row++) {
@@ -72,10 +75,13 @@ static bool run_pathfinder(struct program_run *run)
 		wall[i] = program_random(run) % 10;
 	sycl_kernel kernel = program_kernel(run, path_source, "descend");
 	sycl_buffer grid = program_buffer(run, wall, (uint64_t)rows * bytes, SYCL_HOST_CONST);
-	sycl_buffer from = program_buffer(run, wall, bytes, SYCL_HOST_CONST), to = program_scratch(run, bytes);
-	uint32_t *a = program_allocate(run, n, sizeof(*a)), *b = program_allocate(run, n, sizeof(*b));
+	sycl_buffer from = program_buffer(run, wall, bytes, SYCL_HOST_CONST),
+		    to = program_scratch(run, bytes);
+	uint32_t *a = program_allocate(run, n, sizeof(*a)),
+		 *b = program_allocate(run, n, sizeof(*b));
 	for (uint32_t row = 1; row < rows; row++) {
-		program_launch(run, kernel, sycl_range1(n), READS(grid), READS(from), WRITES(to), VALUE(row));
+		program_launch(run, kernel, sycl_range1(n), READS(grid), READS(from), WRITES(to),
+			       VALUE(row));
 		sycl_buffer other = from;
 		from = to;
 		to = other;
@@ -104,8 +110,10 @@ static void align_on_cpu(uint32_t n, const int32_t *similar, int32_t *score, int
 	const size_t width = n + 1u;
 	for (uint32_t y = 1; y <= n; y++)
 		for (uint32_t x = 1; x <= n; x++) {
-			int32_t both = score[(y - 1) * width + x - 1] + similar[(size_t)(y - 1) * n + x - 1];
-			int32_t one = larger(score[(y - 1) * width + x], score[y * width + x - 1]) - penalty;
+			int32_t both = score[(y - 1) * width + x - 1] +
+				       similar[(size_t)(y - 1) * n + x - 1];
+			int32_t one = larger(score[(y - 1) * width + x], score[y * width + x - 1]) -
+				      penalty;
 			score[y * width + x] = larger(both, one);
 		}
 }
@@ -116,7 +124,8 @@ static bool run_needleman(struct program_run *run)
 	const uint32_t tiles = run->edge / TILE, n = tiles * TILE;
 	const size_t width = n + 1u, count = width * width;
 	int32_t *similar = program_allocate(run, (size_t)n * n, sizeof(*similar));
-	int32_t *got = program_allocate(run, count, sizeof(*got)), *expected = program_allocate(run, count, sizeof(*expected));
+	int32_t *got = program_allocate(run, count, sizeof(*got)),
+		*expected = program_allocate(run, count, sizeof(*expected));
 	for (size_t i = 0; i < (size_t)n * n; i++)
 		similar[i] = (int32_t)(program_random(run) % 21) - 10;
 	for (uint32_t i = 0; i <= n; i++)
@@ -124,19 +133,22 @@ static bool run_needleman(struct program_run *run)
 	memcpy(expected, got, count * sizeof(*got));
 
 	sycl_kernel kernel = program_kernel(run, align_source, "align");
-	sycl_buffer matrix = program_buffer(run, similar, (uint64_t)n * n * sizeof(*similar), SYCL_HOST_CONST);
+	sycl_buffer matrix =
+		program_buffer(run, similar, (uint64_t)n * n * sizeof(*similar), SYCL_HOST_CONST);
 	sycl_buffer score = program_buffer(run, got, count * sizeof(*got), SYCL_HOST_BORROWED);
 	for (uint32_t diagonal = 0; diagonal < 2 * tiles - 1; diagonal++) {
 		const uint32_t first = diagonal < tiles ? 0 : diagonal - tiles + 1;
 		const uint32_t groups = (diagonal < tiles ? diagonal : tiles - 1) - first + 1;
-		program_launch_groups(run, kernel, sycl_range1((uint64_t)groups * TILE), sycl_range1(TILE), READS(matrix),
-				      UPDATES(score), LOCAL((size_t)(TILE + 1) * (TILE + 1) * sizeof(int32_t)), VALUE(n), VALUE(first),
-				      VALUE(diagonal), VALUE(penalty));
+		program_launch_groups(run, kernel, sycl_range1((uint64_t)groups * TILE),
+				      sycl_range1(TILE), READS(matrix), UPDATES(score),
+				      LOCAL((size_t)(TILE + 1) * (TILE + 1) * sizeof(int32_t)),
+				      VALUE(n), VALUE(first), VALUE(diagonal), VALUE(penalty));
 	}
 	program_finish(run, score);
 	program_on_cpu(run);
 	align_on_cpu(n, similar, expected, penalty);
-	bool right = program_same(run, "scores", (const uint32_t *)got, (const uint32_t *)expected, count);
+	bool right = program_same(run, "scores", (const uint32_t *)got, (const uint32_t *)expected,
+				  count);
 	program_finish(run, matrix);
 	(void)sycl_kernel_release(kernel);
 	free(similar);
@@ -146,7 +158,7 @@ static bool run_needleman(struct program_run *run)
 }
 
 const struct program programs_dynamic[] = {
-	{ "pathfinder", "the cheapest way down a grid", { 32, 2048, 16384 }, run_pathfinder },
-	{ "needleman-wunsch", "the best alignment of two sequences", { 32, 512, 4096 }, run_needleman },
-	{ NULL, NULL, { 0 }, NULL },
+	{"pathfinder", "the cheapest way down a grid", {32, 2048, 16384}, run_pathfinder},
+	{"needleman-wunsch", "the best alignment of two sequences", {32, 512, 4096}, run_needleman},
+	{NULL, NULL, {0}, NULL},
 };

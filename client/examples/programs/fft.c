@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast Fourier transform of complex numbers, by Stockham's method: each pass reads one buffer and writes the other in
- * an order in which the last one leaves the result sorted. Checked against the same on the CPU, against the sum that
- * defines the transform at some frequencies, and by going back.
+ * The fast Fourier transform of complex numbers, by Stockham's method: each pass reads one buffer
+ * and writes the other in an order in which the last one leaves the result sorted. Checked against
+ * the same on the CPU, against the sum that defines the transform at some frequencies, and by going
+ * back.
  */
 #include "program.h"
 
@@ -31,12 +32,15 @@ static const char source[] =
 	"}\n";
 
 /* The transform of `data` (n pairs), in `data`. */
-static void transform(const struct program_run *run, sycl_kernel kernel, float *data, uint32_t n, float sign)
+static void transform(const struct program_run *run, sycl_kernel kernel, float *data, uint32_t n,
+		      float sign)
 {
 	const uint64_t bytes = 2ull * n * sizeof(float);
-	sycl_buffer from = program_buffer(run, data, bytes, SYCL_HOST_CONST), to = program_scratch(run, bytes);
+	sycl_buffer from = program_buffer(run, data, bytes, SYCL_HOST_CONST),
+		    to = program_scratch(run, bytes);
 	for (uint32_t length = 1; length < n; length *= 2) {
-		program_launch(run, kernel, sycl_range1(n / 2), READS(from), WRITES(to), VALUE(n), VALUE(length), VALUE(sign));
+		program_launch(run, kernel, sycl_range1(n / 2), READS(from), WRITES(to), VALUE(n),
+			       VALUE(length), VALUE(sign));
 		sycl_buffer other = from;
 		from = to;
 		to = other;
@@ -51,7 +55,8 @@ static void frequency_on_cpu(const float *data, uint32_t n, uint32_t frequency, 
 {
 	sum[0] = sum[1] = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		double angle = -2 * pi * (double)((uint64_t)frequency * i % n) / n, c = cos(angle), s = sin(angle);
+		double angle = -2 * pi * (double)((uint64_t)frequency * i % n) / n, c = cos(angle),
+		       s = sin(angle);
 		const float *at = data + (size_t)2 * i;
 		sum[0] += (double)at[0] * c - (double)at[1] * s;
 		sum[1] += (double)at[0] * s + (double)at[1] * c;
@@ -77,7 +82,8 @@ static void pass_on_cpu(const double *from, double *to, uint32_t n, uint32_t len
 /* The same, in `data`. */
 static void transform_on_cpu(const struct program_run *run, double *data, uint32_t n, double sign)
 {
-	double *other = program_allocate(run, 2 * (size_t)n, sizeof(*other)), *from = data, *to = other;
+	double *other = program_allocate(run, 2 * (size_t)n, sizeof(*other)), *from = data,
+	       *to = other;
 	for (uint32_t length = 1; length < n; length *= 2) {
 		pass_on_cpu(from, to, n, length, sign);
 		double *written = to;
@@ -92,7 +98,8 @@ static void transform_on_cpu(const struct program_run *run, double *data, uint32
 #define FREQUENCIES 64u
 
 /* Some frequencies by what they are. */
-static bool check_frequencies(const struct program_run *run, const float *signal, const float *data, uint32_t n)
+static bool check_frequencies(const struct program_run *run, const float *signal, const float *data,
+			      uint32_t n)
 {
 	const uint32_t count = n < FREQUENCIES ? n : FREQUENCIES;
 	float got[2 * FREQUENCIES];
@@ -110,7 +117,8 @@ static bool run_fft(struct program_run *run)
 	uint32_t n = 2;
 	while (2 * n <= run->edge)
 		n *= 2;
-	float *signal = program_floats(run, 2 * (size_t)n), *data = program_allocate(run, 2 * (size_t)n, sizeof(*data));
+	float *signal = program_floats(run, 2 * (size_t)n),
+	      *data = program_allocate(run, 2 * (size_t)n, sizeof(*data));
 	memcpy(data, signal, 2 * (size_t)n * sizeof(*data));
 	sycl_kernel kernel = program_kernel(run, source, "pass");
 	transform(run, kernel, data, n, -1.0f);
@@ -139,6 +147,6 @@ static bool run_fft(struct program_run *run)
 }
 
 const struct program programs_fft[] = {
-	{ "fft", "the fast Fourier transform, there and back", { 64, 65536, 4194304 }, run_fft },
-	{ NULL, NULL, { 0 }, NULL },
+	{"fft", "the fast Fourier transform, there and back", {64, 65536, 4194304}, run_fft},
+	{NULL, NULL, {0}, NULL},
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Breadth-first search of a random graph (after the algorithm of the Rodinia suite): a level at a time, until a level
- * finds nothing new. How many levels there are is known only then, so the host looks after each one.
+ * Breadth-first search of a random graph (after the algorithm of the Rodinia suite): a level at a
+ * time, until a level finds nothing new. How many levels there are is known only then, so the host
+ * looks after each one.
  */
 #include "program.h"
 
@@ -46,7 +47,8 @@ static void graph_make(struct program_run *run, struct graph *graph)
 	graph->first[graph->nodes] = count;
 }
 
-static void search_on_cpu(const struct program_run *run, const struct graph *graph, uint32_t start, uint32_t *levels)
+static void search_on_cpu(const struct program_run *run, const struct graph *graph, uint32_t start,
+			  uint32_t *levels)
 {
 	uint32_t *queue = program_allocate(run, graph->nodes, sizeof(*queue)), head = 0, tail = 0;
 	memset(levels, 0xff, graph->nodes * sizeof(*levels));
@@ -65,22 +67,26 @@ static void search_on_cpu(const struct program_run *run, const struct graph *gra
 }
 
 /* From the node of most edges: levels of all nodes, in `levels`. */
-static void search(const struct program_run *run, const struct graph *graph, uint32_t start, uint32_t *levels)
+static void search(const struct program_run *run, const struct graph *graph, uint32_t start,
+		   uint32_t *levels)
 {
 	const uint32_t nodes = graph->nodes;
 	uint32_t found = 0, before;
 	sycl_kernel kernel = program_kernel(run, source, "expand");
-	sycl_buffer first = program_buffer(run, graph->first, (nodes + 1u) * sizeof(uint32_t), SYCL_HOST_CONST);
-	sycl_buffer edges = program_buffer(run, graph->edges, graph->first[nodes] * sizeof(uint32_t), SYCL_HOST_CONST);
+	sycl_buffer first =
+		program_buffer(run, graph->first, (nodes + 1u) * sizeof(uint32_t), SYCL_HOST_CONST);
+	sycl_buffer edges = program_buffer(run, graph->edges,
+					   graph->first[nodes] * sizeof(uint32_t), SYCL_HOST_CONST);
 	sycl_buffer counter = program_buffer(run, &found, sizeof(found), SYCL_HOST_CONST);
 	memset(levels, 0xff, nodes * sizeof(*levels));
 	levels[start] = 0;
-	sycl_buffer result = program_buffer(run, levels, nodes * sizeof(*levels), SYCL_HOST_BORROWED);
+	sycl_buffer result =
+		program_buffer(run, levels, nodes * sizeof(*levels), SYCL_HOST_BORROWED);
 	uint32_t level = 0;
 	do {
 		before = found;
-		program_launch(run, kernel, sycl_range1(nodes), READS(first), READS(edges), UPDATES(result), UPDATES(counter),
-			       VALUE(level));
+		program_launch(run, kernel, sycl_range1(nodes), READS(first), READS(edges),
+			       UPDATES(result), UPDATES(counter), VALUE(level));
 		program_read(run, counter, &found, sizeof(found));
 		level++;
 	} while (found != before);
@@ -99,7 +105,8 @@ static bool run_bfs(struct program_run *run)
 	uint32_t *expected = program_allocate(run, graph.nodes, sizeof(*expected));
 	uint32_t start = 0;
 	for (uint32_t node = 0; node < graph.nodes; node++)
-		if (graph.first[node + 1] - graph.first[node] > graph.first[start + 1] - graph.first[start])
+		if (graph.first[node + 1] - graph.first[node] >
+		    graph.first[start + 1] - graph.first[start])
 			start = node;
 	search(run, &graph, start, got);
 	program_on_cpu(run);
@@ -113,6 +120,6 @@ static bool run_bfs(struct program_run *run)
 }
 
 const struct program programs_graph[] = {
-	{ "bfs", "breadth-first search of a random graph", { 200, 100000, 4000000 }, run_bfs },
-	{ NULL, NULL, { 0 }, NULL },
+	{"bfs", "breadth-first search of a random graph", {200, 100000, 4000000}, run_bfs},
+	{NULL, NULL, {0}, NULL},
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A picture is blurred (a Gaussian in two passes), its edges are found (Sobel's operator on its brightness), and they are
- * made smaller by a sampler. All steps are submitted at once; the images order them. The picture has 8 bits for each
- * channel, the steps between are floats, so that all but the sampler's mixing can be compared closely.
+ * A picture is blurred (a Gaussian in two passes), its edges are found (Sobel's operator on its
+ * brightness), and they are made smaller by a sampler. All steps are submitted at once; the images
+ * order them. The picture has 8 bits for each channel, the steps between are floats, so that all
+ * but the sampler's mixing can be compared closely.
  */
 #include "program.h"
 
@@ -14,8 +15,9 @@
 #define TAPS     5u
 
 /*
- * GPUs mix with weights of 8 bits after the point, in each of two dimensions, so a mix may be off by 2/256 of the largest
- * difference between its pixels. Nothing here is below 0, so no difference is above the largest value.
+ * GPUs mix with weights of 8 bits after the point, in each of two dimensions, so a mix may be off
+ * by 2/256 of the largest difference between its pixels. Nothing here is below 0, so no difference
+ * is above the largest value.
  */
 #define FILTER_PART (2.0 / 256.0)
 /* Of values around 1: rounding in another order. */
@@ -68,11 +70,13 @@ static size_t values_of(struct size size)
 	return (size_t)size.rows * size.columns * CHANNELS;
 }
 
-static sycl_image image_of(const struct program_run *run, sycl_image_format format, struct size size, void *host,
-			   sycl_host_memory kind)
+static sycl_image image_of(const struct program_run *run, sycl_image_format format,
+			   struct size size, void *host, sycl_host_memory kind)
 {
 	sycl_image image;
-	program_check(run, sycl_image_create(run->platform, format, sycl_range2(size.rows, size.columns), host, kind, &image),
+	program_check(run,
+		      sycl_image_create(run->platform, format, sycl_range2(size.rows, size.columns),
+					host, kind, &image),
 		      "an image");
 	return image;
 }
@@ -84,7 +88,8 @@ static bool has_images(const struct program_run *run)
 	bool bytes = false, floats = false;
 	sycl_device device;
 	program_check(run, sycl_queue_get_device(run->queue, &device), "the device");
-	program_check(run, sycl_device_get_image_formats(device, 16, formats, &count), "its formats of images");
+	program_check(run, sycl_device_get_image_formats(device, 16, formats, &count),
+		      "its formats of images");
 	(void)sycl_device_release(device);
 	for (uint32_t i = 0; i < count && i < 16; i++) {
 		bytes |= formats[i] == SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM;
@@ -101,11 +106,14 @@ static uint8_t *make_picture(struct program_run *run, struct size size)
 	for (uint32_t y = 0; y < size.rows; y++)
 		for (uint32_t x = 0; x < size.columns; x++) {
 			uint8_t *pixel = picture + ((size_t)y * size.columns + x) * CHANNELS;
-			const uint32_t down = (uint32_t)((float)y / step), right = (uint32_t)((float)x / step);
-			const float dy = (float)y / step - (float)down - 0.5f, dx = (float)x / step - (float)right - 0.5f;
+			const uint32_t down = (uint32_t)((float)y / step),
+				       right = (uint32_t)((float)x / step);
+			const float dy = (float)y / step - (float)down - 0.5f,
+				    dx = (float)x / step - (float)right - 0.5f;
 			const uint32_t disc = dy * dy + dx * dx < 0.15f ? 1 + down * 3 + right : 0;
 			for (uint32_t c = 0; c < 3; c++)
-				pixel[c] = (uint8_t)((disc * (67 + 31 * c)) % 230 + (program_random(run) >> 8) % 24);
+				pixel[c] = (uint8_t)((disc * (67 + 31 * c)) % 230 +
+						     (program_random(run) >> 8) % 24);
 			pixel[3] = 255;
 		}
 	return picture;
@@ -117,16 +125,19 @@ static uint32_t nearest(int64_t at, uint32_t count)
 	return at < 0 ? 0 : at >= (int64_t)count ? count - 1 : (uint32_t)at;
 }
 
-static void blur_on_cpu(struct size size, const double *from, double *to, int64_t down, int64_t right)
+static void blur_on_cpu(struct size size, const double *from, double *to, int64_t down,
+			int64_t right)
 {
-	static const double taps[TAPS] = { 0.0625, 0.25, 0.375, 0.25, 0.0625 };
+	static const double taps[TAPS] = {0.0625, 0.25, 0.375, 0.25, 0.0625};
 	for (uint32_t y = 0; y < size.rows; y++)
 		for (uint32_t x = 0; x < size.columns; x++) {
 			double *sum = to + ((size_t)y * size.columns + x) * CHANNELS;
 			memset(sum, 0, CHANNELS * sizeof(*sum));
 			for (int64_t k = -2; k <= 2; k++) {
-				const size_t row = nearest(y + k * down, size.rows), column = nearest(x + k * right, size.columns);
-				const double *pixel = from + (row * size.columns + column) * CHANNELS;
+				const size_t row = nearest(y + k * down, size.rows),
+					     column = nearest(x + k * right, size.columns);
+				const double *pixel =
+					from + (row * size.columns + column) * CHANNELS;
 				for (uint32_t c = 0; c < CHANNELS; c++)
 					sum[c] += taps[k + 2] * pixel[c];
 			}
@@ -137,13 +148,17 @@ static void edges_on_cpu(struct size size, const double *from, double *to)
 {
 	for (uint32_t y = 0; y < size.rows; y++)
 		for (uint32_t x = 0; x < size.columns; x++) {
-			double down = 0, right = 0, *pixel = to + ((size_t)y * size.columns + x) * CHANNELS;
+			double down = 0, right = 0,
+			       *pixel = to + ((size_t)y * size.columns + x) * CHANNELS;
 			for (int i = -1; i <= 1; i++)
 				for (int j = -1; j <= 1; j++) {
 					const size_t row = nearest((int64_t)y + i, size.rows);
-					const double *v = from +
-							  (row * size.columns + nearest((int64_t)x + j, size.columns)) * CHANNELS;
-					const double light = 0.299 * v[0] + 0.587 * v[1] + 0.114 * v[2];
+					const double *v =
+						from + (row * size.columns +
+							nearest((int64_t)x + j, size.columns)) *
+							       CHANNELS;
+					const double light =
+						0.299 * v[0] + 0.587 * v[1] + 0.114 * v[2];
 					down += i * (2 - j * j) * light;
 					right += j * (2 - i * i) * light;
 				}
@@ -163,17 +178,23 @@ static double between(double at, uint32_t count, uint32_t *first_out, uint32_t *
 	return place - first;
 }
 
-static void resize_on_cpu(struct size from_size, const double *from, struct size to_size, double *to)
+static void resize_on_cpu(struct size from_size, const double *from, struct size to_size,
+			  double *to)
 {
 	for (uint32_t y = 0; y < to_size.rows; y++)
 		for (uint32_t x = 0; x < to_size.columns; x++) {
 			uint32_t top, bottom, left, right;
-			const double v = between((y + 0.5) / to_size.rows, from_size.rows, &top, &bottom);
-			const double u = between((x + 0.5) / to_size.columns, from_size.columns, &left, &right);
+			const double v =
+				between((y + 0.5) / to_size.rows, from_size.rows, &top, &bottom);
+			const double u = between((x + 0.5) / to_size.columns, from_size.columns,
+						 &left, &right);
 			const double *upper = from + (size_t)top * from_size.columns * CHANNELS + 2;
-			const double *lower = from + (size_t)bottom * from_size.columns * CHANNELS + 2;
-			const double above = (1 - u) * upper[(size_t)left * CHANNELS] + u * upper[(size_t)right * CHANNELS];
-			const double below = (1 - u) * lower[(size_t)left * CHANNELS] + u * lower[(size_t)right * CHANNELS];
+			const double *lower =
+				from + (size_t)bottom * from_size.columns * CHANNELS + 2;
+			const double above = (1 - u) * upper[(size_t)left * CHANNELS] +
+					     u * upper[(size_t)right * CHANNELS];
+			const double below = (1 - u) * lower[(size_t)left * CHANNELS] +
+					     u * lower[(size_t)right * CHANNELS];
 			double *pixel = to + ((size_t)y * to_size.columns + x) * CHANNELS;
 			pixel[0] = pixel[1] = pixel[2] = (1 - v) * above + v * below;
 			pixel[3] = 1;
@@ -189,8 +210,8 @@ static double root_mean_square(const double *values, size_t count)
 }
 
 /* Compares an image of floats to `allowed`, and ends it. */
-static bool check_image(const struct program_run *run, const char *what, sycl_image image, struct size size,
-			const double *expected, double allowed)
+static bool check_image(const struct program_run *run, const char *what, sycl_image image,
+			struct size size, const double *expected, double allowed)
 {
 	const size_t count = values_of(size);
 	sycl_host_image accessor;
@@ -198,36 +219,42 @@ static bool check_image(const struct program_run *run, const char *what, sycl_im
 	(void)program_at(run, PROGRAM_ON_DEVICE);
 	program_check(run, sycl_host_image_create(image, SYCL_ACCESS_READ, &accessor), what);
 	program_check(run, sycl_host_image_get_pointer(accessor, &pixels), what);
-	bool right = program_near(run, what, pixels, expected, count, allowed / root_mean_square(expected, count));
+	bool right = program_near(run, what, pixels, expected, count,
+				  allowed / root_mean_square(expected, count));
 	program_check(run, sycl_host_image_release(accessor), what);
 	program_check(run, sycl_image_release(image), what);
 	return right;
 }
 
 /* blurred, edges and small are the images after each step. */
-static void submit_all(const struct program_run *run, const uint8_t *picture, struct size size, struct size small,
-		       sycl_image results_out[3])
+static void submit_all(const struct program_run *run, const uint8_t *picture, struct size size,
+		       struct size small, sycl_image results_out[3])
 {
 	const sycl_image_format format = SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT;
 	const sycl_range all = sycl_range2(size.rows, size.columns);
 	const sycl_sampler pixel =
-		sycl_sampler_create(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_UNNORMALIZED, SYCL_FILTERING_NEAREST);
-	const sycl_sampler mix =
-		sycl_sampler_create(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_LINEAR);
+		sycl_sampler_create(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_UNNORMALIZED,
+				    SYCL_FILTERING_NEAREST);
+	const sycl_sampler mix = sycl_sampler_create(
+		SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_LINEAR);
 	const int32_t no = 0, yes = 1;
-	sycl_kernel blur = program_kernel(run, source, "blur"), edges = program_kernel(run, source, "edges");
+	sycl_kernel blur = program_kernel(run, source, "blur"),
+		    edges = program_kernel(run, source, "edges");
 	sycl_kernel resize = program_kernel(run, source, "resize");
 	/* It is copied now, so its memory need not be writable. */
-	sycl_image input = image_of(run, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, size, (void *)(uintptr_t)picture, SYCL_HOST_CONST);
+	sycl_image input = image_of(run, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, size,
+				    (void *)(uintptr_t)picture, SYCL_HOST_CONST);
 	sycl_image half = image_of(run, format, size, NULL, SYCL_HOST_NONE);
 	for (uint32_t i = 0; i < 3; i++)
 		results_out[i] = image_of(run, format, i == 2 ? small : size, NULL, SYCL_HOST_NONE);
 
-	program_launch(run, blur, all, SAMPLES(input, pixel), WRITES_IMAGE(half), VALUE(no), VALUE(yes));
-	program_launch(run, blur, all, SAMPLES(half, pixel), WRITES_IMAGE(results_out[0]), VALUE(yes), VALUE(no));
+	program_launch(run, blur, all, SAMPLES(input, pixel), WRITES_IMAGE(half), VALUE(no),
+		       VALUE(yes));
+	program_launch(run, blur, all, SAMPLES(half, pixel), WRITES_IMAGE(results_out[0]),
+		       VALUE(yes), VALUE(no));
 	program_launch(run, edges, all, READS_IMAGE(results_out[0]), WRITES_IMAGE(results_out[1]));
-	program_launch(run, resize, sycl_range2(small.rows, small.columns), SAMPLES(results_out[1], mix),
-		       WRITES_IMAGE(results_out[2]));
+	program_launch(run, resize, sycl_range2(small.rows, small.columns),
+		       SAMPLES(results_out[1], mix), WRITES_IMAGE(results_out[2]));
 	program_check(run, sycl_image_release(half), "the end of an image");
 	program_check(run, sycl_image_release(input), "the end of an image");
 	(void)sycl_kernel_release(blur);
@@ -241,13 +268,15 @@ static bool run_pipeline(struct program_run *run)
 		run->skipped = "the device has no images of these formats";
 		return false;
 	}
-	const struct size size = { run->edge * 3 / 4, run->edge }, small = { size.rows * 3 / 5, size.columns * 2 / 5 };
+	const struct size size = {run->edge * 3 / 4, run->edge},
+			  small = {size.rows * 3 / 5, size.columns * 2 / 5};
 	const size_t count = values_of(size);
 	sycl_image results[3];
 	uint8_t *picture = make_picture(run, size);
 	submit_all(run, picture, size, small, results);
 
-	double *a = program_allocate(run, count, sizeof(*a)), *b = program_allocate(run, count, sizeof(*b));
+	double *a = program_allocate(run, count, sizeof(*a)),
+	       *b = program_allocate(run, count, sizeof(*b));
 	for (size_t i = 0; i < count; i++)
 		a[i] = picture[i] / 255.0;
 	program_on_cpu(run);
@@ -262,7 +291,9 @@ static bool run_pipeline(struct program_run *run)
 		largest = fmax(largest, b[i]);
 	program_on_cpu(run);
 	resize_on_cpu(size, b, small, a);
-	right = check_image(run, "the small picture", results[2], small, a, largest * FILTER_PART + 4 * ROUNDING) && right;
+	right = check_image(run, "the small picture", results[2], small, a,
+			    largest * FILTER_PART + 4 * ROUNDING) &&
+		right;
 	free(a);
 	free(b);
 	free(picture);
@@ -270,6 +301,9 @@ static bool run_pipeline(struct program_run *run)
 }
 
 const struct program programs_image_pipeline[] = {
-	{ "image-pipeline", "blur, edges and resizing with images and samplers", { 24, 512, 2048 }, run_pipeline },
-	{ NULL, NULL, { 0 }, NULL },
+	{"image-pipeline",
+	 "blur, edges and resizing with images and samplers",
+	 {24, 512, 2048},
+	 run_pipeline},
+	{NULL, NULL, {0}, NULL},
 };

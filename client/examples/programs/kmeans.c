@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * k-means: points find the nearest of k centres, centres move to the mean of their points, ten times. Coordinates are
- * whole numbers and sums 64 bits, so that the order in which atomics add does not matter, and the result is exact.
+ * k-means: points find the nearest of k centres, centres move to the mean of their points, ten
+ * times. Coordinates are whole numbers and sums 64 bits, so that the order in which atomics add
+ * does not matter, and the result is exact.
  */
 #include "program.h"
 
@@ -59,13 +60,15 @@ static uint32_t nearest_on_cpu(const int32_t *point, const int32_t *centres)
 	return best;
 }
 
-static void rounds_on_cpu(uint32_t count, const int32_t *points, int32_t *centres, uint32_t *nearest)
+static void rounds_on_cpu(uint32_t count, const int32_t *points, int32_t *centres,
+			  uint32_t *nearest)
 {
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		int32_t sums[AXES * CENTRES] = { 0 };
-		int32_t counts[CENTRES] = { 0 };
+		int32_t sums[AXES * CENTRES] = {0};
+		int32_t counts[CENTRES] = {0};
 		for (uint32_t p = 0; p < count; p++) {
-			const size_t c = nearest[p] = nearest_on_cpu(points + (size_t)AXES * p, centres);
+			const size_t c = nearest[p] =
+				nearest_on_cpu(points + (size_t)AXES * p, centres);
 			sums[AXES * c] += points[(size_t)AXES * p];
 			sums[AXES * c + 1] += points[(size_t)AXES * p + 1];
 			counts[c]++;
@@ -84,7 +87,9 @@ static int32_t *make_points(struct program_run *run, uint32_t count)
 	for (uint32_t p = 0; p < count; p++)
 		for (uint32_t axis = 0; axis < AXES; axis++) {
 			int32_t place = (int32_t)((p + axis * 3) % CENTRES) - (int32_t)CENTRES / 2;
-			points[AXES * p + axis] = place * (spread / 8) + (int32_t)(program_random(run) % (uint32_t)(spread / 4 + 1));
+			points[AXES * p + axis] =
+				place * (spread / 8) +
+				(int32_t)(program_random(run) % (uint32_t)(spread / 4 + 1));
 		}
 	return points;
 }
@@ -92,28 +97,34 @@ static int32_t *make_points(struct program_run *run, uint32_t count)
 static bool run_kmeans(struct program_run *run)
 {
 	const uint32_t count = run->edge;
-	int32_t *points = make_points(run, count), centres[AXES * CENTRES], expected[AXES * CENTRES];
-	int32_t zero[AXES * CENTRES] = { 0 };
+	int32_t *points = make_points(run, count), centres[AXES * CENTRES],
+		expected[AXES * CENTRES];
+	int32_t zero[AXES * CENTRES] = {0};
 	memcpy(centres, points, sizeof(centres));
 	memcpy(expected, points, sizeof(expected));
-	uint32_t *got = program_allocate(run, count, sizeof(*got)), *nearest = program_allocate(run, count, sizeof(*nearest));
+	uint32_t *got = program_allocate(run, count, sizeof(*got)),
+		 *nearest = program_allocate(run, count, sizeof(*nearest));
 
-	sycl_kernel assign = program_kernel(run, source, "assign"), move = program_kernel(run, source, "move");
-	sycl_buffer all = program_buffer(run, points, (uint64_t)count * AXES * sizeof(*points), SYCL_HOST_CONST);
+	sycl_kernel assign = program_kernel(run, source, "assign"),
+		    move = program_kernel(run, source, "move");
+	sycl_buffer all = program_buffer(run, points, (uint64_t)count * AXES * sizeof(*points),
+					 SYCL_HOST_CONST);
 	sycl_buffer middle = program_buffer(run, centres, sizeof(centres), SYCL_HOST_BORROWED);
 	sycl_buffer sums = program_buffer(run, zero, sizeof(zero), SYCL_HOST_CONST);
 	sycl_buffer counts = program_buffer(run, zero, CENTRES * sizeof(uint32_t), SYCL_HOST_CONST);
 	sycl_buffer labels = program_buffer(run, got, count * sizeof(*got), SYCL_HOST_BORROWED);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		program_launch(run, assign, sycl_range1(count), READS(all), READS(middle), WRITES(labels), UPDATES(sums),
+		program_launch(run, assign, sycl_range1(count), READS(all), READS(middle),
+			       WRITES(labels), UPDATES(sums), UPDATES(counts));
+		program_launch(run, move, sycl_range1(CENTRES), UPDATES(middle), UPDATES(sums),
 			       UPDATES(counts));
-		program_launch(run, move, sycl_range1(CENTRES), UPDATES(middle), UPDATES(sums), UPDATES(counts));
 	}
 	program_finish(run, middle);
 	program_finish(run, labels);
 	program_on_cpu(run);
 	rounds_on_cpu(count, points, expected, nearest);
-	bool right = program_same(run, "centres", (const uint32_t *)centres, (const uint32_t *)expected, (size_t)AXES * CENTRES);
+	bool right = program_same(run, "centres", (const uint32_t *)centres,
+				  (const uint32_t *)expected, (size_t)AXES * CENTRES);
 	right = program_same(run, "nearest centres", got, nearest, count) && right;
 	program_finish(run, all);
 	program_finish(run, sums);
@@ -127,6 +138,6 @@ static bool run_kmeans(struct program_run *run)
 }
 
 const struct program programs_kmeans[] = {
-	{ "k-means", "points and their nearest centres", { 300, 200000, 4000000 }, run_kmeans },
-	{ NULL, NULL, { 0 }, NULL },
+	{"k-means", "points and their nearest centres", {300, 200000, 4000000}, run_kmeans},
+	{NULL, NULL, {0}, NULL},
 };

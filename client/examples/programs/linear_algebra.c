@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of matrices (after the algorithms of the PolyBench suite): gemm, 2mm, 3mm, syrk, syr2k, doitgen. Matrices are
- * square, of `edge` rows, in row order. Chains of products are ordered by their accessors alone.
+ * Products of matrices (after the algorithms of the PolyBench suite): gemm, 2mm, 3mm, syrk, syr2k,
+ * doitgen. Matrices are square, of `edge` rows, in row order. Chains of products are ordered by
+ * their accessors alone.
  */
 #include "program.h"
 
@@ -48,10 +49,12 @@ static void product_on_cpu(uint32_t n, double factor, const double *a, const dou
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < n; k++)
 			for (uint32_t j = 0; j < n; j++)
-				sum[(size_t)i * n + j] += factor * a[(size_t)i * n + k] * b[(size_t)k * n + j];
+				sum[(size_t)i * n + j] +=
+					factor * a[(size_t)i * n + k] * b[(size_t)k * n + j];
 }
 
-static double *as_doubles(const struct program_run *run, const float *values, size_t count, double factor)
+static double *as_doubles(const struct program_run *run, const float *values, size_t count,
+			  double factor)
 {
 	double *doubles = program_allocate(run, count, sizeof(*doubles));
 	for (size_t i = 0; i < count; i++)
@@ -91,15 +94,16 @@ static void matrices_end(const struct program_run *run, struct matrices *m)
 	}
 }
 
-static void multiply(const struct program_run *run, sycl_kernel kernel, uint32_t n, sycl_buffer a, sycl_buffer b,
-		     sycl_buffer c, float first, float second)
+static void multiply(const struct program_run *run, sycl_kernel kernel, uint32_t n, sycl_buffer a,
+		     sycl_buffer b, sycl_buffer c, float first, float second)
 {
-	program_launch(run, kernel, sycl_range2(n, n), READS(a), READS(b), UPDATES(c), VALUE(n), VALUE(first),
-		       VALUE(second));
+	program_launch(run, kernel, sycl_range2(n, n), READS(a), READS(b), UPDATES(c), VALUE(n),
+		       VALUE(first), VALUE(second));
 }
 
 /* Compares a result buffer, and ends it. */
-static bool check_result(const struct program_run *run, sycl_buffer result, const double *expected, size_t count)
+static bool check_result(const struct program_run *run, sycl_buffer result, const double *expected,
+			 size_t count)
 {
 	float *got = program_allocate(run, count, sizeof(*got));
 	program_read(run, result, got, count * sizeof(*got));
@@ -162,13 +166,15 @@ static bool run_3mm(struct program_run *run)
 	matrices_make(run, &m, 4);
 	const size_t count = (size_t)m.n * m.n;
 	sycl_kernel kernel = program_kernel(run, source, "multiply");
-	sycl_buffer e = program_scratch(run, m.bytes), f = program_scratch(run, m.bytes), g = program_scratch(run, m.bytes);
+	sycl_buffer e = program_scratch(run, m.bytes), f = program_scratch(run, m.bytes),
+		    g = program_scratch(run, m.bytes);
 	multiply(run, kernel, m.n, m.buffers[0], m.buffers[1], e, one, none);
 	multiply(run, kernel, m.n, m.buffers[2], m.buffers[3], f, one, none);
 	multiply(run, kernel, m.n, e, f, g, one, none);
 
 	program_on_cpu(run);
-	double *first = program_allocate(run, count, sizeof(*first)), *second = program_allocate(run, count, sizeof(*second));
+	double *first = program_allocate(run, count, sizeof(*first)),
+	       *second = program_allocate(run, count, sizeof(*second));
 	double *expected = program_allocate(run, count, sizeof(*expected));
 	product_on_cpu(m.n, 1, m.doubles[0], m.doubles[1], first);
 	product_on_cpu(m.n, 1, m.doubles[2], m.doubles[3], second);
@@ -193,8 +199,8 @@ static bool rank_update(struct program_run *run, uint32_t second)
 	const size_t count = (size_t)n * n;
 	sycl_kernel kernel = program_kernel(run, source, "rank_update");
 	sycl_buffer c = program_buffer(run, m.values[2], m.bytes, SYCL_HOST_CONST);
-	program_launch(run, kernel, sycl_range2(n, n), READS(m.buffers[0]), READS(m.buffers[second]), UPDATES(c), VALUE(n),
-		       VALUE(alpha), VALUE(beta));
+	program_launch(run, kernel, sycl_range2(n, n), READS(m.buffers[0]),
+		       READS(m.buffers[second]), UPDATES(c), VALUE(n), VALUE(alpha), VALUE(beta));
 
 	const double *a = m.doubles[0], *b = m.doubles[second];
 	program_on_cpu(run);
@@ -203,7 +209,8 @@ static bool rank_update(struct program_run *run, uint32_t second)
 		for (uint32_t j = 0; j <= i; j++) {
 			double sum = 0;
 			for (uint32_t k = 0; k < n; k++)
-				sum += a[(size_t)i * n + k] * b[(size_t)j * n + k] + b[(size_t)i * n + k] * a[(size_t)j * n + k];
+				sum += a[(size_t)i * n + k] * b[(size_t)j * n + k] +
+				       b[(size_t)i * n + k] * a[(size_t)j * n + k];
 			double *at = &expected[(size_t)i * n + j];
 			*at = (double)beta * *at + (double)alpha * sum / 2;
 		}
@@ -232,16 +239,19 @@ static bool run_doitgen(struct program_run *run)
 	float *cube = program_floats(run, count), *matrix = program_floats(run, (size_t)n * n);
 	sycl_kernel kernel = program_kernel(run, source, "contract");
 	sycl_buffer a = program_buffer(run, cube, count * sizeof(float), SYCL_HOST_CONST);
-	sycl_buffer c4 = program_buffer(run, matrix, (uint64_t)n * n * sizeof(float), SYCL_HOST_CONST);
+	sycl_buffer c4 =
+		program_buffer(run, matrix, (uint64_t)n * n * sizeof(float), SYCL_HOST_CONST);
 	sycl_buffer out = program_scratch(run, count * sizeof(float));
-	program_launch(run, kernel, sycl_range3(rows, rows, n), READS(a), READS(c4), WRITES(out), VALUE(n));
+	program_launch(run, kernel, sycl_range3(rows, rows, n), READS(a), READS(c4), WRITES(out),
+		       VALUE(n));
 
 	program_on_cpu(run);
 	double *expected = program_allocate(run, count, sizeof(*expected));
 	for (size_t row = 0; row < (size_t)rows * rows; row++)
 		for (uint32_t s = 0; s < n; s++)
 			for (uint32_t p = 0; p < n; p++)
-				expected[row * n + p] += (double)cube[row * n + s] * (double)matrix[(size_t)s * n + p];
+				expected[row * n + p] += (double)cube[row * n + s] *
+							 (double)matrix[(size_t)s * n + p];
 	bool right = check_result(run, out, expected, count);
 	free(expected);
 	program_finish(run, a);
@@ -253,11 +263,14 @@ static bool run_doitgen(struct program_run *run)
 }
 
 const struct program programs_linear_algebra[] = {
-	{ "gemm", "matrix product, alpha a b + beta c", { 12, 128, 512 }, run_gemm },
-	{ "2mm", "two products in a chain", { 10, 112, 448 }, run_2mm },
-	{ "3mm", "three products: two that may run together, and one behind them", { 10, 112, 448 }, run_3mm },
-	{ "syrk", "symmetric update of rank k", { 12, 112, 448 }, run_syrk },
-	{ "syr2k", "symmetric update of rank 2k", { 12, 112, 448 }, run_syr2k },
-	{ "doitgen", "a cube of rows times a matrix", { 8, 64, 160 }, run_doitgen },
-	{ NULL, NULL, { 0 }, NULL },
+	{"gemm", "matrix product, alpha a b + beta c", {12, 128, 512}, run_gemm},
+	{"2mm", "two products in a chain", {10, 112, 448}, run_2mm},
+	{"3mm",
+	 "three products: two that may run together, and one behind them",
+	 {10, 112, 448},
+	 run_3mm},
+	{"syrk", "symmetric update of rank k", {12, 112, 448}, run_syrk},
+	{"syr2k", "symmetric update of rank 2k", {12, 112, 448}, run_syr2k},
+	{"doitgen", "a cube of rows times a matrix", {8, 64, 160}, run_doitgen},
+	{NULL, NULL, {0}, NULL},
 };

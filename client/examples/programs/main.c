@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the programs of this folder: all of them, or those that are named. One line for each, exit status 0 only if every
- * result is the CPU's; what a device cannot run is told and counts neither way.
+ * Runs the programs of this folder: all of them, or those that are named. One line for each, exit
+ * status 0 only if every result is the CPU's; what a device cannot run is told and counts neither
+ * way.
  */
 #include "program.h"
 
@@ -11,9 +12,9 @@
 #include <string.h>
 
 static const struct program *const all_programs[] = {
-	programs_linear_algebra, programs_vectors, programs_statistics, programs_stencils, programs_graph,
-	programs_dynamic,        programs_kmeans,  programs_fft,        programs_sort,     programs_reduce,
-	programs_image_pipeline, NULL,
+	programs_linear_algebra, programs_vectors, programs_statistics,     programs_stencils,
+	programs_graph,          programs_dynamic, programs_kmeans,         programs_fft,
+	programs_sort,           programs_reduce,  programs_image_pipeline, NULL,
 };
 
 struct options {
@@ -25,18 +26,19 @@ struct options {
 
 static void usage(FILE *stream)
 {
-	(void)fputs("Usage: sycl_programs [--endpoint ENDPOINT] [--device default|cpu|gpu] [--size tiny|small|large]\n"
-		    "                     [--devices N] [--no-skip] [--times] [--runs N] [NAME ...]\n"
-		    "       sycl_programs --list\n"
-		    "  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
-		    "  --device    default: the one that the library prefers\n"
-		    "  --size      tiny: milliseconds; small: the default; large: for a GPU\n"
-		    "  --devices   so many of the device's kind take turns with the kernels of a program\n"
-		    "  --no-skip   a program that the device cannot run counts as wrong\n"
-		    "  --times     name, edge, ms on the device, ms of the same on the CPU in one thread, and \"right\", \"WRONG\" or\n"
-		    "              why it was skipped, separated by tabs\n"
-		    "  --runs      each program so often, one run behind the other\n",
-		    stream);
+	(void)fputs(
+		"Usage: sycl_programs [--endpoint ENDPOINT] [--device default|cpu|gpu] [--size tiny|small|large]\n"
+		"                     [--devices N] [--no-skip] [--times] [--runs N] [NAME ...]\n"
+		"       sycl_programs --list\n"
+		"  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
+		"  --device    default: the one that the library prefers\n"
+		"  --size      tiny: milliseconds; small: the default; large: for a GPU\n"
+		"  --devices   so many of the device's kind take turns with the kernels of a program\n"
+		"  --no-skip   a program that the device cannot run counts as wrong\n"
+		"  --times     name, edge, ms on the device, ms of the same on the CPU in one thread, and \"right\", \"WRONG\" or\n"
+		"              why it was skipped, separated by tabs\n"
+		"  --runs      each program so often, one run behind the other\n",
+		stream);
 }
 
 static sycl_device choose_device(struct program_run *run, const struct options *options)
@@ -61,29 +63,35 @@ static void connect_to(struct program_run *run, const struct options *options)
 	(void)sycl_device_release(device);
 }
 
-static bool run_one(struct program_run *run, const struct program *program, const struct options *options)
+static bool run_one(struct program_run *run, const struct program *program,
+		    const struct options *options)
 {
 	run->name = program->name;
 	run->edge = program->edges[options->size];
 	run->random = 2463534242u;
 	run->skipped = NULL;
-	*run->times = (struct program_times){ .part = PROGRAM_PARTS };
+	*run->times = (struct program_times){.part = PROGRAM_PARTS};
 	(void)program_at(run, PROGRAM_ELSEWHERE);
 	bool right = program->run(run);
 	(void)program_at(run, PROGRAM_PARTS);
 	program_devices_forget_kernels(run);
 	const uint64_t *spent = run->times->spent_ns;
-	const double device_ms = (double)spent[PROGRAM_ON_DEVICE] / 1e6, cpu_ms = (double)spent[PROGRAM_ON_CPU] / 1e6;
+	const double device_ms = (double)spent[PROGRAM_ON_DEVICE] / 1e6,
+		     cpu_ms = (double)spent[PROGRAM_ON_CPU] / 1e6;
 	if (options->times) {
-		(void)printf("%s\t%u\t%.6f\t%.6f\t%s\n", program->name, run->edge, device_ms, cpu_ms,
-			     run->skipped ? run->skipped : right ? "right" : "WRONG");
+		(void)printf("%s\t%u\t%.6f\t%.6f\t%s\n", program->name, run->edge, device_ms,
+			     cpu_ms,
+			     run->skipped ? run->skipped
+			     : right      ? "right"
+					  : "WRONG");
 		return run->skipped ? !options->no_skip : right;
 	}
 	if (run->skipped) {
 		(void)printf("%-18s %5u  skipped: %s\n", program->name, run->edge, run->skipped);
 		return !options->no_skip;
 	}
-	(void)printf("%-18s %5u  %8.1f ms with the check  %s\n", program->name, run->edge, (double)spent[PROGRAM_ELSEWHERE] / 1e6 + device_ms + cpu_ms,
+	(void)printf("%-18s %5u  %8.1f ms with the check  %s\n", program->name, run->edge,
+		     (double)spent[PROGRAM_ELSEWHERE] / 1e6 + device_ms + cpu_ms,
 		     right ? "as on the CPU" : "WRONG");
 	return right;
 }
@@ -104,10 +112,14 @@ static bool are_known(char **names)
 	for (; *names; names++) {
 		bool known = false;
 		for (size_t i = 0; all_programs[i]; i++)
-			for (const struct program *program = all_programs[i]; program->name; program++)
+			for (const struct program *program = all_programs[i]; program->name;
+			     program++)
 				known |= strcmp(program->name, *names) == 0;
 		if (!known) {
-			(void)fprintf(stderr, "sycl_programs: there is no program '%s'; --list names them\n", *names);
+			(void)fprintf(
+				stderr,
+				"sycl_programs: there is no program '%s'; --list names them\n",
+				*names);
 			return false;
 		}
 	}
@@ -124,15 +136,20 @@ static int list(void)
 
 static bool parse(struct options *options, int argc, char **argv)
 {
-	static const char *const sizes[] = { "tiny", "small", "large" };
+	static const char *const sizes[] = {"tiny", "small", "large"};
 	static const struct option long_options[] = {
-		{ "endpoint", required_argument, NULL, 'e' }, { "device", required_argument, NULL, 'd' },
-		{ "size", required_argument, NULL, 's' },     { "list", no_argument, NULL, 'l' },
-		{ "devices", required_argument, NULL, 'n' },  { "no-skip", no_argument, NULL, 'k' },
-		{ "times", no_argument, NULL, 't' },          { "runs", required_argument, NULL, 'r' },
-		{ "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 },
+		{"endpoint", required_argument, NULL, 'e'},
+		{"device", required_argument, NULL, 'd'},
+		{"size", required_argument, NULL, 's'},
+		{"list", no_argument, NULL, 'l'},
+		{"devices", required_argument, NULL, 'n'},
+		{"no-skip", no_argument, NULL, 'k'},
+		{"times", no_argument, NULL, 't'},
+		{"runs", required_argument, NULL, 'r'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
-	*options = (struct options){ .device = "default", .size = 1, .devices = 1, .runs = 1 };
+	*options = (struct options){.device = "default", .size = 1, .devices = 1, .runs = 1};
 	int option;
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		bool good = false;
@@ -144,7 +161,8 @@ static bool parse(struct options *options, int argc, char **argv)
 			good = true;
 		} else if (option == 'd') {
 			options->device = optarg;
-			good = strcmp(optarg, "default") == 0 || strcmp(optarg, "cpu") == 0 || strcmp(optarg, "gpu") == 0;
+			good = strcmp(optarg, "default") == 0 || strcmp(optarg, "cpu") == 0 ||
+			       strcmp(optarg, "gpu") == 0;
 		} else if (option == 's') {
 			for (uint32_t i = 0; i < 3 && !good; i++)
 				if ((good = strcmp(optarg, sizes[i]) == 0))
@@ -178,13 +196,14 @@ int main(int argc, char **argv)
 		return 2;
 	if (options.list)
 		return list();
-	struct program_times times = { .part = PROGRAM_ELSEWHERE };
-	struct program_run run = { .name = "sycl_programs", .times = &times };
+	struct program_times times = {.part = PROGRAM_ELSEWHERE};
+	struct program_run run = {.name = "sycl_programs", .times = &times};
 	connect_to(&run, &options);
 	unsigned wrong = 0;
 	for (size_t i = 0; all_programs[i]; i++)
 		for (const struct program *program = all_programs[i]; program->name; program++)
-			for (uint32_t k = 0; k < options.runs && is_asked_for(program->name, argv + optind); k++)
+			for (uint32_t k = 0;
+			     k < options.runs && is_asked_for(program->name, argv + optind); k++)
 				wrong += !run_one(&run, program, &options);
 	program_devices_end(&run);
 	(void)sycl_platform_release(run.platform);

@@ -12,7 +12,8 @@ void program_check(const struct program_run *run, sycl_result result, const char
 {
 	if (result == SYCL_SUCCESS)
 		return;
-	(void)fprintf(stderr, "%s: %s: %s: %s\n", run->name, what, sycl_result_name(result), sycl_get_last_error_text());
+	(void)fprintf(stderr, "%s: %s: %s: %s\n", run->name, what, sycl_result_name(result),
+		      sycl_get_last_error_text());
 	if (result == SYCL_ERROR_BUILD)
 		(void)fprintf(stderr, "%s\n", sycl_get_build_log());
 	exit(1);
@@ -78,10 +79,12 @@ float *program_floats(struct program_run *run, size_t count)
 	return values;
 }
 
-sycl_buffer program_buffer(const struct program_run *run, void *host, uint64_t bytes, sycl_host_memory kind)
+sycl_buffer program_buffer(const struct program_run *run, void *host, uint64_t bytes,
+			   sycl_host_memory kind)
 {
 	sycl_buffer buffer;
-	program_check(run, sycl_buffer_create(run->platform, host, bytes, kind, &buffer), "a buffer");
+	program_check(run, sycl_buffer_create(run->platform, host, bytes, kind, &buffer),
+		      "a buffer");
 	return buffer;
 }
 
@@ -95,7 +98,8 @@ void program_read(const struct program_run *run, sycl_buffer buffer, void *to, u
 	sycl_host_accessor accessor;
 	void *contents = NULL;
 	const enum program_part before = program_at(run, PROGRAM_ON_DEVICE);
-	program_check(run, sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), "reading a result");
+	program_check(run, sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor),
+		      "reading a result");
 	program_check(run, sycl_host_accessor_get_pointer(accessor, &contents), "reading a result");
 	memcpy(to, contents, bytes);
 	program_check(run, sycl_host_accessor_release(accessor), "reading a result");
@@ -113,20 +117,22 @@ static void set_argument(const struct program_run *run, sycl_handler handler, ui
 {
 	sycl_result result;
 	if (argument->kind == PROGRAM_ACCESSOR)
-		result = sycl_handler_set_accessor(handler, index, argument->buffer, argument->mode);
+		result =
+			sycl_handler_set_accessor(handler, index, argument->buffer, argument->mode);
 	else if (argument->kind == PROGRAM_VALUE)
 		result = sycl_handler_set_value(handler, index, argument->bytes, argument->value);
 	else if (argument->kind == PROGRAM_IMAGE)
 		result = sycl_handler_set_image(handler, index, argument->image, argument->mode);
 	else if (argument->kind == PROGRAM_SAMPLED)
-		result = sycl_handler_set_sampled_image(handler, index, argument->image, argument->sampler);
+		result = sycl_handler_set_sampled_image(handler, index, argument->image,
+							argument->sampler);
 	else
 		result = sycl_handler_set_local(handler, index, argument->bytes);
 	program_check(run, result, "an argument");
 }
 
-void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_range global, sycl_range local,
-		       const struct program_argument *arguments, uint32_t count)
+void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_range global,
+		       sycl_range local, const struct program_argument *arguments, uint32_t count)
 {
 	sycl_handler handler;
 	sycl_queue queue = program_next_queue(run, &kernel);
@@ -134,14 +140,15 @@ void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_r
 	program_check(run, sycl_handler_begin(queue, &handler), "a command group");
 	for (uint32_t i = 0; i < count; i++)
 		set_argument(run, handler, i, &arguments[i]);
-	sycl_result result = local.dimensions ? sycl_handler_parallel_for_nd(handler, kernel, global, local)
-					      : sycl_handler_parallel_for(handler, kernel, global);
+	sycl_result result = local.dimensions
+				     ? sycl_handler_parallel_for_nd(handler, kernel, global, local)
+				     : sycl_handler_parallel_for(handler, kernel, global);
 	program_check(run, result, "a range");
 	program_check(run, sycl_handler_submit(handler, NULL), "submit");
 }
 
-bool program_near(const struct program_run *run, const char *what, const float *got, const double *expected, size_t count,
-		  double part)
+bool program_near(const struct program_run *run, const char *what, const float *got,
+		  const double *expected, size_t count, double part)
 {
 	double square = 0;
 	(void)program_at(run, PROGRAM_ELSEWHERE);
@@ -151,22 +158,25 @@ bool program_near(const struct program_run *run, const char *what, const float *
 	for (size_t i = 0; i < count; i++) {
 		/* Written so that a NaN counts as wrong. */
 		if (!(fabs((double)got[i] - expected[i]) <= bound)) {
-			(void)fprintf(stderr, "%s: %s: element %zu of %zu is %.9g, not %.9g (to %.2g)\n", run->name, what, i,
-				      count, (double)got[i], expected[i], bound);
+			(void)fprintf(
+				stderr, "%s: %s: element %zu of %zu is %.9g, not %.9g (to %.2g)\n",
+				run->name, what, i, count, (double)got[i], expected[i], bound);
 			return false;
 		}
 	}
 	return true;
 }
 
-bool program_same(const struct program_run *run, const char *what, const uint32_t *got, const uint32_t *expected,
-		  size_t count)
+bool program_same(const struct program_run *run, const char *what, const uint32_t *got,
+		  const uint32_t *expected, size_t count)
 {
 	(void)program_at(run, PROGRAM_ELSEWHERE);
 	for (size_t i = 0; i < count; i++) {
 		if (got[i] != expected[i]) {
-			(void)fprintf(stderr, "%s: %s: element %zu of %zu is %" PRIu32 ", not %" PRIu32 "\n", run->name, what,
-				      i, count, got[i], expected[i]);
+			(void)fprintf(stderr,
+				      "%s: %s: element %zu of %zu is %" PRIu32 ", not %" PRIu32
+				      "\n",
+				      run->name, what, i, count, got[i], expected[i]);
 			return false;
 		}
 	}

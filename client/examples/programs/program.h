@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs of this folder share. Each program makes its data, computes it on a device and again on the CPU, and
- * compares; one kernel source serves every backend. On an error of the library they end with its sentence, as a small
- * program would.
+ * What the programs of this folder share. Each program makes its data, computes it on a device and
+ * again on the CPU, and compares; one kernel source serves every backend. On an error of the
+ * library they end with its sentence, as a small program would.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -20,7 +20,7 @@ struct program_devices;
 /* Where a program's time goes. Making data and kernels, and comparing, is elsewhere. */
 enum program_part { PROGRAM_ELSEWHERE, PROGRAM_ON_DEVICE, PROGRAM_ON_CPU, PROGRAM_PARTS };
 struct program_times {
-	enum program_part part; /* since since_ns */
+	enum program_part part;                         /* since since_ns */
 	uint64_t since_ns, spent_ns[PROGRAM_PARTS + 1]; /* the last one: between two programs */
 };
 
@@ -33,7 +33,8 @@ struct program_run {
 	uint64_t max_group; /* work-items of the largest work-group that the device takes */
 	uint32_t random;    /* state of program_random: the same numbers in every run */
 	struct program_times *times;
-	const char *skipped; /* a program that the device cannot run says why here and returns; NULL before each */
+	const char *skipped; /* a program that the device cannot run says why here and returns; NULL
+				before each */
 };
 
 struct program {
@@ -45,14 +46,14 @@ struct program {
 };
 
 /* All of them, ended by an entry without a name. */
-extern const struct program programs_linear_algebra[], programs_vectors[], programs_statistics[], programs_stencils[],
-	programs_graph[], programs_dynamic[], programs_kmeans[], programs_fft[], programs_sort[], programs_reduce[],
-	programs_image_pipeline[];
+extern const struct program programs_linear_algebra[], programs_vectors[], programs_statistics[],
+	programs_stencils[], programs_graph[], programs_dynamic[], programs_kmeans[],
+	programs_fft[], programs_sort[], programs_reduce[], programs_image_pipeline[];
 
 /*
- * A program is on the device from its first launch until its results are on the host, but for what it computes on the CPU: that
- * begins with program_on_cpu, which waits for the device first, so that neither takes the other's processor, and ends where
- * something is read or compared.
+ * A program is on the device from its first launch until its results are on the host, but for what
+ * it computes on the CPU: that begins with program_on_cpu, which waits for the device first, so
+ * that neither takes the other's processor, and ends where something is read or compared.
  */
 void program_on_cpu(const struct program_run *run);
 /* Gives what the program was at before. */
@@ -70,8 +71,8 @@ float program_uniform(struct program_run *run);
 float *program_floats(struct program_run *run, size_t count);
 
 /*
- * Queues on `count` devices, `first` and others of its kind; the process ends where there are not so many. Launches take turns
- * with them.
+ * Queues on `count` devices, `first` and others of its kind; the process ends where there are not
+ * so many. Launches take turns with them.
  */
 void program_devices_begin(struct program_run *run, sycl_device first, uint32_t count);
 void program_devices_end(struct program_run *run);
@@ -84,7 +85,8 @@ sycl_queue program_next_queue(const struct program_run *run, sycl_kernel *kernel
 
 /* Both are the caller's to release. */
 sycl_kernel program_kernel(const struct program_run *run, const char *source, const char *name);
-sycl_buffer program_buffer(const struct program_run *run, void *host, uint64_t bytes, sycl_host_memory kind);
+sycl_buffer program_buffer(const struct program_run *run, void *host, uint64_t bytes,
+			   sycl_host_memory kind);
 /* What a device writes first: no host memory. */
 sycl_buffer program_scratch(const struct program_run *run, uint64_t bytes);
 /* The buffer's contents, copied to `to`; waits for the groups that write them. */
@@ -92,7 +94,13 @@ void program_read(const struct program_run *run, sycl_buffer buffer, void *to, u
 /* Ends a buffer; of a borrowed one the results are in its host memory then. */
 void program_finish(const struct program_run *run, sycl_buffer buffer);
 
-enum program_argument_kind { PROGRAM_ACCESSOR, PROGRAM_VALUE, PROGRAM_LOCAL, PROGRAM_IMAGE, PROGRAM_SAMPLED };
+enum program_argument_kind {
+	PROGRAM_ACCESSOR,
+	PROGRAM_VALUE,
+	PROGRAM_LOCAL,
+	PROGRAM_IMAGE,
+	PROGRAM_SAMPLED
+};
 
 struct program_argument {
 	enum program_argument_kind kind;
@@ -104,40 +112,67 @@ struct program_argument {
 	const sycl_sampler *sampler; /* read during the call */
 };
 
-#define READS(buffer_) { .kind = PROGRAM_ACCESSOR, .buffer = (buffer_), .mode = SYCL_ACCESS_READ }
+#define READS(buffer_)                                                                             \
+	{                                                                                          \
+		.kind = PROGRAM_ACCESSOR, .buffer = (buffer_), .mode = SYCL_ACCESS_READ            \
+	}
 /* The kernel writes all of it. */
-#define WRITES(buffer_) { .kind = PROGRAM_ACCESSOR, .buffer = (buffer_), .mode = SYCL_ACCESS_WRITE_NO_INIT }
-#define UPDATES(buffer_) { .kind = PROGRAM_ACCESSOR, .buffer = (buffer_), .mode = SYCL_ACCESS_READ_WRITE }
-#define VALUE(variable_) { .kind = PROGRAM_VALUE, .value = &(variable_), .bytes = sizeof(variable_) }
-#define LOCAL(bytes_) { .kind = PROGRAM_LOCAL, .bytes = (bytes_) }
-#define READS_IMAGE(image_) { .kind = PROGRAM_IMAGE, .image = (image_), .mode = SYCL_ACCESS_READ }
+#define WRITES(buffer_)                                                                            \
+	{                                                                                          \
+		.kind = PROGRAM_ACCESSOR, .buffer = (buffer_), .mode = SYCL_ACCESS_WRITE_NO_INIT   \
+	}
+#define UPDATES(buffer_)                                                                           \
+	{                                                                                          \
+		.kind = PROGRAM_ACCESSOR, .buffer = (buffer_), .mode = SYCL_ACCESS_READ_WRITE      \
+	}
+#define VALUE(variable_)                                                                           \
+	{                                                                                          \
+		.kind = PROGRAM_VALUE, .value = &(variable_), .bytes = sizeof(variable_)           \
+	}
+#define LOCAL(bytes_)                                                                              \
+	{                                                                                          \
+		.kind = PROGRAM_LOCAL, .bytes = (bytes_)                                           \
+	}
+#define READS_IMAGE(image_)                                                                        \
+	{                                                                                          \
+		.kind = PROGRAM_IMAGE, .image = (image_), .mode = SYCL_ACCESS_READ                 \
+	}
 /* The kernel writes all pixels. */
-#define WRITES_IMAGE(image_) { .kind = PROGRAM_IMAGE, .image = (image_), .mode = SYCL_ACCESS_WRITE_NO_INIT }
-#define SAMPLES(image_, sampler_) { .kind = PROGRAM_SAMPLED, .image = (image_), .sampler = &(sampler_) }
+#define WRITES_IMAGE(image_)                                                                       \
+	{                                                                                          \
+		.kind = PROGRAM_IMAGE, .image = (image_), .mode = SYCL_ACCESS_WRITE_NO_INIT        \
+	}
+#define SAMPLES(image_, sampler_)                                                                  \
+	{                                                                                          \
+		.kind = PROGRAM_SAMPLED, .image = (image_), .sampler = &(sampler_)                 \
+	}
 
-/* One command group on the queue whose turn it is; `local` without dimensions: a basic range. Never waits. */
-void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_range global, sycl_range local,
-		       const struct program_argument *arguments, uint32_t count);
+/* One command group on the queue whose turn it is; `local` without dimensions: a basic range. Never
+ * waits. */
+void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_range global,
+		       sycl_range local, const struct program_argument *arguments, uint32_t count);
 
-#define program_launch(run, kernel, global, ...)                                                                       \
-	do {                                                                                                           \
-		const struct program_argument list_[] = { __VA_ARGS__ };                                               \
-		program_launch_nd((run), (kernel), (global), (sycl_range){ 0 }, list_, sizeof(list_) / sizeof(*list_)); \
+#define program_launch(run, kernel, global, ...)                                                   \
+	do {                                                                                       \
+		const struct program_argument list_[] = {__VA_ARGS__};                             \
+		program_launch_nd((run), (kernel), (global), (sycl_range){0}, list_,               \
+				  sizeof(list_) / sizeof(*list_));                                 \
 	} while (0)
-#define program_launch_groups(run, kernel, global, local, ...)                                                         \
-	do {                                                                                                           \
-		const struct program_argument list_[] = { __VA_ARGS__ };                                               \
-		program_launch_nd((run), (kernel), (global), (local), list_, sizeof(list_) / sizeof(*list_));           \
+#define program_launch_groups(run, kernel, global, local, ...)                                     \
+	do {                                                                                       \
+		const struct program_argument list_[] = {__VA_ARGS__};                             \
+		program_launch_nd((run), (kernel), (global), (local), list_,                       \
+				  sizeof(list_) / sizeof(*list_));                                 \
 	} while (0)
 
 /*
- * Are all elements as expected, up to `part` of the expected values' root mean square? Sums are rounded in another order
- * on a device. Says on stderr which element is not.
+ * Are all elements as expected, up to `part` of the expected values' root mean square? Sums are
+ * rounded in another order on a device. Says on stderr which element is not.
  */
-bool program_near(const struct program_run *run, const char *what, const float *got, const double *expected, size_t count,
-		  double part);
+bool program_near(const struct program_run *run, const char *what, const float *got,
+		  const double *expected, size_t count, double part);
 /* Exactly. */
-bool program_same(const struct program_run *run, const char *what, const uint32_t *got, const uint32_t *expected,
-		  size_t count);
+bool program_same(const struct program_run *run, const char *what, const uint32_t *got,
+		  const uint32_t *expected, size_t count);
 
 #endif

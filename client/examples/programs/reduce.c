@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduction: one sum of many numbers, in local memory, then over the groups' sums. histogram: how often each byte occurs,
- * counted in local memory first, because thousands of work-items would wait for 256 words of global memory.
+ * reduction: one sum of many numbers, in local memory, then over the groups' sums. histogram: how
+ * often each byte occurs, counted in local memory first, because thousands of work-items would wait
+ * for 256 words of global memory.
  */
 #include "program.h"
 
@@ -72,17 +73,21 @@ static bool run_reduction(struct program_run *run)
 	const uint32_t count = run->edge, groups = GROUPS;
 	uint32_t *numbers = make_numbers(run);
 	uint64_t got = 0, expected = 0;
-	sycl_kernel reduce = program_kernel(run, source, "reduce"), add = program_kernel(run, source, "add");
+	sycl_kernel reduce = program_kernel(run, source, "reduce"),
+		    add = program_kernel(run, source, "add");
 	sycl_buffer in = program_buffer(run, numbers, count * sizeof(*numbers), SYCL_HOST_CONST);
-	sycl_buffer sums = program_scratch(run, GROUPS * sizeof(uint64_t)), total = program_scratch(run, sizeof(uint64_t));
-	program_launch_groups(run, reduce, sycl_range1((uint64_t)GROUPS * GROUP), sycl_range1(GROUP), READS(in), WRITES(sums),
+	sycl_buffer sums = program_scratch(run, GROUPS * sizeof(uint64_t)),
+		    total = program_scratch(run, sizeof(uint64_t));
+	program_launch_groups(run, reduce, sycl_range1((uint64_t)GROUPS * GROUP),
+			      sycl_range1(GROUP), READS(in), WRITES(sums),
 			      LOCAL(GROUP * sizeof(uint64_t)), VALUE(count));
 	program_launch(run, add, sycl_range1(1), READS(sums), WRITES(total), VALUE(groups));
 	program_read(run, total, &got, sizeof(got));
 	program_on_cpu(run);
 	for (uint32_t i = 0; i < count; i++)
 		expected += numbers[i];
-	bool right = program_same(run, "the sum", (const uint32_t *)&got, (const uint32_t *)&expected, 2);
+	bool right = program_same(run, "the sum", (const uint32_t *)&got,
+				  (const uint32_t *)&expected, 2);
 	program_finish(run, in);
 	program_finish(run, sums);
 	program_finish(run, total);
@@ -95,11 +100,12 @@ static bool run_reduction(struct program_run *run)
 static bool run_histogram(struct program_run *run)
 {
 	const uint32_t count = run->edge;
-	uint32_t *numbers = make_numbers(run), bins[BINS] = { 0 }, expected[BINS] = { 0 };
+	uint32_t *numbers = make_numbers(run), bins[BINS] = {0}, expected[BINS] = {0};
 	sycl_kernel histogram = program_kernel(run, source, "histogram");
 	sycl_buffer in = program_buffer(run, numbers, count * sizeof(*numbers), SYCL_HOST_CONST);
 	sycl_buffer result = program_buffer(run, bins, sizeof(bins), SYCL_HOST_BORROWED);
-	program_launch_groups(run, histogram, sycl_range1((uint64_t)GROUPS * GROUP), sycl_range1(GROUP), READS(in), UPDATES(result),
+	program_launch_groups(run, histogram, sycl_range1((uint64_t)GROUPS * GROUP),
+			      sycl_range1(GROUP), READS(in), UPDATES(result),
 			      LOCAL(BINS * sizeof(uint32_t)), VALUE(count));
 	program_finish(run, result);
 	program_on_cpu(run);
@@ -114,7 +120,7 @@ static bool run_histogram(struct program_run *run)
 }
 
 const struct program programs_reduce[] = {
-	{ "reduction", "one sum of many numbers", { 3000, 1000000, 64000000 }, run_reduction },
-	{ "histogram", "how often each byte occurs", { 1000, 1000000, 64000000 }, run_histogram },
-	{ NULL, NULL, { 0 }, NULL },
+	{"reduction", "one sum of many numbers", {3000, 1000000, 64000000}, run_reduction},
+	{"histogram", "how often each byte occurs", {1000, 1000000, 64000000}, run_histogram},
+	{NULL, NULL, {0}, NULL},
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan: the sums of all elements before each, by work-groups and then over the groups. radix-sort: four bits at a time,
- * with that scan: each group counts its digits, the scan tells where each group's digits go, and items keep their order.
+ * scan: the sums of all elements before each, by work-groups and then over the groups. radix-sort:
+ * four bits at a time, with that scan: each group counts its digits, the scan tells where each
+ * group's digits go, and items keep their order.
  */
 #include "program.h"
 
@@ -89,17 +90,21 @@ static uint32_t groups_of(uint32_t count)
 	return (count + GROUP - 1) / GROUP;
 }
 
-/* out[i] = the sum of in[0] .. in[i - 1]. Groups' totals are scanned the same way, until one group is enough. */
-static void scan(const struct program_run *run, const struct kernels *kernels, sycl_buffer in, sycl_buffer out, uint32_t count)
+/* out[i] = the sum of in[0] .. in[i - 1]. Groups' totals are scanned the same way, until one group
+ * is enough. */
+static void scan(const struct program_run *run, const struct kernels *kernels, sycl_buffer in,
+		 sycl_buffer out, uint32_t count)
 {
 	const uint32_t groups = groups_of(count), size = GROUP;
 	sycl_buffer totals = program_scratch(run, groups * sizeof(uint32_t));
-	program_launch_groups(run, kernels->scan, sycl_range1((uint64_t)groups * GROUP), sycl_range1(GROUP), READS(in),
-			      UPDATES(out), WRITES(totals), LOCAL(GROUP * sizeof(uint32_t)), VALUE(count));
+	program_launch_groups(run, kernels->scan, sycl_range1((uint64_t)groups * GROUP),
+			      sycl_range1(GROUP), READS(in), UPDATES(out), WRITES(totals),
+			      LOCAL(GROUP * sizeof(uint32_t)), VALUE(count));
 	if (groups > 1) {
 		sycl_buffer before = program_scratch(run, groups * sizeof(uint32_t));
 		scan(run, kernels, totals, before, groups);
-		program_launch(run, kernels->add, sycl_range1(count), UPDATES(out), READS(before), VALUE(size));
+		program_launch(run, kernels->add, sycl_range1(count), UPDATES(out), READS(before),
+			       VALUE(size));
 		program_finish(run, before);
 	}
 	program_finish(run, totals);
@@ -109,13 +114,15 @@ static bool run_scan(struct program_run *run)
 {
 	const uint32_t count = run->edge;
 	const uint64_t bytes = count * sizeof(uint32_t);
-	uint32_t *values = program_allocate(run, count, sizeof(*values)), *got = program_allocate(run, count, sizeof(*got));
+	uint32_t *values = program_allocate(run, count, sizeof(*values)),
+		 *got = program_allocate(run, count, sizeof(*got));
 	uint32_t *expected = program_allocate(run, count, sizeof(*expected)), sum = 0;
 	for (uint32_t i = 0; i < count; i++)
 		values[i] = program_random(run) % 1000;
 	struct kernels kernels;
 	kernels_begin(run, &kernels);
-	sycl_buffer in = program_buffer(run, values, bytes, SYCL_HOST_CONST), out = program_scratch(run, bytes);
+	sycl_buffer in = program_buffer(run, values, bytes, SYCL_HOST_CONST),
+		    out = program_scratch(run, bytes);
 	scan(run, &kernels, in, out, count);
 	program_read(run, out, got, bytes);
 	program_on_cpu(run);
@@ -143,21 +150,25 @@ static bool run_radix_sort(struct program_run *run)
 {
 	const uint32_t count = run->edge, groups = groups_of(count), cells = DIGITS * groups;
 	const uint64_t bytes = count * sizeof(uint32_t);
-	uint32_t *values = program_allocate(run, count, sizeof(*values)), *got = program_allocate(run, count, sizeof(*got));
+	uint32_t *values = program_allocate(run, count, sizeof(*values)),
+		 *got = program_allocate(run, count, sizeof(*got));
 	for (uint32_t i = 0; i < count; i++)
 		values[i] = program_random(run);
 	struct kernels kernels;
 	kernels_begin(run, &kernels);
-	sycl_buffer from = program_buffer(run, values, bytes, SYCL_HOST_CONST), to = program_scratch(run, bytes);
+	sycl_buffer from = program_buffer(run, values, bytes, SYCL_HOST_CONST),
+		    to = program_scratch(run, bytes);
 	sycl_buffer histogram = program_scratch(run, cells * sizeof(uint32_t));
 	sycl_buffer places = program_scratch(run, cells * sizeof(uint32_t));
 	const sycl_range global = sycl_range1((uint64_t)groups * GROUP), local = sycl_range1(GROUP);
 	for (uint32_t shift = 0; shift < 32; shift += 4) {
-		program_launch_groups(run, kernels.count, global, local, READS(from), WRITES(histogram),
-				      LOCAL(DIGITS * sizeof(uint32_t)), VALUE(count), VALUE(shift));
+		program_launch_groups(run, kernels.count, global, local, READS(from),
+				      WRITES(histogram), LOCAL(DIGITS * sizeof(uint32_t)),
+				      VALUE(count), VALUE(shift));
 		scan(run, &kernels, histogram, places, cells);
-		program_launch_groups(run, kernels.scatter, global, local, READS(from), READS(places), UPDATES(to),
-				      LOCAL(GROUP * sizeof(uint32_t)), VALUE(count), VALUE(shift));
+		program_launch_groups(run, kernels.scatter, global, local, READS(from),
+				      READS(places), UPDATES(to), LOCAL(GROUP * sizeof(uint32_t)),
+				      VALUE(count), VALUE(shift));
 		sycl_buffer other = from;
 		from = to;
 		to = other;
@@ -177,7 +188,7 @@ static bool run_radix_sort(struct program_run *run)
 }
 
 const struct program programs_sort[] = {
-	{ "scan", "sums of all that comes before", { 200, 300000, 16000000 }, run_scan },
-	{ "radix-sort", "sorting, four bits at a time", { 150, 60000, 8000000 }, run_radix_sort },
-	{ NULL, NULL, { 0 }, NULL },
+	{"scan", "sums of all that comes before", {200, 300000, 16000000}, run_scan},
+	{"radix-sort", "sorting, four bits at a time", {150, 60000, 8000000}, run_radix_sort},
+	{NULL, NULL, {0}, NULL},
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps over a grid, each on the result of the one before: jacobi-2d and fdtd-2d (after the algorithms of the PolyBench
- * suite), and hotspot, the temperature of a chip from the power that its parts take (after the algorithm of the Rodinia
- * suite). All steps are submitted at once; the accessors order them.
+ * Steps over a grid, each on the result of the one before: jacobi-2d and fdtd-2d (after the
+ * algorithms of the PolyBench suite), and hotspot, the temperature of a chip from the power that
+ * its parts take (after the algorithm of the Rodinia suite). All steps are submitted at once; the
+ * accessors order them.
  */
 #include "program.h"
 
@@ -53,7 +54,8 @@ static void swap(sycl_buffer *a, sycl_buffer *b)
 }
 
 /* Reads a result of edge * edge, compares and ends it. */
-static bool check_grid(const struct program_run *run, const char *what, sycl_buffer result, const double *expected)
+static bool check_grid(const struct program_run *run, const char *what, sycl_buffer result,
+		       const double *expected)
 {
 	const size_t count = (size_t)run->edge * run->edge;
 	float *got = program_allocate(run, count, sizeof(*got));
@@ -136,17 +138,20 @@ static bool run_fdtd(struct program_run *run)
 		expected[i] = doubles_of(run, start[i], count);
 		field[i] = program_buffer(run, start[i], count * sizeof(float), SYCL_HOST_CONST);
 	}
-	sycl_kernel electric = program_kernel(run, source, "electric"), magnetic = program_kernel(run, source, "magnetic");
+	sycl_kernel electric = program_kernel(run, source, "electric"),
+		    magnetic = program_kernel(run, source, "magnetic");
 	for (uint32_t step = 0; step < STEPS; step++) {
 		const float pulse = (float)step / STEPS;
-		program_launch(run, electric, sycl_range2(n, n), UPDATES(field[0]), UPDATES(field[1]), READS(field[2]),
-			       VALUE(pulse));
-		program_launch(run, magnetic, sycl_range2(n, n), READS(field[0]), READS(field[1]), UPDATES(field[2]));
+		program_launch(run, electric, sycl_range2(n, n), UPDATES(field[0]),
+			       UPDATES(field[1]), READS(field[2]), VALUE(pulse));
+		program_launch(run, magnetic, sycl_range2(n, n), READS(field[0]), READS(field[1]),
+			       UPDATES(field[2]));
 	}
 	program_on_cpu(run);
 	for (uint32_t step = 0; step < STEPS; step++)
-		fields_on_cpu(n, expected[0], expected[1], expected[2], (double)((float)step / STEPS));
-	static const char *const names[] = { "ex", "ey", "hz" };
+		fields_on_cpu(n, expected[0], expected[1], expected[2],
+			      (double)((float)step / STEPS));
+	static const char *const names[] = {"ex", "ey", "hz"};
 	bool right = true;
 	for (uint32_t i = 0; i < 3; i++) {
 		right = check_grid(run, names[i], field[i], expected[i]) && right;
@@ -158,8 +163,8 @@ static bool run_fdtd(struct program_run *run)
 	return right;
 }
 
-static void hotspot_on_cpu(uint32_t n, const double *from, const float *power, double *to, double lateral, double vertical,
-			   double ambient)
+static void hotspot_on_cpu(uint32_t n, const double *from, const float *power, double *to,
+			   double lateral, double vertical, double ambient)
 {
 	for (uint32_t y = 0; y < n; y++)
 		for (uint32_t x = 0; x < n; x++) {
@@ -169,7 +174,8 @@ static void hotspot_on_cpu(uint32_t n, const double *from, const float *power, d
 			around += y + 1 < n ? from[i + n] : t;
 			around += x > 0 ? from[i - 1] : t;
 			around += x + 1 < n ? from[i + 1] : t;
-			to[i] = t + (double)power[i] + lateral * (around - 4 * t) + vertical * (ambient - t);
+			to[i] = t + (double)power[i] + lateral * (around - 4 * t) +
+				vertical * (ambient - t);
 		}
 }
 
@@ -178,18 +184,20 @@ static bool run_hotspot(struct program_run *run)
 	const float lateral = 0.15f, vertical = 0.05f, ambient = 80.0f;
 	const uint32_t n = run->edge;
 	const size_t count = (size_t)n * n, bytes = count * sizeof(float);
-	float *start = program_allocate(run, count, sizeof(*start)), *watts = program_allocate(run, count, sizeof(*watts));
+	float *start = program_allocate(run, count, sizeof(*start)),
+	      *watts = program_allocate(run, count, sizeof(*watts));
 	for (size_t i = 0; i < count; i++) {
 		start[i] = 320.0f + 10.0f * program_uniform(run);
 		watts[i] = program_uniform(run);
 	}
 	sycl_kernel kernel = program_kernel(run, source, "hotspot");
-	sycl_buffer from = program_buffer(run, start, bytes, SYCL_HOST_CONST), to = program_scratch(run, bytes);
+	sycl_buffer from = program_buffer(run, start, bytes, SYCL_HOST_CONST),
+		    to = program_scratch(run, bytes);
 	sycl_buffer power = program_buffer(run, watts, bytes, SYCL_HOST_CONST);
 	double *a = doubles_of(run, start, count), *b = program_allocate(run, count, sizeof(*b));
 	for (uint32_t step = 0; step < STEPS; step++, swap(&from, &to))
-		program_launch(run, kernel, sycl_range2(n, n), READS(from), READS(power), WRITES(to), VALUE(lateral),
-			       VALUE(vertical), VALUE(ambient));
+		program_launch(run, kernel, sycl_range2(n, n), READS(from), READS(power),
+			       WRITES(to), VALUE(lateral), VALUE(vertical), VALUE(ambient));
 	program_on_cpu(run);
 	for (uint32_t step = 0; step < STEPS; step++) {
 		hotspot_on_cpu(n, a, watts, b, (double)lateral, (double)vertical, (double)ambient);
@@ -207,8 +215,8 @@ static bool run_hotspot(struct program_run *run)
 }
 
 const struct program programs_stencils[] = {
-	{ "jacobi-2d", "the mean of five neighbours, step by step", { 16, 256, 2048 }, run_jacobi },
-	{ "fdtd-2d", "electric and magnetic fields in turn", { 16, 256, 2048 }, run_fdtd },
-	{ "hotspot", "the temperature of a chip", { 16, 256, 2048 }, run_hotspot },
-	{ NULL, NULL, { 0 }, NULL },
+	{"jacobi-2d", "the mean of five neighbours, step by step", {16, 256, 2048}, run_jacobi},
+	{"fdtd-2d", "electric and magnetic fields in turn", {16, 256, 2048}, run_fdtd},
+	{"hotspot", "the temperature of a chip", {16, 256, 2048}, run_hotspot},
+	{NULL, NULL, {0}, NULL},
 };

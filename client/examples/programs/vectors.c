@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of a matrix with vectors (after the algorithms of the PolyBench suite): atax, bicg, mvt, gesummv. Few
- * operations a byte: these measure memory. Rows and columns are walked by one kernel each.
+ * Products of a matrix with vectors (after the algorithms of the PolyBench suite): atax, bicg, mvt,
+ * gesummv. Few operations a byte: these measure memory. Rows and columns are walked by one kernel
+ * each.
  */
 #include "program.h"
 
@@ -45,7 +46,8 @@ static void task_begin(struct program_run *run, struct task *task)
 	task->matrix = program_floats(run, (size_t)n * n);
 	task->x1 = program_floats(run, n);
 	task->x2 = program_floats(run, n);
-	task->a = program_buffer(run, task->matrix, (uint64_t)n * n * sizeof(float), SYCL_HOST_CONST);
+	task->a =
+		program_buffer(run, task->matrix, (uint64_t)n * n * sizeof(float), SYCL_HOST_CONST);
 	task->v1 = program_buffer(run, task->x1, n * sizeof(float), SYCL_HOST_CONST);
 	task->v2 = program_buffer(run, task->x2, n * sizeof(float), SYCL_HOST_CONST);
 	task->rows = program_kernel(run, source, "rows");
@@ -64,18 +66,18 @@ static void task_end(const struct program_run *run, struct task *task)
 	free(task->x2);
 }
 
-static void multiply_rows(const struct program_run *run, const struct task *task, sycl_buffer a, sycl_buffer x, sycl_buffer y,
-			  float first, float second)
+static void multiply_rows(const struct program_run *run, const struct task *task, sycl_buffer a,
+			  sycl_buffer x, sycl_buffer y, float first, float second)
 {
-	program_launch(run, task->rows, sycl_range1(task->n), READS(a), READS(x), UPDATES(y), VALUE(task->n), VALUE(first),
-		       VALUE(second));
+	program_launch(run, task->rows, sycl_range1(task->n), READS(a), READS(x), UPDATES(y),
+		       VALUE(task->n), VALUE(first), VALUE(second));
 }
 
-static void multiply_columns(const struct program_run *run, const struct task *task, sycl_buffer x, sycl_buffer y,
-			     float second)
+static void multiply_columns(const struct program_run *run, const struct task *task, sycl_buffer x,
+			     sycl_buffer y, float second)
 {
-	program_launch(run, task->columns, sycl_range1(task->n), READS(task->a), READS(x), UPDATES(y), VALUE(task->n),
-		       VALUE(second));
+	program_launch(run, task->columns, sycl_range1(task->n), READS(task->a), READS(x),
+		       UPDATES(y), VALUE(task->n), VALUE(second));
 }
 
 static void rows_on_cpu(uint32_t n, const float *matrix, const double *x, double factor, double *y)
@@ -100,7 +102,8 @@ static double *doubles_of(const struct program_run *run, const float *values, ui
 	return doubles;
 }
 
-static bool check_result(const struct program_run *run, const char *what, sycl_buffer result, double *expected)
+static bool check_result(const struct program_run *run, const char *what, sycl_buffer result,
+			 double *expected)
 {
 	float *got = program_allocate(run, run->edge, sizeof(*got));
 	program_read(run, result, got, run->edge * sizeof(*got));
@@ -122,7 +125,8 @@ static bool run_atax(struct program_run *run)
 	multiply_columns(run, &task, between, y, none);
 
 	program_on_cpu(run);
-	double *x = doubles_of(run, task.x1, task.n), *ax = doubles_of(run, NULL, task.n), *expected = doubles_of(run, NULL, task.n);
+	double *x = doubles_of(run, task.x1, task.n), *ax = doubles_of(run, NULL, task.n),
+	       *expected = doubles_of(run, NULL, task.n);
 	rows_on_cpu(task.n, task.matrix, x, 1, ax);
 	columns_on_cpu(task.n, task.matrix, ax, expected);
 	bool right = check_result(run, "A^T A x", y, expected);
@@ -145,7 +149,8 @@ static bool run_bicg(struct program_run *run)
 
 	program_on_cpu(run);
 	double *p = doubles_of(run, task.x1, task.n), *r = doubles_of(run, task.x2, task.n);
-	double *expected_q = doubles_of(run, NULL, task.n), *expected_s = doubles_of(run, NULL, task.n);
+	double *expected_q = doubles_of(run, NULL, task.n),
+	       *expected_s = doubles_of(run, NULL, task.n);
 	rows_on_cpu(task.n, task.matrix, p, 1, expected_q);
 	columns_on_cpu(task.n, task.matrix, r, expected_s);
 	bool right = check_result(run, "A p", q, expected_q);
@@ -170,7 +175,8 @@ static bool run_mvt(struct program_run *run)
 
 	program_on_cpu(run);
 	double *y1 = doubles_of(run, task.x1, task.n), *y2 = doubles_of(run, task.x2, task.n);
-	double *expected1 = doubles_of(run, start1, task.n), *expected2 = doubles_of(run, start2, task.n);
+	double *expected1 = doubles_of(run, start1, task.n),
+	       *expected2 = doubles_of(run, start2, task.n);
 	rows_on_cpu(task.n, task.matrix, y1, 1, expected1);
 	columns_on_cpu(task.n, task.matrix, y2, expected2);
 	bool right = check_result(run, "x1", x1, expected1);
@@ -191,7 +197,8 @@ static bool run_gesummv(struct program_run *run)
 	task_begin(run, &task);
 	const uint32_t n = task.n;
 	float *other = program_floats(run, (size_t)n * n);
-	sycl_buffer b = program_buffer(run, other, (uint64_t)n * n * sizeof(float), SYCL_HOST_CONST);
+	sycl_buffer b =
+		program_buffer(run, other, (uint64_t)n * n * sizeof(float), SYCL_HOST_CONST);
 	sycl_buffer y = program_scratch(run, n * sizeof(float));
 	multiply_rows(run, &task, task.a, task.v1, y, alpha, none);
 	multiply_rows(run, &task, b, task.v1, y, beta, one);
@@ -209,9 +216,9 @@ static bool run_gesummv(struct program_run *run)
 }
 
 const struct program programs_vectors[] = {
-	{ "atax", "A^T A x", { 24, 1024, 4096 }, run_atax },
-	{ "bicg", "A p and A^T r, which may run together", { 24, 1024, 4096 }, run_bicg },
-	{ "mvt", "x1 += A y1, x2 += A^T y2", { 24, 1024, 4096 }, run_mvt },
-	{ "gesummv", "alpha A x + beta B x", { 24, 1024, 4096 }, run_gesummv },
-	{ NULL, NULL, { 0 }, NULL },
+	{"atax", "A^T A x", {24, 1024, 4096}, run_atax},
+	{"bicg", "A p and A^T r, which may run together", {24, 1024, 4096}, run_bicg},
+	{"mvt", "x1 += A y1, x2 += A^T y2", {24, 1024, 4096}, run_mvt},
+	{"gesummv", "alpha A x + beta B x", {24, 1024, 4096}, run_gesummv},
+	{NULL, NULL, {0}, NULL},
 };

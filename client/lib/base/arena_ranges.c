@@ -28,7 +28,8 @@ void arena_ranges_fini(struct arena_ranges *ranges)
 	*ranges = (struct arena_ranges){.size_bytes = 0};
 }
 
-/* With n pieces out there are at most n + 1 free ones: with that room, giving back never needs memory. */
+/* With n pieces out there are at most n + 1 free ones: with that room, giving back never needs
+ * memory. */
 static int reserve(struct arena_ranges *ranges)
 {
 	if (ranges->taken + 2 <= ranges->free_capacity)
@@ -92,7 +93,8 @@ void arena_ranges_give(struct arena_ranges *ranges, uint64_t offset_bytes, uint6
 		after->offset_bytes = offset_bytes;
 		after->size_bytes += bytes;
 	} else {
-		memmove(&ranges->free[low + 1], &ranges->free[low], (ranges->free_count - low) * sizeof(*ranges->free));
+		memmove(&ranges->free[low + 1], &ranges->free[low],
+			(ranges->free_count - low) * sizeof(*ranges->free));
 		ranges->free[low] = (struct arena_extent){offset_bytes, bytes};
 		ranges->free_count++;
 	}

@@ -9,7 +9,8 @@
 #define COPY_THREADS_BY_PROCESSORS 0xfffffffeu /* nobody says anything */
 
 /*
- * What the caller gave, else what SYCLD_COPY_THREADS says: a number up to COPIERS_MAX, or COPY_THREADS_BY_PROCESSORS.
+ * What the caller gave, else what SYCLD_COPY_THREADS says: a number up to COPIERS_MAX, or
+ * COPY_THREADS_BY_PROCESSORS.
  *
  * @param given  As sycl_open_options.copy_threads.
  */

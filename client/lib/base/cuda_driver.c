@@ -18,8 +18,14 @@ struct symbol {
 	size_t place;
 	int optional;
 };
-#define SYMBOL(name)   {#name, offsetof(struct cuda_driver, name), 0}
-#define OPTIONAL(name) {#name, offsetof(struct cuda_driver, name), 1}
+#define SYMBOL(name)                                                                               \
+	{                                                                                          \
+#name, offsetof(struct cuda_driver, name), 0                                       \
+	}
+#define OPTIONAL(name)                                                                             \
+	{                                                                                          \
+#name, offsetof(struct cuda_driver, name), 1                                       \
+	}
 
 static const struct symbol symbols[] = {
 	SYMBOL(cuInit),
@@ -65,7 +71,8 @@ static const struct symbol symbols[] = {
 	OPTIONAL(cuStreamEndCapture),
 };
 
-/* SYCLD_CUDA_LIBRARY: another file than the machine's, for tests and for drivers that lie elsewhere. */
+/* SYCLD_CUDA_LIBRARY: another file than the machine's, for tests and for drivers that lie
+ * elsewhere. */
 static void load(void)
 {
 	const char *name = secure_getenv("SYCLD_CUDA_LIBRARY");
@@ -79,7 +86,8 @@ static void load(void)
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
 		void *address = dlsym(library, symbols[i].name);
 		if (!address && !symbols[i].optional) {
-			(void)snprintf(why_not, sizeof(why_not), "the NVIDIA driver is too old: it has no %s",
+			(void)snprintf(why_not, sizeof(why_not),
+				       "the NVIDIA driver is too old: it has no %s",
 				       symbols[i].name);
 			return;
 		}
@@ -87,7 +95,8 @@ static void load(void)
 	}
 	cuda_result result = driver.cuInit(0);
 	if (result != CUDA_OK)
-		(void)snprintf(why_not, sizeof(why_not), "the NVIDIA driver does not start in this program: error %d",
+		(void)snprintf(why_not, sizeof(why_not),
+			       "the NVIDIA driver does not start in this program: error %d",
 			       result);
 }
 
@@ -105,9 +114,10 @@ bool cuda_driver_has_graphs(const struct cuda_driver *cuda)
 {
 	int version = 0;
 	return cuda->cuDriverGetVersion && cuda->cuDriverGetVersion(&version) == CUDA_OK &&
-	       version >= CUDA_GRAPH_VERSION && cuda->cuGraphCreate && cuda->cuGraphDestroy && cuda->cuGraphGetNodes &&
-	       cuda->cuGraphInstantiateWithFlags && cuda->cuGraphExecDestroy && cuda->cuGraphLaunch &&
-	       cuda->cuStreamIsCapturing && cuda->cuStreamEndCapture;
+	       version >= CUDA_GRAPH_VERSION && cuda->cuGraphCreate && cuda->cuGraphDestroy &&
+	       cuda->cuGraphGetNodes && cuda->cuGraphInstantiateWithFlags &&
+	       cuda->cuGraphExecDestroy && cuda->cuGraphLaunch && cuda->cuStreamIsCapturing &&
+	       cuda->cuStreamEndCapture;
 }
 
 void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode)
@@ -118,16 +128,18 @@ void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode)
 
 void cuda_driver_note(sycl_result code, cuda_result result, const char *what)
 {
-	struct failure failure = {.code = code, .native_code = result, .backend = SYCL_BACKEND_KIND_CUDA};
-	(void)snprintf(failure.text, sizeof(failure.text), "%s: the NVIDIA driver of this program says %d", what,
-		       result);
+	struct failure failure = {
+		.code = code, .native_code = result, .backend = SYCL_BACKEND_KIND_CUDA};
+	(void)snprintf(failure.text, sizeof(failure.text),
+		       "%s: the NVIDIA driver of this program says %d", what, result);
 	error_note_failure(&failure);
 }
 
 sycl_result cuda_driver_error(cuda_result result, const char *what)
 {
 	enum { OUT_OF_MEMORY = 2 };
-	sycl_result code = result == OUT_OF_MEMORY ? SYCL_ERROR_MEMORY_ALLOCATION : SYCL_ERROR_RUNTIME;
+	sycl_result code =
+		result == OUT_OF_MEMORY ? SYCL_ERROR_MEMORY_ALLOCATION : SYCL_ERROR_RUNTIME;
 	cuda_driver_note(code, result, what);
 	return code;
 }

@@ -1,7 +1,7 @@
 /*
- * NVIDIA's driver in this program, for the bridge alone (bridge.h): loaded when it is first needed, never linked, never
- * closed. Its types are named again here, so that the library is built without anything of NVIDIA's; they are the driver's
- * binary interface, which does not change.
+ * NVIDIA's driver in this program, for the bridge alone (bridge.h): loaded when it is first needed,
+ * never linked, never closed. Its types are named again here, so that the library is built without
+ * anything of NVIDIA's; they are the driver's binary interface, which does not change.
  */
 #ifndef SYCL_CLIENT_CUDA_DRIVER_H
 #define SYCL_CLIENT_CUDA_DRIVER_H
@@ -32,7 +32,8 @@ enum {
 	CUDA_ACCESS_READ_WRITE = 3,
 	CUDA_CAPTURE_RELAXED = 2,
 	CUDA_CAPTURING_NOT = 0,
-	CUDA_GRAPH_VERSION = 12030, /* of a driver by which a stream captures into a graph that is there */
+	CUDA_GRAPH_VERSION =
+		12030, /* of a driver by which a stream captures into a graph that is there */
 };
 
 struct cuda_uuid {
@@ -57,7 +58,8 @@ struct cuda_driver {
 	cuda_result (*cuDeviceGetUuid_v2)(struct cuda_uuid *uuid_out, cuda_device device);
 	cuda_result (*cuDevicePrimaryCtxRetain)(cuda_context *context_out, cuda_device device);
 	cuda_result (*cuDevicePrimaryCtxRelease_v2)(cuda_device device);
-	cuda_result (*cuDevicePrimaryCtxGetState)(cuda_device device, unsigned *flags_out, int *active_out);
+	cuda_result (*cuDevicePrimaryCtxGetState)(cuda_device device, unsigned *flags_out,
+						  int *active_out);
 	cuda_result (*cuCtxGetCurrent)(cuda_context *context_out);
 	cuda_result (*cuCtxGetDevice)(cuda_device *device_out);
 	cuda_result (*cuCtxPushCurrent_v2)(cuda_context context);
@@ -65,24 +67,28 @@ struct cuda_driver {
 	cuda_result (*cuStreamCreate)(cuda_stream *stream_out, unsigned flags);
 	cuda_result (*cuStreamDestroy_v2)(cuda_stream stream);
 	cuda_result (*cuStreamSynchronize)(cuda_stream stream);
-	cuda_result (*cuLaunchHostFunc)(cuda_stream stream, void (*function)(void *), void *user_data);
+	cuda_result (*cuLaunchHostFunc)(cuda_stream stream, void (*function)(void *),
+					void *user_data);
 	cuda_result (*cuEventCreate)(cuda_event *event_out, unsigned flags);
 	cuda_result (*cuEventRecord)(cuda_event event, cuda_stream stream);
 	cuda_result (*cuEventQuery)(cuda_event event);
 	cuda_result (*cuEventDestroy_v2)(cuda_event event);
 	cuda_result (*cuStreamWaitEvent)(cuda_stream stream, cuda_event event, unsigned flags);
-	cuda_result (*cuIpcOpenMemHandle_v2)(cuda_address *address_out, struct cuda_ipc_memory handle, unsigned flags);
+	cuda_result (*cuIpcOpenMemHandle_v2)(cuda_address *address_out,
+					     struct cuda_ipc_memory handle, unsigned flags);
 	cuda_result (*cuIpcCloseMemHandle)(cuda_address address);
-	cuda_result (*cuMemImportFromShareableHandle)(cuda_allocation *allocation_out, void *handle, int kind);
+	cuda_result (*cuMemImportFromShareableHandle)(cuda_allocation *allocation_out, void *handle,
+						      int kind);
 	cuda_result (*cuMemRelease)(cuda_allocation allocation);
-	cuda_result (*cuMemAddressReserve)(cuda_address *address_out, size_t bytes, size_t alignment, cuda_address wish,
+	cuda_result (*cuMemAddressReserve)(cuda_address *address_out, size_t bytes,
+					   size_t alignment, cuda_address wish,
 					   unsigned long long flags);
 	cuda_result (*cuMemAddressFree)(cuda_address address, size_t bytes);
-	cuda_result (*cuMemMap)(cuda_address address, size_t bytes, size_t offset, cuda_allocation allocation,
-				unsigned long long flags);
+	cuda_result (*cuMemMap)(cuda_address address, size_t bytes, size_t offset,
+				cuda_allocation allocation, unsigned long long flags);
 	cuda_result (*cuMemUnmap)(cuda_address address, size_t bytes);
-	cuda_result (*cuMemSetAccess)(cuda_address address, size_t bytes, const struct cuda_access *access,
-				      size_t count);
+	cuda_result (*cuMemSetAccess)(cuda_address address, size_t bytes,
+				      const struct cuda_access *access, size_t count);
 	/* NULL: this driver has it not. */
 	cuda_result (*cuIpcOpenEventHandle)(cuda_event *event_out, struct cuda_ipc_event handle);
 	cuda_result (*cuCtxGetId)(cuda_context context, unsigned long long *id_out);
@@ -92,7 +98,8 @@ struct cuda_driver {
 	cuda_result (*cuGraphCreate)(cuda_graph *graph_out, unsigned flags);
 	cuda_result (*cuGraphDestroy)(cuda_graph graph);
 	cuda_result (*cuGraphGetNodes)(cuda_graph graph, void *nodes, size_t *count);
-	cuda_result (*cuGraphInstantiateWithFlags)(cuda_graph_exec *exec_out, cuda_graph graph, unsigned long long flags);
+	cuda_result (*cuGraphInstantiateWithFlags)(cuda_graph_exec *exec_out, cuda_graph graph,
+						   unsigned long long flags);
 	cuda_result (*cuGraphExecDestroy)(cuda_graph_exec exec);
 	cuda_result (*cuGraphLaunch)(cuda_graph_exec exec, cuda_stream stream);
 	cuda_result (*cuStreamIsCapturing)(cuda_stream stream, int *status_out);
@@ -100,17 +107,19 @@ struct cuda_driver {
 };
 
 /*
- * The driver, initialised. The first call takes as long as the driver needs to start. NULL with the detail set
- * (SYCL_ERROR_FEATURE_NOT_SUPPORTED): there is none here, or it is too old, or it does not start. Any thread.
+ * The driver, initialised. The first call takes as long as the driver needs to start. NULL with the
+ * detail set (SYCL_ERROR_FEATURE_NOT_SUPPORTED): there is none here, or it is too old, or it does
+ * not start. Any thread.
  */
 const struct cuda_driver *cuda_driver_get(void);
 /* Has it graphs, and can a stream capture into one that is there (CUDA 12.3)? */
 bool cuda_driver_has_graphs(const struct cuda_driver *cuda);
 
 /*
- * Exchanges what this thread may call while streams of the program's capture with *mode, which is CUDA_CAPTURE_RELAXED at first. A capture
- * forbids other threads what could wait, and is broken by it; what the library calls has nothing to do with what is captured. The
- * program's functions are called in the mode that their thread had.
+ * Exchanges what this thread may call while streams of the program's capture with *mode, which is
+ * CUDA_CAPTURE_RELAXED at first. A capture forbids other threads what could wait, and is broken by
+ * it; what the library calls has nothing to do with what is captured. The program's functions are
+ * called in the mode that their thread had.
  */
 void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode);
 

@@ -1,4 +1,5 @@
-/* What is known of each thread's last failure: thread-local, so reading it needs no lock and no connection. */
+/* What is known of each thread's last failure: thread-local, so reading it needs no lock and no
+ * connection. */
 #include "base/error.h"
 
 #include "status.h"
@@ -12,8 +13,9 @@
 #include <string.h>
 
 /* The codes that travel equal the public ones, so that nothing needs translating. */
-#define SAME_CODE(name)                                                                                                \
-	static_assert((int)STATUS_##name == (int)SYCL_ERROR_##name, "shared/status.h and result.h differ")
+#define SAME_CODE(name)                                                                            \
+	static_assert((int)STATUS_##name == (int)SYCL_ERROR_##name,                                \
+		      "shared/status.h and result.h differ")
 static_assert((int)STATUS_SUCCESS == (int)SYCL_SUCCESS, "shared/status.h and result.h differ");
 SAME_CODE(RUNTIME);
 SAME_CODE(KERNEL);
@@ -40,7 +42,8 @@ SAME_CODE(FORKED);
 
 static _Thread_local struct failure last;
 
-/* A log is up to 48 KiB, too much for every thread of the program; it is freed when its thread ends. */
+/* A log is up to 48 KiB, too much for every thread of the program; it is freed when its thread
+ * ends. */
 static pthread_key_t log_key;
 static int log_key_made;
 
@@ -124,8 +127,8 @@ SYCL_API const char *sycl_get_last_error_text(void)
 SYCL_API const char *sycl_result_name(sycl_result result)
 {
 	switch (result) {
-#define NAME(code)                                                                                                     \
-	case SYCL_ERROR_##code:                                                                                        \
+#define NAME(code)                                                                                 \
+	case SYCL_ERROR_##code:                                                                    \
 		return "SYCL_ERROR_" #code
 	case SYCL_SUCCESS:
 		return "SYCL_SUCCESS";

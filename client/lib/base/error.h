@@ -1,6 +1,7 @@
 /*
- * The calling thread's last failure. Functions of the library that can fail say why where they know it and return the
- * code: `return error_set(SYCL_ERROR_INVALID, ...)`. Nothing here blocks, prints or fails.
+ * The calling thread's last failure. Functions of the library that can fail say why where they know
+ * it and return the code: `return error_set(SYCL_ERROR_INVALID, ...)`. Nothing here blocks, prints
+ * or fails.
  */
 #ifndef SYCL_CLIENT_ERROR_H
 #define SYCL_CLIENT_ERROR_H
@@ -21,20 +22,22 @@ struct failure {
 };
 
 /* Cold: what leads here lies apart from the code that every command runs through. */
-void error_note(sycl_result code, uint64_t object, const char *format, ...) __attribute__((cold, format(printf, 3, 4)));
+void error_note(sycl_result code, uint64_t object, const char *format, ...)
+	__attribute__((cold, format(printf, 3, 4)));
 __attribute__((cold)) void error_note_failure(const struct failure *failure);
 __attribute__((cold)) sycl_result error_note_errno(int negative_errno, const char *what);
 
 /*
- * error_set(code, format, ...) and error_set_object(code, object, format, ...) note it and are the code. The object's
- * id is 0 where there is none. Macros, so that a reader and an analyser see which code comes out.
+ * error_set(code, format, ...) and error_set_object(code, object, format, ...) note it and are the
+ * code. The object's id is 0 where there is none. Macros, so that a reader and an analyser see
+ * which code comes out.
  */
 #define error_set(code, ...) error_set_object((code), 0, __VA_ARGS__)
-#define error_set_object(code, object, ...)                                                                            \
-	__extension__({                                                                                                \
-		const sycl_result code_ = (code);                                                                      \
-		error_note(code_, (object), __VA_ARGS__);                                                              \
-		code_;                                                                                                 \
+#define error_set_object(code, object, ...)                                                        \
+	__extension__({                                                                            \
+		const sycl_result code_ = (code);                                                  \
+		error_note(code_, (object), __VA_ARGS__);                                          \
+		code_;                                                                             \
 	})
 
 /* Takes over what the service said; its code. A failure is never a success, whatever it says. */

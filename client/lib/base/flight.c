@@ -29,12 +29,16 @@ static struct suspect copy_of(const struct flight_entry *entry, uint64_t session
 	return suspect;
 }
 
-static size_t describe(const struct suspect *suspect, uint64_t own_session, char *text, size_t bytes)
+static size_t describe(const struct suspect *suspect, uint64_t own_session, char *text,
+		       size_t bytes)
 {
 	int n = suspect->session == own_session
-			? snprintf(text, bytes, "'%s' (this session, command group %" PRIu64 " of queue %" PRIu64 ")",
+			? snprintf(text, bytes,
+				   "'%s' (this session, command group %" PRIu64 " of queue %" PRIu64
+				   ")",
 				   suspect->what, suspect->group, suspect->queue & 0xffffffff)
-			: snprintf(text, bytes, "'%s' (session %" PRIu64 ")", suspect->what, suspect->session);
+			: snprintf(text, bytes, "'%s' (session %" PRIu64 ")", suspect->what,
+				   suspect->session);
 	return n < 0 ? 0 : ((size_t)n < bytes ? (size_t)n : bytes - 1);
 }
 
@@ -60,7 +64,8 @@ static bool read_fault(const struct flight_page *page, struct failure *failure)
 	return true;
 }
 
-/* An assertion failed in the engine, in its own code or a library's: what it ran then is not to blame. False: none did. */
+/* An assertion failed in the engine, in its own code or a library's: what it ran then is not to
+ * blame. False: none did. */
 static bool read_abort(const struct flight_page *page, struct failure *failure)
 {
 	if (atomic_load_explicit(&page->fault.known, memory_order_acquire) != FLIGHT_FAULT_ABORTED)
@@ -70,7 +75,8 @@ static bool read_abort(const struct flight_page *page, struct failure *failure)
 	words[sizeof(words) - 1] = 0;
 	make_printable(words);
 	failure->code = SYCL_ERROR_CONNECTION_LOST;
-	(void)snprintf(failure->text, sizeof(failure->text), "the engine aborted by itself, no command group is known to be at fault: %s",
+	(void)snprintf(failure->text, sizeof(failure->text),
+		       "the engine aborted by itself, no command group is known to be at fault: %s",
 		       words);
 	return true;
 }
@@ -82,10 +88,12 @@ struct suspects {
 };
 
 /* Those of this session, or all others. */
-static void read_entries(const struct flight_page *page, uint64_t own_session, bool own, struct suspects *suspects)
+static void read_entries(const struct flight_page *page, uint64_t own_session, bool own,
+			 struct suspects *suspects)
 {
 	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++) {
-		uint64_t session = atomic_load_explicit(&page->entries[i].session, memory_order_acquire);
+		uint64_t session =
+			atomic_load_explicit(&page->entries[i].session, memory_order_acquire);
 		if (session == 0 || (session == own_session) != own)
 			continue;
 		suspects->count++;
@@ -94,23 +102,27 @@ static void read_entries(const struct flight_page *page, uint64_t own_session, b
 	}
 }
 
-static size_t introduce(bool fault, uint64_t count, bool named, char *text, size_t used, size_t bytes)
+static size_t introduce(bool fault, uint64_t count, bool named, char *text, size_t used,
+			size_t bytes)
 {
 	const char *how = fault ? ": it ran " : "the engine died while it ran ";
 	if (count == 1 && named)
 		return append(used, bytes, snprintf(text + used, bytes - used, "%s", how));
 	return append(used, bytes,
-		      snprintf(text + used, bytes - used, "%s%" PRIu64 " command groups in flight, one of them at fault: ",
+		      snprintf(text + used, bytes - used,
+			       "%s%" PRIu64 " command groups in flight, one of them at fault: ",
 			       fault ? ": there were " : "the engine died with ", count));
 }
 
-uint64_t flight_blame(const struct flight_page *page, uint64_t own_session, struct failure *failure_out)
+uint64_t flight_blame(const struct flight_page *page, uint64_t own_session,
+		      struct failure *failure_out)
 {
 	if (page->magic != FLIGHT_MAGIC || page->layout != FLIGHT_LAYOUT)
 		return 0;
 	if (read_abort(page, failure_out))
 		return 0;
-	struct suspects suspects = {.count = atomic_load_explicit(&page->more, memory_order_relaxed)};
+	struct suspects suspects = {
+		.count = atomic_load_explicit(&page->more, memory_order_relaxed)};
 	bool fault = read_fault(page, failure_out);
 	/* One's own come first: their owner must find them among many. */
 	read_entries(page, own_session, true, &suspects);

@@ -1,6 +1,7 @@
 /*
- * After fork() a child has copies of its parent's handles, but neither the parent's threads nor a session of its own.
- * A page that the kernel empties in every child tells, also where the child was made without pthread_atfork.
+ * After fork() a child has copies of its parent's handles, but neither the parent's threads nor a
+ * session of its own. A page that the kernel empties in every child tells, also where the child was
+ * made without pthread_atfork.
  */
 #ifndef SYCL_CLIENT_FORK_GUARD_H
 #define SYCL_CLIENT_FORK_GUARD_H
@@ -10,7 +11,8 @@
 #include <stdint.h>
 
 enum fork_state {
-	FORK_CHILD_NEW = 0, /* as the kernel leaves it: nothing of the library was called in this process yet */
+	FORK_CHILD_NEW = 0, /* as the kernel leaves it: nothing of the library was called in this
+			       process yet */
 	FORK_CHILD_RESETTING = 1,
 	FORK_SETTLED = 2,
 };

@@ -1,9 +1,10 @@
 /*
- * Counts that threads share, at the price of plain words while the process has one thread: a locked operation costs several
- * nanoseconds, also where nobody could come between. The C library says whether there is another thread, as it does for its
- * own mutexes; it is asked for each operation, and between asking and storing this thread starts none. What others that have
- * ended did is there: it is loaded, and compared, only after asking. Not for words that another process writes, nor for what
- * a handler of signals may touch.
+ * Counts that threads share, at the price of plain words while the process has one thread: a locked
+ * operation costs several nanoseconds, also where nobody could come between. The C library says
+ * whether there is another thread, as it does for its own mutexes; it is asked for each operation,
+ * and between asking and storing this thread starts none. What others that have ended did is there:
+ * it is loaded, and compared, only after asking. Not for words that another process writes, nor for
+ * what a handler of signals may touch.
  */
 #ifndef SYCL_CLIENT_LONE_THREAD_H
 #define SYCL_CLIENT_LONE_THREAD_H
@@ -48,11 +49,12 @@ static inline uint32_t count_add(_Atomic uint32_t *count, uint32_t value, memory
 }
 
 /* atomic_compare_exchange_weak_explicit; what it finds instead is loaded as `otherwise` says. */
-static inline bool word_replace(_Atomic uint64_t *word, uint64_t *expected, uint64_t wanted, memory_order order,
-				memory_order otherwise)
+static inline bool word_replace(_Atomic uint64_t *word, uint64_t *expected, uint64_t wanted,
+				memory_order order, memory_order otherwise)
 {
 	if (!thread_is_alone())
-		return atomic_compare_exchange_weak_explicit(word, expected, wanted, order, otherwise);
+		return atomic_compare_exchange_weak_explicit(word, expected, wanted, order,
+							     otherwise);
 	uint64_t present = atomic_load_explicit(word, memory_order_acquire);
 	if (present == *expected)
 		atomic_store_explicit(word, wanted, memory_order_relaxed);
@@ -61,11 +63,12 @@ static inline bool word_replace(_Atomic uint64_t *word, uint64_t *expected, uint
 	return is_same;
 }
 
-static inline bool count_replace(_Atomic uint32_t *count, uint32_t *expected, uint32_t wanted, memory_order order,
-				 memory_order otherwise)
+static inline bool count_replace(_Atomic uint32_t *count, uint32_t *expected, uint32_t wanted,
+				 memory_order order, memory_order otherwise)
 {
 	if (!thread_is_alone())
-		return atomic_compare_exchange_weak_explicit(count, expected, wanted, order, otherwise);
+		return atomic_compare_exchange_weak_explicit(count, expected, wanted, order,
+							     otherwise);
 	uint32_t present = atomic_load_explicit(count, memory_order_acquire);
 	if (present == *expected)
 		atomic_store_explicit(count, wanted, memory_order_relaxed);

@@ -16,7 +16,8 @@ void object_ids_fini(struct object_ids *ids)
 	*ids = (struct object_ids){.capacity = 0};
 }
 
-int object_ids_take(struct object_ids *ids, enum object_type type, struct remote *owner, struct id_entry **entry_out)
+int object_ids_take(struct object_ids *ids, enum object_type type, struct remote *owner,
+		    struct id_entry **entry_out)
 {
 	uint32_t index = 0;
 	if (ids->free_first) {

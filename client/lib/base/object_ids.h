@@ -1,6 +1,6 @@
 /*
- * The ids that this session has named, by index. An index is used again only after the engine said Released, with the
- * next generation. Called with the connection's state lock held.
+ * The ids that this session has named, by index. An index is used again only after the engine said
+ * Released, with the next generation. Called with the connection's state lock held.
  */
 #ifndef SYCL_CLIENT_OBJECT_IDS_H
 #define SYCL_CLIENT_OBJECT_IDS_H
@@ -25,13 +25,13 @@ struct usm_allocation;
 
 /* What comes back with Released. */
 struct id_entry {
-	uint64_t id;              /* 0: free */
-	struct remote *owner;     /* NULL: released by the library */
-	struct queue_line *line;  /* of a queue; freed with the entry */
-	uint32_t slot;            /* or NO_SLOT */
-	uint32_t generation;      /* of the last use */
-	uint32_t next_free;       /* index + 1 */
-	struct arena_range range; /* size 0: none */
+	uint64_t id;                /* 0: free */
+	struct remote *owner;       /* NULL: released by the library */
+	struct queue_line *line;    /* of a queue; freed with the entry */
+	uint32_t slot;              /* or NO_SLOT */
+	uint32_t generation;        /* of the last use */
+	uint32_t next_free;         /* index + 1 */
+	struct arena_range range;   /* size 0: none */
 	struct usm_allocation *usm; /* of USM; freed with the entry */
 };
 
@@ -45,7 +45,8 @@ int object_ids_init(struct object_ids *ids, uint32_t capacity);
 void object_ids_fini(struct object_ids *ids);
 
 /* Names an object and fills owner->id. -EDQUOT: as many as the session may have. */
-int object_ids_take(struct object_ids *ids, enum object_type type, struct remote *owner, struct id_entry **entry_out);
+int object_ids_take(struct object_ids *ids, enum object_type type, struct remote *owner,
+		    struct id_entry **entry_out);
 
 /* NULL for an id that is not in use. */
 struct id_entry *object_ids_find(struct object_ids *ids, uint64_t id);

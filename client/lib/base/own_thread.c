@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <signal.h>
 
-static int create(pthread_t *thread_out, size_t stack_bytes, void *(*run)(void *argument), void *argument)
+static int create(pthread_t *thread_out, size_t stack_bytes, void *(*run)(void *argument),
+		  void *argument)
 {
 	static const struct sched_param ordinary = {.sched_priority = 0};
 	pthread_attr_t attributes;
@@ -27,7 +28,8 @@ static int create(pthread_t *thread_out, size_t stack_bytes, void *(*run)(void *
 	return r == EINVAL || r == EPERM ? pthread_create(thread_out, NULL, run, argument) : r;
 }
 
-int own_thread_start(pthread_t *thread_out, size_t stack_bytes, void *(*run)(void *argument), void *argument)
+int own_thread_start(pthread_t *thread_out, size_t stack_bytes, void *(*run)(void *argument),
+		     void *argument)
 {
 	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 	sigset_t all, before;

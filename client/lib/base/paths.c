@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-__attribute__((format(printf, 2, 3))) static int join(char path_out[PATH_BYTES], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int join(char path_out[PATH_BYTES], const char *format,
+						      ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -65,13 +66,13 @@ int path_program(const char *name, char path_out[PATH_BYTES])
 	char own[PATH_BYTES], tried[PATH_BYTES];
 	if (own_folder(own) == 0) {
 		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-			if (join(tried, "%s/%s/%s", own, places[i], name) == 0 && access(tried, X_OK) == 0 &&
-			    realpath(tried, path_out))
+			if (join(tried, "%s/%s/%s", own, places[i], name) == 0 &&
+			    access(tried, X_OK) == 0 && realpath(tried, path_out))
 				return 0;
 		}
 	}
-	static const char *const installed[] = {SYCLD_INSTALL_SBINDIR, SYCLD_INSTALL_LIBEXECDIR "/sycld",
-						SYCLD_INSTALL_BINDIR};
+	static const char *const installed[] = {
+		SYCLD_INSTALL_SBINDIR, SYCLD_INSTALL_LIBEXECDIR "/sycld", SYCLD_INSTALL_BINDIR};
 	for (size_t i = 0; i < sizeof(installed) / sizeof(*installed); i++) {
 		if (join(path_out, "%s/%s", installed[i], name) == 0 && access(path_out, X_OK) == 0)
 			return 0;
@@ -82,7 +83,8 @@ int path_program(const char *name, char path_out[PATH_BYTES])
 int path_library(const char *name, char path_out[PATH_BYTES])
 {
 	char own[PATH_BYTES];
-	if (own_folder(own) == 0 && join(path_out, "%s/%s", own, name) == 0 && access(path_out, R_OK) == 0)
+	if (own_folder(own) == 0 && join(path_out, "%s/%s", own, name) == 0 &&
+	    access(path_out, R_OK) == 0)
 		return 0;
 	if (join(path_out, "%s/%s", SYCLD_INSTALL_LIBDIR, name) == 0 && access(path_out, R_OK) == 0)
 		return 0;

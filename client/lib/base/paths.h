@@ -1,4 +1,5 @@
-/* Where the programs, the engine's library and the service's sockets are. Environment by secure_getenv only. */
+/* Where the programs, the engine's library and the service's sockets are. Environment by
+ * secure_getenv only. */
 #ifndef SYCL_CLIENT_PATHS_H
 #define SYCL_CLIENT_PATHS_H
 
@@ -7,12 +8,14 @@
 #define SESSION_SOCKET_NAME      "session.sock"
 
 /*
- * The user's runtime folder, as user_runtime.h finds it; made (0700) if `make`. 0 or a negative errno, and the path in either case:
- * -ENOENT there is none; -EPERM it is a link, belongs to somebody else or is open to others.
+ * The user's runtime folder, as user_runtime.h finds it; made (0700) if `make`. 0 or a negative
+ * errno, and the path in either case: -ENOENT there is none; -EPERM it is a link, belongs to
+ * somebody else or is open to others.
  */
 int path_user_runtime(int make, char path_out[PATH_BYTES]);
 
-/* A program ("sycld", "sycl-engine") next to this library's folder, else where it was installed. 0 or -ENOENT. */
+/* A program ("sycld", "sycl-engine") next to this library's folder, else where it was installed. 0
+ * or -ENOENT. */
 int path_program(const char *name, char path_out[PATH_BYTES]);
 
 /* A library in this library's own folder, else where it was installed. 0 or -ENOENT. */

@@ -24,8 +24,9 @@ sycl_result session_class_wanted(uint32_t given, uint32_t *class_out)
 		if (strcmp(text, class_names[i]) == 0)
 			*class_out = i;
 	if (*class_out == SYCL_SESSION_CLASS_DEFAULT)
-		return error_set(SYCL_ERROR_INVALID,
-				 "SYCLD_CLASS in the environment is none of latency, normal and best-effort");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"SYCLD_CLASS in the environment is none of latency, normal and best-effort");
 	return SYCL_SUCCESS;
 }
 
@@ -42,7 +43,8 @@ sycl_result session_weight_wanted(uint32_t given, uint32_t *weight_out)
 	errno = 0;
 	unsigned long value = strtoul(text, &end, 10);
 	if (errno || *end || *text < '0' || *text > '9' || value < 1 || value > SESSION_WEIGHT_MAX)
-		return error_set(SYCL_ERROR_INVALID, "SYCLD_WEIGHT in the environment is no number from 1 to %u",
+		return error_set(SYCL_ERROR_INVALID,
+				 "SYCLD_WEIGHT in the environment is no number from 1 to %u",
 				 SESSION_WEIGHT_MAX);
 	*weight_out = (uint32_t)value;
 	return SYCL_SUCCESS;

@@ -12,7 +12,8 @@ void shapes_fini(struct shapes *shapes)
 
 static bool has_words(const struct shape_place *place, const struct shape_key *key)
 {
-	return place->count == key->count && memcmp(place->words, key->words, key->count * sizeof(uint64_t)) == 0;
+	return place->count == key->count &&
+	       memcmp(place->words, key->words, key->count * sizeof(uint64_t)) == 0;
 }
 
 static bool holds(const struct shape_place *place, const struct shape_key *key)
@@ -26,7 +27,8 @@ static struct shape_place *take_over(struct shapes *shapes, uint32_t first)
 	uint32_t oldest = first;
 	for (uint32_t i = first; i < first + SHAPE_WAYS; i++) {
 		if (!shapes->places[i]) {
-			shapes->places[i] = malloc(sizeof(struct shape_place) + SHAPE_KEY_WORDS_MAX * sizeof(uint64_t));
+			shapes->places[i] = malloc(sizeof(struct shape_place) +
+						   SHAPE_KEY_WORDS_MAX * sizeof(uint64_t));
 			return shapes->places[i];
 		}
 		if (shapes->places[i]->used < shapes->places[oldest]->used)
@@ -41,7 +43,8 @@ static uint32_t next_generation(struct shapes *shapes)
 	return shapes->generation == UINT32_MAX ? 1 : shapes->generation + 1;
 }
 
-bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t shape, struct shape_name *name_out)
+bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
+		  struct shape_name *name_out)
 {
 	struct shape_place *place = shape ? shapes->places[shape - 1] : NULL;
 	if (!place || !place->generation || !has_words(place, key))
@@ -51,26 +54,31 @@ bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t s
 	return true;
 }
 
-enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key, struct shape_name *name_out)
+enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key,
+			   struct shape_name *name_out)
 {
 	if (!shapes->agreed_on)
 		return SHAPE_MESSAGE;
 	uint64_t mixed = key->sum ^ key->sum >> 29;
-	uint32_t first = (uint32_t)((mixed * 0xbf58476d1ce4e5b9ull) >> 32) % SHAPE_SETS * SHAPE_WAYS;
+	uint32_t first =
+		(uint32_t)((mixed * 0xbf58476d1ce4e5b9ull) >> 32) % SHAPE_SETS * SHAPE_WAYS;
 	for (uint32_t i = first; i < first + SHAPE_WAYS; i++) {
 		struct shape_place *place = shapes->places[i];
 		if (!holds(place, key))
 			continue;
 		place->used = ++shapes->clock;
 		bool known = place->generation != 0;
-		*name_out = (struct shape_name){i + 1, known ? place->generation : next_generation(shapes)};
+		*name_out = (struct shape_name){i + 1, known ? place->generation
+							     : next_generation(shapes)};
 		return known ? SHAPE_KNOWN : SHAPE_DEFINE;
 	}
-	/* Most groups of a program that only starts never come again: the first one is remembered here alone. */
+	/* Most groups of a program that only starts never come again: the first one is remembered
+	 * here alone. */
 	struct shape_place *place = take_over(shapes, first);
 	if (!place)
 		return SHAPE_MESSAGE;
-	*place = (struct shape_place){.sum = key->sum, .used = ++shapes->clock, .count = key->count};
+	*place =
+		(struct shape_place){.sum = key->sum, .used = ++shapes->clock, .count = key->count};
 	memcpy(place->words, key->words, key->count * sizeof(uint64_t));
 	return SHAPE_MESSAGE;
 }

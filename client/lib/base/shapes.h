@@ -1,16 +1,17 @@
 /*
- * The shapes of command groups that this session has sent, so that a group of a known one travels as a RESUBMIT record
- * (shared/resubmit.h). A shape is everything about a group but its number, its slot, its events, the values of its
- * arguments and its USM addresses. It is held here as a key: words that are equal when, and only when, the messages would be.
- * A key has ids, no objects: it keeps nothing alive, and the service looks each id up again for each group, as for a message.
+ * The shapes of command groups that this session has sent, so that a group of a known one travels
+ * as a RESUBMIT record (shared/resubmit.h). A shape is everything about a group but its number, its
+ * slot, its events, the values of its arguments and its USM addresses. It is held here as a key:
+ * words that are equal when, and only when, the messages would be. A key has ids, no objects: it
+ * keeps nothing alive, and the service looks each id up again for each group, as for a message.
  *
  *   unknown --sent--> seen --sent again: the message defines it--> defined --sent again--> a record
  *      ^                                                              |
  *      +------------ another shape needs its place <------------------+
  *
- * A place is a number that the service keeps a shape under. Whoever takes a place over defines it anew, with a generation
- * of its own, before it names it: so both sides forget together, and nobody has to be asked.
- * Called with the submit lock held.
+ * A place is a number that the service keeps a shape under. Whoever takes a place over defines it
+ * anew, with a generation of its own, before it names it: so both sides forget together, and nobody
+ * has to be asked. Called with the submit lock held.
  */
 #ifndef SYCL_CLIENT_SHAPES_H
 #define SYCL_CLIENT_SHAPES_H
@@ -21,21 +22,22 @@
 #include <stdint.h>
 
 #define SHAPE_KEY_WORDS_MAX 128u /* groups that need more are sent as messages */
-#define SHAPE_WAYS          4u  /* places where a key may be */
+#define SHAPE_WAYS          4u   /* places where a key may be */
 #define SHAPE_SETS          (SHAPES_MAX / SHAPE_WAYS)
 
 /*
- * Words, put one behind the other; nobody looks at the limit but who puts them. Then its end is told. It is sealed only when it is
- * looked for: shapes_again needs no sum.
+ * Words, put one behind the other; nobody looks at the limit but who puts them. Then its end is
+ * told. It is sealed only when it is looked for: shapes_again needs no sum.
  */
 struct shape_key {
-	uint64_t sum; /* when sealed: of the products of words that stand in a pair, each with a number of its place's own */
+	uint64_t sum; /* when sealed: of the products of words that stand in a pair, each with a
+			 number of its place's own */
 	uint32_t count;
 	uint64_t words[SHAPE_KEY_WORDS_MAX + 1]; /* the last one is never used but to seal */
 };
 
 struct shape_place {
-	uint64_t sum, used; /* used: when, by shapes.clock */
+	uint64_t sum, used;  /* used: when, by shapes.clock */
 	uint32_t generation; /* 0: not defined */
 	uint32_t count;
 	uint64_t words[]; /* SHAPE_KEY_WORDS_MAX */
@@ -82,12 +84,15 @@ static inline void shape_key_seal(struct shape_key *key)
 
 void shapes_fini(struct shapes *shapes);
 /*
- * Is it what stands at the place of that number, 0: none, and known? Then a record does. Most groups of a kernel are like the one
- * before, whose place the kernel remembers.
+ * Is it what stands at the place of that number, 0: none, and known? Then a record does. Most
+ * groups of a kernel are like the one before, whose place the kernel remembers.
  */
-bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t shape, struct shape_name *name_out);
-/* What to do with a group of this key, which is sealed. `name_out`: of SHAPE_DEFINE and SHAPE_KNOWN. */
-enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key, struct shape_name *name_out);
+bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
+		  struct shape_name *name_out);
+/* What to do with a group of this key, which is sealed. `name_out`: of SHAPE_DEFINE and
+ * SHAPE_KNOWN. */
+enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key,
+			   struct shape_name *name_out);
 /* The message with that definition is in the ring. */
 void shapes_defined(struct shapes *shapes, struct shape_name name);
 

@@ -24,7 +24,8 @@ void slots_fini(struct slots *slots)
 
 static int settled(const struct slots *slots, uint32_t index)
 {
-	uint32_t sequence = atomic_load_explicit(&slots->memory[index].sequence, memory_order_acquire);
+	uint32_t sequence =
+		atomic_load_explicit(&slots->memory[index].sequence, memory_order_acquire);
 	return sequence_reached(sequence, slots->values[index]);
 }
 

@@ -1,6 +1,7 @@
 /*
- * Which completion slots are in use. A slot is used again with the next value, never while a group may still write it:
- * one whose event was released early rests until its value has come. Called with the connection's state lock held.
+ * Which completion slots are in use. A slot is used again with the next value, never while a group
+ * may still write it: one whose event was released early rests until its value has come. Called
+ * with the connection's state lock held.
  */
 #ifndef SYCL_CLIENT_SLOTS_H
 #define SYCL_CLIENT_SLOTS_H
@@ -22,7 +23,8 @@ struct slots {
 int slots_init(struct slots *slots, struct completion_slot *memory, uint32_t count);
 void slots_fini(struct slots *slots);
 
-/* A slot for one group: complete when its sequence has reached the value. -EDQUOT: all are in use. */
+/* A slot for one group: complete when its sequence has reached the value. -EDQUOT: all are in use.
+ */
 int slots_take(struct slots *slots, uint32_t *index_out, uint32_t *value_out);
 
 /* A slot for a queue: sequence 0 now, it counts the queue's groups. */

@@ -35,7 +35,8 @@ static bool read_record(const unsigned char *at, size_t left, struct record *rec
 	record->count = word_at(at + 4);
 	record->length = word_at(at + 8);
 	record->kinds = word_at(at + 12);
-	if (record->count > VALUES_MAX || record->length > FORMAT_BYTES_MAX || record->bytes > left ||
+	if (record->count > VALUES_MAX || record->length > FORMAT_BYTES_MAX ||
+	    record->bytes > left ||
 	    record->bytes != RECORD_HEAD_BYTES + 8 * record->count + (record->length + 7) / 8 * 8)
 		return false;
 	record->values = at + RECORD_HEAD_BYTES;
@@ -84,7 +85,8 @@ static uint64_t as_integer(const struct value *value)
 	if (isnan(real))
 		return 0;
 	if (real < 0)
-		return real <= -9223372036854775808.0 ? (uint64_t)INT64_MIN : (uint64_t)(int64_t)real;
+		return real <= -9223372036854775808.0 ? (uint64_t)INT64_MIN
+						      : (uint64_t)(int64_t)real;
 	return real >= 18446744073709551616.0 ? UINT64_MAX : (uint64_t)real;
 }
 
@@ -134,8 +136,8 @@ static void put_value(FILE *out, const struct conversion *conversion, const stru
 	if (conversion->precision >= 0)
 		(void)snprintf(precision, sizeof(precision), ".%d", conversion->precision);
 	bool integer = strchr("diouxX", conversion->letter) != NULL;
-	(void)snprintf(format, sizeof(format), "%%%s%s%s%s%c", conversion->flags, width, precision, integer ? "ll" : "",
-		       conversion->letter);
+	(void)snprintf(format, sizeof(format), "%%%s%s%s%s%c", conversion->flags, width, precision,
+		       integer ? "ll" : "", conversion->letter);
 	if (strchr("di", conversion->letter))
 		(void)fprintf(out, format, (long long)as_integer(value));
 	else if (integer)
@@ -145,7 +147,8 @@ static void put_value(FILE *out, const struct conversion *conversion, const stru
 }
 #pragma GCC diagnostic pop
 
-static void put_conversion(FILE *out, const struct conversion *conversion, const struct value *value)
+static void put_conversion(FILE *out, const struct conversion *conversion,
+			   const struct value *value)
 {
 	switch (conversion->letter) {
 	case 'c':

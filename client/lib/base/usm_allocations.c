@@ -24,7 +24,8 @@ static int reserve(struct usm_state *usm)
 	if (usm->count < usm->capacity)
 		return 0;
 	uint32_t capacity = usm->capacity ? usm->capacity * 2 : FIRST_CAPACITY;
-	struct usm_allocation **table = realloc((void *)usm->table, capacity * sizeof(struct usm_allocation *));
+	struct usm_allocation **table =
+		realloc((void *)usm->table, capacity * sizeof(struct usm_allocation *));
 	if (!table)
 		return -ENOMEM;
 	usm->table = table;
@@ -60,13 +61,15 @@ void usm_allocations_remove(struct usm_state *usm, const struct usm_allocation *
 		(usm->count - (uint32_t)at) * sizeof(struct usm_allocation *));
 }
 
-struct usm_allocation *usm_allocations_find(const struct usm_state *usm, uint64_t context, uint64_t address,
-					    uint64_t size_bytes)
+struct usm_allocation *usm_allocations_find(const struct usm_state *usm, uint64_t context,
+					    uint64_t address, uint64_t size_bytes)
 {
 	int64_t at = usm_allocations_before(usm, address);
 	struct usm_allocation *allocation = at >= 0 ? usm->table[at] : NULL;
 	if (!allocation || allocation->freed || (context && allocation->context != context))
 		return NULL;
 	uint64_t offset = address - allocation->address;
-	return offset < allocation->size_bytes && size_bytes <= allocation->size_bytes - offset ? allocation : NULL;
+	return offset < allocation->size_bytes && size_bytes <= allocation->size_bytes - offset
+		       ? allocation
+		       : NULL;
 }

@@ -8,7 +8,8 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* The window has room for millions of arenas: two that meet are rare, eight times in a row something is wrong. */
+/* The window has room for millions of arenas: two that meet are rare, eight times in a row
+ * something is wrong. */
 #define TRIES 8
 
 /* Not secret, only different in each process. */
@@ -24,7 +25,8 @@ static uint64_t random_number(void)
 
 int usm_place_keep(uint64_t address, uint64_t size_bytes)
 {
-	void *wanted = (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): the engine's address
+	void *wanted = (void *)(uintptr_t)
+		address; // NOLINT(performance-no-int-to-ptr): the engine's address
 	void *kept = mmap(wanted, size_bytes, PROT_NONE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (kept == MAP_FAILED)
@@ -48,7 +50,8 @@ int usm_place_choose(uint64_t size_bytes, void **address_out)
 		uint64_t address = USM_WINDOW_BEGIN + random_number() % places * USM_PLACE_BYTES;
 		r = usm_place_keep(address, size_bytes);
 		if (r == 0)
-			*address_out = (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): mapped above
+			*address_out = (void *)(uintptr_t)
+				address; // NOLINT(performance-no-int-to-ptr): mapped above
 	}
 	return r < 0 ? -ENOMEM : 0;
 }

@@ -1,15 +1,18 @@
 /*
- * Room in this process' address space for USM: so that an address means the same to the engine and here, and nothing of
- * the program's is ever where a device's memory seems to be. Knows no connection. Any thread.
+ * Room in this process' address space for USM: so that an address means the same to the engine and
+ * here, and nothing of the program's is ever where a device's memory seems to be. Knows no
+ * connection. Any thread.
  */
 #ifndef SYCL_CLIENT_USM_PLACE_H
 #define SYCL_CLIENT_USM_PLACE_H
 
 #include <stdint.h>
 
-/* Some free place for an arena in the window of shared/usm_window.h, kept by pages that nobody can touch. -ENOMEM. */
+/* Some free place for an arena in the window of shared/usm_window.h, kept by pages that nobody can
+ * touch. -ENOMEM. */
 int usm_place_choose(uint64_t size_bytes, void **address_out);
-/* Keep exactly these pages (multiples of the page's size). -EEXIST: something of this process is there; -ENOMEM. */
+/* Keep exactly these pages (multiples of the page's size). -EEXIST: something of this process is
+ * there; -ENOMEM. */
 int usm_place_keep(uint64_t address, uint64_t size_bytes);
 void usm_place_give(void *address, uint64_t size_bytes);
 

@@ -58,8 +58,8 @@ void *usm_slabs_take(struct usm_slabs *slabs, uint32_t class_index, struct usm_s
 	return slab->begin + (size_t)(word * 64 + bit) * piece_bytes(class_index);
 }
 
-struct usm_slab *usm_slabs_add(struct usm_slabs *slabs, uint32_t class_index, const struct arena_range *range,
-			       void *begin)
+struct usm_slab *usm_slabs_add(struct usm_slabs *slabs, uint32_t class_index,
+			       const struct arena_range *range, void *begin)
 {
 	struct usm_slab *slab = calloc(1, sizeof(*slab));
 	if (!slab)
@@ -75,7 +75,8 @@ struct usm_slab *usm_slabs_add(struct usm_slabs *slabs, uint32_t class_index, co
 
 bool usm_slabs_give(struct usm_slabs *slabs, struct usm_slab *slab, void *piece)
 {
-	uint32_t index = (uint32_t)((size_t)((char *)piece - slab->begin) / piece_bytes(slab->class_index));
+	uint32_t index =
+		(uint32_t)((size_t)((char *)piece - slab->begin) / piece_bytes(slab->class_index));
 	if (slab->taken == piece_count(slab))
 		enter(slabs, slab);
 	slab->free[index / 64] |= 1ull << index % 64;

@@ -1,6 +1,6 @@
 /*
- * Small pieces of memory out of larger ones: sizes are powers of two from 64 to 2048 bytes, and a piece is aligned to
- * its size. Knows no memory, only addresses. Not thread-safe.
+ * Small pieces of memory out of larger ones: sizes are powers of two from 64 to 2048 bytes, and a
+ * piece is aligned to its size. Knows no memory, only addresses. Not thread-safe.
  */
 #ifndef SYCL_CLIENT_USM_SLABS_H
 #define SYCL_CLIENT_USM_SLABS_H
@@ -31,9 +31,10 @@ bool usm_slabs_class(uint64_t size_bytes, uint64_t alignment_bytes, uint32_t *cl
 /* NULL: no slab of this class has room. */
 void *usm_slabs_take(struct usm_slabs *slabs, uint32_t class_index, struct usm_slab **slab_out);
 /* A new one, of memory that the caller has; without memory NULL. */
-struct usm_slab *usm_slabs_add(struct usm_slabs *slabs, uint32_t class_index, const struct arena_range *range,
-			       void *begin);
-/* True: the slab has nothing left, and is out of `slabs`; the caller gives its memory back and frees it. */
+struct usm_slab *usm_slabs_add(struct usm_slabs *slabs, uint32_t class_index,
+			       const struct arena_range *range, void *begin);
+/* True: the slab has nothing left, and is out of `slabs`; the caller gives its memory back and
+ * frees it. */
 bool usm_slabs_give(struct usm_slabs *slabs, struct usm_slab *slab, void *piece);
 
 #endif

@@ -11,9 +11,9 @@
 #define ARENA_FIRST_BYTES (1ull << 20)
 #define ARENA_USUAL_BYTES (64ull << 20)
 #define ARENA_USM_BYTES   (4ull << 20) /* the first one for USM */
-#define ARENA_USM_SHARE   4            /* the next one: what there is divided by it, as all of it is pinned */
-#define ARENA_RESTS_MAX   16           /* as often a large one is found empty before it goes */
-#define PLACES_TRIED      8            /* in the engine, where another client may be in the way */
+#define ARENA_USM_SHARE   4  /* the next one: what there is divided by it, as all of it is pinned */
+#define ARENA_RESTS_MAX   16 /* as often a large one is found empty before it goes */
+#define PLACES_TRIED      8  /* in the engine, where another client may be in the way */
 
 int arenas_init(struct arenas *arenas, uint32_t count_max, uint64_t bytes_max)
 {
@@ -45,8 +45,8 @@ void arenas_fini(struct arenas *arenas)
 }
 
 /* From the arenas that are there. With the state lock. */
-static int take_present(struct arenas *arenas, enum arena_use use, uint64_t bytes, struct arena_range *range_out,
-			void **address_out)
+static int take_present(struct arenas *arenas, enum arena_use use, uint64_t bytes,
+			struct arena_range *range_out, void **address_out)
 {
 	for (uint32_t i = 0; i < arenas->capacity; i++) {
 		struct arena *arena = &arenas->arenas[i];
@@ -59,7 +59,8 @@ static int take_present(struct arenas *arenas, enum arena_use use, uint64_t byte
 		if (r < 0)
 			return r;
 		arena->rests = 0;
-		*range_out = (struct arena_range){.arena = i, .offset_bytes = offset, .size_bytes = bytes};
+		*range_out = (struct arena_range){
+			.arena = i, .offset_bytes = offset, .size_bytes = bytes};
 		*address_out = (uint8_t *)arena->region->address + offset;
 		return 0;
 	}
@@ -68,7 +69,8 @@ static int take_present(struct arenas *arenas, enum arena_use use, uint64_t byte
 
 void arenas_give(struct arenas *arenas, const struct arena_range *range)
 {
-	arena_ranges_give(&arenas->arenas[range->arena].ranges, range->offset_bytes, range->size_bytes);
+	arena_ranges_give(&arenas->arenas[range->arena].ranges, range->offset_bytes,
+			  range->size_bytes);
 }
 
 static bool grant_arrived(struct connection *c, void *context)
@@ -87,8 +89,8 @@ static uint64_t next_size(const struct arenas *arenas, enum arena_use use)
 }
 
 /* With the grow lock. Which index and size a new arena gets. */
-static sycl_result plan(struct connection *c, enum arena_use use, uint64_t bytes, uint32_t *index_out,
-			uint64_t *size_out)
+static sycl_result plan(struct connection *c, enum arena_use use, uint64_t bytes,
+			uint32_t *index_out, uint64_t *size_out)
 {
 	struct arenas *arenas = &c->arenas;
 	const uint64_t granule = use == ARENA_USM ? USM_PLACE_BYTES : ARENA_ALIGNMENT_BYTES;
@@ -101,10 +103,12 @@ static sycl_result plan(struct connection *c, enum arena_use use, uint64_t bytes
 	uint64_t size = next_size(arenas, use) & ~(granule - 1);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (index == arenas->capacity)
-		return error_set(SYCL_ERROR_QUOTA, "all %u arenas of the session are full", arenas->capacity);
+		return error_set(SYCL_ERROR_QUOTA, "all %u arenas of the session are full",
+				 arenas->capacity);
 	if (least < bytes || least > rest)
 		return error_set(SYCL_ERROR_QUOTA,
-				 "%" PRIu64 " bytes of shared memory are wanted, %" PRIu64 " are left to this session",
+				 "%" PRIu64 " bytes of shared memory are wanted, %" PRIu64
+				 " are left to this session",
 				 bytes, rest);
 	if (use == ARENA_PLAIN && size > ARENA_USUAL_BYTES)
 		size = ARENA_USUAL_BYTES;
@@ -122,13 +126,15 @@ static sycl_result check_grant(const struct arenas *arenas, uint32_t index, uint
 {
 	if (arenas->grant.failure.code)
 		return error_set_failure(&arenas->grant.failure);
-	if (arenas->grant.arena != index || arenas->grant.size_bytes != size || arenas->grant.fd < 0)
+	if (arenas->grant.arena != index || arenas->grant.size_bytes != size ||
+	    arenas->grant.fd < 0)
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
 				 "the service granted another arena than the one asked for");
 	return SYCL_SUCCESS;
 }
 
-/* With the grow lock, after check_grant. Takes the descriptor; maps it over `place`, unless that is NULL, and takes that. */
+/* With the grow lock, after check_grant. Takes the descriptor; maps it over `place`, unless that is
+ * NULL, and takes that. */
 static sycl_result accept_grant(struct connection *c, uint32_t index, uint64_t size, void *place)
 {
 	struct arenas *arenas = &c->arenas;
@@ -146,8 +152,8 @@ static sycl_result accept_grant(struct connection *c, uint32_t index, uint64_t s
 		return error_set_errno(r, "an arena");
 	}
 	(void)pthread_mutex_lock(&c->state_lock);
-	arenas->arenas[index] =
-		(struct arena){.region = region, .use = place ? ARENA_USM : ARENA_PLAIN, .ranges = ranges};
+	arenas->arenas[index] = (struct arena){
+		.region = region, .use = place ? ARENA_USM : ARENA_PLAIN, .ranges = ranges};
 	arenas->bytes += size;
 	if (place)
 		arenas->usm_bytes += size;
@@ -212,7 +218,8 @@ static bool is_large(const struct arena *arena)
 	return arena->region->size_bytes > ARENA_USUAL_BYTES;
 }
 
-/* With the grow lock. The second empty arena of its use, or a large one that has rested, at least so often. */
+/* With the grow lock. The second empty arena of its use, or a large one that has rested, at least
+ * so often. */
 static bool take_empty(struct connection *c, uint32_t rests, uint32_t *index_out)
 {
 	bool found = false;
@@ -238,7 +245,8 @@ static bool give_empty(struct connection *c, uint32_t rests)
 {
 	bool any = false;
 	uint32_t index = 0;
-	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && take_empty(c, rests, &index)) {
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) &&
+	       take_empty(c, rests, &index)) {
 		Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
 		destroy.arena = index;
 		Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -251,8 +259,8 @@ static bool give_empty(struct connection *c, uint32_t rests)
 	return any;
 }
 
-static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes, struct arena_range *range_out,
-			void **address_out)
+static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes,
+			struct arena_range *range_out, void **address_out)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
@@ -264,7 +272,8 @@ static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes
 		return r < 0 ? error_set_errno(r, "shared memory") : SYCL_SUCCESS;
 	(void)pthread_mutex_lock(&c->arenas.grow_lock);
 	sycl_result result = SYCL_SUCCESS;
-	/* Another thread may have grown meanwhile, and another one may take what this one has made. */
+	/* Another thread may have grown meanwhile, and another one may take what this one has made.
+	 */
 	for (;;) {
 		(void)pthread_mutex_lock(&c->state_lock);
 		r = take_present(&c->arenas, use, bytes, range_out, address_out);
@@ -286,23 +295,27 @@ static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes
 	return r < 0 ? error_set_errno(r, "shared memory") : SYCL_SUCCESS;
 }
 
-sycl_result arenas_take(struct connection *c, uint64_t bytes, struct arena_range *range_out, void **address_out)
+sycl_result arenas_take(struct connection *c, uint64_t bytes, struct arena_range *range_out,
+			void **address_out)
 {
 	return take(c, ARENA_PLAIN, bytes, range_out, address_out);
 }
 
-sycl_result arenas_take_usm(struct connection *c, uint64_t bytes, struct arena_range *range_out, void **address_out)
+sycl_result arenas_take_usm(struct connection *c, uint64_t bytes, struct arena_range *range_out,
+			    void **address_out)
 {
 	return take(c, ARENA_USM, bytes, range_out, address_out);
 }
 
-/* Who makes large buffers one after the other shall find their pages again: new ones cost several times the copy. */
+/* Who makes large buffers one after the other shall find their pages again: new ones cost several
+ * times the copy. */
 static void count_rests(struct connection *c)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	for (uint32_t i = 0; i < c->arenas.capacity; i++) {
 		struct arena *arena = &c->arenas.arenas[i];
-		if (arena->region && arena->ranges.taken == 0 && is_large(arena) && arena->rests < ARENA_RESTS_MAX)
+		if (arena->region && arena->ranges.taken == 0 && is_large(arena) &&
+		    arena->rests < ARENA_RESTS_MAX)
 			arena->rests++;
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);

@@ -1,6 +1,7 @@
 /*
- * The memory that this session shares with the engine. Grows by a round trip (ArenaCreate on the ring, ArenaGrant
- * with the descriptor on the socket), one at a time; empty arenas are given back (arenas_trim).
+ * The memory that this session shares with the engine. Grows by a round trip (ArenaCreate on the
+ * ring, ArenaGrant with the descriptor on the socket), one at a time; empty arenas are given back
+ * (arenas_trim).
  */
 #ifndef SYCL_CLIENT_ARENAS_H
 #define SYCL_CLIENT_ARENAS_H
@@ -24,13 +25,14 @@ enum arena_use {
 struct arena {
 	struct memory_region *region; /* NULL: not in use */
 	enum arena_use use;
-	uint32_t rests; /* how often it was found empty in succession, when there was something to give back */
+	uint32_t rests; /* how often it was found empty in succession, when there was something to
+			   give back */
 	struct arena_ranges ranges;
 };
 
 struct arenas {
-	pthread_mutex_t
-		grow_lock; /* taken before the submit lock and the state lock; the rest is under the state lock */
+	pthread_mutex_t grow_lock; /* taken before the submit lock and the state lock; the rest is
+				      under the state lock */
 	struct arena *arenas;
 	uint32_t capacity;
 	uint64_t bytes, bytes_max;
@@ -49,20 +51,20 @@ int arenas_init(struct arenas *arenas, uint32_t count_max, uint64_t bytes_max);
 void arenas_fini(struct arenas *arenas);
 
 /* A piece of shared memory. May take a round trip; without any lock held. size_bytes > 0. */
-sycl_result arenas_take(struct connection *connection, uint64_t size_bytes, struct arena_range *range_out,
-			void **address_out);
+sycl_result arenas_take(struct connection *connection, uint64_t size_bytes,
+			struct arena_range *range_out, void **address_out);
 
 /* The same from arenas for USM: whole pages. */
-sycl_result arenas_take_usm(struct connection *connection, uint64_t size_bytes, struct arena_range *range_out,
-			    void **address_out);
+sycl_result arenas_take_usm(struct connection *connection, uint64_t size_bytes,
+			    struct arena_range *range_out, void **address_out);
 
 /* With the state lock held. The engine no longer uses it. */
 void arenas_give(struct arenas *arenas, const struct arena_range *range);
 
 /*
- * Give empty arenas back to the engine, but one; and an unusually large one only when it has been found empty many times,
- * since the next large buffer would wait for new pages; or when arenas_take would find no room otherwise. Without any lock
- * held; one-way.
+ * Give empty arenas back to the engine, but one; and an unusually large one only when it has been
+ * found empty many times, since the next large buffer would wait for new pages; or when arenas_take
+ * would find no room otherwise. Without any lock held; one-way.
  */
 void arenas_trim(struct connection *connection);
 

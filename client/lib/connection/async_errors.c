@@ -47,8 +47,8 @@ static struct async_errors take(struct connection *c)
 	return taken;
 }
 
-SYCL_API sycl_result sycl_platform_throw_asynchronous(sycl_platform handle, sycl_async_handler *handler,
-						      void *user_data)
+SYCL_API sycl_result sycl_platform_throw_asynchronous(sycl_platform handle,
+						      sycl_async_handler *handler, void *user_data)
 {
 	PIN(platform, platform, handle);
 	if (!handler)
@@ -58,7 +58,8 @@ SYCL_API sycl_result sycl_platform_throw_asynchronous(sycl_platform handle, sycl
 		return SYCL_SUCCESS;
 	struct sycl_async_error *list = calloc(errors.count, sizeof(*list));
 	if (!list)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for %u errors", errors.count);
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for %u errors",
+				 errors.count);
 	uint32_t count = 0;
 	for (const struct async_error *error = errors.first; error; error = error->next)
 		list[count++] = (struct sycl_async_error){.result = error->failure.code,

@@ -35,8 +35,8 @@ static void free_ids(struct connection *c)
 }
 
 /*
- * What asynchronous handlers were never told. First the lines are taken out of the table of names: a reply that is read
- * on the way would free one that its name still leads to.
+ * What asynchronous handlers were never told. First the lines are taken out of the table of names:
+ * a reply that is read on the way would free one that its name still leads to.
  */
 static void throw_last(struct connection *c)
 {
@@ -62,7 +62,8 @@ static struct connection *connection_free(struct connection *c)
 	copiers_fini(&c->copiers);
 	bridge_stop(&c->bridge);
 	throw_last(c);
-	/* The engine sees a hang-up and ends the session; an embedded one is waited for, since it uses this memory. */
+	/* The engine sees a hang-up and ends the session; an embedded one is waited for, since it
+	 * uses this memory. */
 	close_fd(&c->socket);
 	connection_embedded_end(c);
 	native_calls_fini(&c->native_calls);
@@ -157,18 +158,22 @@ static struct connection *connection_new(void)
 }
 
 /*
- * Can the engine be in this process, so that its addresses are this process' own? Never, unless this process made the
- * socketpair or listened. It listened also for a service that it has started, so the engine has to say so too.
+ * Can the engine be in this process, so that its addresses are this process' own? Never, unless
+ * this process made the socketpair or listened. It listened also for a service that it has started,
+ * so the engine has to say so too.
  */
 static bool may_be_this_process(int socket)
 {
 	struct ucred peer = {.pid = 0};
 	socklen_t bytes = sizeof(peer);
-	return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.pid == getpid();
+	return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+	       peer.pid == getpid();
 }
 
-/* One attempt. *went_away_out: the service ended between connecting and answering, so another attempt makes sense. */
-static sycl_result attempt(const struct open_request *request, struct connection **connection_out, bool *went_away_out)
+/* One attempt. *went_away_out: the service ended between connecting and answering, so another
+ * attempt makes sense. */
+static sycl_result attempt(const struct open_request *request, struct connection **connection_out,
+			   bool *went_away_out)
 {
 	CLEANUP(connection_cleanup) struct connection *c = connection_new();
 	if (!c)
@@ -181,11 +186,13 @@ static sycl_result attempt(const struct open_request *request, struct connection
 		result = connection_embedded(c);
 	} else if (strncmp(request->endpoint, "unix:", 5) == 0) {
 		c->endpoint = strdup(request->endpoint);
-		result = connection_connect_path(request->endpoint + 5, request->deadline_ns, &c->socket);
+		result = connection_connect_path(request->endpoint + 5, request->deadline_ns,
+						 &c->socket);
 	} else {
-		result = error_set(SYCL_ERROR_INVALID,
-				   "the endpoint '%.64s' is neither NULL, \"unix:PATH\" nor \"embedded:\"",
-				   request->endpoint);
+		result = error_set(
+			SYCL_ERROR_INVALID,
+			"the endpoint '%.64s' is neither NULL, \"unix:PATH\" nor \"embedded:\"",
+			request->endpoint);
 	}
 	if (!result && !c->endpoint)
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
@@ -211,11 +218,12 @@ sycl_result connection_open(const struct open_request *request, struct connectio
 		sycl_result result = attempt(request, connection_out, &went_away);
 		bool embedded = request->endpoint && strcmp(request->endpoint, "embedded:") == 0;
 		/*
-		 * A service that was ending when it was found: the next attempt finds or starts another one. Or the
-		 * service handed this connection to an engine that had just died, and has another one by the next
-		 * attempt.
+		 * A service that was ending when it was found: the next attempt finds or starts
+		 * another one. Or the service handed this connection to an engine that had just
+		 * died, and has another one by the next attempt.
 		 */
-		if (!result || embedded || !went_away || i == RETRIES_MAX || clock_now_ns() >= request->deadline_ns)
+		if (!result || embedded || !went_away || i == RETRIES_MAX ||
+		    clock_now_ns() >= request->deadline_ns)
 			return result;
 	}
 }

@@ -11,7 +11,8 @@
 
 void copiers_init(struct copiers *copiers, pthread_mutex_t *lock, copiers_work *work, void *context)
 {
-	*copiers = (struct copiers){.lock = lock, .work = work, .context = context, .idle_ns = COPIERS_IDLE_NS};
+	*copiers = (struct copiers){
+		.lock = lock, .work = work, .context = context, .idle_ns = COPIERS_IDLE_NS};
 	pthread_condattr_t monotonic;
 	(void)pthread_condattr_init(&monotonic);
 	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -61,7 +62,8 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* With the start lock, or where nothing is started any more. False: it runs, and only one that has ended was wanted. */
+/* With the start lock, or where nothing is started any more. False: it runs, and only one that has
+ * ended was wanted. */
 static bool join(struct copiers *copiers, struct copier *copier, bool only_ended)
 {
 	(void)pthread_mutex_lock(copiers->lock);

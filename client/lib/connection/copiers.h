@@ -1,8 +1,9 @@
 /*
- * Copy threads: threads of the library's own that take part in large copies (page_copy.h), and in nothing else. They are
- * started when there is something for them to do, rest on a condition variable when there is not, and end when that has
- * lasted some seconds. They hold no reference to anything, and never wait for the engine's answer to anything: so they end
- * at once when the connection does, and are never the ones to end it.
+ * Copy threads: threads of the library's own that take part in large copies (page_copy.h), and in
+ * nothing else. They are started when there is something for them to do, rest on a condition
+ * variable when there is not, and end when that has lasted some seconds. They hold no reference to
+ * anything, and never wait for the engine's answer to anything: so they end at once when the
+ * connection does, and are never the ones to end it.
  */
 #ifndef SYCL_CLIENT_COPIERS_H
 #define SYCL_CLIENT_COPIERS_H
@@ -14,7 +15,8 @@
 #define COPIERS_MAX     16u
 #define COPIERS_IDLE_NS 5000000000ull
 
-/* Called with the lock, which is let go meanwhile. False: there is nothing to be done now, and the lock was kept. */
+/* Called with the lock, which is let go meanwhile. False: there is nothing to be done now, and the
+ * lock was kept. */
 typedef bool copiers_work(void *context);
 
 struct copiers {
@@ -34,11 +36,13 @@ struct copiers {
 	} threads[COPIERS_MAX];
 };
 
-void copiers_init(struct copiers *copiers, pthread_mutex_t *lock, copiers_work *work, void *context);
+void copiers_init(struct copiers *copiers, pthread_mutex_t *lock, copiers_work *work,
+		  void *context);
 /* Waits until all have ended, and none is started any more. Not by one of them. */
 void copiers_fini(struct copiers *copiers);
 
-/* There shall be so many, up to COPIERS_MAX, as far as they can be started: microseconds for each. Without locks. */
+/* There shall be so many, up to COPIERS_MAX, as far as they can be started: microseconds for each.
+ * Without locks. */
 void copiers_start(struct copiers *copiers, uint32_t count);
 /* There is something for so many of them. With the lock. */
 void copiers_wake(struct copiers *copiers, uint32_t count);

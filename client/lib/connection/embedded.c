@@ -1,7 +1,7 @@
 /*
- * "embedded:": the engine as a library inside this process, at the other end of a socketpair and the same rings.
- * The engine runs threads of its own; they end with the connection. Its library stays loaded, as vendor libraries do
- * not bear to be unloaded.
+ * "embedded:": the engine as a library inside this process, at the other end of a socketpair and
+ * the same rings. The engine runs threads of its own; they end with the connection. Its library
+ * stays loaded, as vendor libraries do not bear to be unloaded.
  */
 #include "connection/connection.h"
 
@@ -16,23 +16,28 @@ sycl_result connection_embedded(struct connection *c)
 {
 	char library[PATH_BYTES], helper[PATH_BYTES], cache[PATH_BYTES];
 	if (path_library("libsyclengine.so", library) < 0)
-		return error_set(SYCL_ERROR_PLATFORM, "libsyclengine.so was not found next to libsyclclient");
+		return error_set(SYCL_ERROR_PLATFORM,
+				 "libsyclengine.so was not found next to libsyclclient");
 	void *loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!loaded) {
 		const char *words = dlerror();
-		return error_set(SYCL_ERROR_PLATFORM, "the engine's library: %.200s", words ? words : library);
+		return error_set(SYCL_ERROR_PLATFORM, "the engine's library: %.200s",
+				 words ? words : library);
 	}
 	embedded_start *start = (embedded_start *)dlsym(loaded, EMBEDDED_START_SYMBOL);
 	embedded_stop *stop = (embedded_stop *)dlsym(loaded, EMBEDDED_STOP_SYMBOL);
 	if (!start || !stop)
-		return error_set(SYCL_ERROR_VERSION, "%.200s is no engine that this library knows", library);
-	const char *fake = secure_getenv("SYCLD_WITH_FAKE"); /* the test backend, for the project's own tests */
+		return error_set(SYCL_ERROR_VERSION, "%.200s is no engine that this library knows",
+				 library);
+	const char *fake = secure_getenv(
+		"SYCLD_WITH_FAKE"); /* the test backend, for the project's own tests */
 	struct embedded_options options = {
 		.version = EMBEDDED_ENTRY_VERSION,
 		.with_fake = fake && strcmp(fake, "1") == 0,
 		.helper = path_program("sycl-engine", helper) == 0 ? helper : NULL,
 		.cache_directory = path_user_cache(cache) == 0 ? cache : NULL,
-		.backend_options = secure_getenv("SYCLD_BACKEND_OPTIONS"), /* what sycld.conf is to a service */
+		.backend_options = secure_getenv(
+			"SYCLD_BACKEND_OPTIONS"), /* what sycld.conf is to a service */
 	};
 	int ends[2] = {-1, -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)

@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static _Atomic uint32_t always_settled = FORK_SETTLED; /* where there is no such page: open refuses to work then */
+static _Atomic uint32_t always_settled =
+	FORK_SETTLED; /* where there is no such page: open refuses to work then */
 _Atomic uint32_t *fork_word = &always_settled;
 _Atomic uint32_t fork_count;
 
@@ -40,7 +41,8 @@ int fork_guard_works(void)
 	return fork_word != &always_settled;
 }
 
-/* One thread of the child resets; others that come meanwhile wait for it. No lock: one could be held for ever here. */
+/* One thread of the child resets; others that come meanwhile wait for it. No lock: one could be
+ * held for ever here. */
 void fork_child_settle(void)
 {
 	uint32_t expected = FORK_CHILD_NEW;

@@ -13,7 +13,8 @@
 
 static_assert(sizeof(void *) == 8, "a handle's parts need 64 bits");
 
-/* A chunk is small, because most programs have few handles and the allocator may clear it, that is touch it, whole. */
+/* A chunk is small, because most programs have few handles and the allocator may clear it, that is
+ * touch it, whole. */
 #define CHUNK_ENTRIES 256u
 #define CHUNKS        65536u
 
@@ -33,11 +34,11 @@ struct handle_entry {
 struct handle_table {
 	pthread_mutex_t lock; /* taking entries: the free list and growing */
 	_Atomic(struct handle_entry *) chunks[CHUNKS];
-	uint32_t entries; /* ever used */
-	uint32_t free_first,
-		free_last; /* index + 1; first in, first out, so that a stale handle stays stale for long */
-	_Atomic uint32_t
-		freed; /* index + 1; the last freed first, without the lock: what the free list gets when it runs out */
+	uint32_t entries;               /* ever used */
+	uint32_t free_first, free_last; /* index + 1; first in, first out, so that a stale handle
+					   stays stale for long */
+	_Atomic uint32_t freed; /* index + 1; the last freed first, without the lock: what the free
+				   list gets when it runs out */
 	struct handle_table *inherited; /* of the parent process, kept reachable */
 };
 
@@ -69,7 +70,8 @@ static struct handle_entry *entry_at(uint32_t index)
 	if (index >= CHUNK_ENTRIES * CHUNKS)
 		return NULL;
 	struct handle_table *t = atomic_load_explicit(&table, memory_order_acquire);
-	struct handle_entry *chunk = atomic_load_explicit(&t->chunks[index / CHUNK_ENTRIES], memory_order_acquire);
+	struct handle_entry *chunk =
+		atomic_load_explicit(&t->chunks[index / CHUNK_ENTRIES], memory_order_acquire);
 	return chunk ? &chunk[index % CHUNK_ENTRIES] : NULL;
 }
 
@@ -148,7 +150,8 @@ static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_ou
 	return entry;
 }
 
-/* The handle came into the caller's hands, or went out of them. Objects of tests have no connection. */
+/* The handle came into the caller's hands, or went out of them. Objects of tests have no
+ * connection. */
 static void count_handle(const struct object *object, bool comes)
 {
 	if (!object->connection)
@@ -176,7 +179,8 @@ int handle_create(struct object *object, enum handle_type type, void (*destroy)(
 	entry->object = object;
 	atomic_store_explicit(&entry->type, type, memory_order_relaxed);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
-	atomic_store_explicit(&entry->word, word_make(word_generation(word), 1, 1), memory_order_release);
+	atomic_store_explicit(&entry->word, word_make(word_generation(word), 1, 1),
+			      memory_order_release);
 	count_handle(object, true);
 	return 0;
 }
@@ -204,7 +208,8 @@ static uint32_t generation_of(const void *handle)
 static struct handle_entry *find(const void *handle, enum handle_type type)
 {
 	uint64_t bits = (uintptr_t)handle;
-	if (bits >> 56 != ((uint64_t)fork_depth() << 5 | (uint64_t)type) || generation_of(handle) == 0)
+	if (bits >> 56 != ((uint64_t)fork_depth() << 5 | (uint64_t)type) ||
+	    generation_of(handle) == 0)
 		return NULL;
 	return entry_at((uint32_t)bits);
 }
@@ -218,35 +223,46 @@ static sycl_result refuse(const void *handle, enum handle_type type)
 	if (!handle)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "the %s is NULL", name);
 	if (stated == HANDLE_NONE || stated >= HANDLE_TYPE_COUNT || generation_of(handle) == 0)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
+		return error_set(SYCL_ERROR_INVALID_HANDLE,
+				 "this value is no handle; a %s was expected", name);
 	if ((uint32_t)(bits >> 61) != fork_depth())
-		return error_set(SYCL_ERROR_FORKED,
-				 "this %s belongs to the parent process: open a connection in the child",
-				 handle_type_name(stated));
+		return error_set(
+			SYCL_ERROR_FORKED,
+			"this %s belongs to the parent process: open a connection in the child",
+			handle_type_name(stated));
 	if (stated != type)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this handle is a %s; a %s was expected",
-				 handle_type_name(stated), name);
-	return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
+		return error_set(SYCL_ERROR_INVALID_HANDLE,
+				 "this handle is a %s; a %s was expected", handle_type_name(stated),
+				 name);
+	return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected",
+			 name);
 }
 
 /* As check_word, of a handle that is good, which nearly all are. */
-static inline bool word_is_good(const struct handle_entry *entry, uint64_t word, const void *handle, enum handle_type type)
+static inline bool word_is_good(const struct handle_entry *entry, uint64_t word, const void *handle,
+				enum handle_type type)
 {
-	return word_generation(word) == generation_of(handle) && word_users(word) != 0 && word_refs(word) < COUNT_MAX &&
+	return word_generation(word) == generation_of(handle) && word_users(word) != 0 &&
+	       word_refs(word) < COUNT_MAX &&
 	       atomic_load_explicit(&entry->type, memory_order_relaxed) == (uint32_t)type;
 }
 
-/* Is it still what the handle says? Holds if the word is the same when it is exchanged: its generation says so. */
-static sycl_result check_word(struct handle_entry *entry, uint64_t word, const void *handle, enum handle_type type)
+/* Is it still what the handle says? Holds if the word is the same when it is exchanged: its
+ * generation says so. */
+static sycl_result check_word(struct handle_entry *entry, uint64_t word, const void *handle,
+			      enum handle_type type)
 {
 	if (word_generation(word) != generation_of(handle) || word_users(word) == 0)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released", handle_type_name(type));
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released",
+				 handle_type_name(type));
 	/* A forged type with a true index and generation. */
 	if (atomic_load_explicit(&entry->type, memory_order_relaxed) != (uint32_t)type)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected",
+		return error_set(SYCL_ERROR_INVALID_HANDLE,
+				 "this value is no handle; a %s was expected",
 				 handle_type_name(type));
 	if (word_refs(word) >= COUNT_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "this %s has too many references", handle_type_name(type));
+		return error_set(SYCL_ERROR_QUOTA, "this %s has too many references",
+				 handle_type_name(type));
 	return SYCL_SUCCESS;
 }
 
@@ -262,7 +278,8 @@ static sycl_result pin_any(const void *handle, enum handle_type type, struct obj
 		sycl_result result = check_word(entry, word, handle, type);
 		if (result)
 			return result;
-	} while (!word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire, memory_order_acquire));
+	} while (!word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire,
+			       memory_order_acquire));
 	*object_out = entry->object;
 	return SYCL_SUCCESS;
 }
@@ -275,13 +292,15 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 		return pin_any(handle, type, object_out);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire);
 	if (!word_is_good(entry, word, handle, type) ||
-	    !word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire, memory_order_acquire))
+	    !word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire,
+			  memory_order_acquire))
 		return pin_any(handle, type, object_out);
 	*object_out = entry->object;
 	return SYCL_SUCCESS;
 }
 
-sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out, bool *counted_out)
+sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out,
+			     bool *counted_out)
 {
 	fork_check();
 	struct handle_entry *entry = find(handle, type);
@@ -289,13 +308,15 @@ sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct o
 		return refuse(handle, type);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire), wanted = 0;
 	do {
-		sycl_result result = word_is_good(entry, word, handle, type) ? SYCL_SUCCESS
-									     : check_word(entry, word, handle, type);
+		sycl_result result = word_is_good(entry, word, handle, type)
+					     ? SYCL_SUCCESS
+					     : check_word(entry, word, handle, type);
 		if (result)
 			return result;
 		/* The users' reference, which goes with the last of them, becomes the caller's. */
 		wanted = word - USER_ONE + (word_users(word) == 1 ? 0 : REF_ONE);
-	} while (!word_replace(&entry->word, &word, wanted, memory_order_acq_rel, memory_order_acquire));
+	} while (!word_replace(&entry->word, &word, wanted, memory_order_acq_rel,
+			       memory_order_acquire));
 	*counted_out = word_users(word) == 1;
 	*object_out = entry->object;
 	return SYCL_SUCCESS;
@@ -313,7 +334,8 @@ bool object_try_ref(struct object *object)
 	do {
 		if (word_refs(word) == 0 || word_refs(word) >= COUNT_MAX)
 			return false;
-	} while (!word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire, memory_order_relaxed));
+	} while (!word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire,
+			       memory_order_relaxed));
 	return true;
 }
 
@@ -321,8 +343,10 @@ static void entry_free(struct handle_entry *entry, uint32_t index)
 {
 	struct handle_table *t = atomic_load_explicit(&table, memory_order_acquire);
 	uint32_t generation =
-		(word_generation(atomic_load_explicit(&entry->word, memory_order_relaxed)) + 1) & 0xffffff;
-	atomic_store_explicit(&entry->word, word_make(generation ? generation : 1, 0, 0), memory_order_relaxed);
+		(word_generation(atomic_load_explicit(&entry->word, memory_order_relaxed)) + 1) &
+		0xffffff;
+	atomic_store_explicit(&entry->word, word_make(generation ? generation : 1, 0, 0),
+			      memory_order_relaxed);
 	const struct handle_entry *present = entry_at(index);
 	if (!present || present != entry)
 		return; /* of the parent process: a child has a table of its own */
@@ -337,14 +361,16 @@ void object_unref(struct object *object)
 	uint32_t index = object->index;
 	struct handle_entry *entry = object->entry;
 	uint64_t before = atomic_load_explicit(&entry->word, memory_order_acquire);
-	/* Of a handler nobody finds a way to it any more then: no handle is good, and it has no weak pointers. */
+	/* Of a handler nobody finds a way to it any more then: no handle is good, and it has no
+	 * weak pointers. */
 	if (object->type != HANDLE_HANDLER || word_refs(before) != 1 || word_users(before) != 0)
 		before = word_add(&entry->word, -REF_ONE, memory_order_acq_rel);
 	if (word_refs(before) != 1)
 		return;
 	if (word_users(before)) /* made, but never handed out: its maker failed */
 		count_handle(object, false);
-	/* destroy may look for weak pointers to the object under their own lock, so the entry is freed after it. */
+	/* destroy may look for weak pointers to the object under their own lock, so the entry is
+	 * freed after it. */
 	object->destroy(object);
 	entry_free(entry, index);
 }
@@ -359,7 +385,8 @@ sycl_result object_give(struct object *object)
 			return error_set(SYCL_ERROR_QUOTA, "this %s has too many references",
 					 handle_type_name((enum handle_type)object->type));
 		wanted = word + USER_ONE + (word_users(word) == 0 ? REF_ONE : 0);
-	} while (!word_replace(&entry->word, &word, wanted, memory_order_relaxed, memory_order_relaxed));
+	} while (!word_replace(&entry->word, &word, wanted, memory_order_relaxed,
+			       memory_order_relaxed));
 	if (word_users(word) == 0)
 		count_handle(object, true);
 	return SYCL_SUCCESS;
@@ -377,7 +404,8 @@ static sycl_result take(struct object *object, bool also_last, bool *was_last_ou
 			*was_last_out = true;
 			return SYCL_SUCCESS;
 		}
-	} while (!word_replace(&entry->word, &word, word - USER_ONE, memory_order_acq_rel, memory_order_relaxed));
+	} while (!word_replace(&entry->word, &word, word - USER_ONE, memory_order_acq_rel,
+			       memory_order_relaxed));
 	*was_last_out = word_users(word) == 1;
 	if (*was_last_out)
 		count_handle(object, false);
@@ -389,7 +417,8 @@ sycl_result object_take(struct object *object)
 	bool last = false;
 	sycl_result result = take(object, true, &last);
 	if (!result && last)
-		object_unref(object); /* never the last reference: the caller has pinned the object */
+		object_unref(
+			object); /* never the last reference: the caller has pinned the object */
 	return result;
 }
 
@@ -406,7 +435,8 @@ uint32_t object_users(const struct object *object)
 
 void handles_forget_after_fork(void)
 {
-	/* The parent's objects stay in memory, unused: their locks may be held by threads that do not exist here. */
+	/* The parent's objects stay in memory, unused: their locks may be held by threads that do
+	 * not exist here. */
 	struct handle_table *t = calloc(1, sizeof(*t));
 	if (!t)
 		return; /* the depth has changed, so the parent's handles are refused in any case */
@@ -439,7 +469,8 @@ sycl_result handle_release(const void *handle, enum handle_type type)
 	return result;
 }
 
-sycl_result handle_get_reference_count(const void *handle, enum handle_type type, uint32_t *count_out)
+sycl_result handle_get_reference_count(const void *handle, enum handle_type type,
+				       uint32_t *count_out)
 {
 	if (!count_out)
 		return error_set(SYCL_ERROR_INVALID, "count_out is NULL");

@@ -17,12 +17,13 @@ static sycl_result protocol_error(const char *what)
 	return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's greeting is wrong: %s", what);
 }
 
-/* SYCLD_RESUBMIT=0: every group travels as a message. For tests, and to tell whether a fault has to do with it. */
+/* SYCLD_RESUBMIT=0: every group travels as a message. For tests, and to tell whether a fault has to
+ * do with it. */
 static uint64_t features_wanted(void)
 {
-	const uint64_t always =
-		FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES | FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES |
-		FEATURE_GRAPH_SWITCH | FEATURE_GRAPH_CONDITION;
+	const uint64_t always = FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |
+				FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |
+				FEATURE_GRAPH_CONDITION;
 	const char *resubmit = secure_getenv("SYCLD_RESUBMIT");
 	return resubmit && strcmp(resubmit, "0") == 0 ? always : always | FEATURE_RESUBMIT;
 }
@@ -30,7 +31,8 @@ static uint64_t features_wanted(void)
 static int say_hello(struct connection *c, const struct open_request *request, uint64_t features)
 {
 	char command[NAME_BYTES_MAX + 1];
-	(void)snprintf(command, sizeof(command), "%s", request->name ? request->name : program_invocation_short_name);
+	(void)snprintf(command, sizeof(command), "%s",
+		       request->name ? request->name : program_invocation_short_name);
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = PROTOCOL_VERSION;
 	hello.protocol_max = PROTOCOL_VERSION;
@@ -46,11 +48,12 @@ static int say_hello(struct connection *c, const struct open_request *request, u
 }
 
 /* 1: one is there; else as message_receive, or -ETIMEDOUT. */
-static int receive(struct connection *c, uint64_t deadline_ns, ProtobufCMessage **message_out, struct packet_fds *fds)
+static int receive(struct connection *c, uint64_t deadline_ns, ProtobufCMessage **message_out,
+		   struct packet_fds *fds)
 {
 	for (;;) {
-		int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena, message_out, fds,
-					MSG_DONTWAIT);
+		int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena,
+					message_out, fds, MSG_DONTWAIT);
 		if (r != -EAGAIN && r != -EINTR)
 			return r;
 		uint64_t now = clock_now_ns();
@@ -66,7 +69,8 @@ static int receive(struct connection *c, uint64_t deadline_ns, ProtobufCMessage 
 
 static bool area_fits(uint64_t offset, uint64_t bytes, uint64_t header_bytes, uint64_t total)
 {
-	return offset >= header_bytes && offset % 64 == 0 && offset <= total && bytes <= total - offset;
+	return offset >= header_bytes && offset % 64 == 0 && offset <= total &&
+	       bytes <= total - offset;
 }
 
 static bool power_of_two(uint64_t n)
@@ -82,8 +86,9 @@ static sycl_result map_ring(struct connection *c, int fd, uint64_t bytes)
 	}
 	int r = memory_region_map(fd, (size_t)bytes, 1, &c->ring);
 	if (r < 0)
-		return r == -EPROTO ? protocol_error("the ring memory is not sealed, or of another size")
-				    : error_set_errno(r, "the ring memory cannot be mapped");
+		return r == -EPROTO
+			       ? protocol_error("the ring memory is not sealed, or of another size")
+			       : error_set_errno(r, "the ring memory cannot be mapped");
 	close_fd(&c->ring->fd);
 	struct ring_header *header = c->ring->address;
 	/* The fixed part, copied once; what is checked is what is used. */
@@ -95,20 +100,25 @@ static sycl_result map_ring(struct connection *c, int fd, uint64_t bytes)
 	if (magic != RING_MAGIC)
 		return protocol_error("the ring memory's magic");
 	if (layout != RING_LAYOUT)
-		return error_set(SYCL_ERROR_VERSION, "the service's rings have layout %u, this library's %u", layout,
+		return error_set(SYCL_ERROR_VERSION,
+				 "the service's rings have layout %u, this library's %u", layout,
 				 RING_LAYOUT);
-	if (total != bytes || header_bytes < sizeof(*header) || !power_of_two(submit_bytes) || submit_bytes < 4096 ||
-	    !power_of_two(reply_bytes) || reply_bytes < 4096 || slot_count == 0 || slot_count > (1u << 24) ||
+	if (total != bytes || header_bytes < sizeof(*header) || !power_of_two(submit_bytes) ||
+	    submit_bytes < 4096 || !power_of_two(reply_bytes) || reply_bytes < 4096 ||
+	    slot_count == 0 || slot_count > (1u << 24) ||
 	    !area_fits(submit_offset, submit_bytes, header_bytes, total) ||
 	    !area_fits(reply_offset, reply_bytes, header_bytes, total) ||
-	    !area_fits(slots_offset, slot_count * sizeof(struct completion_slot), header_bytes, total))
+	    !area_fits(slots_offset, slot_count * sizeof(struct completion_slot), header_bytes,
+		       total))
 		return protocol_error("an area lies outside of the ring memory");
 
 	uint8_t *base = c->ring->address;
 	c->header = header;
 	c->slot_memory = (struct completion_slot *)(void *)(base + slots_offset);
-	ring_writer_init(&c->writer, base + submit_offset, submit_bytes, &header->submit_head, &header->submit_tail);
-	ring_reader_init(&c->reader, base + reply_offset, reply_bytes, &header->reply_head, &header->reply_tail);
+	ring_writer_init(&c->writer, base + submit_offset, submit_bytes, &header->submit_head,
+			 &header->submit_tail);
+	ring_reader_init(&c->reader, base + reply_offset, reply_bytes, &header->reply_head,
+			 &header->reply_tail);
 	r = slots_init(&c->slots, c->slot_memory, (uint32_t)slot_count);
 	return r < 0 ? error_set_errno(r, "completion slots") : SYCL_SUCCESS;
 }
@@ -139,16 +149,19 @@ static sycl_result take_rank(struct connection *c, const Sycl__V1__Welcome *welc
 		return protocol_error("the session's class or weight");
 	c->session_class = class ? class : SYCL_SESSION_CLASS_NORMAL;
 	c->weight = welcome->weight ? welcome->weight : SESSION_WEIGHT_DEFAULT;
-	c->spin_most_ns = spin_pace_most(c->session_class == SYCL_SESSION_CLASS_LATENCY, processors_here());
+	c->spin_most_ns =
+		spin_pace_most(c->session_class == SYCL_SESSION_CLASS_LATENCY, processors_here());
 	return SYCL_SUCCESS;
 }
 
-static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *welcome, uint64_t features,
-				struct packet_fds *fds)
+static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *welcome,
+				uint64_t features, struct packet_fds *fds)
 {
 	if (welcome->protocol >> 16 != PROTOCOL_MAJOR || welcome->protocol > PROTOCOL_VERSION)
-		return error_set(SYCL_ERROR_VERSION, "the service speaks protocol %u.%u, this library %u.%u",
-				 welcome->protocol >> 16, welcome->protocol & 0xffff, PROTOCOL_MAJOR, PROTOCOL_MINOR);
+		return error_set(SYCL_ERROR_VERSION,
+				 "the service speaks protocol %u.%u, this library %u.%u",
+				 welcome->protocol >> 16, welcome->protocol & 0xffff,
+				 PROTOCOL_MAJOR, PROTOCOL_MINOR);
 	sycl_result result = take_rank(c, welcome);
 	if (result)
 		return result;
@@ -170,10 +183,11 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	result = map_ring(c, packet_fds_take(fds, 0), welcome->ring_bytes);
 	if (result)
 		return result;
-	int r = memory_region_map(packet_fds_take(fds, 2), sizeof(struct flight_page), 0, &c->flight);
+	int r = memory_region_map(packet_fds_take(fds, 2), sizeof(struct flight_page), 0,
+				  &c->flight);
 	if (r < 0)
-		return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's flight page cannot be mapped: error %d",
-				 -r);
+		return error_set(SYCL_ERROR_CONNECTION_LOST,
+				 "the service's flight page cannot be mapped: error %d", -r);
 	close_fd(&c->flight->fd);
 	return take_limits(c, welcome->limits);
 }
@@ -188,21 +202,25 @@ static sycl_result refused(const Sycl__V1__SessionError *error)
 	return error_set_failure(&failure);
 }
 
-sycl_result connection_handshake(struct connection *c, const struct open_request *request, bool *went_away_out)
+sycl_result connection_handshake(struct connection *c, const struct open_request *request,
+				 bool *went_away_out)
 {
 	const uint64_t features = features_wanted();
 	int r = say_hello(c, request, features);
 	ProtobufCMessage *message = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
-	/* Who is refused at once may be hung up on before the hello is sent: why, lies there to be read. */
+	/* Who is refused at once may be hung up on before the hello is sent: why, lies there to be
+	 * read. */
 	if (r >= 0 || r == -EPIPE)
 		r = receive(c, request->deadline_ns, &message, &fds);
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET) {
 		*went_away_out = true;
-		return error_set(SYCL_ERROR_CONNECTION_LOST, "the service hung up before it answered");
+		return error_set(SYCL_ERROR_CONNECTION_LOST,
+				 "the service hung up before it answered");
 	}
 	if (r == -ETIMEDOUT)
-		return error_set(SYCL_ERROR_TIMEOUT, "the service at %s did not answer in time", c->endpoint);
+		return error_set(SYCL_ERROR_TIMEOUT, "the service at %s did not answer in time",
+				 c->endpoint);
 	if (r < 0)
 		return error_set_errno(r, "handshake with the service");
 	const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;

@@ -86,8 +86,8 @@ sycl_result helpers_start(struct connection *c, uint32_t count)
 	}
 	if (r != 0) {
 		(void)helpers_stop(c, helpers);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "helper thread %u cannot be started: error %d",
-				 helpers->count, r);
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+				 "helper thread %u cannot be started: error %d", helpers->count, r);
 	}
 	c->host_tasks.helpers = helpers;
 	return SYCL_SUCCESS;

@@ -1,8 +1,8 @@
 /*
- * Threads of a connection that run its host tasks and take part in large copies (page_copy.h), if it was opened with
- * some. While there are host tasks that have not begun they wait for the engine as every other thread does, and hold the
- * connection, as they do while they copy; otherwise they rest and hold nothing. Signals stay with the program's own
- * threads.
+ * Threads of a connection that run its host tasks and take part in large copies (page_copy.h), if
+ * it was opened with some. While there are host tasks that have not begun they wait for the engine
+ * as every other thread does, and hold the connection, as they do while they copy; otherwise they
+ * rest and hold nothing. Signals stay with the program's own threads.
  */
 #ifndef SYCL_CLIENT_HELPERS_H
 #define SYCL_CLIENT_HELPERS_H
@@ -25,7 +25,8 @@ uint32_t helpers_count(const struct helpers *helpers);
 void helpers_wake(struct helpers *helpers);
 /* The same, for all of them. */
 void helpers_wake_all(struct helpers *helpers);
-/* The connection has no references left: they rest. Waits until they have ended; one of them may call it. */
+/* The connection has no references left: they rest. Waits until they have ended; one of them may
+ * call it. */
 struct helpers *helpers_stop(struct connection *connection, struct helpers *helpers);
 /* Is the calling thread one of a connection's? */
 bool helpers_is_one(void);

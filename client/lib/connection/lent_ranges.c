@@ -29,7 +29,8 @@ void lent_range_drop(struct connection *c, struct lent_range *range)
 	free(range);
 }
 
-void lent_range_commit(struct connection *c, struct queue_line *line, struct lent_range *range, uint64_t group)
+void lent_range_commit(struct connection *c, struct queue_line *line, struct lent_range *range,
+		       uint64_t group)
 {
 	range->group = (uint32_t)group;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -43,7 +44,8 @@ void lent_range_commit(struct connection *c, struct queue_line *line, struct len
 static bool settle(struct connection *c, struct queue_line *line, bool all)
 {
 	bool any = false;
-	uint32_t mark = atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_acquire);
+	uint32_t mark =
+		atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_acquire);
 	while (line->lent.first && (all || sequence_reached(mark, line->lent.first->group))) {
 		struct lent_range *range = line->lent.first;
 		line->lent.first = range->next;

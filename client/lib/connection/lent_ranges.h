@@ -1,6 +1,6 @@
 /*
- * Shared memory that command groups read from: copies of the program's bytes. A queue's line lists them in the order of
- * its groups and gives them back when the groups up to there are complete.
+ * Shared memory that command groups read from: copies of the program's bytes. A queue's line lists
+ * them in the order of its groups and gives them back when the groups up to there are complete.
  */
 #ifndef SYCL_CLIENT_LENT_RANGES_H
 #define SYCL_CLIENT_LENT_RANGES_H
@@ -28,12 +28,13 @@ struct lent_ranges {
 };
 
 /* Room for size_bytes > 0; it may take a round trip. Without locks, as all that say nothing. */
-sycl_result lent_range_new(struct connection *connection, uint64_t size_bytes, struct lent_range **range_out);
+sycl_result lent_range_new(struct connection *connection, uint64_t size_bytes,
+			   struct lent_range **range_out);
 /* No group has it; accepts NULL. */
 void lent_range_drop(struct connection *connection, struct lent_range *range);
 /* The group was sent. With the submit lock. */
-void lent_range_commit(struct connection *connection, struct queue_line *line, struct lent_range *range,
-		       uint64_t group);
+void lent_range_commit(struct connection *connection, struct queue_line *line,
+		       struct lent_range *range, uint64_t group);
 
 /* Give back what is read, and arenas that are empty then. */
 void lent_ranges_settle(struct connection *connection, struct queue_line *line);

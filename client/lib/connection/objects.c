@@ -23,12 +23,14 @@ void object_delete(struct object *object)
 	connection_unref(connection);
 }
 
-sycl_result info_give(const void *source, size_t source_bytes, size_t bytes, void *value, size_t *bytes_out)
+sycl_result info_give(const void *source, size_t source_bytes, size_t bytes, void *value,
+		      size_t *bytes_out)
 {
 	if (!value && !bytes_out)
 		return error_set(SYCL_ERROR_INVALID, "value and bytes_out are both NULL");
 	if (value && bytes < source_bytes)
-		return error_set(SYCL_ERROR_INVALID, "the answer needs %zu bytes, there is room for %zu", source_bytes,
+		return error_set(SYCL_ERROR_INVALID,
+				 "the answer needs %zu bytes, there is room for %zu", source_bytes,
 				 bytes);
 	if (value && source_bytes)
 		memcpy(value, source, source_bytes);

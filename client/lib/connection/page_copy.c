@@ -9,7 +9,8 @@
 
 #define PART_GRANULE_BYTES ((uint64_t)64 << 10)
 
-struct page_copy page_copy_plan(struct connection *c, void *destination, const void *source, uint64_t size_bytes)
+struct page_copy page_copy_plan(struct connection *c, void *destination, const void *source,
+				uint64_t size_bytes)
 {
 	struct page_copy copy = {.connection = c,
 				 .destination = destination,
@@ -32,13 +33,16 @@ struct arena_range page_copy_part(const struct page_copy *copy, uint32_t part)
 {
 	uint64_t offset = part * copy->part_bytes, rest = copy->size_bytes - offset;
 	return (struct arena_range){.offset_bytes = offset,
-				    .size_bytes = rest < copy->part_bytes ? rest : copy->part_bytes};
+				    .size_bytes =
+					    rest < copy->part_bytes ? rest : copy->part_bytes};
 }
 
-/* With the state lock: the next parts whose accesses have been granted meanwhile. A refused one stays the next. */
+/* With the state lock: the next parts whose accesses have been granted meanwhile. A refused one
+ * stays the next. */
 static void look(struct page_copy *copy)
 {
-	while (copy->granted < copy->end && host_access_granted(copy->buffer, &copy->accesses[copy->granted]))
+	while (copy->granted < copy->end &&
+	       host_access_granted(copy->buffer, &copy->accesses[copy->granted]))
 		copy->granted++;
 }
 
@@ -68,13 +72,16 @@ static void copy_part(struct page_copy *copy, uint32_t part)
 		host_access_end(copy->connection, &copy->accesses[part]);
 }
 
-/* With the state lock, after look: nothing is to be waited for, as all parts are granted, or the next one is refused. */
+/* With the state lock, after look: nothing is to be waited for, as all parts are granted, or the
+ * next one is refused. */
 static bool is_settled(const struct page_copy *copy)
 {
-	return copy->granted == copy->end || host_access_settled(copy->buffer, &copy->accesses[copy->granted]);
+	return copy->granted == copy->end ||
+	       host_access_settled(copy->buffer, &copy->accesses[copy->granted]);
 }
 
-/* With the state lock. One that has a part to be copied; NULL: none. *waits_out: one that will have. */
+/* With the state lock. One that has a part to be copied; NULL: none. *waits_out: one that will
+ * have. */
 static struct page_copy *find(const struct connection *c, bool *waits_out)
 {
 	*waits_out = false;
@@ -93,7 +100,8 @@ bool page_copies_wait(struct connection *c)
 	return find(c, &waits) || waits;
 }
 
-/* Where nothing is waited for any more the engine has just said so: whoever sleeps on the socket looks. */
+/* Where nothing is waited for any more the engine has just said so: whoever sleeps on the socket
+ * looks. */
 static bool is_for_helper(struct connection *c, void *context)
 {
 	bool waits = false;
@@ -199,13 +207,15 @@ static bool is_for_owner(struct connection *c, void *context)
 }
 
 /*
- * With the state lock. The next part's access, if it will never be granted: then nobody else waits for it or takes it. The
- * engine may grant it in between: once it is settled it is looked at again.
+ * With the state lock. The next part's access, if it will never be granted: then nobody else waits
+ * for it or takes it. The engine may grant it in between: once it is settled it is looked at again.
  */
 static struct host_access *next_if_refused(const struct page_copy *copy)
 {
 	struct host_access *next = &copy->accesses[copy->granted];
-	return host_access_settled(copy->buffer, next) && !host_access_granted(copy->buffer, next) ? next : NULL;
+	return host_access_settled(copy->buffer, next) && !host_access_granted(copy->buffer, next)
+		       ? next
+		       : NULL;
 }
 
 /* Until all parts are begun, by whomever. */
@@ -235,7 +245,8 @@ static sycl_result copy_parts(struct page_copy *copy)
 
 sycl_result page_copy_run(struct page_copy *copy)
 {
-	/* Others know the copy, which lies on this thread's stack: it cannot be cancelled meanwhile. */
+	/* Others know the copy, which lies on this thread's stack: it cannot be cancelled
+	 * meanwhile. */
 	int cancelling = 0;
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	enlist(copy);

@@ -1,7 +1,8 @@
 /*
- * Copies of much memory of the program's, in parts: by whoever asks for one, by the connection's copy threads (copiers.h),
- * and by its helper threads as long as they have nothing else to do. A part may be held by an access of the host: it is copied when that is granted,
- * and the access ends with the part, so that the engine moves one part while the next one is being copied.
+ * Copies of much memory of the program's, in parts: by whoever asks for one, by the connection's
+ * copy threads (copiers.h), and by its helper threads as long as they have nothing else to do. A
+ * part may be held by an access of the host: it is copied when that is granted, and the access ends
+ * with the part, so that the engine moves one part while the next one is being copied.
  */
 #ifndef SYCL_CLIENT_PAGE_COPY_H
 #define SYCL_CLIENT_PAGE_COPY_H
@@ -9,7 +10,7 @@
 #include "connection/client_objects.h"
 
 #define PAGE_COPY_PARTS_MAX   32u
-#define PAGE_COPY_PART_BYTES  ((uint64_t)4 << 20)          /* at least, but for the last one */
+#define PAGE_COPY_PART_BYTES  ((uint64_t)4 << 20)        /* at least, but for the last one */
 #define PAGE_COPY_LARGE_BYTES (2 * PAGE_COPY_PART_BYTES) /* what is smaller is one part */
 
 /* One copy, in the memory of whoever runs it. Filled by page_copy_plan. */
@@ -23,36 +24,40 @@ struct page_copy {
 	struct host_access *accesses; /* of each part, asked for; NULL: none */
 	/* Under the state lock. */
 	uint32_t end;     /* parts that will be copied: fewer than all once it is given up */
-	uint32_t granted; /* parts that can be copied: all, unless there are accesses that may have to be waited for */
+	uint32_t granted; /* parts that can be copied: all, unless there are accesses that may have
+			     to be waited for */
 	uint32_t begun;   /* of them: they are taken in order */
 	uint32_t helping; /* other threads that look at this */
 	struct page_copy *next;
 };
 
 /* Without accesses. */
-struct page_copy page_copy_plan(struct connection *connection, void *destination, const void *source,
-				uint64_t size_bytes);
+struct page_copy page_copy_plan(struct connection *connection, void *destination,
+				const void *source, uint64_t size_bytes);
 /* The place of a part in it; bytes. */
 struct arena_range page_copy_part(const struct page_copy *copy, uint32_t part);
 
 /*
  * All of it; waits for the accesses, also by running host tasks. Without locks.
  *
- * @return Why an access was not granted: then all of them have ended, and parts of the destination may be written.
+ * @return Why an access was not granted: then all of them have ended, and parts of the destination
+ * may be written.
  */
 sycl_result page_copy_run(struct page_copy *copy);
 
 /* A copy without accesses. */
-void page_copy_now(struct connection *connection, void *destination, const void *source, uint64_t size_bytes);
+void page_copy_now(struct connection *connection, void *destination, const void *source,
+		   uint64_t size_bytes);
 
 /*
- * For a helper thread: is there a part to be copied, or will there be? With the state lock. Copy them until there is none;
- * without it. Runs host tasks meanwhile.
+ * For a helper thread: is there a part to be copied, or will there be? With the state lock. Copy
+ * them until there is none; without it. Runs host tasks meanwhile.
  */
 bool page_copies_wait(struct connection *connection);
 void page_copies_help(struct connection *connection);
 
-/* For a copy thread of this connection: copiers_work. It waits for nothing that is still to be granted. */
+/* For a copy thread of this connection: copiers_work. It waits for nothing that is still to be
+ * granted. */
 bool page_copies_work(void *connection);
 
 #endif

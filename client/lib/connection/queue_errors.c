@@ -42,15 +42,16 @@ static sycl_result collect(struct queue_line *line, struct collected *collected)
 			.native_code = failure->native_code,
 			.backend = failure->backend,
 			.group = failure->group,
-			.text = collected->texts[n] ? collected->texts[n]
-						    : "a command group failed; its reason was not kept",
+			.text = collected->texts[n]
+					? collected->texts[n]
+					: "a command group failed; its reason was not kept",
 		};
 	}
 	return SYCL_SUCCESS;
 }
 
-sycl_result queue_line_throw(struct connection *c, struct queue_line *line, sycl_async_handler *handler,
-			     void *user_data)
+sycl_result queue_line_throw(struct connection *c, struct queue_line *line,
+			     sycl_async_handler *handler, void *user_data)
 {
 	if (!handler) {
 		handler = line->handler;
@@ -107,7 +108,8 @@ void queue_line_throw_orphans(struct connection *c)
 	}
 }
 
-SYCL_API sycl_result sycl_queue_throw_asynchronous(sycl_queue handle, sycl_async_handler *handler, void *user_data)
+SYCL_API sycl_result sycl_queue_throw_asynchronous(sycl_queue handle, sycl_async_handler *handler,
+						   void *user_data)
 {
 	PIN(queue, queue, handle);
 	return queue_line_throw(queue->object.connection, queue->line, handler, user_data);

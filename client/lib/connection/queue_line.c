@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-sycl_result queue_line_create(struct connection *c, bool in_order, bool profiling, struct queue_line **line_out)
+sycl_result queue_line_create(struct connection *c, bool in_order, bool profiling,
+			      struct queue_line **line_out)
 {
 	struct queue_line *line = calloc(1, sizeof(*line));
 	if (!line)
@@ -31,7 +32,9 @@ sycl_result queue_line_create(struct connection *c, bool in_order, bool profilin
 	if (r < 0) {
 		remote_forget(c, &line->remote);
 		free(line);
-		return error_set(SYCL_ERROR_QUOTA, "all %u completion slots of the session are in use", c->slots.count);
+		return error_set(SYCL_ERROR_QUOTA,
+				 "all %u completion slots of the session are in use",
+				 c->slots.count);
 	}
 	*line_out = line;
 	return SYCL_SUCCESS;
@@ -57,7 +60,8 @@ void queue_line_hold(struct queue_line *line)
 
 void queue_line_drop(struct connection *c, struct queue_line *line)
 {
-	/* Not freed here: the engine may still speak of its groups. That ends with Released, or with the session. */
+	/* Not freed here: the engine may still speak of its groups. That ends with Released, or
+	 * with the session. */
 	if (count_add(&line->holders, -1u, memory_order_acq_rel) == 1)
 		remote_release(c, &line->remote);
 }
@@ -97,7 +101,8 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 		struct group_failure *more = realloc(line->failures, capacity * sizeof(*more));
 		if (!more) {
 			if (group > line->forgotten_to)
-				line->forgotten_to = group; /* no memory: asking for it is answered with a failure */
+				line->forgotten_to = group; /* no memory: asking for it is answered
+							       with a failure */
 			return;
 		}
 		line->failures = more;
@@ -106,7 +111,8 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 	uint32_t at = position_of(line, group);
 	if (at < line->failure_count && line->failures[at].group == group)
 		return; /* told twice */
-	memmove(&line->failures[at + 1], &line->failures[at], (line->failure_count - at) * sizeof(*line->failures));
+	memmove(&line->failures[at + 1], &line->failures[at],
+		(line->failure_count - at) * sizeof(*line->failures));
 	line->failures[at] = (struct group_failure){.group = group,
 						    .code = failure->code,
 						    .native_code = failure->native_code,
@@ -126,7 +132,9 @@ static sycl_result report(struct queue_line *line, struct group_failure *failure
 			       .native_code = failure->native_code,
 			       .backend = failure->backend,
 			       .object = failure->object ? failure->object : line->remote.id};
-	(void)strncpy(told.text, failure->text ? failure->text : "a command group failed; its reason was not kept",
+	(void)strncpy(told.text,
+		      failure->text ? failure->text
+				    : "a command group failed; its reason was not kept",
 		      sizeof(told.text) - 1);
 	return error_set_failure(&told);
 }
@@ -141,18 +149,21 @@ sycl_result queue_line_group_result(struct connection *c, struct queue_line *lin
 	if (at < line->failure_count && line->failures[at].group == group)
 		result = report(line, &line->failures[at], !line->handler);
 	else if (certainly_failed || group <= line->forgotten_to)
-		result = error_set_object(SYCL_ERROR_RUNTIME, line->remote.id,
-					  "command group %" PRIu64 " failed; its reason was not kept", group);
+		result = error_set_object(
+			SYCL_ERROR_RUNTIME, line->remote.id,
+			"command group %" PRIu64 " failed; its reason was not kept", group);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return result;
 }
 
-sycl_result queue_line_first_unreported(struct connection *c, struct queue_line *line, uint64_t group)
+sycl_result queue_line_first_unreported(struct connection *c, struct queue_line *line,
+					uint64_t group)
 {
 	sycl_result result = SYCL_SUCCESS;
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
-	for (uint32_t i = 0; i < line->failure_count && line->failures[i].group <= group && !result; i++) {
+	for (uint32_t i = 0; i < line->failure_count && line->failures[i].group <= group && !result;
+	     i++) {
 		if (!line->failures[i].reported)
 			result = report(line, &line->failures[i], true);
 	}

@@ -1,7 +1,8 @@
 /*
- * What a queue and its events share: the queue's id, its completion slot, its count of groups and which of them failed.
- * Events hold the line, not the queue, so there is no cycle and they stay good after the queue is gone (B32, N8).
- * The queue's id is released when queue and events are gone; the line itself ends when the engine says Released.
+ * What a queue and its events share: the queue's id, its completion slot, its count of groups and
+ * which of them failed. Events hold the line, not the queue, so there is no cycle and they stay
+ * good after the queue is gone (B32, N8). The queue's id is released when queue and events are
+ * gone; the line itself ends when the engine says Released.
  */
 #ifndef SYCL_CLIENT_QUEUE_LINE_H
 #define SYCL_CLIENT_QUEUE_LINE_H
@@ -35,12 +36,13 @@ struct queue_line {
 	_Atomic uint32_t holders; /* the queue and its events */
 	uint32_t slot;
 	bool in_order, profiling;
-	sycl_async_handler *handler; /* the queue's, or its context's; NULL: failures stay until a wait tells them */
+	sycl_async_handler *handler; /* the queue's, or its context's; NULL: failures stay until a
+					wait tells them */
 	void *handler_data;
 	struct queue_line *next_orphan;
 	uint32_t backend; /* enum sycl_backend, of its device */
-	uint64_t groups; /* submitted; under the submit lock, as what follows */
-	uint32_t done;   /* of them, when the slot was looked at last; low bits */
+	uint64_t groups;  /* submitted; under the submit lock, as what follows */
+	uint32_t done;    /* of them, when the slot was looked at last; low bits */
 	struct lent_ranges lent;
 	/* Under the state lock: */
 	struct group_failure *failures; /* by rising group number */
@@ -61,21 +63,25 @@ void queue_line_drop(struct connection *connection, struct queue_line *line);
 void queue_line_add_failure(struct queue_line *line, uint64_t group, const struct failure *failure);
 
 /*
- * Did this group fail? The slot's status said that something has. 0, or its code with the detail set; marks it as
- * reported, unless a handler will be told of it. Without locks.
+ * Did this group fail? The slot's status said that something has. 0, or its code with the detail
+ * set; marks it as reported, unless a handler will be told of it. Without locks.
  */
-sycl_result queue_line_group_result(struct connection *connection, struct queue_line *line, uint64_t group,
-				    bool certainly_failed);
-/* The first failure up to `group` that was not reported: its code with the detail set, marked; or 0. Without locks. */
-sycl_result queue_line_first_unreported(struct connection *connection, struct queue_line *line, uint64_t group);
+sycl_result queue_line_group_result(struct connection *connection, struct queue_line *line,
+				    uint64_t group, bool certainly_failed);
+/* The first failure up to `group` that was not reported: its code with the detail set, marked; or
+ * 0. Without locks. */
+sycl_result queue_line_first_unreported(struct connection *connection, struct queue_line *line,
+					uint64_t group);
 
 /*
- * queue_errors.c: hand all failures that were not reported to the handler (NULL: the line's own), in one call. Without
- * either the first one is the result, marked, with the detail set. Without locks.
+ * queue_errors.c: hand all failures that were not reported to the handler (NULL: the line's own),
+ * in one call. Without either the first one is the result, marked, with the detail set. Without
+ * locks.
  */
-sycl_result queue_line_throw(struct connection *connection, struct queue_line *line, sycl_async_handler *handler,
-			     void *user_data);
-/* With the state lock: the engine has let go of the line. Freed now, or after its handler was told. */
+sycl_result queue_line_throw(struct connection *connection, struct queue_line *line,
+			     sycl_async_handler *handler, void *user_data);
+/* With the state lock: the engine has let go of the line. Freed now, or after its handler was told.
+ */
 void queue_line_end(struct connection *connection, struct queue_line *line);
 /* The last chance: without a handler nothing happens. Without locks. */
 void queue_line_throw_late(struct connection *connection, struct queue_line *line);

@@ -14,7 +14,8 @@ sycl_result remote_name(struct connection *c, enum object_type type, struct remo
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r < 0)
-		return error_set(SYCL_ERROR_QUOTA, "this session has all %u objects that it may have",
+		return error_set(SYCL_ERROR_QUOTA,
+				 "this session has all %u objects that it may have",
 				 c->limits.objects);
 	return SYCL_SUCCESS;
 }
@@ -49,7 +50,8 @@ void remote_release(struct connection *c, struct remote *remote)
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_RELEASE;
 	command.release = &release;
-	/* A session that has ended has nothing left to release, and a release never fails for that. */
+	/* A session that has ended has nothing left to release, and a release never fails for that.
+	 */
 	if (!atomic_load_explicit(&c->lost, memory_order_acquire))
 		(void)connection_send(c, &command);
 }
@@ -58,5 +60,6 @@ sycl_result remote_tell(struct remote *remote)
 {
 	sycl_result failed = atomic_load_explicit(&remote->failed, memory_order_acquire);
 	return remote->why ? error_set_failure(remote->why)
-			   : error_set_object(failed, remote->id, "the service could not make this object");
+			   : error_set_object(failed, remote->id,
+					      "the service could not make this object");
 }

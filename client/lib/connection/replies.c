@@ -12,7 +12,8 @@ void failure_from_status(const Sycl__V1__Status *status, struct failure *failure
 	*failure_out = (struct failure){.code = SYCL_SUCCESS};
 	if (!status || status->code == 0)
 		return;
-	/* Only known codes come out of this library; a service that sends another one means a failure all the same. */
+	/* Only known codes come out of this library; a service that sends another one means a
+	 * failure all the same. */
 	bool known = status->code < 0 && status->code >= SYCL_ERROR_FORKED;
 	failure_out->code = known ? status->code : SYCL_ERROR_RUNTIME;
 	failure_out->native_code = status->native_code;
@@ -58,12 +59,14 @@ static void handle_released(struct connection *c, uint64_t id)
 static void handle_object_failed(struct connection *c, uint64_t id, const Sycl__V1__Status *status)
 {
 	struct id_entry *entry = object_ids_find(&c->ids, id);
-	if (!entry || !entry->owner || atomic_load_explicit(&entry->owner->failed, memory_order_relaxed))
+	if (!entry || !entry->owner ||
+	    atomic_load_explicit(&entry->owner->failed, memory_order_relaxed))
 		return;
 	struct failure failure;
 	failure_from_status(status, &failure);
 	if (failure.code == SYCL_SUCCESS)
-		failure = (struct failure){.code = SYCL_ERROR_RUNTIME, .text = "the service gave no reason"};
+		failure = (struct failure){.code = SYCL_ERROR_RUNTIME,
+					   .text = "the service gave no reason"};
 	if (failure.object == 0)
 		failure.object = id;
 	struct failure *why = malloc(sizeof(*why));
@@ -82,7 +85,8 @@ static void handle_group_failed(struct connection *c, const Sycl__V1__GroupFaile
 	struct failure failure;
 	failure_from_status(status, &failure);
 	if (failure.code == SYCL_SUCCESS)
-		failure = (struct failure){.code = SYCL_ERROR_RUNTIME, .text = "the service gave no reason"};
+		failure = (struct failure){.code = SYCL_ERROR_RUNTIME,
+					   .text = "the service gave no reason"};
 	queue_line_add_failure(entry->line, group->group, &failure);
 }
 
@@ -117,15 +121,18 @@ bool replies_drain(struct connection *c)
 		if (kind != RING_RECORD_MESSAGE)
 			continue;
 		ProtobufCMessage *message = NULL;
-		good = message_unpack(&sycl__v1__reply__descriptor, &c->reply_arena, c->record, bytes, &message) == 0;
+		good = message_unpack(&sycl__v1__reply__descriptor, &c->reply_arena, c->record,
+				      bytes, &message) == 0;
 		if (good)
 			handle_reply(c, (const Sycl__V1__Reply *)message);
 	}
 	if (got < 0)
 		good = false;
 	if (!good) {
-		connection_read_socket(c); /* as for the submit ring: the reason, if the session has ended */
-		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service sent a malformed reply");
+		connection_read_socket(
+			c); /* as for the submit ring: the reason, if the session has ended */
+		connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
+				"the service sent a malformed reply");
 	}
 	if (any) {
 		ring_reader_publish(&c->reader);

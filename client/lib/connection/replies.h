@@ -14,9 +14,11 @@ struct pending {
 	uint64_t number;
 	struct pending *next;
 	bool done;
-	bool runs; /* the answer waits for devices: host tasks run meanwhile. Nobody holds a lock then */
+	bool runs; /* the answer waits for devices: host tasks run meanwhile. Nobody holds a lock
+		      then */
 	struct failure status; /* code 0: success */
-	/* Copy what is needed out of the reply: with the state lock held; also called when status says failure. */
+	/* Copy what is needed out of the reply: with the state lock held; also called when status
+	 * says failure. */
 	void (*take)(struct pending *pending, const Sycl__V1__Reply *reply);
 	void *context;
 };
@@ -25,8 +27,8 @@ struct pending {
 bool replies_wait(const struct connection *connection);
 
 /*
- * Handle all replies that are there. With the state lock held; never blocks. False: the ring's words or a record are
- * malformed; the connection is lost then.
+ * Handle all replies that are there. With the state lock held; never blocks. False: the ring's
+ * words or a record are malformed; the connection is lost then.
  */
 bool replies_drain(struct connection *connection);
 

@@ -26,7 +26,8 @@ static bool room_ready(struct connection *c, void *context)
 }
 
 /* What the ring's writer would not give at once, and why. */
-static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32_t bytes, int why, void **payload_out)
+static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32_t bytes, int why,
+				     void **payload_out)
 {
 	struct room_wait wait = {.kind = kind, .bytes = bytes, .r = why};
 	if (wait.r == -EAGAIN) {
@@ -35,11 +36,13 @@ static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32
 			return result;
 	}
 	if (wait.r == -EMSGSIZE)
-		return error_set(SYCL_ERROR_QUOTA, "this request needs %u bytes, more than the %u of one record", bytes,
-				 PACKET_BYTES_MAX);
+		return error_set(SYCL_ERROR_QUOTA,
+				 "this request needs %u bytes, more than the %u of one record",
+				 bytes, PACKET_BYTES_MAX);
 	if (wait.r < 0) {
 		(void)pthread_mutex_lock(&c->state_lock);
-		connection_read_socket(c); /* a session that ended has an empty ring, and the reason is there */
+		connection_read_socket(
+			c); /* a session that ended has an empty ring, and the reason is there */
 		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service broke the submit ring");
 		(void)pthread_mutex_unlock(&c->state_lock);
 		return connection_check(c);
@@ -48,10 +51,12 @@ static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32
 	return SYCL_SUCCESS;
 }
 
-static inline sycl_result reserve(struct connection *c, uint16_t kind, uint32_t bytes, void **payload_out)
+static inline sycl_result reserve(struct connection *c, uint16_t kind, uint32_t bytes,
+				  void **payload_out)
 {
 	int r = ring_writer_reserve(&c->writer, kind, bytes, payload_out);
-	return __builtin_expect(r < 0, 0) ? reserve_otherwise(c, kind, bytes, r, payload_out) : SYCL_SUCCESS;
+	return __builtin_expect(r < 0, 0) ? reserve_otherwise(c, kind, bytes, r, payload_out)
+					  : SYCL_SUCCESS;
 }
 
 void connection_commit(struct connection *c)
@@ -75,7 +80,8 @@ sycl_result connection_write(struct connection *c, const Sycl__V1__Command *comm
 		return result;
 	size_t bytes = sycl__v1__command__get_packed_size(command);
 	if (bytes > PACKET_BYTES_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "this request needs %zu bytes, more than the %u of one record",
+		return error_set(SYCL_ERROR_QUOTA,
+				 "this request needs %zu bytes, more than the %u of one record",
 				 bytes, PACKET_BYTES_MAX);
 	void *payload = NULL;
 	result = reserve(c, RING_RECORD_MESSAGE, (uint32_t)bytes, &payload);
@@ -118,12 +124,14 @@ static void withdraw(struct connection *c, struct pending *pending)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-sycl_result connection_ask(struct connection *c, const Sycl__V1__Command *command, struct pending *pending)
+sycl_result connection_ask(struct connection *c, const Sycl__V1__Command *command,
+			   struct pending *pending)
 {
 	pending->done = false;
 	pending->status = (struct failure){.code = SYCL_SUCCESS};
 	(void)pthread_mutex_lock(&c->submit_lock);
-	/* Known before the record is visible: the answer may be there before this thread goes on. */
+	/* Known before the record is visible: the answer may be there before this thread goes on.
+	 */
 	pending->number = c->records + 1;
 	(void)pthread_mutex_lock(&c->state_lock);
 	pending->next = c->pending;
@@ -136,8 +144,8 @@ sycl_result connection_ask(struct connection *c, const Sycl__V1__Command *comman
 	return result;
 }
 
-sycl_result connection_request(struct connection *c, const Sycl__V1__Command *command, struct pending *pending,
-			       uint64_t deadline_ns)
+sycl_result connection_request(struct connection *c, const Sycl__V1__Command *command,
+			       struct pending *pending, uint64_t deadline_ns)
 {
 	sycl_result result = connection_ask(c, command, pending);
 	if (result)

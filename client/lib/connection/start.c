@@ -1,10 +1,11 @@
 /*
  * Finding a service: the system's, else this user's, else starting this user's.
  *
- * Starting, without races: whoever holds the lock file looks again whether a service answers, and only then removes a
- * socket that nobody listens on, binds its own and starts sycld with the listening socket as descriptor 3 and the
- * lock as descriptor 4, which sycld holds as long as it lives. All others just connect: their connections wait in the
- * new socket's queue until sycld accepts them.
+ * Starting, without races: whoever holds the lock file looks again whether a service answers, and
+ * only then removes a socket that nobody listens on, binds its own and starts sycld with the
+ * listening socket as descriptor 3 and the lock as descriptor 4, which sycld holds as long as it
+ * lives. All others just connect: their connections wait in the new socket's queue until sycld
+ * accepts them.
  */
 #include "connection/connection.h"
 
@@ -32,8 +33,8 @@
 extern char **environ;
 
 /*
- * As packet_socket_connect, but a service that does not accept (its queue is full) is waited for until the deadline
- * only: -EAGAIN then.
+ * As packet_socket_connect, but a service that does not accept (its queue is full) is waited for
+ * until the deadline only: -EAGAIN then.
  */
 static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out)
 {
@@ -46,7 +47,8 @@ static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out
 		return -errno;
 	uint64_t now = clock_now_ns();
 	uint64_t rest_us = deadline_ns > now ? (deadline_ns - now) / 1000 : 0;
-	struct timeval limit = {.tv_sec = (time_t)(rest_us / 1000000), .tv_usec = (suseconds_t)(rest_us % 1000000)};
+	struct timeval limit = {.tv_sec = (time_t)(rest_us / 1000000),
+				.tv_usec = (suseconds_t)(rest_us % 1000000)};
 	if (rest_us == 0)
 		limit.tv_usec = 1; /* 0 would be without end */
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
@@ -59,7 +61,8 @@ static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out
 	return 0;
 }
 
-/* 0, -ECONNREFUSED or -ENOENT where nobody listens, -EACCES where the server is neither root nor this user. */
+/* 0, -ECONNREFUSED or -ENOENT where nobody listens, -EACCES where the server is neither root nor
+ * this user. */
 static int connect_trusted(const char *path, uint64_t deadline_ns, int *socket_out)
 {
 	CLEANUP(close_fd) int fd = -1;
@@ -84,10 +87,12 @@ sycl_result connection_connect_path(const char *path, uint64_t deadline_ns, int 
 	if (r == 0)
 		return SYCL_SUCCESS;
 	if (r == -EAGAIN)
-		return error_set(SYCL_ERROR_TIMEOUT, "the service at %.200s accepts no connection", path);
+		return error_set(SYCL_ERROR_TIMEOUT, "the service at %.200s accepts no connection",
+				 path);
 	if (r == -EACCES)
-		return error_set(SYCL_ERROR_CONNECTION_LOST,
-				 "%.200s: no permission, or its server is neither root nor this user", path);
+		return error_set(
+			SYCL_ERROR_CONNECTION_LOST,
+			"%.200s: no permission, or its server is neither root nor this user", path);
 	char buffer[128];
 	return error_set(SYCL_ERROR_CONNECTION_LOST, "no service answers at %.200s: %s", path,
 			 strerror_r(-r, buffer, sizeof(buffer)));
@@ -105,7 +110,8 @@ static int spawn(const char *program, char *const arguments[], int listener, int
 		(void)posix_spawn_file_actions_destroy(&actions);
 		return -r;
 	}
-	/* Nothing of the program's: not its terminal or pipes, not its descriptors, not its signals. */
+	/* Nothing of the program's: not its terminal or pipes, not its descriptors, not its
+	 * signals. */
 	for (int fd = 0; fd <= 2 && !r; fd++)
 		r = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	if (!r)
@@ -120,7 +126,8 @@ static int spawn(const char *program, char *const arguments[], int listener, int
 	(void)sigdelset(&all, SIGKILL);
 	(void)sigdelset(&all, SIGSTOP);
 	if (!r)
-		r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+		r = posix_spawnattr_setflags(&attributes,
+					     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	if (!r)
 		r = posix_spawnattr_setsigmask(&attributes, &none);
 	if (!r)
@@ -133,8 +140,8 @@ static int spawn(const char *program, char *const arguments[], int listener, int
 	if (r)
 		return -r;
 	/*
-	 * It forks at once and the first process ends. A program that reaps all its children itself may have taken
-	 * it.
+	 * It forks at once and the first process ends. A program that reaps all its children itself
+	 * may have taken it.
 	 */
 	int status = 0;
 	while (waitpid(child, &status, 0) < 0) {
@@ -160,7 +167,8 @@ static sycl_result start_service(const char *directory, const char *path, int *l
 {
 	char program[PATH_BYTES];
 	if (path_program("sycld", program) < 0)
-		return error_set(SYCL_ERROR_CONNECTION_LOST, "no service runs, and sycld was not found to start one");
+		return error_set(SYCL_ERROR_CONNECTION_LOST,
+				 "no service runs, and sycld was not found to start one");
 	if (unlink(path) < 0 && errno != ENOENT)
 		return error_set_errno(-errno, "a stale socket cannot be removed");
 	CLEANUP(close_fd) int listener = -1;
@@ -179,28 +187,31 @@ static sycl_result start_service(const char *directory, const char *path, int *l
 	if (r < 0) {
 		(void)unlink(path);
 		if (r == -ECHILD)
-			return error_set(SYCL_ERROR_CONNECTION_LOST, "%.200s was started and ended at once", program);
+			return error_set(SYCL_ERROR_CONNECTION_LOST,
+					 "%.200s was started and ended at once", program);
 		return error_set_errno(r, "sycld cannot be started");
 	}
 	return SYCL_SUCCESS;
 }
 
 /* One step: connected (socket set), or not yet, or a failure. */
-static sycl_result find_or_start(const char *directory, const char *path, uint64_t deadline_ns, int *socket_out)
+static sycl_result find_or_start(const char *directory, const char *path, uint64_t deadline_ns,
+				 int *socket_out)
 {
 	int r = connect_trusted(path, deadline_ns, socket_out);
 	if (r == 0 || r == -EAGAIN)
 		return SYCL_SUCCESS; /* or the time is over */
 	if (r == -EACCES)
-		return error_set(SYCL_ERROR_CONNECTION_LOST, "the server at %.200s is neither root nor this user",
-				 path);
+		return error_set(SYCL_ERROR_CONNECTION_LOST,
+				 "the server at %.200s is neither root nor this user", path);
 	if (getauxval(AT_SECURE))
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
 				 "no service runs, and a privileged program does not start one");
 	char lock_path[PATH_BYTES];
 	if (snprintf(lock_path, sizeof(lock_path), "%.*s/lock", PATH_BYTES - 8, directory) < 0)
 		return error_set(SYCL_ERROR_RUNTIME, "the runtime folder's name");
-	CLEANUP(close_fd) int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	CLEANUP(close_fd)
+	int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (lock < 0)
 		return error_set_errno(-errno, "the lock of the runtime folder");
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
@@ -217,9 +228,10 @@ static sycl_result user_service(uint64_t deadline_ns, int *socket_out, char **en
 	int r = path_user_runtime(1, directory);
 	if (r < 0) {
 		char buffer[128];
-		return error_set(SYCL_ERROR_CONNECTION_LOST,
-				 "no service runs, and %.160s is no private folder of this user: %s; XDG_RUNTIME_DIR or HOME can name another", directory,
-				 strerror_r(-r, buffer, sizeof(buffer)));
+		return error_set(
+			SYCL_ERROR_CONNECTION_LOST,
+			"no service runs, and %.160s is no private folder of this user: %s; XDG_RUNTIME_DIR or HOME can name another",
+			directory, strerror_r(-r, buffer, sizeof(buffer)));
 	}
 	(void)snprintf(path, sizeof(path), "%s/" SESSION_SOCKET_NAME, directory);
 	uint64_t pause = RETRY_NS_FIRST;
@@ -231,13 +243,15 @@ static sycl_result user_service(uint64_t deadline_ns, int *socket_out, char **en
 		if (socket >= 0) {
 			if (asprintf(endpoint_out, "unix:%s", path) < 0) {
 				*endpoint_out = NULL;
-				return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
+				return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+						 "no memory for a connection");
 			}
 			*socket_out = take_fd(&socket);
 			return SYCL_SUCCESS;
 		}
 		if (clock_now_ns() >= deadline_ns)
-			return error_set(SYCL_ERROR_TIMEOUT, "the service at %.200s did not start in time", path);
+			return error_set(SYCL_ERROR_TIMEOUT,
+					 "the service at %.200s did not start in time", path);
 		struct timespec rest = {.tv_sec = 0, .tv_nsec = (long)pause};
 		(void)ppoll(NULL, 0, &rest, NULL);
 		pause = pause * 2 < RETRY_NS_MAX ? pause * 2 : RETRY_NS_MAX;
@@ -251,7 +265,8 @@ sycl_result connection_find_service(uint64_t deadline_ns, int *socket_out, char 
 	if (connect_trusted(system_path, deadline_ns, &socket) == 0) {
 		if (asprintf(endpoint_out, "unix:%s", system_path) < 0) {
 			*endpoint_out = NULL;
-			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
+			return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+					 "no memory for a connection");
 		}
 		*socket_out = take_fd(&socket);
 		return SYCL_SUCCESS;

@@ -7,7 +7,8 @@ static void take_topology(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	if (reply->body_case != SYCL__V1__REPLY__BODY_TOPOLOGY)
 		return;
-	/* The message lives in the decoder's memory: packed and unpacked again, it is a copy of our own. */
+	/* The message lives in the decoder's memory: packed and unpacked again, it is a copy of our
+	 * own. */
 	const ProtobufCMessage *message = &reply->topology->base;
 	size_t bytes = protobuf_c_message_get_packed_size(message);
 	uint8_t *packed = malloc(bytes ? bytes : 1);
@@ -60,7 +61,9 @@ uint32_t topology_backend_of(const struct device *device)
 	const struct topology *topology =
 		atomic_load_explicit(&device->object.connection->topology, memory_order_acquire);
 	uint32_t platform = topology ? topology_platform_of(topology, device->facts) : 0;
-	return topology && platform < topology->platform_count ? (uint32_t)topology->platforms[platform]->backend : 0;
+	return topology && platform < topology->platform_count
+		       ? (uint32_t)topology->platforms[platform]->backend
+		       : 0;
 }
 
 int32_t topology_default_score(const struct topology *topology, const Sycl__V1__DeviceFacts *device)
@@ -73,7 +76,9 @@ int32_t topology_default_score(const struct topology *topology, const Sycl__V1__
 		return 1;
 	switch (device->type) {
 	case SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_GPU:
-		return topology->platforms[platform]->backend == SYCL__V1__BACKEND__BACKEND_CUDA ? 500 : 400;
+		return topology->platforms[platform]->backend == SYCL__V1__BACKEND__BACKEND_CUDA
+			       ? 500
+			       : 400;
 	case SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_ACCELERATOR:
 		return 300;
 	case SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_CPU:
@@ -94,7 +99,8 @@ static uint32_t root_index(const struct topology *topology)
 			best = topology_platform_of(topology, topology->devices[i]);
 		}
 	}
-	for (uint32_t i = 0; i < topology->platform_count && best == topology->platform_count; i++) {
+	for (uint32_t i = 0; i < topology->platform_count && best == topology->platform_count;
+	     i++) {
 		if (topology->platforms[i]->available)
 			best = i;
 	}
@@ -145,7 +151,8 @@ sycl_result topology_get(struct connection *c, const struct topology **topology_
 		return result;
 	}
 	if (!message)
-		return error_set(SYCL_ERROR_RUNTIME, "the service's list of devices could not be read");
+		return error_set(SYCL_ERROR_RUNTIME,
+				 "the service's list of devices could not be read");
 	CLEANUP(topology_cleanup) struct topology *topology = topology_new(message);
 	if (!topology)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for the list of devices");
@@ -189,7 +196,8 @@ sycl_result topology_device(struct connection *c, uint32_t index, struct device 
 		return result;
 	uint32_t of = topology_platform_of(topology, topology->devices[index]);
 	if (of == topology->platform_count)
-		return error_set(SYCL_ERROR_RUNTIME, "the service named a device without a platform");
+		return error_set(SYCL_ERROR_RUNTIME,
+				 "the service named a device without a platform");
 	struct platform *platform = NULL;
 	result = topology_platform(c, of, &platform);
 	if (result)

@@ -1,7 +1,7 @@
 /*
- * Platforms and devices of the service, asked for once, on first need (A20). The handles of platforms and devices are
- * made on demand; the connection knows them weakly, so that the same platform is the same handle while anybody holds
- * it (N3).
+ * Platforms and devices of the service, asked for once, on first need (A20). The handles of
+ * platforms and devices are made on demand; the connection knows them weakly, so that the same
+ * platform is the same handle while anybody holds it (N3).
  */
 #ifndef SYCL_CLIENT_TOPOLOGY_H
 #define SYCL_CLIENT_TOPOLOGY_H
@@ -20,16 +20,20 @@ sycl_result topology_get(struct connection *connection, const struct topology **
 void topology_free(struct connection *connection);
 
 /* Platform and device objects by index; a reference for the caller. */
-sycl_result topology_platform(struct connection *connection, uint32_t index, struct platform **platform_out);
-sycl_result topology_device(struct connection *connection, uint32_t index, struct device **device_out);
+sycl_result topology_platform(struct connection *connection, uint32_t index,
+			      struct platform **platform_out);
+sycl_result topology_device(struct connection *connection, uint32_t index,
+			    struct device **device_out);
 
-/* Position in topology.platforms of a device's platform; platform_count when the service sent nonsense. */
+/* Position in topology.platforms of a device's platform; platform_count when the service sent
+ * nonsense. */
 uint32_t topology_platform_of(const struct topology *topology, const Sycl__V1__DeviceFacts *device);
 
 /* enum sycl_backend of a device's platform; 0 when the service sent nonsense. */
 uint32_t topology_backend_of(const struct device *device);
 
 /* The default selector's score of a device. */
-int32_t topology_default_score(const struct topology *topology, const Sycl__V1__DeviceFacts *device);
+int32_t topology_default_score(const struct topology *topology,
+			       const Sycl__V1__DeviceFacts *device);
 
 #endif

@@ -1,11 +1,13 @@
 /*
- * Waiting for the engine. A bounded spin where that is wise, then sleep: one thread of the connection polls the session
- * socket, the others wait for it on a condition variable, so death wakes everybody.
+ * Waiting for the engine. A bounded spin where that is wise, then sleep: one thread of the
+ * connection polls the session socket, the others wait for it on a condition variable, so death
+ * wakes everybody.
  *
- * Nothing is lost: each sleeper sets the shared sleep flag itself before it looks at what it waits for, under the state
- * lock, and keeps the lock until it is in the condition's queue. If the engine saw the flag, its datagram is read by
- * the polling thread, which needs the lock to wake the others; so it wakes this one too. The flag is only taken back
- * by the last sleeper: an early look at nothing is cheaper than a lost wake-up.
+ * Nothing is lost: each sleeper sets the shared sleep flag itself before it looks at what it waits
+ * for, under the state lock, and keeps the lock until it is in the condition's queue. If the engine
+ * saw the flag, its datagram is read by the polling thread, which needs the lock to wake the
+ * others; so it wakes this one too. The flag is only taken back by the last sleeper: an early look
+ * at nothing is cheaper than a lost wake-up.
  */
 #include "connection/connection.h"
 
@@ -22,7 +24,8 @@
 
 bool spinning_is_wise(void)
 {
-	/* With one processor it is never; with two the engine's front and a busy CPU device need both. */
+	/* With one processor it is never; with two the engine's front and a busy CPU device need
+	 * both. */
 	return processors_here() > 2;
 }
 
@@ -36,7 +39,8 @@ static void pause_briefly(void)
 }
 
 /* `now_ns`: the time, as it was known last; when it has come, nobody waits for the clock. */
-static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t *now_ns, uint64_t deadline_ns)
+static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t *now_ns,
+		 uint64_t deadline_ns)
 {
 	uint64_t end = *now_ns + atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
 	if (end > deadline_ns)
@@ -73,10 +77,12 @@ static void lose_to_death(struct connection *c)
 static void lose_to_hang_up(struct connection *c)
 {
 	lose_to_death(c);
-	connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service closed the session, or its engine ended");
+	connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
+			"the service closed the session, or its engine ended");
 }
 
-static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant, struct packet_fds *fds)
+static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant,
+		       struct packet_fds *fds)
 {
 	if (!c->arenas.grant.awaited || c->arenas.grant.arrived)
 		return;
@@ -101,7 +107,8 @@ static void take_buffer_grant(struct connection *c, uint64_t buffer, struct pack
 	}
 }
 
-static void take_packet(struct connection *c, const Sycl__V1__Packet *packet, struct packet_fds *fds)
+static void take_packet(struct connection *c, const Sycl__V1__Packet *packet,
+			struct packet_fds *fds)
 {
 	if (packet->body_case == SYCL__V1__PACKET__BODY_ARENA_GRANT) {
 		take_grant(c, packet->arena_grant, fds);
@@ -109,7 +116,8 @@ static void take_packet(struct connection *c, const Sycl__V1__Packet *packet, st
 		take_buffer_grant(c, packet->buffer_grant->buffer, fds);
 	} else if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR) {
 		Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
-		status.code = packet->error->code ? packet->error->code : SYCL_ERROR_CONNECTION_LOST;
+		status.code =
+			packet->error->code ? packet->error->code : SYCL_ERROR_CONNECTION_LOST;
 		status.text = packet->error->text;
 		struct failure failure;
 		failure_from_status(&status, &failure);
@@ -128,7 +136,8 @@ static enum found read_datagram(struct connection *c)
 	ProtobufCMessage *message = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
 	enum found found = FOUND_OTHER;
-	int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena, &message, &fds, MSG_DONTWAIT);
+	int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena,
+				&message, &fds, MSG_DONTWAIT);
 	if (r == -EAGAIN || r == -EINTR)
 		return FOUND_NOTHING;
 	if (r == 1) {
@@ -139,7 +148,8 @@ static enum found read_datagram(struct connection *c)
 	} else if (r == 0 || r == -ECONNRESET || r == -EPIPE) {
 		lose_to_hang_up(c);
 	} else {
-		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service sent a malformed datagram");
+		connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
+				"the service sent a malformed datagram");
 	}
 	packet_fds_close(&fds);
 	return found;
@@ -147,17 +157,20 @@ static enum found read_datagram(struct connection *c)
 
 void connection_read_socket(struct connection *c)
 {
-	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && read_datagram(c) != FOUND_NOTHING) {
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) &&
+	       read_datagram(c) != FOUND_NOTHING) {
 	}
 }
 
 /*
- * After a sleep: up to the first Wake, behind which there is nothing as a rule, so that one call is spared. What is there
- * all the same keeps the socket readable: whoever sleeps next, or goes on, reads it at once.
+ * After a sleep: up to the first Wake, behind which there is nothing as a rule, so that one call is
+ * spared. What is there all the same keeps the socket readable: whoever sleeps next, or goes on,
+ * reads it at once.
  */
 static void read_until_wake(struct connection *c)
 {
-	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && read_datagram(c) == FOUND_OTHER) {
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) &&
+	       read_datagram(c) == FOUND_OTHER) {
 	}
 }
 
@@ -173,7 +186,8 @@ void connection_probe(struct connection *c)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* With the state lock, which is let go meanwhile. Returns when something came, or the deadline did, or a signal. */
+/* With the state lock, which is let go meanwhile. Returns when something came, or the deadline did,
+ * or a signal. */
 static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 {
 	c->polling = true;
@@ -192,7 +206,8 @@ static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 	/* Whoever goes on waiting takes this thread's place at the socket. */
 	(void)pthread_cond_broadcast(&c->changed);
 	if (c->prepared > 0 && c->kick_fd >= 0)
-		wake_ring_bell(c->kick_fd); /* an event loop polls the same socket: it must look as well */
+		wake_ring_bell(
+			c->kick_fd); /* an event loop polls the same socket: it must look as well */
 }
 
 static void sleep_on_others(struct connection *c, uint64_t deadline_ns)
@@ -228,7 +243,8 @@ static bool run_one(struct connection *c)
 }
 
 /* With the state lock. 0, SYCL_ERROR_TIMEOUT, or what ended the session; no detail yet. */
-static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *context, bool runs, uint64_t deadline_ns)
+static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *context, bool runs,
+			       uint64_t deadline_ns)
 {
 	for (bool first = true;; first = false) {
 		wake_prepare_sleep(&c->header->client_sleeps);
@@ -251,11 +267,13 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 	}
 }
 
-sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how, uint64_t deadline_ns)
+sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how,
+			    uint64_t deadline_ns)
 {
 	bool spins = (how & WAIT_SPINS) && c->may_spin;
 	uint64_t begun_ns = spins ? clock_now_ns() : 0, now_ns = begun_ns;
-	/* A wait that a look was long enough for is never a reason for shorter ones: a time that is a little old will do. */
+	/* A wait that a look was long enough for is never a reason for shorter ones: a time that is
+	 * a little old will do. */
 	if (spins && spin(c, ready, context, &now_ns, deadline_ns)) {
 		/* Whoever waited so will soon have the next command. */
 		const void *next = atomic_load_explicit(&c->next_record, memory_order_relaxed);

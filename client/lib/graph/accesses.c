@@ -1,4 +1,5 @@
-/* The order that accesses to buffers ask for inside of a graph (L7), and which buffers a graph takes (L11). */
+/* The order that accesses to buffers ask for inside of a graph (L7), and which buffers a graph
+ * takes (L11). */
 #include "graph/command_graph.h"
 
 #include "access_mode.h"
@@ -10,7 +11,8 @@
 /* Will its last release write to memory of the program's? */
 static bool is_written_back(const struct buffer *buffer)
 {
-	if (buffer->size_bytes == 0 || buffer->is_temporary || !atomic_load_explicit(&buffer->write_back, memory_order_relaxed))
+	if (buffer->size_bytes == 0 || buffer->is_temporary ||
+	    !atomic_load_explicit(&buffer->write_back, memory_order_relaxed))
 		return false;
 	if (atomic_load_explicit(&buffer->final_data_set, memory_order_acquire))
 		return atomic_load_explicit(&buffer->final_data, memory_order_relaxed) != NULL;
@@ -32,7 +34,8 @@ sycl_result graph_check_buffers(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-/* The handlers whose requirements are a node's: its own, or those of the graph that it launches, or both of a condition. */
+/* The handlers whose requirements are a node's: its own, or those of the graph that it launches, or
+ * both of a condition. */
 static uint32_t handler_count(const struct handler *handler)
 {
 	if (handler->action == HANDLER_ACTION_CONDITION)
@@ -53,7 +56,8 @@ static struct graph_access access_of(const struct handler_requirement *requireme
 	bool part = buffer->is_part && buffer->root;
 	return (struct graph_access){
 		.begin = part ? buffer->origin_bytes : 0,
-		.end = part ? buffer->origin_bytes + buffer->size_bytes : buffer_root(requirement->buffer)->size_bytes,
+		.end = part ? buffer->origin_bytes + buffer->size_bytes
+			    : buffer_root(requirement->buffer)->size_bytes,
 		.node = node,
 		.writes = access_mode_writes(requirement->mode),
 	};
@@ -74,13 +78,16 @@ static sycl_result no_memory(void)
 	return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 }
 
-static sycl_result find_or_make(struct graph *graph, struct buffer *root, struct graph_tracker **tracker_out)
+static sycl_result find_or_make(struct graph *graph, struct buffer *root,
+				struct graph_tracker **tracker_out)
 {
 	struct graph_tracker *tracker = find(graph, root);
 	if (!tracker) {
 		if (graph->tracker_count == graph->tracker_capacity) {
-			uint32_t capacity = graph->tracker_capacity ? graph->tracker_capacity * 2 : 8;
-			struct graph_tracker *trackers = realloc(graph->trackers, capacity * sizeof(*trackers));
+			uint32_t capacity =
+				graph->tracker_capacity ? graph->tracker_capacity * 2 : 8;
+			struct graph_tracker *trackers =
+				realloc(graph->trackers, capacity * sizeof(*trackers));
 			if (!trackers)
 				return no_memory();
 			graph->trackers = trackers;
@@ -125,13 +132,15 @@ static sycl_result connect_one(struct graph *graph, const struct graph_tracker *
 	return SYCL_SUCCESS;
 }
 
-sycl_result graph_accesses_connect(struct graph *graph, uint32_t node, const struct handler *handler)
+sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
+				   const struct handler *handler)
 {
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t h = 0; h < handler_count(handler) && !result; h++) {
 		const struct handler *part = handler_of(handler, h);
 		for (uint32_t i = 0; part && i < part->requirements.count && !result; i++) {
-			const struct handler_requirement *requirement = handler_requirement_at(part, i);
+			const struct handler_requirement *requirement =
+				handler_requirement_at(part, i);
 			struct graph_access access = access_of(requirement, node);
 			struct graph_tracker *tracker = NULL;
 			result = find_or_make(graph, buffer_root(requirement->buffer), &tracker);
@@ -168,7 +177,8 @@ void graph_accesses_enter(struct graph *graph, uint32_t node, const struct handl
 	for (uint32_t h = 0; h < handler_count(handler); h++) {
 		const struct handler *part = handler_of(handler, h);
 		for (uint32_t i = 0; part && i < part->requirements.count; i++) {
-			const struct handler_requirement *requirement = handler_requirement_at(part, i);
+			const struct handler_requirement *requirement =
+				handler_requirement_at(part, i);
 			struct graph_access access = access_of(requirement, node);
 			enter(find(graph, buffer_root(requirement->buffer)), &access);
 		}

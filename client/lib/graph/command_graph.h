@@ -1,11 +1,11 @@
 /*
- * Graphs of command groups (include/syclclient/graph.h): nodes are handlers that nobody can change any more, and an
- * executable graph is a list of them that the service has, too.
+ * Graphs of command groups (include/syclclient/graph.h): nodes are handlers that nobody can change
+ * any more, and an executable graph is a list of them that the service has, too.
  *
- * All of a graph, and what queues say of recording, is under the connection's graph_lock, which comes before all other
- * locks; nothing is destroyed that may call the program while it is held. A graph holds the queues that it records,
- * they know it weakly: so there is no cycle (N8). Recorded events name their graph by a number that is never used
- * again.
+ * All of a graph, and what queues say of recording, is under the connection's graph_lock, which
+ * comes before all other locks; nothing is destroyed that may call the program while it is held. A
+ * graph holds the queues that it records, they know it weakly: so there is no cycle (N8). Recorded
+ * events name their graph by a number that is never used again.
  */
 #ifndef SYCL_CLIENT_COMMAND_GRAPH_H
 #define SYCL_CLIENT_COMMAND_GRAPH_H
@@ -57,11 +57,13 @@ struct graph {
 };
 
 struct executable_node {
-	struct handler
-		*handler; /* a reference; NULL: it only orders. Under the graph lock, but of a host task, which stays */
-	struct bridge_graph *native_graph; /* a reference; of a native command through a service, else NULL */
+	struct handler *handler; /* a reference; NULL: it only orders. Under the graph lock, but of
+				    a host task, which stays */
+	struct bridge_graph
+		*native_graph; /* a reference; of a native command through a service, else NULL */
 	uint32_t first_edge, edge_count;
-	uint32_t body_count; /* of a condition: so many nodes behind it are its body, with the bodies in it */
+	uint32_t body_count; /* of a condition: so many nodes behind it are its body, with the
+				bodies in it */
 	uint32_t depth;      /* in so many bodies it lies */
 	bool has_successor, is_host_task, is_native;
 	bool is_disabled; /* under the graph lock */
@@ -94,8 +96,10 @@ sycl_result graph_check_buffers(const struct handler *handler);
 sycl_result graph_check_no_temporaries(const struct handler *handler);
 /* Of one that does: no host task, no update and no copy from the program looks at a temporary. */
 sycl_result graph_check_temporary(const struct handler *handler, struct buffer *buffer);
-/* The edges that a new node's accesses ask for; on failure some are there. graph_accesses_enter then cannot fail. */
-sycl_result graph_accesses_connect(struct graph *graph, uint32_t node, const struct handler *handler);
+/* The edges that a new node's accesses ask for; on failure some are there. graph_accesses_enter
+ * then cannot fail. */
+sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
+				   const struct handler *handler);
 void graph_accesses_enter(struct graph *graph, uint32_t node, const struct handler *handler);
 void graph_accesses_fini(struct graph *graph);
 
@@ -107,11 +111,13 @@ struct graph_addition {
 	const uint32_t *before; /* from 0 */
 	uint32_t before_count;
 };
-sycl_result graph_add_node(struct graph *graph, const struct graph_addition *addition, uint32_t *node_out);
+sycl_result graph_add_node(struct graph *graph, const struct graph_addition *addition,
+			   uint32_t *node_out);
 sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after);
 sycl_graph_node_type graph_type_of(const struct handler *handler);
 /* Of the handler's events: nodes of this graph, or it is refused (L6). `nodes`: room for all. */
-sycl_result graph_event_nodes(const struct graph *graph, const struct handler *handler, uint32_t *nodes);
+sycl_result graph_event_nodes(const struct graph *graph, const struct handler *handler,
+			      uint32_t *nodes);
 /* A node's number as the program has it. */
 sycl_result graph_check_node(const struct graph *graph, sycl_graph_node node);
 
@@ -121,12 +127,13 @@ sycl_result graph_record_queue(struct graph *graph, struct queue *queue);
 sycl_result graph_check_place(const struct graph *graph, const struct queue *queue);
 
 /*
- * graph_record.c. Is the handler to be recorded, as its queue is, or an event that it depends on? Without locks; cheap.
- * Then graph_record makes a node of it instead of sending it.
+ * graph_record.c. Is the handler to be recorded, as its queue is, or an event that it depends on?
+ * Without locks; cheap. Then graph_record makes a node of it instead of sending it.
  */
 bool graph_records(const struct handler *handler);
 sycl_result graph_record(struct handler *handler, struct handler *origin, sycl_event *event_out);
-/* What a node keeps: the origin, or a copy where that is no object, or another one is to be sent. A reference. */
+/* What a node keeps: the origin, or a copy where that is no object, or another one is to be sent. A
+ * reference. */
 sycl_result graph_keep(struct handler *handler, struct handler *origin, struct handler **kept_out);
 
 #endif

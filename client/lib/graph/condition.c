@@ -29,12 +29,14 @@ sycl_result graph_check_conditions(const struct executable_graph *graph)
 	if (graph->condition_count == 0)
 		return SYCL_SUCCESS;
 	if (graph->flags & SYCL_GRAPH_UPDATABLE)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "a graph with IF or WHILE nodes cannot be updated");
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "a graph with IF or WHILE nodes cannot be updated");
 	for (uint32_t i = 0; i < graph->count; i++) {
 		if (graph->nodes[i].handler && needs_more_than_the_device(graph->nodes[i].handler))
-			return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-					 "a graph with IF or WHILE nodes has no host tasks, copies from memory of the program, updates of the "
-					 "host or shared events");
+			return error_set(
+				SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				"a graph with IF or WHILE nodes has no host tasks, copies from memory of the program, updates of the "
+				"host or shared events");
 	}
 	return SYCL_SUCCESS;
 }
@@ -46,13 +48,16 @@ static sycl_result check_body_node(const struct executable_node *node)
 	if (!handler)
 		return SYCL_SUCCESS;
 	if (needs_more_than_the_device(handler) || handler->action == HANDLER_ACTION_NATIVE)
-		return error_set(SYCL_ERROR_INVALID, "the body of a condition has kernels, fills and copies between memories of the "
-						     "service alone: no host tasks, updates, shared events or native commands");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"the body of a condition has kernels, fills and copies between memories of the "
+			"service alone: no host tasks, updates, shared events or native commands");
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		struct buffer *buffer = handler_requirement_at(handler, i)->buffer;
 		if (buffer_root(buffer)->is_temporary)
-			return error_set_object(SYCL_ERROR_FEATURE_NOT_SUPPORTED, buffer->remote.id,
-						"a temporary of graphs cannot be used in the body of a condition");
+			return error_set_object(
+				SYCL_ERROR_FEATURE_NOT_SUPPORTED, buffer->remote.id,
+				"a temporary of graphs cannot be used in the body of a condition");
 	}
 	return SYCL_SUCCESS;
 }
@@ -63,18 +68,22 @@ static sycl_result check_body(struct executable_graph *body)
 	struct connection *c = body->object.connection;
 	sycl_result result = SYCL_SUCCESS;
 	if (body->count == 0)
-		return error_set_object(SYCL_ERROR_INVALID, body->remote.id, "the body of a condition has no nodes");
+		return error_set_object(SYCL_ERROR_INVALID, body->remote.id,
+					"the body of a condition has no nodes");
 	(void)pthread_mutex_lock(&c->graph_lock);
 	for (uint32_t i = 0; i < body->count && !result; i++) {
 		result = check_body_node(&body->nodes[i]);
 		if (!result && body->nodes[i].depth + 1 > GRAPH_DEPTH_MAX)
-			result = error_set(SYCL_ERROR_QUOTA, "bodies of conditions may lie %u deep in each other", GRAPH_DEPTH_MAX);
+			result = error_set(SYCL_ERROR_QUOTA,
+					   "bodies of conditions may lie %u deep in each other",
+					   GRAPH_DEPTH_MAX);
 	}
 	(void)pthread_mutex_unlock(&c->graph_lock);
 	return result;
 }
 
-static sycl_result check(const struct handler *handler, sycl_graph_condition_type type, struct executable_graph *body)
+static sycl_result check(const struct handler *handler, sycl_graph_condition_type type,
+			 struct executable_graph *body)
 {
 	const struct device *device = handler->queue->device;
 	sycl_result result = handler_check_no_action(handler);
@@ -83,14 +92,17 @@ static sycl_result check(const struct handler *handler, sycl_graph_condition_typ
 	if (type != SYCL_GRAPH_CONDITION_IF && type != SYCL_GRAPH_CONDITION_WHILE)
 		return error_set(SYCL_ERROR_INVALID, "%d is no type of condition", (int)type);
 	if (!handler->object.connection->has_graph_condition)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "the service is an older one, without IF and WHILE nodes");
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "the service is an older one, without IF and WHILE nodes");
 	if (!(device->facts->features & DEVICE_FEATURE_GRAPH_CONDITION))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no IF and WHILE nodes", device->facts->name);
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no IF and WHILE nodes",
+				 device->facts->name);
 	result = graph_check_launchable(handler, body);
 	return result ? result : check_body(body);
 }
 
-static void set(struct handler *handler, sycl_graph_condition_type type, struct executable_graph *body)
+static void set(struct handler *handler, sycl_graph_condition_type type,
+		struct executable_graph *body)
 {
 	handler->action = HANDLER_ACTION_CONDITION;
 	handler->repeats = type == SYCL_GRAPH_CONDITION_WHILE;
@@ -98,19 +110,26 @@ static void set(struct handler *handler, sycl_graph_condition_type type, struct 
 	object_ref(&body->object);
 }
 
-SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handle, sycl_graph_condition_type type, sycl_buffer buffer_handle,
-						    uint64_t offset_bytes, sycl_executable_graph body_handle)
+SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handle,
+						    sycl_graph_condition_type type,
+						    sycl_buffer buffer_handle,
+						    uint64_t offset_bytes,
+						    sycl_executable_graph body_handle)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
 	PIN(executable_graph, body, body_handle);
-	const struct handler_demand demand = {
-		.buffer = buffer, .mode = ACCESS_MODE_READ, .offset_bytes = offset_bytes, .size_bytes = WORD_BYTES};
+	const struct handler_demand demand = {.buffer = buffer,
+					      .mode = ACCESS_MODE_READ,
+					      .offset_bytes = offset_bytes,
+					      .size_bytes = WORD_BYTES};
 	uint32_t requirement = 0;
 	sycl_result result = check(handler, type, body);
 	if (!result && (buffer->origin_bytes + offset_bytes) % WORD_BYTES != 0)
-		result = error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-					  "a condition's word lies at a multiple of %u bytes, not at %" PRIu64, WORD_BYTES, offset_bytes);
+		result = error_set_object(
+			SYCL_ERROR_INVALID, buffer->remote.id,
+			"a condition's word lies at a multiple of %u bytes, not at %" PRIu64,
+			WORD_BYTES, offset_bytes);
 	if (!result && buffer_root(buffer)->is_temporary)
 		result = error_set_object(SYCL_ERROR_FEATURE_NOT_SUPPORTED, buffer->remote.id,
 					  "a condition's word cannot be in a temporary of graphs");
@@ -126,15 +145,18 @@ SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handle, sycl_gr
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_handler_graph_conditional_usm(sycl_handler handle, sycl_graph_condition_type type, const void *pointer,
+SYCL_API sycl_result sycl_handler_graph_conditional_usm(sycl_handler handle,
+							sycl_graph_condition_type type,
+							const void *pointer,
 							sycl_executable_graph body_handle)
 {
 	PIN(handler, handler, handle);
 	PIN(executable_graph, body, body_handle);
 	sycl_result result = check(handler, type, body);
 	if (!result && (!pointer || (uintptr_t)pointer % WORD_BYTES != 0))
-		result = error_set(SYCL_ERROR_INVALID, "a condition's word lies at a multiple of %u bytes, not at %p", WORD_BYTES,
-				   pointer);
+		result = error_set(SYCL_ERROR_INVALID,
+				   "a condition's word lies at a multiple of %u bytes, not at %p",
+				   WORD_BYTES, pointer);
 	if (!result)
 		result = usm_check_word(handler, pointer, WORD_BYTES, "a condition");
 	if (result)

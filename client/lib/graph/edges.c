@@ -33,7 +33,8 @@ static void take_out(struct graph_edge_list *list, uint32_t node)
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (list->nodes[i] != node)
 			continue;
-		memmove(&list->nodes[i], &list->nodes[i + 1], (list->count - i - 1) * sizeof(*list->nodes));
+		memmove(&list->nodes[i], &list->nodes[i + 1],
+			(list->count - i - 1) * sizeof(*list->nodes));
 		list->count--;
 		return;
 	}
@@ -111,7 +112,8 @@ static int leads_to(struct graph_edges *edges, uint32_t from, uint32_t to)
 
 int graph_edges_connect(struct graph_edges *edges, uint32_t before, uint32_t after, uint32_t most)
 {
-	struct graph_edge_list *out = &edges->nodes[before].after, *in = &edges->nodes[after].before;
+	struct graph_edge_list *out = &edges->nodes[before].after,
+			       *in = &edges->nodes[after].before;
 	if (out->count < in->count ? has(out, after) : has(in, before))
 		return 0;
 	int loops = leads_to(edges, after, before);

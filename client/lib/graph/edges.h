@@ -1,5 +1,6 @@
 /*
- * Which nodes of a graph come behind which: no cycle, no edge twice. Pure; nodes count from 0. One thread at a time.
+ * Which nodes of a graph come behind which: no cycle, no edge twice. Pure; nodes count from 0. One
+ * thread at a time.
  */
 #ifndef SYCL_CLIENT_GRAPH_EDGES_H
 #define SYCL_CLIENT_GRAPH_EDGES_H
@@ -32,11 +33,12 @@ int graph_edges_add(struct graph_edges *edges);
 /* Undo the last one, with its edges. */
 void graph_edges_drop_last(struct graph_edges *edges);
 /*
- * 0: it is there now. -ELOOP: it would close a cycle. -EDQUOT: more than `most`. -ENOMEM. On failure nothing has
- * changed.
+ * 0: it is there now. -ELOOP: it would close a cycle. -EDQUOT: more than `most`. -ENOMEM. On
+ * failure nothing has changed.
  */
 int graph_edges_connect(struct graph_edges *edges, uint32_t before, uint32_t after, uint32_t most);
-/* All nodes, each behind those that come before it, otherwise by number. `order_out`: room for all. -ENOMEM. */
+/* All nodes, each behind those that come before it, otherwise by number. `order_out`: room for all.
+ * -ENOMEM. */
 int graph_edges_order(const struct graph_edges *edges, uint32_t *order_out);
 
 #endif

@@ -1,4 +1,5 @@
-/* Graphs that can be launched: made of one that can be changed, graphs in graphs put in place, and sent once (L1, L14). */
+/* Graphs that can be launched: made of one that can be changed, graphs in graphs put in place, and
+ * sent once (L1, L14). */
 #include "graph/executable_graph.h"
 
 #include "access_mode.h"
@@ -18,7 +19,8 @@ struct object *executable_graph_object(struct executable_graph *graph)
 void graph_flattened_fini(struct executable_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {
-		bridge_graph_drop(graph->nodes[i].native_graph); /* before memory that it names is closed */
+		bridge_graph_drop(
+			graph->nodes[i].native_graph); /* before memory that it names is closed */
 		if (graph->nodes[i].handler)
 			object_unref(&graph->nodes[i].handler->object);
 	}
@@ -47,7 +49,8 @@ static sycl_result no_memory(void)
 static sycl_result add_node(struct executable_graph *to, struct handler *handler)
 {
 	if (to->count == GRAPH_NODES_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u nodes, with those of its sub-graphs",
+		return error_set(SYCL_ERROR_QUOTA,
+				 "a graph may have %u nodes, with those of its sub-graphs",
 				 GRAPH_NODES_MAX);
 	if (to->count == to->capacity) {
 		uint32_t capacity = to->capacity ? to->capacity * 2 : 16;
@@ -72,7 +75,8 @@ static sycl_result add_node(struct executable_graph *to, struct handler *handler
 static sycl_result add_edge(struct executable_graph *to, uint32_t before)
 {
 	if (to->edge_count == GRAPH_EDGES_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u edges, with those of its sub-graphs",
+		return error_set(SYCL_ERROR_QUOTA,
+				 "a graph may have %u edges, with those of its sub-graphs",
 				 GRAPH_EDGES_MAX);
 	if (to->edge_count == to->edge_capacity) {
 		uint32_t capacity = to->edge_capacity ? to->edge_capacity * 2 : 16;
@@ -94,15 +98,17 @@ struct span {
 	bool is_subgraph;
 };
 
-/* Behind everything that the node comes behind: of a sub-graph, what nothing inside of it comes behind. */
-static sycl_result add_outer_edges(struct executable_graph *to, const struct graph *graph, uint32_t item,
-				   const struct span *spans, const bool *last)
+/* Behind everything that the node comes behind: of a sub-graph, what nothing inside of it comes
+ * behind. */
+static sycl_result add_outer_edges(struct executable_graph *to, const struct graph *graph,
+				   uint32_t item, const struct span *spans, const bool *last)
 {
 	const struct graph_edge_list *before = &graph->edges.nodes[item].before;
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < before->count && !result; i++) {
 		struct span span = spans[before->nodes[i]];
-		for (uint32_t node = span.first; node < span.first + span.count && !result; node++) {
+		for (uint32_t node = span.first; node < span.first + span.count && !result;
+		     node++) {
 			if (last[node])
 				result = add_edge(to, node);
 		}
@@ -111,8 +117,8 @@ static sycl_result add_outer_edges(struct executable_graph *to, const struct gra
 }
 
 /* A node of another executable graph, `deeper` by so many bodies, with its edges inside of that. */
-static sycl_result add_copy(struct executable_graph *to, uint32_t base, const struct executable_graph *from, uint32_t index,
-			    uint32_t deeper)
+static sycl_result add_copy(struct executable_graph *to, uint32_t base,
+			    const struct executable_graph *from, uint32_t index, uint32_t deeper)
 {
 	const struct executable_node *node = &from->nodes[index];
 	sycl_result result = add_node(to, node->handler);
@@ -125,8 +131,8 @@ static sycl_result add_copy(struct executable_graph *to, uint32_t base, const st
 	return result;
 }
 
-static sycl_result add_subgraph(struct executable_graph *to, const struct graph *graph, uint32_t item,
-				const struct span *spans, bool *last)
+static sycl_result add_subgraph(struct executable_graph *to, const struct graph *graph,
+				uint32_t item, const struct span *spans, bool *last)
 {
 	const struct executable_graph *from = graph->items[item].handler->graph;
 	uint32_t base = to->count;
@@ -154,11 +160,12 @@ static sycl_result add_body(struct executable_graph *to, const struct executable
 	return result;
 }
 
-static sycl_result add_item(struct executable_graph *to, const struct graph *graph, uint32_t item, struct span *spans,
-			    bool *last)
+static sycl_result add_item(struct executable_graph *to, const struct graph *graph, uint32_t item,
+			    struct span *spans, bool *last)
 {
 	struct handler *handler = graph->items[item].handler;
-	bool subgraph = handler && handler->action == HANDLER_ACTION_GRAPH && handler->graph->count > 0;
+	bool subgraph =
+		handler && handler->action == HANDLER_ACTION_GRAPH && handler->graph->count > 0;
 	spans[item].first = to->count;
 	sycl_result result = SYCL_SUCCESS;
 	if (subgraph) {
@@ -222,7 +229,8 @@ sycl_result graph_node_message(struct group_messages *messages, const struct han
 	return result;
 }
 
-static sycl_result send_edges(const struct executable_graph *graph, const struct executable_node *node, uint32_t sent)
+static sycl_result send_edges(const struct executable_graph *graph,
+			      const struct executable_node *node, uint32_t sent)
 {
 	sycl_result result = SYCL_SUCCESS;
 	while (sent < node->edge_count && !result) {
@@ -240,7 +248,8 @@ static sycl_result send_edges(const struct executable_graph *graph, const struct
 	return result;
 }
 
-static sycl_result send_node(const struct executable_graph *graph, const struct executable_node *node)
+static sycl_result send_node(const struct executable_graph *graph,
+			     const struct executable_node *node)
 {
 	CLEANUP(group_messages_fini) struct group_messages messages;
 	messages.block = messages.small;
@@ -271,7 +280,8 @@ static sycl_result send_node(const struct executable_graph *graph, const struct 
 	return result ? result : send_edges(graph, node, with_node);
 }
 
-/* The first contents of its buffers come to where the service finds them; whatever they hold is what launches write. */
+/* The first contents of its buffers come to where the service finds them; whatever they hold is
+ * what launches write. */
 static void settle_buffers(const struct handler *handler)
 {
 	for (uint32_t i = 0; handler && i < handler->requirements.count; i++) {
@@ -284,7 +294,8 @@ static void settle_buffers(const struct handler *handler)
 	}
 }
 
-/* Native commands through a service are called here, before the service hears of the graph (K15). In process it calls them. */
+/* Native commands through a service are called here, before the service hears of the graph (K15).
+ * In process it calls them. */
 static sycl_result call_natives(struct executable_graph *graph)
 {
 	sycl_result result = SYCL_SUCCESS;
@@ -367,15 +378,18 @@ static sycl_result make(struct graph *from, uint32_t flags, struct executable_gr
 	return error_set_failure(&why);
 }
 
-SYCL_API sycl_result sycl_graph_finalize(sycl_graph handle, const struct sycl_graph_finalize_properties *properties,
+SYCL_API sycl_result sycl_graph_finalize(sycl_graph handle,
+					 const struct sycl_graph_finalize_properties *properties,
 					 sycl_executable_graph *graph_out)
 {
 	PIN(graph, graph, handle);
 	REQUIRE_OUTPUT(graph_out);
 	const uint32_t all = SYCL_GRAPH_UPDATABLE | SYCL_GRAPH_ENABLE_PROFILING;
-	if (properties && (properties->struct_bytes != sizeof(*properties) || properties->flags & ~all))
-		return error_set(SYCL_ERROR_INVALID, "properties: struct_bytes or flags are wrong; start from "
-						     "SYCL_GRAPH_FINALIZE_PROPERTIES_INIT");
+	if (properties &&
+	    (properties->struct_bytes != sizeof(*properties) || properties->flags & ~all))
+		return error_set(SYCL_ERROR_INVALID,
+				 "properties: struct_bytes or flags are wrong; start from "
+				 "SYCL_GRAPH_FINALIZE_PROPERTIES_INIT");
 	struct executable_graph *made = NULL;
 	sycl_result result = make(graph, properties ? properties->flags : 0, &made);
 	if (!result)
@@ -393,12 +407,14 @@ SYCL_API sycl_result sycl_executable_graph_release(sycl_executable_graph graph)
 	return handle_release(graph, HANDLE_EXECUTABLE_GRAPH);
 }
 
-SYCL_API sycl_result sycl_executable_graph_get_reference_count(sycl_executable_graph graph, uint32_t *count_out)
+SYCL_API sycl_result sycl_executable_graph_get_reference_count(sycl_executable_graph graph,
+							       uint32_t *count_out)
 {
 	return handle_get_reference_count(graph, HANDLE_EXECUTABLE_GRAPH, count_out);
 }
 
-SYCL_API sycl_result sycl_executable_graph_is_updatable(sycl_executable_graph handle, uint32_t *updatable_out)
+SYCL_API sycl_result sycl_executable_graph_is_updatable(sycl_executable_graph handle,
+							uint32_t *updatable_out)
 {
 	PIN(executable_graph, graph, handle);
 	REQUIRE_OUTPUT(updatable_out);

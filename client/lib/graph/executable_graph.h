@@ -6,23 +6,26 @@
 #include "submit/handler_messages.h"
 
 /*
- * With the graph lock. Nodes and edges of what the graph is now, into a zeroed executable graph, to be ended in any
- * case.
+ * With the graph lock. Nodes and edges of what the graph is now, into a zeroed executable graph, to
+ * be ended in any case.
  */
 sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to);
-/* graph_temporaries.c: no node needs contents of a temporary that none before it has written. With the graph lock. */
+/* graph_temporaries.c: no node needs contents of a temporary that none before it has written. With
+ * the graph lock. */
 sycl_result graph_check_flattened(const struct executable_graph *graph);
-/* graph_condition.c: one with conditions is for its device alone, and never changes. With the graph lock. */
+/* graph_condition.c: one with conditions is for its device alone, and never changes. With the graph
+ * lock. */
 sycl_result graph_check_conditions(const struct executable_graph *graph);
 /* Without the lock. */
 void graph_flattened_fini(struct executable_graph *graph);
 /*
- * A node as a message: without queue, number, slots and events. It points into the handler. `block` must be `small` and
- * `lent` NULL before; group_messages_fini in any case.
+ * A node as a message: without queue, number, slots and events. It points into the handler. `block`
+ * must be `small` and `lent` NULL before; group_messages_fini in any case.
  */
 sycl_result graph_node_message(struct group_messages *messages, const struct handler *handler);
 
-/* graph_launch.c: the host tasks of a launch that is being submitted, one for each node that is one. */
+/* graph_launch.c: the host tasks of a launch that is being submitted, one for each node that is
+ * one. */
 struct graph_tasks {
 	struct host_task **tasks; /* NULL: none */
 	uint32_t count;

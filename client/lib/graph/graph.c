@@ -53,7 +53,8 @@ static void graph_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result make(struct context *context, struct device *device, uint32_t flags, struct graph **graph_out)
+static sycl_result make(struct context *context, struct device *device, uint32_t flags,
+			struct graph **graph_out)
 {
 	struct connection *c = context->object.connection;
 	struct graph *graph = object_new(sizeof(*graph), c);
@@ -80,19 +81,22 @@ static sycl_result make(struct context *context, struct device *device, uint32_t
 }
 
 SYCL_API sycl_result sycl_graph_create(sycl_context context_handle, sycl_device device_handle,
-				       const struct sycl_graph_properties *properties, sycl_graph *graph_out)
+				       const struct sycl_graph_properties *properties,
+				       sycl_graph *graph_out)
 {
 	PIN(context, context, context_handle);
 	PIN(device, device, device_handle);
 	REQUIRE_OUTPUT(graph_out);
 	if (properties && (properties->struct_bytes != sizeof(*properties) ||
 			   properties->flags & ~(uint32_t)SYCL_GRAPH_ASSUME_BUFFER_OUTLIVES_GRAPH))
-		return error_set(SYCL_ERROR_INVALID,
-				 "properties: struct_bytes or flags are wrong; start from SYCL_GRAPH_PROPERTIES_INIT");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"properties: struct_bytes or flags are wrong; start from SYCL_GRAPH_PROPERTIES_INIT");
 	if (!context_has(context, device))
 		return error_set(SYCL_ERROR_INVALID, "the device is not one of the context's");
 	if (!context->object.connection->has_graphs)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "the service is an older one, without graphs");
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "the service is an older one, without graphs");
 	sycl_result result = remote_check(&context->remote);
 	struct graph *graph = NULL;
 	if (!result)
@@ -156,9 +160,11 @@ struct graph_recording *graph_recording_of(struct graph *graph, const struct que
 sycl_result graph_check_place(const struct graph *graph, const struct queue *queue)
 {
 	if (queue->object.connection != graph->object.connection)
-		return error_set(SYCL_ERROR_INVALID, "the queue and the graph belong to different connections");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the queue and the graph belong to different connections");
 	if (queue->context != graph->context || queue->device != graph->device)
-		return error_set(SYCL_ERROR_INVALID, "the queue has another context or device than the graph");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the queue has another context or device than the graph");
 	return SYCL_SUCCESS;
 }
 
@@ -168,7 +174,8 @@ sycl_result graph_record_queue(struct graph *graph, struct queue *queue)
 		return SYCL_SUCCESS;
 	if (graph->recording_count == graph->recording_capacity) {
 		uint32_t capacity = graph->recording_capacity ? graph->recording_capacity * 2 : 4;
-		struct graph_recording *recordings = realloc(graph->recordings, capacity * sizeof(*recordings));
+		struct graph_recording *recordings =
+			realloc(graph->recordings, capacity * sizeof(*recordings));
 		if (!recordings)
 			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 		graph->recordings = recordings;
@@ -213,9 +220,11 @@ static sycl_result pin_all(uint32_t count, const sycl_queue *queues, struct pinn
 static sycl_result check_free(const struct graph *graph, const struct pinned *pinned)
 {
 	for (uint32_t i = 0; i < pinned->count; i++) {
-		const struct graph *other = atomic_load_explicit(&pinned->queues[i]->recording, memory_order_relaxed);
+		const struct graph *other =
+			atomic_load_explicit(&pinned->queues[i]->recording, memory_order_relaxed);
 		if (other && other != graph)
-			return error_set(SYCL_ERROR_INVALID, "another graph records queue %u of the list", i);
+			return error_set(SYCL_ERROR_INVALID,
+					 "another graph records queue %u of the list", i);
 	}
 	return SYCL_SUCCESS;
 }
@@ -237,7 +246,8 @@ static sycl_result begin(struct graph *graph, const struct pinned *pinned)
 	return result;
 }
 
-SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph handle, uint32_t count, const sycl_queue *queues)
+SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph handle, uint32_t count,
+						const sycl_queue *queues)
 {
 	PIN(graph, graph, handle);
 	if (count == 0)
@@ -253,7 +263,8 @@ SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph handle, uint32_t coun
 	return result;
 }
 
-SYCL_API sycl_result sycl_graph_end_recording(sycl_graph handle, uint32_t count, const sycl_queue *queues)
+SYCL_API sycl_result sycl_graph_end_recording(sycl_graph handle, uint32_t count,
+					      const sycl_queue *queues)
 {
 	PIN(graph, graph, handle);
 	if (count == 0) {
@@ -268,7 +279,8 @@ SYCL_API sycl_result sycl_graph_end_recording(sycl_graph handle, uint32_t count,
 	(void)pthread_mutex_lock(&c->graph_lock);
 	result = check_free(graph, &pinned);
 	for (uint32_t i = 0; i < pinned.count && !result; i++) {
-		const struct graph_recording *recording = graph_recording_of(graph, pinned.queues[i]);
+		const struct graph_recording *recording =
+			graph_recording_of(graph, pinned.queues[i]);
 		struct queue *ended = NULL;
 		if (!recording)
 			continue;
@@ -283,7 +295,8 @@ SYCL_API sycl_result sycl_queue_get_state(sycl_queue handle, sycl_queue_state *s
 {
 	PIN(queue, queue, handle);
 	REQUIRE_OUTPUT(state_out);
-	*state_out = atomic_load_explicit(&queue->recording, memory_order_acquire) ? SYCL_QUEUE_RECORDING
-										   : SYCL_QUEUE_EXECUTING;
+	*state_out = atomic_load_explicit(&queue->recording, memory_order_acquire)
+			     ? SYCL_QUEUE_RECORDING
+			     : SYCL_QUEUE_EXECUTING;
 	return SYCL_SUCCESS;
 }

@@ -43,11 +43,12 @@ sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after)
 {
 	int r = graph_edges_connect(&graph->edges, before, after, GRAPH_EDGES_MAX);
 	if (r == -ELOOP)
-		return error_set(SYCL_ERROR_INVALID, "nodes %u and %u would come behind each other", before + 1,
-				 after + 1);
+		return error_set(SYCL_ERROR_INVALID, "nodes %u and %u would come behind each other",
+				 before + 1, after + 1);
 	if (r == -EDQUOT)
 		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u edges", GRAPH_EDGES_MAX);
-	return r < 0 ? error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process") : SYCL_SUCCESS;
+	return r < 0 ? error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process")
+		     : SYCL_SUCCESS;
 }
 
 static sycl_result make_room(struct graph *graph)
@@ -65,7 +66,8 @@ static sycl_result make_room(struct graph *graph)
 	return SYCL_SUCCESS;
 }
 
-sycl_result graph_add_node(struct graph *graph, const struct graph_addition *addition, uint32_t *node_out)
+sycl_result graph_add_node(struct graph *graph, const struct graph_addition *addition,
+			   uint32_t *node_out)
 {
 	uint32_t node = graph->edges.count;
 	sycl_result result = make_room(graph);
@@ -83,17 +85,20 @@ sycl_result graph_add_node(struct graph *graph, const struct graph_addition *add
 	}
 	if (addition->handler)
 		graph_accesses_enter(graph, node, addition->handler);
-	graph->items[node] = (struct graph_item){addition->type, addition->handler, addition->recorded_from};
+	graph->items[node] =
+		(struct graph_item){addition->type, addition->handler, addition->recorded_from};
 	*node_out = node;
 	return SYCL_SUCCESS;
 }
 
-sycl_result graph_event_nodes(const struct graph *graph, const struct handler *handler, uint32_t *nodes)
+sycl_result graph_event_nodes(const struct graph *graph, const struct handler *handler,
+			      uint32_t *nodes)
 {
 	for (uint32_t i = 0; i < handler->depends_on.count; i++) {
 		const struct event *event = handler_dependency_at(handler, i)->event;
 		if (event->graph != graph->number)
-			return error_set(SYCL_ERROR_INVALID, "a node of a graph depends on an event of %s",
+			return error_set(SYCL_ERROR_INVALID,
+					 "a node of a graph depends on an event of %s",
 					 event->graph ? "another graph" : "no graph");
 		nodes[i] = event->node;
 	}
@@ -123,7 +128,8 @@ static sycl_result gather(const struct graph *graph, const struct handler *handl
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	for (uint32_t i = 0; i < count; i++)
 		nodes[i] = predecessors[i] - 1;
-	sycl_result result = handler ? graph_event_nodes(graph, handler, nodes + count) : SYCL_SUCCESS;
+	sycl_result result =
+		handler ? graph_event_nodes(graph, handler, nodes + count) : SYCL_SUCCESS;
 	if (result)
 		free(nodes);
 	else
@@ -132,8 +138,8 @@ static sycl_result gather(const struct graph *graph, const struct handler *handl
 }
 
 /* `kept`: NULL, or a reference that the graph has then. */
-static sycl_result add(struct graph *graph, struct handler *kept, uint32_t count, const sycl_graph_node *predecessors,
-		       sycl_graph_node *node_out)
+static sycl_result add(struct graph *graph, struct handler *kept, uint32_t count,
+		       const sycl_graph_node *predecessors, sycl_graph_node *node_out)
 {
 	struct connection *c = graph->object.connection;
 	if (count > 0 && !predecessors)
@@ -200,14 +206,16 @@ SYCL_API sycl_result sycl_graph_add(sycl_graph handle, sycl_handler handler_hand
 	return result ? error_set_failure(&why) : taken;
 }
 
-SYCL_API sycl_result sycl_graph_add_empty(sycl_graph handle, uint32_t count, const sycl_graph_node *predecessors,
+SYCL_API sycl_result sycl_graph_add_empty(sycl_graph handle, uint32_t count,
+					  const sycl_graph_node *predecessors,
 					  sycl_graph_node *node_out)
 {
 	PIN(graph, graph, handle);
 	return add(graph, NULL, count, predecessors, node_out);
 }
 
-SYCL_API sycl_result sycl_graph_make_edge(sycl_graph handle, sycl_graph_node predecessor, sycl_graph_node successor)
+SYCL_API sycl_result sycl_graph_make_edge(sycl_graph handle, sycl_graph_node predecessor,
+					  sycl_graph_node successor)
 {
 	PIN(graph, graph, handle);
 	struct connection *c = graph->object.connection;
@@ -232,7 +240,8 @@ SYCL_API sycl_result sycl_graph_get_node_count(sycl_graph handle, uint32_t *coun
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_graph_node_get_type(sycl_graph handle, sycl_graph_node node, sycl_graph_node_type *type_out)
+SYCL_API sycl_result sycl_graph_node_get_type(sycl_graph handle, sycl_graph_node node,
+					      sycl_graph_node_type *type_out)
 {
 	PIN(graph, graph, handle);
 	REQUIRE_OUTPUT(type_out);
@@ -245,8 +254,9 @@ SYCL_API sycl_result sycl_graph_node_get_type(sycl_graph handle, sycl_graph_node
 	return result;
 }
 
-static sycl_result get_neighbours(sycl_graph handle, sycl_graph_node node, bool before, uint32_t capacity,
-				  sycl_graph_node *nodes_out, uint32_t *count_out)
+static sycl_result get_neighbours(sycl_graph handle, sycl_graph_node node, bool before,
+				  uint32_t capacity, sycl_graph_node *nodes_out,
+				  uint32_t *count_out)
 {
 	PIN(graph, graph, handle);
 	REQUIRE_OUTPUT(count_out);
@@ -266,19 +276,22 @@ static sycl_result get_neighbours(sycl_graph handle, sycl_graph_node node, bool 
 	return result;
 }
 
-SYCL_API sycl_result sycl_graph_node_get_predecessors(sycl_graph graph, sycl_graph_node node, uint32_t capacity,
-						      sycl_graph_node *nodes_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_graph_node_get_predecessors(sycl_graph graph, sycl_graph_node node,
+						      uint32_t capacity, sycl_graph_node *nodes_out,
+						      uint32_t *count_out)
 {
 	return get_neighbours(graph, node, true, capacity, nodes_out, count_out);
 }
 
-SYCL_API sycl_result sycl_graph_node_get_successors(sycl_graph graph, sycl_graph_node node, uint32_t capacity,
-						    sycl_graph_node *nodes_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_graph_node_get_successors(sycl_graph graph, sycl_graph_node node,
+						    uint32_t capacity, sycl_graph_node *nodes_out,
+						    uint32_t *count_out)
 {
 	return get_neighbours(graph, node, false, capacity, nodes_out, count_out);
 }
 
-SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph handle, sycl_event event_handle, sycl_graph_node *node_out)
+SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph handle, sycl_event event_handle,
+						sycl_graph_node *node_out)
 {
 	PIN(graph, graph, handle);
 	PIN(event, event, event_handle);

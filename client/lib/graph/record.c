@@ -21,12 +21,14 @@ sycl_result graph_keep(struct handler *handler, struct handler *origin, struct h
 	if (result)
 		return result;
 	if (usm_is_staged(handler))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "a graph does not copy between USM and memory of the program's own: use a host task");
+		return error_set(
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			"a graph does not copy between USM and memory of the program's own: use a host task");
 	if (handler->host_source && !handler->is_empty)
 		return handler_copy_as_task(handler, kept_out);
 	/* Only a launch differs by its queue; and what lies on a stack cannot be kept. */
-	if (origin->object.entry && (handler == origin || handler->action != HANDLER_ACTION_LAUNCH)) {
+	if (origin->object.entry &&
+	    (handler == origin || handler->action != HANDLER_ACTION_LAUNCH)) {
 		object_ref(&origin->object);
 		*kept_out = origin;
 		return SYCL_SUCCESS;
@@ -41,12 +43,14 @@ static sycl_result find_graph(const struct handler *handler, struct graph **grap
 	struct graph *graph = atomic_load_explicit(&queue->recording, memory_order_relaxed);
 	for (uint32_t i = 0; i < handler->depends_on.count && !graph; i++) {
 		uint64_t number = handler_dependency_at(handler, i)->event->graph;
-		for (graph = number ? queue->object.connection->graphs : NULL; graph && graph->number != number;)
+		for (graph = number ? queue->object.connection->graphs : NULL;
+		     graph && graph->number != number;)
 			graph = graph->next;
 	}
 	if (!graph || graph->recording_count == 0)
-		return error_set(SYCL_ERROR_INVALID,
-				 "an event that was recorded into a graph stands for nothing outside of it");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"an event that was recorded into a graph stands for nothing outside of it");
 	*graph_out = graph;
 	return graph_check_place(graph, queue);
 }
@@ -75,17 +79,20 @@ static uint32_t put_all_before(const struct graph *graph, uint64_t from, uint32_
 /* A group that asks for nothing at all is a barrier of its queue, too. */
 static bool waits_for_all(const struct handler *handler)
 {
-	return handler->after_all || (handler->action == HANDLER_ACTION_NONE && handler->depends_on.count == 0 &&
-				      handler->requirements.count == 0);
+	return handler->after_all ||
+	       (handler->action == HANDLER_ACTION_NONE && handler->depends_on.count == 0 &&
+		handler->requirements.count == 0);
 }
 
 /* With the lock. */
-static sycl_result add(struct graph *graph, const struct handler *handler, struct handler *kept, uint32_t *node_out)
+static sycl_result add(struct graph *graph, const struct handler *handler, struct handler *kept,
+		       uint32_t *node_out)
 {
 	uint64_t from = handler->queue->line->remote.id;
 	bool barrier = waits_for_all(handler);
-	uint32_t *nodes =
-		malloc(((size_t)handler->depends_on.count + 1 + (barrier ? graph->edges.count : 0)) * sizeof(*nodes));
+	uint32_t *nodes = malloc(
+		((size_t)handler->depends_on.count + 1 + (barrier ? graph->edges.count : 0)) *
+		sizeof(*nodes));
 	if (!nodes)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	sycl_result result = graph_event_nodes(graph, handler, nodes);
@@ -100,7 +107,9 @@ static sycl_result add(struct graph *graph, const struct handler *handler, struc
 			count += put_all_before(graph, from, nodes + count);
 		const struct graph_addition addition = {
 			.handler = kept,
-			.type = barrier && handler->action == HANDLER_ACTION_NONE ? SYCL_GRAPH_NODE_BARRIER : graph_type_of(kept),
+			.type = barrier && handler->action == HANDLER_ACTION_NONE
+					? SYCL_GRAPH_NODE_BARRIER
+					: graph_type_of(kept),
 			.recorded_from = from,
 			.before = nodes,
 			.before_count = count,

@@ -2,25 +2,32 @@
 #include "graph/executable_graph.h"
 
 /* With the graph lock. Its place in the executable graph. */
-static sycl_result find(const struct executable_graph *executable, const struct graph *graph, sycl_graph_node node,
-			struct executable_node **node_out, uint32_t *place_out)
+static sycl_result find(const struct executable_graph *executable, const struct graph *graph,
+			sycl_graph_node node, struct executable_node **node_out,
+			uint32_t *place_out)
 {
 	sycl_result result = graph_check_node(graph, node);
 	if (result)
 		return result;
 	sycl_graph_node_type type = graph->items[node - 1].type;
 	if (executable->origin != graph->number)
-		return error_set(SYCL_ERROR_INVALID, "the executable graph was made of another graph");
-	if (type != SYCL_GRAPH_NODE_KERNEL && type != SYCL_GRAPH_NODE_MEMCPY && type != SYCL_GRAPH_NODE_MEMSET)
-		return error_set(SYCL_ERROR_INVALID, "node %u launches no kernel, copies nothing and fills nothing", node);
+		return error_set(SYCL_ERROR_INVALID,
+				 "the executable graph was made of another graph");
+	if (type != SYCL_GRAPH_NODE_KERNEL && type != SYCL_GRAPH_NODE_MEMCPY &&
+	    type != SYCL_GRAPH_NODE_MEMSET)
+		return error_set(SYCL_ERROR_INVALID,
+				 "node %u launches no kernel, copies nothing and fills nothing",
+				 node);
 	if (node > executable->place_count)
-		return error_set(SYCL_ERROR_INVALID, "node %u came when the executable graph had been made", node);
+		return error_set(SYCL_ERROR_INVALID,
+				 "node %u came when the executable graph had been made", node);
 	*place_out = executable->place[node - 1];
 	*node_out = &executable->nodes[*place_out];
 	return SYCL_SUCCESS;
 }
 
-static sycl_result send_switch(const struct executable_graph *executable, uint32_t place, bool is_disabled)
+static sycl_result send_switch(const struct executable_graph *executable, uint32_t place,
+			       bool is_disabled)
 {
 	Sycl__V1__GraphSwitch message = SYCL__V1__GRAPH_SWITCH__INIT;
 	message.graph = executable->remote.id;
@@ -39,8 +46,9 @@ static sycl_result check(const struct executable_graph *executable, const struct
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_graph executable_handle, sycl_graph handle,
-							    sycl_graph_node node, int enabled)
+SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_graph executable_handle,
+							    sycl_graph handle, sycl_graph_node node,
+							    int enabled)
 {
 	PIN(executable_graph, executable, executable_handle);
 	PIN(graph, graph, handle);
@@ -52,7 +60,8 @@ SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_grap
 		result = error_set_object(SYCL_ERROR_INVALID, executable->remote.id,
 					  "the graph was finalized without SYCL_GRAPH_UPDATABLE");
 	if (!result && !c->has_graph_switch)
-		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "the service is an older one, which disables no nodes");
+		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				   "the service is an older one, which disables no nodes");
 	if (!result)
 		result = remote_check(&executable->remote);
 	if (result)
@@ -68,8 +77,9 @@ SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_grap
 	return result;
 }
 
-SYCL_API sycl_result sycl_executable_graph_is_node_enabled(sycl_executable_graph executable_handle, sycl_graph handle,
-							   sycl_graph_node node, uint32_t *enabled_out)
+SYCL_API sycl_result sycl_executable_graph_is_node_enabled(sycl_executable_graph executable_handle,
+							   sycl_graph handle, sycl_graph_node node,
+							   uint32_t *enabled_out)
 {
 	PIN(executable_graph, executable, executable_handle);
 	PIN(graph, graph, handle);

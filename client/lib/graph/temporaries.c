@@ -1,4 +1,5 @@
-/* Temporaries of graphs: who may use one, and that what is read of it was written before (sycl_buffer_create_temporary). */
+/* Temporaries of graphs: who may use one, and that what is read of it was written before
+ * (sycl_buffer_create_temporary). */
 #include "graph/executable_graph.h"
 
 #include "access_mode.h"
@@ -34,12 +35,13 @@ sycl_result graph_check_no_temporaries(const struct handler *handler)
 
 sycl_result graph_check_temporary(const struct handler *handler, struct buffer *buffer)
 {
-	bool for_host = handler->action == HANDLER_ACTION_HOST_TASK || handler->action == HANDLER_ACTION_UPDATE ||
-			handler->host_source;
+	bool for_host = handler->action == HANDLER_ACTION_HOST_TASK ||
+			handler->action == HANDLER_ACTION_UPDATE || handler->host_source;
 	if (!for_host || !buffer_root(buffer)->is_temporary)
 		return SYCL_SUCCESS;
-	return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-				"a temporary of graphs is on their device alone: the host neither reads nor writes it");
+	return error_set_object(
+		SYCL_ERROR_INVALID, buffer->remote.id,
+		"a temporary of graphs is on their device alone: the host neither reads nor writes it");
 }
 
 static sycl_result no_memory(void)
@@ -82,7 +84,8 @@ static int enter(struct written *written, uint64_t begin, uint64_t end)
 		return 0;
 	if (written->count == written->capacity) {
 		uint32_t capacity = written->capacity ? written->capacity * 2 : 4;
-		struct written_range *ranges = reallocarray(written->ranges, capacity, sizeof(*ranges));
+		struct written_range *ranges =
+			reallocarray(written->ranges, capacity, sizeof(*ranges));
 		if (!ranges)
 			return -1;
 		written->ranges = ranges;
@@ -135,10 +138,11 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 		if (!written)
 			return no_memory();
 		if (access_mode_needs_contents(use.mode) && !has(written, use.begin, use.end))
-			return error_set_object(SYCL_ERROR_INVALID, use.buffer->remote.id,
-						"a node needs bytes %" PRIu64 " to %" PRIu64
-						" of a temporary, and none before it writes all of them",
-						use.begin, use.end);
+			return error_set_object(
+				SYCL_ERROR_INVALID, use.buffer->remote.id,
+				"a node needs bytes %" PRIu64 " to %" PRIu64
+				" of a temporary, and none before it writes all of them",
+				use.begin, use.end);
 	}
 	/* What it needs was there before it, so its own writes come after that. */
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
@@ -151,7 +155,8 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 	return SYCL_SUCCESS;
 }
 
-/* Nodes that use the same bytes, one of them writing, are behind each other: so the order of the list tells who came before. */
+/* Nodes that use the same bytes, one of them writing, are behind each other: so the order of the
+ * list tells who came before. */
 sycl_result graph_check_flattened(const struct executable_graph *graph)
 {
 	struct written_list list = {.count = 0};

@@ -13,7 +13,8 @@ static sycl_result check_kernel_node(const struct graph *graph, sycl_graph_node 
 	sycl_result result = graph_check_node(graph, node);
 	if (result || graph->items[node - 1].type == SYCL_GRAPH_NODE_KERNEL)
 		return result;
-	return error_set(SYCL_ERROR_INVALID, "node %u launches no kernel: only those can be updated", node);
+	return error_set(SYCL_ERROR_INVALID,
+			 "node %u launches no kernel: only those can be updated", node);
 }
 
 /* What a node is now, in a handler of the caller's: others may have that of the node. */
@@ -36,7 +37,8 @@ static sycl_result copy_node(struct graph *graph, sycl_graph_node node, struct h
 }
 
 /* The node is this from now on; takes the copy in any case. */
-static sycl_result replace(struct graph *graph, sycl_graph_node node, struct handler *copy, sycl_result built)
+static sycl_result replace(struct graph *graph, sycl_graph_node node, struct handler *copy,
+			   sycl_result built)
 {
 	struct connection *c = graph->object.connection;
 	struct handler *gone = copy;
@@ -59,17 +61,19 @@ static sycl_result replace(struct graph *graph, sycl_graph_node node, struct han
 	return built ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph handle, sycl_graph_node node, uint32_t index,
-					       size_t size_bytes, const void *value)
+SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph handle, sycl_graph_node node,
+					       uint32_t index, size_t size_bytes, const void *value)
 {
 	PIN(graph, graph, handle);
 	struct handler *copy = NULL;
 	sycl_result result = copy_node(graph, node, &copy);
-	return result ? result : replace(graph, node, copy, handler_set_value(copy, index, size_bytes, value));
+	return result ? result
+		      : replace(graph, node, copy,
+				handler_set_value(copy, index, size_bytes, value));
 }
 
-SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph handle, sycl_graph_node node, uint32_t index,
-					     const void *pointer)
+SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph handle, sycl_graph_node node,
+					     uint32_t index, const void *pointer)
 {
 	PIN(graph, graph, handle);
 	struct handler *copy = NULL;
@@ -83,7 +87,8 @@ static uint32_t users_of(const struct handler *handler, uint32_t requirement)
 	uint32_t users = 0;
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
 		const struct handler_argument *argument = handler_argument_at(handler, i);
-		users += argument->kind == HANDLER_ARGUMENT_ACCESSOR && argument->requirement == requirement;
+		users += argument->kind == HANDLER_ARGUMENT_ACCESSOR &&
+			 argument->requirement == requirement;
 	}
 	return users;
 }
@@ -97,38 +102,46 @@ static void take_out(struct handler *handler, uint32_t requirement)
 	*gone = *handler_requirement_at(handler, last);
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
 		struct handler_argument *argument = handler_argument_at(handler, i);
-		bool names = argument->kind == HANDLER_ARGUMENT_ACCESSOR || argument->kind == HANDLER_ARGUMENT_IMAGE;
+		bool names = argument->kind == HANDLER_ARGUMENT_ACCESSOR ||
+			     argument->kind == HANDLER_ARGUMENT_IMAGE;
 		if (names && argument->requirement == last)
 			argument->requirement = requirement;
 	}
 }
 
-static sycl_result set_accessor(struct handler *copy, uint32_t index, struct buffer **pinned, sycl_access_mode mode)
+static sycl_result set_accessor(struct handler *copy, uint32_t index, struct buffer **pinned,
+				sycl_access_mode mode)
 {
-	if (index >= copy->arguments.count || handler_argument_at(copy, index)->kind != HANDLER_ARGUMENT_ACCESSOR)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of the node is no accessor", index);
+	if (index >= copy->arguments.count ||
+	    handler_argument_at(copy, index)->kind != HANDLER_ARGUMENT_ACCESSOR)
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u of the node is no accessor", index);
 	uint32_t before = handler_argument_at(copy, index)->requirement;
-	sycl_result result =
-		handler_set_accessor(copy, HANDLER_ARGUMENT_ACCESSOR, index, pinned, mode, 0, (*pinned)->size_bytes);
+	sycl_result result = handler_set_accessor(copy, HANDLER_ARGUMENT_ACCESSOR, index, pinned,
+						  mode, 0, (*pinned)->size_bytes);
 	if (!result && users_of(copy, before) == 0)
 		take_out(copy, before);
 	return result;
 }
 
-SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph handle, sycl_graph_node node, uint32_t index,
-						  sycl_buffer buffer_handle, sycl_access_mode mode)
+SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph handle, sycl_graph_node node,
+						  uint32_t index, sycl_buffer buffer_handle,
+						  sycl_access_mode mode)
 {
 	PIN(graph, graph, handle);
 	PIN(buffer, buffer, buffer_handle);
 	struct handler *copy = NULL;
 	sycl_result result = copy_node(graph, node, &copy);
-	return result ? result : replace(graph, node, copy, set_accessor(copy, index, &buffer, mode));
+	return result ? result
+		      : replace(graph, node, copy, set_accessor(copy, index, &buffer, mode));
 }
 
-static sycl_result set_range(struct handler *copy, const sycl_range *global, const sycl_range *local)
+static sycl_result set_range(struct handler *copy, const sycl_range *global,
+			     const sycl_range *local)
 {
 	if (copy->is_nd != (local != NULL) || copy->dimensions != global->dimensions)
-		return error_set(SYCL_ERROR_INVALID, "the kind of a node's range and its dimensions stay as they are");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the kind of a node's range and its dimensions stay as they are");
 	sycl_result result = handler_check_range(copy, copy->kernel, global, local);
 	if (result)
 		return result;
@@ -141,8 +154,8 @@ static sycl_result set_range(struct handler *copy, const sycl_range *global, con
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph handle, sycl_graph_node node, const sycl_range *global,
-						  const sycl_range *local)
+SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph handle, sycl_graph_node node,
+						  const sycl_range *global, const sycl_range *local)
 {
 	PIN(graph, graph, handle);
 	if (!global)
@@ -152,7 +165,8 @@ SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph handle, sycl_graph_
 	return result ? result : replace(graph, node, copy, set_range(copy, global, local));
 }
 
-/* Nodes of an executable graph that change, all together: what they are to be, then what they were. References. */
+/* Nodes of an executable graph that change, all together: what they are to be, then what they were.
+ * References. */
 struct change {
 	struct handler **handlers;
 	uint32_t *places;
@@ -183,7 +197,8 @@ static void change_add(struct change *change, uint32_t place, struct handler *ha
 	change->handlers[change->count++] = handler;
 }
 
-static sycl_result send_update(const struct executable_graph *graph, uint32_t place, const struct handler *handler)
+static sycl_result send_update(const struct executable_graph *graph, uint32_t place,
+			       const struct handler *handler)
 {
 	CLEANUP(group_messages_fini) struct group_messages messages;
 	messages.block = messages.small;
@@ -205,7 +220,8 @@ static void settle_buffers(const struct change *change)
 {
 	for (uint32_t n = 0; n < change->count; n++) {
 		for (uint32_t i = 0; i < change->handlers[n]->requirements.count; i++) {
-			const struct handler_requirement *requirement = handler_requirement_at(change->handlers[n], i);
+			const struct handler_requirement *requirement =
+				handler_requirement_at(change->handlers[n], i);
 			struct buffer *root = buffer_root(requirement->buffer);
 			own_pages_settle(root);
 			atomic_store_explicit(&root->used, 1, memory_order_relaxed);
@@ -236,7 +252,8 @@ static sycl_result apply(struct executable_graph *graph, struct change *change)
 	return result;
 }
 
-static sycl_result check_updatable(const struct executable_graph *executable, const struct graph *graph)
+static sycl_result check_updatable(const struct executable_graph *executable,
+				   const struct graph *graph)
 {
 	if (!(executable->flags & SYCL_GRAPH_UPDATABLE))
 		return error_set_object(SYCL_ERROR_INVALID, executable->remote.id,
@@ -246,25 +263,30 @@ static sycl_result check_updatable(const struct executable_graph *executable, co
 	return SYCL_SUCCESS;
 }
 
-static sycl_result gather_nodes(const struct executable_graph *executable, const struct graph *graph, uint32_t count,
+static sycl_result gather_nodes(const struct executable_graph *executable,
+				const struct graph *graph, uint32_t count,
 				const sycl_graph_node *nodes, struct change *change)
 {
 	if (executable->origin != graph->number)
-		return error_set(SYCL_ERROR_INVALID, "the executable graph was made of another graph");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the executable graph was made of another graph");
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_result result = check_kernel_node(graph, nodes[i]);
 		if (!result && nodes[i] > executable->place_count)
-			result = error_set(SYCL_ERROR_INVALID, "node %u came when the executable graph had been made",
+			result = error_set(SYCL_ERROR_INVALID,
+					   "node %u came when the executable graph had been made",
 					   nodes[i]);
 		if (result)
 			return result;
-		change_add(change, executable->place[nodes[i] - 1], graph->items[nodes[i] - 1].handler);
+		change_add(change, executable->place[nodes[i] - 1],
+			   graph->items[nodes[i] - 1].handler);
 	}
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executable_handle, sycl_graph handle,
-						  uint32_t count, const sycl_graph_node *nodes)
+SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executable_handle,
+						  sycl_graph handle, uint32_t count,
+						  const sycl_graph_node *nodes)
 {
 	PIN(executable_graph, executable, executable_handle);
 	PIN(graph, graph, handle);
@@ -284,28 +306,33 @@ SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executab
 }
 
 /* With the lock. Are the executable graph's own nodes what this one's would be? */
-static sycl_result gather_alike(const struct executable_graph *executable, const struct executable_graph *other,
-				struct change *change)
+static sycl_result gather_alike(const struct executable_graph *executable,
+				const struct executable_graph *other, struct change *change)
 {
-	bool alike = executable->count == other->count && executable->edge_count == other->edge_count &&
-		     (other->edge_count == 0 ||
-		      memcmp(executable->edges, other->edges, other->edge_count * sizeof(*other->edges)) == 0);
+	bool alike =
+		executable->count == other->count && executable->edge_count == other->edge_count &&
+		(other->edge_count == 0 || memcmp(executable->edges, other->edges,
+						  other->edge_count * sizeof(*other->edges)) == 0);
 	for (uint32_t i = 0; alike && i < other->count; i++) {
 		const struct handler *mine = executable->nodes[i].handler;
 		struct handler *theirs = other->nodes[i].handler;
-		alike = executable->nodes[i].edge_count == other->nodes[i].edge_count && !mine == !theirs;
+		alike = executable->nodes[i].edge_count == other->nodes[i].edge_count &&
+			!mine == !theirs;
 		if (!alike || !mine)
 			continue;
 		/* Through a service a native command is a host task, too. */
-		alike = mine->action == theirs->action && mine->kernel == theirs->kernel && !mine->native == !theirs->native;
+		alike = mine->action == theirs->action && mine->kernel == theirs->kernel &&
+			!mine->native == !theirs->native;
 		if (alike && mine->action == HANDLER_ACTION_LAUNCH)
 			change_add(change, i, theirs);
 	}
 	return alike ? SYCL_SUCCESS
-		     : error_set(SYCL_ERROR_INVALID, "the graph is not alike: it has other nodes, edges or kernels");
+		     : error_set(SYCL_ERROR_INVALID,
+				 "the graph is not alike: it has other nodes, edges or kernels");
 }
 
-SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph executable_handle, sycl_graph handle)
+SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph executable_handle,
+							sycl_graph handle)
 {
 	PIN(executable_graph, executable, executable_handle);
 	PIN(graph, graph, handle);

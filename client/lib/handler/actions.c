@@ -1,8 +1,8 @@
 /* The action of a command group: launches and shared events. Copies are in handler_copies.c. */
 #include "handler/handler.h"
 
-sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned, const sycl_range *global,
-			       const sycl_range *local)
+sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
+			       const sycl_range *global, const sycl_range *local)
 {
 	struct kernel *given = *pinned, *kernel = kernel_on(given, handler->queue->device);
 	if (!kernel)
@@ -37,22 +37,24 @@ SYCL_API sycl_result sycl_handler_single_task(sycl_handler handle, sycl_kernel k
 	return handler_set_launch(handler, &kernel, &one, NULL);
 }
 
-SYCL_API sycl_result sycl_handler_parallel_for(sycl_handler handle, sycl_kernel kernel_handle, sycl_range range)
+SYCL_API sycl_result sycl_handler_parallel_for(sycl_handler handle, sycl_kernel kernel_handle,
+					       sycl_range range)
 {
 	PIN(handler, handler, handle);
 	PIN(kernel, kernel, kernel_handle);
 	return handler_set_launch(handler, &kernel, &range, NULL);
 }
 
-SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handle, sycl_kernel kernel_handle, sycl_range global,
-						  sycl_range local)
+SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handle, sycl_kernel kernel_handle,
+						  sycl_range global, sycl_range local)
 {
 	PIN(handler, handler, handle);
 	PIN(kernel, kernel, kernel_handle);
 	return handler_set_launch(handler, &kernel, &global, &local);
 }
 
-static sycl_result set_event(struct handler *handler, struct shared_event *event, enum handler_action action)
+static sycl_result set_event(struct handler *handler, struct shared_event *event,
+			     enum handler_action action)
 {
 	sycl_result result = handler_check_no_action(handler);
 	if (!result)
@@ -60,7 +62,8 @@ static sycl_result set_event(struct handler *handler, struct shared_event *event
 	if (result)
 		return result;
 	if (event->object.connection != handler->object.connection)
-		return error_set(SYCL_ERROR_INVALID, "the event and the queue belong to different connections");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the event and the queue belong to different connections");
 	if (event->device != handler->queue->device->facts->device)
 		return error_set_object(SYCL_ERROR_INVALID, event->remote.id,
 					"the event belongs to another device than the queue's");

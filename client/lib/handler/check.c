@@ -1,4 +1,5 @@
-/* Ranges against the device and the kernel; arguments against what the service knows of the kernel. */
+/* Ranges against the device and the kernel; arguments against what the service knows of the kernel.
+ */
 #include "memory/image.h"
 
 #include <inttypes.h>
@@ -6,10 +7,12 @@
 static sycl_result check_shape(const sycl_range *range, const char *name)
 {
 	if (range->dimensions < 1 || range->dimensions > 3)
-		return error_set(SYCL_ERROR_ND_RANGE, "the %s range has %u dimensions; 1 to 3 are allowed", name,
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "the %s range has %u dimensions; 1 to 3 are allowed", name,
 				 range->dimensions);
 	if (range->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID, "the %s range's reserved member is not 0", name);
+		return error_set(SYCL_ERROR_INVALID, "the %s range's reserved member is not 0",
+				 name);
 	return SYCL_SUCCESS;
 }
 
@@ -31,25 +34,30 @@ static bool total(const sycl_range *range, uint64_t *total_out)
 	return true;
 }
 
-static sycl_result check_local(const struct handler *handler, const struct kernel *kernel, const sycl_range *global,
-			       const sycl_range *local)
+static sycl_result check_local(const struct handler *handler, const struct kernel *kernel,
+			       const sycl_range *global, const sycl_range *local)
 {
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
-	/* The device's lists have three entries, the last of which is the dimension that varies fastest. */
+	/* The device's lists have three entries, the last of which is the dimension that varies
+	 * fastest. */
 	uint32_t skip = 3 - global->dimensions;
 	for (uint32_t i = 0; i < global->dimensions; i++) {
 		if (local->size[i] == 0)
-			return error_set(SYCL_ERROR_ND_RANGE, "dimension %u: the local size is 0", i);
+			return error_set(SYCL_ERROR_ND_RANGE, "dimension %u: the local size is 0",
+					 i);
 		if (global->size[i] % local->size[i] != 0)
 			return error_set(SYCL_ERROR_ND_RANGE,
 					 "dimension %u: global size %" PRIu64
 					 " is not divisible by local size %" PRIu64,
 					 i, global->size[i], local->size[i]);
-		uint64_t most = facts->n_max_work_item_sizes == 3 ? facts->max_work_item_sizes[skip + i] : UINT64_MAX;
+		uint64_t most = facts->n_max_work_item_sizes == 3
+					? facts->max_work_item_sizes[skip + i]
+					: UINT64_MAX;
 		if (local->size[i] > most)
 			return error_set(SYCL_ERROR_ND_RANGE,
-					 "dimension %u: local size %" PRIu64 " exceeds the device's %" PRIu64, i,
-					 local->size[i], most);
+					 "dimension %u: local size %" PRIu64
+					 " exceeds the device's %" PRIu64,
+					 i, local->size[i], most);
 		uint64_t required = kernel->required_work_group_size[skip + i];
 		if (required && local->size[i] != required)
 			return error_set(SYCL_ERROR_ND_RANGE,
@@ -60,25 +68,30 @@ static sycl_result check_local(const struct handler *handler, const struct kerne
 	uint64_t items = 0;
 	bool fits = total(local, &items);
 	if (!fits || items > facts->max_work_group_size)
-		return error_set(SYCL_ERROR_ND_RANGE, "a work-group has more items than the device's %" PRIu64,
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "a work-group has more items than the device's %" PRIu64,
 				 facts->max_work_group_size);
 	if (kernel->max_work_group_size && items > kernel->max_work_group_size)
 		return error_set(SYCL_ERROR_ND_RANGE,
-				 "a work-group of %" PRIu64 " items; kernel '%.64s' takes %" PRIu64 " on this device",
+				 "a work-group of %" PRIu64 " items; kernel '%.64s' takes %" PRIu64
+				 " on this device",
 				 items, kernel->name, kernel->max_work_group_size);
 	return SYCL_SUCCESS;
 }
 
-sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel, const sycl_range *global,
-				const sycl_range *local)
+sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel,
+				const sycl_range *global, const sycl_range *local)
 {
 	if (kernel->object.connection != handler->object.connection)
-		return error_set(SYCL_ERROR_INVALID, "the kernel and the queue belong to different connections");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the kernel and the queue belong to different connections");
 	if (kernel->image->device != handler->queue->device)
 		return error_set(SYCL_ERROR_KERNEL_NOT_SUPPORTED,
-				 "kernel '%.64s' was built for another device than the queue's", kernel->name);
+				 "kernel '%.64s' was built for another device than the queue's",
+				 kernel->name);
 	if (kernel->image->context != handler->queue->context)
-		return error_set(SYCL_ERROR_INVALID, "kernel '%.64s' belongs to another context than the queue's",
+		return error_set(SYCL_ERROR_INVALID,
+				 "kernel '%.64s' belongs to another context than the queue's",
 				 kernel->name);
 	sycl_result result = check_shape(global, "global");
 	if (!result && local)
@@ -86,18 +99,22 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 	if (result)
 		return result;
 	if (local && local->dimensions != global->dimensions)
-		return error_set(SYCL_ERROR_ND_RANGE, "the global range has %u dimensions, the local one %u",
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "the global range has %u dimensions, the local one %u",
 				 global->dimensions, local->dimensions);
 	uint64_t items = 0;
 	if (!total(global, &items))
-		return error_set(SYCL_ERROR_ND_RANGE, "the global range has more than 2^64 work-items");
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "the global range has more than 2^64 work-items");
 	/* Nothing runs in an empty space, so no local size can be wrong (E5). */
 	return local && items > 0 ? check_local(handler, kernel, global, local) : SYCL_SUCCESS;
 }
 
-static const char *const kind_names[] = {"anything", "a value", "an accessor", "local memory", "an image", "a sampler"};
+static const char *const kind_names[] = {"anything",     "a value",  "an accessor",
+					 "local memory", "an image", "a sampler"};
 
-static inline sycl_result check_argument(const struct handler *handler, uint32_t index, const struct handler_argument *given,
+static inline sycl_result check_argument(const struct handler *handler, uint32_t index,
+					 const struct handler_argument *given,
 					 const struct kernel_argument *wanted)
 {
 	const struct kernel *kernel = handler->kernel;
@@ -109,20 +126,26 @@ static inline sycl_result check_argument(const struct handler *handler, uint32_t
 		[HANDLER_ARGUMENT_IMAGE] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_IMAGE,
 		[HANDLER_ARGUMENT_SAMPLER] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_SAMPLER,
 	};
-	if (wanted->kind != SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_UNSPECIFIED && wanted->kind != kind_of[given->kind] &&
-	    !handler_image_fits(given, wanted))
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of kernel '%.64s' is %s, but %s was set",
-				 index, kernel->name, wanted->kind < 6 ? kind_names[wanted->kind] : "something else",
-				 kind_names[kind_of[given->kind]]);
-	if (given->kind == HANDLER_ARGUMENT_VALUE && wanted->size_bytes && given->size_bytes != wanted->size_bytes)
+	if (wanted->kind != SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_UNSPECIFIED &&
+	    wanted->kind != kind_of[given->kind] && !handler_image_fits(given, wanted))
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
-				 "argument %u of kernel '%.64s' has %u bytes, but %" PRIu64 " were set", index,
-				 kernel->name, wanted->size_bytes, given->size_bytes);
+				 "argument %u of kernel '%.64s' is %s, but %s was set", index,
+				 kernel->name,
+				 wanted->kind < 6 ? kind_names[wanted->kind] : "something else",
+				 kind_names[kind_of[given->kind]]);
+	if (given->kind == HANDLER_ARGUMENT_VALUE && wanted->size_bytes &&
+	    given->size_bytes != wanted->size_bytes)
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u of kernel '%.64s' has %u bytes, but %" PRIu64
+				 " were set",
+				 index, kernel->name, wanted->size_bytes, given->size_bytes);
 	if (given->kind == HANDLER_ARGUMENT_IMAGE)
 		return handler_check_image(handler, index);
 	if (given->kind == HANDLER_ARGUMENT_LOCAL && !handler->is_nd)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
-				 "argument %u is local memory, which needs work-groups: use an nd_range", index);
+		return error_set(
+			SYCL_ERROR_KERNEL_ARGUMENT,
+			"argument %u is local memory, which needs work-groups: use an nd_range",
+			index);
 	return SYCL_SUCCESS;
 }
 
@@ -134,13 +157,15 @@ static sycl_result check_argument_count(const struct handler *handler)
 	if (set == wanted && handler->arguments_given == wanted)
 		return SYCL_SUCCESS;
 	if (set > wanted)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "kernel '%.64s' has %u arguments; argument %u (from 0) is set",
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "kernel '%.64s' has %u arguments; argument %u (from 0) is set",
 				 kernel->name, wanted, set - 1);
 	for (uint32_t i = 0; i < wanted && !kernel->has_presets; i++) {
 		if (i >= set || handler_argument_at(handler, i)->kind == HANDLER_ARGUMENT_UNSET)
-			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
-					 "argument %u (from 0) of kernel '%.64s' is not set; it has %u arguments", i,
-					 kernel->name, wanted);
+			return error_set(
+				SYCL_ERROR_KERNEL_ARGUMENT,
+				"argument %u (from 0) of kernel '%.64s' is not set; it has %u arguments",
+				i, kernel->name, wanted);
 	}
 	return SYCL_SUCCESS;
 }
@@ -166,8 +191,10 @@ static sycl_result check_whose(const struct handler *handler, bool host_task)
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
 		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
 		if (kind != HANDLER_ARGUMENT_UNSET && host_task != (kind == HANDLER_ARGUMENT_HOST))
-			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: host accessors belong to host tasks, "
-								     "all others to kernels", i);
+			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+					 "argument %u: host accessors belong to host tasks, "
+					 "all others to kernels",
+					 i);
 	}
 	return SYCL_SUCCESS;
 }
@@ -183,7 +210,8 @@ sycl_result handler_check_arguments(const struct handler *handler)
 		return whose;
 	if (!kernel) {
 		if (handler->arguments.count > 0)
-			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "arguments are set, but no kernel");
+			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+					 "arguments are set, but no kernel");
 		return SYCL_SUCCESS;
 	}
 	sycl_result counted = check_argument_count(handler);
@@ -191,8 +219,10 @@ sycl_result handler_check_arguments(const struct handler *handler)
 		return counted;
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t local_bytes = kernel->local_mem_bytes, parameter_bytes = 0;
-	/* There are no more than the kernel has. Those of a kernel of the application's that are unset are as it has set them. */
-	const struct handler_argument *given = handler->arguments.items, *end = given + handler->arguments.count;
+	/* There are no more than the kernel has. Those of a kernel of the application's that are
+	 * unset are as it has set them. */
+	const struct handler_argument *given = handler->arguments.items,
+				      *end = given + handler->arguments.count;
 	const struct kernel_argument *wanted = kernel->arguments;
 	for (uint32_t i = 0; given < end; i++, given++, wanted++) {
 		if (given->kind == HANDLER_ARGUMENT_UNSET)
@@ -203,20 +233,26 @@ sycl_result handler_check_arguments(const struct handler *handler)
 		if (given->kind == HANDLER_ARGUMENT_LOCAL)
 			local_bytes += given->size_bytes;
 		else
-			parameter_bytes += given->kind == HANDLER_ARGUMENT_VALUE ? given->size_bytes : sizeof(void *);
+			parameter_bytes += given->kind == HANDLER_ARGUMENT_VALUE ? given->size_bytes
+										 : sizeof(void *);
 	}
 	if (local_bytes > facts->local_mem_bytes)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-				 "%" PRIu64 " bytes of local memory for a work-group; the device has %" PRIu64,
+				 "%" PRIu64
+				 " bytes of local memory for a work-group; the device has %" PRIu64,
 				 local_bytes, facts->local_mem_bytes);
-	if (kernel->max_local_mem_bytes && local_bytes - kernel->local_mem_bytes > kernel->max_local_mem_bytes)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-				 "%" PRIu64 " bytes of local memory in arguments; kernel '%.64s' has room for %" PRIu64,
-				 local_bytes - kernel->local_mem_bytes, kernel->name, kernel->max_local_mem_bytes);
+	if (kernel->max_local_mem_bytes &&
+	    local_bytes - kernel->local_mem_bytes > kernel->max_local_mem_bytes)
+		return error_set(
+			SYCL_ERROR_MEMORY_ALLOCATION,
+			"%" PRIu64
+			" bytes of local memory in arguments; kernel '%.64s' has room for %" PRIu64,
+			local_bytes - kernel->local_mem_bytes, kernel->name,
+			kernel->max_local_mem_bytes);
 	if (facts->max_parameter_bytes && parameter_bytes > facts->max_parameter_bytes)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
-				 "%" PRIu64 " bytes of arguments; the device takes %" PRIu64, parameter_bytes,
-				 facts->max_parameter_bytes);
+				 "%" PRIu64 " bytes of arguments; the device takes %" PRIu64,
+				 parameter_bytes, facts->max_parameter_bytes);
 	return SYCL_SUCCESS;
 }
 
@@ -227,7 +263,8 @@ static bool is_held_on_device(const struct handler *handler)
 	case HANDLER_ACTION_LAUNCH:
 		for (uint32_t i = 0; i < handler->dimensions; i++) {
 			if (handler->global[i] == 0)
-				return false; /* it runs nothing, and is ordered all the same (B22) */
+				return false; /* it runs nothing, and is ordered all the same (B22)
+					       */
 		}
 		return true;
 	case HANDLER_ACTION_FILL:
@@ -256,7 +293,8 @@ static uint64_t new_root_bytes(const struct handler *handler, uint32_t index)
 	return root_bytes(handler, index);
 }
 
-/* The sum, or UINT64_MAX when that is less. `once`: of parts of one buffer the whole is counted once, which takes longer. */
+/* The sum, or UINT64_MAX when that is less. `once`: of parts of one buffer the whole is counted
+ * once, which takes longer. */
 static uint64_t bytes_of_roots(const struct handler *handler, bool once)
 {
 	uint64_t bytes = 0;
@@ -272,13 +310,16 @@ sycl_result handler_check_memory(const struct handler *handler)
 {
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t room = facts->global_mem_bytes;
-	/* As a rule no more is looked at than this. A device without memory of its own has the host's, which can be more than it says. */
-	if (bytes_of_roots(handler, false) <= room || room == 0 || facts->host_unified_memory || !is_held_on_device(handler))
+	/* As a rule no more is looked at than this. A device without memory of its own has the
+	 * host's, which can be more than it says. */
+	if (bytes_of_roots(handler, false) <= room || room == 0 || facts->host_unified_memory ||
+	    !is_held_on_device(handler))
 		return SYCL_SUCCESS;
 	uint64_t bytes = bytes_of_roots(handler, true);
 	if (bytes <= room)
 		return SYCL_SUCCESS;
 	return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-			 "the command group's buffers have %" PRIu64 " bytes together; the device has %" PRIu64 " of memory", bytes,
-			 room);
+			 "the command group's buffers have %" PRIu64
+			 " bytes together; the device has %" PRIu64 " of memory",
+			 bytes, room);
 }

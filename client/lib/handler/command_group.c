@@ -1,4 +1,5 @@
-/* Command groups that are submitted again and again: a handler that nobody can change any more (B15). */
+/* Command groups that are submitted again and again: a handler that nobody can change any more
+ * (B15). */
 #include "handler/handler.h"
 
 static void group_destroy(struct object *object)
@@ -38,13 +39,14 @@ SYCL_API sycl_result sycl_handler_freeze(sycl_handler handle, sycl_command_group
 	return result ? error_set_failure(&why) : taken;
 }
 
-SYCL_API sycl_result sycl_queue_submit_group(sycl_queue queue_handle, sycl_command_group group_handle,
-					     sycl_event *event_out)
+SYCL_API sycl_result sycl_queue_submit_group(sycl_queue queue_handle,
+					     sycl_command_group group_handle, sycl_event *event_out)
 {
 	PIN(queue, queue, queue_handle);
 	PIN(command_group, group, group_handle);
 	if (queue->context != group->handler->queue->context)
-		return error_set(SYCL_ERROR_INVALID, "the command group was built for queues of another context");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the command group was built for queues of another context");
 	return handler_send(group->handler, queue, event_out);
 }
 
@@ -58,7 +60,8 @@ SYCL_API sycl_result sycl_command_group_release(sycl_command_group group)
 	return handle_release(group, HANDLE_COMMAND_GROUP);
 }
 
-SYCL_API sycl_result sycl_command_group_get_reference_count(sycl_command_group group, uint32_t *count_out)
+SYCL_API sycl_result sycl_command_group_get_reference_count(sycl_command_group group,
+							    uint32_t *count_out)
 {
 	return handle_get_reference_count(group, HANDLE_COMMAND_GROUP, count_out);
 }

@@ -17,18 +17,23 @@ struct copy_plan {
 static sycl_result plan_spans(struct copy_plan *plan)
 {
 	uint64_t bytes = 0;
-	if (!copy_box_bytes(&plan->box, &bytes) || !copy_box_span(&plan->box, &plan->box.source, &plan->source_span) ||
+	if (!copy_box_bytes(&plan->box, &bytes) ||
+	    !copy_box_span(&plan->box, &plan->box.source, &plan->source_span) ||
 	    !copy_box_span(&plan->box, &plan->box.destination, &plan->destination_span))
-		return error_set(SYCL_ERROR_INVALID,
-				 "rows or slices of the box lie in each other, or reach beyond 64 bits");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"rows or slices of the box lie in each other, or reach beyond 64 bits");
 	return SYCL_SUCCESS;
 }
 
-/* Pitches that are not given follow from what is. An overflow makes them too small, which plan_spans refuses. */
-static struct box_pitch pitch_of(const struct sycl_copy_rect *rect, uint64_t row_bytes, uint64_t slice_bytes)
+/* Pitches that are not given follow from what is. An overflow makes them too small, which
+ * plan_spans refuses. */
+static struct box_pitch pitch_of(const struct sycl_copy_rect *rect, uint64_t row_bytes,
+				 uint64_t slice_bytes)
 {
 	struct box_pitch pitch = {row_bytes ? row_bytes : rect->width_bytes, slice_bytes};
-	if (slice_bytes == 0 && __builtin_mul_overflow(pitch.row_bytes, rect->rows, &pitch.slice_bytes))
+	if (slice_bytes == 0 &&
+	    __builtin_mul_overflow(pitch.row_bytes, rect->rows, &pitch.slice_bytes))
 		pitch.slice_bytes = 0;
 	return pitch;
 }
@@ -36,22 +41,25 @@ static struct box_pitch pitch_of(const struct sycl_copy_rect *rect, uint64_t row
 static sycl_result plan_rect(const struct sycl_copy_rect *rect, struct copy_plan *plan)
 {
 	if (!rect || rect->struct_bytes != sizeof(*rect) || rect->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID, "rect: NULL, or struct_bytes or reserved is wrong; start from "
-						     "SYCL_COPY_RECT_INIT");
+		return error_set(SYCL_ERROR_INVALID,
+				 "rect: NULL, or struct_bytes or reserved is wrong; start from "
+				 "SYCL_COPY_RECT_INIT");
 	*plan = (struct copy_plan){
 		.box = {.width_bytes = rect->width_bytes,
 			.rows = rect->rows,
 			.slices = rect->slices,
-			.source = pitch_of(rect, rect->source_row_pitch_bytes, rect->source_slice_pitch_bytes),
-			.destination =
-				pitch_of(rect, rect->destination_row_pitch_bytes, rect->destination_slice_pitch_bytes)},
+			.source = pitch_of(rect, rect->source_row_pitch_bytes,
+					   rect->source_slice_pitch_bytes),
+			.destination = pitch_of(rect, rect->destination_row_pitch_bytes,
+						rect->destination_slice_pitch_bytes)},
 		.source_offset = rect->source_offset_bytes,
 		.destination_offset = rect->destination_offset_bytes,
 	};
 	return plan_spans(plan);
 }
 
-static struct copy_plan plan_bytes(uint64_t source_offset, uint64_t destination_offset, uint64_t size_bytes)
+static struct copy_plan plan_bytes(uint64_t source_offset, uint64_t destination_offset,
+				   uint64_t size_bytes)
 {
 	struct copy_box box = {.width_bytes = size_bytes, .rows = 1, .slices = 1};
 	box.source = box.destination = copy_box_tight(&box);
@@ -61,7 +69,8 @@ static struct copy_plan plan_bytes(uint64_t source_offset, uint64_t destination_
 /* Of what is written without a gap nothing need be there before (C6). */
 static uint32_t write_mode(const struct copy_plan *plan)
 {
-	bool gapless = plan->box.width_bytes * plan->box.rows * plan->box.slices == plan->destination_span;
+	bool gapless =
+		plan->box.width_bytes * plan->box.rows * plan->box.slices == plan->destination_span;
 	return gapless ? ACCESS_MODE_WRITE_NO_INIT : ACCESS_MODE_WRITE;
 }
 
@@ -74,8 +83,8 @@ static void set_copy(struct handler *handler, const struct copy_plan *plan)
 	handler->destination_offset_bytes = plan->destination_offset;
 }
 
-static sycl_result copy_between(struct handler *handler, struct buffer *source, struct buffer *destination,
-				const struct copy_plan *plan)
+static sycl_result copy_between(struct handler *handler, struct buffer *source,
+				struct buffer *destination, const struct copy_plan *plan)
 {
 	struct handler_demand from = {.buffer = source,
 				      .mode = ACCESS_MODE_READ,
@@ -109,19 +118,21 @@ static sycl_result copy_between(struct handler *handler, struct buffer *source, 
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_handler_copy(sycl_handler handle, sycl_buffer source_handle, uint64_t source_offset_bytes,
-				       sycl_buffer destination_handle, uint64_t destination_offset_bytes,
-				       uint64_t size_bytes)
+SYCL_API sycl_result sycl_handler_copy(sycl_handler handle, sycl_buffer source_handle,
+				       uint64_t source_offset_bytes, sycl_buffer destination_handle,
+				       uint64_t destination_offset_bytes, uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, source, source_handle);
 	PIN(buffer, destination, destination_handle);
-	struct copy_plan plan = plan_bytes(source_offset_bytes, destination_offset_bytes, size_bytes);
+	struct copy_plan plan =
+		plan_bytes(source_offset_bytes, destination_offset_bytes, size_bytes);
 	return copy_between(handler, source, destination, &plan);
 }
 
 SYCL_API sycl_result sycl_handler_copy_rect(sycl_handler handle, sycl_buffer source_handle,
-					    sycl_buffer destination_handle, const struct sycl_copy_rect *rect)
+					    sycl_buffer destination_handle,
+					    const struct sycl_copy_rect *rect)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, source, source_handle);
@@ -131,9 +142,11 @@ SYCL_API sycl_result sycl_handler_copy_rect(sycl_handler handle, sycl_buffer sou
 	return result ? result : copy_between(handler, source, destination, &plan);
 }
 
-/* One side of a copy of elements, in three dimensions; the spare ones are 1 and come first (C18). */
-static sycl_result shape_side(const struct buffer *buffer, const uint64_t *id, const sycl_range *count,
-			      struct box_pitch *pitch_out, uint64_t *offset_out)
+/* One side of a copy of elements, in three dimensions; the spare ones are 1 and come first (C18).
+ */
+static sycl_result shape_side(const struct buffer *buffer, const uint64_t *id,
+			      const sycl_range *count, struct box_pitch *pitch_out,
+			      uint64_t *offset_out)
 {
 	uint64_t size[3] = {1, 1, 1}, at[3] = {0, 0, 0};
 	uint32_t skip = 3 - count->dimensions;
@@ -148,27 +161,34 @@ static sycl_result shape_side(const struct buffer *buffer, const uint64_t *id, c
 	}
 	pitch_out->row_bytes = size[2] * buffer->element_bytes;
 	pitch_out->slice_bytes = size[1] * pitch_out->row_bytes;
-	*offset_out = buffer->size_bytes == 0 ? 0
-					      : at[0] * pitch_out->slice_bytes + at[1] * pitch_out->row_bytes +
-							at[2] * buffer->element_bytes;
+	*offset_out = buffer->size_bytes == 0
+			      ? 0
+			      : at[0] * pitch_out->slice_bytes + at[1] * pitch_out->row_bytes +
+					at[2] * buffer->element_bytes;
 	return SYCL_SUCCESS;
 }
 
-static sycl_result check_shapes(const struct buffer *source, const struct buffer *destination, const sycl_range *count)
+static sycl_result check_shapes(const struct buffer *source, const struct buffer *destination,
+				const sycl_range *count)
 {
 	if (count->dimensions < 1 || count->dimensions > 3 || count->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID, "count has 1 to 3 dimensions, and its reserved member is 0");
-	if (source->range.dimensions != count->dimensions || destination->range.dimensions != count->dimensions)
-		return error_set(SYCL_ERROR_INVALID, "the shapes and the count have different numbers of dimensions");
+		return error_set(SYCL_ERROR_INVALID,
+				 "count has 1 to 3 dimensions, and its reserved member is 0");
+	if (source->range.dimensions != count->dimensions ||
+	    destination->range.dimensions != count->dimensions)
+		return error_set(SYCL_ERROR_INVALID,
+				 "the shapes and the count have different numbers of dimensions");
 	if (source->element_bytes != destination->element_bytes)
 		return error_set(SYCL_ERROR_INVALID,
-				 "elements of %" PRIu64 " bytes cannot be copied to elements of %" PRIu64,
+				 "elements of %" PRIu64
+				 " bytes cannot be copied to elements of %" PRIu64,
 				 source->element_bytes, destination->element_bytes);
 	return SYCL_SUCCESS;
 }
 
 SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handle, sycl_buffer source_handle,
-						const uint64_t *source_id, sycl_buffer destination_handle,
+						const uint64_t *source_id,
+						sycl_buffer destination_handle,
 						const uint64_t *destination_id, sycl_range count)
 {
 	PIN(handler, handler, handle);
@@ -177,7 +197,8 @@ SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handle, sycl_buffer
 	struct copy_plan plan = {.source_offset = 0};
 	sycl_result result = check_shapes(source, destination, &count);
 	if (!result)
-		result = shape_side(source, source_id, &count, &plan.box.source, &plan.source_offset);
+		result = shape_side(source, source_id, &count, &plan.box.source,
+				    &plan.source_offset);
 	if (!result)
 		result = shape_side(destination, destination_id, &count, &plan.box.destination,
 				    &plan.destination_offset);
@@ -191,8 +212,8 @@ SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handle, sycl_buffer
 	return result ? result : copy_between(handler, source, destination, &plan);
 }
 
-static sycl_result copy_from_host(struct handler *handler, const void *source, struct buffer *destination,
-				  const struct copy_plan *plan)
+static sycl_result copy_from_host(struct handler *handler, const void *source,
+				  struct buffer *destination, const struct copy_plan *plan)
 {
 	struct handler_demand to = {.buffer = destination,
 				    .mode = write_mode(plan),
@@ -213,7 +234,8 @@ static sycl_result copy_from_host(struct handler *handler, const void *source, s
 }
 
 SYCL_API sycl_result sycl_handler_copy_from_host(sycl_handler handle, const void *source,
-						 sycl_buffer destination_handle, uint64_t destination_offset_bytes,
+						 sycl_buffer destination_handle,
+						 uint64_t destination_offset_bytes,
 						 uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
@@ -223,7 +245,8 @@ SYCL_API sycl_result sycl_handler_copy_from_host(sycl_handler handle, const void
 }
 
 SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handle, const void *source,
-						      sycl_buffer destination_handle, const struct sycl_copy_rect *rect)
+						      sycl_buffer destination_handle,
+						      const struct sycl_copy_rect *rect)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, destination, destination_handle);
@@ -232,7 +255,8 @@ SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handle, const
 	return result ? result : copy_from_host(handler, source, destination, &plan);
 }
 
-/* A host task of the library's own, in either direction. The handler holds the buffer, so its shared memory stays. */
+/* A host task of the library's own, in either direction. The handler holds the buffer, so its
+ * shared memory stays. */
 struct copy_out {
 	struct copy_box box;
 	const void *source;
@@ -249,7 +273,8 @@ static sycl_result run_copy_out(sycl_host_task task, void *user_data)
 
 sycl_result handler_copy_as_task(const struct handler *handler, struct handler **task_out)
 {
-	const struct buffer *destination = handler_requirement_at(handler, handler->destination)->buffer;
+	const struct buffer *destination =
+		handler_requirement_at(handler, handler->destination)->buffer;
 	struct copy_out *copy = malloc(sizeof(*copy));
 	if (!copy)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -309,7 +334,8 @@ static sycl_result copy_to_host(struct handler *handler, struct buffer *source, 
 }
 
 SYCL_API sycl_result sycl_handler_copy_to_host(sycl_handler handle, sycl_buffer source_handle,
-					       uint64_t source_offset_bytes, void *destination, uint64_t size_bytes)
+					       uint64_t source_offset_bytes, void *destination,
+					       uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, source, source_handle);
@@ -317,7 +343,8 @@ SYCL_API sycl_result sycl_handler_copy_to_host(sycl_handler handle, sycl_buffer 
 	return copy_to_host(handler, source, destination, &plan);
 }
 
-SYCL_API sycl_result sycl_handler_copy_rect_to_host(sycl_handler handle, sycl_buffer source_handle, void *destination,
+SYCL_API sycl_result sycl_handler_copy_rect_to_host(sycl_handler handle, sycl_buffer source_handle,
+						    void *destination,
 						    const struct sycl_copy_rect *rect)
 {
 	PIN(handler, handler, handle);
@@ -327,8 +354,9 @@ SYCL_API sycl_result sycl_handler_copy_rect_to_host(sycl_handler handle, sycl_bu
 	return result ? result : copy_to_host(handler, source, destination, &plan);
 }
 
-SYCL_API sycl_result sycl_handler_fill(sycl_handler handle, sycl_buffer buffer_handle, uint64_t offset_bytes,
-				       uint64_t size_bytes, const void *pattern, size_t pattern_bytes)
+SYCL_API sycl_result sycl_handler_fill(sycl_handler handle, sycl_buffer buffer_handle,
+				       uint64_t offset_bytes, uint64_t size_bytes,
+				       const void *pattern, size_t pattern_bytes)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
@@ -336,13 +364,15 @@ SYCL_API sycl_result sycl_handler_fill(sycl_handler handle, sycl_buffer buffer_h
 	if (result)
 		return result;
 	if (!pattern || pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
-		return error_set(SYCL_ERROR_INVALID, "a pattern has 1 to %u bytes, not %zu", FILL_PATTERN_BYTES_MAX,
-				 pattern_bytes);
+		return error_set(SYCL_ERROR_INVALID, "a pattern has 1 to %u bytes, not %zu",
+				 FILL_PATTERN_BYTES_MAX, pattern_bytes);
 	if (size_bytes % pattern_bytes != 0)
-		return error_set(SYCL_ERROR_INVALID, "%" PRIu64 " bytes are no multiple of the pattern's %zu",
+		return error_set(SYCL_ERROR_INVALID,
+				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
 				 size_bytes, pattern_bytes);
 	uint32_t index = 0;
-	result = handler_add_requirement(handler, buffer, ACCESS_MODE_WRITE_NO_INIT, offset_bytes, size_bytes, &index);
+	result = handler_add_requirement(handler, buffer, ACCESS_MODE_WRITE_NO_INIT, offset_bytes,
+					 size_bytes, &index);
 	if (result)
 		return result;
 	handler->action = HANDLER_ACTION_FILL;
@@ -371,7 +401,8 @@ SYCL_API sycl_result sycl_handler_update_host_part(sycl_handler handle, sycl_buf
 	if (size_bytes == SYCL_REST_BYTES && offset_bytes <= buffer->size_bytes)
 		size_bytes = buffer->size_bytes - offset_bytes;
 	uint32_t index = 0;
-	result = handler_add_requirement(handler, buffer, ACCESS_MODE_READ, offset_bytes, size_bytes, &index);
+	result = handler_add_requirement(handler, buffer, ACCESS_MODE_READ, offset_bytes,
+					 size_bytes, &index);
 	if (result)
 		return result;
 	handler->action = HANDLER_ACTION_UPDATE;

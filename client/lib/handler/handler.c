@@ -20,8 +20,10 @@ void handler_init(struct handler *handler, struct queue *queue)
 {
 	/* What the lists hold is written when they grow. */
 	memset(handler, 0, offsetof(struct handler, inline_requirements));
-	handler->requirements = (struct handler_list){handler->inline_requirements, 0, HANDLER_INLINE_REQUIREMENTS};
-	handler->arguments = (struct handler_list){handler->inline_arguments, 0, HANDLER_INLINE_ARGUMENTS};
+	handler->requirements =
+		(struct handler_list){handler->inline_requirements, 0, HANDLER_INLINE_REQUIREMENTS};
+	handler->arguments =
+		(struct handler_list){handler->inline_arguments, 0, HANDLER_INLINE_ARGUMENTS};
 	handler->values = (struct handler_list){handler->inline_values, 0, HANDLER_INLINE_VALUES};
 	handler->object.connection = queue->object.connection; /* the queue holds it */
 	handler->queue = queue;
@@ -65,8 +67,9 @@ static void give_memory(struct queue *queue, struct handler *handler)
 }
 #else
 /*
- * A queue keeps the memory of one handler, so that a program that builds one group after the other allocates nothing. Each
- * exchange hands it to one thread. The handle is another one each time: it has nothing to do with the memory.
+ * A queue keeps the memory of one handler, so that a program that builds one group after the other
+ * allocates nothing. Each exchange hands it to one thread. The handle is another one each time: it
+ * has nothing to do with the memory.
  */
 static struct handler *exchange_spare(struct queue *queue, struct handler *handler)
 {
@@ -87,7 +90,9 @@ static struct handler *take_memory(struct queue *queue)
 
 static void give_memory(struct queue *queue, struct handler *handler)
 {
-	if (atomic_load_explicit(&queue->spare, memory_order_relaxed)) /* several are open at a time: one is kept */
+	if (atomic_load_explicit(
+		    &queue->spare,
+		    memory_order_relaxed)) /* several are open at a time: one is kept */
 		free(handler);
 	else
 		free(exchange_spare(queue, handler));
@@ -126,11 +131,12 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 /* What the lists hold, with references of its own. */
 static sycl_result copy_lists(const struct handler *from, struct handler *to)
 {
-	sycl_result result = handler_list_grow(&to->requirements, to->inline_requirements,
-					       sizeof(struct handler_requirement), from->requirements.count);
+	sycl_result result =
+		handler_list_grow(&to->requirements, to->inline_requirements,
+				  sizeof(struct handler_requirement), from->requirements.count);
 	if (!result)
-		result = handler_list_grow(&to->arguments, to->inline_arguments, sizeof(struct handler_argument),
-					   from->arguments.count);
+		result = handler_list_grow(&to->arguments, to->inline_arguments,
+					   sizeof(struct handler_argument), from->arguments.count);
 	if (!result)
 		result = handler_list_grow(&to->values, to->inline_values, 1, from->values.count);
 	if (!result && from->depends_on.count)
@@ -147,7 +153,8 @@ static sycl_result copy_lists(const struct handler *from, struct handler *to)
 		object_ref(&handler_dependency_at(to, i)->event->object);
 	}
 	if (from->arguments.count)
-		memcpy(to->arguments.items, from->arguments.items, from->arguments.count * sizeof(struct handler_argument));
+		memcpy(to->arguments.items, from->arguments.items,
+		       from->arguments.count * sizeof(struct handler_argument));
 	if (from->values.count)
 		memcpy(to->values.items, from->values.items, from->values.count);
 	to->requirements.count = from->requirements.count;
@@ -169,7 +176,8 @@ sycl_result handler_clone(const struct handler *from, struct handler **clone_out
 		object_unref(&clone->object);
 		return result;
 	}
-	const size_t begin = offsetof(struct handler, action), end = offsetof(struct handler, inline_requirements);
+	const size_t begin = offsetof(struct handler, action),
+		     end = offsetof(struct handler, inline_requirements);
 	memcpy((uint8_t *)clone + begin, (const uint8_t *)from + begin, end - begin);
 	clone->host_function = NULL;
 	clone->destroy_user_data = NULL;
@@ -203,7 +211,8 @@ SYCL_API sycl_result sycl_handler_discard(sycl_handler handler)
 	return handle_release(handler, HANDLE_HANDLER);
 }
 
-sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more)
+sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes,
+			      uint32_t more)
 {
 	if (list->count + more <= list->capacity)
 		return SYCL_SUCCESS;
@@ -222,21 +231,24 @@ sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size
 	return SYCL_SUCCESS;
 }
 
-sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct handler_argument argument)
+sycl_result handler_set_argument(struct handler *handler, uint32_t index,
+				 struct handler_argument argument)
 {
 	if (index >= KERNEL_ARGUMENTS_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
-				 KERNEL_ARGUMENTS_MAX);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u",
+				 index, KERNEL_ARGUMENTS_MAX);
 	if (index >= handler->arguments.count) {
-		sycl_result result = handler_list_room(&handler->arguments, handler->inline_arguments,
-					       sizeof(struct handler_argument), index + 1 - handler->arguments.count);
+		sycl_result result = handler_list_room(
+			&handler->arguments, handler->inline_arguments,
+			sizeof(struct handler_argument), index + 1 - handler->arguments.count);
 		if (result)
 			return result;
 		while (handler->arguments.count <= index) /* with what is left out */
 			*handler_argument_at(handler, handler->arguments.count++) =
 				(struct handler_argument){.kind = HANDLER_ARGUMENT_UNSET};
 	}
-	handler->arguments_given += handler_argument_at(handler, index)->kind == HANDLER_ARGUMENT_UNSET;
+	handler->arguments_given +=
+		handler_argument_at(handler, index)->kind == HANDLER_ARGUMENT_UNSET;
 	handler->argument_kinds |= 1u << argument.kind;
 	*handler_argument_at(handler, index) = argument;
 	return SYCL_SUCCESS;
@@ -248,15 +260,15 @@ static sycl_result check_accessor_index(enum handler_argument_kind kind, uint32_
 	if (index < KERNEL_ARGUMENTS_MAX)
 		return SYCL_SUCCESS;
 	if (kind == HANDLER_ARGUMENT_HOST)
-		return error_set(SYCL_ERROR_INVALID, "host accessor %u: a host task has at most %u", index,
-				 KERNEL_ARGUMENTS_MAX);
+		return error_set(SYCL_ERROR_INVALID, "host accessor %u: a host task has at most %u",
+				 index, KERNEL_ARGUMENTS_MAX);
 	return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
 			 KERNEL_ARGUMENTS_MAX);
 }
 
-sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind, uint32_t index,
-				 struct buffer **pinned, sycl_access_mode mode, uint64_t offset_bytes,
-				 uint64_t size_bytes)
+sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind,
+				 uint32_t index, struct buffer **pinned, sycl_access_mode mode,
+				 uint64_t offset_bytes, uint64_t size_bytes)
 {
 	if (!access_mode_valid((uint32_t)mode))
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)mode);
@@ -264,13 +276,14 @@ sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_
 	uint32_t requirement = 0;
 	if (result)
 		return result;
-	const struct handler_demand demand = {
-		.buffer = *pinned,
-		.pinned = pinned,
-		.mode = (uint32_t)mode,
-		.target = kind == HANDLER_ARGUMENT_HOST ? SYCL_TARGET_HOST_TASK : SYCL_TARGET_DEVICE,
-		.offset_bytes = offset_bytes,
-		.size_bytes = size_bytes};
+	const struct handler_demand demand = {.buffer = *pinned,
+					      .pinned = pinned,
+					      .mode = (uint32_t)mode,
+					      .target = kind == HANDLER_ARGUMENT_HOST
+								? SYCL_TARGET_HOST_TASK
+								: SYCL_TARGET_DEVICE,
+					      .offset_bytes = offset_bytes,
+					      .size_bytes = size_bytes};
 	result = handler_require(handler, &demand, &requirement);
 	if (result)
 		return result;
@@ -280,38 +293,46 @@ sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_
 							      .offset_bytes = offset_bytes});
 }
 
-SYCL_API sycl_result sycl_handler_set_accessor(sycl_handler handle, uint32_t index, sycl_buffer buffer_handle,
-					       sycl_access_mode mode)
+SYCL_API sycl_result sycl_handler_set_accessor(sycl_handler handle, uint32_t index,
+					       sycl_buffer buffer_handle, sycl_access_mode mode)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
-	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, mode, 0, buffer->size_bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, mode, 0,
+				    buffer->size_bytes);
 }
 
-SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handle, uint32_t index, sycl_buffer buffer_handle,
-						      sycl_access_mode mode, uint64_t offset_bytes, uint64_t size_bytes)
+SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handle, uint32_t index,
+						      sycl_buffer buffer_handle,
+						      sycl_access_mode mode, uint64_t offset_bytes,
+						      uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
-	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, mode, offset_bytes, size_bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, mode,
+				    offset_bytes, size_bytes);
 }
 
-sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes, const void *value)
+sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes,
+			      const void *value)
 {
 	uint64_t limit = handler->queue->device->facts->max_parameter_bytes;
 	if (!value || size_bytes == 0)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a value has at least one byte", index);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u: a value has at least one byte", index);
 	if ((limit && size_bytes > limit) || size_bytes > PACKET_BYTES_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: %" PRIu64 " bytes; the device takes %" PRIu64,
-				 index, size_bytes, limit);
-	sycl_result result = handler_list_room(&handler->values, handler->inline_values, 1, (uint32_t)size_bytes);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u: %" PRIu64 " bytes; the device takes %" PRIu64, index,
+				 size_bytes, limit);
+	sycl_result result = handler_list_room(&handler->values, handler->inline_values, 1,
+					       (uint32_t)size_bytes);
 	if (result)
 		return result;
 	uint32_t offset = handler->values.count;
-	result =
-		handler_set_argument(handler, index,
-			     (struct handler_argument){
-				     .kind = HANDLER_ARGUMENT_VALUE, .offset_bytes = offset, .size_bytes = size_bytes});
+	result = handler_set_argument(handler, index,
+				      (struct handler_argument){.kind = HANDLER_ARGUMENT_VALUE,
+								.offset_bytes = offset,
+								.size_bytes = size_bytes});
 	if (result)
 		return result;
 	memcpy((uint8_t *)handler->values.items + offset, value, size_bytes);
@@ -319,7 +340,8 @@ sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t 
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_handler_set_value(sycl_handler handle, uint32_t index, size_t size_bytes, const void *value)
+SYCL_API sycl_result sycl_handler_set_value(sycl_handler handle, uint32_t index, size_t size_bytes,
+					    const void *value)
 {
 	PIN(handler, handler, handle);
 	return handler_set_value(handler, index, size_bytes, value);
@@ -329,16 +351,20 @@ sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t 
 {
 	uint64_t limit = handler->queue->device->facts->local_mem_bytes;
 	if (size_bytes == 0)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: local memory has at least one byte", index);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u: local memory has at least one byte", index);
 	if (size_bytes > limit)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-				 "argument %u: %" PRIu64 " bytes of local memory; the device has %" PRIu64, index,
-				 size_bytes, limit);
+				 "argument %u: %" PRIu64
+				 " bytes of local memory; the device has %" PRIu64,
+				 index, size_bytes, limit);
 	return handler_set_argument(handler, index,
-			    (struct handler_argument){.kind = HANDLER_ARGUMENT_LOCAL, .size_bytes = size_bytes});
+				    (struct handler_argument){.kind = HANDLER_ARGUMENT_LOCAL,
+							      .size_bytes = size_bytes});
 }
 
-SYCL_API sycl_result sycl_handler_set_local(sycl_handler handle, uint32_t index, uint64_t size_bytes)
+SYCL_API sycl_result sycl_handler_set_local(sycl_handler handle, uint32_t index,
+					    uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
 	return handler_set_local(handler, index, size_bytes);
@@ -347,14 +373,18 @@ SYCL_API sycl_result sycl_handler_set_local(sycl_handler handle, uint32_t index,
 sycl_result handler_add_dependency(struct handler *handler, struct event *event)
 {
 	if (event->object.connection != handler->object.connection)
-		return error_set(SYCL_ERROR_INVALID, "the event and the queue belong to different connections");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the event and the queue belong to different connections");
 	if (handler->depends_on.count == DEPENDENCIES_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "a command group depends on at most %u events", DEPENDENCIES_MAX);
-	sycl_result result = handler_list_grow(&handler->depends_on, NULL, sizeof(struct handler_dependency), 1);
+		return error_set(SYCL_ERROR_QUOTA, "a command group depends on at most %u events",
+				 DEPENDENCIES_MAX);
+	sycl_result result =
+		handler_list_grow(&handler->depends_on, NULL, sizeof(struct handler_dependency), 1);
 	if (result)
 		return result;
 	object_ref(&event->object);
-	*handler_dependency_at(handler, handler->depends_on.count++) = (struct handler_dependency){.event = event};
+	*handler_dependency_at(handler, handler->depends_on.count++) =
+		(struct handler_dependency){.event = event};
 	return SYCL_SUCCESS;
 }
 
@@ -369,12 +399,13 @@ sycl_result handler_check_no_action(const struct handler *handler)
 {
 	if (handler->action == HANDLER_ACTION_NONE)
 		return SYCL_SUCCESS;
-	return error_set(SYCL_ERROR_INVALID, "this command group has its action already: there is one for each");
+	return error_set(SYCL_ERROR_INVALID,
+			 "this command group has its action already: there is one for each");
 }
 
 /*
- * The handle ends now, whatever happens; the object does with the call. It is counted as one of the connection's until the
- * submission is over: there may be no other (host_tasks_look).
+ * The handle ends now, whatever happens; the object does with the call. It is counted as one of the
+ * connection's until the submission is over: there may be no other (host_tasks_look).
  */
 static sycl_result end_handle(sycl_handler handle, struct handler **handler_out)
 {
@@ -407,7 +438,8 @@ SYCL_API sycl_result sycl_handler_submit(sycl_handler handle, sycl_event *event_
 	return result;
 }
 
-SYCL_API sycl_result sycl_handler_submit_with_secondary(sycl_handler handle, sycl_queue secondary_handle,
+SYCL_API sycl_result sycl_handler_submit_with_secondary(sycl_handler handle,
+							sycl_queue secondary_handle,
 							sycl_event *event_out)
 {
 	CLEANUP(handler_unpin) struct handler *handler = NULL;

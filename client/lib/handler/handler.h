@@ -1,4 +1,5 @@
-/* A command group that is being built: memory of its own, no I/O until submit. One thread at a time. */
+/* A command group that is being built: memory of its own, no I/O until submit. One thread at a
+ * time. */
 #ifndef SYCL_CLIENT_HANDLER_H
 #define SYCL_CLIENT_HANDLER_H
 
@@ -18,7 +19,8 @@ struct handler_requirement {
 
 struct handler_demand {
 	struct buffer *buffer;
-	struct buffer **pinned; /* the caller's reference, which a new requirement takes over: NULL then. NULL: it gets one of its own */
+	struct buffer **pinned; /* the caller's reference, which a new requirement takes over: NULL
+				   then. NULL: it gets one of its own */
 	uint32_t mode;
 	sycl_target target;
 	uint64_t offset_bytes, size_bytes;
@@ -38,11 +40,12 @@ enum handler_argument_kind {
 struct handler_argument {
 	enum handler_argument_kind kind;
 	uint32_t requirement;  /* of an accessor or an image */
-	uint64_t offset_bytes; /* of an accessor; of a value: into handler.values; of USM the address */
+	uint64_t offset_bytes; /* of an accessor; of a value: into handler.values; of USM the
+				  address */
 	uint64_t size_bytes;   /* of a value or of local memory */
 	bool has_sampler;      /* a sampler, or an image with one */
 	bool normalised, linear;
-	uint8_t addressing;    /* of the sampler */
+	uint8_t addressing; /* of the sampler */
 };
 
 enum handler_action {
@@ -77,42 +80,51 @@ struct handler {
 	struct object object; /* its connection is the queue's */
 	struct queue *queue;  /* a reference */
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
-	/* Of a step of what the program sees as one group: the group, whose events are what the step's event tells of (H12). */
+	/* Of a step of what the program sees as one group: the group, whose events are what the
+	 * step's event tells of (H12). */
 	const struct handler *step_of;
 
 	enum handler_action action;
-	uint32_t argument_kinds;     /* bits 1 << kind of all that was ever set: what is not here need not be looked for */
-	uint32_t arguments_given;    /* how many of the list are set */
-	struct kernel *kernel;       /* for the queue's device; kernel_given itself, or held by it */
+	uint32_t argument_kinds;  /* bits 1 << kind of all that was ever set: what is not here need
+				     not be looked for */
+	uint32_t arguments_given; /* how many of the list are set */
+	struct kernel *kernel;    /* for the queue's device; kernel_given itself, or held by it */
 	struct kernel *kernel_given; /* a reference: has those for other devices */
 	uint32_t dimensions;
 	uint64_t global[3], local[3];
-	bool is_nd, is_empty, cooperative, splittable; /* one behind the other: handler_shape.c takes them as one word */
-	bool early;                   /* R5 */
-	sycl_range cluster;           /* dimensions 0: none */
-	sycl_range offset;            /* of global ids; dimensions 0: none */
-	struct shared_event *event;   /* a reference */
+	bool is_nd, is_empty, cooperative,
+		splittable; /* one behind the other: handler_shape.c takes them as one word */
+	bool early;         /* R5 */
+	sycl_range cluster; /* dimensions 0: none */
+	sycl_range offset;  /* of global ids; dimensions 0: none */
+	struct shared_event *event;     /* a reference */
 	struct executable_graph *graph; /* a reference; of a condition its body */
-	bool repeats;                   /* of a condition: WHILE. Its word is at usm.source, or NULL: at source_offset_bytes of `source` */
+	bool repeats; /* of a condition: WHILE. Its word is at usm.source, or NULL: at
+			 source_offset_bytes of `source` */
 	sycl_host_task_function *host_function;
 	sycl_user_data_destroy *destroy_user_data; /* called when the handler ends */
 	void *user_data;
-	bool on_device;               /* a host task for native handles: what it requires stays with the queue's device */
-	struct native_action *native; /* a reference */
-	struct bridge_context *bridge; /* through a service, of what uses native handles: a host task in any case; else NULL. The connection's */
-	bool after_all;               /* a barrier: everything submitted to the queue before */
-	uint32_t source, destination; /* indices of requirements: copy, fill (destination), update (source) */
+	bool on_device; /* a host task for native handles: what it requires stays with the queue's
+			   device */
+	struct native_action *native;  /* a reference */
+	struct bridge_context *bridge; /* through a service, of what uses native handles: a host
+					  task in any case; else NULL. The connection's */
+	bool after_all;                /* a barrier: everything submitted to the queue before */
+	uint32_t source, destination;  /* indices of requirements: copy, fill (destination), update
+					  (source) */
 	uint64_t source_offset_bytes, destination_offset_bytes;
 	uint64_t size_bytes;     /* of a fill */
 	struct copy_box box;     /* of a copy, simple */
-	const void *host_source; /* of a copy from the program's memory, which is read at each submission; else NULL */
+	const void *host_source; /* of a copy from the program's memory, which is read at each
+				    submission; else NULL */
 	uint8_t pattern[FILL_PATTERN_BYTES_MAX];
 	uint32_t pattern_bytes;
 	struct {
 		void *destination; /* of all; what follows is a copy's */
 		const void *source;
 		bool program_destination, program_source; /* no USM, but the program's own memory */
-		const struct arena_range *range;          /* stands for the program's end; NULL: usm_staging.c takes one */
+		const struct arena_range
+			*range; /* stands for the program's end; NULL: usm_staging.c takes one */
 		uint32_t advice;
 	} usm;
 
@@ -125,12 +137,14 @@ struct handler_dependency {
 	struct event *event; /* a reference */
 };
 
-static inline struct handler_requirement *handler_requirement_at(const struct handler *handler, uint32_t i)
+static inline struct handler_requirement *handler_requirement_at(const struct handler *handler,
+								 uint32_t i)
 {
 	return (struct handler_requirement *)handler->requirements.items + i;
 }
 
-static inline struct handler_argument *handler_argument_at(const struct handler *handler, uint32_t i)
+static inline struct handler_argument *handler_argument_at(const struct handler *handler,
+							   uint32_t i)
 {
 	return (struct handler_argument *)handler->arguments.items + i;
 }
@@ -141,51 +155,66 @@ static inline bool handler_may_have(const struct handler *handler, uint32_t kind
 	return (handler->argument_kinds & kinds) != 0;
 }
 
-static inline struct handler_dependency *handler_dependency_at(const struct handler *handler, uint32_t i)
+static inline struct handler_dependency *handler_dependency_at(const struct handler *handler,
+							       uint32_t i)
 {
 	return (struct handler_dependency *)handler->depends_on.items + i;
 }
 
-/* handler_requirements.c. Merges with what is required of the buffer already (bitwise OR); the index for accessors. */
+/* handler_requirements.c. Merges with what is required of the buffer already (bitwise OR); the
+ * index for accessors. */
 /* Of the same connection, inside of the buffer, an origin that fits the device. */
-sycl_result handler_check_demand(const struct handler *handler, const struct handler_demand *demand);
-sycl_result handler_require(struct handler *handler, const struct handler_demand *demand, uint32_t *index_out);
+sycl_result handler_check_demand(const struct handler *handler,
+				 const struct handler_demand *demand);
+sycl_result handler_require(struct handler *handler, const struct handler_demand *demand,
+			    uint32_t *index_out);
 sycl_result handler_add_requirement(struct handler *handler, struct buffer *buffer, uint32_t mode,
-				    uint64_t offset_bytes, uint64_t size_bytes, uint32_t *index_out);
+				    uint64_t offset_bytes, uint64_t size_bytes,
+				    uint32_t *index_out);
 /* May all sub-buffers be used on that device? C14 */
 sycl_result handler_check_origins(const struct handler *handler, const struct device *device);
-/* handler.c. Without a handle and without holding the queue, which the caller does until handler_fini. */
+/* handler.c. Without a handle and without holding the queue, which the caller does until
+ * handler_fini. */
 void handler_init(struct handler *handler, struct queue *queue);
 void handler_fini(struct handler *handler);
 /* A copy of what was built, as an object without users; not of a host task. */
 sycl_result handler_clone(const struct handler *handler, struct handler **clone_out);
-/* handler_copies.c. A host task that does what a copy from the program's memory does, for a graph: read at each launch. */
+/* handler_copies.c. A host task that does what a copy from the program's memory does, for a graph:
+ * read at each launch. */
 sycl_result handler_copy_as_task(const struct handler *handler, struct handler **task_out);
 /* With a handle of its own. */
 sycl_result handler_new(struct queue *queue, struct handler **handler_out);
 /* handler.c. Room for `more` items. `fixed`: where the list begins, inside of the handler. */
-sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more);
+sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes,
+			      uint32_t more);
 /* The same, without a call where there is room. */
-static inline sycl_result handler_list_room(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more)
+static inline sycl_result handler_list_room(struct handler_list *list, const void *fixed,
+					    size_t item_bytes, uint32_t more)
 {
-	return list->count + more <= list->capacity ? SYCL_SUCCESS : handler_list_grow(list, fixed, item_bytes, more);
+	return list->count + more <= list->capacity
+		       ? SYCL_SUCCESS
+		       : handler_list_grow(list, fixed, item_bytes, more);
 }
-sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct handler_argument argument);
+sycl_result handler_set_argument(struct handler *handler, uint32_t index,
+				 struct handler_argument argument);
 /*
- * `kind`: HANDLER_ARGUMENT_ACCESSOR, or HOST for a host task's. The bytes lie in the buffer, or it is refused. The caller's
- * reference may go to the handler: *pinned is NULL then, and the handler holds it.
+ * `kind`: HANDLER_ARGUMENT_ACCESSOR, or HOST for a host task's. The bytes lie in the buffer, or it
+ * is refused. The caller's reference may go to the handler: *pinned is NULL then, and the handler
+ * holds it.
  */
-sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind, uint32_t index,
-				 struct buffer **pinned, sycl_access_mode mode, uint64_t offset_bytes,
-				 uint64_t size_bytes);
+sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind,
+				 uint32_t index, struct buffer **pinned, sycl_access_mode mode,
+				 uint64_t offset_bytes, uint64_t size_bytes);
 /* What the public functions of these names do (handler.c; usm_actions.c). */
-sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes, const void *value);
+sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes,
+			      const void *value);
 sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t size_bytes);
 sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer);
 sycl_result handler_add_dependency(struct handler *handler, struct event *event);
-/* handler_actions.c. `local` NULL: a basic range. Of success the caller's reference goes to the handler, and *pinned is NULL. */
-sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned, const sycl_range *global,
-			       const sycl_range *local);
+/* handler_actions.c. `local` NULL: a basic range. Of success the caller's reference goes to the
+ * handler, and *pinned is NULL. */
+sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
+			       const sycl_range *global, const sycl_range *local);
 /* graph_launch.c: is it of the same connection, context and device as the handler's queue? */
 sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph);
 /* executable_graph.c: for those who hold it only. */
@@ -194,17 +223,18 @@ struct object *executable_graph_object(struct executable_graph *graph);
 sycl_result handler_check_no_action(const struct handler *handler);
 
 /* handler_check.c: what SYCL wants to know at the call. */
-sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel, const sycl_range *global,
-				const sycl_range *local);
+sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel,
+				const sycl_range *global, const sycl_range *local);
 sycl_result handler_check_arguments(const struct handler *handler);
 /* Can its buffers be in the memory of the queue's device at one time, if nothing else is? (M7) */
 sycl_result handler_check_memory(const struct handler *handler);
-/* Of a launch that is not plain: does it have work-groups, do the clusters divide them, does the offset fit? */
+/* Of a launch that is not plain: does it have work-groups, do the clusters divide them, does the
+ * offset fit? */
 sycl_result handler_check_properties(const struct handler *handler);
 
 /*
- * handler_submit.c: is it what the queue takes? Then send it; `event_out` may be NULL. The handler itself never changes
- * here, so a frozen one is sent from several threads at a time.
+ * handler_submit.c: is it what the queue takes? Then send it; `event_out` may be NULL. The handler
+ * itself never changes here, so a frozen one is sent from several threads at a time.
  */
 sycl_result handler_check(const struct handler *handler);
 sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_event *event_out);

@@ -5,27 +5,32 @@
 
 #include <string.h>
 
-static sycl_result set_image(struct handler *handler, uint32_t index, struct buffer *image, uint32_t mode,
-			     struct handler_argument argument)
+static sycl_result set_image(struct handler *handler, uint32_t index, struct buffer *image,
+			     uint32_t mode, struct handler_argument argument)
 {
 	if (index >= KERNEL_ARGUMENTS_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
-				 KERNEL_ARGUMENTS_MAX);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u",
+				 index, KERNEL_ARGUMENTS_MAX);
 	sycl_result result = image_check_device(image, handler->queue->device);
 	if (!result)
-		result = handler_add_requirement(handler, image, mode, 0, image->size_bytes, &argument.requirement);
+		result = handler_add_requirement(handler, image, mode, 0, image->size_bytes,
+						 &argument.requirement);
 	argument.kind = HANDLER_ARGUMENT_IMAGE;
 	return result ? result : handler_set_argument(handler, index, argument);
 }
 
-SYCL_API sycl_result sycl_handler_set_image(sycl_handler handle, uint32_t index, sycl_image image_handle,
-					    sycl_access_mode mode)
+SYCL_API sycl_result sycl_handler_set_image(sycl_handler handle, uint32_t index,
+					    sycl_image image_handle, sycl_access_mode mode)
 {
 	PIN(handler, handler, handle);
 	PIN(image, image, image_handle);
-	if (mode != SYCL_ACCESS_READ && mode != SYCL_ACCESS_WRITE && mode != SYCL_ACCESS_WRITE_NO_INIT)
-		return error_set(SYCL_ERROR_INVALID, "mode %d: a kernel reads an image or writes it, not both", (int)mode);
-	return set_image(handler, index, &image->buffer, (uint32_t)mode, (struct handler_argument){.size_bytes = 0});
+	if (mode != SYCL_ACCESS_READ && mode != SYCL_ACCESS_WRITE &&
+	    mode != SYCL_ACCESS_WRITE_NO_INIT)
+		return error_set(SYCL_ERROR_INVALID,
+				 "mode %d: a kernel reads an image or writes it, not both",
+				 (int)mode);
+	return set_image(handler, index, &image->buffer, (uint32_t)mode,
+			 (struct handler_argument){.size_bytes = 0});
 }
 
 static struct handler_argument with_sampler(const struct image_sampler *sampler)
@@ -38,7 +43,8 @@ static struct handler_argument with_sampler(const struct image_sampler *sampler)
 	};
 }
 
-SYCL_API sycl_result sycl_handler_set_sampled_image(sycl_handler handle, uint32_t index, sycl_image image_handle,
+SYCL_API sycl_result sycl_handler_set_sampled_image(sycl_handler handle, uint32_t index,
+						    sycl_image image_handle,
 						    const sycl_sampler *sampler)
 {
 	PIN(handler, handler, handle);
@@ -47,10 +53,13 @@ SYCL_API sycl_result sycl_handler_set_sampled_image(sycl_handler handle, uint32_
 	sycl_result result = sampler_check(sampler, &meant);
 	if (!result)
 		result = image_check_filter(&image->buffer, &meant);
-	return result ? result : set_image(handler, index, &image->buffer, ACCESS_MODE_READ, with_sampler(&meant));
+	return result ? result
+		      : set_image(handler, index, &image->buffer, ACCESS_MODE_READ,
+				  with_sampler(&meant));
 }
 
-SYCL_API sycl_result sycl_handler_set_sampler(sycl_handler handle, uint32_t index, const sycl_sampler *sampler)
+SYCL_API sycl_result sycl_handler_set_sampler(sycl_handler handle, uint32_t index,
+					      const sycl_sampler *sampler)
 {
 	PIN(handler, handler, handle);
 	struct image_sampler meant;
@@ -70,20 +79,23 @@ SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handle, sycl_image sou
 	PIN(image, destination, destination_handle);
 	struct buffer *from = &source->buffer, *to = &destination->buffer;
 	sycl_result result = handler_check_no_action(handler);
-	if (!result && (from == to || from->image_format != to->image_format || from->image_layered != to->image_layered ||
+	if (!result && (from == to || from->image_format != to->image_format ||
+			from->image_layered != to->image_layered ||
 			memcmp(&from->range, &to->range, sizeof(from->range)) != 0))
 		result =
-			error_set(SYCL_ERROR_INVALID, "an image is copied to another one of the same format and range");
+			error_set(SYCL_ERROR_INVALID,
+				  "an image is copied to another one of the same format and range");
 	if (!result && from->object.connection != to->object.connection)
-		result = error_set(SYCL_ERROR_INVALID, "the two images belong to different connections");
+		result = error_set(SYCL_ERROR_INVALID,
+				   "the two images belong to different connections");
 	if (!result)
 		result = image_check_device(from, handler->queue->device);
 	if (!result)
-		result =
-			handler_add_requirement(handler, from, ACCESS_MODE_READ, 0, from->size_bytes, &handler->source);
+		result = handler_add_requirement(handler, from, ACCESS_MODE_READ, 0,
+						 from->size_bytes, &handler->source);
 	if (!result)
-		result = handler_add_requirement(handler, to, ACCESS_MODE_WRITE_NO_INIT, 0, to->size_bytes,
-						 &handler->destination);
+		result = handler_add_requirement(handler, to, ACCESS_MODE_WRITE_NO_INIT, 0,
+						 to->size_bytes, &handler->destination);
 	if (result)
 		return result;
 	handler->action = HANDLER_ACTION_COPY;
@@ -97,7 +109,8 @@ SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handle, sycl_image sou
 /* A kernel in PTX or CUDA C++ takes a word: which one, only the service can tell. */
 bool handler_image_fits(const struct handler_argument *given, const struct kernel_argument *wanted)
 {
-	return given->kind == HANDLER_ARGUMENT_IMAGE && wanted->kind == SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_VALUE &&
+	return given->kind == HANDLER_ARGUMENT_IMAGE &&
+	       wanted->kind == SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_VALUE &&
 	       wanted->size_bytes == sizeof(uint64_t);
 }
 
@@ -107,15 +120,17 @@ sycl_result handler_check_image(const struct handler *handler, uint32_t index)
 	bool is_image = given->kind == HANDLER_ARGUMENT_IMAGE;
 	if (!is_image)
 		return SYCL_SUCCESS;
-	const struct handler_requirement *requirement = handler_requirement_at(handler, given->requirement);
+	const struct handler_requirement *requirement =
+		handler_requirement_at(handler, given->requirement);
 	if (given->has_sampler && access_mode_writes(requirement->mode))
-		return error_set(SYCL_ERROR_INVALID, "argument %u: the group writes the image that it samples", index);
+		return error_set(SYCL_ERROR_INVALID,
+				 "argument %u: the group writes the image that it samples", index);
 	/* The queue may be another one than that which the group was begun on. */
 	return image_check_device(requirement->buffer, handler->queue->device);
 }
 
-void handler_put_image(const struct handler_argument *from, Sycl__V1__Argument *to, Sycl__V1__ImageArgument *image,
-		       Sycl__V1__SamplerArgument *sampler)
+void handler_put_image(const struct handler_argument *from, Sycl__V1__Argument *to,
+		       Sycl__V1__ImageArgument *image, Sycl__V1__SamplerArgument *sampler)
 {
 	if (from->kind == HANDLER_ARGUMENT_IMAGE) {
 		sycl__v1__image_argument__init(image);

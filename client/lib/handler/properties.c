@@ -1,4 +1,5 @@
-/* How a launch differs from a plain one: cooperative, in clusters, in parts, with ids that do not begin at 0. */
+/* How a launch differs from a plain one: cooperative, in clusters, in parts, with ids that do not
+ * begin at 0. */
 #include "handler/handler.h"
 
 #include "device_features.h"
@@ -10,7 +11,8 @@ SYCL_API sycl_result sycl_handler_set_cooperative(sycl_handler handle)
 	PIN(handler, handler, handle);
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	if (!(facts->features & DEVICE_FEATURE_COOPERATIVE))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no cooperative launches", facts->name);
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no cooperative launches",
+				 facts->name);
 	handler->cooperative = true;
 	return SYCL_SUCCESS;
 }
@@ -34,7 +36,8 @@ SYCL_API sycl_result sycl_handler_set_cluster_size(sycl_handler handle, sycl_ran
 	PIN(handler, handler, handle);
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	if (cluster.dimensions < 1 || cluster.dimensions > 3)
-		return error_set(SYCL_ERROR_ND_RANGE, "the cluster has %u dimensions; 1 to 3 are allowed",
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "the cluster has %u dimensions; 1 to 3 are allowed",
 				 cluster.dimensions);
 	if (cluster.reserved != 0)
 		return error_set(SYCL_ERROR_INVALID, "the cluster's reserved member is not 0");
@@ -42,15 +45,18 @@ SYCL_API sycl_result sycl_handler_set_cluster_size(sycl_handler handle, sycl_ran
 	for (uint32_t i = 0; i < cluster.dimensions; i++) {
 		if (cluster.size[i] == 0 || cluster.size[i] > CLUSTER_GROUPS_MAX)
 			return error_set(SYCL_ERROR_ND_RANGE,
-					 "dimension %u: a cluster of %" PRIu64 " work-groups; 1 to %u are allowed", i,
-					 cluster.size[i], CLUSTER_GROUPS_MAX);
+					 "dimension %u: a cluster of %" PRIu64
+					 " work-groups; 1 to %u are allowed",
+					 i, cluster.size[i], CLUSTER_GROUPS_MAX);
 		groups *= cluster.size[i];
 	}
 	if (groups > CLUSTER_GROUPS_MAX)
-		return error_set(SYCL_ERROR_ND_RANGE, "a cluster of %" PRIu64 " work-groups; %u are allowed", groups,
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "a cluster of %" PRIu64 " work-groups; %u are allowed", groups,
 				 CLUSTER_GROUPS_MAX);
 	if (!(facts->features & DEVICE_FEATURE_CLUSTER))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no clusters", facts->name);
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no clusters",
+				 facts->name);
 	handler->cluster = cluster;
 	return SYCL_SUCCESS;
 }
@@ -59,7 +65,8 @@ SYCL_API sycl_result sycl_handler_set_offset(sycl_handler handle, sycl_range off
 {
 	PIN(handler, handler, handle);
 	if (offset.dimensions < 1 || offset.dimensions > 3)
-		return error_set(SYCL_ERROR_ND_RANGE, "the offset has %u dimensions; 1 to 3 are allowed",
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "the offset has %u dimensions; 1 to 3 are allowed",
 				 offset.dimensions);
 	if (offset.reserved != 0)
 		return error_set(SYCL_ERROR_INVALID, "the offset's reserved member is not 0");
@@ -74,9 +81,11 @@ static sycl_result check_offset(const struct handler *handler)
 	if (offset->dimensions == 0)
 		return SYCL_SUCCESS;
 	if (handler->action != HANDLER_ACTION_LAUNCH)
-		return error_set(SYCL_ERROR_ND_RANGE, "an offset is of a launch, and there is none");
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "an offset is of a launch, and there is none");
 	if (offset->dimensions != handler->dimensions)
-		return error_set(SYCL_ERROR_ND_RANGE, "the global range has %u dimensions, the offset %u",
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "the global range has %u dimensions, the offset %u",
 				 handler->dimensions, offset->dimensions);
 	for (uint32_t i = 0; i < offset->dimensions && !handler->is_empty; i++) {
 		if (offset->size[i] > UINT64_MAX - handler->global[i])
@@ -85,9 +94,10 @@ static sycl_result check_offset(const struct handler *handler)
 					 " together are more than 64 bits count",
 					 i, handler->global[i], offset->size[i]);
 		if (offset->size[i] != 0 && handler->kernel->is_native)
-			return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-					 "kernel '%.64s' computes its ids itself: it takes no offset",
-					 handler->kernel->name);
+			return error_set(
+				SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				"kernel '%.64s' computes its ids itself: it takes no offset",
+				handler->kernel->name);
 	}
 	return SYCL_SUCCESS;
 }
@@ -99,18 +109,22 @@ sycl_result handler_check_properties(const struct handler *handler)
 	if (result)
 		return result;
 	if (handler->splittable && handler->action != HANDLER_ACTION_LAUNCH)
-		return error_set(SYCL_ERROR_INVALID, "only a launch can be split, and there is none");
+		return error_set(SYCL_ERROR_INVALID,
+				 "only a launch can be split, and there is none");
 	if (handler->splittable && handler->cooperative)
 		return error_set(SYCL_ERROR_INVALID, "a cooperative launch cannot be split");
 	if (handler->early && handler->action != HANDLER_ACTION_LAUNCH)
-		return error_set(SYCL_ERROR_INVALID, "only a launch can begin early, and there is none");
+		return error_set(SYCL_ERROR_INVALID,
+				 "only a launch can begin early, and there is none");
 	if (!handler->cooperative && cluster->dimensions == 0)
 		return SYCL_SUCCESS;
 	if (handler->action != HANDLER_ACTION_LAUNCH || !handler->is_nd)
-		return error_set(SYCL_ERROR_ND_RANGE,
-				 "a cooperative launch, or one in clusters, needs work-groups: use an nd_range");
+		return error_set(
+			SYCL_ERROR_ND_RANGE,
+			"a cooperative launch, or one in clusters, needs work-groups: use an nd_range");
 	if (cluster->dimensions && cluster->dimensions != handler->dimensions)
-		return error_set(SYCL_ERROR_ND_RANGE, "the global range has %u dimensions, the cluster %u",
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "the global range has %u dimensions, the cluster %u",
 				 handler->dimensions, cluster->dimensions);
 	for (uint32_t i = 0; i < cluster->dimensions && !handler->is_empty; i++) {
 		uint64_t groups = handler->global[i] / handler->local[i];

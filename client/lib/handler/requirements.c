@@ -1,4 +1,5 @@
-/* What a command group requires: buffers and parts of them, each once, with the union of what was asked for (C1 - C4). */
+/* What a command group requires: buffers and parts of them, each once, with the union of what was
+ * asked for (C1 - C4). */
 #include "handler/handler.h"
 
 #include "access_mode.h"
@@ -15,18 +16,21 @@ static bool is_same_place(struct buffer *a, struct buffer *b)
 /* Do they share bytes of one root? */
 static bool overlaps(struct buffer *a, struct buffer *b)
 {
-	return buffer_root(a) == buffer_root(b) && a->origin_bytes < b->origin_bytes + b->size_bytes &&
+	return buffer_root(a) == buffer_root(b) &&
+	       a->origin_bytes < b->origin_bytes + b->size_bytes &&
 	       b->origin_bytes < a->origin_bytes + a->size_bytes;
 }
 
-/* C4: of the targets that name a byte of a buffer, by the buffer or by any of its parts, one may write. */
+/* C4: of the targets that name a byte of a buffer, by the buffer or by any of its parts, one may
+ * write. */
 static sycl_result check_writers(const struct handler *handler, const struct handler_demand *demand)
 {
 	if (!access_mode_writes(demand->mode))
 		return SYCL_SUCCESS;
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		const struct handler_requirement *present = handler_requirement_at(handler, i);
-		bool is_met = present->buffer == demand->buffer || overlaps(present->buffer, demand->buffer);
+		bool is_met = present->buffer == demand->buffer ||
+			      overlaps(present->buffer, demand->buffer);
 		for (uint32_t t = 0; is_met && t < HANDLER_TARGETS; t++)
 			if (t != (uint32_t)demand->target && access_mode_writes(present->modes[t]))
 				return error_set_object(
@@ -63,16 +67,19 @@ sycl_result handler_check_demand(const struct handler *handler, const struct han
 	struct buffer *buffer = demand->buffer;
 	uint64_t offset_bytes = demand->offset_bytes, size_bytes = demand->size_bytes;
 	if (buffer->object.connection != handler->object.connection)
-		return error_set(SYCL_ERROR_INVALID, "the buffer and the queue belong to different connections");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the buffer and the queue belong to different connections");
 	if (offset_bytes > buffer->size_bytes || size_bytes > buffer->size_bytes - offset_bytes)
 		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-					"bytes %" PRIu64 " + %" PRIu64 " lie outside of a buffer of %" PRIu64,
+					"bytes %" PRIu64 " + %" PRIu64
+					" lie outside of a buffer of %" PRIu64,
 					offset_bytes, size_bytes, buffer->size_bytes);
 	sycl_result result = remote_check(&buffer_root(buffer)->remote);
 	return result ? result : buffer_check_origin(buffer, handler->queue->device);
 }
 
-sycl_result handler_require(struct handler *handler, const struct handler_demand *demand, uint32_t *index_out)
+sycl_result handler_require(struct handler *handler, const struct handler_demand *demand,
+			    uint32_t *index_out)
 {
 	struct buffer *buffer = demand->buffer;
 	uint64_t begin = demand->offset_bytes, end = begin + demand->size_bytes;
@@ -91,7 +98,8 @@ sycl_result handler_require(struct handler *handler, const struct handler_demand
 		return SYCL_SUCCESS;
 	}
 	if (handler->requirements.count == REQUIREMENTS_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "a command group has at most %u buffers", REQUIREMENTS_MAX);
+		return error_set(SYCL_ERROR_QUOTA, "a command group has at most %u buffers",
+				 REQUIREMENTS_MAX);
 	result = handler_list_room(&handler->requirements, handler->inline_requirements,
 				   sizeof(struct handler_requirement), 1);
 	if (result)
@@ -102,7 +110,8 @@ sycl_result handler_require(struct handler *handler, const struct handler_demand
 	else
 		object_ref(&buffer->object);
 	struct handler_requirement *made = handler_requirement_at(handler, *index_out);
-	*made = (struct handler_requirement){.buffer = buffer, .mode = demand->mode, .begin = begin, .end = end};
+	*made = (struct handler_requirement){
+		.buffer = buffer, .mode = demand->mode, .begin = begin, .end = end};
 	made->modes[demand->target] = demand->mode;
 	return SYCL_SUCCESS;
 }
@@ -126,13 +135,14 @@ sycl_result handler_check_origins(const struct handler *handler, const struct de
 	return result;
 }
 
-SYCL_API sycl_result sycl_handler_require(sycl_handler handle, sycl_buffer buffer_handle, sycl_access_mode mode)
+SYCL_API sycl_result sycl_handler_require(sycl_handler handle, sycl_buffer buffer_handle,
+					  sycl_access_mode mode)
 {
 	return sycl_handler_require_target(handle, buffer_handle, mode, SYCL_TARGET_DEVICE);
 }
 
-SYCL_API sycl_result sycl_handler_require_target(sycl_handler handle, sycl_buffer buffer_handle, sycl_access_mode mode,
-						 sycl_target target)
+SYCL_API sycl_result sycl_handler_require_target(sycl_handler handle, sycl_buffer buffer_handle,
+						 sycl_access_mode mode, sycl_target target)
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
@@ -141,12 +151,15 @@ SYCL_API sycl_result sycl_handler_require_target(sycl_handler handle, sycl_buffe
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)mode);
 	if ((uint32_t)target >= HANDLER_TARGETS)
 		return error_set(SYCL_ERROR_INVALID, "%d is no target", (int)target);
-	const struct handler_demand demand = {
-		.buffer = buffer, .mode = (uint32_t)mode, .target = target, .size_bytes = buffer->size_bytes};
+	const struct handler_demand demand = {.buffer = buffer,
+					      .mode = (uint32_t)mode,
+					      .target = target,
+					      .size_bytes = buffer->size_bytes};
 	return handler_require(handler, &demand, &index);
 }
 
-SYCL_API sycl_result sycl_handler_set_constant_accessor(sycl_handler handle, uint32_t index, sycl_buffer buffer_handle,
+SYCL_API sycl_result sycl_handler_set_constant_accessor(sycl_handler handle, uint32_t index,
+							sycl_buffer buffer_handle,
 							uint64_t offset_bytes, uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
@@ -155,12 +168,13 @@ SYCL_API sycl_result sycl_handler_set_constant_accessor(sycl_handler handle, uin
 	if (size_bytes == SYCL_REST_BYTES && offset_bytes <= buffer->size_bytes)
 		size_bytes = buffer->size_bytes - offset_bytes;
 	if (index >= KERNEL_ARGUMENTS_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
-				 KERNEL_ARGUMENTS_MAX);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u",
+				 index, KERNEL_ARGUMENTS_MAX);
 	if (limit && size_bytes > limit)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
-				 "argument %u: %" PRIu64 " bytes of constant memory; the device takes %" PRIu64, index,
-				 size_bytes, limit);
+				 "argument %u: %" PRIu64
+				 " bytes of constant memory; the device takes %" PRIu64,
+				 index, size_bytes, limit);
 	const struct handler_demand demand = {.buffer = buffer,
 					      .mode = ACCESS_MODE_READ,
 					      .target = SYCL_TARGET_CONSTANT_BUFFER,

@@ -26,7 +26,8 @@ sycl_result host_task_new(struct connection *c, struct handler *handler, struct 
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r < 0) {
 		free(task);
-		return room ? error_set(SYCL_ERROR_QUOTA, "all %u completion slots are in use", c->slots.count)
+		return room ? error_set(SYCL_ERROR_QUOTA, "all %u completion slots are in use",
+					c->slots.count)
 			    : error_set(SYCL_ERROR_QUOTA,
 					"%u host tasks of the connection are not over, and no more "
 					"are allowed",
@@ -108,7 +109,8 @@ void host_task_settle(struct connection *c, struct host_task *task, bool sent)
 	if (!sent) {
 		(void)pthread_mutex_lock(&c->state_lock);
 		struct host_task *previous = NULL;
-		for (struct host_task *other = c->host_tasks.first; other && task->listed; other = other->next) {
+		for (struct host_task *other = c->host_tasks.first; other && task->listed;
+		     other = other->next) {
 			if (other == task) {
 				unlist(&c->host_tasks, previous, task);
 				was_listed = true;
@@ -117,7 +119,8 @@ void host_task_settle(struct connection *c, struct host_task *task, bool sent)
 			previous = other;
 		}
 		/* So that giving the slot back finds it settled. */
-		atomic_store_explicit(&c->slot_memory[task->slot].sequence, task->value, memory_order_relaxed);
+		atomic_store_explicit(&c->slot_memory[task->slot].sequence, task->value,
+				      memory_order_relaxed);
 		(void)pthread_mutex_unlock(&c->state_lock);
 	}
 	if (was_listed)
@@ -132,7 +135,8 @@ bool host_tasks_run_here(const struct connection *c)
 
 static bool has_turn(const struct connection *c, const struct host_task *task)
 {
-	uint32_t sequence = atomic_load_explicit(&c->slot_memory[task->slot].sequence, memory_order_acquire);
+	uint32_t sequence =
+		atomic_load_explicit(&c->slot_memory[task->slot].sequence, memory_order_acquire);
 	return sequence_reached(sequence, task->value);
 }
 
@@ -161,7 +165,8 @@ struct host_task *host_tasks_take(struct connection *c)
 	return NULL;
 }
 
-static void tell(struct connection *c, const struct host_task *task, sycl_result status, const struct failure *why)
+static void tell(struct connection *c, const struct host_task *task, sycl_result status,
+		 const struct failure *why)
 {
 	Sycl__V1__HostTaskDone done = SYCL__V1__HOST_TASK_DONE__INIT;
 	done.queue = task->line->remote.id;
@@ -173,8 +178,8 @@ static void tell(struct connection *c, const struct host_task *task, sycl_result
 		if (why->code == status)
 			(void)snprintf(text, sizeof(text), "%s", why->text);
 		else
-			(void)snprintf(text, sizeof(text), "a host task returned %s (%d)", sycl_result_name(status),
-				       (int)status);
+			(void)snprintf(text, sizeof(text), "a host task returned %s (%d)",
+				       sycl_result_name(status), (int)status);
 		done.text = text;
 	}
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -183,9 +188,11 @@ static void tell(struct connection *c, const struct host_task *task, sycl_result
 	(void)connection_send(c, &command); /* a session that has ended has nobody to tell */
 }
 
-void host_task_over(struct connection *c, struct host_task *task, sycl_result status, const struct failure *why)
+void host_task_over(struct connection *c, struct host_task *task, sycl_result status,
+		    const struct failure *why)
 {
-	/* First what it held, so that whoever waits for the group finds that let go of; it may hold the connection. */
+	/* First what it held, so that whoever waits for the group finds that let go of; it may hold
+	 * the connection. */
 	connection_ref(c);
 	bridge_graph_drop(task->graph); /* before memory that it names is closed */
 	task->graph = NULL;
@@ -199,7 +206,8 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 }
 
 /* *later_out: what it sent is under way, see bridge_call. */
-static sycl_result call_function(struct host_task *task, sycl_host_task handle, struct bridge_call **later_out)
+static sycl_result call_function(struct host_task *task, sycl_host_task handle,
+				 struct bridge_call **later_out)
 {
 	const struct handler *handler = task->handler;
 	if (handler->native)
@@ -207,10 +215,12 @@ static sycl_result call_function(struct host_task *task, sycl_host_task handle, 
 	return handler->host_function(handle, handler->user_data);
 }
 
-/* Its turn has come, or never does. What would come behind an event of a service that has gone has nothing to wait for. */
+/* Its turn has come, or never does. What would come behind an event of a service that has gone has
+ * nothing to wait for. */
 static bool may_run(struct connection *c, struct host_task *task)
 {
-	uint32_t status = atomic_load_explicit(&c->slot_memory[task->slot].status, memory_order_acquire);
+	uint32_t status =
+		atomic_load_explicit(&c->slot_memory[task->slot].status, memory_order_acquire);
 	if (status == 0)
 		return true;
 	if (status != SLOT_STATUS_EARLY || !task->early)
@@ -222,7 +232,8 @@ static bool may_run(struct connection *c, struct host_task *task)
 
 void host_task_run(struct connection *c, struct host_task *task)
 {
-	/* What the function does, or what letting go of it does, is not the failure of the call that waits. */
+	/* What the function does, or what letting go of it does, is not the failure of the call
+	 * that waits. */
 	struct failure before, why;
 	error_get(&before);
 	if (may_run(c, task)) {
@@ -279,7 +290,8 @@ void host_tasks_look(struct connection *c)
 bool host_task_is_here(const struct queue_line *line, uint64_t group, bool all)
 {
 	for (const struct host_call *call = running; call; call = call->outer) {
-		if (call->task->line == line && (all ? call->task->group <= group : call->task->group == group))
+		if (call->task->line == line &&
+		    (all ? call->task->group <= group : call->task->group == group))
 			return true;
 	}
 	return false;
@@ -295,19 +307,26 @@ const struct handler *host_task_handler(sycl_host_task handle)
 	return call ? call->task->handler : NULL;
 }
 
-SYCL_API sycl_result sycl_host_task_get_pointer(sycl_host_task handle, uint32_t index, void **pointer_out)
+SYCL_API sycl_result sycl_host_task_get_pointer(sycl_host_task handle, uint32_t index,
+						void **pointer_out)
 {
 	const struct handler *handler = host_task_handler(handle);
 	if (!handler)
 		return SYCL_ERROR_INVALID_HANDLE;
 	REQUIRE_OUTPUT(pointer_out);
 	if (handler->on_device)
-		return error_set(SYCL_ERROR_INVALID, "this host task's data is on the device: ask for its native memory");
-	if (index >= handler->arguments.count || handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
-		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u", index);
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"this host task's data is on the device: ask for its native memory");
+	if (index >= handler->arguments.count ||
+	    handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
+		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u",
+				 index);
 	const struct handler_argument *argument = handler_argument_at(handler, index);
-	const struct buffer *buffer = handler_requirement_at(handler, argument->requirement)->buffer;
+	const struct buffer *buffer =
+		handler_requirement_at(handler, argument->requirement)->buffer;
 	static uint8_t nothing;
-	*pointer_out = buffer->address ? (uint8_t *)buffer->address + argument->offset_bytes : &nothing;
+	*pointer_out =
+		buffer->address ? (uint8_t *)buffer->address + argument->offset_bytes : &nothing;
 	return SYCL_SUCCESS;
 }

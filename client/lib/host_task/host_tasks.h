@@ -1,10 +1,11 @@
 /*
- * The connection's host tasks: submitted, waiting for their turn, running. The engine says through a slot when the turn
- * of one has come; whoever waits on the connection then runs it, or a helper thread does (helpers.h).
+ * The connection's host tasks: submitted, waiting for their turn, running. The engine says through
+ * a slot when the turn of one has come; whoever waits on the connection then runs it, or a helper
+ * thread does (helpers.h).
  *
- * A host task is held by the connection's list until somebody takes it from there, and holds its handler, which holds
- * what it needs. That also keeps the connection: so the list is dropped with the last handle of the connection, unless
- * helpers run what is in it.
+ * A host task is held by the connection's list until somebody takes it from there, and holds its
+ * handler, which holds what it needs. That also keeps the connection: so the list is dropped with
+ * the last handle of the connection, unless helpers run what is in it.
  */
 #ifndef SYCL_CLIENT_HOST_TASKS_H
 #define SYCL_CLIENT_HOST_TASKS_H
@@ -28,12 +29,14 @@ struct host_task {
 	uint64_t group;
 	uint32_t node; /* of a graph's launch, from 1; 0: the group itself */
 	uint32_t slot, value;
-	bool listed; /* in the list: under the state lock */
+	bool listed;  /* in the list: under the state lock */
 	bool bridged; /* counted as one that may use a context of the program's (bridge.h) */
-	/* Its function is called before all that it depends on is complete, and what that sends comes behind the event. NULL: it never is. */
+	/* Its function is called before all that it depends on is complete, and what that sends
+	 * comes behind the event. NULL: it never is. */
 	bool is_early;
 	struct bridge_event *early;
-	struct bridge_graph *graph; /* a reference; of a native command that is a node: what its launches send. NULL: its function is called */
+	struct bridge_graph *graph; /* a reference; of a native command that is a node: what its
+				       launches send. NULL: its function is called */
 };
 
 /* Of a connection; under its state lock. */
@@ -41,13 +44,15 @@ struct host_tasks {
 	struct host_task *first, *last; /* submitted, not begun */
 	uint32_t count;                 /* not over */
 	uint32_t waits;                 /* threads in waits that run host tasks */
-	struct helpers *helpers;        /* NULL: none; written once, when the connection is opened */
+	struct helpers *helpers; /* NULL: none; written once, when the connection is opened */
 };
 
-/* For a group of this line. SYCL_ERROR_QUOTA: too many, or no slot. Without locks, as all that say nothing of locks. */
-sycl_result host_task_new(struct connection *connection, struct handler *handler, struct queue_line *line,
-			  struct host_task **task_out);
-/* Into the list, before the record is sent: its turn may come before the sender goes on. With the submit lock. */
+/* For a group of this line. SYCL_ERROR_QUOTA: too many, or no slot. Without locks, as all that say
+ * nothing of locks. */
+sycl_result host_task_new(struct connection *connection, struct handler *handler,
+			  struct queue_line *line, struct host_task **task_out);
+/* Into the list, before the record is sent: its turn may come before the sender goes on. With the
+ * submit lock. */
 void host_task_list(struct connection *connection, struct host_task *task, uint64_t group);
 /* The sender is through with it. `sent` false: nobody will ever write its slot. */
 void host_task_settle(struct connection *connection, struct host_task *task, bool sent);
@@ -57,19 +62,22 @@ bool host_tasks_run_here(const struct connection *connection);
 /* One whose turn has come, or that never has it; NULL: none. With the state lock. */
 struct host_task *host_tasks_take(struct connection *connection);
 /*
- * Calls the function, unless its turn never comes, and tells the engine; of a native command the bridge tells when its work is
- * complete. The task is gone afterwards.
+ * Calls the function, unless its turn never comes, and tells the engine; of a native command the
+ * bridge tells when its work is complete. The task is gone afterwards.
  */
 void host_task_run(struct connection *connection, struct host_task *task);
-/* One that has run is over: tells the engine, `why` with a status. The task is gone afterwards, and perhaps the connection. */
+/* One that has run is over: tells the engine, `why` with a status. The task is gone afterwards, and
+ * perhaps the connection. */
 struct failure;
-void host_task_over(struct connection *connection, struct host_task *task, sycl_result status, const struct failure *why);
+void host_task_over(struct connection *connection, struct host_task *task, sycl_result status,
+		    const struct failure *why);
 /* Is there one whose turn has come? With the state lock. */
 bool host_tasks_ready(struct connection *connection);
 
 /* Those that have not begun never will. */
 void host_tasks_drop(struct connection *connection);
-/* A handle was released, or a wait is over: was it the last one? The caller holds the connection by other means. */
+/* A handle was released, or a wait is over: was it the last one? The caller holds the connection by
+ * other means. */
 void host_tasks_look(struct connection *connection);
 
 /* What this thread runs; NULL with the detail set: no such host task. */

@@ -25,7 +25,8 @@ void bridge_init(struct bridge *bridge)
 	(void)pthread_condattr_destroy(&monotonic);
 }
 
-/* Nothing of it is used any more; its memory stays. Where something is stuck all stays as it is: to close it could wait for that. */
+/* Nothing of it is used any more; its memory stays. Where something is stuck all stays as it is: to
+ * close it could wait for that. */
 static void leave(struct bridge_context *context)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
@@ -61,13 +62,16 @@ bool bridge_is_stuck(struct bridge *bridge, const struct bridge_context *context
 	return is_stuck;
 }
 
-/* `unless_used`: by a command, which counts itself first and then looks, with the lock, whether its context is left. */
+/* `unless_used`: by a command, which counts itself first and then looks, with the lock, whether its
+ * context is left. */
 static void leave_all(struct bridge *bridge, bool unless_used)
 {
 	(void)pthread_mutex_lock(&bridge->open_lock);
 	(void)pthread_mutex_lock(&bridge->lock);
-	bool is_used = unless_used && atomic_load_explicit(&bridge->commands, memory_order_acquire) != 0;
-	for (struct bridge_context *context = bridge->contexts; context && !is_used; context = context->next)
+	bool is_used =
+		unless_used && atomic_load_explicit(&bridge->commands, memory_order_acquire) != 0;
+	for (struct bridge_context *context = bridge->contexts; context && !is_used;
+	     context = context->next)
 		if (!context->is_left)
 			leave(context);
 	(void)pthread_mutex_unlock(&bridge->lock);
@@ -99,29 +103,34 @@ void bridge_fini(struct bridge *bridge)
 static sycl_result check_service(const struct connection *c, const struct device *device)
 {
 	if (topology_backend_of(device) != SYCL_BACKEND_KIND_CUDA)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "%s: only CUDA's handles cross processes; for others open \"embedded:\"",
-				 device->facts->name);
+		return error_set(
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			"%s: only CUDA's handles cross processes; for others open \"embedded:\"",
+			device->facts->name);
 	if (!c->has_natives)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "the service is older than native commands of other processes: open \"embedded:\"");
+		return error_set(
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			"the service is older than native commands of other processes: open \"embedded:\"");
 	if (!(device->facts->features & EXPORTS))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s cannot share memory with this process",
-				 device->facts->name);
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "%s cannot share memory with this process", device->facts->name);
 	if (device->facts->uuid.len != sizeof(struct cuda_uuid))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no UUID by which this process could find it",
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "%s has no UUID by which this process could find it",
 				 device->facts->name);
 	return SYCL_SUCCESS;
 }
 
-static bool is_device(const struct cuda_driver *cuda, cuda_device number, const struct device *device)
+static bool is_device(const struct cuda_driver *cuda, cuda_device number,
+		      const struct device *device)
 {
 	struct cuda_uuid uuid;
 	return cuda->cuDeviceGetUuid_v2(&uuid, number) == CUDA_OK &&
 	       memcmp(uuid.bytes, device->facts->uuid.data, sizeof(uuid.bytes)) == 0;
 }
 
-sycl_result bridge_device_find(const struct connection *c, const struct device *device, cuda_device *device_out)
+sycl_result bridge_device_find(const struct connection *c, const struct device *device,
+			       cuda_device *device_out)
 {
 	sycl_result result = check_service(c, device);
 	if (result)
@@ -138,14 +147,15 @@ sycl_result bridge_device_find(const struct connection *c, const struct device *
 		*device_out = number;
 		return SYCL_SUCCESS;
 	}
-	return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-			 "this process does not see the queue's GPU (%s): CUDA_VISIBLE_DEVICES may hide it",
-			 device->facts->name);
+	return error_set(
+		SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+		"this process does not see the queue's GPU (%s): CUDA_VISIBLE_DEVICES may hide it",
+		device->facts->name);
 }
 
 /* The thread's own, checked; NULL: it has none. */
-static sycl_result current(const struct cuda_driver *cuda, const struct device *device, cuda_context *context_out,
-			   cuda_device *device_out)
+static sycl_result current(const struct cuda_driver *cuda, const struct device *device,
+			   cuda_context *context_out, cuda_device *device_out)
 {
 	*context_out = NULL;
 	cuda_result result = cuda->cuCtxGetCurrent(context_out);
@@ -154,17 +164,19 @@ static sycl_result current(const struct cuda_driver *cuda, const struct device *
 	if (result == CUDA_OK)
 		result = cuda->cuCtxGetDevice(device_out);
 	if (result != CUDA_OK)
-		return cuda_driver_error(result, "this thread's CUDA context cannot be asked for its device");
+		return cuda_driver_error(
+			result, "this thread's CUDA context cannot be asked for its device");
 	if (!is_device(cuda, *device_out, device))
-		return error_set(SYCL_ERROR_INVALID,
-				 "this thread's CUDA context is of device %d, which is not the queue's (%s)",
-				 *device_out, device->facts->name);
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"this thread's CUDA context is of device %d, which is not the queue's (%s)",
+			*device_out, device->facts->name);
 	return SYCL_SUCCESS;
 }
 
 /* With the lock. The one that is known already; else it is added, and `retained` is its. */
-static sycl_result keep(struct connection *c, const struct cuda_driver *cuda, cuda_context handle, cuda_device number,
-			bool retained, struct bridge_context **context_out)
+static sycl_result keep(struct connection *c, const struct cuda_driver *cuda, cuda_context handle,
+			cuda_device number, bool retained, struct bridge_context **context_out)
 {
 	struct bridge *bridge = &c->bridge;
 	unsigned long long id = 0;
@@ -194,7 +206,8 @@ static sycl_result keep(struct connection *c, const struct cuda_driver *cuda, cu
 }
 
 /* The thread's context may be the primary one: then that is held, too, so that it stays. */
-static bool retain_if_primary(const struct cuda_driver *cuda, cuda_context handle, cuda_device number)
+static bool retain_if_primary(const struct cuda_driver *cuda, cuda_context handle,
+			      cuda_device number)
 {
 	unsigned flags = 0;
 	int active = 0;
@@ -208,7 +221,8 @@ static bool retain_if_primary(const struct cuda_driver *cuda, cuda_context handl
 	return false;
 }
 
-sycl_result bridge_context_find(struct connection *c, const struct device *device, struct bridge_context **context_out)
+sycl_result bridge_context_find(struct connection *c, const struct device *device,
+				struct bridge_context **context_out)
 {
 	cuda_context handle = NULL;
 	cuda_device number = 0;
@@ -228,7 +242,8 @@ sycl_result bridge_context_find(struct connection *c, const struct device *devic
 		cuda_result made = cuda->cuDevicePrimaryCtxRetain(&handle, number);
 		cuda_driver_exchange_mode(cuda, &mode);
 		if (made != CUDA_OK)
-			return cuda_driver_error(made, "the primary CUDA context cannot be made in this process");
+			return cuda_driver_error(
+				made, "the primary CUDA context cannot be made in this process");
 		retained = true;
 	}
 	(void)pthread_mutex_lock(&c->bridge.lock);
@@ -256,8 +271,8 @@ sycl_result bridge_check(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *context, const struct bridge_event *event,
-			       uint32_t *stream_out)
+sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *context,
+			       const struct bridge_event *event, uint32_t *stream_out)
 {
 	uint32_t best = event ? BRIDGE_STREAMS + (uint32_t)(event - context->events) : 0;
 	cuda_result result = CUDA_OK;
@@ -267,14 +282,16 @@ sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *con
 			best = i;
 	/* Not one that waits for the default stream, which may be anything of the program's. */
 	if (!context->streams[best].stream)
-		result = cuda_driver_get()->cuStreamCreate(&context->streams[best].stream, CUDA_STREAM_NON_BLOCKING);
+		result = cuda_driver_get()->cuStreamCreate(&context->streams[best].stream,
+							   CUDA_STREAM_NON_BLOCKING);
 	if (result == CUDA_OK)
 		context->streams[best].users++;
 	else
 		context->streams[best].stream = NULL;
 	(void)pthread_mutex_unlock(&bridge->lock);
 	if (result != CUDA_OK)
-		return cuda_driver_error(result, "a stream for native commands cannot be made in this process");
+		return cuda_driver_error(
+			result, "a stream for native commands cannot be made in this process");
 	*stream_out = best;
 	return SYCL_SUCCESS;
 }
@@ -286,7 +303,8 @@ void bridge_stream_give(struct bridge *bridge, struct bridge_context *context, u
 	(void)pthread_mutex_unlock(&bridge->lock);
 }
 
-sycl_result bridge_stream_lend(struct bridge *bridge, struct bridge_context *context, cuda_stream *stream_out)
+sycl_result bridge_stream_lend(struct bridge *bridge, struct bridge_context *context,
+			       cuda_stream *stream_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
@@ -294,7 +312,8 @@ sycl_result bridge_stream_lend(struct bridge *bridge, struct bridge_context *con
 	int mode = CUDA_CAPTURE_RELAXED;
 	cuda_result entered = cuda->cuCtxPushCurrent_v2(context->context);
 	if (entered != CUDA_OK)
-		return cuda_driver_error(entered, "the CUDA context of a host task cannot be made current");
+		return cuda_driver_error(entered,
+					 "the CUDA context of a host task cannot be made current");
 	cuda_driver_exchange_mode(cuda, &mode);
 	sycl_result result = bridge_stream_take(bridge, context, NULL, &stream);
 	cuda_driver_exchange_mode(cuda, &mode);

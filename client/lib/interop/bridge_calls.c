@@ -4,8 +4,8 @@
  * called --sent--> listed --the stream has come so far--> noted --told--> over
  *                      \--the driver says that it never will, or it waits for a service that has gone--> abandoned, told
  *
- * The driver's own thread notes; the thread of the connection tells, as that may wait. Both have a hold on the call, as the
- * driver may come late, or never, to what was abandoned.
+ * The driver's own thread notes; the thread of the connection tells, as that may wait. Both have a
+ * hold on the call, as the driver may come late, or never, to what was abandoned.
  */
 #include "interop/bridge.h"
 
@@ -29,7 +29,8 @@ struct bridge_call {
 	struct host_task *task; /* holds the connection */
 	struct bridge_context *context;
 	uint32_t stream;
-	int mode; /* of the thread, while the library calls the driver on it (cuda_driver_exchange_mode) */
+	int mode;         /* of the thread, while the library calls the driver on it
+			     (cuda_driver_exchange_mode) */
 	cuda_event event; /* behind all that was sent */
 	sycl_result status;
 	struct failure why;
@@ -38,7 +39,8 @@ struct bridge_call {
 	bool noted, abandoned;
 };
 
-/* Of all connections, as a note may come when its connection has gone. Held for a few words only. */
+/* Of all connections, as a note may come when its connection has gone. Held for a few words only.
+ */
 static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Set on a bridge's thread that has ended its own connection: nothing of it is there any more. */
@@ -64,7 +66,7 @@ static void note(void *argument)
 	(void)pthread_mutex_unlock(&notes_lock);
 }
 
-/* --- the function ------------------------------------------------------------------------------------------------- */
+/* ------------------------------------- the function ------------------------------------- */
 
 /* Behind what was sent: an event, which tells how it went, and a note. */
 static cuda_result mark(const struct cuda_driver *cuda, struct bridge_call *call)
@@ -81,8 +83,8 @@ static cuda_result mark(const struct cuda_driver *cuda, struct bridge_call *call
 	return result;
 }
 
-static sycl_result call_function(struct bridge_call *call, const struct handler *handler, const uint64_t *memories,
-				 cuda_stream stream)
+static sycl_result call_function(struct bridge_call *call, const struct handler *handler,
+				 const uint64_t *memories, cuda_stream stream)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	const struct backend_native_scope scope = {
@@ -102,13 +104,15 @@ static sycl_result call_function(struct bridge_call *call, const struct handler 
 static sycl_result launch(const struct bridge_call *call, cuda_stream stream)
 {
 	cuda_result result = bridge_graph_launch(call->task->graph, stream);
-	return result == CUDA_OK ? SYCL_SUCCESS
-				 : cuda_driver_error(result, "what a native command has made is not launched");
+	return result == CUDA_OK
+		       ? SYCL_SUCCESS
+		       : cuda_driver_error(result,
+					   "what a native command has made is not launched");
 }
 
 /* With the context current. *sent_out: the call is the driver's as well. */
-static sycl_result run(struct bridge_call *call, const struct handler *handler, const uint64_t *memories,
-		       bool *sent_out)
+static sycl_result run(struct bridge_call *call, const struct handler *handler,
+		       const uint64_t *memories, bool *sent_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	const struct bridge_event *early = call->task->is_early ? call->task->early : NULL;
@@ -119,9 +123,11 @@ static sycl_result run(struct bridge_call *call, const struct handler *handler, 
 	cuda_result waits = early ? cuda->cuStreamWaitEvent(stream, early->event, 0) : CUDA_OK;
 	if (waits != CUDA_OK) {
 		bridge_stream_give(call->bridge, call->context, call->stream);
-		return cuda_driver_error(waits, "a native command's stream takes no wait for the service");
+		return cuda_driver_error(waits,
+					 "a native command's stream takes no wait for the service");
 	}
-	result = call->task->graph ? launch(call, stream) : call_function(call, handler, memories, stream);
+	result = call->task->graph ? launch(call, stream)
+				   : call_function(call, handler, memories, stream);
 	call->holds = 2;
 	cuda_result marked = mark(cuda, call);
 	if (marked == CUDA_OK) {
@@ -133,20 +139,24 @@ static sycl_result run(struct bridge_call *call, const struct handler *handler, 
 	if (call->event)
 		(void)cuda->cuEventDestroy_v2(call->event);
 	bridge_stream_give(call->bridge, call->context, call->stream);
-	return result ? result : cuda_driver_error(marked, "a native command's stream takes no event");
+	return result ? result
+		      : cuda_driver_error(marked, "a native command's stream takes no event");
 }
 
-static sycl_result enter(struct bridge_call *call, const struct handler *handler, uint64_t *memories, bool *sent_out)
+static sycl_result enter(struct bridge_call *call, const struct handler *handler,
+			 uint64_t *memories, bool *sent_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
 	cuda_result entered = cuda->cuCtxPushCurrent_v2(handler->bridge->context);
 	if (entered != CUDA_OK)
-		return cuda_driver_error(entered, "the CUDA context of a native command cannot be made current");
+		return cuda_driver_error(
+			entered, "the CUDA context of a native command cannot be made current");
 	call->mode = CUDA_CAPTURE_RELAXED;
 	cuda_driver_exchange_mode(cuda, &call->mode);
 	/* A node's stay open as long as its graph, which holds the buffers. */
-	sycl_result result = call->task->graph ? SYCL_SUCCESS : bridge_open_memories(handler, memories);
+	sycl_result result =
+		call->task->graph ? SYCL_SUCCESS : bridge_open_memories(handler, memories);
 	if (!result)
 		result = run(call, handler, memories, sent_out);
 	cuda_driver_exchange_mode(cuda, &call->mode);
@@ -179,7 +189,7 @@ sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
 	return result;
 }
 
-/* --- its end ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- its end ---------------------------------------- */
 
 /* What the driver says of the work; CUDA_NOT_READY: nothing yet. */
 static cuda_result look(const struct cuda_driver *cuda, const struct bridge_call *call)
@@ -220,8 +230,8 @@ static void tell(struct bridge_call *call, cuda_result how)
 }
 
 /*
- * It waits for what only the service can do, and the service has gone: what the driver makes of the event then, nobody says. The stream
- * and all that is open in its context are left as they are.
+ * It waits for what only the service can do, and the service has gone: what the driver makes of the
+ * event then, nobody says. The stream and all that is open in its context are left as they are.
  */
 static bool is_stuck(struct bridge_call *call)
 {
@@ -242,8 +252,8 @@ static bool is_stuck(struct bridge_call *call)
 }
 
 /*
- * Through with it? What is noted is, and what the driver says is over or has failed: a note may never come, or late, behind what the
- * program's own functions do there.
+ * Through with it? What is noted is, and what the driver says is over or has failed: a note may
+ * never come, or late, behind what the program's own functions do there.
  */
 static bool settle(struct bridge_call *call)
 {
@@ -359,7 +369,8 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 	call->why = *why;
 	(void)pthread_mutex_lock(&notes_lock);
 	if (!bridge->has_thread)
-		bridge->has_thread = own_thread_start(&bridge->thread, 0, finish_calls, call->connection) == 0;
+		bridge->has_thread =
+			own_thread_start(&bridge->thread, 0, finish_calls, call->connection) == 0;
 	if (bridge->has_thread) {
 		append(bridge, call);
 		(void)pthread_cond_signal(&bridge->work);
@@ -369,7 +380,8 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 	(void)pthread_mutex_unlock(&notes_lock);
 	/* Then this thread waits itself. */
 	while (!settle(call))
-		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ALONE_NS}, NULL);
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ALONE_NS},
+				      NULL);
 }
 
 void bridge_forget_after_fork(void)

@@ -1,12 +1,14 @@
 /*
- * Events of the engine's, open in contexts of the program's. The engine records one behind what a native command depends on, before that
- * is complete, and tells the program; then the command's stream waits for it and the function is called.
+ * Events of the engine's, open in contexts of the program's. The engine records one behind what a
+ * native command depends on, before that is complete, and tells the program; then the command's
+ * stream waits for it and the function is called.
  *
  * none --a command finds none free--> new --asked for--> asked --the service's answer, opened--> open
  *                                                              \--it cannot be made, or not opened--> bad
  *
- * Commands name one when they are submitted, the one that the fewest name: the engine uses it for one at a time, until that is over. So
- * a wait that is sent for a command is for its own record and no later one.
+ * Commands name one when they are submitted, the one that the fewest name: the engine uses it for
+ * one at a time, until that is over. So a wait that is sent for a command is for its own record and
+ * no later one.
  */
 #include "interop/bridge.h"
 
@@ -21,12 +23,14 @@ static void take_handle(struct pending *pending, const Sycl__V1__Reply *reply)
 	struct bridge_event *event = pending->context;
 	if (reply->body_case == SYCL__V1__REPLY__BODY_SHARED_EVENT_CREATED &&
 	    reply->shared_event_created->handle.len == sizeof(event->handle.bytes)) {
-		memcpy(event->handle.bytes, reply->shared_event_created->handle.data, sizeof(event->handle.bytes));
+		memcpy(event->handle.bytes, reply->shared_event_created->handle.data,
+		       sizeof(event->handle.bytes));
 		event->has_handle = true;
 	}
 }
 
-/* A new one. Nobody waits for the answer. What fails here is no failure of the call that is under way. */
+/* A new one. Nobody waits for the answer. What fails here is no failure of the call that is under
+ * way. */
 static void ask(struct connection *c, struct bridge_event *event, uint32_t device)
 {
 	struct failure before;

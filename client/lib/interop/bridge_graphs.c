@@ -1,6 +1,7 @@
 /*
- * Native commands through a service as nodes of graphs (K13 - K17): what a function has added to a CUgraph of the program's own context,
- * when the graph was finalized, made executable once; each launch sends it to a stream, as the function of a plain command would.
+ * Native commands through a service as nodes of graphs (K13 - K17): what a function has added to a
+ * CUgraph of the program's own context, when the graph was finalized, made executable once; each
+ * launch sends it to a stream, as the function of a plain command would.
  *
  * made --launches, one after the other--> ... --no node and no launch has it any more--> destroyed
  *                                              \--the context is let go of, or stuck----> left
@@ -13,8 +14,9 @@
 #include <stdlib.h>
 
 struct bridge_graph {
-	struct bridge_graph *next, *previous; /* of the context; under the bridge's lock, as the next */
-	struct bridge_context *context;       /* NULL: it was let go of, with what was made in it */
+	struct bridge_graph *next,
+		*previous;              /* of the context; under the bridge's lock, as the next */
+	struct bridge_context *context; /* NULL: it was let go of, with what was made in it */
 	struct bridge *bridge;
 	_Atomic uint32_t references; /* the node's; one of each launch that is not over */
 	cuda_graph_exec exec;        /* NULL: the function has added nothing */
@@ -24,22 +26,25 @@ sycl_result bridge_graph_check(const struct handler *handler)
 {
 	const struct connection *c = handler->object.connection;
 	if (!c->has_native_nodes)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "the service is older than native handles in graphs of other processes: open \"embedded:\"");
+		return error_set(
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			"the service is older than native handles in graphs of other processes: open \"embedded:\"");
 	if (handler->native && !cuda_driver_has_graphs(cuda_driver_get()))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "this program's NVIDIA driver is too old for native commands in graphs: it has no "
-				 "cuStreamBeginCaptureToGraph");
+		return error_set(
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			"this program's NVIDIA driver is too old for native commands in graphs: it has no "
+			"cuStreamBeginCaptureToGraph");
 	return SYCL_SUCCESS;
 }
 
-/* --- the function ------------------------------------------------------------------------------------------------- */
+/* ------------------------------------- the function ------------------------------------- */
 
 /* What is being made, with the context current. */
 struct making {
 	const struct handler *handler;
 	uint64_t *memories;
-	cuda_stream stream; /* nobody else's: what comes onto a stream that captures becomes a part of that */
+	cuda_stream stream; /* nobody else's: what comes onto a stream that captures becomes a part
+			       of that */
 	cuda_graph graph;
 	int mode; /* of the thread, as in bridge_calls.c */
 };
@@ -49,7 +54,8 @@ static bool end_capture(const struct cuda_driver *cuda, const struct making *mak
 {
 	int status = CUDA_CAPTURING_NOT;
 	cuda_graph captured = NULL;
-	if (cuda->cuStreamIsCapturing(making->stream, &status) == CUDA_OK && status == CUDA_CAPTURING_NOT)
+	if (cuda->cuStreamIsCapturing(making->stream, &status) == CUDA_OK &&
+	    status == CUDA_CAPTURING_NOT)
 		return false;
 	(void)cuda->cuStreamEndCapture(making->stream, &captured);
 	if (captured && captured != making->graph)
@@ -64,7 +70,8 @@ static sycl_result failed(sycl_result result)
 	sycl_result code = result < 0 && result >= SYCL_ERROR_FORKED ? result : SYCL_ERROR_RUNTIME;
 	error_get(&why);
 	return why.code == code ? code
-				: error_set(code, "the function of a native command failed with %d", (int)result);
+				: error_set(code, "the function of a native command failed with %d",
+					    (int)result);
 }
 
 static sycl_result call(const struct cuda_driver *cuda, struct making *making)
@@ -85,27 +92,34 @@ static sycl_result call(const struct cuda_driver *cuda, struct making *making)
 	bool was_open = end_capture(cuda, making);
 	if (result)
 		return failed(result);
-	return was_open ? error_set(SYCL_ERROR_INVALID, "a native command left its stream capturing") : SYCL_SUCCESS;
+	return was_open
+		       ? error_set(SYCL_ERROR_INVALID, "a native command left its stream capturing")
+		       : SYCL_SUCCESS;
 }
 
-static sycl_result instantiate(const struct cuda_driver *cuda, const struct making *making, cuda_graph_exec *exec_out)
+static sycl_result instantiate(const struct cuda_driver *cuda, const struct making *making,
+			       cuda_graph_exec *exec_out)
 {
 	size_t count = 0;
 	cuda_result result = cuda->cuGraphGetNodes(making->graph, NULL, &count);
 	if (result == CUDA_OK && count > 0)
 		result = cuda->cuGraphInstantiateWithFlags(exec_out, making->graph, 0);
-	return result == CUDA_OK ? SYCL_SUCCESS
-				 : cuda_driver_error(result, "what a native command has made cannot be launched");
+	return result == CUDA_OK
+		       ? SYCL_SUCCESS
+		       : cuda_driver_error(result,
+					   "what a native command has made cannot be launched");
 }
 
-static sycl_result make_exec(const struct cuda_driver *cuda, struct making *making, cuda_graph_exec *exec_out)
+static sycl_result make_exec(const struct cuda_driver *cuda, struct making *making,
+			     cuda_graph_exec *exec_out)
 {
 	sycl_result result = bridge_open_memories(making->handler, making->memories);
 	if (result)
 		return result;
 	cuda_result made = cuda->cuStreamCreate(&making->stream, CUDA_STREAM_NON_BLOCKING);
 	if (made != CUDA_OK)
-		return cuda_driver_error(made, "a stream to capture with cannot be made in this process");
+		return cuda_driver_error(made,
+					 "a stream to capture with cannot be made in this process");
 	made = cuda->cuGraphCreate(&making->graph, 0);
 	if (made == CUDA_OK) {
 		result = call(cuda, making);
@@ -113,7 +127,8 @@ static sycl_result make_exec(const struct cuda_driver *cuda, struct making *maki
 			result = instantiate(cuda, making, exec_out);
 		(void)cuda->cuGraphDestroy(making->graph);
 	} else {
-		result = cuda_driver_error(made, "a graph for a native command cannot be made in this process");
+		result = cuda_driver_error(
+			made, "a graph for a native command cannot be made in this process");
 	}
 	/* What it has sent there although it must not goes on. */
 	(void)cuda->cuStreamDestroy_v2(making->stream);
@@ -126,7 +141,8 @@ static sycl_result enter(struct making *making, cuda_graph_exec *exec_out)
 	cuda_context popped = NULL;
 	cuda_result entered = cuda->cuCtxPushCurrent_v2(making->handler->bridge->context);
 	if (entered != CUDA_OK)
-		return cuda_driver_error(entered, "the CUDA context of a native command cannot be made current");
+		return cuda_driver_error(
+			entered, "the CUDA context of a native command cannot be made current");
 	making->mode = CUDA_CAPTURE_RELAXED;
 	cuda_driver_exchange_mode(cuda, &making->mode);
 	sycl_result result = make_exec(cuda, making, exec_out);
@@ -135,7 +151,7 @@ static sycl_result enter(struct making *making, cuda_graph_exec *exec_out)
 	return result;
 }
 
-/* --- its life ----------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- its life --------------------------------------- */
 
 static void enlist(struct bridge_graph *graph)
 {
@@ -155,10 +171,13 @@ static sycl_result check_context(const struct handler *handler)
 	(void)pthread_mutex_lock(&bridge->lock);
 	bool is_left = handler->bridge->is_left;
 	(void)pthread_mutex_unlock(&bridge->lock);
-	return is_left ? error_set(SYCL_ERROR_INVALID, "another thread has released the last handle of the connection") : SYCL_SUCCESS;
+	return is_left ? error_set(SYCL_ERROR_INVALID,
+				   "another thread has released the last handle of the connection")
+		       : SYCL_SUCCESS;
 }
 
-static sycl_result make(const struct handler *handler, uint64_t *memories, struct bridge_graph **graph_out)
+static sycl_result make(const struct handler *handler, uint64_t *memories,
+			struct bridge_graph **graph_out)
 {
 	struct bridge_graph *graph = calloc(1, sizeof(*graph));
 	if (!graph || !memories) {
@@ -229,7 +248,8 @@ static void destroy(struct bridge_graph *graph)
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
 	int mode = CUDA_CAPTURE_RELAXED;
-	if (!graph->exec || graph->context->is_stuck || cuda->cuCtxPushCurrent_v2(graph->context->context) != CUDA_OK)
+	if (!graph->exec || graph->context->is_stuck ||
+	    cuda->cuCtxPushCurrent_v2(graph->context->context) != CUDA_OK)
 		return;
 	cuda_driver_exchange_mode(cuda, &mode);
 	(void)cuda->cuGraphExecDestroy(graph->exec);

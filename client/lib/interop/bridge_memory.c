@@ -1,4 +1,5 @@
-/* The memory of buffers in contexts of the program's own: opened when it is first needed, closed with the buffer. */
+/* The memory of buffers in contexts of the program's own: opened when it is first needed, closed
+ * with the buffer. */
 #include "interop/bridge.h"
 
 #include "memory/buffer.h"
@@ -16,12 +17,14 @@ struct bridge_import {
 	uint64_t mapped_bytes;
 };
 
-static cuda_result map(const struct cuda_driver *cuda, struct bridge_import *import, cuda_allocation allocation)
+static cuda_result map(const struct cuda_driver *cuda, struct bridge_import *import,
+		       cuda_allocation allocation)
 {
 	const struct cuda_access access = {.location_kind = CUDA_LOCATION_DEVICE,
 					   .location = import->context->device,
 					   .flags = CUDA_ACCESS_READ_WRITE};
-	cuda_result result = cuda->cuMemAddressReserve(&import->address, import->mapped_bytes, 0, 0, 0);
+	cuda_result result =
+		cuda->cuMemAddressReserve(&import->address, import->mapped_bytes, 0, 0, 0);
 	if (result != CUDA_OK)
 		return result;
 	result = cuda->cuMemMap(import->address, import->mapped_bytes, 0, allocation, 0);
@@ -36,11 +39,13 @@ static cuda_result map(const struct cuda_driver *cuda, struct bridge_import *imp
 }
 
 /* The mapping holds the memory. */
-static cuda_result open_descriptor(const struct cuda_driver *cuda, struct bridge_import *import, int descriptor)
+static cuda_result open_descriptor(const struct cuda_driver *cuda, struct bridge_import *import,
+				   int descriptor)
 {
 	cuda_allocation allocation = 0;
 	void *number = (void *)(intptr_t)descriptor; /* NOLINT(performance-no-int-to-ptr) */
-	cuda_result result = cuda->cuMemImportFromShareableHandle(&allocation, number, CUDA_HANDLE_DESCRIPTOR);
+	cuda_result result =
+		cuda->cuMemImportFromShareableHandle(&allocation, number, CUDA_HANDLE_DESCRIPTOR);
 	if (result != CUDA_OK)
 		return result;
 	result = map(cuda, import, allocation);
@@ -48,7 +53,8 @@ static cuda_result open_descriptor(const struct cuda_driver *cuda, struct bridge
 	return result;
 }
 
-static cuda_result open_handle(const struct cuda_driver *cuda, struct bridge_import *import, const uint8_t *bytes)
+static cuda_result open_handle(const struct cuda_driver *cuda, struct bridge_import *import,
+			       const uint8_t *bytes)
 {
 	struct cuda_ipc_memory handle;
 	memcpy(handle.bytes, bytes, sizeof(handle.bytes));
@@ -56,7 +62,8 @@ static cuda_result open_handle(const struct cuda_driver *cuda, struct bridge_imp
 }
 
 /* With the lock. */
-static sycl_result open_import(struct bridge_context *context, struct buffer *root, cuda_address *address_out)
+static sycl_result open_import(struct bridge_context *context, struct buffer *root,
+			       cuda_address *address_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
@@ -67,13 +74,16 @@ static sycl_result open_import(struct bridge_context *context, struct buffer *ro
 	struct bridge_import *import = malloc(sizeof(*import));
 	if (!import)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	*import = (struct bridge_import){
-		.context = context, .kind = (sycl_share_kind)shared.kind, .mapped_bytes = shared.mapped_bytes};
-	cuda_result opened = import->kind == SYCL_SHARE_VMM ? open_descriptor(cuda, import, descriptor)
-							    : open_handle(cuda, import, shared.handle);
+	*import = (struct bridge_import){.context = context,
+					 .kind = (sycl_share_kind)shared.kind,
+					 .mapped_bytes = shared.mapped_bytes};
+	cuda_result opened = import->kind == SYCL_SHARE_VMM
+				     ? open_descriptor(cuda, import, descriptor)
+				     : open_handle(cuda, import, shared.handle);
 	if (opened != CUDA_OK) {
 		free(import);
-		return cuda_driver_error(opened, "a buffer's memory cannot be opened in this process");
+		return cuda_driver_error(opened,
+					 "a buffer's memory cannot be opened in this process");
 	}
 	import->next = root->imports;
 	root->imports = import;
@@ -83,7 +93,8 @@ static sycl_result open_import(struct bridge_context *context, struct buffer *ro
 	return SYCL_SUCCESS;
 }
 
-sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *root, cuda_address *address_out)
+sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *root,
+			       cuda_address *address_out)
 {
 	struct bridge *bridge = &root->object.connection->bridge;
 	sycl_result result = SYCL_SUCCESS;
@@ -116,14 +127,16 @@ sycl_result bridge_open_memories(const struct handler *handler, uint64_t *memori
 	return result;
 }
 
-sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *root, uint64_t *address_out)
+sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *root,
+			      uint64_t *address_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
 	cuda_address address = 0;
 	cuda_result entered = cuda->cuCtxPushCurrent_v2(context->context);
 	if (entered != CUDA_OK)
-		return cuda_driver_error(entered, "the CUDA context of a host task cannot be made current");
+		return cuda_driver_error(entered,
+					 "the CUDA context of a host task cannot be made current");
 	sycl_result result = bridge_memory_find(context, root, &address);
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 	if (!result)

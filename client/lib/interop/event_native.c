@@ -1,6 +1,7 @@
 /*
- * The native event of a command (H10): made when it is asked for, so that nobody else pays for one. The engine records it behind all that
- * the command's lane has then. Where the engine is another process, or the command is not on its device, there is none.
+ * The native event of a command (H10): made when it is asked for, so that nobody else pays for one.
+ * The engine records it behind all that the command's lane has then. Where the engine is another
+ * process, or the command is not on its device, there is none.
  */
 #include "connection/client_objects.h"
 
@@ -10,7 +11,8 @@
 
 static bool can_have(const struct event *event)
 {
-	return event->graph == 0 && event->object.connection->engine && event->line->backend == SYCL_BACKEND_KIND_CUDA;
+	return event->graph == 0 && event->object.connection->engine &&
+	       event->line->backend == SYCL_BACKEND_KIND_CUDA;
 }
 
 /* A reference, without a user; or an error. */

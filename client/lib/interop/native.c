@@ -10,23 +10,27 @@
 
 #define ALL_KINDS 0x1feu
 
-_Static_assert(ALL_KINDS == (NATIVE_BIT(PLATFORM) | NATIVE_BIT(DEVICE) | NATIVE_BIT(CONTEXT) | NATIVE_BIT(QUEUE) |
-			     NATIVE_BIT(MEMORY) | NATIVE_BIT(PROGRAM) | NATIVE_BIT(KERNEL) | NATIVE_BIT(EVENT)),
+_Static_assert(ALL_KINDS == (NATIVE_BIT(PLATFORM) | NATIVE_BIT(DEVICE) | NATIVE_BIT(CONTEXT) |
+			     NATIVE_BIT(QUEUE) | NATIVE_BIT(MEMORY) | NATIVE_BIT(PROGRAM) |
+			     NATIVE_BIT(KERNEL) | NATIVE_BIT(EVENT)),
 	       "every kind that there is");
 
 /* 000 and 002: whose objects are native objects (I1, J1). */
 static const uint32_t kinds_of[] = {
 	[SYCL_BACKEND_KIND_OPENCL] = ALL_KINDS,
-	[SYCL_BACKEND_KIND_CUDA] = NATIVE_BIT(DEVICE) | NATIVE_BIT(CONTEXT) | NATIVE_BIT(QUEUE) | NATIVE_BIT(EVENT),
+	[SYCL_BACKEND_KIND_CUDA] =
+		NATIVE_BIT(DEVICE) | NATIVE_BIT(CONTEXT) | NATIVE_BIT(QUEUE) | NATIVE_BIT(EVENT),
 	[SYCL_BACKEND_KIND_FAKE] = 0,
 };
 
 static sycl_result check_backend(uint32_t is, sycl_backend wanted)
 {
-	if ((uint32_t)wanted < SYCL_BACKEND_KIND_OPENCL || (uint32_t)wanted > SYCL_BACKEND_KIND_FAKE)
+	if ((uint32_t)wanted < SYCL_BACKEND_KIND_OPENCL ||
+	    (uint32_t)wanted > SYCL_BACKEND_KIND_FAKE)
 		return error_set(SYCL_ERROR_INVALID, "%d is no backend", (int)wanted);
 	if (is != (uint32_t)wanted)
-		return error_set(SYCL_ERROR_BACKEND_MISMATCH, "the object is of backend %u, not of %d", is, (int)wanted);
+		return error_set(SYCL_ERROR_BACKEND_MISMATCH,
+				 "the object is of backend %u, not of %d", is, (int)wanted);
 	return SYCL_SUCCESS;
 }
 
@@ -35,8 +39,9 @@ static sycl_result check_process(const struct connection *c)
 {
 	if (c->engine)
 		return SYCL_SUCCESS;
-	return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-			 "native handles mean something in one process only: open \"embedded:\" for them");
+	return error_set(
+		SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+		"native handles mean something in one process only: open \"embedded:\" for them");
 }
 
 sycl_result native_check(const struct connection *c, uint32_t is, sycl_backend wanted, int kind)
@@ -45,11 +50,13 @@ sycl_result native_check(const struct connection *c, uint32_t is, sycl_backend w
 	if (!result)
 		result = check_backend(is, wanted);
 	if (!result && !(kinds_of[is] & 1u << kind))
-		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "this backend has no native objects of this kind");
+		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				   "this backend has no native objects of this kind");
 	return result;
 }
 
-sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out, const uint32_t *count_out)
+sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out,
+				 const uint32_t *count_out)
 {
 	if (capacity > 0)
 		REQUIRE_OUTPUT(natives_out);
@@ -101,13 +108,15 @@ sycl_result native_describe(struct connection *c, sycl_backend backend, int kind
 	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_DESCRIBE;
 	command.native_describe = &describe;
 	/* CUDA counts devices from 0; everything else is an address. */
-	if (native == 0 && !(backend == SYCL_BACKEND_KIND_CUDA && kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE))
+	if (native == 0 && !(backend == SYCL_BACKEND_KIND_CUDA &&
+			     kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE))
 		return error_set(SYCL_ERROR_INVALID, "the native object is NULL");
 	struct described described = {.facts = facts_out};
 	struct pending pending = {.take = take_facts, .context = &described};
 	sycl_result result = connection_request(c, &command, &pending, UINT64_MAX);
 	if (!result && !described.known)
-		result = error_set(SYCL_ERROR_RUNTIME, "what the service says of a native object could not be read");
+		result = error_set(SYCL_ERROR_RUNTIME,
+				   "what the service says of a native object could not be read");
 	return result;
 }
 
@@ -121,7 +130,8 @@ static void take_handles(struct pending *pending, const Sycl__V1__Reply *reply)
 		list->items[list->count++] = handles->natives[i];
 }
 
-sycl_result native_get(struct connection *c, const Sycl__V1__NativeGet *get, struct native_list *list)
+sycl_result native_get(struct connection *c, const Sycl__V1__NativeGet *get,
+		       struct native_list *list)
 {
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_GET;
@@ -130,12 +140,14 @@ sycl_result native_get(struct connection *c, const Sycl__V1__NativeGet *get, str
 	return connection_request(c, &command, &pending, UINT64_MAX);
 }
 
-sycl_result native_get_one(struct connection *c, const Sycl__V1__NativeGet *get, uint64_t *native_out)
+sycl_result native_get_one(struct connection *c, const Sycl__V1__NativeGet *get,
+			   uint64_t *native_out)
 {
 	struct native_list list = {.count = 0};
 	sycl_result result = native_get(c, get, &list);
 	if (!result && list.count != 1)
-		result = error_set(SYCL_ERROR_RUNTIME, "the service gave %u native objects, not one", list.count);
+		result = error_set(SYCL_ERROR_RUNTIME,
+				   "the service gave %u native objects, not one", list.count);
 	if (!result)
 		*native_out = list.items[0];
 	return result;
@@ -157,7 +169,8 @@ static void get_init(Sycl__V1__NativeGet *get, Sycl__V1__NativeKind kind, uint64
 	get->object = object;
 }
 
-SYCL_API sycl_result sycl_platform_get_native(sycl_platform handle, sycl_backend backend, uint64_t *native_out)
+SYCL_API sycl_result sycl_platform_get_native(sycl_platform handle, sycl_backend backend,
+					      uint64_t *native_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(native_out);
@@ -183,32 +196,38 @@ SYCL_API sycl_result sycl_platform_get_native(sycl_platform handle, sycl_backend
 		get.device = topology->devices[i]->device;
 		return native_get_one(c, &get, native_out);
 	}
-	return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "a platform without devices is not open");
+	return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			 "a platform without devices is not open");
 }
 
-SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend backend, uint64_t *native_out)
+SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend backend,
+					    uint64_t *native_out)
 {
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(native_out);
 	struct connection *c = device->object.connection;
-	/* CUDA's means something in this process as well: the same GPU, as this program's driver counts. */
-	if (!c->engine && backend == SYCL_BACKEND_KIND_CUDA && topology_backend_of(device) == SYCL_BACKEND_KIND_CUDA) {
+	/* CUDA's means something in this process as well: the same GPU, as this program's driver
+	 * counts. */
+	if (!c->engine && backend == SYCL_BACKEND_KIND_CUDA &&
+	    topology_backend_of(device) == SYCL_BACKEND_KIND_CUDA) {
 		cuda_device number = 0;
 		sycl_result found = bridge_device_find(c, device, &number);
 		if (!found)
 			*native_out = (uint64_t)number;
 		return found;
 	}
-	sycl_result result =
-		native_check(c, topology_backend_of(device), backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE);
+	sycl_result result = native_check(c, topology_backend_of(device), backend,
+					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE);
 	Sycl__V1__NativeGet get;
 	get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0);
 	get.device = device->facts->device;
 	return result ? result : native_get_one(c, &get, native_out);
 }
 
-/* Hands out what fits; the rest was a reference in vain only where somebody asked for less than there is, as everywhere. */
-static void give(const struct native_list *list, uint32_t capacity, uint64_t *natives_out, uint32_t *count_out)
+/* Hands out what fits; the rest was a reference in vain only where somebody asked for less than
+ * there is, as everywhere. */
+static void give(const struct native_list *list, uint32_t capacity, uint64_t *natives_out,
+		 uint32_t *count_out)
 {
 	for (uint32_t i = 0; i < list->count && i < capacity; i++)
 		natives_out[i] = list->items[i];
@@ -216,8 +235,9 @@ static void give(const struct native_list *list, uint32_t capacity, uint64_t *na
 		*count_out = list->count;
 }
 
-SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend backend, uint32_t capacity,
-					     uint64_t *natives_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend backend,
+					     uint32_t capacity, uint64_t *natives_out,
+					     uint32_t *count_out)
 {
 	PIN(context, context, handle);
 	struct connection *c = context->object.connection;
@@ -253,9 +273,10 @@ static sycl_result synchronise(struct queue *queue)
 	if (groups == 0)
 		return SYCL_SUCCESS;
 	if (host_task_is_here(line, groups, true))
-		return error_set_object(SYCL_ERROR_INVALID, line->remote.id,
-					"this thread is in the middle of a host task of the queue that it would wait for: "
-					"ask the host task for its native queue");
+		return error_set_object(
+			SYCL_ERROR_INVALID, line->remote.id,
+			"this thread is in the middle of a host task of the queue that it would wait for: "
+			"ask the host task for its native queue");
 	return queue_line_wait(c, line, line->slot, (uint32_t)groups, UINT64_MAX);
 }
 
@@ -266,7 +287,8 @@ static sycl_result get_queue(struct queue *queue, uint64_t *native_out)
 	return native_get_one(queue->object.connection, &get, native_out);
 }
 
-SYCL_API sycl_result sycl_queue_get_native(sycl_queue handle, sycl_backend backend, uint64_t *native_out)
+SYCL_API sycl_result sycl_queue_get_native(sycl_queue handle, sycl_backend backend,
+					   uint64_t *native_out)
 {
 	PIN(queue, queue, handle);
 	REQUIRE_OUTPUT(native_out);
@@ -276,7 +298,8 @@ SYCL_API sycl_result sycl_queue_get_native(sycl_queue handle, sycl_backend backe
 		result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
-	/* Before it is asked for: what another thread submits meanwhile is refused, or waited for. */
+	/* Before it is asked for: what another thread submits meanwhile is refused, or waited for.
+	 */
 	bool was_lent = queue->checks_native && atomic_exchange(&queue->is_lent, true);
 	if (backend == SYCL_BACKEND_KIND_CUDA)
 		result = synchronise(queue);
@@ -296,14 +319,15 @@ SYCL_API sycl_result sycl_queue_return_native(sycl_queue handle)
 }
 
 /* The backend's that is asked for: a buffer is nobody's. */
-static sycl_result get_memories(struct buffer *buffer, sycl_backend backend, uint32_t capacity, uint64_t *natives_out,
-				uint32_t *count_out)
+static sycl_result get_memories(struct buffer *buffer, sycl_backend backend, uint32_t capacity,
+				uint64_t *natives_out, uint32_t *count_out)
 {
 	struct connection *c = buffer->object.connection;
 	struct native_list list = {.count = 0};
 	sycl_result result = native_check_outputs(capacity, natives_out, count_out);
 	if (!result)
-		result = native_check(c, (uint32_t)backend, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY);
+		result = native_check(c, (uint32_t)backend, backend,
+				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY);
 	if (!result)
 		result = remote_check(&buffer_root(buffer)->remote);
 	Sycl__V1__NativeGet get;
@@ -317,22 +341,25 @@ static sycl_result get_memories(struct buffer *buffer, sycl_backend backend, uin
 	return result;
 }
 
-SYCL_API sycl_result sycl_buffer_get_native(sycl_buffer handle, sycl_backend backend, uint32_t capacity,
-					    uint64_t *natives_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_buffer_get_native(sycl_buffer handle, sycl_backend backend,
+					    uint32_t capacity, uint64_t *natives_out,
+					    uint32_t *count_out)
 {
 	PIN(buffer, buffer, handle);
 	return get_memories(buffer, backend, capacity, natives_out, count_out);
 }
 
-SYCL_API sycl_result sycl_image_get_native(sycl_image handle, sycl_backend backend, uint32_t capacity,
-					   uint64_t *natives_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_image_get_native(sycl_image handle, sycl_backend backend,
+					   uint32_t capacity, uint64_t *natives_out,
+					   uint32_t *count_out)
 {
 	PIN(image, image, handle);
 	return get_memories(&image->buffer, backend, capacity, natives_out, count_out);
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle handle, sycl_backend backend, uint32_t capacity,
-						   uint64_t *natives_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle handle, sycl_backend backend,
+						   uint32_t capacity, uint64_t *natives_out,
+						   uint32_t *count_out)
 {
 	PIN(bundle, bundle, handle);
 	struct connection *c = bundle->object.connection;
@@ -342,11 +369,13 @@ SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle handle, sy
 		result = native_check(c, topology_backend_of(bundle->devices[0]), backend,
 				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM);
 	if (!result && bundle->source_count > 0)
-		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "a source of this library is no native program");
+		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				   "a source of this library is no native program");
 	list.count = bundle->image_count < NATIVES_MAX ? bundle->image_count : NATIVES_MAX;
 	for (uint32_t i = 0; !result && i < list.count && i < capacity; i++) {
 		Sycl__V1__NativeGet get;
-		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM, bundle->images[i]->remote.id);
+		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM,
+			 bundle->images[i]->remote.id);
 		result = native_get_one(c, &get, &list.items[i]);
 	}
 	if (!result)
@@ -354,7 +383,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle handle, sy
 	return result;
 }
 
-SYCL_API sycl_result sycl_kernel_get_native(sycl_kernel handle, sycl_backend backend, uint64_t *native_out)
+SYCL_API sycl_result sycl_kernel_get_native(sycl_kernel handle, sycl_backend backend,
+					    uint64_t *native_out)
 {
 	PIN(kernel, kernel, handle);
 	REQUIRE_OUTPUT(native_out);
@@ -366,20 +396,23 @@ SYCL_API sycl_result sycl_kernel_get_native(sycl_kernel handle, sycl_backend bac
 	return result ? result : native_get_one(c, &get, native_out);
 }
 
-SYCL_API sycl_result sycl_event_get_natives(sycl_event handle, sycl_backend backend, uint32_t capacity,
-					    uint64_t *natives_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_event_get_natives(sycl_event handle, sycl_backend backend,
+					    uint32_t capacity, uint64_t *natives_out,
+					    uint32_t *count_out)
 {
 	PIN(event, event, handle);
 	struct connection *c = event->object.connection;
 	struct native_list list = {.count = 0};
 	sycl_result result = native_check_outputs(capacity, natives_out, count_out);
 	if (!result)
-		result = native_check(c, event->line->backend, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT);
+		result = native_check(c, event->line->backend, backend,
+				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT);
 	if (!result)
 		list.count = event_natives(event);
 	for (uint32_t i = 0; !result && i < list.count && i < capacity; i++) {
 		Sycl__V1__NativeGet get;
-		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT, event->natives[i]->remote.id);
+		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT,
+			 event->natives[i]->remote.id);
 		result = native_get_one(c, &get, &list.items[i]);
 	}
 	if (!result)
@@ -401,8 +434,8 @@ static uint32_t has_word(const char *words, const char *word)
 	return 0;
 }
 
-SYCL_API sycl_result sycl_platform_has_extension(sycl_platform handle, sycl_backend backend, const char *extension,
-						 uint32_t *has_out)
+SYCL_API sycl_result sycl_platform_has_extension(sycl_platform handle, sycl_backend backend,
+						 const char *extension, uint32_t *has_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(has_out);
@@ -421,8 +454,8 @@ SYCL_API sycl_result sycl_platform_has_extension(sycl_platform handle, sycl_back
 	return result;
 }
 
-SYCL_API sycl_result sycl_device_has_extension(sycl_device handle, sycl_backend backend, const char *extension,
-					       uint32_t *has_out)
+SYCL_API sycl_result sycl_device_has_extension(sycl_device handle, sycl_backend backend,
+					       const char *extension, uint32_t *has_out)
 {
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(has_out);

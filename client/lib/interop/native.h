@@ -1,4 +1,5 @@
-/* Native handles, what native.c, native_make.c, native_memory.c, native_program.c and native_event.c have in common. */
+/* Native handles, what native.c, native_make.c, native_memory.c, native_program.c and
+ * native_event.c have in common. */
 #ifndef SYCL_CLIENT_NATIVE_H
 #define SYCL_CLIENT_NATIVE_H
 
@@ -11,10 +12,11 @@
 #define NATIVE_BIT(kind) (1u << SYCL__V1__NATIVE_KIND__NATIVE_KIND_##kind)
 
 /*
- * May it be asked for at all? Before anything is asked: the engine is this process, the backend is `is`, and has such objects.
- * `kind`: Sycl__V1__NativeKind.
+ * May it be asked for at all? Before anything is asked: the engine is this process, the backend is
+ * `is`, and has such objects. `kind`: Sycl__V1__NativeKind.
  */
-sycl_result native_check(const struct connection *connection, uint32_t is, sycl_backend wanted, int kind);
+sycl_result native_check(const struct connection *connection, uint32_t is, sycl_backend wanted,
+			 int kind);
 
 /* What the service says of a native object. */
 struct native_facts {
@@ -29,25 +31,31 @@ struct native_facts {
 	char name[256];
 };
 /* `context`: to which it must belong; NULL: any. A round trip. */
-sycl_result native_describe(struct connection *connection, sycl_backend backend, int kind, uint64_t native,
-			    const struct context *context, struct native_facts *facts_out);
+sycl_result native_describe(struct connection *connection, sycl_backend backend, int kind,
+			    uint64_t native, const struct context *context,
+			    struct native_facts *facts_out);
 
-/* A list that is given out in the usual way; what finds no room was given in vain, so all are asked for together. */
+/* A list that is given out in the usual way; what finds no room was given in vain, so all are asked
+ * for together. */
 struct native_list {
 	uint64_t items[NATIVES_MAX];
 	uint32_t count;
 };
 /* One NativeGet, its answers behind those that are there. */
-sycl_result native_get(struct connection *connection, const Sycl__V1__NativeGet *get, struct native_list *list);
-sycl_result native_get_one(struct connection *connection, const Sycl__V1__NativeGet *get, uint64_t *native_out);
+sycl_result native_get(struct connection *connection, const Sycl__V1__NativeGet *get,
+		       struct native_list *list);
+sycl_result native_get_one(struct connection *connection, const Sycl__V1__NativeGet *get,
+			   uint64_t *native_out);
 
 /* Sends it and waits; the answer has no body that matters. */
 sycl_result native_make(struct connection *connection, const Sycl__V1__NativeMake *make);
 
 /* `capacity` and the outputs go together. */
-sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out, const uint32_t *count_out);
+sycl_result native_check_outputs(uint32_t capacity, const uint64_t *natives_out,
+				 const uint32_t *count_out);
 
-/* A queue of the library's own, for what must be ordered before something that is made; the caller's to release. */
+/* A queue of the library's own, for what must be ordered before something that is made; the
+ * caller's to release. */
 sycl_result native_helper_queue(struct context *context, sycl_queue *queue_out);
 
 #endif

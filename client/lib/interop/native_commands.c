@@ -78,11 +78,13 @@ static void copy_accessors(struct native_call *call, const struct handler *handl
 		const struct handler_argument *argument = handler_argument_at(handler, i);
 		if (argument->kind != HANDLER_ARGUMENT_ACCESSOR)
 			continue;
-		const struct buffer *buffer = handler_requirement_at(handler, argument->requirement)->buffer;
+		const struct buffer *buffer =
+			handler_requirement_at(handler, argument->requirement)->buffer;
 		call->accessors[i] = (struct native_accessor){
 			.is_set = true,
 			.memory = argument->requirement,
-			.offset_bytes = (buffer->root ? buffer->origin_bytes : 0) + argument->offset_bytes,
+			.offset_bytes =
+				(buffer->root ? buffer->origin_bytes : 0) + argument->offset_bytes,
 		};
 	}
 }
@@ -101,7 +103,8 @@ static struct native_call *make(const struct handler *handler)
 	return call;
 }
 
-sycl_result native_call_here(const struct handler *handler, const struct backend_native_scope *scope)
+sycl_result native_call_here(const struct handler *handler,
+			     const struct backend_native_scope *scope)
 {
 	struct native_call *call = make(handler);
 	if (!call)
@@ -114,7 +117,8 @@ sycl_result native_call_here(const struct handler *handler, const struct backend
 	return result;
 }
 
-sycl_result native_call_new(struct connection *c, const struct handler *handler, struct native_call **call_out)
+sycl_result native_call_new(struct connection *c, const struct handler *handler,
+			    struct native_call **call_out)
 {
 	struct native_call *call = make(handler);
 	if (!call)
@@ -165,7 +169,8 @@ uint64_t native_call_context(const struct native_call *call)
 	return (uintptr_t)call;
 }
 
-SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle, sycl_native_command_function *function,
+SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle,
+						 sycl_native_command_function *function,
 						 void *user_data, sycl_user_data_destroy *destroy)
 {
 	PIN(handler, handler, handle);
@@ -192,12 +197,13 @@ SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle, sycl_nativ
 	return SYCL_SUCCESS;
 }
 
-/* --- what a function that runs asks for --------------------------------------------------------------------------- */
+/* -------------------------- what a function that runs asks for -------------------------- */
 
 static sycl_result find(sycl_interop_handle handle, const void *output)
 {
 	if (!handle || handle != running)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this thread is in no such native command");
+		return error_set(SYCL_ERROR_INVALID_HANDLE,
+				 "this thread is in no such native command");
 	return output ? SYCL_SUCCESS : error_set(SYCL_ERROR_INVALID, "an output is NULL");
 }
 
@@ -209,7 +215,8 @@ SYCL_API sycl_result sycl_interop_get_backend(sycl_interop_handle handle, sycl_b
 	return result;
 }
 
-SYCL_API sycl_result sycl_interop_get_native_device(sycl_interop_handle handle, uint64_t *native_out)
+SYCL_API sycl_result sycl_interop_get_native_device(sycl_interop_handle handle,
+						    uint64_t *native_out)
 {
 	sycl_result result = find(handle, native_out);
 	if (!result)
@@ -217,7 +224,8 @@ SYCL_API sycl_result sycl_interop_get_native_device(sycl_interop_handle handle, 
 	return result;
 }
 
-SYCL_API sycl_result sycl_interop_get_native_context(sycl_interop_handle handle, uint64_t *native_out)
+SYCL_API sycl_result sycl_interop_get_native_context(sycl_interop_handle handle,
+						     uint64_t *native_out)
 {
 	sycl_result result = find(handle, native_out);
 	if (!result)
@@ -233,7 +241,8 @@ SYCL_API sycl_result sycl_interop_get_native_queue(sycl_interop_handle handle, u
 	return result;
 }
 
-SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle handle, uint32_t index, uint64_t *native_out,
+SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle handle, uint32_t index,
+						    uint64_t *native_out,
 						    uint64_t *offset_bytes_out)
 {
 	sycl_result result = find(handle, native_out && offset_bytes_out ? native_out : NULL);
@@ -242,7 +251,8 @@ SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle handle, 
 	const struct native_call *call = handle->call;
 	if (index >= call->accessor_count || !call->accessors[index].is_set ||
 	    call->accessors[index].memory >= handle->scope->memory_count)
-		return error_set(SYCL_ERROR_INVALID, "the native command has no accessor %u", index);
+		return error_set(SYCL_ERROR_INVALID, "the native command has no accessor %u",
+				 index);
 	*native_out = handle->scope->memories[call->accessors[index].memory];
 	*offset_bytes_out = call->accessors[index].offset_bytes;
 	return SYCL_SUCCESS;

@@ -1,7 +1,8 @@
 /*
- * Native commands: the program's function on its way through the engine, which is in this process, and back. What a
- * call needs is copied when it is submitted: the function runs on a thread of the engine's, where no object of the
- * connection may end, because the connection may end with it, and that waits for the engine.
+ * Native commands: the program's function on its way through the engine, which is in this process,
+ * and back. What a call needs is copied when it is submitted: the function runs on a thread of the
+ * engine's, where no object of the connection may end, because the connection may end with it, and
+ * that waits for the engine.
  */
 #ifndef SYCL_CLIENT_NATIVE_COMMANDS_H
 #define SYCL_CLIENT_NATIVE_COMMANDS_H
@@ -26,7 +27,8 @@ void native_action_hold(struct native_action *action);
 /* The last one calls `destroy`. NULL is fine. */
 void native_action_drop(struct native_action *action);
 
-/* Calls of a connection that the engine has and has not come back with. A lock of its own, held for nothing else. */
+/* Calls of a connection that the engine has and has not come back with. A lock of its own, held for
+ * nothing else. */
 struct native_calls {
 	pthread_mutex_t lock;
 	struct native_call *first;
@@ -40,11 +42,12 @@ struct native_call;
 sycl_result native_call_new(struct connection *connection, const struct handler *handler,
 			    struct native_call **call_out);
 /*
- * Calls the handler's function here, on this thread, with what the scope says: a command whose turn has come in the program itself
- * (bridge.h). What the function returns.
+ * Calls the handler's function here, on this thread, with what the scope says: a command whose turn
+ * has come in the program itself (bridge.h). What the function returns.
  */
 struct backend_native_scope;
-sycl_result native_call_here(const struct handler *handler, const struct backend_native_scope *scope);
+sycl_result native_call_here(const struct handler *handler,
+			     const struct backend_native_scope *scope);
 /* It was not sent. NULL is fine. */
 void native_call_discard(struct native_call *call);
 /* As the message has them: addresses. */

@@ -1,4 +1,5 @@
-/* Platforms, devices, contexts, queues and events over native ones. Two round trips mostly: what is it, then make it. */
+/* Platforms, devices, contexts, queues and events over native ones. Two round trips mostly: what is
+ * it, then make it. */
 #include "interop/native.h"
 
 #include "handler/handler.h"
@@ -17,8 +18,8 @@ static uint32_t index_of(const struct topology *topology, uint32_t device)
 }
 
 /* The devices of a native object: references for the caller. */
-static sycl_result find_devices(struct connection *c, const struct native_facts *facts, struct device **devices_out,
-				uint32_t *count_out)
+static sycl_result find_devices(struct connection *c, const struct native_facts *facts,
+				struct device **devices_out, uint32_t *count_out)
 {
 	const struct topology *topology = NULL;
 	sycl_result result = topology_get(c, &topology);
@@ -28,7 +29,8 @@ static sycl_result find_devices(struct connection *c, const struct native_facts 
 	for (uint32_t i = 0; !result && i < facts->device_count; i++) {
 		uint32_t index = index_of(topology, facts->devices[i]);
 		if (index == topology->device_count)
-			result = error_set(SYCL_ERROR_RUNTIME, "the service named a device that there is not");
+			result = error_set(SYCL_ERROR_RUNTIME,
+					   "the service named a device that there is not");
 		else
 			result = topology_device(c, index, &devices_out[count]);
 		count += !result;
@@ -44,7 +46,8 @@ static void unref_devices(struct device **devices, uint32_t count)
 }
 
 static sycl_result describe(struct connection *c, sycl_backend backend, int kind, uint64_t native,
-			    struct device **devices_out, uint32_t *count_out, bool *is_sub_device_out)
+			    struct device **devices_out, uint32_t *count_out,
+			    bool *is_sub_device_out)
 {
 	struct native_facts facts = {.device_count = 0};
 	sycl_result result = native_check(c, (uint32_t)backend, backend, kind);
@@ -56,15 +59,16 @@ static sycl_result describe(struct connection *c, sycl_backend backend, int kind
 	return result ? result : find_devices(c, &facts, devices_out, count_out);
 }
 
-SYCL_API sycl_result sycl_platform_make_native(sycl_platform connection, sycl_backend backend, uint64_t native,
-					       sycl_platform *platform_out)
+SYCL_API sycl_result sycl_platform_make_native(sycl_platform connection, sycl_backend backend,
+					       uint64_t native, sycl_platform *platform_out)
 {
 	PIN(platform, any, connection);
 	REQUIRE_OUTPUT(platform_out);
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
-	sycl_result result = describe(any->object.connection, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM, native,
-				      devices, &count, NULL);
+	sycl_result result = describe(any->object.connection, backend,
+				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM, native, devices,
+				      &count, NULL);
 	if (!result)
 		result = object_give(&devices[0]->platform->object);
 	if (!result)
@@ -73,16 +77,17 @@ SYCL_API sycl_result sycl_platform_make_native(sycl_platform connection, sycl_ba
 	return result;
 }
 
-SYCL_API sycl_result sycl_device_make_native(sycl_platform connection, sycl_backend backend, uint64_t native,
-					     sycl_device *device_out)
+SYCL_API sycl_result sycl_device_make_native(sycl_platform connection, sycl_backend backend,
+					     uint64_t native, sycl_device *device_out)
 {
 	PIN(platform, any, connection);
 	REQUIRE_OUTPUT(device_out);
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
 	bool is_sub_device = false;
-	sycl_result result = describe(any->object.connection, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, native,
-				      devices, &count, &is_sub_device);
+	sycl_result result =
+		describe(any->object.connection, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE,
+			 native, devices, &count, &is_sub_device);
 	if (!result && is_sub_device) {
 		result = sub_device_take(devices[0], backend, native, device_out);
 		unref_devices(devices, count);
@@ -111,18 +116,22 @@ static sycl_result announce_context(struct context *context, void *native)
 	return native_make(context->object.connection, &make);
 }
 
-SYCL_API sycl_result sycl_context_make_native(sycl_platform connection, sycl_backend backend, uint64_t native,
-					      const struct sycl_context_options *options, sycl_context *context_out)
+SYCL_API sycl_result sycl_context_make_native(sycl_platform connection, sycl_backend backend,
+					      uint64_t native,
+					      const struct sycl_context_options *options,
+					      sycl_context *context_out)
 {
 	PIN(platform, any, connection);
 	REQUIRE_OUTPUT(context_out);
 	if (options && (options->struct_bytes != sizeof(*options) || options->reserved != 0))
-		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes or reserved is wrong; start from "
-						     "SYCL_CONTEXT_OPTIONS_INIT");
+		return error_set(SYCL_ERROR_INVALID,
+				 "options: struct_bytes or reserved is wrong; start from "
+				 "SYCL_CONTEXT_OPTIONS_INIT");
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
-	sycl_result result = describe(any->object.connection, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT, native,
-				      devices, &count, NULL);
+	sycl_result result =
+		describe(any->object.connection, backend,
+			 SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT, native, devices, &count, NULL);
 	struct context *context = NULL;
 	if (!result)
 		result = context_make(count, devices, announce_context, &native, &context);
@@ -149,25 +158,33 @@ static sycl_result announce_queue(const struct queue *queue, void *native)
 	return native_make(queue->object.connection, &make);
 }
 
-/* Which of the context's devices it is for: of a part the service says the whole, and looks itself whether it is this part. */
-static sycl_result device_of(const struct context *context, const struct native_facts *facts, struct device **device_out)
+/* Which of the context's devices it is for: of a part the service says the whole, and looks itself
+ * whether it is this part. */
+static sycl_result device_of(const struct context *context, const struct native_facts *facts,
+			     struct device **device_out)
 {
 	for (uint32_t i = 0; i < context->device_count; i++)
-		if (facts->device_count == 1 && device_root_number(context->devices[i]) == facts->devices[0]) {
+		if (facts->device_count == 1 &&
+		    device_root_number(context->devices[i]) == facts->devices[0]) {
 			*device_out = context->devices[i];
 			return SYCL_SUCCESS;
 		}
-	return error_set(SYCL_ERROR_INVALID, "the native queue is for none of the context's devices");
+	return error_set(SYCL_ERROR_INVALID,
+			 "the native queue is for none of the context's devices");
 }
 
-SYCL_API sycl_result sycl_queue_make_native(sycl_context handle, sycl_backend backend, uint64_t native,
-					    const struct sycl_queue_options *options, sycl_queue *queue_out)
+SYCL_API sycl_result sycl_queue_make_native(sycl_context handle, sycl_backend backend,
+					    uint64_t native,
+					    const struct sycl_queue_options *options,
+					    sycl_queue *queue_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(queue_out);
 	if (options && (options->struct_bytes != sizeof(*options) || options->properties != 0))
-		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes is wrong, or properties are given, which are the "
-						     "native queue's");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"options: struct_bytes is wrong, or properties are given, which are the "
+			"native queue's");
 	struct native_facts facts;
 	struct device *device = NULL;
 	struct connection *c = context->object.connection;
@@ -176,7 +193,8 @@ SYCL_API sycl_result sycl_queue_make_native(sycl_context handle, sycl_backend ba
 	if (!result)
 		result = remote_check(&context->remote);
 	if (!result)
-		result = native_describe(c, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE, native, context, &facts);
+		result = native_describe(c, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE,
+					 native, context, &facts);
 	if (!result)
 		result = device_of(context, &facts, &device);
 	if (result)
@@ -184,7 +202,8 @@ SYCL_API sycl_result sycl_queue_make_native(sycl_context handle, sycl_backend ba
 	struct sycl_queue_options chosen = SYCL_QUEUE_OPTIONS_INIT;
 	if (options)
 		chosen = *options;
-	chosen.properties = (chosen.properties & SYCL_QUEUE_CHECK_NATIVE) | (facts.out_of_order ? 0 : SYCL_QUEUE_IN_ORDER);
+	chosen.properties = (chosen.properties & SYCL_QUEUE_CHECK_NATIVE) |
+			    (facts.out_of_order ? 0 : SYCL_QUEUE_IN_ORDER);
 	if (facts.profiling && (device->facts->aspects >> SYCL_ASPECT_QUEUE_PROFILING & 1))
 		chosen.properties |= SYCL_QUEUE_ENABLE_PROFILING;
 	object_ref(&context->object);
@@ -199,13 +218,15 @@ sycl_result native_helper_queue(struct context *context, sycl_queue *queue_out)
 }
 
 /* One native event, as the service has it. A reference for the caller, without a user. */
-static sycl_result take_event(struct context *context, uint64_t native, struct shared_event **event_out)
+static sycl_result take_event(struct context *context, uint64_t native,
+			      struct shared_event **event_out)
 {
 	struct device *device = context->devices[0];
 	struct shared_event *event = NULL;
 	if (native == 0)
 		return error_set(SYCL_ERROR_INVALID, "a native event is NULL");
-	sycl_result result = shared_event_new(device->object.connection, device->facts->device, &event);
+	sycl_result result =
+		shared_event_new(device->object.connection, device->facts->device, &event);
 	if (result)
 		return result;
 	object_keep(&event->object);
@@ -240,7 +261,8 @@ static sycl_result wait_for(struct queue *queue, struct shared_event *native, sy
 }
 
 /* A group that is complete when all of these are. */
-static sycl_result join(struct queue *queue, uint32_t count, const sycl_event *events, sycl_event *event_out)
+static sycl_result join(struct queue *queue, uint32_t count, const sycl_event *events,
+			sycl_event *event_out)
 {
 	struct handler handler;
 	handler_init(&handler, queue);
@@ -257,8 +279,8 @@ static sycl_result join(struct queue *queue, uint32_t count, const sycl_event *e
 	return result;
 }
 
-static sycl_result wait_for_all(sycl_queue helper, uint32_t count, struct shared_event *const *natives,
-				sycl_event *event_out)
+static sycl_result wait_for_all(sycl_queue helper, uint32_t count,
+				struct shared_event *const *natives, sycl_event *event_out)
 {
 	PIN(queue, queue, helper);
 	sycl_event waits[NATIVES_MAX];
@@ -281,8 +303,8 @@ static sycl_result wait_for_all(sycl_queue helper, uint32_t count, struct shared
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-static sycl_result make_event(struct context *context, uint32_t count, struct shared_event **natives,
-			      sycl_event *event_out)
+static sycl_result make_event(struct context *context, uint32_t count,
+			      struct shared_event **natives, sycl_event *event_out)
 {
 	sycl_queue helper = NULL;
 	sycl_result result = native_helper_queue(context, &helper);
@@ -295,15 +317,19 @@ static sycl_result make_event(struct context *context, uint32_t count, struct sh
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_event_make_native(sycl_context handle, sycl_backend backend, uint32_t count,
-					    const uint64_t *natives, sycl_event *event_out)
+SYCL_API sycl_result sycl_event_make_native(sycl_context handle, sycl_backend backend,
+					    uint32_t count, const uint64_t *natives,
+					    sycl_event *event_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(event_out);
-	sycl_result result = native_check(context->object.connection, topology_backend_of(context->devices[0]), backend,
-					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT);
+	sycl_result result =
+		native_check(context->object.connection, topology_backend_of(context->devices[0]),
+			     backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT);
 	if (!result && (count == 0 || count > NATIVES_MAX || !natives))
-		result = error_set(SYCL_ERROR_INVALID, "%u native events; an event is made of 1 to %u", count, NATIVES_MAX);
+		result = error_set(SYCL_ERROR_INVALID,
+				   "%u native events; an event is made of 1 to %u", count,
+				   NATIVES_MAX);
 	if (!result)
 		result = remote_check(&context->remote);
 	if (result)

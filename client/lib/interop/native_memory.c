@@ -35,7 +35,8 @@ static sycl_result announce(const struct buffer *buffer, const Sycl__V1__ArenaRa
 	return native_make(buffer->object.connection, &make);
 }
 
-/* A group that has the buffer as a writer and waits for the event: whatever uses the buffer comes behind it. */
+/* A group that has the buffer as a writer and waits for the event: whatever uses the buffer comes
+ * behind it. */
 static sycl_result gate(struct context *context, struct buffer *buffer, struct event *available)
 {
 	sycl_queue helper = NULL;
@@ -46,7 +47,8 @@ static sycl_result gate(struct context *context, struct buffer *buffer, struct e
 	struct handler handler;
 	uint32_t index;
 	handler_init(&handler, queue);
-	result = handler_add_requirement(&handler, buffer, SYCL_ACCESS_READ_WRITE, 0, buffer->size_bytes, &index);
+	result = handler_add_requirement(&handler, buffer, SYCL_ACCESS_READ_WRITE, 0,
+					 buffer->size_bytes, &index);
 	if (!result)
 		result = handler_add_dependency(&handler, available);
 	if (!result)
@@ -58,8 +60,8 @@ static sycl_result gate(struct context *context, struct buffer *buffer, struct e
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-static sycl_result describe(struct context *context, sycl_backend backend, uint64_t native, bool is_image,
-			    struct native_facts *facts)
+static sycl_result describe(struct context *context, sycl_backend backend, uint64_t native,
+			    bool is_image, struct native_facts *facts)
 {
 	struct connection *c = context->object.connection;
 	sycl_result result = native_check(c, topology_backend_of(context->devices[0]), backend,
@@ -67,15 +69,17 @@ static sycl_result describe(struct context *context, sycl_backend backend, uint6
 	if (!result)
 		result = remote_check(&context->remote);
 	if (!result)
-		result = native_describe(c, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY, native, context, facts);
+		result = native_describe(c, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY,
+					 native, context, facts);
 	if (!result && is_image != (facts->image_format != 0))
-		result = error_set(SYCL_ERROR_INVALID, "the native memory is %s", is_image ? "no image" : "an image");
+		result = error_set(SYCL_ERROR_INVALID, "the native memory is %s",
+				   is_image ? "no image" : "an image");
 	return result;
 }
 
 /* The handle is an image's where the native is one. */
-static sycl_result make(struct context *context, uint64_t native, const struct native_facts *facts, struct event *available,
-			sycl_buffer *buffer_out)
+static sycl_result make(struct context *context, uint64_t native, const struct native_facts *facts,
+			struct event *available, sycl_buffer *buffer_out)
 {
 	struct native_plan what = {
 		.plan = {.size_bytes = facts->size_bytes,
@@ -114,8 +118,8 @@ static sycl_result make(struct context *context, uint64_t native, const struct n
 	return SYCL_SUCCESS;
 }
 
-static sycl_result make_memory(sycl_context handle, sycl_backend backend, uint64_t native, sycl_event available,
-			       bool is_image, sycl_buffer *buffer_out)
+static sycl_result make_memory(sycl_context handle, sycl_backend backend, uint64_t native,
+			       sycl_event available, bool is_image, sycl_buffer *buffer_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(buffer_out);
@@ -131,14 +135,16 @@ static sycl_result make_memory(sycl_context handle, sycl_backend backend, uint64
 	return result ? result : make(context, native, &facts, event, buffer_out);
 }
 
-SYCL_API sycl_result sycl_buffer_make_native(sycl_context context, sycl_backend backend, uint64_t native,
-					     sycl_event available, sycl_buffer *buffer_out)
+SYCL_API sycl_result sycl_buffer_make_native(sycl_context context, sycl_backend backend,
+					     uint64_t native, sycl_event available,
+					     sycl_buffer *buffer_out)
 {
 	return make_memory(context, backend, native, available, false, buffer_out);
 }
 
-SYCL_API sycl_result sycl_image_make_native(sycl_context context, sycl_backend backend, uint64_t native,
-					    sycl_event available, sycl_image *image_out)
+SYCL_API sycl_result sycl_image_make_native(sycl_context context, sycl_backend backend,
+					    uint64_t native, sycl_event available,
+					    sycl_image *image_out)
 {
 	REQUIRE_OUTPUT(image_out);
 	sycl_buffer made = NULL;

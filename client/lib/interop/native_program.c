@@ -28,28 +28,33 @@ static sycl_result refuse(sycl_result result, sycl_result code)
 	return error_set_failure(&why);
 }
 
-static sycl_result plan_init(struct plan *plan, struct context *context, sycl_backend backend, int kind)
+static sycl_result plan_init(struct plan *plan, struct context *context, sycl_backend backend,
+			     int kind)
 {
 	*plan = (struct plan){.context = context,
 			      .devices = context->devices,
 			      .device_count = context->device_count,
 			      .backend = backend};
-	sycl_result result =
-		native_check(context->object.connection, topology_backend_of(context->devices[0]), backend, kind);
+	sycl_result result = native_check(context->object.connection,
+					  topology_backend_of(context->devices[0]), backend, kind);
 	return result ? result : remote_check(&context->remote);
 }
 
-static sycl_result describe(const struct plan *plan, int kind, uint64_t native, struct native_facts *facts)
+static sycl_result describe(const struct plan *plan, int kind, uint64_t native,
+			    struct native_facts *facts)
 {
-	return native_describe(plan->context->object.connection, plan->backend, kind, native, plan->context, facts);
+	return native_describe(plan->context->object.connection, plan->backend, kind, native,
+			       plan->context, facts);
 }
 
 /* One image for each device, of so many programs. */
-static sycl_result add_images(const struct plan *plan, struct bundle *bundle, uint32_t count, const uint64_t *natives)
+static sycl_result add_images(const struct plan *plan, struct bundle *bundle, uint32_t count,
+			      const uint64_t *natives)
 {
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t d = 0; d < plan->device_count && !result; d++) {
-		result = bundle_image_make_native(plan->context, plan->devices[d], plan->state, count, natives,
+		result = bundle_image_make_native(plan->context, plan->devices[d], plan->state,
+						  count, natives,
 						  &bundle->images[bundle->image_count]);
 		if (!result)
 			bundle->image_count++;
@@ -58,8 +63,8 @@ static sycl_result add_images(const struct plan *plan, struct bundle *bundle, ui
 }
 
 /*
- * Executables stay what they are; what is to become executable and is not is linked into one; inputs and objects are an image
- * each.
+ * Executables stay what they are; what is to become executable and is not is linked into one;
+ * inputs and objects are an image each.
  */
 static sycl_result fill(const struct plan *plan, struct bundle *bundle)
 {
@@ -68,7 +73,8 @@ static sycl_result fill(const struct plan *plan, struct bundle *bundle)
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < plan->count && !result; i++) {
 		struct native_facts facts;
-		result = describe(plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM, plan->natives[i], &facts);
+		result = describe(plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM,
+				  plan->natives[i], &facts);
 		if (result)
 			break;
 		if (plan->state == SYCL_BUNDLE_EXECUTABLE && facts.state != SYCL_BUNDLE_EXECUTABLE)
@@ -83,9 +89,10 @@ static sycl_result make_bundle(const struct plan *plan, struct bundle **bundle_o
 {
 	struct bundle *bundle = NULL;
 	if ((uint32_t)plan->state > SYCL_BUNDLE_EXECUTABLE)
-		return error_set(SYCL_ERROR_INVALID, "%d is no state of a bundle", (int)plan->state);
-	sycl_result result = bundle_new(plan->context, plan->state, plan->device_count, plan->devices,
-					plan->count * plan->device_count, &bundle);
+		return error_set(SYCL_ERROR_INVALID, "%d is no state of a bundle",
+				 (int)plan->state);
+	sycl_result result = bundle_new(plan->context, plan->state, plan->device_count,
+					plan->devices, plan->count * plan->device_count, &bundle);
 	if (result)
 		return result;
 	result = fill(plan, bundle);
@@ -95,15 +102,17 @@ static sycl_result make_bundle(const struct plan *plan, struct bundle **bundle_o
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context handle, sycl_backend backend, sycl_bundle_state state,
-						    uint64_t native, sycl_kernel_bundle *bundle_out)
+SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context handle, sycl_backend backend,
+						    sycl_bundle_state state, uint64_t native,
+						    sycl_kernel_bundle *bundle_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(bundle_out);
 	struct plan plan;
 	struct bundle *bundle = NULL;
 	error_set_build_log(NULL);
-	sycl_result result = plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM);
+	sycl_result result =
+		plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM);
 	if (result)
 		return result;
 	plan.state = state;
@@ -114,15 +123,17 @@ SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context handle, sycl_ba
 }
 
 /* Of the context, none twice; `chosen` has room for all of the context's. */
-static sycl_result choose(struct plan *plan, uint32_t count, const sycl_device *handles, struct device **chosen)
+static sycl_result choose(struct plan *plan, uint32_t count, const sycl_device *handles,
+			  struct device **chosen)
 {
 	if (count > plan->context->device_count || (count > 0 && !handles))
-		return error_set(SYCL_ERROR_INVALID, "%u devices, or NULL; the context has %u", count,
-				 plan->context->device_count);
+		return error_set(SYCL_ERROR_INVALID, "%u devices, or NULL; the context has %u",
+				 count, plan->context->device_count);
 	for (uint32_t i = 0; i < count; i++) {
 		PIN(device, device, handles[i]);
 		if (!context_has(plan->context, device))
-			return error_set(SYCL_ERROR_INVALID, "device %u is not one of the context", i);
+			return error_set(SYCL_ERROR_INVALID, "device %u is not one of the context",
+					 i);
 		for (uint32_t k = 0; k < i; k++)
 			if (chosen[k] == device)
 				return error_set(SYCL_ERROR_INVALID, "device %u is named twice", i);
@@ -138,20 +149,24 @@ static sycl_result choose(struct plan *plan, uint32_t count, const sycl_device *
 static sycl_result check_count(uint32_t count, const uint64_t *natives)
 {
 	if (count == 0 || count > NATIVES_MAX || !natives)
-		return error_set(SYCL_ERROR_INVALID, "%u native objects; 1 to %u are taken", count, NATIVES_MAX);
+		return error_set(SYCL_ERROR_INVALID, "%u native objects; 1 to %u are taken", count,
+				 NATIVES_MAX);
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_make_natives(sycl_context handle, uint32_t device_count, const sycl_device *devices,
-						     sycl_backend backend, sycl_bundle_state state, uint32_t count,
-						     const uint64_t *natives, sycl_kernel_bundle *bundle_out)
+SYCL_API sycl_result sycl_kernel_bundle_make_natives(sycl_context handle, uint32_t device_count,
+						     const sycl_device *devices,
+						     sycl_backend backend, sycl_bundle_state state,
+						     uint32_t count, const uint64_t *natives,
+						     sycl_kernel_bundle *bundle_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(bundle_out);
 	struct plan plan;
 	struct bundle *bundle = NULL;
 	error_set_build_log(NULL);
-	sycl_result result = plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM);
+	sycl_result result =
+		plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM);
 	if (!result)
 		result = check_count(count, natives);
 	if (result)
@@ -169,8 +184,10 @@ SYCL_API sycl_result sycl_kernel_bundle_make_natives(sycl_context handle, uint32
 	return result ? refuse(result, SYCL_ERROR_BUILD) : bundle_finish(bundle, bundle_out);
 }
 
-/* Only the kernels that were named: another one of the program may have no arguments yet, or another bundle's name. */
-static sycl_result name_kernels(struct bundle *bundle, const uint64_t *programs, char (*names)[256], uint32_t count)
+/* Only the kernels that were named: another one of the program may have no arguments yet, or
+ * another bundle's name. */
+static sycl_result name_kernels(struct bundle *bundle, const uint64_t *programs, char (*names)[256],
+				uint32_t count)
 {
 	for (uint32_t i = 0; i < bundle->image_count; i++) {
 		struct bundle_image *image = bundle->images[i];
@@ -181,7 +198,8 @@ static sycl_result name_kernels(struct bundle *bundle, const uint64_t *programs,
 		image->names_left_out = false;
 		image->names = calloc(count + 1u, sizeof(char *));
 		for (uint32_t k = 0; image->names && k < count; k++) {
-			if (programs[k] != image->native || bundle_image_has(image, names[k], false))
+			if (programs[k] != image->native ||
+			    bundle_image_has(image, names[k], false))
 				continue;
 			image->names[image->name_count] = strdup(names[k]);
 			if (!image->names[image->name_count])
@@ -195,12 +213,13 @@ static sycl_result name_kernels(struct bundle *bundle, const uint64_t *programs,
 }
 
 /* Whose kernels they are, each program once. */
-static sycl_result find_programs(struct plan *plan, uint32_t count, const uint64_t *kernels, uint64_t *programs,
-				 char (*names)[256])
+static sycl_result find_programs(struct plan *plan, uint32_t count, const uint64_t *kernels,
+				 uint64_t *programs, char (*names)[256])
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct native_facts facts;
-		sycl_result result = describe(plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL, kernels[i], &facts);
+		sycl_result result = describe(plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL,
+					      kernels[i], &facts);
 		if (result)
 			return result;
 		programs[i] = facts.program;
@@ -214,9 +233,11 @@ static sycl_result find_programs(struct plan *plan, uint32_t count, const uint64
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle, uint32_t device_count,
-							    const sycl_device *devices, sycl_backend backend,
-							    uint32_t count, const uint64_t *natives,
+SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle,
+							    uint32_t device_count,
+							    const sycl_device *devices,
+							    sycl_backend backend, uint32_t count,
+							    const uint64_t *natives,
 							    sycl_kernel_bundle *bundle_out)
 {
 	PIN(context, context, handle);
@@ -225,15 +246,17 @@ SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle,
 	struct bundle *bundle = NULL;
 	uint64_t programs[NATIVES_MAX];
 	error_set_build_log(NULL);
-	sycl_result result = plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL);
+	sycl_result result =
+		plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL);
 	if (!result)
 		result = check_count(count, natives);
 	if (result)
 		return result;
 	struct device **chosen = calloc(context->device_count, sizeof(struct device *));
 	char(*names)[256] = calloc(count, sizeof(*names));
-	result = chosen && names ? choose(&plan, device_count, devices, chosen)
-				 : error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	result = chosen && names
+			 ? choose(&plan, device_count, devices, chosen)
+			 : error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	plan.state = SYCL_BUNDLE_EXECUTABLE;
 	if (!result)
 		result = find_programs(&plan, count, natives, programs, names);
@@ -248,8 +271,8 @@ SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle,
 	return result ? refuse(result, SYCL_ERROR_BUILD) : bundle_finish(bundle, bundle_out);
 }
 
-SYCL_API sycl_result sycl_kernel_make_native(sycl_context handle, sycl_backend backend, uint64_t native,
-					     sycl_kernel *kernel_out)
+SYCL_API sycl_result sycl_kernel_make_native(sycl_context handle, sycl_backend backend,
+					     uint64_t native, sycl_kernel *kernel_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(kernel_out);
@@ -258,7 +281,8 @@ SYCL_API sycl_result sycl_kernel_make_native(sycl_context handle, sycl_backend b
 	struct native_facts facts;
 	sycl_kernel_bundle held = NULL;
 	error_set_build_log(NULL);
-	sycl_result result = plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL);
+	sycl_result result =
+		plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL);
 	if (!result)
 		result = describe(&plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL, native, &facts);
 	if (result)

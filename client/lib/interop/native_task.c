@@ -5,8 +5,9 @@
 
 #include "syclclient/native.h"
 
-SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle, sycl_host_task_function *function, void *user_data,
-						   sycl_user_data_destroy *destroy)
+SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle,
+						   sycl_host_task_function *function,
+						   void *user_data, sycl_user_data_destroy *destroy)
 {
 	PIN(handler, handler, handle);
 	const struct queue *queue = handler->queue;
@@ -34,27 +35,34 @@ SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle, sycl_hos
 }
 
 /* Its handler, if it was made for that, and if it is of this backend. */
-static sycl_result find(sycl_host_task task, sycl_backend backend, const struct handler **handler_out)
+static sycl_result find(sycl_host_task task, sycl_backend backend,
+			const struct handler **handler_out)
 {
 	const struct handler *handler = host_task_handler(task);
 	if (!handler)
 		return SYCL_ERROR_INVALID_HANDLE;
 	if (!handler->on_device)
-		return error_set(SYCL_ERROR_INVALID, "only a host task of sycl_handler_host_task_native has native handles");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"only a host task of sycl_handler_host_task_native has native handles");
 	*handler_out = handler;
 	if (handler->bridge && backend != SYCL_BACKEND_KIND_CUDA)
 		return error_set(SYCL_ERROR_BACKEND_MISMATCH, "the host task's handles are CUDA's");
-	return handler->bridge ? SYCL_SUCCESS : native_check(handler->object.connection, handler->queue->line->backend, backend,
-			    SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
+	return handler->bridge
+		       ? SYCL_SUCCESS
+		       : native_check(handler->object.connection, handler->queue->line->backend,
+				      backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
 }
 
 /* Through a service: of this program's own. */
-static sycl_result get_here(const struct handler *handler, Sycl__V1__NativeKind kind, uint64_t *native_out)
+static sycl_result get_here(const struct handler *handler, Sycl__V1__NativeKind kind,
+			    uint64_t *native_out)
 {
 	struct bridge_context *context = handler->bridge;
 	cuda_stream stream = NULL;
 	if (kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE) {
-		sycl_result result = bridge_stream_lend(&handler->object.connection->bridge, context, &stream);
+		sycl_result result =
+			bridge_stream_lend(&handler->object.connection->bridge, context, &stream);
 		if (!result)
 			*native_out = (uintptr_t)stream;
 		return result;
@@ -64,7 +72,8 @@ static sycl_result get_here(const struct handler *handler, Sycl__V1__NativeKind 
 	return SYCL_SUCCESS;
 }
 
-static sycl_result get(const struct handler *handler, Sycl__V1__NativeKind kind, uint64_t object, uint64_t *native_out)
+static sycl_result get(const struct handler *handler, Sycl__V1__NativeKind kind, uint64_t object,
+		       uint64_t *native_out)
 {
 	if (handler->bridge)
 		return get_here(handler, kind, native_out);
@@ -77,50 +86,60 @@ static sycl_result get(const struct handler *handler, Sycl__V1__NativeKind kind,
 	return native_get_one(handler->object.connection, &get, native_out);
 }
 
-SYCL_API sycl_result sycl_host_task_get_native_queue(sycl_host_task task, sycl_backend backend, uint64_t *native_out)
+SYCL_API sycl_result sycl_host_task_get_native_queue(sycl_host_task task, sycl_backend backend,
+						     uint64_t *native_out)
 {
 	const struct handler *handler = NULL;
 	REQUIRE_OUTPUT(native_out);
 	sycl_result result = find(task, backend, &handler);
 	return result ? result
-		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE, handler->queue->line->remote.id, native_out);
+		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE,
+			    handler->queue->line->remote.id, native_out);
 }
 
-SYCL_API sycl_result sycl_host_task_get_native_context(sycl_host_task task, sycl_backend backend, uint64_t *native_out)
+SYCL_API sycl_result sycl_host_task_get_native_context(sycl_host_task task, sycl_backend backend,
+						       uint64_t *native_out)
 {
 	const struct handler *handler = NULL;
 	REQUIRE_OUTPUT(native_out);
 	sycl_result result = find(task, backend, &handler);
 	return result ? result
-		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT, handler->queue->context->remote.id,
-			    native_out);
+		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT,
+			    handler->queue->context->remote.id, native_out);
 }
 
-SYCL_API sycl_result sycl_host_task_get_native_device(sycl_host_task task, sycl_backend backend, uint64_t *native_out)
-{
-	const struct handler *handler = NULL;
-	REQUIRE_OUTPUT(native_out);
-	sycl_result result = find(task, backend, &handler);
-	return result ? result : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0, native_out);
-}
-
-SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_backend backend, uint32_t index,
+SYCL_API sycl_result sycl_host_task_get_native_device(sycl_host_task task, sycl_backend backend,
 						      uint64_t *native_out)
+{
+	const struct handler *handler = NULL;
+	REQUIRE_OUTPUT(native_out);
+	sycl_result result = find(task, backend, &handler);
+	return result ? result
+		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0, native_out);
+}
+
+SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_backend backend,
+						      uint32_t index, uint64_t *native_out)
 {
 	const struct handler *handler = NULL;
 	REQUIRE_OUTPUT(native_out);
 	sycl_result result = find(task, backend, &handler);
 	if (result)
 		return result;
-	if (index >= handler->arguments.count || handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
-		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u", index);
+	if (index >= handler->arguments.count ||
+	    handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
+		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u",
+				 index);
 	const struct handler_argument *argument = handler_argument_at(handler, index);
-	const struct buffer *buffer = handler_requirement_at(handler, argument->requirement)->buffer;
+	const struct buffer *buffer =
+		handler_requirement_at(handler, argument->requirement)->buffer;
 	if (buffer->image_format)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "an image has no native memory here (I13)");
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "an image has no native memory here (I13)");
 	if (buffer->size_bytes == 0)
 		return error_set(SYCL_ERROR_INVALID, "a buffer of 0 bytes has no memory");
 	struct buffer *root = buffer_root((struct buffer *)(uintptr_t)buffer);
 	return handler->bridge ? bridge_memory_get(handler->bridge, root, native_out)
-			       : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY, root->remote.id, native_out);
+			       : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY,
+				     root->remote.id, native_out);
 }

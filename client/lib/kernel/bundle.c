@@ -29,7 +29,8 @@ static void bundle_destroy(struct object *object)
 }
 
 sycl_result bundle_new(struct context *context, sycl_bundle_state state, uint32_t device_count,
-		       struct device *const *devices, uint32_t image_count, struct bundle **bundle_out)
+		       struct device *const *devices, uint32_t image_count,
+		       struct bundle **bundle_out)
 {
 	struct bundle *bundle = object_new(sizeof(*bundle), context->object.connection);
 	if (!bundle)
@@ -115,17 +116,20 @@ static bool list_kernels(struct bundle *bundle)
 sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out)
 {
 	if (!list_kernels(bundle))
-		return bundle_discard(bundle, error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process"));
+		return bundle_discard(bundle, error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+							"no memory in this process"));
 	bundle->log = join_logs(bundle);
 	*bundle_out = handle_of(&bundle->object);
 	return SYCL_SUCCESS;
 }
 
 /* An executable of one image, for the queue's device. */
-static sycl_result make(struct queue *queue, const struct build_input *input, sycl_kernel_bundle *bundle_out)
+static sycl_result make(struct queue *queue, const struct build_input *input,
+			sycl_kernel_bundle *bundle_out)
 {
 	struct bundle *bundle = NULL;
-	sycl_result result = bundle_new(queue->context, SYCL_BUNDLE_EXECUTABLE, 1, &queue->device, 1, &bundle);
+	sycl_result result =
+		bundle_new(queue->context, SYCL_BUNDLE_EXECUTABLE, 1, &queue->device, 1, &bundle);
 	if (result)
 		return result;
 	result = bundle_image_build(queue->context, queue->device, input, &bundle->images[0]);
@@ -135,7 +139,8 @@ static sycl_result make(struct queue *queue, const struct build_input *input, sy
 	return bundle_finish(bundle, bundle_out);
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle, sycl_source_language language,
+SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle,
+						    sycl_source_language language,
 						    const char *source, const char *options,
 						    sycl_kernel_bundle *bundle_out)
 {
@@ -154,20 +159,24 @@ SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle, sycl_sour
 	}
 	if (!source)
 		return error_set(SYCL_ERROR_INVALID, "the source is NULL");
-	const struct build_input input = {
-		.kind = (uint32_t)language, .bytes = source, .size_bytes = strlen(source), .options = options};
+	const struct build_input input = {.kind = (uint32_t)language,
+					  .bytes = source,
+					  .size_bytes = strlen(source),
+					  .options = options};
 	return make(queue, &input, bundle_out);
 }
 
 /* The first word of a module, in either byte order. */
 static bool is_spirv(const void *bytes, uint64_t size_bytes)
 {
-	static const unsigned char magic[] = {0x07, 0x23, 0x02, 0x03}, swapped[] = {0x03, 0x02, 0x23, 0x07};
-	return size_bytes >= sizeof(magic) &&
-	       (memcmp(bytes, magic, sizeof(magic)) == 0 || memcmp(bytes, swapped, sizeof(swapped)) == 0);
+	static const unsigned char magic[] = {0x07, 0x23, 0x02, 0x03},
+				   swapped[] = {0x03, 0x02, 0x23, 0x07};
+	return size_bytes >= sizeof(magic) && (memcmp(bytes, magic, sizeof(magic)) == 0 ||
+					       memcmp(bytes, swapped, sizeof(swapped)) == 0);
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_from_binary(sycl_queue handle, const void *bytes, uint64_t size_bytes,
+SYCL_API sycl_result sycl_kernel_bundle_from_binary(sycl_queue handle, const void *bytes,
+						    uint64_t size_bytes,
 						    sycl_kernel_bundle *bundle_out)
 {
 	PIN(queue, queue, handle);
@@ -193,7 +202,8 @@ SYCL_API sycl_result sycl_kernel_bundle_release(sycl_kernel_bundle bundle)
 	return handle_release(bundle, HANDLE_BUNDLE);
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_get_reference_count(sycl_kernel_bundle bundle, uint32_t *count_out)
+SYCL_API sycl_result sycl_kernel_bundle_get_reference_count(sycl_kernel_bundle bundle,
+							    uint32_t *count_out)
 {
 	return handle_get_reference_count(bundle, HANDLE_BUNDLE, count_out);
 }

@@ -7,9 +7,11 @@
 #define BUNDLE_SOURCES_MAX 64u
 #define BUNDLE_OPTIONS_MAX 4096u
 
-/* bundle.c. A bundle of this state with one user reference, and room for `image_count` images. The devices are held. */
+/* bundle.c. A bundle of this state with one user reference, and room for `image_count` images. The
+ * devices are held. */
 sycl_result bundle_new(struct context *context, sycl_bundle_state state, uint32_t device_count,
-		       struct device *const *devices, uint32_t image_count, struct bundle **bundle_out);
+		       struct device *const *devices, uint32_t image_count,
+		       struct bundle **bundle_out);
 /* Not handed out: as if it had never been; the last error stays. */
 sycl_result bundle_discard(struct bundle *bundle, sycl_result result);
 /* All images are there: puts their logs together. Gives the handle. */
@@ -24,20 +26,22 @@ struct build_input {
 	bool compile_only;
 };
 /*
- * A round trip and the compiler's time. The image has no user, but a reference that is the caller's. On failure the
- * thread's build log is what the compiler said.
+ * A round trip and the compiler's time. The image has no user, but a reference that is the
+ * caller's. On failure the thread's build log is what the compiler said.
  */
-sycl_result bundle_image_build(struct context *context, struct device *device, const struct build_input *input,
-			       struct bundle_image **image_out);
+sycl_result bundle_image_build(struct context *context, struct device *device,
+			       const struct build_input *input, struct bundle_image **image_out);
 /* The same, from `count` objects of this device. */
 sycl_result bundle_image_link(struct context *context, struct device *device, uint32_t count,
 			      struct bundle_image *const *objects, const char *options,
 			      struct bundle_image **image_out);
 /* The same, of programs of the application's. A failure keeps the vendor's code. */
-sycl_result bundle_image_make_native(struct context *context, struct device *device, sycl_bundle_state state,
-				     uint32_t count, const uint64_t *natives, struct bundle_image **image_out);
+sycl_result bundle_image_make_native(struct context *context, struct device *device,
+				     sycl_bundle_state state, uint32_t count,
+				     const uint64_t *natives, struct bundle_image **image_out);
 /* kernel.c: one for each of the bundle's images, which are of the program whose it is. */
-sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t native, sycl_kernel *kernel_out);
+sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t native,
+			       sycl_kernel *kernel_out);
 /* Does its list of kernels have it? `maybe`: the list is not whole, so it may. */
 bool bundle_image_has(const struct bundle_image *image, const char *name, bool maybe);
 

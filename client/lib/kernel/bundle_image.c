@@ -1,4 +1,5 @@
-/* One image of a bundle: a request to the service to compile, to build or to link for one device. */
+/* One image of a bundle: a request to the service to compile, to build or to link for one device.
+ */
 #include "kernel/bundle.h"
 
 #include <inttypes.h>
@@ -21,7 +22,8 @@ static void image_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result image_new(struct context *context, struct device *device, struct bundle_image **image_out)
+static sycl_result image_new(struct context *context, struct device *device,
+			     struct bundle_image **image_out)
 {
 	struct connection *c = context->object.connection;
 	struct bundle_image *image = object_new(sizeof(*image), c);
@@ -31,7 +33,8 @@ static sycl_result image_new(struct context *context, struct device *device, str
 	if (result || handle_create(&image->object, HANDLE_BUNDLE, image_destroy) < 0) {
 		if (!result) {
 			remote_forget(c, &image->remote);
-			result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+			result = error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+					   "no memory in this process");
 		}
 		object_delete(&image->object);
 		return result;
@@ -67,10 +70,12 @@ static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
 }
 
 /* Sends it and waits. On failure the image is gone. */
-static sycl_result ask(struct bundle_image *image, const Sycl__V1__Command *command, struct bundle_image **image_out)
+static sycl_result ask(struct bundle_image *image, const Sycl__V1__Command *command,
+		       struct bundle_image **image_out)
 {
 	struct pending pending = {.take = take_build, .context = image};
-	sycl_result result = connection_request(image->object.connection, command, &pending, UINT64_MAX);
+	sycl_result result =
+		connection_request(image->object.connection, command, &pending, UINT64_MAX);
 	if (result) {
 		struct failure why;
 		error_get(&why);
@@ -87,21 +92,25 @@ static sycl_result check_input(const struct context *context, const struct devic
 			       const struct build_input *input)
 {
 	uint64_t limit = context->object.connection->limits.source_bytes;
-	bool compiled = input->kind == SYCL_SOURCE_OPENCL_C || input->kind == SYCL_SOURCE_PORTABLE ||
+	bool compiled = input->kind == SYCL_SOURCE_OPENCL_C ||
+			input->kind == SYCL_SOURCE_PORTABLE ||
 			input->kind == SYCL_SOURCE_CUDA_CPP || input->kind == SYCL_SOURCE_SPIRV;
 	if (input->size_bytes > limit)
-		return error_set(SYCL_ERROR_QUOTA, "the source has %zu bytes, %" PRIu64 " are allowed",
+		return error_set(SYCL_ERROR_QUOTA,
+				 "the source has %zu bytes, %" PRIu64 " are allowed",
 				 input->size_bytes, limit);
 	if (input->options && strlen(input->options) > BUNDLE_OPTIONS_MAX)
-		return error_set(SYCL_ERROR_INVALID, "the build options have %zu bytes, %u are allowed",
+		return error_set(SYCL_ERROR_INVALID,
+				 "the build options have %zu bytes, %u are allowed",
 				 strlen(input->options), BUNDLE_OPTIONS_MAX);
 	if (compiled && !(device->facts->aspects >> SYCL_ASPECT_ONLINE_COMPILER & 1))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no compiler", device->facts->name);
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no compiler",
+				 device->facts->name);
 	return SYCL_SUCCESS;
 }
 
-sycl_result bundle_image_build(struct context *context, struct device *device, const struct build_input *input,
-			       struct bundle_image **image_out)
+sycl_result bundle_image_build(struct context *context, struct device *device,
+			       const struct build_input *input, struct bundle_image **image_out)
 {
 	struct connection *c = context->object.connection;
 	struct bundle_image *image = NULL;
@@ -153,13 +162,14 @@ sycl_result bundle_image_build(struct context *context, struct device *device, c
 }
 
 sycl_result bundle_image_link(struct context *context, struct device *device, uint32_t count,
-			      struct bundle_image *const *objects, const char *options, struct bundle_image **image_out)
+			      struct bundle_image *const *objects, const char *options,
+			      struct bundle_image **image_out)
 {
 	uint64_t ids[BUNDLE_SOURCES_MAX];
 	struct bundle_image *image = NULL;
 	if (count == 0 || count > BUNDLE_SOURCES_MAX)
-		return error_set(SYCL_ERROR_INVALID, "%u objects cannot be linked; 1 to %u can", count,
-				 BUNDLE_SOURCES_MAX);
+		return error_set(SYCL_ERROR_INVALID, "%u objects cannot be linked; 1 to %u can",
+				 count, BUNDLE_SOURCES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_result result = remote_check(&objects[i]->remote);
 		if (result)
@@ -182,8 +192,9 @@ sycl_result bundle_image_link(struct context *context, struct device *device, ui
 	return ask(image, &command, image_out);
 }
 
-sycl_result bundle_image_make_native(struct context *context, struct device *device, sycl_bundle_state state,
-				     uint32_t count, const uint64_t *natives, struct bundle_image **image_out)
+sycl_result bundle_image_make_native(struct context *context, struct device *device,
+				     sycl_bundle_state state, uint32_t count,
+				     const uint64_t *natives, struct bundle_image **image_out)
 {
 	struct bundle_image *image = NULL;
 	sycl_result result = image_new(context, device, &image);

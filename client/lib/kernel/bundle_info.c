@@ -1,7 +1,8 @@
 /* What can be asked of a bundle. All answers are here already. */
 #include "kernel/bundle.h"
 
-SYCL_API sycl_result sycl_kernel_bundle_get_state(sycl_kernel_bundle handle, sycl_bundle_state *state_out)
+SYCL_API sycl_result sycl_kernel_bundle_get_state(sycl_kernel_bundle handle,
+						  sycl_bundle_state *state_out)
 {
 	PIN(bundle, bundle, handle);
 	REQUIRE_OUTPUT(state_out);
@@ -9,7 +10,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_state(sycl_kernel_bundle handle, syc
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_get_context(sycl_kernel_bundle handle, sycl_context *context_out)
+SYCL_API sycl_result sycl_kernel_bundle_get_context(sycl_kernel_bundle handle,
+						    sycl_context *context_out)
 {
 	PIN(bundle, bundle, handle);
 	REQUIRE_OUTPUT(context_out);
@@ -52,7 +54,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_log(sycl_kernel_bundle handle, const
 static sycl_result check_executable(const struct bundle *bundle)
 {
 	if (bundle->state != SYCL_BUNDLE_EXECUTABLE)
-		return error_set(SYCL_ERROR_INVALID, "only a bundle in the executable state tells its kernels");
+		return error_set(SYCL_ERROR_INVALID,
+				 "only a bundle in the executable state tells its kernels");
 	return SYCL_SUCCESS;
 }
 
@@ -78,7 +81,8 @@ SYCL_API sycl_result sycl_kernel_bundle_has_kernel(sycl_kernel_bundle handle, co
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_get_kernel_count(sycl_kernel_bundle handle, uint32_t *count_out)
+SYCL_API sycl_result sycl_kernel_bundle_get_kernel_count(sycl_kernel_bundle handle,
+							 uint32_t *count_out)
 {
 	PIN(bundle, bundle, handle);
 	REQUIRE_OUTPUT(count_out);
@@ -97,7 +101,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_kernel_name(sycl_kernel_bundle handl
 	if (result)
 		return result;
 	if (index >= bundle->kernel_count)
-		return error_set(SYCL_ERROR_INVALID, "kernel %u of %u", index, bundle->kernel_count);
+		return error_set(SYCL_ERROR_INVALID, "kernel %u of %u", index,
+				 bundle->kernel_count);
 	*name_out = bundle->kernels[index];
 	return SYCL_SUCCESS;
 }

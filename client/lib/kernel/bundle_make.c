@@ -9,27 +9,31 @@ static bool takes_bytes(sycl_source_language language)
 	return language == SYCL_SOURCE_CUBIN || language == SYCL_SOURCE_SPIRV;
 }
 
-static sycl_result check_source(sycl_source_language language, const void *source, uint64_t size_bytes)
+static sycl_result check_source(sycl_source_language language, const void *source,
+				uint64_t size_bytes)
 {
 	if (language < SYCL_SOURCE_OPENCL_C || language > SYCL_SOURCE_SPIRV)
 		return error_set(SYCL_ERROR_INVALID, "%d is no source language", (int)language);
 	if (!source)
 		return error_set(SYCL_ERROR_INVALID, "the source is NULL");
 	if (takes_bytes(language) ? size_bytes == 0 : size_bytes != 0)
-		return error_set(SYCL_ERROR_INVALID, takes_bytes(language)
-							     ? "there are no bytes"
-							     : "size_bytes is for binaries; a text ends with a 0");
+		return error_set(SYCL_ERROR_INVALID,
+				 takes_bytes(language)
+					 ? "there are no bytes"
+					 : "size_bytes is for binaries; a text ends with a 0");
 	return SYCL_SUCCESS;
 }
 
-static sycl_result source_new(const struct context *context, sycl_source_language language, const void *source,
-			      uint64_t size_bytes, struct bundle_source **source_out)
+static sycl_result source_new(const struct context *context, sycl_source_language language,
+			      const void *source, uint64_t size_bytes,
+			      struct bundle_source **source_out)
 {
 	uint64_t bytes = takes_bytes(language) ? size_bytes : strlen(source);
 	if (bytes > context->object.connection->limits.source_bytes)
-		return error_set(SYCL_ERROR_QUOTA, "the source has %llu bytes, %llu are allowed",
-				 (unsigned long long)bytes,
-				 (unsigned long long)context->object.connection->limits.source_bytes);
+		return error_set(
+			SYCL_ERROR_QUOTA, "the source has %llu bytes, %llu are allowed",
+			(unsigned long long)bytes,
+			(unsigned long long)context->object.connection->limits.source_bytes);
 	struct bundle_source *copy = malloc(sizeof(*copy) + bytes + 1);
 	if (!copy)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -43,13 +47,14 @@ static sycl_result source_new(const struct context *context, sycl_source_languag
 }
 
 /* Each of the context, none twice. `chosen` has room for all of the context's. */
-static sycl_result choose_devices(const struct context *context, uint32_t count, const sycl_device *handles,
-				  struct device **chosen)
+static sycl_result choose_devices(const struct context *context, uint32_t count,
+				  const sycl_device *handles, struct device **chosen)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		PIN(device, device, handles[i]);
 		if (!context_has(context, device))
-			return error_set(SYCL_ERROR_INVALID, "device %u is not one of the context", i);
+			return error_set(SYCL_ERROR_INVALID, "device %u is not one of the context",
+					 i);
 		for (uint32_t k = 0; k < i; k++)
 			if (chosen[k] == device)
 				return error_set(SYCL_ERROR_INVALID, "device %u is named twice", i);
@@ -59,7 +64,8 @@ static sycl_result choose_devices(const struct context *context, uint32_t count,
 }
 
 SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32_t device_count,
-						     const sycl_device *devices, sycl_source_language language,
+						     const sycl_device *devices,
+						     sycl_source_language language,
 						     const void *source, uint64_t size_bytes,
 						     sycl_kernel_bundle *bundle_out)
 {
@@ -82,7 +88,8 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 	if (!result)
 		result = source_new(context, language, source, size_bytes, &copy);
 	if (!result)
-		result = bundle_new(context, SYCL_BUNDLE_INPUT, device_count ? device_count : context->device_count,
+		result = bundle_new(context, SYCL_BUNDLE_INPUT,
+				    device_count ? device_count : context->device_count,
 				    device_count ? chosen : context->devices, 0, &bundle);
 	free(chosen);
 	if (result) {
@@ -94,14 +101,17 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 }
 
 /* What an input over programs of the application's has. */
-static sycl_result translate_natives(const struct bundle *input, const char *options, struct bundle *bundle)
+static sycl_result translate_natives(const struct bundle *input, const char *options,
+				     struct bundle *bundle)
 {
 	sycl_result result = SYCL_SUCCESS;
 	if (options && *options && input->image_count > 0)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "native programs are built without options");
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "native programs are built without options");
 	for (uint32_t i = 0; !result && i < input->image_count; i++) {
-		result = bundle_image_make_native(input->context, input->images[i]->device, bundle->state, 1,
-						  &input->images[i]->native, &bundle->images[bundle->image_count]);
+		result = bundle_image_make_native(input->context, input->images[i]->device,
+						  bundle->state, 1, &input->images[i]->native,
+						  &bundle->images[bundle->image_count]);
 		if (!result)
 			bundle->image_count++;
 	}
@@ -117,10 +127,10 @@ static sycl_result translate(const struct bundle *input, const char *options, bo
 	if (input->state != SYCL_BUNDLE_INPUT)
 		return error_set(SYCL_ERROR_INVALID, "only a bundle in the input state is %s",
 				 compile_only ? "compiled" : "built");
-	sycl_result result =
-		bundle_new(input->context, compile_only ? SYCL_BUNDLE_OBJECT : SYCL_BUNDLE_EXECUTABLE,
-			   input->device_count, input->devices,
-			   input->device_count * input->source_count + input->image_count, &bundle);
+	sycl_result result = bundle_new(
+		input->context, compile_only ? SYCL_BUNDLE_OBJECT : SYCL_BUNDLE_EXECUTABLE,
+		input->device_count, input->devices,
+		input->device_count * input->source_count + input->image_count, &bundle);
 	if (!result)
 		result = translate_natives(input, options, bundle);
 	for (uint32_t d = 0; !result && d < input->device_count; d++) {
@@ -173,10 +183,12 @@ static void bundle_list_fini(struct bundle_list *list)
 	free(list->items);
 }
 
-static sycl_result pin_all(uint32_t count, const sycl_kernel_bundle *handles, struct bundle_list *list)
+static sycl_result pin_all(uint32_t count, const sycl_kernel_bundle *handles,
+			   struct bundle_list *list)
 {
 	if (count == 0 || count > BUNDLE_SOURCES_MAX || !handles)
-		return error_set(SYCL_ERROR_INVALID, "%u bundles; 1 to %u are possible", count, BUNDLE_SOURCES_MAX);
+		return error_set(SYCL_ERROR_INVALID, "%u bundles; 1 to %u are possible", count,
+				 BUNDLE_SOURCES_MAX);
 	list->items = calloc(count, sizeof(struct bundle *));
 	if (!list->items)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -186,9 +198,11 @@ static sycl_result pin_all(uint32_t count, const sycl_kernel_bundle *handles, st
 			return result;
 		list->count++;
 		if (list->items[i]->context != list->items[0]->context)
-			return error_set(SYCL_ERROR_INVALID, "bundle %u belongs to another context than the first", i);
+			return error_set(SYCL_ERROR_INVALID,
+					 "bundle %u belongs to another context than the first", i);
 		if (list->items[i]->state != list->items[0]->state)
-			return error_set(SYCL_ERROR_INVALID, "bundle %u is in another state than the first", i);
+			return error_set(SYCL_ERROR_INVALID,
+					 "bundle %u is in another state than the first", i);
 	}
 	return SYCL_SUCCESS;
 }
@@ -216,8 +230,8 @@ static uint32_t devices_of(const struct bundle_list *list, bool all, struct devi
 	return count;
 }
 
-static sycl_result link_device(const struct bundle_list *list, struct device *device, const char *options,
-			       struct bundle *bundle)
+static sycl_result link_device(const struct bundle_list *list, struct device *device,
+			       const char *options, struct bundle *bundle)
 {
 	struct bundle_image *objects[BUNDLE_SOURCES_MAX];
 	uint32_t count = 0;
@@ -227,7 +241,8 @@ static sycl_result link_device(const struct bundle_list *list, struct device *de
 			if (image->device != device)
 				continue;
 			if (count == BUNDLE_SOURCES_MAX)
-				return error_set(SYCL_ERROR_INVALID, "more than %u objects", BUNDLE_SOURCES_MAX);
+				return error_set(SYCL_ERROR_INVALID, "more than %u objects",
+						 BUNDLE_SOURCES_MAX);
 			objects[count++] = image;
 		}
 	}
@@ -242,18 +257,20 @@ static sycl_result link_device(const struct bundle_list *list, struct device *de
 		result = bundle_image_link(bundle->context, device, count, objects, options,
 					   &bundle->images[bundle->image_count]);
 	else if (native_count < count || (options && *options))
-		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				   "objects over native programs are linked with such alone, and without options");
+		result = error_set(
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			"objects over native programs are linked with such alone, and without options");
 	else
-		result = bundle_image_make_native(bundle->context, device, SYCL_BUNDLE_EXECUTABLE, count, natives,
+		result = bundle_image_make_native(bundle->context, device, SYCL_BUNDLE_EXECUTABLE,
+						  count, natives,
 						  &bundle->images[bundle->image_count]);
 	if (!result)
 		bundle->image_count++;
 	return result;
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_bundle *objects, const char *options,
-					     sycl_kernel_bundle *bundle_out)
+SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_bundle *objects,
+					     const char *options, sycl_kernel_bundle *bundle_out)
 {
 	CLEANUP(bundle_list_fini) struct bundle_list list = {NULL, 0};
 	struct bundle *bundle = NULL;
@@ -261,10 +278,11 @@ SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_b
 	error_set_build_log(NULL);
 	sycl_result result = pin_all(count, objects, &list);
 	if (!result && list.items[0]->state != SYCL_BUNDLE_OBJECT)
-		result = error_set(SYCL_ERROR_INVALID, "only bundles in the object state are linked");
+		result = error_set(SYCL_ERROR_INVALID,
+				   "only bundles in the object state are linked");
 	if (!result && options && strlen(options) > BUNDLE_OPTIONS_MAX)
-		result = error_set(SYCL_ERROR_INVALID, "the options have %zu bytes, %u are allowed", strlen(options),
-				   BUNDLE_OPTIONS_MAX);
+		result = error_set(SYCL_ERROR_INVALID, "the options have %zu bytes, %u are allowed",
+				   strlen(options), BUNDLE_OPTIONS_MAX);
 	if (result)
 		return result;
 	const struct context *context = list.items[0]->context;
@@ -275,8 +293,8 @@ SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_b
 	if (device_count == 0)
 		result = error_set(SYCL_ERROR_INVALID, "the bundles have no device in common");
 	if (!result)
-		result = bundle_new(list.items[0]->context, SYCL_BUNDLE_EXECUTABLE, device_count, devices, device_count,
-				    &bundle);
+		result = bundle_new(list.items[0]->context, SYCL_BUNDLE_EXECUTABLE, device_count,
+				    devices, device_count, &bundle);
 	for (uint32_t d = 0; !result && d < device_count; d++)
 		result = link_device(&list, devices[d], options, bundle);
 	free(devices);
@@ -304,8 +322,10 @@ static sycl_result take_all(struct bundle *bundle, const struct bundle *from)
 		if (known)
 			continue;
 		if (bundle->source_count == BUNDLE_SOURCES_MAX)
-			return error_set(SYCL_ERROR_INVALID, "more than %u sources", BUNDLE_SOURCES_MAX);
-		(void)atomic_fetch_add_explicit(&from->sources[i]->references, 1, memory_order_relaxed);
+			return error_set(SYCL_ERROR_INVALID, "more than %u sources",
+					 BUNDLE_SOURCES_MAX);
+		(void)atomic_fetch_add_explicit(&from->sources[i]->references, 1,
+						memory_order_relaxed);
 		bundle->sources[bundle->source_count++] = from->sources[i];
 	}
 	return SYCL_SUCCESS;
@@ -326,14 +346,15 @@ SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_b
 	if (!devices)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	/* What is built of an input is built for all of its devices. */
-	uint32_t device_count = devices_of(&list, list.items[0]->state == SYCL_BUNDLE_INPUT, devices);
+	uint32_t device_count =
+		devices_of(&list, list.items[0]->state == SYCL_BUNDLE_INPUT, devices);
 	for (uint32_t i = 0; i < list.count; i++)
 		images += list.items[i]->image_count;
 	if (device_count == 0)
 		result = error_set(SYCL_ERROR_INVALID, "the bundles have no device in common");
 	else
-		result = bundle_new(list.items[0]->context, list.items[0]->state, device_count, devices, images,
-				    &bundle);
+		result = bundle_new(list.items[0]->context, list.items[0]->state, device_count,
+				    devices, images, &bundle);
 	free(devices);
 	for (uint32_t i = 0; !result && i < list.count; i++)
 		result = take_all(bundle, list.items[i]);

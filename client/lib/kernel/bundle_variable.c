@@ -1,4 +1,5 @@
-/* Variables of a bundle's programs: USM of the device that the program is for, for as long as the image is there (R1). */
+/* Variables of a bundle's programs: USM of the device that the program is for, for as long as the
+ * image is there (R1). */
 #include "kernel/bundle.h"
 
 #include "device_features.h"
@@ -17,7 +18,8 @@ void bundle_image_forget_variables(struct bundle_image *image)
 }
 
 /* With the image's lock. */
-static sycl_result find_locked(struct bundle_image *image, const char *name, struct usm_allocation **variable_out)
+static sycl_result find_locked(struct bundle_image *image, const char *name,
+			       struct usm_allocation **variable_out)
 {
 	struct usm_allocation *variable = image->variables;
 	while (variable && strcmp(variable->name, name) != 0)
@@ -41,38 +43,45 @@ static sycl_result find_locked(struct bundle_image *image, const char *name, str
 	return SYCL_SUCCESS;
 }
 
-static sycl_result find(struct bundle_image *image, const char *name, void **pointer_out, uint64_t *size_bytes_out)
+static sycl_result find(struct bundle_image *image, const char *name, void **pointer_out,
+			uint64_t *size_bytes_out)
 {
 	struct usm_allocation *variable = NULL;
 	if (!(image->device->facts->features & DEVICE_FEATURE_VARIABLE))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s does not tell where variables lie",
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "%s does not tell where variables lie",
 				 image->device->facts->name);
 	(void)pthread_mutex_lock(&image->variables_lock);
 	sycl_result result = find_locked(image, name, &variable);
 	(void)pthread_mutex_unlock(&image->variables_lock);
 	if (result)
 		return result;
-	*pointer_out = (void *)(uintptr_t)variable->address; // NOLINT(performance-no-int-to-ptr): what USM is
+	*pointer_out = (void *)(uintptr_t)
+			       variable->address; // NOLINT(performance-no-int-to-ptr): what USM is
 	if (size_bytes_out)
 		*size_bytes_out = variable->size_bytes;
 	return SYCL_SUCCESS;
 }
 
 /* The device whose variables are meant. */
-static sycl_result choose(const struct bundle *bundle, const struct device *asked, const struct device **device_out)
+static sycl_result choose(const struct bundle *bundle, const struct device *asked,
+			  const struct device **device_out)
 {
 	*device_out = asked ? asked : bundle->devices[0];
 	if (bundle->state != SYCL_BUNDLE_EXECUTABLE)
-		return error_set(SYCL_ERROR_INVALID, "only a bundle in the executable state has variables");
+		return error_set(SYCL_ERROR_INVALID,
+				 "only a bundle in the executable state has variables");
 	if (!asked && bundle->device_count != 1)
-		return error_set(SYCL_ERROR_INVALID, "the bundle is for %u devices: say which", bundle->device_count);
+		return error_set(SYCL_ERROR_INVALID, "the bundle is for %u devices: say which",
+				 bundle->device_count);
 	for (uint32_t i = 0; i < bundle->device_count; i++)
 		if (bundle->devices[i] == *device_out)
 			return SYCL_SUCCESS;
 	return error_set(SYCL_ERROR_INVALID, "the bundle is not for this device");
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_get_variable(sycl_kernel_bundle handle, sycl_device device_handle, const char *name,
+SYCL_API sycl_result sycl_kernel_bundle_get_variable(sycl_kernel_bundle handle,
+						     sycl_device device_handle, const char *name,
 						     void **pointer_out, uint64_t *size_bytes_out)
 {
 	PIN(bundle, bundle, handle);
@@ -81,7 +90,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_variable(sycl_kernel_bundle handle, 
 	const struct device *device = NULL;
 	sycl_result result = SYCL_SUCCESS;
 	if (!name || !*name || strlen(name) > NAME_BYTES_MAX)
-		return error_set(SYCL_ERROR_INVALID, "a variable's name has 1 to %u bytes", NAME_BYTES_MAX);
+		return error_set(SYCL_ERROR_INVALID, "a variable's name has 1 to %u bytes",
+				 NAME_BYTES_MAX);
 	if (device_handle)
 		result = device_pin(device_handle, &asked);
 	if (!result)

@@ -8,32 +8,39 @@
 /* How many sub-groups a work-group of so many items has. */
 static uint32_t sub_groups_of(const struct kernel *kernel, uint64_t items)
 {
-	return kernel->sub_group_size ? (uint32_t)((items + kernel->sub_group_size - 1) / kernel->sub_group_size) : 0;
+	return kernel->sub_group_size
+		       ? (uint32_t)((items + kernel->sub_group_size - 1) / kernel->sub_group_size)
+		       : 0;
 }
 
 /* Of all that a source may say of a kernel the backends tell this one. */
-static sycl_result give_attributes(const struct kernel *kernel, size_t bytes, void *value, size_t *bytes_out)
+static sycl_result give_attributes(const struct kernel *kernel, size_t bytes, void *value,
+				   size_t *bytes_out)
 {
 	const uint64_t *size = kernel->required_work_group_size;
 	char text[96] = "";
 	if (size[2] != 0)
-		(void)snprintf(text, sizeof(text), "reqd_work_group_size(%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", size[0],
+		(void)snprintf(text, sizeof(text),
+			       "reqd_work_group_size(%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", size[0],
 			       size[1], size[2]);
 	return info_give_text(text, bytes, value, bytes_out);
 }
 
 /* SYCL has it for built-in kernels and custom devices only. */
-static sycl_result give_global_size(const struct kernel *kernel, size_t bytes, void *value, size_t *bytes_out)
+static sycl_result give_global_size(const struct kernel *kernel, size_t bytes, void *value,
+				    size_t *bytes_out)
 {
 	if (kernel->max_global_size[2] == 0)
-		return error_set(SYCL_ERROR_INVALID,
-				 "'%.64s' is no built-in kernel and on no custom device, or the driver does not tell",
-				 kernel->name);
-	return info_give(kernel->max_global_size, sizeof(kernel->max_global_size), bytes, value, bytes_out);
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"'%.64s' is no built-in kernel and on no custom device, or the driver does not tell",
+			kernel->name);
+	return info_give(kernel->max_global_size, sizeof(kernel->max_global_size), bytes, value,
+			 bytes_out);
 }
 
-static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info, size_t bytes, void *value,
-			     size_t *bytes_out)
+static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info, size_t bytes,
+			     void *value, size_t *bytes_out)
 {
 	const uint32_t none = 0;
 	uint32_t count;
@@ -41,30 +48,38 @@ static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info,
 	case SYCL_KERNEL_INFO_NAME:
 		return info_give_text(kernel->name, bytes, value, bytes_out);
 	case SYCL_KERNEL_INFO_NUM_ARGS:
-		return info_give(&kernel->argument_count, sizeof(uint32_t), bytes, value, bytes_out);
+		return info_give(&kernel->argument_count, sizeof(uint32_t), bytes, value,
+				 bytes_out);
 	case SYCL_KERNEL_INFO_WORK_GROUP_SIZE:
-		return info_give(&kernel->max_work_group_size, sizeof(uint64_t), bytes, value, bytes_out);
+		return info_give(&kernel->max_work_group_size, sizeof(uint64_t), bytes, value,
+				 bytes_out);
 	case SYCL_KERNEL_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
-		return info_give(&kernel->preferred_multiple, sizeof(uint64_t), bytes, value, bytes_out);
+		return info_give(&kernel->preferred_multiple, sizeof(uint64_t), bytes, value,
+				 bytes_out);
 	case SYCL_KERNEL_INFO_PRIVATE_MEM_BYTES:
-		return info_give(&kernel->private_mem_bytes, sizeof(uint64_t), bytes, value, bytes_out);
+		return info_give(&kernel->private_mem_bytes, sizeof(uint64_t), bytes, value,
+				 bytes_out);
 	case SYCL_KERNEL_INFO_LOCAL_MEM_BYTES:
-		return info_give(&kernel->local_mem_bytes, sizeof(uint64_t), bytes, value, bytes_out);
+		return info_give(&kernel->local_mem_bytes, sizeof(uint64_t), bytes, value,
+				 bytes_out);
 	case SYCL_KERNEL_INFO_COMPILE_WORK_GROUP_SIZE:
-		return info_give(kernel->required_work_group_size, sizeof(kernel->required_work_group_size), bytes,
-				 value, bytes_out);
+		return info_give(kernel->required_work_group_size,
+				 sizeof(kernel->required_work_group_size), bytes, value, bytes_out);
 	case SYCL_KERNEL_INFO_MAX_LOCAL_MEM_BYTES:
-		return info_give(&kernel->max_local_mem_bytes, sizeof(uint64_t), bytes, value, bytes_out);
+		return info_give(&kernel->max_local_mem_bytes, sizeof(uint64_t), bytes, value,
+				 bytes_out);
 	case SYCL_KERNEL_INFO_REGISTERS:
 		return info_give(&kernel->registers, sizeof(uint32_t), bytes, value, bytes_out);
 	case SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE:
-		return info_give(&kernel->sub_group_size, sizeof(uint32_t), bytes, value, bytes_out);
+		return info_give(&kernel->sub_group_size, sizeof(uint32_t), bytes, value,
+				 bytes_out);
 	case SYCL_KERNEL_INFO_IS_NATIVE:
 		return info_give(&kernel->is_native, sizeof(uint32_t), bytes, value, bytes_out);
 	case SYCL_KERNEL_INFO_MAX_NUM_SUB_GROUPS:
 		count = sub_groups_of(kernel, kernel->max_work_group_size);
 		return info_give(&count, sizeof(count), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS: /* no language of ours asks for a number or a size */
+	case SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS: /* no language of ours asks for a number or a
+							 size */
 	case SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE:
 		return info_give(&none, sizeof(none), bytes, value, bytes_out);
 	case SYCL_KERNEL_INFO_ATTRIBUTES:
@@ -76,21 +91,23 @@ static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info,
 	}
 }
 
-SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel handle, sycl_kernel_info info, size_t bytes, void *value,
-					  size_t *bytes_out)
+SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel handle, sycl_kernel_info info, size_t bytes,
+					  void *value, size_t *bytes_out)
 {
 	PIN(kernel, kernel, handle);
 	return give_info(kernel, info, bytes, value, bytes_out);
 }
 
-SYCL_API sycl_result sycl_kernel_get_device_info(sycl_kernel handle, sycl_device device_handle, sycl_kernel_info info,
-						 size_t bytes, void *value, size_t *bytes_out)
+SYCL_API sycl_result sycl_kernel_get_device_info(sycl_kernel handle, sycl_device device_handle,
+						 sycl_kernel_info info, size_t bytes, void *value,
+						 size_t *bytes_out)
 {
 	PIN(kernel, kernel, handle);
 	PIN(device, device, device_handle);
 	const struct kernel *there = kernel_on(kernel, device);
 	if (!there)
-		return error_set(SYCL_ERROR_INVALID, "kernel '%.64s' was not built for that device", kernel->name);
+		return error_set(SYCL_ERROR_INVALID, "kernel '%.64s' was not built for that device",
+				 kernel->name);
 	return give_info(there, info, bytes, value, bytes_out);
 }
 
@@ -104,12 +121,14 @@ SYCL_API sycl_result sycl_kernel_get_bundle(sycl_kernel handle, sycl_kernel_bund
 	return result;
 }
 
-SYCL_API sycl_result sycl_kernel_get_argument_info(sycl_kernel handle, uint32_t index, sycl_argument_info info,
-						   size_t bytes, void *value, size_t *bytes_out)
+SYCL_API sycl_result sycl_kernel_get_argument_info(sycl_kernel handle, uint32_t index,
+						   sycl_argument_info info, size_t bytes,
+						   void *value, size_t *bytes_out)
 {
 	PIN(kernel, kernel, handle);
 	if (index >= kernel->argument_count)
-		return error_set(SYCL_ERROR_INVALID, "argument %u of %u", index, kernel->argument_count);
+		return error_set(SYCL_ERROR_INVALID, "argument %u of %u", index,
+				 kernel->argument_count);
 	const struct kernel_argument *argument = &kernel->arguments[index];
 	const uint32_t is_const = argument->is_const;
 	switch (info) {
@@ -118,9 +137,11 @@ SYCL_API sycl_result sycl_kernel_get_argument_info(sycl_kernel handle, uint32_t 
 	case SYCL_ARGUMENT_INFO_SIZE_BYTES:
 		return info_give(&argument->size_bytes, sizeof(uint32_t), bytes, value, bytes_out);
 	case SYCL_ARGUMENT_INFO_TYPE_NAME:
-		return info_give_text(argument->type_name ? argument->type_name : "", bytes, value, bytes_out);
+		return info_give_text(argument->type_name ? argument->type_name : "", bytes, value,
+				      bytes_out);
 	case SYCL_ARGUMENT_INFO_NAME:
-		return info_give_text(argument->name ? argument->name : "", bytes, value, bytes_out);
+		return info_give_text(argument->name ? argument->name : "", bytes, value,
+				      bytes_out);
 	case SYCL_ARGUMENT_INFO_ADDRESS_SPACE:
 		return info_give(&argument->address, sizeof(uint32_t), bytes, value, bytes_out);
 	case SYCL_ARGUMENT_INFO_IS_CONST:
@@ -155,7 +176,8 @@ static sycl_result check_local(const struct kernel *kernel, const sycl_range *lo
 {
 	uint64_t items = 1;
 	if (local->dimensions > 3 || local->reserved != 0)
-		return error_set(SYCL_ERROR_ND_RANGE, "the local range has %u dimensions; 0 to 3 are allowed",
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "the local range has %u dimensions; 0 to 3 are allowed",
 				 local->dimensions);
 	for (uint32_t i = 0; i < local->dimensions; i++) {
 		if (local->size[i] == 0 || __builtin_mul_overflow(items, local->size[i], &items))
@@ -164,13 +186,14 @@ static sycl_result check_local(const struct kernel *kernel, const sycl_range *lo
 	}
 	if (kernel->max_work_group_size && items > kernel->max_work_group_size)
 		return error_set(SYCL_ERROR_ND_RANGE,
-				 "a work-group of %" PRIu64 " items; kernel '%.64s' takes %" PRIu64 " on this device",
+				 "a work-group of %" PRIu64 " items; kernel '%.64s' takes %" PRIu64
+				 " on this device",
 				 items, kernel->name, kernel->max_work_group_size);
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel handle, sycl_range local, uint32_t *size_out,
-						uint32_t *count_out)
+SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel handle, sycl_range local,
+						uint32_t *size_out, uint32_t *count_out)
 {
 	PIN(kernel, kernel, handle);
 	REQUIRE_OUTPUT(size_out);
@@ -179,7 +202,8 @@ SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel handle, sycl_range l
 	if (!result && local.dimensions == 0)
 		result = error_set(SYCL_ERROR_ND_RANGE, "a work-group has at least one dimension");
 	if (!result && kernel->sub_group_size == 0)
-		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no sub-groups, or does not tell",
+		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				   "%s has no sub-groups, or does not tell",
 				   kernel->image->device->facts->name);
 	if (result)
 		return result;
@@ -191,7 +215,8 @@ SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel handle, sycl_range l
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_kernel_get_occupancy(sycl_kernel handle, sycl_range local, uint64_t local_mem_bytes,
+SYCL_API sycl_result sycl_kernel_get_occupancy(sycl_kernel handle, sycl_range local,
+					       uint64_t local_mem_bytes,
 					       sycl_occupancy *occupancy_out)
 {
 	PIN(kernel, kernel, handle);
@@ -214,7 +239,8 @@ SYCL_API sycl_result sycl_kernel_get_occupancy(sycl_kernel handle, sycl_range lo
 	struct pending pending = {.take = take_occupancy, .context = &answer};
 	result = connection_request(kernel->object.connection, &command, &pending, UINT64_MAX);
 	if (!result && !answer.known)
-		result = error_set(SYCL_ERROR_RUNTIME, "the service's answer about kernel '%.64s' could not be read",
+		result = error_set(SYCL_ERROR_RUNTIME,
+				   "the service's answer about kernel '%.64s' could not be read",
 				   kernel->name);
 	if (!result)
 		*occupancy_out = answer.occupancy;

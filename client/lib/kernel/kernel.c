@@ -48,7 +48,8 @@ static void take_argument(const Sycl__V1__ArgumentFacts *facts, struct kernel_ar
 {
 	argument->kind = (uint32_t)facts->kind;
 	argument->size_bytes = facts->size_bytes;
-	argument->address = facts->address <= SYCL_ADDRESS_LOCAL ? facts->address : SYCL_ADDRESS_UNKNOWN;
+	argument->address =
+		facts->address <= SYCL_ADDRESS_LOCAL ? facts->address : SYCL_ADDRESS_UNKNOWN;
 	argument->is_const = facts->is_const;
 	/* Without memory they are not known: they are for people. */
 	argument->type_name = facts->type_name[0] ? strdup(facts->type_name) : NULL;
@@ -90,9 +91,11 @@ static sycl_result request(struct kernel *kernel, const Sycl__V1__Command *comma
 {
 	struct kernel_answer answer = {.kernel = kernel};
 	struct pending pending = {.take = take_kernel, .context = &answer};
-	sycl_result result = connection_request(kernel->object.connection, command, &pending, UINT64_MAX);
+	sycl_result result =
+		connection_request(kernel->object.connection, command, &pending, UINT64_MAX);
 	if (!result && !answer.known)
-		result = error_set(SYCL_ERROR_RUNTIME, "the service's description of kernel '%.64s' could not be read",
+		result = error_set(SYCL_ERROR_RUNTIME,
+				   "the service's description of kernel '%.64s' could not be read",
 				   kernel->name);
 	return result;
 }
@@ -133,16 +136,19 @@ static sycl_result discard(struct kernel *kernel, sycl_result result)
 	return error_set_failure(&why);
 }
 
-/* A round trip. KERNEL: the image has none of that name. `native`: the application's, 0: one of the image's. */
-static sycl_result make(struct bundle_image *image, const char *name, uint64_t native, struct kernel **kernel_out)
+/* A round trip. KERNEL: the image has none of that name. `native`: the application's, 0: one of the
+ * image's. */
+static sycl_result make(struct bundle_image *image, const char *name, uint64_t native,
+			struct kernel **kernel_out)
 {
 	struct connection *c = image->object.connection;
 	struct kernel *kernel = object_new(sizeof(*kernel), c);
 	if (!kernel)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	kernel->name = strdup(name);
-	sycl_result result = kernel->name ? remote_name(c, OBJECT_KERNEL, &kernel->remote)
-					  : error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	sycl_result result =
+		kernel->name ? remote_name(c, OBJECT_KERNEL, &kernel->remote)
+			     : error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	if (!result && handle_create(&kernel->object, HANDLE_KERNEL, kernel_destroy) < 0) {
 		remote_forget(c, &kernel->remote);
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -161,12 +167,14 @@ static sycl_result make(struct bundle_image *image, const char *name, uint64_t n
 	return SYCL_SUCCESS;
 }
 
-static sycl_result kernel_make(struct bundle_image *image, const char *name, struct kernel **kernel_out)
+static sycl_result kernel_make(struct bundle_image *image, const char *name,
+			       struct kernel **kernel_out)
 {
 	return make(image, name, 0, kernel_out);
 }
 
-sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t native, sycl_kernel *kernel_out)
+sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t native,
+			       sycl_kernel *kernel_out)
 {
 	struct kernel *first = NULL;
 	struct kernel **others = calloc(bundle->image_count + 1u, sizeof(struct kernel *));
@@ -198,11 +206,11 @@ sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t
 }
 
 /*
- * Which of a bundle's images for a device has it: the one that lists it, else each is asked, because a name may be
- * written in several ways.
+ * Which of a bundle's images for a device has it: the one that lists it, else each is asked,
+ * because a name may be written in several ways.
  */
-static sycl_result make_for(const struct bundle *bundle, const struct device *device, const char *name,
-			    struct kernel **kernel_out)
+static sycl_result make_for(const struct bundle *bundle, const struct device *device,
+			    const char *name, struct kernel **kernel_out)
 {
 	struct bundle_image *listed = NULL;
 	sycl_result result = SYCL_ERROR_KERNEL;
@@ -211,7 +219,8 @@ static sycl_result make_for(const struct bundle *bundle, const struct device *de
 		if (image->device != device || !bundle_image_has(image, name, false))
 			continue;
 		if (listed)
-			return error_set(SYCL_ERROR_INVALID, "the bundle has two kernels '%.64s' for %s", name,
+			return error_set(SYCL_ERROR_INVALID,
+					 "the bundle has two kernels '%.64s' for %s", name,
 					 device->facts->name);
 		listed = image;
 	}
@@ -224,7 +233,8 @@ static sycl_result make_for(const struct bundle *bundle, const struct device *de
 }
 
 /* For each device that the bundle has it for; the first one holds the others. */
-static sycl_result make_all(const struct bundle *bundle, const char *name, struct kernel **kernel_out)
+static sycl_result make_all(const struct bundle *bundle, const char *name,
+			    struct kernel **kernel_out)
 {
 	struct kernel *first = NULL;
 	struct kernel **others = calloc(bundle->device_count + 1u, sizeof(struct kernel *));
@@ -266,14 +276,17 @@ static sycl_result make_all(const struct bundle *bundle, const char *name, struc
 	return error_set_failure(&why);
 }
 
-SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle handle, const char *name, sycl_kernel *kernel_out)
+SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle handle, const char *name,
+					sycl_kernel *kernel_out)
 {
 	PIN(bundle, bundle, handle);
 	REQUIRE_OUTPUT(kernel_out);
 	if (!name || !*name || strlen(name) > NAME_BYTES_MAX)
-		return error_set(SYCL_ERROR_INVALID, "a kernel's name has 1 to %u bytes", NAME_BYTES_MAX);
+		return error_set(SYCL_ERROR_INVALID, "a kernel's name has 1 to %u bytes",
+				 NAME_BYTES_MAX);
 	if (bundle->state != SYCL_BUNDLE_EXECUTABLE)
-		return error_set(SYCL_ERROR_INVALID, "only a bundle in the executable state has kernels");
+		return error_set(SYCL_ERROR_INVALID,
+				 "only a bundle in the executable state has kernels");
 	struct kernel *kernel = NULL;
 	sycl_result result = make_all(bundle, name, &kernel);
 	if (result)
@@ -289,7 +302,8 @@ SYCL_API sycl_result sycl_kernel_from_source(sycl_queue queue, const char *sourc
 {
 	REQUIRE_OUTPUT(kernel_out);
 	sycl_kernel_bundle bundle = NULL;
-	sycl_result result = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
+	sycl_result result =
+		sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle);
 	if (result)
 		return result;
 	result = sycl_kernel_create(bundle, name, kernel_out);

@@ -1,4 +1,5 @@
-/* Buffers: creation and attributes. Their parts are in buffer_parts.c, their end in buffer_release.c. */
+/* Buffers: creation and attributes. Their parts are in buffer_parts.c, their end in
+ * buffer_release.c. */
 #include "memory/buffer.h"
 
 #include "memory/host_memory.h"
@@ -47,24 +48,28 @@ static sycl_result check_new(const struct connection *c, const struct buffer_pla
 {
 	bool pointer = plan->kind != SYCL_HOST_NONE && plan->kind != SYCL_HOST_SHARED;
 	if ((uint32_t)plan->kind > SYCL_HOST_OWNED)
-		return error_set(SYCL_ERROR_INVALID, "%d is no kind of host memory", (int)plan->kind);
+		return error_set(SYCL_ERROR_INVALID, "%d is no kind of host memory",
+				 (int)plan->kind);
 	if (!pointer && plan->host)
-		return error_set(SYCL_ERROR_INVALID, "host memory is given, but the kind says that there is none");
+		return error_set(SYCL_ERROR_INVALID,
+				 "host memory is given, but the kind says that there is none");
 	if (pointer && !plan->host && plan->size_bytes > 0)
 		return error_set(SYCL_ERROR_INVALID, "the host memory is NULL");
 	if (plan->block && plan->block->size_bytes < plan->size_bytes)
-		return error_set(SYCL_ERROR_INVALID, "%" PRIu64 " bytes do not fit into a block of %" PRIu64,
+		return error_set(SYCL_ERROR_INVALID,
+				 "%" PRIu64 " bytes do not fit into a block of %" PRIu64,
 				 plan->size_bytes, plan->block->size_bytes);
 	if (plan->size_bytes > c->limits.buffer_bytes || plan->size_bytes > SIZE_MAX / 2)
 		return error_set(SYCL_ERROR_QUOTA,
-				 "%" PRIu64 " bytes are more than the %" PRIu64 " that this session may have",
+				 "%" PRIu64 " bytes are more than the %" PRIu64
+				 " that this session may have",
 				 plan->size_bytes, c->limits.buffer_bytes);
 	return SYCL_SUCCESS;
 }
 
 /* Name it and give it its shared memory; undone by remote_forget. */
-static sycl_result equip(struct connection *c, struct buffer *buffer, const struct buffer_plan *plan,
-			 struct arena_range *range_out)
+static sycl_result equip(struct connection *c, struct buffer *buffer,
+			 const struct buffer_plan *plan, struct arena_range *range_out)
 {
 	struct arena_range range = {0, 0, 0};
 	void *address = NULL;
@@ -99,14 +104,15 @@ static sycl_result equip(struct connection *c, struct buffer *buffer, const stru
 	return SYCL_SUCCESS;
 }
 
-static sycl_result tell(struct buffer *buffer, const struct buffer_plan *plan, const struct arena_range *range,
-			bool *told_out)
+static sycl_result tell(struct buffer *buffer, const struct buffer_plan *plan,
+			const struct arena_range *range, bool *told_out)
 {
 	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
 	place.arena = range->arena;
 	place.offset_bytes = range->offset_bytes;
 	place.size_bytes = range->size_bytes;
-	return (plan->announce ? plan->announce : announce)(buffer, range->size_bytes ? &place : NULL, plan, told_out);
+	return (plan->announce ? plan->announce : announce)(
+		buffer, range->size_bytes ? &place : NULL, plan, told_out);
 }
 
 static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
@@ -130,7 +136,8 @@ static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
 	buffer->owners = 1;
 }
 
-sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan, sycl_buffer *buffer_out)
+sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan,
+			sycl_buffer *buffer_out)
 {
 	sycl_result result = check_new(c, plan);
 	if (!result)
@@ -141,7 +148,7 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan, sy
 	if (!buffer)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	fill_in(buffer, plan);
-	struct arena_range range = { 0 };
+	struct arena_range range = {0};
 	result = equip(c, buffer, plan, &range);
 	enum handle_type type = plan->image_format ? HANDLE_IMAGE : HANDLE_BUFFER;
 	if (!result && handle_create(&buffer->object, type, buffer_destroy) < 0) {
@@ -171,41 +178,49 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan, sy
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64_t size_bytes, sycl_host_memory kind,
-					sycl_buffer *buffer_out)
+SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64_t size_bytes,
+					sycl_host_memory kind, sycl_buffer *buffer_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(buffer_out);
 	if (kind == SYCL_HOST_SHARED || kind == SYCL_HOST_OWNED)
-		return error_set(SYCL_ERROR_INVALID, "this kind of host memory needs sycl_buffer_create_with");
+		return error_set(SYCL_ERROR_INVALID,
+				 "this kind of host memory needs sycl_buffer_create_with");
 	struct buffer_plan plan = {.host = host, .size_bytes = size_bytes, .kind = kind};
 	return buffer_make(platform->object.connection, &plan, buffer_out);
 }
 
-SYCL_API sycl_result sycl_buffer_create_temporary(sycl_platform handle, uint64_t size_bytes, sycl_buffer *buffer_out)
+SYCL_API sycl_result sycl_buffer_create_temporary(sycl_platform handle, uint64_t size_bytes,
+						  sycl_buffer *buffer_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(buffer_out);
 	struct connection *c = platform->object.connection;
 	if (!c->has_temporaries)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "this service is older: its graphs have no temporaries");
-	const struct buffer_plan plan = {.size_bytes = size_bytes, .kind = SYCL_HOST_NONE, .is_temporary = true};
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "this service is older: its graphs have no temporaries");
+	const struct buffer_plan plan = {
+		.size_bytes = size_bytes, .kind = SYCL_HOST_NONE, .is_temporary = true};
 	return buffer_make(c, &plan, buffer_out);
 }
 
 static sycl_result check_options(const struct sycl_buffer_options *options)
 {
 	if (!options || options->struct_bytes != sizeof(*options))
-		return error_set(SYCL_ERROR_INVALID,
-				 "options: NULL, or struct_bytes is wrong; start from SYCL_BUFFER_OPTIONS_INIT");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"options: NULL, or struct_bytes is wrong; start from SYCL_BUFFER_OPTIONS_INIT");
 	if (options->block && options->kind != SYCL_HOST_SHARED)
-		return error_set(SYCL_ERROR_INVALID, "a block is given, but the kind is not SYCL_HOST_SHARED");
+		return error_set(SYCL_ERROR_INVALID,
+				 "a block is given, but the kind is not SYCL_HOST_SHARED");
 	if ((options->free_host || options->free_context) && options->kind != SYCL_HOST_OWNED)
-		return error_set(SYCL_ERROR_INVALID, "memory that is not given away has no function that frees it");
+		return error_set(SYCL_ERROR_INVALID,
+				 "memory that is not given away has no function that frees it");
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_buffer_create_with(sycl_platform handle, const struct sycl_buffer_options *options,
+SYCL_API sycl_result sycl_buffer_create_with(sycl_platform handle,
+					     const struct sycl_buffer_options *options,
 					     sycl_buffer *buffer_out)
 {
 	PIN(platform, platform, handle);
@@ -268,7 +283,8 @@ SYCL_API sycl_result sycl_buffer_set_final_data(sycl_buffer handle, void *final_
 	if (buffer->is_part)
 		return error_set(SYCL_ERROR_INVALID, "a sub-buffer is not written back for itself");
 	if (final_data && buffer_root(buffer)->is_temporary)
-		return error_set(SYCL_ERROR_INVALID, "a temporary of graphs leaves no contents behind");
+		return error_set(SYCL_ERROR_INVALID,
+				 "a temporary of graphs leaves no contents behind");
 	atomic_store_explicit(&buffer_root(buffer)->final_data, final_data, memory_order_relaxed);
 	atomic_store_explicit(&buffer_root(buffer)->final_data_set, 1, memory_order_release);
 	return SYCL_SUCCESS;

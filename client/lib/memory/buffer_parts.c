@@ -1,4 +1,5 @@
-/* Sub-buffers, and views of other shapes (C8 - C15): the library's own; the service knows whole buffers and ranges. */
+/* Sub-buffers, and views of other shapes (C8 - C15): the library's own; the service knows whole
+ * buffers and ranges. */
 #include "memory/buffer.h"
 
 #include <inttypes.h>
@@ -17,7 +18,8 @@ static void part_destroy(struct object *object)
 	object_delete(object);
 }
 
-/* A part holds its family from before it is told to anybody, so that the family cannot end meanwhile. */
+/* A part holds its family from before it is told to anybody, so that the family cannot end
+ * meanwhile. */
 static sycl_result part_new(struct buffer *of, struct buffer **part_out)
 {
 	sycl_result result = remote_check(&buffer_root(of)->remote);
@@ -46,7 +48,8 @@ static void *address_at(const struct buffer *buffer, uint64_t offset)
 	return buffer->address ? (uint8_t *)buffer->address + offset : NULL;
 }
 
-/* Without bytes it has nothing in common with the buffer, not even an order: a buffer of its own for the service. */
+/* Without bytes it has nothing in common with the buffer, not even an order: a buffer of its own
+ * for the service. */
 static sycl_result announce_empty(struct buffer *part)
 {
 	struct connection *c = part->object.connection;
@@ -69,16 +72,18 @@ static sycl_result announce_empty(struct buffer *part)
 	return result;
 }
 
-SYCL_API sycl_result sycl_buffer_create_sub(sycl_buffer handle, uint64_t offset_bytes, uint64_t size_bytes,
-					    sycl_buffer *sub_out)
+SYCL_API sycl_result sycl_buffer_create_sub(sycl_buffer handle, uint64_t offset_bytes,
+					    uint64_t size_bytes, sycl_buffer *sub_out)
 {
 	PIN(buffer, buffer, handle);
 	REQUIRE_OUTPUT(sub_out);
 	if (buffer->is_part)
-		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id, "a sub-buffer has no sub-buffers");
+		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
+					"a sub-buffer has no sub-buffers");
 	if (offset_bytes > buffer->size_bytes || size_bytes > buffer->size_bytes - offset_bytes)
 		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-					"bytes %" PRIu64 " + %" PRIu64 " lie outside of a buffer of %" PRIu64,
+					"bytes %" PRIu64 " + %" PRIu64
+					" lie outside of a buffer of %" PRIu64,
 					offset_bytes, size_bytes, buffer->size_bytes);
 	struct buffer *part = NULL;
 	sycl_result result = part_new(buffer, &part);
@@ -101,12 +106,14 @@ SYCL_API sycl_result sycl_buffer_create_sub(sycl_buffer handle, uint64_t offset_
 	return SYCL_SUCCESS;
 }
 
-static sycl_result check_shape(const struct buffer *buffer, uint64_t element_bytes, const sycl_range *range)
+static sycl_result check_shape(const struct buffer *buffer, uint64_t element_bytes,
+			       const sycl_range *range)
 {
 	uint64_t bytes = element_bytes;
 	bool fits = true, empty = element_bytes == 0;
 	if (range->dimensions < 1 || range->dimensions > 3 || range->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID, "a view has 1 to 3 dimensions, and its reserved member is 0");
+		return error_set(SYCL_ERROR_INVALID,
+				 "a view has 1 to 3 dimensions, and its reserved member is 0");
 	for (uint32_t i = 0; i < range->dimensions; i++) {
 		fits = !__builtin_mul_overflow(bytes, range->size[i], &bytes) && fits;
 		empty = empty || range->size[i] == 0;
@@ -115,13 +122,14 @@ static sycl_result check_shape(const struct buffer *buffer, uint64_t element_byt
 		return error_set(SYCL_ERROR_INVALID, "an element has at least one byte");
 	if (empty ? buffer->size_bytes != 0 : !fits || bytes != buffer->size_bytes)
 		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-					"the view's elements are not exactly the buffer's %" PRIu64 " bytes",
+					"the view's elements are not exactly the buffer's %" PRIu64
+					" bytes",
 					buffer->size_bytes);
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_buffer_reinterpret(sycl_buffer handle, uint64_t element_bytes, sycl_range range,
-					     sycl_buffer *view_out)
+SYCL_API sycl_result sycl_buffer_reinterpret(sycl_buffer handle, uint64_t element_bytes,
+					     sycl_range range, sycl_buffer *view_out)
 {
 	PIN(buffer, buffer, handle);
 	REQUIRE_OUTPUT(view_out);
@@ -141,11 +149,13 @@ SYCL_API sycl_result sycl_buffer_reinterpret(sycl_buffer handle, uint64_t elemen
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_buffer_get_shape(sycl_buffer handle, uint64_t *element_bytes_out, sycl_range *range_out)
+SYCL_API sycl_result sycl_buffer_get_shape(sycl_buffer handle, uint64_t *element_bytes_out,
+					   sycl_range *range_out)
 {
 	PIN(buffer, buffer, handle);
 	if (!element_bytes_out && !range_out)
-		return error_set(SYCL_ERROR_INVALID, "element_bytes_out and range_out are both NULL");
+		return error_set(SYCL_ERROR_INVALID,
+				 "element_bytes_out and range_out are both NULL");
 	if (element_bytes_out)
 		*element_bytes_out = buffer->element_bytes;
 	if (range_out)
@@ -157,8 +167,9 @@ sycl_result buffer_check_graphs(struct buffer *buffer)
 {
 	if (atomic_load_explicit(&buffer_root(buffer)->graphs, memory_order_relaxed) == 0)
 		return SYCL_SUCCESS;
-	return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-				"a graph uses the buffer: release the graph before the host looks at it");
+	return error_set_object(
+		SYCL_ERROR_INVALID, buffer->remote.id,
+		"a graph uses the buffer: release the graph before the host looks at it");
 }
 
 sycl_result buffer_check_origin(const struct buffer *buffer, const struct device *device)
@@ -168,6 +179,7 @@ sycl_result buffer_check_origin(const struct buffer *buffer, const struct device
 		return SYCL_SUCCESS;
 	return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
 				"the sub-buffer begins at byte %" PRIu64
-				" of its buffer; %.64s needs a multiple of %" PRIu64 " bytes (its mem_base_addr_align)",
+				" of its buffer; %.64s needs a multiple of %" PRIu64
+				" bytes (its mem_base_addr_align)",
 				buffer->origin_bytes, device->facts->name, alignment);
 }

@@ -1,4 +1,5 @@
-/* The end of a buffer: whether to wait, whether to write back, and where to (D9 - D14, D17, D19, S14). */
+/* The end of a buffer: whether to wait, whether to write back, and where to (D9 - D14, D17, D19,
+ * S14). */
 #include "memory/buffer.h"
 #include "memory/host_memory.h"
 
@@ -13,7 +14,8 @@ struct ending {
 	bool waits;   /* for all its groups */
 };
 
-/* Does anybody but buffers want what would be written to the host memory? Of a block: its other holders (D12). */
+/* Does anybody but buffers want what would be written to the host memory? Of a block: its other
+ * holders (D12). */
 static bool is_awaited(const struct buffer *buffer)
 {
 	return buffer->kind == SYCL_HOST_BORROWED ||
@@ -24,7 +26,8 @@ static struct ending plan(const struct buffer *buffer)
 {
 	struct ending ending = {NULL, false};
 	bool final_data = atomic_load_explicit(&buffer->final_data_set, memory_order_acquire) != 0;
-	if (buffer->size_bytes == 0 || !atomic_load_explicit(&buffer->write_back, memory_order_relaxed))
+	if (buffer->size_bytes == 0 ||
+	    !atomic_load_explicit(&buffer->write_back, memory_order_relaxed))
 		return ending;
 	bool awaited = !final_data && is_awaited(buffer);
 	if (final_data)
@@ -32,11 +35,12 @@ static struct ending plan(const struct buffer *buffer)
 	else if (awaited && atomic_load_explicit(&buffer->modified, memory_order_relaxed))
 		ending.target = buffer->host;
 	/*
-	 * Borrowed memory is the caller's again after this, so nothing of it may be in use; read-only use also ends
-	 * first. What is shared may have been used by others.
+	 * Borrowed memory is the caller's again after this, so nothing of it may be in use;
+	 * read-only use also ends first. What is shared may have been used by others.
 	 */
 	ending.waits = (ending.target || awaited) &&
-		       (buffer->share != SYCL_SHARE_NONE || atomic_load_explicit(&buffer->used, memory_order_relaxed));
+		       (buffer->share != SYCL_SHARE_NONE ||
+			atomic_load_explicit(&buffer->used, memory_order_relaxed));
 	return ending;
 }
 
@@ -51,23 +55,26 @@ static sycl_result copy_back(const struct buffer *buffer, void *target, uint64_t
 }
 
 /*
- * In parts, while the engine brings others? Not with a mutex, which is locked when nothing is waited for any more, nor with
- * a deadline: that is for the engine's moves as well, and when it has passed nothing may have been written.
+ * In parts, while the engine brings others? Not with a mutex, which is locked when nothing is
+ * waited for any more, nor with a deadline: that is for the engine's moves as well, and when it has
+ * passed nothing may have been written.
  */
 static bool comes_in_parts(const struct buffer *buffer, uint64_t deadline_ns)
 {
-	return buffer->size_bytes >= PAGE_COPY_LARGE_BYTES && !buffer->use_mutex && !buffer->image_format &&
-	       deadline_ns == UINT64_MAX;
+	return buffer->size_bytes >= PAGE_COPY_LARGE_BYTES && !buffer->use_mutex &&
+	       !buffer->image_format && deadline_ns == UINT64_MAX;
 }
 
 static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t deadline_ns)
 {
 	if (target && comes_in_parts(buffer, deadline_ns))
 		return own_pages_write_back(buffer, target);
-	/* A write of no bytes waits for readers and writers alike, moves nothing and drops nothing. */
+	/* A write of no bytes waits for readers and writers alike, moves nothing and drops nothing.
+	 */
 	uint32_t mode = target ? ACCESS_MODE_READ : ACCESS_MODE_WRITE_NO_INIT;
 	struct host_access access = {.slot = 0};
-	sycl_result result = host_access_ask(buffer, mode, 0, target ? buffer->size_bytes : 0, &access);
+	sycl_result result =
+		host_access_ask(buffer, mode, 0, target ? buffer->size_bytes : 0, &access);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &access, deadline_ns);
@@ -93,7 +100,8 @@ static sycl_result write_back(struct buffer *buffer, uint64_t deadline_ns, bool 
 	}
 	sycl_result result = ending.waits
 				     ? wait_and_copy(buffer, ending.target, deadline_ns)
-				     : copy_back(buffer, ending.target, deadline_ns); /* only the host has touched it */
+				     : copy_back(buffer, ending.target,
+						 deadline_ns); /* only the host has touched it */
 	*kept_out = result == SYCL_ERROR_TIMEOUT;
 	return result;
 }
@@ -105,8 +113,8 @@ static bool leave_unless_last(struct buffer *family)
 	do {
 		if (owners <= 1)
 			return false;
-	} while (!atomic_compare_exchange_weak_explicit(&family->owners, &owners, owners - 1, memory_order_acq_rel,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&family->owners, &owners, owners - 1, memory_order_acq_rel, memory_order_relaxed));
 	return true;
 }
 

@@ -21,12 +21,13 @@ static void put_ranges(const struct buffer *buffer, uint64_t offset_bytes, uint6
 	}
 	/* 0 and 0 would say "the whole buffer", so a part without bytes lies at the end. */
 	bool nothing = size_bytes == 0 && !whole;
-	message->offset_bytes = whole ? 0 : buffer->origin_bytes + (nothing ? buffer->size_bytes : offset_bytes);
+	message->offset_bytes =
+		whole ? 0 : buffer->origin_bytes + (nothing ? buffer->size_bytes : offset_bytes);
 	message->size_bytes = whole ? 0 : size_bytes;
 }
 
-static sycl_result send(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes, bool alone,
-			const struct host_access *access)
+static sycl_result send(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes,
+			bool alone, const struct host_access *access)
 {
 	Sycl__V1__HostAccess message = SYCL__V1__HOST_ACCESS__INIT;
 	message.accessor = access->remote.id;
@@ -45,8 +46,8 @@ static sycl_result send(struct buffer *buffer, uint32_t mode, const struct arena
 	return connection_send(buffer->object.connection, &command);
 }
 
-static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes, bool alone,
-		       struct host_access *access)
+static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes,
+		       bool alone, struct host_access *access)
 {
 	struct connection *c = buffer->object.connection;
 	sycl_result result = remote_check(&buffer_root(buffer)->remote);
@@ -60,7 +61,8 @@ static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_
 		object_ids_find(&c->ids, access->remote.id)->slot = access->slot;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r < 0)
-		result = error_set(SYCL_ERROR_QUOTA, "all %u completion slots of the session are in use",
+		result = error_set(SYCL_ERROR_QUOTA,
+				   "all %u completion slots of the session are in use",
 				   c->slots.count);
 	else
 		result = send(buffer, mode, bytes, alone, access);
@@ -69,16 +71,16 @@ static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_
 	return result;
 }
 
-sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes, uint64_t size_bytes,
-			    struct host_access *access)
+sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
+			    uint64_t size_bytes, struct host_access *access)
 {
 	own_pages_settle(buffer_root(buffer));
 	const struct arena_range bytes = {.offset_bytes = offset_bytes, .size_bytes = size_bytes};
 	return ask(buffer, mode, &bytes, false, access);
 }
 
-sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes,
-				 struct host_access *access)
+sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode,
+				 const struct arena_range *bytes, struct host_access *access)
 {
 	return ask(buffer, mode, bytes, true, access);
 }
@@ -86,7 +88,8 @@ sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode, const str
 bool host_access_settled(struct buffer *buffer, const struct host_access *access)
 {
 	const struct completion_slot *slot = &buffer->object.connection->slot_memory[access->slot];
-	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), access->value) ||
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire),
+				access->value) ||
 	       atomic_load_explicit(&access->remote.failed, memory_order_acquire) ||
 	       atomic_load_explicit(&buffer_root(buffer)->remote.failed, memory_order_acquire);
 }
@@ -94,7 +97,8 @@ bool host_access_settled(struct buffer *buffer, const struct host_access *access
 bool host_access_granted(struct buffer *buffer, const struct host_access *access)
 {
 	const struct completion_slot *slot = &buffer->object.connection->slot_memory[access->slot];
-	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), access->value) &&
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire),
+				access->value) &&
 	       atomic_load_explicit(&slot->status, memory_order_acquire) == 0 &&
 	       atomic_load_explicit(&access->remote.failed, memory_order_acquire) == 0 &&
 	       atomic_load_explicit(&buffer_root(buffer)->remote.failed, memory_order_acquire) == 0;
@@ -111,7 +115,8 @@ static bool ready(struct connection *c, void *context)
 static sycl_result outcome(struct buffer *buffer, struct host_access *access)
 {
 	struct connection *c = buffer->object.connection;
-	bool refused = atomic_load_explicit(&c->slot_memory[access->slot].status, memory_order_acquire) != 0;
+	bool refused = atomic_load_explicit(&c->slot_memory[access->slot].status,
+					    memory_order_acquire) != 0;
 	if (refused) { /* the reason was sent before the slot was written */
 		(void)pthread_mutex_lock(&c->state_lock);
 		(void)replies_drain(c);
@@ -121,7 +126,8 @@ static sycl_result outcome(struct buffer *buffer, struct host_access *access)
 	if (!result)
 		result = remote_check(&buffer_root(buffer)->remote);
 	if (!result && refused)
-		result = error_set_object(SYCL_ERROR_RUNTIME, access->remote.id, "the host's access failed");
+		result = error_set_object(SYCL_ERROR_RUNTIME, access->remote.id,
+					  "the host's access failed");
 	return result;
 }
 
@@ -151,12 +157,14 @@ static sycl_result granted_after_all(struct buffer *buffer, const struct host_ac
 	return error_set(SYCL_ERROR_TIMEOUT, "the buffer was not free for the host in time");
 }
 
-sycl_result host_access_wait(struct buffer *buffer, struct host_access *access, uint64_t deadline_ns)
+sycl_result host_access_wait(struct buffer *buffer, struct host_access *access,
+			     uint64_t deadline_ns)
 {
 	struct access_wait wait = {.buffer = buffer, .access = access};
 	sycl_result result = SYCL_SUCCESS;
 	if (!host_access_settled(buffer, access))
-		result = connection_wait(buffer->object.connection, ready, &wait, WAIT_SPINS | WAIT_RUNS, deadline_ns);
+		result = connection_wait(buffer->object.connection, ready, &wait,
+					 WAIT_SPINS | WAIT_RUNS, deadline_ns);
 	if (result == SYCL_ERROR_TIMEOUT)
 		result = granted_after_all(buffer, access);
 	connection_observe(buffer->object.connection);

@@ -10,7 +10,8 @@ static void host_accessor_destroy(struct object *object)
 {
 	struct host_accessor *accessor = (struct host_accessor *)object;
 	host_access_end(object->connection, &accessor->access);
-	atomic_fetch_sub_explicit(&buffer_root(accessor->buffer)->host_accessors, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&buffer_root(accessor->buffer)->host_accessors, 1,
+				  memory_order_relaxed);
 	object_unref(&accessor->buffer->object);
 	object_delete(object);
 }
@@ -26,19 +27,23 @@ static sycl_result check(const struct buffer *buffer, struct wanted *wanted)
 	if (!access_mode_valid((uint32_t)wanted->mode))
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)wanted->mode);
 	if (buffer->root ? buffer->root->is_temporary : buffer->is_temporary)
-		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-					"a temporary of graphs has no contents outside of their launches");
+		return error_set_object(
+			SYCL_ERROR_INVALID, buffer->remote.id,
+			"a temporary of graphs has no contents outside of their launches");
 	if (wanted->size_bytes == SYCL_REST_BYTES && wanted->offset_bytes <= buffer->size_bytes)
 		wanted->size_bytes = buffer->size_bytes - wanted->offset_bytes;
-	if (wanted->offset_bytes > buffer->size_bytes || wanted->size_bytes > buffer->size_bytes - wanted->offset_bytes)
-		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-					"bytes %" PRIu64 " + %" PRIu64 " lie outside of a buffer of %" PRIu64,
-					wanted->offset_bytes, wanted->size_bytes, buffer->size_bytes);
+	if (wanted->offset_bytes > buffer->size_bytes ||
+	    wanted->size_bytes > buffer->size_bytes - wanted->offset_bytes)
+		return error_set_object(
+			SYCL_ERROR_INVALID, buffer->remote.id,
+			"bytes %" PRIu64 " + %" PRIu64 " lie outside of a buffer of %" PRIu64,
+			wanted->offset_bytes, wanted->size_bytes, buffer->size_bytes);
 	return SYCL_SUCCESS;
 }
 
 /* A reference of the caller's, with a place in the order. */
-static sycl_result make(struct buffer *buffer, struct wanted wanted, struct host_accessor **accessor_out)
+static sycl_result make(struct buffer *buffer, struct wanted wanted,
+			struct host_accessor **accessor_out)
 {
 	static _Alignas(64) uint8_t nothing[64]; /* what an empty buffer's pointer points to */
 	sycl_result result = check(buffer, &wanted);
@@ -50,8 +55,8 @@ static sycl_result make(struct buffer *buffer, struct wanted wanted, struct host
 	if (!accessor)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	/*
-	 * The engine drops contents that nobody wants when it is asked, not when it grants: who may give up keeps
-	 * them.
+	 * The engine drops contents that nobody wants when it is asked, not when it grants: who may
+	 * give up keeps them.
 	 */
 	uint32_t mode = (uint32_t)wanted.mode | (wanted.may_give_up ? ACCESS_KEEP_BIT : 0);
 	if (handle_create(&accessor->object, HANDLE_HOST_ACCESSOR, host_accessor_destroy) < 0) {
@@ -59,11 +64,13 @@ static sycl_result make(struct buffer *buffer, struct wanted wanted, struct host
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
 	accessor->buffer = buffer;
-	accessor->pointer = buffer->address ? (uint8_t *)buffer->address + wanted.offset_bytes : nothing;
+	accessor->pointer =
+		buffer->address ? (uint8_t *)buffer->address + wanted.offset_bytes : nothing;
 	object_ref(&buffer->object);
 	struct buffer *root = buffer_root(buffer);
 	atomic_fetch_add_explicit(&root->host_accessors, 1, memory_order_relaxed);
-	result = host_access_ask(buffer, mode, wanted.offset_bytes, wanted.size_bytes, &accessor->access);
+	result = host_access_ask(buffer, mode, wanted.offset_bytes, wanted.size_bytes,
+				 &accessor->access);
 	if (result) {
 		struct failure why;
 		error_get(&why);
@@ -100,31 +107,38 @@ static sycl_result create(sycl_buffer handle, struct wanted wanted, uint64_t dea
 SYCL_API sycl_result sycl_host_accessor_create(sycl_buffer buffer, sycl_access_mode mode,
 					       sycl_host_accessor *accessor_out)
 {
-	return create(buffer, (struct wanted){.mode = mode, .size_bytes = SYCL_REST_BYTES}, UINT64_MAX, accessor_out);
+	return create(buffer, (struct wanted){.mode = mode, .size_bytes = SYCL_REST_BYTES},
+		      UINT64_MAX, accessor_out);
 }
 
-SYCL_API sycl_result sycl_host_accessor_create_for(sycl_buffer buffer, sycl_access_mode mode, uint64_t timeout_ns,
+SYCL_API sycl_result sycl_host_accessor_create_for(sycl_buffer buffer, sycl_access_mode mode,
+						   uint64_t timeout_ns,
 						   sycl_host_accessor *accessor_out)
 {
 	return create(buffer, (struct wanted){.mode = mode, .size_bytes = SYCL_REST_BYTES},
 		      clock_deadline_ns(timeout_ns), accessor_out);
 }
 
-SYCL_API sycl_result sycl_host_accessor_create_ranged(sycl_buffer buffer, sycl_access_mode mode, uint64_t offset_bytes,
-						      uint64_t size_bytes, uint64_t timeout_ns,
+SYCL_API sycl_result sycl_host_accessor_create_ranged(sycl_buffer buffer, sycl_access_mode mode,
+						      uint64_t offset_bytes, uint64_t size_bytes,
+						      uint64_t timeout_ns,
 						      sycl_host_accessor *accessor_out)
 {
-	struct wanted wanted = {.mode = mode, .offset_bytes = offset_bytes, .size_bytes = size_bytes};
+	struct wanted wanted = {
+		.mode = mode, .offset_bytes = offset_bytes, .size_bytes = size_bytes};
 	return create(buffer, wanted, clock_deadline_ns(timeout_ns), accessor_out);
 }
 
-SYCL_API sycl_result sycl_host_accessor_create_async(sycl_buffer handle, sycl_access_mode mode, uint64_t offset_bytes,
-						     uint64_t size_bytes, sycl_host_accessor *accessor_out)
+SYCL_API sycl_result sycl_host_accessor_create_async(sycl_buffer handle, sycl_access_mode mode,
+						     uint64_t offset_bytes, uint64_t size_bytes,
+						     sycl_host_accessor *accessor_out)
 {
 	PIN(buffer, buffer, handle);
 	REQUIRE_OUTPUT(accessor_out);
-	struct wanted wanted = {
-		.mode = mode, .offset_bytes = offset_bytes, .size_bytes = size_bytes, .may_give_up = true};
+	struct wanted wanted = {.mode = mode,
+				.offset_bytes = offset_bytes,
+				.size_bytes = size_bytes,
+				.may_give_up = true};
 	struct host_accessor *accessor = NULL;
 	sycl_result result = make(buffer, wanted, &accessor);
 	if (!result)
@@ -182,7 +196,8 @@ SYCL_API sycl_result sycl_host_accessor_release(sycl_host_accessor accessor)
 	return handle_release(accessor, HANDLE_HOST_ACCESSOR);
 }
 
-SYCL_API sycl_result sycl_host_accessor_get_reference_count(sycl_host_accessor accessor, uint32_t *count_out)
+SYCL_API sycl_result sycl_host_accessor_get_reference_count(sycl_host_accessor accessor,
+							    uint32_t *count_out)
 {
 	return handle_get_reference_count(accessor, HANDLE_HOST_ACCESSOR, count_out);
 }

@@ -1,4 +1,5 @@
-/* Images as the host sees them: pixels in shared memory, converted and sampled as a device would (C20, G5). */
+/* Images as the host sees them: pixels in shared memory, converted and sampled as a device would
+ * (C20, G5). */
 #include "memory/image.h"
 
 #include "access_mode.h"
@@ -14,8 +15,10 @@ static void host_image_destroy(struct object *object)
 	object_delete(object);
 }
 
-/* A reference of the caller's, with a place in the order. `keeps`: it may give up before it is granted. */
-static sycl_result make(struct buffer *image, sycl_access_mode mode, bool keeps, struct host_image **accessor_out)
+/* A reference of the caller's, with a place in the order. `keeps`: it may give up before it is
+ * granted. */
+static sycl_result make(struct buffer *image, sycl_access_mode mode, bool keeps,
+			struct host_image **accessor_out)
 {
 	struct host_image *accessor = object_new(sizeof(*accessor), image->object.connection);
 	if (!accessor)
@@ -28,8 +31,8 @@ static sycl_result make(struct buffer *image, sycl_access_mode mode, bool keeps,
 	accessor->mode = (uint32_t)mode;
 	object_ref(&image->object);
 	atomic_fetch_add_explicit(&image->host_accessors, 1, memory_order_relaxed);
-	sycl_result result = host_access_ask(image, (uint32_t)mode | (keeps ? ACCESS_KEEP_BIT : 0), 0,
-					     image->size_bytes, &accessor->access);
+	sycl_result result = host_access_ask(image, (uint32_t)mode | (keeps ? ACCESS_KEEP_BIT : 0),
+					     0, image->size_bytes, &accessor->access);
 	if (result) {
 		struct failure why;
 		error_get(&why);
@@ -42,7 +45,8 @@ static sycl_result make(struct buffer *image, sycl_access_mode mode, bool keeps,
 	return SYCL_SUCCESS;
 }
 
-static sycl_result create(sycl_image handle, sycl_access_mode mode, uint64_t deadline_ns, sycl_host_image *accessor_out)
+static sycl_result create(sycl_image handle, sycl_access_mode mode, uint64_t deadline_ns,
+			  sycl_host_image *accessor_out)
 {
 	PIN(image, image, handle);
 	REQUIRE_OUTPUT(accessor_out);
@@ -65,13 +69,14 @@ static sycl_result create(sycl_image handle, sycl_access_mode mode, uint64_t dea
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_host_image_create(sycl_image image, sycl_access_mode mode, sycl_host_image *accessor_out)
+SYCL_API sycl_result sycl_host_image_create(sycl_image image, sycl_access_mode mode,
+					    sycl_host_image *accessor_out)
 {
 	return create(image, mode, UINT64_MAX, accessor_out);
 }
 
-SYCL_API sycl_result sycl_host_image_create_for(sycl_image image, sycl_access_mode mode, uint64_t timeout_ns,
-						sycl_host_image *accessor_out)
+SYCL_API sycl_result sycl_host_image_create_for(sycl_image image, sycl_access_mode mode,
+						uint64_t timeout_ns, sycl_host_image *accessor_out)
 {
 	return create(image, mode, clock_deadline_ns(timeout_ns), accessor_out);
 }
@@ -86,7 +91,8 @@ SYCL_API sycl_result sycl_host_image_release(sycl_host_image accessor)
 	return handle_release(accessor, HANDLE_HOST_IMAGE);
 }
 
-SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accessor, uint32_t *count_out)
+SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accessor,
+							 uint32_t *count_out)
 {
 	return handle_get_reference_count(accessor, HANDLE_HOST_IMAGE, count_out);
 }
@@ -101,15 +107,17 @@ SYCL_API sycl_result sycl_host_image_get_pointer(sycl_host_image handle, void **
 
 static struct image_view view_of(const struct buffer *image)
 {
-	struct image_view view = {
-		.format = image->image_format, .dimensions = image->range.dimensions,
-		.is_layered = image->image_layered, .bytes = image->address};
+	struct image_view view = {.format = image->image_format,
+				  .dimensions = image->range.dimensions,
+				  .is_layered = image->image_layered,
+				  .bytes = image->address};
 	for (uint32_t d = 0; d < 3; d++)
 		view.size[d] = image->range.size[d];
 	return view;
 }
 
-static sycl_result check_use(const struct host_image *accessor, uint32_t bit, const void *place, const void *value)
+static sycl_result check_use(const struct host_image *accessor, uint32_t bit, const void *place,
+			     const void *value)
 {
 	if (!place || !value)
 		return error_set(SYCL_ERROR_INVALID, "where, or the value, is NULL");
@@ -120,14 +128,15 @@ static sycl_result check_use(const struct host_image *accessor, uint32_t bit, co
 }
 
 /* Of one pixel. */
-static sycl_result find(const struct host_image *accessor, uint32_t bit, const uint64_t *index, const void *value,
-			void **pixel_out)
+static sycl_result find(const struct host_image *accessor, uint32_t bit, const uint64_t *index,
+			const void *value, void **pixel_out)
 {
 	const struct image_view view = view_of(accessor->image);
 	sycl_result result = check_use(accessor, bit, index, value);
 	for (uint32_t d = 0; d < view.dimensions && !result; d++)
 		if (index[d] >= view.size[d])
-			result = error_set(SYCL_ERROR_INVALID, "dimension %u: the pixel is outside of the image", d);
+			result = error_set(SYCL_ERROR_INVALID,
+					   "dimension %u: the pixel is outside of the image", d);
 	if (!result)
 		*pixel_out = (void *)(uintptr_t)image_pixel_at(&view, index);
 	return result;
@@ -141,39 +150,43 @@ static sycl_result of_type(const struct host_image *accessor, int error)
 			 image_format_find(accessor->image->image_format)->name);
 }
 
-#define PIXEL_FUNCTIONS(name, type)                                                                                    \
-	SYCL_API sycl_result sycl_host_image_read_##name(sycl_host_image handle, const uint64_t *index,                \
-							 type value_out[4])                                            \
-	{                                                                                                              \
-		PIN(host_image, accessor, handle);                                                                     \
-		void *pixel = NULL;                                                                                    \
-		sycl_result result = find(accessor, ACCESS_READ_BIT, index, value_out, &pixel);                        \
-		if (result)                                                                                            \
-			return result;                                                                                 \
-		return of_type(accessor, image_pixel_read_##name(accessor->image->image_format, pixel, value_out));    \
-	}                                                                                                              \
-	SYCL_API sycl_result sycl_host_image_write_##name(sycl_host_image handle, const uint64_t *index,               \
-							  const type value[4])                                         \
-	{                                                                                                              \
-		PIN(host_image, accessor, handle);                                                                     \
-		void *pixel = NULL;                                                                                    \
-		sycl_result result = find(accessor, ACCESS_WRITE_BIT, index, value, &pixel);                           \
-		if (result)                                                                                            \
-			return result;                                                                                 \
-		return of_type(accessor, image_pixel_write_##name(accessor->image->image_format, pixel, value));       \
-	}                                                                                                              \
-	SYCL_API sycl_result sycl_host_image_sample_##name(sycl_host_image handle, const sycl_sampler *sampler,        \
-							   const float *coordinate, type value_out[4])                 \
-	{                                                                                                              \
-		PIN(host_image, accessor, handle);                                                                     \
-		struct image_sampler meant;                                                                            \
-		sycl_result result = sampler_check(sampler, &meant);                                                   \
-		if (!result)                                                                                           \
-			result = check_use(accessor, ACCESS_READ_BIT, coordinate, value_out);                          \
-		if (result)                                                                                            \
-			return result;                                                                                 \
-		const struct image_view view = view_of(accessor->image);                                               \
-		return of_type(accessor, image_sample_##name(&view, &meant, coordinate, value_out));                   \
+#define PIXEL_FUNCTIONS(name, type)                                                                \
+	SYCL_API sycl_result sycl_host_image_read_##name(sycl_host_image handle,                   \
+							 const uint64_t *index, type value_out[4]) \
+	{                                                                                          \
+		PIN(host_image, accessor, handle);                                                 \
+		void *pixel = NULL;                                                                \
+		sycl_result result = find(accessor, ACCESS_READ_BIT, index, value_out, &pixel);    \
+		if (result)                                                                        \
+			return result;                                                             \
+		return of_type(accessor, image_pixel_read_##name(accessor->image->image_format,    \
+								 pixel, value_out));               \
+	}                                                                                          \
+	SYCL_API sycl_result sycl_host_image_write_##name(                                         \
+		sycl_host_image handle, const uint64_t *index, const type value[4])                \
+	{                                                                                          \
+		PIN(host_image, accessor, handle);                                                 \
+		void *pixel = NULL;                                                                \
+		sycl_result result = find(accessor, ACCESS_WRITE_BIT, index, value, &pixel);       \
+		if (result)                                                                        \
+			return result;                                                             \
+		return of_type(accessor, image_pixel_write_##name(accessor->image->image_format,   \
+								  pixel, value));                  \
+	}                                                                                          \
+	SYCL_API sycl_result sycl_host_image_sample_##name(                                        \
+		sycl_host_image handle, const sycl_sampler *sampler, const float *coordinate,      \
+		type value_out[4])                                                                 \
+	{                                                                                          \
+		PIN(host_image, accessor, handle);                                                 \
+		struct image_sampler meant;                                                        \
+		sycl_result result = sampler_check(sampler, &meant);                               \
+		if (!result)                                                                       \
+			result = check_use(accessor, ACCESS_READ_BIT, coordinate, value_out);      \
+		if (result)                                                                        \
+			return result;                                                             \
+		const struct image_view view = view_of(accessor->image);                           \
+		return of_type(accessor,                                                           \
+			       image_sample_##name(&view, &meant, coordinate, value_out));         \
 	}
 
 PIXEL_FUNCTIONS(float, float)

@@ -12,14 +12,18 @@ sycl_result host_mutex_lock(void *mutex, uint64_t deadline_ns)
 		return SYCL_SUCCESS;
 	struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
 				 .tv_nsec = (long)(deadline_ns % 1000000000u)};
-	int error = deadline_ns == UINT64_MAX ? pthread_mutex_lock(mutex)
-					      : pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
-	if (error == EOWNERDEAD) /* whoever died left bytes, and nothing that could be inconsistent */
+	int error = deadline_ns == UINT64_MAX
+			    ? pthread_mutex_lock(mutex)
+			    : pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
+	if (error ==
+	    EOWNERDEAD) /* whoever died left bytes, and nothing that could be inconsistent */
 		error = pthread_mutex_consistent(mutex);
 	if (error == ETIMEDOUT)
-		return error_set(SYCL_ERROR_TIMEOUT, "the mutex of the host memory was not free in time");
+		return error_set(SYCL_ERROR_TIMEOUT,
+				 "the mutex of the host memory was not free in time");
 	if (error)
-		return error_set(SYCL_ERROR_INVALID, "the mutex of the host memory cannot be locked: %s",
+		return error_set(SYCL_ERROR_INVALID,
+				 "the mutex of the host memory cannot be locked: %s",
 				 strerror(error));
 	return SYCL_SUCCESS;
 }
@@ -40,17 +44,20 @@ static void block_destroy(struct object *object)
 	free(block);
 }
 
-SYCL_API sycl_result sycl_host_block_create(void *memory, uint64_t size_bytes, sycl_free_function *free_memory,
-					    void *context, sycl_host_block *block_out)
+SYCL_API sycl_result sycl_host_block_create(void *memory, uint64_t size_bytes,
+					    sycl_free_function *free_memory, void *context,
+					    sycl_host_block *block_out)
 {
 	REQUIRE_OUTPUT(block_out);
 	if (size_bytes == 0 || size_bytes > SIZE_MAX / 2)
-		return error_set(SYCL_ERROR_INVALID, "a block of host memory has at least one byte");
+		return error_set(SYCL_ERROR_INVALID,
+				 "a block of host memory has at least one byte");
 	if (!memory && (free_memory || context))
 		return error_set(SYCL_ERROR_INVALID, "a function frees memory that is not given");
 	struct host_block *block = calloc(1, sizeof(*block));
 	void *own = memory ? NULL : calloc(1, (size_t)size_bytes);
-	if (!block || (!memory && !own) || handle_create(&block->object, HANDLE_HOST_BLOCK, block_destroy) < 0) {
+	if (!block || (!memory && !own) ||
+	    handle_create(&block->object, HANDLE_HOST_BLOCK, block_destroy) < 0) {
 		free(own);
 		free(block);
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");

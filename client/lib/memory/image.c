@@ -6,9 +6,12 @@
 
 #include <inttypes.h>
 
-_Static_assert((int)SYCL_ADDRESSING_NONE == (int)IMAGE_ADDRESSING_NONE, "one number for the wire and the interface");
-_Static_assert((int)SYCL_ADDRESSING_MIRRORED_REPEAT == (int)IMAGE_ADDRESSING_MIRRORED_REPEAT, "the same");
-_Static_assert((int)SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM == IMAGE_FORMAT_COUNT, "the formats are the shared table's");
+_Static_assert((int)SYCL_ADDRESSING_NONE == (int)IMAGE_ADDRESSING_NONE,
+	       "one number for the wire and the interface");
+_Static_assert((int)SYCL_ADDRESSING_MIRRORED_REPEAT == (int)IMAGE_ADDRESSING_MIRRORED_REPEAT,
+	       "the same");
+_Static_assert((int)SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM == IMAGE_FORMAT_COUNT,
+	       "the formats are the shared table's");
 
 static sycl_result announce(const struct buffer *image, const Sycl__V1__ArenaRange *place,
 			    const struct buffer_plan *plan, bool *told_out)
@@ -30,46 +33,59 @@ static sycl_result announce(const struct buffer *image, const Sycl__V1__ArenaRan
 	return result;
 }
 
-static sycl_result check_new(sycl_image_format format, bool is_layered, const sycl_range *range, uint64_t *bytes_out)
+static sycl_result check_new(sycl_image_format format, bool is_layered, const sycl_range *range,
+			     uint64_t *bytes_out)
 {
 	if (!image_format_find((uint32_t)format))
 		return error_set(SYCL_ERROR_INVALID, "%d is no image format", (int)format);
 	if (range->dimensions < 1 || range->dimensions > 3 || range->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID, "the range: 1 to 3 dimensions, and reserved 0");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the range: 1 to 3 dimensions, and reserved 0");
 	if (is_layered && range->dimensions < 2)
-		return error_set(SYCL_ERROR_INVALID, "a layered image has 2 or 3 dimensions, the first one counts layers");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"a layered image has 2 or 3 dimensions, the first one counts layers");
 	for (uint32_t i = 0; i < range->dimensions; i++)
 		if (range->size[i] == 0 || range->size[i] > IMAGE_SIZE_MAX)
 			return error_set(SYCL_ERROR_INVALID,
-					 "dimension %u: %" PRIu64 " pixels; an image has 1 to %u in each", i,
-					 range->size[i], IMAGE_SIZE_MAX);
-	if (image_bytes((uint32_t)format, is_layered, range->dimensions, range->size, bytes_out) < 0)
+					 "dimension %u: %" PRIu64
+					 " pixels; an image has 1 to %u in each",
+					 i, range->size[i], IMAGE_SIZE_MAX);
+	if (image_bytes((uint32_t)format, is_layered, range->dimensions, range->size, bytes_out) <
+	    0)
 		return error_set(SYCL_ERROR_QUOTA, "the image has more than 2^63 bytes");
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_image_create(sycl_platform handle, sycl_image_format format, sycl_range range, void *host,
-				       sycl_host_memory kind, sycl_image *image_out)
+SYCL_API sycl_result sycl_image_create(sycl_platform handle, sycl_image_format format,
+				       sycl_range range, void *host, sycl_host_memory kind,
+				       sycl_image *image_out)
 {
-	const struct sycl_image_options options = {
-		.struct_bytes = sizeof(options), .kind = kind, .format = format, .range = range, .host = host};
+	const struct sycl_image_options options = {.struct_bytes = sizeof(options),
+						   .kind = kind,
+						   .format = format,
+						   .range = range,
+						   .host = host};
 	return sycl_image_create_with(handle, &options, image_out);
 }
 
-SYCL_API sycl_result sycl_image_create_with(sycl_platform handle, const struct sycl_image_options *options,
+SYCL_API sycl_result sycl_image_create_with(sycl_platform handle,
+					    const struct sycl_image_options *options,
 					    sycl_image *image_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(image_out);
 	if (!options || options->struct_bytes != sizeof(*options) || options->layered > 1)
-		return error_set(SYCL_ERROR_INVALID,
-				 "options: NULL, or struct_bytes or layered is wrong; start from SYCL_IMAGE_OPTIONS_INIT");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"options: NULL, or struct_bytes or layered is wrong; start from SYCL_IMAGE_OPTIONS_INIT");
 	const sycl_host_memory kind = options->kind;
 	sycl_range range = options->range;
 	uint64_t bytes = 0;
 	sycl_result result = check_new(options->format, options->layered, &range, &bytes);
 	if (!result && (kind == SYCL_HOST_SHARED || kind == SYCL_HOST_OWNED))
-		result = error_set(SYCL_ERROR_INVALID, "an image takes borrowed host memory, a constant one, or none");
+		result = error_set(SYCL_ERROR_INVALID,
+				   "an image takes borrowed host memory, a constant one, or none");
 	if (result)
 		return result;
 	for (uint32_t i = range.dimensions; i < 3; i++)
@@ -161,8 +177,8 @@ SYCL_API sycl_result sycl_image_set_final_data(sycl_image handle, void *final_da
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_device_get_image_formats(sycl_device handle, uint32_t capacity, uint32_t *formats_out,
-						   uint32_t *count_out)
+SYCL_API sycl_result sycl_device_get_image_formats(sycl_device handle, uint32_t capacity,
+						   uint32_t *formats_out, uint32_t *count_out)
 {
 	PIN(device, device, handle);
 	uint32_t count = 0;
@@ -181,7 +197,8 @@ SYCL_API sycl_result sycl_device_get_image_formats(sycl_device handle, uint32_t 
 }
 
 /* In dimension `d`, counted from the last one. */
-static uint64_t size_limit(const Sycl__V1__DeviceFacts *facts, const struct buffer *image, uint32_t d)
+static uint64_t size_limit(const Sycl__V1__DeviceFacts *facts, const struct buffer *image,
+			   uint32_t d)
 {
 	uint32_t dimensions = image->range.dimensions;
 	if (image->image_layered)
@@ -195,16 +212,19 @@ sycl_result image_check_device(const struct buffer *image, const struct device *
 	const Sycl__V1__DeviceFacts *facts = device->facts;
 	uint32_t dimensions = image->range.dimensions;
 	if (!(facts->image_formats & 1u << image->image_format))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "the device has no images of the format %s",
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "the device has no images of the format %s",
 				 image_format_find(image->image_format)->name);
 	if (image->image_layered && facts->n_image_layered_sizes < 3)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "the device has no layered images");
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "the device has no layered images");
 	for (uint32_t d = 0; d < dimensions; d++) {
 		uint64_t size = image->range.size[dimensions - 1 - d];
 		uint64_t limit = size_limit(facts, image, d);
 		if (size > limit)
 			return error_set(SYCL_ERROR_INVALID,
-					 "dimension %u: %" PRIu64 " pixels; the device takes %" PRIu64 " there",
+					 "dimension %u: %" PRIu64
+					 " pixels; the device takes %" PRIu64 " there",
 					 dimensions - 1 - d, size, limit);
 	}
 	return SYCL_SUCCESS;

@@ -1,4 +1,5 @@
-/* Images: buffers with a description, of which the library keeps all that it keeps of buffers (D9 - D14). */
+/* Images: buffers with a description, of which the library keeps all that it keeps of buffers (D9 -
+ * D14). */
 #ifndef SYCL_CLIENT_IMAGE_H
 #define SYCL_CLIENT_IMAGE_H
 
@@ -18,10 +19,11 @@ sycl_result image_check_device(const struct buffer *image, const struct device *
 /* May it be read by this sampler? */
 sycl_result image_check_filter(const struct buffer *image, const struct image_sampler *sampler);
 
-/* handler_image.c: of an image or a sampler as argument `index`, against what the kernel declares. */
+/* handler_image.c: of an image or a sampler as argument `index`, against what the kernel declares.
+ */
 bool handler_image_fits(const struct handler_argument *given, const struct kernel_argument *wanted);
 sycl_result handler_check_image(const struct handler *handler, uint32_t index);
-void handler_put_image(const struct handler_argument *from, Sycl__V1__Argument *to, Sycl__V1__ImageArgument *image,
-		       Sycl__V1__SamplerArgument *sampler);
+void handler_put_image(const struct handler_argument *from, Sycl__V1__Argument *to,
+		       Sycl__V1__ImageArgument *image, Sycl__V1__SamplerArgument *sampler);
 
 #endif

@@ -21,8 +21,9 @@ struct own_pages {
 bool own_pages_wait(const struct buffer *buffer)
 {
 	/* With a mutex the memory is read while that is held, which is during creation. */
-	return buffer->kind == SYCL_HOST_BORROWED && !buffer->use_mutex && buffer->share == SYCL_SHARE_NONE &&
-	       !buffer->image_format && buffer->size_bytes >= PAGE_COPY_LARGE_BYTES;
+	return buffer->kind == SYCL_HOST_BORROWED && !buffer->use_mutex &&
+	       buffer->share == SYCL_SHARE_NONE && !buffer->image_format &&
+	       buffer->size_bytes >= PAGE_COPY_LARGE_BYTES;
 }
 
 static enum own_pages_state state_of(const struct buffer *buffer)
@@ -109,7 +110,8 @@ static sycl_result check_parts(struct page_copy *copy)
 	return result;
 }
 
-/* An access for each part, all asked for, none of them refused so far. Otherwise the caller ends those that were. */
+/* An access for each part, all asked for, none of them refused so far. Otherwise the caller ends
+ * those that were. */
 static sycl_result ask_for_parts(struct page_copy *copy, uint32_t mode)
 {
 	sycl_result result = SYCL_SUCCESS;
@@ -120,12 +122,13 @@ static sycl_result ask_for_parts(struct page_copy *copy, uint32_t mode)
 	return result ? result : check_parts(copy);
 }
 
-/* Of a buffer that this thread has taken. Nothing else uses it yet, so an access that is not refused holds. */
+/* Of a buffer that this thread has taken. Nothing else uses it yet, so an access that is not
+ * refused holds. */
 static void hold_back(struct incoming *incoming)
 {
 	struct buffer *buffer = incoming->buffer;
-	incoming->copy =
-		page_copy_plan(buffer->object.connection, buffer->address, buffer->host, buffer->size_bytes);
+	incoming->copy = page_copy_plan(buffer->object.connection, buffer->address, buffer->host,
+					buffer->size_bytes);
 	incoming->copy.buffer = buffer;
 	incoming->copy.accesses = incoming->accesses;
 	if (ask_for_parts(&incoming->copy, ACCESS_MODE_WRITE_NO_INIT) == SYCL_SUCCESS) {
@@ -133,9 +136,10 @@ static void hold_back(struct incoming *incoming)
 		return;
 	}
 	/*
-	 * No room for so many accesses, or no service any more, which the group will be told. Those that there are count against
-	 * the session's limits until they are granted, also when they have ended, and the group needs the room. Not by a wait
-	 * that runs host tasks: one of them may use this buffer, and would wait for this thread.
+	 * No room for so many accesses, or no service any more, which the group will be told. Those
+	 * that there are count against the session's limits until they are granted, also when they
+	 * have ended, and the group needs the room. Not by a wait that runs host tasks: one of them
+	 * may use this buffer, and would wait for this thread.
 	 */
 	(void)host_access_answered(buffer->object.connection);
 	end_accesses(&incoming->copy);
@@ -226,7 +230,8 @@ static sycl_result write_back_whole(struct buffer *buffer, void *target)
 {
 	struct connection *c = buffer->object.connection;
 	struct host_access access = {.slot = 0};
-	sycl_result result = host_access_ask(buffer, ACCESS_MODE_READ, 0, buffer->size_bytes, &access);
+	sycl_result result =
+		host_access_ask(buffer, ACCESS_MODE_READ, 0, buffer->size_bytes, &access);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &access, UINT64_MAX);
@@ -250,11 +255,13 @@ static void give_up_parts(struct page_copy *copy)
 }
 
 /*
- * When an access of no bytes is granted, all that was submitted before it has written: what such a group has lost is known,
- * and nothing has been copied. It ends before any part is waited for: a group that comes between the two, from another
- * thread or a host task, waits for it, and parts behind that group wait for the group.
+ * When an access of no bytes is granted, all that was submitted before it has written: what such a
+ * group has lost is known, and nothing has been copied. It ends before any part is waited for: a
+ * group that comes between the two, from another thread or a host task, waits for it, and parts
+ * behind that group wait for the group.
  */
-static sycl_result await_writers(struct page_copy *copy, struct host_access *writers, bool has_parts)
+static sycl_result await_writers(struct page_copy *copy, struct host_access *writers,
+				 bool has_parts)
 {
 	sycl_result result = host_access_wait(copy->buffer, writers, UINT64_MAX);
 	if (!result && has_parts)
@@ -269,8 +276,8 @@ static sycl_result await_writers(struct page_copy *copy, struct host_access *wri
 sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 {
 	struct host_access writers = {.slot = 0}, accesses[PAGE_COPY_PARTS_MAX] = {{.slot = 0}};
-	struct page_copy copy =
-		page_copy_plan(buffer->object.connection, target, buffer->address, buffer->size_bytes);
+	struct page_copy copy = page_copy_plan(buffer->object.connection, target, buffer->address,
+					       buffer->size_bytes);
 	copy.buffer = buffer;
 	copy.accesses = accesses;
 	copy.granted = 0;
@@ -289,6 +296,7 @@ sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 		end_accesses(&copy);
 	else
 		give_up_parts(&copy);
-	/* No room for so many accesses; or a part is lost already, which this one is told as well. */
+	/* No room for so many accesses; or a part is lost already, which this one is told as well.
+	 */
 	return result ? error_set_failure(&why) : write_back_whole(buffer, target);
 }

@@ -1,10 +1,12 @@
 /*
- * Buffers over much memory of the program's own (SYCL_HOST_BORROWED): what they hold is copied into shared memory in
- * parts, by the first call that uses it, and out of it by the last release; one part while the engine moves others.
+ * Buffers over much memory of the program's own (SYCL_HOST_BORROWED): what they hold is copied into
+ * shared memory in parts, by the first call that uses it, and out of it by the last release; one
+ * part while the engine moves others.
  *
- * On the way in an access of the host holds each part. Then the group that needs the contents is sent, then the parts are
- * copied; the engine moves each as soon as its access ends, and the group runs when all are there. Nobody else's group may
- * be sent before the accesses are known to hold: it would not wait for them.
+ * On the way in an access of the host holds each part. Then the group that needs the contents is
+ * sent, then the parts are copied; the engine moves each as soon as its access ends, and the group
+ * runs when all are there. Nobody else's group may be sent before the accesses are known to hold:
+ * it would not wait for them.
  */
 #ifndef SYCL_CLIENT_OWN_PAGES_H
 #define SYCL_CLIENT_OWN_PAGES_H
@@ -33,20 +35,23 @@ static inline bool own_pages_are_settled(const struct buffer *buffer)
 }
 
 /*
- * Around the sending of a group, which is sent in any case. *pages_out: what own_pages_finish copies in, NULL: nothing, as a
- * rule. Waits for the engine to answer, for no device; without locks.
+ * Around the sending of a group, which is sent in any case. *pages_out: what own_pages_finish
+ * copies in, NULL: nothing, as a rule. Waits for the engine to answer, for no device; without
+ * locks.
  */
 void own_pages_begin(const struct handler *handler, struct own_pages **pages_out);
 /* Accepts NULL. Keeps the calling thread's error. */
 void own_pages_finish(struct own_pages *pages);
 
-/* Of a root: before anything but a group uses it. Its contents are in shared memory then, or held as above. */
+/* Of a root: before anything but a group uses it. Its contents are in shared memory then, or held
+ * as above. */
 void own_pages_settle(struct buffer *buffer);
 /* Of a root: before its memory is the program's again. Nobody reads it after this. */
 void own_pages_end(struct buffer *buffer);
 
 /*
- * The contents to the program's memory, when all groups before are over: part by part as the engine brings them.
+ * The contents to the program's memory, when all groups before are over: part by part as the engine
+ * brings them.
  *
  * @return Why not: then nothing was written, unless a device was lost meanwhile.
  */

@@ -2,7 +2,14 @@
 #include "memory/image.h"
 
 /* enum cudaTextureAddressMode and cudaTextureFilterMode, of 000's tables. */
-enum { CUDA_WRAP = 0, CUDA_CLAMP = 1, CUDA_MIRROR = 2, CUDA_BORDER = 3, CUDA_POINT = 0, CUDA_LINEAR = 1 };
+enum {
+	CUDA_WRAP = 0,
+	CUDA_CLAMP = 1,
+	CUDA_MIRROR = 2,
+	CUDA_BORDER = 3,
+	CUDA_POINT = 0,
+	CUDA_LINEAR = 1
+};
 /* CL_ADDRESS_* and CL_FILTER_*. */
 enum {
 	OPENCL_CLAMP_TO_EDGE = 0x1131,
@@ -17,12 +24,14 @@ sycl_result sampler_check(const sycl_sampler *sampler, struct image_sampler *sam
 {
 	if (!sampler)
 		return error_set(SYCL_ERROR_INVALID, "the sampler is NULL");
-	if (sampler->addressing < SYCL_ADDRESSING_MIRRORED_REPEAT || sampler->addressing > SYCL_ADDRESSING_NONE ||
-	    sampler->normalization > SYCL_COORDINATE_NORMALIZED || sampler->filtering > SYCL_FILTERING_LINEAR ||
-	    sampler->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID,
-				 "there is no sampler of addressing %u, normalization %u, filtering %u",
-				 sampler->addressing, sampler->normalization, sampler->filtering);
+	if (sampler->addressing < SYCL_ADDRESSING_MIRRORED_REPEAT ||
+	    sampler->addressing > SYCL_ADDRESSING_NONE ||
+	    sampler->normalization > SYCL_COORDINATE_NORMALIZED ||
+	    sampler->filtering > SYCL_FILTERING_LINEAR || sampler->reserved != 0)
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"there is no sampler of addressing %u, normalization %u, filtering %u",
+			sampler->addressing, sampler->normalization, sampler->filtering);
 	*sampler_out = (struct image_sampler){
 		.addressing = (enum image_addressing)sampler->addressing,
 		.normalised = sampler->normalization == SYCL_COORDINATE_NORMALIZED,
@@ -34,7 +43,8 @@ sycl_result sampler_check(const sycl_sampler *sampler, struct image_sampler *sam
 sycl_result image_check_filter(const struct buffer *image, const struct image_sampler *sampler)
 {
 	if (sampler->linear && !image_format_is_float(image->image_format))
-		return error_set(SYCL_ERROR_INVALID, "linear filtering of %s, whose pixels are integers",
+		return error_set(SYCL_ERROR_INVALID,
+				 "linear filtering of %s, whose pixels are integers",
 				 image_format_find(image->image_format)->name);
 	return SYCL_SUCCESS;
 }
@@ -72,10 +82,12 @@ SYCL_API sycl_result sycl_sampler_get_mapping(const sycl_sampler *sampler, sycl_
 	if (result)
 		return result;
 	if (!mapping || mapping->struct_bytes != sizeof(*mapping))
-		return error_set(SYCL_ERROR_INVALID,
-				 "mapping: NULL, or struct_bytes is wrong; start from SYCL_SAMPLER_MAPPING_INIT");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"mapping: NULL, or struct_bytes is wrong; start from SYCL_SAMPLER_MAPPING_INIT");
 	if (backend != SYCL_BACKEND_KIND_CUDA && backend != SYCL_BACKEND_KIND_OPENCL)
-		return error_set(SYCL_ERROR_INVALID, "backend %d has no samplers of its own", (int)backend);
+		return error_set(SYCL_ERROR_INVALID, "backend %d has no samplers of its own",
+				 (int)backend);
 	bool cuda = backend == SYCL_BACKEND_KIND_CUDA;
 	mapping->addressing = cuda ? cuda_addressing(&meant) : opencl_addressing(&meant);
 	if (cuda)

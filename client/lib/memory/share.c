@@ -1,4 +1,5 @@
-/* Buffers that other processes use: making, exporting and importing them. Shared events are in shared_event.c. */
+/* Buffers that other processes use: making, exporting and importing them. Shared events are in
+ * shared_event.c. */
 #include "memory/buffer.h"
 
 #include "clock.h"
@@ -13,18 +14,20 @@ static_assert(sizeof(struct sycl_shared_memory) == 96, "part of the interface");
 
 static sycl_result check_kind(const struct device *device, sycl_share_kind share)
 {
-	uint32_t feature = share == SYCL_SHARE_VMM ? DEVICE_FEATURE_EXPORT_VMM : DEVICE_FEATURE_EXPORT_IPC;
+	uint32_t feature =
+		share == SYCL_SHARE_VMM ? DEVICE_FEATURE_EXPORT_VMM : DEVICE_FEATURE_EXPORT_IPC;
 	if (share != SYCL_SHARE_VMM && share != SYCL_SHARE_CUDA_IPC)
 		return error_set(SYCL_ERROR_INVALID, "%d is no kind of sharing", (int)share);
 	if (!(device->facts->features & feature))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s cannot share memory by %s", device->facts->name,
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s cannot share memory by %s",
+				 device->facts->name,
 				 share == SYCL_SHARE_VMM ? "a descriptor" : "a handle");
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_buffer_create_exportable(sycl_device handle, void *host, uint64_t size_bytes,
-						   sycl_host_memory kind, sycl_share_kind share,
-						   sycl_buffer *buffer_out)
+SYCL_API sycl_result sycl_buffer_create_exportable(sycl_device handle, void *host,
+						   uint64_t size_bytes, sycl_host_memory kind,
+						   sycl_share_kind share, sycl_buffer *buffer_out)
 {
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(buffer_out);
@@ -33,8 +36,11 @@ SYCL_API sycl_result sycl_buffer_create_exportable(sycl_device handle, void *hos
 		return result;
 	if (size_bytes == 0)
 		return error_set(SYCL_ERROR_INVALID, "a buffer of 0 bytes has no memory to share");
-	struct buffer_plan plan = {
-		.host = host, .size_bytes = size_bytes, .kind = kind, .share = share, .device = device->facts->device};
+	struct buffer_plan plan = {.host = host,
+				   .size_bytes = size_bytes,
+				   .kind = kind,
+				   .share = share,
+				   .device = device->facts->device};
 	return buffer_make(device->object.connection, &plan, buffer_out);
 }
 
@@ -84,9 +90,10 @@ static void withdraw_grant(struct connection *c, struct pending_grant *grant)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* Ask, and wait for the answer and, by descriptor, for the grant, which may come before or after it. */
-static sycl_result ask(struct buffer *buffer, bool at_once, uint64_t deadline_ns, struct exported *exported,
-		       struct pending_grant *grant)
+/* Ask, and wait for the answer and, by descriptor, for the grant, which may come before or after
+ * it. */
+static sycl_result ask(struct buffer *buffer, bool at_once, uint64_t deadline_ns,
+		       struct exported *exported, struct pending_grant *grant)
 {
 	struct connection *c = buffer->object.connection;
 	Sycl__V1__BufferExport export = SYCL__V1__BUFFER_EXPORT__INIT;
@@ -118,12 +125,14 @@ static sycl_result export_buffer(struct buffer *buffer, bool at_once, uint64_t d
 	struct exported exported = {.kind = SYCL_SHARE_NONE};
 	struct pending_grant grant = {.buffer = buffer->remote.id, .descriptor = -1};
 	result = ask(buffer, at_once, deadline_ns, &exported, &grant);
-	bool complete = exported.kind == (uint32_t)buffer->share &&
-			(buffer->share == SYCL_SHARE_VMM
-				 ? grant.descriptor >= 0 && exported.mapped_bytes >= buffer->size_bytes
-				 : exported.has_handle);
+	bool complete =
+		exported.kind == (uint32_t)buffer->share &&
+		(buffer->share == SYCL_SHARE_VMM
+			 ? grant.descriptor >= 0 && exported.mapped_bytes >= buffer->size_bytes
+			 : exported.has_handle);
 	if (!result && !complete)
-		result = error_set(SYCL_ERROR_RUNTIME, "the service exported something else than was asked for");
+		result = error_set(SYCL_ERROR_RUNTIME,
+				   "the service exported something else than was asked for");
 	if (result) {
 		close_fd(&grant.descriptor);
 		return result;
@@ -146,13 +155,14 @@ sycl_result share_export_at_once(struct buffer *buffer, struct sycl_shared_memor
 	return export_buffer(buffer, true, UINT64_MAX, shared);
 }
 
-static sycl_result export(sycl_buffer handle, uint64_t deadline_ns, struct sycl_shared_memory *shared)
+static sycl_result export(sycl_buffer handle, uint64_t deadline_ns,
+			  struct sycl_shared_memory *shared)
 {
 	PIN(buffer, buffer, handle);
 	REQUIRE_OUTPUT(shared);
 	if (shared->struct_bytes != sizeof(*shared))
-		return error_set(SYCL_ERROR_INVALID, "struct_bytes is %u, not %zu", shared->struct_bytes,
-				 sizeof(*shared));
+		return error_set(SYCL_ERROR_INVALID, "struct_bytes is %u, not %zu",
+				 shared->struct_bytes, sizeof(*shared));
 	return export_buffer(buffer, false, deadline_ns, shared);
 }
 
@@ -161,7 +171,8 @@ SYCL_API sycl_result sycl_buffer_export(sycl_buffer buffer, struct sycl_shared_m
 	return export(buffer, UINT64_MAX, shared);
 }
 
-SYCL_API sycl_result sycl_buffer_export_for(sycl_buffer buffer, uint64_t timeout_ns, struct sycl_shared_memory *shared)
+SYCL_API sycl_result sycl_buffer_export_for(sycl_buffer buffer, uint64_t timeout_ns,
+					    struct sycl_shared_memory *shared)
 {
 	return export(buffer, clock_deadline_ns(timeout_ns), shared);
 }
@@ -222,8 +233,9 @@ SYCL_API sycl_result sycl_buffer_import(sycl_device handle, const struct sycl_sh
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(buffer_out);
 	if (!shared || shared->struct_bytes != sizeof(*shared) || shared->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID,
-				 "what to import is NULL, of another size, or its reserved member is not 0");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"what to import is NULL, of another size, or its reserved member is not 0");
 	sycl_result result = check_kind(device, (sycl_share_kind)shared->kind);
 	if (result)
 		return result;
@@ -231,7 +243,8 @@ SYCL_API sycl_result sycl_buffer_import(sycl_device handle, const struct sycl_sh
 		return error_set(SYCL_ERROR_INVALID, "%d is no descriptor", shared->descriptor);
 	if (shared->size_bytes == 0 || shared->size_bytes > shared->mapped_bytes)
 		return error_set(SYCL_ERROR_INVALID,
-				 "a buffer of %" PRIu64 " bytes in shared memory of %" PRIu64 " bytes",
+				 "a buffer of %" PRIu64 " bytes in shared memory of %" PRIu64
+				 " bytes",
 				 shared->size_bytes, shared->mapped_bytes);
 	struct buffer_plan plan = {.size_bytes = shared->size_bytes,
 				   .kind = SYCL_HOST_NONE,

@@ -1,25 +1,26 @@
 /*
- * What only a backend knows of an object: nothing, with CUDA and OpenCL alike (A16). The functions are there because
- * SYCL has them, and say so clearly.
+ * What only a backend knows of an object: nothing, with CUDA and OpenCL alike (A16). The functions
+ * are there because SYCL has them, and say so clearly.
  */
 #include "connection/client_objects.h"
 
 static sycl_result no_such_info(uint32_t info)
 {
-	return error_set(SYCL_ERROR_INVALID, "the backend defines no info %u: it has none of its own", info);
+	return error_set(SYCL_ERROR_INVALID,
+			 "the backend defines no info %u: it has none of its own", info);
 }
 
 /* The handle must be good all the same; what the other parameters are does not matter then. */
-#define DEFINE_BACKEND_INFO(type)                                                                                      \
-	SYCL_API sycl_result sycl_##type##_get_backend_info(sycl_##type handle, uint32_t info, size_t bytes,           \
-							    void *value, size_t *bytes_out)                            \
-	{                                                                                                              \
-		PIN(type, object, handle);                                                                             \
-		(void)object;                                                                                          \
-		(void)bytes;                                                                                           \
-		(void)value;                                                                                           \
-		(void)bytes_out;                                                                                       \
-		return no_such_info(info);                                                                             \
+#define DEFINE_BACKEND_INFO(type)                                                                  \
+	SYCL_API sycl_result sycl_##type##_get_backend_info(                                       \
+		sycl_##type handle, uint32_t info, size_t bytes, void *value, size_t *bytes_out)   \
+	{                                                                                          \
+		PIN(type, object, handle);                                                         \
+		(void)object;                                                                      \
+		(void)bytes;                                                                       \
+		(void)value;                                                                       \
+		(void)bytes_out;                                                                   \
+		return no_such_info(info);                                                         \
 	}
 
 DEFINE_BACKEND_INFO(platform)

@@ -44,8 +44,8 @@ static sycl_result announce_plain(struct context *context, void *unused)
 	return result;
 }
 
-sycl_result context_make(uint32_t count, struct device *const *devices, context_announce *announce, void *what,
-			 struct context **context_out)
+sycl_result context_make(uint32_t count, struct device *const *devices, context_announce *announce,
+			 void *what, struct context **context_out)
 {
 	struct connection *c = devices[0]->object.connection;
 	struct context *context = object_new(sizeof(*context), c);
@@ -53,7 +53,8 @@ sycl_result context_make(uint32_t count, struct device *const *devices, context_
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	context->devices = calloc(count, sizeof(struct device *));
 	sycl_result result = context->devices ? remote_name(c, OBJECT_CONTEXT, &context->remote)
-					      : error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+					      : error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+							  "no memory in this process");
 	if (!result && handle_create(&context->object, HANDLE_CONTEXT, context_destroy) < 0) {
 		remote_forget(c, &context->remote);
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -88,9 +89,11 @@ static sycl_result check_devices(uint32_t count, struct device *const *devices)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (devices[i]->object.connection != devices[0]->object.connection)
-			return error_set(SYCL_ERROR_INVALID, "the devices belong to different connections");
+			return error_set(SYCL_ERROR_INVALID,
+					 "the devices belong to different connections");
 		if (devices[i]->facts->platform != devices[0]->facts->platform)
-			return error_set(SYCL_ERROR_INVALID, "a context takes devices of one platform only");
+			return error_set(SYCL_ERROR_INVALID,
+					 "a context takes devices of one platform only");
 		for (uint32_t k = 0; k < i; k++) {
 			if (devices[k] == devices[i])
 				return error_set(SYCL_ERROR_INVALID, "device %u is named twice", i);
@@ -99,22 +102,26 @@ static sycl_result check_devices(uint32_t count, struct device *const *devices)
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_context_create(uint32_t device_count, const sycl_device *devices, sycl_context *context_out)
+SYCL_API sycl_result sycl_context_create(uint32_t device_count, const sycl_device *devices,
+					 sycl_context *context_out)
 {
 	return sycl_context_create_with(device_count, devices, NULL, context_out);
 }
 
 SYCL_API sycl_result sycl_context_create_with(uint32_t device_count, const sycl_device *devices,
-					      const struct sycl_context_options *options, sycl_context *context_out)
+					      const struct sycl_context_options *options,
+					      sycl_context *context_out)
 {
 	REQUIRE_OUTPUT(context_out);
 	if (options && (options->struct_bytes != sizeof(*options) || options->reserved != 0))
-		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes or reserved is wrong; start from "
-						     "SYCL_CONTEXT_OPTIONS_INIT");
+		return error_set(SYCL_ERROR_INVALID,
+				 "options: struct_bytes or reserved is wrong; start from "
+				 "SYCL_CONTEXT_OPTIONS_INIT");
 	if (device_count == 0 || !devices)
 		return error_set(SYCL_ERROR_INVALID, "a context needs at least one device");
 	if (device_count > 1024)
-		return error_set(SYCL_ERROR_INVALID, "%u devices are more than a platform has", device_count);
+		return error_set(SYCL_ERROR_INVALID, "%u devices are more than a platform has",
+				 device_count);
 	struct device **pinned = calloc(device_count, sizeof(struct device *));
 	if (!pinned)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -201,8 +208,8 @@ SYCL_API sycl_result sycl_context_get_platform(sycl_context handle, sycl_platfor
 	return result;
 }
 
-SYCL_API sycl_result sycl_context_get_devices(sycl_context handle, uint32_t capacity, sycl_device *devices_out,
-					      uint32_t *count_out)
+SYCL_API sycl_result sycl_context_get_devices(sycl_context handle, uint32_t capacity,
+					      sycl_device *devices_out, uint32_t *count_out)
 {
 	PIN(context, context, handle);
 	if (capacity > 0)
@@ -229,16 +236,16 @@ static uint32_t intersection(const struct context *context, sycl_context_info in
 	uint32_t bits = UINT32_MAX;
 	for (uint32_t i = 0; i < context->device_count; i++) {
 		const Sycl__V1__DeviceFacts *facts = context->devices[i]->facts;
-		bits &= info == SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS	 ? facts->atomic_orders
+		bits &= info == SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS   ? facts->atomic_orders
 			: info == SYCL_CONTEXT_INFO_ATOMIC_MEMORY_SCOPES ? facts->atomic_scopes
-			: info == SYCL_CONTEXT_INFO_ATOMIC_FENCE_ORDERS	 ? facts->fence_orders
+			: info == SYCL_CONTEXT_INFO_ATOMIC_FENCE_ORDERS  ? facts->fence_orders
 									 : facts->fence_scopes;
 	}
 	return bits;
 }
 
-SYCL_API sycl_result sycl_context_get_info(sycl_context handle, sycl_context_info info, size_t bytes, void *value,
-					   size_t *bytes_out)
+SYCL_API sycl_result sycl_context_get_info(sycl_context handle, sycl_context_info info,
+					   size_t bytes, void *value, size_t *bytes_out)
 {
 	PIN(context, context, handle);
 	uint32_t number = 0;

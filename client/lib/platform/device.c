@@ -67,8 +67,9 @@ static sycl_result give_device(struct connection *c, uint32_t index, sycl_device
 }
 
 /* platform_index: INDEX_UNRESOLVED for those of all platforms. */
-static sycl_result list_devices(struct connection *c, uint32_t platform_index, sycl_device_type type, uint32_t capacity,
-				sycl_device *devices_out, uint32_t *count_out)
+static sycl_result list_devices(struct connection *c, uint32_t platform_index,
+				sycl_device_type type, uint32_t capacity, sycl_device *devices_out,
+				uint32_t *count_out)
 {
 	if ((uint32_t)type > SYCL_DEVICE_TYPE_CUSTOM)
 		return error_set(SYCL_ERROR_INVALID, "%d is no device type", (int)type);
@@ -82,7 +83,8 @@ static sycl_result list_devices(struct connection *c, uint32_t platform_index, s
 	for (uint32_t i = 0; !result && i < topology->device_count; i++) {
 		const Sycl__V1__DeviceFacts *facts = topology->devices[i];
 		if (!type_matches(facts, type) ||
-		    (platform_index != INDEX_UNRESOLVED && topology_platform_of(topology, facts) != platform_index))
+		    (platform_index != INDEX_UNRESOLVED &&
+		     topology_platform_of(topology, facts) != platform_index))
 			continue;
 		count++;
 		if (given == capacity)
@@ -101,8 +103,9 @@ static sycl_result list_devices(struct connection *c, uint32_t platform_index, s
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_platform_get_devices(sycl_platform handle, sycl_device_type type, uint32_t capacity,
-					       sycl_device *devices_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_platform_get_devices(sycl_platform handle, sycl_device_type type,
+					       uint32_t capacity, sycl_device *devices_out,
+					       uint32_t *count_out)
 {
 	PIN(platform, platform, handle);
 	const struct topology *topology = NULL;
@@ -112,14 +115,17 @@ SYCL_API sycl_result sycl_platform_get_devices(sycl_platform handle, sycl_device
 	uint32_t index = atomic_load_explicit(&platform->index, memory_order_relaxed);
 	if (index == INDEX_UNRESOLVED)
 		return error_set(SYCL_ERROR_PLATFORM, "the service has no platform");
-	return list_devices(platform->object.connection, index, type, capacity, devices_out, count_out);
+	return list_devices(platform->object.connection, index, type, capacity, devices_out,
+			    count_out);
 }
 
-SYCL_API sycl_result sycl_device_get_devices(sycl_platform handle, sycl_device_type type, uint32_t capacity,
-					     sycl_device *devices_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_device_get_devices(sycl_platform handle, sycl_device_type type,
+					     uint32_t capacity, sycl_device *devices_out,
+					     uint32_t *count_out)
 {
 	PIN(platform, platform, handle);
-	return list_devices(platform->object.connection, INDEX_UNRESOLVED, type, capacity, devices_out, count_out);
+	return list_devices(platform->object.connection, INDEX_UNRESOLVED, type, capacity,
+			    devices_out, count_out);
 }
 
 SYCL_API sycl_result sycl_device_retain(sycl_device device)

@@ -1,4 +1,5 @@
-/* Every info query of a device: a table of where the answer lies, and the few that follow from something else. */
+/* Every info query of a device: a table of where the answer lies, and the few that follow from
+ * something else. */
 #include "connection/topology.h"
 
 #include "device_features.h"
@@ -25,18 +26,18 @@ struct answer {
 	uint32_t count; /* of lists that always have this many; 0: as many as there are */
 };
 
-#define FIELD(kind, field)                                                                                             \
-	{                                                                                                              \
-		offsetof(Sycl__V1__DeviceFacts, field), 0, ANSWER_##kind, 0                                            \
+#define FIELD(kind, field)                                                                         \
+	{                                                                                          \
+		offsetof(Sycl__V1__DeviceFacts, field), 0, ANSWER_##kind, 0                        \
 	}
-#define LIST(kind, field, count)                                                                                       \
-	{                                                                                                              \
-		offsetof(Sycl__V1__DeviceFacts, field), offsetof(Sycl__V1__DeviceFacts, n_##field), ANSWER_##kind,     \
-			count                                                                                          \
+#define LIST(kind, field, count)                                                                   \
+	{                                                                                          \
+		offsetof(Sycl__V1__DeviceFacts, field),                                            \
+			offsetof(Sycl__V1__DeviceFacts, n_##field), ANSWER_##kind, count           \
 	}
-#define ASPECT(aspect)                                                                                                 \
-	{                                                                                                              \
-		offsetof(Sycl__V1__DeviceFacts, aspects), 0, ANSWER_ASPECT, aspect                                     \
+#define ASPECT(aspect)                                                                             \
+	{                                                                                          \
+		offsetof(Sycl__V1__DeviceFacts, aspects), 0, ANSWER_ASPECT, aspect                 \
 	}
 
 static const struct answer answers[] = {
@@ -56,7 +57,8 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_MAX_CONSTANT_BUFFER_BYTES] = FIELD(U64, max_constant_buffer_bytes),
 	[SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS] = FIELD(U32, mem_base_addr_align_bits),
 	[SYCL_DEVICE_INFO_MAX_PARAMETER_BYTES] = FIELD(U64, max_parameter_bytes),
-	[SYCL_DEVICE_INFO_PROFILING_TIMER_RESOLUTION_NS] = FIELD(U64, profiling_timer_resolution_ns),
+	[SYCL_DEVICE_INFO_PROFILING_TIMER_RESOLUTION_NS] =
+		FIELD(U64, profiling_timer_resolution_ns),
 	[SYCL_DEVICE_INFO_NAME] = FIELD(TEXT, name),
 	[SYCL_DEVICE_INFO_VENDOR] = FIELD(TEXT, vendor),
 	[SYCL_DEVICE_INFO_VERSION] = FIELD(TEXT, version),
@@ -78,7 +80,8 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS] = FIELD(U32, fence_orders),
 	[SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES] = FIELD(U32, fence_scopes),
 	[SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS] = FIELD(U32, max_sub_groups),
-	[SYCL_DEVICE_INFO_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS] = FIELD(BOOL, independent_progress),
+	[SYCL_DEVICE_INFO_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS] =
+		FIELD(BOOL, independent_progress),
 	[SYCL_DEVICE_INFO_PCI_ADDRESS] = FIELD(TEXT, bus_id),
 	[SYCL_DEVICE_INFO_MODE] = FIELD(TEXT, mode),
 	[SYCL_DEVICE_INFO_UNAVAILABLE_REASON] = FIELD(TEXT, unavailable_reason),
@@ -104,20 +107,22 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_QUEUE_PROFILING] = ASPECT(SYCL_ASPECT_QUEUE_PROFILING),
 	[SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES] = FIELD(U32, partition_max_sub_devices),
 	[SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY] = FIELD(U32, partition_type),
-	[SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN] = FIELD(U32, partition_type_affinity_domain),
+	[SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN] =
+		FIELD(U32, partition_type_affinity_domain),
 	[SYCL_DEVICE_INFO_L2_WINDOW_BYTES] = FIELD(U64, l2_window_bytes),
 };
 
 /* A list that the service sent shorter than it should be reads 0 at its end. */
-static sycl_result give_list(const void *items, size_t item_bytes, size_t have, uint32_t want, size_t bytes,
-			     void *value, size_t *bytes_out)
+static sycl_result give_list(const void *items, size_t item_bytes, size_t have, uint32_t want,
+			     size_t bytes, void *value, size_t *bytes_out)
 {
 	uint64_t padded[8] = {0};
 	if (want == 0)
 		return info_give(items, have * item_bytes, bytes, value, bytes_out);
 	for (size_t i = 0; i < want && i < have; i++) {
 		for (size_t b = 0; b < item_bytes; b++)
-			((uint8_t *)padded)[i * item_bytes + b] = ((const uint8_t *)items)[i * item_bytes + b];
+			((uint8_t *)padded)[i * item_bytes + b] =
+				((const uint8_t *)items)[i * item_bytes + b];
 	}
 	return info_give(padded, want * item_bytes, bytes, value, bytes_out);
 }
@@ -132,9 +137,10 @@ static sycl_result give_bits(uint32_t bits, size_t bytes, void *value, size_t *b
 	return info_give(numbers, count * sizeof(numbers[0]), bytes, value, bytes_out);
 }
 
-/* What the platform says, and what no device of this library can be. *known_out: it was one of these. */
-static sycl_result give_other(const struct device *device, sycl_device_info info, size_t bytes, void *value,
-			      size_t *bytes_out, bool *known_out)
+/* What the platform says, and what no device of this library can be. *known_out: it was one of
+ * these. */
+static sycl_result give_other(const struct device *device, sycl_device_info info, size_t bytes,
+			      void *value, size_t *bytes_out, bool *known_out)
 {
 	const struct topology *topology = NULL;
 	sycl_result result = topology_get(device->object.connection, &topology);
@@ -162,11 +168,13 @@ static sycl_result give_other(const struct device *device, sycl_device_info info
 	case SYCL_DEVICE_INFO_PARTITION_PROPERTIES:
 		return give_bits(device->facts->partition_properties, bytes, value, bytes_out);
 	case SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS:
-		return give_bits(device->facts->partition_affinity_domains, bytes, value, bytes_out);
+		return give_bits(device->facts->partition_affinity_domains, bytes, value,
+				 bytes_out);
 	case SYCL_DEVICE_INFO_USM_SHARED_MIGRATES:
 		number = (device->facts->features & DEVICE_FEATURE_USM_MIGRATES) != 0;
 		return info_give(&number, sizeof(number), bytes, value, bytes_out);
-	case SYCL_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC: /* nothing is shared with other interfaces */
+	case SYCL_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC: /* nothing is shared with other
+							      interfaces */
 		return info_give(&number, sizeof(number), bytes, value, bytes_out);
 	default:
 		*known_out = false;
@@ -174,8 +182,8 @@ static sycl_result give_other(const struct device *device, sycl_device_info info
 	}
 }
 
-SYCL_API sycl_result sycl_device_get_info(sycl_device handle, sycl_device_info info, size_t bytes, void *value,
-					  size_t *bytes_out)
+SYCL_API sycl_result sycl_device_get_info(sycl_device handle, sycl_device_info info, size_t bytes,
+					  void *value, size_t *bytes_out)
 {
 	PIN(device, device, handle);
 	uint32_t number = 0;
@@ -188,7 +196,10 @@ SYCL_API sycl_result sycl_device_get_info(sycl_device handle, sycl_device_info i
 	if ((size_t)info < sizeof(answers) / sizeof(*answers))
 		answer = answers[info];
 	const uint8_t *at = (const uint8_t *)device->facts + answer.offset;
-	size_t have = answer.count_offset ? *(const size_t *)((const uint8_t *)device->facts + answer.count_offset) : 0;
+	size_t have =
+		answer.count_offset
+			? *(const size_t *)((const uint8_t *)device->facts + answer.count_offset)
+			: 0;
 	switch (answer.kind) {
 	case ANSWER_U32:
 		return info_give(at, sizeof(uint32_t), bytes, value, bytes_out);
@@ -200,9 +211,11 @@ SYCL_API sycl_result sycl_device_get_info(sycl_device handle, sycl_device_info i
 	case ANSWER_TEXT:
 		return info_give_text(*(char *const *)at, bytes, value, bytes_out);
 	case ANSWER_U64S:
-		return give_list(*(uint64_t *const *)at, sizeof(uint64_t), have, answer.count, bytes, value, bytes_out);
+		return give_list(*(uint64_t *const *)at, sizeof(uint64_t), have, answer.count,
+				 bytes, value, bytes_out);
 	case ANSWER_U32S:
-		return give_list(*(uint32_t *const *)at, sizeof(uint32_t), have, answer.count, bytes, value, bytes_out);
+		return give_list(*(uint32_t *const *)at, sizeof(uint32_t), have, answer.count,
+				 bytes, value, bytes_out);
 	case ANSWER_U64_OF:
 		large = answer.count < have ? (*(uint64_t *const *)at)[answer.count] : 0;
 		return info_give(&large, sizeof(large), bytes, value, bytes_out);

@@ -52,7 +52,8 @@ struct platform *platform_new(struct connection *c, uint32_t index)
 static sycl_result request_of(const struct sycl_open_options *options, struct open_request *request)
 {
 	const uint32_t bytes = options ? options->struct_bytes : OPEN_OPTIONS_BYTES_FIRST;
-	if (bytes != OPEN_OPTIONS_BYTES_FIRST && bytes != OPEN_OPTIONS_BYTES_SECOND && bytes != sizeof(*options))
+	if (bytes != OPEN_OPTIONS_BYTES_FIRST && bytes != OPEN_OPTIONS_BYTES_SECOND &&
+	    bytes != sizeof(*options))
 		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes is wrong; start from "
 						     "SYCL_OPEN_OPTIONS_INIT");
 	if (options && options->helper_threads > HELPERS_MAX)
@@ -66,18 +67,22 @@ static sycl_result request_of(const struct sycl_open_options *options, struct op
 		request->name = options->name;
 	request->helper_threads = options ? options->helper_threads : 0;
 	bool has_rank = bytes >= OPEN_OPTIONS_BYTES_SECOND, has_copies = bytes == sizeof(*options);
-	sycl_result result = session_class_wanted(has_rank ? options->session_class : 0, &request->session_class);
+	sycl_result result = session_class_wanted(has_rank ? options->session_class : 0,
+						  &request->session_class);
 	if (!result)
 		result = session_weight_wanted(has_rank ? options->weight : 0, &request->weight);
 	if (!result)
-		result = copy_threads_wanted(has_copies ? options->copy_threads : 0, &request->copy_threads);
+		result = copy_threads_wanted(has_copies ? options->copy_threads : 0,
+					     &request->copy_threads);
 	return result;
 }
 
-SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct sycl_open_options *options,
+SYCL_API sycl_result sycl_platform_open_with(const char *endpoint,
+					     const struct sycl_open_options *options,
 					     sycl_platform *platform_out)
 {
-	struct open_request request = {.endpoint = endpoint, .deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
+	struct open_request request = {.endpoint = endpoint,
+				       .deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
 	REQUIRE_OUTPUT(platform_out);
 	sycl_result result = request_of(options, &request);
 	if (result)
@@ -134,8 +139,8 @@ static sycl_result give_platform(struct connection *c, uint32_t index, sycl_plat
 	return result;
 }
 
-SYCL_API sycl_result sycl_platform_get_platforms(sycl_platform handle, uint32_t capacity, sycl_platform *platforms_out,
-						 uint32_t *count_out)
+SYCL_API sycl_result sycl_platform_get_platforms(sycl_platform handle, uint32_t capacity,
+						 sycl_platform *platforms_out, uint32_t *count_out)
 {
 	PIN(platform, platform, handle);
 	if (capacity > 0)
@@ -159,7 +164,8 @@ SYCL_API sycl_result sycl_platform_get_platforms(sycl_platform handle, uint32_t 
 	return SYCL_SUCCESS;
 }
 
-static sycl_result platform_facts(struct platform *platform, const Sycl__V1__PlatformFacts **facts_out)
+static sycl_result platform_facts(struct platform *platform,
+				  const Sycl__V1__PlatformFacts **facts_out)
 {
 	const struct topology *topology = NULL;
 	sycl_result result = topology_get(platform->object.connection, &topology);
@@ -172,15 +178,16 @@ static sycl_result platform_facts(struct platform *platform, const Sycl__V1__Pla
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_platform_get_info(sycl_platform handle, sycl_platform_info info, size_t bytes, void *value,
-					    size_t *bytes_out)
+SYCL_API sycl_result sycl_platform_get_info(sycl_platform handle, sycl_platform_info info,
+					    size_t bytes, void *value, size_t *bytes_out)
 {
 	PIN(platform, platform, handle);
 	struct connection *c = platform->object.connection;
 	if (info == SYCL_PLATFORM_INFO_SESSION)
 		return info_give(&c->session, sizeof(c->session), bytes, value, bytes_out);
 	if (info == SYCL_PLATFORM_INFO_CLASS)
-		return info_give(&c->session_class, sizeof(c->session_class), bytes, value, bytes_out);
+		return info_give(&c->session_class, sizeof(c->session_class), bytes, value,
+				 bytes_out);
 	if (info == SYCL_PLATFORM_INFO_WEIGHT)
 		return info_give(&c->weight, sizeof(c->weight), bytes, value, bytes_out);
 	if (info == SYCL_PLATFORM_INFO_ENDPOINT)
@@ -231,7 +238,8 @@ static void take_usage(struct pending *pending, const Sycl__V1__Reply *reply)
 	usage->groups_resubmitted = from->groups_resubmitted;
 }
 
-/* What the structure was before it had groups_resubmitted: a program that was compiled then has room for no more. */
+/* What the structure was before it had groups_resubmitted: a program that was compiled then has
+ * room for no more. */
 #define USAGE_BYTES_FIRST offsetof(struct sycl_usage, groups_resubmitted)
 
 SYCL_API sycl_result sycl_platform_get_usage(sycl_platform handle, struct sycl_usage *usage_out)
@@ -240,21 +248,24 @@ SYCL_API sycl_result sycl_platform_get_usage(sycl_platform handle, struct sycl_u
 	REQUIRE_OUTPUT(usage_out);
 	uint32_t bytes = usage_out->struct_bytes;
 	if ((bytes != sizeof(*usage_out) && bytes != USAGE_BYTES_FIRST) || usage_out->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID,
-				 "usage: struct_bytes or reserved is wrong; start from SYCL_USAGE_INIT");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"usage: struct_bytes or reserved is wrong; start from SYCL_USAGE_INIT");
 	struct sycl_usage usage = {.struct_bytes = bytes};
 	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
 	command.usage_query = &query;
 	struct pending pending = {.take = take_usage, .context = &usage};
-	sycl_result result = connection_request(platform->object.connection, &command, &pending, UINT64_MAX);
+	sycl_result result =
+		connection_request(platform->object.connection, &command, &pending, UINT64_MAX);
 	if (!result)
 		memcpy(usage_out, &usage, bytes);
 	return result;
 }
 
-/* With the state lock. An epoll of the session socket and of a bell for what another thread has read from it. */
+/* With the state lock. An epoll of the session socket and of a bell for what another thread has
+ * read from it. */
 static int make_loop(struct connection *c)
 {
 	CLEANUP(close_fd) int kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -262,7 +273,8 @@ static int make_loop(struct connection *c)
 	if (kick < 0 || loop < 0)
 		return -errno;
 	struct epoll_event event = {.events = EPOLLIN};
-	if (epoll_ctl(loop, EPOLL_CTL_ADD, kick, &event) < 0 || epoll_ctl(loop, EPOLL_CTL_ADD, c->socket, &event) < 0)
+	if (epoll_ctl(loop, EPOLL_CTL_ADD, kick, &event) < 0 ||
+	    epoll_ctl(loop, EPOLL_CTL_ADD, c->socket, &event) < 0)
 		return -errno;
 	c->kick_fd = take_fd(&kick);
 	c->loop_fd = take_fd(&loop);
@@ -290,7 +302,8 @@ SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform handle)
 	(void)pthread_mutex_lock(&c->state_lock);
 	sycl_result result = SYCL_SUCCESS;
 	if (c->loop_fd < 0) {
-		result = error_set(SYCL_ERROR_INVALID, "get the descriptor first: sycl_platform_get_fd");
+		result = error_set(SYCL_ERROR_INVALID,
+				   "get the descriptor first: sycl_platform_get_fd");
 	} else {
 		c->prepared++;
 		wake_prepare_sleep(&c->header->client_sleeps);
@@ -299,7 +312,8 @@ SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform handle)
 		if (result)
 			c->prepared--;
 		else if (host_tasks_ready(c) && host_tasks_run_here(c))
-			wake_ring_bell(c->kick_fd); /* their turn came before: dispatch must be called all the same */
+			wake_ring_bell(c->kick_fd); /* their turn came before: dispatch must be
+						       called all the same */
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return result;

@@ -1,8 +1,8 @@
 /* Choosing a device: the highest score of all devices of the connection (A20 - A24). */
 #include "connection/topology.h"
 
-static sycl_result score_of(struct connection *c, uint32_t index, sycl_device_selector *selector, void *user_data,
-			    int32_t *score_out)
+static sycl_result score_of(struct connection *c, uint32_t index, sycl_device_selector *selector,
+			    void *user_data, int32_t *score_out)
 {
 	struct device *device = NULL;
 	sycl_result result = topology_device(c, index, &device);
@@ -21,19 +21,21 @@ static sycl_result score_of(struct connection *c, uint32_t index, sycl_device_se
 static sycl_result nothing_to_select(const struct topology *topology)
 {
 	if (topology->device_count > 0)
-		return error_set(SYCL_ERROR_RUNTIME, "the selector accepts none of the service's devices (%u)",
+		return error_set(SYCL_ERROR_RUNTIME,
+				 "the selector accepts none of the service's devices (%u)",
 				 topology->device_count);
 	for (uint32_t i = 0; i < topology->platform_count; i++) {
 		const Sycl__V1__PlatformFacts *platform = topology->platforms[i];
 		if (!platform->available && *platform->unavailable_reason)
-			return error_set(SYCL_ERROR_RUNTIME, "the service has no device: %.64s: %.160s", platform->name,
+			return error_set(SYCL_ERROR_RUNTIME,
+					 "the service has no device: %.64s: %.160s", platform->name,
 					 platform->unavailable_reason);
 	}
 	return error_set(SYCL_ERROR_RUNTIME, "the service has no device");
 }
 
-static sycl_result select_device(struct connection *c, sycl_device_selector *selector, void *user_data,
-				 sycl_device *device_out)
+static sycl_result select_device(struct connection *c, sycl_device_selector *selector,
+				 void *user_data, sycl_device *device_out)
 {
 	const struct topology *topology = NULL;
 	sycl_result result = topology_get(c, &topology);
@@ -64,13 +66,13 @@ static sycl_result select_device(struct connection *c, sycl_device_selector *sel
 	return result;
 }
 
-SYCL_API sycl_result sycl_device_select(sycl_platform handle, sycl_device_selector *selector, void *user_data,
-					sycl_device *device_out)
+SYCL_API sycl_result sycl_device_select(sycl_platform handle, sycl_device_selector *selector,
+					void *user_data, sycl_device *device_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(device_out);
-	return select_device(platform->object.connection, selector ? selector : sycl_default_selector, user_data,
-			     device_out);
+	return select_device(platform->object.connection,
+			     selector ? selector : sycl_default_selector, user_data, device_out);
 }
 
 static int32_t scored(sycl_device handle, uint32_t type)
@@ -143,8 +145,9 @@ static sycl_result aspect_bits(uint32_t count, const sycl_aspect *aspects, uint6
 }
 
 SYCL_API sycl_result sycl_device_select_by_aspects(sycl_platform handle, uint32_t required_count,
-						   const sycl_aspect *required, uint32_t denied_count,
-						   const sycl_aspect *denied, sycl_device *device_out)
+						   const sycl_aspect *required,
+						   uint32_t denied_count, const sycl_aspect *denied,
+						   sycl_device *device_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(device_out);

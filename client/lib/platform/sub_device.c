@@ -38,8 +38,8 @@ static void take_answer(struct pending *pending, const Sycl__V1__Reply *reply)
 	free(packed);
 }
 
-static sycl_result request(struct connection *c, Sycl__V1__SubDevicesCreate *message, uint32_t capacity,
-			   struct making *making)
+static sycl_result request(struct connection *c, Sycl__V1__SubDevicesCreate *message,
+			   uint32_t capacity, struct making *making)
 {
 	uint64_t ids[SUB_DEVICES_MAX];
 	sycl_result result = SYCL_SUCCESS;
@@ -57,9 +57,12 @@ static sycl_result request(struct connection *c, Sycl__V1__SubDevicesCreate *mes
 	making->pending = (struct pending){.take = take_answer, .context = making};
 	if (!result)
 		result = connection_request(c, &command, &making->pending, UINT64_MAX);
-	if (!result && (!making->answer || (making->answer->n_devices && making->answer->n_devices != making->answer->count) ||
-			making->answer->n_devices > making->named))
-		result = error_set(SYCL_ERROR_RUNTIME, "what the service says of sub-devices could not be read");
+	if (!result &&
+	    (!making->answer ||
+	     (making->answer->n_devices && making->answer->n_devices != making->answer->count) ||
+	     making->answer->n_devices > making->named))
+		result = error_set(SYCL_ERROR_RUNTIME,
+				   "what the service says of sub-devices could not be read");
 	message->n_objects = 0;
 	message->objects = NULL;
 	return result;
@@ -78,9 +81,11 @@ static void move_name(struct connection *c, struct remote *from, struct remote *
 }
 
 /* Takes the name and the facts over, if it can. One user reference. */
-static sycl_result make(struct device *parent, struct remote *remote, Sycl__V1__DeviceFacts **facts, sycl_device *device_out)
+static sycl_result make(struct device *parent, struct remote *remote, Sycl__V1__DeviceFacts **facts,
+			sycl_device *device_out)
 {
-	struct device *device = device_new(parent->object.connection, SUB_DEVICE_INDEX | (*facts)->device, *facts);
+	struct device *device =
+		device_new(parent->object.connection, SUB_DEVICE_INDEX | (*facts)->device, *facts);
 	if (!device)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	device->parent = parent;
@@ -113,8 +118,8 @@ static void forget_names(struct connection *c, struct making *making, bool made)
 		sycl__v1__sub_devices__free_unpacked(making->answer, NULL);
 }
 
-static sycl_result make_all(struct device *parent, Sycl__V1__SubDevicesCreate *message, uint32_t capacity,
-			    sycl_device *devices_out, uint32_t *count_out)
+static sycl_result make_all(struct device *parent, Sycl__V1__SubDevicesCreate *message,
+			    uint32_t capacity, sycl_device *devices_out, uint32_t *count_out)
 {
 	struct connection *c = parent->object.connection;
 	struct making making = {.named = 0};
@@ -123,7 +128,8 @@ static sycl_result make_all(struct device *parent, Sycl__V1__SubDevicesCreate *m
 	sycl_result result = request(c, message, capacity, &making);
 	const bool made = !result;
 	for (; !result && given < making.answer->n_devices; given += !result)
-		result = make(parent, &making.remotes[given], &making.answer->devices[given], &devices_out[given]);
+		result = make(parent, &making.remotes[given], &making.answer->devices[given],
+			      &devices_out[given]);
 	error_get(&why);
 	while (result && given > 0)
 		(void)sycl_device_release(devices_out[--given]);
@@ -133,7 +139,8 @@ static sycl_result make_all(struct device *parent, Sycl__V1__SubDevicesCreate *m
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-sycl_result sub_device_take(struct device *parent, sycl_backend backend, uint64_t native, sycl_device *device_out)
+sycl_result sub_device_take(struct device *parent, sycl_backend backend, uint64_t native,
+			    sycl_device *device_out)
 {
 	Sycl__V1__SubDevicesCreate message = SYCL__V1__SUB_DEVICES_CREATE__INIT;
 	uint32_t count = 0;
@@ -149,9 +156,11 @@ sycl_result sub_device_take(struct device *parent, sycl_backend backend, uint64_
 	return result;
 }
 
-SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device handle, sycl_partition_property property,
-						    uint32_t value_count, const uint32_t *values, uint32_t capacity,
-						    sycl_device *devices_out, uint32_t *count_out)
+SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device handle,
+						    sycl_partition_property property,
+						    uint32_t value_count, const uint32_t *values,
+						    uint32_t capacity, sycl_device *devices_out,
+						    uint32_t *count_out)
 {
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(count_out);
@@ -160,10 +169,12 @@ SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device handle, sycl_par
 	if (capacity > 0)
 		REQUIRE_OUTPUT(devices_out);
 	if (value_count == 0 || value_count > PARTITION_VALUES_MAX || !values)
-		return error_set(SYCL_ERROR_INVALID, "%u values to divide a device by; 1 to %u are taken", value_count,
+		return error_set(SYCL_ERROR_INVALID,
+				 "%u values to divide a device by; 1 to %u are taken", value_count,
 				 PARTITION_VALUES_MAX);
 	if (property < SYCL_PARTITION_EQUALLY || property > SYCL_PARTITION_BY_AFFINITY_DOMAIN)
-		return error_set(SYCL_ERROR_INVALID, "%d is no way to divide a device", (int)property);
+		return error_set(SYCL_ERROR_INVALID, "%d is no way to divide a device",
+				 (int)property);
 	Sycl__V1__SubDevicesCreate message = SYCL__V1__SUB_DEVICES_CREATE__INIT;
 	message.device = device->facts->device;
 	message.partition = (Sycl__V1__Partition)property;
@@ -174,9 +185,13 @@ SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device handle, sycl_par
 		return result;
 	*count_out = count;
 	if (count > SUB_DEVICES_MAX && capacity > 0)
-		return error_set(SYCL_ERROR_QUOTA, "this makes %u sub-devices; a session may have %u", count, SUB_DEVICES_MAX);
+		return error_set(SYCL_ERROR_QUOTA,
+				 "this makes %u sub-devices; a session may have %u", count,
+				 SUB_DEVICES_MAX);
 	if (count > capacity && capacity > 0)
-		return error_set(SYCL_ERROR_INVALID, "this makes %u sub-devices, and there is room for %u", count, capacity);
+		return error_set(SYCL_ERROR_INVALID,
+				 "this makes %u sub-devices, and there is room for %u", count,
+				 capacity);
 	for (uint32_t i = 0; i < count && capacity > 0; i++)
 		devices_out[i] = made[i];
 	return SYCL_SUCCESS;

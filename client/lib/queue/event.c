@@ -8,7 +8,8 @@
 #define START_REST_MIN_NS 20000u
 #define START_REST_MAX_NS 10000000u
 
-/* Nobody can ask for it any more. An event holds no list but its own, so what is let go here holds none either. */
+/* Nobody can ask for it any more. An event holds no list but its own, so what is let go here holds
+ * none either. */
 static void forget_waits(struct event *event)
 {
 	struct connection *c = event->object.connection;
@@ -62,13 +63,15 @@ sycl_result event_check_sent(const struct event *event)
 {
 	if (!event->graph)
 		return SYCL_SUCCESS;
-	return error_set(SYCL_ERROR_INVALID, "the event was recorded into a graph: launches have events of their own");
+	return error_set(SYCL_ERROR_INVALID,
+			 "the event was recorded into a graph: launches have events of their own");
 }
 
 bool event_is_complete(const struct event *event)
 {
 	const struct completion_slot *slot = &event->object.connection->slot_memory[event->slot];
-	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), event->value);
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire),
+				event->value);
 }
 
 static sycl_result outcome(struct connection *c, struct event *event)
@@ -86,9 +89,11 @@ sycl_result event_finish(struct event *event, uint64_t deadline_ns)
 		return sent;
 	if (!event_is_complete(event)) {
 		if (host_task_is_here(event->line, event->group, false))
-			return error_set_object(SYCL_ERROR_INVALID, event->line->remote.id,
-						"this thread is in the middle of the host task that it would wait for");
-		sycl_result result = queue_line_wait(c, event->line, event->slot, event->value, deadline_ns);
+			return error_set_object(
+				SYCL_ERROR_INVALID, event->line->remote.id,
+				"this thread is in the middle of the host task that it would wait for");
+		sycl_result result =
+			queue_line_wait(c, event->line, event->slot, event->value, deadline_ns);
 		if (result)
 			return result;
 	}
@@ -131,7 +136,8 @@ SYCL_API sycl_result sycl_event_wait_for(sycl_event handle, uint64_t timeout_ns)
 	return event_finish(event, clock_deadline_ns(timeout_ns));
 }
 
-SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *events, uint64_t timeout_ns)
+SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *events,
+					 uint64_t timeout_ns)
 {
 	if (count > 0 && !events)
 		return error_set(SYCL_ERROR_INVALID, "a list of %u events is NULL", count);
@@ -142,10 +148,12 @@ SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *event
 	}
 	struct failure first = {.code = SYCL_SUCCESS};
 	for (uint32_t i = 0; i < count; i++) {
-		sycl_result result = sycl_event_wait_for(events[i], timeout_ns == SYCL_FOREVER_NS ? timeout_ns : 0);
+		sycl_result result = sycl_event_wait_for(
+			events[i], timeout_ns == SYCL_FOREVER_NS ? timeout_ns : 0);
 		if (result == SYCL_ERROR_TIMEOUT) {
 			uint64_t now = clock_now_ns();
-			result = sycl_event_wait_for(events[i], deadline_ns > now ? deadline_ns - now : 0);
+			result = sycl_event_wait_for(events[i],
+						     deadline_ns > now ? deadline_ns - now : 0);
 		}
 		if (result == SYCL_ERROR_TIMEOUT)
 			return result;
@@ -183,7 +191,8 @@ static sycl_result ask(struct event *event, struct profile_answer *answer)
 	command.body_case = SYCL__V1__COMMAND__BODY_PROFILE_QUERY;
 	command.profile_query = &query;
 	struct pending pending = {.take = take_profile, .context = answer};
-	sycl_result result = connection_request(event->object.connection, &command, &pending, UINT64_MAX);
+	sycl_result result =
+		connection_request(event->object.connection, &command, &pending, UINT64_MAX);
 	if (!result && !answer->known)
 		return error_set(SYCL_ERROR_RUNTIME, "the service gave no times");
 	return result;
@@ -207,11 +216,13 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 	/* It may have become complete meanwhile; it never goes back (H9). */
 	bool complete = answer.state >= SYCL_COMMAND_COMPLETE || event_is_complete(event);
 	*status_out = complete ? SYCL_COMMAND_COMPLETE
-			       : (answer.state == SYCL_COMMAND_RUNNING ? SYCL_COMMAND_RUNNING : SYCL_COMMAND_SUBMITTED);
+			       : (answer.state == SYCL_COMMAND_RUNNING ? SYCL_COMMAND_RUNNING
+								       : SYCL_COMMAND_SUBMITTED);
 	return SYCL_SUCCESS;
 }
 
-/* How long to wait before the service is asked again for a beginning: an eighth of the time waited so far. */
+/* How long to wait before the service is asked again for a beginning: an eighth of the time waited
+ * so far. */
 static uint64_t start_rest_ns(uint64_t waited_ns)
 {
 	uint64_t rest_ns = waited_ns / 8;
@@ -220,7 +231,8 @@ static uint64_t start_rest_ns(uint64_t waited_ns)
 	return rest_ns > START_REST_MAX_NS ? START_REST_MAX_NS : rest_ns;
 }
 
-/* No slot tells of a beginning. The service knows it at the end for certain, and sooner where the driver tells: it is asked in between. */
+/* No slot tells of a beginning. The service knows it at the end for certain, and sooner where the
+ * driver tells: it is asked in between. */
 static sycl_result await_start(struct event *event, struct profile_answer *answer)
 {
 	const uint64_t since_ns = clock_now_ns();
@@ -238,7 +250,8 @@ static sycl_result await_start(struct event *event, struct profile_answer *answe
 	}
 }
 
-SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling what, uint64_t *ns_out)
+SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling what,
+					      uint64_t *ns_out)
 {
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(ns_out);
@@ -248,17 +261,22 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling 
 	if (sent)
 		return sent;
 	if (event->untimed)
-		return error_set(SYCL_ERROR_INVALID, "the graph was finalized without SYCL_GRAPH_ENABLE_PROFILING");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the graph was finalized without SYCL_GRAPH_ENABLE_PROFILING");
 	if (!event->line->profiling)
 		return error_set_object(SYCL_ERROR_INVALID, event->line->remote.id,
 					"the queue was made without SYCL_QUEUE_ENABLE_PROFILING");
 	struct profile_answer answer = {.known = false};
-	sycl_result result = what == SYCL_PROFILING_END ? event_finish(event, UINT64_MAX) : SYCL_SUCCESS;
+	sycl_result result =
+		what == SYCL_PROFILING_END ? event_finish(event, UINT64_MAX) : SYCL_SUCCESS;
 	if (!result)
-		result = what == SYCL_PROFILING_START ? await_start(event, &answer) : ask(event, &answer);
+		result = what == SYCL_PROFILING_START ? await_start(event, &answer)
+						      : ask(event, &answer);
 	if (!result)
-		*ns_out = what == SYCL_PROFILING_SUBMIT ? answer.submit_ns
-							: (what == SYCL_PROFILING_START ? answer.start_ns : answer.end_ns);
+		*ns_out =
+			what == SYCL_PROFILING_SUBMIT
+				? answer.submit_ns
+				: (what == SYCL_PROFILING_START ? answer.start_ns : answer.end_ns);
 	return result;
 }
 
@@ -277,7 +295,8 @@ SYCL_API sycl_result sycl_event_get_native(sycl_event handle, void **native_out)
 	if (event_natives(event) == 1) {
 		uint64_t native = 0;
 		uint32_t count = 0;
-		sycl_result result = sycl_event_get_natives(handle, (sycl_backend)event->line->backend, 1, &native, &count);
+		sycl_result result = sycl_event_get_natives(
+			handle, (sycl_backend)event->line->backend, 1, &native, &count);
 		if (!result)
 			*native_out = (void *)(uintptr_t)native;
 		return result;

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* With the state lock. Moves those that are complete to the end of the list and returns how many are not. */
+/* With the state lock. Moves those that are complete to the end of the list and returns how many
+ * are not. */
 static uint32_t put_complete_last(struct event *event)
 {
 	uint32_t open = 0;
@@ -17,13 +18,15 @@ static uint32_t put_complete_last(struct event *event)
 	return open;
 }
 
-/* The list without those that are complete: references in a list of the caller's, NULL when there are none. */
+/* The list without those that are complete: references in a list of the caller's, NULL when there
+ * are none. */
 static sycl_result copy_open(struct event *event, struct event ***open_out, uint32_t *count_out)
 {
 	struct connection *c = event->object.connection;
 	(void)pthread_mutex_lock(&c->state_lock);
 	uint32_t open = put_complete_last(event), dropped = event->wait_count - open;
-	struct event **list = calloc(event->wait_count ? event->wait_count : 1, sizeof(struct event *));
+	struct event **list =
+		calloc(event->wait_count ? event->wait_count : 1, sizeof(struct event *));
 	for (uint32_t i = 0; list && i < event->wait_count; i++) {
 		list[i] = event->waits[i];
 		if (i < open)
@@ -56,8 +59,8 @@ static sycl_result give(struct event **open, uint32_t count, sycl_event *events_
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_event_get_wait_list(sycl_event handle, uint32_t capacity, sycl_event *events_out,
-					      uint32_t *count_out)
+SYCL_API sycl_result sycl_event_get_wait_list(sycl_event handle, uint32_t capacity,
+					      sycl_event *events_out, uint32_t *count_out)
 {
 	PIN(event, event, handle);
 	if (capacity > 0)

@@ -1,4 +1,5 @@
-/* Queues: creation and waiting. Asynchronous errors are in queue_errors.c, shortcuts in queue_shortcuts.c. */
+/* Queues: creation and waiting. Asynchronous errors are in queue_errors.c, shortcuts in
+ * queue_shortcuts.c. */
 #include "connection/topology.h"
 
 #include "clock.h"
@@ -37,16 +38,18 @@ static sycl_result announce_plain(const struct queue *queue, void *unused)
 	return connection_send(queue->object.connection, &command);
 }
 
-sycl_result queue_make(struct context *context, struct device *device, const struct sycl_queue_options *options,
-		       queue_announce *announce, void *what, sycl_queue *queue_out)
+sycl_result queue_make(struct context *context, struct device *device,
+		       const struct sycl_queue_options *options, queue_announce *announce,
+		       void *what, sycl_queue *queue_out)
 {
 	uint32_t properties = options->properties;
 	struct connection *c = device->object.connection;
 	struct queue_line *line = NULL;
 	struct queue *queue = object_new(sizeof(*queue), c);
-	sycl_result result = queue ? queue_line_create(c, properties & SYCL_QUEUE_IN_ORDER,
-						       properties & SYCL_QUEUE_ENABLE_PROFILING, &line)
-				   : SYCL_ERROR_MEMORY_ALLOCATION;
+	sycl_result result =
+		queue ? queue_line_create(c, properties & SYCL_QUEUE_IN_ORDER,
+					  properties & SYCL_QUEUE_ENABLE_PROFILING, &line)
+		      : SYCL_ERROR_MEMORY_ALLOCATION;
 	if (!result && handle_create(&queue->object, HANDLE_QUEUE, queue_destroy) < 0) {
 		remote_forget(c, &line->remote);
 		(void)queue_line_free(line);
@@ -60,7 +63,8 @@ sycl_result queue_make(struct context *context, struct device *device, const str
 	}
 	line->backend = topology_backend_of(device);
 	line->handler = options->async_handler ? options->async_handler : context->async_handler;
-	line->handler_data = options->async_handler ? options->async_user_data : context->async_user_data;
+	line->handler_data =
+		options->async_handler ? options->async_user_data : context->async_user_data;
 	queue->line = line;
 	queue->checks_native = (properties & SYCL_QUEUE_CHECK_NATIVE) != 0;
 	queue->context = context;
@@ -83,29 +87,37 @@ sycl_result queue_make(struct context *context, struct device *device, const str
 }
 
 SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device device_handle,
-				       const struct sycl_queue_options *options, sycl_queue *queue_out)
+				       const struct sycl_queue_options *options,
+				       sycl_queue *queue_out)
 {
 	PIN(device, device, device_handle);
 	REQUIRE_OUTPUT(queue_out);
 	struct sycl_queue_options defaults = SYCL_QUEUE_OPTIONS_INIT;
 	uint32_t properties = options ? options->properties : 0;
 	if (options && options->struct_bytes != sizeof(*options))
-		return error_set(SYCL_ERROR_INVALID,
-				 "options: struct_bytes is wrong; start from SYCL_QUEUE_OPTIONS_INIT");
-	if (properties & ~(SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING | SYCL_QUEUE_CHECK_NATIVE))
-		return error_set(SYCL_ERROR_INVALID, "properties 0x%x has an unknown bit", properties);
-	if ((properties & SYCL_QUEUE_ENABLE_PROFILING) && !(device->facts->aspects >> SYCL_ASPECT_QUEUE_PROFILING & 1))
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"options: struct_bytes is wrong; start from SYCL_QUEUE_OPTIONS_INIT");
+	if (properties &
+	    ~(SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING | SYCL_QUEUE_CHECK_NATIVE))
+		return error_set(SYCL_ERROR_INVALID, "properties 0x%x has an unknown bit",
+				 properties);
+	if ((properties & SYCL_QUEUE_ENABLE_PROFILING) &&
+	    !(device->facts->aspects >> SYCL_ASPECT_QUEUE_PROFILING & 1))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s keeps no times of commands",
 				 device->facts->name);
 	if (!device->facts->available)
-		return error_set(SYCL_ERROR_RUNTIME, "%.80s is not available%s%.200s", device->facts->name,
-				 *device->facts->unavailable_reason ? ": " : "", device->facts->unavailable_reason);
+		return error_set(SYCL_ERROR_RUNTIME, "%.80s is not available%s%.200s",
+				 device->facts->name,
+				 *device->facts->unavailable_reason ? ": " : "",
+				 device->facts->unavailable_reason);
 	struct context *context = NULL;
 	sycl_result result = SYCL_SUCCESS;
 	if (context_handle) {
 		result = context_pin(context_handle, &context);
 		if (!result && !context_has(context, device))
-			result = error_set(SYCL_ERROR_INVALID, "the device is not one of the context's");
+			result = error_set(SYCL_ERROR_INVALID,
+					   "the device is not one of the context's");
 		if (!result)
 			result = remote_check(&context->remote);
 		if (result) {
@@ -190,12 +202,13 @@ static bool slot_ready(struct connection *c, void *context)
 	       atomic_load_explicit(&wait->line->remote.failed, memory_order_acquire) != 0;
 }
 
-sycl_result queue_line_wait(struct connection *c, struct queue_line *line, uint32_t slot, uint32_t value,
-			    uint64_t deadline_ns)
+sycl_result queue_line_wait(struct connection *c, struct queue_line *line, uint32_t slot,
+			    uint32_t value, uint64_t deadline_ns)
 {
 	struct slot_wait wait = {.slot = &c->slot_memory[slot], .value = value, .line = line};
 	if (!slot_ready(c, &wait)) {
-		sycl_result result = connection_wait(c, slot_ready, &wait, WAIT_SPINS | WAIT_RUNS, deadline_ns);
+		sycl_result result =
+			connection_wait(c, slot_ready, &wait, WAIT_SPINS | WAIT_RUNS, deadline_ns);
 		if (result)
 			return result;
 	}
@@ -209,15 +222,18 @@ sycl_result queue_wait_until(struct queue *queue, uint64_t deadline_ns)
 	struct connection *c = queue->object.connection;
 	struct queue_line *line = queue->line;
 	if (atomic_load_explicit(&queue->recording, memory_order_acquire))
-		return error_set_object(SYCL_ERROR_INVALID, line->remote.id, "a graph records the queue: there is nothing to wait for");
+		return error_set_object(SYCL_ERROR_INVALID, line->remote.id,
+					"a graph records the queue: there is nothing to wait for");
 	(void)pthread_mutex_lock(&c->submit_lock);
 	uint64_t groups = line->groups;
 	(void)pthread_mutex_unlock(&c->submit_lock);
 	if (host_task_is_here(line, groups, true))
-		return error_set_object(SYCL_ERROR_INVALID, line->remote.id,
-					"this thread is in the middle of a host task of the queue that it would wait for");
+		return error_set_object(
+			SYCL_ERROR_INVALID, line->remote.id,
+			"this thread is in the middle of a host task of the queue that it would wait for");
 	if (groups > 0) {
-		sycl_result result = queue_line_wait(c, line, line->slot, (uint32_t)groups, deadline_ns);
+		sycl_result result =
+			queue_line_wait(c, line, line->slot, (uint32_t)groups, deadline_ns);
 		if (result)
 			return result;
 	}

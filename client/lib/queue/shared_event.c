@@ -19,7 +19,8 @@ static void take_handle(struct pending *pending, const Sycl__V1__Reply *reply)
 	struct shared_event *event = pending->context;
 	if (reply->body_case == SYCL__V1__REPLY__BODY_SHARED_EVENT_CREATED &&
 	    reply->shared_event_created->handle.len == sizeof(event->handle))
-		memcpy(event->handle, reply->shared_event_created->handle.data, sizeof(event->handle));
+		memcpy(event->handle, reply->shared_event_created->handle.data,
+		       sizeof(event->handle));
 }
 
 static sycl_result ask(struct shared_event *event, const uint8_t *handle)
@@ -53,7 +54,8 @@ sycl_result shared_event_new(struct connection *c, uint32_t device, struct share
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	event->device = device;
 	sycl_result result = remote_name(c, OBJECT_SHARED_EVENT, &event->remote);
-	if (!result && handle_create(&event->object, HANDLE_SHARED_EVENT, shared_event_destroy) < 0) {
+	if (!result &&
+	    handle_create(&event->object, HANDLE_SHARED_EVENT, shared_event_destroy) < 0) {
 		remote_forget(c, &event->remote);
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
@@ -70,9 +72,10 @@ static sycl_result make(struct device *device, const uint8_t *handle, sycl_share
 {
 	struct shared_event *event = NULL;
 	if (!(device->facts->features & DEVICE_FEATURE_SHARED_EVENT))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no events that processes share",
-				 device->facts->name);
-	sycl_result result = shared_event_new(device->object.connection, device->facts->device, &event);
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "%s has no events that processes share", device->facts->name);
+	sycl_result result =
+		shared_event_new(device->object.connection, device->facts->device, &event);
 	if (result)
 		return result;
 	result = ask(event, handle);
@@ -121,7 +124,8 @@ SYCL_API sycl_result sycl_shared_event_release(sycl_shared_event event)
 	return handle_release(event, HANDLE_SHARED_EVENT);
 }
 
-SYCL_API sycl_result sycl_shared_event_get_reference_count(sycl_shared_event event, uint32_t *count_out)
+SYCL_API sycl_result sycl_shared_event_get_reference_count(sycl_shared_event event,
+							   uint32_t *count_out)
 {
 	return handle_get_reference_count(event, HANDLE_SHARED_EVENT, count_out);
 }

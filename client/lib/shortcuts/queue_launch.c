@@ -3,20 +3,24 @@
 
 #include "syclclient/launch.h"
 
-static sycl_result set_accessor(struct handler *handler, uint32_t index, const struct sycl_launch_argument *argument)
+static sycl_result set_accessor(struct handler *handler, uint32_t index,
+				const struct sycl_launch_argument *argument)
 {
 	PIN(buffer, buffer, argument->buffer);
 	uint64_t bytes = argument->size_bytes;
 	if (bytes == SYCL_REST_BYTES && argument->offset_bytes <= buffer->size_bytes)
 		bytes = buffer->size_bytes - argument->offset_bytes;
-	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, (sycl_access_mode)argument->mode,
-				    argument->offset_bytes, bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer,
+				    (sycl_access_mode)argument->mode, argument->offset_bytes,
+				    bytes);
 }
 
-static sycl_result set_argument(struct handler *handler, uint32_t index, const struct sycl_launch_argument *argument)
+static sycl_result set_argument(struct handler *handler, uint32_t index,
+				const struct sycl_launch_argument *argument)
 {
 	if (argument->reserved)
-		return error_set(SYCL_ERROR_INVALID, "argument %u: its reserved member is not 0", index);
+		return error_set(SYCL_ERROR_INVALID, "argument %u: its reserved member is not 0",
+				 index);
 	switch (argument->kind) {
 	case SYCL_LAUNCH_VALUE:
 		return handler_set_value(handler, index, argument->size_bytes, argument->pointer);
@@ -27,8 +31,8 @@ static sycl_result set_argument(struct handler *handler, uint32_t index, const s
 	case SYCL_LAUNCH_USM:
 		return handler_set_usm(handler, index, argument->pointer);
 	default:
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: %d is no kind of argument", index,
-				 argument->kind);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u: %d is no kind of argument", index, argument->kind);
 	}
 }
 
@@ -48,21 +52,27 @@ static sycl_result build(struct handler *handler, const struct sycl_launch *laun
 	if (result)
 		return result;
 	PIN(kernel, kernel, launch->kernel);
-	return handler_set_launch(handler, &kernel, &launch->global, launch->local.dimensions ? &launch->local : NULL);
+	return handler_set_launch(handler, &kernel, &launch->global,
+				  launch->local.dimensions ? &launch->local : NULL);
 }
 
 static sycl_result check(const struct sycl_launch *launch)
 {
 	if (launch->struct_bytes != sizeof(*launch) || launch->reserved)
-		return error_set(SYCL_ERROR_INVALID, "launch: struct_bytes or reserved is wrong; start from SYCL_LAUNCH_INIT");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"launch: struct_bytes or reserved is wrong; start from SYCL_LAUNCH_INIT");
 	if (launch->argument_count && !launch->arguments)
-		return error_set(SYCL_ERROR_INVALID, "a list of %u arguments is NULL", launch->argument_count);
+		return error_set(SYCL_ERROR_INVALID, "a list of %u arguments is NULL",
+				 launch->argument_count);
 	if (launch->depends_on_count && !launch->depends_on)
-		return error_set(SYCL_ERROR_INVALID, "a list of %u events is NULL", launch->depends_on_count);
+		return error_set(SYCL_ERROR_INVALID, "a list of %u events is NULL",
+				 launch->depends_on_count);
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct sycl_launch *launch, sycl_event *event_out)
+SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct sycl_launch *launch,
+				       sycl_event *event_out)
 {
 	PIN(queue, queue, queue_handle);
 	if (!launch)

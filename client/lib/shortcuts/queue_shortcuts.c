@@ -11,19 +11,8 @@ static sycl_result finish(sycl_handler handler, sycl_result built, sycl_event *e
 	return error_set_failure(&why);
 }
 
-SYCL_API sycl_result sycl_queue_fill(sycl_queue queue, sycl_buffer buffer, uint64_t offset_bytes, uint64_t size_bytes,
-				     const void *pattern, size_t pattern_bytes, sycl_event *event_out)
-{
-	sycl_handler handler = NULL;
-	sycl_result result = sycl_handler_begin(queue, &handler);
-	if (result)
-		return result;
-	return finish(handler, sycl_handler_fill(handler, buffer, offset_bytes, size_bytes, pattern, pattern_bytes),
-		      event_out);
-}
-
-SYCL_API sycl_result sycl_queue_copy(sycl_queue queue, sycl_buffer source, uint64_t source_offset_bytes,
-				     sycl_buffer destination, uint64_t destination_offset_bytes, uint64_t size_bytes,
+SYCL_API sycl_result sycl_queue_fill(sycl_queue queue, sycl_buffer buffer, uint64_t offset_bytes,
+				     uint64_t size_bytes, const void *pattern, size_t pattern_bytes,
 				     sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
@@ -31,12 +20,28 @@ SYCL_API sycl_result sycl_queue_copy(sycl_queue queue, sycl_buffer source, uint6
 	if (result)
 		return result;
 	return finish(handler,
-		      sycl_handler_copy(handler, source, source_offset_bytes, destination, destination_offset_bytes,
-					size_bytes),
+		      sycl_handler_fill(handler, buffer, offset_bytes, size_bytes, pattern,
+					pattern_bytes),
 		      event_out);
 }
 
-SYCL_API sycl_result sycl_queue_update_host(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)
+SYCL_API sycl_result sycl_queue_copy(sycl_queue queue, sycl_buffer source,
+				     uint64_t source_offset_bytes, sycl_buffer destination,
+				     uint64_t destination_offset_bytes, uint64_t size_bytes,
+				     sycl_event *event_out)
+{
+	sycl_handler handler = NULL;
+	sycl_result result = sycl_handler_begin(queue, &handler);
+	if (result)
+		return result;
+	return finish(handler,
+		      sycl_handler_copy(handler, source, source_offset_bytes, destination,
+					destination_offset_bytes, size_bytes),
+		      event_out);
+}
+
+SYCL_API sycl_result sycl_queue_update_host(sycl_queue queue, sycl_buffer buffer,
+					    sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	sycl_result result = sycl_handler_begin(queue, &handler);

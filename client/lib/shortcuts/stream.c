@@ -5,19 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-SYCL_API sycl_result sycl_stream_create(sycl_platform handle, uint64_t bytes, sycl_buffer *stream_out)
+SYCL_API sycl_result sycl_stream_create(sycl_platform handle, uint64_t bytes,
+					sycl_buffer *stream_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(stream_out);
 	if (bytes < 64 || bytes > SYCL_STREAM_BYTES_MAX)
-		return error_set(SYCL_ERROR_INVALID, "a stream has 64 to %llu bytes", SYCL_STREAM_BYTES_MAX);
+		return error_set(SYCL_ERROR_INVALID, "a stream has 64 to %llu bytes",
+				 SYCL_STREAM_BYTES_MAX);
 	uint64_t room = (bytes + 7) / 8 * 8;
 	uint32_t *words = calloc(1, STREAM_HEAD_BYTES + room);
 	if (!words)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	words[STREAM_ROOM] = (uint32_t)room;
 	words[STREAM_IS_MARKED] = STREAM_MARK;
-	sycl_result result = sycl_buffer_create(handle, words, STREAM_HEAD_BYTES + room, SYCL_HOST_CONST, stream_out);
+	sycl_result result = sycl_buffer_create(handle, words, STREAM_HEAD_BYTES + room,
+						SYCL_HOST_CONST, stream_out);
 	free(words);
 	return result;
 }
@@ -25,23 +28,27 @@ SYCL_API sycl_result sycl_stream_create(sycl_platform handle, uint64_t bytes, sy
 /* What the buffer says of itself, as far as its size allows it. */
 static sycl_result check_head(const uint32_t *head, uint64_t size_bytes)
 {
-	if (head[STREAM_IS_MARKED] != STREAM_MARK || head[STREAM_ROOM] != size_bytes - STREAM_HEAD_BYTES)
-		return error_set(SYCL_ERROR_INVALID,
-				 "the buffer is no stream, or was written by others than sycl_print");
+	if (head[STREAM_IS_MARKED] != STREAM_MARK ||
+	    head[STREAM_ROOM] != size_bytes - STREAM_HEAD_BYTES)
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"the buffer is no stream, or was written by others than sycl_print");
 	return SYCL_SUCCESS;
 }
 
 /* All that is there; the text is the caller's, also when it is not taken. */
-static sycl_result take(uint32_t *words, uint64_t size_bytes, uint64_t capacity, char *text, uint64_t *bytes_out,
-			uint64_t *lost_out)
+static sycl_result take(uint32_t *words, uint64_t size_bytes, uint64_t capacity, char *text,
+			uint64_t *bytes_out, uint64_t *lost_out)
 {
 	uint32_t head[4];
 	memcpy(head, words, sizeof(head));
 	sycl_result result = check_head(head, size_bytes);
 	if (result)
 		return result;
-	size_t used = head[STREAM_USED] < head[STREAM_ROOM] ? head[STREAM_USED] : head[STREAM_ROOM], count = 0;
-	/* The service sees this memory too: what is checked and what is used must be the same bytes. */
+	size_t used = head[STREAM_USED] < head[STREAM_ROOM] ? head[STREAM_USED] : head[STREAM_ROOM],
+	       count = 0;
+	/* The service sees this memory too: what is checked and what is used must be the same
+	 * bytes. */
 	unsigned char *records = malloc(used + 1);
 	if (records && used > 0)
 		memcpy(records, words + 4, used);
@@ -57,7 +64,8 @@ static sycl_result take(uint32_t *words, uint64_t size_bytes, uint64_t capacity,
 		words[STREAM_USED] = 0;
 		words[STREAM_LOST] = 0;
 	} else if (text) {
-		result = error_set(SYCL_ERROR_INVALID, "the text has %zu bytes, there is room for %llu", count + 1,
+		result = error_set(SYCL_ERROR_INVALID,
+				   "the text has %zu bytes, there is room for %llu", count + 1,
 				   (unsigned long long)capacity);
 	} else if (lost_out) {
 		*lost_out = head[STREAM_LOST];
@@ -66,8 +74,8 @@ static sycl_result take(uint32_t *words, uint64_t size_bytes, uint64_t capacity,
 	return result;
 }
 
-static sycl_result read_stream(sycl_buffer stream, const uint64_t *timeout_ns, uint64_t capacity, char *text,
-			       uint64_t *bytes_out, uint64_t *lost_out)
+static sycl_result read_stream(sycl_buffer stream, const uint64_t *timeout_ns, uint64_t capacity,
+			       char *text, uint64_t *bytes_out, uint64_t *lost_out)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -79,9 +87,10 @@ static sycl_result read_stream(sycl_buffer stream, const uint64_t *timeout_ns, u
 	if (!result && size_bytes < STREAM_HEAD_BYTES)
 		result = error_set(SYCL_ERROR_INVALID, "the buffer is no stream");
 	if (!result)
-		result = timeout_ns
-				 ? sycl_host_accessor_create_for(stream, SYCL_ACCESS_READ_WRITE, *timeout_ns, &accessor)
-				 : sycl_host_accessor_create(stream, SYCL_ACCESS_READ_WRITE, &accessor);
+		result = timeout_ns ? sycl_host_accessor_create_for(stream, SYCL_ACCESS_READ_WRITE,
+								    *timeout_ns, &accessor)
+				    : sycl_host_accessor_create(stream, SYCL_ACCESS_READ_WRITE,
+								&accessor);
 	if (result)
 		return result;
 	result = sycl_host_accessor_get_pointer(accessor, &words);
@@ -94,14 +103,15 @@ static sycl_result read_stream(sycl_buffer stream, const uint64_t *timeout_ns, u
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_stream_read(sycl_buffer stream, uint64_t capacity, char *text, uint64_t *bytes_out,
-				      uint64_t *lost_out)
+SYCL_API sycl_result sycl_stream_read(sycl_buffer stream, uint64_t capacity, char *text,
+				      uint64_t *bytes_out, uint64_t *lost_out)
 {
 	return read_stream(stream, NULL, capacity, text, bytes_out, lost_out);
 }
 
-SYCL_API sycl_result sycl_stream_read_for(sycl_buffer stream, uint64_t timeout_ns, uint64_t capacity, char *text,
-					  uint64_t *bytes_out, uint64_t *lost_out)
+SYCL_API sycl_result sycl_stream_read_for(sycl_buffer stream, uint64_t timeout_ns,
+					  uint64_t capacity, char *text, uint64_t *bytes_out,
+					  uint64_t *lost_out)
 {
 	return read_stream(stream, &timeout_ns, capacity, text, bytes_out, lost_out);
 }

@@ -1,7 +1,8 @@
 /* One command group each about USM, without a handler in the caller's hands. */
 #include "handler/handler.h"
 
-static sycl_result begin(sycl_queue queue, uint32_t event_count, const sycl_event *events, sycl_handler *handler_out)
+static sycl_result begin(sycl_queue queue, uint32_t event_count, const sycl_event *events,
+			 sycl_handler *handler_out)
 {
 	if (event_count > 0 && !events)
 		return error_set(SYCL_ERROR_INVALID, "events is NULL");
@@ -30,48 +31,63 @@ static sycl_result finish(sycl_handler handler, sycl_result built, sycl_event *e
 	return error_set_failure(&why);
 }
 
-SYCL_API sycl_result sycl_queue_memcpy(sycl_queue queue, void *destination, const void *source, uint64_t size_bytes,
-				       uint32_t event_count, const sycl_event *events, sycl_event *event_out)
+SYCL_API sycl_result sycl_queue_memcpy(sycl_queue queue, void *destination, const void *source,
+				       uint64_t size_bytes, uint32_t event_count,
+				       const sycl_event *events, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	sycl_result result = begin(queue, event_count, events, &handler);
 	return result ? result
-		      : finish(handler, sycl_handler_memcpy(handler, destination, source, size_bytes), event_out);
+		      : finish(handler,
+			       sycl_handler_memcpy(handler, destination, source, size_bytes),
+			       event_out);
 }
 
-SYCL_API sycl_result sycl_queue_memset(sycl_queue queue, void *pointer, int value, uint64_t size_bytes,
-				       uint32_t event_count, const sycl_event *events, sycl_event *event_out)
+SYCL_API sycl_result sycl_queue_memset(sycl_queue queue, void *pointer, int value,
+				       uint64_t size_bytes, uint32_t event_count,
+				       const sycl_event *events, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	sycl_result result = begin(queue, event_count, events, &handler);
-	return result ? result : finish(handler, sycl_handler_memset(handler, pointer, value, size_bytes), event_out);
+	return result ? result
+		      : finish(handler, sycl_handler_memset(handler, pointer, value, size_bytes),
+			       event_out);
 }
 
-SYCL_API sycl_result sycl_queue_usm_fill(sycl_queue queue, void *pointer, uint64_t size_bytes, const void *pattern,
-					 size_t pattern_bytes, uint32_t event_count, const sycl_event *events,
+SYCL_API sycl_result sycl_queue_usm_fill(sycl_queue queue, void *pointer, uint64_t size_bytes,
+					 const void *pattern, size_t pattern_bytes,
+					 uint32_t event_count, const sycl_event *events,
 					 sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	sycl_result result = begin(queue, event_count, events, &handler);
 	return result ? result
-		      : finish(handler, sycl_handler_usm_fill(handler, pointer, size_bytes, pattern, pattern_bytes),
+		      : finish(handler,
+			       sycl_handler_usm_fill(handler, pointer, size_bytes, pattern,
+						     pattern_bytes),
 			       event_out);
 }
 
 SYCL_API sycl_result sycl_queue_prefetch(sycl_queue queue, const void *pointer, uint64_t size_bytes,
-					 uint32_t event_count, const sycl_event *events, sycl_event *event_out)
+					 uint32_t event_count, const sycl_event *events,
+					 sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	sycl_result result = begin(queue, event_count, events, &handler);
-	return result ? result : finish(handler, sycl_handler_prefetch(handler, pointer, size_bytes), event_out);
+	return result ? result
+		      : finish(handler, sycl_handler_prefetch(handler, pointer, size_bytes),
+			       event_out);
 }
 
-SYCL_API sycl_result sycl_queue_mem_advise(sycl_queue queue, const void *pointer, uint64_t size_bytes,
-					   sycl_mem_advice advice, uint32_t event_count, const sycl_event *events,
+SYCL_API sycl_result sycl_queue_mem_advise(sycl_queue queue, const void *pointer,
+					   uint64_t size_bytes, sycl_mem_advice advice,
+					   uint32_t event_count, const sycl_event *events,
 					   sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	sycl_result result = begin(queue, event_count, events, &handler);
 	return result ? result
-		      : finish(handler, sycl_handler_mem_advise(handler, pointer, size_bytes, advice), event_out);
+		      : finish(handler,
+			       sycl_handler_mem_advise(handler, pointer, size_bytes, advice),
+			       event_out);
 }

@@ -9,10 +9,12 @@ sycl_result graph_check_launchable(const struct handler *handler, struct executa
 	if (result)
 		return result;
 	if (graph->object.connection != handler->object.connection)
-		return error_set(SYCL_ERROR_INVALID, "the graph and the queue belong to different connections");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the graph and the queue belong to different connections");
 	if (graph->context != handler->queue->context || graph->device != handler->queue->device)
-		return error_set_object(SYCL_ERROR_INVALID, graph->remote.id,
-					"the graph was made for another context or device than the queue's");
+		return error_set_object(
+			SYCL_ERROR_INVALID, graph->remote.id,
+			"the graph was made for another context or device than the queue's");
 	return SYCL_SUCCESS;
 }
 
@@ -72,7 +74,8 @@ static sycl_result make_tasks(const struct handler *handler, struct graph_tasks 
 			continue;
 		struct host_task *task = NULL;
 		sycl_result result =
-			host_task_new(handler->object.connection, graph->nodes[i].handler, handler->queue->line, &task);
+			host_task_new(handler->object.connection, graph->nodes[i].handler,
+				      handler->queue->line, &task);
 		if (result)
 			return result;
 		task->node = i + 1;

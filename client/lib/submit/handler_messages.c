@@ -14,8 +14,8 @@ void group_messages_fini(struct group_messages *m)
 }
 
 /* `images`: as many as arguments, where one of them is an image or a sampler; else 0. */
-static sycl_result make_room(struct group_messages *m, uint32_t requirements, uint32_t events, uint32_t arguments,
-			     uint32_t images)
+static sycl_result make_room(struct group_messages *m, uint32_t requirements, uint32_t events,
+			     uint32_t arguments, uint32_t images)
 {
 	size_t bytes = requirements * (sizeof(*m->requirements) + sizeof(void *)) +
 		       events * (sizeof(*m->events) + sizeof(void *)) +
@@ -119,7 +119,8 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 		if (from->kind == HANDLER_ARGUMENT_ACCESSOR) {
 			to->value_case = SYCL__V1__ARGUMENT__VALUE_ACCESSOR;
 			to->accessor = from->requirement;
-			to->offset_bytes = origin_of(handler, from->requirement) + from->offset_bytes;
+			to->offset_bytes =
+				origin_of(handler, from->requirement) + from->offset_bytes;
 		} else if (from->kind == HANDLER_ARGUMENT_USM) {
 			to->value_case = SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS;
 			to->usm_address = from->offset_bytes;
@@ -127,7 +128,8 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 			to->value_case = SYCL__V1__ARGUMENT__VALUE_BYTES;
 			to->bytes.data = (uint8_t *)handler->values.items + from->offset_bytes;
 			to->bytes.len = (size_t)from->size_bytes;
-		} else if (from->kind == HANDLER_ARGUMENT_IMAGE || from->kind == HANDLER_ARGUMENT_SAMPLER) {
+		} else if (from->kind == HANDLER_ARGUMENT_IMAGE ||
+			   from->kind == HANDLER_ARGUMENT_SAMPLER) {
 			handler_put_image(from, to, &m->images[i], &m->samplers[i]);
 		} else if (from->kind == HANDLER_ARGUMENT_LOCAL) {
 			to->value_case = SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES;
@@ -150,7 +152,8 @@ static sycl_result take_host_bytes(struct group_messages *m, const struct handle
 	if (result)
 		return result;
 	box.destination = copy_box_tight(&box);
-	copy_box_move(&box, m->lent->address, (const uint8_t *)handler->host_source + handler->source_offset_bytes);
+	copy_box_move(&box, m->lent->address,
+		      (const uint8_t *)handler->host_source + handler->source_offset_bytes);
 	return SYCL_SUCCESS;
 }
 
@@ -178,7 +181,8 @@ static void put_source(struct group_messages *m, const struct handler *handler)
 	if (!m->lent) {
 		m->source.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 		m->source.requirement = handler->source;
-		m->source.offset_bytes = origin_of(handler, handler->source) + handler->source_offset_bytes;
+		m->source.offset_bytes =
+			origin_of(handler, handler->source) + handler->source_offset_bytes;
 		return;
 	}
 	sycl__v1__arena_range__init(&m->arena);
@@ -200,7 +204,8 @@ static sycl_result put_copy(struct group_messages *m, const struct handler *hand
 	put_source(m, handler);
 	m->destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 	m->destination.requirement = handler->destination;
-	m->destination.offset_bytes = origin_of(handler, handler->destination) + handler->destination_offset_bytes;
+	m->destination.offset_bytes =
+		origin_of(handler, handler->destination) + handler->destination_offset_bytes;
 	m->copy.destination = &m->destination;
 	if (m->lent) {
 		box.source = copy_box_tight(&box);
@@ -216,7 +221,8 @@ static void put_fill(struct group_messages *m, struct handler *handler)
 {
 	sycl__v1__fill__init(&m->fill);
 	m->fill.requirement = handler->destination;
-	m->fill.offset_bytes = origin_of(handler, handler->destination) + handler->destination_offset_bytes;
+	m->fill.offset_bytes =
+		origin_of(handler, handler->destination) + handler->destination_offset_bytes;
 	m->fill.size_bytes = handler->size_bytes;
 	m->fill.pattern.data = handler->pattern;
 	m->fill.pattern.len = handler->pattern_bytes;
@@ -245,7 +251,8 @@ static void put_host_task(struct group_messages *m, const struct handler *handle
 static void put_native(struct group_messages *m)
 {
 	sycl__v1__native_command__init(&m->native);
-	m->native.function = native_call_function(); /* what it is called with is filled in when there is one */
+	m->native.function =
+		native_call_function(); /* what it is called with is filled in when there is one */
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_NATIVE;
 	m->group.native = &m->native;
 }
@@ -254,12 +261,14 @@ static void put_native(struct group_messages *m)
 static void put_condition(struct group_messages *m, const struct handler *handler)
 {
 	sycl__v1__graph_condition__init(&m->condition);
-	m->condition.kind = handler->repeats ? SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_WHILE
-					     : SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_IF;
+	m->condition.kind = handler->repeats
+				    ? SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_WHILE
+				    : SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_IF;
 	m->condition.usm_address = (uintptr_t)handler->usm.source;
 	if (!handler->usm.source) {
 		m->condition.requirement = handler->source;
-		m->condition.offset_bytes = origin_of(handler, handler->source) + handler->source_offset_bytes;
+		m->condition.offset_bytes =
+			origin_of(handler, handler->source) + handler->source_offset_bytes;
 	}
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION;
 	m->group.graph_condition = &m->condition;
@@ -281,7 +290,8 @@ static sycl_result put_action(struct group_messages *m, struct handler *handler)
 		return put_copy(m, handler);
 	} else if (handler->action == HANDLER_ACTION_FILL) {
 		put_fill(m, handler);
-	} else if (handler->action >= HANDLER_ACTION_USM_COPY && handler->action <= HANDLER_ACTION_USM_ADVISE) {
+	} else if (handler->action >= HANDLER_ACTION_USM_COPY &&
+		   handler->action <= HANDLER_ACTION_USM_ADVISE) {
 		usm_put_action(m, handler);
 	} else if (handler->action == HANDLER_ACTION_UPDATE) {
 		sycl__v1__host_update__init(&m->update);
@@ -307,9 +317,9 @@ static bool has_images(const struct handler *handler)
 sycl_result group_messages_fill(struct group_messages *m, struct handler *handler)
 {
 	m->connection = handler->object.connection;
-	sycl_result result =
-		make_room(m, handler->requirements.count, handler->depends_on.count, handler->arguments.count,
-			  has_images(handler) ? handler->arguments.count : 0);
+	sycl_result result = make_room(m, handler->requirements.count, handler->depends_on.count,
+				       handler->arguments.count,
+				       has_images(handler) ? handler->arguments.count : 0);
 	if (result)
 		return result;
 	sycl__v1__command_group__init(&m->group);

@@ -13,7 +13,8 @@ struct group_messages {
 	Sycl__V1__MemoryEnd source, destination;
 	Sycl__V1__ArenaRange arena;
 	Sycl__V1__Box box;
-	struct lent_range *lent; /* of a copy from the program's memory; NULL: none, or the queue's line has it */
+	struct lent_range *lent; /* of a copy from the program's memory; NULL: none, or the queue's
+				    line has it */
 	Sycl__V1__Fill fill;
 	Sycl__V1__HostUpdate update;
 	Sycl__V1__SharedEventAction event_action;
@@ -29,7 +30,7 @@ struct group_messages {
 	Sycl__V1__Requirement *requirements, **requirement_list;
 	Sycl__V1__EventRef *events, **event_list;
 	Sycl__V1__Argument *arguments, **argument_list;
-	Sycl__V1__ImageArgument *images;     /* one per argument, where any is an image or a sampler */
+	Sycl__V1__ImageArgument *images; /* one per argument, where any is an image or a sampler */
 	Sycl__V1__SamplerArgument *samplers;
 	struct connection *connection;
 	void *block;
@@ -37,8 +38,9 @@ struct group_messages {
 };
 
 /*
- * All but the group's number, its slots, and the host task's slot. Points into the handler. Takes shared memory for what
- * is copied from the program. `block` must be `small` and `lent` NULL before; group_messages_fini in any case.
+ * All but the group's number, its slots, and the host task's slot. Points into the handler. Takes
+ * shared memory for what is copied from the program. `block` must be `small` and `lent` NULL
+ * before; group_messages_fini in any case.
  */
 sycl_result group_messages_fill(struct group_messages *messages, struct handler *handler);
 void group_messages_fini(struct group_messages *messages);

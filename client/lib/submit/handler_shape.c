@@ -12,10 +12,11 @@ static uint64_t *put_requirements(const struct handler *handler, uint64_t *at)
 	const struct handler_requirement *end = requirement + handler->requirements.count;
 	for (; requirement < end; requirement++) {
 		const struct buffer *buffer = requirement->buffer;
-		bool is_whole = !buffer->root && requirement->begin == 0 && requirement->end == buffer->size_bytes;
+		bool is_whole = !buffer->root && requirement->begin == 0 &&
+				requirement->end == buffer->size_bytes;
 		*at++ = buffer->remote.id;
-		*at++ = (uint64_t)requirement->mode << 32 | (buffer->is_part ? 1u : 0u) | (buffer->root ? 2u : 0u) |
-			(is_whole ? 4u : 0u);
+		*at++ = (uint64_t)requirement->mode << 32 | (buffer->is_part ? 1u : 0u) |
+			(buffer->root ? 2u : 0u) | (is_whole ? 4u : 0u);
 		if (is_whole)
 			continue;
 		*at++ = requirement->begin;
@@ -27,9 +28,11 @@ static uint64_t *put_requirements(const struct handler *handler, uint64_t *at)
 }
 
 /* NULL: it has an argument that no shape has. */
-static uint64_t *put_arguments(const struct handler *handler, uint64_t *at, uint32_t *rest_bytes_out)
+static uint64_t *put_arguments(const struct handler *handler, uint64_t *at,
+			       uint32_t *rest_bytes_out)
 {
-	const struct handler_argument *argument = handler->arguments.items, *end = argument + handler->arguments.count;
+	const struct handler_argument *argument = handler->arguments.items,
+				      *end = argument + handler->arguments.count;
 	uint64_t usm_bytes = 0, value_bytes = 0;
 	for (; argument < end; argument++) {
 		uint64_t head = (uint64_t)argument->kind << 32;
@@ -56,7 +59,8 @@ static uint64_t *put_arguments(const struct handler *handler, uint64_t *at, uint
 	}
 	if (value_bytes > SHAPE_VALUE_BYTES_MAX)
 		return NULL;
-	*rest_bytes_out = (uint32_t)(handler->depends_on.count * sizeof(struct resubmit_event) + usm_bytes + value_bytes);
+	*rest_bytes_out = (uint32_t)(handler->depends_on.count * sizeof(struct resubmit_event) +
+				     usm_bytes + value_bytes);
 	return at;
 }
 
@@ -67,13 +71,15 @@ static uint64_t *put_range(uint64_t *at, const uint64_t *sizes, uint32_t dimensi
 	return at;
 }
 
-/* Words in front of requirements and arguments, of one requirement, and of one argument, at most. */
+/* Words in front of requirements and arguments, of one requirement, and of one argument, at most.
+ */
 enum { HEAD_WORDS = 15, REQUIREMENT_WORDS = 6, ARGUMENT_WORDS = 2 };
 
 /* A byte each, 0 or 1, so seven bits above the first are free. */
 static uint64_t flags_of(const struct handler *handler)
 {
-	static_assert(offsetof(struct handler, splittable) == offsetof(struct handler, is_nd) + 3, "one word of flags");
+	static_assert(offsetof(struct handler, splittable) == offsetof(struct handler, is_nd) + 3,
+		      "one word of flags");
 	uint32_t flags;
 	memcpy(&flags, (const uint8_t *)handler + offsetof(struct handler, is_nd), sizeof(flags));
 	return (uint64_t)flags << 32 | (uint64_t)handler->after_all << 33 |
@@ -82,10 +88,13 @@ static uint64_t flags_of(const struct handler *handler)
 
 bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)
 {
-	if (handler->action != HANDLER_ACTION_LAUNCH || handler->requirements.count > SHAPE_REQUIREMENTS_MAX ||
-	    handler->depends_on.count > SHAPE_EVENTS_MAX || handler->arguments.count > SHAPE_ARGUMENTS_MAX)
+	if (handler->action != HANDLER_ACTION_LAUNCH ||
+	    handler->requirements.count > SHAPE_REQUIREMENTS_MAX ||
+	    handler->depends_on.count > SHAPE_EVENTS_MAX ||
+	    handler->arguments.count > SHAPE_ARGUMENTS_MAX)
 		return false;
-	if (HEAD_WORDS + handler->requirements.count * REQUIREMENT_WORDS + handler->arguments.count * ARGUMENT_WORDS >
+	if (HEAD_WORDS + handler->requirements.count * REQUIREMENT_WORDS +
+		    handler->arguments.count * ARGUMENT_WORDS >
 	    SHAPE_KEY_WORDS_MAX)
 		return false;
 	uint64_t *at = key->words;
@@ -115,7 +124,9 @@ void handler_write_rest(const struct handler *handler, uint8_t *at)
 		memcpy(at, &named, sizeof(named));
 		at += sizeof(named);
 	}
-	uint32_t addresses = handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM) ? handler->arguments.count : 0;
+	uint32_t addresses = handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM)
+				     ? handler->arguments.count
+				     : 0;
 	for (uint32_t i = 0; i < addresses; i++) {
 		const struct handler_argument *argument = handler_argument_at(handler, i);
 		if (argument->kind != HANDLER_ARGUMENT_USM)
@@ -127,7 +138,8 @@ void handler_write_rest(const struct handler *handler, uint8_t *at)
 		const struct handler_argument *argument = handler_argument_at(handler, i);
 		if (argument->kind != HANDLER_ARGUMENT_VALUE)
 			continue;
-		memcpy(at, (const uint8_t *)handler->values.items + argument->offset_bytes, argument->size_bytes);
+		memcpy(at, (const uint8_t *)handler->values.items + argument->offset_bytes,
+		       argument->size_bytes);
 		at += argument->size_bytes;
 	}
 }

@@ -47,9 +47,10 @@ static sycl_result make_event(const struct handler *handler, struct event **even
 		(void)pthread_mutex_unlock(&c->state_lock);
 		event->own_slot = r == 0;
 		if (r < 0)
-			result = error_set(SYCL_ERROR_QUOTA,
-					   "all %u completion slots are in use: release events, or submit without",
-					   c->slots.count);
+			result = error_set(
+				SYCL_ERROR_QUOTA,
+				"all %u completion slots are in use: release events, or submit without",
+				c->slots.count);
 	}
 	if (result)
 		object_unref(&event->object);
@@ -74,12 +75,12 @@ static void drop_event(struct event *event)
 /* A group on its way into the ring. */
 struct submission {
 	struct handler *handler;
-	struct event *event;    /* NULL: nobody wants one */
-	struct host_task *task; /* of a host task */
-	struct native_call *call; /* of a native command; the engine's when it is sent */
+	struct event *event;            /* NULL: nobody wants one */
+	struct host_task *task;         /* of a host task */
+	struct native_call *call;       /* of a native command; the engine's when it is sent */
 	struct graph_tasks graph_tasks; /* of a graph's launch */
-	bool has_shape;         /* `messages` are filled when they are needed, which is seldom */
-	uint32_t rest_bytes;    /* of a record */
+	bool has_shape;      /* `messages` are filled when they are needed, which is seldom */
+	uint32_t rest_bytes; /* of a record */
 	struct shape_key key;
 	struct group_messages messages;
 };
@@ -87,15 +88,18 @@ struct submission {
 static sycl_result write_record(struct submission *s, struct shape_name name, uint64_t group)
 {
 	struct connection *c = s->handler->object.connection;
-	struct resubmit_record head = {
-		.shape = name.shape, .generation = name.generation, .group = group, .rest_bytes = s->rest_bytes};
+	struct resubmit_record head = {.shape = name.shape,
+				       .generation = name.generation,
+				       .group = group,
+				       .rest_bytes = s->rest_bytes};
 	if (s->event && s->event->own_slot) {
 		head.flags = RESUBMIT_WANTS_SLOT;
 		head.slot = s->event->slot;
 		head.slot_value = s->event->value;
 	}
 	void *payload = NULL;
-	sycl_result result = connection_reserve_resubmit(c, (uint32_t)sizeof(head) + s->rest_bytes, &payload);
+	sycl_result result =
+		connection_reserve_resubmit(c, (uint32_t)sizeof(head) + s->rest_bytes, &payload);
 	if (result)
 		return result;
 	memcpy(payload, &head, sizeof(head));
@@ -106,7 +110,8 @@ static sycl_result write_record(struct submission *s, struct shape_name name, ui
 	return SYCL_SUCCESS;
 }
 
-static sycl_result write_message(struct submission *s, const struct shape_name *defines, uint64_t group)
+static sycl_result write_message(struct submission *s, const struct shape_name *defines,
+				 uint64_t group)
 {
 	struct connection *c = s->handler->object.connection;
 	struct group_messages *m = &s->messages;
@@ -147,13 +152,15 @@ static sycl_result write_message(struct submission *s, const struct shape_name *
 	return result;
 }
 
-/* The slot is looked at when it matters only: the service writes there all the time, from another processor. */
+/* The slot is looked at when it matters only: the service writes there all the time, from another
+ * processor. */
 static bool too_many_open(const struct connection *c, struct queue_line *line)
 {
 	uint32_t most = c->limits.groups_in_flight;
 	if (most == 0 || (uint32_t)line->groups - line->done < most)
 		return false;
-	line->done = atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_relaxed);
+	line->done =
+		atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_relaxed);
 	uint32_t open = (uint32_t)line->groups - line->done;
 	return (int32_t)open >= 0 && open >= most;
 }
@@ -180,13 +187,16 @@ static sycl_result write_group(struct submission *s)
 	struct queue_line *line = s->handler->queue->line;
 	struct connection *c = s->handler->object.connection;
 	if (too_many_open(c, line))
-		return error_set_object(SYCL_ERROR_QUOTA, line->remote.id,
-					"%u command groups of this queue are in flight, as many as are allowed",
-					(uint32_t)line->groups - line->done);
+		return error_set_object(
+			SYCL_ERROR_QUOTA, line->remote.id,
+			"%u command groups of this queue are in flight, as many as are allowed",
+			(uint32_t)line->groups - line->done);
 	struct shape_name name;
 	enum shape_use use = look_for_shape(s, &name);
-	sycl_result result = use == SHAPE_KNOWN ? write_record(s, name, line->groups + 1)
-						: write_message(s, use == SHAPE_DEFINE ? &name : NULL, line->groups + 1);
+	sycl_result result =
+		use == SHAPE_KNOWN
+			? write_record(s, name, line->groups + 1)
+			: write_message(s, use == SHAPE_DEFINE ? &name : NULL, line->groups + 1);
 	if (result)
 		return result;
 	line->groups++;
@@ -213,8 +223,8 @@ static void mark_buffers(const struct handler *handler)
 }
 
 /*
- * Answers that have come are taken in while submitting, so that a program that never waits leaves no full ring
- * behind.
+ * Answers that have come are taken in while submitting, so that a program that never waits leaves
+ * no full ring behind.
  */
 static void take_answers(struct connection *c)
 {
@@ -226,8 +236,8 @@ static void take_answers(struct connection *c)
 }
 
 /*
- * None of its buffers has failed, is a temporary or has contents to be brought: as a rule, and then nobody need look at them
- * one by one. Said once of a group, before it is sent.
+ * None of its buffers has failed, is a temporary or has contents to be brought: as a rule, and then
+ * nobody need look at them one by one. Said once of a group, before it is sent.
  */
 static bool buffers_are_plain(const struct handler *handler)
 {
@@ -235,8 +245,8 @@ static bool buffers_are_plain(const struct handler *handler)
 	const struct handler_requirement *end = requirement + handler->requirements.count;
 	for (; requirement < end; requirement++) {
 		const struct buffer *root = buffer_root(requirement->buffer);
-		if (atomic_load_explicit(&root->remote.failed, memory_order_acquire) || root->is_temporary ||
-		    !own_pages_are_settled(root))
+		if (atomic_load_explicit(&root->remote.failed, memory_order_acquire) ||
+		    root->is_temporary || !own_pages_are_settled(root))
 			return false;
 	}
 	return true;
@@ -246,11 +256,14 @@ static sycl_result check(const struct handler *handler, bool plain_buffers)
 {
 	sycl_result result = remote_check(&handler->queue->line->remote);
 	if (!result && atomic_load_explicit(&handler->queue->is_lent, memory_order_acquire))
-		result = error_set(SYCL_ERROR_INVALID, "the queue's native queue was given out, and not returned with "
-							"sycl_queue_return_native");
+		result = error_set(SYCL_ERROR_INVALID,
+				   "the queue's native queue was given out, and not returned with "
+				   "sycl_queue_return_native");
 	for (uint32_t i = 0; !plain_buffers && i < handler->requirements.count && !result; i++)
-		result = remote_check(&buffer_root(handler_requirement_at(handler, i)->buffer)->remote);
-	if (!result && (handler->action != HANDLER_ACTION_LAUNCH || handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM)))
+		result = remote_check(
+			&buffer_root(handler_requirement_at(handler, i)->buffer)->remote);
+	if (!result && (handler->action != HANDLER_ACTION_LAUNCH ||
+			handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM)))
 		result = usm_check(handler);
 	if (!result)
 		result = handler_check_arguments(handler);
@@ -263,7 +276,8 @@ static sycl_result check(const struct handler *handler, bool plain_buffers)
 	if (!result && handler->graph)
 		result = remote_check(&handler->graph->remote);
 	if (!result && handler->action == HANDLER_ACTION_GRAPH && handler->requirements.count)
-		result = error_set(SYCL_ERROR_INVALID, "a launch of a graph requires no buffers: its nodes do");
+		result = error_set(SYCL_ERROR_INVALID,
+				   "a launch of a graph requires no buffers: its nodes do");
 	return result;
 }
 
@@ -276,12 +290,14 @@ sycl_result handler_check(const struct handler *handler)
 static sycl_result check_for_other_queue(struct handler *handler)
 {
 	if (handler->queue->object.connection != handler->object.connection)
-		return error_set(SYCL_ERROR_INVALID, "the command group and the queue belong to different connections");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the command group and the queue belong to different connections");
 	if (handler->event && handler->event->device != handler->queue->device->facts->device)
 		return error_set_object(SYCL_ERROR_INVALID, handler->event->remote.id,
 					"the event belongs to another device than the queue's");
 	if (handler->graph && handler->graph->device != handler->queue->device)
-		return error_set(SYCL_ERROR_INVALID, "the graph was made for another device than the queue's");
+		return error_set(SYCL_ERROR_INVALID,
+				 "the graph was made for another device than the queue's");
 	sycl_result result = handler_check_origins(handler, handler->queue->device);
 	if (result || !handler->kernel)
 		return result;
@@ -291,20 +307,24 @@ static sycl_result check_for_other_queue(struct handler *handler)
 	result = remote_check(&handler->kernel->remote);
 	if (result)
 		return result;
-	sycl_range global = {.dimensions = handler->dimensions}, local = {.dimensions = handler->dimensions};
+	sycl_range global = {.dimensions = handler->dimensions},
+		   local = {.dimensions = handler->dimensions};
 	for (uint32_t i = 0; i < handler->dimensions; i++) {
 		global.size[i] = handler->global[i];
 		local.size[i] = handler->local[i];
 	}
-	return handler_check_range(handler, handler->kernel, &global, handler->is_nd ? &local : NULL);
+	return handler_check_range(handler, handler->kernel, &global,
+				   handler->is_nd ? &local : NULL);
 }
 
-/* `origin`: the handler itself, where the submission's is a copy of it that looks at another queue. */
+/* `origin`: the handler itself, where the submission's is a copy of it that looks at another queue.
+ */
 static sycl_result transmit(struct submission *s, struct handler *origin, sycl_event *event_out)
 {
 	struct handler *handler = s->handler;
 	struct connection *c = handler->object.connection;
-	/* So that nobody takes the last handle for gone before this one gives out another (host_tasks_look). */
+	/* So that nobody takes the last handle for gone before this one gives out another
+	 * (host_tasks_look). */
 	if (event_out)
 		(void)count_add(&c->handles, 1, memory_order_relaxed);
 	sycl_result result = event_out ? make_event(handler, &s->event) : SYCL_SUCCESS;
@@ -347,7 +367,8 @@ static void submission_fini(struct submission *s)
 	group_messages_fini(&s->messages);
 }
 
-static sycl_result send(struct handler *handler, struct handler *origin, bool is_step, sycl_event *event_out)
+static sycl_result send(struct handler *handler, struct handler *origin, bool is_step,
+			sycl_event *event_out)
 {
 	struct connection *c = handler->object.connection;
 	take_answers(c);
@@ -358,14 +379,16 @@ static sycl_result send(struct handler *handler, struct handler *origin, bool is
 	if (!is_step && graph_records(handler))
 		return graph_record(handler, origin, event_out);
 	if (handler->action == HANDLER_ACTION_CONDITION)
-		return error_set(SYCL_ERROR_INVALID, "an IF or WHILE node is for graphs: record it, or add it to one");
+		return error_set(SYCL_ERROR_INVALID,
+				 "an IF or WHILE node is for graphs: record it, or add it to one");
 	if (!plain_buffers)
 		result = graph_check_no_temporaries(handler);
 	if (result)
 		return result;
 	if (usm_is_staged(handler))
 		return usm_send_staged(handler, event_out);
-	CLEANUP(submission_fini) struct submission s; /* large: nothing is written that is not needed */
+	CLEANUP(submission_fini)
+	struct submission s; /* large: nothing is written that is not needed */
 	s.handler = handler;
 	s.event = NULL;
 	s.task = NULL;
@@ -399,18 +422,22 @@ sycl_result handler_send_whole(struct handler *handler, sycl_event *event_out)
 }
 
 /* Apart, as the copy has a large place on the stack. */
-__attribute__((noinline)) static sycl_result send_elsewhere(struct handler *handler, struct queue *queue, sycl_event *event_out)
+__attribute__((noinline)) static sycl_result
+send_elsewhere(struct handler *handler, struct queue *queue, sycl_event *event_out)
 {
 	struct handler view = *handler; /* its lists are the handler's own */
 	view.queue = queue;
 	sycl_result result = check_for_other_queue(&view);
 	if (!result && handler->on_device &&
 	    (queue->device != handler->queue->device || queue->context != handler->queue->context))
-		result = error_set(SYCL_ERROR_INVALID, "what uses native handles is for queues of its own device and context");
+		result = error_set(
+			SYCL_ERROR_INVALID,
+			"what uses native handles is for queues of its own device and context");
 	return result ? result : send(&view, handler, false, event_out);
 }
 
 sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_event *event_out)
 {
-	return queue == handler->queue ? send(handler, handler, false, event_out) : send_elsewhere(handler, queue, event_out);
+	return queue == handler->queue ? send(handler, handler, false, event_out)
+				       : send_elsewhere(handler, queue, event_out);
 }

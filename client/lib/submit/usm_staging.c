@@ -1,7 +1,7 @@
 /*
- * Copies from and to the program's own memory: by way of memory shared with the engine, which cannot reach the
- * program's. The program's bytes are read when the group is submitted, or in turn, as written bytes are: in a host task
- * of its own, before or behind the copy.
+ * Copies from and to the program's own memory: by way of memory shared with the engine, which
+ * cannot reach the program's. The program's bytes are read when the group is submitted, or in turn,
+ * as written bytes are: in a host task of its own, before or behind the copy.
  */
 #include "handler/handler.h"
 
@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * Shared memory that a copy uses. In the connection's list from the beginning; free when nobody uses it here and its
- * group is complete. It holds the queue's line and no object, as those hold the connection.
+ * Shared memory that a copy uses. In the connection's list from the beginning; free when nobody
+ * uses it here and its group is complete. It holds the queue's line and no object, as those hold
+ * the connection.
  */
 struct usm_staging {
 	struct usm_staging *next;
@@ -32,7 +33,8 @@ static bool is_over(const struct usm_staging *staging)
 	if (!staging->line)
 		return true;
 	const struct completion_slot *slot = &c->slot_memory[staging->line->slot];
-	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), (uint32_t)staging->group);
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire),
+				(uint32_t)staging->group);
 }
 
 static void sweep(struct connection *c)
@@ -164,16 +166,17 @@ static sycl_result depend(sycl_handler to, const struct handler *from, sycl_even
 {
 	sycl_result result = event ? sycl_handler_depends_on(to, event) : SYCL_SUCCESS;
 	for (uint32_t i = 0; !result && !event && i < from->depends_on.count; i++)
-		result = sycl_handler_depends_on(to, handle_of(&handler_dependency_at(from, i)->event->object));
+		result = sycl_handler_depends_on(
+			to, handle_of(&handler_dependency_at(from, i)->event->object));
 	return result;
 }
 
 /*
- * A host task behind `event`, or without one behind what the handler depends on. Its user data is destroyed in any
- * case.
+ * A host task behind `event`, or without one behind what the handler depends on. Its user data is
+ * destroyed in any case.
  */
-static sycl_result send_host_part(const struct handler *handler, const struct host_part *part, sycl_event event,
-				  sycl_event *event_out)
+static sycl_result send_host_part(const struct handler *handler, const struct host_part *part,
+				  sycl_event event, sycl_event *event_out)
 {
 	struct handler *made = NULL;
 	sycl_result result = handler_new(handler->queue, &made);
@@ -196,7 +199,8 @@ static sycl_result send_host_part(const struct handler *handler, const struct ho
 	return error_set_failure(&why);
 }
 
-/* What the handler asks for besides the copy: a group that only orders. NULL: that is nothing but its events. */
+/* What the handler asks for besides the copy: a group that only orders. NULL: that is nothing but
+ * its events. */
 static sycl_result send_requisites(const struct handler *handler, sycl_event *event_out)
 {
 	*event_out = NULL;
@@ -207,9 +211,10 @@ static sycl_result send_requisites(const struct handler *handler, sycl_event *ev
 	return handler_send_whole(&view, event_out);
 }
 
-/* The copy itself, with this memory in place of the program's, behind one more event (NULL: none). */
-static sycl_result send_copy(const struct handler *handler, struct usm_staging *staging, sycl_event behind,
-			     sycl_event *event_out)
+/* The copy itself, with this memory in place of the program's, behind one more event (NULL: none).
+ */
+static sycl_result send_copy(const struct handler *handler, struct usm_staging *staging,
+			     sycl_event behind, sycl_event *event_out)
 {
 	struct handler view = *handler;
 	CLEANUP(event_unpin) struct event *before = NULL;
@@ -222,13 +227,15 @@ static sycl_result send_copy(const struct handler *handler, struct usm_staging *
 	view.step_of = handler;
 	if (before) {
 		if (count == DEPENDENCIES_MAX)
-			return error_set(SYCL_ERROR_QUOTA, "a command group depends on at most %u events",
+			return error_set(SYCL_ERROR_QUOTA,
+					 "a command group depends on at most %u events",
 					 DEPENDENCIES_MAX);
 		dependencies = calloc(count + 1, sizeof(*dependencies));
 		if (!dependencies)
 			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 		if (count > 0)
-			memcpy(dependencies, handler->depends_on.items, count * sizeof(*dependencies));
+			memcpy(dependencies, handler->depends_on.items,
+			       count * sizeof(*dependencies));
 		dependencies[count].event = before;
 		view.depends_on = (struct handler_list){dependencies, count + 1, count + 1};
 	}
@@ -243,7 +250,8 @@ static sycl_result send_copy(const struct handler *handler, struct usm_staging *
 }
 
 /* From the program: now, or in turn if something on its way may still write those bytes. */
-static sycl_result send_from_program(const struct handler *handler, struct usm_staging *staging, sycl_event *event_out)
+static sycl_result send_from_program(const struct handler *handler, struct usm_staging *staging,
+				     sycl_event *event_out)
 {
 	struct connection *c = handler->object.connection;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -264,7 +272,8 @@ static sycl_result send_from_program(const struct handler *handler, struct usm_s
 	return result ? result : send_copy(handler, staging, read, event_out);
 }
 
-static sycl_result send_to_program(const struct handler *handler, struct usm_staging *staging, sycl_event *event_out)
+static sycl_result send_to_program(const struct handler *handler, struct usm_staging *staging,
+				   sycl_event *event_out)
 {
 	CLEANUP(event_forget) sycl_event copied = NULL;
 	sycl_result result = send_copy(handler, staging, NULL, &copied);
@@ -285,23 +294,27 @@ static sycl_result send_within_program(const struct handler *handler, sycl_event
 	struct program_copy *copy = malloc(sizeof(*copy));
 	if (!copy)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	*copy = (struct program_copy){handler->usm.destination, handler->usm.source, handler->size_bytes};
+	*copy = (struct program_copy){handler->usm.destination, handler->usm.source,
+				      handler->size_bytes};
 	const struct host_part part = {copy_here, copy, free};
 	return send_host_part(handler, &part, requisites, event_out);
 }
 
 bool usm_is_staged(const struct handler *handler)
 {
-	return handler->action == HANDLER_ACTION_USM_COPY && !handler->usm.range && !handler->is_empty &&
+	return handler->action == HANDLER_ACTION_USM_COPY && !handler->usm.range &&
+	       !handler->is_empty &&
 	       (handler->usm.program_destination || handler->usm.program_source);
 }
 
 static sycl_result send_staged(const struct handler *handler, sycl_event *event_out)
 {
 	bool to_program = handler->usm.program_destination;
-	void *program = to_program ? handler->usm.destination : (void *)(uintptr_t)handler->usm.source;
+	void *program =
+		to_program ? handler->usm.destination : (void *)(uintptr_t)handler->usm.source;
 	struct usm_staging *staging = NULL;
-	sycl_result result = staging_new(handler->object.connection, program, handler->size_bytes, &staging);
+	sycl_result result =
+		staging_new(handler->object.connection, program, handler->size_bytes, &staging);
 	if (result)
 		return result;
 	result = to_program ? send_to_program(handler, staging, event_out)

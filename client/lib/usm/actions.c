@@ -9,30 +9,37 @@ static uint64_t context_of(const struct handler *handler)
 	return handler->queue->context->remote.id;
 }
 
-/* What lies there, all of it, is USM of the queue's context that its device may touch. `what`: for people. */
-static sycl_result find(const struct handler *handler, const void *pointer, uint64_t size_bytes, const char *what,
-			struct usm_allocation *found_out)
+/* What lies there, all of it, is USM of the queue's context that its device may touch. `what`: for
+ * people. */
+static sycl_result find(const struct handler *handler, const void *pointer, uint64_t size_bytes,
+			const char *what, struct usm_allocation *found_out)
 {
 	struct connection *c = handler->object.connection;
 	if (usm_find(c, context_of(handler), pointer, size_bytes, found_out))
 		return SYCL_SUCCESS;
 	if (size_bytes == 0)
-		return error_set(SYCL_ERROR_INVALID, "%s: %p is not inside USM of the queue's context", what, pointer);
-	return error_set(SYCL_ERROR_INVALID, "%s: %" PRIu64 " bytes at %p are not inside USM of the queue's context", what,
-			 size_bytes, pointer);
+		return error_set(SYCL_ERROR_INVALID,
+				 "%s: %p is not inside USM of the queue's context", what, pointer);
+	return error_set(SYCL_ERROR_INVALID,
+			 "%s: %" PRIu64 " bytes at %p are not inside USM of the queue's context",
+			 what, size_bytes, pointer);
 }
 
-static sycl_result find_here(const struct handler *handler, const void *pointer, uint64_t size_bytes, const char *what,
+static sycl_result find_here(const struct handler *handler, const void *pointer,
+			     uint64_t size_bytes, const char *what,
 			     struct usm_allocation *found_out)
 {
 	sycl_result result = find(handler, pointer, size_bytes, what, found_out);
-	if (!result && found_out->kind == SYCL_USM_DEVICE && found_out->device != handler->queue->device->facts->device)
-		return error_set(SYCL_ERROR_INVALID, "%s: %p is memory of another device than the queue's", what,
+	if (!result && found_out->kind == SYCL_USM_DEVICE &&
+	    found_out->device != handler->queue->device->facts->device)
+		return error_set(SYCL_ERROR_INVALID,
+				 "%s: %p is memory of another device than the queue's", what,
 				 pointer);
 	return result;
 }
 
-sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes, const char *what)
+sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,
+			   const char *what)
 {
 	struct usm_allocation found;
 	return find_here(handler, pointer, size_bytes, what, &found);
@@ -49,9 +56,9 @@ sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void 
 	sycl_result result = check_argument(handler, pointer);
 	if (result)
 		return result;
-	return handler_set_argument(
-		handler, index,
-		(struct handler_argument){.kind = HANDLER_ARGUMENT_USM, .offset_bytes = (uintptr_t)pointer});
+	return handler_set_argument(handler, index,
+				    (struct handler_argument){.kind = HANDLER_ARGUMENT_USM,
+							      .offset_bytes = (uintptr_t)pointer});
 }
 
 SYCL_API sycl_result sycl_handler_set_usm(sycl_handler handle, uint32_t index, const void *pointer)
@@ -61,8 +68,8 @@ SYCL_API sycl_result sycl_handler_set_usm(sycl_handler handle, uint32_t index, c
 }
 
 /* One end of a copy: USM, or the program's own memory. */
-static sycl_result check_end(const struct handler *handler, const void *pointer, uint64_t size_bytes, const char *what,
-			     bool *is_program_out)
+static sycl_result check_end(const struct handler *handler, const void *pointer,
+			     uint64_t size_bytes, const char *what, bool *is_program_out)
 {
 	struct connection *c = handler->object.connection;
 	struct usm_allocation found;
@@ -75,15 +82,17 @@ static sycl_result check_end(const struct handler *handler, const void *pointer,
 	return SYCL_SUCCESS;
 }
 
-static sycl_result check_copy(const struct handler *handler, bool *program_destination_out, bool *program_source_out)
+static sycl_result check_copy(const struct handler *handler, bool *program_destination_out,
+			      bool *program_source_out)
 {
 	uintptr_t to = (uintptr_t)handler->usm.destination, from = (uintptr_t)handler->usm.source;
 	if (handler->size_bytes == 0)
 		return SYCL_SUCCESS;
-	sycl_result result = check_end(handler, handler->usm.destination, handler->size_bytes, "destination",
-				       program_destination_out);
+	sycl_result result = check_end(handler, handler->usm.destination, handler->size_bytes,
+				       "destination", program_destination_out);
 	if (!result)
-		result = check_end(handler, handler->usm.source, handler->size_bytes, "source", program_source_out);
+		result = check_end(handler, handler->usm.source, handler->size_bytes, "source",
+				   program_source_out);
 	if (!result && (to < from ? from - to : to - from) < handler->size_bytes)
 		result = error_set(SYCL_ERROR_INVALID, "the copy's source and destination overlap");
 	return result;
@@ -92,8 +101,8 @@ static sycl_result check_copy(const struct handler *handler, bool *program_desti
 static sycl_result check_hint(const struct handler *handler)
 {
 	struct usm_allocation found;
-	sycl_result result =
-		find(handler, handler->usm.destination, handler->size_bytes, "a hint about memory", &found);
+	sycl_result result = find(handler, handler->usm.destination, handler->size_bytes,
+				  "a hint about memory", &found);
 	if (!result && found.kind != SYCL_USM_SHARED)
 		return error_set(SYCL_ERROR_INVALID, "prefetch and advice are for shared USM only");
 	return result;
@@ -107,14 +116,15 @@ static sycl_result check_action(const struct handler *handler)
 	case HANDLER_ACTION_USM_COPY:
 		return check_copy(handler, &to, &from);
 	case HANDLER_ACTION_USM_FILL:
-		return handler->size_bytes
-			       ? find_here(handler, handler->usm.destination, handler->size_bytes, "a fill", &found)
-			       : SYCL_SUCCESS;
+		return handler->size_bytes ? find_here(handler, handler->usm.destination,
+						       handler->size_bytes, "a fill", &found)
+					   : SYCL_SUCCESS;
 	case HANDLER_ACTION_USM_PREFETCH:
 	case HANDLER_ACTION_USM_ADVISE:
 		return check_hint(handler);
 	case HANDLER_ACTION_CONDITION:
-		return handler->usm.source ? usm_check_word(handler, handler->usm.source, sizeof(uint32_t), "a condition")
+		return handler->usm.source ? usm_check_word(handler, handler->usm.source,
+							    sizeof(uint32_t), "a condition")
 					   : SYCL_SUCCESS;
 	default:
 		return SYCL_SUCCESS;
@@ -129,14 +139,15 @@ sycl_result usm_check(const struct handler *handler)
 	for (uint32_t i = 0; !result && i < handler->arguments.count; i++) {
 		const struct handler_argument *argument = handler_argument_at(handler, i);
 		if (argument->kind == HANDLER_ARGUMENT_USM)
-			result = check_argument(handler, (const void *)(uintptr_t)argument->offset_bytes);
+			result = check_argument(handler,
+						(const void *)(uintptr_t)argument->offset_bytes);
 	}
 	return result;
 }
 
 /* The action that the handler gets, unless it is wrong or there is one already. */
-static sycl_result set_action(struct handler *handler, enum handler_action action, const void *destination,
-			      const void *source, uint64_t size_bytes)
+static sycl_result set_action(struct handler *handler, enum handler_action action,
+			      const void *destination, const void *source, uint64_t size_bytes)
 {
 	sycl_result result = handler_check_no_action(handler);
 	if (result)
@@ -147,7 +158,8 @@ static sycl_result set_action(struct handler *handler, enum handler_action actio
 	handler->size_bytes = size_bytes;
 	handler->is_empty = size_bytes == 0;
 	result = action == HANDLER_ACTION_USM_COPY
-			 ? check_copy(handler, &handler->usm.program_destination, &handler->usm.program_source)
+			 ? check_copy(handler, &handler->usm.program_destination,
+				      &handler->usm.program_source)
 			 : check_action(handler);
 	if (result) {
 		handler->action = HANDLER_ACTION_NONE;
@@ -163,16 +175,18 @@ SYCL_API sycl_result sycl_handler_memcpy(sycl_handler handle, void *destination,
 	return set_action(handler, HANDLER_ACTION_USM_COPY, destination, source, size_bytes);
 }
 
-static sycl_result set_fill(struct handler *handler, void *pointer, uint64_t size_bytes, const void *pattern,
-			    size_t pattern_bytes)
+static sycl_result set_fill(struct handler *handler, void *pointer, uint64_t size_bytes,
+			    const void *pattern, size_t pattern_bytes)
 {
 	if (!pattern || pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
-		return error_set(SYCL_ERROR_INVALID, "a pattern has 1 to %u bytes, not %zu", FILL_PATTERN_BYTES_MAX,
-				 pattern_bytes);
+		return error_set(SYCL_ERROR_INVALID, "a pattern has 1 to %u bytes, not %zu",
+				 FILL_PATTERN_BYTES_MAX, pattern_bytes);
 	if (size_bytes % pattern_bytes != 0)
-		return error_set(SYCL_ERROR_INVALID, "%" PRIu64 " bytes are no multiple of the pattern's %zu",
+		return error_set(SYCL_ERROR_INVALID,
+				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
 				 size_bytes, pattern_bytes);
-	sycl_result result = set_action(handler, HANDLER_ACTION_USM_FILL, pointer, NULL, size_bytes);
+	sycl_result result =
+		set_action(handler, HANDLER_ACTION_USM_FILL, pointer, NULL, size_bytes);
 	if (result)
 		return result;
 	memcpy(handler->pattern, pattern, pattern_bytes);
@@ -180,33 +194,37 @@ static sycl_result set_fill(struct handler *handler, void *pointer, uint64_t siz
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_handler_memset(sycl_handler handle, void *pointer, int value, uint64_t size_bytes)
+SYCL_API sycl_result sycl_handler_memset(sycl_handler handle, void *pointer, int value,
+					 uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
 	const uint8_t byte = (uint8_t)value;
 	return set_fill(handler, pointer, size_bytes, &byte, sizeof(byte));
 }
 
-SYCL_API sycl_result sycl_handler_usm_fill(sycl_handler handle, void *pointer, uint64_t size_bytes, const void *pattern,
-					   size_t pattern_bytes)
+SYCL_API sycl_result sycl_handler_usm_fill(sycl_handler handle, void *pointer, uint64_t size_bytes,
+					   const void *pattern, size_t pattern_bytes)
 {
 	PIN(handler, handler, handle);
 	return set_fill(handler, pointer, size_bytes, pattern, pattern_bytes);
 }
 
-SYCL_API sycl_result sycl_handler_prefetch(sycl_handler handle, const void *pointer, uint64_t size_bytes)
+SYCL_API sycl_result sycl_handler_prefetch(sycl_handler handle, const void *pointer,
+					   uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
 	return set_action(handler, HANDLER_ACTION_USM_PREFETCH, pointer, NULL, size_bytes);
 }
 
-SYCL_API sycl_result sycl_handler_mem_advise(sycl_handler handle, const void *pointer, uint64_t size_bytes,
-					     sycl_mem_advice advice)
+SYCL_API sycl_result sycl_handler_mem_advise(sycl_handler handle, const void *pointer,
+					     uint64_t size_bytes, sycl_mem_advice advice)
 {
 	PIN(handler, handler, handle);
-	if (advice < SYCL_MEM_ADVICE_SET_READ_MOSTLY || advice > SYCL_MEM_ADVICE_UNSET_ACCESSED_BY_HOST)
+	if (advice < SYCL_MEM_ADVICE_SET_READ_MOSTLY ||
+	    advice > SYCL_MEM_ADVICE_UNSET_ACCESSED_BY_HOST)
 		return error_set(SYCL_ERROR_INVALID, "%d is no memory advice", (int)advice);
-	sycl_result result = set_action(handler, HANDLER_ACTION_USM_ADVISE, pointer, NULL, size_bytes);
+	sycl_result result =
+		set_action(handler, HANDLER_ACTION_USM_ADVISE, pointer, NULL, size_bytes);
 	if (!result)
 		handler->usm.advice = (uint32_t)advice;
 	return result;

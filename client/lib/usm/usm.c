@@ -13,8 +13,9 @@ static_assert(sizeof(struct sycl_usm_info) == 24, "part of the interface");
 
 #define PAGE_BYTES 4096ull
 /*
- * An address that the engine gives may be where this program has something. Then another one is asked for, larger and
- * larger ones, so that the device gives it from elsewhere; the first ones are held so long.
+ * An address that the engine gives may be where this program has something. Then another one is
+ * asked for, larger and larger ones, so that the device gives it from elsewhere; the first ones are
+ * held so long.
  */
 #define ADDRESSES_TRIED  7u
 #define LARGER_TRY_BYTES (4ull << 20)
@@ -25,14 +26,15 @@ static void *pointer_to(uint64_t address)
 }
 
 /*
- * With the state lock. A page is kept while an allocation lies in it, and may hold several: those pages of this one
- * that its neighbours in the table have not. False: there are none.
+ * With the state lock. A page is kept while an allocation lies in it, and may hold several: those
+ * pages of this one that its neighbours in the table have not. False: there are none.
  */
-static bool own_pages(const struct usm_state *usm, const struct usm_allocation *allocation, uint64_t *begin_out,
-		      uint64_t *bytes_out)
+static bool own_pages(const struct usm_state *usm, const struct usm_allocation *allocation,
+		      uint64_t *begin_out, uint64_t *bytes_out)
 {
 	uint64_t begin = allocation->address & ~(PAGE_BYTES - 1);
-	uint64_t end = (allocation->address + allocation->real_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	uint64_t end =
+		(allocation->address + allocation->real_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 	int64_t at = usm_allocations_before(usm, allocation->address);
 	if (at >= 0 && usm->table[at] == allocation)
 		at--;
@@ -41,7 +43,8 @@ static bool own_pages(const struct usm_state *usm, const struct usm_allocation *
 		next++;
 	if (at >= 0) {
 		const struct usm_allocation *before = usm->table[at];
-		uint64_t covered = (before->address + before->real_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+		uint64_t covered =
+			(before->address + before->real_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 		begin = covered > begin ? covered : begin;
 	}
 	if (next < (int64_t)usm->count) {
@@ -114,12 +117,14 @@ static void let_go(struct connection *c, struct usm_allocation *allocation)
 }
 
 /* With the state lock. From slabs or whole pages that are there. */
-static void *take_piece(struct connection *c, uint32_t class_index, struct usm_allocation *allocation)
+static void *take_piece(struct connection *c, uint32_t class_index,
+			struct usm_allocation *allocation)
 {
 	return usm_slabs_take(&c->usm.slabs, class_index, &allocation->place.slab);
 }
 
-static sycl_result take_small(struct connection *c, uint32_t class_index, struct usm_allocation *allocation)
+static sycl_result take_small(struct connection *c, uint32_t class_index,
+			      struct usm_allocation *allocation)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
@@ -147,13 +152,15 @@ static sycl_result take_small(struct connection *c, uint32_t class_index, struct
 }
 
 /* A place that both sides have; pages are aligned to all that may be asked for. */
-static sycl_result take_place(struct connection *c, struct usm_allocation *allocation, uint64_t alignment)
+static sycl_result take_place(struct connection *c, struct usm_allocation *allocation,
+			      uint64_t alignment)
 {
 	uint32_t class_index;
 	void *begin = NULL;
 	if (usm_slabs_class(allocation->size_bytes, alignment, &class_index))
 		return take_small(c, class_index, allocation);
-	sycl_result result = arenas_take_usm(c, allocation->size_bytes, &allocation->place.range, &begin);
+	sycl_result result =
+		arenas_take_usm(c, allocation->size_bytes, &allocation->place.range, &begin);
 	allocation->address = (uintptr_t)begin;
 	return result;
 }
@@ -172,7 +179,8 @@ static void take_address(struct pending *pending, const Sycl__V1__Reply *reply)
 	allocated->size_bytes = reply->usm_allocated->size_bytes;
 }
 
-static sycl_result request(struct connection *c, struct usm_allocation *allocation, uint64_t alignment)
+static sycl_result request(struct connection *c, struct usm_allocation *allocation,
+			   uint64_t alignment)
 {
 	Sycl__V1__UsmAllocate message = SYCL__V1__USM_ALLOCATE__INIT;
 	message.allocation = allocation->remote.id;
@@ -193,8 +201,10 @@ static sycl_result request(struct connection *c, struct usm_allocation *allocati
 	allocated.pending.take = take_address;
 	allocated.pending.context = &allocated;
 	sycl_result result = connection_request(c, &command, &allocated.pending, UINT64_MAX);
-	if (!result && (allocated.address == 0 || (allocation->address && allocated.address != allocation->address)))
-		result = error_set(SYCL_ERROR_RUNTIME, "the service allocated USM at another address than asked for");
+	if (!result && (allocated.address == 0 ||
+			(allocation->address && allocated.address != allocation->address)))
+		result = error_set(SYCL_ERROR_RUNTIME,
+				   "the service allocated USM at another address than asked for");
 	if (!result && allocation->name && allocated.size_bytes == 0)
 		result = error_set(SYCL_ERROR_RUNTIME, "the service knows no variables");
 	if (!result)
@@ -226,7 +236,8 @@ static void forget(struct connection *c, struct usm_allocation *allocation, bool
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	struct id_entry *entry = object_ids_find(&c->ids, allocation->remote.id);
-	/* The engine keeps a failed object until it is released; and an answer that nobody waits for may still come. */
+	/* The engine keeps a failed object until it is released; and an answer that nobody waits
+	 * for may still come. */
 	bool keeps_id = was_sent && entry;
 	if (entry && !keeps_id) {
 		entry->usm = NULL;
@@ -240,8 +251,8 @@ static void forget(struct connection *c, struct usm_allocation *allocation, bool
 }
 
 /* One that is not entered yet; NULL: `result_out` says why. */
-static struct usm_allocation *make(struct connection *c, const struct usm_allocation *plan, uint64_t alignment,
-				   sycl_result *result_out)
+static struct usm_allocation *make(struct connection *c, const struct usm_allocation *plan,
+				   uint64_t alignment, sycl_result *result_out)
 {
 	struct usm_allocation *allocation = malloc(sizeof(*allocation));
 	if (!allocation) {
@@ -276,9 +287,11 @@ static struct usm_allocation *make(struct connection *c, const struct usm_alloca
 	return NULL;
 }
 
-/* Until one lies where nothing of this program is; *last_out is how many were tried in vain before it. */
-static sycl_result try_addresses(struct connection *c, struct usm_allocation *plan, uint64_t alignment,
-				 struct usm_allocation **tried, uint32_t *last_out)
+/* Until one lies where nothing of this program is; *last_out is how many were tried in vain before
+ * it. */
+static sycl_result try_addresses(struct connection *c, struct usm_allocation *plan,
+				 uint64_t alignment, struct usm_allocation **tried,
+				 uint32_t *last_out)
 {
 	for (uint32_t i = 0; i < ADDRESSES_TRIED; i++) {
 		uint64_t larger = LARGER_TRY_BYTES << i;
@@ -295,12 +308,14 @@ static sycl_result try_addresses(struct connection *c, struct usm_allocation *pl
 		if (plan->real_bytes < larger)
 			plan->real_bytes = larger;
 	}
-	return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-			 "where the device has memory, this program has something else: %u addresses were tried",
-			 ADDRESSES_TRIED);
+	return error_set(
+		SYCL_ERROR_MEMORY_ALLOCATION,
+		"where the device has memory, this program has something else: %u addresses were tried",
+		ADDRESSES_TRIED);
 }
 
-static sycl_result allocate(struct connection *c, struct usm_allocation *plan, uint64_t alignment, void **pointer_out)
+static sycl_result allocate(struct connection *c, struct usm_allocation *plan, uint64_t alignment,
+			    void **pointer_out)
 {
 	struct usm_allocation *tried[ADDRESSES_TRIED];
 	uint32_t last = 0;
@@ -315,7 +330,8 @@ static sycl_result allocate(struct connection *c, struct usm_allocation *plan, u
 	return SYCL_SUCCESS;
 }
 
-sycl_result usm_name_variable(struct connection *c, const struct usm_allocation *plan, struct usm_allocation **variable_out)
+sycl_result usm_name_variable(struct connection *c, const struct usm_allocation *plan,
+			      struct usm_allocation **variable_out)
 {
 	sycl_result result;
 	struct usm_allocation *variable = make(c, plan, 0, &result);
@@ -326,10 +342,13 @@ sycl_result usm_name_variable(struct connection *c, const struct usm_allocation 
 		*variable_out = variable;
 		return SYCL_SUCCESS;
 	}
-	result = r == -EEXIST ? error_set(SYCL_ERROR_MEMORY_ALLOCATION,
-					  "where the variable lies on its device, this program has something else: build the "
-					  "bundle once more, and it lies elsewhere")
-			      : error_set_errno(r, "addresses for a variable");
+	result =
+		r == -EEXIST
+			? error_set(
+				  SYCL_ERROR_MEMORY_ALLOCATION,
+				  "where the variable lies on its device, this program has something else: build the "
+				  "bundle once more, and it lies elsewhere")
+			: error_set_errno(r, "addresses for a variable");
 	struct failure why;
 	error_get(&why);
 	let_go(c, variable);
@@ -351,16 +370,17 @@ static bool has_aspect(const struct device *device, sycl_usm_kind kind)
 	return device->facts->aspects >> aspects[kind] & 1;
 }
 
-static sycl_result usm_malloc(struct context *context, const struct device *device, sycl_usm_kind kind,
-			      uint64_t size_bytes, uint64_t alignment, void **pointer_out)
+static sycl_result usm_malloc(struct context *context, const struct device *device,
+			      sycl_usm_kind kind, uint64_t size_bytes, uint64_t alignment,
+			      void **pointer_out)
 {
 	struct connection *c = context->object.connection;
 	REQUIRE_OUTPUT(pointer_out);
 	if (kind < SYCL_USM_DEVICE || kind > SYCL_USM_SHARED)
 		return error_set(SYCL_ERROR_INVALID, "%d is no kind of USM", (int)kind);
 	if (alignment > USM_ALIGNMENT_MAX || (alignment & (alignment - 1)) != 0)
-		return error_set(SYCL_ERROR_INVALID, "%" PRIu64 " is no power of two up to %u", alignment,
-				 USM_ALIGNMENT_MAX);
+		return error_set(SYCL_ERROR_INVALID, "%" PRIu64 " is no power of two up to %u",
+				 alignment, USM_ALIGNMENT_MAX);
 	sycl_result result = remote_check(&context->remote);
 	if (result)
 		return result;
@@ -368,7 +388,8 @@ static sycl_result usm_malloc(struct context *context, const struct device *devi
 	if (kind == SYCL_USM_HOST)
 		device = context->devices[0];
 	if (!has_aspect(device, kind))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no USM of this kind", device->facts->name);
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no USM of this kind",
+				 device->facts->name);
 	if (size_bytes == 0) {
 		*pointer_out = NULL;
 		return SYCL_SUCCESS;
@@ -385,29 +406,33 @@ static sycl_result usm_malloc(struct context *context, const struct device *devi
 	return allocate(c, &plan, alignment, pointer_out);
 }
 
-SYCL_API sycl_result sycl_malloc_device(sycl_queue handle, uint64_t size_bytes, uint64_t alignment_bytes,
-					void **pointer_out)
+SYCL_API sycl_result sycl_malloc_device(sycl_queue handle, uint64_t size_bytes,
+					uint64_t alignment_bytes, void **pointer_out)
 {
 	PIN(queue, queue, handle);
-	return usm_malloc(queue->context, queue->device, SYCL_USM_DEVICE, size_bytes, alignment_bytes, pointer_out);
+	return usm_malloc(queue->context, queue->device, SYCL_USM_DEVICE, size_bytes,
+			  alignment_bytes, pointer_out);
 }
 
-SYCL_API sycl_result sycl_malloc_host(sycl_queue handle, uint64_t size_bytes, uint64_t alignment_bytes,
-				      void **pointer_out)
+SYCL_API sycl_result sycl_malloc_host(sycl_queue handle, uint64_t size_bytes,
+				      uint64_t alignment_bytes, void **pointer_out)
 {
 	PIN(queue, queue, handle);
-	return usm_malloc(queue->context, queue->device, SYCL_USM_HOST, size_bytes, alignment_bytes, pointer_out);
+	return usm_malloc(queue->context, queue->device, SYCL_USM_HOST, size_bytes, alignment_bytes,
+			  pointer_out);
 }
 
-SYCL_API sycl_result sycl_malloc_shared(sycl_queue handle, uint64_t size_bytes, uint64_t alignment_bytes,
-					void **pointer_out)
+SYCL_API sycl_result sycl_malloc_shared(sycl_queue handle, uint64_t size_bytes,
+					uint64_t alignment_bytes, void **pointer_out)
 {
 	PIN(queue, queue, handle);
-	return usm_malloc(queue->context, queue->device, SYCL_USM_SHARED, size_bytes, alignment_bytes, pointer_out);
+	return usm_malloc(queue->context, queue->device, SYCL_USM_SHARED, size_bytes,
+			  alignment_bytes, pointer_out);
 }
 
-SYCL_API sycl_result sycl_usm_malloc(sycl_context context_handle, sycl_device device_handle, sycl_usm_kind kind,
-				     uint64_t size_bytes, uint64_t alignment_bytes, void **pointer_out)
+SYCL_API sycl_result sycl_usm_malloc(sycl_context context_handle, sycl_device device_handle,
+				     sycl_usm_kind kind, uint64_t size_bytes,
+				     uint64_t alignment_bytes, void **pointer_out)
 {
 	PIN(context, context, context_handle);
 	if (kind == SYCL_USM_HOST && !device_handle)
@@ -424,16 +449,19 @@ static sycl_result usm_free(struct context *context, const void *pointer)
 	if (!pointer)
 		return SYCL_SUCCESS;
 	(void)pthread_mutex_lock(&c->state_lock);
-	struct usm_allocation *allocation = usm_allocations_find(&c->usm, context->remote.id, (uintptr_t)pointer, 0);
+	struct usm_allocation *allocation =
+		usm_allocations_find(&c->usm, context->remote.id, (uintptr_t)pointer, 0);
 	bool is_variable = allocation && allocation->name;
 	bool found = allocation && !is_variable && allocation->address == (uintptr_t)pointer;
 	if (found)
 		allocation->freed = true; /* it is this thread's to let go now */
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (is_variable)
-		return error_set(SYCL_ERROR_INVALID, "%p is a bundle's variable, which goes with the bundle", pointer);
+		return error_set(SYCL_ERROR_INVALID,
+				 "%p is a bundle's variable, which goes with the bundle", pointer);
 	if (!found)
-		return error_set(SYCL_ERROR_INVALID, "%p is not where USM of this context begins", pointer);
+		return error_set(SYCL_ERROR_INVALID, "%p is not where USM of this context begins",
+				 pointer);
 	let_go(c, allocation);
 	return SYCL_SUCCESS;
 }
@@ -455,7 +483,8 @@ bool usm_find(struct connection *c, uint64_t context, const void *pointer, uint6
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	const struct usm_allocation *found =
-		pointer ? usm_allocations_find(&c->usm, context, (uintptr_t)pointer, size_bytes) : NULL;
+		pointer ? usm_allocations_find(&c->usm, context, (uintptr_t)pointer, size_bytes)
+			: NULL;
 	if (found)
 		*allocation_out = *found;
 	(void)pthread_mutex_unlock(&c->state_lock);
@@ -482,7 +511,8 @@ static sycl_result unknown(const void *pointer)
 	return error_set(SYCL_ERROR_INVALID, "%p is no USM of this context", pointer);
 }
 
-SYCL_API sycl_result sycl_usm_get_pointer_type(sycl_context handle, const void *pointer, sycl_usm_kind *kind_out)
+SYCL_API sycl_result sycl_usm_get_pointer_type(sycl_context handle, const void *pointer,
+					       sycl_usm_kind *kind_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(kind_out);
@@ -492,7 +522,8 @@ SYCL_API sycl_result sycl_usm_get_pointer_type(sycl_context handle, const void *
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_usm_get_pointer_device(sycl_context handle, const void *pointer, sycl_device *device_out)
+SYCL_API sycl_result sycl_usm_get_pointer_device(sycl_context handle, const void *pointer,
+						 sycl_device *device_out)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(device_out);
@@ -508,12 +539,14 @@ SYCL_API sycl_result sycl_usm_get_pointer_device(sycl_context handle, const void
 	return result;
 }
 
-SYCL_API sycl_result sycl_usm_get_pointer_info(sycl_context handle, const void *pointer, struct sycl_usm_info *info)
+SYCL_API sycl_result sycl_usm_get_pointer_info(sycl_context handle, const void *pointer,
+					       struct sycl_usm_info *info)
 {
 	PIN(context, context, handle);
 	REQUIRE_OUTPUT(info);
 	if (info->struct_bytes != sizeof(*info))
-		return error_set(SYCL_ERROR_INVALID, "struct_bytes is %u, not %zu", info->struct_bytes, sizeof(*info));
+		return error_set(SYCL_ERROR_INVALID, "struct_bytes is %u, not %zu",
+				 info->struct_bytes, sizeof(*info));
 	struct usm_allocation found;
 	if (!usm_find(context->object.connection, context->remote.id, pointer, 0, &found))
 		return unknown(pointer);

@@ -1,7 +1,7 @@
 /*
- * The connection's USM allocations, by address, and where their memory comes from: pieces of arenas that lie at the
- * same address in the engine (host and shared USM of a service's clients), or the engine's backends. Under the state
- * lock, unless something else is said.
+ * The connection's USM allocations, by address, and where their memory comes from: pieces of arenas
+ * that lie at the same address in the engine (host and shared USM of a service's clients), or the
+ * engine's backends. Under the state lock, unless something else is said.
  */
 #ifndef SYCL_CLIENT_USM_H
 #define SYCL_CLIENT_USM_H
@@ -31,10 +31,11 @@ struct usm_allocation {
 	uint64_t real_bytes;          /* as the engine has it: not less */
 	uint64_t context;             /* the id */
 	uint32_t kind;
-	uint32_t device, device_index; /* the service's number of it, and ours; of host USM the context's first */
-	bool freed;                    /* by the program: nobody may name it, but groups may use it */
-	uint64_t bundle;               /* whose variable it is: the id; 0: it is none */
-	char *name;                    /* of a variable; NULL: it is none */
+	uint32_t device, device_index; /* the service's number of it, and ours; of host USM the
+					  context's first */
+	bool freed;      /* by the program: nobody may name it, but groups may use it */
+	uint64_t bundle; /* whose variable it is: the id; 0: it is none */
+	char *name;      /* of a variable; NULL: it is none */
 	struct usm_allocation *next_variable; /* of the same image */
 	struct usm_place place;
 };
@@ -55,31 +56,35 @@ void usm_fini(struct connection *connection);
 void usm_released(struct connection *connection, struct usm_allocation *allocation);
 
 /*
- * The allocation that holds all of these bytes (0: that address) and that the program may still name, copied: of any
- * context with 0. False: there is none. Takes the state lock.
+ * The allocation that holds all of these bytes (0: that address) and that the program may still
+ * name, copied: of any context with 0. False: there is none. Takes the state lock.
  */
-bool usm_find(struct connection *connection, uint64_t context, const void *pointer, uint64_t size_bytes,
-	      struct usm_allocation *allocation_out);
+bool usm_find(struct connection *connection, uint64_t context, const void *pointer,
+	      uint64_t size_bytes, struct usm_allocation *allocation_out);
 
-/* Does this lie in USM of any context, or in what was freed or never given out? Takes the state lock. */
+/* Does this lie in USM of any context, or in what was freed or never given out? Takes the state
+ * lock. */
 bool usm_is_near(struct connection *connection, const void *pointer);
 
 /*
- * A variable of a program, as USM of the image's device. A round trip, without locks. `plan`: its bundle and name, whose text
- * becomes the variable's, or is freed. It ends by usm_forget_variable, once.
+ * A variable of a program, as USM of the image's device. A round trip, without locks. `plan`: its
+ * bundle and name, whose text becomes the variable's, or is freed. It ends by usm_forget_variable,
+ * once.
  */
 sycl_result usm_name_variable(struct connection *connection, const struct usm_allocation *plan,
 			      struct usm_allocation **variable_out);
 void usm_forget_variable(struct connection *connection, struct usm_allocation *variable);
 
-/* What a handler names, as it is now: also what was good when it was set may be freed by now. Takes the state lock. */
+/* What a handler names, as it is now: also what was good when it was set may be freed by now. Takes
+ * the state lock. */
 sycl_result usm_check(const struct handler *handler);
 /* Bytes that a node of a graph looks at, on the queue's device. `what`: for people. */
-sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes, const char *what);
+sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,
+			   const char *what);
 
 /*
- * usm_staging.c: a copy from or to memory of the program, which was checked. Sends one group or more; `event_out` may
- * be NULL. Without locks.
+ * usm_staging.c: a copy from or to memory of the program, which was checked. Sends one group or
+ * more; `event_out` may be NULL. Without locks.
  */
 bool usm_is_staged(const struct handler *handler);
 sycl_result usm_send_staged(const struct handler *handler, sycl_event *event_out);

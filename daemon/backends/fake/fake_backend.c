@@ -11,14 +11,17 @@
 
 #define FAKE_TEXT_BYTES 32
 
-/* Bits of enum sycl_aspect: custom, emulated, host_debuggable, fp64, atomic64, online_compiler, queue_profiling. */
-#define FAKE_ASPECTS            ((1u << 3) | (1u << 4) | (1u << 5) | (1u << 7) | (1u << 8) | (1u << 10) | (1u << 12))
-/* With BACKEND_FEATURE_USM: device, host and shared allocations; of the first device atomics in the last two. */
+/* Bits of enum sycl_aspect: custom, emulated, host_debuggable, fp64, atomic64, online_compiler,
+ * queue_profiling. */
+#define FAKE_ASPECTS                                                                               \
+	((1u << 3) | (1u << 4) | (1u << 5) | (1u << 7) | (1u << 8) | (1u << 10) | (1u << 12))
+/* With BACKEND_FEATURE_USM: device, host and shared allocations; of the first device atomics in the
+ * last two. */
 #define FAKE_USM_ASPECTS        ((1u << 13) | (1u << 14) | (1u << 16))
 #define FAKE_USM_ATOMIC_ASPECTS ((1u << 15) | (1u << 17))
-#define FAKE_LINK_ASPECT  (1u << 11)
-#define FAKE_GRAPH_ASPECT (1u << 19)
-#define FAKE_CONDITION_ASPECT (1u << 20)
+#define FAKE_LINK_ASPECT        (1u << 11)
+#define FAKE_GRAPH_ASPECT       (1u << 19)
+#define FAKE_CONDITION_ASPECT   (1u << 20)
 #define FAKE_DEVICE_TYPE_CUSTOM 4u /* DeviceType of command.proto */
 
 struct backend {
@@ -30,7 +33,8 @@ struct backend {
 
 const char *fake_cache_directory(const struct backend *backend)
 {
-	return backend ? backend->cache_directory : NULL; /* devices may be used without a backend */
+	return backend ? backend->cache_directory
+		       : NULL; /* devices may be used without a backend */
 }
 
 struct backend_device_facts *fake_facts(struct backend *backend, uint32_t index)
@@ -39,7 +43,8 @@ struct backend_device_facts *fake_facts(struct backend *backend, uint32_t index)
 }
 
 /* Facts are not const in the table; these never change. */
-static char platform_name[] = "Fake platform", vendor[] = "sycld", version[] = "1.0", profile[] = "FULL_PROFILE";
+static char platform_name[] = "Fake platform", vendor[] = "sycld", version[] = "1.0",
+	    profile[] = "FULL_PROFILE";
 static char nothing[] = "";
 
 static int refuse(enum fake_entry entry, struct backend_fault *fault_out)
@@ -95,7 +100,8 @@ static void describe(struct backend *backend, uint32_t index)
 	(void)snprintf(backend->names[index], FAKE_TEXT_BYTES, "Fake device %u", index);
 	(void)snprintf(backend->keys[index], FAKE_TEXT_BYTES, "fake-1-%u", index);
 	struct backend_device_facts *facts = &backend->devices[index];
-	uint32_t asked = fake_state.slots[index].options.base_align_bits, align_bits = asked ? asked : 1024;
+	uint32_t asked = fake_state.slots[index].options.base_align_bits,
+		 align_bits = asked ? asked : 1024;
 	uint64_t limit = fake_state.slots[index].options.memory_bytes;
 	*facts = (struct backend_device_facts){
 		.type = FAKE_DEVICE_TYPE_CUSTOM,
@@ -128,13 +134,15 @@ static void describe(struct backend *backend, uint32_t index)
 		.preferred_lanes = fake_state.slots[index].options.preferred_lanes,
 		.little_endian = true,
 		.available = true,
-		/* The first can do more than the others, so that a context of several shows what all of them can. */
-		.atomic_order_bits =
-			BACKEND_ORDER_RELAXED | BACKEND_ORDER_ACQ_REL | (index ? 0 : BACKEND_ORDER_SEQ_CST),
-		.atomic_scope_bits =
-			BACKEND_SCOPE_WORK_ITEM | BACKEND_SCOPE_DEVICE | (index ? 0 : BACKEND_SCOPE_SYSTEM),
+		/* The first can do more than the others, so that a context of several shows what
+		   all of them can. */
+		.atomic_order_bits = BACKEND_ORDER_RELAXED | BACKEND_ORDER_ACQ_REL |
+				     (index ? 0 : BACKEND_ORDER_SEQ_CST),
+		.atomic_scope_bits = BACKEND_SCOPE_WORK_ITEM | BACKEND_SCOPE_DEVICE |
+				     (index ? 0 : BACKEND_SCOPE_SYSTEM),
 		.fence_order_bits = BACKEND_ORDER_RELAXED | (index ? 0 : BACKEND_ORDER_ACQUIRE),
-		.fence_scope_bits = BACKEND_SCOPE_WORK_ITEM | (index ? 0 : BACKEND_SCOPE_WORK_GROUP),
+		.fence_scope_bits =
+			BACKEND_SCOPE_WORK_ITEM | (index ? 0 : BACKEND_SCOPE_WORK_GROUP),
 	};
 	fake_partition_facts(facts, fake_state.slots[index].options.units);
 	if (facts->features & BACKEND_FEATURE_USM)

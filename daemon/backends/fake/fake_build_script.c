@@ -1,4 +1,5 @@
-/* What a build does besides building: lines "#build WORD [VALUE]" of the source, for tests of the build service. */
+/* What a build does besides building: lines "#build WORD [VALUE]" of the source, for tests of the
+ * build service. */
 #include "fake_internal.h"
 
 #include "cleanup.h"
@@ -82,7 +83,8 @@ static void act(const char *word, const char *value, const char *cache_directory
 	}
 }
 
-void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory, char **log_out)
+void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory,
+		       char **log_out)
 {
 	static const char prefix[] = "#build ";
 	CLEANUP(free_pointer) char *text = strndup(source, source_bytes);

@@ -1,4 +1,5 @@
-/* Several launches as one command (fake_device_options.bursts): its values lie beside it, and each is run with its own. */
+/* Several launches as one command (fake_device_options.bursts): its values lie beside it, and each
+ * is run with its own. */
 #include "fake_internal.h"
 
 #include "status.h"
@@ -11,7 +12,8 @@
 static_assert(FAKE_BURST_MAX <= 32, "a bit each");
 
 /* Its only value. NULL: it has none. `*more_out`: it has others. */
-static const struct backend_argument *value_of(const struct backend_command *command, bool *more_out)
+static const struct backend_argument *value_of(const struct backend_command *command,
+					       bool *more_out)
 {
 	const struct backend_argument *value = NULL;
 	*more_out = false;
@@ -24,19 +26,23 @@ static const struct backend_argument *value_of(const struct backend_command *com
 	return value;
 }
 
-static bool is_fit(const struct backend_lane *lane, const struct backend_command *command, uint32_t count)
+static bool is_fit(const struct backend_lane *lane, const struct backend_command *command,
+		   uint32_t count)
 {
 	const struct fake_function *function = command->launch.kernel->function;
 	bool more;
 	const struct backend_argument *value = value_of(command, &more);
-	bool plain = function->special == FAKE_PLAIN || function->special == FAKE_FAIL || function->special == FAKE_FAIL_ODD;
-	return lane->device->slot->options.bursts && count <= FAKE_BURST_MAX && plain && !function->samples && !more &&
-	       (!value || value->value.size_bytes == sizeof(uint32_t)) && !fake_image_is_meant(command);
+	bool plain = function->special == FAKE_PLAIN || function->special == FAKE_FAIL ||
+		     function->special == FAKE_FAIL_ODD;
+	return lane->device->slot->options.bursts && count <= FAKE_BURST_MAX && plain &&
+	       !function->samples && !more &&
+	       (!value || value->value.size_bytes == sizeof(uint32_t)) &&
+	       !fake_image_is_meant(command);
 }
 
-int fake_submit_burst(struct backend_lane *lane, const struct backend_command *command, uint32_t count,
-		      uint32_t value_stride_bytes, const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
-		      struct backend_fault *fault_out)
+int fake_submit_burst(struct backend_lane *lane, const struct backend_command *command,
+		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
+		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
 {
 	struct fake_burst burst = {.count = count};
 	bool more;
@@ -44,7 +50,9 @@ int fake_submit_burst(struct backend_lane *lane, const struct backend_command *c
 		return -EAGAIN;
 	const struct backend_argument *value = value_of(command, &more);
 	for (uint32_t i = 0; value && i < count; i++)
-		memcpy(&burst.values[i], (const uint8_t *)value->value.bytes + (size_t)i * value_stride_bytes, sizeof(uint32_t));
+		memcpy(&burst.values[i],
+		       (const uint8_t *)value->value.bytes + (size_t)i * value_stride_bytes,
+		       sizeof(uint32_t));
 	return fake_submit_as(lane, command, &burst, waits, wait_count, sequence, fault_out);
 }
 
@@ -52,7 +60,8 @@ void fake_burst_run_locked(struct fake_command *command, void (*run)(struct fake
 {
 	bool more;
 	struct backend_fault first = {.status = STATUS_SUCCESS};
-	struct backend_argument *value = (struct backend_argument *)value_of(&command->command, &more);
+	struct backend_argument *value =
+		(struct backend_argument *)value_of(&command->command, &more);
 	for (uint32_t i = 0; i < command->burst.count; i++) {
 		if (value)
 			value->value.bytes = &command->burst.values[i];

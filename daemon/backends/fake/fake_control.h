@@ -1,33 +1,38 @@
 /*
- * What a test may do to the fake backend. Its devices are ordinary host memory and a small set of built-in kernel
- * functions, so everything really runs; this header scripts when it runs, what fails, and shows what happened.
+ * What a test may do to the fake backend. Its devices are ordinary host memory and a small set of
+ * built-in kernel functions, so everything really runs; this header scripts when it runs, what
+ * fails, and shows what happened.
  *
- * State is one per process. All functions may be called from any thread. Times are ns of CLOCK_MONOTONIC.
+ * State is one per process. All functions may be called from any thread. Times are ns of
+ * CLOCK_MONOTONIC.
  *
- * A program is text: names of functions, one per line (empty lines and lines that begin with # are skipped).
+ * A program is text: names of functions, one per line (empty lines and lines that begin with # are
+ * skipped).
  *
  *   fill_u32 (dst, value)      dst[i] = value          linear_id_u32 (dst)   dst[i] = i
  *   increment_u32 (dst)        dst[i] += 1             add_u32 (dst, src)    dst[i] += src[i]
- *   copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] * 31 + src[i] + value
- *   sum_list_u32 (dst, head)   dst[0] += every value of a linked list in USM: nodes are {uint64_t next; uint32_t value}
- *   fill_image (image, value)    each byte = value       copy_image (image, image)  the first = the second
- *   mix_image (image, image, value)  each byte * 31 + byte of the second + value
- *   sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)  dst[0] = addressing | normalised << 8 | linear << 9
- *   noop (anything)                                    hold (gate)           ends when fake_gate_open opened the gate
- *   take (ns)                  takes that long by a clock that fake_clock has set; a part of it takes its part
- *   take_increment_u32 (dst, ns)  both
- *   fill_even_u32 (dst, value) as fill_u32; an odd value: nothing is written, STATUS_KERNEL
- *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
- *   lose_process ([anything])  the device is lost, and for the others nothing more can be done: what they have is neither
- *                              run nor told
- *   crash ([anything])         writes through a null pointer: the end of the process
+ *   copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] *
+ * 31 + src[i] + value sum_list_u32 (dst, head)   dst[0] += every value of a linked list in USM:
+ * nodes are {uint64_t next; uint32_t value} fill_image (image, value)    each byte = value
+ * copy_image (image, image)  the first = the second mix_image (image, image, value)  each byte * 31
+ * + byte of the second + value sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)
+ * dst[0] = addressing | normalised << 8 | linear << 9 noop (anything) hold (gate)           ends
+ * when fake_gate_open opened the gate take (ns)                  takes that long by a clock that
+ * fake_clock has set; a part of it takes its part take_increment_u32 (dst, ns)  both fill_even_u32
+ * (dst, value) as fill_u32; an odd value: nothing is written, STATUS_KERNEL fail ([anything])
+ * completes with STATUS_KERNEL      lose_device ([anything])  the device is lost lose_process
+ * ([anything])  the device is lost, and for the others nothing more can be done: what they have is
+ * neither run nor told crash ([anything])         writes through a null pointer: the end of the
+ * process
  *
- * Lines "#build WORD [VALUE]" act when the program is built: log TEXT (the build's log), print TEXT (on stderr), crash,
- * hang, eat (memory, until there is none), exit STATUS, touch FILE (appends a byte), keep NAME (the same to a file in the
- * cache directory), wait FIFO (until its other end is opened), fork FIFO (opens it, and starts a process that keeps it open).
+ * Lines "#build WORD [VALUE]" act when the program is built: log TEXT (the build's log), print TEXT
+ * (on stderr), crash, hang, eat (memory, until there is none), exit STATUS, touch FILE (appends a
+ * byte), keep NAME (the same to a file in the cache directory), wait FIFO (until its other end is
+ * opened), fork FIFO (opens it, and starts a process that keeps it open).
  *
- * dst, src: global memory; value, gate: uint32_t by value; i: linear index over the range (offset added per dimension
- * for linear_id_u32 only). Other work goes on while a command is held, also on lanes of the same device.
+ * dst, src: global memory; value, gate: uint32_t by value; i: linear index over the range (offset
+ * added per dimension for linear_id_u32 only). Other work goes on while a command is held, also on
+ * lanes of the same device.
  */
 #ifndef SYCL_BACKENDS_FAKE_CONTROL_H
 #define SYCL_BACKENDS_FAKE_CONTROL_H
@@ -45,10 +50,13 @@ struct fake_device_options {
 	bool estimates; /* times of commands that are not `timed` are called estimated */
 	bool bursts;    /* launches of one kernel are taken as one command (submit_burst) */
 	/*
-	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a memfd), EXPORT_IPC (a handle
-	 * that means something in this process only), SHARED_EVENT (the same), PEER, COOPERATIVE, CLUSTER and EARLY (accepted, and
-	 * seen in the log; all kernels but "noop" wait), COPY_LANES, OCCUPANCY, IMAGE, LINK, INLINE, GRAPH, GRAPH_UPDATE, GRAPH_NATIVE, GRAPH_SWITCH, GRAPH_CONDITION, VARIABLE, USM and HOST_ADDRESS (the first device says that atomics work there, the
-	 * others do not), USM_MIGRATES (said, and no more). What is not set here is refused.
+	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a
+	 * memfd), EXPORT_IPC (a handle that means something in this process only), SHARED_EVENT
+	 * (the same), PEER, COOPERATIVE, CLUSTER and EARLY (accepted, and seen in the log; all
+	 * kernels but "noop" wait), COPY_LANES, OCCUPANCY, IMAGE, LINK, INLINE, GRAPH,
+	 * GRAPH_UPDATE, GRAPH_NATIVE, GRAPH_SWITCH, GRAPH_CONDITION, VARIABLE, USM and HOST_ADDRESS
+	 * (the first device says that atomics work there, the others do not), USM_MIGRATES (said,
+	 * and no more). What is not set here is refused.
 	 */
 	uint32_t features;
 	uint32_t preferred_lanes;
@@ -56,30 +64,33 @@ struct fake_device_options {
 	uint64_t memory_bytes;    /* private memory of buffers; 0: no limit */
 	uint32_t context_set;     /* devices with different numbers do not fit one context */
 	/*
-	 * So many compute units, and it can be divided EQUALLY and BY_COUNTS; 0: one, and it cannot. A sub-device is one more device, behind
-	 * the others, with its whole's options: FAKE_DEVICES_MAX are the most together.
+	 * So many compute units, and it can be divided EQUALLY and BY_COUNTS; 0: one, and it
+	 * cannot. A sub-device is one more device, behind the others, with its whole's options:
+	 * FAKE_DEVICES_MAX are the most together.
 	 */
 	uint32_t units;
 };
 
-#define FAKE_FEATURES_ALL                                                                                              \
-	(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_HOST_REGISTER |                             \
-	 BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC | BACKEND_FEATURE_SHARED_EVENT |                      \
-	 BACKEND_FEATURE_PEER | BACKEND_FEATURE_COOPERATIVE | BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_COPY_LANES |   \
-	 BACKEND_FEATURE_OCCUPANCY | BACKEND_FEATURE_USM | BACKEND_FEATURE_HOST_ADDRESS |                           \
-	 BACKEND_FEATURE_IMAGE | BACKEND_FEATURE_LINK | BACKEND_FEATURE_INLINE | BACKEND_FEATURE_GRAPH |               \
-	 BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_VARIABLE | \
-	 BACKEND_FEATURE_GRAPH_SWITCH | BACKEND_FEATURE_EARLY | BACKEND_FEATURE_GRAPH_CONDITION | \
-	 BACKEND_FEATURE_USM_MIGRATES)
+#define FAKE_FEATURES_ALL                                                                          \
+	(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_HOST_REGISTER |         \
+	 BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC | BACKEND_FEATURE_SHARED_EVENT |  \
+	 BACKEND_FEATURE_PEER | BACKEND_FEATURE_COOPERATIVE | BACKEND_FEATURE_CLUSTER |            \
+	 BACKEND_FEATURE_COPY_LANES | BACKEND_FEATURE_OCCUPANCY | BACKEND_FEATURE_USM |            \
+	 BACKEND_FEATURE_HOST_ADDRESS | BACKEND_FEATURE_IMAGE | BACKEND_FEATURE_LINK |             \
+	 BACKEND_FEATURE_INLINE | BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |           \
+	 BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_VARIABLE | BACKEND_FEATURE_GRAPH_SWITCH |  \
+	 BACKEND_FEATURE_EARLY | BACKEND_FEATURE_GRAPH_CONDITION | BACKEND_FEATURE_USM_MIGRATES)
 
-#define FAKE_LATENCY_UNITS 2u /* that a device with QUIET_LOAD sets apart when it is told of the latency class */
+#define FAKE_LATENCY_UNITS                                                                         \
+	2u /* that a device with QUIET_LOAD sets apart when it is told of the latency class */
 #define FAKE_TURNS_MAX 65536u /* of the body of a WHILE node: then it fails */
-#define FAKE_L2_WINDOW_BYTES 4096u /* largest window of the first device, with USM; the others have none */
+#define FAKE_L2_WINDOW_BYTES                                                                       \
+	4096u /* largest window of the first device, with USM; the others have none */
 #define FAKE_GRANULE_BYTES 65536u /* of exported memory */
 
 /*
- * Back to 3 devices with memory of their own, all gates closed, nothing scripted, counters 0, no log. Only while
- * nothing is open.
+ * Back to 3 devices with memory of their own, all gates closed, nothing scripted, counters 0, no
+ * log. Only while nothing is open.
  */
 void fake_reset(void);
 /* Before enumerate. -EINVAL: more than FAKE_DEVICES_MAX. 0 devices: an empty platform. */
@@ -96,13 +107,14 @@ void fake_device_gate_open(uint32_t device);
 /* While closed, "loader" entries of the device wait inside. Open at first. */
 void fake_load_gate_close(uint32_t device);
 void fake_load_gate_open(uint32_t device);
-/* Wait until so many loader entries of the device have come to a closed gate since fake_reset. False: not in time. */
+/* Wait until so many loader entries of the device have come to a closed gate since fake_reset.
+ * False: not in time. */
 bool fake_wait_loading(uint32_t device, uint64_t count, uint64_t timeout_ns);
 /* Each command of the device takes at least this long. */
 void fake_delay(uint32_t device, uint64_t delay_ns);
 /*
- * From now on each reading of the clock is `step_ns` later than the one before, from `start_ns`; 0, 0: the real
- * clock.
+ * From now on each reading of the clock is `step_ns` later than the one before, from `start_ns`; 0,
+ * 0: the real clock.
  */
 void fake_clock(uint64_t start_ns, uint64_t step_ns);
 /* What the next reading will be. */
@@ -135,18 +147,18 @@ enum fake_entry {
 };
 
 /*
- * After `skip` more calls of that entry on that device (FAKE_ANY_DEVICE; also for open, enumerate, build), `count`
- * calls fail with this status and text ("" for none). device_lost: from then on everything of the device fails.
- * -ENOSPC: too many scripts.
+ * After `skip` more calls of that entry on that device (FAKE_ANY_DEVICE; also for open, enumerate,
+ * build), `count` calls fail with this status and text ("" for none). device_lost: from then on
+ * everything of the device fails. -ENOSPC: too many scripts.
  */
-int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status, bool device_lost,
-	      const char *text);
+int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status,
+	      bool device_lost, const char *text);
 /* As above, once: the process is lost. With FAKE_COMPLETION: at that command, counted from now. */
 int fake_lose_process(enum fake_entry entry, uint32_t device, uint32_t skip, const char *text);
 
 /*
- * Another process's part in a shared event: it has sent a record that has not happened yet; it has happened. How many
- * records have happened so far; 0 for a handle that nobody knows.
+ * Another process's part in a shared event: it has sent a record that has not happened yet; it has
+ * happened. How many records have happened so far; 0 for a handle that nobody knows.
  */
 void fake_event_record(const uint8_t handle[64]);
 void fake_event_happen(const uint8_t handle[64]);
@@ -154,20 +166,27 @@ uint64_t fake_event_happened(const uint8_t handle[64]);
 
 struct fake_counters {
 	uint64_t calls[FAKE_ENTRY_COUNT];
-	uint64_t launches, copies, writes, reads, fills, nops, peer_copies, records, waits; /* ended with success */
+	uint64_t launches, copies, writes, reads, fills, nops, peer_copies, records,
+		waits; /* ended with success */
 	uint64_t bytes_copied, bytes_written, bytes_read, bytes_peer;
 	uint64_t registered_transfers; /* writes and reads whose host memory is registered */
 	uint64_t usm_copies, usm_fills, prefetches, advices; /* ended with success */
-	uint64_t graph_launches; /* ended with success; their nodes are counted as if they had been submitted */
-	uint64_t graph_misuses;  /* changed or freed in flight, sent to another lane meanwhile, or host memory unregistered that one names */
-	uint64_t graph_adds_at_once; /* the most nodes that were added while progress() was not called */
+	uint64_t graph_launches; /* ended with success; their nodes are counted as if they had been
+				    submitted */
+	uint64_t graph_misuses;  /* changed or freed in flight, sent to another lane meanwhile, or
+				    host memory unregistered that one names */
+	uint64_t graph_adds_at_once; /* the most nodes that were added while progress() was not
+					called */
 	uint64_t flushes, progresses;
 	uint64_t lane_waits; /* for other lanes, of commands that were submitted */
-	uint64_t l2_wanted_bytes, l2_tells; /* what it was told of windows that persist last, and how often */
-	uint64_t latency_tells; /* how often the device was told that there are sessions of the latency class, or none any more */
+	uint64_t l2_wanted_bytes,
+		l2_tells;       /* what it was told of windows that persist last, and how often */
+	uint64_t latency_tells; /* how often the device was told that there are sessions of the
+				   latency class, or none any more */
 	uint64_t quiet_misuses; /* lanes that had something in a moment that was called quiet */
 	/* alive now */
-	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs, sub_devices;
+	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs,
+		sub_devices;
 	uint64_t memory_bytes; /* private memory of devices */
 	uint32_t usms;
 	uint64_t usm_bytes;
@@ -175,14 +194,16 @@ struct fake_counters {
 /* Of one device, or the sum of all (FAKE_ANY_DEVICE). */
 void fake_counters(uint32_t device, struct fake_counters *counters_out);
 
-/* What was done, in the order in which it ended; starts empty, keeps up to `capacity` entries from now on. */
+/* What was done, in the order in which it ended; starts empty, keeps up to `capacity` entries from
+ * now on. */
 struct fake_log_entry {
 	uint32_t device, lane; /* lane: index in the order of creation on its device */
 	enum backend_lane_kind lane_kind;
 	enum backend_command_kind kind;
 	bool timed, cooperative;
 	struct backend_l2_window window; /* of the launch */
-	uint64_t early_after; /* a sequence of its lane: the launch may begin before that one is over; 0: none */
+	uint64_t early_after; /* a sequence of its lane: the launch may begin before that one is
+				 over; 0: none */
 	uint32_t cluster[3];
 	struct backend_part part;
 	char what[32]; /* function of a launch, else "" */
@@ -195,15 +216,17 @@ int fake_log_start(uint32_t capacity);
 uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity);
 
 /*
- * What a native command's function finds in its scope: `memories` are addresses of the devices' bytes; `graph`, of a node, takes calls,
- * which the device makes one after the other whenever the node runs. 0 or -ENOMEM.
+ * What a native command's function finds in its scope: `memories` are addresses of the devices'
+ * bytes; `graph`, of a node, takes calls, which the device makes one after the other whenever the
+ * node runs. 0 or -ENOMEM.
  */
 #define FAKE_NATIVE_CONTEXT       0xfacecafeu
 #define FAKE_NATIVE_CAPTURE_QUEUE 0xfaceda7au /* a node's, which is no lane's */
 typedef void fake_native_call(void *argument);
 int fake_native_add(uint64_t graph, fake_native_call *call, void *argument);
 
-/* Wait until so many commands have started, or ended, on the device (or all) since fake_reset. False: not in time. */
+/* Wait until so many commands have started, or ended, on the device (or all) since fake_reset.
+ * False: not in time. */
 bool fake_wait_started(uint32_t device, uint64_t count, uint64_t timeout_ns);
 bool fake_wait_ended(uint32_t device, uint64_t count, uint64_t timeout_ns);
 

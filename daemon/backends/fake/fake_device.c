@@ -34,7 +34,8 @@ static void wait_for_work(struct backend_device *device, uint64_t due_ns)
 		(void)pthread_cond_wait(&device->work, &fake_state.lock);
 		return;
 	}
-	struct timespec deadline = {.tv_sec = (time_t)(due_ns / 1000000000u), .tv_nsec = (long)(due_ns % 1000000000u)};
+	struct timespec deadline = {.tv_sec = (time_t)(due_ns / 1000000000u),
+				    .tv_nsec = (long)(due_ns % 1000000000u)};
 	(void)pthread_cond_timedwait(&device->work, &fake_state.lock, &deadline);
 }
 
@@ -107,7 +108,8 @@ int fake_device_open(struct backend *backend, uint32_t index, backend_wake *wake
 		device->token = token;
 		result = start_worker(device);
 		if (result < 0)
-			fake_fault(fault_out, STATUS_RUNTIME, "no thread for fake device %u", index);
+			fake_fault(fault_out, STATUS_RUNTIME, "no thread for fake device %u",
+				   index);
 	}
 	if (result == 0) {
 		device->slot->open = device;
@@ -178,8 +180,8 @@ void fake_quiet(struct backend_device *device)
 	fake_unlock();
 }
 
-int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
-		     struct backend_fault *fault_out)
+int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind,
+		     struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_LANE_CREATE, device, fault_out))
 		return -EIO;
@@ -229,7 +231,8 @@ void fake_flush(struct backend_device *device)
 	fake_unlock();
 }
 
-uint32_t fake_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity)
+uint32_t fake_progress(struct backend_device *device, struct backend_completion *completions,
+		       uint32_t capacity)
 {
 	uint32_t count = 0;
 	uint64_t due_ns;
@@ -251,7 +254,8 @@ uint32_t fake_progress(struct backend_device *device, struct backend_completion 
 		completion->failed_launches = command->burst.failed;
 		completion->fault.status = command->fault.status;
 		completion->fault.native_code = 0;
-		completion->fault.device_lost = completion->fault.process_lost = completion->fault.not_begun = false;
+		completion->fault.device_lost = completion->fault.process_lost =
+			completion->fault.not_begun = false;
 		if (command->fault.status != STATUS_SUCCESS)
 			completion->fault = command->fault;
 		command->next = done;

@@ -1,6 +1,7 @@
 /*
- * Shared events. As with the vendor whose events these stand for: a wait is for the latest record that was sent before
- * it, and for nothing if there was none. The handle is the event's number; it means nothing in another process.
+ * Shared events. As with the vendor whose events these stand for: a wait is for the latest record
+ * that was sent before it, and for nothing if there was none. The handle is the event's number; it
+ * means nothing in another process.
  */
 #include "fake_internal.h"
 
@@ -25,11 +26,12 @@ static struct fake_shared_event *find_handle_locked(const uint8_t handle[64])
 	return id == 0 ? NULL : find_locked(id);
 }
 
-static int make(struct backend_device *device, struct fake_shared_event *shared, struct backend_event **event_out,
-		struct backend_fault *fault_out)
+static int make(struct backend_device *device, struct fake_shared_event *shared,
+		struct backend_event **event_out, struct backend_fault *fault_out)
 {
 	if (!shared) {
-		fake_fault(fault_out, STATUS_INVALID, "there is no such event, or there are too many");
+		fake_fault(fault_out, STATUS_INVALID,
+			   "there is no such event, or there are too many");
 		return -EINVAL;
 	}
 	struct backend_event *event = malloc(sizeof(*event));
@@ -44,8 +46,8 @@ static int make(struct backend_device *device, struct fake_shared_event *shared,
 	return 0;
 }
 
-int fake_event_create(struct backend_device *device, struct backend_event **event_out, uint8_t handle_out[64],
-		      struct backend_fault *fault_out)
+int fake_event_create(struct backend_device *device, struct backend_event **event_out,
+		      uint8_t handle_out[64], struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_EVENT_CREATE, device, fault_out))
 		return -EIO;
@@ -63,8 +65,8 @@ int fake_event_create(struct backend_device *device, struct backend_event **even
 	return result;
 }
 
-int fake_event_open(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
-		    struct backend_fault *fault_out)
+int fake_event_open(struct backend_device *device, const uint8_t handle[64],
+		    struct backend_event **event_out, struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_EVENT_OPEN, device, fault_out))
 		return -EIO;

@@ -1,4 +1,5 @@
-/* Runs the commands of a fake device: lanes side by side, each in its order, gates and delays kept. */
+/* Runs the commands of a fake device: lanes side by side, each in its order, gates and delays kept.
+ */
 #include "fake_internal.h"
 
 #include "clock.h"
@@ -29,20 +30,23 @@ static uint32_t value_of(const struct backend_argument *argument)
 
 bool fake_gate_holds_locked(const struct backend_command *command)
 {
-	if (command->kind != BACKEND_COMMAND_LAUNCH || command->launch.kernel->function->special != FAKE_HOLD)
+	if (command->kind != BACKEND_COMMAND_LAUNCH ||
+	    command->launch.kernel->function->special != FAKE_HOLD)
 		return false;
 	uint32_t gate = value_of(&command->launch.arguments[0]);
 	return gate >= FAKE_GATES || !fake_state.gates_open[gate];
 }
 
 /* Held by a gate, by the device's gate, or by a delay (then `due_ns` gets smaller). */
-static bool is_held(const struct backend_device *device, const struct fake_command *command, uint64_t *due_ns)
+static bool is_held(const struct backend_device *device, const struct fake_command *command,
+		    uint64_t *due_ns)
 {
 	if (device->slot->gate_closed)
 		return true;
 	if (fake_gate_holds_locked(&command->command))
 		return true;
-	if (command->command.kind == BACKEND_COMMAND_GRAPH && fake_graph_is_held_locked(command->command.graph))
+	if (command->command.kind == BACKEND_COMMAND_GRAPH &&
+	    fake_graph_is_held_locked(command->command.graph))
 		return true;
 	if (command->command.kind == BACKEND_COMMAND_EVENT_WAIT &&
 	    command->command.event->shared->happened < command->event_record)
@@ -59,9 +63,11 @@ static bool in_range(const struct backend_memory *memory, uint64_t offset, uint6
 	return memory && offset <= memory->size_bytes && size <= memory->size_bytes - offset;
 }
 
-static bool bind_argument(struct fake_launch *launch, const struct backend_argument *argument, bool first)
+static bool bind_argument(struct fake_launch *launch, const struct backend_argument *argument,
+			  bool first)
 {
-	if (argument->kind == BACKEND_ARGUMENT_IMAGE || argument->kind == BACKEND_ARGUMENT_SAMPLER) {
+	if (argument->kind == BACKEND_ARGUMENT_IMAGE ||
+	    argument->kind == BACKEND_ARGUMENT_SAMPLER) {
 		launch->sampler = &argument->image.sampler;
 		if (argument->kind == BACKEND_ARGUMENT_IMAGE)
 			launch->image[!first] = argument->image.memory;
@@ -72,7 +78,8 @@ static bool bind_argument(struct fake_launch *launch, const struct backend_argum
 		return true;
 	}
 	if (argument->global.usm && !argument->global.memory) {
-		uint64_t most = launch->items < UINT32_MAX ? launch->items * sizeof(uint32_t) : UINT64_MAX;
+		uint64_t most =
+			launch->items < UINT32_MAX ? launch->items * sizeof(uint32_t) : UINT64_MAX;
 		if (launch->command->launch.kernel->function->walks)
 			most = sizeof(uint32_t);
 		if (!fake_usm_reaches_locked(launch->device, argument->global.usm, most))
@@ -84,7 +91,8 @@ static bool bind_argument(struct fake_launch *launch, const struct backend_argum
 		return true;
 	}
 	if (launch->items > UINT64_MAX / sizeof(uint32_t) ||
-	    !in_range(argument->global.memory, argument->global.offset_bytes, launch->items * sizeof(uint32_t)))
+	    !in_range(argument->global.memory, argument->global.offset_bytes,
+		      launch->items * sizeof(uint32_t)))
 		return false;
 	void *data = argument->global.memory->data + argument->global.offset_bytes;
 	if (first)
@@ -98,7 +106,8 @@ static bool bind_argument(struct fake_launch *launch, const struct backend_argum
 static void set_part(struct fake_launch *launch)
 {
 	const struct backend_command *c = launch->command;
-	uint64_t local = c->launch.local[0] ? c->launch.local[0] : 1, groups = c->launch.global[0] / local;
+	uint64_t local = c->launch.local[0] ? c->launch.local[0] : 1,
+		 groups = c->launch.global[0] / local;
 	uint64_t row = local * c->launch.global[1] * c->launch.global[2];
 	const struct backend_part *part = &c->launch.part;
 	launch->begin = part->of ? backend_part_at(groups, part->first, part->of) * row : 0;
@@ -119,7 +128,8 @@ static void run_launch(struct fake_command *command)
 		command->fault.device_lost = command->fault.process_lost = true;
 		command->fault.native_code = FAKE_NATIVE_CODE;
 	} else if (function->special == FAKE_CRASH) {
-		*(volatile int *)0 = 0; // NOLINT(clang-analyzer-core.NullDereference): what this function is for
+		*(volatile int *)0 =
+			0; // NOLINT(clang-analyzer-core.NullDereference): what this function is for
 	}
 	if (!function->run)
 		return;
@@ -130,8 +140,8 @@ static void run_launch(struct fake_command *command)
 	for (uint32_t i = 0; i < c->launch.argument_count; i++) {
 		if (bind_argument(&launch, &c->launch.arguments[i], i == 0))
 			continue;
-		fake_fault(&command->fault, STATUS_KERNEL, "%s: argument %u is smaller than the range", function->name,
-			   i);
+		fake_fault(&command->fault, STATUS_KERNEL,
+			   "%s: argument %u is smaller than the range", function->name, i);
 		return;
 	}
 	if (function->special == FAKE_FAIL_ODD && launch.value % 2 != 0) {
@@ -140,7 +150,8 @@ static void run_launch(struct fake_command *command)
 	}
 	function->run(&launch);
 	if (launch.failed)
-		fake_fault(&command->fault, STATUS_KERNEL, "%s met an address that is not its", function->name);
+		fake_fault(&command->fault, STATUS_KERNEL, "%s met an address that is not its",
+			   function->name);
 }
 
 static void run_fill(struct fake_command *command)
@@ -161,11 +172,14 @@ static bool ranges_good(const struct backend_command *c)
 		return fake_rect_good(c);
 	if (c->kind == BACKEND_COMMAND_COPY || c->kind == BACKEND_COMMAND_COPY_PEER)
 		return in_range(c->copy.source, c->copy.source_offset_bytes, c->copy.size_bytes) &&
-		       in_range(c->copy.destination, c->copy.destination_offset_bytes, c->copy.size_bytes);
+		       in_range(c->copy.destination, c->copy.destination_offset_bytes,
+				c->copy.size_bytes);
 	if (c->kind == BACKEND_COMMAND_WRITE || c->kind == BACKEND_COMMAND_READ)
-		return in_range(c->transfer.memory, c->transfer.offset_bytes, c->transfer.size_bytes);
+		return in_range(c->transfer.memory, c->transfer.offset_bytes,
+				c->transfer.size_bytes);
 	if (c->kind == BACKEND_COMMAND_FILL)
-		return c->fill.pattern_bytes > 0 && c->fill.size_bytes % c->fill.pattern_bytes == 0 &&
+		return c->fill.pattern_bytes > 0 &&
+		       c->fill.size_bytes % c->fill.pattern_bytes == 0 &&
 		       in_range(c->fill.memory, c->fill.offset_bytes, c->fill.size_bytes);
 	return true;
 }
@@ -178,7 +192,8 @@ void fake_command_run_locked(struct fake_command *command)
 		return;
 	}
 	if (!ranges_good(c)) {
-		fake_fault(&command->fault, STATUS_RUNTIME, "a command leads outside of its memory");
+		fake_fault(&command->fault, STATUS_RUNTIME,
+			   "a command leads outside of its memory");
 		return;
 	}
 	if (fake_rect_of(c)) {
@@ -203,10 +218,12 @@ void fake_command_run_locked(struct fake_command *command)
 			c->copy.source->data + c->copy.source_offset_bytes, c->copy.size_bytes);
 		break;
 	case BACKEND_COMMAND_WRITE:
-		memmove(c->transfer.memory->data + c->transfer.offset_bytes, c->transfer.host, c->transfer.size_bytes);
+		memmove(c->transfer.memory->data + c->transfer.offset_bytes, c->transfer.host,
+			c->transfer.size_bytes);
 		break;
 	case BACKEND_COMMAND_READ:
-		memmove(c->transfer.host, c->transfer.memory->data + c->transfer.offset_bytes, c->transfer.size_bytes);
+		memmove(c->transfer.host, c->transfer.memory->data + c->transfer.offset_bytes,
+			c->transfer.size_bytes);
 		break;
 	case BACKEND_COMMAND_FILL:
 		run_fill(command);
@@ -294,10 +311,13 @@ static uint64_t wanted_ns(const struct backend_command *command)
 	if (function->special != FAKE_TAKE && function->special != FAKE_TAKE_FAIL)
 		return 0;
 	uint64_t ns = value_of(&command->launch.arguments[function->argument_count - 1]);
-	return part->of ? backend_part_at(ns, part->end, part->of) - backend_part_at(ns, part->first, part->of) : ns;
+	return part->of ? backend_part_at(ns, part->end, part->of) -
+				  backend_part_at(ns, part->first, part->of)
+			: ns;
 }
 
-/* By a clock that goes only when it is read, and by this. Where there is none, it ends when it is due. */
+/* By a clock that goes only when it is read, and by this. Where there is none, it ends when it is
+ * due. */
 static void take_time(const struct backend_command *command)
 {
 	if (fake_state.clock_ns)
@@ -332,7 +352,8 @@ static void start_command(struct backend_device *device, struct fake_command *co
 	command->started = true;
 	command->start_order = fake_state.order++;
 	command->start_ns = fake_now_locked();
-	uint64_t takes_ns = device->slot->delay_ns + (fake_state.clock_ns ? 0 : wanted_ns(&command->command));
+	uint64_t takes_ns =
+		device->slot->delay_ns + (fake_state.clock_ns ? 0 : wanted_ns(&command->command));
 	if (takes_ns > 0)
 		command->due_ns = clock_now_ns() + takes_ns;
 	device->slot->started++;
@@ -362,7 +383,8 @@ void fake_device_lose_locked(struct backend_device *device, const struct backend
 }
 
 /* One command of a lane, if it can end now. */
-static bool step_lane(struct backend_device *device, struct backend_lane *lane, uint64_t *due_ns, bool *changed)
+static bool step_lane(struct backend_device *device, struct backend_lane *lane, uint64_t *due_ns,
+		      bool *changed)
 {
 	struct fake_command *command = lane->first;
 	if (!command)
@@ -390,7 +412,8 @@ bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out)
 	bool changed = false, ended = false, again;
 	uint64_t due_ns;
 	*due_ns_out = UINT64_MAX;
-	/* What is left was lost with another device: its owner has been told, and may have freed what it is about. */
+	/* What is left was lost with another device: its owner has been told, and may have freed
+	 * what it is about. */
 	if (device->slot->lost)
 		return false;
 	do {

@@ -30,7 +30,8 @@ static void run_add(struct fake_launch *launch)
 static void run_mix(struct fake_launch *launch)
 {
 	for (uint64_t i = launch->begin; i < launch->end; i++)
-		launch->destination[i] = launch->destination[i] * 31u + launch->source[i] + launch->value;
+		launch->destination[i] =
+			launch->destination[i] * 31u + launch->source[i] + launch->value;
 }
 
 /* A count, and behind it what came, one by one: who reads it knows the order. */
@@ -51,8 +52,9 @@ static void run_linear_id(struct fake_launch *launch)
 		for (uint64_t y = 0; y < global[1]; y++)
 			for (uint64_t x = 0; x < global[2]; x++)
 				launch->destination[i++] =
-					(uint32_t)(((z + offset[0]) * global[1] + y + offset[1]) * global[2] + x +
-						   offset[2]);
+					(uint32_t)(((z + offset[0]) * global[1] + y + offset[1]) *
+							   global[2] +
+						   x + offset[2]);
 }
 
 struct list_node {
@@ -69,7 +71,8 @@ static void run_sum_list(struct fake_launch *launch)
 		if (launch->failed)
 			break;
 		launch->destination[0] += node->value;
-		node = (const struct list_node *)(uintptr_t)node->next; // NOLINT(performance-no-int-to-ptr)
+		node = (const struct list_node *)(uintptr_t)
+			       node->next; // NOLINT(performance-no-int-to-ptr)
 	}
 }
 
@@ -85,10 +88,23 @@ static const struct fake_function functions[] = {
 	{.name = "copy_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_copy},
 	{.name = "append_u32", .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_append},
 	{.name = "mix_u32", .argument_count = 3, .kinds = {GLOBAL, GLOBAL, VALUE}, .run = run_mix},
-	{.name = "sum_list_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .walks = true, .run = run_sum_list},
-	{.name = "fill_image", .argument_count = 2, .kinds = {IMAGE, VALUE}, .run = fake_image_fill},
-	{.name = "copy_image", .argument_count = 2, .kinds = {IMAGE, IMAGE}, .run = fake_image_copy},
-	{.name = "mix_image", .argument_count = 3, .kinds = {IMAGE, IMAGE, VALUE}, .run = fake_image_mix},
+	{.name = "sum_list_u32",
+	 .argument_count = 2,
+	 .kinds = {GLOBAL, GLOBAL},
+	 .walks = true,
+	 .run = run_sum_list},
+	{.name = "fill_image",
+	 .argument_count = 2,
+	 .kinds = {IMAGE, VALUE},
+	 .run = fake_image_fill},
+	{.name = "copy_image",
+	 .argument_count = 2,
+	 .kinds = {IMAGE, IMAGE},
+	 .run = fake_image_copy},
+	{.name = "mix_image",
+	 .argument_count = 3,
+	 .kinds = {IMAGE, IMAGE, VALUE},
+	 .run = fake_image_mix},
 	{.name = "sampler_of_image",
 	 .argument_count = 2,
 	 .kinds = {GLOBAL, IMAGE},
@@ -101,9 +117,17 @@ static const struct fake_function functions[] = {
 	{.name = "noop", .any_arguments = true},
 	{.name = "hold", .special = FAKE_HOLD, .argument_count = 1, .kinds = {VALUE}},
 	{.name = "take", .special = FAKE_TAKE, .argument_count = 1, .kinds = {VALUE}},
-	{.name = "take_increment_u32", .special = FAKE_TAKE, .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_increment},
+	{.name = "take_increment_u32",
+	 .special = FAKE_TAKE,
+	 .argument_count = 2,
+	 .kinds = {GLOBAL, VALUE},
+	 .run = run_increment},
 	{.name = "take_and_fail", .special = FAKE_TAKE_FAIL, .argument_count = 1, .kinds = {VALUE}},
-	{.name = "fill_even_u32", .special = FAKE_FAIL_ODD, .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_fill},
+	{.name = "fill_even_u32",
+	 .special = FAKE_FAIL_ODD,
+	 .argument_count = 2,
+	 .kinds = {GLOBAL, VALUE},
+	 .run = run_fill},
 	{.name = "fail", .special = FAKE_FAIL, .any_arguments = true},
 	{.name = "lose_device", .special = FAKE_LOSE, .any_arguments = true},
 	{.name = "lose_process", .special = FAKE_LOSE_PROCESS, .any_arguments = true},
@@ -113,7 +137,8 @@ static const struct fake_function functions[] = {
 const struct fake_function *fake_function_find(const char *name, size_t length)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0)
+		if (strlen(functions[i].name) == length &&
+		    memcmp(functions[i].name, name, length) == 0)
 			return &functions[i];
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /*
- * Graphs of fake devices: copies of commands that run when the graph's command does. Of those that may run the one that was added last
- * is first, so whoever forgot an edge finds out; the first that fails ends the graph. Nodes are counted, and stand in the log, as if
- * they had been submitted.
+ * Graphs of fake devices: copies of commands that run when the graph's command does. Of those that
+ * may run the one that was added last is first, so whoever forgot an edge finds out; the first that
+ * fails ends the graph. Nodes are counted, and stand in the log, as if they had been submitted.
  */
 #include "fake_internal.h"
 
@@ -26,14 +26,16 @@ struct fake_native_graph {
 #define TOP UINT32_MAX /* the place of nodes that lie in no body */
 
 struct node {
-	struct fake_command *command;         /* NULL: a native command, a graph, or a condition */
-	struct fake_native_graph *native;     /* owned; NULL: none */
-	struct backend_graph *child;          /* owned: a copy; NULL: none */
+	struct fake_command *command;     /* NULL: a native command, a graph, or a condition */
+	struct fake_native_graph *native; /* owned; NULL: none */
+	struct backend_graph *child;      /* owned: a copy; NULL: none */
 	enum backend_command_kind kind;
-	struct backend_kernel *kernel;        /* of a launch; the command is a NOP while the node is skipped */
-	struct backend_command condition;     /* of such a node */
+	struct backend_kernel
+		*kernel; /* of a launch; the command is a NOP while the node is skipped */
+	struct backend_command condition; /* of such a node */
 	uint32_t *after, after_count;
-	uint32_t place, end; /* the condition in whose body it lies; of a condition: behind its body */
+	uint32_t place,
+		end; /* the condition in whose body it lies; of a condition: behind its body */
 	bool has_run;
 };
 
@@ -67,7 +69,7 @@ static int no_node(struct backend_fault *fault_out, const char *what)
 	return -EOPNOTSUPP;
 }
 
-/* --- native commands ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- native commands ------------------------------------ */
 
 int fake_native_add(uint64_t graph, fake_native_call *call, void *argument)
 {
@@ -132,7 +134,7 @@ static int call_native(const struct backend_device *device, const struct backend
 	return result == 0 ? 0 : invalid(fault_out, "a native command failed");
 }
 
-/* --- nodes --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- nodes ----------------------------------------- */
 
 static void node_clear(struct node *node)
 {
@@ -174,8 +176,8 @@ static bool node_copy(const struct node *from, struct node *to)
 		to->native = native_copy(from->native);
 	if (from->child)
 		to->child = graph_copy(from->child);
-	return !from->command == !to->command && !from->native == !to->native && !from->child == !to->child &&
-	       keep_edges(to, from->after, from->after_count);
+	return !from->command == !to->command && !from->native == !to->native &&
+	       !from->child == !to->child && keep_edges(to, from->after, from->after_count);
 }
 
 static struct backend_graph *graph_copy(const struct backend_graph *graph)
@@ -187,7 +189,8 @@ static struct backend_graph *graph_copy(const struct backend_graph *graph)
 		free(nodes);
 		return NULL;
 	}
-	*copy = (struct backend_graph){.device = graph->device, .nodes = nodes, .place = TOP, .is_finished = true};
+	*copy = (struct backend_graph){
+		.device = graph->device, .nodes = nodes, .place = TOP, .is_finished = true};
 	bool whole = true;
 	while (whole && copy->count < graph->count) {
 		whole = node_copy(&graph->nodes[copy->count], &nodes[copy->count]);
@@ -204,30 +207,33 @@ bool fake_graph_names_locked(const struct backend_device *device, const struct b
 	for (const struct backend_graph *graph = device->graphs; graph; graph = graph->next)
 		for (uint32_t i = 0; i < graph->count; i++) {
 			const struct node *node = &graph->nodes[i];
-			if (!node->command || (node->kind != BACKEND_COMMAND_WRITE && node->kind != BACKEND_COMMAND_READ))
+			if (!node->command || (node->kind != BACKEND_COMMAND_WRITE &&
+					       node->kind != BACKEND_COMMAND_READ))
 				continue;
 			const uint8_t *named = node->command->command.transfer.host;
-			if (named >= (const uint8_t *)host->host && (uint64_t)(named - (const uint8_t *)host->host) < host->size_bytes)
+			if (named >= (const uint8_t *)host->host &&
+			    (uint64_t)(named - (const uint8_t *)host->host) < host->size_bytes)
 				return true;
 		}
 	return false;
 }
 
-/* --- conditions ---------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- conditions -------------------------------------- */
 
 static int condition_check(const struct backend_graph *graph, const struct backend_command *command,
 			   struct backend_fault *fault_out)
 {
 	const struct backend_memory *memory = command->condition.memory;
 	const uint64_t offset = command->condition.offset_bytes;
-	bool good = memory ? memory->device == graph->device && offset % 4 == 0 && memory->size_bytes >= 4 &&
-				     offset <= memory->size_bytes - 4
+	bool good = memory ? memory->device == graph->device && offset % 4 == 0 &&
+				     memory->size_bytes >= 4 && offset <= memory->size_bytes - 4
 			   : command->condition.usm && (uintptr_t)command->condition.usm % 4 == 0;
 	if (!fake_has(graph->device, BACKEND_FEATURE_GRAPH_CONDITION))
 		return no_node(fault_out, "conditions cannot be nodes here");
 	if (!good || command->condition.body_nodes == 0)
 		return invalid(fault_out, "a condition's word lies in memory, and it has a body");
-	if (graph->place != TOP && command->condition.body_nodes >= graph->nodes[graph->place].end - graph->count)
+	if (graph->place != TOP &&
+	    command->condition.body_nodes >= graph->nodes[graph->place].end - graph->count)
 		return invalid(fault_out, "a body reaches beyond the one that it lies in");
 	return 0;
 }
@@ -242,9 +248,11 @@ static void leave_bodies(struct backend_graph *graph)
 static bool is_true_locked(const struct node *node, struct fake_command *whole)
 {
 	const struct backend_command *c = &node->condition;
-	const void *at = c->condition.memory ? c->condition.memory->data + c->condition.offset_bytes : c->condition.usm;
+	const void *at = c->condition.memory ? c->condition.memory->data + c->condition.offset_bytes
+					     : c->condition.usm;
 	uint32_t word = 0;
-	if (!c->condition.memory && !fake_usm_reaches_locked(whole->lane->device, at, sizeof(word))) {
+	if (!c->condition.memory &&
+	    !fake_usm_reaches_locked(whole->lane->device, at, sizeof(word))) {
 		fake_fault(&whole->fault, STATUS_KERNEL, "a condition's word is not there");
 		return false;
 	}
@@ -253,11 +261,14 @@ static bool is_true_locked(const struct node *node, struct fake_command *whole)
 }
 
 /* What no driver of a real device would take as a node. */
-static int check(struct backend_graph *graph, const struct backend_command *command, struct backend_fault *fault_out)
+static int check(struct backend_graph *graph, const struct backend_command *command,
+		 struct backend_fault *fault_out)
 {
 	struct backend_lane lane = {.device = graph->device, .kind = BACKEND_LANE_COMPUTE};
-	bool moves = command->kind == BACKEND_COMMAND_WRITE || command->kind == BACKEND_COMMAND_READ;
-	if (command->kind == BACKEND_COMMAND_EVENT_RECORD || command->kind == BACKEND_COMMAND_EVENT_WAIT)
+	bool moves =
+		command->kind == BACKEND_COMMAND_WRITE || command->kind == BACKEND_COMMAND_READ;
+	if (command->kind == BACKEND_COMMAND_EVENT_RECORD ||
+	    command->kind == BACKEND_COMMAND_EVENT_WAIT)
 		return no_node(fault_out, "shared events cannot be nodes");
 	int result = fake_command_check(&lane, command, fault_out);
 	if (result < 0 || !moves || !fake_has(graph->device, BACKEND_FEATURE_HOST_REGISTER))
@@ -265,11 +276,13 @@ static int check(struct backend_graph *graph, const struct backend_command *comm
 	fake_lock();
 	bool registered = fake_is_registered_locked(graph->device, command);
 	fake_unlock();
-	return registered ? 0 : no_node(fault_out, "host memory that is not registered cannot be a node's");
+	return registered ? 0
+			  : no_node(fault_out,
+				    "host memory that is not registered cannot be a node's");
 }
 
-static int node_make(struct backend_graph *graph, const struct backend_command *command, struct node *node,
-		     struct backend_fault *fault_out)
+static int node_make(struct backend_graph *graph, const struct backend_command *command,
+		     struct node *node, struct backend_fault *fault_out)
 {
 	node->kind = command->kind;
 	node->place = graph->place;
@@ -280,18 +293,21 @@ static int node_make(struct backend_graph *graph, const struct backend_command *
 		node->end = graph->count + 1 + command->condition.body_nodes;
 		return condition_check(graph, command, fault_out);
 	}
-	if (graph->place != TOP && (command->kind == BACKEND_COMMAND_NATIVE || command->kind == BACKEND_COMMAND_GRAPH))
+	if (graph->place != TOP &&
+	    (command->kind == BACKEND_COMMAND_NATIVE || command->kind == BACKEND_COMMAND_GRAPH))
 		return no_node(fault_out, "a body has neither native commands nor graphs");
 	if (command->kind == BACKEND_COMMAND_NATIVE) {
 		if (!fake_has(graph->device, BACKEND_FEATURE_GRAPH_NATIVE))
 			return no_node(fault_out, "native commands cannot be nodes here");
 		node->native = calloc(1, sizeof(*node->native));
-		return node->native ? call_native(graph->device, command, node->native, fault_out) : no_memory(fault_out);
+		return node->native ? call_native(graph->device, command, node->native, fault_out)
+				    : no_memory(fault_out);
 	}
 	if (command->kind == BACKEND_COMMAND_GRAPH) {
 		const struct backend_graph *child = command->graph;
 		if (child == graph || child->device != graph->device || !child->is_finished)
-			return invalid(fault_out, "a graph in a graph is finished, and of the same device");
+			return invalid(fault_out,
+				       "a graph in a graph is finished, and of the same device");
 		if (child->has_conditions)
 			return no_node(fault_out, "a graph with conditions cannot be a node");
 		node->child = graph_copy(child);
@@ -304,9 +320,10 @@ static int node_make(struct backend_graph *graph, const struct backend_command *
 	return node->command ? 0 : no_memory(fault_out);
 }
 
-/* --- entries ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- entries ---------------------------------------- */
 
-int fake_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out)
+int fake_graph_create(struct backend_device *device, struct backend_graph **graph_out,
+		      struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_GRAPH_CREATE, device, fault_out))
 		return -EIO;
@@ -326,8 +343,9 @@ int fake_graph_create(struct backend_device *device, struct backend_graph **grap
 	return 0;
 }
 
-int fake_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
-		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out)
+int fake_graph_add(struct backend_graph *graph, const struct backend_command *command,
+		   const uint32_t *after, uint32_t after_count, uint32_t *node_out,
+		   struct backend_fault *fault_out)
 {
 	struct node node = {.command = NULL};
 	if (fake_entry_fails(FAKE_GRAPH_ADD, graph->device, fault_out))
@@ -370,14 +388,16 @@ int fake_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	if (graph->is_finished)
 		return invalid(fault_out, "the graph is finished already");
 	if (graph->place != TOP || (graph->has_conditions && updatable))
-		return invalid(fault_out, "nodes of a body are missing, or a graph with conditions is to be updatable");
+		return invalid(
+			fault_out,
+			"nodes of a body are missing, or a graph with conditions is to be updatable");
 	graph->is_finished = true;
 	graph->is_updatable = updatable;
 	return 0;
 }
 
-int fake_graph_update(struct backend_graph *graph, uint32_t index, const struct backend_command *command,
-		      struct backend_fault *fault_out)
+int fake_graph_update(struct backend_graph *graph, uint32_t index,
+		      const struct backend_command *command, struct backend_fault *fault_out)
 {
 	struct node node = {.command = NULL};
 	if (fake_entry_fails(FAKE_GRAPH_UPDATE, graph->device, fault_out))
@@ -391,7 +411,8 @@ int fake_graph_update(struct backend_graph *graph, uint32_t index, const struct 
 	if (busy || !graph->is_finished || !graph->is_updatable || index >= graph->count)
 		return invalid(fault_out, "there is no such node that can be changed now");
 	struct node *old = &graph->nodes[index];
-	bool skips = command->kind == BACKEND_COMMAND_NOP && fake_has(graph->device, BACKEND_FEATURE_GRAPH_SWITCH);
+	bool skips = command->kind == BACKEND_COMMAND_NOP &&
+		     fake_has(graph->device, BACKEND_FEATURE_GRAPH_SWITCH);
 	if (!old->command || (command->kind != old->kind && !skips) ||
 	    (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel != old->kernel))
 		return no_node(fault_out, "a node keeps its kind and its kernel");
@@ -421,14 +442,16 @@ void fake_graph_free(struct backend_graph *graph)
 	fake_graph_drop(graph);
 }
 
-/* --- running ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- running ---------------------------------------- */
 
 int fake_graph_check(const struct backend_lane *lane, const struct backend_command *command,
 		     struct backend_fault *fault_out)
 {
 	struct backend_graph *graph = command->graph;
-	if (!backend_lane_computes(lane->kind) || !graph || !graph->is_finished || graph->device != lane->device)
-		return invalid(fault_out, "a finished graph of this device runs on a lane for computing");
+	if (!backend_lane_computes(lane->kind) || !graph || !graph->is_finished ||
+	    graph->device != lane->device)
+		return invalid(fault_out,
+			       "a finished graph of this device runs on a lane for computing");
 	fake_lock();
 	bool elsewhere = graph->in_flight > 0 && graph->lane != lane;
 	lane->device->slot->counters.graph_misuses += elsewhere;
@@ -455,8 +478,9 @@ bool fake_graph_is_held_locked(const struct backend_graph *graph)
 	bool held = false;
 	for (uint32_t i = 0; !held && i < graph->count; i++) {
 		const struct node *node = &graph->nodes[i];
-		held = node->child ? fake_graph_is_held_locked(node->child)
-				   : node->command && fake_gate_holds_locked(&node->command->command);
+		held = node->child
+			       ? fake_graph_is_held_locked(node->child)
+			       : node->command && fake_gate_holds_locked(&node->command->command);
 	}
 	return held;
 }
@@ -478,12 +502,14 @@ static struct node *next_node(struct backend_graph *graph, uint32_t place)
 static void run_place(struct backend_graph *graph, uint32_t place, struct fake_command *whole);
 
 /* What has no end holds up everybody here: its turns are counted. */
-static void run_condition(struct backend_graph *graph, const struct node *node, struct fake_command *whole)
+static void run_condition(struct backend_graph *graph, const struct node *node,
+			  struct fake_command *whole)
 {
 	uint32_t turns = 0;
 	while (whole->fault.status == STATUS_SUCCESS && is_true_locked(node, whole)) {
 		if (turns++ == FAKE_TURNS_MAX)
-			fake_fault(&whole->fault, STATUS_KERNEL, "a body has run %u times, and would again", FAKE_TURNS_MAX);
+			fake_fault(&whole->fault, STATUS_KERNEL,
+				   "a body has run %u times, and would again", FAKE_TURNS_MAX);
 		else
 			run_place(graph, (uint32_t)(node - graph->nodes), whole);
 		if (!node->condition.condition.repeats)
@@ -502,7 +528,8 @@ static void run_node(struct backend_graph *graph, struct node *node, struct fake
 		fake_graph_run_locked(node->child, whole);
 		return;
 	}
-	for (struct native_call *call = node->native ? node->native->first : NULL; call; call = call->next)
+	for (struct native_call *call = node->native ? node->native->first : NULL; call;
+	     call = call->next)
 		call->call(call->argument);
 	if (!node->command)
 		return;
@@ -523,8 +550,8 @@ static void run_place(struct backend_graph *graph, uint32_t place, struct fake_c
 {
 	for (uint32_t i = 0; i < graph->count; i++)
 		graph->nodes[i].has_run &= graph->nodes[i].place != place;
-	for (struct node *node = next_node(graph, place); node && whole->fault.status == STATUS_SUCCESS;
-	     node = next_node(graph, place)) {
+	for (struct node *node = next_node(graph, place);
+	     node && whole->fault.status == STATUS_SUCCESS; node = next_node(graph, place)) {
 		run_node(graph, node, whole);
 		node->has_run = true;
 	}

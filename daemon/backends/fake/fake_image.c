@@ -1,6 +1,6 @@
 /*
- * Images of the fake backend. Their storage is opaque, as it is on a device: every byte is turned around, so whoever
- * takes it for a buffer's, or for the host's own bytes, gets other ones.
+ * Images of the fake backend. Their storage is opaque, as it is on a device: every byte is turned
+ * around, so whoever takes it for a buffer's, or for the host's own bytes, gets other ones.
  */
 #include "fake_internal.h"
 
@@ -25,9 +25,11 @@ static uint32_t largest_of(const struct backend_image *image, uint32_t dimension
 	return image->dimensions == 3 ? IMAGE_SIZE_3D : IMAGE_SIZE;
 }
 
-static int check(const struct backend_image *image, uint64_t *bytes_out, struct backend_fault *fault_out)
+static int check(const struct backend_image *image, uint64_t *bytes_out,
+		 struct backend_fault *fault_out)
 {
-	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size, bytes_out) < 0) {
+	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size,
+			bytes_out) < 0) {
 		fake_fault(fault_out, STATUS_INVALID, "this is no description of an image");
 		return -EINVAL;
 	}
@@ -35,7 +37,8 @@ static int check(const struct backend_image *image, uint64_t *bytes_out, struct 
 		uint32_t largest = largest_of(image, i);
 		if (image->size[i] <= largest)
 			continue;
-		fake_fault(fault_out, STATUS_INVALID, "an image of size %llu; this device allows %u",
+		fake_fault(fault_out, STATUS_INVALID,
+			   "an image of size %llu; this device allows %u",
 			   (unsigned long long)image->size[i], largest);
 		return -EINVAL;
 	}
@@ -51,7 +54,8 @@ int fake_image_create(struct backend_device *device, const struct backend_image 
 		return fake_refuse(device, "hold images", fault_out);
 	int result = check(image, &bytes, fault_out);
 	if (result == 0)
-		result = fake_memory_create(device, bytes, NULL, BACKEND_EXPORT_NONE, &memory, fault_out);
+		result = fake_memory_create(device, bytes, NULL, BACKEND_EXPORT_NONE, &memory,
+					    fault_out);
 	if (result < 0 || !memory)
 		return result;
 	memory->image = *image;
@@ -66,7 +70,8 @@ void fake_image_facts(struct backend_device_facts *facts)
 	facts->image_support = true;
 	facts->aspects |= 1u << FAKE_ASPECT_IMAGE;
 	facts->image_formats = ((1u << IMAGE_FORMAT_COUNT) - 1u) << 1;
-	facts->max_read_image_args = facts->max_write_image_args = facts->max_samplers = IMAGE_ARGUMENTS;
+	facts->max_read_image_args = facts->max_write_image_args = facts->max_samplers =
+		IMAGE_ARGUMENTS;
 	for (uint32_t i = 0; i < 5; i++)
 		facts->image_sizes[i] = i < 2 ? IMAGE_SIZE : IMAGE_SIZE_3D;
 	facts->image_sizes[5] = FAKE_ALLOCATION_BYTES_MAX;
@@ -97,26 +102,31 @@ bool fake_image_is_meant(const struct backend_command *command)
 
 static bool is_alike(const struct backend_image *a, const struct backend_image *b)
 {
-	return a->format == b->format && a->dimensions == b->dimensions && a->is_layered == b->is_layered &&
+	return a->format == b->format && a->dimensions == b->dimensions &&
+	       a->is_layered == b->is_layered &&
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 
-int fake_image_check(const struct backend_lane *lane, const struct backend_command *c, struct backend_fault *fault_out)
+int fake_image_check(const struct backend_lane *lane, const struct backend_command *c,
+		     struct backend_fault *fault_out)
 {
 	bool good = false;
 	if (c->kind == BACKEND_COMMAND_COPY)
 		good = is_image(c->copy.source) && is_image(c->copy.destination) && !c->copy.rect &&
-		       c->copy.source != c->copy.destination && c->copy.source->device == lane->device &&
+		       c->copy.source != c->copy.destination &&
+		       c->copy.source->device == lane->device &&
 		       c->copy.destination->device == lane->device &&
 		       is_alike(&c->copy.source->image, &c->copy.destination->image) &&
 		       c->copy.source_offset_bytes == 0 && c->copy.destination_offset_bytes == 0 &&
 		       c->copy.size_bytes == c->copy.source->size_bytes;
 	else if (c->kind == BACKEND_COMMAND_WRITE || c->kind == BACKEND_COMMAND_READ)
 		good = c->transfer.memory->device == lane->device && !c->transfer.rect &&
-		       c->transfer.offset_bytes == 0 && c->transfer.size_bytes == c->transfer.memory->size_bytes;
+		       c->transfer.offset_bytes == 0 &&
+		       c->transfer.size_bytes == c->transfer.memory->size_bytes;
 	if (good)
 		return 0;
-	fake_fault(fault_out, STATUS_INVALID, "an image is moved as a whole, and only to one that is alike");
+	fake_fault(fault_out, STATUS_INVALID,
+		   "an image is moved as a whole, and only to one that is alike");
 	return -EINVAL;
 }
 
@@ -150,14 +160,16 @@ bool fake_image_argument_good(const struct fake_function *function, uint32_t ind
 /* Each byte of the pixels, as the host sees them. */
 void fake_image_fill(struct fake_launch *launch)
 {
-	memset(launch->image[0]->data, (int)((launch->value ^ IMAGE_KEY) & 0xff), launch->image[0]->size_bytes);
+	memset(launch->image[0]->data, (int)((launch->value ^ IMAGE_KEY) & 0xff),
+	       launch->image[0]->size_bytes);
 }
 
 void fake_image_copy(struct fake_launch *launch)
 {
 	launch->failed = launch->image[0]->size_bytes != launch->image[1]->size_bytes;
 	if (!launch->failed)
-		memcpy(launch->image[0]->data, launch->image[1]->data, launch->image[0]->size_bytes);
+		memcpy(launch->image[0]->data, launch->image[1]->data,
+		       launch->image[0]->size_bytes);
 }
 
 void fake_image_mix(struct fake_launch *launch)
@@ -166,12 +178,15 @@ void fake_image_mix(struct fake_launch *launch)
 	const uint8_t *from = launch->image[1]->data;
 	launch->failed = launch->image[0]->size_bytes != launch->image[1]->size_bytes;
 	for (uint64_t i = 0; !launch->failed && i < launch->image[0]->size_bytes; i++)
-		to[i] = (uint8_t)((to[i] ^ IMAGE_KEY) * 31u + (from[i] ^ IMAGE_KEY) + launch->value) ^ IMAGE_KEY;
+		to[i] = (uint8_t)((to[i] ^ IMAGE_KEY) * 31u + (from[i] ^ IMAGE_KEY) +
+				  launch->value) ^
+			IMAGE_KEY;
 }
 
 void fake_image_sampler(struct fake_launch *launch)
 {
 	const struct backend_sampler *sampler = launch->sampler;
-	launch->destination[0] =
-		(uint32_t)sampler->addressing | (uint32_t)sampler->normalised << 8 | (uint32_t)sampler->linear << 9;
+	launch->destination[0] = (uint32_t)sampler->addressing |
+				 (uint32_t)sampler->normalised << 8 |
+				 (uint32_t)sampler->linear << 9;
 }

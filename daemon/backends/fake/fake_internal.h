@@ -1,4 +1,5 @@
-/* Inside the fake backend. One lock guards everything; nothing is held for long but the built-in functions. */
+/* Inside the fake backend. One lock guards everything; nothing is held for long but the built-in
+ * functions. */
 #ifndef SYCL_BACKENDS_FAKE_INTERNAL_H
 #define SYCL_BACKENDS_FAKE_INTERNAL_H
 
@@ -28,7 +29,7 @@ struct fake_slot {
 	bool gate_closed, load_gate_closed, lost, process_lost;
 	bool is_sub_device; /* behind device_count: it is there */
 	uint32_t root;      /* of such */
-	int32_t lost_code; /* of the device that was lost, not of those that were lost with it */
+	int32_t lost_code;  /* of the device that was lost, not of those that were lost with it */
 	struct backend_device *open; /* NULL: not open */
 };
 
@@ -116,7 +117,8 @@ struct backend_device {
 	pthread_t worker;
 	pthread_cond_t work;
 	bool has_worker, quit;
-	bool latency_wanted, latency_apart; /* as it was told; as it has made of it in a quiet moment */
+	bool latency_wanted,
+		latency_apart; /* as it was told; as it has made of it in a quiet moment */
 };
 
 struct backend_memory {
@@ -145,7 +147,8 @@ struct backend_event {
 struct backend_program {
 	struct backend_device *device;
 	bool is_builtin;
-	uint32_t references; /* under the lock: the owner's, and one for each variable that is USM */
+	uint32_t
+		references; /* under the lock: the owner's, and one for each variable that is USM */
 	struct fake_variable *variables;
 	uint32_t count;
 	const struct fake_function *functions[];
@@ -174,7 +177,17 @@ struct backend_kernel {
 	struct backend_argument_facts arguments[FAKE_ARGUMENTS_MAX];
 };
 
-enum fake_special { FAKE_PLAIN = 0, FAKE_HOLD, FAKE_TAKE, FAKE_TAKE_FAIL, FAKE_FAIL, FAKE_FAIL_ODD, FAKE_LOSE, FAKE_LOSE_PROCESS, FAKE_CRASH };
+enum fake_special {
+	FAKE_PLAIN = 0,
+	FAKE_HOLD,
+	FAKE_TAKE,
+	FAKE_TAKE_FAIL,
+	FAKE_FAIL,
+	FAKE_FAIL_ODD,
+	FAKE_LOSE,
+	FAKE_LOSE_PROCESS,
+	FAKE_CRASH
+};
 
 /* One launch as its function sees it. */
 struct fake_launch {
@@ -196,7 +209,8 @@ struct fake_function {
 	uint32_t argument_count;
 	enum backend_argument_kind kinds[FAKE_ARGUMENTS_MAX];
 	bool any_arguments;
-	bool walks; /* what its pointers lead to is not as long as the range, but found by the function */
+	bool walks;   /* what its pointers lead to is not as long as the range, but found by the
+			 function */
 	bool samples; /* its images come with a sampler */
 	void (*run)(struct fake_launch *launch);
 };
@@ -227,39 +241,47 @@ void fake_log_locked(const struct fake_command *command);
 /* Is the device lost? Then says so. */
 bool fake_lost_locked(const struct backend_device *device, struct backend_fault *fault_out);
 /* A script for this call, or the loss of the device; without the lock. */
-bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, struct backend_fault *fault_out);
+bool fake_entry_fails(enum fake_entry entry, struct backend_device *device,
+		      struct backend_fault *fault_out);
 /* The device lacks what the caller asks for: says so, -ENOTSUP. */
-int fake_refuse(const struct backend_device *device, const char *what, struct backend_fault *fault_out);
+int fake_refuse(const struct backend_device *device, const char *what,
+		struct backend_fault *fault_out);
 
-__attribute__((format(printf, 3, 4))) void fake_fault(struct backend_fault *fault_out, int32_t status,
-						      const char *format, ...);
+__attribute__((format(printf, 3, 4))) void fake_fault(struct backend_fault *fault_out,
+						      int32_t status, const char *format, ...);
 
-/* fake_execute.c, with the lock held: start and end what can; true if something ended. `due_ns_out`: the real time at
- * which to look again, UINT64_MAX: only when something changes. */
+/* fake_execute.c, with the lock held: start and end what can; true if something ended.
+ * `due_ns_out`: the real time at which to look again, UINT64_MAX: only when something changes. */
 bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out);
 void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault);
-/* fake_rect.c. The box of a command, NULL: none; a copy of it that stays; is all of it inside; move its bytes. */
+/* fake_rect.c. The box of a command, NULL: none; a copy of it that stays; is all of it inside; move
+ * its bytes. */
 const struct backend_rect *fake_rect_of(const struct backend_command *command);
 void fake_rect_keep(struct fake_command *copy);
 bool fake_rect_good(const struct backend_command *command);
 void fake_rect_run(const struct backend_command *command);
 /* fake_usm.c, with the lock held. May a kernel of this device touch these bytes? */
-bool fake_usm_reaches_locked(const struct backend_device *device, const void *pointer, uint64_t size_bytes);
+bool fake_usm_reaches_locked(const struct backend_device *device, const void *pointer,
+			     uint64_t size_bytes);
 void fake_usm_run_locked(struct backend_device *device, struct fake_command *command);
 void fake_usm_count_locked(struct fake_counters *counters, const struct backend_command *command);
 /*
- * fake_submit.c: what this device, or this kind of lane, does not take; a command with all that its pointers lead to, but for objects
- * and host memory, NULL: no memory.
+ * fake_submit.c: what this device, or this kind of lane, does not take; a command with all that its
+ * pointers lead to, but for objects and host memory, NULL: no memory.
  */
 int fake_command_check(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);
-struct fake_command *fake_command_copy(struct backend_lane *lane, const struct backend_command *command,
-				       const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence);
+struct fake_command *fake_command_copy(struct backend_lane *lane,
+				       const struct backend_command *command,
+				       const struct backend_wait *waits, uint32_t wait_count,
+				       uint64_t sequence);
 /* fake_execute.c: do it; count it; is a gate in its way; is its host memory registered. */
 void fake_command_run_locked(struct fake_command *command);
-void fake_command_count_locked(struct backend_device *device, const struct backend_command *command);
+void fake_command_count_locked(struct backend_device *device,
+			       const struct backend_command *command);
 bool fake_gate_holds_locked(const struct backend_command *command);
-bool fake_is_registered_locked(const struct backend_device *device, const struct backend_command *command);
+bool fake_is_registered_locked(const struct backend_device *device,
+			       const struct backend_command *command);
 /* fake_graph.c: does a node of a graph copy from or to it? */
 bool fake_graph_names_locked(const struct backend_device *device, const struct backend_host *host);
 /* fake_graph.c. A GRAPH command is checked, sent, held, run, and ends. */
@@ -298,8 +320,9 @@ void fake_image_sampler(struct fake_launch *launch);
 struct backend_device_facts *fake_facts(struct backend *backend, uint32_t index);
 /* fake_sub_device.c: what is said of compute units, and of dividing them; backend_ops' entries. */
 void fake_partition_facts(struct backend_device_facts *facts, uint32_t units);
-int fake_sub_devices_create(struct backend *backend, uint32_t device, const struct backend_division *division,
-			    uint32_t capacity, struct backend_sub_device *sub_devices_out, uint32_t *count_out,
+int fake_sub_devices_create(struct backend *backend, uint32_t device,
+			    const struct backend_division *division, uint32_t capacity,
+			    struct backend_sub_device *sub_devices_out, uint32_t *count_out,
 			    struct backend_fault *fault_out);
 void fake_sub_device_free(struct backend *backend, uint32_t sub_device);
 int fake_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
@@ -310,8 +333,8 @@ void fake_l2_wanted(struct backend_device *device, uint64_t size_bytes);
 uint32_t fake_latency_units(struct backend_device *device);
 bool fake_quiet_wanted(struct backend_device *device);
 void fake_quiet(struct backend_device *device);
-int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
-		     struct backend_fault *fault_out);
+int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind,
+		     struct backend_lane **lane_out, struct backend_fault *fault_out);
 void fake_lane_free(struct backend_lane *lane);
 int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
 		       enum backend_export_kind export_kind, struct backend_memory **memory_out,
@@ -319,56 +342,63 @@ int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 void fake_memory_free(struct backend_memory *memory);
 int fake_memory_export(struct backend_memory *memory, struct backend_shared_memory *shared_out,
 		       struct backend_fault *fault_out);
-int fake_memory_import(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
-		       struct backend_memory **memory_out, struct backend_fault *fault_out);
-int fake_host_register(struct backend_device *device, void *host, uint64_t size_bytes, struct backend_host **host_out,
+int fake_memory_import(struct backend_device *device, const struct backend_shared_memory *shared,
+		       uint64_t size_bytes, struct backend_memory **memory_out,
 		       struct backend_fault *fault_out);
+int fake_host_register(struct backend_device *device, void *host, uint64_t size_bytes,
+		       struct backend_host **host_out, struct backend_fault *fault_out);
 void fake_host_unregister(struct backend_host *host);
 int fake_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
 		   uint64_t alignment_bytes, void **pointer_out, struct backend_fault *fault_out);
 void fake_usm_free(struct backend_device *device, enum backend_usm_kind kind, void *pointer);
-int fake_event_create(struct backend_device *device, struct backend_event **event_out, uint8_t handle_out[64],
-		      struct backend_fault *fault_out);
-int fake_event_open(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
-		    struct backend_fault *fault_out);
+int fake_event_create(struct backend_device *device, struct backend_event **event_out,
+		      uint8_t handle_out[64], struct backend_fault *fault_out);
+int fake_event_open(struct backend_device *device, const uint8_t handle[64],
+		    struct backend_event **event_out, struct backend_fault *fault_out);
 void fake_event_free(struct backend_event *event);
-int fake_submit_burst(struct backend_lane *lane, const struct backend_command *command, uint32_t count,
-		      uint32_t value_stride_bytes, const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
-		      struct backend_fault *fault_out);
+int fake_submit_burst(struct backend_lane *lane, const struct backend_command *command,
+		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
+		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
 /* `burst` NULL: one command. */
-int fake_submit_as(struct backend_lane *lane, const struct backend_command *command, const struct fake_burst *burst,
-		   const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
+int fake_submit_as(struct backend_lane *lane, const struct backend_command *command,
+		   const struct fake_burst *burst, const struct backend_wait *waits,
+		   uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
 /* Each of its launches by `run`. */
 void fake_burst_run_locked(struct fake_command *command, void (*run)(struct fake_command *command));
-int fake_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
-		uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
+int fake_submit(struct backend_lane *lane, const struct backend_command *command,
+		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		const struct backend_direct_completion *completion,
 		struct backend_fault *fault_out);
 void fake_flush(struct backend_device *device);
-uint32_t fake_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
+uint32_t fake_progress(struct backend_device *device, struct backend_completion *completions,
+		       uint32_t capacity);
 
-int fake_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
-int fake_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
-		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
-int fake_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
-int fake_graph_update(struct backend_graph *graph, uint32_t node, const struct backend_command *command,
+int fake_graph_create(struct backend_device *device, struct backend_graph **graph_out,
 		      struct backend_fault *fault_out);
+int fake_graph_add(struct backend_graph *graph, const struct backend_command *command,
+		   const uint32_t *after, uint32_t after_count, uint32_t *node_out,
+		   struct backend_fault *fault_out);
+int fake_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
+int fake_graph_update(struct backend_graph *graph, uint32_t node,
+		      const struct backend_command *command, struct backend_fault *fault_out);
 void fake_graph_free(struct backend_graph *graph);
 
-int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
-	       struct backend_fault *fault_out);
-int fake_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-		 size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out, char **log_out,
-		 struct backend_fault *fault_out);
+int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+	       const char *source, size_t source_bytes, const char *options, void **binary_out,
+	       size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
+int fake_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+		 const char *source, size_t source_bytes, const char *options, void **object_out,
+		 size_t *object_bytes_out, char **log_out, struct backend_fault *fault_out);
 int fake_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
-	      const size_t *object_bytes, const char *options, void **binary_out, size_t *binary_bytes_out,
-	      char **log_out, struct backend_fault *fault_out);
+	      const size_t *object_bytes, const char *options, void **binary_out,
+	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
 int fake_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
 		      struct backend_program **program_out, struct backend_fault *fault_out);
-int fake_program_kernels(struct backend_program *program, char **names_out, struct backend_fault *fault_out);
+int fake_program_kernels(struct backend_program *program, char **names_out,
+			 struct backend_fault *fault_out);
 void fake_program_free(struct backend_program *program);
-int fake_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
-		       struct backend_fault *fault_out);
+int fake_kernel_create(struct backend_program *program, const char *name,
+		       struct backend_kernel **kernel_out, struct backend_fault *fault_out);
 void fake_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 void fake_kernel_free(struct backend_kernel *kernel);
 /* fake_variable.c */
@@ -376,17 +406,19 @@ bool fake_variable_is(const char *line, size_t length); /* does the line declare
 int fake_variable_add(struct backend_program *program, const char *line, size_t length);
 void fake_variables_free(struct backend_program *program);
 void fake_program_drop(struct backend_program *program);
-int fake_program_variable(struct backend_program *program, const char *name, void **pointer_out, uint64_t *size_bytes_out,
+int fake_program_variable(struct backend_program *program, const char *name, void **pointer_out,
+			  uint64_t *size_bytes_out, struct backend_fault *fault_out);
+
+int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3],
+			  uint64_t local_mem_bytes, struct backend_occupancy *occupancy_out,
 			  struct backend_fault *fault_out);
 
-int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
-			  struct backend_occupancy *occupancy_out, struct backend_fault *fault_out);
-
 /*
- * Do what the source's "#build" lines say; `cache_directory`: NULL if there is none; `log_out`: a log that they ask for,
- * malloc'ed.
+ * Do what the source's "#build" lines say; `cache_directory`: NULL if there is none; `log_out`: a
+ * log that they ask for, malloc'ed.
  */
-void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory, char **log_out);
+void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory,
+		       char **log_out);
 
 /* What the backend was opened with; NULL: none, or no backend. */
 const char *fake_cache_directory(const struct backend *backend);

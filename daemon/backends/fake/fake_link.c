@@ -1,6 +1,7 @@
 /*
- * Objects of the fake backend: the names that a source defines, one per line, and lines "extern NAME" for what another
- * object must define. Linking checks that, and that nothing is defined twice.
+ * Objects of the fake backend: the names that a source defines, one per line, and lines "extern
+ * NAME" for what another object must define. Linking checks that, and that nothing is defined
+ * twice.
  */
 #include "fake_internal.h"
 
@@ -42,9 +43,9 @@ static int split(const char *source, size_t bytes, char **needed_out, char **res
 	return 0;
 }
 
-int fake_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-		 size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out, char **log_out,
-		 struct backend_fault *fault_out)
+int fake_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+		 const char *source, size_t source_bytes, const char *options, void **object_out,
+		 size_t *object_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) char *needed = NULL;
 	CLEANUP(free_pointer) char *rest = NULL;
@@ -54,15 +55,15 @@ int fake_compile(struct backend *backend, uint32_t device, enum backend_source_k
 
 	if (split(source, source_bytes, &needed, &rest) < 0)
 		return out_of_memory(fault_out);
-	int error = fake_build(backend, device, kind, rest, strlen(rest), options, &program, &program_bytes, log_out,
-			       fault_out);
+	int error = fake_build(backend, device, kind, rest, strlen(rest), options, &program,
+			       &program_bytes, log_out, fault_out);
 	if (error < 0)
 		return error;
 	/* Behind the first line of a program are its names. */
 	const char *names = memchr(program, '\n', program_bytes);
 	size_t head = names ? (size_t)(names + 1 - (const char *)program) : program_bytes;
-	int length =
-		asprintf(&object, "%s%.*s%s", magic, (int)(program_bytes - head), (const char *)program + head, needed);
+	int length = asprintf(&object, "%s%.*s%s", magic, (int)(program_bytes - head),
+			      (const char *)program + head, needed);
 	free(program);
 	if (length < 0)
 		return out_of_memory(fault_out);
@@ -79,8 +80,10 @@ static bool has_line(const char *text, const char *line, size_t length)
 	return false;
 }
 
-/* Adds an object's names to `all`; what it needs to `needed`. Both have room for all that there is. */
-static int add_object(const char *object, size_t bytes, char *all, char *needed, struct backend_fault *fault_out)
+/* Adds an object's names to `all`; what it needs to `needed`. Both have room for all that there is.
+ */
+static int add_object(const char *object, size_t bytes, char *all, char *needed,
+		      struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) char *text = strndup(object + MAGIC_BYTES, bytes - MAGIC_BYTES);
 	char *lines = text;
@@ -103,14 +106,15 @@ static int add_object(const char *object, size_t bytes, char *all, char *needed,
 }
 
 int fake_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
-	      const size_t *object_bytes, const char *options, void **binary_out, size_t *binary_bytes_out,
-	      char **log_out, struct backend_fault *fault_out)
+	      const size_t *object_bytes, const char *options, void **binary_out,
+	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
 	size_t total = 1;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (object_bytes[i] < MAGIC_BYTES || memcmp(objects[i], magic, MAGIC_BYTES) != 0) {
-			fake_fault(fault_out, STATUS_INVALID, "input %u is no object of this device", i);
+			fake_fault(fault_out, STATUS_INVALID,
+				   "input %u is no object of this device", i);
 			return -EINVAL;
 		}
 		total += object_bytes[i] + 1;
@@ -133,6 +137,6 @@ int fake_link(struct backend *backend, uint32_t device, uint32_t count, const vo
 			*log_out = NULL;
 		return -EINVAL;
 	}
-	return fake_build(backend, device, BACKEND_SOURCE_PORTABLE, all, strlen(all), options, binary_out,
-			  binary_bytes_out, log_out, fault_out);
+	return fake_build(backend, device, BACKEND_SOURCE_PORTABLE, all, strlen(all), options,
+			  binary_out, binary_bytes_out, log_out, fault_out);
 }

@@ -1,4 +1,5 @@
-/* Memories of the fake backend, also such as other processes open, and host memory that its devices register. */
+/* Memories of the fake backend, also such as other processes open, and host memory that its devices
+ * register. */
 #include "fake_internal.h"
 
 #include "cleanup.h"
@@ -33,7 +34,8 @@ static void memory_cleanup(struct backend_memory **memory)
 
 static int out_of_memory(uint64_t size_bytes, struct backend_fault *fault_out)
 {
-	fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory of %llu bytes", (unsigned long long)size_bytes);
+	fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory of %llu bytes",
+		   (unsigned long long)size_bytes);
 	return -ENOMEM;
 }
 
@@ -104,7 +106,8 @@ static bool has_room(const struct backend_device *device, uint64_t size_bytes)
 {
 	const struct fake_slot *slot = device->slot;
 	fake_lock();
-	bool fits = slot->options.memory_bytes == 0 || slot->counters.memory_bytes + size_bytes <= slot->options.memory_bytes;
+	bool fits = slot->options.memory_bytes == 0 ||
+		    slot->counters.memory_bytes + size_bytes <= slot->options.memory_bytes;
 	fake_unlock();
 	return fits;
 }
@@ -155,7 +158,8 @@ void fake_memory_free(struct backend_memory *memory)
 }
 
 /* The handle is the export's number; it means nothing in another process. */
-static int export_handle(struct backend_memory *memory, uint8_t handle_out[64], struct backend_fault *fault_out)
+static int export_handle(struct backend_memory *memory, uint8_t handle_out[64],
+			 struct backend_fault *fault_out)
 {
 	fake_lock();
 	uint32_t at = 0;
@@ -163,7 +167,8 @@ static int export_handle(struct backend_memory *memory, uint8_t handle_out[64], 
 		at++;
 	if (at < FAKE_EXPORTS_MAX && memory->export_id == 0) {
 		memory->export_id = ++fake_state.last_id;
-		fake_state.exports[at] = (struct fake_export){memory->export_id, memory->fd, memory->mapped_bytes};
+		fake_state.exports[at] =
+			(struct fake_export){memory->export_id, memory->fd, memory->mapped_bytes};
 	}
 	fake_unlock();
 	if (at == FAKE_EXPORTS_MAX) {
@@ -227,8 +232,9 @@ static int open_shared(const struct backend_shared_memory *shared, uint64_t *map
 	return fd;
 }
 
-int fake_memory_import(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
-		       struct backend_memory **memory_out, struct backend_fault *fault_out)
+int fake_memory_import(struct backend_device *device, const struct backend_shared_memory *shared,
+		       uint64_t size_bytes, struct backend_memory **memory_out,
+		       struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_MEMORY_IMPORT, device, fault_out))
 		return -EIO;
@@ -239,9 +245,10 @@ int fake_memory_import(struct backend_device *device, const struct backend_share
 		return out_of_memory(size_bytes, fault_out);
 	uint64_t mapped_bytes = 0;
 	memory->fd = open_shared(shared, &mapped_bytes);
-	if (memory->fd < 0 || size_bytes > shared->size_bytes || shared->size_bytes > mapped_bytes ||
-	    map(memory, mapped_bytes) < 0) {
-		fake_fault(fault_out, STATUS_INVALID, "no memory of this size is exported under this handle");
+	if (memory->fd < 0 || size_bytes > shared->size_bytes ||
+	    shared->size_bytes > mapped_bytes || map(memory, mapped_bytes) < 0) {
+		fake_fault(fault_out, STATUS_INVALID,
+			   "no memory of this size is exported under this handle");
 		return -EINVAL;
 	}
 	count(memory, 1);
@@ -249,8 +256,8 @@ int fake_memory_import(struct backend_device *device, const struct backend_share
 	return 0;
 }
 
-int fake_host_register(struct backend_device *device, void *host, uint64_t size_bytes, struct backend_host **host_out,
-		       struct backend_fault *fault_out)
+int fake_host_register(struct backend_device *device, void *host, uint64_t size_bytes,
+		       struct backend_host **host_out, struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_HOST_REGISTER, device, fault_out))
 		return -EIO;
@@ -263,7 +270,8 @@ int fake_host_register(struct backend_device *device, void *host, uint64_t size_
 	struct backend_host *registered = calloc(1, sizeof(*registered));
 	if (!registered)
 		return out_of_memory(sizeof(*registered), fault_out);
-	*registered = (struct backend_host){.device = device, .host = host, .size_bytes = size_bytes};
+	*registered =
+		(struct backend_host){.device = device, .host = host, .size_bytes = size_bytes};
 	fake_lock();
 	registered->next = device->hosts;
 	device->hosts = registered;

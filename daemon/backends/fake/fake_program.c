@@ -1,6 +1,6 @@
 /*
- * Programs of the fake backend: names of its functions, one per line. The binary is a magic line and those names. Of a
- * source of built-in kernels another line: they have a largest range.
+ * Programs of the fake backend: names of its functions, one per line. The binary is a magic line
+ * and those names. Of a source of built-in kernels another line: they have a largest range.
  */
 #include "fake_internal.h"
 
@@ -16,7 +16,8 @@ static const char magic[] = "fake program 1\n", magic_builtin[] = "fake builtin 
 #define MAGIC_BYTES (sizeof(magic) - 1)
 
 /* The next line that names something; false at the end. `line_out`: 1 for the first. */
-static bool next_name(const char **at, const char *end, uint32_t *line, const char **name_out, size_t *length_out)
+static bool next_name(const char **at, const char *end, uint32_t *line, const char **name_out,
+		      size_t *length_out)
 {
 	while (*at < end) {
 		const char *start = *at;
@@ -38,18 +39,20 @@ static bool next_name(const char **at, const char *end, uint32_t *line, const ch
 	return false;
 }
 
-static int refuse_build(uint32_t line, const char *name, size_t length, char **log_out, struct backend_fault *fault_out)
+static int refuse_build(uint32_t line, const char *name, size_t length, char **log_out,
+			struct backend_fault *fault_out)
 {
 	char *log = NULL;
-	if (asprintf(&log, "line %u: no function \"%.*s\"\n", line, (int)(length < 64 ? length : 64), name) >= 0)
+	if (asprintf(&log, "line %u: no function \"%.*s\"\n", line,
+		     (int)(length < 64 ? length : 64), name) >= 0)
 		*log_out = log;
 	fake_fault(fault_out, STATUS_BUILD, "the program does not compile");
 	return -EINVAL;
 }
 
-int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
-	       struct backend_fault *fault_out)
+int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+	       const char *source, size_t source_bytes, const char *options, void **binary_out,
+	       size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
 	(void)options;
 	(void)pthread_mutex_lock(&fake_state.lock);
@@ -94,7 +97,8 @@ int fake_program_load(struct backend_device *device, const void *binary, size_t 
 {
 	if (fake_entry_fails(FAKE_PROGRAM_LOAD, device, fault_out))
 		return -EIO;
-	bool is_builtin = binary_bytes >= MAGIC_BYTES && memcmp(binary, magic_builtin, MAGIC_BYTES) == 0;
+	bool is_builtin =
+		binary_bytes >= MAGIC_BYTES && memcmp(binary, magic_builtin, MAGIC_BYTES) == 0;
 	if (!is_builtin && (binary_bytes < MAGIC_BYTES || memcmp(binary, magic, MAGIC_BYTES) != 0))
 		return refuse_binary(fault_out);
 
@@ -103,7 +107,8 @@ int fake_program_load(struct backend_device *device, const void *binary, size_t 
 	for (const char *p = (const char *)binary + MAGIC_BYTES; p < end; p++)
 		lines += *p == '\n';
 	CLEANUP(free_pointer)
-	struct backend_program *program = calloc(1, sizeof(*program) + (lines + 1) * sizeof(void *));
+	struct backend_program *program =
+		calloc(1, sizeof(*program) + (lines + 1) * sizeof(void *));
 	if (!program) {
 		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the program");
 		return -ENOMEM;
@@ -135,7 +140,8 @@ int fake_program_load(struct backend_device *device, const void *binary, size_t 
 	return 0;
 }
 
-int fake_program_kernels(struct backend_program *program, char **names_out, struct backend_fault *fault_out)
+int fake_program_kernels(struct backend_program *program, char **names_out,
+			 struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_PROGRAM_KERNELS, program->device, fault_out))
 		return -EIO;
@@ -144,7 +150,8 @@ int fake_program_kernels(struct backend_program *program, char **names_out, stru
 		bytes += strlen(program->functions[i]->name) + 1;
 	char *names = calloc(1, bytes);
 	if (!names) {
-		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the names of kernels");
+		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION,
+			   "no memory for the names of kernels");
 		return -ENOMEM;
 	}
 	char *at = names;
@@ -173,7 +180,8 @@ static void describe_arguments(struct backend_kernel *kernel)
 		struct backend_argument_facts *facts = &kernel->arguments[i];
 		bool global = kernel->function->kinds[i] == BACKEND_ARGUMENT_GLOBAL;
 		facts->kind = kernel->function->kinds[i];
-		if (facts->kind == BACKEND_ARGUMENT_IMAGE || facts->kind == BACKEND_ARGUMENT_SAMPLER) {
+		if (facts->kind == BACKEND_ARGUMENT_IMAGE ||
+		    facts->kind == BACKEND_ARGUMENT_SAMPLER) {
 			facts->is_const = i > 0;
 			(void)snprintf(facts->type_name, sizeof(facts->type_name), "%s",
 				       facts->kind == BACKEND_ARGUMENT_IMAGE ? "image" : "sampler");
@@ -181,7 +189,8 @@ static void describe_arguments(struct backend_kernel *kernel)
 		}
 		facts->size_bytes = global ? 0 : sizeof(uint32_t);
 		facts->is_const = global && i > 0;
-		(void)snprintf(facts->type_name, sizeof(facts->type_name), "%s", global ? "uint*" : "uint");
+		(void)snprintf(facts->type_name, sizeof(facts->type_name), "%s",
+			       global ? "uint*" : "uint");
 		(void)snprintf(facts->name, sizeof(facts->name), "%s",
 			       !global  ? "value"
 			       : i == 0 ? "destination"
@@ -189,8 +198,8 @@ static void describe_arguments(struct backend_kernel *kernel)
 	}
 }
 
-int fake_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
-		       struct backend_fault *fault_out)
+int fake_kernel_create(struct backend_program *program, const char *name,
+		       struct backend_kernel **kernel_out, struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_KERNEL_CREATE, program->device, fault_out))
 		return -EIO;
@@ -242,8 +251,9 @@ void fake_kernel_free(struct backend_kernel *kernel)
 }
 
 /* Invented, but the same each time: a compute unit holds 2048 work-items. */
-int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
-			  struct backend_occupancy *occupancy_out, struct backend_fault *fault_out)
+int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3],
+			  uint64_t local_mem_bytes, struct backend_occupancy *occupancy_out,
+			  struct backend_fault *fault_out)
 {
 	struct backend_occupancy occupancy = {.suggested_group_size = 256};
 	if (fake_entry_fails(FAKE_OCCUPANCY, kernel->device, fault_out))

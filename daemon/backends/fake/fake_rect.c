@@ -33,14 +33,18 @@ static bool good(const struct backend_command *c, struct copy_box *box_out)
 {
 	uint64_t bytes = 0;
 	if (c->kind == BACKEND_COMMAND_COPY)
-		return backend_rect_good(c->copy.rect, rest_of(c->copy.source, c->copy.source_offset_bytes),
-					 rest_of(c->copy.destination, c->copy.destination_offset_bytes), box_out) &&
+		return backend_rect_good(
+			       c->copy.rect, rest_of(c->copy.source, c->copy.source_offset_bytes),
+			       rest_of(c->copy.destination, c->copy.destination_offset_bytes),
+			       box_out) &&
 		       copy_box_bytes(box_out, &bytes) && bytes == c->copy.size_bytes &&
 		       (c->copy.source != c->copy.destination ||
-			!copy_box_overlaps(box_out, c->copy.source_offset_bytes, c->copy.destination_offset_bytes));
+			!copy_box_overlaps(box_out, c->copy.source_offset_bytes,
+					   c->copy.destination_offset_bytes));
 	bool writes = c->kind == BACKEND_COMMAND_WRITE;
 	uint64_t rest = rest_of(c->transfer.memory, c->transfer.offset_bytes);
-	return backend_rect_good(c->transfer.rect, writes ? UINT64_MAX : rest, writes ? rest : UINT64_MAX, box_out) &&
+	return backend_rect_good(c->transfer.rect, writes ? UINT64_MAX : rest,
+				 writes ? rest : UINT64_MAX, box_out) &&
 	       copy_box_bytes(box_out, &bytes) && bytes == c->transfer.size_bytes;
 }
 
@@ -59,7 +63,9 @@ void fake_rect_run(const struct backend_command *c)
 		copy_box_move(&box, c->copy.destination->data + c->copy.destination_offset_bytes,
 			      c->copy.source->data + c->copy.source_offset_bytes);
 	else if (c->kind == BACKEND_COMMAND_WRITE)
-		copy_box_move(&box, c->transfer.memory->data + c->transfer.offset_bytes, c->transfer.host);
+		copy_box_move(&box, c->transfer.memory->data + c->transfer.offset_bytes,
+			      c->transfer.host);
 	else
-		copy_box_move(&box, c->transfer.host, c->transfer.memory->data + c->transfer.offset_bytes);
+		copy_box_move(&box, c->transfer.host,
+			      c->transfer.memory->data + c->transfer.offset_bytes);
 }

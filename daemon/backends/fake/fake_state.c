@@ -141,7 +141,8 @@ void fake_clock(uint64_t start_ns, uint64_t step_ns)
 uint64_t fake_clock_now_ns(void)
 {
 	fake_lock();
-	uint64_t now = fake_state.clock_ns || fake_state.clock_step_ns ? fake_state.clock_ns : clock_now_ns();
+	uint64_t now = fake_state.clock_ns || fake_state.clock_step_ns ? fake_state.clock_ns
+								       : clock_now_ns();
 	fake_unlock();
 	return now;
 }
@@ -170,8 +171,8 @@ static int add_script(const struct fake_script *script, const char *text)
 	return result;
 }
 
-int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status, bool device_lost,
-	      const char *text)
+int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status,
+	      bool device_lost, const char *text)
 {
 	const struct fake_script script = {
 		.entry = entry,
@@ -197,8 +198,9 @@ int fake_lose_process(enum fake_entry entry, uint32_t device, uint32_t skip, con
 
 bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend_fault *fault_out)
 {
-	struct fake_counters *counters =
-		device < FAKE_DEVICES_MAX ? &fake_state.slots[device].counters : &fake_state.counters;
+	struct fake_counters *counters = device < FAKE_DEVICES_MAX
+						 ? &fake_state.slots[device].counters
+						 : &fake_state.counters;
 	counters->calls[entry]++;
 	for (uint32_t i = 0; i < fake_state.script_count; i++) {
 		struct fake_script *script = &fake_state.scripts[i];
@@ -220,8 +222,9 @@ bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend
 
 static bool is_loader_entry(enum fake_entry entry)
 {
-	return entry == FAKE_PROGRAM_LOAD || entry == FAKE_PROGRAM_KERNELS || entry == FAKE_KERNEL_CREATE ||
-	       entry == FAKE_HOST_REGISTER || entry == FAKE_OCCUPANCY || entry == FAKE_USM_ALLOC;
+	return entry == FAKE_PROGRAM_LOAD || entry == FAKE_PROGRAM_KERNELS ||
+	       entry == FAKE_KERNEL_CREATE || entry == FAKE_HOST_REGISTER ||
+	       entry == FAKE_OCCUPANCY || entry == FAKE_USM_ALLOC;
 }
 
 static void pass_load_gate_locked(struct fake_slot *slot)
@@ -234,9 +237,11 @@ static void pass_load_gate_locked(struct fake_slot *slot)
 		(void)pthread_cond_wait(&fake_state.changed, &fake_state.lock);
 }
 
-int fake_refuse(const struct backend_device *device, const char *what, struct backend_fault *fault_out)
+int fake_refuse(const struct backend_device *device, const char *what,
+		struct backend_fault *fault_out)
 {
-	fake_fault(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "fake device %u does not %s", device->index, what);
+	fake_fault(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "fake device %u does not %s",
+		   device->index, what);
 	return -ENOTSUP;
 }
 
@@ -253,7 +258,8 @@ bool fake_lost_locked(const struct backend_device *device, struct backend_fault 
 	return true;
 }
 
-bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, struct backend_fault *fault_out)
+bool fake_entry_fails(enum fake_entry entry, struct backend_device *device,
+		      struct backend_fault *fault_out)
 {
 	fake_lock();
 	if (is_loader_entry(entry))
@@ -362,7 +368,8 @@ void fake_log_locked(const struct fake_command *command)
 	};
 	if (command->command.kind != BACKEND_COMMAND_LAUNCH)
 		return;
-	(void)snprintf(entry->what, sizeof(entry->what), "%s", command->command.launch.kernel->function->name);
+	(void)snprintf(entry->what, sizeof(entry->what), "%s",
+		       command->command.launch.kernel->function->name);
 	entry->part = command->command.launch.part;
 	const struct backend_launch_properties *properties = command->command.launch.properties;
 	if (properties) {
@@ -378,7 +385,8 @@ uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity)
 	fake_lock();
 	uint32_t count = fake_state.log_count;
 	if (fake_state.log)
-		memcpy(entries, fake_state.log, sizeof(*entries) * (count < capacity ? count : capacity));
+		memcpy(entries, fake_state.log,
+		       sizeof(*entries) * (count < capacity ? count : capacity));
 	fake_unlock();
 	return count;
 }
@@ -391,7 +399,9 @@ static uint64_t count_locked(uint32_t device, enum what what)
 	for (uint32_t i = 0; i < FAKE_DEVICES_MAX; i++) {
 		const struct fake_slot *slot = &fake_state.slots[i];
 		if (device == FAKE_ANY_DEVICE || device == i)
-			sum += what == STARTED ? slot->started : what == ENDED ? slot->ended : slot->loading;
+			sum += what == STARTED ? slot->started
+			       : what == ENDED ? slot->ended
+					       : slot->loading;
 	}
 	return sum;
 }

@@ -1,4 +1,5 @@
-/* Parts of fake devices: each takes a place behind the devices, and does what its whole would do. */
+/* Parts of fake devices: each takes a place behind the devices, and does what its whole would do.
+ */
 #include "fake_internal.h"
 
 #include "status.h"
@@ -15,7 +16,8 @@ void fake_partition_facts(struct backend_device_facts *facts, uint32_t units)
 
 static bool is_free_locked(uint32_t index)
 {
-	return index >= fake_state.device_count && !fake_state.slots[index].is_sub_device && !fake_state.slots[index].open;
+	return index >= fake_state.device_count && !fake_state.slots[index].is_sub_device &&
+	       !fake_state.slots[index].open;
 }
 
 static uint32_t free_places_locked(void)
@@ -26,7 +28,8 @@ static uint32_t free_places_locked(void)
 	return count;
 }
 
-static void make_locked(struct backend *backend, uint32_t of, const struct backend_division *division, uint32_t units,
+static void make_locked(struct backend *backend, uint32_t of,
+			const struct backend_division *division, uint32_t units,
 			struct backend_sub_device *out)
 {
 	uint32_t index = 0;
@@ -45,22 +48,26 @@ static void make_locked(struct backend *backend, uint32_t of, const struct backe
 	*out = (struct backend_sub_device){index, slot->root, facts};
 }
 
-int fake_sub_devices_create(struct backend *backend, uint32_t device, const struct backend_division *division,
-			    uint32_t capacity, struct backend_sub_device *sub_devices_out, uint32_t *count_out,
+int fake_sub_devices_create(struct backend *backend, uint32_t device,
+			    const struct backend_division *division, uint32_t capacity,
+			    struct backend_sub_device *sub_devices_out, uint32_t *count_out,
 			    struct backend_fault *fault_out)
 {
 	const bool by_counts = division->partition == BACKEND_PARTITION_BY_COUNTS;
 	int result = 0;
 	fake_lock();
-	uint32_t count = by_counts ? division->count : fake_state.slots[device].options.units / division->units;
+	uint32_t count = by_counts ? division->count
+				   : fake_state.slots[device].options.units / division->units;
 	if (count > capacity) {
 		*count_out = count;
 	} else if (count > free_places_locked()) {
-		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no room for %u more fake devices", count);
+		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no room for %u more fake devices",
+			   count);
 		result = -ENOMEM;
 	} else {
 		for (uint32_t i = 0; i < count; i++)
-			make_locked(backend, device, division, by_counts ? division->counts[i] : division->units,
+			make_locked(backend, device, division,
+				    by_counts ? division->counts[i] : division->units,
 				    &sub_devices_out[i]);
 		*count_out = count;
 	}

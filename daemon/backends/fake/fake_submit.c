@@ -10,18 +10,23 @@
 static bool launch_good(const struct backend_command *command, struct backend_fault *fault_out)
 {
 	const struct fake_function *function = command->launch.kernel->function;
-	bool good = function->any_arguments || function->argument_count == command->launch.argument_count;
-	for (uint32_t i = 0; good && !function->any_arguments && i < function->argument_count; i++) {
+	bool good = function->any_arguments ||
+		    function->argument_count == command->launch.argument_count;
+	for (uint32_t i = 0; good && !function->any_arguments && i < function->argument_count;
+	     i++) {
 		const struct backend_argument *argument = &command->launch.arguments[i];
 		good = argument->kind == function->kinds[i] &&
-		       (argument->kind != BACKEND_ARGUMENT_VALUE || argument->value.size_bytes == sizeof(uint32_t));
-		if (good && (argument->kind == BACKEND_ARGUMENT_IMAGE || argument->kind == BACKEND_ARGUMENT_SAMPLER))
+		       (argument->kind != BACKEND_ARGUMENT_VALUE ||
+			argument->value.size_bytes == sizeof(uint32_t));
+		if (good && (argument->kind == BACKEND_ARGUMENT_IMAGE ||
+			     argument->kind == BACKEND_ARGUMENT_SAMPLER))
 			good = fake_image_argument_good(function, i, argument);
 		if (argument->kind == BACKEND_ARGUMENT_GLOBAL && argument->global.memory)
 			good = good && argument->global.memory->image.dimensions == 0;
 	}
 	if (!good)
-		fake_fault(fault_out, STATUS_KERNEL_ARGUMENT, "%s does not take these arguments", function->name);
+		fake_fault(fault_out, STATUS_KERNEL_ARGUMENT, "%s does not take these arguments",
+			   function->name);
 	return good;
 }
 
@@ -56,17 +61,23 @@ static void keep_arguments(struct fake_command *copy, uint8_t *at)
 	}
 }
 
-/* The pointers of a command are good until submit returns only; so everything that they lead to is copied. */
-struct fake_command *fake_command_copy(struct backend_lane *lane, const struct backend_command *command,
-				       const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence)
+/* The pointers of a command are good until submit returns only; so everything that they lead to is
+ * copied. */
+struct fake_command *fake_command_copy(struct backend_lane *lane,
+				       const struct backend_command *command,
+				       const struct backend_wait *waits, uint32_t wait_count,
+				       uint64_t sequence)
 {
 	bool launch = command->kind == BACKEND_COMMAND_LAUNCH;
 	size_t wait_bytes = wait_count * sizeof(*waits);
-	size_t argument_bytes = launch ? command->launch.argument_count * sizeof(struct backend_argument) : 0;
-	struct fake_command *copy = malloc(sizeof(*copy) + wait_bytes + argument_bytes + value_bytes(command));
+	size_t argument_bytes =
+		launch ? command->launch.argument_count * sizeof(struct backend_argument) : 0;
+	struct fake_command *copy =
+		malloc(sizeof(*copy) + wait_bytes + argument_bytes + value_bytes(command));
 	if (!copy)
 		return NULL;
-	memset(copy, 0, offsetof(struct fake_command, fault) + offsetof(struct backend_fault, text) + 1);
+	memset(copy, 0,
+	       offsetof(struct fake_command, fault) + offsetof(struct backend_fault, text) + 1);
 	copy->end_ns = 0;
 	copy->burst.count = copy->burst.failed = 0;
 	copy->lane = lane;
@@ -84,10 +95,12 @@ struct fake_command *fake_command_copy(struct backend_lane *lane, const struct b
 	if (launch) {
 		keep_arguments(copy, copy->storage + wait_bytes);
 	} else if (command->kind == BACKEND_COMMAND_FILL) {
-		memcpy(copy->storage + wait_bytes, command->fill.pattern, command->fill.pattern_bytes);
+		memcpy(copy->storage + wait_bytes, command->fill.pattern,
+		       command->fill.pattern_bytes);
 		copy->command.fill.pattern = copy->storage + wait_bytes;
 	} else if (command->kind == BACKEND_COMMAND_USM_FILL) {
-		memcpy(copy->storage + wait_bytes, command->usm.pattern, command->usm.pattern_bytes);
+		memcpy(copy->storage + wait_bytes, command->usm.pattern,
+		       command->usm.pattern_bytes);
 		copy->command.usm.pattern = copy->storage + wait_bytes;
 	}
 	return copy;
@@ -104,17 +117,22 @@ int fake_command_check(struct backend_lane *lane, const struct backend_command *
 		const struct backend_launch_properties *properties = command->launch.properties;
 		if (!backend_lane_computes(lane->kind))
 			return fake_refuse(device, "launch on a lane for copies", fault_out);
-		if (command->launch.part.of && (properties || command->launch.part.first >= command->launch.part.end ||
-						command->launch.part.end > command->launch.part.of))
+		if (command->launch.part.of &&
+		    (properties || command->launch.part.first >= command->launch.part.end ||
+		     command->launch.part.end > command->launch.part.of))
 			return fake_refuse(device, "launch such a part", fault_out);
-		if (properties && properties->cooperative && !fake_has(device, BACKEND_FEATURE_COOPERATIVE))
+		if (properties && properties->cooperative &&
+		    !fake_has(device, BACKEND_FEATURE_COOPERATIVE))
 			return fake_refuse(device, "launch cooperatively", fault_out);
-		if (properties && properties->cluster[0] && !fake_has(device, BACKEND_FEATURE_CLUSTER))
+		if (properties && properties->cluster[0] &&
+		    !fake_has(device, BACKEND_FEATURE_CLUSTER))
 			return fake_refuse(device, "launch clusters", fault_out);
 		return launch_good(command, fault_out) ? 0 : -EINVAL;
 	}
 	case BACKEND_COMMAND_COPY_PEER:
-		return fake_has(device, BACKEND_FEATURE_PEER) ? 0 : fake_refuse(device, "copy from another", fault_out);
+		return fake_has(device, BACKEND_FEATURE_PEER)
+			       ? 0
+			       : fake_refuse(device, "copy from another", fault_out);
 	case BACKEND_COMMAND_EVENT_RECORD:
 	case BACKEND_COMMAND_EVENT_WAIT:
 		if (!backend_lane_computes(lane->kind))
@@ -128,8 +146,9 @@ int fake_command_check(struct backend_lane *lane, const struct backend_command *
 			return fake_refuse(device, "use USM here", fault_out);
 		return 0;
 	case BACKEND_COMMAND_GRAPH:
-		return fake_has(device, BACKEND_FEATURE_GRAPH) ? fake_graph_check(lane, command, fault_out)
-							       : fake_refuse(device, "run graphs", fault_out);
+		return fake_has(device, BACKEND_FEATURE_GRAPH)
+			       ? fake_graph_check(lane, command, fault_out)
+			       : fake_refuse(device, "run graphs", fault_out);
 	case BACKEND_COMMAND_NOP:
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_WRITE:
@@ -149,9 +168,9 @@ static void note_event_locked(struct fake_command *command)
 		command->event_record = command->command.event->shared->recorded;
 }
 
-int fake_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
-		uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
-		struct backend_fault *fault_out)
+int fake_submit(struct backend_lane *lane, const struct backend_command *command,
+		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		const struct backend_direct_completion *completion, struct backend_fault *fault_out)
 {
 
 	if (completion)
@@ -159,8 +178,9 @@ int fake_submit(struct backend_lane *lane, const struct backend_command *command
 	return fake_submit_as(lane, command, NULL, waits, wait_count, sequence, fault_out);
 }
 
-int fake_submit_as(struct backend_lane *lane, const struct backend_command *command, const struct fake_burst *burst,
-		   const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
+int fake_submit_as(struct backend_lane *lane, const struct backend_command *command,
+		   const struct fake_burst *burst, const struct backend_wait *waits,
+		   uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
 {
 	if (fake_entry_fails(FAKE_SUBMIT, lane->device, fault_out))
 		return -EIO;

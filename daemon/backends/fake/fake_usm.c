@@ -1,6 +1,7 @@
 /*
- * USM of the fake backend: memory of this process, of every kind, so an address is the same for all. What a kernel or a
- * command names must be such memory, or memory that was registered on a device with HOST_REGISTER.
+ * USM of the fake backend: memory of this process, of every kind, so an address is the same for
+ * all. What a kernel or a command names must be such memory, or memory that was registered on a
+ * device with HOST_REGISTER.
  */
 #include "fake_internal.h"
 
@@ -14,13 +15,15 @@
 #define ALIGNMENT_LEAST 64u
 #define ALIGNMENT_MAX   4096u
 
-static bool holds(const uint8_t *first, uint64_t first_bytes, const void *pointer, uint64_t size_bytes)
+static bool holds(const uint8_t *first, uint64_t first_bytes, const void *pointer,
+		  uint64_t size_bytes)
 {
 	uintptr_t begin = (uintptr_t)first, at = (uintptr_t)pointer;
 	return at >= begin && at - begin <= first_bytes && size_bytes <= first_bytes - (at - begin);
 }
 
-static const struct fake_usm *find_on(const struct backend_device *device, const void *pointer, uint64_t size_bytes)
+static const struct fake_usm *find_on(const struct backend_device *device, const void *pointer,
+				      uint64_t size_bytes)
 {
 	const struct fake_usm *usm = device->usm;
 	while (usm && !holds(usm->data, usm->size_bytes, pointer, size_bytes))
@@ -28,7 +31,8 @@ static const struct fake_usm *find_on(const struct backend_device *device, const
 	return usm;
 }
 
-static const struct fake_usm *find_locked(const struct backend_device *device, const void *pointer, uint64_t size_bytes)
+static const struct fake_usm *find_locked(const struct backend_device *device, const void *pointer,
+					  uint64_t size_bytes)
 {
 	const struct fake_usm *usm = find_on(device, pointer, size_bytes);
 	for (uint32_t i = 0; !usm && i < FAKE_DEVICES_MAX; i++)
@@ -37,7 +41,8 @@ static const struct fake_usm *find_locked(const struct backend_device *device, c
 	return usm;
 }
 
-bool fake_usm_reaches_locked(const struct backend_device *device, const void *pointer, uint64_t size_bytes)
+bool fake_usm_reaches_locked(const struct backend_device *device, const void *pointer,
+			     uint64_t size_bytes)
 {
 	const struct fake_usm *usm = find_locked(device, pointer, size_bytes);
 	if (usm)
@@ -64,7 +69,8 @@ int fake_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 		return -ENOMEM;
 	if (!fake_has(device, BACKEND_FEATURE_USM))
 		return fake_refuse(device, "have USM", fault_out);
-	if (size_bytes == 0 || alignment_bytes > ALIGNMENT_MAX || (alignment_bytes & (alignment_bytes - 1)) != 0) {
+	if (size_bytes == 0 || alignment_bytes > ALIGNMENT_MAX ||
+	    (alignment_bytes & (alignment_bytes - 1)) != 0) {
 		fake_fault(fault_out, STATUS_INVALID, "USM of 0 bytes, or wrongly aligned");
 		return -EINVAL;
 	}
@@ -75,12 +81,14 @@ int fake_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 		data = aligned_alloc(alignment, (size_bytes + alignment - 1) & ~(alignment - 1));
 	if (!data) {
 		free(usm);
-		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no USM of %llu bytes", (unsigned long long)size_bytes);
+		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no USM of %llu bytes",
+			   (unsigned long long)size_bytes);
 		return -ENOMEM;
 	}
 	memset(data, FAKE_POISON, size_bytes);
 	fake_lock();
-	*usm = (struct fake_usm){.next = device->usm, .kind = kind, .data = data, .size_bytes = size_bytes};
+	*usm = (struct fake_usm){
+		.next = device->usm, .kind = kind, .data = data, .size_bytes = size_bytes};
 	device->usm = usm;
 	count_locked(device, usm, 1);
 	fake_unlock();
@@ -123,13 +131,15 @@ static bool is_good_locked(const struct backend_device *device, const struct bac
 	case BACKEND_COMMAND_USM_COPY:
 		return (to || c->usm.host_destination ||
 			fake_usm_reaches_locked(device, c->usm.destination, c->usm.size_bytes)) &&
-		       (find_locked(device, c->usm.source, c->usm.size_bytes) || c->usm.host_source ||
+		       (find_locked(device, c->usm.source, c->usm.size_bytes) ||
+			c->usm.host_source ||
 			fake_usm_reaches_locked(device, c->usm.source, c->usm.size_bytes));
 	case BACKEND_COMMAND_USM_FILL:
 		return c->usm.pattern_bytes > 0 && c->usm.pattern_bytes <= FILL_PATTERN_BYTES_MAX &&
 		       fake_usm_reaches_locked(device, c->usm.destination, c->usm.size_bytes);
 	case BACKEND_COMMAND_USM_ADVISE:
-		return to && to->kind == BACKEND_USM_SHARED && c->usm.advice >= BACKEND_ADVICE_SET_READ_MOSTLY &&
+		return to && to->kind == BACKEND_USM_SHARED &&
+		       c->usm.advice >= BACKEND_ADVICE_SET_READ_MOSTLY &&
 		       c->usm.advice <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST;
 	default:
 		return to && to->kind == BACKEND_USM_SHARED;

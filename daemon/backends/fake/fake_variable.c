@@ -1,4 +1,5 @@
-/* Variables of the fake backend's programs: memory that a program has and that USM commands reach (R1). */
+/* Variables of the fake backend's programs: memory that a program has and that USM commands reach
+ * (R1). */
 #include "fake_internal.h"
 
 #include "status.h"
@@ -82,8 +83,8 @@ static bool is_usm_locked(const struct backend_device *device, const uint8_t *da
 	return usm != NULL;
 }
 
-int fake_program_variable(struct backend_program *program, const char *name, void **pointer_out, uint64_t *size_bytes_out,
-			  struct backend_fault *fault_out)
+int fake_program_variable(struct backend_program *program, const char *name, void **pointer_out,
+			  uint64_t *size_bytes_out, struct backend_fault *fault_out)
 {
 	struct backend_device *device = program->device;
 	const struct fake_variable *variable = find(program, name);
@@ -96,8 +97,10 @@ int fake_program_variable(struct backend_program *program, const char *name, voi
 		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for a variable");
 		return -ENOMEM;
 	}
-	*usm = (struct fake_usm){
-		.kind = BACKEND_USM_DEVICE, .data = variable->data, .size_bytes = variable->size_bytes, .program = program};
+	*usm = (struct fake_usm){.kind = BACKEND_USM_DEVICE,
+				 .data = variable->data,
+				 .size_bytes = variable->size_bytes,
+				 .program = program};
 	fake_lock();
 	bool is_taken = is_usm_locked(device, variable->data);
 	if (!is_taken) {
@@ -110,7 +113,8 @@ int fake_program_variable(struct backend_program *program, const char *name, voi
 	fake_unlock();
 	if (is_taken) {
 		free(usm);
-		fake_fault(fault_out, STATUS_INVALID, "the variable '%.100s' has been given out already", name);
+		fake_fault(fault_out, STATUS_INVALID,
+			   "the variable '%.100s' has been given out already", name);
 		return -EEXIST;
 	}
 	*pointer_out = variable->data;

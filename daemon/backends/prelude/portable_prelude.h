@@ -2,7 +2,8 @@
 #ifndef SYCL_BACKENDS_PORTABLE_PRELUDE_H
 #define SYCL_BACKENDS_PORTABLE_PRELUDE_H
 
-/* portable_opencl.cl and portable_cuda.cu, made strings by the build; the second one where the CUDA backend is built. */
+/* portable_opencl.cl and portable_cuda.cu, made strings by the build; the second one where the CUDA
+ * backend is built. */
 extern const char portable_prelude_opencl[];
 extern const char portable_prelude_cuda[];
 

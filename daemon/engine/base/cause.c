@@ -9,7 +9,8 @@
 #include <string.h>
 
 static struct sched_cause no_memory = {
-	.fault = {.status = STATUS_MEMORY_ALLOCATION, .text = "something failed, and there was no memory to say what"},
+	.fault = {.status = STATUS_MEMORY_ALLOCATION,
+		  .text = "something failed, and there was no memory to say what"},
 };
 
 struct sched_cause *sched_cause_create(const struct backend_fault *fault)
@@ -37,9 +38,11 @@ void sched_cause_drop(struct sched_cause *cause)
 
 void sched_cause_derive(const struct sched_cause *cause, struct backend_fault *fault_out)
 {
-	struct backend_fault fault = {.status = STATUS_DEPENDENCY_FAILED, .native_code = cause->fault.native_code};
-	const char *before =
-		cause->fault.status == STATUS_DEPENDENCY_FAILED ? "" : "a command that it depends on failed: ";
+	struct backend_fault fault = {.status = STATUS_DEPENDENCY_FAILED,
+				      .native_code = cause->fault.native_code};
+	const char *before = cause->fault.status == STATUS_DEPENDENCY_FAILED
+				     ? ""
+				     : "a command that it depends on failed: ";
 	size_t used = strlen(before);
 	memcpy(fault.text, before, used);
 	size_t length = strnlen(cause->fault.text, sizeof(cause->fault.text));
@@ -55,7 +58,8 @@ void sched_fault_complete(struct backend_fault *fault, int negative_errno)
 		fault->status = STATUS_DEVICE_LOST;
 	/* An input/output error alone is no lost device: the driver would have said so. */
 	if (fault->status == STATUS_SUCCESS)
-		fault->status = negative_errno == -EIO ? STATUS_RUNTIME : status_from_errno(negative_errno);
+		fault->status =
+			negative_errno == -EIO ? STATUS_RUNTIME : status_from_errno(negative_errno);
 	if (fault->text[0] == '\0')
 		(void)snprintf(fault->text, sizeof(fault->text), "the driver refused: %s",
 			       strerrordesc_np(-negative_errno));

@@ -1,17 +1,18 @@
 #include "base/expect.h"
 
-#define PS_PER_NS    1000u
-#define SLOW_WEIGHT  16u
+#define PS_PER_NS   1000u
+#define SLOW_WEIGHT 16u
 
-uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_way way, uint64_t begin_ns,
-			  uint64_t size_bytes)
+uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_way way,
+			  uint64_t begin_ns, uint64_t size_bytes)
 {
 	if (size_bytes < SCHED_EXPECT_BYTES_MIN || expect->ps_per_byte[way] == 0)
 		return 0;
 	return begin_ns + size_bytes / PS_PER_NS * expect->ps_per_byte[way];
 }
 
-void sched_expect_learn(struct sched_expect *expect, enum sched_expect_way way, uint64_t size_bytes, uint64_t took_ns)
+void sched_expect_learn(struct sched_expect *expect, enum sched_expect_way way, uint64_t size_bytes,
+			uint64_t took_ns)
 {
 	if (size_bytes < SCHED_EXPECT_BYTES_MIN)
 		return;

@@ -1,7 +1,8 @@
 /*
- * When a large transfer will be over, by what the last ones took: transfers are the one kind of command whose length is
- * known by its size. A device's thread that must ask for completions sleeps until shortly before, then asks without a
- * pause; without this it would be late by a fraction of the transfer. Pure: times come in, times go out.
+ * When a large transfer will be over, by what the last ones took: transfers are the one kind of
+ * command whose length is known by its size. A device's thread that must ask for completions sleeps
+ * until shortly before, then asks without a pause; without this it would be late by a fraction of
+ * the transfer. Pure: times come in, times go out.
  */
 #ifndef SYCL_ENGINE_SCHED_EXPECT_H
 #define SYCL_ENGINE_SCHED_EXPECT_H
@@ -10,7 +11,8 @@
 #include <stdint.h>
 
 #define SCHED_EXPECT_BYTES_MIN (1u << 20) /* smaller ones are over before it pays */
-#define SCHED_EXPECT_MARGIN_NS 80000u     /* asked without a pause from so long before, until twice as long after */
+#define SCHED_EXPECT_MARGIN_NS                                                                     \
+	80000u /* asked without a pause from so long before, until twice as long after */
 
 enum sched_expect_way { SCHED_EXPECT_IN, SCHED_EXPECT_OUT, SCHED_EXPECT_WAYS };
 
@@ -19,13 +21,15 @@ struct sched_expect {
 };
 
 /* 0: not known, or too small to be told. */
-uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_way way, uint64_t begin_ns,
-			  uint64_t size_bytes);
-/* One took so long. What takes longer than the fastest may have waited for something: it counts little. */
-void sched_expect_learn(struct sched_expect *expect, enum sched_expect_way way, uint64_t size_bytes, uint64_t took_ns);
+uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_way way,
+			  uint64_t begin_ns, uint64_t size_bytes);
+/* One took so long. What takes longer than the fastest may have waited for something: it counts
+ * little. */
+void sched_expect_learn(struct sched_expect *expect, enum sched_expect_way way, uint64_t size_bytes,
+			uint64_t took_ns);
 /*
- * How long to rest (0: ask again at once), where it would be `rest_ns` without knowing that the next transfer is over at
- * `end_ns` (0: not known).
+ * How long to rest (0: ask again at once), where it would be `rest_ns` without knowing that the
+ * next transfer is over at `end_ns` (0: not known).
  */
 uint64_t sched_expect_rest(uint64_t rest_ns, uint64_t now_ns, uint64_t end_ns, bool may_spin);
 

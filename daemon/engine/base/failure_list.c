@@ -37,7 +37,8 @@ static void remove_run(struct failure_list *list, uint32_t index)
 		list->texts--;
 	}
 	list->count--;
-	memmove(&list->runs[index], &list->runs[index + 1], (list->count - index) * sizeof(*list->runs));
+	memmove(&list->runs[index], &list->runs[index + 1],
+		(list->count - index) * sizeof(*list->runs));
 }
 
 static bool same_cause(const struct failure_run *run, const struct backend_fault *fault)
@@ -45,7 +46,8 @@ static bool same_cause(const struct failure_run *run, const struct backend_fault
 	return run->status == fault->status && run->native_code == fault->native_code;
 }
 
-static bool join(struct failure_list *list, uint32_t index, uint64_t group, const struct backend_fault *fault)
+static bool join(struct failure_list *list, uint32_t index, uint64_t group,
+		 const struct backend_fault *fault)
 {
 	struct failure_run *before = index > 0 ? &list->runs[index - 1] : NULL;
 	struct failure_run *behind = index < list->count ? &list->runs[index] : NULL;
@@ -76,9 +78,12 @@ int failure_list_add(struct failure_list *list, uint64_t group, const struct bac
 		list->runs = runs;
 		list->capacity = capacity;
 	}
-	memmove(&list->runs[index + 1], &list->runs[index], (list->count - index) * sizeof(*list->runs));
-	list->runs[index] = (struct failure_run){
-		.first = group, .last = group, .status = fault->status, .native_code = fault->native_code};
+	memmove(&list->runs[index + 1], &list->runs[index],
+		(list->count - index) * sizeof(*list->runs));
+	list->runs[index] = (struct failure_run){.first = group,
+						 .last = group,
+						 .status = fault->status,
+						 .native_code = fault->native_code};
 	list->count++;
 	if (list->texts < FAILURE_TEXTS_MAX) {
 		list->runs[index].text = strdup(fault->text);
@@ -87,7 +92,8 @@ int failure_list_add(struct failure_list *list, uint64_t group, const struct bac
 	return 0;
 }
 
-bool failure_list_find(const struct failure_list *list, uint64_t group, struct backend_fault *fault_out)
+bool failure_list_find(const struct failure_list *list, uint64_t group,
+		       struct backend_fault *fault_out)
 {
 	if (list->closed_from && group >= list->closed_from) {
 		(void)fault_set(fault_out, STATUS_QUOTA,
@@ -103,8 +109,8 @@ bool failure_list_find(const struct failure_list *list, uint64_t group, struct b
 	if (run->text)
 		(void)fault_set(fault_out, run->status, "%s", run->text);
 	else
-		(void)fault_set(fault_out, run->status, "command group %" PRIu64 " failed (%s)", group,
-				status_name(run->status));
+		(void)fault_set(fault_out, run->status, "command group %" PRIu64 " failed (%s)",
+				group, status_name(run->status));
 	fault_out->native_code = run->native_code;
 	return true;
 }

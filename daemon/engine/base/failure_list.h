@@ -1,7 +1,7 @@
 /*
- * Which command groups of a queue have failed, and why: exact, as runs of neighbouring numbers. Past its bound the
- * queue takes no further groups; from then on every number counts as failed. The first few runs keep their sentence.
- * Front thread.
+ * Which command groups of a queue have failed, and why: exact, as runs of neighbouring numbers.
+ * Past its bound the queue takes no further groups; from then on every number counts as failed. The
+ * first few runs keep their sentence. Front thread.
  */
 #ifndef SYCL_ENGINE_FAILURE_LIST_H
 #define SYCL_ENGINE_FAILURE_LIST_H
@@ -27,7 +27,8 @@ void failure_list_fini(struct failure_list *list);
 /* -ENOMEM. */
 int failure_list_add(struct failure_list *list, uint64_t group, const struct backend_fault *fault);
 /* Did this group fail? Then its cause. */
-bool failure_list_find(const struct failure_list *list, uint64_t group, struct backend_fault *fault_out);
+bool failure_list_find(const struct failure_list *list, uint64_t group,
+		       struct backend_fault *fault_out);
 /* May the queue take this group? Once no, always no. */
 bool failure_list_open(struct failure_list *list, uint64_t group);
 

@@ -5,11 +5,12 @@
 #include "backend.h"
 
 /*
- * Fill with a status and a sentence; no vendor's code. The sentence is cut where it does not fit. Cold: what leads here lies apart from
- * the code that every command runs through, which after each call to a driver comes from memory farther away.
+ * Fill with a status and a sentence; no vendor's code. The sentence is cut where it does not fit.
+ * Cold: what leads here lies apart from the code that every command runs through, which after each
+ * call to a driver comes from memory farther away.
  */
-__attribute__((cold, format(printf, 3, 4))) void fault_write(struct backend_fault *fault, int32_t status, const char *format,
-							     ...);
+__attribute__((cold, format(printf, 3, 4))) void
+fault_write(struct backend_fault *fault, int32_t status, const char *format, ...);
 
 /* The same as an expression with value 1, "refused": so that compilers know it too. */
 #define fault_set(fault, status, ...) (fault_write(fault, status, __VA_ARGS__), 1)

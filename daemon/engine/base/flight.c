@@ -58,7 +58,8 @@ void sched_flight_leave(struct sched_flight *flight, const struct task_send *sen
 	if (less > 0)
 		atomic_fetch_sub(&flight->page->more, less);
 	if (!send->suspect && send->flight != SCHED_NO_FLIGHT)
-		atomic_store_explicit(&flight->page->entries[send->flight].session, 0, memory_order_release);
+		atomic_store_explicit(&flight->page->entries[send->flight].session, 0,
+				      memory_order_release);
 }
 
 void sched_flight_advance(struct sched_flight *flight, const struct task_send *send)

@@ -22,7 +22,8 @@ static struct window_entry **bucket_of(const struct group_window *window, uint64
 	return &window->buckets[(number ^ number >> 4) & (window->bucket_count - 1)];
 }
 
-/* Numbers are consecutive, so each bucket holds about one. Without memory the chains just get longer. */
+/* Numbers are consecutive, so each bucket holds about one. Without memory the chains just get
+ * longer. */
 static void grow(struct group_window *window)
 {
 	uint32_t bucket_count = window->bucket_count * 2;
@@ -51,7 +52,8 @@ void group_window_open(struct group_window *window, struct window_entry *entry)
 	group_window_open_burst(window, entry, 1);
 }
 
-void group_window_open_burst(struct group_window *window, struct window_entry *entry, uint32_t count)
+void group_window_open_burst(struct group_window *window, struct window_entry *entry,
+			     uint32_t count)
 {
 	if (window->count >= window->bucket_count)
 		grow(window);
@@ -88,8 +90,10 @@ static struct window_entry *find_last(const struct group_window *window, uint64_
 struct window_entry *group_window_find(const struct group_window *window, uint64_t number)
 {
 	struct window_entry *entry = find_last(window, number);
-	/* A burst is found by its last number: that of the first open group behind this one, if it is in one. */
-	for (uint32_t i = 1; !entry && window->bursts > 0 && i < GROUP_BURST_MAX && i <= window->last - number; i++)
+	/* A burst is found by its last number: that of the first open group behind this one, if it
+	 * is in one. */
+	for (uint32_t i = 1;
+	     !entry && window->bursts > 0 && i < GROUP_BURST_MAX && i <= window->last - number; i++)
 		entry = find_last(window, number + i);
 	return entry && entry->number - entry->count < number ? entry : NULL;
 }
@@ -98,6 +102,7 @@ uint64_t group_window_mark(const struct group_window *window)
 {
 	if (list_empty(&window->open))
 		return window->last;
-	const struct window_entry *first = list_entry(window->open.next, struct window_entry, order);
+	const struct window_entry *first =
+		list_entry(window->open.next, struct window_entry, order);
 	return first->number - first->count;
 }

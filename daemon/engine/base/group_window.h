@@ -1,7 +1,7 @@
 /*
- * The command groups of one queue that are not complete, and the queue's low-water mark: the highest number such that
- * every group up to it is complete. Numbers count from 1 without a gap. Memory grows with what is open, not with what
- * was ever submitted. Front thread.
+ * The command groups of one queue that are not complete, and the queue's low-water mark: the
+ * highest number such that every group up to it is complete. Numbers count from 1 without a gap.
+ * Memory grows with what is open, not with what was ever submitted. Front thread.
  *
  *   numbers   1 2 3 4 5 6 7
  *   open          3   5           -> mark 2, last 7: groups 1, 2, 4, 6 and 7 are complete
@@ -44,7 +44,8 @@ void group_window_skip(struct group_window *window);
 /* Take the next number for this group and hold it open. */
 void group_window_open(struct group_window *window, struct window_entry *entry);
 /* The next `count` of them, GROUP_BURST_MAX at most. */
-void group_window_open_burst(struct group_window *window, struct window_entry *entry, uint32_t count);
+void group_window_open_burst(struct group_window *window, struct window_entry *entry,
+			     uint32_t count);
 void group_window_close(struct group_window *window, struct window_entry *entry);
 /* The open group of that number, or the burst that it is in; or NULL. */
 struct window_entry *group_window_find(const struct group_window *window, uint64_t number);

@@ -10,8 +10,10 @@
 void interval_map_init(struct interval_map *map, struct interval *whole, uint64_t size_bytes)
 {
 	*whole = (struct interval){.end = size_bytes};
-	*map = (struct interval_map){
-		.count = 1, .capacity = 1, .table = &map->only, .only = {.begin = 0, .interval = whole}};
+	*map = (struct interval_map){.count = 1,
+				     .capacity = 1,
+				     .table = &map->only,
+				     .only = {.begin = 0, .interval = whole}};
 }
 
 static void drop_table(struct interval_map *map)
@@ -40,7 +42,8 @@ int interval_map_reserve(struct interval_map *map, uint32_t more)
 	while (capacity < map->count + more)
 		capacity *= 2;
 	bool inside = map->table == &map->only;
-	struct interval_slot *table = realloc(inside ? NULL : map->table, capacity * sizeof(*table));
+	struct interval_slot *table =
+		realloc(inside ? NULL : map->table, capacity * sizeof(*table));
 	if (!table)
 		return -ENOMEM;
 	if (inside)
@@ -64,7 +67,8 @@ uint32_t interval_map_find(const struct interval_map *map, uint64_t at)
 	return low;
 }
 
-struct interval_run interval_map_search(const struct interval_map *map, const struct interval *range)
+struct interval_run interval_map_search(const struct interval_map *map,
+					const struct interval *range)
 {
 	struct interval_run run = {.first = interval_map_find(map, range->begin)};
 	run.end = run.first;
@@ -80,12 +84,14 @@ bool interval_map_is_one(const struct interval_map *map, const struct interval *
 	uint32_t index = interval_map_find(map, range->begin);
 	if (map->table[index].begin != range->begin)
 		return false;
-	/* The table says where it ends, but for the last one: the intervals themselves are seldom in a cache. */
-	return (index + 1 < map->count ? map->table[index + 1].begin : map->table[index].interval->end) == range->end;
+	/* The table says where it ends, but for the last one: the intervals themselves are seldom
+	 * in a cache. */
+	return (index + 1 < map->count ? map->table[index + 1].begin
+				       : map->table[index].interval->end) == range->end;
 }
 
-void interval_map_cut(struct interval_map *map, uint32_t index, uint64_t at, const struct interval_ops *ops,
-		      void *context)
+void interval_map_cut(struct interval_map *map, uint32_t index, uint64_t at,
+		      const struct interval_ops *ops, void *context)
 {
 	struct interval *lower = map->table[index].interval, *upper = ops->take(context);
 	*upper = (struct interval){.begin = at, .end = lower->end};
@@ -97,8 +103,8 @@ void interval_map_cut(struct interval_map *map, uint32_t index, uint64_t at, con
 	map->count++;
 }
 
-void interval_map_join(struct interval_map *map, struct interval_run run, const struct interval_ops *ops,
-		       void *context)
+void interval_map_join(struct interval_map *map, struct interval_run run,
+		       const struct interval_ops *ops, void *context)
 {
 	uint32_t kept = run.first > 0 ? run.first - 1 : 0, next = kept + 1;
 	uint32_t end = run.end < map->count ? run.end + 1 : map->count;
@@ -115,7 +121,8 @@ void interval_map_join(struct interval_map *map, struct interval_run run, const 
 	uint32_t gone = next - kept - 1;
 	if (gone == 0)
 		return;
-	memmove(&map->table[kept + 1], &map->table[next], (map->count - next) * sizeof(map->table[0]));
+	memmove(&map->table[kept + 1], &map->table[next],
+		(map->count - next) * sizeof(map->table[0]));
 	map->count -= gone;
 	if (map->count == 1 && map->capacity > CAPACITY_KEPT)
 		drop_table(map);

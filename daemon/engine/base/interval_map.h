@@ -1,14 +1,15 @@
 /*
- * A range of bytes that is cut into intervals, each with a value of the owner's: at first one for the whole. An
- * interval is the beginning of a struct that also holds the value (`struct { struct interval interval; ... }`); the owner keeps
- * those, so that a map itself allocates nothing but a table, and that only when there are two intervals or more.
+ * A range of bytes that is cut into intervals, each with a value of the owner's: at first one for
+ * the whole. An interval is the beginning of a struct that also holds the value (`struct { struct
+ * interval interval; ... }`); the owner keeps those, so that a map itself allocates nothing but a
+ * table, and that only when there are two intervals or more.
  *
- * To set the value of some bytes: cut at both ends, set the value of each interval in between, join. Cutting changes
- * nobody's value; what can fail about it is interval_map_reserve. Two ranges overlap when they share a byte, so an
- * empty one overlaps nothing (C10).
+ * To set the value of some bytes: cut at both ends, set the value of each interval in between,
+ * join. Cutting changes nobody's value; what can fail about it is interval_map_reserve. Two ranges
+ * overlap when they share a byte, so an empty one overlaps nothing (C10).
  *
- * Knows nothing of threads. Nothing here blocks. A search takes log(count) steps; a cut or a join moves at most count
- * entries of the table. An index is good until the next cut or join.
+ * Knows nothing of threads. Nothing here blocks. A search takes log(count) steps; a cut or a join
+ * moves at most count entries of the table. An index is good until the next cut or join.
  */
 #ifndef SYCL_ENGINE_INTERVAL_MAP_H
 #define SYCL_ENGINE_INTERVAL_MAP_H
@@ -55,8 +56,8 @@ static inline bool interval_overlap(const struct interval *a, const struct inter
 }
 
 /*
- * `whole` is the one interval that there is; its bounds are set, size_bytes > 0. It stays the first one as long as the
- * map lives. The map is not to be moved.
+ * `whole` is the one interval that there is; its bounds are set, size_bytes > 0. It stays the first
+ * one as long as the map lives. The map is not to be moved.
  */
 void interval_map_init(struct interval_map *map, struct interval *whole, uint64_t size_bytes);
 /* Gives all intervals but the first, and frees the table. */
@@ -77,19 +78,23 @@ static inline struct interval *interval_map_get(const struct interval_map *map, 
 struct interval_run {
 	uint32_t first, end;
 };
-struct interval_run interval_map_search(const struct interval_map *map, const struct interval *range);
+struct interval_run interval_map_search(const struct interval_map *map,
+					const struct interval *range);
 
-static inline struct interval_run interval_map_run(const struct interval_map *map, const struct interval *range)
+static inline struct interval_run interval_map_run(const struct interval_map *map,
+						   const struct interval *range)
 {
 	if (map->count > 1)
 		return interval_map_search(map, range);
 	return (struct interval_run){.end = interval_overlap(map->only.interval, range)};
 }
 
-/* Is the range one of the intervals already, so that there is nothing to cut and nothing to join? */
+/* Is the range one of the intervals already, so that there is nothing to cut and nothing to join?
+ */
 bool interval_map_is_one(const struct interval_map *map, const struct interval *range);
 
-/* Does the byte lie inside the interval and not at its beginning, so that a cut there makes two of it? */
+/* Does the byte lie inside the interval and not at its beginning, so that a cut there makes two of
+ * it? */
 static inline bool interval_map_divides(const struct interval_map *map, uint32_t index, uint64_t at)
 {
 	const struct interval *interval = map->table[index].interval;
@@ -97,13 +102,13 @@ static inline bool interval_map_divides(const struct interval_map *map, uint32_t
 }
 
 /*
- * Another interval begins at `at` from now on, which divides the one of this index. Room is reserved in the table and
- * at the owner's.
+ * Another interval begins at `at` from now on, which divides the one of this index. Room is
+ * reserved in the table and at the owner's.
  */
-void interval_map_cut(struct interval_map *map, uint32_t index, uint64_t at, const struct interval_ops *ops,
-		      void *context);
+void interval_map_cut(struct interval_map *map, uint32_t index, uint64_t at,
+		      const struct interval_ops *ops, void *context);
 /* Neighbours of equal value become one: those of the run, and the two beside it. */
-void interval_map_join(struct interval_map *map, struct interval_run run, const struct interval_ops *ops,
-		       void *context);
+void interval_map_join(struct interval_map *map, struct interval_run run,
+		       const struct interval_ops *ops, void *context);
 
 #endif

@@ -1,4 +1,5 @@
-/* A doubly linked list whose links lie in its members. A link that is in no list points to itself. */
+/* A doubly linked list whose links lie in its members. A link that is in no list points to itself.
+ */
 #ifndef SYCL_ENGINE_INTRUSIVE_LIST_H
 #define SYCL_ENGINE_INTRUSIVE_LIST_H
 

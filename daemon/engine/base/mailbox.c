@@ -21,10 +21,12 @@ void sched_sleeper_cancel(struct sched_sleeper *sleeper)
 
 void sched_sleeper_sleep(struct sched_sleeper *sleeper, uint64_t ns)
 {
-	struct timespec time = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+	struct timespec time = {.tv_sec = (time_t)(ns / 1000000000u),
+				.tv_nsec = (long)(ns % 1000000000u)};
 	bool limited = ns != SCHED_SLEEP_UNTIL_WOKEN;
 	do {
-		(void)syscall(SYS_futex, &sleeper->sleeps, FUTEX_WAIT_PRIVATE, 1, limited ? &time : NULL, NULL, 0);
+		(void)syscall(SYS_futex, &sleeper->sleeps, FUTEX_WAIT_PRIVATE, 1,
+			      limited ? &time : NULL, NULL, 0);
 	} while (!limited && atomic_load(&sleeper->sleeps) == 1);
 }
 

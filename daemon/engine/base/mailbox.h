@@ -1,9 +1,10 @@
 /*
- * The way between the front thread and one thread of a device: one ring of pointers each way, one writer and one reader
- * each.
+ * The way between the front thread and one thread of a device: one ring of pointers each way, one
+ * writer and one reader each.
  *
- * Every message that goes out comes back once, and at most SCHED_MAILBOX_SLOTS are away at a time (the front counts); so
- * neither ring can be full, nobody ever waits for room, and no position needs to be given back.
+ * Every message that goes out comes back once, and at most SCHED_MAILBOX_SLOTS are away at a time
+ * (the front counts); so neither ring can be full, nobody ever waits for room, and no position
+ * needs to be given back.
  */
 #ifndef SYCL_ENGINE_SCHED_MAILBOX_H
 #define SYCL_ENGINE_SCHED_MAILBOX_H
@@ -17,9 +18,11 @@
 
 enum sched_message_kind {
 	/* to the device's thread */
-	SCHED_MESSAGE_SEND,           /* struct task: run its command */
-	SCHED_MESSAGE_FORGET,         /* struct task: its failure is known to the front, nothing sent later names it */
-	SCHED_MESSAGE_MEMORY_PREPARE, /* struct task: make or import the memory of shared contents */
+	SCHED_MESSAGE_SEND,   /* struct task: run its command */
+	SCHED_MESSAGE_FORGET, /* struct task: its failure is known to the front, nothing sent later
+				 names it */
+	SCHED_MESSAGE_MEMORY_PREPARE, /* struct task: make or import the memory of shared contents
+				       */
 	SCHED_MESSAGE_MEMORY_EXPORT,  /* struct task */
 	SCHED_MESSAGE_MEMORY_FREE,    /* struct sched_memory */
 	SCHED_MESSAGE_PROGRAM_FREE,   /* struct sched_program */
@@ -28,7 +31,8 @@ enum sched_message_kind {
 	SCHED_MESSAGE_EVENT_FREE,
 	SCHED_MESSAGE_NATIVE, /* struct sched_native */
 	SCHED_MESSAGE_GRAPH,  /* struct sched_graph: make it, or a part of it, or end it */
-	SCHED_MESSAGE_LOSE, /* struct sched_loss: another device of the backend has lost the process */
+	SCHED_MESSAGE_LOSE, /* struct sched_loss: another device of the backend has lost the process
+			     */
 	/* to the loader, where the device has one */
 	SCHED_MESSAGE_PROGRAM_LOAD,
 	SCHED_MESSAGE_KERNEL_CREATE,
@@ -57,7 +61,8 @@ static inline void sched_mailbox_write(struct sched_mailbox *mailbox, struct sch
 	mailbox->slots[mailbox->written++ & (SCHED_MAILBOX_SLOTS - 1)] = message;
 }
 
-/* True if there was something to publish. Sequentially consistent: the reader's sleep flag is looked at after it. */
+/* True if there was something to publish. Sequentially consistent: the reader's sleep flag is
+ * looked at after it. */
 static inline bool sched_mailbox_publish(struct sched_mailbox *mailbox)
 {
 	if (atomic_load_explicit(&mailbox->published, memory_order_relaxed) == mailbox->written)
@@ -80,8 +85,9 @@ static inline struct sched_message *sched_mailbox_read(struct sched_mailbox *mai
 }
 
 /*
- * A thread's sleep. The sleeper says that it sleeps, looks once more for work, then waits; a waker publishes work, then
- * looks at the flag. All four are sequentially consistent, so one of the two sees the other.
+ * A thread's sleep. The sleeper says that it sleeps, looks once more for work, then waits; a waker
+ * publishes work, then looks at the flag. All four are sequentially consistent, so one of the two
+ * sees the other.
  */
 struct sched_sleeper {
 	_Atomic uint32_t sleeps; /* a futex; 1: whoever takes it back must wake */
@@ -101,7 +107,8 @@ struct sched_message_list {
 	struct sched_message *first, *last;
 };
 
-static inline void sched_message_append(struct sched_message_list *list, struct sched_message *message)
+static inline void sched_message_append(struct sched_message_list *list,
+					struct sched_message *message)
 {
 	message->next = NULL;
 	if (list->last)
@@ -122,7 +129,8 @@ static inline struct sched_message *sched_message_take(struct sched_message_list
 	return message;
 }
 
-/* The front's end of the way to one thread, and that thread's bed. The front counts; rings are each side's. */
+/* The front's end of the way to one thread, and that thread's bed. The front counts; rings are each
+ * side's. */
 struct sched_port {
 	struct sched_mailbox out, back;
 	struct sched_sleeper sleeper;

@@ -31,10 +31,12 @@ static int grow(struct object_table *table, uint32_t index)
 	return 0;
 }
 
-int object_table_insert(struct object_table *table, uint64_t id, enum object_type type, struct object *object)
+int object_table_insert(struct object_table *table, uint64_t id, enum object_type type,
+			struct object *object)
 {
 	uint32_t index = object_id_index(id), generation = object_id_generation(id);
-	if (object_id_type(id) != type || type <= OBJECT_NONE || type >= OBJECT_TYPE_COUNT || generation == 0)
+	if (object_id_type(id) != type || type <= OBJECT_NONE || type >= OBJECT_TYPE_COUNT ||
+	    generation == 0)
 		return -EPROTO;
 	if (index >= table->limit)
 		return -EDQUOT;
@@ -58,7 +60,8 @@ static struct object_entry *entry_of(const struct object_table *table, uint64_t 
 	if (index >= table->capacity)
 		return NULL;
 	struct object_entry *entry = &table->entries[index];
-	if (!entry->object || entry->generation != object_id_generation(id) || entry->type != object_id_type(id))
+	if (!entry->object || entry->generation != object_id_generation(id) ||
+	    entry->type != object_id_type(id))
 		return NULL;
 	return entry;
 }
@@ -80,7 +83,8 @@ bool object_table_gone(const struct object_table *table, uint64_t id)
 	if (index >= table->capacity || generation == 0)
 		return false;
 	const struct object_entry *entry = &table->entries[index];
-	return generation < entry->generation || (generation == entry->generation && !entry->object);
+	return generation < entry->generation ||
+	       (generation == entry->generation && !entry->object);
 }
 
 void object_table_remove(struct object_table *table, uint64_t id)

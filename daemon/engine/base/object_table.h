@@ -1,7 +1,8 @@
 /*
- * The objects of one session, by the ids that its client chose. An id is looked up by index and then compared whole,
- * so that a stale, mistyped or foreign one reaches nothing. An index is used again only with a newer generation.
- * Front thread; never blocks. Holds pointers only: the objects are the caller's.
+ * The objects of one session, by the ids that its client chose. An id is looked up by index and
+ * then compared whole, so that a stale, mistyped or foreign one reaches nothing. An index is used
+ * again only with a newer generation. Front thread; never blocks. Holds pointers only: the objects
+ * are the caller's.
  */
 #ifndef SYCL_ENGINE_OBJECT_TABLE_H
 #define SYCL_ENGINE_OBJECT_TABLE_H
@@ -32,10 +33,11 @@ void object_table_init(struct object_table *table, uint32_t limit);
 void object_table_fini(struct object_table *table);
 
 /*
- * Put an object in. -EPROTO: the id is no id of this type, or its index is in use, or its generation is not newer than
- * the last. -EDQUOT: the index is beyond the limit. -ENOMEM.
+ * Put an object in. -EPROTO: the id is no id of this type, or its index is in use, or its
+ * generation is not newer than the last. -EDQUOT: the index is beyond the limit. -ENOMEM.
  */
-int object_table_insert(struct object_table *table, uint64_t id, enum object_type type, struct object *object);
+int object_table_insert(struct object_table *table, uint64_t id, enum object_type type,
+			struct object *object);
 /* NULL: there is no such object. */
 struct object *object_table_find(const struct object_table *table, uint64_t id);
 /* Whatever lies at an index now, or NULL. For walking over all: index < table->capacity. */

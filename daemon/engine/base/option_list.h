@@ -1,4 +1,5 @@
-/* Options for backends, as the engine is given them: "cuda:peer_path=host". Lists are ended by NULL. */
+/* Options for backends, as the engine is given them: "cuda:peer_path=host". Lists are ended by
+ * NULL. */
 #ifndef SYCL_ENGINE_OPTION_LIST_H
 #define SYCL_ENGINE_OPTION_LIST_H
 
@@ -36,7 +37,8 @@ static inline char **option_list_copy(const char *const *list)
 	return copy;
 }
 
-/* Those of one backend, without its name before them: "peer_path=host". To be freed; the texts stay `list`'s. */
+/* Those of one backend, without its name before them: "peer_path=host". To be freed; the texts stay
+ * `list`'s. */
 static inline const char **option_list_of(const char *const *list, const char *backend)
 {
 	size_t length = strlen(backend), count = 0;

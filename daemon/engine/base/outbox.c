@@ -55,7 +55,8 @@ int outbox_send(struct outbox *outbox, const ProtobufCMessage *message, int fd)
 	letter->bytes = bytes;
 	(void)protobuf_c_message_pack(message, letter->packed);
 	if (list_empty(&outbox->waiting)) {
-		int r = packet_socket_send(outbox->socket, letter->packed, bytes, &fd, fd >= 0, MSG_DONTWAIT);
+		int r = packet_socket_send(outbox->socket, letter->packed, bytes, &fd, fd >= 0,
+					   MSG_DONTWAIT);
 		if (r != -EAGAIN)
 			return r;
 	}
@@ -73,8 +74,8 @@ int outbox_flush(struct outbox *outbox)
 {
 	while (!list_empty(&outbox->waiting)) {
 		struct letter *letter = list_entry(outbox->waiting.next, struct letter, link);
-		int r = packet_socket_send(outbox->socket, letter->packed, letter->bytes, &letter->fd, letter->fd >= 0,
-					   MSG_DONTWAIT);
+		int r = packet_socket_send(outbox->socket, letter->packed, letter->bytes,
+					   &letter->fd, letter->fd >= 0, MSG_DONTWAIT);
 		if (r == -EAGAIN)
 			return 0;
 		if (r < 0)

@@ -1,6 +1,6 @@
 /*
- * Datagrams that must arrive on a socket that may be full: sent at once, or kept in order until it is writable. Front
- * thread; never blocks.
+ * Datagrams that must arrive on a socket that may be full: sent at once, or kept in order until it
+ * is writable. Front thread; never blocks.
  */
 #ifndef SYCL_ENGINE_OUTBOX_H
 #define SYCL_ENGINE_OUTBOX_H
@@ -18,8 +18,8 @@ void outbox_init(struct outbox *outbox, int socket);
 void outbox_fini(struct outbox *outbox);
 
 /*
- * Send a message with at most one descriptor (-1: none), which stays the caller's and may be closed afterwards. 0, also
- * when it has to wait; a negative errno when the peer is gone or memory is.
+ * Send a message with at most one descriptor (-1: none), which stays the caller's and may be closed
+ * afterwards. 0, also when it has to wait; a negative errno when the peer is gone or memory is.
  */
 int outbox_send(struct outbox *outbox, const ProtobufCMessage *message, int fd);
 /* Call when the socket is writable. 0, or a negative errno when the peer is gone. */

@@ -23,8 +23,10 @@ static void show(const struct pool *pool, struct pool_spare *spare)
 
 void pool_init(struct pool *pool, size_t bytes, size_t alignment, uint32_t few)
 {
-	*pool = (struct pool){
-		.limit = few, .few = few, .bytes = (bytes + alignment - 1) & ~(alignment - 1), .alignment = alignment};
+	*pool = (struct pool){.limit = few,
+			      .few = few,
+			      .bytes = (bytes + alignment - 1) & ~(alignment - 1),
+			      .alignment = alignment};
 }
 
 static void keep(struct pool *pool, void *object)
@@ -118,7 +120,8 @@ void pool_give_slowly(struct pool *pool, void *object)
 		note_peak(pool);
 		end_window(pool);
 	}
-	/* One after the other, as they come back, until there are no more than were needed lately. */
+	/* One after the other, as they come back, until there are no more than were needed lately.
+	 */
 	if (pool->spare + pool->used > pool->limit && pool->spare >= pool->few)
 		free(object);
 	else
@@ -141,19 +144,23 @@ int pool_reserve_slowly(struct pool *pool, uint32_t count)
 
 void pool_trim_slowly(struct pool *pool)
 {
-	keep_only(pool, larger(pool->limit, pool->used + POOL_RESERVE_FACTOR * pool->few), UINT32_MAX);
+	keep_only(pool, larger(pool->limit, pool->used + POOL_RESERVE_FACTOR * pool->few),
+		  UINT32_MAX);
 }
 
 /*
- * What was needed more than once: the highest count of both windows, if there was another one like it. Like it is a
- * quarter: how much of a stream is open at a time depends on who is faster, and swings.
+ * What was needed more than once: the highest count of both windows, if there was another one like
+ * it. Like it is a quarter: how much of a stream is open at a time depends on who is faster, and
+ * swings.
  */
 static uint32_t needed_again(const struct pool *pool)
 {
 	const struct pool_window *now = &pool->windows[0], *before = &pool->windows[1];
-	uint32_t second = larger(smaller(now->most, before->most), larger(now->again, before->again));
-	return second > UINT32_MAX / POOL_ALIKE ? second
-						: smaller(larger(now->most, before->most), POOL_ALIKE * second);
+	uint32_t second =
+		larger(smaller(now->most, before->most), larger(now->again, before->again));
+	return second > UINT32_MAX / POOL_ALIKE
+		       ? second
+		       : smaller(larger(now->most, before->most), POOL_ALIKE * second);
 }
 
 bool pool_rest(struct pool *pool, uint64_t now_ns)
@@ -169,7 +176,8 @@ bool pool_rest(struct pool *pool, uint64_t now_ns)
 		pool->window_ns = now_ns;
 	}
 	note_peak(pool); /* of the new window, if one has just begun */
-	uint32_t count = smaller(larger(needed_again(pool), pool->few), POOL_REST_FACTOR * pool->few);
+	uint32_t count =
+		smaller(larger(needed_again(pool), pool->few), POOL_REST_FACTOR * pool->few);
 	keep_only(pool, count, POOL_REST_AT_ONCE);
 	return pool->spare > 0 && pool->spare + pool->used > count;
 }

@@ -1,14 +1,17 @@
 /*
- * Memory of one size that is kept for the next one who needs it, so that a steady stream allocates nothing.
+ * Memory of one size that is kept for the next one who needs it, so that a steady stream allocates
+ * nothing.
  *
- * How much: a pool never has more objects than were in use at one time lately; so one that has filled up takes from the
- * allocator only what nobody needed before. Lately: in this window or the one before; a window ends after ten seconds,
- * or after a million objects that came back. And what was needed once only is given back as soon as there is
- * nothing more to do (pool_rest): memory for a burst is kept while bursts like it come again, not after one. A few objects
- * are kept in any case.
+ * How much: a pool never has more objects than were in use at one time lately; so one that has
+ * filled up takes from the allocator only what nobody needed before. Lately: in this window or the
+ * one before; a window ends after ten seconds, or after a million objects that came back. And what
+ * was needed once only is given back as soon as there is nothing more to do (pool_rest): memory for
+ * a burst is kept while bursts like it come again, not after one. A few objects are kept in any
+ * case.
  *
- * There is no clock in here and no timer behind it: whoever is about to sleep says so, and what time it is. So what comes
- * again and again and then stops for good leaves up to POOL_REST_FACTOR times the few behind, until something happens.
+ * There is no clock in here and no timer behind it: whoever is about to sleep says so, and what
+ * time it is. So what comes again and again and then stops for good leaves up to POOL_REST_FACTOR
+ * times the few behind, until something happens.
  *
  * One thread. Under AddressSanitizer what lies in a pool may not be touched.
  */
@@ -21,10 +24,12 @@
 
 #define POOL_WINDOW_NS      10000000000ull
 #define POOL_WINDOW_RETURNS (1u << 20)
-#define POOL_REST_FACTOR    48u  /* of `few`: most that is kept by who rests */
-#define POOL_ALIKE          4u   /* counts are alike that differ by no more than this factor */
-#define POOL_RESERVE_FACTOR 8u   /* of `few`: most that is kept of what was reserved and not taken */
-#define POOL_REST_AT_ONCE   512u /* objects that one pool_rest gives back: some 50 to 150 us */
+#define POOL_REST_FACTOR    48u /* of `few`: most that is kept by who rests */
+#define POOL_ALIKE          4u  /* counts are alike that differ by no more than this factor */
+#define POOL_RESERVE_FACTOR                                                                        \
+	8u                     /* of `few`: most that is kept of what was reserved and not taken   \
+				*/
+#define POOL_REST_AT_ONCE 512u /* objects that one pool_rest gives back: some 50 to 150 us */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define POOL_POISONS true
@@ -59,13 +64,14 @@ struct pool {
 	uint64_t window_ns;            /* when this one began */
 };
 
-/* `alignment`: a power of two. `bytes`: at least those of a pointer. `few`: how many are kept in any case. */
+/* `alignment`: a power of two. `bytes`: at least those of a pointer. `few`: how many are kept in
+ * any case. */
 void pool_init(struct pool *pool, size_t bytes, size_t alignment, uint32_t few);
 /* Frees what is spare; what is in use is the caller's, and may be free()d. */
 void pool_fini(struct pool *pool);
 /*
- * The caller is about to sleep. Gives back what was not needed lately if most of what was in use has come back, a part
- * at a time. True: there is more, call again soon. `now_ns`: CLOCK_MONOTONIC.
+ * The caller is about to sleep. Gives back what was not needed lately if most of what was in use
+ * has come back, a part at a time. True: there is more, call again soon. `now_ns`: CLOCK_MONOTONIC.
  */
 bool pool_rest(struct pool *pool, uint64_t now_ns);
 
@@ -90,7 +96,8 @@ static inline void *pool_take(struct pool *pool)
 static inline void pool_give(struct pool *pool, void *object)
 {
 	struct pool_spare *spare = object;
-	if (POOL_POISONS || pool->returns + 1 >= POOL_WINDOW_RETURNS || pool->spare + pool->used > pool->limit) {
+	if (POOL_POISONS || pool->returns + 1 >= POOL_WINDOW_RETURNS ||
+	    pool->spare + pool->used > pool->limit) {
 		pool_give_slowly(pool, object);
 		return;
 	}

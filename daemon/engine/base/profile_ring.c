@@ -31,7 +31,8 @@ static void grow(struct profile_ring *ring, uint64_t *budget)
 	*budget -= more;
 }
 
-void profile_ring_put(struct profile_ring *ring, const struct profile_times *times, uint64_t *budget)
+void profile_ring_put(struct profile_ring *ring, const struct profile_times *times,
+		      uint64_t *budget)
 {
 	if (ring->capacity == 0)
 		grow(ring, budget);
@@ -39,7 +40,8 @@ void profile_ring_put(struct profile_ring *ring, const struct profile_times *tim
 	for (;;) {
 		if (ring->capacity == 0)
 			return;
-		const struct profile_times *place = &ring->entries[times->group & (ring->capacity - 1)];
+		const struct profile_times *place =
+			&ring->entries[times->group & (ring->capacity - 1)];
 		uint32_t before = ring->capacity;
 		if (place->group == 0 || before == PROFILE_GROUPS_KEPT)
 			break;
@@ -52,7 +54,8 @@ void profile_ring_put(struct profile_ring *ring, const struct profile_times *tim
 		*place = *times;
 }
 
-bool profile_ring_get(const struct profile_ring *ring, uint64_t group, struct profile_times *times_out)
+bool profile_ring_get(const struct profile_ring *ring, uint64_t group,
+		      struct profile_times *times_out)
 {
 	if (ring->capacity == 0 || group == 0)
 		return false;

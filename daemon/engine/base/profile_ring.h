@@ -1,7 +1,7 @@
 /*
- * When the latest command groups of a profiling queue were submitted, started and ended. Bounded: an entry is
- * overwritten by the group PROFILE_GROUPS_KEPT later, or earlier where the session has used up what it may keep. Front
- * thread.
+ * When the latest command groups of a profiling queue were submitted, started and ended. Bounded:
+ * an entry is overwritten by the group PROFILE_GROUPS_KEPT later, or earlier where the session has
+ * used up what it may keep. Front thread.
  */
 #ifndef SYCL_ENGINE_PROFILE_RING_H
 #define SYCL_ENGINE_PROFILE_RING_H
@@ -22,10 +22,13 @@ struct profile_ring {
 	uint32_t capacity; /* a power of two, or 0 */
 };
 
-/* The budget counts entries, of all rings of a session; a ring gives back at its end what it took. */
+/* The budget counts entries, of all rings of a session; a ring gives back at its end what it took.
+ */
 void profile_ring_fini(struct profile_ring *ring, uint64_t *budget);
-void profile_ring_put(struct profile_ring *ring, const struct profile_times *times, uint64_t *budget);
+void profile_ring_put(struct profile_ring *ring, const struct profile_times *times,
+		      uint64_t *budget);
 /* False: not kept (any more). */
-bool profile_ring_get(const struct profile_ring *ring, uint64_t group, struct profile_times *times_out);
+bool profile_ring_get(const struct profile_ring *ring, uint64_t group,
+		      struct profile_times *times_out);
 
 #endif

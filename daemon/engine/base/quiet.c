@@ -21,15 +21,18 @@ static void hold(struct sched_quiet *quiet, uint64_t now_ns, bool is_starved)
 	quiet->hold_ns = is_starved ? SCHED_QUIET_STARVED_HOLD_NS : SCHED_QUIET_HOLD_NS;
 }
 
-/* Sends go on; holding is tried again after as long as was waited first, or, after a long one, much later. */
+/* Sends go on; holding is tried again after as long as was waited first, or, after a long one, much
+ * later. */
 static void let_go(struct sched_quiet *quiet, uint64_t now_ns)
 {
 	bool was_long = quiet->hold_ns == SCHED_QUIET_STARVED_HOLD_NS;
 	quiet->state = SCHED_QUIET_WANTED;
-	quiet->next_ns = now_ns + (was_long ? SCHED_QUIET_STARVED_PATIENCE_NS : SCHED_QUIET_PATIENCE_NS);
+	quiet->next_ns =
+		now_ns + (was_long ? SCHED_QUIET_STARVED_PATIENCE_NS : SCHED_QUIET_PATIENCE_NS);
 }
 
-bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_flight, uint64_t oldest_ns)
+bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_flight,
+		      uint64_t oldest_ns)
 {
 	if (quiet->state == SCHED_QUIET_NO || quiet->state == SCHED_QUIET_GRANTED)
 		return quiet->state == SCHED_QUIET_GRANTED;
@@ -41,9 +44,11 @@ bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_fl
 	bool is_starved = now_ns - quiet->wanted_ns >= SCHED_QUIET_STARVED_NS;
 	/* What has run for longer than sends may be held does not end meanwhile. */
 	is_starved = is_starved && now_ns - oldest_ns < SCHED_QUIET_STARVED_HOLD_NS;
-	if (quiet->state == SCHED_QUIET_WANTED && now_ns >= quiet->next_ns && (!is_long || is_starved))
+	if (quiet->state == SCHED_QUIET_WANTED && now_ns >= quiet->next_ns &&
+	    (!is_long || is_starved))
 		hold(quiet, now_ns, is_starved);
-	else if (quiet->state == SCHED_QUIET_HOLDING && now_ns - quiet->holding_ns >= quiet->hold_ns)
+	else if (quiet->state == SCHED_QUIET_HOLDING &&
+		 now_ns - quiet->holding_ns >= quiet->hold_ns)
 		let_go(quiet, now_ns);
 	return false;
 }

@@ -11,7 +11,8 @@ static inline bool range_inside(uint64_t offset, uint64_t size, uint64_t whole)
 	return offset <= whole && size <= whole - offset;
 }
 
-/* Do two ranges of one size share a byte? Both lie inside something, so their ends do not overflow. */
+/* Do two ranges of one size share a byte? Both lie inside something, so their ends do not overflow.
+ */
 static inline bool ranges_overlap(uint64_t a, uint64_t b, uint64_t size)
 {
 	return size > 0 && (a < b ? b - a : a - b) < size;

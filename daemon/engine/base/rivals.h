@@ -1,6 +1,7 @@
 /*
- * The two latest users of a resource, and when each used it last: tells whether the resource is contended. Pure: the
- * caller passes the time. A user is an opaque address, which is compared and never dereferenced.
+ * The two latest users of a resource, and when each used it last: tells whether the resource is
+ * contended. Pure: the caller passes the time. A user is an opaque address, which is compared and
+ * never dereferenced.
  */
 #ifndef SYCL_ENGINE_RIVALS_H
 #define SYCL_ENGINE_RIVALS_H

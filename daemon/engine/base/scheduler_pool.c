@@ -1,4 +1,5 @@
-/* Tasks, edges and nodes that are kept for the next submission, so that a steady stream allocates nothing. */
+/* Tasks, edges and nodes that are kept for the next submission, so that a steady stream allocates
+ * nothing. */
 #include "scheduler/internal.h"
 
 #include "clock.h"
@@ -8,10 +9,14 @@
 
 void sched_pool_init(struct scheduler *scheduler)
 {
-	pool_init(&scheduler->tasks, sizeof(struct task) + SCHED_STORAGE_BYTES, 64, SCHED_TASKS_KEPT);
-	pool_init(&scheduler->bursts, sizeof(struct task) + SCHED_BURST_STORAGE_BYTES, 64, SCHED_BURSTS_KEPT);
-	pool_init(&scheduler->edges, sizeof(struct task_edge), _Alignof(struct task_edge), SCHED_EDGES_KEPT);
-	pool_init(&scheduler->nodes, sizeof(union sched_node), _Alignof(union sched_node), SCHED_NODES_KEPT);
+	pool_init(&scheduler->tasks, sizeof(struct task) + SCHED_STORAGE_BYTES, 64,
+		  SCHED_TASKS_KEPT);
+	pool_init(&scheduler->bursts, sizeof(struct task) + SCHED_BURST_STORAGE_BYTES, 64,
+		  SCHED_BURSTS_KEPT);
+	pool_init(&scheduler->edges, sizeof(struct task_edge), _Alignof(struct task_edge),
+		  SCHED_EDGES_KEPT);
+	pool_init(&scheduler->nodes, sizeof(union sched_node), _Alignof(union sched_node),
+		  SCHED_NODES_KEPT);
 }
 
 struct task_edge *sched_take_edge(struct scheduler *scheduler)
@@ -55,7 +60,8 @@ static size_t round_up(size_t storage_bytes)
 {
 	if (storage_bytes <= SCHED_STORAGE_BYTES)
 		return SCHED_STORAGE_BYTES;
-	return storage_bytes <= SCHED_BURST_STORAGE_BYTES ? SCHED_BURST_STORAGE_BYTES : storage_bytes;
+	return storage_bytes <= SCHED_BURST_STORAGE_BYTES ? SCHED_BURST_STORAGE_BYTES
+							  : storage_bytes;
 }
 
 struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes)
@@ -63,7 +69,8 @@ struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes)
 	if (storage_bytes > UINT32_MAX / 2)
 		return NULL;
 	bool large = storage_bytes > SCHED_BURST_STORAGE_BYTES;
-	struct task *task = large ? allocate_large(storage_bytes) : pool_take(pool_of(scheduler, storage_bytes));
+	struct task *task = large ? allocate_large(storage_bytes)
+				  : pool_take(pool_of(scheduler, storage_bytes));
 	if (!task)
 		return NULL;
 	memset(task, 0, offsetof(struct task, storage));
@@ -96,8 +103,8 @@ void sched_pool_trim(struct scheduler *scheduler)
 
 bool sched_pool_rest(struct scheduler *scheduler)
 {
-	if (!pool_is_large(&scheduler->tasks) && !pool_is_large(&scheduler->bursts) && !pool_is_large(&scheduler->edges) &&
-	    !pool_is_large(&scheduler->nodes))
+	if (!pool_is_large(&scheduler->tasks) && !pool_is_large(&scheduler->bursts) &&
+	    !pool_is_large(&scheduler->edges) && !pool_is_large(&scheduler->nodes))
 		return false;
 	uint64_t now = clock_now_ns();
 	bool more = pool_rest(&scheduler->tasks, now);

@@ -32,7 +32,8 @@ struct shape {
 static_assert(sizeof(struct shape) % _Alignof(void *) == 0, "arrays of pointers follow");
 
 /* How much of what changes: 0, or -EPROTO. */
-static int count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_out, uint32_t *value_bytes_out)
+static int count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_out,
+			   uint32_t *value_bytes_out)
 {
 	uint32_t usm = 0;
 	size_t bytes = 0;
@@ -59,13 +60,14 @@ static int count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_out, ui
 	return 0;
 }
 
-static int check(const Sycl__V1__CommandGroup *message, uint32_t *usm_out, uint32_t *value_bytes_out)
+static int check(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
+		 uint32_t *value_bytes_out)
 {
 	const Sycl__V1__Launch *launch = message->launch;
 	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH || !launch)
 		return -EPROTO;
-	if (message->n_requirements > SHAPE_REQUIREMENTS_MAX || message->n_depends_on > SHAPE_EVENTS_MAX ||
-	    launch->n_arguments > SHAPE_ARGUMENTS_MAX)
+	if (message->n_requirements > SHAPE_REQUIREMENTS_MAX ||
+	    message->n_depends_on > SHAPE_EVENTS_MAX || launch->n_arguments > SHAPE_ARGUMENTS_MAX)
 		return -EPROTO;
 	if (launch->n_global > DIMENSIONS_MAX || launch->n_local > DIMENSIONS_MAX ||
 	    launch->n_offset > DIMENSIONS_MAX || launch->n_cluster > DIMENSIONS_MAX)
@@ -74,11 +76,14 @@ static int check(const Sycl__V1__CommandGroup *message, uint32_t *usm_out, uint3
 }
 
 /* One block, so that a shape is one piece of memory however it is filled. */
-static struct shape *allocate(size_t requirements, size_t events, size_t arguments, size_t usm, size_t value_bytes)
+static struct shape *allocate(size_t requirements, size_t events, size_t arguments, size_t usm,
+			      size_t value_bytes)
 {
-	size_t bytes = sizeof(struct shape) + requirements * (sizeof(Sycl__V1__Requirement) + sizeof(void *)) +
+	size_t bytes = sizeof(struct shape) +
+		       requirements * (sizeof(Sycl__V1__Requirement) + sizeof(void *)) +
 		       events * (sizeof(Sycl__V1__EventRef) + sizeof(void *)) +
-		       arguments * (sizeof(Sycl__V1__Argument) + sizeof(void *)) + usm * sizeof(void *) + value_bytes;
+		       arguments * (sizeof(Sycl__V1__Argument) + sizeof(void *)) +
+		       usm * sizeof(void *) + value_bytes;
 	struct shape *shape = calloc(1, bytes);
 	if (!shape)
 		return NULL;
@@ -156,8 +161,9 @@ static bool makes_bursts(const Sycl__V1__CommandGroup *message, uint32_t value_b
 	for (size_t i = 0; i < launch->n_global; i++)
 		if (launch->global[i] == 0)
 			return false;
-	return message->n_depends_on == 0 && !message->after_all && !launch->cooperative && launch->n_cluster == 0 && !launch->early &&
-	       value_bytes <= SHAPE_BURST_VALUE_BYTES && !names_a_buffer_twice(message);
+	return message->n_depends_on == 0 && !message->after_all && !launch->cooperative &&
+	       launch->n_cluster == 0 && !launch->early && value_bytes <= SHAPE_BURST_VALUE_BYTES &&
+	       !names_a_buffer_twice(message);
 }
 
 int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out)
@@ -166,19 +172,20 @@ int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out
 	int r = check(message, &usm, &value_bytes);
 	if (r < 0)
 		return r;
-	struct shape *shape = allocate(message->n_requirements, message->n_depends_on, message->launch->n_arguments, usm,
-				       value_bytes);
+	struct shape *shape = allocate(message->n_requirements, message->n_depends_on,
+				       message->launch->n_arguments, usm, value_bytes);
 	if (!shape)
 		return -ENOMEM;
 	shape->generation = message->shape_generation;
 	shape->usm_count = usm;
 	shape->value_bytes = value_bytes;
 	shape->makes_bursts = makes_bursts(message, value_bytes);
-	shape->rest_bytes = (uint32_t)(message->n_depends_on * sizeof(struct resubmit_event) + usm * sizeof(uint64_t) +
-				       value_bytes);
+	shape->rest_bytes = (uint32_t)(message->n_depends_on * sizeof(struct resubmit_event) +
+				       usm * sizeof(uint64_t) + value_bytes);
 	shape->group = *message;
 	shape->group.base = plain(&sycl__v1__command_group__descriptor);
-	shape->group.shape = shape->group.shape_generation = 0; /* it defines nothing when it comes again */
+	shape->group.shape = shape->group.shape_generation =
+		0; /* it defines nothing when it comes again */
 	for (size_t i = 0; i < message->n_requirements; i++) {
 		shape->requirements[i] = *message->requirements[i];
 		shape->requirements[i].base = plain(&sycl__v1__requirement__descriptor);
@@ -207,7 +214,8 @@ uint32_t shape_generation(const struct shape *shape)
 	return shape->generation;
 }
 
-int shape_apply(struct shape *shape, const void *bytes, size_t count, const Sycl__V1__CommandGroup **group_out)
+int shape_apply(struct shape *shape, const void *bytes, size_t count,
+		const Sycl__V1__CommandGroup **group_out)
 {
 	struct resubmit_record head;
 	if (count < sizeof(head))
@@ -251,14 +259,15 @@ uint32_t shape_value_bytes(const struct shape *shape)
 	return shape->value_bytes;
 }
 
-bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number, const uint8_t **values_out)
+bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number,
+		   const uint8_t **values_out)
 {
 	struct resubmit_record head;
 	if (count < sizeof(head) || count - sizeof(head) != shape->rest_bytes)
 		return false;
 	memcpy(&head, bytes, sizeof(head));
-	if (head.generation != shape->generation || head.rest_bytes != shape->rest_bytes || head.group != number || head.flags ||
-	    head.slot || head.slot_value)
+	if (head.generation != shape->generation || head.rest_bytes != shape->rest_bytes ||
+	    head.group != number || head.flags || head.slot || head.slot_value)
 		return false;
 	const uint8_t *at = (const uint8_t *)bytes + sizeof(head);
 	for (uint32_t i = 0; i < shape->usm_count; i++) {

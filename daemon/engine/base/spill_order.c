@@ -77,7 +77,8 @@ static void place(struct spill_holder *holder, struct spill_entry *entry)
 	list_push_back(before->next, &entry->link);
 }
 
-void spill_order_enter(struct spill_order *order, struct spill_entry *entry, const void *owner, uint64_t bytes)
+void spill_order_enter(struct spill_order *order, struct spill_entry *entry, const void *owner,
+		       uint64_t bytes)
 {
 	struct spill_holder *holder = find_holder(order, owner);
 	if (!holder)
@@ -99,7 +100,8 @@ static void put_in_order(struct spill_holder *holder)
 {
 	uint32_t good = 0;
 	struct list *next, *link = holder->queue.next;
-	for (uint32_t looks = 0; link != &holder->queue && looks < SPILL_LOOKS && good < SPILL_NEAR; link = next, looks++) {
+	for (uint32_t looks = 0; link != &holder->queue && looks < SPILL_LOOKS && good < SPILL_NEAR;
+	     link = next, looks++) {
 		struct spill_entry *entry = list_entry(link, struct spill_entry, link);
 		next = link->next;
 		if (entry->used == entry->placed)
@@ -149,7 +151,8 @@ static bool compare(struct search *search, struct spill_entry *entry)
 	uint64_t next = next_use(search->order, entry);
 	if (next <= search->beyond)
 		return true;
-	if (!search->best || next > search->best_next || (next == search->best_next && entry->used < search->best->used)) {
+	if (!search->best || next > search->best_next ||
+	    (next == search->best_next && entry->used < search->best->used)) {
 		search->best = entry;
 		search->best_next = next;
 	}
@@ -161,24 +164,28 @@ static void look_into(struct search *search, struct spill_holder *holder)
 {
 	uint32_t found = 0, looks = 0;
 	put_in_order(holder);
-	for (struct list *link = holder->queue.next; link != &holder->queue && found < SPILL_NEAR && looks < SPILL_LOOKS;
+	for (struct list *link = holder->queue.next;
+	     link != &holder->queue && found < SPILL_NEAR && looks < SPILL_LOOKS;
 	     link = link->next, looks++)
 		found += compare(search, list_entry(link, struct spill_entry, link));
 	if (found < SPILL_NEAR)
 		return;
 	found = looks = 0;
 	for (struct list *link = holder->queue.previous;
-	     link != &holder->queue && found < SPILL_NEAR && looks < SPILL_LOOKS; link = link->previous, looks++)
+	     link != &holder->queue && found < SPILL_NEAR && looks < SPILL_LOOKS;
+	     link = link->previous, looks++)
 		found += compare(search, list_entry(link, struct spill_entry, link));
 }
 
-static void search_all(struct spill_order *order, const void *owner, enum step last, struct search *search)
+static void search_all(struct spill_order *order, const void *owner, enum step last,
+		       struct search *search)
 {
 	uint64_t parts = order->holder_count + (find_holder(order, owner) ? 0u : 1u);
 	for (enum step step = OF_THOSE_WITH_MORE; step <= last && !search->best; step++) {
 		if (step == OF_ANYBODY && search->waits)
 			return;
-		for (struct list *link = order->holders.next; link != &order->holders; link = link->next) {
+		for (struct list *link = order->holders.next; link != &order->holders;
+		     link = link->next) {
 			struct spill_holder *holder = list_entry(link, struct spill_holder, link);
 			if (step == OF_THOSE_WITH_MORE && holder->bytes <= order->bytes / parts)
 				continue;
@@ -189,14 +196,17 @@ static void search_all(struct spill_order *order, const void *owner, enum step l
 	}
 }
 
-static void choose(struct spill_order *order, const void *owner, enum step last, struct search *search)
+static void choose(struct spill_order *order, const void *owner, enum step last,
+		   struct search *search)
 {
 	search_all(order, owner, last, search);
-	order->is_better_soon = search->best && search->best->line == order->line && search->is_any_free_soon;
+	order->is_better_soon =
+		search->best && search->best->line == order->line && search->is_any_free_soon;
 	order->is_later_soon = search->best && search->latest_in_use > search->best_next;
 }
 
-struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner, bool *waits_out)
+struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner,
+				       bool *waits_out)
 {
 	struct search search = {.order = order};
 	choose(order, owner, OF_ANYBODY, &search);
@@ -204,7 +214,8 @@ struct spill_entry *spill_order_choose(struct spill_order *order, const void *ow
 	return search.best;
 }
 
-struct spill_entry *spill_order_choose_ahead(struct spill_order *order, const void *owner, uint64_t position)
+struct spill_entry *spill_order_choose_ahead(struct spill_order *order, const void *owner,
+					     uint64_t position)
 {
 	struct search search = {.order = order, .beyond = position};
 	choose(order, owner, OF_ITS_OWN, &search);

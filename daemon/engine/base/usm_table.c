@@ -53,7 +53,8 @@ int usm_table_insert(struct usm_table *table, struct usm *usm)
 		return -EEXIST;
 	if (reserve(table) < 0)
 		return -ENOMEM;
-	memmove((void *)&table->items[at + 1], (void *)&table->items[at], (table->count - at) * sizeof(struct usm *));
+	memmove((void *)&table->items[at + 1], (void *)&table->items[at],
+		(table->count - at) * sizeof(struct usm *));
 	table->items[at] = usm;
 	table->count++;
 	return 0;
@@ -64,7 +65,8 @@ void usm_table_remove(struct usm_table *table, const struct usm *usm)
 	uint32_t at = place_of(table, usm->address);
 	if (at == 0 || table->items[at - 1] != usm)
 		return;
-	memmove((void *)&table->items[at - 1], (void *)&table->items[at], (table->count - at) * sizeof(struct usm *));
+	memmove((void *)&table->items[at - 1], (void *)&table->items[at],
+		(table->count - at) * sizeof(struct usm *));
 	table->count--;
 }
 

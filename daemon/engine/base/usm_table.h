@@ -1,6 +1,6 @@
 /*
- * The USM allocations of one session, ordered by address; none overlap. Whatever address a client names is looked up
- * here. Front thread. Holds pointers only: the allocations are the caller's.
+ * The USM allocations of one session, ordered by address; none overlap. Whatever address a client
+ * names is looked up here. Front thread. Holds pointers only: the allocations are the caller's.
  */
 #ifndef SYCL_ENGINE_USM_TABLE_H
 #define SYCL_ENGINE_USM_TABLE_H

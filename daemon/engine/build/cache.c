@@ -49,10 +49,14 @@ static void hash_digest(const XXH3_state_t *state, uint8_t *bytes_out)
 int build_key_make(const struct build_request *request, struct build_key *key_out)
 {
 	const uint32_t numbers[] = {
-		BUILD_CACHE_FORMAT, (uint32_t)request->backend->kind, request->backend->binary_format,
-		(uint32_t)request->action, (uint32_t)request->kind,
+		BUILD_CACHE_FORMAT,
+		(uint32_t)request->backend->kind,
+		request->backend->binary_format,
+		(uint32_t)request->action,
+		(uint32_t)request->kind,
 	};
-	const bool portable = request->kind == BACKEND_SOURCE_PORTABLE && request->action != BUILD_ACTION_LINK;
+	const bool portable =
+		request->kind == BACKEND_SOURCE_PORTABLE && request->action != BUILD_ACTION_LINK;
 	const char *prelude = portable ? backend_portable_prelude(request->backend->kind) : "";
 	const char *options = request->options ? request->options : "";
 	XXH3_state_t *state = XXH3_createState();
@@ -158,7 +162,8 @@ static int copy_part(const char *from, size_t count, char **to)
 }
 
 /* -EBADMSG: damaged. */
-static int parse(const char *bytes, size_t count, const struct build_key *key, struct build_cache_entry *entry_out)
+static int parse(const char *bytes, size_t count, const struct build_key *key,
+		 struct build_cache_entry *entry_out)
 {
 	struct header header;
 	struct build_cache_entry entry = {0};
@@ -167,7 +172,8 @@ static int parse(const char *bytes, size_t count, const struct build_key *key, s
 	if (count < sizeof(header))
 		return -EBADMSG;
 	memcpy(&header, bytes, sizeof(header));
-	if (memcmp(header.magic, magic, sizeof(magic)) != 0 || memcmp(header.key, key->bytes, sizeof(header.key)) != 0)
+	if (memcmp(header.magic, magic, sizeof(magic)) != 0 ||
+	    memcmp(header.key, key->bytes, sizeof(header.key)) != 0)
 		return -EBADMSG;
 	if (header.log_bytes > count || header.binary_bytes > count ||
 	    header.log_bytes + header.binary_bytes + sizeof(header) != count)
@@ -176,7 +182,8 @@ static int parse(const char *bytes, size_t count, const struct build_key *key, s
 	entry.binary_bytes = header.binary_bytes;
 	int error = copy_part(bytes + sizeof(header), entry.log_bytes, &entry.log);
 	if (error == 0)
-		error = copy_part(bytes + sizeof(header) + entry.log_bytes, entry.binary_bytes, &entry.binary);
+		error = copy_part(bytes + sizeof(header) + entry.log_bytes, entry.binary_bytes,
+				  &entry.binary);
 	if (error == 0)
 		error = checksum(&entry, sum);
 	if (error == 0 && memcmp(sum, header.checksum, sizeof(sum)) != 0)
@@ -189,7 +196,8 @@ static int parse(const char *bytes, size_t count, const struct build_key *key, s
 	return 0;
 }
 
-int build_cache_load(struct build_cache *cache, const struct build_key *key, struct build_cache_entry *entry_out)
+int build_cache_load(struct build_cache *cache, const struct build_key *key,
+		     struct build_cache_entry *entry_out)
 {
 	CLEANUP(free_pointer) char *bytes = NULL;
 	size_t count = 0;
@@ -197,11 +205,13 @@ int build_cache_load(struct build_cache *cache, const struct build_key *key, str
 
 	file_name(key, name);
 	/* Not blocking: should it be something else than a file, opening it must not hang. */
-	CLEANUP(close_fd) int fd = openat(cache->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(close_fd)
+	int fd = openat(cache->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -ENOENT;
-	int error = build_file_read(fd, (size_t)BUILD_BINARY_BYTES_MAX + BACKEND_LOG_BYTES_MAX + sizeof(struct header),
-				    &bytes, &count);
+	int error = build_file_read(
+		fd, (size_t)BUILD_BINARY_BYTES_MAX + BACKEND_LOG_BYTES_MAX + sizeof(struct header),
+		&bytes, &count);
 	if (error == 0)
 		error = parse(bytes, count, key, entry_out);
 	if (error == -ENOMEM)
@@ -232,15 +242,16 @@ static int by_use(const void *a, const void *b)
 
 	if (first->used.tv_sec != second->used.tv_sec)
 		return first->used.tv_sec < second->used.tv_sec ? -1 : 1;
-	return (first->used.tv_nsec > second->used.tv_nsec) - (first->used.tv_nsec < second->used.tv_nsec);
+	return (first->used.tv_nsec > second->used.tv_nsec) -
+	       (first->used.tv_nsec < second->used.tv_nsec);
 }
 
 static int add_file(struct kept_files *list, int directory, const char *name)
 {
 	struct stat status;
 
-	if (strlen(name) >= NAME_BYTES || fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(status.st_mode))
+	if (strlen(name) >= NAME_BYTES ||
+	    fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
 		return 0; /* not one of ours, or gone meanwhile */
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity ? list->capacity * 2 : 64;
@@ -260,7 +271,8 @@ static int add_file(struct kept_files *list, int directory, const char *name)
 
 static int list_files(const struct build_cache *cache, struct kept_files *list)
 {
-	CLEANUP(close_fd) int fd = openat(cache->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_fd)
+	int fd = openat(cache->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	DIR *stream = fdopendir(fd);
@@ -311,14 +323,16 @@ static int write_file(int fd, const struct build_key *key, const struct build_ca
 	return error;
 }
 
-int build_cache_store(struct build_cache *cache, const struct build_key *key, const struct build_cache_entry *entry)
+int build_cache_store(struct build_cache *cache, const struct build_key *key,
+		      const struct build_cache_entry *entry)
 {
 	char name[NAME_BYTES], temporary[NAME_BYTES];
 
 	file_name(key, name);
 	(void)snprintf(temporary, sizeof(temporary), "new-%ld-%u", (long)getpid(), cache->stores++);
 	CLEANUP(close_fd)
-	int fd = openat(cache->directory, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(cache->directory, temporary,
+			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	int error = write_file(fd, key, entry);

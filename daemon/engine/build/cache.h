@@ -1,7 +1,7 @@
 /*
- * Built binaries on disk, in files named by the hash of all that a build depends on. A file is written under another
- * name and renamed, and carries a checksum: a damaged one is removed and counts as absent. Several engines of one user
- * may share a folder.
+ * Built binaries on disk, in files named by the hash of all that a build depends on. A file is
+ * written under another name and renamed, and carries a checksum: a damaged one is removed and
+ * counts as absent. Several engines of one user may share a folder.
  */
 #ifndef SYCL_ENGINE_BUILD_CACHE_H
 #define SYCL_ENGINE_BUILD_CACHE_H
@@ -23,25 +23,30 @@ struct build_cache_entry {
 	size_t binary_bytes, log_bytes;
 };
 
-/* Of backend, device, action, kind, options, source, the portable prelude, and the format of what is kept. */
+/* Of backend, device, action, kind, options, source, the portable prelude, and the format of what
+ * is kept. */
 int build_key_make(const struct build_request *request, struct build_key *key_out);
 /*
- * May its result be kept? Not where the compiler may read a file that the key knows nothing of: with an #include, or an
- * option that names a file or a folder. Headers of CUDA's toolkit count as part of the compiler.
+ * May its result be kept? Not where the compiler may read a file that the key knows nothing of:
+ * with an #include, or an option that names a file or a folder. Headers of CUDA's toolkit count as
+ * part of the compiler.
  */
 bool build_may_keep(const struct build_request *request);
 
 /*
- * Keep files below `directory`, made (0700) if it is not there. `bytes_max` 0: BUILD_CACHE_BYTES_MAX. -EPERM: it is not
- * this user's alone, so somebody else could put binaries into it.
+ * Keep files below `directory`, made (0700) if it is not there. `bytes_max` 0:
+ * BUILD_CACHE_BYTES_MAX. -EPERM: it is not this user's alone, so somebody else could put binaries
+ * into it.
  */
 int build_cache_open(const char *directory, uint64_t bytes_max, struct build_cache **cache_out);
 struct build_cache *build_cache_free(struct build_cache *cache);
 
 /* -ENOENT: not there, or damaged and now removed. The entry's parts are the caller's. */
-int build_cache_load(struct build_cache *cache, const struct build_key *key, struct build_cache_entry *entry_out);
+int build_cache_load(struct build_cache *cache, const struct build_key *key,
+		     struct build_cache_entry *entry_out);
 /* 0 or a negative errno; the cache is a convenience, so a failure is no failure of the build. */
-int build_cache_store(struct build_cache *cache, const struct build_key *key, const struct build_cache_entry *entry);
+int build_cache_store(struct build_cache *cache, const struct build_key *key,
+		      const struct build_cache_entry *entry);
 
 void build_cache_entry_fini(struct build_cache_entry *entry);
 

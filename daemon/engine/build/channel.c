@@ -17,7 +17,8 @@ int build_channel_send(struct build_service *service, struct build_work *work)
 	const struct build_request *request = &work->request;
 	CLEANUP(close_fd) int source = -1;
 
-	int error = build_file_create("sycl-source", request->source, request->source_bytes, &source);
+	int error =
+		build_file_create("sycl-source", request->source, request->source_bytes, &source);
 	if (error < 0)
 		return error;
 	job.job = work->number;
@@ -50,7 +51,8 @@ void build_channel_cancel(struct build_service *service, const struct build_work
 	(void)message_send(service->socket, &packet.base, NULL, 0, MSG_DONTWAIT);
 }
 
-/* The log may be hostile text: what a compiler that a source took over has written. Zero bytes would cut it. */
+/* The log may be hostile text: what a compiler that a source took over has written. Zero bytes
+ * would cut it. */
 static void clean_log(char *log, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -58,14 +60,16 @@ static void clean_log(char *log, size_t bytes)
 			log[i] = ' ';
 }
 
-static void keep(struct build_service *service, const struct build_work *work, struct build_cache_entry *entry)
+static void keep(struct build_service *service, const struct build_work *work,
+		 struct build_cache_entry *entry)
 {
 	if (service->cache && build_may_keep(&work->request))
-		(void)build_cache_store(service->cache, &work->key, entry); /* without it the next one builds again */
+		(void)build_cache_store(service->cache, &work->key,
+					entry); /* without it the next one builds again */
 }
 
-static void finish(struct build_service *service, struct build_work *work, const Sycl__V1__BuildDone *done,
-		   struct packet_fds *fds)
+static void finish(struct build_service *service, struct build_work *work,
+		   const Sycl__V1__BuildDone *done, struct packet_fds *fds)
 {
 	CLEANUP(close_fd) int log = packet_fds_take(fds, 0);
 	CLEANUP(close_fd) int binary = packet_fds_take(fds, 1);
@@ -75,20 +79,21 @@ static void finish(struct build_service *service, struct build_work *work, const
 	result.fault.status = done->code <= 0 ? done->code : STATUS_RUNTIME;
 	result.fault.native_code = done->native_code;
 	(void)snprintf(result.fault.text, sizeof(result.fault.text), "%s", done->text);
-	if (log >= 0 && build_file_read_start(log, BACKEND_LOG_BYTES_MAX - 1, &entry.log, &entry.log_bytes) == 0) {
+	if (log >= 0 && build_file_read_start(log, BACKEND_LOG_BYTES_MAX - 1, &entry.log,
+					      &entry.log_bytes) == 0) {
 		clean_log(entry.log, entry.log_bytes);
 		result.log = entry.log;
 	}
 	if (result.fault.status == STATUS_SUCCESS) {
 		int error = binary < 0 ? -EBADF
-				       : build_file_read(binary, BUILD_BINARY_BYTES_MAX, &entry.binary,
-							 &entry.binary_bytes);
+				       : build_file_read(binary, BUILD_BINARY_BYTES_MAX,
+							 &entry.binary, &entry.binary_bytes);
 		result.binary = entry.binary;
 		result.binary_bytes = entry.binary_bytes;
 		if (error < 0) {
 			result.fault.status = STATUS_BUILD;
-			(void)snprintf(result.fault.text, sizeof(result.fault.text), "the binary cannot be read: %s",
-				       strerror(-error));
+			(void)snprintf(result.fault.text, sizeof(result.fault.text),
+				       "the binary cannot be read: %s", strerror(-error));
 		} else if (entry.log) {
 			keep(service, work, &entry);
 		}
@@ -102,8 +107,8 @@ void build_channel_receive(struct build_service *service)
 	for (;;) {
 		ProtobufCMessage *message = NULL;
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
-		int got = message_receive(service->socket, &sycl__v1__build_packet__descriptor, &service->decode,
-					  &message, &fds, MSG_DONTWAIT);
+		int got = message_receive(service->socket, &sycl__v1__build_packet__descriptor,
+					  &service->decode, &message, &fds, MSG_DONTWAIT);
 		if (got == -EAGAIN || got == -EINTR)
 			return;
 		if (got <= 0) {

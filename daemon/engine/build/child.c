@@ -21,14 +21,16 @@ enum { CHILD_SOURCE = 3, CHILD_BINARY = 4, CHILD_REPORT = 5, CHILD_FIRST_OTHER =
 
 #define CHILD_NICE       5
 #define CHILD_FILE_BYTES (1ull << 30)
-/* Drivers and compilers start a thread for each processor; stacks are data, as the limit counts it. */
+/* Drivers and compilers start a thread for each processor; stacks are data, as the limit counts it.
+ */
 #define CHILD_STACK_BYTES (8ull << 20)
 
 /* AddressSanitizer's shadow counts as data: any limit would end the process at once. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CHILD_LIMITS_MEMORY 0
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+	__has_feature(memory_sanitizer)
 #define CHILD_LIMITS_MEMORY 0
 #endif
 #endif
@@ -79,16 +81,19 @@ static void limit_self(const Sycl__V1__BuildJob *job)
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)setpriority(PRIO_PROCESS, 0, CHILD_NICE);
 	(void)umask(077);
-	/* A source that includes a file by a relative name finds nothing of the folder that the engine was started in. */
+	/* A source that includes a file by a relative name finds nothing of the folder that the
+	 * engine was started in. */
 	if (chdir("/") < 0)
 		abort();
 	set_limit(RLIMIT_CORE, 0);
 	/* Only in case the helper cannot stop it; its wall-clock limit comes first. */
 	set_limit(RLIMIT_CPU, job->time_limit_ns / 1000000000u + 2);
-	/* As large as an application's limit says, which the helper has inherited, a few of them would be all the memory. */
+	/* As large as an application's limit says, which the helper has inherited, a few of them
+	 * would be all the memory. */
 	if (pthread_getattr_default_np(&attributes) != 0)
 		return;
-	if (pthread_attr_getstacksize(&attributes, &stack_bytes) == 0 && stack_bytes > CHILD_STACK_BYTES &&
+	if (pthread_attr_getstacksize(&attributes, &stack_bytes) == 0 &&
+	    stack_bytes > CHILD_STACK_BYTES &&
 	    pthread_attr_setstacksize(&attributes, CHILD_STACK_BYTES) == 0)
 		(void)pthread_setattr_default_np(&attributes);
 	(void)pthread_attr_destroy(&attributes);
@@ -110,13 +115,14 @@ static uint64_t data_bytes(void)
 }
 
 /*
- * When the driver has started and before it is given the source: what a driver takes for itself is not the source's doing,
- * and one that does not get it says no more than that there is no device.
+ * When the driver has started and before it is given the source: what a driver takes for itself is
+ * not the source's doing, and one that does not get it says no more than that there is no device.
  */
 static void limit_source(const Sycl__V1__BuildJob *job)
 {
 	set_limit(RLIMIT_FSIZE, CHILD_FILE_BYTES);
-	/* Data rather than address space: GPU drivers reserve terabytes of that without using them. */
+	/* Data rather than address space: GPU drivers reserve terabytes of that without using them.
+	 */
 	if (CHILD_LIMITS_MEMORY)
 		set_limit(RLIMIT_DATA, data_bytes() + job->memory_limit_bytes);
 }
@@ -140,8 +146,8 @@ static const struct backend_ops *find_backend(uint32_t kind)
 	return NULL;
 }
 
-__attribute__((format(printf, 3, 4))) static void add_words(struct backend_fault *fault, size_t *length,
-							      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void add_words(struct backend_fault *fault,
+							    size_t *length, const char *format, ...)
 {
 	const size_t room = sizeof(fault->text) - *length;
 	va_list arguments;
@@ -154,7 +160,8 @@ __attribute__((format(printf, 3, 4))) static void add_words(struct backend_fault
 }
 
 /* What its driver answers of a platform without devices, and which devices there are instead. */
-static void tell_devices(const struct backend_topology *topology, const char *key, struct backend_fault *fault)
+static void tell_devices(const struct backend_topology *topology, const char *key,
+			 struct backend_fault *fault)
 {
 	size_t length = 0;
 
@@ -165,15 +172,16 @@ static void tell_devices(const struct backend_topology *topology, const char *ke
 		if (platform->no_devices_code == 0)
 			continue;
 		fault->native_code = platform->no_devices_code;
-		add_words(fault, &length, "; %.40s lists none (%d)", platform->name, (int)platform->no_devices_code);
+		add_words(fault, &length, "; %.40s lists none (%d)", platform->name,
+			  (int)platform->no_devices_code);
 	}
 	add_words(fault, &length, "; it sees %u", topology->device_count);
 	for (uint32_t i = 0; i < topology->device_count; i++)
 		add_words(fault, &length, "%s%.80s", i ? "; " : ": ", topology->devices[i].key);
 }
 
-static int find_device(const struct backend_topology *topology, const char *key, uint32_t *device_out,
-		       struct backend_fault *fault)
+static int find_device(const struct backend_topology *topology, const char *key,
+		       uint32_t *device_out, struct backend_fault *fault)
 {
 	for (uint32_t i = 0; i < topology->device_count; i++) {
 		if (strcmp(topology->devices[i].key, key) != 0)
@@ -185,7 +193,8 @@ static int find_device(const struct backend_topology *topology, const char *key,
 	return -ENODEV;
 }
 
-static void write_results(const void *binary, size_t binary_bytes, const char *log, struct backend_fault *fault)
+static void write_results(const void *binary, size_t binary_bytes, const char *log,
+			  struct backend_fault *fault)
 {
 	/* The backend's log says it all; what was printed on the way may only repeat it. */
 	if (log && log[0] != '\0') {
@@ -195,7 +204,8 @@ static void write_results(const void *binary, size_t binary_bytes, const char *l
 	} else if (fault->status == STATUS_SUCCESS) {
 		(void)!ftruncate(STDERR_FILENO, 0);
 	}
-	if (fault->status == STATUS_SUCCESS && build_file_write(CHILD_BINARY, binary, binary_bytes) < 0) {
+	if (fault->status == STATUS_SUCCESS &&
+	    build_file_write(CHILD_BINARY, binary, binary_bytes) < 0) {
 		fault->status = STATUS_BUILD;
 		(void)snprintf(fault->text, sizeof(fault->text), "the binary is too large");
 	}
@@ -204,7 +214,8 @@ static void write_results(const void *binary, size_t binary_bytes, const char *l
 /* The job's options for one backend; to be freed. NULL: no memory. */
 static const char **options_for(const struct backend_ops *ops, const Sycl__V1__BuildJob *job)
 {
-	CLEANUP(free_pointer) const char **all = (const char **)calloc(job->n_backend_options + 1, sizeof(char *));
+	CLEANUP(free_pointer)
+	const char **all = (const char **)calloc(job->n_backend_options + 1, sizeof(char *));
 	for (size_t i = 0; all && i < job->n_backend_options; i++)
 		all[i] = job->backend_options[i];
 	return all ? option_list_of(all, ops->name) : NULL;
@@ -217,43 +228,47 @@ struct made {
 	struct backend_fault fault;
 };
 
-static int link_objects(const struct backend_ops *ops, struct backend *backend, uint32_t device, const char *options,
-			const char *packed, size_t packed_bytes, struct made *made)
+static int link_objects(const struct backend_ops *ops, struct backend *backend, uint32_t device,
+			const char *options, const char *packed, size_t packed_bytes,
+			struct made *made)
 {
 	struct build_object_list list = {0};
 
 	int error = build_objects_unpack(packed, packed_bytes, &list);
 	if (error < 0) {
-		(void)snprintf(made->fault.text, sizeof(made->fault.text), "the objects did not reach the linker");
+		(void)snprintf(made->fault.text, sizeof(made->fault.text),
+			       "the objects did not reach the linker");
 		return error;
 	}
-	error = ops->link(backend, device, list.count, list.objects, list.bytes, options, &made->binary,
-			  &made->binary_bytes, &made->log, &made->fault);
+	error = ops->link(backend, device, list.count, list.objects, list.bytes, options,
+			  &made->binary, &made->binary_bytes, &made->log, &made->fault);
 	build_objects_fini(&list);
 	return error;
 }
 
-static int make(const struct backend_ops *ops, struct backend *backend, uint32_t device, const Sycl__V1__BuildJob *job,
-		const char *source, size_t source_bytes, struct made *made)
+static int make(const struct backend_ops *ops, struct backend *backend, uint32_t device,
+		const Sycl__V1__BuildJob *job, const char *source, size_t source_bytes,
+		struct made *made)
 {
 	enum backend_source_kind kind = (enum backend_source_kind)job->kind;
 
 	if (job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_BUILD)
-		return ops->build(backend, device, kind, source, source_bytes, job->options, &made->binary,
-				  &made->binary_bytes, &made->log, &made->fault);
+		return ops->build(backend, device, kind, source, source_bytes, job->options,
+				  &made->binary, &made->binary_bytes, &made->log, &made->fault);
 	if (!ops->compile || !ops->link) {
 		made->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
-		(void)snprintf(made->fault.text, sizeof(made->fault.text), "the %s backend cannot link", ops->name);
+		(void)snprintf(made->fault.text, sizeof(made->fault.text),
+			       "the %s backend cannot link", ops->name);
 		return -EOPNOTSUPP;
 	}
 	if (job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_LINK)
 		return link_objects(ops, backend, device, job->options, source, source_bytes, made);
-	return ops->compile(backend, device, kind, source, source_bytes, job->options, &made->binary,
-			    &made->binary_bytes, &made->log, &made->fault);
+	return ops->compile(backend, device, kind, source, source_bytes, job->options,
+			    &made->binary, &made->binary_bytes, &made->log, &made->fault);
 }
 
-static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *folder, const char *source,
-		  size_t source_bytes)
+static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *folder,
+		  const char *source, size_t source_bytes)
 {
 	struct backend *backend = NULL;
 	struct backend_topology topology = {0};
@@ -295,8 +310,9 @@ _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build
 	reset_signals();
 	const struct backend_ops *ops = find_backend(job->backend);
 	const bool links = job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_LINK;
-	if (!ops || build_file_read(CHILD_SOURCE, links ? BUILD_OBJECTS_BYTES_MAX : LIMIT_SOURCE_BYTES, &source,
-				    &source_bytes) < 0) {
+	if (!ops ||
+	    build_file_read(CHILD_SOURCE, links ? BUILD_OBJECTS_BYTES_MAX : LIMIT_SOURCE_BYTES,
+			    &source, &source_bytes) < 0) {
 		report(STATUS_RUNTIME, 0, "the source did not reach the compiler");
 		_exit(1);
 	}

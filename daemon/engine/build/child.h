@@ -18,6 +18,7 @@ struct build_child_files {
 };
 
 /* Never returns. Whatever the compiler prints goes to the log file as well. */
-_Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build_child_files *files);
+_Noreturn void build_child_run(const Sycl__V1__BuildJob *job,
+			       const struct build_child_files *files);
 
 #endif

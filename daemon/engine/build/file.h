@@ -1,4 +1,5 @@
-/* Bytes in and out of files that another process may change meanwhile: copied by read and write, never mapped. */
+/* Bytes in and out of files that another process may change meanwhile: copied by read and write,
+ * never mapped. */
 #ifndef SYCL_ENGINE_BUILD_FILE_H
 #define SYCL_ENGINE_BUILD_FILE_H
 
@@ -14,8 +15,8 @@ int build_file_create(const char *name, const void *bytes, size_t count, int *fd
 int build_file_write(int fd, const void *bytes, size_t count);
 
 /*
- * The whole file from its first byte, ended by a 0 that is not counted; malloc'ed and the caller's. -EFBIG: more than
- * `limit` bytes.
+ * The whole file from its first byte, ended by a 0 that is not counted; malloc'ed and the caller's.
+ * -EFBIG: more than `limit` bytes.
  */
 int build_file_read(int fd, size_t limit, char **bytes_out, size_t *count_out);
 

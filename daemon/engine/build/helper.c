@@ -1,6 +1,7 @@
 /*
- * The build helper: one thread, no vendor library, one child per build. It ends a build at its limits, and with it
- * whatever the compiler has started (linkers), because each build is a process group of its own.
+ * The build helper: one thread, no vendor library, one child per build. It ends a build at its
+ * limits, and with it whatever the compiler has started (linkers), because each build is a process
+ * group of its own.
  */
 #include "build/child.h"
 #include "build/file.h"
@@ -50,8 +51,8 @@ static void on_signal(int signal_number)
 	told_to_end = 1;
 }
 
-static void answer(const struct helper *helper, uint64_t number, const struct build_report *report, uint64_t build_ns,
-		   const int *fds, unsigned fd_count)
+static void answer(const struct helper *helper, uint64_t number, const struct build_report *report,
+		   uint64_t build_ns, const int *fds, unsigned fd_count)
 {
 	Sycl__V1__BuildPacket packet = SYCL__V1__BUILD_PACKET__INIT;
 	Sycl__V1__BuildDone done = SYCL__V1__BUILD_DONE__INIT;
@@ -79,7 +80,8 @@ static void close_job(struct helper *helper, struct helper_job *job)
 	*job = helper->jobs[--helper->count];
 }
 
-/* Everything of this build, before its leader is collected: its number cannot be another's until then. */
+/* Everything of this build, before its leader is collected: its number cannot be another's until
+ * then. */
 static void kill_job(const struct helper_job *job)
 {
 	(void)kill(-job->pid, SIGKILL);
@@ -97,25 +99,29 @@ static int collect(const struct helper_job *job, struct rusage *usage_out)
 }
 
 /* How a child ended that did not report. */
-static void explain(const struct helper_job *job, int status, const struct rusage *usage, struct build_report *report)
+static void explain(const struct helper_job *job, int status, const struct rusage *usage,
+		    struct build_report *report)
 {
 	bool much_memory = (uint64_t)usage->ru_maxrss * 1024u > job->memory_limit_bytes / 2;
 
 	report->status = STATUS_BUILD;
 	report->native_code = 0;
 	if (job->timed_out || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
-		(void)snprintf(report->text, sizeof(report->text), "the build was stopped: it took longer than %llu ms",
+		(void)snprintf(report->text, sizeof(report->text),
+			       "the build was stopped: it took longer than %llu ms",
 			       (unsigned long long)(job->time_limit_ns / 1000000u));
 	else if (WIFSIGNALED(status) && much_memory)
-		(void)snprintf(report->text, sizeof(report->text),
-			       "the compiler crashed (signal %d); it was near its limit of %llu MiB of memory",
-			       WTERMSIG(status), (unsigned long long)(job->memory_limit_bytes >> 20));
+		(void)snprintf(
+			report->text, sizeof(report->text),
+			"the compiler crashed (signal %d); it was near its limit of %llu MiB of memory",
+			WTERMSIG(status), (unsigned long long)(job->memory_limit_bytes >> 20));
 	else if (WIFSIGNALED(status))
-		(void)snprintf(report->text, sizeof(report->text), "the compiler crashed (signal %d)",
-			       WTERMSIG(status));
+		(void)snprintf(report->text, sizeof(report->text),
+			       "the compiler crashed (signal %d)", WTERMSIG(status));
 	else
 		(void)snprintf(report->text, sizeof(report->text),
-			       "the compiler ended without a result (exit status %d)", WEXITSTATUS(status));
+			       "the compiler ended without a result (exit status %d)",
+			       WEXITSTATUS(status));
 }
 
 static void finish_job(struct helper *helper, struct helper_job *job)
@@ -132,8 +138,10 @@ static void finish_job(struct helper *helper, struct helper_job *job)
 	if (!whole || job->timed_out || !WIFEXITED(status))
 		explain(job, status, &usage, &report);
 	const int fds[] = {job->log, job->binary};
-	private_folder_remove(&job->folder); /* first: who has the answer finds nothing of the build any more */
-	answer(helper, job->number, &report, build_ns, fds, report.status == STATUS_SUCCESS ? 2 : 1);
+	private_folder_remove(
+		&job->folder); /* first: who has the answer finds nothing of the build any more */
+	answer(helper, job->number, &report, build_ns, fds,
+	       report.status == STATUS_SUCCESS ? 2 : 1);
 	close_job(helper, job);
 }
 
@@ -160,16 +168,19 @@ static int make_files(struct helper_job *job, int *report_end_out)
 }
 
 /*
- * A cache of this build's own. In one that is shared PoCL would read back what it has compiled while others, which have the same
- * source, compile more there or remove it: the binary would be broken. Without a folder the backend does without a cache.
+ * A cache of this build's own. In one that is shared PoCL would read back what it has compiled
+ * while others, which have the same source, compile more there or remove it: the binary would be
+ * broken. Without a folder the backend does without a cache.
  */
 static void make_folder(struct helper_job *job, const char *cache_directory)
 {
-	if (private_folder_make(cache_directory[0] ? cache_directory : NULL, "sycld-compiler", &job->folder) < 0)
+	if (private_folder_make(cache_directory[0] ? cache_directory : NULL, "sycld-compiler",
+				&job->folder) < 0)
 		job->folder = PRIVATE_FOLDER_NONE;
 }
 
-static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message, const struct build_child_files *files)
+static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message,
+		    const struct build_child_files *files)
 {
 	pid_t helper = getpid();
 
@@ -195,14 +206,16 @@ static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message, c
 	return 0;
 }
 
-static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message, struct packet_fds *fds)
+static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
+		      struct packet_fds *fds)
 {
 	CLEANUP(close_fd) int source = packet_fds_take(fds, 0);
 	CLEANUP(close_fd) int report_end = -1;
 
 	if (source < 0 || helper->count == HELPER_JOBS_MAX) {
 		refuse(helper, message->job,
-		       source < 0 ? "no source came with the build" : "too many builds at one time");
+		       source < 0 ? "no source came with the build"
+				  : "too many builds at one time");
 		return;
 	}
 	struct helper_job *job = &helper->jobs[helper->count++];
@@ -222,7 +235,8 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message, 
 	int error = make_files(job, &report_end);
 	if (error == 0) {
 		make_folder(job, message->cache_directory);
-		const struct build_child_files files = {source, job->log, job->binary, report_end, job->folder.path};
+		const struct build_child_files files = {source, job->log, job->binary, report_end,
+							job->folder.path};
 		error = fork_job(job, message, &files);
 	}
 	if (error < 0) {
@@ -257,8 +271,8 @@ static bool take_packet(struct helper *helper)
 	ProtobufCMessage *message = NULL;
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 
-	int got = message_receive(helper->socket, &sycl__v1__build_packet__descriptor, &helper->decode, &message, &fds,
-				  MSG_DONTWAIT);
+	int got = message_receive(helper->socket, &sycl__v1__build_packet__descriptor,
+				  &helper->decode, &message, &fds, MSG_DONTWAIT);
 	if (got == -EAGAIN || got == -EINTR)
 		return true;
 	if (got <= 0)
@@ -346,7 +360,8 @@ int build_helper_main(int socket)
 {
 	struct helper helper = {.socket = socket};
 
-	if (build_helper_settle(&helper.socket) < 0 || decode_arena_init(&helper.decode, DECODE_BYTES_MAX) < 0)
+	if (build_helper_settle(&helper.socket) < 0 ||
+	    decode_arena_init(&helper.decode, DECODE_BYTES_MAX) < 0)
 		return 1;
 	serve(&helper);
 	while (helper.count > 0) {

@@ -47,7 +47,7 @@ struct build_service {
 	int socket;
 	pid_t helper;
 	bool helper_gone;
-	int told_fd; /* what is built is said there; -1: nowhere */
+	int told_fd;                   /* what is built is said there; -1: nowhere */
 	struct build_handles *handles; /* NULL: not attached */
 	struct build_cache *cache;     /* NULL: nothing is kept */
 	char *cache_directory;
@@ -60,8 +60,8 @@ struct build_service {
 };
 
 /*
- * build_helper.c: in the helper, nothing of the engine's is open any more but the socket, which becomes descriptor 3. Also
- * called by build_helper_main. 0 or a negative errno.
+ * build_helper.c: in the helper, nothing of the engine's is open any more but the socket, which
+ * becomes descriptor 3. Also called by build_helper_main. 0 or a negative errno.
  */
 int build_helper_settle(int *socket);
 
@@ -73,8 +73,10 @@ void build_channel_cancel(struct build_service *service, const struct build_work
 void build_channel_receive(struct build_service *service);
 
 /* build_service.c: call the callbacks, then forget it. */
-void build_work_done(struct build_service *service, struct build_work *work, const struct build_result *result);
-void build_work_failed(struct build_service *service, struct build_work *work, int32_t status, const char *text);
+void build_work_done(struct build_service *service, struct build_work *work,
+		     const struct build_result *result);
+void build_work_failed(struct build_service *service, struct build_work *work, int32_t status,
+		       const char *text);
 struct build_work *build_work_find(struct build_service *service, uint64_t number);
 void build_helper_lost(struct build_service *service);
 

@@ -17,14 +17,16 @@ static bool names_toolkit(const struct build_request *request, const char *at, c
 }
 
 /*
- * May a word be a directive's name, or ask for one's file? Behind '#' or "%:", with blanks, comments or joined lines
- * between, or in "__has_include". What is taken for one in a comment costs a build.
+ * May a word be a directive's name, or ask for one's file? Behind '#' or "%:", with blanks,
+ * comments or joined lines between, or in "__has_include". What is taken for one in a comment costs
+ * a build.
  */
 static bool is_directive(const char *start, const char *word)
 {
 	const char *at = word;
 
-	while (at > start && (is_blank(at[-1]) || (at - start > 1 && at[-1] == '\n' && at[-2] == '\\')))
+	while (at > start &&
+	       (is_blank(at[-1]) || (at - start > 1 && at[-1] == '\n' && at[-2] == '\\')))
 		at -= at[-1] == '\n' ? 2 : 1;
 	return at > start && (at[-1] == '#' || at[-1] == ':' || at[-1] == '/' || at[-1] == '_');
 }
@@ -34,7 +36,8 @@ static bool reads_files(const struct build_request *request, const char *word)
 	const char *start = request->source, *end = start + request->source_bytes;
 	const size_t length = strlen(word);
 
-	for (const char *at = start; at < end && (at = memmem(at, (size_t)(end - at), word, length)); at += length)
+	for (const char *at = start;
+	     at < end && (at = memmem(at, (size_t)(end - at), word, length)); at += length)
 		if (is_directive(start, at) && !names_toolkit(request, at + length, end))
 			return true;
 	return false;
@@ -55,12 +58,14 @@ bool build_may_keep(const struct build_request *request)
 	case BACKEND_SOURCE_PORTABLE:
 	case BACKEND_SOURCE_CUDA_CPP:
 		break;
-	case BACKEND_SOURCE_BUILTIN: /* a name: what the driver makes of it may be another thing tomorrow, or nothing */
+	case BACKEND_SOURCE_BUILTIN: /* a name: what the driver makes of it may be another thing
+					tomorrow, or nothing */
 		return false;
 	default: /* nothing that is preprocessed */
 		return true;
 	}
 	if (request->options && options_name_files(request->options))
 		return false;
-	return !reads_files(request, "include") && !reads_files(request, "import") && !reads_files(request, "embed");
+	return !reads_files(request, "include") && !reads_files(request, "import") &&
+	       !reads_files(request, "embed");
 }

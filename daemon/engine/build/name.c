@@ -43,7 +43,8 @@ static const char *behind_brackets(const char *at, const char *end)
 	return end;
 }
 
-/* The word before the first '(', but for words of the compiler's own: __attribute__((...)), __launch_bounds__(...). */
+/* The word before the first '(', but for words of the compiler's own: __attribute__((...)),
+ * __launch_bounds__(...). */
 static bool find_name(const char *from, const char *end, char out[BUILD_NAME_BYTES])
 {
 	const char *bracket;
@@ -67,7 +68,8 @@ static bool find_name(const char *from, const char *end, char out[BUILD_NAME_BYT
 	return false;
 }
 
-void build_name(enum backend_source_kind kind, const char *source, size_t source_bytes, char out[BUILD_NAME_BYTES])
+void build_name(enum backend_source_kind kind, const char *source, size_t source_bytes,
+		char out[BUILD_NAME_BYTES])
 {
 	const char *word = kernel_word(kind), *end = source + source_bytes, *at = source;
 	out[0] = '\0';

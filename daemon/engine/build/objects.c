@@ -22,15 +22,16 @@ static uint64_t get(const char *from, unsigned bytes)
 	return value;
 }
 
-int build_objects_pack(uint32_t count, const void *const *objects, const size_t *bytes, char **packed_out,
-		       size_t *packed_bytes_out)
+int build_objects_pack(uint32_t count, const void *const *objects, const size_t *bytes,
+		       char **packed_out, size_t *packed_bytes_out)
 {
 	uint64_t total = COUNT_BYTES + (uint64_t)count * SIZE_BYTES;
 
 	if (count > BUILD_OBJECTS_MAX)
 		return -E2BIG;
 	for (uint32_t i = 0; i < count; i++)
-		if (bytes[i] > BUILD_OBJECTS_BYTES_MAX || (total += bytes[i]) > BUILD_OBJECTS_BYTES_MAX)
+		if (bytes[i] > BUILD_OBJECTS_BYTES_MAX ||
+		    (total += bytes[i]) > BUILD_OBJECTS_BYTES_MAX)
 			return -E2BIG;
 	char *packed = malloc(total);
 	if (!packed)
@@ -48,7 +49,8 @@ int build_objects_pack(uint32_t count, const void *const *objects, const size_t 
 	return 0;
 }
 
-int build_objects_unpack(const char *packed, size_t packed_bytes, struct build_object_list *list_out)
+int build_objects_unpack(const char *packed, size_t packed_bytes,
+			 struct build_object_list *list_out)
 {
 	if (packed_bytes < COUNT_BYTES)
 		return -EBADMSG;

@@ -1,6 +1,6 @@
 /*
- * Objects on their way to the linker, in one piece: how many (4 bytes), how long each is (8 bytes each), then the bytes, all
- * little-endian. Pure: any thread, never blocks.
+ * Objects on their way to the linker, in one piece: how many (4 bytes), how long each is (8 bytes
+ * each), then the bytes, all little-endian. Pure: any thread, never blocks.
  */
 #ifndef SYCL_ENGINE_BUILD_OBJECTS_H
 #define SYCL_ENGINE_BUILD_OBJECTS_H
@@ -18,10 +18,11 @@ struct build_object_list {
 };
 
 /* malloc'ed and the caller's. -E2BIG: more than the two limits allow; -ENOMEM. */
-int build_objects_pack(uint32_t count, const void *const *objects, const size_t *bytes, char **packed_out,
-		       size_t *packed_bytes_out);
+int build_objects_pack(uint32_t count, const void *const *objects, const size_t *bytes,
+		       char **packed_out, size_t *packed_bytes_out);
 /* -EBADMSG: sizes that do not add up; -ENOMEM. The list points into `packed`. */
-int build_objects_unpack(const char *packed, size_t packed_bytes, struct build_object_list *list_out);
+int build_objects_unpack(const char *packed, size_t packed_bytes,
+			 struct build_object_list *list_out);
 void build_objects_fini(struct build_object_list *list);
 
 #endif

@@ -22,8 +22,9 @@
 #define BUILD_HELPER_END_MS 2000
 
 /*
- * So many compilers at a time, as there are processors: not one, or a source that keeps its compiler busy until its limit would hold up all
- * others on a machine of one processor; and few, as each may use a gigabyte.
+ * So many compilers at a time, as there are processors: not one, or a source that keeps its
+ * compiler busy until its limit would hold up all others on a machine of one processor; and few, as
+ * each may use a gigabyte.
  */
 #define BUILD_RUNNING_MIN 2
 #define BUILD_RUNNING_MAX 4
@@ -62,8 +63,8 @@ static int make_sockets(int *ours, int *theirs)
 }
 
 /*
- * Besides the hang-up. Not in a spawned helper: the kernel means the thread that made it, and an application's threads
- * come and go.
+ * Besides the hang-up. Not in a spawned helper: the kernel means the thread that made it, and an
+ * application's threads come and go.
  */
 static void end_with_engine(void)
 {
@@ -137,13 +138,15 @@ static int spawn(const char *program, char *const *environment, int socket, pid_
 	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	int error = posix_spawn_file_actions_adddup2(&actions, socket, 3);
 	if (error == 0)
-		error = posix_spawn(pid_out, program, &actions, &attributes, arguments, environment);
+		error = posix_spawn(pid_out, program, &actions, &attributes, arguments,
+				    environment);
 	(void)posix_spawnattr_destroy(&attributes);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return -error;
 }
 
-int build_service_spawn(const char *program, char *const *environment, struct build_service **service_out)
+int build_service_spawn(const char *program, char *const *environment,
+			struct build_service **service_out)
 {
 	CLEANUP(close_fd) int ours = -1;
 	CLEANUP(close_fd) int theirs = -1;
@@ -233,22 +236,28 @@ static void set_timer(struct build_service *service);
 static void say(const struct build_service *service, const struct build_work *work)
 {
 	static const char *const kinds[] = {
-		[BACKEND_SOURCE_OPENCL_C] = "OpenCL C", [BACKEND_SOURCE_PORTABLE] = "portable", [BACKEND_SOURCE_BUILTIN] = "built-in",
-		[BACKEND_SOURCE_PTX] = "PTX",		[BACKEND_SOURCE_CUBIN] = "cubin",	[BACKEND_SOURCE_CUDA_CPP] = "CUDA C++",
+		[BACKEND_SOURCE_OPENCL_C] = "OpenCL C", [BACKEND_SOURCE_PORTABLE] = "portable",
+		[BACKEND_SOURCE_BUILTIN] = "built-in",  [BACKEND_SOURCE_PTX] = "PTX",
+		[BACKEND_SOURCE_CUBIN] = "cubin",       [BACKEND_SOURCE_CUDA_CPP] = "CUDA C++",
 		[BACKEND_SOURCE_SPIRV] = "SPIR-V",
 	};
 	const struct build_request *request = &work->request;
-	const char *what = request->action == BUILD_ACTION_LINK ? "objects to link" : kinds[request->kind];
+	const char *what =
+		request->action == BUILD_ACTION_LINK ? "objects to link" : kinds[request->kind];
 	char name[BUILD_NAME_BYTES];
 	unsigned waiting = 0;
 	if (service->told_fd < 0)
 		return;
-	build_name(request->kind, request->source, request->action == BUILD_ACTION_LINK ? 0 : request->source_bytes, name);
-	for (const struct list *link = service->works.next; link != &service->works; link = link->next)
+	build_name(request->kind, request->source,
+		   request->action == BUILD_ACTION_LINK ? 0 : request->source_bytes, name);
+	for (const struct list *link = service->works.next; link != &service->works;
+	     link = link->next)
 		waiting += list_entry(link, struct build_work, link)->state == BUILD_WAITING;
-	(void)dprintf(service->told_fd, "builds %s%s%s%zu bytes of %s%s for %.100s; %u others are being built, %u wait\n",
-		      *name ? "kernel '" : "", name, *name ? "' (" : "", request->source_bytes, what, *name ? ")" : "",
-		      request->device_name, service->running - 1, waiting);
+	(void)dprintf(
+		service->told_fd,
+		"builds %s%s%s%zu bytes of %s%s for %.100s; %u others are being built, %u wait\n",
+		*name ? "kernel '" : "", name, *name ? "' (" : "", request->source_bytes, what,
+		*name ? ")" : "", request->device_name, service->running - 1, waiting);
 }
 
 void build_service_tell(struct build_service *service, int fd)
@@ -269,15 +278,17 @@ static void start_waiting(struct build_service *service)
 		int error = service->helper_gone ? -EPIPE : build_channel_send(service, work);
 		if (error == 0) {
 			work->state = BUILD_RUNNING;
-			work->deadline_ns = clock_deadline_ns(work->request.time_limit_ns + BUILD_GRACE_NS);
+			work->deadline_ns =
+				clock_deadline_ns(work->request.time_limit_ns + BUILD_GRACE_NS);
 			service->running++;
 			service->counters.builds++;
 			say(service, work);
 			continue;
 		}
-		const char *text = error == -EPIPE || error == -ECONNRESET
-					   ? "the build helper has ended: this engine cannot build any more"
-					   : "the build could not be handed to the build helper";
+		const char *text =
+			error == -EPIPE || error == -ECONNRESET
+				? "the build helper has ended: this engine cannot build any more"
+				: "the build could not be handed to the build helper";
 		build_work_failed(service, work, STATUS_RUNTIME, text);
 		next = service->works.next; /* the callback may have changed the list */
 	}
@@ -342,7 +353,8 @@ static void too_late(uv_timer_t *timer)
 		if (work->state != BUILD_RUNNING || work->deadline_ns > now)
 			continue;
 		build_channel_cancel(service, work);
-		build_work_failed(service, work, STATUS_RUNTIME, "the build helper did not answer in time");
+		build_work_failed(service, work, STATUS_RUNTIME,
+				  "the build helper did not answer in time");
 		next = service->works.next;
 	}
 	start_waiting(service);
@@ -360,8 +372,8 @@ static void set_timer(struct build_service *service)
 	if (first == UINT64_MAX)
 		(void)uv_timer_stop(&service->handles->timer);
 	else
-		(void)uv_timer_start(&service->handles->timer, too_late, first > now ? (first - now) / 1000000 + 1 : 0,
-				     0);
+		(void)uv_timer_start(&service->handles->timer, too_late,
+				     first > now ? (first - now) / 1000000 + 1 : 0, 0);
 }
 
 int build_service_set_options(struct build_service *service, const char *const *backend_options)
@@ -374,7 +386,8 @@ int build_service_set_options(struct build_service *service, const char *const *
 	return 0;
 }
 
-int build_service_attach(struct build_service *service, uv_loop_t *loop, const char *cache_directory)
+int build_service_attach(struct build_service *service, uv_loop_t *loop,
+			 const char *cache_directory)
 {
 	if (cache_directory) {
 		service->cache_directory = strdup(cache_directory);
@@ -409,7 +422,8 @@ void build_helper_lost(struct build_service *service)
 		link = link->next;
 		if (work->state != BUILD_RUNNING)
 			continue;
-		build_work_failed(service, work, STATUS_RUNTIME, "the build helper ended while it built this");
+		build_work_failed(service, work, STATUS_RUNTIME,
+				  "the build helper ended while it built this");
 		link = service->works.next;
 	}
 }
@@ -424,7 +438,8 @@ struct build_work *build_work_find(struct build_service *service, uint64_t numbe
 	return NULL;
 }
 
-void build_work_done(struct build_service *service, struct build_work *work, const struct build_result *result)
+void build_work_done(struct build_service *service, struct build_work *work,
+		     const struct build_result *result)
 {
 	if (work->state == BUILD_RUNNING)
 		service->running--;
@@ -439,7 +454,8 @@ void build_work_done(struct build_service *service, struct build_work *work, con
 	free_work(work);
 }
 
-void build_work_failed(struct build_service *service, struct build_work *work, int32_t status, const char *text)
+void build_work_failed(struct build_service *service, struct build_work *work, int32_t status,
+		       const char *text)
 {
 	struct build_result result = {.log = "", .fault = {.status = status}};
 
@@ -447,8 +463,8 @@ void build_work_failed(struct build_service *service, struct build_work *work, i
 	build_work_done(service, work, &result);
 }
 
-static struct build_work *find_equal(struct build_service *service, const struct build_key *key, uint64_t time_limit_ns,
-				     uint64_t memory_limit_bytes)
+static struct build_work *find_equal(struct build_service *service, const struct build_key *key,
+				     uint64_t time_limit_ns, uint64_t memory_limit_bytes)
 {
 	for (struct list *link = service->works.next; link != &service->works; link = link->next) {
 		struct build_work *work = list_entry(link, struct build_work, link);
@@ -460,7 +476,8 @@ static struct build_work *find_equal(struct build_service *service, const struct
 	return NULL;
 }
 
-static int new_work(struct build_service *service, const struct build_request *request, struct build_work **work_out)
+static int new_work(struct build_service *service, const struct build_request *request,
+		    struct build_work **work_out)
 {
 	struct build_work *work = calloc(1, sizeof(*work));
 	if (!work)
@@ -471,9 +488,11 @@ static int new_work(struct build_service *service, const struct build_request *r
 	work->request = *request;
 	work->request.source = source;
 	work->request.device_key = strdup(request->device_key);
-	work->request.device_name = strdup(request->device_name ? request->device_name : "a device");
+	work->request.device_name =
+		strdup(request->device_name ? request->device_name : "a device");
 	work->request.options = strdup(request->options ? request->options : "");
-	if (!source || !work->request.device_key || !work->request.device_name || !work->request.options) {
+	if (!source || !work->request.device_key || !work->request.device_name ||
+	    !work->request.options) {
 		free_work(work);
 		return -ENOMEM;
 	}
@@ -486,8 +505,8 @@ static int new_work(struct build_service *service, const struct build_request *r
 	return 0;
 }
 
-int build_service_submit(struct build_service *service, const struct build_request *request, build_done *done,
-			 void *owner, struct build_job **job_out)
+int build_service_submit(struct build_service *service, const struct build_request *request,
+			 build_done *done, void *owner, struct build_job **job_out)
 {
 	struct build_request limited = *request;
 	struct build_key key;
@@ -504,7 +523,8 @@ int build_service_submit(struct build_service *service, const struct build_reque
 	struct build_job *job = calloc(1, sizeof(*job));
 	if (!job)
 		return -ENOMEM;
-	struct build_work *work = find_equal(service, &key, limited.time_limit_ns, limited.memory_limit_bytes);
+	struct build_work *work =
+		find_equal(service, &key, limited.time_limit_ns, limited.memory_limit_bytes);
 	if (!work) {
 		error = new_work(service, &limited, &work);
 		if (error < 0) {
@@ -539,7 +559,8 @@ void build_job_cancel(struct build_job *job)
 	free_work(work);
 }
 
-void build_service_counters(const struct build_service *service, struct build_service_counters *counters_out)
+void build_service_counters(const struct build_service *service,
+			    struct build_service_counters *counters_out)
 {
 	*counters_out = service->counters;
 }

@@ -1,11 +1,13 @@
 /*
- * Builds kernels in a helper process with limits on time and memory (a compiler is attack surface) and keeps the
- * binaries on disk, named by the hash of source, options, device and driver.
+ * Builds kernels in a helper process with limits on time and memory (a compiler is attack surface)
+ * and keeps the binaries on disk, named by the hash of source, options, device and driver.
  *
- * The helper is a fork of the engine, made first thing (no thread, no vendor library, no descriptor of any tenant yet):
- * an engine never executes anything after it became its tenant. Embedded in an application that is not possible, so
- * there the helper is the installed sycl-engine, executed as `sycl-engine --build-helper` with its socket as descriptor
- * 3. The helper forks once more for each build, so that a build that hangs, crashes or eats memory ends alone.
+ * The helper is a fork of the engine, made first thing (no thread, no vendor library, no descriptor
+ * of any tenant yet): an engine never executes anything after it became its tenant. Embedded in an
+ * application that is not possible, so there the helper is the installed sycl-engine, executed as
+ * `sycl-engine --build-helper` with its socket as descriptor
+ * 3. The helper forks once more for each build, so that a build that hangs, crashes or eats memory
+ * ends alone.
  */
 #ifndef SYCL_ENGINE_BUILD_SERVICE_H
 #define SYCL_ENGINE_BUILD_SERVICE_H
@@ -36,7 +38,7 @@ struct build_request {
 	const struct backend_ops *backend;
 	enum build_action action;
 	const char *device_key;
-	const char *device_name;     /* copied; for the log alone. NULL: "a device" */
+	const char *device_name; /* copied; for the log alone. NULL: "a device" */
 	enum backend_source_kind kind;
 	const char *source; /* copied; to link: what build_objects_pack made */
 	size_t source_bytes;
@@ -46,45 +48,51 @@ struct build_request {
 };
 
 /*
- * Once the helper has died, what is in the cache is still served; other builds fail and say so. An engine may not
- * execute or fork anything by then, so there is no second helper.
+ * Once the helper has died, what is in the cache is still served; other builds fail and say so. An
+ * engine may not execute or fork anything by then, so there is no second helper.
  */
 
 /* Fork the helper. Call before any thread exists and before any vendor library is loaded. */
 int build_service_fork(struct build_service **service_out);
 /*
- * The same for an engine that has no user yet. The helper calls `gate` first, with its end of the socket, and ends when that
- * fails: there it waits for its user, and becomes it. Until build_service_attach the engine's end is there for the two.
+ * The same for an engine that has no user yet. The helper calls `gate` first, with its end of the
+ * socket, and ends when that fails: there it waits for its user, and becomes it. Until
+ * build_service_attach the engine's end is there for the two.
  */
 typedef int build_helper_gate(int socket);
 int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out);
 int build_service_socket(const struct build_service *service);
 /*
- * Execute the helper instead (embedded); `program`: path of sycl-engine. `environment`: ended by NULL; not this process' own
- * once a backend has prepared it or a vendor's library has changed it: what that says is for this process alone.
+ * Execute the helper instead (embedded); `program`: path of sycl-engine. `environment`: ended by
+ * NULL; not this process' own once a backend has prepared it or a vendor's library has changed it:
+ * what that says is for this process alone.
  */
-int build_service_spawn(const char *program, char *const *environment, struct build_service **service_out);
+int build_service_spawn(const char *program, char *const *environment,
+			struct build_service **service_out);
 /* Join the loop; from then on on its thread. `cache_directory` NULL: nothing is kept. */
-int build_service_attach(struct build_service *service, uv_loop_t *loop, const char *cache_directory);
+int build_service_attach(struct build_service *service, uv_loop_t *loop,
+			 const char *cache_directory);
 /* For the backends, as in engine_options; copied. Before the first build. 0 or -ENOMEM. */
 int build_service_set_options(struct build_service *service, const char *const *backend_options);
-int build_service_submit(struct build_service *service, const struct build_request *request, build_done *done,
-			 void *owner, struct build_job **job_out);
+int build_service_submit(struct build_service *service, const struct build_request *request,
+			 build_done *done, void *owner, struct build_job **job_out);
 /* The callback never comes; a running build is stopped. */
 void build_job_cancel(struct build_job *job);
 /*
- * Stops the helper and all its builds; callbacks never come. Not from inside a callback. Run the loop once more before
- * it is closed. Accepts NULL and half-built, returns NULL.
+ * Stops the helper and all its builds; callbacks never come. Not from inside a callback. Run the
+ * loop once more before it is closed. Accepts NULL and half-built, returns NULL.
  */
 struct build_service *build_service_free(struct build_service *service);
 
-/* From now on a line for each build that begins, none for what is in the cache. `fd`: the caller's, which never waits; -1: no more. */
+/* From now on a line for each build that begins, none for what is in the cache. `fd`: the caller's,
+ * which never waits; -1: no more. */
 void build_service_tell(struct build_service *service, int fd);
 
 struct build_service_counters {
 	uint64_t builds, cache_hits;
 };
-void build_service_counters(const struct build_service *service, struct build_service_counters *counters_out);
+void build_service_counters(const struct build_service *service,
+			    struct build_service_counters *counters_out);
 
 /* The helper's whole life, for `sycl-engine --build-helper`; returns its exit status. */
 int build_helper_main(int socket);

@@ -34,7 +34,8 @@ int command_host_access(struct session *session, const Sycl__V1__HostAccess *mes
 	if (r == 0 && !access_mode_valid(message->mode))
 		r = fault_set(&fault, STATUS_ACCESSOR, "%u is no access mode", message->mode);
 	if (r == 0 && buffer->temporary)
-		r = fault_set(&fault, STATUS_INVALID, "a temporary of graphs has no contents outside of their launches");
+		r = fault_set(&fault, STATUS_INVALID,
+			      "a temporary of graphs has no contents outside of their launches");
 	struct task_requirement requirement = {.mode = message->mode,
 					       .offset_bytes = message->offset_bytes,
 					       .size_bytes = message->size_bytes,
@@ -45,11 +46,12 @@ int command_host_access(struct session *session, const Sycl__V1__HostAccess *mes
 	if (r == 0)
 		r = group_check_image_whole(buffer, &requirement, &fault);
 	if (r == 0 && session->groups_open >= session->limits.groups_in_flight)
-		r = fault_set(&fault, STATUS_QUOTA, "too many command groups and host accesses are in flight");
+		r = fault_set(&fault, STATUS_QUOTA,
+			      "too many command groups and host accesses are in flight");
 	if (r == 0) {
 		requirement.buffer = buffer->sched;
-		r = host_access_submit(session->engine->scheduler, &requirement, session->work, &accessor->work,
-				       &accessor->task);
+		r = host_access_submit(session->engine->scheduler, &requirement, session->work,
+				       &accessor->work, &accessor->task);
 		if (r < 0)
 			r = group_submit_fault(r, "the host accessor", &fault);
 	}

@@ -1,4 +1,5 @@
-/* Bundles and kernels, all answered: source, build service, binary, loaded on the device, kernels with facts. */
+/* Bundles and kernels, all answered: source, build service, binary, loaded on the device, kernels
+ * with facts. */
 #include "session/session.h"
 
 #include <inttypes.h>
@@ -26,7 +27,8 @@ static uint32_t count_kernels(const char *names, const char **list, uint32_t *le
 }
 
 /* Answer a BundleBuild. `fault` NULL: it is built. */
-static void answer(struct bundle *bundle, const char *kernel_names, const struct backend_fault *fault)
+static void answer(struct bundle *bundle, const char *kernel_names,
+		   const struct backend_fault *fault)
 {
 	const char *list[KERNEL_NAMES_MAX];
 	Sycl__V1__BuildResult result = SYCL__V1__BUILD_RESULT__INIT;
@@ -68,9 +70,11 @@ static void keep_object(struct bundle *bundle, const struct build_result *result
 
 	if (!copy) {
 		if (fits)
-			(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the object");
+			(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
+					"the engine has no memory for the object");
 		else
-			(void)fault_set(&fault, STATUS_QUOTA, "the objects of a session may have %llu bytes",
+			(void)fault_set(&fault, STATUS_QUOTA,
+					"the objects of a session may have %llu bytes",
 					(unsigned long long)OBJECT_BYTES_MAX);
 		bundle_fail(bundle, &fault);
 		return;
@@ -101,11 +105,12 @@ void bundle_built(void *owner, const struct build_result *result)
 		keep_object(bundle, result);
 		return;
 	}
-	int r = sched_program_load(session->engine->scheduler, bundle->device, result->binary, result->binary_bytes,
-				   bundle, &bundle->program);
+	int r = sched_program_load(session->engine->scheduler, bundle->device, result->binary,
+				   result->binary_bytes, bundle, &bundle->program);
 	if (r < 0) {
 		struct backend_fault fault;
-		(void)fault_set(&fault, STATUS_RUNTIME, "the binary could not be loaded: %s", strerror(-r));
+		(void)fault_set(&fault, STATUS_RUNTIME, "the binary could not be loaded: %s",
+				strerror(-r));
 		bundle_fail(bundle, &fault);
 		return;
 	}
@@ -113,11 +118,13 @@ void bundle_built(void *owner, const struct build_result *result)
 	(void)object_ref(&bundle->object); /* until it is loaded */
 }
 
-void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct backend_fault *fault)
+void bundle_loaded(struct bundle *bundle, const char *kernel_names,
+		   const struct backend_fault *fault)
 {
 	bundle->state = bundle->is_native_object ? BUNDLE_OBJECT : BUNDLE_READY;
 	if (!bundle->object.released) {
-		/* What the driver's own compiler complains of belongs to the log, as if the build had found it. */
+		/* What the driver's own compiler complains of belongs to the log, as if the build
+		 * had found it. */
 		if (fault->status == STATUS_BUILD && (!bundle->log || !bundle->log[0])) {
 			free(bundle->log);
 			bundle->log = strdup(fault->text);
@@ -139,7 +146,8 @@ void bundle_end(struct bundle *bundle)
 	}
 	if (bundle->number && !bundle->object.failed) {
 		struct backend_fault fault;
-		(void)fault_set(&fault, STATUS_RUNTIME, "the bundle was released before it was built");
+		(void)fault_set(&fault, STATUS_RUNTIME,
+				"the bundle was released before it was built");
 		answer(bundle, NULL, &fault);
 	}
 	if (bundle->program)
@@ -147,31 +155,36 @@ void bundle_end(struct bundle *bundle)
 	bundle->program = NULL;
 }
 
-static int take_source(struct session *session, const Sycl__V1__BundleBuild *message, char **source_out,
-		       size_t *bytes_out, struct backend_fault *fault)
+static int take_source(struct session *session, const Sycl__V1__BundleBuild *message,
+		       char **source_out, size_t *bytes_out, struct backend_fault *fault)
 {
 	const void *from = message->inline_source.data;
 	uint64_t bytes = message->inline_source.len;
 	if (message->source_case == SYCL__V1__BUNDLE_BUILD__SOURCE_ARENA_SOURCE) {
 		struct arena *arena;
 		void *address;
-		if (session_arena_range(session, message->arena_source, 0, 1, &arena, &address, fault))
+		if (session_arena_range(session, message->arena_source, 0, 1, &arena, &address,
+					fault))
 			return 1;
 		from = address;
 		bytes = message->arena_source->size_bytes;
 	} else if (message->source_case != SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE) {
 		return fault_set(fault, STATUS_INVALID, "the source is missing");
 	} else if (bytes > INLINE_SOURCE_BYTES_MAX) {
-		return fault_set(fault, STATUS_INVALID, "a source of more than %u bytes lies in an arena",
+		return fault_set(fault, STATUS_INVALID,
+				 "a source of more than %u bytes lies in an arena",
 				 INLINE_SOURCE_BYTES_MAX);
 	}
 	if (bytes > session->limits.source_bytes)
-		return fault_set(fault, STATUS_QUOTA, "a source may have %" PRIu64 " bytes, not %" PRIu64,
+		return fault_set(fault, STATUS_QUOTA,
+				 "a source may have %" PRIu64 " bytes, not %" PRIu64,
 				 session->limits.source_bytes, bytes);
-	/* A client may change its arena meanwhile: what is hashed and what is built must be the same bytes. */
+	/* A client may change its arena meanwhile: what is hashed and what is built must be the
+	 * same bytes. */
 	char *copy = malloc(bytes + 1);
 	if (!copy)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the source");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for the source");
 	if (bytes)
 		memcpy(copy, from, bytes);
 	copy[bytes] = '\0';
@@ -180,8 +193,10 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 	return 0;
 }
 
-/* A backend would refuse what is another's language too, but with its compiler's words, after a build. */
-static int check_kind(Sycl__V1__SourceKind kind, const struct context_device *found, struct backend_fault *fault)
+/* A backend would refuse what is another's language too, but with its compiler's words, after a
+ * build. */
+static int check_kind(Sycl__V1__SourceKind kind, const struct context_device *found,
+		      struct backend_fault *fault)
 {
 	enum backend_kind backend = found->ops->kind;
 
@@ -192,21 +207,23 @@ static int check_kind(Sycl__V1__SourceKind kind, const struct context_device *fo
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN:
 		return backend != BACKEND_KIND_CUDA
 			       ? 0
-			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-					   "a device of the CUDA backend takes portable sources, CUDA C++, PTX, cubins "
-					   "and fatbins");
+			       : fault_set(
+					 fault, STATUS_FEATURE_NOT_SUPPORTED,
+					 "a device of the CUDA backend takes portable sources, CUDA C++, PTX, cubins "
+					 "and fatbins");
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_PTX:
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN:
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUDA_CPP:
 		return backend == BACKEND_KIND_CUDA
 			       ? 0
-			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-					   "PTX, CUDA C++, cubins and fatbins are for devices of the CUDA backend");
+			       : fault_set(
+					 fault, STATUS_FEATURE_NOT_SUPPORTED,
+					 "PTX, CUDA C++, cubins and fatbins are for devices of the CUDA backend");
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_SPIRV:
 		return found->facts->features & BACKEND_FEATURE_SPIRV
 			       ? 0
-			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no SPIR-V",
-					   found->facts->name);
+			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+					   "%.100s takes no SPIR-V", found->facts->name);
 	default:
 		return fault_set(fault, STATUS_INVALID, "%d is no kind of source", (int)kind);
 	}
@@ -216,41 +233,48 @@ static int check_kind(Sycl__V1__SourceKind kind, const struct context_device *fo
 static bool is_compiled(Sycl__V1__SourceKind kind)
 {
 	return kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN &&
-	       kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN && kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_SPIRV;
+	       kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN &&
+	       kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_SPIRV;
 }
 
-static int check_build(const struct session *session, const Sycl__V1__BundleBuild *message, struct backend_fault *fault)
+static int check_build(const struct session *session, const Sycl__V1__BundleBuild *message,
+		       struct backend_fault *fault)
 {
 	if ((message->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_PTX ||
 	     message->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN) &&
 	    message->options[0])
 		return fault_set(fault, STATUS_INVALID, "PTX and binaries take no build options");
 	if (message->compile_only && !is_compiled(message->kind))
-		return fault_set(fault, STATUS_INVALID,
-				 "built-in kernels and binaries cannot be compiled into an object: build them");
+		return fault_set(
+			fault, STATUS_INVALID,
+			"built-in kernels and binaries cannot be compiled into an object: build them");
 	return bundle_check_options(session, message->options, fault);
 }
 
-int bundle_check_options(const struct session *session, const char *options, struct backend_fault *fault)
+int bundle_check_options(const struct session *session, const char *options,
+			 struct backend_fault *fault)
 {
 	if (strlen(options) > OPTIONS_BYTES_MAX)
-		return fault_set(fault, STATUS_INVALID, "build options may have %u bytes", OPTIONS_BYTES_MAX);
+		return fault_set(fault, STATUS_INVALID, "build options may have %u bytes",
+				 OPTIONS_BYTES_MAX);
 	if (session->builds_running >= session->limits.builds)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %" PRIu64 " builds at one time",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session may have %" PRIu64 " builds at one time",
 				 session->limits.builds);
 	return 0;
 }
 
-static int start_build(struct session *session, struct bundle *bundle, const Sycl__V1__BundleBuild *message,
-		       const struct context_device *found, struct backend_fault *fault)
+static int start_build(struct session *session, struct bundle *bundle,
+		       const Sycl__V1__BundleBuild *message, const struct context_device *found,
+		       struct backend_fault *fault)
 {
 	CLEANUP(free_pointer) char *source = NULL;
 	size_t source_bytes = 0;
 	if (take_source(session, message, &source, &source_bytes, fault))
 		return 1;
 	if (message->compile_only && !(found->facts->features & BACKEND_FEATURE_LINK))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s cannot link what is compiled",
-				 found->facts->name);
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "%.100s cannot link what is compiled", found->facts->name);
 	bundle->compile_only = message->compile_only;
 	struct build_request request = {
 		.backend = found->ops,
@@ -275,9 +299,11 @@ int bundle_submit(struct bundle *bundle, struct build_request *request, struct b
 				 "without a build program");
 	request->time_limit_ns = session->limits.build_seconds * 1000000000u;
 	request->memory_limit_bytes = session->limits.build_memory_bytes;
-	int r = build_service_submit(session->engine->builds, request, bundle_built, bundle, &bundle->job);
+	int r = build_service_submit(session->engine->builds, request, bundle_built, bundle,
+				     &bundle->job);
 	if (r < 0)
-		return fault_set(fault, STATUS_BUILD, "the build could not be started: %s", strerror(-r));
+		return fault_set(fault, STATUS_BUILD, "the build could not be started: %s",
+				 strerror(-r));
 	session->builds_running++;
 	return 0;
 }
@@ -325,17 +351,19 @@ int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate 
 		return r;
 	size_t name_bytes = strlen(message->name);
 	if (r == 0 && bundle->state != BUNDLE_READY)
-		r = fault_set(&fault, STATUS_INVALID, bundle->state == BUNDLE_OBJECT ? "the bundle is not linked yet"
-										      : "the bundle is not built yet");
+		r = fault_set(&fault, STATUS_INVALID,
+			      bundle->state == BUNDLE_OBJECT ? "the bundle is not linked yet"
+							     : "the bundle is not built yet");
 	if (r == 0 && (name_bytes == 0 || name_bytes > NAME_BYTES_MAX))
-		r = fault_set(&fault, STATUS_INVALID, "a kernel's name has 1 to %u bytes", NAME_BYTES_MAX);
+		r = fault_set(&fault, STATUS_INVALID, "a kernel's name has 1 to %u bytes",
+			      NAME_BYTES_MAX);
 	if (r == 0) {
 		memcpy(kernel->name, message->name, name_bytes + 1);
-		r = sched_kernel_create(session->engine->scheduler, bundle->program, kernel->name, kernel,
-					&kernel->sched);
+		r = sched_kernel_create(session->engine->scheduler, bundle->program, kernel->name,
+					kernel, &kernel->sched);
 		if (r < 0)
-			r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the kernel could not be made: %s",
-				      strerror(-r));
+			r = fault_set(&fault, STATUS_MEMORY_ALLOCATION,
+				      "the kernel could not be made: %s", strerror(-r));
 	}
 	if (r > 0) {
 		object_fail(&kernel->object, kernel->number, &fault);
@@ -365,7 +393,8 @@ static enum backend_address_space address_of(const struct backend_argument_facts
 	}
 }
 
-static Sycl__V1__ArgumentFacts *argument_facts(const struct backend_kernel_facts *facts, bool with_names)
+static Sycl__V1__ArgumentFacts *argument_facts(const struct backend_kernel_facts *facts,
+					       bool with_names)
 {
 	Sycl__V1__ArgumentFacts *arguments = calloc(facts->argument_count + 1, sizeof(*arguments));
 	if (!arguments)
@@ -389,12 +418,15 @@ static void answer_kernel(struct kernel *kernel, const struct backend_kernel_fac
 {
 	struct session *session = kernel->object.session;
 	/* Names are for people; those of a thousand arguments would not fit into a record. */
-	CLEANUP(free_pointer) Sycl__V1__ArgumentFacts *arguments = argument_facts(facts, facts->argument_count <= 256);
 	CLEANUP(free_pointer)
-	Sycl__V1__ArgumentFacts **list = calloc(facts->argument_count + 1, sizeof(Sycl__V1__ArgumentFacts *));
+	Sycl__V1__ArgumentFacts *arguments = argument_facts(facts, facts->argument_count <= 256);
+	CLEANUP(free_pointer)
+	Sycl__V1__ArgumentFacts **list =
+		calloc(facts->argument_count + 1, sizeof(Sycl__V1__ArgumentFacts *));
 	if (!arguments || !list) {
 		struct backend_fault fault;
-		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the kernel's facts");
+		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
+				"the engine has no memory for the kernel's facts");
 		object_fail(&kernel->object, kernel->number, &fault);
 		return;
 	}
@@ -427,12 +459,14 @@ static void answer_kernel(struct kernel *kernel, const struct backend_kernel_fac
 	session_reply(session, &reply);
 }
 
-void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts, const struct backend_fault *fault)
+void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,
+		    const struct backend_fault *fault)
 {
 	struct backend_fault refusal = *fault;
 	if (!refusal.status && facts->argument_count > KERNEL_ARGUMENTS_MAX)
-		(void)fault_set(&refusal, STATUS_KERNEL_NOT_SUPPORTED, "kernel %s has more than %u arguments",
-				kernel->name, KERNEL_ARGUMENTS_MAX);
+		(void)fault_set(&refusal, STATUS_KERNEL_NOT_SUPPORTED,
+				"kernel %s has more than %u arguments", kernel->name,
+				KERNEL_ARGUMENTS_MAX);
 	if (!kernel->object.released && refusal.status) {
 		object_fail(&kernel->object, kernel->number, &refusal);
 	} else if (!kernel->object.released) {

@@ -29,19 +29,22 @@ void shared_event_attach(struct shared_event *event, struct event_share *share)
 }
 
 /* `handle` NULL: a new one. */
-static int make(struct shared_event *event, const struct context_device *found, uint32_t device, const uint8_t *handle,
-		struct backend_fault *fault)
+static int make(struct shared_event *event, const struct context_device *found, uint32_t device,
+		const uint8_t *handle, struct backend_fault *fault)
 {
 	struct engine *engine = event->object.session->engine;
 	struct event_share *share = event_share_create(engine, device, handle);
 	int r = -ENOMEM;
 	if (share)
-		r = handle ? sched_event_open(engine->scheduler, found->device, handle, share, &share->sched)
-			   : sched_event_create(engine->scheduler, found->device, share, &share->sched);
+		r = handle ? sched_event_open(engine->scheduler, found->device, handle, share,
+					      &share->sched)
+			   : sched_event_create(engine->scheduler, found->device, share,
+						&share->sched);
 	if (r < 0) {
 		if (share)
 			event_share_free(share);
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "a shared event could not be made: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "a shared event could not be made: %s", strerror(-r));
 	}
 	shared_event_attach(event, share);
 	return 0;
@@ -52,7 +55,8 @@ int shared_event_admit(struct shared_event *event, struct backend_fault *fault)
 {
 	struct session *session = event->object.session;
 	if (session->shared_events >= SHARED_EVENTS_MAX)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %u shared events", SHARED_EVENTS_MAX);
+		return fault_set(fault, STATUS_QUOTA, "a session may have %u shared events",
+				 SHARED_EVENTS_MAX);
 	session->shared_events++;
 	event->is_counted = true;
 	return 0;
@@ -72,7 +76,8 @@ static int start(struct session *session, uint64_t id, uint32_t device, const ui
 		r = shared_event_admit(event, &fault);
 	if (r == 0) {
 		event->object.backend = (uint32_t)found.ops->kind;
-		struct event_share *share = handle ? event_share_find(session->engine, device, handle) : NULL;
+		struct event_share *share =
+			handle ? event_share_find(session->engine, device, handle) : NULL;
 		if (share)
 			shared_event_attach(event, share);
 		else
@@ -84,34 +89,42 @@ static int start(struct session *session, uint64_t id, uint32_t device, const ui
 }
 
 /*
- * Where the group's command is, for an event that is recorded behind it: *task_out, NULL: it is over, and so is an event that was never
- * recorded. 0; 1: there is no such event, with the reason.
+ * Where the group's command is, for an event that is recorded behind it: *task_out, NULL: it is
+ * over, and so is an event that was never recorded. 0; 1: there is no such event, with the reason.
  */
-static int find_command(struct session *session, const Sycl__V1__SharedEventCreate *message, struct queue **queue_out,
-			const struct task **task_out, struct backend_fault *fault)
+static int find_command(struct session *session, const Sycl__V1__SharedEventCreate *message,
+			struct queue **queue_out, const struct task **task_out,
+			struct backend_fault *fault)
 {
 	if (!session_has_natives(session))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "native events of commands are for programs with an engine of their own in their process");
+		return fault_set(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"native events of commands are for programs with an engine of their own in their process");
 	int r = command_find_queue(session, message->queue, queue_out, fault);
 	if (r != 0)
 		return r;
 	struct queue *queue = *queue_out;
 	if (message->group == 0 || message->group > queue->window.last)
-		return session_violation(session, "an event of command group %" PRIu64 " of a queue that has had %" PRIu64,
+		return session_violation(session,
+					 "an event of command group %" PRIu64
+					 " of a queue that has had %" PRIu64,
 					 message->group, queue->window.last);
 	const struct window_entry *entry = group_window_find(&queue->window, message->group);
 	*task_out = entry ? list_entry(entry, struct group, entry)->task : NULL;
 	if (entry && (!*task_out || !task_has_lane_of(*task_out, queue->device)))
-		return fault_set(fault, STATUS_EVENT, "the command is not on one lane of its device now: it has no native event");
+		return fault_set(
+			fault, STATUS_EVENT,
+			"the command is not on one lane of its device now: it has no native event");
 	return 0;
 }
 
-static int make_behind(struct shared_event *event, struct queue *queue, const struct task *task, struct backend_fault *fault)
+static int make_behind(struct shared_event *event, struct queue *queue, const struct task *task,
+		       struct backend_fault *fault)
 {
 	struct engine *engine = event->object.session->engine;
 	if (!(queue->facts->features & BACKEND_FEATURE_SHARED_EVENT))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device has no such events");
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "the device has no such events");
 	int r = shared_event_admit(event, fault);
 	if (r != 0)
 		return r;
@@ -119,11 +132,13 @@ static int make_behind(struct shared_event *event, struct queue *queue, const st
 	r = -ENOMEM;
 	if (share)
 		r = task ? sched_event_create_behind(engine->scheduler, task, share, &share->sched)
-			 : sched_event_create(engine->scheduler, queue->device, share, &share->sched);
+			 : sched_event_create(engine->scheduler, queue->device, share,
+					      &share->sched);
 	if (r < 0) {
 		if (share)
 			event_share_free(share);
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the event of a command could not be made: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the event of a command could not be made: %s", strerror(-r));
 	}
 	event->object.backend = queue->object.backend;
 	event->context = queue->context;
@@ -153,7 +168,8 @@ static int start_behind(struct session *session, const Sycl__V1__SharedEventCrea
 
 int command_shared_event_create(struct session *session, const Sycl__V1__SharedEventCreate *message)
 {
-	return message->queue ? start_behind(session, message) : start(session, message->event, message->device, NULL);
+	return message->queue ? start_behind(session, message)
+			      : start(session, message->event, message->device, NULL);
 }
 
 int command_shared_event_open(struct session *session, const Sycl__V1__SharedEventOpen *message)
@@ -168,8 +184,8 @@ int command_shared_event_open(struct session *session, const Sycl__V1__SharedEve
 	if (r != 0)
 		return r < 0 ? r : 0;
 	struct backend_fault fault;
-	(void)fault_set(&fault, STATUS_INVALID, "a handle of a shared event has %u bytes, not %zu", SHARE_HANDLE_BYTES,
-			message->handle.len);
+	(void)fault_set(&fault, STATUS_INVALID, "a handle of a shared event has %u bytes, not %zu",
+			SHARE_HANDLE_BYTES, message->handle.len);
 	object_fail(&event->object, session->record, &fault);
 	return 0;
 }
@@ -180,7 +196,8 @@ static void detach(struct shared_event *event)
 	event->share = NULL;
 }
 
-void event_share_ready(struct event_share *share, const uint8_t *handle, const struct backend_fault *fault)
+void event_share_ready(struct event_share *share, const uint8_t *handle,
+		       const struct backend_fault *fault)
 {
 	share->answered = true;
 	if (!share->sched) { /* everybody has gone meanwhile */

@@ -1,4 +1,5 @@
-/* Executable graphs: sent once, node by node (L1). One-way; what is wrong is told as ObjectFailed. Launches: graph_run.c. */
+/* Executable graphs: sent once, node by node (L1). One-way; what is wrong is told as ObjectFailed.
+ * Launches: graph_run.c. */
 #include "graph/graph.h"
 #include "graph/whole.h"
 #include "session/session.h"
@@ -7,7 +8,8 @@ static int check_agreed(struct session *session)
 {
 	if (session->features & FEATURE_GRAPHS)
 		return 0;
-	return session_violation(session, "record %llu has to do with graphs, which were not agreed on",
+	return session_violation(session,
+				 "record %llu has to do with graphs, which were not agreed on",
 				 (unsigned long long)session->record);
 }
 
@@ -16,7 +18,8 @@ static int charge(struct graph *graph, uint64_t bytes, struct backend_fault *fau
 {
 	struct session *session = graph->object.session;
 	if (bytes > GRAPH_BYTES_MAX - session->graph_bytes)
-		return fault_set(fault, STATUS_QUOTA, "a session's graphs may have %llu MiB together",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session's graphs may have %llu MiB together",
 				 GRAPH_BYTES_MAX >> 20);
 	session->graph_bytes += bytes;
 	graph->charged_bytes += bytes;
@@ -56,8 +59,8 @@ int command_graph_create(struct session *session, const Sycl__V1__GraphCreate *m
 	if (r < 0)
 		return r;
 	if (message->nodes > GRAPH_NODES_MAX)
-		return session_violation(session, "a graph of %u nodes, and %u are the most", message->nodes,
-					 GRAPH_NODES_MAX);
+		return session_violation(session, "a graph of %u nodes, and %u are the most",
+					 message->nodes, GRAPH_NODES_MAX);
 	r = object_new(session, message->graph, OBJECT_GRAPH, 0, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
@@ -75,13 +78,17 @@ static int find(struct session *session, uint64_t id, struct graph **graph_out)
 	return r < 0 ? r : object_get(session, id, OBJECT_GRAPH, graph_out, &fault);
 }
 
-/* What one requires is looked at by each launch, as of one that is no node (group_host.c). An early event is one command's at a time. */
+/* What one requires is looked at by each launch, as of one that is no node (group_host.c). An early
+ * event is one command's at a time. */
 static int check_host_task(struct session *session, const Sycl__V1__HostTask *task)
 {
-	if (task->on_device && !session_has_natives(session) && !(session->features & FEATURE_NATIVE_NODES))
-		return session_violation(session, "a graph's node is a native command, which was not agreed on");
+	if (task->on_device && !session_has_natives(session) &&
+	    !(session->features & FEATURE_NATIVE_NODES))
+		return session_violation(
+			session, "a graph's node is a native command, which was not agreed on");
 	if (task->early_event)
-		return session_violation(session, "a graph's node names an event of its own to be early with");
+		return session_violation(
+			session, "a graph's node names an event of its own to be early with");
 	return 0;
 }
 
@@ -91,14 +98,17 @@ static int check_node(struct session *session, const Sycl__V1__CommandGroup *gro
 		return session_violation(session, "a graph's node has no command group");
 	if (group->queue || group->group || group->wants_slot || group->slot || group->slot_value ||
 	    group->n_depends_on || group->after_all || group->shape || group->shape_generation)
-		return session_violation(session, "a graph's node names a queue, a slot, an event or a shape");
+		return session_violation(
+			session, "a graph's node names a queue, a slot, an event or a shape");
 	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		return session_violation(session, "a graph's node is a graph");
 	/* Addresses of another process. */
 	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE &&
 	    (!session_has_natives(session) || !group->native->function))
 		return session_violation(session, "a graph's node is a native command");
-	return group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK ? check_host_task(session, group->host_task) : 0;
+	return group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK
+		       ? check_host_task(session, group->host_task)
+		       : 0;
 }
 
 /* Can a driver run it as often as a word on its device says? */
@@ -121,49 +131,62 @@ static bool can_be_in_body(const Sycl__V1__CommandGroup *group)
 }
 
 /* 0; 1: the graph has failed; negative: a violation. */
-static int check_condition(struct session *session, struct graph *graph, const Sycl__V1__GraphCondition *condition,
-			   uint32_t depth, uint32_t end)
+static int check_condition(struct session *session, struct graph *graph,
+			   const Sycl__V1__GraphCondition *condition, uint32_t depth, uint32_t end)
 {
 	struct context_device found;
 	struct backend_fault fault;
 	if (!(session->features & FEATURE_GRAPH_CONDITION))
-		return session_violation(session, "a graph's node is a condition, which was not agreed on");
+		return session_violation(session,
+					 "a graph's node is a condition, which was not agreed on");
 	if (condition->kind != SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_IF &&
 	    condition->kind != SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_WHILE)
-		return session_violation(session, "%d is no kind of condition", (int)condition->kind);
+		return session_violation(session, "%d is no kind of condition",
+					 (int)condition->kind);
 	if (condition->body_nodes == 0 || condition->body_nodes > end - graph->node_count - 1)
-		return session_violation(session, "a body of %u nodes, where the graph, or the body around it, has %u more",
-					 condition->body_nodes, end - graph->node_count - 1);
+		return session_violation(
+			session,
+			"a body of %u nodes, where the graph, or the body around it, has %u more",
+			condition->body_nodes, end - graph->node_count - 1);
 	if (depth >= GRAPH_DEPTH_MAX)
-		return session_violation(session, "bodies of conditions lie more than %u deep in each other", GRAPH_DEPTH_MAX);
+		return session_violation(session,
+					 "bodies of conditions lie more than %u deep in each other",
+					 GRAPH_DEPTH_MAX);
 	if (graph->updatable)
 		return session_violation(session, "a graph with conditions is to be updatable");
-	int r = context_device(session, graph->context->object.id, graph->device_index, &found, &fault);
+	int r = context_device(session, graph->context->object.id, graph->device_index, &found,
+			       &fault);
 	if (r == 0 && !(found.facts->features & BACKEND_FEATURE_GRAPH_CONDITION))
-		r = fault_set(&fault, STATUS_FEATURE_NOT_SUPPORTED, "this device has no IF and WHILE nodes");
+		r = fault_set(&fault, STATUS_FEATURE_NOT_SUPPORTED,
+			      "this device has no IF and WHILE nodes");
 	if (r > 0)
 		object_fail(&graph->object, 0, &fault);
 	return r;
 }
 
 /* Where the node would lie: may it be there? As check_condition. */
-static int check_place(struct session *session, struct graph *graph, const Sycl__V1__CommandGroup *group)
+static int check_place(struct session *session, struct graph *graph,
+		       const Sycl__V1__CommandGroup *group)
 {
 	uint32_t depth, end, place = graph_next_place(graph, &depth, &end);
 	if (place != GRAPH_TOP && !can_be_in_body(group))
-		return session_violation(session, "node %u of a graph cannot be in the body of a condition", graph->node_count);
+		return session_violation(session,
+					 "node %u of a graph cannot be in the body of a condition",
+					 graph->node_count);
 	if (group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION)
 		return 0;
 	return check_condition(session, graph, group->graph_condition, depth, end);
 }
 
 /* `before`: what they take the place of. 1: the graph has failed. */
-static int count_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group, size_t before)
+static int count_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group,
+			      size_t before)
 {
 	struct backend_fault fault;
 	uint64_t count = (uint64_t)graph->requirement_count - before + group->n_requirements;
 	if (count > GRAPH_REQUIREMENTS_MAX) {
-		(void)fault_set(&fault, STATUS_QUOTA, "the nodes of a graph may have %u requirements together",
+		(void)fault_set(&fault, STATUS_QUOTA,
+				"the nodes of a graph may have %u requirements together",
 				GRAPH_REQUIREMENTS_MAX);
 		object_fail(&graph->object, 0, &fault);
 		return 1;
@@ -173,8 +196,8 @@ static int count_requirements(struct graph *graph, const Sycl__V1__CommandGroup 
 }
 
 /* 0; 1 with a fault. */
-static int copy(struct graph *graph, const Sycl__V1__CommandGroup *group, Sycl__V1__CommandGroup **copy_out,
-		uint64_t *bytes_out, struct backend_fault *fault)
+static int copy(struct graph *graph, const Sycl__V1__CommandGroup *group,
+		Sycl__V1__CommandGroup **copy_out, uint64_t *bytes_out, struct backend_fault *fault)
 {
 	int r = graph_group_copy(group, GRAPH_BYTES_MAX, copy_out, bytes_out);
 	if (r < 0)
@@ -186,7 +209,8 @@ static int copy(struct graph *graph, const Sycl__V1__CommandGroup *group, Sycl__
 }
 
 /* 0; 1: told; negative: a violation. */
-static int connect_node(struct session *session, struct graph *graph, const uint32_t *after, size_t count)
+static int connect_node(struct session *session, struct graph *graph, const uint32_t *after,
+			size_t count)
 {
 	struct backend_fault fault;
 	if (charge(graph, count * sizeof(uint32_t) * 2, &fault)) {
@@ -195,10 +219,11 @@ static int connect_node(struct session *session, struct graph *graph, const uint
 	}
 	int r = graph_connect(graph, after, count);
 	if (r == -EPROTO)
-		return session_violation(session,
-					 "node %u of a graph waits for one that does not come before it, or the graph "
-					 "has more than %u edges",
-					 graph->node_count - 1, GRAPH_EDGES_MAX);
+		return session_violation(
+			session,
+			"node %u of a graph waits for one that does not come before it, or the graph "
+			"has more than %u edges",
+			graph->node_count - 1, GRAPH_EDGES_MAX);
 	if (r < 0) {
 		(void)no_memory(&fault);
 		object_fail(&graph->object, 0, &fault);
@@ -218,7 +243,8 @@ static int take_node(struct session *session, const Sycl__V1__GraphNode *message
 	if (r != 0)
 		return r;
 	if (graph->node_count == graph->node_limit || graph->finished)
-		return session_violation(session, "a graph of %u nodes gets one more", graph->node_limit);
+		return session_violation(session, "a graph of %u nodes gets one more",
+					 graph->node_limit);
 	r = check_node(session, message->group);
 	if (r == 0)
 		r = check_place(session, graph, message->group);
@@ -268,8 +294,8 @@ int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *m
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (graph->finished || graph->node_count != graph->node_limit)
-		return session_violation(session, "a graph of %u nodes is finished with %u", graph->node_limit,
-					 graph->node_count);
+		return session_violation(session, "a graph of %u nodes is finished with %u",
+					 graph->node_limit, graph->node_count);
 	graph_seal(graph);
 	if (graph->native_count > 0)
 		return graph_whole_make(graph, message->wants_answer ? session->record : 0);
@@ -288,15 +314,17 @@ int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *m
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (!graph->finished || !graph->updatable || message->node >= graph->node_count)
-		return session_violation(session, "node %u of a graph cannot be updated", message->node);
+		return session_violation(session, "node %u of a graph cannot be updated",
+					 message->node);
 	r = check_node(session, message->group);
 	if (r < 0)
 		return r;
 	struct graph_node *node = &graph->nodes[message->node];
 	if (message->group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH ||
 	    node->group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH)
-		return session_violation(session, "node %u of a graph launches no kernel: it cannot be updated",
-					 message->node);
+		return session_violation(
+			session, "node %u of a graph launches no kernel: it cannot be updated",
+			message->node);
 	if (count_requirements(graph, message->group, node->group->n_requirements))
 		return 0;
 	if (copy(graph, message->group, &group, &bytes, &fault)) {
@@ -333,16 +361,20 @@ int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *m
 {
 	struct graph *graph;
 	if (!(session->features & FEATURE_GRAPH_SWITCH))
-		return session_violation(session, "a graph's node is switched, which was not agreed on");
+		return session_violation(session,
+					 "a graph's node is switched, which was not agreed on");
 	int r = find(session, message->graph, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (!graph->finished || !graph->updatable || message->node >= graph->node_count)
-		return session_violation(session, "node %u of a graph cannot be switched", message->node);
+		return session_violation(session, "node %u of a graph cannot be switched",
+					 message->node);
 	struct graph_node *node = &graph->nodes[message->node];
 	if (!can_be_disabled(node->group))
-		return session_violation(session, "node %u of a graph launches, copies and fills nothing: it cannot be switched",
-					 message->node);
+		return session_violation(
+			session,
+			"node %u of a graph launches, copies and fills nothing: it cannot be switched",
+			message->node);
 	if (node->is_disabled == (message->disabled != 0))
 		return 0;
 	node->is_disabled = message->disabled;

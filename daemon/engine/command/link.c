@@ -4,28 +4,35 @@
 
 #include <string.h>
 
-/* Each must be a compiled one of the same device. 0, 1 and a fault, or -EPROTO for an id that names nothing. */
+/* Each must be a compiled one of the same device. 0, 1 and a fault, or -EPROTO for an id that names
+ * nothing. */
 static int take_objects(struct session *session, const Sycl__V1__BundleLink *message,
-			const struct context_device *found, struct bundle **objects_out, struct backend_fault *fault)
+			const struct context_device *found, struct bundle **objects_out,
+			struct backend_fault *fault)
 {
 	for (size_t i = 0; i < message->n_bundles; i++) {
-		int r = object_get(session, message->bundles[i], OBJECT_BUNDLE, &objects_out[i], fault);
+		int r = object_get(session, message->bundles[i], OBJECT_BUNDLE, &objects_out[i],
+				   fault);
 		if (r != 0)
 			return r;
 		if (objects_out[i]->state != BUNDLE_OBJECT)
-			return fault_set(fault, STATUS_INVALID, "bundle %zu is no object: compile it", i);
+			return fault_set(fault, STATUS_INVALID,
+					 "bundle %zu is no object: compile it", i);
 		if (objects_out[i]->is_native_object)
 			return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 					 "objects over native programs are linked with such alone");
-		if (objects_out[i]->device != found->device || objects_out[i]->context != found->context)
-			return fault_set(fault, STATUS_INVALID, "bundle %zu was compiled for another device or context",
+		if (objects_out[i]->device != found->device ||
+		    objects_out[i]->context != found->context)
+			return fault_set(fault, STATUS_INVALID,
+					 "bundle %zu was compiled for another device or context",
 					 i);
 	}
 	return 0;
 }
 
-static int start_link(struct bundle *bundle, const Sycl__V1__BundleLink *message, const struct context_device *found,
-		      struct bundle *const *objects, struct backend_fault *fault)
+static int start_link(struct bundle *bundle, const Sycl__V1__BundleLink *message,
+		      const struct context_device *found, struct bundle *const *objects,
+		      struct backend_fault *fault)
 {
 	CLEANUP(free_pointer) char *packed = NULL;
 	const void *bytes[BUILD_OBJECTS_MAX];
@@ -42,12 +49,15 @@ static int start_link(struct bundle *bundle, const Sycl__V1__BundleLink *message
 		bytes[i] = objects[i]->bytes;
 		counts[i] = objects[i]->byte_count;
 	}
-	int r = build_objects_pack((uint32_t)message->n_bundles, bytes, counts, &packed, &request.source_bytes);
+	int r = build_objects_pack((uint32_t)message->n_bundles, bytes, counts, &packed,
+				   &request.source_bytes);
 	if (r == -E2BIG)
-		return fault_set(fault, STATUS_QUOTA, "the objects have more than %llu bytes together",
+		return fault_set(fault, STATUS_QUOTA,
+				 "the objects have more than %llu bytes together",
 				 (unsigned long long)BUILD_OBJECTS_BYTES_MAX);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the objects");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for the objects");
 	request.source = packed;
 	return bundle_submit(bundle, &request, fault);
 }
@@ -56,10 +66,11 @@ static int check_link(const struct session *session, const Sycl__V1__BundleLink 
 		      const struct context_device *found, struct backend_fault *fault)
 {
 	if (message->n_bundles == 0 || message->n_bundles > BUILD_OBJECTS_MAX)
-		return fault_set(fault, STATUS_INVALID, "%zu objects cannot be linked; 1 to %u can", message->n_bundles,
-				 BUILD_OBJECTS_MAX);
+		return fault_set(fault, STATUS_INVALID, "%zu objects cannot be linked; 1 to %u can",
+				 message->n_bundles, BUILD_OBJECTS_MAX);
 	if (!(found->facts->features & BACKEND_FEATURE_LINK))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s cannot link", found->facts->name);
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s cannot link",
+				 found->facts->name);
 	return bundle_check_options(session, message->options, fault);
 }
 

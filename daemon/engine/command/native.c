@@ -1,6 +1,6 @@
 /*
- * Native handles: what they are, and which ones are behind objects. Numbers of meaning in one process only: a client of another
- * one is refused before anything in its message is looked at.
+ * Native handles: what they are, and which ones are behind objects. Numbers of meaning in one
+ * process only: a client of another one is refused before anything in its message is looked at.
  */
 #include "command/native.h"
 #include "session/session.h"
@@ -16,16 +16,17 @@ static_assert((int)BACKEND_NATIVE_PLATFORM == (int)SYCL__V1__NATIVE_KIND__NATIVE
 		      (int)BACKEND_NATIVE_EVENT == (int)SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT,
 	      "numbers of the protocol");
 
-/* One NativeGet, or the NativeMake of a context or a queue: several threads of devices may be asked. */
+/* One NativeGet, or the NativeMake of a context or a queue: several threads of devices may be
+ * asked. */
 struct native_request {
 	struct session *session;
 	struct object *object; /* a reference; NULL: it is about none */
 	uint64_t number;
 	uint32_t open;
 	bool makes;
-	bool may_be_0;              /* CUDA counts devices from 0; of everything else that is no object */
+	bool may_be_0; /* CUDA counts devices from 0; of everything else that is no object */
 	struct backend_fault fault; /* the first */
-	uint32_t count, left; /* left: told as 0, behind the others */
+	uint32_t count, left;       /* left: told as 0, behind the others */
 	uint64_t natives[2 * NATIVES_MAX];
 };
 
@@ -36,13 +37,15 @@ bool session_has_natives(const struct session *session)
 
 static int refuse(struct backend_fault *fault)
 {
-	return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-			 "native handles are for programs with an engine of their own in their process");
+	return fault_set(
+		fault, STATUS_FEATURE_NOT_SUPPORTED,
+		"native handles are for programs with an engine of their own in their process");
 }
 
 static bool is_kind(Sycl__V1__NativeKind kind)
 {
-	return kind >= SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM && kind <= SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT;
+	return kind >= SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM &&
+	       kind <= SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT;
 }
 
 static void reply_facts(struct session *session, const struct backend_native_facts *facts)
@@ -71,7 +74,8 @@ static void reply_facts(struct session *session, const struct backend_native_fac
 }
 
 /* The native context that a context was made of; 0: of none, or none is meant. */
-static int native_context(struct session *session, uint64_t id, uint64_t *native_out, struct backend_fault *fault)
+static int native_context(struct session *session, uint64_t id, uint64_t *native_out,
+			  struct backend_fault *fault)
 {
 	struct context *context;
 	*native_out = 0;
@@ -97,9 +101,10 @@ int command_native_describe(struct session *session, const Sycl__V1__NativeDescr
 		r = native_context(session, message->context, &context, &fault);
 	if (r < 0)
 		return r;
-	if (r == 0 && scheduler_native_describe(session->engine->scheduler, (enum backend_kind)message->backend,
-						(enum backend_native_kind)message->kind, message->native, context, &facts,
-						&fault) < 0)
+	if (r == 0 && scheduler_native_describe(session->engine->scheduler,
+						(enum backend_kind)message->backend,
+						(enum backend_native_kind)message->kind,
+						message->native, context, &facts, &fault) < 0)
 		r = 1;
 	if (r > 0)
 		reply_status(session, session->record, message->context, &fault);
@@ -108,15 +113,17 @@ int command_native_describe(struct session *session, const Sycl__V1__NativeDescr
 	return 0;
 }
 
-struct native_request *native_request_new(struct session *session, struct object *object, bool makes,
-					  struct backend_fault *fault)
+struct native_request *native_request_new(struct session *session, struct object *object,
+					  bool makes, struct backend_fault *fault)
 {
 	struct native_request *request = NULL;
 	if (session->natives_open >= NATIVE_QUESTIONS_MAX)
-		(void)fault_set(fault, STATUS_QUOTA, "a session may ask %u such questions at one time",
+		(void)fault_set(fault, STATUS_QUOTA,
+				"a session may ask %u such questions at one time",
 				NATIVE_QUESTIONS_MAX);
 	else if (!(request = calloc(1, sizeof(*request))))
-		(void)fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the question");
+		(void)fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				"the engine has no memory for the question");
 	if (!request)
 		return NULL;
 	request->session = session;
@@ -150,7 +157,8 @@ static void tell(const struct native_request *request)
 		reply_done(session, request->number);
 	} else {
 		Sycl__V1__NativeHandles handles = SYCL__V1__NATIVE_HANDLES__INIT;
-		handles.n_natives = request->count + (request->left < NATIVES_MAX ? request->left : NATIVES_MAX);
+		handles.n_natives = request->count +
+				    (request->left < NATIVES_MAX ? request->left : NATIVES_MAX);
 		handles.natives = (uint64_t *)(uintptr_t)request->natives;
 		Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 		reply.number = request->number;
@@ -164,15 +172,16 @@ void native_request_asked(struct native_request *request, uint32_t questions, in
 {
 	request->open += questions;
 	if (error < 0)
-		(void)fault_set(&request->fault, STATUS_MEMORY_ALLOCATION, "a device could not be asked: %s",
-				strerror(-error));
+		(void)fault_set(&request->fault, STATUS_MEMORY_ALLOCATION,
+				"a device could not be asked: %s", strerror(-error));
 	if (request->open > 0)
 		return;
 	tell(request);
 	end_request(request);
 }
 
-struct session *native_answered(struct native_request *request, uint64_t native, const struct backend_fault *fault)
+struct session *native_answered(struct native_request *request, uint64_t native,
+				const struct backend_fault *fault)
 {
 	struct session *session = request->session;
 	if (fault->status && !request->fault.status)
@@ -186,21 +195,25 @@ struct session *native_answered(struct native_request *request, uint64_t native,
 	return session;
 }
 
-static int get_memories(const Sycl__V1__NativeGet *message, struct sched_buffer *buffer, struct scheduler_device *device,
-			struct native_request *request)
+static int get_memories(const Sycl__V1__NativeGet *message, struct sched_buffer *buffer,
+			struct scheduler_device *device, struct native_request *request)
 {
 	if (device)
 		return sched_native_get_memory(buffer, device, request);
 	uint32_t limit = message->limit < NATIVES_MAX ? message->limit : NATIVES_MAX;
-	return sched_native_get_memories(buffer, (enum backend_kind)message->backend, limit, request, &request->left);
+	return sched_native_get_memories(buffer, (enum backend_kind)message->backend, limit,
+					 request, &request->left);
 }
 
 /* Questions asked about it, or a negative errno. */
-static int ask_object(const Sycl__V1__NativeGet *message, struct object *object, struct scheduler_device *device,
-		      struct native_request *request)
+static int ask_object(const Sycl__V1__NativeGet *message, struct object *object,
+		      struct scheduler_device *device, struct native_request *request)
 {
 	if (!object)
-		return sched_native_get(device, (enum backend_native_kind)message->kind, request) < 0 ? -ENOMEM : 1;
+		return sched_native_get(device, (enum backend_native_kind)message->kind, request) <
+				       0
+			       ? -ENOMEM
+			       : 1;
 	switch (message->kind) {
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE: {
 		struct queue *queue = (struct queue *)object;
@@ -211,29 +224,43 @@ static int ask_object(const Sycl__V1__NativeGet *message, struct object *object,
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY:
 		return get_memories(message, ((struct buffer *)object)->sched, device, request);
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM:
-		return sched_native_get_program(((struct bundle *)object)->program, request) < 0 ? -ENOMEM : 1;
+		return sched_native_get_program(((struct bundle *)object)->program, request) < 0
+			       ? -ENOMEM
+			       : 1;
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL:
-		return sched_native_get_kernel(((struct kernel *)object)->sched, request) < 0 ? -ENOMEM : 1;
+		return sched_native_get_kernel(((struct kernel *)object)->sched, request) < 0
+			       ? -ENOMEM
+			       : 1;
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT:
-		return sched_native_get_event(((struct shared_event *)object)->share->sched, request) < 0 ? -ENOMEM : 1;
+		return sched_native_get_event(((struct shared_event *)object)->share->sched,
+					      request) < 0
+			       ? -ENOMEM
+			       : 1;
 	default:
 		return sched_native_get(device, BACKEND_NATIVE_CONTEXT, request) < 0 ? -ENOMEM : 1;
 	}
 }
 
 /* What must be there before anything can be asked of it. 0, or 1 with a fault. */
-static int check_ready(const Sycl__V1__NativeGet *message, const struct object *object, struct backend_fault *fault)
+static int check_ready(const Sycl__V1__NativeGet *message, const struct object *object,
+		       struct backend_fault *fault)
 {
 	const struct bundle *bundle = (const struct bundle *)object;
 	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM && !bundle->program)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "the bundle has no program yet: what was compiled here is no native object");
-	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY && ((const struct buffer *)object)->temporary)
-		return fault_set(fault, STATUS_INVALID, "a temporary of graphs has no memory outside of their launches");
-	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY && !((const struct buffer *)object)->sched)
+		return fault_set(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"the bundle has no program yet: what was compiled here is no native object");
+	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY &&
+	    ((const struct buffer *)object)->temporary)
+		return fault_set(fault, STATUS_INVALID,
+				 "a temporary of graphs has no memory outside of their launches");
+	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY &&
+	    !((const struct buffer *)object)->sched)
 		return fault_set(fault, STATUS_INVALID, "the buffer could not be made");
-	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL && !((const struct kernel *)object)->ready)
-		return fault_set(fault, STATUS_KERNEL, "the kernel is not made yet: its answer comes first");
+	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL &&
+	    !((const struct kernel *)object)->ready)
+		return fault_set(fault, STATUS_KERNEL,
+				 "the kernel is not made yet: its answer comes first");
 	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT &&
 	    !((const struct shared_event *)object)->share)
 		return fault_set(fault, STATUS_EVENT, "the event could not be made");
@@ -252,8 +279,9 @@ static const enum object_type types[] = {
 };
 
 /* The object (NULL: none is meant) and the device that it is asked of. */
-static int find(struct session *session, const Sycl__V1__NativeGet *message, struct object **object_out,
-		struct scheduler_device **device_out, struct backend_fault *fault)
+static int find(struct session *session, const Sycl__V1__NativeGet *message,
+		struct object **object_out, struct scheduler_device **device_out,
+		struct backend_fault *fault)
 {
 	struct context_device found = {.device = NULL};
 	struct queue *queue;
@@ -271,7 +299,8 @@ static int find(struct session *session, const Sycl__V1__NativeGet *message, str
 	else if (!*object_out)
 		r = feature_device(session, message->device, 0, &found, fault);
 	*device_out = found.device;
-	if (r != 0 || message->kind != SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY || message->queue == 0)
+	if (r != 0 || message->kind != SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY ||
+	    message->queue == 0)
 		return r;
 	r = object_get(session, message->queue, OBJECT_QUEUE, &queue, fault);
 	if (r == 0)
@@ -286,12 +315,14 @@ int command_native_get(struct session *session, const Sycl__V1__NativeGet *messa
 	struct backend_fault fault;
 	int r = session_has_natives(session) ? 0 : refuse(&fault);
 	if (r == 0 && !is_kind(message->kind))
-		r = fault_set(&fault, STATUS_INVALID, "%d is no kind of native object", (int)message->kind);
+		r = fault_set(&fault, STATUS_INVALID, "%d is no kind of native object",
+			      (int)message->kind);
 	if (r == 0)
 		r = find(session, message, &object, &device, &fault);
 	if (r < 0)
 		return r;
-	struct native_request *request = r == 0 ? native_request_new(session, object, false, &fault) : NULL;
+	struct native_request *request =
+		r == 0 ? native_request_new(session, object, false, &fault) : NULL;
 	if (!request) {
 		reply_status(session, session->record, message->object, &fault);
 		return 0;

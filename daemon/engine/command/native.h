@@ -1,4 +1,5 @@
-/* Questions to devices about native handles, between commands_native.c and commands_native_make.c. Front thread. */
+/* Questions to devices about native handles, between commands_native.c and commands_native_make.c.
+ * Front thread. */
 #ifndef SYCL_ENGINE_COMMANDS_NATIVE_H
 #define SYCL_ENGINE_COMMANDS_NATIVE_H
 
@@ -6,10 +7,12 @@
 
 struct native_request;
 
-/* Answers the record at hand when all questions are answered. `makes`: the object is new, and fails with them. NULL with a fault. */
-struct native_request *native_request_new(struct session *session, struct object *object, bool makes,
-					  struct backend_fault *fault);
-/* So many questions were asked, each of which is answered by on_native; with none it ends now. `error`: why not all, or 0. */
+/* Answers the record at hand when all questions are answered. `makes`: the object is new, and fails
+ * with them. NULL with a fault. */
+struct native_request *native_request_new(struct session *session, struct object *object,
+					  bool makes, struct backend_fault *fault);
+/* So many questions were asked, each of which is answered by on_native; with none it ends now.
+ * `error`: why not all, or 0. */
 void native_request_asked(struct native_request *request, uint32_t questions, int error);
 
 #endif

@@ -1,4 +1,5 @@
-/* Objects over native ones: contexts, queues, buffers, images, bundles, kernels, events (J1, I3, I4, I7). */
+/* Objects over native ones: contexts, queues, buffers, images, bundles, kernels, events (J1, I3,
+ * I4, I7). */
 #include "command/native.h"
 #include "session/session.h"
 #include "session/shares.h"
@@ -25,18 +26,22 @@ void context_end(struct context *context)
 	free(context->devices);
 }
 
-static int open_devices(struct session *session, struct context *context, uint64_t native, struct backend_fault *fault)
+static int open_devices(struct session *session, struct context *context, uint64_t native,
+			struct backend_fault *fault)
 {
 	for (uint32_t i = 0; i < context->device_count; i++) {
 		struct context_device found;
-		int r = feature_device(session, context->devices[i], BACKEND_FEATURE_NATIVE, &found, fault);
+		int r = feature_device(session, context->devices[i], BACKEND_FEATURE_NATIVE, &found,
+				       fault);
 		if (r != 0)
 			return r;
 		context->object.backend = (uint32_t)found.ops->kind;
-		r = scheduler_device_open_native(session->engine->scheduler, context->devices[i], native,
-						 &context->natives[i]);
+		r = scheduler_device_open_native(session->engine->scheduler, context->devices[i],
+						 native, &context->natives[i]);
 		if (r < 0)
-			return fault_set(fault, STATUS_QUOTA, "the native context could not be opened: %s", strerror(-r));
+			return fault_set(fault, STATUS_QUOTA,
+					 "the native context could not be opened: %s",
+					 strerror(-r));
 	}
 	return 0;
 }
@@ -50,14 +55,18 @@ static int make_context(struct session *session, void *object, const Sycl__V1__N
 	if (r != 0)
 		return r;
 	context->natives = calloc(message->n_devices, sizeof(struct scheduler_device *));
-	if (!context->natives || context_set_devices(context, message->devices, message->n_devices) < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a context");
+	if (!context->natives ||
+	    context_set_devices(context, message->devices, message->n_devices) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for a context");
 	r = open_devices(session, context, message->natives[0], fault);
-	struct native_request *request = r == 0 ? native_request_new(session, &context->object, true, fault) : NULL;
+	struct native_request *request =
+		r == 0 ? native_request_new(session, &context->object, true, fault) : NULL;
 	if (!request)
 		return 1;
 	uint32_t asked = 0;
-	while (asked < context->device_count && sched_native_opened(context->natives[asked], request) == 0)
+	while (asked < context->device_count &&
+	       sched_native_opened(context->natives[asked], request) == 0)
 		asked++;
 	native_request_asked(request, asked, asked < context->device_count ? -ENOMEM : 0);
 	return 0;
@@ -89,17 +98,20 @@ static int make_buffer(struct session *session, void *object, const Sycl__V1__Na
 	uint64_t bytes = message->size_bytes;
 	struct arena *arena;
 	void *host;
-	if (message->image_format && image_read(message->image_format, false, message->n_image_size, message->image_size,
-						&image, &bytes, fault))
+	if (message->image_format && image_read(message->image_format, false, message->n_image_size,
+						message->image_size, &image, &bytes, fault))
 		return 1;
 	if (bytes == 0 || bytes != message->size_bytes)
-		return fault_set(fault, STATUS_INVALID, "native memory of %" PRIu64 " bytes", message->size_bytes);
+		return fault_set(fault, STATUS_INVALID, "native memory of %" PRIu64 " bytes",
+				 message->size_bytes);
 	if (buffer_admit(session, bytes, bytes, message->range, &arena, &host, fault))
 		return 1;
-	int r = sched_buffer_create_native(session->engine->scheduler, found->device, message->natives[0],
-					   image.dimensions ? &image : NULL, bytes, host, buffer, &buffer->sched);
+	int r = sched_buffer_create_native(session->engine->scheduler, found->device,
+					   message->natives[0], image.dimensions ? &image : NULL,
+					   bytes, host, buffer, &buffer->sched);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "a buffer could not be made: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "a buffer could not be made: %s",
+				 strerror(-r));
 	buffer->image = image;
 	buffer->number = session->record;
 	buffer->object.backend = (uint32_t)found->ops->kind;
@@ -114,7 +126,8 @@ static int make_bundle(struct session *session, void *object, const Sycl__V1__Na
 	struct bundle *bundle = object;
 	bundle->number = session->record;
 	if (message->state > BACKEND_PROGRAM_EXECUTABLE)
-		return fault_set(fault, STATUS_INVALID, "%u is no state of a bundle", message->state);
+		return fault_set(fault, STATUS_INVALID, "%u is no state of a bundle",
+				 message->state);
 	bundle->context = found->context;
 	(void)object_ref(&found->context->object);
 	bundle->device = found->device;
@@ -122,10 +135,12 @@ static int make_bundle(struct session *session, void *object, const Sycl__V1__Na
 	bundle->object.backend = (uint32_t)found->ops->kind;
 	bundle->is_native_object = message->state != BACKEND_PROGRAM_EXECUTABLE;
 	int r = sched_program_make_native(session->engine->scheduler, found->device,
-					  (enum backend_program_state)message->state, message->natives,
-					  (uint32_t)message->n_natives, bundle, &bundle->program);
+					  (enum backend_program_state)message->state,
+					  message->natives, (uint32_t)message->n_natives, bundle,
+					  &bundle->program);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the bundle could not be made: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the bundle could not be made: %s", strerror(-r));
 	bundle->state = BUNDLE_LOADING;
 	(void)object_ref(&bundle->object); /* until it is loaded */
 	return 0;
@@ -139,13 +154,15 @@ static int make_kernel(struct session *session, void *object, const Sycl__V1__Na
 	int r = object_get(session, message->bundle, OBJECT_BUNDLE, &bundle, fault);
 	if (r != 0)
 		return r;
-	if (bundle->context != found->context || bundle->device != found->device || bundle->state != BUNDLE_READY)
+	if (bundle->context != found->context || bundle->device != found->device ||
+	    bundle->state != BUNDLE_READY)
 		return fault_set(fault, STATUS_INVALID, "the bundle is not the kernel's");
 	kernel->number = session->record;
-	r = sched_kernel_make_native(session->engine->scheduler, found->device, message->natives[0], kernel,
-				     &kernel->sched);
+	r = sched_kernel_make_native(session->engine->scheduler, found->device, message->natives[0],
+				     kernel, &kernel->sched);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the kernel could not be made: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the kernel could not be made: %s", strerror(-r));
 	kernel->bundle = bundle;
 	kernel->object.backend = bundle->object.backend;
 	(void)object_ref(&bundle->object);
@@ -163,12 +180,14 @@ static int make_event(struct session *session, void *object, const Sycl__V1__Nat
 	if (shared_event_admit(event, fault))
 		return 1;
 	struct event_share *share = event_share_create(engine, message->device, NULL);
-	int r = share ? sched_event_make_native(engine->scheduler, found->device, message->natives[0], share, &share->sched)
+	int r = share ? sched_event_make_native(engine->scheduler, found->device,
+						message->natives[0], share, &share->sched)
 		      : -ENOMEM;
 	if (r < 0) {
 		if (share)
 			event_share_free(share);
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the event could not be made: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the event could not be made: %s",
+				 strerror(-r));
 	}
 	share->is_native = true;
 	event->context = found->context;
@@ -178,20 +197,22 @@ static int make_event(struct session *session, void *object, const Sycl__V1__Nat
 }
 
 static maker *const makers[OBJECT_TYPE_COUNT] = {
-	[OBJECT_CONTEXT] = make_context,	[OBJECT_QUEUE] = make_queue, [OBJECT_BUFFER] = make_buffer,
-	[OBJECT_BUNDLE] = make_bundle,		[OBJECT_KERNEL] = make_kernel,
-	[OBJECT_SHARED_EVENT] = make_event,
+	[OBJECT_CONTEXT] = make_context, [OBJECT_QUEUE] = make_queue,
+	[OBJECT_BUFFER] = make_buffer,   [OBJECT_BUNDLE] = make_bundle,
+	[OBJECT_KERNEL] = make_kernel,   [OBJECT_SHARED_EVENT] = make_event,
 };
 
-static int check(struct session *session, const Sycl__V1__NativeMake *message, enum object_type type,
-		 struct context_device *found, struct backend_fault *fault)
+static int check(struct session *session, const Sycl__V1__NativeMake *message,
+		 enum object_type type, struct context_device *found, struct backend_fault *fault)
 {
 	size_t most = type == OBJECT_BUNDLE ? NATIVE_PROGRAMS_MAX : 1;
 	if (!session_has_natives(session))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "native handles are for programs with an engine of their own in their process");
+		return fault_set(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"native handles are for programs with an engine of their own in their process");
 	if (message->n_natives == 0 || message->n_natives > most)
-		return fault_set(fault, STATUS_INVALID, "%zu native objects; 1 to %zu are taken", message->n_natives, most);
+		return fault_set(fault, STATUS_INVALID, "%zu native objects; 1 to %zu are taken",
+				 message->n_natives, most);
 	for (size_t i = 0; i < message->n_natives; i++)
 		if (message->natives[i] == 0)
 			return fault_set(fault, STATUS_INVALID, "a native object is 0");
@@ -199,7 +220,8 @@ static int check(struct session *session, const Sycl__V1__NativeMake *message, e
 		return 0;
 	int r = context_device(session, message->context, message->device, found, fault);
 	if (r == 0 && !(found->facts->features & BACKEND_FEATURE_NATIVE))
-		r = fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no native objects", found->facts->name);
+		r = fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no native objects",
+			      found->facts->name);
 	return r;
 }
 
@@ -218,7 +240,9 @@ int command_native_make(struct session *session, const Sycl__V1__NativeMake *mes
 {
 	enum object_type type = object_id_type(message->object);
 	if (type >= OBJECT_TYPE_COUNT || !makers[type])
-		return session_violation(session, "%016" PRIx64 " is the id of nothing that is made of native objects",
+		return session_violation(session,
+					 "%016" PRIx64
+					 " is the id of nothing that is made of native objects",
 					 message->object);
 	if (type == OBJECT_QUEUE && session_check_slot(session, message->slot) < 0)
 		return -EPROTO;

@@ -1,4 +1,5 @@
-/* Contexts, queues, buffers, and the end of every object. All one-way: what fails is told as ObjectFailed. */
+/* Contexts, queues, buffers, and the end of every object. All one-way: what fails is told as
+ * ObjectFailed. */
 #include "session/session.h"
 #include "base/range_check.h"
 #include "session/shares.h"
@@ -11,7 +12,8 @@ int command_release(struct session *session, const Sycl__V1__Release *message)
 {
 	enum object_type type = object_id_type(message->object);
 	if (type <= OBJECT_NONE || type >= OBJECT_TYPE_COUNT)
-		return session_violation(session, "%016" PRIx64 " is no object's id", message->object);
+		return session_violation(session, "%016" PRIx64 " is no object's id",
+					 message->object);
 	struct object *object;
 	struct backend_fault fault;
 	int r = object_get(session, message->object, type, &object, &fault);
@@ -30,31 +32,38 @@ static int discover(struct session *session, struct backend_fault *fault)
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
 	uint32_t platform_count, count;
-	int r = topology_discover(session->engine->scheduler, &platforms, &platform_count, &devices, &count);
+	int r = topology_discover(session->engine->scheduler, &platforms, &platform_count, &devices,
+				  &count);
 	if (r < 0)
-		return fault_set(fault, STATUS_PLATFORM, "the devices could not be asked: %s", strerror(-r));
+		return fault_set(fault, STATUS_PLATFORM, "the devices could not be asked: %s",
+				 strerror(-r));
 	return 0;
 }
 
-int context_check_devices(struct session *session, const uint32_t *list, size_t list_count, struct backend_fault *fault)
+int context_check_devices(struct session *session, const uint32_t *list, size_t list_count,
+			  struct backend_fault *fault)
 {
 	if (discover(session, fault))
 		return 1;
 	if (list_count == 0 || list_count > SCHED_DEVICES_MAX)
-		return fault_set(fault, STATUS_INVALID, "a context has 1 to %u devices, not %zu", SCHED_DEVICES_MAX, list_count);
+		return fault_set(fault, STATUS_INVALID, "a context has 1 to %u devices, not %zu",
+				 SCHED_DEVICES_MAX, list_count);
 	for (size_t i = 0; i < list_count; i++) {
 		const struct scheduler_device_info *first = session_device_info(session, list[0]);
 		const struct scheduler_device_info *device = session_device_info(session, list[i]);
 		if (!first || !device)
-			return fault_set(fault, STATUS_INVALID, "there is no device %u", first ? list[i] : list[0]);
+			return fault_set(fault, STATUS_INVALID, "there is no device %u",
+					 first ? list[i] : list[0]);
 		if (device->platform != first->platform)
-			return fault_set(fault, STATUS_INVALID, "the devices of a context are of one platform");
+			return fault_set(fault, STATUS_INVALID,
+					 "the devices of a context are of one platform");
 		if (device->facts->context_set != first->facts->context_set)
-			return fault_set(fault, STATUS_INVALID, "%s and %s do not fit one context", first->facts->name,
-					 device->facts->name);
+			return fault_set(fault, STATUS_INVALID, "%s and %s do not fit one context",
+					 first->facts->name, device->facts->name);
 		for (size_t j = 0; j < i; j++)
 			if (list[i] == list[j])
-				return fault_set(fault, STATUS_INVALID, "device %u is named twice", list[i]);
+				return fault_set(fault, STATUS_INVALID, "device %u is named twice",
+						 list[i]);
 	}
 	return 0;
 }
@@ -79,15 +88,17 @@ int command_context_create(struct session *session, const Sycl__V1__ContextCreat
 	r = context_check_devices(session, message->devices, message->n_devices, &fault);
 	if (r == 0 && (context_set_devices(context, message->devices, message->n_devices) < 0 ||
 		       context_hold_sub_devices(session, context) < 0))
-		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a context");
+		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION,
+			      "the engine has no memory for a context");
 	if (r > 0)
 		object_fail(&context->object, 0, &fault);
 	return 0;
 }
 
 /* `opened`: it is open already; else NULL. */
-static int find_device(struct session *session, uint32_t device, uint32_t features, struct scheduler_device *opened,
-		       struct context_device *out, struct backend_fault *fault)
+static int find_device(struct session *session, uint32_t device, uint32_t features,
+		       struct scheduler_device *opened, struct context_device *out,
+		       struct backend_fault *fault)
 {
 	if (discover(session, fault))
 		return 1;
@@ -96,28 +107,31 @@ static int find_device(struct session *session, uint32_t device, uint32_t featur
 		return fault_set(fault, STATUS_INVALID, "there is no device %u", device);
 	const struct backend_device_facts *facts = info->facts;
 	if (!facts->available)
-		return fault_set(fault, STATUS_RUNTIME, "the device %s is not available", facts->name);
-	if (features & ~facts->features)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s shares nothing of this kind",
+		return fault_set(fault, STATUS_RUNTIME, "the device %s is not available",
 				 facts->name);
-	const struct sub_device *sub_device = info->is_sub_device ? session_sub_device(session, device) : NULL;
+	if (features & ~facts->features)
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "the device %s shares nothing of this kind", facts->name);
+	const struct sub_device *sub_device =
+		info->is_sub_device ? session_sub_device(session, device) : NULL;
 	if (sub_device)
 		opened = sub_device->device;
 	int r = opened ? 0 : scheduler_device(session->engine->scheduler, device, &opened);
 	if (r < 0)
-		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s", facts->name, strerror(-r));
+		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s",
+				 facts->name, strerror(-r));
 	*out = (struct context_device){NULL, opened, facts, info->ops};
 	return 0;
 }
 
-int feature_device(struct session *session, uint32_t device, uint32_t features, struct context_device *out,
-		   struct backend_fault *fault)
+int feature_device(struct session *session, uint32_t device, uint32_t features,
+		   struct context_device *out, struct backend_fault *fault)
 {
 	return find_device(session, device, features, NULL, out, fault);
 }
 
-int context_device(struct session *session, uint64_t id, uint32_t device, struct context_device *out,
-		   struct backend_fault *fault)
+int context_device(struct session *session, uint64_t id, uint32_t device,
+		   struct context_device *out, struct backend_fault *fault)
 {
 	struct context *context;
 	int r = object_get(session, id, OBJECT_CONTEXT, &context, fault);
@@ -127,8 +141,10 @@ int context_device(struct session *session, uint64_t id, uint32_t device, struct
 	while (i < context->device_count && context->devices[i] != device)
 		i++;
 	if (i == context->device_count)
-		return fault_set(fault, STATUS_INVALID, "device %u is not one of the context", device);
-	r = find_device(session, device, 0, context->natives ? context->natives[i] : NULL, out, fault);
+		return fault_set(fault, STATUS_INVALID, "device %u is not one of the context",
+				 device);
+	r = find_device(session, device, 0, context->natives ? context->natives[i] : NULL, out,
+			fault);
 	if (r == 0)
 		out->context = context;
 	return r;
@@ -172,13 +188,16 @@ int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *m
 	return 0;
 }
 
-int device_admit(struct session *session, const struct scheduler_device *device, uint64_t size_bytes, struct backend_fault *fault)
+int device_admit(struct session *session, const struct scheduler_device *device,
+		 uint64_t size_bytes, struct backend_fault *fault)
 {
 	if (sched_quota_allows(sched_account_device(session->work), device, size_bytes))
 		return 0;
 	return fault_set(fault, STATUS_QUOTA,
-			 "a session may have %" PRIu64 " bytes on devices, all of this user's together %" PRIu64,
-			 session->limits.device_bytes, session->engine->options.limits.tenant_device_bytes);
+			 "a session may have %" PRIu64
+			 " bytes on devices, all of this user's together %" PRIu64,
+			 session->limits.device_bytes,
+			 session->engine->options.limits.tenant_device_bytes);
 }
 
 int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
@@ -187,16 +206,19 @@ int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_
 {
 	const struct session_limits *limits = &session->limits;
 	if (!range_inside(session->usage.buffer_bytes, charged_bytes, limits->buffer_bytes))
-		return fault_set(fault, STATUS_QUOTA, "a session's buffers may have %" PRIu64 " bytes together",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session's buffers may have %" PRIu64 " bytes together",
 				 limits->buffer_bytes);
 	*arena_out = NULL;
 	*host_out = NULL;
 	if (size_bytes == 0)
 		return 0;
-	return session_arena_range(session, range, size_bytes, ARENA_ALIGNMENT_BYTES, arena_out, host_out, fault);
+	return session_arena_range(session, range, size_bytes, ARENA_ALIGNMENT_BYTES, arena_out,
+				   host_out, fault);
 }
 
-void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes, struct arena *arena)
+void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes,
+		   struct arena *arena)
 {
 	(void)object_ref(&buffer->object); /* the scheduler's, until the buffer is freed */
 	buffer->size_bytes = size_bytes;
@@ -210,27 +232,29 @@ void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_
 
 static int cannot_make(uint64_t size_bytes, int error, struct backend_fault *fault)
 {
-	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "a buffer of %" PRIu64 " bytes could not be made: %s",
-			 size_bytes, strerror(-error));
+	return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+			 "a buffer of %" PRIu64 " bytes could not be made: %s", size_bytes,
+			 strerror(-error));
 }
 
-static int make_private(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
-			struct backend_fault *fault)
+static int make_private(struct session *session, struct buffer *buffer,
+			const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
 {
 	struct arena *arena;
 	void *host;
-	if (buffer_admit(session, message->size_bytes, message->size_bytes, message->range, &arena, &host, fault))
+	if (buffer_admit(session, message->size_bytes, message->size_bytes, message->range, &arena,
+			 &host, fault))
 		return 1;
-	int r = sched_buffer_create(session->engine->scheduler, message->size_bytes, host, message->initialised, buffer,
-				    &buffer->sched);
+	int r = sched_buffer_create(session->engine->scheduler, message->size_bytes, host,
+				    message->initialised, buffer, &buffer->sched);
 	if (r < 0)
 		return cannot_make(message->size_bytes, r, fault);
 	buffer_settle(buffer, message->size_bytes, message->size_bytes, arena);
 	return 0;
 }
 
-static int make_shared(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
-		       struct backend_fault *fault)
+static int make_shared(struct session *session, struct buffer *buffer,
+		       const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
 {
 	uint32_t feature;
 	uint64_t charged;
@@ -241,7 +265,8 @@ static int make_shared(struct session *session, struct buffer *buffer, const Syc
 	    feature_device(session, message->device, feature, &found, fault) ||
 	    share_admit(session, message->size_bytes, &charged, fault) ||
 	    device_admit(session, found.device, message->size_bytes, fault) ||
-	    buffer_admit(session, charged, message->size_bytes, message->range, &arena, &host, fault))
+	    buffer_admit(session, charged, message->size_bytes, message->range, &arena, &host,
+			 fault))
 		return 1;
 	enum backend_export_kind kind = (enum backend_export_kind)message->export_kind;
 	struct shared_memory *memory =
@@ -249,8 +274,9 @@ static int make_shared(struct session *session, struct buffer *buffer, const Syc
 	if (!memory)
 		return cannot_make(message->size_bytes, -ENOMEM, fault);
 	shared_memory_join(memory, buffer);
-	int r = sched_buffer_create_shared(session->engine->scheduler, found.device, kind, message->size_bytes, host,
-					   message->initialised, buffer, &buffer->sched);
+	int r = sched_buffer_create_shared(session->engine->scheduler, found.device, kind,
+					   message->size_bytes, host, message->initialised, buffer,
+					   &buffer->sched);
 	if (r < 0) {
 		shared_memory_leave(buffer);
 		return cannot_make(message->size_bytes, r, fault);
@@ -262,13 +288,15 @@ static int make_shared(struct session *session, struct buffer *buffer, const Syc
 	return 0;
 }
 
-/* Without memory: graphs that use it have it (graph_temporary.h). Its bytes count all the same, so that there is an end to them. */
-static int make_temporary(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
-			  struct backend_fault *fault)
+/* Without memory: graphs that use it have it (graph_temporary.h). Its bytes count all the same, so
+ * that there is an end to them. */
+static int make_temporary(struct session *session, struct buffer *buffer,
+			  const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
 {
 	const struct session_limits *limits = &session->limits;
 	if (!range_inside(session->usage.buffer_bytes, message->size_bytes, limits->buffer_bytes))
-		return fault_set(fault, STATUS_QUOTA, "a session's buffers may have %" PRIu64 " bytes together",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session's buffers may have %" PRIu64 " bytes together",
 				 limits->buffer_bytes);
 	buffer->size_bytes = buffer->charged_bytes = message->size_bytes;
 	buffer->temporary = ++session->temporary_count;
@@ -279,15 +307,17 @@ static int make_temporary(struct session *session, struct buffer *buffer, const 
 static int check_temporary(struct session *session, const Sycl__V1__BufferCreate *message)
 {
 	if (!(session->features & FEATURE_TEMPORARIES))
-		return session_violation(session, "a temporary of graphs is made, and such were not agreed on");
+		return session_violation(
+			session, "a temporary of graphs is made, and such were not agreed on");
 	if (message->range || message->initialised || message->device ||
 	    message->export_kind != SYCL__V1__EXPORT_KIND__EXPORT_KIND_NONE)
-		return session_violation(session, "a temporary of graphs has host memory, contents or a device");
+		return session_violation(
+			session, "a temporary of graphs has host memory, contents or a device");
 	return 0;
 }
 
-static int make_buffer(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
-		       struct backend_fault *fault)
+static int make_buffer(struct session *session, struct buffer *buffer,
+		       const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
 {
 	if (message->graph_temporary)
 		return make_temporary(session, buffer, message, fault);

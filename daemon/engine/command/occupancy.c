@@ -1,4 +1,5 @@
-/* How much of a device a kernel can have: asked of the device's loader thread, and answered when it has told. */
+/* How much of a device a kernel can have: asked of the device's loader thread, and answered when it
+ * has told. */
 #include "session/session.h"
 
 #define OCCUPANCY_QUESTIONS_MAX 64u /* of a session, at one time */
@@ -8,10 +9,12 @@ struct occupancy_request {
 	uint64_t number;       /* of the request to answer */
 };
 
-static int read_local(const Sycl__V1__OccupancyQuery *message, uint64_t local[3], struct backend_fault *fault)
+static int read_local(const Sycl__V1__OccupancyQuery *message, uint64_t local[3],
+		      struct backend_fault *fault)
 {
 	if (message->n_local > 3)
-		return fault_set(fault, STATUS_ND_RANGE, "a range has 1 to 3 dimensions, not %zu", message->n_local);
+		return fault_set(fault, STATUS_ND_RANGE, "a range has 1 to 3 dimensions, not %zu",
+				 message->n_local);
 	for (size_t i = 0; i < 3; i++)
 		local[i] = message->n_local ? 1 : 0;
 	/* Absent dimensions are the slow ones. */
@@ -32,17 +35,20 @@ int command_occupancy_query(struct session *session, const Sycl__V1__OccupancyQu
 	if (r < 0)
 		return r;
 	if (r == 0 && !kernel->ready)
-		r = fault_set(&fault, STATUS_KERNEL, "kernel %s is not made yet: its answer comes first", kernel->name);
+		r = fault_set(&fault, STATUS_KERNEL,
+			      "kernel %s is not made yet: its answer comes first", kernel->name);
 	if (r == 0)
 		r = read_local(message, local, &fault);
 	if (r == 0 && session->occupancy_open == OCCUPANCY_QUESTIONS_MAX)
-		r = fault_set(&fault, STATUS_QUOTA, "a session may ask %u such questions at one time",
+		r = fault_set(&fault, STATUS_QUOTA,
+			      "a session may ask %u such questions at one time",
 			      OCCUPANCY_QUESTIONS_MAX);
 	struct occupancy_request *request = r == 0 ? malloc(sizeof(*request)) : NULL;
-	if (r == 0 &&
-	    (!request || sched_kernel_occupancy(kernel->sched, local, message->local_mem_bytes, request) < 0)) {
+	if (r == 0 && (!request || sched_kernel_occupancy(kernel->sched, local,
+							  message->local_mem_bytes, request) < 0)) {
 		free(request);
-		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the question");
+		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION,
+			      "the engine has no memory for the question");
 	}
 	if (r != 0) {
 		reply_status(session, session->record, message->kernel, &fault);
@@ -54,7 +60,8 @@ int command_occupancy_query(struct session *session, const Sycl__V1__OccupancyQu
 	return 0;
 }
 
-struct session *occupancy_known(struct occupancy_request *request, const struct backend_occupancy *occupancy,
+struct session *occupancy_known(struct occupancy_request *request,
+				const struct backend_occupancy *occupancy,
 				const struct backend_fault *fault)
 {
 	struct kernel *kernel = request->kernel;

@@ -23,7 +23,8 @@ int command_discover(struct session *session)
 		return 0;
 	}
 	struct backend_fault fault;
-	(void)fault_set(&fault, STATUS_PLATFORM, "the devices could not be asked: %s", strerror(-r));
+	(void)fault_set(&fault, STATUS_PLATFORM, "the devices could not be asked: %s",
+			strerror(-r));
 	reply_status(session, session->record, 0, &fault);
 	return 0;
 }
@@ -68,7 +69,8 @@ static int fill_profile(struct session *session, const struct queue *queue, uint
 		struct group *group = list_entry(entry, struct group, entry);
 		/* All nodes may be looked at. */
 		session->record_cost += group->run ? group->run->count / 16 : 0;
-		bool running = group->run ? graph_run_running(group->run) : task_running(group->task);
+		bool running =
+			group->run ? graph_run_running(group->run) : task_running(group->task);
 		if (running && queue->profiling && !group->run && !group->start_ns)
 			group->start_ns = task_begun_ns(group->task);
 		profile->state = running ? STATE_RUNNING : STATE_SUBMITTED;
@@ -90,7 +92,8 @@ static int fill_profile(struct session *session, const struct queue *queue, uint
 	return 0;
 }
 
-int command_find_queue(struct session *session, uint64_t id, struct queue **queue_out, struct backend_fault *fault)
+int command_find_queue(struct session *session, uint64_t id, struct queue **queue_out,
+		       struct backend_fault *fault)
 {
 	if (object_id_type(id) == OBJECT_QUEUE) {
 		struct object *known = object_table_find(&session->objects, id);
@@ -116,7 +119,8 @@ int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery 
 		return r;
 	if (r == 0 && (message->group == 0 || message->group > queue->window.last))
 		return session_violation(session,
-					 "a query names command group %" PRIu64 " of a queue that has had %" PRIu64,
+					 "a query names command group %" PRIu64
+					 " of a queue that has had %" PRIu64,
 					 message->group, queue->window.last);
 	if (r == 0)
 		r = fill_profile(session, queue, message->group, &profile, &fault);

@@ -10,14 +10,16 @@ static int check_agreed(struct session *session)
 {
 	if (session->features & FEATURE_RESUBMIT)
 		return 0;
-	return session_violation(session, "record %llu has to do with shapes, which were not agreed on",
+	return session_violation(session,
+				 "record %llu has to do with shapes, which were not agreed on",
 				 (unsigned long long)session->record);
 }
 
 static int check_number(struct session *session, uint32_t number)
 {
 	if (number == 0 || number > SHAPES_MAX)
-		return session_violation(session, "%u is no shape: they go from 1 to %u", number, SHAPES_MAX);
+		return session_violation(session, "%u is no shape: they go from 1 to %u", number,
+					 SHAPES_MAX);
 	return 0;
 }
 
@@ -31,10 +33,13 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 	struct shape *shape;
 	r = shape_create(message, &shape);
 	if (r == -EPROTO)
-		return session_violation(session, "shape %u is no launch without images, or has more than a shape may have",
-					 message->shape);
+		return session_violation(
+			session,
+			"shape %u is no launch without images, or has more than a shape may have",
+			message->shape);
 	if (r < 0) {
-		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a shape");
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION,
+				"the engine has no memory for a shape");
 		return r;
 	}
 	(void)shape_free(session->shapes[message->shape - 1]);
@@ -49,8 +54,10 @@ static uint32_t burst_room(const struct session *session, const struct queue *qu
 	uint64_t most = session->limits.groups_in_flight;
 	uint64_t room = most > session->groups_open ? most - session->groups_open : 0;
 	bool shared = session->ahead.most == READ_AHEAD_SHARED;
-	/* Where the device has windows for sessions that are not alone, a burst would be all of one. */
-	if (engine->never_burst || (shared && !engine->never_window && !(queue->facts->features & BACKEND_FEATURE_SIDE_BY_SIDE)))
+	/* Where the device has windows for sessions that are not alone, a burst would be all of
+	 * one. */
+	if (engine->never_burst || (shared && !engine->never_window &&
+				    !(queue->facts->features & BACKEND_FEATURE_SIDE_BY_SIDE)))
 		return 1;
 	return room < session->turn_left ? (uint32_t)room : session->turn_left;
 }
@@ -58,12 +65,14 @@ static uint32_t burst_room(const struct session *session, const struct queue *qu
 /* A living one. NULL: what is wrong is told when the group is taken by itself. */
 static const void *find(const struct session *session, uint64_t id, enum object_type type)
 {
-	const struct object *object = object_id_type(id) == type ? object_table_find(&session->objects, id) : NULL;
+	const struct object *object =
+		object_id_type(id) == type ? object_table_find(&session->objects, id) : NULL;
 	return object && !object->failed && !object->released ? object : NULL;
 }
 
 /* How many groups of this shape the queue may take as one, this one among them. */
-static uint32_t burst_most(struct session *session, const struct shape *shape, const Sycl__V1__CommandGroup *group)
+static uint32_t burst_most(struct session *session, const struct shape *shape,
+			   const Sycl__V1__CommandGroup *group)
 {
 	if (!shape_makes_bursts(shape) || group->wants_slot || session->turn_left < 2 ||
 	    !ring_reader_has_more(&session->submit) ||
@@ -75,12 +84,15 @@ static uint32_t burst_most(struct session *session, const struct shape *shape, c
 		return 1;
 	if (!queue->in_order || queue->profiling || queue->has_native_lane || !kernel->ready)
 		return 1;
-	uint32_t most = sched_kernel_burst(kernel->sched), room = most > 1 ? burst_room(session, queue) : 1;
+	uint32_t most = sched_kernel_burst(kernel->sched),
+		 room = most > 1 ? burst_room(session, queue) : 1;
 	return most < room ? most : room;
 }
 
-/* The records behind the one at hand that are as it is. How many groups that is, with it; their values go to engine->burst_values. */
-static uint32_t gather(struct session *session, const struct shape *shape, uint32_t number, uint64_t first, uint32_t most)
+/* The records behind the one at hand that are as it is. How many groups that is, with it; their
+ * values go to engine->burst_values. */
+static uint32_t gather(struct session *session, const struct shape *shape, uint32_t number,
+		       uint64_t first, uint32_t most)
 {
 	struct engine *engine = session->engine;
 	uint32_t count = 1, value_bytes = shape_value_bytes(shape);
@@ -96,16 +108,19 @@ static uint32_t gather(struct session *session, const struct shape *shape, uint3
 		struct resubmit_record head = {.shape = 0};
 		if (kind == RING_RECORD_RESUBMIT && bytes >= sizeof(head))
 			memcpy(&head, engine->record, sizeof(head));
-		if (head.shape != number || !shape_repeats(shape, engine->record, bytes, first + count, &values)) {
+		if (head.shape != number ||
+		    !shape_repeats(shape, engine->record, bytes, first + count, &values)) {
 			ring_reader_back(&session->submit, place);
 			break;
 		}
 		STAGE_MARK(head.group, STAGE_TAKEN);
 		if (value_bytes)
-			memcpy(engine->burst_values + (size_t)(count - 1) * value_bytes, values, value_bytes);
+			memcpy(engine->burst_values + (size_t)(count - 1) * value_bytes, values,
+			       value_bytes);
 		count++;
 	}
-	/* A power of two, as backends send so many in one piece. What is beyond that is read again. */
+	/* A power of two, as backends send so many in one piece. What is beyond that is read again.
+	 */
 	uint32_t whole = 1u << (31 - __builtin_clz(count));
 	if (whole < count)
 		ring_reader_back(&session->submit, places[whole - 1]);
@@ -113,14 +128,16 @@ static uint32_t gather(struct session *session, const struct shape *shape, uint3
 }
 
 /* More than 0: so many groups were taken as one. 0: no burst. */
-static int take_burst(struct session *session, const struct shape *shape, uint32_t number, const Sycl__V1__CommandGroup *group)
+static int take_burst(struct session *session, const struct shape *shape, uint32_t number,
+		      const Sycl__V1__CommandGroup *group)
 {
 	struct engine *engine = session->engine;
 	uint32_t most = burst_most(session, shape, group);
 	if (most < 2)
 		return 0;
 	uint64_t place = ring_reader_place(&session->submit);
-	struct group_burst burst = {.values = engine->burst_values, .value_bytes = shape_value_bytes(shape)};
+	struct group_burst burst = {.values = engine->burst_values,
+				    .value_bytes = shape_value_bytes(shape)};
 	burst.count = gather(session, shape, number, group->group, most);
 	if (burst.count < 2)
 		return 0;
@@ -144,8 +161,9 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 	if (r < 0)
 		return r;
 	if (count < sizeof(head))
-		return session_violation(session, "record %llu resubmits with %u bytes, and %zu are the least",
-					 (unsigned long long)session->record, count, sizeof(head));
+		return session_violation(
+			session, "record %llu resubmits with %u bytes, and %zu are the least",
+			(unsigned long long)session->record, count, sizeof(head));
 	memcpy(&head, bytes, sizeof(head));
 	STAGE_MARK(head.group, STAGE_TAKEN);
 	r = check_number(session, head.shape);
@@ -153,7 +171,8 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 		return r;
 	struct shape *shape = session->shapes[head.shape - 1];
 	if (!shape || shape_generation(shape) != head.generation)
-		return session_violation(session, "shape %u of generation %u is not defined", head.shape, head.generation);
+		return session_violation(session, "shape %u of generation %u is not defined",
+					 head.shape, head.generation);
 	const Sycl__V1__CommandGroup *group;
 	if (shape_apply(shape, bytes, count, &group) < 0)
 		return session_violation(session, "record %llu does not fit shape %u",

@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static_assert((int)BACKEND_EXPORT_VMM == (int)SYCL__V1__EXPORT_KIND__EXPORT_KIND_VMM, "numbers of the protocol");
+static_assert((int)BACKEND_EXPORT_VMM == (int)SYCL__V1__EXPORT_KIND__EXPORT_KIND_VMM,
+	      "numbers of the protocol");
 static_assert((int)BACKEND_EXPORT_CUDA_IPC == (int)SYCL__V1__EXPORT_KIND__EXPORT_KIND_CUDA_IPC,
 	      "numbers of the protocol");
 
@@ -39,14 +40,18 @@ int share_kind_feature(uint32_t kind, uint32_t *feature_out, struct backend_faul
 	return 0;
 }
 
-int share_admit(struct session *session, uint64_t size_bytes, uint64_t *charged_out, struct backend_fault *fault)
+int share_admit(struct session *session, uint64_t size_bytes, uint64_t *charged_out,
+		struct backend_fault *fault)
 {
 	if (size_bytes == 0)
-		return fault_set(fault, STATUS_INVALID, "a buffer of 0 bytes has no memory to share");
+		return fault_set(fault, STATUS_INVALID,
+				 "a buffer of 0 bytes has no memory to share");
 	if (session->shared_buffers >= SHARED_BUFFERS_MAX)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %u buffers that are shared",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session may have %u buffers that are shared",
 				 SHARED_BUFFERS_MAX);
-	uint64_t granules = size_bytes / SHARE_GRANULE_BYTES + (size_bytes % SHARE_GRANULE_BYTES != 0);
+	uint64_t granules =
+		size_bytes / SHARE_GRANULE_BYTES + (size_bytes % SHARE_GRANULE_BYTES != 0);
 	if (__builtin_mul_overflow(granules, SHARE_GRANULE_BYTES, charged_out))
 		*charged_out = UINT64_MAX;
 	return 0;
@@ -62,8 +67,8 @@ static int send_grant(struct session *session, uint64_t buffer, int descriptor)
 	packet.buffer_grant = &grant;
 	int r = outbox_send(&session->outbox, &packet.base, descriptor);
 	if (r < 0)
-		session_fail(session, STATUS_CONNECTION_LOST, "an exported buffer could not be granted: %s",
-			     strerror(-r));
+		session_fail(session, STATUS_CONNECTION_LOST,
+			     "an exported buffer could not be granted: %s", strerror(-r));
 	if (outbox_waiting(&session->outbox))
 		session_watch_socket(session);
 	return r;
@@ -89,14 +94,17 @@ static void reply_exported(struct session *session, uint64_t number, const struc
 	session_reply(session, &reply);
 }
 
-static int start_export(struct session *session, struct buffer *buffer, bool at_once, struct backend_fault *fault)
+static int start_export(struct session *session, struct buffer *buffer, bool at_once,
+			struct backend_fault *fault)
 {
 	if (!buffer->shared)
 		return fault_set(fault, STATUS_INVALID,
-				 buffer->is_shared ? "memory of another process is exported by that process"
-						   : "the buffer was not made to be exported");
+				 buffer->is_shared
+					 ? "memory of another process is exported by that process"
+					 : "the buffer was not made to be exported");
 	if (session->exports_open >= SHARED_BUFFERS_MAX)
-		return fault_set(fault, STATUS_QUOTA, "%u exports are under way, and no more are allowed",
+		return fault_set(fault, STATUS_QUOTA,
+				 "%u exports are under way, and no more are allowed",
 				 SHARED_BUFFERS_MAX);
 	struct export_request *request = malloc(sizeof(*request));
 	int r = -ENOMEM;
@@ -107,7 +115,8 @@ static int start_export(struct session *session, struct buffer *buffer, bool at_
 	}
 	if (r < 0) {
 		free(request);
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the buffer could not be exported: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the buffer could not be exported: %s", strerror(-r));
 	}
 	(void)object_ref(&buffer->object);
 	session->exports_open++;
@@ -129,7 +138,8 @@ int command_buffer_export(struct session *session, const Sycl__V1__BufferExport 
 }
 
 /* Under which name others find it: 0, or 1 with a fault. Takes the descriptor. */
-static int keep_name(struct buffer *buffer, const struct backend_shared_memory *shared, struct backend_fault *fault)
+static int keep_name(struct buffer *buffer, const struct backend_shared_memory *shared,
+		     struct backend_fault *fault)
 {
 	if (!buffer->shared) {
 		int descriptor = shared->descriptor;
@@ -137,12 +147,14 @@ static int keep_name(struct buffer *buffer, const struct backend_shared_memory *
 		return fault_set(fault, STATUS_INVALID, "the buffer was released");
 	}
 	if (shared_memory_name(buffer->shared, shared) < 0)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "this kernel cannot tell descriptors apart, which sharing by descriptor needs");
+		return fault_set(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"this kernel cannot tell descriptors apart, which sharing by descriptor needs");
 	return 0;
 }
 
-struct session *buffer_exported(struct export_request *request, const struct backend_shared_memory *shared,
+struct session *buffer_exported(struct export_request *request,
+				const struct backend_shared_memory *shared,
 				const struct backend_fault *fault)
 {
 	struct buffer *buffer = request->buffer;
@@ -162,7 +174,8 @@ struct session *buffer_exported(struct export_request *request, const struct bac
 	return session;
 }
 
-/* What a BufferImport says, out of the record: taking its descriptor from the socket unpacks another message. */
+/* What a BufferImport says, out of the record: taking its descriptor from the socket unpacks
+ * another message. */
 struct import {
 	uint64_t buffer, size_bytes;
 	uint32_t device;
@@ -174,8 +187,9 @@ struct import {
 
 static void copy_message(const Sycl__V1__BufferImport *message, struct import *import)
 {
-	*import = (struct import){
-		.buffer = message->buffer, .size_bytes = message->size_bytes, .device = message->device};
+	*import = (struct import){.buffer = message->buffer,
+				  .size_bytes = message->size_bytes,
+				  .device = message->device};
 	import->has_range = message->range != NULL;
 	if (message->range)
 		import->range = *message->range;
@@ -189,45 +203,54 @@ static void copy_message(const Sycl__V1__BufferImport *message, struct import *i
 
 static int check_name(const struct import *import, struct backend_fault *fault)
 {
-	if (import->name.kind == BACKEND_EXPORT_CUDA_IPC && import->handle_bytes != SHARE_HANDLE_BYTES)
-		return fault_set(fault, STATUS_INVALID, "a handle of shared memory has %u bytes, not %zu",
+	if (import->name.kind == BACKEND_EXPORT_CUDA_IPC &&
+	    import->handle_bytes != SHARE_HANDLE_BYTES)
+		return fault_set(fault, STATUS_INVALID,
+				 "a handle of shared memory has %u bytes, not %zu",
 				 SHARE_HANDLE_BYTES, import->handle_bytes);
-	if (import->name.kind == BACKEND_EXPORT_VMM && !descriptor_may_be_memory(import->name.descriptor))
+	if (import->name.kind == BACKEND_EXPORT_VMM &&
+	    !descriptor_may_be_memory(import->name.descriptor))
 		return fault_set(fault, STATUS_INVALID, "the descriptor is no memory of a device");
 	if (import->size_bytes > import->name.size_bytes)
 		return fault_set(fault, STATUS_INVALID,
-				 "a buffer of %" PRIu64 " bytes does not fit into shared memory of %" PRIu64,
+				 "a buffer of %" PRIu64
+				 " bytes does not fit into shared memory of %" PRIu64,
 				 import->size_bytes, import->name.size_bytes);
 	return 0;
 }
 
 /* It is memory of this engine: the buffer becomes another one over the same contents. */
-static int join(struct buffer *buffer, const struct import *import, struct shared_memory *memory, void *host,
-		struct backend_fault *fault)
+static int join(struct buffer *buffer, const struct import *import, struct shared_memory *memory,
+		void *host, struct backend_fault *fault)
 {
 	if (memory->device != import->device)
-		return fault_set(fault, STATUS_INVALID, "the memory lies on device %u, not on device %u",
-				 memory->device, import->device);
-	if (memory->size_bytes != import->size_bytes || memory->name.size_bytes != import->name.size_bytes)
-		return fault_set(
-			fault, STATUS_INVALID,
-			"the buffer has %" PRIu64 " bytes in %" PRIu64 " of shared memory, not %" PRIu64 " in %" PRIu64,
-			memory->size_bytes, memory->name.size_bytes, import->size_bytes, import->name.size_bytes);
+		return fault_set(fault, STATUS_INVALID,
+				 "the memory lies on device %u, not on device %u", memory->device,
+				 import->device);
+	if (memory->size_bytes != import->size_bytes ||
+	    memory->name.size_bytes != import->name.size_bytes)
+		return fault_set(fault, STATUS_INVALID,
+				 "the buffer has %" PRIu64 " bytes in %" PRIu64
+				 " of shared memory, not %" PRIu64 " in %" PRIu64,
+				 memory->size_bytes, memory->name.size_bytes, import->size_bytes,
+				 import->name.size_bytes);
 	int r = sched_buffer_share(shared_memory_any(memory)->sched, host, buffer, &buffer->sched);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the buffer could not be imported: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the buffer could not be imported: %s", strerror(-r));
 	shared_memory_join(memory, buffer);
 	return 0;
 }
 
-static int import_foreign(struct buffer *buffer, const struct import *import, struct scheduler_device *device,
-			  void *host, struct backend_fault *fault)
+static int import_foreign(struct buffer *buffer, const struct import *import,
+			  struct scheduler_device *device, void *host, struct backend_fault *fault)
 {
 	struct session *session = buffer->object.session;
-	int r = sched_buffer_import(session->engine->scheduler, device, &import->name, import->size_bytes, host, buffer,
-				    &buffer->sched);
+	int r = sched_buffer_import(session->engine->scheduler, device, &import->name,
+				    import->size_bytes, host, buffer, &buffer->sched);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the buffer could not be imported: %s", strerror(-r));
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the buffer could not be imported: %s", strerror(-r));
 	buffer->number = session->record;
 	(void)object_ref(&buffer->object); /* the scheduler's, until it has answered */
 	return 0;
@@ -243,9 +266,10 @@ static int make(struct session *session, struct buffer *buffer, const struct imp
 	void *host;
 	if (share_kind_feature(import->name.kind, &feature, fault) ||
 	    feature_device(session, import->device, feature, &found, fault) ||
-	    share_admit(session, import->size_bytes, &charged, fault) || check_name(import, fault) ||
-	    buffer_admit(session, charged, import->size_bytes, import->has_range ? &import->range : NULL, &arena, &host,
-			 fault))
+	    share_admit(session, import->size_bytes, &charged, fault) ||
+	    check_name(import, fault) ||
+	    buffer_admit(session, charged, import->size_bytes,
+			 import->has_range ? &import->range : NULL, &arena, &host, fault))
 		return 1;
 	buffer->object.backend = (uint32_t)found.ops->kind;
 	struct shared_memory *memory = shared_memory_find(session->engine, &import->name);
@@ -265,7 +289,8 @@ int command_buffer_import(struct session *session, const Sycl__V1__BufferImport 
 	struct import import;
 	copy_message(message, &import);
 	CLEANUP(close_fd) int descriptor = -1;
-	if (import.name.kind == BACKEND_EXPORT_VMM && session_grant_take(session, import.buffer, &descriptor) < 0)
+	if (import.name.kind == BACKEND_EXPORT_VMM &&
+	    session_grant_take(session, import.buffer, &descriptor) < 0)
 		return -EPROTO;
 	import.name.descriptor = descriptor;
 	struct buffer *buffer;

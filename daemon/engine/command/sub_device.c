@@ -1,6 +1,7 @@
 /*
- * Sub-devices (J2): a device is divided, or the application's own part of one is taken. Each is an object of the session, which a
- * context of it holds as well, so its number means the same for as long as anything is there that has it.
+ * Sub-devices (J2): a device is divided, or the application's own part of one is taken. Each is an
+ * object of the session, which a context of it holds as well, so its number means the same for as
+ * long as anything is there that has it.
  */
 #include "session/session.h"
 #include "session/topology.h"
@@ -8,13 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-static_assert((int)BACKEND_PARTITION_BY_AFFINITY == (int)SYCL__V1__PARTITION__PARTITION_BY_AFFINITY_DOMAIN,
+static_assert((int)BACKEND_PARTITION_BY_AFFINITY ==
+		      (int)SYCL__V1__PARTITION__PARTITION_BY_AFFINITY_DOMAIN,
 	      "numbers of the protocol");
 static_assert(PARTITION_VALUES_MAX >= SUB_DEVICES_MAX, "each may have a count");
 
 struct sub_device *session_sub_device(const struct session *session, uint32_t number)
 {
-	for (struct list *link = session->sub_devices.next; link != &session->sub_devices; link = link->next) {
+	for (struct list *link = session->sub_devices.next; link != &session->sub_devices;
+	     link = link->next) {
 		struct sub_device *sub_device = list_entry(link, struct sub_device, link);
 		if (sub_device->number == number)
 			return sub_device;
@@ -22,7 +25,8 @@ struct sub_device *session_sub_device(const struct session *session, uint32_t nu
 	return NULL;
 }
 
-const struct scheduler_device_info *session_device_info(const struct session *session, uint32_t number)
+const struct scheduler_device_info *session_device_info(const struct session *session,
+							uint32_t number)
 {
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
@@ -32,7 +36,8 @@ const struct scheduler_device_info *session_device_info(const struct session *se
 		return NULL;
 	if (number < count)
 		return &devices[number];
-	return session_sub_device(session, number) ? scheduler_device_info(scheduler, number) : NULL;
+	return session_sub_device(session, number) ? scheduler_device_info(scheduler, number)
+						   : NULL;
 }
 
 int context_hold_sub_devices(struct session *session, struct context *context)
@@ -42,7 +47,8 @@ int context_hold_sub_devices(struct session *session, struct context *context)
 		if (!sub_device)
 			continue;
 		if (!context->sub_devices)
-			context->sub_devices = calloc(context->device_count, sizeof(struct sub_device *));
+			context->sub_devices =
+				calloc(context->device_count, sizeof(struct sub_device *));
 		if (!context->sub_devices)
 			return -ENOMEM;
 		context->sub_devices[i] = sub_device;
@@ -51,8 +57,9 @@ int context_hold_sub_devices(struct session *session, struct context *context)
 	return 0;
 }
 
-static int check_counts(const Sycl__V1__SubDevicesCreate *message, const struct backend_device_facts *facts,
-			struct backend_division *division, uint32_t *counts, struct backend_fault *fault)
+static int check_counts(const Sycl__V1__SubDevicesCreate *message,
+			const struct backend_device_facts *facts, struct backend_division *division,
+			uint32_t *counts, struct backend_fault *fault)
 {
 	uint64_t units = 0;
 	for (size_t i = 0; i < message->n_values; i++) {
@@ -63,39 +70,53 @@ static int check_counts(const Sycl__V1__SubDevicesCreate *message, const struct 
 	if (division->count == 0)
 		return fault_set(fault, STATUS_INVALID, "no sub-device has a compute unit");
 	if (units > facts->max_compute_units)
-		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " compute units are asked for, %.100s has %u", units,
+		return fault_set(fault, STATUS_INVALID,
+				 "%" PRIu64 " compute units are asked for, %.100s has %u", units,
 				 facts->name, facts->max_compute_units);
 	if (division->count > facts->partition_max_sub_devices)
-		return fault_set(fault, STATUS_INVALID, "%u sub-devices are asked for, %.100s allows %u", division->count,
+		return fault_set(fault, STATUS_INVALID,
+				 "%u sub-devices are asked for, %.100s allows %u", division->count,
 				 facts->name, facts->partition_max_sub_devices);
 	return 0;
 }
 
-/* Is this a division that the device has? 0, or 1 with a fault. counts: room for PARTITION_VALUES_MAX. */
-static int check_division(const Sycl__V1__SubDevicesCreate *message, const struct backend_device_facts *facts,
-			  struct backend_division *division, uint32_t *counts, struct backend_fault *fault)
+/* Is this a division that the device has? 0, or 1 with a fault. counts: room for
+ * PARTITION_VALUES_MAX. */
+static int check_division(const Sycl__V1__SubDevicesCreate *message,
+			  const struct backend_device_facts *facts,
+			  struct backend_division *division, uint32_t *counts,
+			  struct backend_fault *fault)
 {
-	const uint32_t partition = (uint32_t)message->partition, first = message->n_values ? message->values[0] : 0;
+	const uint32_t partition = (uint32_t)message->partition,
+		       first = message->n_values ? message->values[0] : 0;
 	if (partition < BACKEND_PARTITION_EQUALLY || partition > BACKEND_PARTITION_BY_AFFINITY)
-		return fault_set(fault, STATUS_INVALID, "%u is no way to divide a device", partition);
+		return fault_set(fault, STATUS_INVALID, "%u is no way to divide a device",
+				 partition);
 	bool takes_one = partition != BACKEND_PARTITION_BY_COUNTS;
 	if (message->n_values == 0 || message->n_values > (takes_one ? 1 : PARTITION_VALUES_MAX))
-		return fault_set(fault, STATUS_INVALID, "%zu values; this way to divide a device takes 1 to %u",
+		return fault_set(fault, STATUS_INVALID,
+				 "%zu values; this way to divide a device takes 1 to %u",
 				 message->n_values, takes_one ? 1 : PARTITION_VALUES_MAX);
 	if (partition == BACKEND_PARTITION_BY_AFFINITY &&
 	    (first < BACKEND_AFFINITY_NUMA || first > BACKEND_AFFINITY_NEXT_PARTITIONABLE))
 		return fault_set(fault, STATUS_INVALID, "%u is no affinity domain", first);
 	if (!(facts->partition_properties >> partition & 1) ||
-	    (partition == BACKEND_PARTITION_BY_AFFINITY && !(facts->partition_domains >> first & 1)))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s cannot be divided in this way", facts->name);
-	*division = (struct backend_division){.partition = (enum backend_partition)partition, .counts = counts};
+	    (partition == BACKEND_PARTITION_BY_AFFINITY &&
+	     !(facts->partition_domains >> first & 1)))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "%.100s cannot be divided in this way", facts->name);
+	*division = (struct backend_division){.partition = (enum backend_partition)partition,
+					      .counts = counts};
 	division->units = partition == BACKEND_PARTITION_EQUALLY ? first : 0;
-	division->domain = partition == BACKEND_PARTITION_BY_AFFINITY ? (enum backend_affinity)first : BACKEND_AFFINITY_NONE;
+	division->domain = partition == BACKEND_PARTITION_BY_AFFINITY ? (enum backend_affinity)first
+								      : BACKEND_AFFINITY_NONE;
 	if (partition == BACKEND_PARTITION_BY_COUNTS)
 		return check_counts(message, facts, division, counts, fault);
-	if (partition == BACKEND_PARTITION_EQUALLY && (first == 0 || first > facts->max_compute_units))
-		return fault_set(fault, STATUS_INVALID, "sub-devices of %u compute units; %.100s has %u", first, facts->name,
-				 facts->max_compute_units);
+	if (partition == BACKEND_PARTITION_EQUALLY &&
+	    (first == 0 || first > facts->max_compute_units))
+		return fault_set(fault, STATUS_INVALID,
+				 "sub-devices of %u compute units; %.100s has %u", first,
+				 facts->name, facts->max_compute_units);
 	return 0;
 }
 
@@ -111,8 +132,9 @@ static int quota_fault(struct backend_fault *fault)
 }
 
 /* 0, or 1 with a fault. More in *count_out than there are ids for: none was made. */
-static int divide(struct session *session, const Sycl__V1__SubDevicesCreate *message, struct scheduler_device **devices,
-		  uint32_t *count_out, struct backend_fault *fault)
+static int divide(struct session *session, const Sycl__V1__SubDevicesCreate *message,
+		  struct scheduler_device **devices, uint32_t *count_out,
+		  struct backend_fault *fault)
 {
 	struct scheduler *scheduler = session->engine->scheduler;
 	uint32_t counts[PARTITION_VALUES_MAX], count = 0, ids = (uint32_t)message->n_objects;
@@ -123,8 +145,8 @@ static int divide(struct session *session, const Sycl__V1__SubDevicesCreate *mes
 		return fault_set(fault, STATUS_INVALID, "there is no device %u", message->device);
 	if (check_division(message, info->facts, &division, counts, fault))
 		return 1;
-	if (scheduler_sub_devices_create(scheduler, message->device, &division, ids < room ? ids : room, devices, &count,
-					 fault) < 0)
+	if (scheduler_sub_devices_create(scheduler, message->device, &division,
+					 ids < room ? ids : room, devices, &count, fault) < 0)
 		return 1;
 	/* Without ids it was only asked how many there would be. */
 	if (count <= ids && count > room)
@@ -133,24 +155,28 @@ static int divide(struct session *session, const Sycl__V1__SubDevicesCreate *mes
 	return 0;
 }
 
-static int take(struct session *session, const Sycl__V1__SubDevicesCreate *message, struct scheduler_device **devices,
-		uint32_t *count_out, struct backend_fault *fault)
+static int take(struct session *session, const Sycl__V1__SubDevicesCreate *message,
+		struct scheduler_device **devices, uint32_t *count_out, struct backend_fault *fault)
 {
 	if (!session_has_natives(session))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "native handles are for programs with an engine of their own in their process");
+		return fault_set(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"native handles are for programs with an engine of their own in their process");
 	if (room_of(session) == 0)
 		return quota_fault(fault);
 	if (message->n_objects != 1)
-		return fault_set(fault, STATUS_INVALID, "%zu ids for one native sub-device", message->n_objects);
-	if (scheduler_sub_device_take(session->engine->scheduler, (enum backend_kind)message->backend, message->native, devices,
+		return fault_set(fault, STATUS_INVALID, "%zu ids for one native sub-device",
+				 message->n_objects);
+	if (scheduler_sub_device_take(session->engine->scheduler,
+				      (enum backend_kind)message->backend, message->native, devices,
 				      fault) < 0)
 		return 1;
 	*count_out = 1;
 	return 0;
 }
 
-/* An object for each device, which it has from now on. 0; 1: there was no room for one, which has been told, and none is left; or negative. */
+/* An object for each device, which it has from now on. 0; 1: there was no room for one, which has
+ * been told, and none is left; or negative. */
 static int make_objects(struct session *session, const Sycl__V1__SubDevicesCreate *message,
 			struct scheduler_device **devices, uint32_t count)
 {
@@ -158,7 +184,8 @@ static int make_objects(struct session *session, const Sycl__V1__SubDevicesCreat
 	uint32_t i = 0;
 	int r = 0;
 	while (i < count && r == 0) {
-		r = object_new(session, message->objects[i], OBJECT_SUB_DEVICE, session->record, &made[i]);
+		r = object_new(session, message->objects[i], OBJECT_SUB_DEVICE, session->record,
+			       &made[i]);
 		if (r != 0)
 			break;
 		list_push_back(&session->sub_devices, &made[i]->link);
@@ -184,14 +211,15 @@ struct answer {
 	Sycl__V1__DeviceFacts *list[SUB_DEVICES_MAX];
 };
 
-static void fill_answer(struct session *session, struct scheduler_device *const *devices, uint32_t made, uint32_t count,
-			struct answer *answer)
+static void fill_answer(struct session *session, struct scheduler_device *const *devices,
+			uint32_t made, uint32_t count, struct answer *answer)
 {
 	sycl__v1__reply__init(&answer->reply);
 	sycl__v1__sub_devices__init(&answer->message);
 	for (uint32_t i = 0; i < made; i++) {
 		uint32_t number = scheduler_device_number(devices[i]);
-		topology_describe(&answer->facts[i], number, scheduler_device_info(session->engine->scheduler, number),
+		topology_describe(&answer->facts[i], number,
+				  scheduler_device_info(session->engine->scheduler, number),
 				  session_in_process(session));
 		answer->list[i] = &answer->facts[i];
 	}
@@ -217,7 +245,9 @@ int command_sub_devices_create(struct session *session, const Sycl__V1__SubDevic
 	if (r == 0)
 		fill_answer(session, devices, made, count, &answer);
 	if (r == 0 && sycl__v1__reply__get_packed_size(&answer.reply) > PACKET_BYTES_MAX) {
-		r = fault_set(&fault, STATUS_QUOTA, "what is to be said of %u sub-devices does not fit into an answer", made);
+		r = fault_set(&fault, STATUS_QUOTA,
+			      "what is to be said of %u sub-devices does not fit into an answer",
+			      made);
 		for (uint32_t i = 0; i < made; i++)
 			scheduler_device_release(devices[i]);
 	}

@@ -1,10 +1,11 @@
 /*
  * USM allocations: made here, freed when the groups that were submitted before are complete.
  *
- * Of a client in another process, host and shared USM lie in arenas that both map at one address (usm_window.h); an
- * allocation is a piece of one that the client has chosen. It is answered when every device of its context has the
- * memory registered, so that no kernel can come before. Everything else is the backend's own memory, or a variable of a
- * program's, which holds the program instead of memory (R1).
+ * Of a client in another process, host and shared USM lie in arenas that both map at one address
+ * (usm_window.h); an allocation is a piece of one that the client has chosen. It is answered when
+ * every device of its context has the memory registered, so that no kernel can come before.
+ * Everything else is the backend's own memory, or a variable of a program's, which holds the
+ * program instead of memory (R1).
  */
 #include "protocol_limits.h"
 #include "base/range_check.h"
@@ -43,7 +44,9 @@ void session_usm_go_on(struct session *session)
 {
 	const struct list *open = &session->open_groups;
 	uint64_t oldest =
-		list_empty(open) ? UINT64_MAX : list_entry(open->next, struct group, session_link)->session_number;
+		list_empty(open)
+			? UINT64_MAX
+			: list_entry(open->next, struct group, session_link)->session_number;
 	while (!list_empty(&session->usm_frees)) {
 		struct usm *usm = list_entry(session->usm_frees.next, struct usm, link);
 		if (usm->after >= oldest)
@@ -105,9 +108,11 @@ static int list(struct usm *usm, struct backend_fault *fault)
 	usm->is_listed = r == 0;
 	if (r == -EEXIST)
 		return fault_set(fault, STATUS_INVALID,
-				 "%" PRIu64 " bytes at %#" PRIx64 " overlap another USM allocation", usm->size_bytes,
-				 usm->address);
-	return r < 0 ? fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for USM") : 0;
+				 "%" PRIu64 " bytes at %#" PRIx64 " overlap another USM allocation",
+				 usm->size_bytes, usm->address);
+	return r < 0 ? fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for USM")
+		     : 0;
 }
 
 struct session *usm_allocated(struct usm *usm, void *address, const struct backend_fault *fault)
@@ -139,22 +144,25 @@ static int check_numbers(const struct session *session, const Sycl__V1__UsmAlloc
 {
 	const struct session_limits *limits = &session->limits;
 	uint64_t alignment = message->alignment_bytes;
-	if (message->kind < SYCL__V1__USM_KIND__USM_KIND_DEVICE || message->kind > SYCL__V1__USM_KIND__USM_KIND_SHARED)
+	if (message->kind < SYCL__V1__USM_KIND__USM_KIND_DEVICE ||
+	    message->kind > SYCL__V1__USM_KIND__USM_KIND_SHARED)
 		return fault_set(fault, STATUS_INVALID, "%d is no kind of USM", (int)message->kind);
 	if (message->size_bytes == 0)
 		return fault_set(fault, STATUS_INVALID, "USM has at least one byte");
 	if (alignment > USM_ALIGNMENT_MAX || (alignment & (alignment - 1)) != 0)
-		return fault_set(fault, STATUS_INVALID, "USM is aligned to a power of two up to %u, not to %" PRIu64,
+		return fault_set(fault, STATUS_INVALID,
+				 "USM is aligned to a power of two up to %u, not to %" PRIu64,
 				 USM_ALIGNMENT_MAX, alignment);
 	if (!range_inside(session->usage.buffer_bytes, message->size_bytes, limits->buffer_bytes))
-		return fault_set(fault, STATUS_QUOTA, "a session's buffers and USM may have %" PRIu64 " bytes together",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session's buffers and USM may have %" PRIu64 " bytes together",
 				 limits->buffer_bytes);
 	return 0;
 }
 
 /* Its device, which host USM has for its making only: the context's first. */
-static int check_device(struct session *session, const Sycl__V1__UsmAllocate *message, struct usm *usm,
-			struct context_device *found, struct backend_fault *fault)
+static int check_device(struct session *session, const Sycl__V1__UsmAllocate *message,
+			struct usm *usm, struct context_device *found, struct backend_fault *fault)
 {
 	uint32_t index = message->device;
 	if (usm->kind == BACKEND_USM_HOST) {
@@ -172,9 +180,10 @@ static int check_device(struct session *session, const Sycl__V1__UsmAllocate *me
 	usm->object.backend = (uint32_t)found->ops->kind;
 	usm->context = found->context;
 	(void)object_ref(&found->context->object);
-	if (!(topology_aspects(found->facts, session_in_process(session)) & needed_aspects[usm->kind]))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s has no USM of this kind",
-				 found->facts->name);
+	if (!(topology_aspects(found->facts, session_in_process(session)) &
+	      needed_aspects[usm->kind]))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "the device %s has no USM of this kind", found->facts->name);
 	return 0;
 }
 
@@ -194,32 +203,36 @@ static int devices_of(struct session *session, const struct context *context, ui
 	return 0;
 }
 
-static int find_place(struct session *session, const Sycl__V1__UsmAllocate *message, struct arena **arena_out,
-		      struct backend_fault *fault)
+static int find_place(struct session *session, const Sycl__V1__UsmAllocate *message,
+		      struct arena **arena_out, struct backend_fault *fault)
 {
 	struct arena *arena =
 		message->arena < session->arena_room ? session->arenas[message->arena] : NULL;
 	if (!arena || !arena->is_placed)
-		return fault_set(fault, STATUS_INVALID, "there is no arena %u for USM", message->arena);
+		return fault_set(fault, STATUS_INVALID, "there is no arena %u for USM",
+				 message->arena);
 	uint64_t begin = (uintptr_t)arena->region->address;
 	if (message->address < begin ||
 	    !range_inside(message->address - begin, message->size_bytes, arena->region->size_bytes))
-		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " bytes at %#" PRIx64 " are not inside arena %u",
+		return fault_set(fault, STATUS_INVALID,
+				 "%" PRIu64 " bytes at %#" PRIx64 " are not inside arena %u",
 				 message->size_bytes, message->address, message->arena);
 	if (message->alignment_bytes && !range_aligned(message->address, message->alignment_bytes))
-		return fault_set(fault, STATUS_INVALID, "%#" PRIx64 " is not a multiple of %" PRIu64, message->address,
+		return fault_set(fault, STATUS_INVALID,
+				 "%#" PRIx64 " is not a multiple of %" PRIu64, message->address,
 				 message->alignment_bytes);
 	*arena_out = arena;
 	return 0;
 }
 
 /* 1 with a fault; 0: allocated, or it will be told. */
-static int take_place(struct session *session, const Sycl__V1__UsmAllocate *message, struct usm *usm,
-		      struct backend_fault *fault)
+static int take_place(struct session *session, const Sycl__V1__UsmAllocate *message,
+		      struct usm *usm, struct backend_fault *fault)
 {
 	struct arena *arena;
 	uint64_t devices;
-	if (find_place(session, message, &arena, fault) || devices_of(session, usm->context, &devices, fault))
+	if (find_place(session, message, &arena, fault) ||
+	    devices_of(session, usm->context, &devices, fault))
 		return 1;
 	usm->address = message->address;
 	if (list(usm, fault))
@@ -230,7 +243,8 @@ static int take_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 	if (r == 0)
 		r = scheduler_host_await(arena->host, devices, usm);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for USM");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for USM");
 	if (r == 0)
 		(void)object_ref(&usm->object); /* until it is told */
 	else
@@ -253,7 +267,8 @@ static int allocate(struct session *session, const Sycl__V1__UsmAllocate *messag
 	session->usage.buffer_bytes += message->size_bytes;
 	if (message->address)
 		return usm->kind == BACKEND_USM_DEVICE
-			       ? fault_set(fault, STATUS_INVALID, "where device USM lies is not the client's choice")
+			       ? fault_set(fault, STATUS_INVALID,
+					   "where device USM lies is not the client's choice")
 			       : take_place(session, message, usm, fault);
 	if (usm->kind != BACKEND_USM_DEVICE && !session_in_process(session))
 		return fault_set(fault, STATUS_INVALID, "host and shared USM lie in an arena");
@@ -263,28 +278,31 @@ static int allocate(struct session *session, const Sycl__V1__UsmAllocate *messag
 		sched_quota_take(sched_account_device(session->work), NULL, message->size_bytes);
 		usm->device_bytes = message->size_bytes;
 	}
-	r = sched_usm_allocate(found.device, usm->kind, message->size_bytes, message->alignment_bytes, usm,
-			       &usm->sched);
+	r = sched_usm_allocate(found.device, usm->kind, message->size_bytes,
+			       message->alignment_bytes, usm, &usm->sched);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for USM");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for USM");
 	(void)object_ref(&usm->object); /* until it is told */
 	return 0;
 }
 
 /* A variable of a bundle that is loaded. It takes no memory: the program has it. */
-static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *message, struct usm *usm,
-			 struct backend_fault *fault)
+static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *message,
+			 struct usm *usm, struct backend_fault *fault)
 {
 	struct bundle *bundle;
 	const size_t name_bytes = strlen(message->variable);
 	int r = object_get(session, message->bundle, OBJECT_BUNDLE, &bundle, fault);
 	if (r != 0)
 		return r;
-	if (message->kind != SYCL__V1__USM_KIND__USM_KIND_DEVICE || message->size_bytes || message->alignment_bytes ||
-	    message->address)
-		return fault_set(fault, STATUS_INVALID, "what a variable is its program says alone");
+	if (message->kind != SYCL__V1__USM_KIND__USM_KIND_DEVICE || message->size_bytes ||
+	    message->alignment_bytes || message->address)
+		return fault_set(fault, STATUS_INVALID,
+				 "what a variable is its program says alone");
 	if (name_bytes == 0 || name_bytes > NAME_BYTES_MAX)
-		return fault_set(fault, STATUS_INVALID, "a variable's name has 1 to %u bytes", NAME_BYTES_MAX);
+		return fault_set(fault, STATUS_INVALID, "a variable's name has 1 to %u bytes",
+				 NAME_BYTES_MAX);
 	if (bundle->state != BUNDLE_READY)
 		return fault_set(fault, STATUS_INVALID, "the bundle is not built and linked yet");
 	usm->object.backend = bundle->object.backend;
@@ -295,7 +313,8 @@ static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *m
 	usm->bundle = bundle;
 	(void)object_ref(&bundle->object);
 	if (sched_usm_find_variable(bundle->program, message->variable, usm, &usm->sched) < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the variable");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for the variable");
 	(void)object_ref(&usm->object); /* until it is told */
 	return 0;
 }
@@ -309,7 +328,8 @@ int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *m
 		return r < 0 ? r : 0;
 	list_init(&usm->link);
 	usm->number = session->record;
-	r = message->bundle ? find_variable(session, message, usm, &fault) : allocate(session, message, usm, &fault);
+	r = message->bundle ? find_variable(session, message, usm, &fault)
+			    : allocate(session, message, usm, &fault);
 	if (r > 0)
 		settle(usm, &fault);
 	return r < 0 ? r : 0;
@@ -319,7 +339,8 @@ int command_usm_free(struct session *session, const Sycl__V1__UsmFree *message)
 {
 	Sycl__V1__Release release = SYCL__V1__RELEASE__INIT;
 	if (object_id_type(message->allocation) != OBJECT_USM)
-		return session_violation(session, "%016" PRIx64 " is no USM allocation's id", message->allocation);
+		return session_violation(session, "%016" PRIx64 " is no USM allocation's id",
+					 message->allocation);
 	release.object = message->allocation;
 	return command_release(session, &release);
 }

@@ -1,6 +1,7 @@
 /*
- * Windows of memory that the second-level cache keeps, a property of queues (R6). Each launch of the queue carries the window, as lanes are
- * shared among queues and sessions. What is to persist is told to the device, for all queues together.
+ * Windows of memory that the second-level cache keeps, a property of queues (R6). Each launch of
+ * the queue carries the window, as lanes are shared among queues and sessions. What is to persist
+ * is told to the device, for all queues together.
  */
 #include "session/session.h"
 
@@ -21,34 +22,44 @@ static void set(struct queue *queue, const struct queue_l2 *l2)
 		scheduler_l2_change(queue->device, before, now);
 }
 
-static int check_numbers(const struct queue *queue, const Sycl__V1__QueueWindow *message, struct backend_fault *fault)
+static int check_numbers(const struct queue *queue, const Sycl__V1__QueueWindow *message,
+			 struct backend_fault *fault)
 {
 	const uint64_t most = queue->facts->l2_window_bytes;
 	if (most == 0)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s has no windows of memory for its cache",
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "the device %s has no windows of memory for its cache",
 				 queue->facts->name);
 	if (message->size_bytes > most)
-		return fault_set(fault, STATUS_INVALID, "a window of %" PRIu64 " bytes; the device %s has them up to %" PRIu64,
+		return fault_set(fault, STATUS_INVALID,
+				 "a window of %" PRIu64
+				 " bytes; the device %s has them up to %" PRIu64,
 				 message->size_bytes, queue->facts->name, most);
 	if (!isfinite(message->hit_ratio) || message->hit_ratio < 0 || message->hit_ratio > 1)
 		return fault_set(fault, STATUS_INVALID, "a window's hit ratio is 0 to 1");
 	if (message->hit > BACKEND_L2_PERSISTING || message->miss > BACKEND_L2_STREAMING)
-		return fault_set(fault, STATUS_INVALID, "what a window hits is normal, streaming or persisting, what it misses normal or streaming");
+		return fault_set(
+			fault, STATUS_INVALID,
+			"what a window hits is normal, streaming or persisting, what it misses normal or streaming");
 	return 0;
 }
 
-static int check_memory(struct session *session, const struct queue *queue, const Sycl__V1__QueueWindow *message,
-			struct usm **usm_out, struct backend_fault *fault)
+static int check_memory(struct session *session, const struct queue *queue,
+			const Sycl__V1__QueueWindow *message, struct usm **usm_out,
+			struct backend_fault *fault)
 {
 	struct usm *usm = usm_table_find(&session->usm, message->usm_address, message->size_bytes);
 	if (!usm || !usm->ready || usm->object.released)
 		return fault_set(fault, STATUS_INVALID,
-				 "a window of %" PRIu64 " bytes at %#" PRIx64 " is not inside any USM allocation",
+				 "a window of %" PRIu64 " bytes at %#" PRIx64
+				 " is not inside any USM allocation",
 				 message->size_bytes, message->usm_address);
-	if (usm->kind != BACKEND_USM_DEVICE || usm->device_index != queue->device_index || usm->context != queue->context)
-		return fault_set(fault, STATUS_INVALID,
-				 "a window lies in device USM of the queue's device and context, not at %#" PRIx64,
-				 message->usm_address);
+	if (usm->kind != BACKEND_USM_DEVICE || usm->device_index != queue->device_index ||
+	    usm->context != queue->context)
+		return fault_set(
+			fault, STATUS_INVALID,
+			"a window lies in device USM of the queue's device and context, not at %#" PRIx64,
+			message->usm_address);
 	*usm_out = usm;
 	return 0;
 }
@@ -67,8 +78,10 @@ int command_queue_window(struct session *session, const Sycl__V1__QueueWindow *m
 		if (r == 0)
 			r = check_memory(session, queue, message, &usm, &fault);
 		if (r == 0)
-			l2 = (struct queue_l2){{message->usm_address, message->size_bytes, message->hit_ratio,
-						(enum backend_l2_use)message->hit, (enum backend_l2_use)message->miss},
+			l2 = (struct queue_l2){{message->usm_address, message->size_bytes,
+						message->hit_ratio,
+						(enum backend_l2_use)message->hit,
+						(enum backend_l2_use)message->miss},
 					       usm->object.id};
 	}
 	if (r != 0) {
@@ -82,7 +95,8 @@ int command_queue_window(struct session *session, const Sycl__V1__QueueWindow *m
 	return 0;
 }
 
-bool queue_l2_find(struct session *session, const struct queue *queue, struct backend_l2_window *window_out)
+bool queue_l2_find(struct session *session, const struct queue *queue,
+		   struct backend_l2_window *window_out)
 {
 	const struct backend_l2_window *window = &queue->l2.window;
 	if (window->size_bytes == 0)

@@ -27,7 +27,8 @@ static struct gate_shape *need(struct gate_estimates *estimates, uint64_t key)
 			set[i].seen = estimates->uses;
 			return &set[i];
 		}
-		if (estimates->uses - set[i].seen > estimates->uses - place->seen || set[i].key == 0)
+		if (estimates->uses - set[i].seen > estimates->uses - place->seen ||
+		    set[i].key == 0)
 			place = &set[i];
 	}
 	*place = (struct gate_shape){.key = key, .seen = estimates->uses};
@@ -60,17 +61,17 @@ bool gate_estimate_is_alone(const struct gate_estimates *estimates, uint64_t key
 	return shape && shape->word >= GATE_SEEN_ALONE;
 }
 
-bool gate_estimate_is_due(const struct gate_estimates *estimates, uint64_t key, uint64_t least_ns, uint64_t most_ns,
-			  uint64_t now_ns)
+bool gate_estimate_is_due(const struct gate_estimates *estimates, uint64_t key, uint64_t least_ns,
+			  uint64_t most_ns, uint64_t now_ns)
 {
 	const struct gate_shape *shape = find(estimates, key);
-	return shape && shape->mean_ns > 0 && (shape->mean_ns >= least_ns || shape->raised) && shape->mean_ns <= most_ns &&
-	       now_ns >= shape->due_ns;
+	return shape && shape->mean_ns > 0 && (shape->mean_ns >= least_ns || shape->raised) &&
+	       shape->mean_ns <= most_ns && now_ns >= shape->due_ns;
 }
 
 /*
- * Of those that had the device to themselves there are few: the mean is of all of them, until there are enough for a moving one. One that is
- * far off begins it anew.
+ * Of those that had the device to themselves there are few: the mean is of all of them, until there
+ * are enough for a moving one. One that is far off begins it anew.
  */
 static uint64_t slowness(struct gate_shape *shape, uint64_t took_ns, enum gate_word word)
 {
@@ -101,7 +102,8 @@ static void learn(struct gate_shape *shape, uint64_t took_ns, enum gate_word wor
 	shape->word = word;
 }
 
-void gate_estimate_learn(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns, enum gate_word word)
+void gate_estimate_learn(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns,
+			 enum gate_word word)
 {
 	if (key != 0)
 		learn(need(estimates, key), took_ns, word);
@@ -109,31 +111,35 @@ void gate_estimate_learn(struct gate_estimates *estimates, uint64_t key, uint64_
 
 static bool is_as_expected(const struct gate_shape *shape, uint64_t took_ns)
 {
-	uint64_t off_ns = took_ns > shape->mean_ns ? took_ns - shape->mean_ns : shape->mean_ns - took_ns;
+	uint64_t off_ns =
+		took_ns > shape->mean_ns ? took_ns - shape->mean_ns : shape->mean_ns - took_ns;
 	return shape->word >= GATE_SEEN_ALONE && off_ns <= shape->mean_ns / 32;
 }
 
-void gate_estimate_hear(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns, enum gate_word word,
-			uint64_t now_ns)
+void gate_estimate_hear(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns,
+			enum gate_word word, uint64_t now_ns)
 {
 	if (key == 0)
 		return;
 	struct gate_shape *shape = need(estimates, key);
 	if (word >= GATE_SEEN_ALONE) {
 		shape->raised = false;
-		uint32_t pace_ns = is_as_expected(shape, took_ns) ? shape->pace_ns : GATE_ALONE_SOON;
+		uint32_t pace_ns =
+			is_as_expected(shape, took_ns) ? shape->pace_ns : GATE_ALONE_SOON;
 		shape->due_ns = now_ns + pace_ns;
 		shape->pace_ns = pace_ns < GATE_ALONE_LATE / 2 ? 2 * pace_ns : GATE_ALONE_LATE;
 	}
 	learn(shape, took_ns, word);
 }
 
-void gate_estimate_raise(struct gate_estimates *estimates, uint64_t key, uint64_t least_ns, uint64_t now_ns)
+void gate_estimate_raise(struct gate_estimates *estimates, uint64_t key, uint64_t least_ns,
+			 uint64_t now_ns)
 {
 	if (key == 0)
 		return;
 	struct gate_shape *shape = need(estimates, key);
-	/* What others had of its time may be more than is known of them, too: a little is looked at first. */
+	/* What others had of its time may be more than is known of them, too: a little is looked at
+	 * first. */
 	if (least_ns / 2 > shape->mean_ns)
 		learn(shape, least_ns, shape->word);
 	if (shape->due_ns > now_ns)

@@ -1,7 +1,7 @@
 /*
- * How long a command group will take, by what its like took: a moving mean for each shape (a kernel with its range, a
- * graph, a transfer of a size), of the shapes that came lately. Pure, of fixed size: what a client invents shapes for
- * takes other shapes' places, its own first.
+ * How long a command group will take, by what its like took: a moving mean for each shape (a kernel
+ * with its range, a graph, a transfer of a size), of the shapes that came lately. Pure, of fixed
+ * size: what a client invents shapes for takes other shapes' places, its own first.
  */
 #ifndef SYCL_ENGINE_GATE_ESTIMATE_H
 #define SYCL_ENGINE_GATE_ESTIMATE_H
@@ -15,7 +15,8 @@
 #define GATE_SAMPLE_FIRST 4u  /* groups of a shape that are timed in any case, ... */
 #define GATE_SAMPLE_EVERY 32u /* ... and one of so many after that */
 
-/* Real time, ns: the next one of a shape is to be measured alone if the last was not as expected; the longest, where all were. */
+/* Real time, ns: the next one of a shape is to be measured alone if the last was not as expected;
+ * the longest, where all were. */
 #define GATE_ALONE_SOON 50000000u
 #define GATE_ALONE_LATE 1600000000u
 
@@ -33,11 +34,11 @@ struct gate_shape {
 	uint64_t due_ns;     /* real time: when one should be measured alone */
 	uint32_t pace_ns;    /* real time until the one after that */
 	enum gate_word word; /* the mean is of */
-	uint32_t exact; /* measurements in it */
-	uint32_t alone; /* of one that had the device to itself, since they are as they are */
-	uint32_t asked; /* groups that were sent */
-	uint32_t seen;  /* when it was used last, in uses of the table */
-	bool raised;    /* one took more than this since one was alone */
+	uint32_t exact;      /* measurements in it */
+	uint32_t alone;      /* of one that had the device to itself, since they are as they are */
+	uint32_t asked;      /* groups that were sent */
+	uint32_t seen;       /* when it was used last, in uses of the table */
+	bool raised;         /* one took more than this since one was alone */
 };
 
 struct gate_estimates {
@@ -47,21 +48,25 @@ struct gate_estimates {
 
 /* 0: nothing is known of it. A key of 0 is of no shape. */
 uint64_t gate_estimate_ns(const struct gate_estimates *estimates, uint64_t key);
-/* Has it been measured on the device? Otherwise what is known is what it seemed to take from outside. */
+/* Has it been measured on the device? Otherwise what is known is what it seemed to take from
+ * outside. */
 bool gate_estimate_is_exact(const struct gate_estimates *estimates, uint64_t key);
 /* One more is sent: should the device time it? */
 bool gate_estimate_wants(struct gate_estimates *estimates, uint64_t key);
 /* One took so long. */
-void gate_estimate_learn(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns, enum gate_word word);
+void gate_estimate_learn(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns,
+			 enum gate_word word);
 /* The same, and if it was alone the next one need not be for a while. */
-void gate_estimate_hear(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns, enum gate_word word,
-			uint64_t now_ns);
+void gate_estimate_hear(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns,
+			enum gate_word word, uint64_t now_ns);
 /* One took more than is known of such, how much more is not: one should be measured alone soon. */
-void gate_estimate_raise(struct gate_estimates *estimates, uint64_t key, uint64_t least_ns, uint64_t now_ns);
+void gate_estimate_raise(struct gate_estimates *estimates, uint64_t key, uint64_t least_ns,
+			 uint64_t now_ns);
 /* Is what is known of those that had the device to themselves? */
 bool gate_estimate_is_alone(const struct gate_estimates *estimates, uint64_t key);
-/* Something is known of it, by which it takes `least_ns` (unless one has taken more than is known) to `most_ns`, and one should be measured alone. */
-bool gate_estimate_is_due(const struct gate_estimates *estimates, uint64_t key, uint64_t least_ns, uint64_t most_ns,
-			  uint64_t now_ns);
+/* Something is known of it, by which it takes `least_ns` (unless one has taken more than is known)
+ * to `most_ns`, and one should be measured alone. */
+bool gate_estimate_is_due(const struct gate_estimates *estimates, uint64_t key, uint64_t least_ns,
+			  uint64_t most_ns, uint64_t now_ns);
 
 #endif

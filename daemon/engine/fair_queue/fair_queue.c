@@ -34,9 +34,11 @@ static bool is_time(uint64_t ns)
 static bool is_good(const struct gate_config *config)
 {
 	uint32_t normal = config->least[GATE_NORMAL], best_effort = config->least[GATE_BEST_EFFORT];
-	return is_time(config->window_ns) && is_time(config->narrow_ns) && is_time(config->session_ns) &&
-	       is_time(config->quantum_ns) && is_time(config->debt_most_ns) && is_time(config->guess_ns) && is_time(config->least_ns) &&
-	       is_time(config->stall_ns) && is_time(config->saved_ns) && is_time(config->look_ns) &&
+	return is_time(config->window_ns) && is_time(config->narrow_ns) &&
+	       is_time(config->session_ns) && is_time(config->quantum_ns) &&
+	       is_time(config->debt_most_ns) && is_time(config->guess_ns) &&
+	       is_time(config->least_ns) && is_time(config->stall_ns) &&
+	       is_time(config->saved_ns) && is_time(config->look_ns) &&
 	       config->remembered_ns <= GATE_NS_MOST && normal > 0 && best_effort > 0 &&
 	       normal < GATE_WHOLE && best_effort < GATE_WHOLE - normal;
 }
@@ -68,7 +70,8 @@ void gate_set_apart(struct gate *gate, bool is_apart)
 	gate->latency_is_apart = is_apart;
 }
 
-int gate_session_init(struct gate *gate, struct gate_session *session, enum gate_class class, uint32_t weight)
+int gate_session_init(struct gate *gate, struct gate_session *session, enum gate_class class,
+		      uint32_t weight)
 {
 	if (!is_class(class) || weight < 1 || weight > GATE_WEIGHT_MOST)
 		return -EINVAL;
@@ -122,7 +125,8 @@ uint64_t gate_cost_ns(const struct gate_session *session, const struct gate_grou
 }
 
 /* Minimum shares count only while a session waits for its own. */
-static void owe(const struct gate *gate, struct gate_class_state *state, uint32_t least, uint64_t passed_ns)
+static void owe(const struct gate *gate, struct gate_class_state *state, uint32_t least,
+		uint64_t passed_ns)
 {
 	if (state->waiting == 0) {
 		state->credit_ns = 0;
@@ -169,7 +173,8 @@ void gate_leave_turn(struct gate_session *session)
 	session->due = false;
 }
 
-/* A session that was not served for a round comes first: its turn was due. So no session gains more than a quantum a round. */
+/* A session that was not served for a round comes first: its turn was due. So no session gains more
+ * than a quantum a round. */
 static bool is_due(const struct gate_session *session)
 {
 	const struct gate_class_state *state = &session->gate->classes[session->class];
@@ -231,7 +236,8 @@ struct gate_group *gate_shift(struct gate_session *session)
 static void give_memory(struct gate *gate)
 {
 	while (!list_empty(&gate->memory_line)) {
-		struct gate_session *session = list_entry(gate->memory_line.next, struct gate_session, turn);
+		struct gate_session *session =
+			list_entry(gate->memory_line.next, struct gate_session, turn);
 		struct gate_group *group = session->first;
 		if (group->memory_bytes > gate->config.memory_bytes - gate->promised_bytes)
 			return;
@@ -287,12 +293,14 @@ static void learn_overlap(struct gate_overlap *overlap, uint64_t took_ns)
 		seen = overlap->busy_ns / (overlap->summed_ns / GATE_WHOLE + 1);
 	if (seen < GATE_WHOLE / GATE_LANES)
 		seen = GATE_WHOLE / GATE_LANES;
-	overlap->part = (uint32_t)(overlap->known ? (3 * (uint64_t)overlap->part + seen) / 4 : seen);
+	overlap->part =
+		(uint32_t)(overlap->known ? (3 * (uint64_t)overlap->part + seen) / 4 : seen);
 	overlap->known = true;
 	overlap->busy_ns = overlap->summed_ns = 0;
 }
 
-/* What its like took by itself is known; it is not by how long this one was there, unless that is more than others can have had of it. */
+/* What its like took by itself is known; it is not by how long this one was there, unless that is
+ * more than others can have had of it. */
 static uint64_t time_in_company(struct gate *gate, const struct gate_group *group, uint64_t took_ns)
 {
 	uint64_t known_ns = gate_estimate_ns(&gate->estimates, group->shape);
@@ -304,18 +312,22 @@ static uint64_t time_in_company(struct gate *gate, const struct gate_group *grou
 }
 
 /*
- * What its like took by itself; else the device's own word; else what its like took by that; else how long its lane was its own, as
- * seen from here.
+ * What its like took by itself; else the device's own word; else what its like took by that; else
+ * how long its lane was its own, as seen from here.
  */
 static uint64_t time_of(struct gate *gate, const struct gate_group *group, uint64_t took_ns)
 {
 	struct gate_estimates *estimates = &gate->estimates;
 	uint64_t free_ns = gate->lanes[group->lane].free_ns;
 	uint64_t begun_ns = free_ns > group->sent_ns ? free_ns : group->sent_ns;
-	uint64_t seen_ns = group->seen_ns > 0 ? group->seen_ns : gate->now_ns > begun_ns ? gate->now_ns - begun_ns : 0;
+	uint64_t seen_ns = group->seen_ns > 0        ? group->seen_ns
+			   : gate->now_ns > begun_ns ? gate->now_ns - begun_ns
+						     : 0;
 	uint64_t lane_ns = took_ns > 0 ? took_ns : seen_ns;
 	bool alone = lane_ns > 0 && gate_was_alone(gate, group, lane_ns);
-	enum gate_word word = took_ns > 0 ? alone ? GATE_EXACT_ALONE : GATE_EXACT : alone ? GATE_SEEN_ALONE : GATE_SEEN;
+	enum gate_word word = took_ns > 0 ? alone ? GATE_EXACT_ALONE : GATE_EXACT
+			      : alone     ? GATE_SEEN_ALONE
+					  : GATE_SEEN;
 	/* Those that come back together with the lane's one before say nothing by that. */
 	if (lane_ns > 0)
 		gate_estimate_hear(estimates, group->shape, lane_ns, word, gate->now_ns);
@@ -329,15 +341,20 @@ static uint64_t time_of(struct gate *gate, const struct gate_group *group, uint6
 	return seen_ns > 0 ? seen_ns : group->cost_ns;
 }
 
-/* Its session was charged what was predicted; now it is charged what it took. The grant has an account of its own. */
+/* Its session was charged what was predicted; now it is charged what it took. The grant has an
+ * account of its own. */
 static void charge(struct gate_session *session, const struct gate_group *group, uint64_t took_ns)
 {
 	struct gate *gate = session->gate;
 	uint64_t most = gate->config.debt_most_ns;
-	uint64_t charged = took_ns > UINT64_MAX / GATE_WHOLE ? took_ns : took_ns * gate->overlap.part / GATE_WHOLE;
+	uint64_t charged = took_ns > UINT64_MAX / GATE_WHOLE
+				   ? took_ns
+				   : took_ns * gate->overlap.part / GATE_WHOLE;
 	session->used_ns += charged;
 	session->ended++;
-	session->mean_ns = session->mean_ns == 0 ? took_ns : session->mean_ns - session->mean_ns / 8 + took_ns / 8;
+	session->mean_ns = session->mean_ns == 0
+				   ? took_ns
+				   : session->mean_ns - session->mean_ns / 8 + took_ns / 8;
 	int64_t difference = (int64_t)(charged < most ? charged : most) - (int64_t)group->cost_ns;
 	session->deficit_ns -= difference;
 	if (session->deficit_ns < -(int64_t)most)
@@ -346,11 +363,14 @@ static void charge(struct gate_session *session, const struct gate_group *group,
 		session->deficit_ns = 0;
 }
 
-static void come_back(struct gate *gate, struct gate_session *session, const struct gate_group *group)
+static void come_back(struct gate *gate, struct gate_session *session,
+		      const struct gate_group *group)
 {
 	uint64_t cost_ns = group->cost_ns, latest_ns = gate->now_ns + gate->all.weight_ns - cost_ns;
-	gate_load_back(&session->load, latest_ns, gate_load_weight_ns(cost_ns, gate->config.session_ns));
-	gate_load_back(&gate->classes[group->class].own, latest_ns, gate_load_weight_ns(cost_ns, gate->config.window_ns));
+	gate_load_back(&session->load, latest_ns,
+		       gate_load_weight_ns(cost_ns, gate->config.session_ns));
+	gate_load_back(&gate->classes[group->class].own, latest_ns,
+		       gate_load_weight_ns(cost_ns, gate->config.window_ns));
 	gate_load_back(&gate->all, latest_ns, cost_ns);
 }
 

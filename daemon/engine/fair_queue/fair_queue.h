@@ -1,10 +1,12 @@
 /*
- * The dispatch gate of one device: which command group of which session goes there next, and when. Pure: arrivals, ends and
- * times come in, decisions go out. It calls no other module, allocates nothing and reads no clock; groups and sessions are memory of
- * the caller's that it links. One thread at a time.
+ * The dispatch gate of one device: which command group of which session goes there next, and when.
+ * Pure: arrivals, ends and times come in, decisions go out. It calls no other module, allocates
+ * nothing and reads no clock; groups and sessions are memory of the caller's that it links. One
+ * thread at a time.
  *
  *   gate_arrive -> [waiting] -- gate_step: decided --> [in flight] -- gate_end --> the caller's again
- *                      \-- gate_cancel ---------------------------- gate_return -> the caller's again
+ *                      \-- gate_cancel ---------------------------- gate_return -> the caller's
+ * again
  *
  * README.md says what it promises and how.
  */
@@ -18,30 +20,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GATE_LANES        64u
-#define GATE_WEIGHT       100u /* of a session that asks for none */
-#define GATE_WEIGHT_MOST  1000u
-#define GATE_WHOLE        1000u /* parts of the whole: permille */
-#define GATE_FREE         UINT32_MAX /* a grant: no limit */
-#define GATE_NS_MOST      1000000000000000ull /* of any time in a configuration */
+#define GATE_LANES       64u
+#define GATE_WEIGHT      100u /* of a session that asks for none */
+#define GATE_WEIGHT_MOST 1000u
+#define GATE_WHOLE       1000u               /* parts of the whole: permille */
+#define GATE_FREE        UINT32_MAX          /* a grant: no limit */
+#define GATE_NS_MOST     1000000000000000ull /* of any time in a configuration */
 
 enum gate_class { GATE_LATENCY, GATE_NORMAL, GATE_BEST_EFFORT, GATE_CLASSES };
 
 /* Times in ns of predicted device time, unless they say otherwise. */
 struct gate_config {
-	uint64_t window_ns;         /* that a class may have in flight */
-	uint64_t narrow_ns;         /* that there may be of all where it sends, while a class above it is about */
-	uint64_t session_ns;        /* that one session may have; less than window_ns keeps weights from what they are for */
-	uint64_t quantum_ns;        /* of a session of GATE_WEIGHT, in each round */
-	uint64_t debt_most_ns;      /* that a session can have taken in advance by taking longer than predicted */
-	uint64_t guess_ns;          /* of a group of which nothing is known */
-	uint64_t least_ns;          /* that any group is taken for: sending it costs something, too */
-	uint64_t stall_ns;          /* real time: what is overdue so long holds up nobody for ever */
-	uint64_t remembered_ns;     /* real time: a class is about for so long after its last group */
-	uint64_t memory_bytes;      /* that groups in flight may be promised together */
-	uint64_t saved_ns;          /* real time: what the grant of so long may be used at once, and not more */
-	uint64_t look_ns;           /* real time: who waits for a grant looks so often whether it is another one */
-	uint32_t least[GATE_CLASSES]; /* permille of the time that a class gets in any case; of the first class of no meaning */
+	uint64_t window_ns;    /* that a class may have in flight */
+	uint64_t narrow_ns;    /* that there may be of all where it sends, while a class above it is
+				  about */
+	uint64_t session_ns;   /* that one session may have; less than window_ns keeps weights from
+				  what they are for */
+	uint64_t quantum_ns;   /* of a session of GATE_WEIGHT, in each round */
+	uint64_t debt_most_ns; /* that a session can have taken in advance by taking longer than
+				  predicted */
+	uint64_t guess_ns;     /* of a group of which nothing is known */
+	uint64_t least_ns;     /* that any group is taken for: sending it costs something, too */
+	uint64_t stall_ns;     /* real time: what is overdue so long holds up nobody for ever */
+	uint64_t remembered_ns; /* real time: a class is about for so long after its last group */
+	uint64_t memory_bytes;  /* that groups in flight may be promised together */
+	uint64_t saved_ns; /* real time: what the grant of so long may be used at once, and not more
+			    */
+	uint64_t look_ns;  /* real time: who waits for a grant looks so often whether it is another
+			      one */
+	uint32_t least[GATE_CLASSES]; /* permille of the time that a class gets in any case; of the
+					 first class of no meaning */
 };
 
 /* A command group. The caller fills in the first part before gate_arrive. */
@@ -50,11 +58,14 @@ struct gate_group {
 	uint64_t memory_bytes; /* that it may need while it runs */
 	uint32_t lane;         /* below GATE_LANES; those of one lane run one after the other */
 	uint32_t launches;     /* that it is; 0: one */
-	uint64_t seen_ns;      /* before gate_end, if that does not tell: how long it seemed to take from outside; 0: the gate's own guess */
-	uint64_t began_ns;     /* the same: real time since when it was its lane's first; 0: so long before gate_end */
+	uint64_t seen_ns; /* before gate_end, if that does not tell: how long it seemed to take from
+			     outside; 0: the gate's own guess */
+	uint64_t began_ns; /* the same: real time since when it was its lane's first; 0: so long
+			      before gate_end */
 	/* the gate's */
-	bool timed;            /* decided: to be timed on the device */
-	bool probe;            /* decided: nothing is sent while it runs, so that it is seen what it takes by itself */
+	bool timed; /* decided: to be timed on the device */
+	bool probe; /* decided: nothing is sent while it runs, so that it is seen what it takes by
+		       itself */
 	bool waiting, in_flight, promised;
 	struct gate_session *session;
 	struct gate_group *next; /* waiting */
@@ -71,17 +82,18 @@ struct gate_session {
 	struct gate *gate;
 	enum gate_class class; /* read */
 	uint32_t weight;       /* read */
-	struct list turn;      /* in its class' round, or among those held back, or among those that wait for memory. Who has nothing
-				* waiting any more stays in the round until it is asked: what follows may be here by then */
+	struct list turn; /* in its class' round, or among those held back, or among those that wait
+			   * for memory. Who has nothing waiting any more stays in the round until
+			   * it is asked: what follows may be here by then */
 	enum { GATE_IDLE, GATE_IN_TURN, GATE_HELD_BACK, GATE_WANTS_MEMORY } place;
 	struct gate_group *first, *last;
 	uint32_t waiting; /* read */
 	bool begun;       /* it has had its quantum of this turn */
-	bool due;         /* it came first into the round: others have had their turns since its last */
+	bool due; /* it came first into the round: others have had their turns since its last */
 	int64_t deficit_ns;
 	uint64_t turn_number; /* of its class, when its turn began last */
 	struct gate_load load;
-	uint64_t mean_ns;     /* of its groups: what one of no known shape is taken for */
+	uint64_t mean_ns; /* of its groups: what one of no known shape is taken for */
 	/* read: device time charged, groups that ended, real time between arrival and decision */
 	uint64_t used_ns, ended, queued_ns;
 };
@@ -109,7 +121,8 @@ struct gate_crowd {
 struct gate_probe {
 	enum { GATE_PROBE_NONE, GATE_PROBE_DRAINS, GATE_PROBE_RUNS } state;
 	uint64_t until_ns; /* real time: nothing is held back for it any longer */
-	uint64_t next_ns;  /* real time: the device is drained for another one then, unless one runs before */
+	uint64_t next_ns;  /* real time: the device is drained for another one then, unless one runs
+			      before */
 	int64_t credit;    /* of time, in parts of ns; below 0: none for now */
 };
 
@@ -145,7 +158,8 @@ struct gate {
 	uint64_t now_ns;
 	struct gate_class_state classes[GATE_CLASSES];
 	struct gate_load all;
-	struct list memory_line; /* sessions whose next group waits for memory, in order; the first is served first */
+	struct list memory_line; /* sessions whose next group waits for memory, in order; the first
+				    is served first */
 	uint64_t promised_bytes; /* read */
 	uint32_t in_flight, waiting; /* read; groups */
 	bool latency_is_apart;       /* gate_set_apart */
@@ -164,26 +178,30 @@ struct gate_decisions {
 };
 
 void gate_config_init(struct gate_config *config);
-/* -EINVAL: numbers that make no sense: a part above the whole, or nothing where something must be. */
+/* -EINVAL: numbers that make no sense: a part above the whole, or nothing where something must be.
+ */
 int gate_init(struct gate *gate, const struct gate_config *config);
 
 /* -EINVAL: no such class or weight (1 to GATE_WEIGHT_MOST). */
-int gate_session_init(struct gate *gate, struct gate_session *session, enum gate_class class, uint32_t weight);
+int gate_session_init(struct gate *gate, struct gate_session *session, enum gate_class class,
+		      uint32_t weight);
 /* At any time; what is in flight stays what it was. */
 int gate_session_change(struct gate_session *session, enum gate_class class, uint32_t weight);
 /* Nothing of it is waiting or in flight. */
 void gate_session_fini(struct gate_session *session);
 
-/* -E2BIG: it can never have so much memory. -EINVAL: no such lane. Then the group stays the caller's. */
+/* -E2BIG: it can never have so much memory. -EINVAL: no such lane. Then the group stays the
+ * caller's. */
 int gate_arrive(struct gate_session *session, struct gate_group *group, uint64_t now_ns);
 /*
- * From now on all sessions together may use this part of the device's time (permille; 0: nothing goes; GATE_FREE: as it comes). What
- * is there stays; what takes longer than it may is paid for by waiting.
+ * From now on all sessions together may use this part of the device's time (permille; 0: nothing
+ * goes; GATE_FREE: as it comes). What is there stays; what takes longer than it may is paid for by
+ * waiting.
  */
 void gate_set_grant(struct gate *gate, uint32_t part, uint64_t now_ns);
 /*
- * From now on the latency class has a part of the device that nobody else uses: what the others have there does not stand before it, and
- * they need not leave room for it. Or no longer.
+ * From now on the latency class has a part of the device that nobody else uses: what the others
+ * have there does not stand before it, and they need not leave room for it. Or no longer.
  */
 void gate_set_apart(struct gate *gate, bool is_apart);
 
@@ -193,19 +211,22 @@ void gate_cancel(struct gate_group *group);
 void gate_end(struct gate_group *group, uint64_t now_ns, uint64_t took_ns);
 
 /*
- * So many more groups are on the device that did not come through the gate, or so many fewer: what the device says of others meanwhile is
- * not their own time alone.
+ * So many more groups are on the device that did not come through the gate, or so many fewer: what
+ * the device says of others meanwhile is not their own time alone.
  */
 void gate_strangers(struct gate *gate, uint32_t more, uint32_t less, uint64_t now_ns);
 
-/* It goes to the device now, on this lane (below GATE_LANES). Not needed where that was known when it arrived, and it went when it was decided. */
+/* It goes to the device now, on this lane (below GATE_LANES). Not needed where that was known when
+ * it arrived, and it went when it was decided. */
 void gate_sent(struct gate_group *group, uint32_t lane, uint64_t now_ns);
-/* A group that was to be sent has not run: no session is charged. The group is the caller's again. */
+/* A group that was to be sent has not run: no session is charged. The group is the caller's again.
+ */
 void gate_return(struct gate_group *group, uint64_t now_ns);
 
 /*
- * As many groups as may go now and have room; at most `decisions->room`, after those that are there. Where sending one lets
- * the next of its session arrive (an in-order queue), a room of one keeps the session's turn for that.
+ * As many groups as may go now and have room; at most `decisions->room`, after those that are
+ * there. Where sending one lets the next of its session arrive (an in-order queue), a room of one
+ * keeps the session's turn for that.
  */
 void gate_step(struct gate *gate, uint64_t now_ns, struct gate_decisions *decisions);
 

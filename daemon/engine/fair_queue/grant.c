@@ -1,12 +1,16 @@
 /*
- * What all sessions of this gate may use together: a part of the device's time. It comes with the clock, is paid with
- * each group when that is sent, as predicted, while it runs longer than that, and put right when it is back. Whoever has something left
- * may send; so a group may be longer than what is left, and what follows waits until that has come in, however long.
+ * What all sessions of this gate may use together: a part of the device's time. It comes with the
+ * clock, is paid with each group when that is sent, as predicted, while it runs longer than that,
+ * and put right when it is back. Whoever has something left may send; so a group may be longer than
+ * what is left, and what follows waits until that has come in, however long.
  */
 #include "fair_queue/internal.h"
 
-#define OWED_MOST_NS 86400000000000ull /* a day: longer than any group; it only keeps numbers small */
-#define PATIENCE_NS  1000000000ull /* what runs longer than predicted may wait for what is held back: then one goes */
+#define OWED_MOST_NS                                                                               \
+	86400000000000ull /* a day: longer than any group; it only keeps numbers small */
+#define PATIENCE_NS                                                                                \
+	1000000000ull /* what runs longer than predicted may wait for what is held back: then one  \
+			 goes */
 
 void gate_set_grant(struct gate *gate, uint32_t part, uint64_t now_ns)
 {
@@ -17,7 +21,8 @@ void gate_set_grant(struct gate *gate, uint32_t part, uint64_t now_ns)
 		gate->grant.since_ns = gate->now_ns;
 }
 
-/* Little is saved: whoever did not use its part for a while does not have the device for itself after that. */
+/* Little is saved: whoever did not use its part for a while does not have the device for itself
+ * after that. */
 static int64_t most_ns(const struct gate *gate)
 {
 	int64_t most = (int64_t)(gate->config.saved_ns * gate->grant.part / GATE_WHOLE);
@@ -32,7 +37,8 @@ void gate_grant_advance(struct gate *gate, uint64_t passed_ns)
 		grant->left_ns = (int64_t)GATE_COST_LEAST_NS;
 		return;
 	}
-	uint64_t parts = (passed_ns < GATE_NS_MOST ? passed_ns : GATE_NS_MOST) * grant->part + grant->rest;
+	uint64_t parts =
+		(passed_ns < GATE_NS_MOST ? passed_ns : GATE_NS_MOST) * grant->part + grant->rest;
 	grant->rest = parts % GATE_WHOLE;
 	grant->left_ns += (int64_t)(parts / GATE_WHOLE);
 	if (grant->left_ns > most_ns(gate))
@@ -52,7 +58,7 @@ static void pay(struct gate *gate, int64_t ns)
 		grant->left_ns = most_ns(gate);
 }
 
-/* --- what is on the device ------------------------------------------------------------------------------------------ */
+/* -------------------------------- what is on the device --------------------------------- */
 
 static void enter_lane(struct gate *gate, const struct gate_group *group, uint64_t now_ns)
 {
@@ -79,8 +85,8 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 }
 
 /*
- * For how long the device has been busy with what should be over: the lane where that is longest, as the others' time passed beside
- * it. What is late by a little is paid for when it is back.
+ * For how long the device has been busy with what should be over: the lane where that is longest,
+ * as the others' time passed beside it. What is late by a little is paid for when it is back.
  */
 static int64_t overdue_ns(const struct gate *gate)
 {
@@ -104,7 +110,7 @@ bool gate_is_granted(const struct gate *gate)
 	return grant->left_ns > overdue_ns(gate) || gate->now_ns - grant->sent_ns >= PATIENCE_NS;
 }
 
-/* --- groups --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- groups ---------------------------------------- */
 
 void gate_grant_decided(struct gate *gate, struct gate_group *group)
 {
@@ -126,8 +132,9 @@ void gate_grant_moved(struct gate *gate, struct gate_group *group, uint32_t lane
 }
 
 /*
- * What was known of how much passes side by side is not for a long group: others may have been many when that was learnt and few while
- * it ran. So it is charged by what has ended meanwhile, if that is more.
+ * What was known of how much passes side by side is not for a long group: others may have been many
+ * when that was learnt and few while it ran. So it is charged by what has ended meanwhile, if that
+ * is more.
  */
 static uint64_t part_of(const struct gate *gate, const struct gate_lane *lane, uint64_t took_ns)
 {
@@ -147,9 +154,11 @@ void gate_grant_ended(struct gate *gate, const struct gate_group *group, uint64_
 {
 	struct gate_grant *grant = &gate->grant;
 	struct gate_lane *lane = &gate->lanes[group->lane];
-	/* Nothing runs longer than there has been a limit, or than it is away, whatever the device's clock says. */
+	/* Nothing runs longer than there has been a limit, or than it is away, whatever the
+	 * device's clock says. */
 	uint64_t begun_ns = later(group->sent_ns, grant->since_ns);
-	uint64_t most_ns = (gate->now_ns > begun_ns ? gate->now_ns - begun_ns : 0) + gate->config.saved_ns;
+	uint64_t most_ns =
+		(gate->now_ns > begun_ns ? gate->now_ns - begun_ns : 0) + gate->config.saved_ns;
 	uint64_t time_ns = took_ns < most_ns ? took_ns : most_ns;
 	grant->ended_ns += time_ns;
 	uint64_t charged_ns = time_ns * part_of(gate, lane, time_ns) / GATE_WHOLE;
@@ -172,6 +181,7 @@ uint64_t gate_grant_next_ns(const struct gate *gate)
 	uint64_t look_ns = gate->now_ns + gate->config.look_ns;
 	if (grant->part == 0 || grant->left_ns > 0)
 		return look_ns;
-	uint64_t when_ns = gate->now_ns + (uint64_t)(1 - grant->left_ns) * GATE_WHOLE / grant->part + 1;
+	uint64_t when_ns =
+		gate->now_ns + (uint64_t)(1 - grant->left_ns) * GATE_WHOLE / grant->part + 1;
 	return when_ns < look_ns ? when_ns : look_ns;
 }

@@ -3,18 +3,21 @@
 
 #include "fair_queue/fair_queue.h"
 
-#define GATE_COST_LEAST_NS  100u     /* nothing is free: a turn ends */
-#define GATE_OVERLAP_NS     5000000u /* busy time after which the overlap is looked at anew */
+#define GATE_COST_LEAST_NS 100u     /* nothing is free: a turn ends */
+#define GATE_OVERLAP_NS    5000000u /* busy time after which the overlap is looked at anew */
 
 /* gate.c */
 
-/* The clock goes on: what the device did meanwhile, and what classes were owed. Times that go back are taken for now. */
+/* The clock goes on: what the device did meanwhile, and what classes were owed. Times that go back
+ * are taken for now. */
 void gate_advance(struct gate *gate, uint64_t now_ns);
-/* The session has something waiting and is in none of the lists: to the end of its class' round, or to its beginning. */
+/* The session has something waiting and is in none of the lists: to the end of its class' round, or
+ * to its beginning. */
 void gate_take_turn(struct gate_session *session, bool first);
 /* Out of whatever list it is in. */
 void gate_leave_turn(struct gate_session *session);
-/* It has nothing waiting: what it might still have taken in this turn is others' now; what it owes stays. */
+/* It has nothing waiting: what it might still have taken in this turn is others' now; what it owes
+ * stays. */
 void gate_forfeit(struct gate_session *session);
 /* Its oldest group is no longer waiting. It keeps its turn, though nothing else may wait. */
 struct gate_group *gate_shift(struct gate_session *session);
@@ -47,7 +50,8 @@ void gate_probe_end(struct gate *gate, struct gate_group *group);
 
 /* Time has passed, of which the grant is a part. */
 void gate_grant_advance(struct gate *gate, uint64_t passed_ns);
-/* A group is decided, its cost known. It goes by another lane than was said. It ends after so long. It has not run. */
+/* A group is decided, its cost known. It goes by another lane than was said. It ends after so long.
+ * It has not run. */
 void gate_grant_decided(struct gate *gate, struct gate_group *group);
 void gate_grant_moved(struct gate *gate, struct gate_group *group, uint32_t lane, uint64_t now_ns);
 void gate_grant_ended(struct gate *gate, const struct gate_group *group, uint64_t took_ns);

@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 struct gate_load {
-	uint64_t weight_ns; /* of all that was sent and has not come back: what it counts in a window */
+	uint64_t weight_ns; /* of all that was sent and has not come back: what it counts in a
+			       window */
 	uint64_t until_ns;  /* when that should be over */
 	uint32_t count;
 };
 
-/* In a wide window a long group counts no more than this: beside it there is room for others' short ones. */
+/* In a wide window a long group counts no more than this: beside it there is room for others' short
+ * ones. */
 static inline uint64_t gate_load_weight_ns(uint64_t cost_ns, uint64_t window_ns)
 {
 	return cost_ns > window_ns / 4 ? window_ns / 4 : cost_ns;
@@ -23,7 +25,8 @@ static inline uint64_t gate_load_rest_ns(const struct gate_load *load, uint64_t 
 }
 
 /* One more is sent; the device gets to it at `begins_ns` at the earliest. */
-static inline void gate_load_sent(struct gate_load *load, uint64_t begins_ns, uint64_t cost_ns, uint64_t weight_ns)
+static inline void gate_load_sent(struct gate_load *load, uint64_t begins_ns, uint64_t cost_ns,
+				  uint64_t weight_ns)
 {
 	load->weight_ns += weight_ns;
 	load->count++;
@@ -40,18 +43,21 @@ static inline void gate_load_back(struct gate_load *load, uint64_t latest_ns, ui
 }
 
 /*
- * May one more be sent? While the window is not full, and while a last long one draws to its end, so that the device does not
- * run dry. And when all is overdue by `stall_ns`: then one, and so on, because what takes so long may wait for what is held
- * back here.
+ * May one more be sent? While the window is not full, and while a last long one draws to its end,
+ * so that the device does not run dry. And when all is overdue by `stall_ns`: then one, and so on,
+ * because what takes so long may wait for what is held back here.
  */
-static inline bool gate_load_has_room(const struct gate_load *load, uint64_t now_ns, uint64_t window_ns, uint64_t stall_ns)
+static inline bool gate_load_has_room(const struct gate_load *load, uint64_t now_ns,
+				      uint64_t window_ns, uint64_t stall_ns)
 {
-	return load->count == 0 || load->weight_ns < window_ns || now_ns >= load->until_ns + stall_ns ||
+	return load->count == 0 || load->weight_ns < window_ns ||
+	       now_ns >= load->until_ns + stall_ns ||
 	       (load->count == 1 && gate_load_rest_ns(load, now_ns) < window_ns);
 }
 
 /* Has it none now, when will it, if nothing comes back before? */
-static inline uint64_t gate_load_room_ns(const struct gate_load *load, uint64_t window_ns, uint64_t stall_ns)
+static inline uint64_t gate_load_room_ns(const struct gate_load *load, uint64_t window_ns,
+					 uint64_t stall_ns)
 {
 	if (load->count == 1)
 		return load->until_ns > window_ns ? load->until_ns - window_ns + 1 : 0;

@@ -1,7 +1,8 @@
 /*
- * What a group takes by itself. The device says how long a group was the first of its lane, and what ran of other lanes meanwhile is in
- * that: groups that each fill the device are seen to take all the same, whatever they take. So the word of one that had the
- * device to itself counts more, and of a shape of which there is none such, in company, one is sent so that there is.
+ * What a group takes by itself. The device says how long a group was the first of its lane, and
+ * what ran of other lanes meanwhile is in that: groups that each fill the device are seen to take
+ * all the same, whatever they take. So the word of one that had the device to itself counts more,
+ * and of a shape of which there is none such, in company, one is sent so that there is.
  */
 #include "fair_queue/internal.h"
 
@@ -9,13 +10,13 @@
 #define CREDIT_NS    4000000 /* that is saved for it, at most */
 #define HANDOVER_NS  100000u /* that the device may have nothing to do, before and after it */
 /*
- * A launch that takes less, with what others had of it, is not worth that: what it has too much or too little of is less, and small
- * kernels go side by side, where all lanes have to end for it.
+ * A launch that takes less, with what others had of it, is not worth that: what it has too much or
+ * too little of is less, and small kernels go side by side, where all lanes have to end for it.
  */
-#define LAUNCH_NS 50000u
+#define LAUNCH_NS      50000u
 #define DRAIN_AGAIN_NS 50000000u /* real time: after a drain that was of no use */
 
-/* --- who is on the device ------------------------------------------------------------------------------------------- */
+/* --------------------------------- who is on the device --------------------------------- */
 
 static uint64_t bit_of(uint32_t lane)
 {
@@ -52,7 +53,9 @@ void gate_strangers(struct gate *gate, uint32_t more, uint32_t less, uint64_t no
 
 static uint64_t began_ns(const struct gate *gate, const struct gate_group *group, uint64_t took_ns)
 {
-	return group->began_ns > 0 ? group->began_ns : gate->now_ns > took_ns ? gate->now_ns - took_ns : 0;
+	return group->began_ns > 0      ? group->began_ns
+	       : gate->now_ns > took_ns ? gate->now_ns - took_ns
+					: 0;
 }
 
 bool gate_was_alone(const struct gate *gate, const struct gate_group *group, uint64_t took_ns)
@@ -70,12 +73,13 @@ uint64_t gate_least_ns(const struct gate *gate, const struct gate_group *group, 
 	/* Others that are in flight still may have run already: nobody has looked since. */
 	uint64_t in_flight_ns = gate->all.weight_ns > own_ns ? gate->all.weight_ns - own_ns : 0;
 	uint64_t beside_ns = gate->grant.ended_ns - lane->ended_ns + in_flight_ns;
-	if (crowd->strangers > 0 || began_ns(gate, group, took_ns) < crowd->stranger_ns || took_ns < beside_ns)
+	if (crowd->strangers > 0 || began_ns(gate, group, took_ns) < crowd->stranger_ns ||
+	    took_ns < beside_ns)
 		return 0;
 	return took_ns - beside_ns;
 }
 
-/* --- one that has the device to itself ------------------------------------------------------------------------------ */
+/* -------------------------- one that has the device to itself --------------------------- */
 
 void gate_probe_advance(struct gate *gate, uint64_t passed_ns)
 {
@@ -113,23 +117,28 @@ bool gate_probe_wants(const struct gate *gate, const struct gate_session *sessio
 	    (gate->in_flight > 0 && gate->now_ns > gate->all.until_ns + gate->config.stall_ns))
 		return false;
 	/* What is looked at again leaves something for what has not been looked at yet. */
-	if (credit <= (int64_t)CREDIT_NS * CREDIT_PARTS / 2 && gate_estimate_is_alone(&gate->estimates, shape))
+	if (credit <= (int64_t)CREDIT_NS * CREDIT_PARTS / 2 &&
+	    gate_estimate_is_alone(&gate->estimates, shape))
 		return false;
-	bool has_company = gate->waiting > session->waiting || gate->in_flight > session->load.count;
+	bool has_company =
+		gate->waiting > session->waiting || gate->in_flight > session->load.count;
 	return has_company && gate->classes[GATE_LATENCY].sessions == 0 &&
-	       gate_estimate_is_due(&gate->estimates, shape, least_ns, gate->config.stall_ns, gate->now_ns);
+	       gate_estimate_is_due(&gate->estimates, shape, least_ns, gate->config.stall_ns,
+				    gate->now_ns);
 }
 
 /*
- * Whoever the device is drained for may not be the one whose turn it is when nothing is left: somebody may have come meanwhile. So there
- * is not one drain after the other: those who come would have the device between them, and nobody else anything.
+ * Whoever the device is drained for may not be the one whose turn it is when nothing is left:
+ * somebody may have come meanwhile. So there is not one drain after the other: those who come would
+ * have the device between them, and nobody else anything.
  */
 bool gate_probe_drain(struct gate *gate)
 {
 	if (gate->now_ns < gate->probe.next_ns)
 		return false;
 	gate->probe.state = GATE_PROBE_DRAINS;
-	gate->probe.until_ns = gate->now_ns + gate_load_rest_ns(&gate->all, gate->now_ns) + gate->config.stall_ns;
+	gate->probe.until_ns =
+		gate->now_ns + gate_load_rest_ns(&gate->all, gate->now_ns) + gate->config.stall_ns;
 	gate->probe.next_ns = gate->now_ns + DRAIN_AGAIN_NS;
 	return true;
 }
@@ -140,7 +149,9 @@ void gate_probe_begin(struct gate *gate, struct gate_group *group)
 	gate->probe.state = GATE_PROBE_RUNS;
 	gate->probe.until_ns = gate->now_ns + 2 * group->cost_ns + gate->config.stall_ns;
 	gate->probe.next_ns = 0;
-	gate->probe.credit -= (int64_t)(gate_estimate_ns(&gate->estimates, group->shape) + HANDOVER_NS) * CREDIT_PARTS;
+	gate->probe.credit -=
+		(int64_t)(gate_estimate_ns(&gate->estimates, group->shape) + HANDOVER_NS) *
+		CREDIT_PARTS;
 }
 
 void gate_probe_end(struct gate *gate, struct gate_group *group)

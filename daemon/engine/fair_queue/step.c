@@ -1,13 +1,15 @@
 /*
- * What goes next. First a class that has not had its least part, then the classes in their order; in a class the
- * sessions in turn, each with a quantum by its weight in each round (deficit round robin).
+ * What goes next. First a class that has not had its least part, then the classes in their order;
+ * in a class the sessions in turn, each with a quantum by its weight in each round (deficit round
+ * robin).
  */
 #include "fair_queue/internal.h"
 
-/* Has a session of a better class something waiting or on the device, or had it lately, or may it have any moment? */
+/* Has a session of a better class something waiting or on the device, or had it lately, or may it
+ * have any moment? */
 static bool has_betters(const struct gate *gate, enum gate_class class)
 {
-	for (uint32_t i = 0; i < (uint32_t)class; i++) {
+	for (uint32_t i = 0; i < (uint32_t) class; i++) {
 		const struct gate_class_state *state = &gate->classes[i];
 		if (i == GATE_LATENCY && gate->latency_is_apart)
 			continue;
@@ -15,7 +17,8 @@ static bool has_betters(const struct gate *gate, enum gate_class class)
 		if (i == GATE_LATENCY && state->sessions > 0)
 			return true;
 		if (state->waiting > 0 || state->own.count > 0 ||
-		    (state->seen_ns > 0 && gate->now_ns - state->seen_ns < gate->config.remembered_ns))
+		    (state->seen_ns > 0 &&
+		     gate->now_ns - state->seen_ns < gate->config.remembered_ns))
 			return true;
 	}
 	return false;
@@ -25,7 +28,8 @@ static bool has_betters(const struct gate *gate, enum gate_class class)
 static bool class_has_room(const struct gate *gate, enum gate_class class)
 {
 	const struct gate_config *config = &gate->config;
-	return gate_load_has_room(&gate->classes[class].own, gate->now_ns, config->window_ns, config->stall_ns);
+	return gate_load_has_room(&gate->classes[class].own, gate->now_ns, config->window_ns,
+				  config->stall_ns);
 }
 
 /* And beside those that come before it: only where the device would soon have nothing to do. */
@@ -39,7 +43,8 @@ static bool class_fits(const struct gate *gate, enum gate_class class)
 static bool session_has_room(const struct gate_session *session)
 {
 	const struct gate_config *config = &session->gate->config;
-	return gate_load_has_room(&session->load, session->gate->now_ns, config->session_ns, config->stall_ns);
+	return gate_load_has_room(&session->load, session->gate->now_ns, config->session_ns,
+				  config->stall_ns);
 }
 
 /* What it would have on the device with its next one. */
@@ -55,7 +60,8 @@ static void hold_back(struct gate_session *session)
 	list_push_back(&session->gate->classes[session->class].held, &session->turn);
 }
 
-/* Those that were held back and have room now. No more can be than have a window full on the device. */
+/* Those that were held back and have room now. No more can be than have a window full on the
+ * device. */
 static void release_held(struct gate_class_state *state)
 {
 	struct list *link = state->held.next;
@@ -104,26 +110,30 @@ static void end_turn(struct gate_class_state *state, struct gate_session *sessio
 	list_push_back(&state->round, &session->turn);
 }
 
-/* No session could afford its next group in one round: give as many rounds at once as the first that can needs. */
+/* No session could afford its next group in one round: give as many rounds at once as the first
+ * that can needs. */
 static void skip_rounds(struct gate_class_state *state)
 {
 	uint64_t rounds = UINT64_MAX;
 	for (struct list *link = state->round.next; link != &state->round; link = link->next) {
 		struct gate_session *session = list_entry(link, struct gate_session, turn);
-		int64_t lacks = (int64_t)gate_cost_ns(session, session->first) - session->deficit_ns;
+		int64_t lacks =
+			(int64_t)gate_cost_ns(session, session->first) - session->deficit_ns;
 		uint64_t quantum = gate_quantum_ns(session);
 		uint64_t needs = lacks <= 0 ? 0 : ((uint64_t)lacks + quantum - 1) / quantum;
 		if (needs < rounds)
 			rounds = needs;
 	}
 	/* The last of them is the one that comes now. */
-	for (struct list *link = state->round.next; rounds > 1 && link != &state->round; link = link->next) {
+	for (struct list *link = state->round.next; rounds > 1 && link != &state->round;
+	     link = link->next) {
 		struct gate_session *session = list_entry(link, struct gate_session, turn);
 		session->deficit_ns += (int64_t)((rounds - 1) * gate_quantum_ns(session));
 	}
 }
 
-/* What it has saved is for the next group and no more: what that is taken to cost may have become less since. */
+/* What it has saved is for the next group and no more: what that is taken to cost may have become
+ * less since. */
 static bool can_afford(struct gate_session *session)
 {
 	int64_t cost = (int64_t)gate_cost_ns(session, session->first);
@@ -133,12 +143,14 @@ static bool can_afford(struct gate_session *session)
 	return session->deficit_ns >= cost;
 }
 
-/* Whose turn it is in the class, with a group that it can afford and that may go. NULL: nobody's. */
+/* Whose turn it is in the class, with a group that it can afford and that may go. NULL: nobody's.
+ */
 static struct gate_session *whose_turn(struct gate_class_state *state)
 {
 	uint32_t passed = 0;
 	while (!list_empty(&state->round)) {
-		struct gate_session *session = list_entry(state->round.next, struct gate_session, turn);
+		struct gate_session *session =
+			list_entry(state->round.next, struct gate_session, turn);
 		if (session->waiting == 0) {
 			gate_forfeit(session);
 			continue;
@@ -161,18 +173,21 @@ static struct gate_session *whose_turn(struct gate_class_state *state)
 	return NULL;
 }
 
-/* Of the round. Those before it have nothing waiting now, and keep their turns until somebody else's begins. NULL: none. */
+/* Of the round. Those before it have nothing waiting now, and keep their turns until somebody
+ * else's begins. NULL: none. */
 static const struct gate_session *first_waiting(const struct gate_class_state *state)
 {
 	const struct list *link = state->round.next;
-	while (link != &state->round && list_entry(link, const struct gate_session, turn)->waiting == 0)
+	while (link != &state->round &&
+	       list_entry(link, const struct gate_session, turn)->waiting == 0)
 		link = link->next;
 	return link != &state->round ? list_entry(link, const struct gate_session, turn) : NULL;
 }
 
 /*
- * Whose turn it is though the window is full of others': one that had its last turn before theirs has a quantum beside it. So
- * who has little to say waits for no window full of what others are quick to say. NULL: nobody.
+ * Whose turn it is though the window is full of others': one that had its last turn before theirs
+ * has a quantum beside it. So who has little to say waits for no window full of what others are
+ * quick to say. NULL: nobody.
  */
 static struct gate_session *whose_turn_beside(struct gate_class_state *state)
 {
@@ -189,7 +204,8 @@ static bool is_owed(const struct gate *gate, enum gate_class class, uint64_t cos
 	return class != GATE_LATENCY && gate->classes[class].credit_ns >= cost_ns;
 }
 
-/* From the last class on: who is owed something comes first, and the narrow windows are not for that. */
+/* From the last class on: who is owed something comes first, and the narrow windows are not for
+ * that. */
 static struct gate_session *choose(struct gate *gate)
 {
 	struct gate_session *best = NULL;
@@ -213,7 +229,8 @@ static struct gate_session *choose(struct gate *gate)
 	return best;
 }
 
-/* What it had counts, however it came by it. What is left is for no burst: it may have had to save for a long group. */
+/* What it had counts, however it came by it. What is left is for no burst: it may have had to save
+ * for a long group. */
 static void pay(const struct gate *gate, struct gate_class_state *state, uint64_t cost_ns)
 {
 	state->credit_ns = state->credit_ns > cost_ns ? state->credit_ns - cost_ns : 0;
@@ -240,8 +257,10 @@ static void decide(struct gate_session *session, struct gate_decisions *decision
 	gate->in_flight++;
 	pay(gate, state, cost_ns);
 	uint64_t begins_ns = gate->all.until_ns > gate->now_ns ? gate->all.until_ns : gate->now_ns;
-	gate_load_sent(&session->load, begins_ns, cost_ns, gate_load_weight_ns(cost_ns, gate->config.session_ns));
-	gate_load_sent(&state->own, begins_ns, cost_ns, gate_load_weight_ns(cost_ns, gate->config.window_ns));
+	gate_load_sent(&session->load, begins_ns, cost_ns,
+		       gate_load_weight_ns(cost_ns, gate->config.session_ns));
+	gate_load_sent(&state->own, begins_ns, cost_ns,
+		       gate_load_weight_ns(cost_ns, gate->config.window_ns));
 	gate_load_sent(&gate->all, begins_ns, cost_ns, cost_ns);
 	decisions->groups[decisions->count++] = group;
 }
@@ -253,7 +272,8 @@ static void sooner(uint64_t *when_ns, uint64_t other_ns)
 }
 
 /* What the first of the round waits for it has saved then. */
-static void next_owed(const struct gate *gate, const struct gate_class_state *state, uint64_t *when_ns)
+static void next_owed(const struct gate *gate, const struct gate_class_state *state,
+		      uint64_t *when_ns)
 {
 	uint32_t least = gate->config.least[state - gate->classes];
 	const struct gate_session *session = first_waiting(state);
@@ -261,7 +281,8 @@ static void next_owed(const struct gate *gate, const struct gate_class_state *st
 		return;
 	uint64_t cost_ns = gate_cost_ns(session, session->first);
 	if (state->credit_ns < cost_ns)
-		sooner(when_ns, gate->now_ns + (cost_ns - state->credit_ns) / least * GATE_WHOLE + GATE_WHOLE);
+		sooner(when_ns, gate->now_ns + (cost_ns - state->credit_ns) / least * GATE_WHOLE +
+					GATE_WHOLE);
 }
 
 /* The same of one class that has something waiting. */
@@ -270,18 +291,21 @@ static void next_of(const struct gate *gate, uint32_t class, uint64_t *when_ns)
 	const struct gate_config *config = &gate->config;
 	const struct gate_class_state *state = &gate->classes[class];
 	if (!gate_load_has_room(&state->own, gate->now_ns, config->window_ns, config->stall_ns))
-		sooner(when_ns, gate_load_room_ns(&state->own, config->window_ns, config->stall_ns));
-	if (!class_fits(gate, (enum gate_class)class)) {
+		sooner(when_ns,
+		       gate_load_room_ns(&state->own, config->window_ns, config->stall_ns));
+	if (!class_fits(gate, (enum gate_class) class)) {
 		next_owed(gate, state, when_ns);
 		sooner(when_ns, gate_load_room_ns(&gate->all, config->narrow_ns, config->stall_ns));
 		/* Or when those before it are no longer about. */
-		for (uint32_t i = gate->latency_is_apart ? GATE_NORMAL : GATE_LATENCY; i < class; i++)
+		for (uint32_t i = gate->latency_is_apart ? GATE_NORMAL : GATE_LATENCY; i < class;
+		     i++)
 			if (gate->classes[i].seen_ns + config->remembered_ns > gate->now_ns)
 				sooner(when_ns, gate->classes[i].seen_ns + config->remembered_ns);
 	}
 	for (const struct list *link = state->held.next; link != &state->held; link = link->next)
-		sooner(when_ns, gate_load_room_ns(&list_entry(link, struct gate_session, turn)->load, config->session_ns,
-						  config->stall_ns));
+		sooner(when_ns,
+		       gate_load_room_ns(&list_entry(link, struct gate_session, turn)->load,
+					 config->session_ns, config->stall_ns));
 }
 
 /* When may something go that may not now, though nothing comes back? */
@@ -304,8 +328,8 @@ void gate_step(struct gate *gate, uint64_t now_ns, struct gate_decisions *decisi
 	for (uint32_t i = 0; i < GATE_CLASSES; i++)
 		release_held(&gate->classes[i]);
 	struct gate_session *session;
-	while (decisions->count < decisions->room && gate_is_granted(gate) && !gate_probe_holds(gate) &&
-	       (session = choose(gate))) {
+	while (decisions->count < decisions->room && gate_is_granted(gate) &&
+	       !gate_probe_holds(gate) && (session = choose(gate))) {
 		bool probe = gate_probe_wants(gate, session) && !has_betters(gate, session->class);
 		if (probe && gate->in_flight > 0) {
 			probe = false;

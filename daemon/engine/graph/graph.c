@@ -29,8 +29,8 @@ static void counted_free(void *data, void *memory)
 	free(memory);
 }
 
-int graph_group_copy(const Sycl__V1__CommandGroup *message, uint64_t most_bytes, Sycl__V1__CommandGroup **copy_out,
-		     uint64_t *bytes_out)
+int graph_group_copy(const Sycl__V1__CommandGroup *message, uint64_t most_bytes,
+		     Sycl__V1__CommandGroup **copy_out, uint64_t *bytes_out)
 {
 	size_t packed_bytes = sycl__v1__command_group__get_packed_size(message);
 	uint8_t *packed = malloc(packed_bytes ? packed_bytes : 1);
@@ -38,8 +38,10 @@ int graph_group_copy(const Sycl__V1__CommandGroup *message, uint64_t most_bytes,
 		return -ENOMEM;
 	(void)sycl__v1__command_group__pack(message, packed);
 	struct counted counted = {.most = most_bytes};
-	ProtobufCAllocator allocator = {.alloc = counted_alloc, .free = counted_free, .allocator_data = &counted};
-	Sycl__V1__CommandGroup *copy = sycl__v1__command_group__unpack(&allocator, packed_bytes, packed);
+	ProtobufCAllocator allocator = {
+		.alloc = counted_alloc, .free = counted_free, .allocator_data = &counted};
+	Sycl__V1__CommandGroup *copy =
+		sycl__v1__command_group__unpack(&allocator, packed_bytes, packed);
 	free(packed);
 	if (!copy)
 		return counted.overflowed ? -EDQUOT : -ENOMEM;

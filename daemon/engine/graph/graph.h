@@ -1,12 +1,14 @@
 /*
- * An executable graph of a session: its nodes as decoded command groups, and which nodes each comes behind. It holds
- * ids and no objects, as shapes do (shape.h): each launch looks them up and checks them again, so an id that names
- * nothing any more is refused as always. The library keeps what its graphs name.
+ * An executable graph of a session: its nodes as decoded command groups, and which nodes each comes
+ * behind. It holds ids and no objects, as shapes do (shape.h): each launch looks them up and checks
+ * them again, so an id that names nothing any more is refused as always. The library keeps what its
+ * graphs name.
  *
  *   GraphCreate --GraphNode, GraphEdges ...--> GraphFinish --GraphUpdate ...--> launches (graph_run.h)
  *
- * Nodes come in an order in which each is behind those that it waits for, so there can be no cycle. Those that follow a condition are its
- * body, as many as it says; they know it as their place, and nothing outside of it but by that. Front thread; never blocks.
+ * Nodes come in an order in which each is behind those that it waits for, so there can be no cycle.
+ * Those that follow a condition are its body, as many as it says; they know it as their place, and
+ * nothing outside of it but by that. Front thread; never blocks.
  */
 #ifndef SYCL_ENGINE_GRAPH_H
 #define SYCL_ENGINE_GRAPH_H
@@ -23,12 +25,13 @@ struct graph_node {
 	Sycl__V1__CommandGroup *group; /* a copy */
 	uint64_t bytes;                /* of the copy */
 	uint32_t first_edge, edge_count;
-	uint32_t place, body_end; /* the condition in whose body it lies, or TOP; of a condition: behind its body, else 0 */
+	uint32_t place, body_end; /* the condition in whose body it lies, or TOP; of a condition:
+				     behind its body, else 0 */
 	bool has_successor, is_host_task;
-	bool is_disabled; /* it does nothing, and only orders */
+	bool is_disabled;         /* it does nothing, and only orders */
 	bool is_native, is_taken; /* a native command; its function is the scheduler's to call */
-	bool changed;     /* in graph_whole.changed */
-	uint64_t carried; /* by the launch of this number, or 0: since it changed by none */
+	bool changed;             /* in graph_whole.changed */
+	uint64_t carried;         /* by the launch of this number, or 0: since it changed by none */
 };
 
 struct graph {
@@ -40,27 +43,28 @@ struct graph {
 	struct graph_node *nodes;
 	uint32_t *edges; /* by node: those before it */
 	uint32_t edge_count, edge_capacity;
-	uint32_t sink_count, sink; /* nodes that nothing comes behind; the last one of them */
-	uint32_t root_count;       /* nodes that come behind none */
-	uint32_t host_count;       /* host tasks */
-	uint32_t native_count;     /* native commands */
-	uint32_t condition_count;  /* IF and WHILE nodes */
-	uint32_t place, depth;     /* where the next node lies, in so many bodies */
+	uint32_t sink_count, sink;  /* nodes that nothing comes behind; the last one of them */
+	uint32_t root_count;        /* nodes that come behind none */
+	uint32_t host_count;        /* host tasks */
+	uint32_t native_count;      /* native commands */
+	uint32_t condition_count;   /* IF and WHILE nodes */
+	uint32_t place, depth;      /* where the next node lies, in so many bodies */
 	uint32_t requirement_count; /* of all nodes */
-	uint64_t charged_bytes;    /* to the session */
-	struct group *last;        /* the latest launch, while it is open */
-	struct graph_run *spare;   /* memory of a launch that is over, for the next one; or NULL */
-	struct graph_whole *whole; /* launches as one (graph_whole.h); NULL before the first launch */
+	uint64_t charged_bytes;     /* to the session */
+	struct group *last;         /* the latest launch, while it is open */
+	struct graph_run *spare;    /* memory of a launch that is over, for the next one; or NULL */
+	struct graph_whole
+		*whole; /* launches as one (graph_whole.h); NULL before the first launch */
 	struct graph_temporary *temporaries; /* that nodes use: graph_temporary.h */
 	uint32_t temporary_count, temporary_capacity;
 };
 
 /*
- * A copy of a message in memory of its own, of at most `most_bytes` together. What a later version may have added comes
- * along. -ENOMEM; -EDQUOT: more than most_bytes.
+ * A copy of a message in memory of its own, of at most `most_bytes` together. What a later version
+ * may have added comes along. -ENOMEM; -EDQUOT: more than most_bytes.
  */
-int graph_group_copy(const Sycl__V1__CommandGroup *message, uint64_t most_bytes, Sycl__V1__CommandGroup **copy_out,
-		     uint64_t *bytes_out);
+int graph_group_copy(const Sycl__V1__CommandGroup *message, uint64_t most_bytes,
+		     Sycl__V1__CommandGroup **copy_out, uint64_t *bytes_out);
 /* Accepts NULL. */
 void graph_group_free(Sycl__V1__CommandGroup *group);
 
@@ -69,8 +73,8 @@ int graph_reserve(struct graph *graph, uint32_t nodes);
 /* One more node, without edges; takes the group. There is room. */
 void graph_add(struct graph *graph, Sycl__V1__CommandGroup *group, uint64_t bytes);
 /*
- * The latest node comes behind these, which came before it in the same place. -EPROTO: it does not, or more edges than are allowed.
- * -ENOMEM.
+ * The latest node comes behind these, which came before it in the same place. -EPROTO: it does not,
+ * or more edges than are allowed. -ENOMEM.
  */
 int graph_connect(struct graph *graph, const uint32_t *after, size_t count);
 /* Where the next node would lie in so many bodies, and before which node the innermost ends. */

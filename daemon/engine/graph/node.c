@@ -7,8 +7,8 @@ static void keep_fault(struct task_outcome *all, const struct backend_fault *fau
 {
 	if (!fault->status)
 		return;
-	if (!all->fault.status ||
-	    (all->fault.status == STATUS_DEPENDENCY_FAILED && fault->status != STATUS_DEPENDENCY_FAILED))
+	if (!all->fault.status || (all->fault.status == STATUS_DEPENDENCY_FAILED &&
+				   fault->status != STATUS_DEPENDENCY_FAILED))
 		all->fault = *fault;
 }
 
@@ -69,7 +69,8 @@ void graph_node_end(struct graph_node_run *node, const struct backend_fault *fau
 static void abandon(struct graph_node_run *node)
 {
 	struct backend_fault fault;
-	(void)fault_set(&fault, STATUS_CONNECTION_LOST, "the process that was to run a host task has gone");
+	(void)fault_set(&fault, STATUS_CONNECTION_LOST,
+			"the process that was to run a host task has gone");
 	graph_node_end(node, &fault);
 }
 
@@ -90,7 +91,8 @@ static void granted(struct graph_node_run *node)
 		session_write_slot(session, node->host_slot, node->host_slot_value, 0);
 }
 
-struct session *graph_node_told(struct graph_node_run *node, struct task *task, const struct task_outcome *outcome)
+struct session *graph_node_told(struct graph_node_run *node, struct task *task,
+				const struct task_outcome *outcome)
 {
 	struct session *session = node->run->graph->object.session;
 	if (node->is_host_task && !outcome->fault.status && task_held(task))

@@ -70,10 +70,12 @@ static int reserve(void *array_pointer, uint32_t *capacity, uint32_t count, size
 	return 0;
 }
 
-static int tracker_of(struct graph_order *order, struct buffer *buffer, struct graph_tracker **tracker_out)
+static int tracker_of(struct graph_order *order, struct buffer *buffer,
+		      struct graph_tracker **tracker_out)
 {
 	if (buffer->order_stamp != order->stamp) {
-		int r = reserve(&order->trackers, &order->tracker_capacity, order->tracker_count, sizeof(*order->trackers));
+		int r = reserve(&order->trackers, &order->tracker_capacity, order->tracker_count,
+				sizeof(*order->trackers));
 		if (r < 0)
 			return r;
 		buffer->order_stamp = order->stamp;
@@ -86,9 +88,10 @@ static int tracker_of(struct graph_order *order, struct buffer *buffer, struct g
 	return 0;
 }
 
-/* --- edges --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- edges ----------------------------------------- */
 
-/* Once for each pair, however often it is found. For what lies in a body the condition stands; what lies outside comes before that. */
+/* Once for each pair, however often it is found. For what lies in a body the condition stands; what
+ * lies outside comes before that. */
 static int add_edge(struct graph_order *order, uint32_t from)
 {
 	uint32_t place = order->places[order->node_count];
@@ -101,7 +104,8 @@ static int add_edge(struct graph_order *order, uint32_t from)
 		return 0;
 	if (order->edge_count == EDGES_MAX)
 		return -E2BIG;
-	int r = reserve(&order->edges, &order->edge_capacity, order->edge_count, sizeof(*order->edges));
+	int r = reserve(&order->edges, &order->edge_capacity, order->edge_count,
+			sizeof(*order->edges));
 	if (r < 0)
 		return r;
 	order->marks[from] = order->node_count + 1;
@@ -115,7 +119,8 @@ static bool covers(uint64_t begin, uint64_t end, uint64_t inner_begin, uint64_t 
 }
 
 /* The whole buffer, also one of no bytes, has something to order by (C16). */
-static struct graph_use use_of(const struct task_requirement *requirement, const struct buffer *buffer, uint32_t node)
+static struct graph_use use_of(const struct task_requirement *requirement,
+			       const struct buffer *buffer, uint32_t node)
 {
 	bool part = requirement->order_size_bytes > 0;
 	return (struct graph_use){
@@ -128,12 +133,14 @@ static struct graph_use use_of(const struct task_requirement *requirement, const
 }
 
 /* `all`: whatever lies where. */
-static int connect(struct graph_order *order, const struct graph_tracker *tracker, const struct graph_use *use, bool all)
+static int connect(struct graph_order *order, const struct graph_tracker *tracker,
+		   const struct graph_use *use, bool all)
 {
 	order->steps += tracker->use_count;
 	for (uint32_t i = 0; i < tracker->use_count; i++) {
 		const struct graph_use *other = &tracker->uses[i];
-		bool apart = other->end <= use->begin || use->end <= other->begin || !(other->writes || use->writes);
+		bool apart = other->end <= use->begin || use->end <= other->begin ||
+			     !(other->writes || use->writes);
 		if (other->node == use->node || (apart && !all))
 			continue;
 		int r = add_edge(order, other->node);
@@ -144,8 +151,8 @@ static int connect(struct graph_order *order, const struct graph_tracker *tracke
 }
 
 /* What a write stands for needs not be waited for any more. */
-static int enter(struct graph_order *order, struct graph_tracker *tracker, const struct graph_use *use,
-		 const struct buffer *buffer)
+static int enter(struct graph_order *order, struct graph_tracker *tracker,
+		 const struct graph_use *use, const struct buffer *buffer)
 {
 	uint32_t kept = 0;
 	order->steps += tracker->use_count;
@@ -162,17 +169,19 @@ static int enter(struct graph_order *order, struct graph_tracker *tracker, const
 		return 0;
 	}
 	int r = connect(order, tracker, use, true);
-	tracker->uses[0] = (struct graph_use){0, buffer->size_bytes ? buffer->size_bytes : 1, use->node, true};
+	tracker->uses[0] =
+		(struct graph_use){0, buffer->size_bytes ? buffer->size_bytes : 1, use->node, true};
 	tracker->use_count = 1;
 	return r;
 }
 
-/* --- needs --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- needs ----------------------------------------- */
 
 static bool has_same_range(const struct task_requirement *a, const struct task_requirement *b)
 {
 	return a->offset_bytes == b->offset_bytes && a->size_bytes == b->size_bytes &&
-	       a->order_offset_bytes == b->order_offset_bytes && a->order_size_bytes == b->order_size_bytes;
+	       a->order_offset_bytes == b->order_offset_bytes &&
+	       a->order_size_bytes == b->order_size_bytes;
 }
 
 static bool orders_over(const struct task_requirement *outer, const struct task_requirement *inner)
@@ -180,29 +189,35 @@ static bool orders_over(const struct task_requirement *outer, const struct task_
 	if (outer->order_size_bytes == 0)
 		return true;
 	return inner->order_size_bytes > 0 &&
-	       covers(outer->order_offset_bytes, outer->order_offset_bytes + outer->order_size_bytes,
-		      inner->order_offset_bytes, inner->order_offset_bytes + inner->order_size_bytes);
+	       covers(outer->order_offset_bytes,
+		      outer->order_offset_bytes + outer->order_size_bytes,
+		      inner->order_offset_bytes,
+		      inner->order_offset_bytes + inner->order_size_bytes);
 }
 
-static bool accesses_over(const struct task_requirement *outer, const struct task_requirement *inner)
+static bool accesses_over(const struct task_requirement *outer,
+			  const struct task_requirement *inner)
 {
-	return covers(outer->offset_bytes, outer->offset_bytes + outer->size_bytes, inner->offset_bytes,
-		      inner->offset_bytes + inner->size_bytes);
+	return covers(outer->offset_bytes, outer->offset_bytes + outer->size_bytes,
+		      inner->offset_bytes, inner->offset_bytes + inner->size_bytes);
 }
 
 /* The graph has written all of it anew by then. */
-static bool is_made_inside(const struct task_requirement *earlier, const struct task_requirement *later)
+static bool is_made_inside(const struct task_requirement *earlier,
+			   const struct task_requirement *later)
 {
 	return access_mode_writes(earlier->mode) && !access_mode_needs_contents(earlier->mode) &&
 	       accesses_over(earlier, later) && orders_over(earlier, later);
 }
 
-static int need(struct graph_order *order, struct graph_tracker *tracker, const struct task_requirement *requirement,
-		const struct buffer *buffer, bool may_do_nothing)
+static int need(struct graph_order *order, struct graph_tracker *tracker,
+		const struct task_requirement *requirement, const struct buffer *buffer,
+		bool may_do_nothing)
 {
 	struct task_requirement wanted = *requirement;
 	order->steps += tracker->need_count;
-	/* Nothing is in it before: all that matters is that the launch before is through with it. */
+	/* Nothing is in it before: all that matters is that the launch before is through with it.
+	 */
 	if (buffer->temporary) {
 		if (tracker->need_count > 0)
 			return 0;
@@ -216,23 +231,28 @@ static int need(struct graph_order *order, struct graph_tracker *tracker, const 
 	for (uint32_t i = tracker->needs; i > 0; i = order->needs[i - 1].next) {
 		struct graph_need *other = &order->needs[i - 1];
 		/* In one node modes are united instead. */
-		if (other->node != order->node_count && is_made_inside(&other->requirement, &wanted))
+		if (other->node != order->node_count &&
+		    is_made_inside(&other->requirement, &wanted))
 			return 0;
 		if (has_same_range(&other->requirement, &wanted)) {
 			other->requirement.mode |= wanted.mode;
 			return 0;
 		}
-		if (accesses_over(&other->requirement, &wanted) && orders_over(&other->requirement, &wanted) &&
+		if (accesses_over(&other->requirement, &wanted) &&
+		    orders_over(&other->requirement, &wanted) &&
 		    (other->requirement.mode | wanted.mode) == other->requirement.mode)
 			return 0;
 	}
 	if (tracker->need_count == GRAPH_ORDER_PARTS || order->need_count == REQUIREMENTS_MAX)
 		return -E2BIG;
-	int r = reserve(&order->needs, &order->need_capacity, order->need_count, sizeof(*order->needs));
+	int r = reserve(&order->needs, &order->need_capacity, order->need_count,
+			sizeof(*order->needs));
 	if (r < 0)
 		return r;
-	order->needs[order->need_count++] = (struct graph_need){
-		.buffer = buffer->object.id, .requirement = wanted, .node = order->node_count, .next = tracker->needs};
+	order->needs[order->need_count++] = (struct graph_need){.buffer = buffer->object.id,
+								.requirement = wanted,
+								.node = order->node_count,
+								.next = tracker->needs};
 	tracker->needs = order->need_count;
 	tracker->need_count++;
 	return 0;
@@ -245,7 +265,8 @@ static int connect_all(struct graph_order *order, const struct graph_order_node 
 	int r = 0;
 	order->places[order->node_count] = node->place;
 	for (uint32_t i = 0; r == 0 && i < node->count; i++) {
-		const struct graph_use use = use_of(&node->requirements[i], node->buffers[i], order->node_count);
+		const struct graph_use use =
+			use_of(&node->requirements[i], node->buffers[i], order->node_count);
 		r = tracker_of(order, node->buffers[i], &tracker);
 		if (r == 0)
 			r = connect(order, tracker, &use, false);
@@ -258,10 +279,12 @@ static int enter_all(struct graph_order *order, const struct graph_order_node *n
 	struct graph_tracker *tracker;
 	int r = 0;
 	for (uint32_t i = 0; r == 0 && i < node->count; i++) {
-		const struct graph_use use = use_of(&node->requirements[i], node->buffers[i], order->node_count);
+		const struct graph_use use =
+			use_of(&node->requirements[i], node->buffers[i], order->node_count);
 		r = tracker_of(order, node->buffers[i], &tracker);
 		if (r == 0 && needs)
-			r = need(order, tracker, &node->requirements[i], node->buffers[i], node->may_do_nothing);
+			r = need(order, tracker, &node->requirements[i], node->buffers[i],
+				 node->may_do_nothing);
 		if (r == 0)
 			r = enter(order, tracker, &use, node->buffers[i]);
 	}
@@ -292,6 +315,8 @@ int graph_order_add(struct graph_order *order, const struct graph_order_node *no
 bool graph_order_alike(const struct graph_order *a, const struct graph_order *b, uint32_t node)
 {
 	uint32_t count, other_count;
-	const uint32_t *edges = graph_order_after(a, node, &count), *others = graph_order_after(b, node, &other_count);
-	return count == other_count && (count == 0 || memcmp(edges, others, count * sizeof(*edges)) == 0);
+	const uint32_t *edges = graph_order_after(a, node, &count),
+		       *others = graph_order_after(b, node, &other_count);
+	return count == other_count &&
+	       (count == 0 || memcmp(edges, others, count * sizeof(*edges)) == 0);
 }

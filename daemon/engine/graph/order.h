@@ -1,20 +1,22 @@
 /*
- * What the nodes of a graph require together, and which waits for which, found out once instead of at every launch: by the
- * same rules as between command groups (scheduler.h), and by the graph's own edges.
+ * What the nodes of a graph require together, and which waits for which, found out once instead of
+ * at every launch: by the same rules as between command groups (scheduler.h), and by the graph's
+ * own edges.
  *
- * A requirement whose contents the graph itself has written before, all of them without looking at what was there, needs nothing
- * from outside. Where a buffer is used in more parts than GRAPH_ORDER_USES at a time, a node counts as a writer of all of it, but
- * only inside of the graph. What lies in the body of a condition is ordered with what lies in the same body; for all else the condition
- * stands, which requires what its body does. Front thread; never blocks.
+ * A requirement whose contents the graph itself has written before, all of them without looking at
+ * what was there, needs nothing from outside. Where a buffer is used in more parts than
+ * GRAPH_ORDER_USES at a time, a node counts as a writer of all of it, but only inside of the graph.
+ * What lies in the body of a condition is ordered with what lies in the same body; for all else the
+ * condition stands, which requires what its body does. Front thread; never blocks.
  */
 #ifndef SYCL_ENGINE_GRAPH_ORDER_H
 #define SYCL_ENGINE_GRAPH_ORDER_H
 
 #include "session/objects.h"
 
-#define GRAPH_ORDER_USES  64u          /* of one buffer, that later nodes may have to wait for */
-#define GRAPH_ORDER_PARTS 256u         /* of one buffer, that a graph may require as a whole */
-#define GRAPH_ORDER_STEPS (2u << 20)   /* of all comparing: some 10 ms */
+#define GRAPH_ORDER_USES  64u        /* of one buffer, that later nodes may have to wait for */
+#define GRAPH_ORDER_PARTS 256u       /* of one buffer, that a graph may require as a whole */
+#define GRAPH_ORDER_STEPS (2u << 20) /* of all comparing: some 10 ms */
 
 /* A requirement of the whole graph. */
 struct graph_need {
@@ -32,7 +34,8 @@ struct graph_order {
 	uint32_t edge_count, edge_capacity;
 	uint32_t node_count;
 	/* while it is made */
-	uint32_t *marks, *places; /* places: of each node, the condition in whose body it lies, + 1; 0: in none */
+	uint32_t *marks, *places; /* places: of each node, the condition in whose body it lies, + 1;
+				     0: in none */
 	struct graph_tracker *trackers;
 	uint32_t tracker_count, tracker_capacity;
 	uint64_t stamp, steps;
@@ -43,15 +46,17 @@ struct graph_order_node {
 	const struct task_requirement *requirements;
 	struct buffer *const *buffers;
 	uint32_t count;
-	bool may_do_nothing; /* it only orders, or it lies in a body: what it would write may stay as it was */
-	uint32_t place; /* the condition in whose body it lies, + 1; 0: in none */
+	bool may_do_nothing;   /* it only orders, or it lies in a body: what it would write may stay
+				  as it was */
+	uint32_t place;        /* the condition in whose body it lies, + 1; 0: in none */
 	const uint32_t *after; /* the graph's own edges */
 	uint32_t after_count;
 };
 
 /* `stamp`: never used before in this engine. -ENOMEM: nothing is to be ended. */
 int graph_order_init(struct graph_order *order, uint32_t node_count, uint64_t stamp);
-/* The next node, to be added later, is a condition, and this one will lie in its body. As graph_order_add; `node->place` is the condition's. */
+/* The next node, to be added later, is a condition, and this one will lie in its body. As
+ * graph_order_add; `node->place` is the condition's. */
 int graph_order_foresee(struct graph_order *order, const struct graph_order_node *node);
 /* The next node. -ENOMEM; -E2BIG: too many requirements, edges or steps. */
 int graph_order_add(struct graph_order *order, const struct graph_order_node *node);
@@ -60,7 +65,8 @@ void graph_order_seal(struct graph_order *order);
 /* Also of one that is all zeros. */
 void graph_order_fini(struct graph_order *order);
 
-static inline const uint32_t *graph_order_after(const struct graph_order *order, uint32_t node, uint32_t *count_out)
+static inline const uint32_t *graph_order_after(const struct graph_order *order, uint32_t node,
+						uint32_t *count_out)
 {
 	*count_out = order->first_edge[node + 1] - order->first_edge[node];
 	return order->edges + order->first_edge[node];

@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-#define VISITS_PER_RECORD 64u /* of parts of buffers: so many are as much work as a small record */
+#define VISITS_PER_RECORD                                                                          \
+	64u /* of parts of buffers: so many are as much work as a small record                     \
+	     */
 
 /* Of a launch that is being submitted. */
 struct launch {
@@ -26,11 +28,14 @@ static int admit(struct session *session, const struct queue *queue, const struc
 	if (!graph->finished)
 		return session_violation(session, "a graph is launched that is not finished");
 	if (message->n_host_tasks != graph->host_count)
-		return session_violation(session, "a launch has slots for %zu host tasks, and its graph has %u of them",
-					 message->n_host_tasks, graph->host_count);
+		return session_violation(
+			session,
+			"a launch has slots for %zu host tasks, and its graph has %u of them",
+			message->n_host_tasks, graph->host_count);
 	if (graph->context != queue->context || graph->device_index != queue->device_index)
-		return fault_set(fault, STATUS_INVALID,
-				 "the graph was made for another context or device than its queue's");
+		return fault_set(
+			fault, STATUS_INVALID,
+			"the graph was made for another context or device than its queue's");
 	return 0;
 }
 
@@ -42,14 +47,17 @@ static int admit_nodes(const struct launch *launch, struct backend_fault *fault)
 	uint64_t most = session->limits.groups_in_flight;
 	/* Each of the first nodes waits for each of them, in one record. */
 	if ((uint64_t)session->engine->scratch.before_count * graph->root_count > GRAPH_JOINS_MAX)
-		return fault_set(fault, STATUS_QUOTA, "%u nodes of a graph would wait for %u commands each",
+		return fault_set(fault, STATUS_QUOTA,
+				 "%u nodes of a graph would wait for %u commands each",
 				 graph->root_count, session->engine->scratch.before_count);
 	if (session->groups_open > most || graph->node_count + 1 > most - session->groups_open)
-		return fault_set(fault, STATUS_QUOTA,
-				 "%llu command groups and nodes are in flight, and %u more are not allowed",
-				 (unsigned long long)session->groups_open, graph->node_count + 1);
+		return fault_set(
+			fault, STATUS_QUOTA,
+			"%llu command groups and nodes are in flight, and %u more are not allowed",
+			(unsigned long long)session->groups_open, graph->node_count + 1);
 	if (graph->host_count > HOST_TASKS_MAX - session->host_tasks_open)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %u host tasks that are not over",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session may have %u host tasks that are not over",
 				 HOST_TASKS_MAX);
 	return 0;
 }
@@ -66,33 +74,39 @@ int graph_launch_check_slots(struct session *session, const Sycl__V1__GraphLaunc
 void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message)
 {
 	for (size_t i = 0; i < message->n_host_tasks; i++)
-		session_write_slot(session, message->host_tasks[i]->slot, message->host_tasks[i]->slot_value, 1);
+		session_write_slot(session, message->host_tasks[i]->slot,
+				   message->host_tasks[i]->slot_value, 1);
 }
 
 /*
- * What all of it waits for: events, the queue, and the launch before (L9), which passes no failure on. Into
- * scratch.before.
+ * What all of it waits for: events, the queue, and the launch before (L9), which passes no failure
+ * on. Into scratch.before.
  */
 static int gather_before(struct launch *launch, struct backend_fault *fault)
 {
 	struct group_scratch *scratch = &launch->session->engine->scratch;
 	struct task_request request = {
 		.action = TASK_LAUNCH}; /* anything but a barrier, which has a meaning of its own */
-	int r = group_check_dependencies(launch->session, launch->queue, launch->message, &request, fault);
+	int r = group_check_dependencies(launch->session, launch->queue, launch->message, &request,
+					 fault);
 	if (r != 0)
 		return r;
 	const struct group *last = launch->graph->last;
 	uint32_t events = request.after_count - request.after_order_count;
-	if (last && last->run && last->run->gathered != scratch->gathering && graph_run_after(last->run, scratch) < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+	if (last && last->run && last->run->gathered != scratch->gathering &&
+	    graph_run_after(last->run, scratch) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for dependencies");
 	if (last && !last->run && group_scratch_after(scratch, last->task) < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for dependencies");
 	if (request.failed_dependency) {
 		launch->dependency = *request.failed_dependency;
 		launch->failed_dependency = &launch->dependency;
 	}
 	if (group_scratch_keep_before(scratch, events) < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for dependencies");
 	return 0;
 }
 
@@ -127,7 +141,8 @@ static void give_run(struct graph_run *run)
 }
 
 /* The tasks that a node comes behind. */
-static int put_after(const struct launch *launch, const uint32_t *nodes, uint32_t count, struct task_request *request)
+static int put_after(const struct launch *launch, const uint32_t *nodes, uint32_t count,
+		     struct task_request *request)
 {
 	struct group_scratch *scratch = &launch->session->engine->scratch;
 	scratch->after_count = 0;
@@ -151,7 +166,8 @@ static struct task_request request_of(const struct launch *launch, struct graph_
 {
 	return (struct task_request){
 		.device = launch->queue->device,
-		/* What is submitted to a queue over a native one goes there; others keep nodes that go side by side. */
+		/* What is submitted to a queue over a native one goes there; others keep nodes that
+		   go side by side. */
 		.home_lane = launch->queue->has_native_lane ? launch->queue->home_lane : 0,
 		.owner = &node->work,
 		.timed = launch->queue->profiling && launch->graph->profiling,
@@ -193,7 +209,8 @@ static int submit_node(struct launch *launch, uint32_t index, struct backend_fau
 	if (r != 0)
 		return r;
 	if (put_after(launch, graph_after(launch->graph, index), node->edge_count, &request) < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for dependencies");
 	r = submit(launch, index, &request, fault);
 	if (r != 0)
 		return r;
@@ -221,7 +238,8 @@ static int submit_end(struct launch *launch, struct backend_fault *fault)
 	request.action = TASK_BARRIER;
 	request.what = "end of a graph";
 	if (put_after(launch, NULL, 0, &request) < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for dependencies");
 	if (launch->graph->sink_count > 0) {
 		request.failed_dependency = NULL;
 		request.after_order_count = 0;
@@ -260,7 +278,8 @@ static void refuse_host_tasks(const struct graph_run *run)
 	for (uint32_t i = 0; i < run->graph->node_count; i++) {
 		const struct graph_node_run *node = &run->nodes[i];
 		if (run->graph->nodes[i].is_host_task && !node->is_host_task)
-			session_write_slot(run->graph->object.session, node->host_slot, node->host_slot_value, 1);
+			session_write_slot(run->graph->object.session, node->host_slot,
+					   node->host_slot_value, 1);
 	}
 }
 
@@ -291,7 +310,8 @@ static int check_visits(const struct launch *launch, uint64_t before, struct bac
 	uint64_t visits = scheduler_visits(session->engine->scheduler) - before;
 	if (visits <= GRAPH_VISITS_MAX)
 		return 0;
-	return fault_set(fault, STATUS_QUOTA, "the nodes of one launch of a graph use more than %u parts of buffers",
+	return fault_set(fault, STATUS_QUOTA,
+			 "the nodes of one launch of a graph use more than %u parts of buffers",
 			 GRAPH_VISITS_MAX);
 }
 
@@ -305,7 +325,8 @@ static int submit_all(struct launch *launch, struct backend_fault *fault)
 			r = check_visits(launch, before, fault);
 	}
 	launch->session->record_cost +=
-		(uint32_t)((scheduler_visits(launch->session->engine->scheduler) - before) / VISITS_PER_RECORD);
+		(uint32_t)((scheduler_visits(launch->session->engine->scheduler) - before) /
+			   VISITS_PER_RECORD);
 	return r == 0 ? submit_end(launch, fault) : r;
 }
 
@@ -319,7 +340,8 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 			pool_give(&session->engine->groups, group);
 		if (launch->run)
 			give_run(launch->run);
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph's launch");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for a graph's launch");
 	}
 	struct graph_run *run = launch->run;
 	*group = *slots;
@@ -343,7 +365,8 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	if (r > 0)
 		run->outcome.fault = *fault;
 	else if (r < 0)
-		(void)fault_set(&run->outcome.fault, STATUS_CONNECTION_LOST, "the session broke the protocol's rules");
+		(void)fault_set(&run->outcome.fault, STATUS_CONNECTION_LOST,
+				"the session broke the protocol's rules");
 	return r > 0 ? 0 : r;
 }
 
@@ -368,18 +391,20 @@ static const char *why_not_whole(enum graph_replay_reason reason)
 }
 
 /* It cannot be launched node by node. `cause`: why not as one, if that is known. */
-static int refuse(const struct launch *launch, enum graph_replay_reason reason, const struct backend_fault *cause,
-		  struct backend_fault *fault)
+static int refuse(const struct launch *launch, enum graph_replay_reason reason,
+		  const struct backend_fault *cause, struct backend_fault *fault)
 {
 	if (launch->graph->native_count > 0)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "a graph with native commands is launched as one, on one native queue at a time, with what it "
-				 "was made with");
+		return fault_set(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"a graph with native commands is launched as one, on one native queue at a time, with what it "
+			"was made with");
 	if (cause->status) {
 		*fault = *cause;
 		return 1;
 	}
-	return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "a graph with IF or WHILE nodes is launched as one, and %s",
+	return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+			 "a graph with IF or WHILE nodes is launched as one, and %s",
 			 why_not_whole(reason));
 }
 
@@ -408,18 +433,21 @@ static int run(struct launch *launch, const struct group *slots, struct backend_
 	return r == 0 ? run_graph(launch, slots, fault) : r;
 }
 
-int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
-		 const struct group *slots, struct backend_fault *fault)
+int graph_launch(struct session *session, struct queue *queue,
+		 const Sycl__V1__CommandGroup *message, const struct group *slots,
+		 struct backend_fault *fault)
 {
 	struct launch launch = {.session = session, .queue = queue, .message = message};
 	const Sycl__V1__GraphLaunch *named = message->graph_launch;
 	if (!(session->features & FEATURE_GRAPHS))
-		return session_violation(session, "a graph is launched, and graphs were not agreed on");
+		return session_violation(session,
+					 "a graph is launched, and graphs were not agreed on");
 	int r = object_get(session, named->graph, OBJECT_GRAPH, &launch.graph, fault);
 	if (r == 0)
 		r = admit(session, queue, launch.graph, named, fault);
 	if (r == 0 && message->n_requirements)
-		r = fault_set(fault, STATUS_INVALID, "a launch of a graph requires nothing: its nodes do");
+		r = fault_set(fault, STATUS_INVALID,
+			      "a launch of a graph requires nothing: its nodes do");
 	if (r == 0)
 		r = gather_before(&launch, fault);
 	return r == 0 ? run(&launch, slots, fault) : r;

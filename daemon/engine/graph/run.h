@@ -1,13 +1,13 @@
 /*
- * A launch of an executable graph: one command group, and a task for each node. Tasks are submitted at once, in the
- * order of nodes, so buffers are brought, ordered and remembered for each node as for any group; the graph's own edges
- * come in addition.
+ * A launch of an executable graph: one command group, and a task for each node. Tasks are submitted
+ * at once, in the order of nodes, so buffers are brought, ordered and remembered for each node as
+ * for any group; the graph's own edges come in addition.
  *
  *   what it waits for --> nodes without predecessors --edges--> ... --> its end --> what comes behind the launch
  *
- * Its end is a task that is behind all of them: the only node that nothing comes behind, or else a barrier. A node
- * that fails, or is refused, fails those behind it and the launch, whose cause is the first that is not another's.
- * Front thread.
+ * Its end is a task that is behind all of them: the only node that nothing comes behind, or else a
+ * barrier. A node that fails, or is refused, fails those behind it and the launch, whose cause is
+ * the first that is not another's. Front thread.
  */
 #ifndef SYCL_ENGINE_GRAPH_RUN_H
 #define SYCL_ENGINE_GRAPH_RUN_H
@@ -34,18 +34,20 @@ struct graph_run {
 	uint32_t count;      /* nodes, and the end where it is a barrier */
 	uint32_t submitted;  /* of them: have, or had, a task */
 	uint32_t left;       /* of those: not over */
-	uint32_t end;        /* which one is behind all others; `count`: there is none, as one was refused */
+	uint32_t end; /* which one is behind all others; `count`: there is none, as one was refused
+		       */
 	struct task_outcome outcome;
 	struct graph_node_run nodes[];
 };
 
 /*
- * Submit the nodes of a group that launches a graph; its queue and its slots are checked. 0: the group is open, also
- * where nodes were refused; 1 with a fault: nothing of it was submitted; negative: as 0, and the session has been told
- * to close.
+ * Submit the nodes of a group that launches a graph; its queue and its slots are checked. 0: the
+ * group is open, also where nodes were refused; 1 with a fault: nothing of it was submitted;
+ * negative: as 0, and the session has been told to close.
  */
-int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
-		 const struct group *slots, struct backend_fault *fault);
+int graph_launch(struct session *session, struct queue *queue,
+		 const Sycl__V1__CommandGroup *message, const struct group *slots,
+		 struct backend_fault *fault);
 /* The slots of its host tasks: are they slots? Otherwise a violation. Their turn never comes. */
 int graph_launch_check_slots(struct session *session, const Sycl__V1__GraphLaunch *message);
 void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message);
@@ -54,7 +56,8 @@ int graph_run_after(const struct graph_run *run, struct group_scratch *scratch);
 /* Has one of its nodes begun? */
 bool graph_run_running(const struct graph_run *run);
 /* A node's task is over, or held. Returns the session. */
-struct session *graph_node_told(struct graph_node_run *node, struct task *task, const struct task_outcome *outcome);
+struct session *graph_node_told(struct graph_node_run *node, struct task *task,
+				const struct task_outcome *outcome);
 /* A host task of a launch that the client runs now, or NULL. `node`: from 1, as in HostTaskDone. */
 struct graph_node_run *graph_run_held(const struct graph_run *run, uint32_t node);
 /* The client has run it; `fault` NULL: with success. */

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAPACITY  4u
-#define TEMPORARY_BYTES 1024u /* charged for each to the session's graphs: what the engine has of one, generously */
+#define FIRST_CAPACITY 4u
+#define TEMPORARY_BYTES                                                                            \
+	1024u /* charged for each to the session's graphs: what the engine has of one, generously  \
+	       */
 
 static int no_memory(struct backend_fault *fault)
 {
-	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a temporary of a graph");
+	return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+			 "the engine has no memory for a temporary of a graph");
 }
 
 static int make_room(struct graph *graph, struct backend_fault *fault)
@@ -21,8 +24,10 @@ static int make_room(struct graph *graph, struct backend_fault *fault)
 	if (graph->temporary_count == GRAPH_TEMPORARIES_MAX)
 		return fault_set(fault, STATUS_QUOTA, "the nodes of a graph may use %u temporaries",
 				 GRAPH_TEMPORARIES_MAX);
-	uint32_t capacity = graph->temporary_capacity ? graph->temporary_capacity * 2 : FIRST_CAPACITY;
-	struct graph_temporary *temporaries = reallocarray(graph->temporaries, capacity, sizeof(*temporaries));
+	uint32_t capacity =
+		graph->temporary_capacity ? graph->temporary_capacity * 2 : FIRST_CAPACITY;
+	struct graph_temporary *temporaries =
+		reallocarray(graph->temporaries, capacity, sizeof(*temporaries));
 	if (!temporaries)
 		return no_memory(fault);
 	graph->temporaries = temporaries;
@@ -34,7 +39,8 @@ static int charge(struct graph *graph, struct backend_fault *fault)
 {
 	struct session *session = graph->object.session;
 	if (session->graph_bytes > GRAPH_BYTES_MAX - TEMPORARY_BYTES)
-		return fault_set(fault, STATUS_QUOTA, "a session's graphs may have %llu MiB together",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session's graphs may have %llu MiB together",
 				 GRAPH_BYTES_MAX >> 20);
 	session->graph_bytes += TEMPORARY_BYTES;
 	graph->charged_bytes += TEMPORARY_BYTES;
@@ -55,13 +61,15 @@ static uint32_t place_of(const struct graph *graph, uint64_t number)
 	return low;
 }
 
-static int make(struct graph *graph, const struct buffer *buffer, uint32_t place, struct backend_fault *fault)
+static int make(struct graph *graph, const struct buffer *buffer, uint32_t place,
+		struct backend_fault *fault)
 {
 	struct session *session = graph->object.session;
 	if (make_room(graph, fault) || charge(graph, fault))
 		return 1;
 	struct graph_temporary made = {.number = buffer->temporary};
-	if (sched_buffer_create_temporary(session->engine->scratch.graph_device, buffer->size_bytes, &made.sched) < 0)
+	if (sched_buffer_create_temporary(session->engine->scratch.graph_device, buffer->size_bytes,
+					  &made.sched) < 0)
 		return no_memory(fault);
 	sched_buffer_charge(made.sched, session->work);
 	struct graph_temporary *at = &graph->temporaries[place];
@@ -71,29 +79,31 @@ static int make(struct graph *graph, const struct buffer *buffer, uint32_t place
 	return 0;
 }
 
-int graph_temporary_find(struct graph *graph, const struct buffer *buffer, struct sched_buffer **sched_out,
-			 struct backend_fault *fault)
+int graph_temporary_find(struct graph *graph, const struct buffer *buffer,
+			 struct sched_buffer **sched_out, struct backend_fault *fault)
 {
 	if (!graph)
 		return fault_set(fault, STATUS_INVALID,
 				 "a temporary of graphs is for nodes of graphs, on their device");
 	uint32_t place = place_of(graph, buffer->temporary);
-	bool made = place < graph->temporary_count && graph->temporaries[place].number == buffer->temporary;
+	bool made = place < graph->temporary_count &&
+		    graph->temporaries[place].number == buffer->temporary;
 	if (!made && make(graph, buffer, place, fault))
 		return 1;
 	*sched_out = graph->temporaries[place].sched;
 	return 0;
 }
 
-/* It looks at its buffers in the host's memory, where temporaries have none, or opens them in another process. */
+/* It looks at its buffers in the host's memory, where temporaries have none, or opens them in
+ * another process. */
 static bool is_for_host(const Sycl__V1__CommandGroup *group)
 {
 	return group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK ||
 	       group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
 }
 
-int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group, struct task_request *request,
-			     struct backend_fault *fault)
+int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group,
+			     struct task_request *request, struct backend_fault *fault)
 {
 	struct session *session = graph->object.session;
 	struct group_scratch *scratch = &session->engine->scratch;

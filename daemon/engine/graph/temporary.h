@@ -1,8 +1,10 @@
 /*
- * Temporaries of graphs: buffers that only nodes of graphs use, and whose contents no launch leaves to the next. The buffer itself has a
- * size and nothing else. Each executable graph that uses one has a buffer of the scheduler's for it: made when a node is looked at, with
- * memory on the graph's device from the first launch on, charged to the session, and let go of with the graph; what runs keeps it.
- * So two graphs with the same temporary do not wait for each other. Front thread; never blocks.
+ * Temporaries of graphs: buffers that only nodes of graphs use, and whose contents no launch leaves
+ * to the next. The buffer itself has a size and nothing else. Each executable graph that uses one
+ * has a buffer of the scheduler's for it: made when a node is looked at, with memory on the graph's
+ * device from the first launch on, charged to the session, and let go of with the graph; what runs
+ * keeps it. So two graphs with the same temporary do not wait for each other. Front thread; never
+ * blocks.
  */
 #ifndef SYCL_ENGINE_GRAPH_TEMPORARY_H
 #define SYCL_ENGINE_GRAPH_TEMPORARY_H
@@ -16,14 +18,15 @@ struct graph_temporary {
 };
 
 /*
- * group_check_requirements of a node, of which `request` has the device: it may name temporaries, unless it is the host's. 0; 1 with a
- * fault; negative: the session has been told to close.
+ * group_check_requirements of a node, of which `request` has the device: it may name temporaries,
+ * unless it is the host's. 0; 1 with a fault; negative: the session has been told to close.
  */
-int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group, struct task_request *request,
-			     struct backend_fault *fault);
-/* What the graph has for that temporary, made if need be. `graph` NULL: refused. 0, or 1 with a fault. */
-int graph_temporary_find(struct graph *graph, const struct buffer *buffer, struct sched_buffer **sched_out,
-			 struct backend_fault *fault);
+int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group,
+			     struct task_request *request, struct backend_fault *fault);
+/* What the graph has for that temporary, made if need be. `graph` NULL: refused. 0, or 1 with a
+ * fault. */
+int graph_temporary_find(struct graph *graph, const struct buffer *buffer,
+			 struct sched_buffer **sched_out, struct backend_fault *fault);
 /* The graph ends; launches that are open keep what they use. */
 void graph_temporaries_end(struct graph *graph);
 

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TRIES_MAX 8u /* what is refused may have been so for the moment: host memory is not registered yet, something runs */
+#define TRIES_MAX                                                                                  \
+	8u /* what is refused may have been so for the moment: host memory is not registered yet,  \
+	      something runs */
 
-/* --- nodes --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- nodes ----------------------------------------- */
 
 static bool is_empty(const Sycl__V1__Launch *launch)
 {
@@ -38,17 +40,21 @@ static struct graph_node_form form_of(const struct graph_node *node)
 /* `features`: of the device. */
 static bool has_its_form(const struct graph *graph, uint32_t index, uint32_t features)
 {
-	const struct graph_node_form form = form_of(&graph->nodes[index]), *made = &graph->whole->forms[index];
+	const struct graph_node_form form = form_of(&graph->nodes[index]),
+				     *made = &graph->whole->forms[index];
 	if (made->is_disabled || form.is_disabled)
-		return form.is_disabled && (made->is_disabled || features & BACKEND_FEATURE_GRAPH_SWITCH);
-	return form.kernel == made->kernel && form.cooperative == made->cooperative && form.is_empty == made->is_empty &&
+		return form.is_disabled &&
+		       (made->is_disabled || features & BACKEND_FEATURE_GRAPH_SWITCH);
+	return form.kernel == made->kernel && form.cooperative == made->cooperative &&
+	       form.is_empty == made->is_empty &&
 	       memcmp(form.cluster, made->cluster, sizeof(form.cluster)) == 0;
 }
 
 /* Its release is to be noticed. */
 static void note(struct session *session, enum object_type type, uint64_t id)
 {
-	struct object *object = object_id_type(id) == type ? object_table_find(&session->objects, id) : NULL;
+	struct object *object =
+		object_id_type(id) == type ? object_table_find(&session->objects, id) : NULL;
 	if (object)
 		object->in_graph = true;
 }
@@ -100,8 +106,8 @@ static void note_objects(struct session *session, const Sycl__V1__CommandGroup *
 }
 
 /* As for a launch of its own. 0; 1 with a fault; negative: a violation. */
-static int check_node(struct session *session, const struct queue *queue, struct graph *graph, uint32_t index,
-		      struct task_request *request_out, struct backend_fault *fault)
+static int check_node(struct session *session, const struct queue *queue, struct graph *graph,
+		      uint32_t index, struct task_request *request_out, struct backend_fault *fault)
 {
 	const Sycl__V1__CommandGroup *group = graph->nodes[index].group;
 	session->engine->scratch.arena = NULL;
@@ -111,9 +117,11 @@ static int check_node(struct session *session, const struct queue *queue, struct
 		request_out->action = TASK_BARRIER;
 		request_out->what = "disabled node";
 	} else if (r == 0 && graph->nodes[index].is_native)
-		r = group_check_native_command(session, queue, group->native, BACKEND_FEATURE_GRAPH_NATIVE, request_out, fault);
+		r = group_check_native_command(session, queue, group->native,
+					       BACKEND_FEATURE_GRAPH_NATIVE, request_out, fault);
 	else if (r == 0 && graph->nodes[index].body_end > 0)
-		r = group_check_condition(session, queue, group->graph_condition, request_out, fault);
+		r = group_check_condition(session, queue, group->graph_condition, request_out,
+					  fault);
 	else if (r == 0)
 		r = group_check_action(session, queue, group, request_out, fault);
 	if (r == 0)
@@ -141,7 +149,8 @@ static int order_node(struct session *session, const struct graph *graph, uint32
 		.requirements = request->requirements,
 		.buffers = session->engine->scratch.buffers,
 		.count = request->requirement_count,
-		.may_do_nothing = graph->nodes[index].place != GRAPH_TOP || sched_request_is_front_only(request),
+		.may_do_nothing = graph->nodes[index].place != GRAPH_TOP ||
+				  sched_request_is_front_only(request),
 		.place = place_of(graph, index),
 		.after = graph_after(graph, index),
 		.after_count = graph->nodes[index].edge_count,
@@ -149,9 +158,10 @@ static int order_node(struct session *session, const struct graph *graph, uint32
 	return graph_order_add(order, &node);
 }
 
-/* A condition stands for its body: it comes behind all that its nodes come behind. 0; 1 with a fault; 2: too much; negative: a violation. */
-static int order_body(struct session *session, const struct queue *queue, struct graph *graph, uint32_t index,
-		      struct graph_order *order, struct backend_fault *fault)
+/* A condition stands for its body: it comes behind all that its nodes come behind. 0; 1 with a
+ * fault; 2: too much; negative: a violation. */
+static int order_body(struct session *session, const struct queue *queue, struct graph *graph,
+		      uint32_t index, struct graph_order *order, struct backend_fault *fault)
 {
 	struct task_request request = {.device = queue->device};
 	for (uint32_t i = index + 1; i < graph->nodes[index].body_end; i++) {
@@ -172,10 +182,13 @@ static int order_body(struct session *session, const struct queue *queue, struct
 }
 
 /* check_node, and its place in the order; 2: too much. `order`: or NULL. */
-static int check_in_order(struct session *session, const struct queue *queue, struct graph *graph, uint32_t index,
-			  struct graph_order *order, struct task_request *request_out, struct backend_fault *fault)
+static int check_in_order(struct session *session, const struct queue *queue, struct graph *graph,
+			  uint32_t index, struct graph_order *order,
+			  struct task_request *request_out, struct backend_fault *fault)
 {
-	int r = order && graph->nodes[index].body_end > 0 ? order_body(session, queue, graph, index, order, fault) : 0;
+	int r = order && graph->nodes[index].body_end > 0
+			? order_body(session, queue, graph, index, order, fault)
+			: 0;
 	if (r == 0)
 		r = check_node(session, queue, graph, index, request_out, fault);
 	if (r == 0 && order && order_node(session, graph, index, request_out, order) < 0)
@@ -183,7 +196,7 @@ static int check_in_order(struct session *session, const struct queue *queue, st
 	return r;
 }
 
-/* --- making -------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- making ---------------------------------------- */
 
 static void drop_arenas(struct graph_arenas *arenas)
 {
@@ -259,8 +272,10 @@ static int note_arena(struct graph *graph, struct arena *arena)
 static bool charge(struct graph *graph)
 {
 	struct session *session = graph->object.session;
-	uint64_t bytes = sched_graph_bytes(graph->whole->sched) + graph->whole->order.need_count * sizeof(struct graph_need) +
-			 ((uint64_t)graph->whole->order.edge_count + 2ull * graph->node_count) * sizeof(uint32_t) +
+	uint64_t bytes = sched_graph_bytes(graph->whole->sched) +
+			 graph->whole->order.need_count * sizeof(struct graph_need) +
+			 ((uint64_t)graph->whole->order.edge_count + 2ull * graph->node_count) *
+				 sizeof(uint32_t) +
 			 graph->node_count * sizeof(struct graph_node_form);
 	uint64_t others = session->graph_bytes - graph->whole->bytes;
 	if (others > GRAPH_BYTES_MAX || bytes > GRAPH_BYTES_MAX - others)
@@ -276,12 +291,14 @@ static enum graph_replay_reason reason_of(int error)
 }
 
 /* 0; 1: it will not be. */
-static int add_node(struct session *session, const struct queue *queue, struct graph *graph, uint32_t index)
+static int add_node(struct session *session, const struct queue *queue, struct graph *graph,
+		    uint32_t index)
 {
 	struct graph_whole *whole = graph->whole;
 	struct task_request request;
 	uint32_t count;
-	int r = check_in_order(session, queue, graph, index, &whole->order, &request, &whole->fault);
+	int r = check_in_order(session, queue, graph, index, &whole->order, &request,
+			       &whole->fault);
 	if (r != 0)
 		return replay(graph, r == 2 ? GRAPH_REPLAY_SIZE : GRAPH_REPLAY_NODE);
 	const uint32_t *after = graph_order_after(&whole->order, index, &count);
@@ -296,7 +313,8 @@ static int add_node(struct session *session, const struct queue *queue, struct g
 	return charge(graph) ? 0 : replay(graph, GRAPH_REPLAY_SIZE);
 }
 
-static enum graph_replay_reason why_not(const struct session *session, const struct queue *queue, const struct graph *graph)
+static enum graph_replay_reason why_not(const struct session *session, const struct queue *queue,
+					const struct graph *graph)
 {
 	if (session->engine->never_whole && !graph_is_only_whole(graph))
 		return GRAPH_REPLAY_SWITCH;
@@ -317,8 +335,11 @@ static int begin(struct session *session, const struct queue *queue, struct grap
 		return replay(graph, reason);
 	whole->changed = calloc(graph->node_count, sizeof(*whole->changed));
 	whole->forms = calloc(graph->node_count, sizeof(*whole->forms));
-	if (!whole->changed || !whole->forms || graph_order_init(&whole->order, graph->node_count, ++session->engine->order_stamp) < 0 ||
-	    sched_graph_create(queue->device, graph->node_count, graph->updatable, graph, &whole->sched) < 0)
+	if (!whole->changed || !whole->forms ||
+	    graph_order_init(&whole->order, graph->node_count, ++session->engine->order_stamp) <
+		    0 ||
+	    sched_graph_create(queue->device, graph->node_count, graph->updatable, graph,
+			       &whole->sched) < 0)
 		return replay(graph, GRAPH_REPLAY_SIZE);
 	whole->releases = session->graph_releases;
 	whole->making++;
@@ -364,12 +385,14 @@ int graph_whole_make(struct graph *graph, uint64_t number)
 	struct session *session = graph->object.session;
 	struct context_device found;
 	struct backend_fault fault;
-	int r = context_device(session, graph->context->object.id, graph->device_index, &found, &fault);
+	int r = context_device(session, graph->context->object.id, graph->device_index, &found,
+			       &fault);
 	if (r < 0)
 		return r;
 	graph->whole = calloc(1, sizeof(*graph->whole));
 	if (r == 0 && !graph->whole)
-		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph");
+		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION,
+			      "the engine has no memory for a graph");
 	if (r > 0) {
 		object_fail(&graph->object, number, &fault);
 		return 0;
@@ -381,8 +404,9 @@ int graph_whole_make(struct graph *graph, uint64_t number)
 		.device_index = graph->device_index,
 	};
 	graph->whole->number = number;
-	(void)fault_set(&graph->whole->fault, STATUS_FEATURE_NOT_SUPPORTED,
-			"a graph with a native command is launched as a graph of the device's driver, and this one cannot be");
+	(void)fault_set(
+		&graph->whole->fault, STATUS_FEATURE_NOT_SUPPORTED,
+		"a graph with a native command is launched as a graph of the device's driver, and this one cannot be");
 	try(session, &queue, graph);
 	if (graph->whole->state != GRAPH_WHOLE_BUILDING)
 		made(graph);
@@ -419,14 +443,16 @@ struct session *graph_whole_built(struct graph *graph, const struct backend_faul
 static bool is_worth_another_try(const struct graph_whole *whole)
 {
 	bool node = whole->reason == GRAPH_REPLAY_NODE;
-	bool backend = whole->reason == GRAPH_REPLAY_BACKEND && whole->fault.status == STATUS_FEATURE_NOT_SUPPORTED &&
+	bool backend = whole->reason == GRAPH_REPLAY_BACKEND &&
+		       whole->fault.status == STATUS_FEATURE_NOT_SUPPORTED &&
 		       whole->tries < TRIES_MAX;
-	/* Seldom: a try is as much work as thousands of records, and one that fails is paid for by nobody. */
+	/* Seldom: a try is as much work as thousands of records, and one that fails is paid for by
+	 * nobody. */
 	uint32_t shift = 2 * (whole->tries < TRIES_MAX ? whole->tries : TRIES_MAX);
 	return (node || backend) && whole->replays >= 1u << shift;
 }
 
-/* --- changes ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- changes ---------------------------------------- */
 
 static bool is_same_requirement(const Sycl__V1__Requirement *a, const Sycl__V1__Requirement *b)
 {
@@ -437,7 +463,8 @@ static bool is_same_requirement(const Sycl__V1__Requirement *a, const Sycl__V1__
 
 static bool requires_the_same(const Sycl__V1__CommandGroup *a, const Sycl__V1__CommandGroup *b)
 {
-	bool same = a->n_requirements == b->n_requirements && is_empty(a->launch) == is_empty(b->launch);
+	bool same = a->n_requirements == b->n_requirements &&
+		    is_empty(a->launch) == is_empty(b->launch);
 	for (size_t i = 0; same && i < a->n_requirements; i++)
 		same = is_same_requirement(a->requirements[i], b->requirements[i]);
 	return same;
@@ -471,9 +498,10 @@ void graph_whole_switched(struct graph *graph, uint32_t index)
 	whole->order_stale = true; /* what it would write is not written */
 }
 
-/* All nodes are what they were, or others are there for them. 0; 1 with a fault; 2: too much for one; negative: a violation. */
-static int check_all(struct session *session, const struct queue *queue, struct graph *graph, struct graph_order *order,
-		     struct backend_fault *fault)
+/* All nodes are what they were, or others are there for them. 0; 1 with a fault; 2: too much for
+ * one; negative: a violation. */
+static int check_all(struct session *session, const struct queue *queue, struct graph *graph,
+		     struct graph_order *order, struct backend_fault *fault)
 {
 	struct task_request request;
 	session->record_cost += graph->node_count;
@@ -485,8 +513,10 @@ static int check_all(struct session *session, const struct queue *queue, struct 
 	return 0;
 }
 
-/* What is required, and the edges that follow from it, once more. As check_all; 3: nodes wait for others than those of the backend's. */
-static int order_anew(struct session *session, const struct queue *queue, struct graph *graph, struct backend_fault *fault)
+/* What is required, and the edges that follow from it, once more. As check_all; 3: nodes wait for
+ * others than those of the backend's. */
+static int order_anew(struct session *session, const struct queue *queue, struct graph *graph,
+		      struct backend_fault *fault)
 {
 	struct graph_whole *whole = graph->whole;
 	struct graph_order order;
@@ -516,13 +546,15 @@ static int order_anew(struct session *session, const struct queue *queue, struct
 static bool is_unfit(const struct queue *queue, const struct graph *graph)
 {
 	const struct graph_whole *whole = graph->whole;
-	bool unfit = whole->changed_count > 0 && !(queue->facts->features & BACKEND_FEATURE_GRAPH_UPDATE);
+	bool unfit = whole->changed_count > 0 &&
+		     !(queue->facts->features & BACKEND_FEATURE_GRAPH_UPDATE);
 	for (uint32_t i = 0; i < whole->changed_count && !unfit; i++)
 		unfit = !has_its_form(graph, whole->changed[i], queue->facts->features);
 	return unfit;
 }
 
-static bool must_be_made_anew(struct session *session, const struct queue *queue, struct graph *graph)
+static bool must_be_made_anew(struct session *session, const struct queue *queue,
+			      struct graph *graph)
 {
 	const struct graph_whole *whole = graph->whole;
 	struct backend_fault fault;
@@ -531,12 +563,14 @@ static bool must_be_made_anew(struct session *session, const struct queue *queue
 	return whole->order_stale && order_anew(session, queue, graph, &fault) == 3;
 }
 
-/* What the backend's graph does not know of, as far as is known here, goes with the next launch. As check_all. */
+/* What the backend's graph does not know of, as far as is known here, goes with the next launch. As
+ * check_all. */
 static int put_changes(struct session *session, const struct queue *queue, struct graph *graph,
 		       struct sched_graph_node **changes, struct backend_fault *fault)
 {
 	struct graph_whole *whole = graph->whole;
-	uint64_t ran = sched_graph_ran(whole->sched), number = sched_graph_launches(whole->sched) + 1;
+	uint64_t ran = sched_graph_ran(whole->sched),
+		 number = sched_graph_launches(whole->sched) + 1;
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < whole->changed_count; i++) {
 		struct graph_node *node = &graph->nodes[whole->changed[i]];
@@ -569,7 +603,8 @@ static void unmake(struct graph *graph)
 	graph->whole->tries = 0;
 }
 
-static struct graph *launched(struct session *session, const Sycl__V1__CommandGroup *message, struct queue **queue_out)
+static struct graph *launched(struct session *session, const Sycl__V1__CommandGroup *message,
+			      struct queue **queue_out)
 {
 	const Sycl__V1__GraphLaunch *launch = message->graph_launch;
 	struct object *graph = object_id_type(launch->graph) == OBJECT_GRAPH
@@ -578,8 +613,8 @@ static struct graph *launched(struct session *session, const Sycl__V1__CommandGr
 	struct object *queue = object_id_type(message->queue) == OBJECT_QUEUE
 				       ? object_table_find(&session->objects, message->queue)
 				       : NULL;
-	if (!graph || graph->failed || graph->released || !((struct graph *)graph)->finished || !queue || queue->failed ||
-	    queue->released)
+	if (!graph || graph->failed || graph->released || !((struct graph *)graph)->finished ||
+	    !queue || queue->failed || queue->released)
 		return NULL;
 	*queue_out = (struct queue *)queue;
 	return (struct graph *)graph;
@@ -591,18 +626,21 @@ bool graph_whole_awaits(struct session *session, const Sycl__V1__CommandGroup *m
 	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		return false;
 	struct graph *graph = launched(session, message, &queue);
-	if (!graph || graph->context != queue->context || graph->device_index != queue->device_index ||
-	    (graph->native_count > 0 && (!graph->whole || graph->whole->state != GRAPH_WHOLE_BUILDING)))
+	if (!graph || graph->context != queue->context ||
+	    graph->device_index != queue->device_index ||
+	    (graph->native_count > 0 &&
+	     (!graph->whole || graph->whole->state != GRAPH_WHOLE_BUILDING)))
 		return false;
 	if (!graph->whole)
 		graph->whole = calloc(1, sizeof(*graph->whole));
 	struct graph_whole *whole = graph->whole;
 	if (!whole)
 		return false;
-	if (whole->state == GRAPH_WHOLE_READY && graph->native_count == 0 && whole->former_open == 0 &&
-	    must_be_made_anew(session, queue, graph))
+	if (whole->state == GRAPH_WHOLE_READY && graph->native_count == 0 &&
+	    whole->former_open == 0 && must_be_made_anew(session, queue, graph))
 		unmake(graph);
-	if (whole->state == GRAPH_WHOLE_UNTRIED || (whole->state == GRAPH_WHOLE_REPLAYED && is_worth_another_try(whole)))
+	if (whole->state == GRAPH_WHOLE_UNTRIED ||
+	    (whole->state == GRAPH_WHOLE_REPLAYED && is_worth_another_try(whole)))
 		try(session, queue, graph);
 	if (whole->state != GRAPH_WHOLE_BUILDING)
 		return false;
@@ -610,24 +648,27 @@ bool graph_whole_awaits(struct session *session, const Sycl__V1__CommandGroup *m
 	return true;
 }
 
-/* --- launches ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- launches --------------------------------------- */
 
 /* Launches that are in flight are on one lane. */
 static bool choose_lane(struct graph_whole *whole, const struct queue *queue)
 {
 	if (whole->open > 0)
-		return queue->has_native_lane || queue->lane_is_known ? whole->home_lane == queue->home_lane
-								      : !whole->lane_is_native;
-	bool keeps = whole->home_lane > 0 && !whole->lane_is_native && !queue->has_native_lane && !queue->in_order;
+		return queue->has_native_lane || queue->lane_is_known
+			       ? whole->home_lane == queue->home_lane
+			       : !whole->lane_is_native;
+	bool keeps = whole->home_lane > 0 && !whole->lane_is_native && !queue->has_native_lane &&
+		     !queue->in_order;
 	if (!keeps)
-		whole->home_lane = queue->home_lane ? queue->home_lane : scheduler_home_lane(queue->device);
+		whole->home_lane =
+			queue->home_lane ? queue->home_lane : scheduler_home_lane(queue->device);
 	whole->lane_is_native = queue->has_native_lane;
 	return true;
 }
 
 /* 0; 1 with a fault; 2: two of them are one memory; negative: a violation. */
-static int put_requirements(struct session *session, const struct graph_order *order, struct task_request *request,
-			    struct backend_fault *fault)
+static int put_requirements(struct session *session, const struct graph_order *order,
+			    struct task_request *request, struct backend_fault *fault)
 {
 	struct group_scratch *scratch = &session->engine->scratch;
 	uint64_t stamp = ++session->engine->stamp;
@@ -694,18 +735,21 @@ void graph_whole_done(struct group *group)
 	object_unref(&graph->object);
 }
 
-static int submit(const struct graph_whole_launch *launch, struct task_request *request, struct backend_fault *fault)
+static int submit(const struct graph_whole_launch *launch, struct task_request *request,
+		  struct backend_fault *fault)
 {
 	struct session *session = launch->session;
 	struct group_scratch *scratch = &session->engine->scratch;
 	scratch->after_count = 0;
 	if (group_scratch_put_before(scratch, &request->after_order_count) < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for dependencies");
 	request->after = scratch->after;
 	request->after_count = scratch->after_count;
 	struct group *group = pool_take(&session->engine->groups);
 	if (!group)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph's launch");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for a graph's launch");
 	*group = *launch->slots;
 	group->work.kind = WORK_GROUP;
 	list_init(&group->held_link);
@@ -728,7 +772,8 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 	struct queue *queue = launch->queue;
 	struct graph *graph = launch->graph;
 	struct graph_whole *whole = graph->whole;
-	/* Its nodes would run on all of the device, also on what is set apart for the latency class. */
+	/* Its nodes would run on all of the device, also on what is set apart for the latency
+	 * class. */
 	*reason_out = GRAPH_REPLAY_DEVICE;
 	if (!graph_is_only_whole(graph) && scheduler_latency_units(queue->device) > 0)
 		return 2;
@@ -756,7 +801,8 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 	if (r != 0)
 		return r < 0 ? r : 2; /* replay says which node it is */
 	*reason_out = GRAPH_REPLAY_CONTENTS;
-	if (!graph_is_only_whole(graph) && !launch->failed_dependency && needs_what_is_lost(&request))
+	if (!graph_is_only_whole(graph) && !launch->failed_dependency &&
+	    needs_what_is_lost(&request))
 		return 2;
 	char what[32];
 	(void)snprintf(what, sizeof(what), "graph of %u nodes", graph->node_count);
@@ -775,14 +821,15 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 	return submit(launch, &request, fault);
 }
 
-int graph_whole_launch(const struct graph_whole_launch *launch, enum graph_replay_reason *reason_out,
-		       struct backend_fault *fault)
+int graph_whole_launch(const struct graph_whole_launch *launch,
+		       enum graph_replay_reason *reason_out, struct backend_fault *fault)
 {
 	struct graph_whole *whole = launch->graph->whole;
 	struct sched_graph_node *changes = NULL;
 	if (!whole || whole->state != GRAPH_WHOLE_READY) {
 		*reason_out = whole ? whole->reason : GRAPH_REPLAY_SIZE;
-		if (whole && (whole->reason == GRAPH_REPLAY_BACKEND || whole->reason == GRAPH_REPLAY_NODE))
+		if (whole &&
+		    (whole->reason == GRAPH_REPLAY_BACKEND || whole->reason == GRAPH_REPLAY_NODE))
 			*fault = whole->fault;
 		if (whole)
 			whole->replays++;
@@ -797,7 +844,8 @@ int graph_whole_launch(const struct graph_whole_launch *launch, enum graph_repla
 void graph_whole_arena_gone(struct arena *arena)
 {
 	while (!list_empty(&arena->graphs)) {
-		struct graph_arena *noted = list_entry(arena->graphs.next, struct graph_arena, link);
+		struct graph_arena *noted =
+			list_entry(arena->graphs.next, struct graph_arena, link);
 		struct graph *graph = noted->graph;
 		list_remove(&noted->link);
 		if (graph->native_count > 0 || graph->whole->state == GRAPH_WHOLE_BUILDING)

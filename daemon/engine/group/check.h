@@ -1,6 +1,6 @@
 /*
- * From a decoded command group to a task request: every id, index, mode, size and count is checked here, whatever the
- * library has checked. Front thread.
+ * From a decoded command group to a task request: every id, index, mode, size and count is checked
+ * here, whatever the library has checked. Front thread.
  */
 #ifndef SYCL_ENGINE_GROUP_CHECK_H
 #define SYCL_ENGINE_GROUP_CHECK_H
@@ -29,12 +29,13 @@ struct group_scratch {
 	uint32_t before_data; /* of them: the first so many, whose failure is the launch's */
 	struct backend_fault dependency; /* of an event that had failed */
 	struct backend_launch_properties properties;
-	struct backend_rect rect;        /* of a copy */
-	struct arena *arena;             /* that a copy reads or writes, or NULL */
-	uint64_t gathering;              /* counts collections of dependencies */
-	struct graph *graph;             /* whose node is looked at: it has memory for temporaries; NULL: none may be used */
+	struct backend_rect rect; /* of a copy */
+	struct arena *arena;      /* that a copy reads or writes, or NULL */
+	uint64_t gathering;       /* counts collections of dependencies */
+	struct graph *graph; /* whose node is looked at: it has memory for temporaries; NULL: none
+				may be used */
 	struct scheduler_device *graph_device; /* of it */
-	bool waits_for_all;              /* a barrier: it stands for every group of its queue before it */
+	bool waits_for_all; /* a barrier: it stands for every group of its queue before it */
 };
 
 int group_scratch_init(struct group_scratch *scratch);
@@ -43,87 +44,111 @@ void group_scratch_fini(struct group_scratch *scratch);
 int group_scratch_after(struct group_scratch *scratch, struct task *task);
 /* One launch of a burst: task_launch_bit. */
 int group_scratch_after_launch(struct group_scratch *scratch, struct task *task, uint32_t launch);
-/* All tasks of `after` are put aside as `before`; the first `data` of them pass failures on. -ENOMEM */
+/* All tasks of `after` are put aside as `before`; the first `data` of them pass failures on.
+ * -ENOMEM */
 int group_scratch_keep_before(struct group_scratch *scratch, uint32_t data);
 /* `before` again at the end of `after`; how many of it only order. -ENOMEM */
 int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out);
 
 /*
- * These return 0; 1 with a fault when the group is refused; a negative errno when the session has been told to close.
+ * These return 0; 1 with a fault when the group is refused; a negative errno when the session has
+ * been told to close.
  */
 int group_check_requirements(struct session *session, const Sycl__V1__CommandGroup *message,
 			     struct task_request *request, struct backend_fault *fault);
 /* Do two buffers that were asked about with this stamp have the same memory? */
 bool group_names_twice(uint64_t stamp, struct buffer *buffer);
 /*
- * The ranges of a requirement, as a client wrote them, against the size of its buffer: the range that orders, and inside
- * it what is accessed; both 0 become the whole.
+ * The ranges of a requirement, as a client wrote them, against the size of its buffer: the range
+ * that orders, and inside it what is accessed; both 0 become the whole.
  */
-int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_bytes, struct backend_fault *fault);
-int group_check_dependencies(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
-			     struct task_request *request, struct backend_fault *fault);
+int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_bytes,
+		       struct backend_fault *fault);
+int group_check_dependencies(struct session *session, const struct queue *queue,
+			     const Sycl__V1__CommandGroup *message, struct task_request *request,
+			     struct backend_fault *fault);
 /* commands_group.c: the action, whatever it is but a graph's launch. */
-int group_check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
-		       struct task_request *request, struct backend_fault *fault);
-int group_check_launch(struct session *session, const struct queue *queue, const Sycl__V1__Launch *launch,
-		       struct task_request *request, struct backend_fault *fault);
+int group_check_action(struct session *session, const struct queue *queue,
+		       const Sycl__V1__CommandGroup *message, struct task_request *request,
+		       struct backend_fault *fault);
+int group_check_launch(struct session *session, const struct queue *queue,
+		       const Sycl__V1__Launch *launch, struct task_request *request,
+		       struct backend_fault *fault);
 int group_check_copy(struct session *session, const struct queue *queue, const Sycl__V1__Copy *copy,
 		     struct task_request *request, struct backend_fault *fault);
-int group_check_fill(struct session *session, const Sycl__V1__Fill *fill, struct task_request *request,
-		     struct backend_fault *fault);
-int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update, struct task_request *request,
-			    struct backend_fault *fault);
-/* group_poison.c: what a group that is refused, of whatever it consists, would have written fails who needs it. */
-void group_poison(struct session *session, const Sycl__V1__CommandGroup *message, const struct backend_fault *fault);
+int group_check_fill(struct session *session, const Sycl__V1__Fill *fill,
+		     struct task_request *request, struct backend_fault *fault);
+int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update,
+			    struct task_request *request, struct backend_fault *fault);
+/* group_poison.c: what a group that is refused, of whatever it consists, would have written fails
+ * who needs it. */
+void group_poison(struct session *session, const Sycl__V1__CommandGroup *message,
+		  const struct backend_fault *fault);
 /* The same of a graph's nodes from `first` on. */
-void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first, const struct backend_fault *fault);
+void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first,
+			const struct backend_fault *fault);
 /* What task_submit and host_access_submit refuse, as the client sees it. 1. */
 int group_submit_fault(int error, const char *what, struct backend_fault *fault);
-/* The session takes one more host task; its slot was looked at before, and its requirements are in the scratch. */
-int group_check_host_task(struct session *session, const struct queue *queue, const Sycl__V1__HostTask *message,
-			  struct task_request *request, struct backend_fault *fault);
+/* The session takes one more host task; its slot was looked at before, and its requirements are in
+ * the scratch. */
+int group_check_host_task(struct session *session, const struct queue *queue,
+			  const Sycl__V1__HostTask *message, struct task_request *request,
+			  struct backend_fault *fault);
 /* group_native_command.c. `feature`: that the device must have. */
 int group_check_native_command(const struct session *session, const struct queue *queue,
-			       const Sycl__V1__NativeCommand *native, uint32_t feature, struct task_request *request,
-			       struct backend_fault *fault);
+			       const Sycl__V1__NativeCommand *native, uint32_t feature,
+			       struct task_request *request, struct backend_fault *fault);
 /* A group that no task was made of: its function, if it has one, will never be called. */
-void group_native_command_refused(const struct session *session, const Sycl__V1__CommandGroup *message);
+void group_native_command_refused(const struct session *session,
+				  const Sycl__V1__CommandGroup *message);
 /* group_image.c. Of an image: all of it, and it orders as a whole. Of a buffer: nothing. */
 int group_check_image_whole(const struct buffer *buffer, const struct task_requirement *requirement,
 			    struct backend_fault *fault);
 int group_check_no_image(const struct buffer *buffer, struct backend_fault *fault);
 /* `facts`: what the kernel declares. */
 int group_check_image_argument(const struct group_scratch *scratch, const struct queue *queue,
-			       const struct task_request *request, const Sycl__V1__Argument *message,
+			       const struct task_request *request,
+			       const Sycl__V1__Argument *message,
 			       const struct backend_argument_facts *facts, uint32_t index,
 			       struct task_argument *argument, struct backend_fault *fault);
-int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index, struct task_argument *argument,
-				 struct backend_fault *fault);
-/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: what it is one for, only its backend can tell. */
-bool group_image_fits_word(const struct backend_argument_facts *facts, const struct task_argument *argument);
+int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index,
+				 struct task_argument *argument, struct backend_fault *fault);
+/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: what it is one for, only its
+ * backend can tell. */
+bool group_image_fits_word(const struct backend_argument_facts *facts,
+			   const struct task_argument *argument);
 bool group_copies_image(const struct group_scratch *scratch, const struct task_request *request,
 			const Sycl__V1__Copy *copy);
-int group_check_image_copy(const struct group_scratch *scratch, const struct queue *queue, const Sycl__V1__Copy *copy,
-			   struct task_request *request, struct backend_fault *fault);
+int group_check_image_copy(const struct group_scratch *scratch, const struct queue *queue,
+			   const Sycl__V1__Copy *copy, struct task_request *request,
+			   struct backend_fault *fault);
 /* group_usm.c. `index`: of the argument, for people. */
-int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address, uint32_t index,
-			     struct task_argument *argument, struct backend_fault *fault);
+int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address,
+			     uint32_t index, struct task_argument *argument,
+			     struct backend_fault *fault);
 /* So many bytes that a node of a graph looks at. `what`: for people. */
-int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address, uint64_t size_bytes,
-			 const char *what, const void **pointer_out, struct backend_fault *fault);
+int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address,
+			 uint64_t size_bytes, const char *what, const void **pointer_out,
+			 struct backend_fault *fault);
 /* group_condition.c: of a node of a graph alone. */
-int group_check_condition(struct session *session, const struct queue *queue, const Sycl__V1__GraphCondition *condition,
-			  struct task_request *request, struct backend_fault *fault);
-int group_check_usm_copy(struct session *session, const struct queue *queue, const Sycl__V1__UsmCopy *copy,
-			 struct task_request *request, struct backend_fault *fault);
-int group_check_usm_fill(struct session *session, const struct queue *queue, const Sycl__V1__UsmFill *fill,
-			 struct task_request *request, struct backend_fault *fault);
-int group_check_usm_prefetch(struct session *session, const struct queue *queue, const Sycl__V1__UsmRange *range,
-			     struct task_request *request, struct backend_fault *fault);
-int group_check_usm_advise(struct session *session, const struct queue *queue, const Sycl__V1__UsmAdvise *advise,
-			   struct task_request *request, struct backend_fault *fault);
+int group_check_condition(struct session *session, const struct queue *queue,
+			  const Sycl__V1__GraphCondition *condition, struct task_request *request,
+			  struct backend_fault *fault);
+int group_check_usm_copy(struct session *session, const struct queue *queue,
+			 const Sycl__V1__UsmCopy *copy, struct task_request *request,
+			 struct backend_fault *fault);
+int group_check_usm_fill(struct session *session, const struct queue *queue,
+			 const Sycl__V1__UsmFill *fill, struct task_request *request,
+			 struct backend_fault *fault);
+int group_check_usm_prefetch(struct session *session, const struct queue *queue,
+			     const Sycl__V1__UsmRange *range, struct task_request *request,
+			     struct backend_fault *fault);
+int group_check_usm_advise(struct session *session, const struct queue *queue,
+			   const Sycl__V1__UsmAdvise *advise, struct task_request *request,
+			   struct backend_fault *fault);
 /* `action`: TASK_EVENT_RECORD or TASK_EVENT_WAIT. */
-int group_check_event(struct session *session, const struct queue *queue, const Sycl__V1__SharedEventAction *message,
-		      enum task_action action, struct task_request *request, struct backend_fault *fault);
+int group_check_event(struct session *session, const struct queue *queue,
+		      const Sycl__V1__SharedEventAction *message, enum task_action action,
+		      struct task_request *request, struct backend_fault *fault);
 
 #endif

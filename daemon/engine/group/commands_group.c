@@ -7,19 +7,23 @@
 #include <string.h>
 
 /* Does the session, and does the queue, take so many more? */
-static int admit(struct session *session, struct queue *queue, uint32_t count, struct backend_fault *fault)
+static int admit(struct session *session, struct queue *queue, uint32_t count,
+		 struct backend_fault *fault)
 {
 	uint64_t most = session->limits.groups_in_flight;
 	if (session->groups_open >= most || count > most - session->groups_open)
-		return fault_set(fault, STATUS_QUOTA,
-				 "%" PRIu64 " command groups are in flight, and no more are allowed", most);
+		return fault_set(
+			fault, STATUS_QUOTA,
+			"%" PRIu64 " command groups are in flight, and no more are allowed", most);
 	if (!failure_list_open(&queue->failures, queue->window.last + 1))
-		return fault_set(fault, STATUS_QUOTA, "too many groups of this queue have failed: it takes no more");
+		return fault_set(fault, STATUS_QUOTA,
+				 "too many groups of this queue have failed: it takes no more");
 	return 0;
 }
 
-int group_check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
-		       struct task_request *request, struct backend_fault *fault)
+int group_check_action(struct session *session, const struct queue *queue,
+		       const Sycl__V1__CommandGroup *message, struct task_request *request,
+		       struct backend_fault *fault)
 {
 	switch (message->action_case) {
 	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
@@ -37,16 +41,19 @@ int group_check_action(struct session *session, const struct queue *queue, const
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:
 		return group_check_usm_fill(session, queue, message->usm_fill, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_PREFETCH:
-		return group_check_usm_prefetch(session, queue, message->usm_prefetch, request, fault);
+		return group_check_usm_prefetch(session, queue, message->usm_prefetch, request,
+						fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
 		return group_check_usm_advise(session, queue, message->usm_advise, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_NATIVE:
-		return group_check_native_command(session, queue, message->native, BACKEND_FEATURE_NATIVE, request,
-						  fault);
+		return group_check_native_command(session, queue, message->native,
+						  BACKEND_FEATURE_NATIVE, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT:
-		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD, request, fault);
+		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD,
+					 request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT:
-		return group_check_event(session, queue, message->wait_event, TASK_EVENT_WAIT, request, fault);
+		return group_check_event(session, queue, message->wait_event, TASK_EVENT_WAIT,
+					 request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION:
 		return session_violation(session, "an IF or WHILE node in no graph");
 	default:
@@ -54,7 +61,8 @@ int group_check_action(struct session *session, const struct queue *queue, const
 	}
 	/* An action that a later version added would look like none. */
 	if (message->base.n_unknown_fields)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "this version knows no such command group");
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "this version knows no such command group");
 	request->action = TASK_BARRIER;
 	request->what = "barrier";
 	return 0;
@@ -63,21 +71,27 @@ int group_check_action(struct session *session, const struct queue *queue, const
 int group_submit_fault(int error, const char *what, struct backend_fault *fault)
 {
 	if (error == -EDQUOT)
-		return fault_set(fault, STATUS_QUOTA,
-				 "%s needs more memory than there is for a session's work in flight", what);
+		return fault_set(
+			fault, STATUS_QUOTA,
+			"%s needs more memory than there is for a session's work in flight", what);
 	if (error == -ENOSPC)
-		return fault_set(fault, STATUS_QUOTA, "%s needs more memory on the device than this session, or all of this user's, may have", what);
+		return fault_set(
+			fault, STATUS_QUOTA,
+			"%s needs more memory on the device than this session, or all of this user's, may have",
+			what);
 	if (error == -E2BIG)
 		return fault_set(fault, STATUS_QUOTA, "%s names too many parts of buffers", what);
-	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "%s could not be submitted: %s", what, strerror(-error));
+	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "%s could not be submitted: %s", what,
+			 strerror(-error));
 }
 
-static int submit(struct session *session, struct queue *queue, struct task_request *request, const struct group *slots,
-		  struct backend_fault *fault)
+static int submit(struct session *session, struct queue *queue, struct task_request *request,
+		  const struct group *slots, struct backend_fault *fault)
 {
 	struct group *group = pool_take(&session->engine->groups);
 	if (!group)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a command group");
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+				 "the engine has no memory for a command group");
 	*group = *slots;
 	group->work.kind = WORK_GROUP;
 	list_init(&group->held_link);
@@ -105,8 +119,9 @@ static int submit(struct session *session, struct queue *queue, struct task_requ
 	return 0;
 }
 
-static int check(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
-		 const struct group_burst *burst, const struct group *slots, struct backend_fault *fault)
+static int check(struct session *session, struct queue *queue,
+		 const Sycl__V1__CommandGroup *message, const struct group_burst *burst,
+		 const struct group *slots, struct backend_fault *fault)
 {
 	session->engine->scratch.arena = NULL;
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
@@ -136,7 +151,8 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 	return r;
 }
 
-/* A queue beyond the session's limit never was: all that can be said goes to the group's own slot. */
+/* A queue beyond the session's limit never was: all that can be said goes to the group's own slot.
+ */
 static void refuse_without_queue(struct session *session, const Sycl__V1__CommandGroup *message,
 				 const struct group *slots, const struct backend_fault *fault)
 {
@@ -147,8 +163,9 @@ static void refuse_without_queue(struct session *session, const Sycl__V1__Comman
 	group_write_slots(session, slots, 1);
 }
 
-static void refuse(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
-		   const struct group *slots, const struct backend_fault *fault)
+static void refuse(struct session *session, struct queue *queue,
+		   const Sycl__V1__CommandGroup *message, const struct group *slots,
+		   const struct backend_fault *fault)
 {
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		graph_launch_refuse(session, message->graph_launch);
@@ -157,10 +174,13 @@ static void refuse(struct session *session, struct queue *queue, const Sycl__V1_
 }
 
 /* What the client wants to be told through. Negative: no slots of its. */
-static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message, struct group *slots_out)
+static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message,
+		      struct group *slots_out)
 {
-	*slots_out = (struct group){
-		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value, .entry.count = 1};
+	*slots_out = (struct group){.wants_slot = message->wants_slot,
+				    .slot = message->slot,
+				    .slot_value = message->slot_value,
+				    .entry.count = 1};
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK) {
 		slots_out->is_host_task = true;
 		slots_out->host_slot = message->host_task->slot;
@@ -174,8 +194,10 @@ static int read_slots(struct session *session, const Sycl__V1__CommandGroup *mes
 	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
 }
 
-/* *taken_out: a task was made of it. `burst`: or NULL; 1: it is refused, and nobody has been told. */
-static int take(struct session *session, const Sycl__V1__CommandGroup *message, const struct group_burst *burst, bool *taken_out)
+/* *taken_out: a task was made of it. `burst`: or NULL; 1: it is refused, and nobody has been told.
+ */
+static int take(struct session *session, const Sycl__V1__CommandGroup *message,
+		const struct group_burst *burst, bool *taken_out)
 {
 	struct queue *queue;
 	struct backend_fault fault;
@@ -197,7 +219,8 @@ static int take(struct session *session, const Sycl__V1__CommandGroup *message, 
 	}
 	if (message->group != queue->window.last + 1)
 		return session_violation(session,
-					 "command group %" PRIu64 " of a queue came where %" PRIu64 " was expected",
+					 "command group %" PRIu64 " of a queue came where %" PRIu64
+					 " was expected",
 					 message->group, queue->window.last + 1);
 	if (burst)
 		slots.entry.count = burst->count;
@@ -223,7 +246,8 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 	return r;
 }
 
-int command_burst(struct session *session, const Sycl__V1__CommandGroup *message, const struct group_burst *burst)
+int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
+		  const struct group_burst *burst)
 {
 	bool taken = false;
 	return take(session, message, burst, &taken);

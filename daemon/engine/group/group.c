@@ -5,8 +5,8 @@
 
 void queue_publish_mark(struct queue *queue)
 {
-	session_write_slot(queue->object.session, queue->slot, (uint32_t)group_window_mark(&queue->window),
-			   queue->slot_status ? 1 : 0);
+	session_write_slot(queue->object.session, queue->slot,
+			   (uint32_t)group_window_mark(&queue->window), queue->slot_status ? 1 : 0);
 }
 
 /* The reply goes first, then whatever tells the client that the group is over. */
@@ -17,15 +17,18 @@ static void tell_failure(struct queue *queue, uint64_t number, const struct back
 	session->usage.groups_failed++;
 	reply_group_failed(session, queue->object.id, number, fault);
 	if (failure_list_add(&queue->failures, number, fault) < 0)
-		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a failure");
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION,
+				"the engine has no memory for a failure");
 }
 
-static void keep_times(struct queue *queue, uint64_t number, uint64_t submit_ns, uint64_t start_ns, uint64_t end_ns)
+static void keep_times(struct queue *queue, uint64_t number, uint64_t submit_ns, uint64_t start_ns,
+		       uint64_t end_ns)
 {
 	if (!queue->profiling)
 		return;
 	uint64_t now = clock_now_ns();
-	struct profile_times times = {number, submit_ns, start_ns ? start_ns : now, end_ns ? end_ns : now};
+	struct profile_times times = {number, submit_ns, start_ns ? start_ns : now,
+				      end_ns ? end_ns : now};
 	if (times.start_ns < times.submit_ns)
 		times.start_ns = times.submit_ns;
 	if (times.end_ns < times.start_ns)
@@ -55,7 +58,8 @@ static void tell_failures(struct queue *queue, const struct group *group)
 	}
 }
 
-static void tell_outcome(struct queue *queue, const struct group *group, const struct task_outcome *outcome)
+static void tell_outcome(struct queue *queue, const struct group *group,
+			 const struct task_outcome *outcome)
 {
 	if (!outcome->fault.status)
 		queue->object.session->usage.groups_completed += group->entry.count;
@@ -74,9 +78,11 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	session->usage.device_ns += outcome->device_ns;
 	session->usage.bytes_to_device += outcome->bytes_to_device;
 	session->usage.bytes_to_host += outcome->bytes_to_host;
-	/* What the host saw of it is good for accounts only; and what was told while it ran stays so. */
+	/* What the host saw of it is good for accounts only; and what was told while it ran stays
+	 * so. */
 	uint64_t start_ns = outcome->estimated ? 0 : outcome->start_ns;
-	keep_times(queue, group->entry.number, group->submit_ns, group->start_ns ? group->start_ns : start_ns,
+	keep_times(queue, group->entry.number, group->submit_ns,
+		   group->start_ns ? group->start_ns : start_ns,
 		   outcome->estimated ? 0 : outcome->end_ns);
 	tell_outcome(queue, group, outcome);
 
@@ -84,7 +90,8 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	group_window_close(&queue->window, &group->entry);
 	if (queue->barrier == &group->entry)
 		queue->barrier = NULL;
-	STAGE_MARK_ALL(group->entry.number - group->entry.count + 1, group->entry.count, STAGE_TOLD);
+	STAGE_MARK_ALL(group->entry.number - group->entry.count + 1, group->entry.count,
+		       STAGE_TOLD);
 	group_write_slots(session, group, outcome->fault.status ? 1 : 0);
 	if (group_window_mark(&queue->window) != mark)
 		queue_publish_mark(queue);

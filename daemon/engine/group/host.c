@@ -1,11 +1,12 @@
 /*
- * Host tasks: the engine orders them and brings their data to the host; the client runs them (K1 - K5).
+ * Host tasks: the engine orders them and brings their data to the host; the client runs them (K1 -
+ * K5).
  *
  * submitted --its turn--> held, the slot says so --HostTaskDone--> over, as any other group
  *      \--a failure before it--> over; the slot says, with status 1, that its turn never comes
  *
- * One with an early event may be held sooner: the slot says so with status 2. Then it is over when HostTaskDone has come and
- * all that it depends on is over, in any order.
+ * One with an early event may be held sooner: the slot says so with status 2. Then it is over when
+ * HostTaskDone has come and all that it depends on is over, in any order.
  */
 #include "session/session.h"
 #include "clock.h"
@@ -15,59 +16,71 @@
 #include <inttypes.h>
 
 /*
- * A native command of a client in another process: it opens what it requires. That stays where it is anyway, so a client that
- * never ends its task holds no memory of the device's that it does not hold already.
+ * A native command of a client in another process: it opens what it requires. That stays where it
+ * is anyway, so a client that never ends its task holds no memory of the device's that it does not
+ * hold already.
  */
-static int check_opened(struct session *session, const struct queue *queue, const struct task_request *request,
-			struct backend_fault *fault)
+static int check_opened(struct session *session, const struct queue *queue,
+			const struct task_request *request, struct backend_fault *fault)
 {
 	if (!(session->features & FEATURE_NATIVE))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "native handles are for programs with an engine of their own in their process");
+		return fault_set(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"native handles are for programs with an engine of their own in their process");
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		const struct buffer *buffer = session->engine->scratch.buffers[i];
 		if (buffer->size_bytes == 0)
 			continue;
 		if (!buffer->shared)
-			return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-					 "a native command of another process needs buffers that were made to be exported");
+			return fault_set(
+				fault, STATUS_FEATURE_NOT_SUPPORTED,
+				"a native command of another process needs buffers that were made to be exported");
 		if (buffer->shared->device != queue->device_index)
-			return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-					 "a native command for device %u requires a buffer that lies on device %u",
-					 queue->device_index, buffer->shared->device);
+			return fault_set(
+				fault, STATUS_FEATURE_NOT_SUPPORTED,
+				"a native command for device %u requires a buffer that lies on device %u",
+				queue->device_index, buffer->shared->device);
 	}
 	return 0;
 }
 
-/* What is recorded is the session's own event, as by any group that records one; no lane waits for it here. */
-static int check_early(struct session *session, const struct queue *queue, const Sycl__V1__HostTask *message,
-		       struct task_request *request, struct backend_fault *fault)
+/* What is recorded is the session's own event, as by any group that records one; no lane waits for
+ * it here. */
+static int check_early(struct session *session, const struct queue *queue,
+		       const Sycl__V1__HostTask *message, struct task_request *request,
+		       struct backend_fault *fault)
 {
-	if (!(session->features & FEATURE_NATIVE_EARLY) || !message->on_device || session_has_natives(session))
-		return fault_set(fault, STATUS_INVALID,
-				 "an early event is for native commands of another process that agreed on it");
+	if (!(session->features & FEATURE_NATIVE_EARLY) || !message->on_device ||
+	    session_has_natives(session))
+		return fault_set(
+			fault, STATUS_INVALID,
+			"an early event is for native commands of another process that agreed on it");
 	struct shared_event *event;
 	int r = object_get(session, message->early_event, OBJECT_SHARED_EVENT, &event, fault);
 	if (r != 0)
 		return r;
 	if (event->share->device != queue->device_index || event->share->is_native)
-		return fault_set(fault, STATUS_INVALID, "the early event is none of device %u", queue->device_index);
+		return fault_set(fault, STATUS_INVALID, "the early event is none of device %u",
+				 queue->device_index);
 	/* Not made yet: nothing can wait for it. */
 	if (event->share->answered)
 		request->early = event->share->sched;
 	return 0;
 }
 
-int group_check_host_task(struct session *session, const struct queue *queue, const Sycl__V1__HostTask *message,
-			  struct task_request *request, struct backend_fault *fault)
+int group_check_host_task(struct session *session, const struct queue *queue,
+			  const Sycl__V1__HostTask *message, struct task_request *request,
+			  struct backend_fault *fault)
 {
-	if (message->on_device && !session_has_natives(session) && check_opened(session, queue, request, fault))
+	if (message->on_device && !session_has_natives(session) &&
+	    check_opened(session, queue, request, fault))
 		return 1;
 	int r = message->early_event ? check_early(session, queue, message, request, fault) : 0;
 	if (r != 0)
 		return r;
 	if (session->host_tasks_open >= HOST_TASKS_MAX)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %u host tasks that are not over",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session may have %u host tasks that are not over",
 				 HOST_TASKS_MAX);
 	request->action = TASK_HOST;
 	request->on_device = message->on_device;
@@ -96,7 +109,8 @@ static void end_event_waits(const struct group *group, const struct backend_faul
 static void abandon(struct group *group)
 {
 	struct backend_fault fault;
-	(void)fault_set(&fault, STATUS_CONNECTION_LOST, "the process that was to run a host task has gone");
+	(void)fault_set(&fault, STATUS_CONNECTION_LOST,
+			"the process that was to run a host task has gone");
 	end(group, &fault);
 }
 
@@ -125,8 +139,10 @@ void host_task_early(struct group *group)
 void host_tasks_abandon(struct session *session)
 {
 	struct backend_fault fault;
-	(void)fault_set(&fault, STATUS_CONNECTION_LOST, "the session ends before the native event that is waited for has happened");
-	for (struct list *link = session->open_groups.next; link != &session->open_groups; link = link->next)
+	(void)fault_set(&fault, STATUS_CONNECTION_LOST,
+			"the session ends before the native event that is waited for has happened");
+	for (struct list *link = session->open_groups.next; link != &session->open_groups;
+	     link = link->next)
 		end_event_waits(list_entry(link, struct group, session_link), &fault);
 	while (!list_empty(&session->held_tasks))
 		abandon(list_entry(session->held_tasks.next, struct group, held_link));
@@ -141,7 +157,8 @@ static struct group *find_open(struct session *session, const Sycl__V1__HostTask
 	const struct object *object = object_table_find(&session->objects, message->queue);
 	if (!object || object->failed)
 		return NULL;
-	const struct window_entry *entry = group_window_find(&((const struct queue *)object)->window, message->group);
+	const struct window_entry *entry =
+		group_window_find(&((const struct queue *)object)->window, message->group);
 	return entry ? list_entry(entry, struct group, entry) : NULL;
 }
 
@@ -149,18 +166,22 @@ int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone
 {
 	struct group *group = find_open(session, message);
 	/* Only what this session runs now. */
-	struct graph_node_run *node = group && group->run ? graph_run_held(group->run, message->node) : NULL;
+	struct graph_node_run *node =
+		group && group->run ? graph_run_held(group->run, message->node) : NULL;
 	if (!node && (!group || message->node || !group->held || list_empty(&group->held_link)))
 		return session_violation(session,
-					 "command group %" PRIu64 " of %016" PRIx64 " is no host task that runs now",
+					 "command group %" PRIu64 " of %016" PRIx64
+					 " is no host task that runs now",
 					 message->group, message->queue);
 	if (message->status > 0)
-		return session_violation(session, "a host task cannot end with %d", message->status);
+		return session_violation(session, "a host task cannot end with %d",
+					 message->status);
 	struct backend_fault fault = {.status = 0};
 	if (message->status < 0) {
 		bool known = message->status >= STATUS_FORKED;
 		(void)fault_set(&fault, known ? message->status : STATUS_RUNTIME, "%s",
-				message->text && *message->text ? message->text : "a host task failed");
+				message->text && *message->text ? message->text
+								: "a host task failed");
 	}
 	if (node)
 		graph_node_end(node, message->status < 0 ? &fault : NULL);

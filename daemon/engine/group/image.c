@@ -1,4 +1,5 @@
-/* Images in command groups: as requirements, as arguments of kernels, and copied (C20, E14, G4, G5). */
+/* Images in command groups: as requirements, as arguments of kernels, and copied (C20, E14, G4,
+ * G5). */
 #include "access_mode.h"
 #include "image_format.h"
 #include "image_sample.h"
@@ -10,8 +11,9 @@
 int group_check_image_whole(const struct buffer *buffer, const struct task_requirement *requirement,
 			    struct backend_fault *fault)
 {
-	if (buffer->image.dimensions == 0 || (requirement->order_size_bytes == 0 && requirement->offset_bytes == 0 &&
-					      requirement->size_bytes == buffer->size_bytes))
+	if (buffer->image.dimensions == 0 ||
+	    (requirement->order_size_bytes == 0 && requirement->offset_bytes == 0 &&
+	     requirement->size_bytes == buffer->size_bytes))
 		return 0;
 	return fault_set(fault, STATUS_ACCESSOR, "an image is used as a whole, not in parts");
 }
@@ -20,11 +22,13 @@ int group_check_no_image(const struct buffer *buffer, struct backend_fault *faul
 {
 	if (buffer->image.dimensions == 0)
 		return 0;
-	return fault_set(fault, STATUS_INVALID, "an image's storage is opaque: this is for buffers");
+	return fault_set(fault, STATUS_INVALID,
+			 "an image's storage is opaque: this is for buffers");
 }
 
 /* The largest size that the device takes in dimension `d`, counted from the last one: the width. */
-static uint64_t limit_of(const struct backend_device_facts *facts, const struct backend_image *image, uint32_t d)
+static uint64_t limit_of(const struct backend_device_facts *facts,
+			 const struct backend_image *image, uint32_t d)
 {
 	const uint64_t *sizes = facts->image_sizes + (image->dimensions == 3 ? 2 : 0);
 	if (image->is_layered)
@@ -32,76 +36,95 @@ static uint64_t limit_of(const struct backend_device_facts *facts, const struct 
 	return sizes[d];
 }
 
-static int check_device(const struct queue *queue, const struct backend_image *image, struct backend_fault *fault)
+static int check_device(const struct queue *queue, const struct backend_image *image,
+			struct backend_fault *fault)
 {
 	const struct backend_device_facts *facts = queue->facts;
-	if (!(facts->features & BACKEND_FEATURE_IMAGE) || !(facts->image_formats & 1u << image->format))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s has no images of the format %s",
-				 facts->name, image_format_find(image->format)->name);
+	if (!(facts->features & BACKEND_FEATURE_IMAGE) ||
+	    !(facts->image_formats & 1u << image->format))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "the device %s has no images of the format %s", facts->name,
+				 image_format_find(image->format)->name);
 	if (image->is_layered && facts->image_layered_sizes[2] == 0)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s has no layered images", facts->name);
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "the device %s has no layered images", facts->name);
 	for (uint32_t d = 0; d < image->dimensions; d++) {
 		uint64_t size = image->size[image->dimensions - 1 - d];
 		if (size > limit_of(facts, image, d))
 			return fault_set(fault, STATUS_INVALID,
-					 "an image of size %" PRIu64 "; the device %s allows %" PRIu64, size,
-					 facts->name, limit_of(facts, image, d));
+					 "an image of size %" PRIu64
+					 "; the device %s allows %" PRIu64,
+					 size, facts->name, limit_of(facts, image, d));
 	}
 	return 0;
 }
 
-static int check_sampler(const Sycl__V1__SamplerArgument *message, uint32_t index, struct backend_sampler *sampler_out,
-			 struct backend_fault *fault)
+static int check_sampler(const Sycl__V1__SamplerArgument *message, uint32_t index,
+			 struct backend_sampler *sampler_out, struct backend_fault *fault)
 {
 	if (!message || message->addressing < IMAGE_ADDRESSING_MIRRORED_REPEAT ||
 	    message->addressing > IMAGE_ADDRESSING_NONE)
-		return fault_set(fault, STATUS_INVALID, "argument %u has no sampler, or one that there is not", index);
-	*sampler_out = (struct backend_sampler){.addressing = (enum backend_addressing)message->addressing,
-						.normalised = message->normalised,
-						.linear = message->linear};
+		return fault_set(fault, STATUS_INVALID,
+				 "argument %u has no sampler, or one that there is not", index);
+	*sampler_out =
+		(struct backend_sampler){.addressing = (enum backend_addressing)message->addressing,
+					 .normalised = message->normalised,
+					 .linear = message->linear};
 	return 0;
 }
 
 /* What the kernel declares, as far as it is known, against what the accessor allows. */
-static int check_mode(const struct backend_argument_facts *facts, const Sycl__V1__ImageArgument *message, uint32_t mode,
-		      uint32_t index, struct backend_fault *fault)
+static int check_mode(const struct backend_argument_facts *facts,
+		      const Sycl__V1__ImageArgument *message, uint32_t mode, uint32_t index,
+		      struct backend_fault *fault)
 {
 	bool declared = facts->kind == BACKEND_ARGUMENT_IMAGE;
 	if (message->sampled && access_mode_writes(mode))
-		return fault_set(fault, STATUS_ACCESSOR, "argument %u is a sampled image, which is read only", index);
+		return fault_set(fault, STATUS_ACCESSOR,
+				 "argument %u is a sampled image, which is read only", index);
 	if (!message->sampled && mode != ACCESS_MODE_READ && mode != ACCESS_MODE_WRITE &&
 	    mode != ACCESS_MODE_WRITE_NO_INIT)
 		return 0; /* several accessors of the group on one image: their union */
 	if (declared && facts->is_const && !(mode & ACCESS_READ_BIT))
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
-				 "argument %u is an image that the kernel reads, with an accessor for writing", index);
+		return fault_set(
+			fault, STATUS_KERNEL_ARGUMENT,
+			"argument %u is an image that the kernel reads, with an accessor for writing",
+			index);
 	if (declared && !facts->is_const && !access_mode_writes(mode))
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
-				 "argument %u is an image that the kernel writes, with an accessor for reading", index);
+		return fault_set(
+			fault, STATUS_KERNEL_ARGUMENT,
+			"argument %u is an image that the kernel writes, with an accessor for reading",
+			index);
 	return 0;
 }
 
 int group_check_image_argument(const struct group_scratch *scratch, const struct queue *queue,
-			       const struct task_request *request, const Sycl__V1__Argument *message,
+			       const struct task_request *request,
+			       const Sycl__V1__Argument *message,
 			       const struct backend_argument_facts *facts, uint32_t index,
 			       struct task_argument *argument, struct backend_fault *fault)
 {
 	const Sycl__V1__ImageArgument *image = message->image;
 	if (image->requirement >= request->requirement_count)
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is requirement %u of %u", index,
-				 image->requirement, request->requirement_count);
+		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
+				 "argument %u is requirement %u of %u", index, image->requirement,
+				 request->requirement_count);
 	const struct buffer *buffer = scratch->buffers[image->requirement];
 	uint32_t mode = scratch->requirements[image->requirement].mode;
 	if (buffer->image.dimensions == 0)
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is an image; a buffer was given", index);
+		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
+				 "argument %u is an image; a buffer was given", index);
 	int r = check_device(queue, &buffer->image, fault);
 	if (r == 0)
 		r = check_mode(facts, image, mode, index, fault);
 	if (r == 0 && image->sampled)
 		r = check_sampler(message->sampler, index, &argument->sampler, fault);
-	if (r == 0 && image->sampled && argument->sampler.linear && !image_format_is_float(buffer->image.format))
-		r = fault_set(fault, STATUS_KERNEL_ARGUMENT,
-			      "argument %u is an image of integers, which linear filtering cannot mix", index);
+	if (r == 0 && image->sampled && argument->sampler.linear &&
+	    !image_format_is_float(buffer->image.format))
+		r = fault_set(
+			fault, STATUS_KERNEL_ARGUMENT,
+			"argument %u is an image of integers, which linear filtering cannot mix",
+			index);
 	if (r != 0)
 		return r;
 	argument->kind = BACKEND_ARGUMENT_IMAGE;
@@ -111,23 +134,26 @@ int group_check_image_argument(const struct group_scratch *scratch, const struct
 	return 0;
 }
 
-int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index, struct task_argument *argument,
-				 struct backend_fault *fault)
+int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index,
+				 struct task_argument *argument, struct backend_fault *fault)
 {
-	int r = message->is_sampler ? check_sampler(message->sampler, index, &argument->sampler, fault)
-				    : fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is not set", index);
+	int r = message->is_sampler
+			? check_sampler(message->sampler, index, &argument->sampler, fault)
+			: fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is not set", index);
 	if (r == 0)
 		argument->kind = BACKEND_ARGUMENT_SAMPLER;
 	return r;
 }
 
-bool group_image_fits_word(const struct backend_argument_facts *facts, const struct task_argument *argument)
+bool group_image_fits_word(const struct backend_argument_facts *facts,
+			   const struct task_argument *argument)
 {
 	return argument->kind == BACKEND_ARGUMENT_IMAGE && facts->kind == BACKEND_ARGUMENT_VALUE &&
 	       facts->size_bytes == sizeof(uint64_t);
 }
 
-static const struct buffer *image_end(const struct group_scratch *scratch, const struct task_request *request,
+static const struct buffer *image_end(const struct group_scratch *scratch,
+				      const struct task_request *request,
 				      const Sycl__V1__MemoryEnd *end)
 {
 	if (!end || end->place_case != SYCL__V1__MEMORY_END__PLACE_REQUIREMENT ||
@@ -140,27 +166,32 @@ static const struct buffer *image_end(const struct group_scratch *scratch, const
 bool group_copies_image(const struct group_scratch *scratch, const struct task_request *request,
 			const Sycl__V1__Copy *copy)
 {
-	return image_end(scratch, request, copy->source) || image_end(scratch, request, copy->destination);
+	return image_end(scratch, request, copy->source) ||
+	       image_end(scratch, request, copy->destination);
 }
 
 static bool is_alike(const struct backend_image *a, const struct backend_image *b)
 {
-	return a->format == b->format && a->dimensions == b->dimensions && a->is_layered == b->is_layered &&
-	       memcmp(a->size, b->size, sizeof(a->size)) == 0;
+	return a->format == b->format && a->dimensions == b->dimensions &&
+	       a->is_layered == b->is_layered && memcmp(a->size, b->size, sizeof(a->size)) == 0;
 }
 
-int group_check_image_copy(const struct group_scratch *scratch, const struct queue *queue, const Sycl__V1__Copy *copy,
-			   struct task_request *request, struct backend_fault *fault)
+int group_check_image_copy(const struct group_scratch *scratch, const struct queue *queue,
+			   const Sycl__V1__Copy *copy, struct task_request *request,
+			   struct backend_fault *fault)
 {
 	const struct buffer *source = image_end(scratch, request, copy->source);
 	const struct buffer *destination = image_end(scratch, request, copy->destination);
-	if (!source || !destination || source == destination || !is_alike(&source->image, &destination->image) ||
-	    copy->box || copy->source->offset_bytes || copy->destination->offset_bytes ||
+	if (!source || !destination || source == destination ||
+	    !is_alike(&source->image, &destination->image) || copy->box ||
+	    copy->source->offset_bytes || copy->destination->offset_bytes ||
 	    copy->size_bytes != source->size_bytes)
-		return fault_set(fault, STATUS_INVALID, "an image is copied as a whole, to another one that is alike");
+		return fault_set(fault, STATUS_INVALID,
+				 "an image is copied as a whole, to another one that is alike");
 	if (!(scratch->requirements[copy->source->requirement].mode & ACCESS_READ_BIT) ||
 	    !access_mode_writes(scratch->requirements[copy->destination->requirement].mode))
-		return fault_set(fault, STATUS_ACCESSOR, "the access modes do not allow to copy the image");
+		return fault_set(fault, STATUS_ACCESSOR,
+				 "the access modes do not allow to copy the image");
 	int r = check_device(queue, &source->image, fault);
 	if (r != 0)
 		return r;

@@ -1,6 +1,6 @@
 /*
- * Native commands: functions of the application in whose process this engine runs. Anybody else's are numbers that
- * mean nothing.
+ * Native commands: functions of the application in whose process this engine runs. Anybody else's
+ * are numbers that mean nothing.
  */
 #include "session/session.h"
 
@@ -23,16 +23,18 @@ static void *context_of(const Sycl__V1__NativeCommand *native)
 }
 
 int group_check_native_command(const struct session *session, const struct queue *queue,
-			       const Sycl__V1__NativeCommand *native, uint32_t feature, struct task_request *request,
-			       struct backend_fault *fault)
+			       const Sycl__V1__NativeCommand *native, uint32_t feature,
+			       struct task_request *request, struct backend_fault *fault)
 {
 	if (!session_has_natives(session))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "a native command needs an engine in the application's own process");
+		return fault_set(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"a native command needs an engine in the application's own process");
 	if (!native->function)
 		return fault_set(fault, STATUS_INVALID, "a native command without a function");
 	if (!(queue->facts->features & feature))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "this device takes no native commands%s",
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "this device takes no native commands%s",
 				 feature == BACKEND_FEATURE_GRAPH_NATIVE ? " in graphs" : "");
 	request->action = TASK_NATIVE;
 	request->what = "native command";
@@ -41,9 +43,10 @@ int group_check_native_command(const struct session *session, const struct queue
 	return 0;
 }
 
-void group_native_command_refused(const struct session *session, const Sycl__V1__CommandGroup *message)
+void group_native_command_refused(const struct session *session,
+				  const Sycl__V1__CommandGroup *message)
 {
-	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE && session_has_natives(session) &&
-	    message->native->function)
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE &&
+	    session_has_natives(session) && message->native->function)
 		(void)function_of(message->native)(context_of(message->native), NULL);
 }

@@ -1,4 +1,5 @@
-/* A command group that is refused has failed: what it would have written is no good any more (M9). */
+/* A command group that is refused has failed: what it would have written is no good any more (M9).
+ */
 #include "access_mode.h"
 #include "graph/graph.h"
 #include "group/check.h"
@@ -18,8 +19,9 @@ struct poisoning {
 /* NULL: there is none of that id, or it is on its way out. */
 static struct buffer *find(const struct poisoning *poisoning, uint64_t id)
 {
-	struct object *object =
-		object_id_type(id) == OBJECT_BUFFER ? object_table_find(&poisoning->session->objects, id) : NULL;
+	struct object *object = object_id_type(id) == OBJECT_BUFFER
+					? object_table_find(&poisoning->session->objects, id)
+					: NULL;
 	struct buffer *buffer = (struct buffer *)object;
 	return buffer && !object->failed && !object->released && buffer->sched ? buffer : NULL;
 }
@@ -45,11 +47,12 @@ static void poison(struct poisoning *poisoning, const Sycl__V1__Requirement *mes
 		requirement.offset_bytes = 0;
 		requirement.size_bytes = buffer->size_bytes;
 	}
-	poisoning->parts += 1 + sched_buffer_poison(buffer->sched, requirement.offset_bytes, requirement.size_bytes,
-						    poisoning->cause);
+	poisoning->parts += 1 + sched_buffer_poison(buffer->sched, requirement.offset_bytes,
+						    requirement.size_bytes, poisoning->cause);
 }
 
-static struct poisoning begin(struct session *session, const struct backend_fault *fault, bool whole)
+static struct poisoning begin(struct session *session, const struct backend_fault *fault,
+			      bool whole)
 {
 	return (struct poisoning){.session = session,
 				  .cause = sched_poison_create(fault),
@@ -63,7 +66,8 @@ static void end(const struct poisoning *poisoning)
 	sched_poison_free(poisoning->cause);
 }
 
-void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first, const struct backend_fault *fault)
+void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first,
+			const struct backend_fault *fault)
 {
 	struct poisoning poisoning = begin(session, fault, true);
 	for (uint32_t i = first; i < graph->node_count; i++) {
@@ -75,12 +79,14 @@ void group_poison_nodes(struct session *session, const struct graph *graph, uint
 	end(&poisoning);
 }
 
-void group_poison(struct session *session, const Sycl__V1__CommandGroup *message, const struct backend_fault *fault)
+void group_poison(struct session *session, const Sycl__V1__CommandGroup *message,
+		  const struct backend_fault *fault)
 {
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH) {
 		uint64_t id = message->graph_launch->graph;
-		const struct object *object =
-			object_id_type(id) == OBJECT_GRAPH ? object_table_find(&session->objects, id) : NULL;
+		const struct object *object = object_id_type(id) == OBJECT_GRAPH
+						      ? object_table_find(&session->objects, id)
+						      : NULL;
 		if (object && !object->failed && !object->released)
 			group_poison_nodes(session, (const struct graph *)object, 0, fault);
 		return;

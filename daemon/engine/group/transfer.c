@@ -1,4 +1,5 @@
-/* Copies, fills and host updates: every byte inside its buffer and its requirement, the mode allows it. */
+/* Copies, fills and host updates: every byte inside its buffer and its requirement, the mode allows
+ * it. */
 #include "access_mode.h"
 #include "copy_box.h"
 #include "base/range_check.h"
@@ -7,35 +8,38 @@
 
 #include <inttypes.h>
 
-static int check_place(const struct group_scratch *scratch, const struct task_request *request, uint32_t index,
-		       uint64_t offset, uint64_t size, uint32_t needed_bit, struct backend_fault *fault)
+static int check_place(const struct group_scratch *scratch, const struct task_request *request,
+		       uint32_t index, uint64_t offset, uint64_t size, uint32_t needed_bit,
+		       struct backend_fault *fault)
 {
 	if (index >= request->requirement_count)
-		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u", index,
-				 request->requirement_count);
+		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u",
+				 index, request->requirement_count);
 	const struct task_requirement *requirement = &scratch->requirements[index];
 	if (!(requirement->mode & needed_bit))
-		return fault_set(fault, STATUS_ACCESSOR, "the access mode of requirement %u does not allow it to be %s",
+		return fault_set(fault, STATUS_ACCESSOR,
+				 "the access mode of requirement %u does not allow it to be %s",
 				 index, needed_bit == ACCESS_READ_BIT ? "read" : "written");
 	if (offset < requirement->offset_bytes ||
 	    !range_inside(offset - requirement->offset_bytes, size, requirement->size_bytes))
 		return fault_set(fault, STATUS_INVALID,
-				 "%" PRIu64 " bytes at %" PRIu64 " are not inside what requirement %u asks for", size,
-				 offset, index);
+				 "%" PRIu64 " bytes at %" PRIu64
+				 " are not inside what requirement %u asks for",
+				 size, offset, index);
 	return 0;
 }
 
 /* One end of a copy: a requirement, or a range of an arena. */
-static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message, uint64_t size, uint32_t needed_bit,
-		     struct task_request *request, int32_t *index_out, uint64_t *offset_out,
-		     struct backend_fault *fault)
+static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message, uint64_t size,
+		     uint32_t needed_bit, struct task_request *request, int32_t *index_out,
+		     uint64_t *offset_out, struct backend_fault *fault)
 {
 	struct group_scratch *scratch = &session->engine->scratch;
 	if (!message)
 		return fault_set(fault, STATUS_INVALID, "an end of the copy is missing");
 	if (message->place_case == SYCL__V1__MEMORY_END__PLACE_REQUIREMENT) {
-		int r = check_place(scratch, request, message->requirement, message->offset_bytes, size, needed_bit,
-				    fault);
+		int r = check_place(scratch, request, message->requirement, message->offset_bytes,
+				    size, needed_bit, fault);
 		if (r != 0)
 			return r;
 		*index_out = (int32_t)message->requirement;
@@ -45,10 +49,12 @@ static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message
 	if (message->place_case != SYCL__V1__MEMORY_END__PLACE_ARENA)
 		return fault_set(fault, STATUS_INVALID, "an end of the copy is missing");
 	if (message->offset_bytes)
-		return fault_set(fault, STATUS_INVALID, "an offset belongs to a buffer, not to an arena's range");
+		return fault_set(fault, STATUS_INVALID,
+				 "an offset belongs to a buffer, not to an arena's range");
 	*index_out = -1;
 	*offset_out = 0;
-	return session_arena_range(session, message->arena, size, 1, &scratch->arena, &request->copy.host, fault);
+	return session_arena_range(session, message->arena, size, 1, &scratch->arena,
+				   &request->copy.host, fault);
 }
 
 /* What a copy moves, in one piece as well. Nothing that a client writes here overflows. */
@@ -70,13 +76,15 @@ static int read_box(const Sycl__V1__Copy *copy, struct copy_box *box_out, uint64
 		};
 	if (!copy_box_bytes(&box, &bytes) || !copy_box_span(&box, &box.source, &spans_out[0]) ||
 	    !copy_box_span(&box, &box.destination, &spans_out[1]))
-		return fault_set(fault, STATUS_INVALID,
-				 "rows or slices of the copy's box lie in each other, or reach beyond 64 bits");
+		return fault_set(
+			fault, STATUS_INVALID,
+			"rows or slices of the copy's box lie in each other, or reach beyond 64 bits");
 	*box_out = box;
 	return 0;
 }
 
-static void fill_rect(struct task_request *request, struct backend_rect *rect, const struct copy_box *box)
+static void fill_rect(struct task_request *request, struct backend_rect *rect,
+		      const struct copy_box *box)
 {
 	*rect = (struct backend_rect){
 		.width_bytes = box->width_bytes,
@@ -87,8 +95,10 @@ static void fill_rect(struct task_request *request, struct backend_rect *rect, c
 		.destination_row_pitch = box->destination.row_bytes,
 		.destination_slice_pitch = box->destination.slice_bytes,
 	};
-	request->copy.size_bytes = copy_box_empty(box) ? 0 : box->width_bytes * box->rows * box->slices;
-	request->copy.rect = copy_box_empty(box) || (box->rows == 1 && box->slices == 1) ? NULL : rect;
+	request->copy.size_bytes =
+		copy_box_empty(box) ? 0 : box->width_bytes * box->rows * box->slices;
+	request->copy.rect =
+		copy_box_empty(box) || (box->rows == 1 && box->slices == 1) ? NULL : rect;
 }
 
 int group_check_copy(struct session *session, const struct queue *queue, const Sycl__V1__Copy *copy,
@@ -102,10 +112,11 @@ int group_check_copy(struct session *session, const struct queue *queue, const S
 		return group_check_image_copy(scratch, queue, copy, request, fault);
 	int r = read_box(copy, &box, spans, fault);
 	if (r == 0)
-		r = check_end(session, copy->source, spans[0], ACCESS_READ_BIT, request, &source, &from, fault);
+		r = check_end(session, copy->source, spans[0], ACCESS_READ_BIT, request, &source,
+			      &from, fault);
 	if (r == 0)
-		r = check_end(session, copy->destination, spans[1], ACCESS_WRITE_BIT, request, &destination, &to,
-			      fault);
+		r = check_end(session, copy->destination, spans[1], ACCESS_WRITE_BIT, request,
+			      &destination, &to, fault);
 	if (r != 0)
 		return r;
 	if (source < 0 && destination < 0)
@@ -113,7 +124,8 @@ int group_check_copy(struct session *session, const struct queue *queue, const S
 	if (source >= 0 && destination >= 0 &&
 	    scratch->requirements[source].buffer == scratch->requirements[destination].buffer &&
 	    copy_box_overlaps(&box, from, to))
-		return fault_set(fault, STATUS_INVALID, "source and destination of the copy overlap");
+		return fault_set(fault, STATUS_INVALID,
+				 "source and destination of the copy overlap");
 	request->action = TASK_COPY;
 	request->what = "copy";
 	request->copy.source = source;
@@ -124,20 +136,23 @@ int group_check_copy(struct session *session, const struct queue *queue, const S
 	return 0;
 }
 
-int group_check_fill(struct session *session, const Sycl__V1__Fill *fill, struct task_request *request,
-		     struct backend_fault *fault)
+int group_check_fill(struct session *session, const Sycl__V1__Fill *fill,
+		     struct task_request *request, struct backend_fault *fault)
 {
 	size_t pattern_bytes = fill->pattern.len;
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
-		return fault_set(fault, STATUS_INVALID, "a fill's pattern has 1 to %u bytes, not %zu",
+		return fault_set(fault, STATUS_INVALID,
+				 "a fill's pattern has 1 to %u bytes, not %zu",
 				 FILL_PATTERN_BYTES_MAX, pattern_bytes);
 	if (fill->size_bytes % pattern_bytes != 0)
-		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " bytes are no multiple of the pattern's %zu",
+		return fault_set(fault, STATUS_INVALID,
+				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
 				 fill->size_bytes, pattern_bytes);
-	int r = check_place(&session->engine->scratch, request, fill->requirement, fill->offset_bytes, fill->size_bytes,
-			    ACCESS_WRITE_BIT, fault);
+	int r = check_place(&session->engine->scratch, request, fill->requirement,
+			    fill->offset_bytes, fill->size_bytes, ACCESS_WRITE_BIT, fault);
 	if (r == 0)
-		r = group_check_no_image(session->engine->scratch.buffers[fill->requirement], fault);
+		r = group_check_no_image(session->engine->scratch.buffers[fill->requirement],
+					 fault);
 	if (r != 0)
 		return r;
 	request->action = TASK_FILL;
@@ -150,31 +165,35 @@ int group_check_fill(struct session *session, const Sycl__V1__Fill *fill, struct
 	return 0;
 }
 
-int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update, struct task_request *request,
-			    struct backend_fault *fault)
+int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update,
+			    struct task_request *request, struct backend_fault *fault)
 {
 	if (update->requirement >= request->requirement_count)
-		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u", update->requirement,
-				 request->requirement_count);
+		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u",
+				 update->requirement, request->requirement_count);
 	if (!(session->engine->scratch.requirements[update->requirement].mode & ACCESS_READ_BIT))
-		return fault_set(fault, STATUS_ACCESSOR, "an update of the host needs a mode that reads");
+		return fault_set(fault, STATUS_ACCESSOR,
+				 "an update of the host needs a mode that reads");
 	request->action = TASK_HOST_UPDATE;
 	request->what = "update";
 	return 0;
 }
 
-int group_check_event(struct session *session, const struct queue *queue, const Sycl__V1__SharedEventAction *message,
-		      enum task_action action, struct task_request *request, struct backend_fault *fault)
+int group_check_event(struct session *session, const struct queue *queue,
+		      const Sycl__V1__SharedEventAction *message, enum task_action action,
+		      struct task_request *request, struct backend_fault *fault)
 {
 	struct shared_event *event;
 	int r = object_get(session, message->event, OBJECT_SHARED_EVENT, &event, fault);
 	if (r != 0)
 		return r;
 	if (event->share->device != queue->device_index)
-		return fault_set(fault, STATUS_INVALID, "the shared event belongs to device %u, the queue to device %u",
+		return fault_set(fault, STATUS_INVALID,
+				 "the shared event belongs to device %u, the queue to device %u",
 				 event->share->device, queue->device_index);
 	if (event->share->is_native && action == TASK_EVENT_RECORD)
-		return fault_set(fault, STATUS_INVALID, "a native event is the application's to record");
+		return fault_set(fault, STATUS_INVALID,
+				 "a native event is the application's to record");
 	request->action = action;
 	request->what = action == TASK_EVENT_RECORD ? "record event" : "wait for event";
 	request->event = event->share->sched;

@@ -1,6 +1,7 @@
 /*
- * Commands about USM, and pointers as arguments: an address is a number that a client chose, so every one is looked up
- * (E22), with its size, in the session's own allocations of the queue's context (B27).
+ * Commands about USM, and pointers as arguments: an address is a number that a client chose, so
+ * every one is looked up (E22), with its size, in the session's own allocations of the queue's
+ * context (B27).
  */
 #include "protocol_limits.h"
 #include "base/range_check.h"
@@ -9,18 +10,21 @@
 #include <inttypes.h>
 
 /* What lies there, all of it. */
-static int find(struct session *session, const struct queue *queue, uint64_t address, uint64_t size_bytes,
-		const char *what, struct usm **usm_out, struct backend_fault *fault)
+static int find(struct session *session, const struct queue *queue, uint64_t address,
+		uint64_t size_bytes, const char *what, struct usm **usm_out,
+		struct backend_fault *fault)
 {
 	struct usm *usm = usm_table_find(&session->usm, address, size_bytes);
 	if (!usm || !usm->ready || usm->object.released)
 		return fault_set(fault, STATUS_INVALID,
-				 "%s: %" PRIu64 " bytes at %#" PRIx64 " are not inside any USM allocation", what,
-				 size_bytes, address);
+				 "%s: %" PRIu64 " bytes at %#" PRIx64
+				 " are not inside any USM allocation",
+				 what, size_bytes, address);
 	if (usm->context != queue->context)
 		return fault_set(fault, STATUS_INVALID,
-				 "%s: the USM at %#" PRIx64 " belongs to another context than the queue's", what,
-				 address);
+				 "%s: the USM at %#" PRIx64
+				 " belongs to another context than the queue's",
+				 what, address);
 	*usm_out = usm;
 	return 0;
 }
@@ -35,8 +39,9 @@ static void *pointer(uint64_t address)
 	return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): what USM is
 }
 
-int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address, uint32_t index,
-			     struct task_argument *argument, struct backend_fault *fault)
+int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address,
+			     uint32_t index, struct task_argument *argument,
+			     struct backend_fault *fault)
 {
 	char what[32];
 	struct usm *usm;
@@ -48,53 +53,64 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 	(void)snprintf(what, sizeof(what), "argument %u", index);
 	int r = find(session, queue, address, 0, what, &usm, fault);
 	if (r == 0 && is_foreign(queue, usm))
-		return fault_set(fault, STATUS_INVALID, "%s: the USM at %#" PRIx64 " is memory of another device", what,
+		return fault_set(fault, STATUS_INVALID,
+				 "%s: the USM at %#" PRIx64 " is memory of another device", what,
 				 address);
 	return r;
 }
 
-int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address, uint64_t size_bytes,
-			 const char *what, const void **pointer_out, struct backend_fault *fault)
+int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address,
+			 uint64_t size_bytes, const char *what, const void **pointer_out,
+			 struct backend_fault *fault)
 {
 	struct usm *usm;
 	int r = find(session, queue, address, size_bytes, what, &usm, fault);
 	if (r == 0 && is_foreign(queue, usm))
-		return fault_set(fault, STATUS_INVALID, "%s: the USM at %#" PRIx64 " is memory of another device", what, address);
+		return fault_set(fault, STATUS_INVALID,
+				 "%s: the USM at %#" PRIx64 " is memory of another device", what,
+				 address);
 	*pointer_out = pointer(address);
 	return r;
 }
 
-/* One end of a copy: an address, or instead of it a range of an arena; *usm_out is left alone then. */
+/* One end of a copy: an address, or instead of it a range of an arena; *usm_out is left alone then.
+ */
 static int check_end(struct session *session, const struct queue *queue, uint64_t address,
-		     const Sycl__V1__ArenaRange *range, uint64_t size_bytes, const char *what, void **end_out,
-		     bool *is_host_out, struct usm **usm_out, struct backend_fault *fault)
+		     const Sycl__V1__ArenaRange *range, uint64_t size_bytes, const char *what,
+		     void **end_out, bool *is_host_out, struct usm **usm_out,
+		     struct backend_fault *fault)
 {
 	*is_host_out = range != NULL;
 	*end_out = pointer(address);
 	if (!range)
 		return find(session, queue, address, size_bytes, what, usm_out, fault);
 	if (address)
-		return fault_set(fault, STATUS_INVALID, "%s: both an address and a range of an arena", what);
-	return session_arena_range(session, range, size_bytes, 1, &session->engine->scratch.arena, end_out, fault);
+		return fault_set(fault, STATUS_INVALID,
+				 "%s: both an address and a range of an arena", what);
+	return session_arena_range(session, range, size_bytes, 1, &session->engine->scratch.arena,
+				   end_out, fault);
 }
 
 /*
- * Memory of another device than the queue's: a copy into it is its own device's, also one between two devices, which that
- * one fetches (F6); so is one between it and memory of the host. Which device makes it is no matter of order: that is kept
- * by what the task waits for. What is submitted to a stream of the application's has to go there.
+ * Memory of another device than the queue's: a copy into it is its own device's, also one between
+ * two devices, which that one fetches (F6); so is one between it and memory of the host. Which
+ * device makes it is no matter of order: that is kept by what the task waits for. What is submitted
+ * to a stream of the application's has to go there.
  */
-static void choose_device(const struct queue *queue, const struct usm *destination, const struct usm *source,
-			  struct task_request *request)
+static void choose_device(const struct queue *queue, const struct usm *destination,
+			  const struct usm *source, struct task_request *request)
 {
-	const struct usm *owner = destination && destination->kind == BACKEND_USM_DEVICE ? destination : source;
+	const struct usm *owner =
+		destination && destination->kind == BACKEND_USM_DEVICE ? destination : source;
 	if (!owner || !is_foreign(queue, owner) || queue->has_native_lane)
 		return;
 	request->device = owner->device;
 	request->home_lane = 0;
 }
 
-int group_check_usm_copy(struct session *session, const struct queue *queue, const Sycl__V1__UsmCopy *copy,
-			 struct task_request *request, struct backend_fault *fault)
+int group_check_usm_copy(struct session *session, const struct queue *queue,
+			 const Sycl__V1__UsmCopy *copy, struct task_request *request,
+			 struct backend_fault *fault)
 {
 	struct usm *destination = NULL, *source = NULL;
 	bool overlap;
@@ -103,29 +119,37 @@ int group_check_usm_copy(struct session *session, const struct queue *queue, con
 	request->usm.size_bytes = copy->size_bytes;
 	if (copy->destination_arena && copy->source_arena)
 		return fault_set(fault, STATUS_INVALID, "neither end of the copy is USM");
-	int r = check_end(session, queue, copy->destination, copy->destination_arena, copy->size_bytes, "destination",
-			  &request->usm.destination, &request->usm.host_destination, &destination, fault);
+	int r = check_end(session, queue, copy->destination, copy->destination_arena,
+			  copy->size_bytes, "destination", &request->usm.destination,
+			  &request->usm.host_destination, &destination, fault);
 	if (r == 0)
-		r = check_end(session, queue, copy->source, copy->source_arena, copy->size_bytes, "source",
-			      &request->usm.source, &request->usm.host_source, &source, fault);
+		r = check_end(session, queue, copy->source, copy->source_arena, copy->size_bytes,
+			      "source", &request->usm.source, &request->usm.host_source, &source,
+			      fault);
 	if (r != 0)
 		return r;
 	choose_device(queue, destination, source, request);
 	/* A session may have USM in an arena whose bytes it names by their place there. */
-	overlap = ranges_overlap((uintptr_t)request->usm.destination, (uintptr_t)request->usm.source, copy->size_bytes);
-	return overlap ? fault_set(fault, STATUS_INVALID, "source and destination of the copy overlap") : 0;
+	overlap = ranges_overlap((uintptr_t)request->usm.destination,
+				 (uintptr_t)request->usm.source, copy->size_bytes);
+	return overlap ? fault_set(fault, STATUS_INVALID,
+				   "source and destination of the copy overlap")
+		       : 0;
 }
 
-int group_check_usm_fill(struct session *session, const struct queue *queue, const Sycl__V1__UsmFill *fill,
-			 struct task_request *request, struct backend_fault *fault)
+int group_check_usm_fill(struct session *session, const struct queue *queue,
+			 const Sycl__V1__UsmFill *fill, struct task_request *request,
+			 struct backend_fault *fault)
 {
 	size_t pattern_bytes = fill->pattern.len;
 	struct usm *usm;
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
-		return fault_set(fault, STATUS_INVALID, "a fill's pattern has 1 to %u bytes, not %zu",
+		return fault_set(fault, STATUS_INVALID,
+				 "a fill's pattern has 1 to %u bytes, not %zu",
 				 FILL_PATTERN_BYTES_MAX, pattern_bytes);
 	if (fill->size_bytes % pattern_bytes != 0)
-		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " bytes are no multiple of the pattern's %zu",
+		return fault_set(fault, STATUS_INVALID,
+				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
 				 fill->size_bytes, pattern_bytes);
 	int r = find(session, queue, fill->address, fill->size_bytes, "fill", &usm, fault);
 	if (r != 0)
@@ -142,11 +166,12 @@ int group_check_usm_fill(struct session *session, const struct queue *queue, con
 }
 
 /*
- * Only shared USM moves (G2). What lies in an arena does not: both sides see it where it is, so there is nothing that a
- * driver could do, and the group only orders.
+ * Only shared USM moves (G2). What lies in an arena does not: both sides see it where it is, so
+ * there is nothing that a driver could do, and the group only orders.
  */
-static int check_hint(struct session *session, const struct queue *queue, uint64_t address, uint64_t size_bytes,
-		      struct task_request *request, struct backend_fault *fault)
+static int check_hint(struct session *session, const struct queue *queue, uint64_t address,
+		      uint64_t size_bytes, struct task_request *request,
+		      struct backend_fault *fault)
 {
 	struct usm *usm;
 	int r = find(session, queue, address, size_bytes, request->what, &usm, fault);
@@ -159,20 +184,23 @@ static int check_hint(struct session *session, const struct queue *queue, uint64
 	return 0;
 }
 
-int group_check_usm_prefetch(struct session *session, const struct queue *queue, const Sycl__V1__UsmRange *range,
-			     struct task_request *request, struct backend_fault *fault)
+int group_check_usm_prefetch(struct session *session, const struct queue *queue,
+			     const Sycl__V1__UsmRange *range, struct task_request *request,
+			     struct backend_fault *fault)
 {
 	request->action = TASK_USM_PREFETCH;
 	request->what = "prefetch";
 	return check_hint(session, queue, range->address, range->size_bytes, request, fault);
 }
 
-int group_check_usm_advise(struct session *session, const struct queue *queue, const Sycl__V1__UsmAdvise *advise,
-			   struct task_request *request, struct backend_fault *fault)
+int group_check_usm_advise(struct session *session, const struct queue *queue,
+			   const Sycl__V1__UsmAdvise *advise, struct task_request *request,
+			   struct backend_fault *fault)
 {
 	request->action = TASK_USM_ADVISE;
 	request->what = "memory advice";
-	if (advise->advice < BACKEND_ADVICE_SET_READ_MOSTLY || advise->advice > BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST)
+	if (advise->advice < BACKEND_ADVICE_SET_READ_MOSTLY ||
+	    advise->advice > BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST)
 		return fault_set(fault, STATUS_INVALID, "%u is no memory advice", advise->advice);
 	request->usm.advice = (enum backend_advice)advise->advice;
 	return check_hint(session, queue, advise->address, advise->size_bytes, request, fault);

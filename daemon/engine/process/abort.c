@@ -34,18 +34,18 @@ static void record(struct flight_page *page, const char *words)
 }
 
 /*
- * In place of the C library's: what a library has loaded finds this program's first. The prototype is the library's, which has it only where
- * assertions are compiled.
+ * In place of the C library's: what a library has loaded finds this program's first. The prototype
+ * is the library's, which has it only where assertions are compiled.
  */
-__attribute__((noreturn, visibility("default"))) void __assert_fail(const char *assertion, const char *file, unsigned line,
-								    const char *function);
+__attribute__((noreturn, visibility("default"))) void
+__assert_fail(const char *assertion, const char *file, unsigned line, const char *function);
 
 void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
 {
 	char words[FLIGHT_FAULT_TEXT_BYTES];
 	const char *slash = strrchr(file, '/');
-	(void)snprintf(words, sizeof(words), "%s:%u: %s: Assertion `%s' failed.", slash ? slash + 1 : file, line,
-		       function ? function : "?", assertion);
+	(void)snprintf(words, sizeof(words), "%s:%u: %s: Assertion `%s' failed.",
+		       slash ? slash + 1 : file, line, function ? function : "?", assertion);
 	struct flight_page *page = atomic_load(&told);
 	if (page)
 		record(page, words);
@@ -54,9 +54,10 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 }
 
 /*
- * The same, where a library ends the process in another way than by an assertion: C++ without a handler for what was thrown, LLVM and PoCL
- * themselves. What they say on standard error is in the service's log. A heap that the C library finds broken does not come here, and
- * rightly: that may be what a kernel has done.
+ * The same, where a library ends the process in another way than by an assertion: C++ without a
+ * handler for what was thrown, LLVM and PoCL themselves. What they say on standard error is in the
+ * service's log. A heap that the C library finds broken does not come here, and rightly: that may
+ * be what a kernel has done.
  */
 __attribute__((noreturn, visibility("default"))) void abort(void);
 

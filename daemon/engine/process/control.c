@@ -29,14 +29,14 @@ struct control {
 	enum link link;
 	int socket;      /* -1: LINK_NONE */
 	uv_poll_t *poll; /* NULL: LINK_NONE */
-	int reserve[2]; /* closed while a message is received */
+	int reserve[2];  /* closed while a message is received */
 	struct outbox outbox;
 	struct decode_arena decode;
 
 	uid_t owner;      /* whose the supervisor is */
 	bool page_wanted; /* by the supervisor that is there or to which it returns */
 	bool told_to_end;
-	bool may_return;  /* it has an identity, and was not told to end, nor refused */
+	bool may_return; /* it has an identity, and was not told to end, nor refused */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct reconnect *reconnect;
@@ -81,7 +81,8 @@ static int link_socket(struct control *control, int socket, enum link link)
 	return 0;
 }
 
-/* Nobody is at the other end any more: no session comes, nothing is to be told, until another one is there. */
+/* Nobody is at the other end any more: no session comes, nothing is to be told, until another one
+ * is there. */
 static void lose(struct control *control)
 {
 	if (control->link == LINK_NONE)
@@ -94,14 +95,15 @@ static void lose(struct control *control)
 		return;
 	if (control->reconnect)
 		reconnect_again(control->reconnect);
-	else if (reconnect_create(engine_loop(control->engine), control->path, on_connected, control,
-				  &control->reconnect) < 0)
+	else if (reconnect_create(engine_loop(control->engine), control->path, on_connected,
+				  control, &control->reconnect) < 0)
 		control->may_return = false;
 }
 
 static void watch(struct control *control)
 {
-	int events = UV_READABLE | UV_DISCONNECT | (outbox_waiting(&control->outbox) ? UV_WRITABLE : 0);
+	int events =
+		UV_READABLE | UV_DISCONNECT | (outbox_waiting(&control->outbox) ? UV_WRITABLE : 0);
 	if (control->poll && uv_poll_start(control->poll, events, on_socket) < 0)
 		lose(control);
 }
@@ -126,7 +128,8 @@ static int send_control(void *context, const ProtobufCMessage *message)
 	struct control *control = context;
 	if (control->link < LINK_SHOWN)
 		return -EPIPE;
-	/* If nobody is there any more, the hang-up is seen behind what they have left to be read. */
+	/* If nobody is there any more, the hang-up is seen behind what they have left to be read.
+	 */
 	int r = outbox_send(&control->outbox, message, -1);
 	if (outbox_waiting(&control->outbox))
 		watch(control);
@@ -150,8 +153,9 @@ static void on_session_open(void *context, uint64_t session, const char *command
 	tell_state(context, &state);
 }
 
-static void on_session_closed(void *context, uint64_t session, const char *command, const char *reason,
-			      const Sycl__V1__Usage *usage, const struct device_usages *devices)
+static void on_session_closed(void *context, uint64_t session, const char *command,
+			      const char *reason, const Sycl__V1__Usage *usage,
+			      const struct device_usages *devices)
 {
 	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
 	Sycl__V1__DeviceUsage *list[SESSION_DEVICES_TOLD];
@@ -166,7 +170,8 @@ static void on_session_closed(void *context, uint64_t session, const char *comma
 	tell_state(context, &state);
 }
 
-/* Of each backend that can open devices ahead: which of its devices are open here. 0: none of them. */
+/* Of each backend that can open devices ahead: which of its devices are open here. 0: none of them.
+ */
 static size_t list_devices(struct control *control, uint64_t open, Sycl__V1__BackendDevices *rows,
 			   Sycl__V1__BackendDevices **list)
 {
@@ -174,12 +179,13 @@ static size_t list_devices(struct control *control, uint64_t open, Sycl__V1__Bac
 	const struct scheduler_device_info *devices;
 	uint32_t platform_count, device_count;
 	size_t count = 0;
-	if (scheduler_discover(engine_scheduler(control->engine), &platforms, &platform_count, &devices,
-			       &device_count) < 0)
+	if (scheduler_discover(engine_scheduler(control->engine), &platforms, &platform_count,
+			       &devices, &device_count) < 0)
 		return 0;
 	for (uint32_t i = 0; i < device_count && i < 64; i++) {
 		const struct scheduler_device_info *info = &devices[i];
-		if (!(open >> i & 1) || !(info->facts->features & BACKEND_FEATURE_PRELOAD) || info->backend_index >= 64)
+		if (!(open >> i & 1) || !(info->facts->features & BACKEND_FEATURE_PRELOAD) ||
+		    info->backend_index >= 64)
 			continue;
 		size_t at = 0;
 		while (at < count && rows[at].backend != (Sycl__V1__Backend)info->ops->kind)
@@ -221,8 +227,8 @@ static void on_wants_device(void *context, uint32_t watch)
 }
 
 /*
- * A session comes with two descriptors. Without room for them the message would be cut off, so room is kept, and whoever
- * comes when it cannot be kept any longer is refused.
+ * A session comes with two descriptors. Without room for them the message would be cut off, so room
+ * is kept, and whoever comes when it cannot be kept any longer is refused.
  */
 static bool reserve_fill(struct control *control)
 {
@@ -241,23 +247,32 @@ static void reserve_drop(struct control *control)
 		close_fd(&control->reserve[i]);
 }
 
-static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *message, struct packet_fds *fds)
+static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *message,
+		     struct packet_fds *fds)
 {
-	struct session_peer peer = {.session = message->session, .uid = message->uid, .gid = message->gid,
-				    .pid = (pid_t)message->pid, .since_ns = message->since_ns, .proof = message->proof};
+	struct session_peer peer = {.session = message->session,
+				    .uid = message->uid,
+				    .gid = message->gid,
+				    .pid = (pid_t)message->pid,
+				    .since_ns = message->since_ns,
+				    .proof = message->proof};
 	int socket = packet_fds_take(fds, 0), pidfd = packet_fds_take(fds, 1);
 	int r = -EPROTO;
 	if (socket < 0)
 		close_fd(&pidfd);
-	else if (message->uid != geteuid()) /* what sessions share with each other stays in one uid */
-		r = engine_refuse_session(control->engine, socket, pidfd, &peer, "this engine serves another user");
+	else if (message->uid !=
+		 geteuid()) /* what sessions share with each other stays in one uid */
+		r = engine_refuse_session(control->engine, socket, pidfd, &peer,
+					  "this engine serves another user");
 	else if (reserve_fill(control))
 		r = engine_add_session(control->engine, socket, pidfd, &peer);
 	else
-		r = engine_refuse_session(control->engine, socket, pidfd, &peer, "the engine has no descriptors left");
+		r = engine_refuse_session(control->engine, socket, pidfd, &peer,
+					  "the engine has no descriptors left");
 	if (r < 0) {
 		Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
-		on_session_closed(control, message->session, "", "the engine could not take the session", &none,
+		on_session_closed(control, message->session, "",
+				  "the engine could not take the session", &none,
 				  &(struct device_usages){.count = 0});
 	}
 }
@@ -281,13 +296,15 @@ static int send_return(void *context, const Sycl__V1__EngineReturn *part)
 	message.descriptor_count = has_page;
 	message.body_case = SYCL__V1__CONTROL__BODY_ENGINE_RETURN;
 	message.engine_return = (Sycl__V1__EngineReturn *)(uintptr_t)part;
-	return outbox_send(&control->outbox, &message.base, has_page ? engine_flight_fd(control->engine) : -1);
+	return outbox_send(&control->outbox, &message.base,
+			   has_page ? engine_flight_fd(control->engine) : -1);
 }
 
 /* Whether it is of another release is for it to say. */
 static void show(struct control *control)
 {
-	const struct show_options options = {control->token, sizeof(control->token), control, send_return};
+	const struct show_options options = {control->token, sizeof(control->token), control,
+					     send_return};
 	control->link = LINK_SHOWN;
 	if (engine_show(control->engine, &options) < 0)
 		lose(control);
@@ -295,7 +312,8 @@ static void show(struct control *control)
 		watch(control);
 }
 
-static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *message, struct packet_fds *fds)
+static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *message,
+			 struct packet_fds *fds)
 {
 	CLEANUP(close_fd) int log = packet_fds_take(fds, 0);
 	if (log >= 0)
@@ -312,12 +330,14 @@ static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *m
 }
 
 /* Of a supervisor that did not start this engine. */
-static void handle_new(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)
+static void handle_new(struct control *control, const Sycl__V1__Control *message,
+		       struct packet_fds *fds)
 {
 	if (message->body_case == SYCL__V1__CONTROL__BODY_GREETING && control->link == LINK_NEW) {
 		control->page_wanted = message->greeting->wants_page;
 		show(control);
-	} else if (message->body_case == SYCL__V1__CONTROL__BODY_TAKEN && control->link == LINK_SHOWN) {
+	} else if (message->body_case == SYCL__V1__CONTROL__BODY_TAKEN &&
+		   control->link == LINK_SHOWN) {
 		handle_taken(control, message->taken, fds);
 	}
 }
@@ -333,7 +353,8 @@ static void divide(struct control *control, struct packet_fds *fds)
 	}
 }
 
-static void handle(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)
+static void handle(struct control *control, const Sycl__V1__Control *message,
+		   struct packet_fds *fds)
 {
 	if (control->link != LINK_SERVING) {
 		handle_new(control, message, fds);
@@ -362,8 +383,9 @@ static void handle(struct control *control, const Sycl__V1__Control *message, st
 		break;
 	}
 	case SYCL__V1__CONTROL__BODY_TRACE_REQUEST:
-		(void)engine_trace(control->engine, message->trace_request,
-				   &(struct engine_trace_options){ .context = control, .send = send_control });
+		(void)engine_trace(
+			control->engine, message->trace_request,
+			&(struct engine_trace_options){.context = control, .send = send_control});
 		break;
 	case SYCL__V1__CONTROL__BODY_DIVISION:
 		divide(control, fds);
@@ -377,8 +399,9 @@ static void handle(struct control *control, const Sycl__V1__Control *message, st
 }
 
 /*
- * All that lies there, or as much as there are descriptors for. What an engine that is lost leaves unread, the supervisor gives
- * to the next one. When the connection has failed, what was sent before still counts, and there is nothing after it.
+ * All that lies there, or as much as there are descriptors for. What an engine that is lost leaves
+ * unread, the supervisor gives to the next one. When the connection has failed, what was sent
+ * before still counts, and there is nothing after it.
  */
 static void receive(struct control *control, const uv_poll_t *poll, bool failed)
 {
@@ -386,16 +409,19 @@ static void receive(struct control *control, const uv_poll_t *poll, bool failed)
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message;
 		reserve_drop(control);
-		int r = message_receive(control->socket, &sycl__v1__control__descriptor, &control->decode, &message,
-					&fds, MSG_DONTWAIT);
+		int r = message_receive(control->socket, &sycl__v1__control__descriptor,
+					&control->decode, &message, &fds, MSG_DONTWAIT);
 		if (r == 1) {
 			handle(control, (const Sycl__V1__Control *)message, &fds);
-		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) { /* that one it says once, ahead of what is left */
-			/* The supervisor must not go on giving sessions to an engine that does not take them. */
+		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) { /* that one it says once,
+									  ahead of what is left */
+			/* The supervisor must not go on giving sessions to an engine that does not
+			 * take them. */
 			(void)shutdown(control->socket, SHUT_RDWR);
 			lose(control);
 		}
-		/* A session that was just refused gives its two back at the end of this turn: go on then. */
+		/* A session that was just refused gives its two back at the end of this turn: go on
+		 * then. */
 		if (!reserve_fill(control) || r == -EAGAIN)
 			return;
 	}
@@ -451,7 +477,8 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 		r = say_ready(control);
 	if (r < 0)
 		return r;
-	struct engine_observer observer = {control, on_session_open, on_session_closed, on_devices_opened, on_wants_device};
+	struct engine_observer observer = {control, on_session_open, on_session_closed,
+					   on_devices_opened, on_wants_device};
 	engine_observe(engine, &observer);
 	control->page_wanted = true; /* and had */
 	watch(control);

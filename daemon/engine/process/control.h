@@ -1,7 +1,8 @@
 /*
- * The supervisor's end of an engine: sessions come in, reports go out (control.proto). When the supervisor goes, the
- * engine goes on until its last session ends, and looks for the supervisor that follows: to that one it shows what it has,
- * and if it is taken over, all is as before. Front thread.
+ * The supervisor's end of an engine: sessions come in, reports go out (control.proto). When the
+ * supervisor goes, the engine goes on until its last session ends, and looks for the supervisor
+ * that follows: to that one it shows what it has, and if it is taken over, all is as before. Front
+ * thread.
  */
 #ifndef SYCL_ENGINE_CONTROL_H
 #define SYCL_ENGINE_CONTROL_H
@@ -11,9 +12,11 @@
 
 struct control;
 
-/* Takes the socket, also on failure; sends EngineReady with the flight page. 0 or a negative errno. */
+/* Takes the socket, also on failure; sends EngineReady with the flight page. 0 or a negative errno.
+ */
 int control_create(struct engine *engine, int socket, struct control **control_out);
-/* Does the supervisor that is there learn from the flight page, at the hang-up, that the engine is lost, and look after what is left of it? */
+/* Does the supervisor that is there learn from the flight page, at the hang-up, that the engine is
+ * lost, and look after what is left of it? */
 bool control_is_followed(const struct control *control);
 /* Tell the supervisor at once that this engine takes no more sessions. */
 void control_hang_up(struct control *control);

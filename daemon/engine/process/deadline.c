@@ -14,19 +14,22 @@
 
 static bool is_orphan(const struct session *session)
 {
-	return session->orphan_ns != 0 && clock_now_ns() - session->orphan_ns > session->limits.orphan_seconds * SECOND_NS;
+	return session->orphan_ns != 0 &&
+	       clock_now_ns() - session->orphan_ns > session->limits.orphan_seconds * SECOND_NS;
 }
 
 /* Nobody has waited since its end for what a session left that has no client. */
 static uint64_t deadline_ns(const struct session *session)
 {
-	uint64_t most = session->limits.group_seconds * SECOND_NS, orphan = session->limits.orphan_seconds * SECOND_NS;
+	uint64_t most = session->limits.group_seconds * SECOND_NS,
+		 orphan = session->limits.orphan_seconds * SECOND_NS;
 	return is_orphan(session) && (most == 0 || orphan < most) ? orphan : most;
 }
 
 static const struct session *session_of(const struct engine *engine, uint64_t number)
 {
-	for (const struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next) {
+	for (const struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next) {
 		const struct session *session = list_entry(link, const struct session, link);
 		if (session->peer.session == number)
 			return session;
@@ -40,25 +43,29 @@ static uint64_t deadline_of(void *context, uint64_t number)
 	return session ? deadline_ns(session) : 0;
 }
 
-static void say(const struct engine *engine, const struct scheduler_overdue *overdue, struct backend_fault *fault_out)
+static void say(const struct engine *engine, const struct scheduler_overdue *overdue,
+		struct backend_fault *fault_out)
 {
 	const struct session *session = session_of(engine, overdue->session);
 	const char *what = overdue->what[0] ? overdue->what : "a command";
 	if (session && is_orphan(session))
-		fault_write(fault_out, STATUS_DEVICE_LOST, "%s still runs %" PRIu64 " s after its session has ended", what,
+		fault_write(fault_out, STATUS_DEVICE_LOST,
+			    "%s still runs %" PRIu64 " s after its session has ended", what,
 			    session->limits.orphan_seconds);
 	else
-		fault_write(fault_out, STATUS_DEVICE_LOST, "%s has run for longer than its deadline of %" PRIu64 " s", what,
+		fault_write(fault_out, STATUS_DEVICE_LOST,
+			    "%s has run for longer than its deadline of %" PRIu64 " s", what,
 			    session ? session->limits.group_seconds : 0);
 }
 
-/* All others go: what stays in the page is who is to blame. Their threads may have just taken something in or out of it. */
+/* All others go: what stays in the page is who is to blame. Their threads may have just taken
+ * something in or out of it. */
 static void blame(struct flight_page *page, const struct scheduler_overdue *overdue)
 {
 	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++) {
 		struct flight_entry *entry = &page->entries[i];
-		if (atomic_load(&entry->session) != overdue->session || entry->queue != overdue->queue ||
-		    entry->group != overdue->group)
+		if (atomic_load(&entry->session) != overdue->session ||
+		    entry->queue != overdue->queue || entry->group != overdue->group)
 			atomic_store(&entry->session, 0);
 	}
 	atomic_store(&page->more, 0);
@@ -81,7 +88,8 @@ static void on_look(uv_timer_t *timer)
 void engine_deadline_review(struct engine *engine)
 {
 	bool wanted = false;
-	for (const struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next)
+	for (const struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next)
 		wanted |= list_entry(link, const struct session, link)->limits.group_seconds > 0 ||
 			  list_entry(link, const struct session, link)->orphan_ns != 0;
 	if (!wanted)

@@ -1,4 +1,5 @@
-/* Devices' time is divided among users: the pages for that come and go. What is done with them is the scheduler's (sched_grant.h). */
+/* Devices' time is divided among users: the pages for that come and go. What is done with them is
+ * the scheduler's (sched_grant.h). */
 #include "process/state.h"
 
 #include "share_page.h"
@@ -7,7 +8,8 @@
 
 static bool is_known(const struct share_grants *page)
 {
-	return page->magic == SHARE_MAGIC && page->layout == SHARE_LAYOUT && page->slot_count == SHARE_SLOTS;
+	return page->magic == SHARE_MAGIC && page->layout == SHARE_LAYOUT &&
+	       page->slot_count == SHARE_SLOTS;
 }
 
 void engine_divide_no_more(struct engine *engine)

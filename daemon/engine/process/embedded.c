@@ -55,10 +55,11 @@ static int split(char *text, const char *list_out[BACKEND_OPTIONS_MAX + 1])
 }
 
 /*
- * The environment as the first engine of this process found it, for the build helpers of all of them. Backends change it for
- * their vendors' libraries, and these change it too: with that, another vendor's compiler might find other devices than it
- * does here, or none. What the application changes later does not count: libraries here have read theirs by then. Kept until
- * the process ends. NULL: no memory.
+ * The environment as the first engine of this process found it, for the build helpers of all of
+ * them. Backends change it for their vendors' libraries, and these change it too: with that,
+ * another vendor's compiler might find other devices than it does here, or none. What the
+ * application changes later does not count: libraries here have read theirs by then. Kept until the
+ * process ends. NULL: no memory.
  */
 static char *const *first_environment(void)
 {
@@ -79,8 +80,9 @@ static int start_helper(const char *program, struct build_service **builds_out)
 }
 
 /*
- * A new user has no ~/.cache yet. Whether it is there now is seen by whoever opens the folder. Not in another user's home, which
- * a program has that the administrator runs: the user could not use what is made there.
+ * A new user has no ~/.cache yet. Whether it is there now is seen by whoever opens the folder. Not
+ * in another user's home, which a program has that the administrator runs: the user could not use
+ * what is made there.
  */
 static void make_parent(const char *path)
 {
@@ -101,10 +103,12 @@ static void make_parent(const char *path)
 		(void)mkdir(parent, 0700);
 }
 
-static int make_engine(const struct embedded_options *options, int *socket, struct engine **engine_out)
+static int make_engine(const struct embedded_options *options, int *socket,
+		       struct engine **engine_out)
 {
 	const char *backend_options[BACKEND_OPTIONS_MAX + 1];
-	CLEANUP(free_pointer) char *words = strdup(options->backend_options ? options->backend_options : "");
+	CLEANUP(free_pointer)
+	char *words = strdup(options->backend_options ? options->backend_options : "");
 	if (!words || split(words, backend_options) < 0)
 		return words ? -EINVAL : -ENOMEM;
 	if (options->cache_directory)
@@ -128,7 +132,8 @@ static int make_engine(const struct embedded_options *options, int *socket, stru
 	int r = engine_create(&settings, builds, &engine);
 	if (r < 0)
 		return r;
-	struct session_peer peer = {.session = 1, .uid = getuid(), .gid = getgid(), .pid = getpid()};
+	struct session_peer peer = {
+		.session = 1, .uid = getuid(), .gid = getgid(), .pid = getpid()};
 	r = engine_add_session(engine, take_fd(socket), -1, &peer);
 	if (r < 0) {
 		(void)engine_free(engine);
@@ -138,7 +143,8 @@ static int make_engine(const struct embedded_options *options, int *socket, stru
 	return 0;
 }
 
-int sycl_engine_embedded_start(const struct embedded_options *options, int session_socket, void **engine_out)
+int sycl_engine_embedded_start(const struct embedded_options *options, int session_socket,
+			       void **engine_out)
 {
 	CLEANUP(close_fd) int socket = session_socket;
 	if (options->version != EMBEDDED_ENTRY_VERSION)

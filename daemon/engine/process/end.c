@@ -11,7 +11,8 @@ static void engine_warm(struct engine *engine)
 	const struct scheduler_device_info *devices;
 	uint32_t platform_count, device_count;
 	struct scheduler_device *device;
-	if (topology_discover(engine->scheduler, &platforms, &platform_count, &devices, &device_count) < 0)
+	if (topology_discover(engine->scheduler, &platforms, &platform_count, &devices,
+			      &device_count) < 0)
 		return;
 	for (uint32_t i = 0; i < device_count && i < 64; i++)
 		if (engine->options.warm_devices >> i & 1)
@@ -21,8 +22,10 @@ static void engine_warm(struct engine *engine)
 static void end_sessions(struct engine *engine)
 {
 	engine->end = ENGINE_END_STOP;
-	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next)
-		session_cut_off(list_entry(link, struct session, link), STATUS_CONNECTION_LOST, "the engine is stopping");
+	for (struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next)
+		session_cut_off(list_entry(link, struct session, link), STATUS_CONNECTION_LOST,
+				"the engine is stopping");
 }
 
 static void arm(struct engine *engine, uint64_t wait_ns);
@@ -46,7 +49,8 @@ static void arm(struct engine *engine, uint64_t wait_ns)
 
 bool engine_finished(const struct engine *engine)
 {
-	return engine->end != ENGINE_END_NO && engine->session_count == 0 && scheduler_idle(engine->scheduler);
+	return engine->end != ENGINE_END_NO && engine->session_count == 0 &&
+	       scheduler_idle(engine->scheduler);
 }
 
 void engine_drain(struct engine *engine)

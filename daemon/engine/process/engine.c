@@ -16,7 +16,8 @@
 #define HELLO_TIMEOUT_NS 10000000000ull
 #define GROUPS_KEPT      1024u /* in any case; pool.h says how many more */
 
-static void on_task_done(void *context, void *owner, struct task *task, const struct task_outcome *outcome)
+static void on_task_done(void *context, void *owner, struct task *task,
+			 const struct task_outcome *outcome)
 {
 	(void)context;
 	struct work *work = owner;
@@ -29,7 +30,8 @@ static void on_task_done(void *context, void *owner, struct task *task, const st
 		else
 			group_done(group, outcome);
 	} else if (work->kind == WORK_GRAPH_NODE) {
-		session = graph_node_told(list_entry(work, struct graph_node_run, work), task, outcome);
+		session = graph_node_told(list_entry(work, struct graph_node_run, work), task,
+					  outcome);
 	} else {
 		struct host_accessor *accessor = list_entry(work, struct host_accessor, work);
 		session = accessor->object.session;
@@ -60,8 +62,8 @@ static void on_buffer_freed(void *context, void *owner)
 	session_step(session);
 }
 
-static void on_program_loaded(void *context, void *owner, struct sched_program *program, const char *kernel_names,
-			      const struct backend_fault *fault)
+static void on_program_loaded(void *context, void *owner, struct sched_program *program,
+			      const char *kernel_names, const struct backend_fault *fault)
 {
 	(void)context;
 	(void)program;
@@ -72,7 +74,8 @@ static void on_program_loaded(void *context, void *owner, struct sched_program *
 }
 
 static void on_kernel_created(void *context, void *owner, struct sched_kernel *sched,
-			      const struct backend_kernel_facts *facts, const struct backend_fault *fault)
+			      const struct backend_kernel_facts *facts,
+			      const struct backend_fault *fault)
 {
 	(void)context;
 	(void)sched;
@@ -82,12 +85,14 @@ static void on_kernel_created(void *context, void *owner, struct sched_kernel *s
 	session_step(session);
 }
 
-static void on_process_lost(void *context, enum backend_kind kind, const struct backend_fault *fault)
+static void on_process_lost(void *context, enum backend_kind kind,
+			    const struct backend_fault *fault)
 {
 	engine_lose(context, kind, fault);
 }
 
-static void on_buffer_exported(void *context, void *owner, const struct backend_shared_memory *shared,
+static void on_buffer_exported(void *context, void *owner,
+			       const struct backend_shared_memory *shared,
 			       const struct backend_fault *fault)
 {
 	(void)context;
@@ -102,8 +107,8 @@ static void on_buffer_imported(void *context, void *owner, struct sched_buffer *
 	session_step(buffer_imported(owner, fault));
 }
 
-static void on_event_ready(void *context, void *owner, struct sched_event *sched, const uint8_t *handle,
-			   const struct backend_fault *fault)
+static void on_event_ready(void *context, void *owner, struct sched_event *sched,
+			   const uint8_t *handle, const struct backend_fault *fault)
 {
 	(void)context;
 	(void)sched;
@@ -117,20 +122,23 @@ static void on_occupancy(void *context, void *owner, const struct backend_occupa
 	session_step(occupancy_known(owner, occupancy, fault));
 }
 
-static void on_graph_built(void *context, void *owner, struct sched_graph *sched, const struct backend_fault *fault)
+static void on_graph_built(void *context, void *owner, struct sched_graph *sched,
+			   const struct backend_fault *fault)
 {
 	(void)context;
 	(void)sched;
 	session_step(graph_whole_built(owner, fault));
 }
 
-static void on_native(void *context, void *owner, uint64_t native, const struct backend_fault *fault)
+static void on_native(void *context, void *owner, uint64_t native,
+		      const struct backend_fault *fault)
 {
 	(void)context;
 	session_step(native_answered(owner, native, fault));
 }
 
-static void on_usm_ready(void *context, void *owner, void *address, const struct backend_fault *fault)
+static void on_usm_ready(void *context, void *owner, void *address,
+			 const struct backend_fault *fault)
 {
 	(void)context;
 	session_step(usm_allocated(owner, address, fault));
@@ -168,7 +176,8 @@ static const struct scheduler_callbacks callbacks = {
 
 static int make_flight_page(struct engine *engine)
 {
-	int r = memory_region_create_published("sycl-flight", sizeof(struct flight_page), &engine->flight);
+	int r = memory_region_create_published("sycl-flight", sizeof(struct flight_page),
+					       &engine->flight);
 	if (r < 0)
 		return r;
 	struct flight_page *page = engine->flight->address;
@@ -232,7 +241,8 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.never_inline = switch_is_off(SWITCH_INLINE),
 		.never_window = engine->never_window,
 		.never_gate = engine->never_gate,
-		.spills = switch_is_on(SWITCH_SPILL) || (options->spills && !switch_is_off(SWITCH_SPILL)),
+		.spills = switch_is_on(SWITCH_SPILL) ||
+			  (options->spills && !switch_is_off(SWITCH_SPILL)),
 		.slice_ns = options->slice_us * 1000u,
 		.front_polls = engine->may_spin,
 		.flight_page = engine->flight->address,
@@ -254,7 +264,8 @@ static void init(struct engine *engine, const struct engine_options *options)
 	engine->never_gate = switch_is_off(SWITCH_GATE);
 	engine->never_whole = switch_is_off(SWITCH_GRAPH);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
-	/* Looking on two processors takes one from the client, or from a device that computes on the CPU. */
+	/* Looking on two processors takes one from the client, or from a device that computes on
+	 * the CPU. */
 	engine->may_spin = processors_here() > 2;
 	engine->spin_ns = SPIN_PACE_MAX_NS;
 	engine->options.cache_directory = NULL;
@@ -274,7 +285,8 @@ static void init(struct engine *engine, const struct engine_options *options)
 	list_init(&engine->event_shares);
 }
 
-int engine_create(const struct engine_options *options, struct build_service *builds, struct engine **engine_out)
+int engine_create(const struct engine_options *options, struct build_service *builds,
+		  struct engine **engine_out)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
 	if (!engine) {
@@ -370,7 +382,8 @@ int engine_flight_fd(const struct engine *engine)
 	return engine->flight->fd;
 }
 
-int engine_add_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer)
+int engine_add_session(struct engine *engine, int socket, int pidfd,
+		       const struct session_peer *peer)
 {
 	if (engine->end >= ENGINE_END_STOP) {
 		close_fd(&socket);
@@ -380,8 +393,8 @@ int engine_add_session(struct engine *engine, int socket, int pidfd, const struc
 	return session_create(engine, socket, pidfd, peer, NULL);
 }
 
-int engine_refuse_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
-			  const char *text)
+int engine_refuse_session(struct engine *engine, int socket, int pidfd,
+			  const struct session_peer *peer, const char *text)
 {
 	return session_create(engine, socket, pidfd, peer, text);
 }

@@ -1,7 +1,7 @@
 /*
- * One engine: a loop on one thread (the front thread) that owns sessions, the scheduler's state and the build service.
- * Everything here is called on the front thread, but for what says otherwise. Nothing is opened or asked before a
- * session wants it.
+ * One engine: a loop on one thread (the front thread) that owns sessions, the scheduler's state and
+ * the build service. Everything here is called on the front thread, but for what says otherwise.
+ * Nothing is opened or asked before a session wants it.
  */
 #ifndef SYCL_ENGINE_ENGINE_H
 #define SYCL_ENGINE_ENGINE_H
@@ -29,13 +29,16 @@ struct device_usages {
 	uint32_t count;
 };
 
-/* What an engine tells whoever gave it its sessions. Any may be NULL. Texts are good during the call. */
+/* What an engine tells whoever gave it its sessions. Any may be NULL. Texts are good during the
+ * call. */
 struct engine_observer {
 	void *context;
 	void (*session_open)(void *context, uint64_t session, const char *command);
-	void (*session_closed)(void *context, uint64_t session, const char *command, const char *reason,
-			       const Sycl__V1__Usage *usage, const struct device_usages *devices);
-	/* There are more open devices than before; bit n: device n. Told with the next turn, not at once. */
+	void (*session_closed)(void *context, uint64_t session, const char *command,
+			       const char *reason, const Sycl__V1__Usage *usage,
+			       const struct device_usages *devices);
+	/* There are more open devices than before; bit n: device n. Told with the next turn, not at
+	 * once. */
 	void (*devices_opened)(void *context, uint64_t devices);
 	/* It has begun to want a device, and who divides its time does not look. */
 	void (*wants_device)(void *context, uint32_t watch);
@@ -49,15 +52,20 @@ struct engine_options {
 	bool in_application;         /* embedded: the process is not the engine's to end */
 	bool end_with_last_session;  /* as engine_drain from the start: embedded, and tests */
 	const char *cache_directory; /* copied; NULL: nothing is kept */
-	const char *const *backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
+	const char *const
+		*backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
 	struct session_limits limits;
-	bool spills;       /* what a full device has no room for goes to the host, unless SYCLD_SPILL=0 is in the environment */
-	uint64_t slice_us; /* of launches that are sent in parts; 0: none is. ENGINE_SLICE_US unless somebody says otherwise */
+	bool spills; /* what a full device has no room for goes to the host, unless SYCLD_SPILL=0 is
+			in the environment */
+	uint64_t slice_us; /* of launches that are sent in parts; 0: none is. ENGINE_SLICE_US unless
+			      somebody says otherwise */
 	uint64_t hello_timeout_ns; /* 0: 10 s */
 };
 
-/* Takes the build service (NULL: sources cannot be built), also on failure. 0 or a negative errno. */
-int engine_create(const struct engine_options *options, struct build_service *builds, struct engine **engine_out);
+/* Takes the build service (NULL: sources cannot be built), also on failure. 0 or a negative errno.
+ */
+int engine_create(const struct engine_options *options, struct build_service *builds,
+		  struct engine **engine_out);
 /* Not while engine_run runs, nor after it failed. Accepts NULL, returns NULL. */
 struct engine *engine_free(struct engine *engine);
 
@@ -79,24 +87,27 @@ struct session_peer {
 };
 
 /*
- * Serve a peer: takes the socket (SOCK_SEQPACKET) and the pidfd (-1: none), also on failure. The session begins with
- * the handshake. Before engine_run or on its thread.
+ * Serve a peer: takes the socket (SOCK_SEQPACKET) and the pidfd (-1: none), also on failure. The
+ * session begins with the handshake. Before engine_run or on its thread.
  */
-int engine_add_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer);
+int engine_add_session(struct engine *engine, int socket, int pidfd,
+		       const struct session_peer *peer);
 /* The same, but the peer is only told why it is not served (STATUS_QUOTA). */
-int engine_refuse_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
-			  const char *text);
+int engine_refuse_session(struct engine *engine, int socket, int pidfd,
+			  const struct session_peer *peer, const char *text);
 
 /*
- * Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in time; -EIO: a device's
- * driver can do nothing more in this process, which must end at once, without touching it again. Blocks.
+ * Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in
+ * time; -EIO: a device's driver can do nothing more in this process, which must end at once,
+ * without touching it again. Blocks.
  */
 int engine_run(struct engine *engine);
 /* It is about to return -EIO: whoever comes now is another engine's. Front thread. */
 bool engine_is_lost(const struct engine *engine);
 /*
- * After -EIO, and before the process is gone, because the driver takes its time to take a context apart: every client
- * learns it now. They come back at once, so the supervisor must know before them.
+ * After -EIO, and before the process is gone, because the driver takes its time to take a context
+ * apart: every client learns it now. They come back at once, so the supervisor must know before
+ * them.
  */
 void engine_hang_up(struct engine *engine);
 /* End when the last session has; at once without any. */
@@ -105,8 +116,8 @@ void engine_drain(struct engine *engine);
 void engine_resume(struct engine *engine);
 /* What it has opened so far is told once more. */
 void engine_tell_devices(struct engine *engine);
-/* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work as long again as
- * ENGINE_GRACE_NS. */
+/* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work
+ * as long again as ENGINE_GRACE_NS. */
 void engine_stop(struct engine *engine, uint64_t drain_ns);
 /* As engine_stop(engine, 0), from any thread or signal-safe context. */
 void engine_stop_from_anywhere(struct engine *engine);
@@ -114,13 +125,14 @@ void engine_stop_from_anywhere(struct engine *engine);
 #define ENGINE_GRACE_NS 5000000000ull
 
 /*
- * Devices' time is divided among users: what is granted here, and where to write what is claimed. Takes both descriptors, also on
- * failure: then it is as before. 0 or a negative errno.
+ * Devices' time is divided among users: what is granted here, and where to write what is claimed.
+ * Takes both descriptors, also on failure: then it is as before. 0 or a negative errno.
  */
 int engine_divide(struct engine *engine, int grants, int claims);
 /* Nobody does so any more. */
 void engine_divide_no_more(struct engine *engine);
-/* After engine_run: nothing of it runs or waits any more, so its user is charged no time of a device. */
+/* After engine_run: nothing of it runs or waits any more, so its user is charged no time of a
+ * device. */
 void engine_claim_nothing(struct engine *engine);
 
 /* Answer a report request: `send` is called once per message, the last without `more`. */

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A compiler on a sanitizer's allocator takes many times as long; such an engine serves tests alone. */
+/* A compiler on a sanitizer's allocator takes many times as long; such an engine serves tests
+ * alone. */
 #if defined(__has_feature)
 #define HAS_FEATURE(feature) __has_feature(feature)
 #else
@@ -43,7 +44,8 @@ void session_limits_init(struct session_limits *limits)
 	};
 }
 
-#define ENTRY(limit, largest) {.name = #limit, .offset = offsetof(struct session_limits, limit), .most = (largest)},
+#define ENTRY(limit, largest)                                                                      \
+	{.name = #limit, .offset = offsetof(struct session_limits, limit), .most = (largest)},
 
 /* `most`: the largest value that makes sense; tables are made for it. */
 static const struct {
@@ -55,7 +57,8 @@ static const struct {
 static size_t find(const char *name, size_t length)
 {
 	size_t i = 0;
-	while (i < SESSION_LIMITS && (strlen(names[i].name) != length || strncmp(names[i].name, name, length) != 0))
+	while (i < SESSION_LIMITS &&
+	       (strlen(names[i].name) != length || strncmp(names[i].name, name, length) != 0))
 		i++;
 	return i;
 }

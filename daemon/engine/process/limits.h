@@ -1,4 +1,5 @@
-/* What each session of an engine may have: Limits of session.proto, and what a client is not told. */
+/* What each session of an engine may have: Limits of session.proto, and what a client is not told.
+ */
 #ifndef SYCL_ENGINE_ENGINE_LIMITS_H
 #define SYCL_ENGINE_ENGINE_LIMITS_H
 
@@ -14,19 +15,23 @@ struct session_limits {
 	uint64_t source_bytes;
 	uint64_t build_seconds;      /* that one build may take */
 	uint64_t build_memory_bytes; /* that its compiler may use */
-	uint64_t device_bytes;       /* that its buffers and USM have on devices, of all devices together */
-	/* Of all sessions of the engine together; of one session's own copy of these nobody asks. */
+	uint64_t device_bytes; /* that its buffers and USM have on devices, of all devices together
+				*/
+	/* Of all sessions of the engine together; of one session's own copy of these nobody asks.
+	 */
 	uint64_t tenant_device_bytes, tenant_arena_bytes;
-	uint64_t group_seconds; /* that a command may run on a device; 0: for ever */
-	uint64_t best_class;    /* enum SessionClass of session.proto: better ones are not had */
-	uint64_t weight;        /* the most that one may have */
-	uint64_t orphan_seconds; /* that a command may run whose client's process has ended, or whose session an operator has ended */
+	uint64_t group_seconds;  /* that a command may run on a device; 0: for ever */
+	uint64_t best_class;     /* enum SessionClass of session.proto: better ones are not had */
+	uint64_t weight;         /* the most that one may have */
+	uint64_t orphan_seconds; /* that a command may run whose client's process has ended, or
+				    whose session an operator has ended */
 };
 
 enum { SESSION_LIMITS = sizeof(struct session_limits) / sizeof(uint64_t) };
 
 void session_limits_init(struct session_limits *limits);
-/* "NAME=VALUE", a name of the struct above and a decimal number from 1. -EINVAL for anything else. */
+/* "NAME=VALUE", a name of the struct above and a decimal number from 1. -EINVAL for anything else.
+ */
 int session_limits_set(struct session_limits *limits, const char *assignment);
 /* A limit's number, by its name. -EINVAL: there is none such. */
 int session_limits_find(const char *name);

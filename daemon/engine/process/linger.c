@@ -1,7 +1,8 @@
 /*
- * While a driver takes a process with a context apart, calls of other processes on that device wait: those with which the next
- * engine allocates, pins and loads modules. As long as the process is there none waits. So it stays, without a call of the
- * driver, until the next engine has begun to work. When that is, the supervisor decides: it ends the process.
+ * While a driver takes a process with a context apart, calls of other processes on that device
+ * wait: those with which the next engine allocates, pins and loads modules. As long as the process
+ * is there none waits. So it stays, without a call of the driver, until the next engine has begun
+ * to work. When that is, the supervisor decides: it ends the process.
  */
 #include "process/linger.h"
 
@@ -14,16 +15,19 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-/* Longer than a supervisor waits before it ends the process (its engine_lost.c): this is for when there is none. */
+/* Longer than a supervisor waits before it ends the process (its engine_lost.c): this is for when
+ * there is none. */
 #define LINGER_NS 3000000000ull
-/* Of a device's memory less than one part of so many may stay with an engine that is lost: the next one needs it. */
+/* Of a device's memory less than one part of so many may stay with an engine that is lost: the next
+ * one needs it. */
 #define MEMORY_PART   4u
 #define DEVICES_KNOWN 64u /* by the flight page */
 
 /*
- * Those that can be opened ahead are those that another process may have open beside this one, and nothing of this one's runs on them any
- * more. Under MPS none is: the server takes nobody new while clients of the one that failed are there. Nor are OpenCL's: they were not
- * lost, and may still be at work on clients' memory.
+ * Those that can be opened ahead are those that another process may have open beside this one, and
+ * nothing of this one's runs on them any more. Under MPS none is: the server takes nobody new while
+ * clients of the one that failed are there. Nor are OpenCL's: they were not lost, and may still be
+ * at work on clients' memory.
  */
 static bool allows_it(const struct scheduler_device_info *device, uint64_t held_bytes)
 {
@@ -38,10 +42,12 @@ bool engine_may_linger(const struct engine *engine)
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
 	uint32_t platform_count, device_count;
-	if (topology_discover(engine->scheduler, &platforms, &platform_count, &devices, &device_count) < 0 ||
+	if (topology_discover(engine->scheduler, &platforms, &platform_count, &devices,
+			      &device_count) < 0 ||
 	    device_count > DEVICES_KNOWN)
 		return false;
-	/* The most that all devices together have had: it is not known of each, and a pool of the driver keeps what was freed. */
+	/* The most that all devices together have had: it is not known of each, and a pool of the
+	 * driver keeps what was freed. */
 	for (uint32_t i = 0; i < device_count; i++)
 		if ((open >> i & 1) && !allows_it(&devices[i], engine->device_quota.peak_bytes))
 			return false;

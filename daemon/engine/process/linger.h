@@ -1,4 +1,5 @@
-/* How the process of an engine stays for a while when a device's driver has lost it and everybody has been hung up on. */
+/* How the process of an engine stays for a while when a device's driver has lost it and everybody
+ * has been hung up on. */
 #ifndef SYCL_ENGINE_ENGINE_LINGER_H
 #define SYCL_ENGINE_ENGINE_LINGER_H
 
@@ -6,10 +7,12 @@
 
 struct engine;
 
-/* Does it harm nobody if the process stays for a while? The driver is not asked. Front thread, after engine_run has returned -EIO. */
+/* Does it harm nobody if the process stays for a while? The driver is not asked. Front thread,
+ * after engine_run has returned -EIO. */
 bool engine_may_linger(const struct engine *engine);
 
-/* Do nothing, until the supervisor ends the process. Returns when nobody has done so for long, and at TERM or INT. */
+/* Do nothing, until the supervisor ends the process. Returns when nobody has done so for long, and
+ * at TERM or INT. */
 void engine_linger(struct engine *engine);
 
 #endif

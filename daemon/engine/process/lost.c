@@ -1,6 +1,7 @@
 /*
- * A device's driver can do nothing more in this process (M10, F12): only a new process can. What is known goes into the
- * flight page, which outlives the engine; then the engine ends, and the hang-up tells everybody to look there.
+ * A device's driver can do nothing more in this process (M10, F12): only a new process can. What is
+ * known goes into the flight page, which outlives the engine; then the engine ends, and the hang-up
+ * tells everybody to look there.
  */
 #include "process/lost.h"
 #include "process/state.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static void record(struct flight_page *page, enum backend_kind kind, const struct backend_fault *fault)
+static void record(struct flight_page *page, enum backend_kind kind,
+		   const struct backend_fault *fault)
 {
 	if (atomic_load_explicit(&page->fault.known, memory_order_relaxed))
 		return;
@@ -29,8 +31,10 @@ void engine_lose(struct engine *engine, enum backend_kind kind, const struct bac
 		uv_stop(&engine->loop);
 		return;
 	}
-	/* The process is an application's, and goes on. Its other devices are given up with the session. */
-	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next) {
+	/* The process is an application's, and goes on. Its other devices are given up with the
+	 * session. */
+	for (struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
 		session_cut_off(session, STATUS_DEVICE_LOST, "%s", fault->text);
 		session_drop_rest(session, SESSION_REST_DROPPED);
@@ -39,7 +43,8 @@ void engine_lose(struct engine *engine, enum backend_kind kind, const struct bac
 
 void engine_hang_up(struct engine *engine)
 {
-	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next)
+	for (struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next)
 		(void)shutdown(list_entry(link, struct session, link)->socket, SHUT_RDWR);
 }
 

@@ -17,7 +17,8 @@
 
 #define BUILD_HELPER_SOCKET 3
 #define ENGINE_EXIT_LOST    4
-/* Of a standby: none of the devices can be prepared; those that are, are not for the user who was to have it. */
+/* Of a standby: none of the devices can be prepared; those that are, are not for the user who was
+ * to have it. */
 #define ENGINE_EXIT_USELESS 5
 #define ENGINE_EXIT_NOT_FOR 6
 #define NO_ID               UINT32_MAX
@@ -122,12 +123,18 @@ static int apply(struct arguments *arguments, int option, const char *value)
 static int parse(int count, char **values, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"control-fd", required_argument, NULL, 'c'}, {"uid", required_argument, NULL, 'u'},
-		{"gid", required_argument, NULL, 'g'},        {"cache-dir", required_argument, NULL, 'd'},
-		{"with-fake", no_argument, NULL, 'f'},        {"limit", required_argument, NULL, 'l'},
-		{"warm", required_argument, NULL, 'w'},       {"build-helper", no_argument, NULL, 'b'},
-		{"backend-option", required_argument, NULL, 'o'}, {"standby", required_argument, NULL, 's'},
-		{"slice-us", required_argument, NULL, 'p'},   {"spill", no_argument, NULL, 'h'},
+		{"control-fd", required_argument, NULL, 'c'},
+		{"uid", required_argument, NULL, 'u'},
+		{"gid", required_argument, NULL, 'g'},
+		{"cache-dir", required_argument, NULL, 'd'},
+		{"with-fake", no_argument, NULL, 'f'},
+		{"limit", required_argument, NULL, 'l'},
+		{"warm", required_argument, NULL, 'w'},
+		{"build-helper", no_argument, NULL, 'b'},
+		{"backend-option", required_argument, NULL, 'o'},
+		{"standby", required_argument, NULL, 's'},
+		{"slice-us", required_argument, NULL, 'p'},
+		{"spill", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	*arguments = (struct arguments){.control_fd = -1, .uid = NO_ID, .gid = NO_ID};
@@ -138,7 +145,8 @@ static int parse(int count, char **values, struct arguments *arguments)
 	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {
 		if (apply(arguments, option, optarg) < 0) {
 			if (optarg)
-				(void)fprintf(stderr, "sycl-engine: not a good value: %s\n", optarg);
+				(void)fprintf(stderr, "sycl-engine: not a good value: %s\n",
+					      optarg);
 			return -EINVAL;
 		}
 	}
@@ -165,7 +173,8 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-/* What kernels print is not for the service's log; where the service is its user's own, it is that user's log. */
+/* What kernels print is not for the service's log; where the service is its user's own, it is that
+ * user's log. */
 static int silence_output(void)
 {
 	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -173,8 +182,9 @@ static int silence_output(void)
 }
 
 /*
- * The flight page says why; the supervisor and the clients read it there, in this order. With the control socket goes what lies
- * unread in it: sessions that are the next engine's, whose hang-up is not to wait for this process.
+ * The flight page says why; the supervisor and the clients read it there, in this order. With the
+ * control socket goes what lies unread in it: sessions that are the next engine's, whose hang-up is
+ * not to wait for this process.
  */
 _Noreturn static void end_lost(struct engine *engine, struct control *control)
 {
@@ -224,7 +234,8 @@ static int run(const struct arguments *arguments, struct build_service *builds)
 
 static int start(const struct arguments *arguments)
 {
-	int r = arguments->uid == NO_ID ? 0 : engine_privileges_drop(arguments->uid, arguments->gid);
+	int r = arguments->uid == NO_ID ? 0
+					: engine_privileges_drop(arguments->uid, arguments->gid);
 	if (r == 0)
 		r = engine_privileges_limit();
 	if (r < 0)
@@ -248,8 +259,8 @@ static int start(const struct arguments *arguments)
 }
 
 /*
- * The same with the user last. Where it ends here, it ends with _exit: what a driver has begun is the kernel's to clean up,
- * and takes less time so.
+ * The same with the user last. Where it ends here, it ends with _exit: what a driver has begun is
+ * the kernel's to clean up, and takes less time so.
  */
 static int stand_by(struct arguments *arguments)
 {
@@ -280,18 +291,21 @@ static int stand_by(struct arguments *arguments)
 	if (r == 0)
 		r = standby_become(&adoption, builds, what);
 	if (r < 0) {
-		(void)dprintf(STDERR_FILENO, "sycl-engine: cannot become an engine of user %lu: %s: %s\n",
+		(void)dprintf(STDERR_FILENO,
+			      "sycl-engine: cannot become an engine of user %lu: %s: %s\n",
 			      (unsigned long)adoption.uid, what, strerror(-r));
 		_exit(r == -EACCES ? ENGINE_EXIT_NOT_FOR : 1);
 	}
-	arguments->engine.cache_directory = adoption.cache_directory[0] ? adoption.cache_directory : NULL;
+	arguments->engine.cache_directory =
+		adoption.cache_directory[0] ? adoption.cache_directory : NULL;
 	arguments->engine.warm_devices = adoption.open_devices;
 	return run(arguments, builds);
 }
 
 int main(int count, char **values)
 {
-	/* Its standard error is a socket, at whose other end nobody may be while one service follows another. */
+	/* Its standard error is a socket, at whose other end nobody may be while one service
+	 * follows another. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	struct arguments arguments;
 	if (parse(count, values, &arguments) < 0) {

@@ -11,13 +11,15 @@
 #define NOWHERE "/proc/self/no-mps"
 
 /*
- * Who may write there speaks for the server. In a folder that is sticky, as /tmp is, nobody else can put another one in place of
- * it after this look; one that is not there now could be anybody's later.
+ * Who may write there speaks for the server. In a folder that is sticky, as /tmp is, nobody else
+ * can put another one in place of it after this look; one that is not there now could be anybody's
+ * later.
  */
 static bool is_trusted(const char *folder)
 {
 	struct stat facts;
-	return lstat(folder, &facts) == 0 && S_ISDIR(facts.st_mode) && (facts.st_uid == 0 || facts.st_uid == geteuid());
+	return lstat(folder, &facts) == 0 && S_ISDIR(facts.st_mode) &&
+	       (facts.st_uid == 0 || facts.st_uid == geteuid());
 }
 
 int engine_mps_guard(const char *folder)

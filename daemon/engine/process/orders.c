@@ -9,7 +9,8 @@
 /* Also one that is closing already, of which something may still wait to be sent. */
 static int end(struct session *session, const Sycl__V1__SessionOrder *order)
 {
-	session_cut_off(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s", *order->reason ? ": " : "", order->reason);
+	session_cut_off(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s",
+			*order->reason ? ": " : "", order->reason);
 	session_drop_rest(session, SESSION_REST_DROPPED);
 	if (session->orphan_ns == 0)
 		session->orphan_ns = clock_now_ns();
@@ -32,7 +33,8 @@ static int go_on(struct session *session, const Sycl__V1__SessionOrder *order)
 	return 0;
 }
 
-/* Of this session alone, or of all: then it leaves what was said of one alone. 0 of one alone: what holds for all holds again. */
+/* Of this session alone, or of all: then it leaves what was said of one alone. 0 of one alone: what
+ * holds for all holds again. */
 static int limit(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	struct session_limits limits = session->limits;
@@ -41,7 +43,8 @@ static int limit(struct session *session, const Sycl__V1__SessionOrder *order)
 	if (order->session == 0 && (session->own_limits & bit))
 		return 0;
 	bool taken_back = order->session != 0 && order->value == 0;
-	uint64_t value = taken_back ? session_limits_get(&session->engine->options.limits, index) : order->value;
+	uint64_t value = taken_back ? session_limits_get(&session->engine->options.limits, index)
+				    : order->value;
 	int r = session_limits_put(&limits, index, value);
 	if (r == 0)
 		r = session_change_limits(session, &limits);
@@ -59,7 +62,8 @@ static int limit_engine(struct engine *engine, const Sycl__V1__SessionOrder *ord
 	if (index < 0)
 		return index;
 	if (order->session != 0)
-		return session_limits_put(&(struct session_limits){.objects = 0}, index, order->value);
+		return session_limits_put(&(struct session_limits){.objects = 0}, index,
+					  order->value);
 	int r = session_limits_put(&engine->options.limits, index, order->value);
 	engine->device_quota.most_bytes = engine->options.limits.tenant_device_bytes;
 	return r;
@@ -90,7 +94,8 @@ int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order)
 		return -EINVAL;
 	int r = act == limit ? limit_engine(engine, order) : 0;
 	int count = 0;
-	for (struct list *link = engine->sessions.next; link != &engine->sessions && r >= 0; link = link->next) {
+	for (struct list *link = engine->sessions.next; link != &engine->sessions && r >= 0;
+	     link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
 		/* One that has ended may still run something, for which limits hold. */
 		if ((session->state == SESSION_CLOSING && act != end && act != limit) ||

@@ -1,6 +1,7 @@
 /*
- * What an operator wants of sessions (proto/control.proto: SessionOrder): end them, leave them unread for a while, let them
- * go on, other limits. Front thread. What is ordered of a session that is not here, or no more, is nothing.
+ * What an operator wants of sessions (proto/control.proto: SessionOrder): end them, leave them
+ * unread for a while, let them go on, other limits. Front thread. What is ordered of a session that
+ * is not here, or no more, is nothing.
  */
 #ifndef SYCL_ENGINE_ENGINE_ORDERS_H
 #define SYCL_ENGINE_ENGINE_ORDERS_H

@@ -45,8 +45,8 @@ static int keep_capabilities(uint32_t kept)
 	if (syscall(SYS_capget, &header, left) < 0)
 		return -errno;
 	for (int i = 0; i < 2; i++) {
-		if (left[i].effective != wanted[i].effective || left[i].permitted != wanted[i].permitted ||
-		    left[i].inheritable)
+		if (left[i].effective != wanted[i].effective ||
+		    left[i].permitted != wanted[i].permitted || left[i].inheritable)
 			return -EPERM;
 	}
 	return 0;
@@ -57,10 +57,11 @@ static int verify(uid_t uid, gid_t gid)
 {
 	uid_t real, effective, saved;
 	gid_t real_gid, effective_gid, saved_gid;
-	if (getresuid(&real, &effective, &saved) < 0 || getresgid(&real_gid, &effective_gid, &saved_gid) < 0)
+	if (getresuid(&real, &effective, &saved) < 0 ||
+	    getresgid(&real_gid, &effective_gid, &saved_gid) < 0)
 		return -errno;
-	if (real != uid || effective != uid || saved != uid || real_gid != gid || effective_gid != gid ||
-	    saved_gid != gid)
+	if (real != uid || effective != uid || saved != uid || real_gid != gid ||
+	    effective_gid != gid || saved_gid != gid)
 		return -EPERM;
 	if (uid != 0 && (setuid(0) == 0 || seteuid(0) == 0 || setresuid(0, 0, 0) == 0))
 		return -EPERM;
@@ -85,9 +86,11 @@ int engine_privileges_limit(void)
 
 int engine_privileges_standby(bool change_user)
 {
-	/* Both must be effective in every thread that a library starts: each changes its own ids. */
+	/* Both must be effective in every thread that a library starts: each changes its own ids.
+	 */
 	int r = change_user ? keep_capabilities(1u << CAP_SETUID | 1u << CAP_SETGID) : 0;
-	/* After that: a score that was set by the right of CAP_SYS_RESOURCE cannot be lowered without it. */
+	/* After that: a score that was set by the right of CAP_SYS_RESOURCE cannot be lowered
+	 * without it. */
 	return r < 0 ? r : limit(OOM_SCORE_STANDBY);
 }
 

@@ -1,4 +1,5 @@
-/* Looks whether a process whose libraries already had threads and open files has become a user altogether. */
+/* Looks whether a process whose libraries already had threads and open files has become a user
+ * altogether. */
 #include "process/privileges.h"
 
 #include "cleanup.h"
@@ -47,8 +48,8 @@ static int check_status(const char *status, uid_t uid, gid_t gid)
 		    line_is(status, "\nNoNewPrivs:", 10, 1);
 	/* Root keeps them in threads that are not this one. */
 	if (uid != 0)
-		good = good && line_is(status, "\nCapInh:", 16, 0) && line_is(status, "\nCapPrm:", 16, 0) &&
-		       line_is(status, "\nCapEff:", 16, 0);
+		good = good && line_is(status, "\nCapInh:", 16, 0) &&
+		       line_is(status, "\nCapPrm:", 16, 0) && line_is(status, "\nCapEff:", 16, 0);
 	return good ? 0 : -EPERM;
 }
 
@@ -83,7 +84,8 @@ static int check_threads(uid_t uid, gid_t gid, char what_out[PATH_MAX])
 	return r;
 }
 
-/* A device that root opened for a user who must not: whoever gave the file its mode has the last word. */
+/* A device that root opened for a user who must not: whoever gave the file its mode has the last
+ * word. */
 static int check_file(int fd, const char *link, char path_out[PATH_MAX])
 {
 	struct stat facts;
@@ -95,7 +97,9 @@ static int check_file(int fd, const char *link, char path_out[PATH_MAX])
 	path_out[length > 0 ? length : 0] = '\0';
 	if (flags < 0 || length <= 0)
 		return -EPERM;
-	int mode = (flags & O_ACCMODE) == O_RDONLY ? R_OK : (flags & O_ACCMODE) == O_WRONLY ? W_OK : R_OK | W_OK;
+	int mode = (flags & O_ACCMODE) == O_RDONLY   ? R_OK
+		   : (flags & O_ACCMODE) == O_WRONLY ? W_OK
+						     : R_OK | W_OK;
 	return access(path_out, mode) < 0 ? -EACCES : 0;
 }
 

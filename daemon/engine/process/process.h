@@ -1,4 +1,5 @@
-/* What the kernel says of this process. 0 where it cannot be read. May read files of /proc; does not wait. */
+/* What the kernel says of this process. 0 where it cannot be read. May read files of /proc; does
+ * not wait. */
 #ifndef SYCL_ENGINE_ENGINE_PROCESS_H
 #define SYCL_ENGINE_ENGINE_PROCESS_H
 

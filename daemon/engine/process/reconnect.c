@@ -31,10 +31,12 @@ static void stop(struct reconnect *reconnect)
 /* -EAGAIN: everybody connects there at once. */
 static int try_once(const struct reconnect *reconnect)
 {
-	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	CLEANUP(close_fd)
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)&reconnect->address, sizeof(reconnect->address)) < 0)
+	if (connect(fd, (const struct sockaddr *)&reconnect->address, sizeof(reconnect->address)) <
+	    0)
 		return -errno;
 	return take_fd(&fd);
 }
@@ -48,7 +50,8 @@ static void look(struct reconnect *reconnect)
 		return;
 	}
 	(void)uv_timer_start(&reconnect->timer, on_timer, reconnect->wait_ms, 0);
-	reconnect->wait_ms = reconnect->wait_ms * 2 < MOST_WAIT_MS ? reconnect->wait_ms * 2 : MOST_WAIT_MS;
+	reconnect->wait_ms =
+		reconnect->wait_ms * 2 < MOST_WAIT_MS ? reconnect->wait_ms * 2 : MOST_WAIT_MS;
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -79,11 +82,13 @@ void reconnect_again(struct reconnect *reconnect)
 {
 	stop(reconnect);
 	watch(reconnect);
-	reconnect->wait_ms = reconnect->wait_ms * 2 < MOST_WAIT_MS ? reconnect->wait_ms * 2 : MOST_WAIT_MS;
+	reconnect->wait_ms =
+		reconnect->wait_ms * 2 < MOST_WAIT_MS ? reconnect->wait_ms * 2 : MOST_WAIT_MS;
 }
 
-int reconnect_create(uv_loop_t *loop, const char *socket_path, void (*connected)(void *context, int socket),
-		     void *context, struct reconnect **reconnect_out)
+int reconnect_create(uv_loop_t *loop, const char *socket_path,
+		     void (*connected)(void *context, int socket), void *context,
+		     struct reconnect **reconnect_out)
 {
 	const char *slash = strrchr(socket_path, '/');
 	size_t length = strlen(socket_path);

@@ -1,6 +1,6 @@
 /*
- * Waits for a supervisor to follow the one that is gone: looks at the place where it will listen, when something changes in that
- * folder and once a second. Front thread.
+ * Waits for a supervisor to follow the one that is gone: looks at the place where it will listen,
+ * when something changes in that folder and once a second. Front thread.
  */
 #ifndef SYCL_ENGINE_RECONNECT_H
 #define SYCL_ENGINE_RECONNECT_H
@@ -10,11 +10,12 @@
 struct reconnect;
 
 /*
- * From now on. `connected` takes the socket (non-blocking), once; then this one waits no more, and is to be freed. 0 or a
- * negative errno.
+ * From now on. `connected` takes the socket (non-blocking), once; then this one waits no more, and
+ * is to be freed. 0 or a negative errno.
  */
-int reconnect_create(uv_loop_t *loop, const char *socket_path, void (*connected)(void *context, int socket),
-		     void *context, struct reconnect **reconnect_out);
+int reconnect_create(uv_loop_t *loop, const char *socket_path,
+		     void (*connected)(void *context, int socket), void *context,
+		     struct reconnect **reconnect_out);
 /* The loop must run once more. Accepts NULL, returns NULL. */
 struct reconnect *reconnect_free(struct reconnect *reconnect);
 /* It did not come to anything: wait again, a little longer than the last time. */

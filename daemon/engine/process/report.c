@@ -6,11 +6,14 @@
 
 #include "control.pb-c.h"
 
-#define SESSIONS_PER_REPORT   100u
-#define DEVICES_PER_REPORT    400u   /* of sessions; one has SESSION_DEVICES_TOLD at most */
-#define REPORT_SESSIONS_BYTES 42000u /* of a datagram. A session is at most 400, and 1100 for each of its devices */
+#define SESSIONS_PER_REPORT 100u
+#define DEVICES_PER_REPORT  400u /* of sessions; one has SESSION_DEVICES_TOLD at most */
+#define REPORT_SESSIONS_BYTES                                                                      \
+	42000u /* of a datagram. A session is at most 400, and 1100 for each of its devices */
 #define REPORT_TOPOLOGY_BYTES 20000u /* what is left of it */
-#define REPORT_PARTS_DEVICES  33u    /* of sessions in later parts devices are not told: 64 parts are the most, 3000 sessions are to find room */
+#define REPORT_PARTS_DEVICES                                                                       \
+	33u /* of sessions in later parts devices are not told: 64 parts are the most, 3000        \
+	       sessions are to find room */
 
 static_assert(400 + SESSION_DEVICES_TOLD * 1100 <= REPORT_SESSIONS_BYTES, "there is room for one");
 
@@ -38,7 +41,7 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 	out->paused = session->paused;
 	out->ended = session->state == SESSION_CLOSING;
 	session_rank(session, &class, &out->weight);
-	out->session_class = (Sycl__V1__SessionClass)class;
+	out->session_class = (Sycl__V1__SessionClass) class;
 	session_usage_fill(session, &part->usages[index]);
 	out->usage = &part->usages[index];
 	out->devices = &part->device_list[part->device_count];
@@ -50,10 +53,12 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 }
 
 /* False: another part is to have it. */
-static bool add_session(struct report_part *part, Sycl__V1__EngineReport *report, const struct session *session)
+static bool add_session(struct report_part *part, Sycl__V1__EngineReport *report,
+			const struct session *session)
 {
 	size_t index = report->n_sessions;
-	if (index == SESSIONS_PER_REPORT || part->device_count > DEVICES_PER_REPORT - SESSION_DEVICES_TOLD)
+	if (index == SESSIONS_PER_REPORT ||
+	    part->device_count > DEVICES_PER_REPORT - SESSION_DEVICES_TOLD)
 		return false;
 	fill_session(part, index, session);
 	size_t bytes = sycl__v1__session_report__get_packed_size(part->list[index]) + 4;
@@ -138,10 +143,12 @@ int engine_report(struct engine *engine, const struct report_options *options)
 	/* Without devices an answer is still an answer. */
 	if ((options->discover || scheduler_discovered(engine->scheduler)) &&
 	    topology_create(engine->scheduler, engine->options.in_application, &topology) == 0 &&
-	    sycl__v1__topology__get_packed_size(topology_message(topology)) <= REPORT_TOPOLOGY_BYTES)
+	    sycl__v1__topology__get_packed_size(topology_message(topology)) <=
+		    REPORT_TOPOLOGY_BYTES)
 		report.topology = topology_message(topology);
 	report.sessions = part->list;
-	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next) {
+	for (struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next) {
 		const struct session *session = list_entry(link, struct session, link);
 		if (add_session(part, &report, session))
 			continue;

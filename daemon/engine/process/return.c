@@ -40,9 +40,11 @@ int engine_show(struct engine *engine, const struct show_options *options)
 	Sycl__V1__EngineReturn message = SYCL__V1__ENGINE_RETURN__INIT;
 	message.protocol = CONTROL_PROTOCOL;
 	message.version = (char *)(uintptr_t)SYCLD_VERSION;
-	message.token = (ProtobufCBinaryData){options->token_bytes, (uint8_t *)(uintptr_t)options->token};
+	message.token =
+		(ProtobufCBinaryData){options->token_bytes, (uint8_t *)(uintptr_t)options->token};
 	message.sessions = part->list;
-	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next) {
+	for (struct list *link = engine->sessions.next; link != &engine->sessions;
+	     link = link->next) {
 		if (message.n_sessions == SESSIONS_PER_PART) {
 			message.more = true;
 			int r = options->send(options->context, &message);

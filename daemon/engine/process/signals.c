@@ -74,9 +74,11 @@ bool engine_signals_await(uint64_t deadline_ns)
 	const sigset_t set = our_signals();
 	int r = -1;
 	/* A library's handler, or a debugger that lets go of it, interrupts the wait. */
-	for (uint64_t now_ns = clock_now_ns(); r < 0 && now_ns < deadline_ns; now_ns = clock_now_ns()) {
-		const struct timespec rest = {.tv_sec = (time_t)((deadline_ns - now_ns) / SECOND_NS),
-					      .tv_nsec = (long)((deadline_ns - now_ns) % SECOND_NS)};
+	for (uint64_t now_ns = clock_now_ns(); r < 0 && now_ns < deadline_ns;
+	     now_ns = clock_now_ns()) {
+		const struct timespec rest = {
+			.tv_sec = (time_t)((deadline_ns - now_ns) / SECOND_NS),
+			.tv_nsec = (long)((deadline_ns - now_ns) % SECOND_NS)};
 		r = sigtimedwait(&set, NULL, &rest);
 	}
 	return r >= 0;

@@ -1,6 +1,7 @@
 /*
- * TERM and INT end the engine cleanly. They stay blocked in every thread and are read from a descriptor, because a
- * vendor's library may put handlers of its own in place when it opens a device; blocked signals never reach those.
+ * TERM and INT end the engine cleanly. They stay blocked in every thread and are read from a
+ * descriptor, because a vendor's library may put handlers of its own in place when it opens a
+ * device; blocked signals never reach those.
  */
 #ifndef SYCL_ENGINE_ENGINE_SIGNALS_H
 #define SYCL_ENGINE_ENGINE_SIGNALS_H
@@ -14,7 +15,8 @@ struct engine_signals;
 int engine_signals_block(void);
 /* Before any thread exists, or after engine_signals_block: they inherit the mask. */
 int engine_signals_create(struct engine *engine, struct engine_signals **signals_out);
-/* Wait for one of them in place of the loop, which runs no more. False: none came until then, of CLOCK_MONOTONIC. */
+/* Wait for one of them in place of the loop, which runs no more. False: none came until then, of
+ * CLOCK_MONOTONIC. */
 bool engine_signals_await(uint64_t deadline_ns);
 /* After engine_run and before engine_free. Accepts NULL, returns NULL. */
 struct engine_signals *engine_signals_free(struct engine_signals *signals);

@@ -20,11 +20,12 @@
 #define DECODE_BYTES (64u << 10)
 
 /*
- * A driver keeps the name of its cache folder from its start on, and keeps nothing at all if there is none then. This name leads
- * to the user's folder as soon as there is a user, and before to an empty one of this process', which goes then with all that is
- * in it: nothing can be left for anybody. Where that cannot be made it leads nowhere.
+ * A driver keeps the name of its cache folder from its start on, and keeps nothing at all if there
+ * is none then. This name leads to the user's folder as soon as there is a user, and before to an
+ * empty one of this process', which goes then with all that is in it: nothing can be left for
+ * anybody. Where that cannot be made it leads nowhere.
  */
-#define CACHE_FD 255
+#define CACHE_FD   255
 #define CACHE_LINK "/proc/self/fd/255"
 
 /* The helper */
@@ -71,9 +72,11 @@ static int gate(int socket)
 
 static int tell_helper(const struct standby_adoption *adoption, int socket)
 {
-	struct gate_order order = {.change_user = adoption->change_user, .uid = adoption->uid, .gid = adoption->gid};
+	struct gate_order order = {
+		.change_user = adoption->change_user, .uid = adoption->uid, .gid = adoption->gid};
 	memcpy(order.home, adoption->cache_directory, sizeof(order.home));
-	return send(socket, &order, sizeof(order), MSG_NOSIGNAL) == (ssize_t)sizeof(order) ? 0 : -EPIPE;
+	return send(socket, &order, sizeof(order), MSG_NOSIGNAL) == (ssize_t)sizeof(order) ? 0
+											   : -EPIPE;
 }
 
 static int await_helper(int socket)
@@ -101,10 +104,12 @@ static int complain(const char *backend, const struct backend_fault *fault, int 
 	return error;
 }
 
-static int prepare_backend(const struct standby *standby, const struct backend_ops *ops, uint64_t devices)
+static int prepare_backend(const struct standby *standby, const struct backend_ops *ops,
+			   uint64_t devices)
 {
 	struct backend_fault fault = {.status = 0};
-	CLEANUP(free_pointer) const char **options = option_list_of(standby->settings->backend_options, ops->name);
+	CLEANUP(free_pointer)
+	const char **options = option_list_of(standby->settings->backend_options, ops->name);
 	if (!options)
 		return -ENOMEM;
 	bool change_user = standby->settings->change_user;
@@ -117,7 +122,8 @@ static int prepare_backend(const struct standby *standby, const struct backend_o
 	return r < 0 ? complain(ops->name, &fault, r) : 0;
 }
 
-/* What engines say that they have open is a claim: what there is not, of that there is nothing to prepare. */
+/* What engines say that they have open is a claim: what there is not, of that there is nothing to
+ * prepare. */
 static int prepare_all(const struct standby *standby)
 {
 	bool is_any = false, is_asked = false;
@@ -188,11 +194,13 @@ static int take_adoption(const struct standby *standby, const Sycl__V1__EngineAd
 		.gid = message->gid,
 		.open_devices = message->open_devices,
 	};
-	memcpy(adoption_out->cache_directory, message->cache_directory, strlen(message->cache_directory) + 1);
+	memcpy(adoption_out->cache_directory, message->cache_directory,
+	       strlen(message->cache_directory) + 1);
 	return 1;
 }
 
-/* Until there is something to read. Only here TERM and INT end the process, as they do with any that has nothing to lose. */
+/* Until there is something to read. Only here TERM and INT end the process, as they do with any
+ * that has nothing to lose. */
 static int wait_readable(int socket)
 {
 	struct pollfd readable = {.fd = socket, .events = POLLIN};
@@ -208,8 +216,8 @@ static int obey(struct standby *standby, struct standby_adoption *adoption_out)
 	int r = wait_readable(standby->settings->control);
 	if (r < 0)
 		return r;
-	r = message_receive(standby->settings->control, &sycl__v1__control__descriptor, &standby->decode, &message,
-			    NULL, MSG_DONTWAIT);
+	r = message_receive(standby->settings->control, &sycl__v1__control__descriptor,
+			    &standby->decode, &message, NULL, MSG_DONTWAIT);
 	if (r == -EAGAIN)
 		return 0;
 	if (r == 0 || r == -EPIPE)
@@ -239,7 +247,8 @@ static int hold_cache_fd(void)
 {
 	if (private_folder_make(NULL, "sycld-standby", &early_cache) < 0)
 		return lead_nowhere();
-	CLEANUP(close_fd) int fd = open(early_cache.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(close_fd)
+	int fd = open(early_cache.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 || dup3(fd, CACHE_FD, O_CLOEXEC) < 0 ? -errno : 0;
 }
 
@@ -276,7 +285,8 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 /* Made by the supervisor, and the user's alone. An engine does without, if it cannot be opened. */
 static void lead_to_cache(const char *folder)
 {
-	CLEANUP(close_fd) int fd = *folder ? open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	CLEANUP(close_fd)
+	int fd = *folder ? open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd >= 0)
 		(void)dup3(fd, CACHE_FD, O_CLOEXEC);
 }
@@ -294,13 +304,15 @@ static int change_user(const struct standby_adoption *adoption, char what_out[PA
 	return set_home(adoption->cache_directory);
 }
 
-int standby_become(const struct standby_adoption *adoption, struct build_service *builds, char what_out[PATH_MAX])
+int standby_become(const struct standby_adoption *adoption, struct build_service *builds,
+		   char what_out[PATH_MAX])
 {
 	int socket = build_service_socket(builds);
 	(void)snprintf(what_out, PATH_MAX, "its user");
 	int r = tell_helper(adoption, socket);
 	if (r == 0)
-		r = engine_privileges_limit(); /* as an engine of somebody's: not before all others any more */
+		r = engine_privileges_limit(); /* as an engine of somebody's: not before all others
+						  any more */
 	if (r == 0 && adoption->change_user)
 		r = change_user(adoption, what_out);
 	if (r < 0)

@@ -1,9 +1,11 @@
 /*
- * A standby engine: a process that has been started ahead, with vendors' drivers loaded and devices' contexts made, and has
- * no user yet. It listens to the supervisor alone (control.proto), and becomes one user's engine, once. Only what is no
- * user's is done before (backend_ops.preload); all else an engine does as always, afterwards.
+ * A standby engine: a process that has been started ahead, with vendors' drivers loaded and
+ * devices' contexts made, and has no user yet. It listens to the supervisor alone (control.proto),
+ * and becomes one user's engine, once. Only what is no user's is done before (backend_ops.preload);
+ * all else an engine does as always, afterwards.
  *
- *   [standby_wait: StandbyPrepare -> devices -> StandbyReady] -> EngineAdopt -> [standby_become] -> as any engine
+ *   [standby_wait: StandbyPrepare -> devices -> StandbyReady] -> EngineAdopt -> [standby_become] ->
+ * as any engine
  */
 #ifndef SYCL_ENGINE_STANDBY_H
 #define SYCL_ENGINE_STANDBY_H
@@ -16,7 +18,7 @@
 #include <sys/types.h>
 
 struct standby_settings {
-	int control; /* the supervisor's socket */
+	int control;      /* the supervisor's socket */
 	bool change_user; /* it will be another user's than its own */
 	bool with_fake;
 	const char *const *backend_options; /* as engine_options */
@@ -33,19 +35,23 @@ struct standby_adoption {
 };
 
 /*
- * Forks the build helper, which waits for its user as well; prepares devices when it is told to; blocks. 1: it was adopted,
- * and its devices are well; the build service is the caller's. 0: the supervisor is gone, or does not need it. -EOPNOTSUPP:
- * none of the devices can be prepared. Any other negative errno: something failed. Then, as with 0, the process must end
- * at once, without freeing anything; what failed was said on stderr. Before any thread exists. TERM ends the process.
+ * Forks the build helper, which waits for its user as well; prepares devices when it is told to;
+ * blocks. 1: it was adopted, and its devices are well; the build service is the caller's. 0: the
+ * supervisor is gone, or does not need it. -EOPNOTSUPP: none of the devices can be prepared. Any
+ * other negative errno: something failed. Then, as with 0, the process must end at once, without
+ * freeing anything; what failed was said on stderr. Before any thread exists. TERM ends the
+ * process.
  */
 int standby_wait(const struct standby_settings *settings, struct standby_adoption *adoption_out,
 		 struct build_service **builds_out);
 
 /*
- * Become the user, the helper too, with everything as in an engine that was started for it. Main thread, while the libraries'
- * own threads rest. 0 or a negative errno: then the process must end at once; -EACCES: this user may not open a device that
- * was prepared. `what_out`: what was in the way, for people. May ask the user database.
+ * Become the user, the helper too, with everything as in an engine that was started for it. Main
+ * thread, while the libraries' own threads rest. 0 or a negative errno: then the process must end
+ * at once; -EACCES: this user may not open a device that was prepared. `what_out`: what was in the
+ * way, for people. May ask the user database.
  */
-int standby_become(const struct standby_adoption *adoption, struct build_service *builds, char what_out[PATH_MAX]);
+int standby_become(const struct standby_adoption *adoption, struct build_service *builds,
+		   char what_out[PATH_MAX]);
 
 #endif

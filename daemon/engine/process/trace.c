@@ -10,10 +10,12 @@ struct piece {
 	struct trace_record records[TRACE_RECORDS_POLL];
 };
 
-static int send_part(struct piece *piece, uint64_t request, const struct engine_trace_options *options)
+static int send_part(struct piece *piece, uint64_t request,
+		     const struct engine_trace_options *options)
 {
 	Sycl__V1__EngineTrace part = SYCL__V1__ENGINE_TRACE__INIT;
-	uint32_t left = piece->count - piece->sent, count = left < TRACE_RECORDS_PART ? left : TRACE_RECORDS_PART;
+	uint32_t left = piece->count - piece->sent,
+		 count = left < TRACE_RECORDS_PART ? left : TRACE_RECORDS_PART;
 	part.request = request;
 	part.records.data = (uint8_t *)&piece->records[piece->sent];
 	part.records.len = count * sizeof(*piece->records);
@@ -33,13 +35,15 @@ static int begin(struct engine *engine, const Sycl__V1__EngineTraceRequest *requ
 {
 	if (engine->trace == request->trace || request->stop)
 		return 0;
-	int r = scheduler_trace_begin(engine->scheduler, (uint32_t)request->backend, request->index, TRACE_RECORDS_KEPT);
+	int r = scheduler_trace_begin(engine->scheduler, (uint32_t)request->backend, request->index,
+				      TRACE_RECORDS_KEPT);
 	if (r == 0)
 		engine->trace = request->trace;
 	return r;
 }
 
-int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *request, const struct engine_trace_options *options)
+int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *request,
+		 const struct engine_trace_options *options)
 {
 	if (request->trace == 0) {
 		engine_trace_end(engine);
@@ -54,8 +58,10 @@ int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *requ
 	if (engine->trace == request->trace) {
 		if (request->stop)
 			scheduler_trace_stop(engine->scheduler);
-		uint32_t most = request->most < TRACE_RECORDS_POLL ? request->most : TRACE_RECORDS_POLL;
-		piece->count = scheduler_trace_take(engine->scheduler, piece->records, most, &piece->facts);
+		uint32_t most =
+			request->most < TRACE_RECORDS_POLL ? request->most : TRACE_RECORDS_POLL;
+		piece->count = scheduler_trace_take(engine->scheduler, piece->records, most,
+						    &piece->facts);
 	}
 	do {
 		r = send_part(piece, request->request, options);

@@ -1,7 +1,7 @@
 /*
- * A trace of this engine's part of a device's work (proto/control.proto: EngineTraceRequest): begun by the first question of its
- * number, given out piece by piece, and ended when it is stopped and empty, when the supervisor says so or is gone, and when another
- * one begins. Front thread.
+ * A trace of this engine's part of a device's work (proto/control.proto: EngineTraceRequest): begun
+ * by the first question of its number, given out piece by piece, and ended when it is stopped and
+ * empty, when the supervisor says so or is gone, and when another one begins. Front thread.
  */
 #ifndef SYCL_ENGINE_ENGINE_TRACE_H
 #define SYCL_ENGINE_ENGINE_TRACE_H
@@ -16,7 +16,8 @@ struct engine_trace_options {
 };
 
 /* 0; -ENOMEM, or what sending failed with: then there is no trace. */
-int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *request, const struct engine_trace_options *options);
+int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *request,
+		 const struct engine_trace_options *options);
 void engine_trace_end(struct engine *engine);
 
 #endif

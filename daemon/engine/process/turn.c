@@ -1,7 +1,7 @@
 /*
- * The engine's turn, run before the loop sleeps: what devices finished, what clients wrote, then the wake-ups and the
- * ends that follow from both. A session is looked at only while it is hot; an idle one costs nothing, and an idle
- * engine does not wake up at all.
+ * The engine's turn, run before the loop sleeps: what devices finished, what clients wrote, then
+ * the wake-ups and the ends that follow from both. A session is looked at only while it is hot; an
+ * idle one costs nothing, and an idle engine does not wake up at all.
  */
 #include "clock.h"
 #include "process/state.h"
@@ -13,9 +13,12 @@
 #include <unistd.h>
 
 #define BELLS_AT_ONCE 64
-#define NS_PER_MS      1000000u
-#define LOOKS_AT_ONCE 32 /* without a call to the system: a bell that was rung meanwhile waits a few microseconds */
-#define TURN_RECORDS  256u /* of all sessions: then what they asked for is sent, and what is complete is told */
+#define NS_PER_MS     1000000u
+#define LOOKS_AT_ONCE                                                                              \
+	32 /* without a call to the system: a bell that was rung meanwhile waits a few             \
+	      microseconds */
+#define TURN_RECORDS                                                                               \
+	256u /* of all sessions: then what they asked for is sent, and what is complete is told */
 
 /* Keeps the loop from sleeping; the turn itself is in prepare. */
 static void on_busy(uv_idle_t *idle)
@@ -31,14 +34,16 @@ static void on_look(uv_timer_t *timer)
 
 static uint32_t run_session(struct engine *engine, struct session *session)
 {
-	bool shared = !engine->never_window && rivals_has_others(&engine->rivals, session, engine->now_ns);
+	bool shared = !engine->never_window &&
+		      rivals_has_others(&engine->rivals, session, engine->now_ns);
 	uint32_t done = session_turn(session, shared);
 	if (done > 0)
 		rivals_note(&engine->rivals, session, engine->now_ns);
 	return done;
 }
 
-/* In the order in which they rang: what a program has submitted to two sessions is mostly read in that order. */
+/* In the order in which they rang: what a program has submitted to two sessions is mostly read in
+ * that order. */
 static void take_woken(struct engine *engine)
 {
 	while (!list_empty(&engine->woken)) {
@@ -48,7 +53,8 @@ static void take_woken(struct engine *engine)
 	}
 }
 
-/* Whose turn it was comes last in the next one: where there are too many for one, none is left out for good. */
+/* Whose turn it was comes last in the next one: where there are too many for one, none is left out
+ * for good. */
 static bool run_sessions(struct engine *engine)
 {
 	uint32_t records = 0;
@@ -71,7 +77,8 @@ static bool run_sessions(struct engine *engine)
 static void send_wakes(struct engine *engine)
 {
 	while (!list_empty(&engine->notify)) {
-		struct session *session = list_entry(engine->notify.next, struct session, notify_link);
+		struct session *session =
+			list_entry(engine->notify.next, struct session, notify_link);
 		list_remove(&session->notify_link);
 		session_wake_client(session);
 	}
@@ -135,7 +142,8 @@ static void tell_devices(struct engine *engine)
 static void tell_wants(struct engine *engine)
 {
 	uint32_t watch;
-	if (engine->grants && scheduler_wants_watch(engine->scheduler, &watch) && engine->observer.wants_device)
+	if (engine->grants && scheduler_wants_watch(engine->scheduler, &watch) &&
+	    engine->observer.wants_device)
 		engine->observer.wants_device(engine->observer.context, watch);
 }
 
@@ -156,8 +164,8 @@ static bool turn(struct engine *engine, bool *read_out)
 }
 
 /*
- * After a turn: is the next one to follow at once? It is where the last one found something, as answers bring forth the
- * next questions, and for as long after that as has paid lately.
+ * After a turn: is the next one to follow at once? It is where the last one found something, as
+ * answers bring forth the next questions, and for as long after that as has paid lately.
  */
 static bool is_worth_a_look(struct engine *engine, bool busy)
 {
@@ -167,7 +175,8 @@ static bool is_worth_a_look(struct engine *engine, bool busy)
 	uint64_t most_ns = scheduler_spin_most_ns(engine->scheduler);
 	if (busy) {
 		if (engine->quiet_since_ns)
-			engine->spin_ns = spin_pace_learn(engine->spin_ns, now - engine->quiet_since_ns, most_ns);
+			engine->spin_ns = spin_pace_learn(engine->spin_ns,
+							  now - engine->quiet_since_ns, most_ns);
 		engine->quiet_since_ns = 0;
 		return true;
 	}
@@ -196,14 +205,16 @@ static void on_prepare(uv_prepare_t *prepare)
 	bool busy, again, read;
 	int looks = 0;
 	/*
-	 * Who was told that something is over often has the next thing to say within a microsecond, which is what the loop takes; when
-	 * something was read, the devices have work meanwhile. After a loss there is no further turn: it would tell of what failed, before
-	 * the flight page says of what.
+	 * Who was told that something is over often has the next thing to say within a microsecond,
+	 * which is what the loop takes; when something was read, the devices have work meanwhile.
+	 * After a loss there is no further turn: it would tell of what failed, before the flight
+	 * page says of what.
 	 */
 	do {
 		busy = turn(engine, &read);
 		again = is_worth_a_look(engine, busy);
-	} while (again && !read && !engine_is_lost(engine) && list_empty(&engine->doomed) && ++looks < LOOKS_AT_ONCE);
+	} while (again && !read && !engine_is_lost(engine) && list_empty(&engine->doomed) &&
+		 ++looks < LOOKS_AT_ONCE);
 
 	bool awake = again || some_have_more(engine);
 	if (!awake)

@@ -1,4 +1,5 @@
-/* Who may hold how much: what a client asks for in a few bytes can take megabytes of edges and nodes. */
+/* Who may hold how much: what a client asks for in a few bytes can take megabytes of edges and
+ * nodes. */
 #include "scheduler/internal.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 struct sched_account {
 	uint64_t most_bytes, bytes;
 	uint32_t references; /* the owner, tasks */
-	uint32_t sent; /* commands that are on a device */
+	uint32_t sent;       /* commands that are on a device */
 	enum gate_class class;
 	uint32_t weight;
 	struct sched_flow *flows;
@@ -21,9 +22,11 @@ int sched_account_create(uint64_t most_bytes, struct sched_account **account_out
 	struct sched_account *account = malloc(sizeof(*account));
 	if (!account)
 		return -ENOMEM;
-	*account = (struct sched_account){
-		.most_bytes = most_bytes, .references = 1, .class = GATE_NORMAL, .weight = GATE_WEIGHT,
-		.device = {.most_bytes = UINT64_MAX}};
+	*account = (struct sched_account){.most_bytes = most_bytes,
+					  .references = 1,
+					  .class = GATE_NORMAL,
+					  .weight = GATE_WEIGHT,
+					  .device = {.most_bytes = UINT64_MAX}};
 	list_init(&account->memories);
 	*account_out = account;
 	return 0;
@@ -55,7 +58,7 @@ int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t w
 		return -EINVAL;
 	if ((uint32_t)account->class == class && account->weight == weight)
 		return 0;
-	account->class = (enum gate_class)class;
+	account->class = (enum gate_class) class;
 	account->weight = weight;
 	for (struct sched_flow *flow = account->flows; flow; flow = flow->next)
 		if (flow->device)
@@ -63,7 +66,8 @@ int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t w
 	return 0;
 }
 
-void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out, uint32_t *weight_out)
+void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out,
+			   uint32_t *weight_out)
 {
 	*class_out = account->class;
 	*weight_out = account->weight;
@@ -80,7 +84,8 @@ static uint64_t stays_bytes(const struct sched_quota *quota, const struct schedu
 	return quota->bytes - (device ? quota->leaving_bytes[device->index] : 0);
 }
 
-bool sched_quota_allows(const struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes)
+bool sched_quota_allows(const struct sched_quota *quota, const struct scheduler_device *device,
+			uint64_t bytes)
 {
 	for (; quota; quota = quota->above) {
 		uint64_t stays = stays_bytes(quota, device);
@@ -90,7 +95,8 @@ bool sched_quota_allows(const struct sched_quota *quota, const struct scheduler_
 	return true;
 }
 
-void sched_quota_take(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes)
+void sched_quota_take(struct sched_quota *quota, const struct scheduler_device *device,
+		      uint64_t bytes)
 {
 	for (; quota; quota = quota->above) {
 		quota->bytes += bytes;
@@ -106,13 +112,15 @@ void sched_quota_give(struct sched_quota *quota, uint64_t bytes)
 		quota->bytes -= bytes;
 }
 
-void sched_quota_leave(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes)
+void sched_quota_leave(struct sched_quota *quota, const struct scheduler_device *device,
+		       uint64_t bytes)
 {
 	for (; quota; quota = quota->above)
 		quota->leaving_bytes[device->index] += bytes;
 }
 
-void sched_quota_left(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes)
+void sched_quota_left(struct sched_quota *quota, const struct scheduler_device *device,
+		      uint64_t bytes)
 {
 	for (; quota; quota = quota->above) {
 		quota->leaving_bytes[device->index] -= bytes;
@@ -127,7 +135,8 @@ uint64_t sched_account_bytes(const struct sched_account *account)
 
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes)
 {
-	return !account || (account->bytes <= account->most_bytes && bytes <= account->most_bytes - account->bytes);
+	return !account || (account->bytes <= account->most_bytes &&
+			    bytes <= account->most_bytes - account->bytes);
 }
 
 void sched_account_sent_more(struct sched_account *account)
@@ -165,7 +174,8 @@ struct list *sched_account_memories(struct sched_account *account)
 static bool has_spilled(const struct sched_account *account)
 {
 	for (const struct sched_flow *flow = account->flows; flow; flow = flow->next)
-		if (flow->device && atomic_load_explicit(&flow->device->spill_counts.spills, memory_order_relaxed) > 0)
+		if (flow->device && atomic_load_explicit(&flow->device->spill_counts.spills,
+							 memory_order_relaxed) > 0)
 			return true;
 	return false;
 }
@@ -175,7 +185,8 @@ void sched_account_settle_spills(struct sched_account *account)
 {
 	if (!has_spilled(account))
 		return;
-	for (struct list *link = account->memories.next; link != &account->memories; link = link->next)
+	for (struct list *link = account->memories.next; link != &account->memories;
+	     link = link->next)
 		sched_use_settle(list_entry(link, struct sched_memory, account_link));
 }
 

@@ -1,9 +1,10 @@
 /*
- * Which task may go to a device next, where several sessions want it. The decision is the gate's (gate/gate.h); here is who has
- * to ask it, what it is told, and when it is asked.
+ * Which task may go to a device next, where several sessions want it. The decision is the gate's
+ * (gate/gate.h); here is who has to ask it, what it is told, and when it is asked.
  *
- * A task comes here when it could be sent: all that it waits for is over, or on a lane already. So nothing that is on a lane, or waits
- * for room in one, can wait for what is held here by an edge, whatever the gate decides.
+ * A task comes here when it could be sent: all that it waits for is over, or on a lane already. So
+ * nothing that is on a lane, or waits for room in one, can wait for what is held here by an edge,
+ * whatever the gate decides.
  */
 #include "scheduler/graph.h"
 #include "scheduler/internal.h"
@@ -16,7 +17,7 @@ static uint64_t bit_of(const struct scheduler_device *device)
 	return 1ull << device->index;
 }
 
-/* --- flows --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- flows ----------------------------------------- */
 
 static void join(struct sched_flow *flow)
 {
@@ -25,7 +26,8 @@ static void join(struct sched_flow *flow)
 	uint32_t weight;
 	sched_account_rank_of(flow->account, &class, &weight);
 	if (admission && !flow->at_gate)
-		flow->at_gate = gate_session_init(&flow->device->admission->gate, &flow->gate, class, weight) == 0;
+		flow->at_gate = gate_session_init(&flow->device->admission->gate, &flow->gate,
+						  class, weight) == 0;
 }
 
 void sched_admission_flow_made(struct sched_flow *flow)
@@ -64,8 +66,9 @@ void sched_admission_flow_gone(struct sched_flow *flow)
 }
 
 /*
- * Where lanes do not go side by side each command costs its sender and its device about so much beside its own time, and what is in
- * front of another one's next command is better a score of commands than a hundred short ones.
+ * Where lanes do not go side by side each command costs its sender and its device about so much
+ * beside its own time, and what is in front of another one's next command is better a score of
+ * commands than a hundred short ones.
  */
 #define PLAIN_WINDOW_NS  500000u
 #define PLAIN_COMMAND_NS 25000u
@@ -81,8 +84,8 @@ static void configure(const struct scheduler_device *device, struct gate_config 
 
 /*
  * The scheduler's own moves go at once: a command group waits for them, which may be another
- * session's. So do waits for events, and what makes them happen: no time is theirs, and others may wait for it who are not
- * known here.
+ * session's. So do waits for events, and what makes them happen: no time is theirs, and others may
+ * wait for it who are not known here.
  */
 bool sched_admission_takes_time(const struct task *task)
 {
@@ -98,7 +101,8 @@ bool sched_admission_takes_time(const struct task *task)
 	}
 }
 
-/* It is on the device without having asked: what the device says of others meanwhile has its time in it. */
+/* It is on the device without having asked: what the device says of others meanwhile has its time
+ * in it. */
 static void tell_of_stranger(struct task *task)
 {
 	struct sched_admission *admission = task->device->admission;
@@ -115,7 +119,8 @@ static void strangers_end(struct task *task)
 	task->is_stranger = false;
 }
 
-/* The device's gate, made with all its sessions when it is needed first. NULL: no memory; then nobody is held back. */
+/* The device's gate, made with all its sessions when it is needed first. NULL: no memory; then
+ * nobody is held back. */
 static struct sched_admission *need(struct scheduler_device *device)
 {
 	if (device->admission)
@@ -138,7 +143,7 @@ static struct sched_admission *need(struct scheduler_device *device)
 	return admission;
 }
 
-/* --- who has to ask ------------------------------------------------------------------------------------------------ */
+/* ------------------------------------ who has to ask ------------------------------------ */
 
 static uint64_t mix(uint64_t key, uint64_t value)
 {
@@ -166,7 +171,8 @@ uint64_t sched_admission_shape(const struct task_send *send)
 		for (uint32_t i = 0; i < command->launch.dimensions; i++)
 			key = mix(mix(key, command->launch.global[i]), command->launch.local[i]);
 		if (command->launch.part.of > 0)
-			key = mix(mix(key, command->launch.part.end - command->launch.part.first), command->launch.part.of);
+			key = mix(mix(key, command->launch.part.end - command->launch.part.first),
+				  command->launch.part.of);
 		return key;
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
@@ -208,7 +214,7 @@ bool sched_admission_pass(struct task *task)
 	return true;
 }
 
-/* --- what it is told ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- what it is told ------------------------------------ */
 
 void sched_admission_sent(struct task *task)
 {
@@ -231,7 +237,8 @@ void sched_admission_back(struct task *task)
 		return;
 	}
 	uint64_t took_ns = send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
-	/* What failed before it ran is not charged. What ran is, or failing would be the way to more than one's share. */
+	/* What failed before it ran is not charged. What ran is, or failing would be the way to
+	 * more than one's share. */
 	if (send->skipped || (send->cause && took_ns == 0)) {
 		sched_admission_refuse(task);
 		return;
@@ -251,7 +258,7 @@ void sched_admission_refuse(struct task *task)
 	task->scheduler->gates_due |= bit_of(task->device);
 }
 
-/* --- when it is asked ---------------------------------------------------------------------------------------------- */
+/* ----------------------------------- when it is asked ----------------------------------- */
 
 static struct task *task_of(struct gate_group *group)
 {
@@ -282,7 +289,8 @@ void sched_admission_lost(struct scheduler_device *device)
 		return;
 	for (struct list *link = device->flows.next; link != &device->flows; link = link->next) {
 		struct task *task;
-		while ((task = sched_admission_withdraw(list_entry(link, struct sched_flow, link)))) {
+		while ((task = sched_admission_withdraw(
+				list_entry(link, struct sched_flow, link)))) {
 			task_doom(task, device->lost, true);
 			task->front_only = true; /* also if it was doomed while it waited */
 			task_consider(task);
@@ -347,7 +355,8 @@ void sched_admission_look(struct scheduler *scheduler)
 
 uint64_t scheduler_again_ns(const struct scheduler *scheduler)
 {
-	uint64_t again_ns = sched_grant_again_ns(scheduler), latency_ns = sched_latency_again_ns(scheduler);
+	uint64_t again_ns = sched_grant_again_ns(scheduler),
+		 latency_ns = sched_latency_again_ns(scheduler);
 	if (latency_ns < again_ns)
 		again_ns = latency_ns;
 	for (uint64_t held = scheduler->gates_held; held; held &= held - 1) {

@@ -1,6 +1,7 @@
 /*
- * The dispatch gate in the way of tasks to a device's lanes (gate/gate.h; README.md "Classes, weights and the gate").
- * All of it is the front thread's. A device has none until there is something to decide between.
+ * The dispatch gate in the way of tasks to a device's lanes (gate/gate.h; README.md "Classes,
+ * weights and the gate"). All of it is the front thread's. A device has none until there is
+ * something to decide between.
  */
 #ifndef SYCL_ENGINE_SCHED_ADMISSION_H
 #define SYCL_ENGINE_SCHED_ADMISSION_H
@@ -20,15 +21,18 @@ struct task;
 /* Of one device. */
 struct sched_admission {
 	struct gate gate;
-	uint64_t again_ns; /* then one may go that may not now, though nothing happens; UINT64_MAX: none */
+	uint64_t again_ns; /* then one may go that may not now, though nothing happens; UINT64_MAX:
+			      none */
 };
 
-/* A flow is there, its account's class or weight is another one, it goes. Nothing of it is open then. */
+/* A flow is there, its account's class or weight is another one, it goes. Nothing of it is open
+ * then. */
 void sched_admission_flow_made(struct sched_flow *flow);
 void sched_admission_flow_changed(struct sched_flow *flow);
 void sched_admission_flow_gone(struct sched_flow *flow);
 
-/* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits at the gate, and is dispatched again when it may. */
+/* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits at the gate, and is
+ * dispatched again when it may. */
 bool sched_admission_pass(struct task *task);
 /* A group that takes a device's time. Its flow is known. */
 bool sched_admission_takes_time(const struct task *task);

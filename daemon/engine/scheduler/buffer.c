@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void sched_contents_init(struct sched_contents *contents, struct sched_buffer *buffer, uint64_t size_bytes,
-			 uint64_t valid)
+void sched_contents_init(struct sched_contents *contents, struct sched_buffer *buffer,
+			 uint64_t size_bytes, uint64_t valid)
 {
-	*contents = (struct sched_contents){.scheduler = buffer->scheduler, .size_bytes = size_bytes};
+	*contents =
+		(struct sched_contents){.scheduler = buffer->scheduler, .size_bytes = size_bytes};
 	/* A buffer of no bytes orders too (C16). */
 	uint64_t bytes = size_bytes > 0 ? size_bytes : 1;
 	interval_map_init(&contents->spans, &contents->first_span.interval, bytes);
@@ -28,8 +29,8 @@ void sched_contents_fini(struct sched_contents *contents)
 	contents->first_piece.poison = NULL;
 }
 
-int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *host, bool initialised, void *owner,
-			struct sched_buffer **buffer_out)
+int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *host,
+			bool initialised, void *owner, struct sched_buffer **buffer_out)
 {
 	struct sched_buffer *buffer = malloc(sizeof(*buffer));
 	if (!buffer)
@@ -43,13 +44,15 @@ int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *
 		.references = 1,
 		.host_bit = 1,
 	};
-	sched_contents_init(&buffer->own, buffer, size_bytes, initialised ? 1ull << SCHED_HOST_PLACE : 0);
+	sched_contents_init(&buffer->own, buffer, size_bytes,
+			    initialised ? 1ull << SCHED_HOST_PLACE : 0);
 	scheduler->counters.buffers++;
 	*buffer_out = buffer;
 	return 0;
 }
 
-int sched_buffer_create_temporary(struct scheduler_device *device, uint64_t size_bytes, struct sched_buffer **buffer_out)
+int sched_buffer_create_temporary(struct scheduler_device *device, uint64_t size_bytes,
+				  struct sched_buffer **buffer_out)
 {
 	struct sched_buffer *buffer;
 	int result = sched_buffer_create(device->scheduler, size_bytes, NULL, false, NULL, &buffer);
@@ -62,8 +65,9 @@ int sched_buffer_create_temporary(struct scheduler_device *device, uint64_t size
 	return 0;
 }
 
-int sched_buffer_create_image(struct scheduler *scheduler, const struct backend_image *image, uint64_t size_bytes, void *host,
-			      bool initialised, void *owner, struct sched_buffer **buffer_out)
+int sched_buffer_create_image(struct scheduler *scheduler, const struct backend_image *image,
+			      uint64_t size_bytes, void *host, bool initialised, void *owner,
+			      struct sched_buffer **buffer_out)
 {
 	struct sched_buffer *buffer;
 	int result = sched_buffer_create(scheduler, size_bytes, host, initialised, owner, &buffer);
@@ -85,8 +89,8 @@ static void buffer_unused(struct sched_buffer *buffer)
 }
 
 /*
- * How many are on their way. What they hold may be asked for again at once on their device, whose thread comes by each of them
- * before anything that is submitted from now on.
+ * How many are on their way. What they hold may be asked for again at once on their device, whose
+ * thread comes by each of them before anything that is submitted from now on.
  */
 static uint32_t free_memories(struct sched_memory **list)
 {
@@ -96,7 +100,8 @@ static uint32_t free_memories(struct sched_memory **list)
 		*list = memory->next;
 		count++;
 		if (memory->account)
-			sched_quota_leave(sched_account_device(memory->account), memory->device, memory->size_bytes);
+			sched_quota_leave(sched_account_device(memory->account), memory->device,
+					  memory->size_bytes);
 		memory->message.kind = SCHED_MESSAGE_MEMORY_FREE;
 		sched_device_post(memory->device, &memory->message);
 	}
@@ -138,7 +143,8 @@ void sched_memory_freed(struct sched_memory *memory)
 	struct sched_contents *contents = memory->contents;
 	memory->device->memories--;
 	if (memory->account) {
-		sched_quota_left(sched_account_device(memory->account), memory->device, memory->size_bytes);
+		sched_quota_left(sched_account_device(memory->account), memory->device,
+				 memory->size_bytes);
 		sched_use_settle(memory);
 		list_remove(&memory->account_link);
 	}
@@ -162,7 +168,8 @@ void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *acco
 {
 	sched_account_hold(account);
 	buffer->account = account;
-	for (struct sched_memory *memory = buffer->contents->memories; memory; memory = memory->next)
+	for (struct sched_memory *memory = buffer->contents->memories; memory;
+	     memory = memory->next)
 		if (!memory->account && !memory->imported)
 			charge(memory, account);
 }
@@ -174,12 +181,15 @@ struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct schedul
 }
 
 /* Apart from the search, which every requirement of every group comes by. */
-static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer, struct scheduler_device *device, bool in_place,
-						 struct sched_memory **list, struct sched_memory **memory_out)
+static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer,
+						 struct scheduler_device *device, bool in_place,
+						 struct sched_memory **list,
+						 struct sched_memory **memory_out)
 {
 	struct sched_contents *contents = buffer->contents;
 	struct sched_account *account = in_place ? NULL : buffer->account;
-	if (account && !sched_quota_allows(sched_account_device(account), device, contents->size_bytes))
+	if (account &&
+	    !sched_quota_allows(sched_account_device(account), device, contents->size_bytes))
 		return -ENOSPC;
 	struct sched_memory *memory = malloc(sizeof(*memory));
 	if (!memory)
@@ -205,7 +215,8 @@ static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer, st
 	return 0;
 }
 
-int sched_memory_need(struct sched_buffer *buffer, struct scheduler_device *device, struct sched_memory **memory_out)
+int sched_memory_need(struct sched_buffer *buffer, struct scheduler_device *device,
+		      struct sched_memory **memory_out)
 {
 	struct sched_contents *contents = buffer->contents;
 	bool in_place = device->unified && sched_place_of(contents, device) == SCHED_HOST_PLACE;

@@ -1,6 +1,7 @@
 /*
- * Bursts: several launches of one kernel as one task. They were ordered, placed and handed over together, and are told together; to
- * the backend, and when one fails, each is a command of its own, with a sequence of its own on the lane: the task's is the last.
+ * Bursts: several launches of one kernel as one task. They were ordered, placed and handed over
+ * together, and are told together; to the backend, and when one fails, each is a command of its
+ * own, with a sequence of its own on the lane: the task's is the last.
  */
 #include "scheduler/dependencies.h"
 #include "scheduler/internal.h"
@@ -18,7 +19,7 @@ static size_t aligned(uint64_t bytes)
 	return (size_t)(bytes + VALUE_ALIGNMENT - 1) & ~(size_t)(VALUE_ALIGNMENT - 1);
 }
 
-/* --- made ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------- made ----------------------------------------- */
 
 static uint32_t stride_of(const struct task_request *request)
 {
@@ -33,7 +34,8 @@ size_t sched_burst_storage(const struct task_request *request)
 {
 	if (request->launch.count < 2)
 		return 0;
-	return (request->launch.count - 1) * (size_t)stride_of(request) + aligned(sizeof(struct task_burst));
+	return (request->launch.count - 1) * (size_t)stride_of(request) +
+	       aligned(sizeof(struct task_burst));
 }
 
 static void copy_values(const struct task_request *request, const uint8_t *from, uint8_t *to)
@@ -63,7 +65,8 @@ void sched_burst_fill(struct task_send *send, const struct task_request *request
 	uint32_t stride = stride_of(request), count = request->launch.count;
 	struct scheduler_counters *counters = &request->device->scheduler->counters;
 	for (uint32_t i = 1; i < count; i++)
-		copy_values(request, request->launch.values + (size_t)(i - 1) * request->launch.value_bytes,
+		copy_values(request,
+			    request->launch.values + (size_t)(i - 1) * request->launch.value_bytes,
 			    values + (size_t)i * stride);
 	struct task_burst *burst = (struct task_burst *)(void *)(values + (size_t)count * stride);
 	burst->count = count;
@@ -83,7 +86,7 @@ void sched_burst_end(struct task_burst *burst)
 	burst->failed = 0;
 }
 
-/* --- on the device's thread ---------------------------------------------------------------------------------------- */
+/* -------------------------------- on the device's thread -------------------------------- */
 
 static void fail(struct task_burst *burst, uint32_t index, const struct backend_fault *fault)
 {
@@ -96,7 +99,8 @@ static void next_values(struct task_send *send)
 	for (uint32_t i = 0; i < send->command.launch.argument_count; i++)
 		if (send->arguments[i].kind == BACKEND_ARGUMENT_VALUE)
 			send->arguments[i].value.bytes =
-				(const uint8_t *)send->arguments[i].value.bytes + send->burst->value_stride;
+				(const uint8_t *)send->arguments[i].value.bytes +
+				send->burst->value_stride;
 }
 
 /* Others may wait for the last one: something must stand for it. */
@@ -104,18 +108,21 @@ static void submit_end(struct scheduler_device *device, const struct task_send *
 {
 	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
 	struct backend_fault fault;
-	if (device->ops->submit(device->worker.lanes[send->lane].handle, &nothing, NULL, 0, send->sequence, NULL, &fault) == 0)
+	if (device->ops->submit(device->worker.lanes[send->lane].handle, &nothing, NULL, 0,
+				send->sequence, NULL, &fault) == 0)
 		send->burst->out++;
 }
 
 /* Where the backend takes it so. */
-static bool submit_whole(struct scheduler_device *device, struct task_send *send, const struct backend_wait *waits, uint32_t wait_count)
+static bool submit_whole(struct scheduler_device *device, struct task_send *send,
+			 const struct backend_wait *waits, uint32_t wait_count)
 {
 	struct task_burst *burst = send->burst;
 	struct backend_fault fault; /* told by the launches, one by one */
 	if (!device->ops->submit_burst ||
-	    device->ops->submit_burst(device->worker.lanes[send->lane].handle, &send->command, burst->count, burst->value_stride,
-				      waits, wait_count, send->sequence, &fault) < 0)
+	    device->ops->submit_burst(device->worker.lanes[send->lane].handle, &send->command,
+				      burst->count, burst->value_stride, waits, wait_count,
+				      send->sequence, &fault) < 0)
 		return false;
 	burst->out = 1;
 	burst->is_whole = true;
@@ -123,7 +130,8 @@ static bool submit_whole(struct scheduler_device *device, struct task_send *send
 	return true;
 }
 
-int sched_burst_submit(struct scheduler_device *device, struct task *task, const struct backend_wait *waits, uint32_t wait_count,
+int sched_burst_submit(struct scheduler_device *device, struct task *task,
+		       const struct backend_wait *waits, uint32_t wait_count,
 		       struct backend_fault *fault_out)
 {
 	struct task_send *send = &task->send;
@@ -137,8 +145,11 @@ int sched_burst_submit(struct scheduler_device *device, struct task *task, const
 		struct backend_fault fault = {.status = STATUS_SUCCESS};
 		if (i > 0)
 			next_values(send);
-		/* The lane is in order: those behind the first that is sent need not wait by themselves. */
-		int result = device->ops->submit(lane, &send->command, waits, burst->out ? 0 : wait_count, first + i, NULL, &fault);
+		/* The lane is in order: those behind the first that is sent need not wait by
+		 * themselves. */
+		int result =
+			device->ops->submit(lane, &send->command, waits,
+					    burst->out ? 0 : wait_count, first + i, NULL, &fault);
 		has_last = result == 0;
 		burst->out += has_last;
 		STAGE_MARK(send->flight_group + i, STAGE_LAUNCHED);
@@ -168,7 +179,9 @@ bool sched_burst_completed(struct task *task, const struct backend_completion *c
 	STAGE_MARK_ALL(send->flight_group + burst->over, index + 1 - burst->over, STAGE_COMPLETED);
 	if (completion->fault.status != STATUS_SUCCESS) {
 		struct backend_fault fault = completion->fault;
-		uint32_t failed = burst->is_whole ? completion->failed_launches & ((1u << burst->count) - 1) : 0;
+		uint32_t failed = burst->is_whole
+					  ? completion->failed_launches & ((1u << burst->count) - 1)
+					  : 0;
 		sched_fault_complete(&fault, -EIO);
 		for (failed = failed ? failed : 1u << index; failed; failed &= failed - 1)
 			fail(burst, (uint32_t)__builtin_ctz(failed), &fault);
@@ -182,7 +195,7 @@ bool sched_burst_completed(struct task *task, const struct backend_completion *c
 	return burst->out == 0;
 }
 
-/* --- what became of it --------------------------------------------------------------------------------------------- */
+/* ---------------------------------- what became of it ----------------------------------- */
 
 static uint32_t first_failed(const struct task_burst *burst)
 {
@@ -207,7 +220,8 @@ static struct sched_cause *cause_of(const struct task *task, uint32_t index)
 	const struct task_burst *burst = task->send.burst;
 	if (is_doomed(task) || index >= burst->over)
 		return task->cause;
-	uint32_t at = burst->is_chained && first_failed(burst) < index ? first_failed(burst) : index;
+	uint32_t at =
+		burst->is_chained && first_failed(burst) < index ? first_failed(burst) : index;
 	return burst->failed & 1u << at ? burst->causes[at] : NULL;
 }
 
@@ -250,7 +264,7 @@ void task_launch_fault(const struct task *task, uint32_t index, struct backend_f
 		*fault_out = cause->fault;
 }
 
-/* --- how many may go together -------------------------------------------------------------------------------------- */
+/* ------------------------------- how many may go together ------------------------------- */
 
 uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
 {
@@ -261,18 +275,21 @@ uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
 	return most < 1 ? 1 : most < SCHED_BURST_MAX ? (uint32_t)most : SCHED_BURST_MAX;
 }
 
-/* Up by half of what is new, so that a long one is known at once; down by three quarters: one that was seen late does not count for long. */
+/* Up by half of what is new, so that a long one is known at once; down by three quarters: one that
+ * was seen late does not count for long. */
 void sched_burst_learn(const struct task *task)
 {
 	const struct task_send *send = &task->send;
-	if (send->command.kind != BACKEND_COMMAND_LAUNCH || send->command.launch.part.of > 0 || send->end_ns <= send->start_ns)
+	if (send->command.kind != BACKEND_COMMAND_LAUNCH || send->command.launch.part.of > 0 ||
+	    send->end_ns <= send->start_ns)
 		return;
 	uint64_t took_ns = (send->end_ns - send->start_ns) / sched_launches(send);
 	uint64_t *period_ns = &send->kernel->period_ns;
 	if (*period_ns == 0 || took_ns == 0)
 		*period_ns = took_ns;
 	else
-		*period_ns = took_ns > *period_ns ? (*period_ns + took_ns) / 2 : (*period_ns + 3 * took_ns) / 4;
+		*period_ns = took_ns > *period_ns ? (*period_ns + took_ns) / 2
+						  : (*period_ns + 3 * took_ns) / 4;
 	if (*period_ns == 0)
 		*period_ns = 1;
 	if (!send->burst)

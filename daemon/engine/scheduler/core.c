@@ -42,8 +42,8 @@ static int copy_options(const char *const *options, char ***options_out)
 	return 0;
 }
 
-static int copy_backends(const struct backend_ops *const *tables, struct sched_backend **backends_out,
-			 uint32_t *count_out)
+static int copy_backends(const struct backend_ops *const *tables,
+			 struct sched_backend **backends_out, uint32_t *count_out)
 {
 	uint32_t count = 0;
 	while (tables && tables[count])
@@ -64,7 +64,8 @@ static uint64_t page_bytes(void)
 	return bytes > 0 ? (uint64_t)bytes : 4096;
 }
 
-/* Of the machine's, or of what the control group has where that is less: beyond that limit the engine would be killed. */
+/* Of the machine's, or of what the control group has where that is less: beyond that limit the
+ * engine would be killed. */
 static uint64_t half_of_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
@@ -73,10 +74,12 @@ static uint64_t half_of_memory(void)
 	return (limit < all ? limit : all) / 2;
 }
 
-int scheduler_create(const struct scheduler_config *config, const struct scheduler_callbacks *callbacks, void *context,
+int scheduler_create(const struct scheduler_config *config,
+		     const struct scheduler_callbacks *callbacks, void *context,
 		     struct scheduler **scheduler_out)
 {
-	CLEANUP(free_pointer) struct scheduler *scheduler = aligned_alloc(64, (sizeof(*scheduler) + 63) & ~(size_t)63);
+	CLEANUP(free_pointer)
+	struct scheduler *scheduler = aligned_alloc(64, (sizeof(*scheduler) + 63) & ~(size_t)63);
 	if (!scheduler)
 		return -ENOMEM;
 	memset(scheduler, 0, sizeof(*scheduler));
@@ -91,18 +94,21 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->spills = config->spills;
 	scheduler->slice_ns = config->slice_ns;
 	scheduler->page_bytes = page_bytes();
-	scheduler->spill_least_bytes = config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;
+	scheduler->spill_least_bytes =
+		config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;
 	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
 	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;
 	scheduler->processors = config->processors ? config->processors : processors_here();
-	CLEANUP(free_pointer) char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
+	CLEANUP(free_pointer)
+	char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
 	CLEANUP(options_cleanup) char **options = NULL;
 	if (config->cache_directory && !directory)
 		return -ENOMEM;
 	int result = copy_options(config->backend_options, &options);
 	if (result == 0)
-		result = copy_backends(config->backends, &scheduler->backends, &scheduler->backend_count);
+		result = copy_backends(config->backends, &scheduler->backends,
+				       &scheduler->backend_count);
 	if (result < 0)
 		return result;
 	sched_flight_init(&scheduler->flight, config->flight_page);
@@ -157,7 +163,8 @@ void scheduler_flush(struct scheduler *scheduler)
 
 bool scheduler_progress(struct scheduler *scheduler)
 {
-	/* One that nobody has set stays in this processor's cache. Who sets it after this look wakes the front once more. */
+	/* One that nobody has set stays in this processor's cache. Who sets it after this look
+	 * wakes the front once more. */
 	if (atomic_load(&scheduler->front_pending))
 		atomic_store(&scheduler->front_pending, 0);
 	scheduler->now_ns = scheduler->clock_ns();
@@ -171,8 +178,10 @@ bool scheduler_progress(struct scheduler *scheduler)
 		sched_admission_look(scheduler);
 	if (scheduler->latency_leaving)
 		sched_latency_look(scheduler);
-	bool found = scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
-	/* What came back is counted as it is taken: a device's thread may put something there between a look and this. */
+	bool found =
+		scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
+	/* What came back is counted as it is taken: a device's thread may put something there
+	 * between a look and this. */
 	found |= drain(scheduler);
 	publish(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);
@@ -210,7 +219,8 @@ bool scheduler_idle(const struct scheduler *scheduler)
 	return scheduler->open_count == 0 && scheduler->away == 0 && !scheduler->notice_first;
 }
 
-void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device, struct scheduler_spill *spill_out)
+void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device,
+			    struct scheduler_spill *spill_out)
 {
 	*spill_out = (struct scheduler_spill){.spills = 0};
 	if (device >= scheduler->device_count || !scheduler->devices[device])
@@ -249,7 +259,8 @@ void scheduler_counters(const struct scheduler *scheduler, struct scheduler_coun
 		if (!scheduler->devices[i])
 			continue;
 		counters_out->latency_units += scheduler_latency_units(scheduler->devices[i]);
-		counters_out->graph_memories += atomic_load_explicit(&scheduler->devices[i]->graph_memories, memory_order_relaxed);
+		counters_out->graph_memories += atomic_load_explicit(
+			&scheduler->devices[i]->graph_memories, memory_order_relaxed);
 	}
 }
 
@@ -262,7 +273,8 @@ uint64_t scheduler_visits(const struct scheduler *scheduler)
 static void wait_until_back(struct scheduler *scheduler)
 {
 	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
-	sched_notice_discard(scheduler); /* a graph that nobody asks for any more goes to its device once more */
+	sched_notice_discard(
+		scheduler); /* a graph that nobody asks for any more goes to its device once more */
 	while (scheduler->away > 0) {
 		(void)drain(scheduler);
 		publish(scheduler);

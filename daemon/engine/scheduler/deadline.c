@@ -1,6 +1,7 @@
 /*
- * Commands that run for too long. Nothing is noted when they are sent or come back: whoever asks looks at the first command of each
- * lane, and remembers since when it has been that. So one is noticed late by the time between two questions, and costs nothing.
+ * Commands that run for too long. Nothing is noted when they are sent or come back: whoever asks
+ * looks at the first command of each lane, and remembers since when it has been that. So one is
+ * noticed late by the time between two questions, and costs nothing.
  */
 #include "scheduler/internal.h"
 
@@ -8,12 +9,13 @@
 static const struct task *running(const struct scheduler_device *device, uint32_t lane)
 {
 	const struct task *first = device->lanes[lane].first;
-	bool runs = first && first->open_in == 0 && first->send.flight_session != 0 && !atomic_load(&first->is_aside);
+	bool runs = first && first->open_in == 0 && first->send.flight_session != 0 &&
+		    !atomic_load(&first->is_aside);
 	return runs ? first : NULL;
 }
 
-static bool is_overdue(struct scheduler_device *device, uint32_t lane, uint64_t now_ns, scheduler_deadline *deadline,
-		       void *context)
+static bool is_overdue(struct scheduler_device *device, uint32_t lane, uint64_t now_ns,
+		       scheduler_deadline *deadline, void *context)
 {
 	const struct task *task = running(device, lane);
 	struct sched_gate_head *head = &device->deadline_heads[lane];
@@ -21,12 +23,13 @@ static bool is_overdue(struct scheduler_device *device, uint32_t lane, uint64_t 
 	if (head->sequence != sequence)
 		*head = (struct sched_gate_head){.sequence = sequence, .since_ns = now_ns};
 	uint64_t most_ns = task ? deadline(context, task->send.flight_session) : 0;
-	uint64_t before_ns = task ? task->split.took_ns : 0; /* in its earlier parts; what came between them is others' */
+	uint64_t before_ns = task ? task->split.took_ns
+				  : 0; /* in its earlier parts; what came between them is others' */
 	return most_ns > 0 && now_ns - head->since_ns + before_ns > most_ns;
 }
 
-bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_deadline *deadline, void *context,
-		       struct scheduler_overdue *overdue_out)
+bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_deadline *deadline,
+		       void *context, struct scheduler_overdue *overdue_out)
 {
 	const struct task *late = NULL;
 	for (uint32_t i = 0; i < scheduler->device_count; i++) {

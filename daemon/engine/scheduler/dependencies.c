@@ -33,8 +33,8 @@ static bool equal_spans(const struct interval *lower, const struct interval *upp
 {
 	const struct sched_span *a = (const struct sched_span *)(const void *)lower;
 	const struct sched_span *b = (const struct sched_span *)(const void *)upper;
-	return a->writer == b->writer && !a->readers.first && !b->readers.first && !a->host_readers.first &&
-	       !b->host_readers.first;
+	return a->writer == b->writer && !a->readers.first && !b->readers.first &&
+	       !a->host_readers.first && !b->host_readers.first;
 }
 
 const struct interval_ops sched_span_ops = {
@@ -61,7 +61,8 @@ void sched_link(struct task_use *use, struct task_link *link, struct task_link_l
 	list->count++;
 }
 
-static void link_more(struct scheduler *scheduler, struct task_use *use, struct task_link_list *list)
+static void link_more(struct scheduler *scheduler, struct task_use *use,
+		      struct task_link_list *list)
 {
 	struct task_link *link = &sched_take_node(scheduler)->link;
 	link->more = use->link.more;
@@ -69,7 +70,8 @@ static void link_more(struct scheduler *scheduler, struct task_use *use, struct 
 	sched_link(use, link, list);
 }
 
-void sched_links_copy(struct scheduler *scheduler, struct task_link_list *to, const struct task_link_list *from)
+void sched_links_copy(struct scheduler *scheduler, struct task_link_list *to,
+		      const struct task_link_list *from)
 {
 	for (const struct task_link *link = from->first; link; link = link->next)
 		link_more(scheduler, link->use, to);
@@ -100,10 +102,12 @@ static void unlink_use(struct task_link *link)
 	link->list = NULL;
 }
 
-struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer, enum task_use_kind kind, uint32_t place,
+struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer,
+			       enum task_use_kind kind, uint32_t place,
 			       const struct interval *order, const struct interval *bytes)
 {
-	/* Field by field: it is on the way of every requirement, and setting all of it to 0 first takes its time. */
+	/* Field by field: it is on the way of every requirement, and setting all of it to 0 first
+	 * takes its time. */
 	struct task_use *use = &task->uses[task->use_count++];
 	use->buffer = buffer;
 	use->task = task;
@@ -119,8 +123,8 @@ struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer, e
 }
 
 /* How many intervals it has looked at. */
-static uint32_t join_wide(struct sched_contents *contents, struct interval_map *map, const struct interval *range,
-			  const struct interval_ops *ops)
+static uint32_t join_wide(struct sched_contents *contents, struct interval_map *map,
+			  const struct interval *range, const struct interval_ops *ops)
 {
 	if (map->count == 1 || interval_map_is_one(map, range))
 		return 1;
@@ -131,29 +135,33 @@ static uint32_t join_wide(struct sched_contents *contents, struct interval_map *
 }
 
 /*
- * What is wanted in one becomes one where it can; so does everything where there is little room. Before any of the
- * task's cuts, which it would undo.
+ * What is wanted in one becomes one where it can; so does everything where there is little room.
+ * Before any of the task's cuts, which it would undo.
  */
 static uint32_t relieve(const struct sched_access *access, uint32_t accesses)
 {
 	static const struct interval whole = {.end = UINT64_MAX};
 	struct sched_contents *contents = access->buffer->contents;
-	uint32_t most = contents->spans.count > contents->pieces.count ? contents->spans.count : contents->pieces.count;
+	uint32_t most = contents->spans.count > contents->pieces.count ? contents->spans.count
+								       : contents->pieces.count;
 	/* Once for each task: later it would find the same. */
 	bool full = most + 2 * accesses > SCHED_INTERVALS_MAX &&
 		    contents->relieved != contents->scheduler->last_identity;
-	uint32_t visits = join_wide(contents, &contents->spans, full ? &whole : &access->order, &sched_span_ops) +
-			  join_wide(contents, &contents->pieces, full ? &whole : &access->bytes, &sched_piece_ops);
+	uint32_t visits = join_wide(contents, &contents->spans, full ? &whole : &access->order,
+				    &sched_span_ops) +
+			  join_wide(contents, &contents->pieces, full ? &whole : &access->bytes,
+				    &sched_piece_ops);
 	if (full)
 		contents->relieved = contents->scheduler->last_identity;
 	return visits;
 }
 
 /* 1: it cannot be cut there. `links`: that the interval has in its lists. */
-static int cut(struct sched_contents *contents, struct interval_map *map, uint32_t index, uint64_t at, uint32_t links,
-	       const struct interval_ops *ops)
+static int cut(struct sched_contents *contents, struct interval_map *map, uint32_t index,
+	       uint64_t at, uint32_t links, const struct interval_ops *ops)
 {
-	if (map->count >= SCHED_INTERVALS_MAX || contents->scheduler->nodes.used + links >= SCHED_NODES_MAX)
+	if (map->count >= SCHED_INTERVALS_MAX ||
+	    contents->scheduler->nodes.used + links >= SCHED_NODES_MAX)
 		return 1;
 	int result = pool_reserve(&contents->scheduler->nodes, 1 + links);
 	if (result == 0)
@@ -183,10 +191,13 @@ static int cut_piece(struct sched_access *access, uint64_t at, bool lower, uint6
 {
 	struct sched_contents *contents = access->buffer->contents;
 	uint32_t index = interval_map_find(&contents->pieces, at);
-	const struct sched_piece *piece = sched_piece_of(interval_map_get(&contents->pieces, index));
-	if (!interval_map_divides(&contents->pieces, index, at) || !sched_residency_cuts(access, piece))
+	const struct sched_piece *piece =
+		sched_piece_of(interval_map_get(&contents->pieces, index));
+	if (!interval_map_divides(&contents->pieces, index, at) ||
+	    !sched_residency_cuts(access, piece))
 		return 0;
-	int result = cut(contents, &contents->pieces, index, at, piece->moves.count, &sched_piece_ops);
+	int result =
+		cut(contents, &contents->pieces, index, at, piece->moves.count, &sched_piece_ops);
 	if (result > 0) {
 		/* All of the piece then, and what is not written must be there. */
 		*bound_out = lower ? piece->interval.begin : piece->interval.end;
@@ -216,7 +227,8 @@ static int prepare_spans(struct sched_access *access)
 	if (interval_map_is_one(&contents->spans, &access->order))
 		return 0;
 	int result = cut_span(contents, access->order.begin, true, &access->order.begin);
-	return result < 0 ? result : cut_span(contents, access->order.end, false, &access->order.end);
+	return result < 0 ? result
+			  : cut_span(contents, access->order.end, false, &access->order.end);
 }
 
 int sched_accesses_prepare(struct sched_access *accesses, uint32_t count)
@@ -250,7 +262,8 @@ static bool orders_as_writer(const struct sched_access *access)
 	return access->writes || access->as_writer;
 }
 
-/* May the task be linked into so many spans more? It counts what its other accesses of the buffer will take. */
+/* May the task be linked into so many spans more? It counts what its other accesses of the buffer
+ * will take. */
 static bool plan_links(const struct task *task, struct sched_contents *contents, uint32_t more)
 {
 	if (contents->planned_for != task->identity)
@@ -274,7 +287,8 @@ int sched_access_cost(const struct task *task, struct sched_access *access, stru
 	uint32_t more = access->spans.end - access->spans.first - 1;
 	access->as_writer = false;
 	if (!access->writes && more > 0 && !plan_links(task, contents, more)) {
-		/* Two accesses of the host must not wait for each other: whoever holds the first may ask for the second. */
+		/* Two accesses of the host must not wait for each other: whoever holds the first
+		 * may ask for the second. */
 		if (access->host)
 			return -EDQUOT;
 		access->as_writer = true;
@@ -292,12 +306,14 @@ int sched_access_cost(const struct task *task, struct sched_access *access, stru
 	return sched_residency_cost(access, cost);
 }
 
-int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost, const struct sched_account *account)
+int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost,
+		       const struct sched_account *account)
 {
 	scheduler->visits += cost->visits;
 	uint64_t from_most = (uint64_t)scheduler->open_count + cost->tasks;
 	/* Each move: from the author and an earlier move, and to the task, perhaps twice. */
-	uint64_t edges = (cost->edges < from_most ? cost->edges : from_most) + 4 * (uint64_t)cost->tasks;
+	uint64_t edges =
+		(cost->edges < from_most ? cost->edges : from_most) + 4 * (uint64_t)cost->tasks;
 	uint64_t bytes = edges * sizeof(struct task_edge) +
 			 cost->tasks * (sizeof(struct task) + SCHED_STORAGE_BYTES) +
 			 cost->nodes * sizeof(union sched_node);
@@ -318,7 +334,8 @@ static void edges_from(const struct task_link_list *list, struct task *task)
 		task_edge_add(link->use->task, task, false);
 }
 
-static void wait_for_span(struct task *task, const struct sched_access *access, struct sched_span *span)
+static void wait_for_span(struct task *task, const struct sched_access *access,
+			  struct sched_span *span)
 {
 	bool writes = orders_as_writer(access);
 	/* Lists may be long, and a task may name a part a thousand times. */
@@ -353,7 +370,8 @@ void sched_access_wait_written(struct task *task, const struct sched_access *acc
 	sched_residency_wait_moves(task, access);
 }
 
-/* Is the task in the list, by a use that was entered just before? Then that one stands for the bytes of both. */
+/* Is the task in the list, by a use that was entered just before? Then that one stands for the
+ * bytes of both. */
 static bool stands_for(struct task_use *use, const struct task_link_list *list)
 {
 	struct task_use *before = list->first ? list->first->use : NULL;
@@ -409,8 +427,8 @@ static enum task_use_kind kind_of(const struct sched_access *access)
 
 void sched_access_enter(struct task *task, const struct sched_access *access)
 {
-	struct task_use *use =
-		sched_use_add(task, access->buffer, kind_of(access), access->place, &access->order, &access->bytes);
+	struct task_use *use = sched_use_add(task, access->buffer, kind_of(access), access->place,
+					     &access->order, &access->bytes);
 	if (orders_as_writer(access))
 		enter_writer(task, access);
 	else
@@ -419,8 +437,8 @@ void sched_access_enter(struct task *task, const struct sched_access *access)
 		sched_residency_enter(task, access);
 }
 
-static void join(struct sched_contents *contents, struct interval_map *map, const struct interval *range,
-		 const struct interval_ops *ops)
+static void join(struct sched_contents *contents, struct interval_map *map,
+		 const struct interval *range, const struct interval_ops *ops)
 {
 	if (map->count > SCHED_INTERVALS_KEPT)
 		interval_map_join(map, interval_map_run(map, range), ops, contents);
@@ -436,7 +454,8 @@ void sched_access_join(const struct sched_access *access)
 void sched_access_finish(struct task *task, const struct sched_access *access)
 {
 	const struct sched_contents *contents = access->buffer->contents;
-	if (contents->spans.count > SCHED_INTERVALS_KEPT || contents->pieces.count > SCHED_INTERVALS_KEPT)
+	if (contents->spans.count > SCHED_INTERVALS_KEPT ||
+	    contents->pieces.count > SCHED_INTERVALS_KEPT)
 		sched_access_join(access);
 	if (contents->home && access->writes && access->moves && !task->cause)
 		sched_residency_return(task, access);
@@ -483,7 +502,8 @@ static void use_finish(struct task *task, struct task_use *use)
 		sched_residency_written(task, use);
 	if (contents->home)
 		sched_residency_forget(contents, &use->bytes);
-	if (contents->spans.count > SCHED_INTERVALS_KEPT || contents->pieces.count > SCHED_INTERVALS_KEPT) {
+	if (contents->spans.count > SCHED_INTERVALS_KEPT ||
+	    contents->pieces.count > SCHED_INTERVALS_KEPT) {
 		join(contents, &contents->spans, &use->order, &sched_span_ops);
 		join(contents, &contents->pieces, &use->bytes, &sched_piece_ops);
 	}

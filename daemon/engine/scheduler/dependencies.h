@@ -1,19 +1,21 @@
 /*
  * Which task waits for which, by the parts of buffers that they use (front thread).
  *
- * Of each part (span) of a buffer is known the last writer, while it is open, and who has read since, tasks and host
- * accesses. A reader waits for the writer and, if it is a task, for the host accesses; a writer for all of them, then
- * they are forgotten. What only orders behind the writer is left out where a reader stands in between and waits for it.
- * Whether a failure passes on is another matter: that goes by the contents (sched_residency.h), so by what is accessed
- * and not by what orders.
+ * Of each part (span) of a buffer is known the last writer, while it is open, and who has read
+ * since, tasks and host accesses. A reader waits for the writer and, if it is a task, for the host
+ * accesses; a writer for all of them, then they are forgotten. What only orders behind the writer
+ * is left out where a reader stands in between and waits for it. Whether a failure passes on is
+ * another matter: that goes by the contents (sched_residency.h), so by what is accessed and not by
+ * what orders.
  *
- * A submission has steps, each for all of a task's accesses: cut (which nobody can tell) and reserve, bring, wait,
- * then enter, which changes things. So a task with several ranges of a buffer never waits for itself, and
- * where they overlap their modes are united.
+ * A submission has steps, each for all of a task's accesses: cut (which nobody can tell) and
+ * reserve, bring, wait, then enter, which changes things. So a task with several ranges of a buffer
+ * never waits for itself, and where they overlap their modes are united.
  *
- * A buffer has at most SCHED_INTERVALS_MAX spans and as many pieces. Beyond that, and when nothing can be joined, a
- * range is widened to what is cut already: then it orders, and brings, more than it was asked for, and no-init is no
- * such thing. Likewise what reads more spans than there are links for orders as if it wrote.
+ * A buffer has at most SCHED_INTERVALS_MAX spans and as many pieces. Beyond that, and when nothing
+ * can be joined, a range is widened to what is cut already: then it orders, and brings, more than
+ * it was asked for, and no-init is no such thing. Likewise what reads more spans than there are
+ * links for orders as if it wrote.
  */
 #ifndef SYCL_ENGINE_SCHED_DEPENDENCIES_H
 #define SYCL_ENGINE_SCHED_DEPENDENCIES_H
@@ -23,15 +25,16 @@
 /* What a task does with a buffer. */
 struct sched_access {
 	struct sched_buffer *buffer;
-	struct interval order; /* never empty */
-	struct interval bytes; /* lies inside, and may be empty */
+	struct interval order;       /* never empty */
+	struct interval bytes;       /* lies inside, and may be empty */
 	struct sched_memory *memory; /* on the task's device; NULL: not needed */
 	uint32_t place;
 	bool writes;
-	bool needs;     /* the present contents: all but a no-init write */
-	bool moves;     /* residency changes; false: only ordered (an empty range touches nothing) */
-	bool host;      /* a host access */
-	bool plain;     /* known to be all of a buffer that is in one part; false: it may be that, or not */
+	bool needs; /* the present contents: all but a no-init write */
+	bool moves; /* residency changes; false: only ordered (an empty range touches nothing) */
+	bool host;  /* a host access */
+	bool plain; /* known to be all of a buffer that is in one part; false: it may be that, or
+		       not */
 	/* What the first steps find; the maps do not change until sched_access_finish. */
 	struct interval_run spans, pieces;
 	bool as_writer; /* orders as if it wrote */
@@ -41,14 +44,17 @@ struct sched_access {
 
 /* What the steps after the first may take. */
 struct sched_cost {
-	uint64_t edges;      /* to the task; there is at most one from each open task, however often it is met */
-	uint64_t visits;     /* parts that the steps look at */
+	uint64_t edges;  /* to the task; there is at most one from each open task, however often it
+			    is met */
+	uint64_t visits; /* parts that the steps look at */
 	uint32_t tasks, nodes; /* tasks: moves, each with a few edges */
 };
 
-/* Of a buffer that is named already; the caller has checked that they lie inside. order_size_bytes 0: the whole. */
+/* Of a buffer that is named already; the caller has checked that they lie inside. order_size_bytes
+ * 0: the whole. */
 static inline void sched_access_ranges(struct sched_access *access, uint64_t order_offset_bytes,
-				       uint64_t order_size_bytes, uint64_t offset_bytes, uint64_t size_bytes)
+				       uint64_t order_size_bytes, uint64_t offset_bytes,
+				       uint64_t size_bytes)
 {
 	uint64_t all = access->buffer->contents->size_bytes;
 	access->order = (struct interval){.begin = 0, .end = all};
@@ -70,20 +76,24 @@ static inline bool sched_access_is_plain(const struct sched_access *access)
 	       access->order.end >= end && access->bytes.begin == 0 && access->bytes.end >= end;
 }
 /*
- * First, for all accesses of a task, unless all are plain: cuts, and may widen ranges. -ENOMEM, -E2BIG: nothing has
- * changed that anybody could tell.
+ * First, for all accesses of a task, unless all are plain: cuts, and may widen ranges. -ENOMEM,
+ * -E2BIG: nothing has changed that anybody could tell.
  */
 int sched_accesses_prepare(struct sched_access *accesses, uint32_t count);
-/* Then what the rest may take, added up; and it is reserved, at the account's expense (NULL: nobody's). If that fails:
- * sched_access_join. `task`: the one whose accesses they are. -ENOMEM, -EDQUOT, -E2BIG as of task_submit. */
-int sched_access_cost(const struct task *task, struct sched_access *access, struct sched_cost *cost);
-int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost, const struct sched_account *account);
+/* Then what the rest may take, added up; and it is reserved, at the account's expense (NULL:
+ * nobody's). If that fails: sched_access_join. `task`: the one whose accesses they are. -ENOMEM,
+ * -EDQUOT, -E2BIG as of task_submit. */
+int sched_access_cost(const struct task *task, struct sched_access *access,
+		      struct sched_cost *cost);
+int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost,
+		       const struct sched_account *account);
 /* What was cut, and is the same on both sides, is one again. */
 void sched_access_join(const struct sched_access *access);
 /* Why the contents that it needs are no good, or NULL. */
 struct sched_cause *sched_access_poison(const struct sched_access *access);
 /* From here on all is reserved, and nothing fails. A task that is doomed already moves nothing. */
-void sched_access_bring(struct task *task, const struct sched_access *access); /* sched_residency.c */
+void sched_access_bring(struct task *task,
+			const struct sched_access *access); /* sched_residency.c */
 void sched_access_wait(struct task *task, const struct sched_access *access);
 /* Instead: only for what has been written, and for moves to the place, whatever becomes of them. */
 void sched_access_wait_written(struct task *task, const struct sched_access *access);
@@ -98,13 +108,15 @@ void sched_uses_finish(struct task *task);
 void sched_move_forget(struct task_use *use, struct sched_cause *cause);
 
 /* The next free use of the task, in no list, counted by the buffer. */
-struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer, enum task_use_kind kind, uint32_t place,
+struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer,
+			       enum task_use_kind kind, uint32_t place,
 			       const struct interval *order, const struct interval *bytes);
 void sched_link(struct task_use *use, struct task_link *link, struct task_link_list *list);
 /* Nothing in it matters any more. */
 void sched_links_detach(struct task_link_list *list);
 /* `to`, which is empty, gets the same uses as `from`: a node each. */
-void sched_links_copy(struct scheduler *scheduler, struct task_link_list *to, const struct task_link_list *from);
+void sched_links_copy(struct scheduler *scheduler, struct task_link_list *to,
+		      const struct task_link_list *from);
 
 extern const struct interval_ops sched_span_ops; /* context: struct sched_contents */
 

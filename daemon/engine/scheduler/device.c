@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the backend's own context has registered is pinned for all, and what others share is not the application's context's. */
-#define NOT_OF_NATIVE_CONTEXTS                                                                                         \
+/* What the backend's own context has registered is pinned for all, and what others share is not the
+ * application's context's. */
+#define NOT_OF_NATIVE_CONTEXTS                                                                     \
 	(BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC)
 
 void sched_device_publish(struct scheduler_device *device)
@@ -38,7 +39,8 @@ void sched_device_post(struct scheduler_device *device, struct sched_message *me
 void sched_device_post_load(struct scheduler_device *device, struct sched_message *message)
 {
 	struct sched_loader *loader = &device->loader;
-	/* Without a second thread once, without one for good: programs and their kernels go the same way. */
+	/* Without a second thread once, without one for good: programs and their kernels go the
+	 * same way. */
 	if (device->features & BACKEND_FEATURE_LOADER && !loader->started && !loader->failed)
 		loader->failed = sched_loader_start(device) < 0;
 	if (!loader->started) {
@@ -51,7 +53,8 @@ void sched_device_post_load(struct scheduler_device *device, struct sched_messag
 
 bool sched_device_has_mail(struct scheduler_device *device)
 {
-	return sched_mailbox_has_mail(&device->port.back) || sched_mailbox_has_mail(&device->loader.port.back);
+	return sched_mailbox_has_mail(&device->port.back) ||
+	       sched_mailbox_has_mail(&device->loader.port.back);
 }
 
 static void handle(struct scheduler_device *device, struct sched_message *message)
@@ -156,8 +159,10 @@ static void choose_lanes(struct scheduler_device *device, const struct backend_d
 	if (count == 0)
 		count = SCHED_LANES_DEFAULT;
 	device->lane_count = count < SCHED_LANES_MAX ? count : SCHED_LANES_MAX;
-	device->latency_first = device->lane_count + (facts->features & BACKEND_FEATURE_COPY_LANES ? 2 : 0);
-	device->latency_count = device->lane_count < SCHED_LANES_LATENCY ? device->lane_count : SCHED_LANES_LATENCY;
+	device->latency_first =
+		device->lane_count + (facts->features & BACKEND_FEATURE_COPY_LANES ? 2 : 0);
+	device->latency_count =
+		device->lane_count < SCHED_LANES_LATENCY ? device->lane_count : SCHED_LANES_LATENCY;
 	device->all_lane_count = device->latency_first + device->latency_count;
 	device->lane_end = device->all_lane_count;
 }

@@ -24,7 +24,8 @@ static void make_unavailable(struct sched_backend *backend, const struct backend
 {
 	backend->handle = NULL;
 	char *reason = NULL;
-	if (asprintf(&reason, "%s", fault->text[0] ? fault->text : "its library or driver is not here") < 0)
+	if (asprintf(&reason, "%s",
+		     fault->text[0] ? fault->text : "its library or driver is not here") < 0)
 		reason = NULL;
 	backend->unavailable = (struct backend_platform_facts){
 		.kind = backend->ops->kind,
@@ -35,7 +36,8 @@ static void make_unavailable(struct sched_backend *backend, const struct backend
 		.extensions = nothing,
 		.unavailable_reason = reason,
 	};
-	*topology_out = (struct backend_topology){.platforms = &backend->unavailable, .platform_count = 1};
+	*topology_out =
+		(struct backend_topology){.platforms = &backend->unavailable, .platform_count = 1};
 }
 
 enum step { PREPARE, OPEN };
@@ -57,7 +59,8 @@ static int begin(const struct scheduler *scheduler, struct sched_backend *backen
 		if (strncmp(option, backend->ops->name, length) == 0 && option[length] == ':')
 			options[count++] = option + length + 1;
 	}
-	const struct backend_settings settings = {.cache_directory = scheduler->cache_directory, .options = options};
+	const struct backend_settings settings = {.cache_directory = scheduler->cache_directory,
+						  .options = options};
 	if (step == PREPARE) {
 		backend->ops->prepare(&settings);
 		return 0;
@@ -65,7 +68,8 @@ static int begin(const struct scheduler *scheduler, struct sched_backend *backen
 	return backend->ops->open(&settings, &backend->handle, fault);
 }
 
-static void ask(struct scheduler *scheduler, struct sched_backend *backend, struct backend_topology *topology_out)
+static void ask(struct scheduler *scheduler, struct sched_backend *backend,
+		struct backend_topology *topology_out)
 {
 	struct backend_fault fault = {.status = 0};
 	if (backend->ops->version != BACKEND_OPS_VERSION) {
@@ -100,8 +104,8 @@ static void *ask_on_a_thread(void *argument)
 }
 
 /*
- * All at the same time: each vendor's library takes a tenth of a second and more to start. What they read from the
- * environment is set before.
+ * All at the same time: each vendor's library takes a tenth of a second and more to start. What
+ * they read from the environment is set before.
  */
 static void ask_all(struct scheduler *scheduler, struct backend_topology *topologies)
 {
@@ -116,10 +120,12 @@ static void ask_all(struct scheduler *scheduler, struct backend_topology *topolo
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
-		askings[i] = (struct asking){scheduler, &scheduler->backends[i], &topologies[i], 0, false};
+		askings[i] = (struct asking){scheduler, &scheduler->backends[i], &topologies[i], 0,
+					     false};
 		/* The last one has this thread. */
-		askings[i].started = i + 1 < scheduler->backend_count &&
-				     pthread_create(&askings[i].thread, NULL, ask_on_a_thread, &askings[i]) == 0;
+		askings[i].started =
+			i + 1 < scheduler->backend_count &&
+			pthread_create(&askings[i].thread, NULL, ask_on_a_thread, &askings[i]) == 0;
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
@@ -130,13 +136,16 @@ static void ask_all(struct scheduler *scheduler, struct backend_topology *topolo
 			(void)pthread_join(askings[i].thread, NULL);
 }
 
-static void add(struct scheduler *scheduler, const struct backend_ops *ops, const struct backend_topology *topology)
+static void add(struct scheduler *scheduler, const struct backend_ops *ops,
+		const struct backend_topology *topology)
 {
 	uint32_t base = scheduler->platform_count;
 	for (uint32_t i = 0; i < topology->platform_count; i++)
 		scheduler->platforms[scheduler->platform_count++] =
-			(struct scheduler_platform_info){.facts = &topology->platforms[i], .ops = ops};
-	for (uint32_t i = 0; i < topology->device_count && scheduler->listed_count < SCHED_DEVICES_MAX; i++)
+			(struct scheduler_platform_info){.facts = &topology->platforms[i],
+							 .ops = ops};
+	for (uint32_t i = 0;
+	     i < topology->device_count && scheduler->listed_count < SCHED_DEVICES_MAX; i++)
 		scheduler->infos[scheduler->listed_count++] = (struct scheduler_device_info){
 			.facts = &topology->devices[i],
 			.ops = ops,
@@ -158,7 +167,9 @@ static int discover(struct scheduler *scheduler)
 		platforms += found->topologies[i].platform_count;
 	scheduler->discovered = true;
 	scheduler->platforms = calloc(platforms + 1, sizeof(*scheduler->platforms));
-	scheduler->infos = calloc(SCHED_DEVICES_MAX, sizeof(*scheduler->infos)); /* those of native contexts come later */
+	scheduler->infos =
+		calloc(SCHED_DEVICES_MAX,
+		       sizeof(*scheduler->infos)); /* those of native contexts come later */
 	if (!scheduler->platforms || !scheduler->infos)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
@@ -167,9 +178,10 @@ static int discover(struct scheduler *scheduler)
 	return 0;
 }
 
-int scheduler_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
-		       uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,
-		       uint32_t *device_count_out)
+int scheduler_discover(struct scheduler *scheduler,
+		       const struct scheduler_platform_info **platforms_out,
+		       uint32_t *platform_count_out,
+		       const struct scheduler_device_info **devices_out, uint32_t *device_count_out)
 {
 	int result = scheduler->discovered ? 0 : discover(scheduler);
 	if (result < 0)
@@ -186,7 +198,8 @@ bool scheduler_discovered(const struct scheduler *scheduler)
 	return scheduler->discovered;
 }
 
-int scheduler_device(struct scheduler *scheduler, uint32_t device, struct scheduler_device **device_out)
+int scheduler_device(struct scheduler *scheduler, uint32_t device,
+		     struct scheduler_device **device_out)
 {
 	int result = scheduler->discovered ? 0 : discover(scheduler);
 	if (result < 0)

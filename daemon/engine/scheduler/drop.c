@@ -1,12 +1,14 @@
 /*
- * What a session that has ended still had to be sent. What is on a device ends there, as no device gives anything back; the rest
- * fails here, each in its turn: others rely on its place in the order, and are told as of any command that has failed.
+ * What a session that has ended still had to be sent. What is on a device ends there, as no device
+ * gives anything back; the rest fails here, each in its turn: others rely on its place in the
+ * order, and are told as of any command that has failed.
  *
- * The device's thread has what is on its way there, or set aside for want of room. It skips what is marked before it begins; what it has
- * begun by then comes back as ever.
+ * The device's thread has what is on its way there, or set aside for want of room. It skips what is
+ * marked before it begins; what it has begun by then comes back as ever.
  *
- * Moves were made for one task, and may be another session's way to good contents by now: only those are dropped that nobody needs
- * who goes on. What takes home what a task was to write fails with it.
+ * Moves were made for one task, and may be another session's way to good contents by now: only
+ * those are dropped that nobody needs who goes on. What takes home what a task was to write fails
+ * with it.
  */
 #include "scheduler/dependencies.h"
 #include "scheduler/internal.h"
@@ -28,14 +30,16 @@ static bool is_dropped(const struct task *task)
 	return atomic_load_explicit(&task->is_dropped, memory_order_relaxed);
 }
 
-/* --- which --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- which ----------------------------------------- */
 
-/* Not what has run and only waits for what it was behind, nor what holds others up, or is about to be told. */
+/* Not what has run and only waits for what it was behind, nor what holds others up, or is about to
+ * be told. */
 static bool has_not_run(const struct task *task)
 {
 	if (task->state == TASK_PENDING)
 		return !task->front_only || !task->flow;
-	return task->state == TASK_PARKED || (task->state == TASK_SENT && task->role == TASK_ROLE_GROUP);
+	return task->state == TASK_PARKED ||
+	       (task->state == TASK_SENT && task->role == TASK_ROLE_GROUP);
 }
 
 /* Can another session, or process, find out whether it has run? */
@@ -50,14 +54,16 @@ static bool is_seen(const struct task *task)
 }
 
 /*
- * Does somebody come behind it who goes on? Of others that is who needs what it leaves. Of its own session whoever there is: by addresses
- * nothing is ordered, so what one leaves there for the next is known to nobody here.
+ * Does somebody come behind it who goes on? Of others that is who needs what it leaves. Of its own
+ * session whoever there is: by addresses nothing is ordered, so what one leaves there for the next
+ * is known to nobody here.
  */
 static bool is_awaited(const struct task *task, const struct dropping *dropping)
 {
 	for (const struct task_edge *edge = task->out; edge; edge = edge->next_out) {
 		const struct task *to = edge->to;
-		bool is_own = payer_of(to) == dropping->account && to->role != TASK_ROLE_HOST_ACCESS;
+		bool is_own =
+			payer_of(to) == dropping->account && to->role != TASK_ROLE_HOST_ACCESS;
 		if (!is_dropped(to) && (edge->data || is_own))
 			return true;
 	}
@@ -80,10 +86,11 @@ static bool is_to_be_dropped(const struct task *task, const struct dropping *dro
 		return is_dropped(task->beneficiary) && !task->returning && !is_needed(task);
 	if (task->role != TASK_ROLE_GROUP)
 		return false;
-	return dropping->what == SCHEDULER_DROP_ALL || !(is_seen(task) || is_awaited(task, dropping));
+	return dropping->what == SCHEDULER_DROP_ALL ||
+	       !(is_seen(task) || is_awaited(task, dropping));
 }
 
-/* --- how ----------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------- how ------------------------------------------ */
 
 static void drop(struct task *task, struct sched_cause *cause)
 {
@@ -133,15 +140,16 @@ static void empty(struct sched_flow *flow)
 	(void)sched_sleeper_wake(&flow->device->port.sleeper);
 }
 
-uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *account, enum scheduler_drop what,
-			const struct backend_fault *fault)
+uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *account,
+			enum scheduler_drop what, const struct backend_fault *fault)
 {
 	struct sched_cause **ended = sched_account_ended(account);
 	if (!*ended)
 		*ended = sched_cause_create(fault);
 	const struct dropping dropping = {account, what, *ended};
 	uint32_t count = drop_all(scheduler, &dropping);
-	for (struct sched_flow *flow = count > 0 ? *sched_account_flows(account) : NULL; flow; flow = flow->next)
+	for (struct sched_flow *flow = count > 0 ? *sched_account_flows(account) : NULL; flow;
+	     flow = flow->next)
 		if (flow->device)
 			empty(flow);
 	scheduler_run(scheduler);

@@ -45,9 +45,11 @@ static void dump_uses(FILE *file, const struct task *task)
 		const struct task_use *use = &task->uses[i];
 		(void)fprintf(file, "%s buffer %llu %s [%llu, %llu)", i == 0 ? ";" : ",",
 			      (unsigned long long)use->buffer->number, use_name(use),
-			      (unsigned long long)use->bytes.begin, (unsigned long long)use->bytes.end);
+			      (unsigned long long)use->bytes.begin,
+			      (unsigned long long)use->bytes.end);
 		if (use->kind != TASK_USE_MOVE)
-			(void)fprintf(file, " orders [%llu, %llu)", (unsigned long long)use->order.begin,
+			(void)fprintf(file, " orders [%llu, %llu)",
+				      (unsigned long long)use->order.begin,
 				      (unsigned long long)use->order.end);
 	}
 }

@@ -1,9 +1,11 @@
 /*
- * Early events: of host tasks whose client can wait for an event on the device (group_host.c). Such a task goes to a lane like a
- * command, when all that it depends on is sent to that device, and records its event there. Its client is told when that has been
- * done, as a wait for an event is for the latest record. The task is held when it is back from the lane; its end may come before.
+ * Early events: of host tasks whose client can wait for an event on the device (group_host.c). Such
+ * a task goes to a lane like a command, when all that it depends on is sent to that device, and
+ * records its event there. Its client is told when that has been done, as a wait for an event is
+ * for the latest record. The task is held when it is back from the lane; its end may come before.
  *
- * A task that depends on nothing any more, or whose event another one has that is not over, is a host task like any other.
+ * A task that depends on nothing any more, or whose event another one has that is not over, is a
+ * host task like any other.
  */
 #include "scheduler/internal.h"
 
@@ -37,7 +39,8 @@ void sched_early_collect(struct scheduler *scheduler)
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
 	for (; event; event = event->recorded_next) {
 		event->early->is_recorded = true;
-		/* The notice may still be that of the task before: it tells of whichever has the event. */
+		/* The notice may still be that of the task before: it tells of whichever has the
+		 * event. */
 		if (event->early_notice.queued)
 			continue;
 		event->references++;
@@ -69,7 +72,8 @@ void sched_early_tell(struct sched_event *event)
 	struct scheduler *scheduler = event->scheduler;
 	struct task *task = event->early;
 	/* One that is back is told when it is held, and one that has failed when it is over. */
-	if (task && task->is_recorded && task->state == TASK_SENT && !task->told_early && !task->cause) {
+	if (task && task->is_recorded && task->state == TASK_SENT && !task->told_early &&
+	    !task->cause) {
 		task->told_early = true;
 		scheduler->callbacks.on_task_early(scheduler->context, task->owner);
 	}

@@ -1,6 +1,7 @@
 /*
- * Events shared with other processes, and the application's own: made and freed on their device's thread. A native event that can be
- * watched is waited for here and on no lane, where it would hold up others for as long as the application likes.
+ * Events shared with other processes, and the application's own: made and freed on their device's
+ * thread. A native event that can be watched is waited for here and on no lane, where it would hold
+ * up others for as long as the application likes.
  */
 #include "scheduler/internal.h"
 
@@ -11,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int make(struct scheduler *scheduler, struct scheduler_device *device, const uint8_t *handle, uint64_t native,
-		const struct task *behind, void *owner, struct sched_event **event_out)
+static int make(struct scheduler *scheduler, struct scheduler_device *device, const uint8_t *handle,
+		uint64_t native, const struct task *behind, void *owner,
+		struct sched_event **event_out)
 {
 	struct sched_event *event = malloc(sizeof(*event));
 	if (!event)
@@ -43,19 +45,20 @@ int sched_event_create(struct scheduler *scheduler, struct scheduler_device *dev
 	return make(scheduler, device, NULL, 0, NULL, owner, event_out);
 }
 
-int sched_event_create_behind(struct scheduler *scheduler, const struct task *task, void *owner, struct sched_event **event_out)
+int sched_event_create_behind(struct scheduler *scheduler, const struct task *task, void *owner,
+			      struct sched_event **event_out)
 {
 	return make(scheduler, task->device, NULL, 0, task, owner, event_out);
 }
 
-int sched_event_make_native(struct scheduler *scheduler, struct scheduler_device *device, uint64_t native, void *owner,
-			    struct sched_event **event_out)
+int sched_event_make_native(struct scheduler *scheduler, struct scheduler_device *device,
+			    uint64_t native, void *owner, struct sched_event **event_out)
 {
 	return make(scheduler, device, NULL, native, NULL, owner, event_out);
 }
 
-int sched_event_open(struct scheduler *scheduler, struct scheduler_device *device, const uint8_t handle[64],
-		     void *owner, struct sched_event **event_out)
+int sched_event_open(struct scheduler *scheduler, struct scheduler_device *device,
+		     const uint8_t handle[64], void *owner, struct sched_event **event_out)
 {
 	return make(scheduler, device, handle, 0, NULL, owner, event_out);
 }
@@ -128,9 +131,12 @@ void sched_event_collect(struct scheduler *scheduler)
 	struct sched_event *event = atomic_exchange(&scheduler->happened, NULL);
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
 	while (event) {
-		struct sched_event *next = event->happened_next; /* a finished task may let the event go */
-		struct backend_fault fault = {.status = STATUS_EVENT, .native_code = event->happened_code};
-		(void)snprintf(fault.text, sizeof(fault.text), "a native event ended with %d", event->happened_code);
+		struct sched_event *next =
+			event->happened_next; /* a finished task may let the event go */
+		struct backend_fault fault = {.status = STATUS_EVENT,
+					      .native_code = event->happened_code};
+		(void)snprintf(fault.text, sizeof(fault.text), "a native event ended with %d",
+			       event->happened_code);
 		happen(event, event->happened_code < 0 ? &fault : NULL);
 		event = next;
 	}
@@ -182,8 +188,8 @@ void sched_event_tell(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;
 	bool made = event->fault.status == 0 && !event->opened;
-	scheduler->callbacks.on_event_ready(scheduler->context, event->owner, event, made ? event->bytes : NULL,
-					    &event->fault);
+	scheduler->callbacks.on_event_ready(scheduler->context, event->owner, event,
+					    made ? event->bytes : NULL, &event->fault);
 	sched_event_drop(event);
 }
 

@@ -1,4 +1,5 @@
-/* From a request to the command that a device's thread sends: of a task, or of a node of a graph. */
+/* From a request to the command that a device's thread sends: of a task, or of a node of a graph.
+ */
 #include "scheduler/dependencies.h"
 #include "scheduler/graph.h"
 #include "scheduler/internal.h"
@@ -33,7 +34,8 @@ size_t sched_send_storage(const struct task_request *request)
 	if (request->action != TASK_LAUNCH)
 		return bytes;
 	uint32_t count = request->launch.argument_count;
-	bytes += aligned(count * sizeof(struct backend_argument)) + aligned(count * sizeof(struct sched_memory *));
+	bytes += aligned(count * sizeof(struct backend_argument)) +
+		 aligned(count * sizeof(struct sched_memory *));
 	if (request->launch.properties)
 		bytes += aligned(sizeof(*request->launch.properties));
 	for (uint32_t i = 0; i < count; i++)
@@ -64,7 +66,8 @@ static void fill_arguments(struct task_send *send, const struct task_request *re
 		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL) {
 			send->argument_memories[i] = memory_of(request, from->requirement);
 			to->global.offset_bytes = from->offset_bytes;
-		} else if (from->kind == BACKEND_ARGUMENT_IMAGE || from->kind == BACKEND_ARGUMENT_SAMPLER) {
+		} else if (from->kind == BACKEND_ARGUMENT_IMAGE ||
+			   from->kind == BACKEND_ARGUMENT_SAMPLER) {
 			if (from->kind == BACKEND_ARGUMENT_IMAGE)
 				send->argument_memories[i] = memory_of(request, from->requirement);
 			to->image.sampled = from->sampled;
@@ -109,7 +112,8 @@ static void fill_copy(struct task_send *send, const struct task_request *request
 {
 	struct backend_command *command = &send->command;
 	const struct backend_rect *rect =
-		request->copy.rect ? memcpy(at, request->copy.rect, sizeof(*request->copy.rect)) : NULL;
+		request->copy.rect ? memcpy(at, request->copy.rect, sizeof(*request->copy.rect))
+				   : NULL;
 	if (request->copy.source >= 0 && request->copy.destination >= 0) {
 		command->kind = BACKEND_COMMAND_COPY;
 		command->copy.source_offset_bytes = request->copy.source_offset_bytes;
@@ -127,7 +131,8 @@ static void fill_copy(struct task_send *send, const struct task_request *request
 	command->transfer.size_bytes = request->copy.size_bytes;
 	command->transfer.rect = rect;
 	command->transfer.host = request->copy.host;
-	send->source = memory_of(request, (uint32_t)(read ? request->copy.source : request->copy.destination));
+	send->source = memory_of(
+		request, (uint32_t)(read ? request->copy.source : request->copy.destination));
 }
 
 static void fill_fill(struct task_send *send, const struct task_request *request, uint8_t *at)
@@ -157,8 +162,8 @@ static void fill_condition(struct task_send *send, const struct task_request *re
 
 static void fill_event(struct task_send *send, const struct task_request *request)
 {
-	send->command.kind =
-		request->action == TASK_EVENT_WAIT ? BACKEND_COMMAND_EVENT_WAIT : BACKEND_COMMAND_EVENT_RECORD;
+	send->command.kind = request->action == TASK_EVENT_WAIT ? BACKEND_COMMAND_EVENT_WAIT
+								: BACKEND_COMMAND_EVENT_RECORD;
 	send->event = request->action == TASK_HOST ? request->early : request->event;
 	send->event->references++;
 }

@@ -1,12 +1,13 @@
 /*
- * The flows of a device: what each session has there, how much more it may send, what waits for that, and whose turn it
- * is. A session that is alone fills its lanes. Beside others it may have SCHED_FLOW_WINDOW commands on the device, so
- * that another one's next command has no more than that of each before it; what it has beyond waits here and not on the
- * device, and sessions that wait for room in the same lane get it in turn. A device whose lanes go side by side has no
+ * The flows of a device: what each session has there, how much more it may send, what waits for
+ * that, and whose turn it is. A session that is alone fills its lanes. Beside others it may have
+ * SCHED_FLOW_WINDOW commands on the device, so that another one's next command has no more than
+ * that of each before it; what it has beyond waits here and not on the device, and sessions that
+ * wait for room in the same lane get it in turn. A device whose lanes go side by side has no
  * windows, and deeper lanes.
  *
- * Of each lane a flow may have SCHED_FLOW_LANE_LEAST in any case: a lane that stands still, with a kernel that runs long
- * or a wait for an event, must not keep its session from its other lanes.
+ * Of each lane a flow may have SCHED_FLOW_LANE_LEAST in any case: a lane that stands still, with a
+ * kernel that runs long or a wait for an event, must not keep its session from its other lanes.
  */
 #include "scheduler/internal.h"
 
@@ -47,7 +48,8 @@ struct sched_flow *sched_flow_free_all(struct sched_flow *flow)
 	return NULL;
 }
 
-static struct sched_flow *make(struct scheduler_device *device, struct sched_account *account, struct sched_flow **list)
+static struct sched_flow *make(struct scheduler_device *device, struct sched_account *account,
+			       struct sched_flow **list)
 {
 	struct sched_flow *flow = *list;
 	/* One of a device that has gone since, if there is such. */
@@ -97,7 +99,8 @@ static bool has_rivals(const struct sched_flow *flow)
 	if (!device->scheduler->has_windows || (device->features & BACKEND_FEATURE_SIDE_BY_SIDE))
 		return false;
 	const struct list *line = &device->line;
-	bool others_wait = !list_empty(line) && (line->next != &flow->turn || line->previous != &flow->turn);
+	bool others_wait =
+		!list_empty(line) && (line->next != &flow->turn || line->previous != &flow->turn);
 	return device->sent != flow->sent || others_wait ||
 	       rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);
 }
@@ -123,17 +126,22 @@ void sched_flow_sent(struct task *task)
 }
 
 /*
- * A lane that others do not stand behind may be as deep as it likes while its commands come back soon: then what keeps its device
- * busy is more than the least. By one with each command, so it is twice as deep, or half, within the time that all of them take.
+ * A lane that others do not stand behind may be as deep as it likes while its commands come back
+ * soon: then what keeps its device busy is more than the least. By one with each command, so it is
+ * twice as deep, or half, within the time that all of them take.
  */
-static void adapt(struct scheduler_device *device, struct sched_lane *lane, uint32_t launches, uint64_t took_ns)
+static void adapt(struct scheduler_device *device, struct sched_lane *lane, uint32_t launches,
+		  uint64_t took_ns)
 {
-	uint32_t most = device->features & BACKEND_FEATURE_SIDE_BY_SIDE ? SCHED_LANE_DEPTH_MOST - SCHED_LANE_DEPTH : 0;
+	uint32_t most = device->features & BACKEND_FEATURE_SIDE_BY_SIDE
+				? SCHED_LANE_DEPTH_MOST - SCHED_LANE_DEPTH
+				: 0;
 	if (took_ns > SCHED_LANE_DELAY_NS) {
 		uint32_t less = lane->deeper < launches ? lane->deeper : launches;
 		lane->deeper -= less;
 		device->deeper -= less;
-	} else if (lane->count + launches >= SCHED_LANE_DEPTH + lane->deeper && lane->deeper < most) {
+	} else if (lane->count + launches >= SCHED_LANE_DEPTH + lane->deeper &&
+		   lane->deeper < most) {
 		uint32_t more = most - lane->deeper < launches ? most - lane->deeper : launches;
 		if (more > SCHED_DEEPER_MOST - device->deeper)
 			more = SCHED_DEEPER_MOST - device->deeper;
@@ -150,7 +158,8 @@ static void learn(struct sched_flow *flow, const struct task_send *send, uint32_
 	uint64_t took_ns = send->end_ns - send->start_ns;
 	if (launches > 1)
 		took_ns /= launches;
-	flow->each_ns = flow->each_ns == 0 ? took_ns : flow->each_ns - flow->each_ns / 8 + took_ns / 8;
+	flow->each_ns =
+		flow->each_ns == 0 ? took_ns : flow->each_ns - flow->each_ns / 8 + took_ns / 8;
 }
 
 void sched_flow_back(struct task *task)
@@ -160,7 +169,8 @@ void sched_flow_back(struct task *task)
 	learn(flow, &task->send, launches);
 	flow->sent -= launches;
 	flow->lanes[task->send.lane].sent -= launches;
-	adapt(task->device, &task->device->lanes[task->send.lane], launches, task->scheduler->now_ns - task->sent_ns);
+	adapt(task->device, &task->device->lanes[task->send.lane], launches,
+	      task->scheduler->now_ns - task->sent_ns);
 	sched_account_sent_less(flow->account);
 }
 

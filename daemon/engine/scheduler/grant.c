@@ -9,19 +9,23 @@ static uint64_t bit_of(const struct scheduler_device *device)
 static uint32_t slot_of(const struct scheduler_device *device)
 {
 	const struct scheduler_device *whole = device->root ? device->root : device;
-	return device->native_context ? SHARE_SLOTS : share_slot((uint32_t)whole->ops->kind, whole->backend_index);
+	return device->native_context
+		       ? SHARE_SLOTS
+		       : share_slot((uint32_t)whole->ops->kind, whole->backend_index);
 }
 
 void sched_grant_review(struct scheduler_device *device)
 {
 	const struct scheduler *scheduler = device->scheduler;
 	device->grant_slot = slot_of(device);
-	device->divided = scheduler->grants.granted && scheduler->has_gates && device->grant_slot < SHARE_SLOTS;
+	device->divided = scheduler->grants.granted && scheduler->has_gates &&
+			  device->grant_slot < SHARE_SLOTS;
 	if (device->admission)
 		gate_set_grant(&device->admission->gate, sched_grant_of(device), scheduler->now_ns);
 }
 
-void scheduler_divide(struct scheduler *scheduler, const struct share_grants *granted, struct share_claims *claims)
+void scheduler_divide(struct scheduler *scheduler, const struct share_grants *granted,
+		      struct share_claims *claims)
 {
 	scheduler->grants = (struct sched_grants){.granted = granted, .claims = claims};
 	for (uint32_t i = 0; i < scheduler->device_count; i++) {
@@ -37,7 +41,8 @@ static bool is_alone(const struct sched_grants *grants, uint64_t now_ns)
 {
 	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
 	uint64_t looked_ns =
-		watch & 1u ? atomic_load_explicit(&grants->granted->beat_ns, memory_order_relaxed) : now_ns;
+		watch & 1u ? atomic_load_explicit(&grants->granted->beat_ns, memory_order_relaxed)
+			   : now_ns;
 	if (!(watch & 1u) && grants->asked_ns > 0 && grants->asked == watch)
 		looked_ns = grants->asked_ns;
 	return now_ns > looked_ns && now_ns - looked_ns > SHARE_ALONE_NS;
@@ -48,7 +53,8 @@ uint32_t sched_grant_of(const struct scheduler_device *device)
 	const struct sched_grants *grants = &device->scheduler->grants;
 	if (!device->divided || is_alone(grants, device->scheduler->now_ns))
 		return GATE_FREE;
-	return atomic_load_explicit(&grants->granted->granted[device->grant_slot], memory_order_relaxed);
+	return atomic_load_explicit(&grants->granted->granted[device->grant_slot],
+				    memory_order_relaxed);
 }
 
 static void look_at(struct scheduler_device *device)
@@ -77,20 +83,24 @@ static uint32_t units_of(const struct scheduler_device *device)
 	return units ? units : 1;
 }
 
-/* What runs on a device's parts; *waits: something waits there. Their time counts by the compute units that they have. */
+/* What runs on a device's parts; *waits: something waits there. Their time counts by the compute
+ * units that they have. */
 static uint32_t look_at_parts(struct scheduler_device *device, bool *waits)
 {
 	const struct scheduler *scheduler = device->scheduler;
 	uint32_t sent = 0;
 	for (uint32_t i = scheduler->listed_count; i < scheduler->device_count; i++) {
 		struct scheduler_device *part = scheduler->devices[i];
-		const struct gate *gate = part && part->root == device && part->admission ? &part->admission->gate : NULL;
+		const struct gate *gate = part && part->root == device && part->admission
+						  ? &part->admission->gate
+						  : NULL;
 		if (part && part->root == device)
 			sent += part->sent;
 		if (!gate)
 			continue;
 		*waits |= gate->waiting > 0;
-		device->parts_ns += (gate->grant.used_ns - part->told_ns) * units_of(part) / units_of(device);
+		device->parts_ns +=
+			(gate->grant.used_ns - part->told_ns) * units_of(part) / units_of(device);
 		part->told_ns = gate->grant.used_ns;
 	}
 	return sent;
@@ -107,22 +117,26 @@ static bool tell_device(struct scheduler_device *device)
 	bool busy = running > 0 || waits, was_busy = scheduler->grants.busy & bit_of(device);
 	atomic_store_explicit(&claim->running, running, memory_order_relaxed);
 	if (gate || device->parts_ns)
-		atomic_store_explicit(&claim->used_ns, (gate ? gate->grant.used_ns : 0) + device->parts_ns,
+		atomic_store_explicit(&claim->used_ns,
+				      (gate ? gate->grant.used_ns : 0) + device->parts_ns,
 				      memory_order_relaxed);
 	if (busy == was_busy)
 		return false;
 	scheduler->grants.busy ^= bit_of(device);
 	if (!busy) {
-		uint64_t since_ns = atomic_load_explicit(&claim->busy_since_ns, memory_order_relaxed);
+		uint64_t since_ns =
+			atomic_load_explicit(&claim->busy_since_ns, memory_order_relaxed);
 		uint64_t before_ns = atomic_load_explicit(&claim->busy_ns, memory_order_relaxed);
 		atomic_store_explicit(&claim->busy_ns, before_ns + (scheduler->now_ns - since_ns),
 				      memory_order_relaxed);
 		atomic_store_explicit(&claim->busy_since_ns, 0, memory_order_relaxed);
 		return false;
 	}
-	_Atomic uint32_t *devices = &scheduler->grants.claims->devices[device->grant_slot / SHARE_DEVICES];
+	_Atomic uint32_t *devices =
+		&scheduler->grants.claims->devices[device->grant_slot / SHARE_DEVICES];
 	atomic_store_explicit(&claim->busy_since_ns, scheduler->now_ns, memory_order_relaxed);
-	atomic_fetch_or_explicit(devices, 1u << device->grant_slot % SHARE_DEVICES, memory_order_relaxed);
+	atomic_fetch_or_explicit(devices, 1u << device->grant_slot % SHARE_DEVICES,
+				 memory_order_relaxed);
 	return true;
 }
 
@@ -133,11 +147,13 @@ void sched_grant_tell(struct scheduler *scheduler)
 		return;
 	bool began = false;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
-		if (scheduler->devices[i] && scheduler->devices[i]->divided && !scheduler->devices[i]->root)
+		if (scheduler->devices[i] && scheduler->devices[i]->divided &&
+		    !scheduler->devices[i]->root)
 			began |= tell_device(scheduler->devices[i]);
 	atomic_store_explicit(&grants->claims->beat, ++grants->beat, memory_order_relaxed);
 	grants->told_ns = scheduler->now_ns;
-	/* Before it is looked whether somebody watches: who stops watching looks once more after saying so. */
+	/* Before it is looked whether somebody watches: who stops watching looks once more after
+	 * saying so. */
 	if (began)
 		atomic_thread_fence(memory_order_seq_cst);
 }

@@ -1,6 +1,7 @@
 /*
- * What this engine is granted of its devices' time, beside other users' engines, and what it tells of its own (shared/share_page.h).
- * All of it is the front thread's. Without pages there is nothing of it but a comparison.
+ * What this engine is granted of its devices' time, beside other users' engines, and what it tells
+ * of its own (shared/share_page.h). All of it is the front thread's. Without pages there is nothing
+ * of it but a comparison.
  */
 #ifndef SYCL_ENGINE_SCHED_GRANT_H
 #define SYCL_ENGINE_SCHED_GRANT_H
@@ -17,7 +18,8 @@ struct scheduler_device;
 struct sched_grants {
 	const struct share_grants *granted; /* NULL: nobody divides anything */
 	struct share_claims *claims;
-	uint64_t busy; /* bit per device: there was something waiting or running when it was told last */
+	uint64_t busy; /* bit per device: there was something waiting or running when it was told
+			  last */
 	uint64_t told_ns, beat;
 	uint64_t asked_ns; /* somebody was asked to look then, */
 	uint32_t asked;    /* when share_grants.watch was this; 0: nobody was, yet */

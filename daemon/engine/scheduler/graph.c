@@ -1,4 +1,5 @@
-/* Graphs of the backend's, the front's part: their nodes, the launches that hold them, their end. */
+/* Graphs of the backend's, the front's part: their nodes, the launches that hold them, their end.
+ */
 #include "scheduler/graph.h"
 
 #include "scheduler/dependencies.h"
@@ -34,11 +35,12 @@ static bool is_node_action(enum task_action action)
 	return false;
 }
 
-int sched_graph_create(struct scheduler_device *device, uint32_t node_limit, bool updatable, void *owner,
-		       struct sched_graph **graph_out)
+int sched_graph_create(struct scheduler_device *device, uint32_t node_limit, bool updatable,
+		       void *owner, struct sched_graph **graph_out)
 {
 	struct sched_graph *graph = calloc(1, sizeof(*graph));
-	struct sched_graph_node **nodes = calloc(node_limit ? node_limit : FIRST_NODES, sizeof(struct sched_graph_node *));
+	struct sched_graph_node **nodes =
+		calloc(node_limit ? node_limit : FIRST_NODES, sizeof(struct sched_graph_node *));
 	if (!graph || !nodes) {
 		free(graph);
 		free((void *)nodes);
@@ -74,7 +76,8 @@ static int find_memories(const struct task_request *request)
 
 static size_t node_bytes(const struct sched_graph_node *node)
 {
-	return sizeof(*node) + node->storage_bytes + node->buffer_count * sizeof(struct sched_buffer *) +
+	return sizeof(*node) + node->storage_bytes +
+	       node->buffer_count * sizeof(struct sched_buffer *) +
 	       node->after_count * sizeof(uint32_t);
 }
 
@@ -88,7 +91,8 @@ static void free_node(struct sched_graph_node *node)
 	free(node);
 }
 
-static void fill_node(struct sched_graph_node *node, const struct task_request *request, const uint32_t *after)
+static void fill_node(struct sched_graph_node *node, const struct task_request *request,
+		      const uint32_t *after)
 {
 	node->buffers = (struct sched_buffer **)(void *)(node->storage + node->storage_bytes);
 	node->after = (uint32_t *)(void *)(node->buffers + node->buffer_count);
@@ -110,15 +114,16 @@ static void fill_node(struct sched_graph_node *node, const struct task_request *
 	}
 }
 
-static int make_node(const struct task_request *request, const uint32_t *after, uint32_t after_count,
-		     struct sched_graph_node **node_out)
+static int make_node(const struct task_request *request, const uint32_t *after,
+		     uint32_t after_count, struct sched_graph_node **node_out)
 {
 	if (!is_node_action(request->action))
 		return -EOPNOTSUPP;
 	int result = find_memories(request);
 	if (result < 0)
 		return result;
-	size_t storage_bytes = sched_request_is_front_only(request) ? 0 : sched_send_storage(request);
+	size_t storage_bytes =
+		sched_request_is_front_only(request) ? 0 : sched_send_storage(request);
 	const struct sched_graph_node sizes = {
 		.storage_bytes = storage_bytes,
 		.buffer_count = request->requirement_count,
@@ -133,7 +138,8 @@ static int make_node(const struct task_request *request, const uint32_t *after, 
 	return 0;
 }
 
-int sched_graph_add(struct sched_graph *graph, const struct task_request *request, const uint32_t *after, uint32_t after_count)
+int sched_graph_add(struct sched_graph *graph, const struct task_request *request,
+		    const uint32_t *after, uint32_t after_count)
 {
 	struct sched_graph_node *node;
 	if (graph->node_count == graph->node_limit)
@@ -179,7 +185,8 @@ void sched_graph_build(struct sched_graph *graph)
 	sched_device_post(graph->device, &graph->message);
 }
 
-int sched_graph_change(struct sched_graph *graph, uint32_t index, const struct task_request *request, const uint32_t *after,
+int sched_graph_change(struct sched_graph *graph, uint32_t index,
+		       const struct task_request *request, const uint32_t *after,
 		       uint32_t after_count, struct sched_graph_node **changes)
 {
 	struct sched_graph_node *node;
@@ -239,7 +246,7 @@ void sched_graph_release(struct sched_graph *graph)
 	drop(graph);
 }
 
-/* --- launches ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- launches --------------------------------------- */
 
 size_t sched_graph_storage(void)
 {
@@ -274,7 +281,7 @@ void sched_graph_end(struct task *task)
 	drop(graph);
 }
 
-/* --- what comes back ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- what comes back ------------------------------------ */
 
 static void destroy(struct sched_graph *graph)
 {
@@ -302,13 +309,15 @@ void sched_graph_returned(struct sched_graph *graph)
 		return;
 	}
 	sched_loss_seen(graph->device, &graph->fault);
-	sched_notice_queue(graph->device->scheduler, &graph->notice, SCHED_NOTICE_GRAPH_BUILT, graph);
+	sched_notice_queue(graph->device->scheduler, &graph->notice, SCHED_NOTICE_GRAPH_BUILT,
+			   graph);
 }
 
 void sched_graph_tell(struct sched_graph *graph)
 {
 	struct scheduler *scheduler = graph->device->scheduler;
 	if (!graph->released)
-		scheduler->callbacks.on_graph_built(scheduler->context, graph->owner, graph, &graph->fault);
+		scheduler->callbacks.on_graph_built(scheduler->context, graph->owner, graph,
+						    &graph->fault);
 	drop(graph);
 }

@@ -1,17 +1,20 @@
 /*
- * Graphs of the backend's (BACKEND_FEATURE_GRAPH) inside the scheduler. A graph is a list of commands as tasks have them, with
- * the buffers and kernels that they name held, and an order; its device's thread makes a backend_graph of them. A launch is one
- * task, whatever the number of nodes: what it requires is the whole graph's.
+ * Graphs of the backend's (BACKEND_FEATURE_GRAPH) inside the scheduler. A graph is a list of
+ * commands as tasks have them, with the buffers and kernels that they name held, and an order; its
+ * device's thread makes a backend_graph of them. A launch is one task, whatever the number of
+ * nodes: what it requires is the whole graph's.
  *
  *   sched_graph_create --sched_graph_add ...--> sched_graph_build --[slices]--> on_graph_built --> launches --> release
  *
- * Nodes belong to the front until the build is asked for, then to the device's thread, which alone replaces them: by those that
- * a launch brings along. Such a launch goes alone, so that nothing is changed of what is in flight. What was replaced goes back
- * with its task. A memory that lies elsewhere than when the graph was made (its handle says so) has the graph made anew.
+ * Nodes belong to the front until the build is asked for, then to the device's thread, which alone
+ * replaces them: by those that a launch brings along. Such a launch goes alone, so that nothing is
+ * changed of what is in flight. What was replaced goes back with its task. A memory that lies
+ * elsewhere than when the graph was made (its handle says so) has the graph made anew.
  *
- * A temporary (sched_buffer_create_temporary) lies in memory of the backend's graph, where that can have some (graph_temporary): made with
- * the graph, gone with it, there for its launches alone. So such memory is never in sched_memory.handle, which is for nodes that
- * are launched one by one. One that has a handle already, because its graph was launched so before, keeps to that.
+ * A temporary (sched_buffer_create_temporary) lies in memory of the backend's graph, where that can
+ * have some (graph_temporary): made with the graph, gone with it, there for its launches alone. So
+ * such memory is never in sched_memory.handle, which is for nodes that are launched one by one. One
+ * that has a handle already, because its graph was launched so before, keeps to that.
  */
 #ifndef SYCL_ENGINE_SCHED_GRAPH_H
 #define SYCL_ENGINE_SCHED_GRAPH_H
@@ -19,7 +22,8 @@
 #include "scheduler/internal.h"
 
 #define SCHED_GRAPH_TEMPORARIES 64u /* of a backend's graph; others lie in memory as any */
-#define SCHED_GRAPH_SLICE 64u /* nodes that the device's thread adds before it looks at its other mail */
+#define SCHED_GRAPH_SLICE                                                                          \
+	64u /* nodes that the device's thread adds before it looks at its other mail */
 
 /* A command of the graph. In one piece of memory with what it points to. */
 struct sched_graph_node {
@@ -47,30 +51,32 @@ struct sched_graph {
 	void *owner;
 	struct sched_graph_node **nodes;
 	uint32_t node_count, node_limit;
-	uint64_t bytes; /* of the nodes */
+	uint64_t bytes;            /* of the nodes */
 	struct sched_host **hosts; /* held */
 	uint32_t host_count, host_capacity;
 	bool updatable;
-	bool has_condition; /* it has IF or WHILE nodes: its nodes cannot be launched one by one */
-	bool has_native; /* calls the application's functions, once: it cannot be made anew */
+	bool has_condition;  /* it has IF or WHILE nodes: its nodes cannot be launched one by one */
+	bool has_native;     /* calls the application's functions, once: it cannot be made anew */
 	uint32_t references; /* the owner, the build, launches */
 	bool released, built;
-	bool is_broken; /* it could not be made as a launch wanted it */
-	uint32_t sent;       /* launches that are on a lane: */
-	uint32_t sent_lane;  /* this one */
-	uint64_t launched, ran; /* launches by number: the latest; the latest of which it is known that its changes were taken */
+	bool is_broken;         /* it could not be made as a launch wanted it */
+	uint32_t sent;          /* launches that are on a lane: */
+	uint32_t sent_lane;     /* this one */
+	uint64_t launched, ran; /* launches by number: the latest; the latest of which it is known
+				   that its changes were taken */
 	struct sched_notice notice;
 	enum sched_graph_way way; /* of the message that is away, or came back */
 	/* device thread */
 	struct backend_graph *handle; /* NULL: not made, or no good any more */
 	struct backend_graph **retired;
 	uint32_t retired_count, retired_capacity;
-	uint32_t next;   /* node to add */
-	bool is_stale;   /* nodes have changed that the handle does not know of */
-	uint64_t stamp;  /* of the making at hand */
+	uint32_t next;  /* node to add */
+	bool is_stale;  /* nodes have changed that the handle does not know of */
+	uint64_t stamp; /* of the making at hand */
 	struct sched_graph_memory *memories;
 	uint32_t memory_count, memory_capacity;
-	struct sched_graph_memory *temporaries; /* in memory of the handle's; NULL: there was none yet */
+	struct sched_graph_memory
+		*temporaries; /* in memory of the handle's; NULL: there was none yet */
 	uint32_t temporary_count;
 	struct backend_fault fault; /* of the build, until it comes back */
 };
@@ -78,9 +84,10 @@ struct sched_graph {
 /* What a launch has of its graph, in the task's storage. */
 struct sched_graph_launch {
 	struct sched_graph *graph;
-	struct sched_graph_node *changes; /* owned; the device's thread leaves here what they replaced */
+	struct sched_graph_node
+		*changes; /* owned; the device's thread leaves here what they replaced */
 	uint64_t number;
-	bool ran; /* device thread: the changes were taken */
+	bool ran;   /* device thread: the changes were taken */
 	bool broke; /* device thread: and could not be made */
 };
 
@@ -99,14 +106,16 @@ void sched_graph_destroy(struct sched_graph *graph);
 /* False: it was set aside. */
 bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph);
 /*
- * Where a temporary lies in the graph that is being filled in; NULL: nowhere but in its handle. `need` makes it if that can be: 0 when
- * it has or cannot, or negative with a fault.
+ * Where a temporary lies in the graph that is being filled in; NULL: nowhere but in its handle.
+ * `need` makes it if that can be: 0 when it has or cannot, or negative with a fault.
  */
 struct backend_memory *sched_graph_memory(const struct sched_memory *memory);
-int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault);
+int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory,
+		     struct backend_fault *fault);
 /* Would the next making of the graph have memory of its own for it? */
 bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory);
 /* Before a launch: it is as this launch wants it. Fills in the command's graph. */
-int sched_graph_prepare(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault);
+int sched_graph_prepare(struct scheduler_device *device, struct task_send *send,
+			struct backend_fault *fault);
 
 #endif

@@ -1,4 +1,5 @@
-/* Host accesses and host tasks: held from the moment in which their turn has come until their owner says so. */
+/* Host accesses and host tasks: held from the moment in which their turn has come until their owner
+ * says so. */
 #include "scheduler/dependencies.h"
 #include "scheduler/internal.h"
 
@@ -8,7 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int reserve(struct task *task, struct sched_access *access, const struct sched_account *account)
+static int reserve(struct task *task, struct sched_access *access,
+		   const struct sched_account *account)
 {
 	struct sched_cost cost = {.edges = 0};
 	int result = sched_accesses_prepare(access, 1);
@@ -60,7 +62,8 @@ int host_access_submit(struct scheduler *scheduler, const struct task_requiremen
 	sched_access_enter(task, &access);
 	task_open(task);
 	sched_access_finish(task, &access);
-	sched_account_charge(account, task, scheduler->pool_bytes > before ? scheduler->pool_bytes - before : 0);
+	sched_account_charge(account, task,
+			     scheduler->pool_bytes > before ? scheduler->pool_bytes - before : 0);
 	sched_pool_trim(scheduler);
 	task_consider(task);
 	*task_out = task;
@@ -76,7 +79,8 @@ void host_access_release(struct task *task)
 		task_finish(task);
 		scheduler_run(scheduler);
 	} else if (task->state == TASK_PENDING) {
-		/* The owner is told now; the task keeps its place in the order until what it waits for is done. */
+		/* The owner is told now; the task keeps its place in the order until what it waits
+		 * for is done. */
 		sched_notice_queue(scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * Host memory that devices register. Each device has a registration of its own; both ways go through the loader, because
- * pinning pages takes long.
+ * Host memory that devices register. Each device has a registration of its own; both ways go
+ * through the loader, because pinning pages takes long.
  */
 #include "scheduler/internal.h"
 
@@ -32,8 +32,10 @@ int scheduler_host_register(struct scheduler *scheduler, void *memory, uint64_t 
 	struct sched_host *host = malloc(sizeof(*host));
 	if (!host)
 		return -ENOMEM;
-	*host = (struct sched_host){
-		.scheduler = scheduler, .next = scheduler->hosts, .host = memory, .size_bytes = size_bytes};
+	*host = (struct sched_host){.scheduler = scheduler,
+				    .next = scheduler->hosts,
+				    .host = memory,
+				    .size_bytes = size_bytes};
 	if (scheduler->hosts)
 		scheduler->hosts->previous = host;
 	scheduler->hosts = host;
@@ -74,7 +76,8 @@ static uint64_t open_registrations(struct sched_host *host, uint64_t devices)
 	uint64_t open = 0;
 	for (uint32_t i = 0; i < host->scheduler->device_count; i++) {
 		struct scheduler_device *device = host->scheduler->devices[i];
-		if (!(devices >> i & 1) || !device || !(device->features & BACKEND_FEATURE_HOST_REGISTER))
+		if (!(devices >> i & 1) || !device ||
+		    !(device->features & BACKEND_FEATURE_HOST_REGISTER))
 			continue;
 		const struct sched_registration *present = registration_of(host, device);
 		if (!present)
@@ -115,7 +118,8 @@ void sched_host_wait_tell(struct sched_host_wait *wait)
 }
 
 /* One device is through with it. */
-static void step_waits(struct sched_host *host, const struct scheduler_device *device, const struct backend_fault *fault)
+static void step_waits(struct sched_host *host, const struct scheduler_device *device,
+		       const struct backend_fault *fault)
 {
 	struct sched_host_wait **at = &host->waits;
 	while (*at) {

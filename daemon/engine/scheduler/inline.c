@@ -1,15 +1,19 @@
 /*
- * A launch without the device's thread: while a device is idle and its thread rests, the front thread sends a single launch
- * itself and takes its completion. That spares two threads that would have to be woken.
+ * A launch without the device's thread: while a device is idle and its thread rests, the front
+ * thread sends a single launch itself and takes its completion. That spares two threads that would
+ * have to be woken.
  *
- * It must not cost the front thread, which serves everybody, more than the launch itself. So it only tries to own the device;
- * nothing else may be going on in any device's threads, because drivers have locks of their own; and it sends only what was seen to come back
- * before, and lately: this kernel with these ranges, on a lane and with memory that have been made (drivers compile, load and
- * allocate at first use, and put away what was not used for long). Two launches at a time, or one for a device that is not idle, are the thread's: it sends them
- * beside the front, and in chains.
+ * It must not cost the front thread, which serves everybody, more than the launch itself. So it
+ * only tries to own the device; nothing else may be going on in any device's threads, because
+ * drivers have locks of their own; and it sends only what was seen to come back before, and lately:
+ * this kernel with these ranges, on a lane and with memory that have been made (drivers compile,
+ * load and allocate at first use, and put away what was not used for long). Two launches at a time,
+ * or one for a device that is not idle, are the thread's: it sends them beside the front, and in
+ * chains.
  *
- * A device that tells nobody of completions (BACKEND_FEATURE_POLLED) the front asks itself while it looks for work anyway; when it
- * goes to sleep, or has more for that device, the device's thread takes over.
+ * A device that tells nobody of completions (BACKEND_FEATURE_POLLED) the front asks itself while it
+ * looks for work anyway; when it goes to sleep, or has more for that device, the device's thread
+ * takes over.
  */
 #include "scheduler/internal.h"
 
@@ -34,7 +38,8 @@ static bool is_range(const struct sched_range *seen, const struct backend_comman
 /* What a driver has loaded or compiled it may put away again for others. */
 static bool is_seen(const struct scheduler_device *device, const struct task_send *send)
 {
-	return device->novelties - send->kernel->seen_at <= SCHED_SEEN_MAX && is_range(&send->kernel->seen, &send->command);
+	return device->novelties - send->kernel->seen_at <= SCHED_SEEN_MAX &&
+	       is_range(&send->kernel->seen, &send->command);
 }
 
 void sched_inline_learn(const struct task *task)
@@ -43,7 +48,8 @@ void sched_inline_learn(const struct task *task)
 	if (!task->scheduler->sends_inline || !(task->device->features & BACKEND_FEATURE_INLINE) ||
 	    send->command.kind != BACKEND_COMMAND_LAUNCH || send->command.launch.part.of > 0)
 		return;
-	/* A kernel that was not launched for long, and one with another range, are new to the driver as far as is known here. */
+	/* A kernel that was not launched for long, and one with another range, are new to the
+	 * driver as far as is known here. */
 	if (!is_seen(task->device, send)) {
 		range_of(&send->command, &send->kernel->seen);
 		task->device->novelties++;
@@ -51,12 +57,14 @@ void sched_inline_learn(const struct task *task)
 	send->kernel->seen_at = task->device->novelties;
 }
 
-/* Textures, events and the like are made when they are needed first: such launches are the thread's. */
+/* Textures, events and the like are made when they are needed first: such launches are the
+ * thread's. */
 static bool is_plain(const struct scheduler_device *device, const struct task_send *send)
 {
 	const struct backend_command *command = &send->command;
-	if (command->kind != BACKEND_COMMAND_LAUNCH || send->burst || command->timed || command->launch.part.of > 0 || command->launch.properties ||
-	    !send->kernel->handle || !is_seen(device, send))
+	if (command->kind != BACKEND_COMMAND_LAUNCH || send->burst || command->timed ||
+	    command->launch.part.of > 0 || command->launch.properties || !send->kernel->handle ||
+	    !is_seen(device, send))
 		return false;
 	for (uint32_t i = 0; i < command->launch.argument_count; i++) {
 		enum backend_argument_kind kind = send->arguments[i].kind;
@@ -74,7 +82,8 @@ static struct task *single_launch(const struct scheduler_device *device)
 	const struct sched_port *port = &device->port;
 	if (port->unpublished != 1 || port->away != 1 || port->waiting.first)
 		return NULL;
-	struct sched_message *message = port->out.slots[(port->out.written - 1) & (SCHED_MAILBOX_SLOTS - 1)];
+	struct sched_message *message =
+		port->out.slots[(port->out.written - 1) & (SCHED_MAILBOX_SLOTS - 1)];
 	if (message->kind != SCHED_MESSAGE_SEND)
 		return NULL;
 	struct task *task = (struct task *)(void *)message;
@@ -86,8 +95,9 @@ static bool is_idle(struct scheduler_device *device, uint32_t lane)
 {
 	const struct sched_worker *worker = &device->worker;
 	const struct sched_gate *gate = &device->gate;
-	return device->handle && !worker->unusable && !worker->losing && worker->in_flight == 0 && !worker->spill.aside.first &&
-	       worker->lanes[lane].handle && gate->quiet.state == SCHED_QUIET_NO && !gate->loader_has_it &&
+	return device->handle && !worker->unusable && !worker->losing && worker->in_flight == 0 &&
+	       !worker->spill.aside.first && worker->lanes[lane].handle &&
+	       gate->quiet.state == SCHED_QUIET_NO && !gate->loader_has_it &&
 	       !atomic_load(&device->gate.asked) && !atomic_load(&device->loader.lost) &&
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
 }
@@ -143,8 +153,8 @@ static bool are_others_at_rest(struct scheduler *scheduler)
 bool sched_inline_send(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
-	if (device->port.unpublished != 1 || !(device->features & BACKEND_FEATURE_INLINE) || !scheduler->sends_inline ||
-	    !are_others_at_rest(scheduler))
+	if (device->port.unpublished != 1 || !(device->features & BACKEND_FEATURE_INLINE) ||
+	    !scheduler->sends_inline || !are_others_at_rest(scheduler))
 		return false;
 	struct task *task = single_launch(device);
 	if (!task || pthread_mutex_trylock(&device->ownership) != 0)

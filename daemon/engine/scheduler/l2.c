@@ -1,21 +1,25 @@
-/* How much of a device's second-level cache queues' windows want to keep (backend.h, l2_wanted): the sum, told when it changes. */
+/* How much of a device's second-level cache queues' windows want to keep (backend.h, l2_wanted):
+ * the sum, told when it changes. */
 #include "scheduler/internal.h"
 
 void scheduler_l2_change(struct scheduler_device *device, uint64_t before_bytes, uint64_t now_bytes)
 {
 	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || !device->ops->l2_wanted)
 		return;
-	/* The front alone writes. Windows are as large as what they lie in: it does not overflow. */
-	const uint64_t sum = atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) - before_bytes;
+	/* The front alone writes. Windows are as large as what they lie in: it does not overflow.
+	 */
+	const uint64_t sum =
+		atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) - before_bytes;
 	atomic_store(&device->l2_wanted, sum + now_bytes);
 	(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
-/* --- the device's thread ------------------------------------------------------------------------------------------- */
+/* --------------------------------- the device's thread ---------------------------------- */
 
 bool sched_l2_is_news(const struct scheduler_device *device)
 {
-	return atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) != device->worker.l2_told;
+	return atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) !=
+	       device->worker.l2_told;
 }
 
 void sched_l2_hear(struct scheduler_device *device)

@@ -14,7 +14,8 @@ struct lane_group {
 
 static struct lane_group group_of(struct scheduler_device *device, bool is_latency)
 {
-	return is_latency ? (struct lane_group){&device->lanes[device->latency_first], device->latency_count}
+	return is_latency ? (struct lane_group){&device->lanes[device->latency_first],
+						device->latency_count}
 			  : (struct lane_group){device->lanes, device->lane_count};
 }
 
@@ -33,7 +34,8 @@ static bool is_in(const struct lane_group *group, const struct sched_lane *lane)
 	return lane >= group->first && lane < group->first + group->count;
 }
 
-/* The lane of the latest dependency that is its lane's last command: then the lane's own order is the dependency. */
+/* The lane of the latest dependency that is its lane's last command: then the lane's own order is
+ * the dependency. */
 static struct sched_lane *lane_behind(const struct task *task)
 {
 	const struct lane_group group = own_group(task);
@@ -52,13 +54,15 @@ static struct sched_lane *lane_behind(const struct task *task)
 	return lane;
 }
 
-/* How long one may have to wait there: what is in front, and the more others have come back meanwhile, the likelier long. */
+/* How long one may have to wait there: what is in front, and the more others have come back
+ * meanwhile, the likelier long. */
 static uint64_t load_of(const struct scheduler_device *device, const struct sched_lane *lane)
 {
 	return lane->count == 0 ? 0 : lane->count + device->returned - lane->moved;
 }
 
-static struct sched_lane *lane_most_idle(const struct scheduler_device *device, struct lane_group group)
+static struct sched_lane *lane_most_idle(const struct scheduler_device *device,
+					 struct lane_group group)
 {
 	struct sched_lane *best = group.first;
 	for (uint32_t i = 1; i < group.count && best->count > 0; i++)
@@ -70,15 +74,17 @@ static struct sched_lane *lane_most_idle(const struct scheduler_device *device, 
 static bool has_something_at(const struct task *task, const struct sched_lane *lane)
 {
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
-		if (edge->from->state == TASK_SENT && &task->device->lanes[edge->from->send.lane] == lane)
+		if (edge->from->state == TASK_SENT &&
+		    &task->device->lanes[edge->from->send.lane] == lane)
 			return true;
 	return false;
 }
 
 /*
- * Behind its queue's last command, whose order the lane then keeps. If that is not there, but somebody else's, which may have
- * no end (F8): behind what it depends on elsewhere, or where least is in the way. A class has its own lanes, but of one that
- * the application was told of there is only one.
+ * Behind its queue's last command, whose order the lane then keeps. If that is not there, but
+ * somebody else's, which may have no end (F8): behind what it depends on elsewhere, or where least
+ * is in the way. A class has its own lanes, but of one that the application was told of there is
+ * only one.
  */
 static struct sched_lane *lane_at_home(const struct task *task)
 {
@@ -96,7 +102,8 @@ static struct sched_lane *lane_at_home(const struct task *task)
 	return load_of(device, other) < load_of(device, home) ? other : home;
 }
 
-/* Transfers that no queue has a lane for run beside the kernels, each way on its own. NULL: there is none. */
+/* Transfers that no queue has a lane for run beside the kernels, each way on its own. NULL: there
+ * is none. */
 static struct sched_lane *lane_for_copies(const struct task *task)
 {
 	struct scheduler_device *device = task->device;
@@ -139,7 +146,8 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 	if (task->send.graph && task->send.graph->graph->sent > 0)
 		return &device->lanes[task->send.graph->graph->sent_lane];
 	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
-		return task->forced_lane ? task->forced_lane : (task->forced_lane = lane_forced(device));
+		return task->forced_lane ? task->forced_lane
+					 : (task->forced_lane = lane_forced(device));
 	if (task->send.graph)
 		task->home_lane = (task->home_lane - 1) % device->lane_count + 1;
 	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
@@ -160,15 +168,15 @@ static void note_predecessors(struct task *task, uint32_t lane)
 		const struct task_send *from = &edge->from->send;
 		if (from->lane == lane && !edge->data)
 			continue;
-		send->predecessors[send->predecessor_count++] =
-			(struct task_predecessor){.lane = from->lane, .sequence = from->sequence, .data = edge->data};
+		send->predecessors[send->predecessor_count++] = (struct task_predecessor){
+			.lane = from->lane, .sequence = from->sequence, .data = edge->data};
 	}
 }
 
 static bool is_shared(const struct task *task)
 {
-	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST && task->home_lane == 0 &&
-	       lane_for_copies(task) != NULL;
+	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST &&
+	       task->home_lane == 0 && lane_for_copies(task) != NULL;
 }
 
 bool sched_lane_waits(const struct task *task)
@@ -176,15 +184,16 @@ bool sched_lane_waits(const struct task *task)
 	return task->goes_alone || is_shared(task);
 }
 
-/* Those that only waited for this one to be on its way can go after it, if they are of the same device. Not after a host task. */
+/* Those that only waited for this one to be on its way can go after it, if they are of the same
+ * device. Not after a host task. */
 static void let_followers_go(struct task *task)
 {
 	if (task->held_by_host)
 		return;
 	for (struct task_edge *edge = task->out; edge; edge = edge->next_out) {
 		struct task *to = edge->to;
-		if (edge->sent || edge->launches & ~SCHED_LAUNCHES_ALL || to->front_only || to->device != task->device ||
-		    to->state != TASK_PENDING || sched_lane_waits(to))
+		if (edge->sent || edge->launches & ~SCHED_LAUNCHES_ALL || to->front_only ||
+		    to->device != task->device || to->state != TASK_PENDING || sched_lane_waits(to))
 			continue;
 		edge->sent = true;
 		to->unmet--;
@@ -206,18 +215,22 @@ static bool is_lost(struct task *task)
 }
 
 /*
- * A launch that the program lets begin before the one before it is over: that is on this lane, this one depends on it, and both are of
- * one session, so that nobody else's kernel has company that it does not know of.
+ * A launch that the program lets begin before the one before it is over: that is on this lane, this
+ * one depends on it, and both are of one session, so that nobody else's kernel has company that it
+ * does not know of.
  */
 static void settle_early(struct task *task, const struct sched_lane *lane)
 {
-	if (task->send.command.kind != BACKEND_COMMAND_LAUNCH || !task->send.command.launch.properties)
+	if (task->send.command.kind != BACKEND_COMMAND_LAUNCH ||
+	    !task->send.command.launch.properties)
 		return;
 	/* It is in the task's own storage. */
-	struct backend_launch_properties *properties = (struct backend_launch_properties *)task->send.command.launch.properties;
+	struct backend_launch_properties *properties =
+		(struct backend_launch_properties *)task->send.command.launch.properties;
 	const struct task *before = lane->last;
 	properties->early_after = 0;
-	if (!properties->early || !before || before->flow != task->flow || before->send.command.kind != BACKEND_COMMAND_LAUNCH)
+	if (!properties->early || !before || before->flow != task->flow ||
+	    before->send.command.kind != BACKEND_COMMAND_LAUNCH)
 		return;
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
 		if (edge->from == before)
@@ -270,7 +283,8 @@ static void send_or_park(struct task *task)
 	else if (fixed)
 		sched_flow_park(task, index);
 	else
-		sched_flow_park(task, is_latency(task) ? SCHED_FLOW_ANY_LATENCY : SCHED_FLOW_ANY_LANE);
+		sched_flow_park(task,
+				is_latency(task) ? SCHED_FLOW_ANY_LATENCY : SCHED_FLOW_ANY_LANE);
 }
 
 void sched_lane_dispatch(struct task *task)
@@ -280,8 +294,10 @@ void sched_lane_dispatch(struct task *task)
 	sched_flow_enter(task);
 	if (!task->gate.in_flight)
 		sched_split_next(task);
-	if (!task->gate.in_flight && sched_flow_is_alone(task->flow) && !sched_flow_is_ahead(task->flow))
-		task->scheduler->counters.gate_bypassed += task->role == TASK_ROLE_GROUP ? sched_launches(&task->send) : 0;
+	if (!task->gate.in_flight && sched_flow_is_alone(task->flow) &&
+	    !sched_flow_is_ahead(task->flow))
+		task->scheduler->counters.gate_bypassed +=
+			task->role == TASK_ROLE_GROUP ? sched_launches(&task->send) : 0;
 	else if (!sched_admission_pass(task))
 		return;
 	send_or_park(task);
@@ -304,7 +320,8 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 	sched_flow_back(task);
 }
 
-/* Bit per list that may find room: a thousand sessions that wait for full lanes are not asked one by one. */
+/* Bit per list that may find room: a thousand sessions that wait for full lanes are not asked one
+ * by one. */
 static uint64_t lists_with_room(const struct scheduler_device *device)
 {
 	uint64_t lists = 0;
@@ -335,9 +352,10 @@ static bool has_failed(struct task *task)
 static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
-	struct sched_lane *lane = index < SCHED_LANES_ALL
-					  ? &device->lanes[index]
-					  : lane_most_idle(device, group_of(device, index == SCHED_FLOW_ANY_LATENCY));
+	struct sched_lane *lane =
+		index < SCHED_LANES_ALL
+			? &device->lanes[index]
+			: lane_most_idle(device, group_of(device, index == SCHED_FLOW_ANY_LATENCY));
 	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
 		return false;
 	struct task *task = sched_flow_unpark(flow, index);
@@ -349,12 +367,14 @@ static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
 	return true;
 }
 
-/* What is parked waits for nothing but room, so it may go in any order: what must come after it is not here. */
+/* What is parked waits for nothing but room, so it may go in any order: what must come after it is
+ * not here. */
 void sched_lane_choose_anew(struct sched_flow *flow)
 {
 	struct task_list all = {NULL, NULL};
 	while (flow->waiting) {
-		struct task *task = sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting));
+		struct task *task =
+			sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting));
 		task->list_next = NULL;
 		if (all.last)
 			all.last->list_next = task;
@@ -413,8 +433,10 @@ static void account(struct task *task)
 	const struct task_send *send = &task->send;
 	struct task *payer = task->beneficiary ? task->beneficiary : task;
 	struct scheduler_counters *counters = &task->scheduler->counters;
-	/* An instant in which several commands ran counts once: for the one that came back first. */
-	uint64_t start = send->start_ns > task->device->accounted_ns ? send->start_ns : task->device->accounted_ns;
+	/* An instant in which several commands ran counts once: for the one that came back first.
+	 */
+	uint64_t start = send->start_ns > task->device->accounted_ns ? send->start_ns
+								     : task->device->accounted_ns;
 	uint64_t device_ns = send->end_ns > start ? send->end_ns - start : 0;
 	if (device_ns > 0) {
 		payer->device_ns += device_ns;
@@ -434,7 +456,8 @@ static void account(struct task *task)
 	}
 }
 
-/* Its buffers are looked at when all that came back has been taken in: by then they are in the cache. */
+/* Its buffers are looked at when all that came back has been taken in: by then they are in the
+ * cache. */
 static void prefetch_uses(const struct task *task)
 {
 	for (uint32_t i = 0; i < task->use_count && i < PREFETCHED_USES; i++) {

@@ -1,8 +1,9 @@
 /*
- * What a device is told of the latency class: whether it has such sessions, so that it may set a part of itself apart
- * for them (backend.h, latency_wanted). A session counts from its first command there until it ends or has another
- * class. When the last has gone, the device is told some seconds later: programs that connect again and again would
- * else pay for the part each time, and the others' lanes would be moved each time.
+ * What a device is told of the latency class: whether it has such sessions, so that it may set a
+ * part of itself apart for them (backend.h, latency_wanted). A session counts from its first
+ * command there until it ends or has another class. When the last has gone, the device is told some
+ * seconds later: programs that connect again and again would else pay for the part each time, and
+ * the others' lanes would be moved each time.
  *
  * And how long threads look before they sleep (spin_pace.h): longer while there are such sessions.
  */
@@ -26,7 +27,8 @@ void sched_latency_review(struct scheduler_device *device)
 	struct scheduler *scheduler = device->scheduler;
 	const uint64_t bit = 1ull << device->index;
 	const bool here = device->class_flows[GATE_LATENCY] > 0;
-	scheduler->latency_here = here ? scheduler->latency_here | bit : scheduler->latency_here & ~bit;
+	scheduler->latency_here =
+		here ? scheduler->latency_here | bit : scheduler->latency_here & ~bit;
 	atomic_store_explicit(&device->latency_here, here, memory_order_relaxed);
 	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || !device->ops->latency_wanted)
 		return;
@@ -74,11 +76,12 @@ uint32_t scheduler_latency_units(const struct scheduler_device *device)
 	return atomic_load_explicit(&device->latency_units, memory_order_relaxed);
 }
 
-/* --- the device's thread ------------------------------------------------------------------------------------------- */
+/* --------------------------------- the device's thread ---------------------------------- */
 
 bool sched_latency_is_news(const struct scheduler_device *device)
 {
-	return atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) != device->worker.latency_told;
+	return atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) !=
+	       device->worker.latency_told;
 }
 
 void sched_latency_hear(struct scheduler_device *device)
@@ -99,6 +102,7 @@ uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device)
 void sched_latency_note(struct scheduler_device *device)
 {
 	if (device->ops->latency_units)
-		atomic_store_explicit(&device->latency_units, device->ops->latency_units(device->handle),
+		atomic_store_explicit(&device->latency_units,
+				      device->ops->latency_units(device->handle),
 				      memory_order_relaxed);
 }

@@ -1,9 +1,9 @@
 /*
  * A device is lost, and perhaps the whole process with it, as far as its vendor's driver goes.
  *
- * Then the other devices of that backend have lost what they had, too, whatever their threads know yet: each is told,
- * marks who may have been running, and fails its tasks. Only when all have done so the front's user is told, and only
- * after that of any task that failed of it.
+ * Then the other devices of that backend have lost what they had, too, whatever their threads know
+ * yet: each is told, marks who may have been running, and fails its tasks. Only when all have done
+ * so the front's user is told, and only after that of any task that failed of it.
  */
 #include "scheduler/internal.h"
 
@@ -29,7 +29,8 @@ static void lose_process(struct scheduler_device *device)
 		if (other && other != device && other->ops == device->ops)
 			take_along(other, &device->lost->fault);
 	}
-	sched_notice_queue(scheduler, &scheduler->loss_notice, SCHED_NOTICE_PROCESS_LOST, scheduler);
+	sched_notice_queue(scheduler, &scheduler->loss_notice, SCHED_NOTICE_PROCESS_LOST,
+			   scheduler);
 }
 
 static void lose(struct scheduler_device *device, const struct backend_fault *fault)
@@ -56,7 +57,8 @@ void sched_loss_returned(struct sched_loss *loss)
 	device->scheduler->losses_away--;
 }
 
-/* The device that failed has the vendor's code; another may have been told first that it was lost along with it. */
+/* The device that failed has the vendor's code; another may have been told first that it was lost
+ * along with it. */
 static const struct backend_fault *best_fault(const struct scheduler *scheduler)
 {
 	const struct backend_fault *best = &scheduler->process_lost->fault;
@@ -72,5 +74,6 @@ static const struct backend_fault *best_fault(const struct scheduler *scheduler)
 void sched_loss_tell(struct scheduler *scheduler)
 {
 	if (scheduler->callbacks.on_process_lost)
-		scheduler->callbacks.on_process_lost(scheduler->context, scheduler->lost_kind, best_fault(scheduler));
+		scheduler->callbacks.on_process_lost(scheduler->context, scheduler->lost_kind,
+						     best_fault(scheduler));
 }

@@ -1,9 +1,11 @@
 /*
- * Native handles: questions to a device's thread, devices over the application's contexts, lanes over its queues.
+ * Native handles: questions to a device's thread, devices over the application's contexts, lanes
+ * over its queues.
  *
- * A native context is one more device of the scheduler, behind those that were discovered: with a thread, lanes and a place for
- * data of its own. It ends when its holders have let it go and no buffer has memory there; the front joins its thread then, which
- * has nothing to do any more but to close the device.
+ * A native context is one more device of the scheduler, behind those that were discovered: with a
+ * thread, lanes and a place for data of its own. It ends when its holders have let it go and no
+ * buffer has memory there; the front joins its thread then, which has nothing to do any more but to
+ * close the device.
  */
 #include "scheduler/internal.h"
 
@@ -21,7 +23,8 @@ static int refuse(struct backend_fault *fault, const char *text)
 }
 
 /* Bits of the backend's devices to those of the scheduler's. */
-static uint64_t listed(const struct scheduler *scheduler, const struct backend_ops *ops, uint64_t devices)
+static uint64_t listed(const struct scheduler *scheduler, const struct backend_ops *ops,
+		       uint64_t devices)
 {
 	uint64_t bits = 0;
 	for (uint32_t i = 0; i < scheduler->listed_count; i++)
@@ -33,33 +36,39 @@ static uint64_t listed(const struct scheduler *scheduler, const struct backend_o
 
 static bool has_devices_only(enum backend_native_kind kind)
 {
-	return kind == BACKEND_NATIVE_PLATFORM || kind == BACKEND_NATIVE_DEVICE || kind == BACKEND_NATIVE_CONTEXT;
+	return kind == BACKEND_NATIVE_PLATFORM || kind == BACKEND_NATIVE_DEVICE ||
+	       kind == BACKEND_NATIVE_CONTEXT;
 }
 
-static int describe(const struct sched_backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t context,
-		    struct backend_native_facts *facts, struct backend_fault *fault)
+static int describe(const struct sched_backend *backend, enum backend_native_kind kind,
+		    uint64_t native, uint64_t context, struct backend_native_facts *facts,
+		    struct backend_fault *fault)
 {
 	const struct backend_ops *ops = backend->ops;
 	if (kind == BACKEND_NATIVE_DEVICE && ops->sub_device_take && ops->native_describe)
 		return ops->native_describe(backend->handle, kind, native, 0, facts, fault);
 	if (has_devices_only(kind))
-		return ops->native_devices ? ops->native_devices(backend->handle, kind, native, &facts->devices, fault)
+		return ops->native_devices ? ops->native_devices(backend->handle, kind, native,
+								 &facts->devices, fault)
 					   : refuse(fault, "this backend knows no native objects");
 	if (ops->native_describe)
 		return ops->native_describe(backend->handle, kind, native, context, facts, fault);
 	if (kind == BACKEND_NATIVE_QUEUE && ops->native_devices && context)
-		return ops->native_devices(backend->handle, BACKEND_NATIVE_CONTEXT, context, &facts->devices, fault);
+		return ops->native_devices(backend->handle, BACKEND_NATIVE_CONTEXT, context,
+					   &facts->devices, fault);
 	return refuse(fault, "this backend makes nothing of native objects of this kind");
 }
 
-int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kind_of, enum backend_native_kind kind,
-			      uint64_t native, uint64_t context, struct backend_native_facts *facts_out,
+int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kind_of,
+			      enum backend_native_kind kind, uint64_t native, uint64_t context,
+			      struct backend_native_facts *facts_out,
 			      struct backend_fault *fault_out)
 {
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
 	uint32_t platform_count, device_count;
-	int result = scheduler_discover(scheduler, &platforms, &platform_count, &devices, &device_count);
+	int result =
+		scheduler_discover(scheduler, &platforms, &platform_count, &devices, &device_count);
 	if (result < 0) {
 		*fault_out = (struct backend_fault){.status = STATUS_PLATFORM};
 		sched_fault_complete(fault_out, result);
@@ -86,16 +95,16 @@ int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kin
 	return refuse(fault_out, "this backend is not here");
 }
 
-int scheduler_device_open_native(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
-				 struct scheduler_device **device_out)
+int scheduler_device_open_native(struct scheduler *scheduler, uint32_t index,
+				 uint64_t native_context, struct scheduler_device **device_out)
 {
 	if (!scheduler->discovered || index >= scheduler->listed_count)
 		return -ENODEV;
 	return sched_device_add(scheduler, &scheduler->infos[index], native_context, device_out);
 }
 
-int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info, uint64_t native_context,
-		     struct scheduler_device **device_out)
+int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info,
+		     uint64_t native_context, struct scheduler_device **device_out)
 {
 	uint32_t at = scheduler->listed_count;
 	while (at < SCHED_DEVICES_MAX && scheduler->devices[at])
@@ -128,8 +137,9 @@ uint64_t scheduler_device_native_context(const struct scheduler_device *device)
 
 static bool is_unused(const struct scheduler_device *device)
 {
-	return (device->native_context || device->root) && device->holders == 0 && device->memories == 0 && device->sent == 0 &&
-	       device->port.away == 0 && !device->port.waiting.first && device->loader.port.away == 0 &&
+	return (device->native_context || device->root) && device->holders == 0 &&
+	       device->memories == 0 && device->sent == 0 && device->port.away == 0 &&
+	       !device->port.waiting.first && device->loader.port.away == 0 &&
 	       !device->loader.port.waiting.first && list_empty(&device->line);
 }
 
@@ -143,7 +153,8 @@ void sched_native_retire(struct scheduler *scheduler)
 		scheduler->devices[i] = NULL;
 		sched_device_stop(device);
 		if (scheduler->infos[i].is_sub_device)
-			scheduler->infos[i].ops->sub_device_free(backend, scheduler->infos[i].backend_index);
+			scheduler->infos[i].ops->sub_device_free(backend,
+								 scheduler->infos[i].backend_index);
 		scheduler->infos[i] = (struct scheduler_device_info){.facts = NULL};
 	}
 }
@@ -165,7 +176,8 @@ int sched_native_opened(struct scheduler_device *device, void *owner)
 	return ask(device, &(struct sched_native){.question = SCHED_NATIVE_OPENED, .owner = owner});
 }
 
-static int get(struct scheduler_device *device, enum backend_native_kind kind, void *object, void *owner)
+static int get(struct scheduler_device *device, enum backend_native_kind kind, void *object,
+	       void *owner)
 {
 	const struct sched_native what = {
 		.question = SCHED_NATIVE_GET, .kind = kind, .object = object, .owner = owner};
@@ -202,7 +214,8 @@ int sched_native_get_event(struct sched_event *event, void *owner)
 }
 
 /* It may wait for room, and what ends the memory must not overtake it. */
-static int get_memory(struct sched_buffer *buffer, struct sched_memory *memory, bool makes, void *owner)
+static int get_memory(struct sched_buffer *buffer, struct sched_memory *memory, bool makes,
+		      void *owner)
 {
 	const struct sched_native what = {.question = SCHED_NATIVE_GET,
 					  .kind = BACKEND_NATIVE_MEMORY,
@@ -217,15 +230,18 @@ static int get_memory(struct sched_buffer *buffer, struct sched_memory *memory, 
 
 static bool is_of(const struct sched_memory *memory, enum backend_kind backend)
 {
-	return (memory->device->features & BACKEND_FEATURE_NATIVE) && memory->device->ops->kind == backend;
+	return (memory->device->features & BACKEND_FEATURE_NATIVE) &&
+	       memory->device->ops->kind == backend;
 }
 
 /* Goes on with what is left of `limit`. */
-static int get_list(struct sched_buffer *buffer, struct sched_memory *first, enum backend_kind backend, uint32_t limit,
-		    void *owner, uint32_t *count, uint32_t *left)
+static int get_list(struct sched_buffer *buffer, struct sched_memory *first,
+		    enum backend_kind backend, uint32_t limit, void *owner, uint32_t *count,
+		    uint32_t *left)
 {
 	for (struct sched_memory *memory = first; memory; memory = memory->next) {
-		bool is_there = atomic_load_explicit(&memory->handle, memory_order_acquire) || atomic_load(&memory->spill.away);
+		bool is_there = atomic_load_explicit(&memory->handle, memory_order_acquire) ||
+				atomic_load(&memory->spill.away);
 		if (!is_of(memory, backend) || !is_there)
 			continue;
 		if (*count == limit) {
@@ -240,7 +256,8 @@ static int get_list(struct sched_buffer *buffer, struct sched_memory *first, enu
 	return 0;
 }
 
-int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device *device, void *owner)
+int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device *device,
+			    void *owner)
 {
 	if (buffer->contents->size_bytes == 0)
 		return 0;
@@ -251,19 +268,21 @@ int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device
 	return result < 0 ? result : 1;
 }
 
-int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind backend, uint32_t limit, void *owner,
-			      uint32_t *left_out)
+int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind backend,
+			      uint32_t limit, void *owner, uint32_t *left_out)
 {
 	uint32_t count = 0, left = 0;
 	int result = get_list(buffer, buffer->memories, backend, limit, owner, &count, &left);
 	if (result == 0)
-		result = get_list(buffer, buffer->contents->memories, backend, limit, owner, &count, &left);
+		result = get_list(buffer, buffer->contents->memories, backend, limit, owner, &count,
+				  &left);
 	*left_out = left;
 	/* What was asked is answered. */
 	return result < 0 && count == 0 ? result : (int)count;
 }
 
-int sched_native_lane_make(struct scheduler_device *device, uint64_t native, void *owner, uint32_t *home_lane_out)
+int sched_native_lane_make(struct scheduler_device *device, uint64_t native, void *owner,
+			   uint32_t *home_lane_out)
 {
 	uint32_t index = device->all_lane_count;
 	while (index < SCHED_LANES_ALL && device->lanes[index].is_native)
@@ -288,7 +307,8 @@ int sched_native_lane_make(struct scheduler_device *device, uint64_t native, voi
 /* Without memory for the message the lane stays with its device. */
 void sched_native_lane_release(struct scheduler_device *device, uint32_t home_lane)
 {
-	(void)ask(device, &(struct sched_native){.question = SCHED_NATIVE_LANE_FREE, .lane = home_lane - 1});
+	(void)ask(device, &(struct sched_native){.question = SCHED_NATIVE_LANE_FREE,
+						 .lane = home_lane - 1});
 }
 
 /* What the backend calls it, made if need be. NULL without a fault: there is none. */
@@ -298,7 +318,8 @@ static void *handle_of(struct scheduler_device *device, struct sched_native *que
 	case BACKEND_NATIVE_QUEUE: {
 		struct sched_worker_lane *lane = &device->worker.lanes[question->lane];
 		if (!lane->handle && question->lane < device->lane_count &&
-		    device->ops->lane_create(device->handle, BACKEND_LANE_COMPUTE, &lane->handle, &question->fault) < 0)
+		    device->ops->lane_create(device->handle, BACKEND_LANE_COMPUTE, &lane->handle,
+					     &question->fault) < 0)
 			lane->handle = NULL;
 		return lane->handle;
 	}
@@ -331,8 +352,10 @@ static int answer(struct scheduler_device *device, struct sched_native *question
 		return question->fault.status ? -EINVAL : 0;
 	}
 	if (!(device->features & BACKEND_FEATURE_NATIVE) || !ops->native_get)
-		return refuse(&question->fault, "this device's backend hands out no native objects");
-	return ops->native_get(device->handle, question->kind, object, &question->native, &question->fault);
+		return refuse(&question->fault,
+			      "this device's backend hands out no native objects");
+	return ops->native_get(device->handle, question->kind, object, &question->native,
+			       &question->fault);
 }
 
 static int make_lane(struct scheduler_device *device, struct sched_native *question)
@@ -341,8 +364,9 @@ static int make_lane(struct scheduler_device *device, struct sched_native *quest
 	void *object = NULL;
 	if (!device->ops->native_make)
 		return refuse(&question->fault, "this device's backend takes no native queues");
-	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_QUEUE, question->native, &object, &nothing,
-					      &question->fault);
+	int result =
+		device->ops->native_make(device->handle, BACKEND_NATIVE_QUEUE, question->native,
+					 &object, &nothing, &question->fault);
 	if (result == 0)
 		device->worker.lanes[question->lane].handle = object;
 	return result;
@@ -364,7 +388,9 @@ static int need_memory(struct scheduler_device *device, struct sched_native *que
 	struct sched_memory *memory = question->object;
 	if (question->question != SCHED_NATIVE_GET || question->kind != BACKEND_NATIVE_MEMORY)
 		return 0;
-	return question->makes || atomic_load(&memory->spill.away) ? sched_worker_memory(device, memory, &question->fault) : 0;
+	return question->makes || atomic_load(&memory->spill.away)
+		       ? sched_worker_memory(device, memory, &question->fault)
+		       : 0;
 }
 
 bool sched_native_handle(struct scheduler_device *device, struct sched_native *question)
@@ -419,6 +445,7 @@ void sched_native_returned(struct sched_native *question)
 void sched_native_tell(struct sched_native *question)
 {
 	struct scheduler *scheduler = question->device->scheduler;
-	scheduler->callbacks.on_native(scheduler->context, question->owner, question->native, &question->fault);
+	scheduler->callbacks.on_native(scheduler->context, question->owner, question->native,
+				       &question->fault);
 	free(question);
 }

@@ -6,13 +6,15 @@
 
 void sched_wake_front(struct scheduler *scheduler)
 {
-	/* Sequentially consistent: either this sees that the front sleeps, or scheduler_sleep sees this. */
-	if (atomic_exchange(&scheduler->front_pending, 1) == 0 && !atomic_load(&scheduler->front_awake))
+	/* Sequentially consistent: either this sees that the front sleeps, or scheduler_sleep sees
+	 * this. */
+	if (atomic_exchange(&scheduler->front_pending, 1) == 0 &&
+	    !atomic_load(&scheduler->front_awake))
 		scheduler->callbacks.wake_front(scheduler->context);
 }
 
-void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice, enum sched_notice_kind kind,
-			void *object)
+void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice,
+			enum sched_notice_kind kind, void *object)
 {
 	if (notice->queued)
 		return;
@@ -140,7 +142,9 @@ void sched_notice_discard(struct scheduler *scheduler)
 	while ((notice = take(scheduler)))
 		if (notice->kind == SCHED_NOTICE_GRAPH_BUILT)
 			sched_graph_tell(notice->object);
-		else if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY || notice->kind == SCHED_NOTICE_NATIVE ||
-		    notice->kind == SCHED_NOTICE_HOST_READY)
+		else if (notice->kind == SCHED_NOTICE_BUFFER_FREED ||
+			 notice->kind == SCHED_NOTICE_OCCUPANCY ||
+			 notice->kind == SCHED_NOTICE_NATIVE ||
+			 notice->kind == SCHED_NOTICE_HOST_READY)
 			free(notice->object);
 }

@@ -4,8 +4,9 @@
 #include "scheduler/residency.h"
 
 /*
- * No account pays for what refusals cut, so a buffer that is in more parts than this is cut no further by them: then all is
- * poisoned that they touch. More fails then, but nothing runs on garbage.
+ * No account pays for what refusals cut, so a buffer that is in more parts than this is cut no
+ * further by them: then all is poisoned that they touch. More fails then, but nothing runs on
+ * garbage.
  */
 #define CUT_PIECES_MAX 32u
 
@@ -15,8 +16,10 @@ static struct interval_run run_of(struct sched_access *access)
 	if (sched_access_is_plain(access))
 		return (struct interval_run){.first = 0, .end = 1};
 	struct interval wanted = access->bytes;
-	bool is_whole = contents->image.dimensions > 0 || wanted.end - wanted.begin >= contents->size_bytes;
-	if (!is_whole && contents->pieces.count < CUT_PIECES_MAX && sched_accesses_prepare(access, 1) < 0)
+	bool is_whole =
+		contents->image.dimensions > 0 || wanted.end - wanted.begin >= contents->size_bytes;
+	if (!is_whole && contents->pieces.count < CUT_PIECES_MAX &&
+	    sched_accesses_prepare(access, 1) < 0)
 		access->bytes = wanted;
 	return interval_map_run(&contents->pieces, &access->bytes);
 }
@@ -31,11 +34,15 @@ void sched_poison_free(struct sched_cause *cause)
 	sched_cause_drop(cause);
 }
 
-uint32_t sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes, uint64_t size_bytes, struct sched_cause *cause)
+uint32_t sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes,
+			     uint64_t size_bytes, struct sched_cause *cause)
 {
 	struct sched_contents *contents = buffer->contents;
-	struct sched_access access = {
-		.buffer = buffer, .place = SCHED_HOST_PLACE, .writes = true, .needs = true, .moves = true};
+	struct sched_access access = {.buffer = buffer,
+				      .place = SCHED_HOST_PLACE,
+				      .writes = true,
+				      .needs = true,
+				      .moves = true};
 	sched_access_ranges(&access, 0, 0, offset_bytes, size_bytes);
 	if (interval_empty(&access.bytes))
 		return 0;
@@ -44,7 +51,8 @@ uint32_t sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes,
 	buffer->scheduler->visits += visits;
 	for (uint32_t i = access.pieces.first; i < access.pieces.end; i++) {
 		struct sched_piece *piece = sched_piece_of(interval_map_get(&contents->pieces, i));
-		/* Who is still writing it was to be overwritten. That it is, later writers wait for: by the spans. */
+		/* Who is still writing it was to be overwritten. That it is, later writers wait
+		 * for: by the spans. */
 		piece->author = NULL;
 		sched_cause_drop(piece->poison);
 		piece->poison = sched_cause_hold(cause);

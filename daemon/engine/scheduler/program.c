@@ -20,8 +20,8 @@ struct source {
 	enum backend_program_state state;
 };
 
-static int load(struct scheduler *scheduler, struct scheduler_device *device, const struct source *source, void *owner,
-		struct sched_program **program_out)
+static int load(struct scheduler *scheduler, struct scheduler_device *device,
+		const struct source *source, void *owner, struct sched_program **program_out)
 {
 	size_t binary_bytes = source->byte_count;
 	struct sched_program *program = malloc(sizeof(*program));
@@ -49,18 +49,20 @@ static int load(struct scheduler *scheduler, struct scheduler_device *device, co
 	return 0;
 }
 
-int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device, const void *binary,
-		       size_t binary_bytes, void *owner, struct sched_program **program_out)
+int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device,
+		       const void *binary, size_t binary_bytes, void *owner,
+		       struct sched_program **program_out)
 {
 	const struct source source = {.bytes = binary, .byte_count = binary_bytes};
 	return load(scheduler, device, &source, owner, program_out);
 }
 
 int sched_program_make_native(struct scheduler *scheduler, struct scheduler_device *device,
-			      enum backend_program_state state, const uint64_t *natives, uint32_t count, void *owner,
-			      struct sched_program **program_out)
+			      enum backend_program_state state, const uint64_t *natives,
+			      uint32_t count, void *owner, struct sched_program **program_out)
 {
-	return load(scheduler, device, &(struct source){natives, count * sizeof(*natives), true, state}, owner,
+	return load(scheduler, device,
+		    &(struct source){natives, count * sizeof(*natives), true, state}, owner,
 		    program_out);
 }
 
@@ -74,14 +76,15 @@ void sched_program_returned(struct sched_program *program)
 	free(program->binary);
 	program->binary = NULL;
 	sched_loss_seen(program->device, &program->fault);
-	sched_notice_queue(program->scheduler, &program->notice, SCHED_NOTICE_PROGRAM_LOADED, program);
+	sched_notice_queue(program->scheduler, &program->notice, SCHED_NOTICE_PROGRAM_LOADED,
+			   program);
 }
 
 void sched_program_tell(struct sched_program *program)
 {
 	struct scheduler *scheduler = program->scheduler;
-	scheduler->callbacks.on_program_loaded(scheduler->context, program->owner, program, program->names,
-					       &program->fault);
+	scheduler->callbacks.on_program_loaded(scheduler->context, program->owner, program,
+					       program->names, &program->fault);
 	free(program->names);
 	program->names = NULL;
 	program_drop(program);
@@ -103,8 +106,9 @@ void sched_kernel_drop(struct sched_kernel *kernel)
 }
 
 /* `program` or `native`. */
-static int make_kernel(struct scheduler *scheduler, struct scheduler_device *device, struct sched_program *program,
-		       uint64_t native, const char *name, void *owner, struct sched_kernel **kernel_out)
+static int make_kernel(struct scheduler *scheduler, struct scheduler_device *device,
+		       struct sched_program *program, uint64_t native, const char *name,
+		       void *owner, struct sched_kernel **kernel_out)
 {
 	struct sched_kernel *kernel = malloc(sizeof(*kernel));
 	char *copy = strdup(name);
@@ -130,14 +134,14 @@ static int make_kernel(struct scheduler *scheduler, struct scheduler_device *dev
 	return 0;
 }
 
-int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program, const char *name, void *owner,
-			struct sched_kernel **kernel_out)
+int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program,
+			const char *name, void *owner, struct sched_kernel **kernel_out)
 {
 	return make_kernel(scheduler, program->device, program, 0, name, owner, kernel_out);
 }
 
-int sched_kernel_make_native(struct scheduler *scheduler, struct scheduler_device *device, uint64_t native, void *owner,
-			     struct sched_kernel **kernel_out)
+int sched_kernel_make_native(struct scheduler *scheduler, struct scheduler_device *device,
+			     uint64_t native, void *owner, struct sched_kernel **kernel_out)
 {
 	return make_kernel(scheduler, device, NULL, native, "", owner, kernel_out);
 }
@@ -183,7 +187,8 @@ void sched_kernel_unuse(struct task *task)
 
 static void let_launches_go(struct sched_kernel *kernel)
 {
-	struct sched_cause *cause = kernel->fault.status == 0 ? NULL : sched_cause_create(&kernel->fault);
+	struct sched_cause *cause =
+		kernel->fault.status == 0 ? NULL : sched_cause_create(&kernel->fault);
 	while (kernel->waiting) {
 		struct task *task = kernel->waiting;
 		leave_kernel(task);
@@ -209,7 +214,8 @@ void sched_kernel_tell(struct sched_kernel *kernel)
 {
 	struct scheduler *scheduler = kernel->scheduler;
 	scheduler->callbacks.on_kernel_created(scheduler->context, kernel->owner, kernel,
-					       kernel->fault.status == 0 ? &kernel->facts : NULL, &kernel->fault);
+					       kernel->fault.status == 0 ? &kernel->facts : NULL,
+					       &kernel->fault);
 	sched_kernel_drop(kernel);
 }
 
@@ -219,7 +225,8 @@ void sched_kernel_destroy(struct sched_kernel *kernel)
 	free(kernel);
 }
 
-int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes, void *owner)
+int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3],
+			   uint64_t local_mem_bytes, void *owner)
 {
 	struct sched_occupancy *question = malloc(sizeof(*question));
 	if (!question)
@@ -239,14 +246,16 @@ int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3],
 void sched_occupancy_returned(struct sched_occupancy *question)
 {
 	sched_loss_seen(question->kernel->device, &question->fault);
-	sched_notice_queue(question->kernel->scheduler, &question->notice, SCHED_NOTICE_OCCUPANCY, question);
+	sched_notice_queue(question->kernel->scheduler, &question->notice, SCHED_NOTICE_OCCUPANCY,
+			   question);
 }
 
 void sched_occupancy_tell(struct sched_occupancy *question)
 {
 	struct scheduler *scheduler = question->kernel->scheduler;
 	scheduler->callbacks.on_occupancy(scheduler->context, question->owner,
-					  question->fault.status == 0 ? &question->answer : NULL, &question->fault);
+					  question->fault.status == 0 ? &question->answer : NULL,
+					  &question->fault);
 	sched_kernel_drop(question->kernel);
 	free(question);
 }

@@ -42,8 +42,8 @@ static bool equal_pieces(const struct interval *lower, const struct interval *up
 {
 	const struct sched_piece *a = (const struct sched_piece *)(const void *)lower;
 	const struct sched_piece *b = (const struct sched_piece *)(const void *)upper;
-	return a->valid == b->valid && a->hosts == b->hosts && a->author == b->author && a->poison == b->poison &&
-	       !a->moves.first && !b->moves.first;
+	return a->valid == b->valid && a->hosts == b->hosts && a->author == b->author &&
+	       a->poison == b->poison && !a->moves.first && !b->moves.first;
 }
 
 const struct interval_ops sched_piece_ops = {
@@ -61,10 +61,12 @@ static struct sched_piece *piece_at(const struct sched_contents *contents, uint3
 /* Where the piece is good, as this buffer sees it. */
 static uint64_t valid_places(const struct sched_buffer *buffer, const struct sched_piece *piece)
 {
-	return piece->hosts & buffer->host_bit ? piece->valid : piece->valid & ~place_bit(SCHED_HOST_PLACE);
+	return piece->hosts & buffer->host_bit ? piece->valid
+					       : piece->valid & ~place_bit(SCHED_HOST_PLACE);
 }
 
-static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece *piece, uint32_t place)
+static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece *piece,
+		     uint32_t place)
 {
 	return piece->valid != 0 && (valid_places(buffer, piece) & place_bit(place)) == 0;
 }
@@ -86,14 +88,18 @@ static uint32_t source_place(const struct sched_buffer *buffer, const struct sch
 	return (uint32_t)__builtin_ctzll(valid);
 }
 
-/* In one step, from one device's memory into the other's? Images go through the host, where they have a known form. */
+/* In one step, from one device's memory into the other's? Images go through the host, where they
+ * have a known form. */
 static bool is_peer(const struct sched_buffer *buffer, uint32_t from, uint32_t to)
 {
 	const struct scheduler *scheduler = buffer->scheduler;
-	if (from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE || buffer->contents->image.dimensions > 0)
+	if (from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE ||
+	    buffer->contents->image.dimensions > 0)
 		return false;
-	const struct scheduler_device *source = scheduler->devices[from - 1], *destination = scheduler->devices[to - 1];
-	return source->ops == destination->ops && (destination->features & BACKEND_FEATURE_PEER) != 0;
+	const struct scheduler_device *source = scheduler->devices[from - 1],
+				      *destination = scheduler->devices[to - 1];
+	return source->ops == destination->ops &&
+	       (destination->features & BACKEND_FEATURE_PEER) != 0;
 }
 
 /* At most: what is spilled goes by the host, too, and that is known when the move is made. */
@@ -105,13 +111,15 @@ static uint32_t most_steps(uint32_t from, uint32_t to)
 /* Then the source stays where it is until the move is over. */
 static bool hold_peer(struct sched_buffer *buffer, uint32_t from, uint32_t to)
 {
-	return is_peer(buffer, from, to) && sched_spill_hold(sched_memory_of(buffer, buffer->scheduler->devices[from - 1]));
+	return is_peer(buffer, from, to) &&
+	       sched_spill_hold(sched_memory_of(buffer, buffer->scheduler->devices[from - 1]));
 }
 
 bool sched_residency_cuts(const struct sched_access *access, const struct sched_piece *piece)
 {
 	return access->writes ||
-	       (brings(access) && (piece->valid == 0 || is_stale(access->buffer, piece, access->place)));
+	       (brings(access) &&
+		(piece->valid == 0 || is_stale(access->buffer, piece, access->place)));
 }
 
 static int need_memory(struct sched_buffer *buffer, uint32_t place)
@@ -123,7 +131,8 @@ static int need_memory(struct sched_buffer *buffer, uint32_t place)
 }
 
 /* Its moves, in and home again. -ENOMEM. */
-static int piece_moves(const struct sched_access *access, const struct sched_piece *piece, uint32_t *moves)
+static int piece_moves(const struct sched_access *access, const struct sched_piece *piece,
+		       uint32_t *moves)
 {
 	struct sched_buffer *buffer = access->buffer;
 	const struct sched_memory *home = buffer->contents->home;
@@ -133,7 +142,8 @@ static int piece_moves(const struct sched_access *access, const struct sched_pie
 			return -ENOMEM;
 		*moves += most_steps(from, access->place);
 	}
-	if (home && access->writes && access->moves && buffer->contents->home_place != access->place)
+	if (home && access->writes && access->moves &&
+	    buffer->contents->home_place != access->place)
 		*moves += most_steps(access->place, buffer->contents->home_place);
 	return 0;
 }
@@ -186,10 +196,12 @@ bool sched_requirement_is_lost(const struct task_requirement *requirement)
 	return false;
 }
 
-static struct task *open_move_to(const struct sched_buffer *buffer, const struct sched_piece *piece, uint32_t place)
+static struct task *open_move_to(const struct sched_buffer *buffer, const struct sched_piece *piece,
+				 uint32_t place)
 {
 	for (const struct task_link *link = piece->moves.first; link; link = link->next)
-		if (link->use->place == place && (place != SCHED_HOST_PLACE || link->use->buffer == buffer))
+		if (link->use->place == place &&
+		    (place != SCHED_HOST_PLACE || link->use->buffer == buffer))
 			return link->use->task;
 	return NULL;
 }
@@ -201,17 +213,19 @@ static void flight_of(struct task_send *to, const struct task_send *from)
 	to->flight_group = from->flight_group;
 }
 
-static void fill_move(struct task *move, struct sched_buffer *buffer, const struct interval *bytes, uint32_t from,
-		      uint32_t to)
+static void fill_move(struct task *move, struct sched_buffer *buffer, const struct interval *bytes,
+		      uint32_t from, uint32_t to)
 {
 	struct scheduler *scheduler = buffer->scheduler;
 	struct backend_command *command = &move->send.command;
 	move->device = scheduler->devices[(to != SCHED_HOST_PLACE ? to : from) - 1];
 	(void)snprintf(move->send.what, sizeof(move->send.what),
-		       to != SCHED_HOST_PLACE ? "move to device %u" : "move from device %u", move->device->index);
+		       to != SCHED_HOST_PLACE ? "move to device %u" : "move from device %u",
+		       move->device->index);
 	if (from != SCHED_HOST_PLACE && to != SCHED_HOST_PLACE) {
 		command->kind = BACKEND_COMMAND_COPY_PEER;
-		command->copy.source_offset_bytes = command->copy.destination_offset_bytes = bytes->begin;
+		command->copy.source_offset_bytes = command->copy.destination_offset_bytes =
+			bytes->begin;
 		command->copy.size_bytes = bytes->end - bytes->begin;
 		move->send.source = sched_memory_of(buffer, scheduler->devices[from - 1]);
 		move->send.destination = sched_memory_of(buffer, move->device);
@@ -224,7 +238,8 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, const stru
 	move->send.source = sched_memory_of(buffer, move->device);
 }
 
-static void set_only_place(struct sched_piece *piece, const struct sched_buffer *buffer, uint32_t place)
+static void set_only_place(struct sched_piece *piece, const struct sched_buffer *buffer,
+			   uint32_t place)
 {
 	piece->valid = place_bit(place);
 	piece->hosts = place == SCHED_HOST_PLACE ? buffer->host_bit : 0;
@@ -244,9 +259,10 @@ static void keep_hosts(struct sched_piece *piece, uint64_t hosts)
 		piece->valid &= ~place_bit(SCHED_HOST_PLACE);
 }
 
-/* A move between two places that needs no third one. `beneficiary`: who pays and is blamed, or NULL. */
-static struct task *make_move(struct task *beneficiary, struct sched_buffer *buffer, struct sched_piece *piece,
-			      uint32_t from, uint32_t to)
+/* A move between two places that needs no third one. `beneficiary`: who pays and is blamed, or
+ * NULL. */
+static struct task *make_move(struct task *beneficiary, struct sched_buffer *buffer,
+			      struct sched_piece *piece, uint32_t from, uint32_t to)
 {
 	struct task *move = sched_take_task(buffer->scheduler, sizeof(struct task_use));
 	move->role = TASK_ROLE_MOVE;
@@ -261,7 +277,8 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 	if (piece->author)
 		task_edge_add(piece->author, move, true);
 	const struct interval nothing = {.end = 0};
-	struct task_use *use = sched_use_add(move, buffer, TASK_USE_MOVE, to, &nothing, &piece->interval);
+	struct task_use *use =
+		sched_use_add(move, buffer, TASK_USE_MOVE, to, &nothing, &piece->interval);
 	use->from = (uint8_t)from;
 	sched_link(use, &use->link, &piece->moves);
 	add_place(piece, buffer, to);
@@ -270,12 +287,13 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 	return move;
 }
 
-static struct task *make_moves(struct task *beneficiary, struct sched_buffer *buffer, struct sched_piece *piece,
-			       uint32_t from, uint32_t to)
+static struct task *make_moves(struct task *beneficiary, struct sched_buffer *buffer,
+			       struct sched_piece *piece, uint32_t from, uint32_t to)
 {
 	if (most_steps(from, to) == 1 || hold_peer(buffer, from, to))
 		return make_move(beneficiary, buffer, piece, from, to);
-	/* Where they are on their way already they need not be written again: a host accessor may be reading there. */
+	/* Where they are on their way already they need not be written again: a host accessor may
+	 * be reading there. */
 	if (!(valid_places(buffer, piece) & place_bit(SCHED_HOST_PLACE)))
 		(void)make_move(beneficiary, buffer, piece, from, SCHED_HOST_PLACE);
 	return make_move(beneficiary, buffer, piece, SCHED_HOST_PLACE, to);
@@ -291,26 +309,32 @@ void sched_access_bring(struct task *task, const struct sched_access *access)
 		struct sched_piece *piece = piece_at(contents, i);
 		if (piece->valid == 0) {
 			/*
-			 * Nothing was ever written: whatever is there is as good as anything, but from now on it is
-			 * the contents.
+			 * Nothing was ever written: whatever is there is as good as anything, but
+			 * from now on it is the contents.
 			 */
 			set_only_place(piece, buffer, access->place);
 		} else if (is_stale(buffer, piece, access->place)) {
-			(void)make_moves(task, buffer, piece, source_place(buffer, piece), access->place);
+			(void)make_moves(task, buffer, piece, source_place(buffer, piece),
+					 access->place);
 		}
 	}
 }
 
-static void wait_for_moves(struct task *task, const struct sched_access *access, const struct sched_piece *piece)
+static void wait_for_moves(struct task *task, const struct sched_access *access,
+			   const struct sched_piece *piece)
 {
-	struct task *move = brings(access) && !task->cause ? open_move_to(access->buffer, piece, access->place) : NULL;
+	struct task *move = brings(access) && !task->cause
+				    ? open_move_to(access->buffer, piece, access->place)
+				    : NULL;
 	if (move)
 		task_edge_add(move, task, true);
-	for (const struct task_link *link = piece->moves.first; link && access->writes; link = link->next)
+	for (const struct task_link *link = piece->moves.first; link && access->writes;
+	     link = link->next)
 		task_edge_add(link->use->task, task, false);
 }
 
-static void wait_for_piece(struct task *task, const struct sched_access *access, const struct sched_piece *piece)
+static void wait_for_piece(struct task *task, const struct sched_access *access,
+			   const struct sched_piece *piece)
 {
 	if (access->needs && piece->author)
 		task_edge_add(piece->author, task, true);
@@ -391,9 +415,11 @@ void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause
 		if (!link->list)
 			continue;
 		struct sched_piece *piece =
-			(struct sched_piece *)(void *)((char *)link->list - offsetof(struct sched_piece, moves));
+			(struct sched_piece *)(void *)((char *)link->list -
+						       offsetof(struct sched_piece, moves));
 		if (home && buffer->contents->home_place == use->place) {
-			/* Home has old contents now, and others would take them for the new ones. */
+			/* Home has old contents now, and others would take them for the new ones.
+			 */
 			set_only_place(piece, buffer, use->place);
 			sched_cause_drop(piece->poison);
 			piece->poison = sched_cause_hold(cause);
@@ -425,7 +451,8 @@ struct places {
 	uint64_t valid, hosts; /* as a piece's */
 };
 
-static void add_places_of(const struct task_link_list *list, const struct sched_piece *piece, struct places *used)
+static void add_places_of(const struct task_link_list *list, const struct sched_piece *piece,
+			  struct places *used)
 {
 	for (const struct task_link *link = list->first; link; link = link->next) {
 		const struct task_use *use = link->use;
@@ -440,13 +467,15 @@ static void add_places_of(const struct task_link_list *list, const struct sched_
 }
 
 /* In use. A writer that is still open may be anywhere. */
-static struct places used_places(const struct sched_contents *contents, const struct sched_piece *piece)
+static struct places used_places(const struct sched_contents *contents,
+				 const struct sched_piece *piece)
 {
 	struct places used = {0};
 	add_places_of(&piece->moves, piece, &used);
 	struct interval_run run = interval_map_run(&contents->spans, &piece->interval);
 	for (uint32_t i = run.first; i < run.end; i++) {
-		const struct sched_span *span = sched_span_of(interval_map_get(&contents->spans, i));
+		const struct sched_span *span =
+			sched_span_of(interval_map_get(&contents->spans, i));
 		if (span->writer)
 			return (struct places){UINT64_MAX, UINT64_MAX};
 		add_places_of(&span->readers, piece, &used);

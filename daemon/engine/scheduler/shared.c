@@ -15,8 +15,8 @@
 
 #define USE_BYTES ((sizeof(struct task_use) + 15) & ~(size_t)15)
 
-static struct sched_buffer *make_buffer(struct scheduler *scheduler, struct sched_contents *contents, void *host,
-					void *owner)
+static struct sched_buffer *make_buffer(struct scheduler *scheduler,
+					struct sched_contents *contents, void *host, void *owner)
 {
 	struct sched_buffer *buffer = malloc(sizeof(*buffer));
 	if (!buffer)
@@ -28,7 +28,8 @@ static struct sched_buffer *make_buffer(struct scheduler *scheduler, struct sche
 		.host = host,
 		.contents = contents,
 		.references = 1,
-		.host_bit = ~contents->host_bits & (contents->host_bits + 1), /* the lowest that nobody has */
+		.host_bit = ~contents->host_bits &
+			    (contents->host_bits + 1), /* the lowest that nobody has */
 	};
 	contents->host_bits |= buffer->host_bit;
 	contents->references++;
@@ -36,16 +37,19 @@ static struct sched_buffer *make_buffer(struct scheduler *scheduler, struct sche
 	return buffer;
 }
 
-/* A buffer with new contents and the memory that they live in; nothing of it is known to a device. */
-static int make_shared(struct scheduler *scheduler, struct scheduler_device *home, const struct backend_image *image,
-		       uint64_t size_bytes, void *host, void *owner, struct sched_buffer **buffer_out)
+/* A buffer with new contents and the memory that they live in; nothing of it is known to a device.
+ */
+static int make_shared(struct scheduler *scheduler, struct scheduler_device *home,
+		       const struct backend_image *image, uint64_t size_bytes, void *host,
+		       void *owner, struct sched_buffer **buffer_out)
 {
 	if (size_bytes == 0)
 		return -EINVAL;
 	CLEANUP(free_pointer) struct sched_contents *contents = calloc(1, sizeof(*contents));
 	if (!contents)
 		return -ENOMEM;
-	/* The task that makes the memory, the move of the first contents there, and the edge between them. */
+	/* The task that makes the memory, the move of the first contents there, and the edge
+	 * between them. */
 	if (pool_reserve(&scheduler->tasks, 2) < 0 || pool_reserve(&scheduler->edges, 1) < 0)
 		return -ENOMEM;
 	struct sched_buffer *buffer = make_buffer(scheduler, contents, host, owner);
@@ -81,9 +85,11 @@ static void prepare(struct sched_buffer *buffer)
 	task->front_only = true;
 	task->state = TASK_HELD; /* on no lane */
 	(void)snprintf(task->send.what, sizeof(task->send.what), "shared memory");
-	struct sched_access access = {.buffer = buffer, .place = buffer->contents->home_place, .writes = true};
+	struct sched_access access = {
+		.buffer = buffer, .place = buffer->contents->home_place, .writes = true};
 	sched_access_ranges(&access, 0, 0, 0, home->size_bytes);
-	(void)sched_access_cost(task, &access, &(struct sched_cost){.edges = 0}); /* nothing: it is the first */
+	(void)sched_access_cost(task, &access,
+				&(struct sched_cost){.edges = 0}); /* nothing: it is the first */
 	sched_access_enter(task, &access);
 	task_open(task);
 	task->message.kind = SCHED_MESSAGE_MEMORY_PREPARE;
@@ -91,11 +97,14 @@ static void prepare(struct sched_buffer *buffer)
 }
 
 int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_device *home,
-			       enum backend_export_kind export_kind, uint64_t size_bytes, void *host, bool initialised,
-			       void *owner, struct sched_buffer **buffer_out)
+			       enum backend_export_kind export_kind, uint64_t size_bytes,
+			       void *host, bool initialised, void *owner,
+			       struct sched_buffer **buffer_out)
 {
 	struct sched_buffer *buffer;
-	int result = home->unified ? -EINVAL : make_shared(scheduler, home, NULL, size_bytes, host, owner, &buffer);
+	int result = home->unified
+			     ? -EINVAL
+			     : make_shared(scheduler, home, NULL, size_bytes, host, owner, &buffer);
 	if (result < 0)
 		return result;
 	buffer->contents->home->export_kind = export_kind;
@@ -107,8 +116,8 @@ int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_dev
 }
 
 int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *home,
-			const struct backend_shared_memory *shared, uint64_t size_bytes, void *host, void *owner,
-			struct sched_buffer **buffer_out)
+			const struct backend_shared_memory *shared, uint64_t size_bytes, void *host,
+			void *owner, struct sched_buffer **buffer_out)
 {
 	struct sched_buffer *buffer;
 	CLEANUP(close_fd) int descriptor = -1;
@@ -117,7 +126,9 @@ int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *ho
 		if (descriptor < 0)
 			return -errno;
 	}
-	int result = home->unified ? -EINVAL : make_shared(scheduler, home, NULL, size_bytes, host, owner, &buffer);
+	int result = home->unified
+			     ? -EINVAL
+			     : make_shared(scheduler, home, NULL, size_bytes, host, owner, &buffer);
 	if (result < 0)
 		return result;
 	struct sched_memory *memory = buffer->contents->home;
@@ -130,8 +141,9 @@ int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *ho
 	return 0;
 }
 
-int sched_buffer_create_native(struct scheduler *scheduler, struct scheduler_device *home, uint64_t native,
-			       const struct backend_image *image, uint64_t size_bytes, void *host, void *owner,
+int sched_buffer_create_native(struct scheduler *scheduler, struct scheduler_device *home,
+			       uint64_t native, const struct backend_image *image,
+			       uint64_t size_bytes, void *host, void *owner,
 			       struct sched_buffer **buffer_out)
 {
 	struct sched_buffer *buffer;
@@ -146,7 +158,8 @@ int sched_buffer_create_native(struct scheduler *scheduler, struct scheduler_dev
 	return 0;
 }
 
-int sched_buffer_share(struct sched_buffer *of, void *host, void *owner, struct sched_buffer **buffer_out)
+int sched_buffer_share(struct sched_buffer *of, void *host, void *owner,
+		       struct sched_buffer **buffer_out)
 {
 	if (!of->contents->home)
 		return -EINVAL;
@@ -160,7 +173,8 @@ int sched_buffer_share(struct sched_buffer *of, void *host, void *owner, struct 
 static struct task *take_export(struct sched_buffer *buffer, void *owner)
 {
 	struct sched_contents *contents = buffer->contents;
-	struct task *task = sched_take_task(buffer->scheduler, USE_BYTES + sizeof(struct backend_shared_memory));
+	struct task *task = sched_take_task(buffer->scheduler,
+					    USE_BYTES + sizeof(struct backend_shared_memory));
 	if (!task)
 		return NULL;
 	task->role = TASK_ROLE_EXPORT;
@@ -186,7 +200,8 @@ static bool is_exportable(const struct sched_contents *contents)
 	return contents->home && contents->home->export_kind != BACKEND_EXPORT_NONE;
 }
 
-/* After what has been submitted, as a reader at home; but whether that succeeded is nothing to it. */
+/* After what has been submitted, as a reader at home; but whether that succeeded is nothing to it.
+ */
 int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 {
 	struct sched_contents *contents = buffer->contents;
@@ -211,8 +226,9 @@ int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 }
 
 /*
- * Nothing comes before it: making the memory is on its device's thread already, or over. And it is no reader in the order of
- * the contents, where later writers would take it for one that has seen the writers before it.
+ * Nothing comes before it: making the memory is on its device's thread already, or over. And it is
+ * no reader in the order of the contents, where later writers would take it for one that has seen
+ * the writers before it.
  */
 int sched_buffer_export_at_once(struct sched_buffer *buffer, void *owner)
 {
@@ -254,7 +270,8 @@ void sched_shared_tell(struct task *task)
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	task_outcome_fault(task, &fault);
 	if (task->role == TASK_ROLE_PREPARE)
-		scheduler->callbacks.on_buffer_imported(scheduler->context, buffer->owner, buffer, &fault);
+		scheduler->callbacks.on_buffer_imported(scheduler->context, buffer->owner, buffer,
+							&fault);
 	else
 		scheduler->callbacks.on_buffer_exported(scheduler->context, task->owner,
 							task->cause ? NULL : task->shared, &fault);

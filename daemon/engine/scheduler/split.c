@@ -1,12 +1,16 @@
 /*
- * Long launches of the class best effort in parts, where the program has said that this may be done (task_request.launch.splittable).
+ * Long launches of the class best effort in parts, where the program has said that this may be done
+ * (task_request.launch.splittable).
  *
- * A task that is split is sent once for each part, one after the other: it comes back from its lane, and unless that was the last
- * part, or it has failed, it is dispatched again, so the gate decides anew and others' commands go first. To everybody else it is one
- * task all the time. What comes behind it is not sent before its last part is (task_is_on_lane): so whatever holds between two tasks
- * by edges, lanes and waits holds for it as it is written elsewhere, with its last part in its place.
+ * A task that is split is sent once for each part, one after the other: it comes back from its
+ * lane, and unless that was the last part, or it has failed, it is dispatched again, so the gate
+ * decides anew and others' commands go first. To everybody else it is one task all the time. What
+ * comes behind it is not sent before its last part is (task_is_on_lane): so whatever holds between
+ * two tasks by edges, lanes and waits holds for it as it is written elsewhere, with its last part
+ * in its place.
  *
- * Whether it helps is asked before each part: who is alone on the device holds up nobody, and has the rest sent in one.
+ * Whether it helps is asked before each part: who is alone on the device holds up nobody, and has
+ * the rest sent in one.
  */
 #include "scheduler/internal.h"
 #include "base/split_plan.h"
@@ -32,14 +36,16 @@ void sched_split_free(struct scheduler_device *device)
 }
 
 /*
- * Not where the application sends to the same lane: that is in the order in which things are sent. Nor before it is known of the kernel:
- * where a device has no loader, launches go to its thread before that has made it.
+ * Not where the application sends to the same lane: that is in the order in which things are sent.
+ * Nor before it is known of the kernel: where a device has no loader, launches go to its thread
+ * before that has made it.
  */
 static bool may_be_split(const struct task *task)
 {
 	const struct task_send *send = &task->send;
 	return task->split.declared && task->scheduler->slice_ns > 0 && !send->burst &&
-	       !send->command.launch.properties && !task->home_is_fixed && send->kernel->made && send->kernel->facts.splits;
+	       !send->command.launch.properties && !task->home_is_fixed && send->kernel->made &&
+	       send->kernel->facts.splits;
 }
 
 /* Of whoever may wait longest, and somebody else is about. */
@@ -48,7 +54,8 @@ static bool helps(const struct task *task)
 	return task->flow->class == GATE_BEST_EFFORT && !sched_flow_is_alone(task->flow);
 }
 
-/* Twice the largest work-group for each unit: as many work-items as a unit of a GPU has at one time. */
+/* Twice the largest work-group for each unit: as many work-items as a unit of a GPU has at one
+ * time. */
 static uint64_t least_items(const struct scheduler_device *device)
 {
 	const struct backend_device_facts *facts = device->scheduler->infos[device->index].facts;
@@ -72,7 +79,8 @@ static uint32_t plan(const struct task *task, uint64_t predicted_ns)
 
 static void begin(struct task *task)
 {
-	struct gate_estimates *estimates = task->flow->class == GATE_BEST_EFFORT ? estimates_of(task->device) : NULL;
+	struct gate_estimates *estimates =
+		task->flow->class == GATE_BEST_EFFORT ? estimates_of(task->device) : NULL;
 	if (!estimates)
 		return;
 	task->split.shape = sched_admission_shape(&task->send);
@@ -86,7 +94,8 @@ static void begin(struct task *task)
 	if (parts < 2)
 		return;
 	task->send.command.launch.part = (struct backend_part){.first = 0, .end = 1, .of = parts};
-	task->send.command.timed = true; /* each part: a deadline is of all of them (sched_deadline.c) */
+	task->send.command.timed =
+		true; /* each part: a deadline is of all of them (sched_deadline.c) */
 	task->split.more = true;
 	task->scheduler->counters.splits++;
 }
@@ -120,7 +129,8 @@ static void learn(const struct task *task)
 {
 	struct gate_estimates *estimates = estimates_of(task->device);
 	if (estimates && task->split.took_ns > 0)
-		gate_estimate_learn(estimates, task->split.shape, task->split.took_ns, !task->split.estimated);
+		gate_estimate_learn(estimates, task->split.shape, task->split.took_ns,
+				    !task->split.estimated);
 }
 
 bool sched_split_goes_on(struct task *task)

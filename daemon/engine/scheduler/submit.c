@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PREFETCHED_BUFFERS 8u
-#define LINE_BYTES ((size_t)64)
+#define LINE_BYTES         ((size_t)64)
 
 bool sched_request_is_front_only(const struct task_request *request)
 {
@@ -47,18 +47,21 @@ bool sched_request_is_front_only(const struct task_request *request)
 	return true;
 }
 
-static void fill_access(struct sched_access *access, const struct task_request *request, uint32_t index,
-			bool front_only)
+static void fill_access(struct sched_access *access, const struct task_request *request,
+			uint32_t index, bool front_only)
 {
 	const struct task_requirement *requirement = &request->requirements[index];
-	bool at_host = request->action == TASK_HOST_UPDATE || (request->action == TASK_HOST && !request->on_device);
+	bool at_host = request->action == TASK_HOST_UPDATE ||
+		       (request->action == TASK_HOST && !request->on_device);
 	access->buffer = requirement->buffer;
 	access->memory = NULL;
-	access->place =
-		at_host ? SCHED_HOST_PLACE : sched_place_of(requirement->buffer->contents, request->device);
+	access->place = at_host ? SCHED_HOST_PLACE
+				: sched_place_of(requirement->buffer->contents, request->device);
 	access->writes = access_mode_writes(requirement->mode);
-	access->moves = !front_only || request->action == TASK_HOST_UPDATE || request->action == TASK_HOST;
-	access->needs = !access->writes || access_mode_needs_contents(requirement->mode) || !access->moves;
+	access->moves =
+		!front_only || request->action == TASK_HOST_UPDATE || request->action == TASK_HOST;
+	access->needs =
+		!access->writes || access_mode_needs_contents(requirement->mode) || !access->moves;
 	access->host = access->as_writer = false;
 	sched_access_ranges(access, requirement->order_offset_bytes, requirement->order_size_bytes,
 			    requirement->offset_bytes, requirement->size_bytes);
@@ -80,7 +83,8 @@ int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count)
 static inline void fetch_buffer(const struct sched_buffer *buffer)
 {
 	const char *at = (const char *)buffer;
-	static_assert(sizeof(*buffer) / LINE_BYTES == 6, "all of its lines, but perhaps the last one");
+	static_assert(sizeof(*buffer) / LINE_BYTES == 6,
+		      "all of its lines, but perhaps the last one");
 	__builtin_prefetch(at, 1);
 	__builtin_prefetch(at + 1 * LINE_BYTES, 1);
 	__builtin_prefetch(at + 2 * LINE_BYTES, 1);
@@ -90,7 +94,8 @@ static inline void fetch_buffer(const struct sched_buffer *buffer)
 }
 
 /* Into the scheduler's own list, which has room for them. */
-static int fill_accesses(struct scheduler *scheduler, const struct task_request *request, bool front_only)
+static int fill_accesses(struct scheduler *scheduler, const struct task_request *request,
+			 bool front_only)
 {
 	uint32_t count = request->requirement_count;
 	int result = sched_accesses_reserve(scheduler, count);
@@ -110,14 +115,17 @@ static int fill_accesses(struct scheduler *scheduler, const struct task_request 
 	return plain ? 0 : sched_accesses_prepare(scheduler->accesses, count);
 }
 
-static int reserve_accesses(const struct task *task, const struct task_request *request, bool front_only)
+static int reserve_accesses(const struct task *task, const struct task_request *request,
+			    bool front_only)
 {
 	struct scheduler *scheduler = task->scheduler;
 	struct sched_cost cost = {.edges = request->after_count};
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		struct sched_access *access = &scheduler->accesses[i];
-		if ((!front_only || request->on_device) && access->buffer->contents->size_bytes > 0) {
-			int needed = sched_memory_need(access->buffer, request->device, &access->memory);
+		if ((!front_only || request->on_device) &&
+		    access->buffer->contents->size_bytes > 0) {
+			int needed =
+				sched_memory_need(access->buffer, request->device, &access->memory);
 			if (needed < 0)
 				return needed;
 		}
@@ -172,21 +180,27 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 		if (poison)
 			task_doom(task, poison, false);
 	}
-	for (uint32_t i = 0; i < request->after_count - request->after_order_count && !task->cause; i++)
+	for (uint32_t i = 0; i < request->after_count - request->after_order_count && !task->cause;
+	     i++)
 		if (request->after[i]->state == TASK_DONE) {
-			struct sched_cause *cause = sched_launches_cause(request->after[i], launches_of(request, i));
+			struct sched_cause *cause =
+				sched_launches_cause(request->after[i], launches_of(request, i));
 			if (cause)
 				task_doom(task, cause, false);
 		}
 }
 
-int task_submit(struct scheduler *scheduler, const struct task_request *request, struct task **task_out)
+int task_submit(struct scheduler *scheduler, const struct task_request *request,
+		struct task **task_out)
 {
 	bool front_only = sched_request_is_front_only(request);
 	uint64_t before = scheduler->pool_bytes;
 	size_t storage_bytes = sched_uses_storage(request) + sched_send_storage(request);
-	uint64_t carried_bytes = request->action == TASK_GRAPH ? sched_graph_changes_bytes(request->graph.changes) : 0;
-	if (!sched_account_allows(request->account, sizeof(struct task) + storage_bytes + carried_bytes))
+	uint64_t carried_bytes = request->action == TASK_GRAPH
+					 ? sched_graph_changes_bytes(request->graph.changes)
+					 : 0;
+	if (!sched_account_allows(request->account,
+				  sizeof(struct task) + storage_bytes + carried_bytes))
 		return -EDQUOT;
 	struct task *task = sched_take_task(scheduler, storage_bytes);
 	if (!task)
@@ -208,7 +222,8 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	fill_identity(task, request);
 	if (!front_only || (request->action == TASK_EVENT_WAIT && request->event->is_watched))
 		sched_send_fill(&task->send, request, task->storage + sched_uses_storage(request));
-	task->split.declared = request->action == TASK_LAUNCH && request->launch.splittable && !front_only;
+	task->split.declared =
+		request->action == TASK_LAUNCH && request->launch.splittable && !front_only;
 	if (request->action == TASK_LAUNCH && request->launch.kernel)
 		sched_kernel_use(request->launch.kernel, task);
 	inherit_failures(task, request);
@@ -229,7 +244,9 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	for (uint32_t i = 0; i < count; i++)
 		sched_access_finish(task, &accesses[i]);
 	sched_account_charge(request->account, task,
-			     carried_bytes + (scheduler->pool_bytes > before ? scheduler->pool_bytes - before : 0));
+			     carried_bytes + (scheduler->pool_bytes > before
+						      ? scheduler->pool_bytes - before
+						      : 0));
 	sched_pool_trim(scheduler);
 	task_consider(task);
 	*task_out = task;
@@ -239,12 +256,13 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 
 bool task_has_lane_of(const struct task *task, const struct scheduler_device *device)
 {
-	return task->state == TASK_SENT && task->device == device && !task->held_by_host && !task->split.begun &&
-	       !atomic_load(&task->is_aside);
+	return task->state == TASK_SENT && task->device == device && !task->held_by_host &&
+	       !task->split.begun && !atomic_load(&task->is_aside);
 }
 
 /*
- * The front tries only: while the device's thread works, the next question finds out. What the driver has said once stays so.
+ * The front tries only: while the device's thread works, the next question finds out. What the
+ * driver has said once stays so.
  */
 static bool has_begun(struct task *task)
 {
@@ -257,7 +275,8 @@ static bool has_begun(struct task *task)
 	if (pthread_mutex_trylock(&device->ownership) != 0)
 		return task->has_begun;
 	struct backend_lane *lane = worker->unusable ? NULL : worker->lanes[task->send.lane].handle;
-	if (lane && device->ops->begun(lane, task->send.sequence - sched_launches(&task->send) + 1, &task->begun_ns))
+	if (lane && device->ops->begun(lane, task->send.sequence - sched_launches(&task->send) + 1,
+				       &task->begun_ns))
 		task->has_begun = true;
 	(void)pthread_mutex_unlock(&device->ownership);
 	return task->has_begun;
@@ -270,7 +289,8 @@ bool task_running(struct task *task)
 	/* Between two of its parts it goes on running. */
 	if (task->split.begun)
 		return task->state != TASK_DONE;
-	return task->state == TASK_SENT && task->open_in == 0 && task->device->lanes[task->send.lane].first == task &&
+	return task->state == TASK_SENT && task->open_in == 0 &&
+	       task->device->lanes[task->send.lane].first == task &&
 	       !atomic_load(&task->is_aside) && has_begun(task);
 }
 

@@ -70,7 +70,8 @@ static void edge_add(struct task *from, struct task *to, bool data, uint32_t lau
 	/* Two buffers of one task may have the same contents. */
 	if (from == to)
 		return;
-	if (from->state == TASK_DONE || (from->state == TASK_RETURNING && to->role == TASK_ROLE_MOVE)) {
+	if (from->state == TASK_DONE ||
+	    (from->state == TASK_RETURNING && to->role == TASK_ROLE_MOVE)) {
 		struct sched_cause *cause = data ? sched_launches_cause(from, launches) : NULL;
 		if (cause)
 			task_doom(to, cause, false);
@@ -81,15 +82,21 @@ static void edge_add(struct task *from, struct task *to, bool data, uint32_t lau
 		return;
 	}
 	struct task_edge *edge = sched_take_edge(to->scheduler);
-	*edge = (struct task_edge){.from = from, .to = to, .data = data, .launches = launches, .next_out = from->out, .next_in = to->in};
+	*edge = (struct task_edge){.from = from,
+				   .to = to,
+				   .data = data,
+				   .launches = launches,
+				   .next_out = from->out,
+				   .next_in = to->in};
 	from->out = edge;
 	if (to->in)
 		to->in->previous_in = edge;
 	to->in = edge;
 	from->mark = to->identity;
 	from->mark_edge = edge;
-	edge->sent = task_is_on_lane(from) && !from->held_by_host && !to->front_only && from->device == to->device &&
-		     !sched_lane_waits(to) && !(launches & ~SCHED_LAUNCHES_ALL);
+	edge->sent = task_is_on_lane(from) && !from->held_by_host && !to->front_only &&
+		     from->device == to->device && !sched_lane_waits(to) &&
+		     !(launches & ~SCHED_LAUNCHES_ALL);
 	to->open_in++;
 	if (!edge->sent)
 		to->unmet++;
@@ -146,8 +153,8 @@ void task_consider(struct task *task)
 void task_doom(struct task *task, struct sched_cause *cause, bool direct)
 {
 	/*
-	 * What ran on garbage may have failed of it, and may be told so before its predecessor is: that one is the
-	 * cause.
+	 * What ran on garbage may have failed of it, and may be told so before its predecessor is:
+	 * that one is the cause.
 	 */
 	bool replaces = task->cause && task->direct && !direct && !task->cause->fault.device_lost;
 	if (task->cause && !replaces)
@@ -259,10 +266,12 @@ void task_outcome_fault(const struct task *task, struct backend_fault *fault_out
 		else
 			sched_cause_derive(task->cause, fault_out);
 	} else if (task->send.burst && task->send.burst->failed) {
-		*fault_out = task->send.burst->causes[__builtin_ctz(task->send.burst->failed)]->fault;
+		*fault_out =
+			task->send.burst->causes[__builtin_ctz(task->send.burst->failed)]->fault;
 	} else if (task->released) {
 		struct backend_fault fault = {.status = STATUS_RUNTIME};
-		(void)snprintf(fault.text, sizeof(fault.text), "the host access was released before it was granted");
+		(void)snprintf(fault.text, sizeof(fault.text),
+			       "the host access was released before it was granted");
 		*fault_out = fault;
 	}
 }
@@ -287,7 +296,8 @@ static void complete_on_front(struct task *task)
 		sched_shared_export(task);
 		return;
 	}
-	if (task->send.event && task->send.event->is_watched && !task->cause && sched_event_hold(task))
+	if (task->send.event && task->send.event->is_watched && !task->cause &&
+	    sched_event_hold(task))
 		return;
 	task_finish(task);
 }

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int scheduler_trace_begin(struct scheduler *scheduler, uint32_t backend, uint32_t index, uint32_t room)
+int scheduler_trace_begin(struct scheduler *scheduler, uint32_t backend, uint32_t index,
+			  uint32_t room)
 {
 	struct sched_trace *trace = malloc(sizeof(*trace));
 	if (!trace)
 		return -ENOMEM;
-	*trace = (struct sched_trace){.backend = backend, .index = index, .since_ns = scheduler->clock_ns()};
+	*trace = (struct sched_trace){
+		.backend = backend, .index = index, .since_ns = scheduler->clock_ns()};
 	if (trace_ring_init(&trace->ring, room) < 0) {
 		free(trace);
 		return -ENOMEM;
@@ -35,7 +37,8 @@ void scheduler_trace_stop(struct scheduler *scheduler)
 
 static bool is_of_device(const struct sched_trace *trace, const struct scheduler_device *device)
 {
-	/* One with a native context is in the program itself, and in no account; a part counts as the whole. */
+	/* One with a native context is in the program itself, and in no account; a part counts as
+	 * the whole. */
 	const struct scheduler_device *whole = device && device->root ? device->root : device;
 	return whole && !whole->native_context && (uint32_t)whole->ops->kind == trace->backend &&
 	       whole->backend_index == trace->index;
@@ -46,20 +49,23 @@ static uint64_t count_open(const struct scheduler *scheduler)
 {
 	uint64_t count = 0;
 	for (const struct task *task = scheduler->open_first; task; task = task->open_next)
-		count += task->flow && is_of_device(scheduler->trace, task->device) && sched_admission_takes_time(task) &&
-			 (task->state == TASK_SENT || task->state == TASK_PARKED) && task->due_ns >= scheduler->trace->since_ns;
+		count += task->flow && is_of_device(scheduler->trace, task->device) &&
+			 sched_admission_takes_time(task) &&
+			 (task->state == TASK_SENT || task->state == TASK_PARKED) &&
+			 task->due_ns >= scheduler->trace->since_ns;
 	return count;
 }
 
-uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *records_out, uint32_t most,
-			      struct scheduler_trace *facts_out)
+uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *records_out,
+			      uint32_t most, struct scheduler_trace *facts_out)
 {
 	struct sched_trace *trace = scheduler->trace;
 	*facts_out = (struct scheduler_trace){.noted = 0};
 	if (!trace)
 		return 0;
 	uint32_t count = trace_ring_take(&trace->ring, records_out, most);
-	*facts_out = (struct scheduler_trace){.noted = trace->ring.noted, .left = trace->ring.count};
+	*facts_out =
+		(struct scheduler_trace){.noted = trace->ring.noted, .left = trace->ring.count};
 	if (trace->is_stopped)
 		facts_out->open = count_open(scheduler);
 	return count;
@@ -80,19 +86,21 @@ static void fill_times(const struct task *task, struct trace_record *record)
 	uint64_t took_ns = send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
 	if (task->split.begun) /* and what others had between its parts is not its own */
 		took_ns = task->split.took_ns;
-	uint64_t known_ns = send->estimated && !task->split.begun ? estimate(task, record->shape) : 0;
+	uint64_t known_ns =
+		send->estimated && !task->split.begun ? estimate(task, record->shape) : 0;
 	record->start_ns = send->start_ns;
 	record->end_ns = took_ns > 0 ? send->end_ns : send->start_ns;
 	record->takes_ns = known_ns ? known_ns : took_ns;
-	record->known = known_ns ? TRACE_ESTIMATED : (send->estimated ? TRACE_SEEN : TRACE_MEASURED);
+	record->known =
+		known_ns ? TRACE_ESTIMATED : (send->estimated ? TRACE_SEEN : TRACE_MEASURED);
 }
 
 void sched_trace_note(const struct task *task)
 {
 	const struct task_send *send = &task->send;
 	struct sched_trace *trace = task->scheduler->trace;
-	if (trace->is_stopped || task->due_ns < trace->since_ns || !is_of_device(trace, task->device) ||
-	    !sched_admission_takes_time(task))
+	if (trace->is_stopped || task->due_ns < trace->since_ns ||
+	    !is_of_device(trace, task->device) || !sched_admission_takes_time(task))
 		return;
 	uint32_t weight;
 	enum gate_class class;
@@ -102,7 +110,7 @@ void sched_trace_note(const struct task *task)
 		.at_ns = task->due_ns,
 		.shape = task->split.begun ? task->split.shape : sched_admission_shape(send),
 		.weight = (uint16_t)weight,
-		.session_class = (uint8_t)class,
+		.session_class = (uint8_t) class,
 		.lane = (uint8_t)send->lane,
 	};
 	fill_times(task, &record);

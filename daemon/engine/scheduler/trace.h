@@ -1,6 +1,7 @@
 /*
- * Takes a trace: of each command group that comes back from one device it is noted when it could be sent, how long it took and whose
- * it was. While none is taken, this costs each command a comparison when it comes back. Front thread.
+ * Takes a trace: of each command group that comes back from one device it is noted when it could be
+ * sent, how long it took and whose it was. While none is taken, this costs each command a
+ * comparison when it comes back. Front thread.
  */
 #ifndef SYCL_ENGINE_SCHED_TRACE_H
 #define SYCL_ENGINE_SCHED_TRACE_H

@@ -1,6 +1,7 @@
 /*
- * What each session has used of each device, for accounts: kept with its flow there, by the front thread. A command's wait begins
- * when nothing of its own session's is in its way any more, and ends when it is sent; both are read off the clock of the turn.
+ * What each session has used of each device, for accounts: kept with its flow there, by the front
+ * thread. A command's wait begins when nothing of its own session's is in its way any more, and
+ * ends when it is sent; both are read off the clock of the turn.
  */
 #include "scheduler/internal.h"
 
@@ -15,7 +16,8 @@ void sched_use_sent(struct task *task)
 {
 	const uint64_t now_ns = task->scheduler->now_ns;
 	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
-		delay_note(&used_of(task->flow)->delays, now_ns - task->due_ns, sched_launches(&task->send));
+		delay_note(&used_of(task->flow)->delays, now_ns - task->due_ns,
+			   sched_launches(&task->send));
 }
 
 static uint32_t failures(const struct task_send *send)
@@ -59,14 +61,18 @@ void sched_use_settle(struct sched_memory *memory)
 	used_of(flow)->spilled_bytes += times * memory->size_bytes;
 }
 
-bool sched_account_use(struct sched_account *account, uint32_t nth, struct sched_device_use *use_out)
+bool sched_account_use(struct sched_account *account, uint32_t nth,
+		       struct sched_device_use *use_out)
 {
 	if (nth == 0)
 		sched_account_settle_spills(account);
-	for (const struct sched_flow *flow = *sched_account_flows(account); flow; flow = flow->next) {
-		if (!flow->device || flow->device->native_context || flow->device->root || nth-- > 0)
+	for (const struct sched_flow *flow = *sched_account_flows(account); flow;
+	     flow = flow->next) {
+		if (!flow->device || flow->device->native_context || flow->device->root ||
+		    nth-- > 0)
 			continue;
-		*use_out = (struct sched_device_use){flow->device->ops->kind, flow->device->backend_index, &flow->used};
+		*use_out = (struct sched_device_use){flow->device->ops->kind,
+						     flow->device->backend_index, &flow->used};
 		return true;
 	}
 	return false;

@@ -1,6 +1,6 @@
 /*
- * USM: memory that a device's loader allocates and frees, and the commands about it. No address orders anything (B26):
- * these tasks have requirements as all others may, and edges from events.
+ * USM: memory that a device's loader allocates and frees, and the commands about it. No address
+ * orders anything (B26): these tasks have requirements as all others may, and edges from events.
  */
 #include "scheduler/internal.h"
 
@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sched_usm_allocate(struct scheduler_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
-		       uint64_t alignment_bytes, void *owner, struct sched_usm **usm_out)
+int sched_usm_allocate(struct scheduler_device *device, enum backend_usm_kind kind,
+		       uint64_t size_bytes, uint64_t alignment_bytes, void *owner,
+		       struct sched_usm **usm_out)
 {
 	struct sched_usm *usm = malloc(sizeof(*usm));
 	if (!usm)
@@ -27,7 +28,8 @@ int sched_usm_allocate(struct scheduler_device *device, enum backend_usm_kind ki
 	return 0;
 }
 
-int sched_usm_find_variable(struct sched_program *program, const char *name, void *owner, struct sched_usm **usm_out)
+int sched_usm_find_variable(struct sched_program *program, const char *name, void *owner,
+			    struct sched_usm **usm_out)
 {
 	struct sched_usm *usm = malloc(sizeof(*usm));
 	char *copy = strdup(name);
@@ -87,7 +89,8 @@ void sched_usm_returned(struct sched_usm *usm)
 void sched_usm_tell(struct sched_usm *usm)
 {
 	struct scheduler *scheduler = usm->device->scheduler;
-	scheduler->callbacks.on_usm_ready(scheduler->context, usm->owner, usm->pointer, &usm->fault);
+	scheduler->callbacks.on_usm_ready(scheduler->context, usm->owner, usm->pointer,
+					  &usm->fault);
 }
 
 bool sched_usm_is_action(enum task_action action)

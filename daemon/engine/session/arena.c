@@ -9,7 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void grant(struct session *session, uint32_t index, const struct arena *arena, const struct backend_fault *fault)
+static void grant(struct session *session, uint32_t index, const struct arena *arena,
+		  const struct backend_fault *fault)
 {
 	Sycl__V1__ArenaGrant message = SYCL__V1__ARENA_GRANT__INIT;
 	message.arena = index;
@@ -25,7 +26,8 @@ static void grant(struct session *session, uint32_t index, const struct arena *a
 	packet.arena_grant = &message;
 	int r = outbox_send(&session->outbox, &packet.base, arena ? arena->region->fd : -1);
 	if (r < 0)
-		session_fail(session, STATUS_CONNECTION_LOST, "an arena could not be granted: %s", strerror(-r));
+		session_fail(session, STATUS_CONNECTION_LOST, "an arena could not be granted: %s",
+			     strerror(-r));
 	if (outbox_waiting(&session->outbox))
 		session_watch_socket(session);
 }
@@ -35,20 +37,26 @@ static int check_create(const struct session *session, const Sycl__V1__ArenaCrea
 {
 	const struct session_limits *limits = &session->limits;
 	if (message->arena >= limits->arenas)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %" PRIu64 " arenas", limits->arenas);
+		return fault_set(fault, STATUS_QUOTA, "a session may have %" PRIu64 " arenas",
+				 limits->arenas);
 	if (session->arenas[message->arena])
 		return fault_set(fault, STATUS_INVALID, "arena %u is in use", message->arena);
 	if (message->size_bytes == 0 || !range_aligned(message->size_bytes, ARENA_ALIGNMENT_BYTES))
-		return fault_set(fault, STATUS_INVALID, "an arena's size is a multiple of %u bytes, and not 0",
+		return fault_set(fault, STATUS_INVALID,
+				 "an arena's size is a multiple of %u bytes, and not 0",
 				 ARENA_ALIGNMENT_BYTES);
 	if (message->address && !usm_place_good(message->address, message->size_bytes))
-		return fault_set(fault, STATUS_INVALID, "an arena for USM cannot lie at %#" PRIx64, message->address);
+		return fault_set(fault, STATUS_INVALID, "an arena for USM cannot lie at %#" PRIx64,
+				 message->address);
 	if (!range_inside(session->usage.arena_bytes, message->size_bytes, limits->arena_bytes))
-		return fault_set(fault, STATUS_QUOTA, "a session's arenas may have %" PRIu64 " bytes together",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session's arenas may have %" PRIu64 " bytes together",
 				 limits->arena_bytes);
 	if (!range_inside(session->engine->arena_bytes, message->size_bytes,
 			  session->engine->options.limits.tenant_arena_bytes))
-		return fault_set(fault, STATUS_QUOTA, "the arenas of all of this user's sessions may have %" PRIu64 " bytes together",
+		return fault_set(fault, STATUS_QUOTA,
+				 "the arenas of all of this user's sessions may have %" PRIu64
+				 " bytes together",
 				 session->engine->options.limits.tenant_arena_bytes);
 	return 0;
 }
@@ -61,13 +69,17 @@ int session_arena_register(struct arena *arena)
 				       arena->region->size_bytes, &arena->host);
 }
 
-static int make(struct session *session, const Sycl__V1__ArenaCreate *message, struct arena **arena_out)
+static int make(struct session *session, const Sycl__V1__ArenaCreate *message,
+		struct arena **arena_out)
 {
 	struct arena *arena = calloc(1, sizeof(*arena));
 	if (!arena)
 		return -ENOMEM;
-	void *place = (void *)(uintptr_t)message->address; // NOLINT(performance-no-int-to-ptr): the client's choice
-	int r = place ? memory_region_create_at("sycl-usm", message->size_bytes, place, &arena->region)
+	void *place =
+		(void *)(uintptr_t)
+			message->address; // NOLINT(performance-no-int-to-ptr): the client's choice
+	int r = place ? memory_region_create_at("sycl-usm", message->size_bytes, place,
+						&arena->region)
 		      : memory_region_create("sycl-arena", message->size_bytes, &arena->region);
 	if (r < 0) {
 		free(arena);
@@ -93,11 +105,11 @@ int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *m
 	if (check_create(session, message, &fault) == 0) {
 		int r = make(session, message, &arena);
 		if (r == -EEXIST)
-			(void)fault_set(&fault, STATUS_INVALID, "something is at %#" PRIx64 " already",
-					message->address);
+			(void)fault_set(&fault, STATUS_INVALID,
+					"something is at %#" PRIx64 " already", message->address);
 		else if (r < 0)
-			(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "an arena could not be made: %s",
-					strerror(-r));
+			(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
+					"an arena could not be made: %s", strerror(-r));
 	}
 	grant(session, message->arena, arena, &fault);
 	if (arena)
@@ -108,7 +120,8 @@ int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *m
 static void unmap(void *owner)
 {
 	struct arena *arena = owner;
-	/* A client may keep its descriptor; what the engine wrote there would count as the service's memory for ever. */
+	/* A client may keep its descriptor; what the engine wrote there would count as the
+	 * service's memory for ever. */
 	if (!arena->is_left)
 		memory_region_empty(arena->region);
 	(void)memory_region_free(arena->region);
@@ -133,7 +146,8 @@ int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy 
 	if (!arena)
 		(void)fault_set(&fault, STATUS_INVALID, "there is no arena %u", message->arena);
 	else if (arena->users)
-		(void)fault_set(&fault, STATUS_INVALID, "arena %u is in use by %u buffers and copies", message->arena,
+		(void)fault_set(&fault, STATUS_INVALID,
+				"arena %u is in use by %u buffers and copies", message->arena,
 				arena->users);
 	else {
 		arena_free(arena);
@@ -153,8 +167,9 @@ void session_arenas_free(struct session *session)
 	}
 }
 
-int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *range, uint64_t size_bytes,
-			uint64_t alignment, struct arena **arena_out, void **address_out, struct backend_fault *fault)
+int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *range,
+			uint64_t size_bytes, uint64_t alignment, struct arena **arena_out,
+			void **address_out, struct backend_fault *fault)
 {
 	if (!range)
 		return fault_set(fault, STATUS_INVALID, "a range of an arena is missing");
@@ -163,10 +178,12 @@ int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *ran
 	if (!arena)
 		return fault_set(fault, STATUS_INVALID, "there is no arena %u", range->arena);
 	if (!range_inside(range->offset_bytes, range->size_bytes, arena->region->size_bytes))
-		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " bytes at %" PRIu64 " are not inside arena %u",
+		return fault_set(fault, STATUS_INVALID,
+				 "%" PRIu64 " bytes at %" PRIu64 " are not inside arena %u",
 				 range->size_bytes, range->offset_bytes, range->arena);
 	if (range->size_bytes < size_bytes)
-		return fault_set(fault, STATUS_INVALID, "a range of %" PRIu64 " bytes cannot hold %" PRIu64,
+		return fault_set(fault, STATUS_INVALID,
+				 "a range of %" PRIu64 " bytes cannot hold %" PRIu64,
 				 range->size_bytes, size_bytes);
 	if (!range_aligned(range->offset_bytes, alignment))
 		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " is not a multiple of %" PRIu64,

@@ -7,7 +7,8 @@ int session_grant_put(struct session *session, uint64_t buffer, int descriptor)
 	struct session_grants *grants = &session->grants;
 	if (grants->count == SESSION_GRANTS_MAX) {
 		close_fd(&descriptor);
-		return session_violation(session, "%u descriptors came that no record has named", SESSION_GRANTS_MAX);
+		return session_violation(session, "%u descriptors came that no record has named",
+					 SESSION_GRANTS_MAX);
 	}
 	grants->entries[grants->count].buffer = buffer;
 	grants->entries[grants->count++].descriptor = descriptor;
@@ -33,7 +34,8 @@ int session_grant_take(struct session *session, uint64_t buffer, int *descriptor
 		if (session_receive(session))
 			continue;
 		if (list_empty(&session->doomed_link))
-			(void)session_violation(session, "no descriptor came for the buffer %016" PRIx64, buffer);
+			(void)session_violation(
+				session, "no descriptor came for the buffer %016" PRIx64, buffer);
 		return -EPROTO;
 	}
 	return 0;

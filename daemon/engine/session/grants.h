@@ -1,5 +1,6 @@
 /*
- * Descriptors that a client has sent ahead of the records that need them, by the buffer that each is for. Front thread.
+ * Descriptors that a client has sent ahead of the records that need them, by the buffer that each
+ * is for. Front thread.
  */
 #ifndef SYCL_ENGINE_SESSION_GRANTS_H
 #define SYCL_ENGINE_SESSION_GRANTS_H
@@ -8,7 +9,8 @@
 
 struct session;
 
-/* A library sends one at a time; more than this many that nobody took is a breach of the protocol. */
+/* A library sends one at a time; more than this many that nobody took is a breach of the protocol.
+ */
 #define SESSION_GRANTS_MAX 16u
 
 struct session_grants {
@@ -22,8 +24,9 @@ struct session_grants {
 /* Takes the descriptor, also on failure: a violation, the session has been told to close. */
 int session_grant_put(struct session *session, uint64_t buffer, int descriptor);
 /*
- * The descriptor for this buffer, the caller's then; reads the socket for it if need be, so what lies in the engine's
- * decode arena is gone afterwards. A negative errno: it has not come, a violation.
+ * The descriptor for this buffer, the caller's then; reads the socket for it if need be, so what
+ * lies in the engine's decode arena is gone afterwards. A negative errno: it has not come, a
+ * violation.
  */
 int session_grant_take(struct session *session, uint64_t buffer, int *descriptor_out);
 void session_grants_drop(struct session *session);

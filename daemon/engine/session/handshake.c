@@ -9,9 +9,10 @@
 #include <sys/socket.h>
 
 /* Features of this engine; a bit is offered when it exists. */
-#define ENGINE_FEATURES \
-	(FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES | FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | \
-	 FEATURE_GRAPH_SWITCH | FEATURE_GRAPH_CONDITION)
+#define ENGINE_FEATURES                                                                            \
+	(FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |                \
+	 FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |                      \
+	 FEATURE_GRAPH_CONDITION)
 
 static int violation_of(struct session *session, int error)
 {
@@ -19,13 +20,16 @@ static int violation_of(struct session *session, int error)
 	case -EBADMSG:
 		return session_violation(session, "a datagram cannot be decoded");
 	case -EMSGSIZE:
-		return session_violation(session, "a datagram is larger than %u bytes", PACKET_BYTES_MAX);
+		return session_violation(session, "a datagram is larger than %u bytes",
+					 PACKET_BYTES_MAX);
 	case -EPROTO:
-		return session_violation(session, "a datagram states another number of descriptors than it carries");
+		return session_violation(
+			session, "a datagram states another number of descriptors than it carries");
 	case -ENOMEM:
 		return session_violation(session, "a datagram unpacks to more than is allowed");
 	default:
-		session_fail(session, STATUS_CONNECTION_LOST, "the session's socket failed: %s", strerror(-error));
+		session_fail(session, STATUS_CONNECTION_LOST, "the session's socket failed: %s",
+			     strerror(-error));
 		return error;
 	}
 }
@@ -56,9 +60,13 @@ static void fill_limits(const struct session_limits *limits, Sycl__V1__Limits *o
 static int take_rank(struct session *session, const Sycl__V1__Hello *message)
 {
 	uint32_t class = (uint32_t)message->session_class, weight = message->weight;
-	if (class > SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT || weight > GATE_WEIGHT_MOST) {
-		session_fail(session, STATUS_INVALID, "the hello asks for class %u and weight %u; there are classes 1 to %u and weights up to %u",
-			     class, weight, SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT, GATE_WEIGHT_MOST);
+	if (class > SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT ||
+	    weight > GATE_WEIGHT_MOST) {
+		session_fail(
+			session, STATUS_INVALID,
+			"the hello asks for class %u and weight %u; there are classes 1 to %u and weights up to %u",
+			class, weight, SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT,
+			GATE_WEIGHT_MOST);
 		return 1;
 	}
 	if (class != SYCL__V1__SESSION_CLASS__SESSION_CLASS_UNSPECIFIED)
@@ -83,7 +91,7 @@ static int send_welcome(struct session *session, uint64_t features)
 	welcome.in_process = session_in_process(session);
 	uint32_t class;
 	session_rank(session, &class, &welcome.weight);
-	welcome.session_class = (Sycl__V1__SessionClass)class;
+	welcome.session_class = (Sycl__V1__SessionClass) class;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
 	packet.welcome = &welcome;
@@ -95,7 +103,8 @@ static int send_welcome(struct session *session, uint64_t features)
 static void hello(struct session *session, const Sycl__V1__Hello *message)
 {
 	if (message->protocol_min > PROTOCOL_VERSION || message->protocol_max < PROTOCOL_VERSION) {
-		session_fail(session, STATUS_VERSION, "the service speaks protocol %u.%u, the library %u.%u to %u.%u",
+		session_fail(session, STATUS_VERSION,
+			     "the service speaks protocol %u.%u, the library %u.%u to %u.%u",
 			     PROTOCOL_MAJOR, PROTOCOL_MINOR, message->protocol_min >> 16,
 			     message->protocol_min & 0xffffu, message->protocol_max >> 16,
 			     message->protocol_max & 0xffffu);
@@ -109,7 +118,9 @@ static void hello(struct session *session, const Sycl__V1__Hello *message)
 	if (r == 0)
 		r = send_welcome(session, features);
 	if (r < 0) {
-		session_fail(session, r == -EPIPE || r == -ECONNRESET ? STATUS_CONNECTION_LOST : STATUS_QUOTA,
+		session_fail(session,
+			     r == -EPIPE || r == -ECONNRESET ? STATUS_CONNECTION_LOST
+							     : STATUS_QUOTA,
 			     "the session could not be opened: %s", strerror(-r));
 		return;
 	}
@@ -124,12 +135,14 @@ static void hello(struct session *session, const Sycl__V1__Hello *message)
 		observer->session_open(observer->context, session->peer.session, session->command);
 }
 
-static void take_datagram(struct session *session, const Sycl__V1__Packet *packet, struct packet_fds *fds)
+static void take_datagram(struct session *session, const Sycl__V1__Packet *packet,
+			  struct packet_fds *fds)
 {
 	bool open = session->state == SESSION_OPEN;
 	if (open && packet->body_case == SYCL__V1__PACKET__BODY_BUFFER_GRANT) {
 		if (fds->count == 1)
-			(void)session_grant_put(session, packet->buffer_grant->buffer, packet_fds_take(fds, 0));
+			(void)session_grant_put(session, packet->buffer_grant->buffer,
+						packet_fds_take(fds, 0));
 		else
 			(void)session_violation(session, "a buffer's grant carries one descriptor");
 	} else if (packet->body_case != SYCL__V1__PACKET__BODY_HELLO) {
@@ -150,8 +163,8 @@ bool session_receive(struct session *session)
 		return false;
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 	ProtobufCMessage *message;
-	int r = message_receive(session->socket, &sycl__v1__packet__descriptor, &session->engine->decode, &message,
-				&fds, MSG_DONTWAIT);
+	int r = message_receive(session->socket, &sycl__v1__packet__descriptor,
+				&session->engine->decode, &message, &fds, MSG_DONTWAIT);
 	if (r == -EAGAIN)
 		return false;
 	if (r == 0)

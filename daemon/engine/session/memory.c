@@ -2,7 +2,8 @@
 
 #include <sys/eventfd.h>
 
-static_assert((SUBMIT_RING_BYTES & (SUBMIT_RING_BYTES - 1)) == 0, "a ring's size is a power of two");
+static_assert((SUBMIT_RING_BYTES & (SUBMIT_RING_BYTES - 1)) == 0,
+	      "a ring's size is a power of two");
 static_assert((REPLY_RING_BYTES & (REPLY_RING_BYTES - 1)) == 0, "a ring's size is a power of two");
 
 enum {
@@ -40,10 +41,10 @@ int session_memory_create(struct session *session, uint64_t features)
 	uint8_t *base = session->ring->address;
 	session->header = session->ring->address;
 	lay_out(session->header, features);
-	ring_reader_init(&session->submit, base + SUBMIT_OFFSET, SUBMIT_RING_BYTES, &session->header->submit_head,
-			 &session->header->submit_tail);
-	ring_writer_init(&session->replies, base + REPLY_OFFSET, REPLY_RING_BYTES, &session->header->reply_head,
-			 &session->header->reply_tail);
+	ring_reader_init(&session->submit, base + SUBMIT_OFFSET, SUBMIT_RING_BYTES,
+			 &session->header->submit_head, &session->header->submit_tail);
+	ring_writer_init(&session->replies, base + REPLY_OFFSET, REPLY_RING_BYTES,
+			 &session->header->reply_head, &session->header->reply_tail);
 	session->slots = (struct completion_slot *)(void *)(base + SLOTS_OFFSET);
 	r = engine_add_bell(session->engine, bell, session);
 	if (r < 0)

@@ -7,19 +7,26 @@
 #include <string.h>
 
 static const size_t sizes[OBJECT_TYPE_COUNT] = {
-	[OBJECT_CONTEXT] = sizeof(struct context), [OBJECT_QUEUE] = sizeof(struct queue),
-	[OBJECT_BUFFER] = sizeof(struct buffer),   [OBJECT_BUNDLE] = sizeof(struct bundle),
-	[OBJECT_KERNEL] = sizeof(struct kernel),   [OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
-	[OBJECT_SHARED_EVENT] = sizeof(struct shared_event), [OBJECT_USM] = sizeof(struct usm),
-	[OBJECT_GRAPH] = sizeof(struct graph),	   [OBJECT_SUB_DEVICE] = sizeof(struct sub_device),
+	[OBJECT_CONTEXT] = sizeof(struct context),
+	[OBJECT_QUEUE] = sizeof(struct queue),
+	[OBJECT_BUFFER] = sizeof(struct buffer),
+	[OBJECT_BUNDLE] = sizeof(struct bundle),
+	[OBJECT_KERNEL] = sizeof(struct kernel),
+	[OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
+	[OBJECT_SHARED_EVENT] = sizeof(struct shared_event),
+	[OBJECT_USM] = sizeof(struct usm),
+	[OBJECT_GRAPH] = sizeof(struct graph),
+	[OBJECT_SUB_DEVICE] = sizeof(struct sub_device),
 };
 
 static int quota_fault(const struct session *session, struct backend_fault *fault)
 {
-	return fault_set(fault, STATUS_QUOTA, "a session may have %u objects", session->objects.limit);
+	return fault_set(fault, STATUS_QUOTA, "a session may have %u objects",
+			 session->objects.limit);
 }
 
-static void tell(struct session *session, uint64_t id, uint64_t number, const struct backend_fault *fault)
+static void tell(struct session *session, uint64_t id, uint64_t number,
+		 const struct backend_fault *fault)
 {
 	if (number)
 		reply_status(session, number, id, fault);
@@ -31,13 +38,15 @@ static void tell(struct session *session, uint64_t id, uint64_t number, const st
 static void forget_failed(struct session *session, uint64_t id)
 {
 	struct object *old = object_table_at(&session->objects, object_id_index(id));
-	if (!old || !old->failed || old->released || object_id_generation(id) <= object_id_generation(old->id))
+	if (!old || !old->failed || old->released ||
+	    object_id_generation(id) <= object_id_generation(old->id))
 		return;
 	old->silent = true;
 	object_release(old);
 }
 
-int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number, void *object_out)
+int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number,
+	       void *object_out)
 {
 	struct object *object = calloc(1, sizes[type]);
 	int r = -ENOMEM;
@@ -46,20 +55,21 @@ int object_new(struct session *session, uint64_t id, enum object_type type, uint
 		r = object_table_insert(&session->objects, id, type, object);
 	}
 	if (r == 0) {
-		*object = (struct object){.session = session, .id = id, .type = type, .references = 1};
+		*object = (struct object){
+			.session = session, .id = id, .type = type, .references = 1};
 		memcpy(object_out, &object, sizeof(struct object *));
 		return 0;
 	}
 	free(object);
 	if (r == -EPROTO)
-		return session_violation(session, "%016llx cannot be the id of a new %s", (unsigned long long)id,
-					 object_type_name(type));
+		return session_violation(session, "%016llx cannot be the id of a new %s",
+					 (unsigned long long)id, object_type_name(type));
 	struct backend_fault fault;
 	if (r == -EDQUOT)
 		(void)quota_fault(session, &fault);
 	else
-		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a new %s",
-				object_type_name(type));
+		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
+				"the engine has no memory for a new %s", object_type_name(type));
 	tell(session, id, number, &fault);
 	return 1;
 }
@@ -85,15 +95,16 @@ int object_get(struct session *session, uint64_t id, enum object_type type, void
 		}
 	}
 	if (!object || object->released)
-		return session_violation(session, "%016llx names no %s of this session", (unsigned long long)id,
-					 object_type_name(type));
+		return session_violation(session, "%016llx names no %s of this session",
+					 (unsigned long long)id, object_type_name(type));
 	memcpy(object_out, &object, sizeof(struct object *));
 	if (!object->failed)
 		return 0;
 	if (object->fault)
 		*fault = *object->fault;
 	else
-		(void)fault_set(fault, STATUS_MEMORY_ALLOCATION, "the %s could not be made", object_type_name(type));
+		(void)fault_set(fault, STATUS_MEMORY_ALLOCATION, "the %s could not be made",
+				object_type_name(type));
 	return 1;
 }
 
@@ -103,7 +114,8 @@ struct object *object_ref(struct object *object)
 	return object;
 }
 
-/* The failures of a queue outlive it for a while: an event of it may be named by a group that is on its way. */
+/* The failures of a queue outlive it for a while: an event of it may be named by a group that is on
+ * its way. */
 static void keep_failures(struct session *session, struct queue *queue)
 {
 	if (queue->failures.count == 0 && !queue->failures.closed_from)
@@ -152,15 +164,22 @@ static struct object *end(struct object *object)
 		free(((struct bundle *)object)->log);
 		free(((struct bundle *)object)->bytes);
 		session->object_bytes -= ((struct bundle *)object)->byte_count;
-		return ((struct bundle *)object)->context ? &((struct bundle *)object)->context->object : NULL;
+		return ((struct bundle *)object)->context
+			       ? &((struct bundle *)object)->context->object
+			       : NULL;
 	case OBJECT_KERNEL:
-		return ((struct kernel *)object)->bundle ? &((struct kernel *)object)->bundle->object : NULL;
+		return ((struct kernel *)object)->bundle
+			       ? &((struct kernel *)object)->bundle->object
+			       : NULL;
 	case OBJECT_HOST_ACCESSOR:
-		return ((struct host_accessor *)object)->buffer ? &((struct host_accessor *)object)->buffer->object
-								: NULL;
+		return ((struct host_accessor *)object)->buffer
+			       ? &((struct host_accessor *)object)->buffer->object
+			       : NULL;
 	case OBJECT_SHARED_EVENT:
 		session->shared_events -= ((struct shared_event *)object)->is_counted;
-		return ((struct shared_event *)object)->context ? &((struct shared_event *)object)->context->object : NULL;
+		return ((struct shared_event *)object)->context
+			       ? &((struct shared_event *)object)->context->object
+			       : NULL;
 	case OBJECT_GRAPH: {
 		struct graph *graph = (struct graph *)object;
 		session->graph_bytes -= graph->charged_bytes;
@@ -177,7 +196,8 @@ static struct object *end(struct object *object)
 	case OBJECT_USM:
 		if (((struct usm *)object)->bundle)
 			return &((struct usm *)object)->bundle->object;
-		return ((struct usm *)object)->context ? &((struct usm *)object)->context->object : NULL;
+		return ((struct usm *)object)->context ? &((struct usm *)object)->context->object
+						       : NULL;
 	default:
 		return NULL;
 	}

@@ -1,8 +1,9 @@
 /*
- * What a session's objects are. Each has references: one of the client until it releases the object, one of each child
- * and of each piece of work that needs it. When the last goes, so does the object, and the client is told (Released).
- * An object that could not be made stays in the table as failed, because requests that name it may be on their way:
- * they fail with its cause. Front thread.
+ * What a session's objects are. Each has references: one of the client until it releases the
+ * object, one of each child and of each piece of work that needs it. When the last goes, so does
+ * the object, and the client is told (Released). An object that could not be made stays in the
+ * table as failed, because requests that name it may be on their way: they fail with its cause.
+ * Front thread.
  */
 #ifndef SYCL_ENGINE_OBJECTS_H
 #define SYCL_ENGINE_OBJECTS_H
@@ -42,11 +43,14 @@ struct context {
 	struct object object;
 	uint32_t *devices; /* indices of the scheduler */
 	uint32_t device_count;
-	struct scheduler_device **natives; /* those devices in the application's context; NULL: in the engine's own */
-	struct sub_device **sub_devices;   /* held, NULL for a device that is none; all of it NULL: there is none */
+	struct scheduler_device **
+		natives; /* those devices in the application's context; NULL: in the engine's own */
+	struct sub_device **sub_devices; /* held, NULL for a device that is none; all of it NULL:
+					    there is none */
 };
 
-/* A part of a device. Its number names it until the client has released it; contexts of it know it until they go. */
+/* A part of a device. Its number names it until the client has released it; contexts of it know it
+ * until they go. */
 struct sub_device {
 	struct object object;
 	struct scheduler_device *device;
@@ -66,17 +70,19 @@ struct queue {
 	struct scheduler_device *device;
 	const struct backend_device_facts *facts;
 	uint32_t device_index;
-	uint32_t home_lane; /* of an in-order one */
+	uint32_t home_lane;   /* of an in-order one */
 	bool has_native_lane; /* home_lane is this queue's own */
-	bool lane_is_known;   /* the application has been given its native handle, and may send to it */
+	bool lane_is_known; /* the application has been given its native handle, and may send to it
+			     */
 	bool in_order, profiling;
 	uint32_t slot;
 	struct group_window window;
 	struct queue_l2 l2;
 	struct failure_list failures;
 	struct profile_ring profiles;
-	struct window_entry *barrier; /* the latest barrier, while open: it stands for all groups before it */
-	bool slot_status;             /* a group has failed */
+	struct window_entry
+		*barrier; /* the latest barrier, while open: it stands for all groups before it */
+	bool slot_status; /* a group has failed */
 };
 
 struct buffer {
@@ -85,15 +91,17 @@ struct buffer {
 	struct arena *arena; /* NULL: 0 bytes, or a temporary */
 	uint64_t size_bytes;
 	struct backend_image image; /* dimensions 0: a plain buffer */
-	uint64_t charged_bytes; /* to the session's limit */
-	uint64_t stamp; /* the latest group that has named it */
-	uint64_t order_stamp; /* the latest graph_order that has it, and where */
+	uint64_t charged_bytes;     /* to the session's limit */
+	uint64_t stamp;             /* the latest group that has named it */
+	uint64_t order_stamp;       /* the latest graph_order that has it, and where */
 	uint32_t order_place;
-	struct shared_memory *shared; /* what it shares with buffers of other sessions; NULL: nothing, or no more */
+	struct shared_memory *shared; /* what it shares with buffers of other sessions; NULL:
+					 nothing, or no more */
 	struct list shared_link;      /* of shared->buffers */
 	bool is_shared;               /* counts as a shared one of its session */
 	uint64_t number;              /* of the import to answer; 0: none */
-	uint64_t temporary;           /* of graphs (graph_temporary.h): never used again; `sched` is NULL. 0: it is none */
+	uint64_t temporary; /* of graphs (graph_temporary.h): never used again; `sched` is NULL. 0:
+			       it is none */
 };
 
 struct shared_event {
@@ -109,16 +117,19 @@ struct shared_event {
 struct usm {
 	struct object object;
 	struct context *context; /* NULL in a failed one */
-	struct bundle *bundle;   /* whose variable it is, held, and its context with it; NULL: an allocation */
+	struct bundle *bundle;   /* whose variable it is, held, and its context with it; NULL: an
+				    allocation */
 	enum backend_usm_kind kind;
 	uint32_t device_index; /* host USM: of the context's first */
 	struct scheduler_device *device;
-	uint64_t address, size_bytes, charged_bytes, device_bytes; /* device_bytes: charged, of a device's memory */
+	uint64_t address, size_bytes, charged_bytes,
+		device_bytes;    /* device_bytes: charged, of a device's memory */
 	struct arena *arena;     /* in which it lies; NULL: the backend's */
 	struct sched_usm *sched; /* NULL: an arena's */
 	bool is_listed, ready;
 	uint64_t number;  /* of the request to answer */
-	uint64_t after;   /* a released one is freed when the session's groups up to this one are complete */
+	uint64_t after;   /* a released one is freed when the session's groups up to this one are
+			     complete */
 	struct list link; /* of session.usm_frees */
 };
 
@@ -162,21 +173,24 @@ struct group {
 	struct work work;
 	bool wants_slot;
 	uint32_t slot, slot_value;
-	bool is_host_task, held;            /* held: its turn has come, or comes early; the client runs it */
-	uint32_t host_slot, host_slot_value; /* tells the client that its turn has come, or never will */
-	struct list held_link;               /* of session.held_tasks */
-	uint64_t start_ns;                   /* of a held one, and of one whose beginning was told while it ran; else 0 */
+	bool is_host_task, held; /* held: its turn has come, or comes early; the client runs it */
+	uint32_t host_slot,
+		host_slot_value; /* tells the client that its turn has come, or never will */
+	struct list held_link;   /* of session.held_tasks */
+	uint64_t start_ns; /* of a held one, and of one whose beginning was told while it ran; else
+			      0 */
 	struct queue *queue;
 	struct task *task;     /* NULL: a launch of a graph node by node, or being made */
 	struct graph_run *run; /* of a launch of a graph (graph_run.h), else NULL */
 	struct graph *graph;   /* of a launch of a graph as one (graph_whole.h), else NULL */
 	struct graph_arenas *graph_arenas; /* the same: what it copies from or to, or NULL */
 	uint32_t graph_making;             /* the same: which making of it */
-	struct arena *arena; /* that it copies from or to, or NULL */
-	struct list session_link; /* of session.open_groups */
+	struct arena *arena;               /* that it copies from or to, or NULL */
+	struct list session_link;          /* of session.open_groups */
 	uint64_t session_number;
 	uint64_t submit_ns; /* CLOCK_MONOTONIC; 0: its queue keeps no times */
-	struct window_entry entry; /* its count: of a burst, more than one group in this one struct */
+	struct window_entry
+		entry; /* its count: of a burst, more than one group in this one struct */
 };
 
 struct host_accessor {
@@ -189,10 +203,11 @@ struct host_accessor {
 };
 
 /*
- * Make an object of that type, empty but for its head. 0; 1: refused, and the client has been told (`number`: the
- * record to answer, 0: nobody waits for an answer); negative: a violation.
+ * Make an object of that type, empty but for its head. 0; 1: refused, and the client has been told
+ * (`number`: the record to answer, 0: nobody waits for an answer); negative: a violation.
  */
-int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number, void *object_out);
+int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number,
+	       void *object_out);
 /* It could not be made after all: remember why, tell the client as object_new does. */
 void object_fail(struct object *object, uint64_t number, const struct backend_fault *fault);
 /* 0: a living object. 1: one that failed, with its cause. Negative: no such object, a violation. */
@@ -208,10 +223,12 @@ void objects_release_all(struct session *session);
 
 /* group.c: the life of a command group after it was checked. */
 void group_done(struct group *group, const struct task_outcome *outcome);
-/* Its slots: complete, with success (status 0) or not (1); a host task that has not had its turn never has it. */
+/* Its slots: complete, with success (status 0) or not (1); a host task that has not had its turn
+ * never has it. */
 void group_write_slots(struct session *session, const struct group *group, uint32_t status);
 /* A group that never became a task takes its number and fails. */
-void group_refuse(struct queue *queue, const struct group *slots, const struct backend_fault *fault);
+void group_refuse(struct queue *queue, const struct group *slots,
+		  const struct backend_fault *fault);
 void queue_publish_mark(struct queue *queue);
 
 /* commands_access.c */
@@ -220,7 +237,8 @@ void host_accessor_end(struct host_accessor *accessor);
 
 /* group_host.c: the turn of a host task has come. */
 void host_task_granted(struct group *group);
-/* ... or comes when its early event has happened, which was recorded behind all that it depends on. */
+/* ... or comes when its early event has happened, which was recorded behind all that it depends on.
+ */
 void host_task_early(struct group *group);
 /* The client is gone: what it runs fails, and so does what comes later. */
 void host_tasks_abandon(struct session *session);
@@ -231,13 +249,15 @@ struct graph;
 /* commands_share.c */
 struct export_request;
 /* These two return the session, which may be gone after its next step. */
-struct session *buffer_exported(struct export_request *request, const struct backend_shared_memory *shared,
+struct session *buffer_exported(struct export_request *request,
+				const struct backend_shared_memory *shared,
 				const struct backend_fault *fault);
 struct session *buffer_imported(struct buffer *buffer, const struct backend_fault *fault);
 void buffer_share_end(struct buffer *buffer);
 
 /* commands_event.c */
-void event_share_ready(struct event_share *share, const uint8_t *handle, const struct backend_fault *fault);
+void event_share_ready(struct event_share *share, const uint8_t *handle,
+		       const struct backend_fault *fault);
 void shared_event_end(struct shared_event *event);
 /* The event has what it waits for. */
 void shared_event_attach(struct shared_event *event, struct event_share *share);
@@ -251,10 +271,14 @@ void bundle_end(struct bundle *bundle);
 void bundle_built(void *owner, const struct build_result *result);
 void bundle_fail(struct bundle *bundle, const struct backend_fault *fault);
 /* 0 or 1 and a fault. Limits of a request are filled in. */
-int bundle_check_options(const struct session *session, const char *options, struct backend_fault *fault);
-int bundle_submit(struct bundle *bundle, struct build_request *request, struct backend_fault *fault);
-void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct backend_fault *fault);
-void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts, const struct backend_fault *fault);
+int bundle_check_options(const struct session *session, const char *options,
+			 struct backend_fault *fault);
+int bundle_submit(struct bundle *bundle, struct build_request *request,
+		  struct backend_fault *fault);
+void bundle_loaded(struct bundle *bundle, const char *kernel_names,
+		   const struct backend_fault *fault);
+void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,
+		    const struct backend_fault *fault);
 
 /* commands_usm.c; these two return the session, which may be gone after its next step. */
 struct session *usm_allocated(struct usm *usm, void *address, const struct backend_fault *fault);
@@ -263,12 +287,14 @@ void usm_end(struct usm *usm);
 
 /* commands_native.c; returns the session, which may be gone after its next step. */
 struct native_request;
-struct session *native_answered(struct native_request *request, uint64_t native, const struct backend_fault *fault);
+struct session *native_answered(struct native_request *request, uint64_t native,
+				const struct backend_fault *fault);
 void context_end(struct context *context);
 
 /* commands_occupancy.c; returns the session, which may be gone after its next step. */
 struct occupancy_request;
-struct session *occupancy_known(struct occupancy_request *request, const struct backend_occupancy *occupancy,
+struct session *occupancy_known(struct occupancy_request *request,
+				const struct backend_occupancy *occupancy,
 				const struct backend_fault *fault);
 
 #endif

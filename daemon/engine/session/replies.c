@@ -21,7 +21,8 @@ void reply_done(struct session *session, uint64_t number)
 	session_reply(session, &reply);
 }
 
-void reply_status(struct session *session, uint64_t number, uint64_t object, const struct backend_fault *fault)
+void reply_status(struct session *session, uint64_t number, uint64_t object,
+		  const struct backend_fault *fault)
 {
 	Sycl__V1__Status status;
 	status_fill(session, &status, object, fault);
@@ -31,7 +32,8 @@ void reply_status(struct session *session, uint64_t number, uint64_t object, con
 	session_reply(session, &reply);
 }
 
-void reply_object_failed(struct session *session, uint64_t object, const struct backend_fault *fault)
+void reply_object_failed(struct session *session, uint64_t object,
+			 const struct backend_fault *fault)
 {
 	Sycl__V1__Status status;
 	status_fill(session, &status, object, fault);
@@ -44,7 +46,8 @@ void reply_object_failed(struct session *session, uint64_t object, const struct 
 	session_reply(session, &reply);
 }
 
-void reply_group_failed(struct session *session, uint64_t queue, uint64_t group, const struct backend_fault *fault)
+void reply_group_failed(struct session *session, uint64_t queue, uint64_t group,
+			const struct backend_fault *fault)
 {
 	Sycl__V1__Status status;
 	status_fill(session, &status, queue, fault);

@@ -1,4 +1,5 @@
-/* The two rings of a session as the engine sees them: reading with a budget, writing with back-pressure. */
+/* The two rings of a session as the engine sees them: reading with a budget, writing with
+ * back-pressure. */
 #include "graph/whole.h"
 #include "session/session.h"
 #include "wake.h"
@@ -35,8 +36,10 @@ void session_wake_client(struct session *session)
 	if (session->state != SESSION_OPEN)
 		return;
 	bool sleeps = wake_claim(&session->header->client_sleeps);
-	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. A peer that is gone is found by the poll. */
-	if (sleeps && packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0, MSG_DONTWAIT) == 0)
+	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. A peer that is gone
+	 * is found by the poll. */
+	if (sleeps && packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0,
+					 MSG_DONTWAIT) == 0)
 		session->engine->wakes_sent++;
 }
 
@@ -45,7 +48,8 @@ static void push_waiting(struct session *session, struct waiting *entry)
 	list_push_back(&session->waiting, &entry->link);
 	session->waiting_bytes += sizeof(*entry) + entry->bytes;
 	if (session->waiting_bytes > SESSION_WAITING_BYTES_MAX)
-		session_fail(session, STATUS_QUOTA, "the reply ring was not emptied while %u MiB of replies waited",
+		session_fail(session, STATUS_QUOTA,
+			     "the reply ring was not emptied while %u MiB of replies waited",
 			     SESSION_WAITING_BYTES_MAX >> 20);
 }
 
@@ -62,7 +66,8 @@ void session_drop_waiting(struct session *session)
 		pop_waiting(session, list_entry(session->waiting.next, struct waiting, link));
 }
 
-/* 0: room for a reply of that size. -EAGAIN: none now. Otherwise the session has been told to close. */
+/* 0: room for a reply of that size. -EAGAIN: none now. Otherwise the session has been told to
+ * close. */
 static int reserve(struct session *session, uint32_t bytes, void **payload_out)
 {
 	int r = ring_writer_reserve(&session->replies, RING_RECORD_MESSAGE, bytes, payload_out);
@@ -77,7 +82,8 @@ void session_reply(struct session *session, const Sycl__V1__Reply *reply)
 		return;
 	size_t bytes = sycl__v1__reply__get_packed_size(reply);
 	if (bytes > PACKET_BYTES_MAX) {
-		session_fail(session, STATUS_RUNTIME, "a reply of %zu bytes does not fit into a record", bytes);
+		session_fail(session, STATUS_RUNTIME,
+			     "a reply of %zu bytes does not fit into a record", bytes);
 		return;
 	}
 	if (list_empty(&session->waiting)) {
@@ -93,7 +99,8 @@ void session_reply(struct session *session, const Sycl__V1__Reply *reply)
 	}
 	struct waiting *entry = calloc(1, sizeof(*entry) + bytes);
 	if (!entry) {
-		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a reply");
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION,
+				"the engine has no memory for a reply");
 		return;
 	}
 	entry->kind = WAITING_REPLY;
@@ -113,7 +120,8 @@ void session_write_slot(struct session *session, uint32_t slot, uint32_t sequenc
 	}
 	struct waiting *entry = calloc(1, sizeof(*entry));
 	if (!entry) {
-		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a completion");
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION,
+				"the engine has no memory for a completion");
 		return;
 	}
 	entry->kind = WAITING_SLOT;
@@ -146,7 +154,8 @@ static bool flush_waiting(struct session *session)
 /* Must the session be left unread, because what it asks for could not be answered? */
 static bool stalled(const struct session *session)
 {
-	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox) || session->awaited;
+	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox) ||
+	       session->awaited;
 }
 
 void session_make_hot(struct session *session)
@@ -155,7 +164,8 @@ void session_make_hot(struct session *session)
 		list_push_back(&session->engine->woken, &session->hot_link);
 }
 
-/* A launch of a graph that the device makes first: the record is kept, and run when that is done. */
+/* A launch of a graph that the device makes first: the record is kept, and run when that is done.
+ */
 static bool defers(struct session *session, const Sycl__V1__Command *command, uint32_t bytes)
 {
 	if (command->body_case != SYCL__V1__COMMAND__BODY_COMMAND_GROUP ||
@@ -187,7 +197,8 @@ static int next_record(struct session *session, uint16_t *kind_out, uint32_t *by
 	return 1;
 }
 
-/* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session has been told to close. */
+/* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session has been
+ * told to close. */
 static int run_record(struct session *session)
 {
 	struct engine *engine = session->engine;
@@ -197,17 +208,21 @@ static int run_record(struct session *session)
 	if (r == 0)
 		return 0;
 	if (r < 0)
-		return session_violation(session, "the submit ring's head, or the head of a record, is out of range");
+		return session_violation(
+			session,
+			"the submit ring's head, or the head of a record, is out of range");
 	engine->commands_decoded++;
 	if (kind == RING_RECORD_RESUBMIT) {
 		return command_resubmit(session, engine->record, bytes);
 	}
 	ProtobufCMessage *message;
-	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes, &message);
+	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes,
+			   &message);
 	if (r < 0)
 		return session_violation(session,
-					 r == -ENOMEM ? "record %llu unpacks to more than is allowed"
-						      : "record %llu cannot be decoded",
+					 r == -ENOMEM
+						 ? "record %llu unpacks to more than is allowed"
+						 : "record %llu cannot be decoded",
 					 (unsigned long long)session->record);
 	session->record_cost = 0;
 	if (defers(session, (const Sycl__V1__Command *)message, bytes))
@@ -223,8 +238,8 @@ static bool is_far_ahead(struct session *session)
 	if (session->groups_open < READ_AHEAD_SHARED / 2 && session->ahead.since_ns == 0)
 		return false;
 	return !session->engine->never_window &&
-	       read_ahead_holds(&session->ahead, session->groups_open, sched_account_sent(session->work) > 0,
-				session->engine->now_ns);
+	       read_ahead_holds(&session->ahead, session->groups_open,
+				sched_account_sent(session->work) > 0, session->engine->now_ns);
 }
 
 bool session_is_held(struct session *session)
@@ -233,8 +248,9 @@ bool session_is_held(struct session *session)
 }
 
 /*
- * The only one that is awake, and it has said all: what it wants is sent now, and what there is to note of this turn follows while the
- * device works. Nothing could have gone together with it. False: others may follow.
+ * The only one that is awake, and it has said all: what it wants is sent now, and what there is to
+ * note of this turn follows while the device works. Nothing could have gone together with it.
+ * False: others may follow.
  */
 static bool send_at_once(struct session *session)
 {
@@ -254,8 +270,8 @@ uint32_t session_turn(struct session *session, bool shared)
 	if (!flush_waiting(session) || stalled(session) || session->paused)
 		return 0;
 	uint32_t done = 0;
-	while (done < records && session->state == SESSION_OPEN && list_empty(&session->doomed_link) &&
-	       !stalled(session) && !is_far_ahead(session)) {
+	while (done < records && session->state == SESSION_OPEN &&
+	       list_empty(&session->doomed_link) && !stalled(session) && !is_far_ahead(session)) {
 		session->turn_left = records - done;
 		int r = run_record(session);
 		if (r < 0)
@@ -275,7 +291,8 @@ uint32_t session_turn(struct session *session, bool shared)
 	return done;
 }
 
-/* Room in the reply ring is asked for; what waits for the socket goes on when the socket is writable. */
+/* Room in the reply ring is asked for; what waits for the socket goes on when the socket is
+ * writable. */
 static bool sleep_stalled(struct session *session)
 {
 	if (session->awaited && list_empty(&session->waiting))

@@ -41,7 +41,8 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 
 void session_watch_socket(struct session *session)
 {
-	int events = UV_READABLE | UV_DISCONNECT | (outbox_waiting(&session->outbox) ? UV_WRITABLE : 0);
+	int events =
+		UV_READABLE | UV_DISCONNECT | (outbox_waiting(&session->outbox) ? UV_WRITABLE : 0);
 	if (uv_poll_start(&session->socket_poll, events, on_socket) < 0)
 		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
 }
@@ -98,7 +99,8 @@ static int start_handles(struct session *session)
 			return r;
 	}
 	uint64_t timeout_ns = session->engine->options.hello_timeout_ns;
-	r = uv_timer_start(&session->hello_timer, on_hello_late, (timeout_ns + 999999) / 1000000, 0);
+	r = uv_timer_start(&session->hello_timer, on_hello_late, (timeout_ns + 999999) / 1000000,
+			   0);
 	if (r < 0)
 		return r;
 	return uv_poll_start(&session->socket_poll, UV_READABLE | UV_DISCONNECT, on_socket);
@@ -111,9 +113,9 @@ static void close_handle(uv_handle_t *handle)
 }
 
 /*
- * The supervisor lets nobody send it descriptors, and what it has accepted inherits that; here they are memory to import.
- * Closing what a client sends may wait as long as its owner has chosen: only its own tenant, who could as well end this
- * engine, loses by that.
+ * The supervisor lets nobody send it descriptors, and what it has accepted inherits that; here they
+ * are memory to import. Closing what a client sends may wait as long as its owner has chosen: only
+ * its own tenant, who could as well end this engine, loses by that.
  */
 static void allow_descriptors(int socket)
 {
@@ -133,7 +135,8 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	struct session *session = calloc(1, sizeof(*session));
 	struct arena **arenas = calloc(engine->options.limits.arenas, sizeof(struct arena *));
 	struct sched_account *work = NULL;
-	if (!session || !arenas || sched_account_create(work_bytes(&engine->options.limits), &work) < 0) {
+	if (!session || !arenas ||
+	    sched_account_create(work_bytes(&engine->options.limits), &work) < 0) {
 		free(session);
 		free(arenas);
 		close_fd(&socket);
@@ -146,8 +149,8 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	session->arena_room = engine->options.limits.arenas;
 	session->asked_class = SYCL__V1__SESSION_CLASS__SESSION_CLASS_NORMAL;
 	session->asked_weight = GATE_WEIGHT;
-	*sched_account_device(work) =
-		(struct sched_quota){.most_bytes = engine->options.limits.device_bytes, .above = &engine->device_quota};
+	*sched_account_device(work) = (struct sched_quota){
+		.most_bytes = engine->options.limits.device_bytes, .above = &engine->device_quota};
 	session->work = work;
 	session->peer = *peer;
 	session->start_ns = clock_now_ns();
@@ -186,14 +189,16 @@ static int more_arenas(struct session *session, uint64_t most)
 	struct arena **arenas = realloc(session->arenas, most * sizeof(struct arena *));
 	if (!arenas)
 		return -ENOMEM;
-	memset(arenas + session->arena_room, 0, (most - session->arena_room) * sizeof(struct arena *));
+	memset(arenas + session->arena_room, 0,
+	       (most - session->arena_room) * sizeof(struct arena *));
 	session->arenas = arenas;
 	session->arena_room = most;
 	return 0;
 }
 
 static_assert(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY == (int)GATE_LATENCY + 1 &&
-		      SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT == (int)GATE_BEST_EFFORT + 1,
+		      SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT ==
+			      (int)GATE_BEST_EFFORT + 1,
 	      "the wire's classes are the gate's");
 
 void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out)
@@ -263,7 +268,9 @@ static void drop(struct session *session)
 		return;
 	fault_write(&fault, STATUS_CONNECTION_LOST, "its session has ended: %s", session->reason);
 	(void)scheduler_drop(session->engine->scheduler, session->work,
-			     session->rest == SESSION_REST_DROPPED ? SCHEDULER_DROP_ALL : SCHEDULER_DROP_UNSEEN, &fault);
+			     session->rest == SESSION_REST_DROPPED ? SCHEDULER_DROP_ALL
+								   : SCHEDULER_DROP_UNSEEN,
+			     &fault);
 }
 
 void session_drop_rest(struct session *session, enum session_rest rest)
@@ -276,8 +283,8 @@ void session_drop_rest(struct session *session, enum session_rest rest)
 }
 
 /*
- * Say why, then close. What the peer has sent meanwhile is taken out first: closing a socket with unread datagrams
- * would show the peer a reset in place of these last words.
+ * Say why, then close. What the peer has sent meanwhile is taken out first: closing a socket with
+ * unread datagrams would show the peer a reset in place of these last words.
  */
 static void close_socket(struct session *session)
 {
@@ -292,8 +299,8 @@ static void close_socket(struct session *session)
 	ssize_t size;
 	do {
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
-		size = packet_socket_receive(session->socket, session->engine->record, PACKET_BYTES_MAX, &fds,
-					     MSG_DONTWAIT);
+		size = packet_socket_receive(session->socket, session->engine->record,
+					     PACKET_BYTES_MAX, &fds, MSG_DONTWAIT);
 	} while (size > 0 || size == -EPROTO || size == -EMSGSIZE);
 	close_fd(&session->socket);
 }
@@ -313,7 +320,8 @@ void session_close(struct session *session)
 	outbox_fini(&session->outbox);
 	session_grants_drop(session);
 	session_drop_waiting(session);
-	session->awaits_process = session->pidfd >= 0 && session->pid_poll.data && session->rest == SESSION_REST_RUNS;
+	session->awaits_process =
+		session->pidfd >= 0 && session->pid_poll.data && session->rest == SESSION_REST_RUNS;
 	if (!session->awaits_process || session->groups_open == 0)
 		await_no_process(session);
 	drop(session);
@@ -367,6 +375,7 @@ void session_step(struct session *session)
 		engine_deadline_review(engine);
 	/* Told when everything of it is free again. */
 	if (engine->observer.session_closed)
-		engine->observer.session_closed(engine->observer.context, number, command, reason, &usage, &devices);
+		engine->observer.session_closed(engine->observer.context, number, command, reason,
+						&usage, &devices);
 	(void)sched_account_drop(work);
 }

@@ -30,11 +30,12 @@ bool descriptor_may_be_memory(int descriptor)
 	struct stat status;
 	if (fstat(descriptor, &status) < 0)
 		return false;
-	return S_ISCHR(status.st_mode) || (S_ISREG(status.st_mode) && fcntl(descriptor, F_GET_SEALS) >= 0);
+	return S_ISCHR(status.st_mode) ||
+	       (S_ISREG(status.st_mode) && fcntl(descriptor, F_GET_SEALS) >= 0);
 }
 
-struct shared_memory *shared_memory_create(struct engine *engine, enum backend_export_kind kind, uint32_t device,
-					   uint64_t size_bytes)
+struct shared_memory *shared_memory_create(struct engine *engine, enum backend_export_kind kind,
+					   uint32_t device, uint64_t size_bytes)
 {
 	struct shared_memory *memory = calloc(1, sizeof(*memory));
 	if (!memory)
@@ -89,22 +90,27 @@ int shared_memory_name(struct shared_memory *memory, const struct backend_shared
 	return 0;
 }
 
-struct shared_memory *shared_memory_find(const struct engine *engine, const struct backend_shared_memory *name)
+struct shared_memory *shared_memory_find(const struct engine *engine,
+					 const struct backend_shared_memory *name)
 {
-	for (struct list *link = engine->shared_memories.next; link != &engine->shared_memories; link = link->next) {
+	for (struct list *link = engine->shared_memories.next; link != &engine->shared_memories;
+	     link = link->next) {
 		struct shared_memory *memory = list_entry(link, struct shared_memory, link);
 		if (!memory->exported || memory->kind != name->kind)
 			continue;
-		bool same = memory->kind == BACKEND_EXPORT_VMM
-				    ? descriptors_equal(memory->name.descriptor, name->descriptor) == 1
-				    : memcmp(memory->name.handle, name->handle, SHARE_HANDLE_BYTES) == 0;
+		bool same =
+			memory->kind == BACKEND_EXPORT_VMM
+				? descriptors_equal(memory->name.descriptor, name->descriptor) == 1
+				: memcmp(memory->name.handle, name->handle, SHARE_HANDLE_BYTES) ==
+					  0;
 		if (same)
 			return memory;
 	}
 	return NULL;
 }
 
-struct event_share *event_share_create(struct engine *engine, uint32_t device, const uint8_t *handle)
+struct event_share *event_share_create(struct engine *engine, uint32_t device,
+				       const uint8_t *handle)
 {
 	struct event_share *share = calloc(1, sizeof(*share));
 	if (!share)
@@ -124,9 +130,11 @@ void event_share_free(struct event_share *share)
 	free(share);
 }
 
-struct event_share *event_share_find(const struct engine *engine, uint32_t device, const uint8_t *handle)
+struct event_share *event_share_find(const struct engine *engine, uint32_t device,
+				     const uint8_t *handle)
 {
-	for (struct list *link = engine->event_shares.next; link != &engine->event_shares; link = link->next) {
+	for (struct list *link = engine->event_shares.next; link != &engine->event_shares;
+	     link = link->next) {
 		struct event_share *share = list_entry(link, struct event_share, link);
 		if (share->named && share->sched && share->device == device &&
 		    memcmp(share->handle, handle, SHARE_HANDLE_BYTES) == 0)

@@ -1,8 +1,8 @@
 /*
- * What the sessions of one engine share with each other and with other processes: memory and events, found by what they
- * are called outside. The kernel's word decides whether a descriptor is one that this engine has given away; a handle
- * is compared byte by byte. Neither tells who may use it: all sessions of an engine have one uid (control.c sees to
- * that). Front thread; never blocks.
+ * What the sessions of one engine share with each other and with other processes: memory and
+ * events, found by what they are called outside. The kernel's word decides whether a descriptor is
+ * one that this engine has given away; a handle is compared byte by byte. Neither tells who may use
+ * it: all sessions of an engine have one uid (control.c sees to that). Front thread; never blocks.
  */
 #ifndef SYCL_ENGINE_SHARES_H
 #define SYCL_ENGINE_SHARES_H
@@ -14,7 +14,8 @@ struct buffer;
 struct engine;
 struct sched_event;
 
-/* Exported memory fills whole granules of the device's memory, so a session is charged for whole ones. */
+/* Exported memory fills whole granules of the device's memory, so a session is charged for whole
+ * ones. */
 #define SHARE_GRANULE_BYTES (2ull << 20)
 #define SHARE_HANDLE_BYTES  64u
 
@@ -31,42 +32,48 @@ struct shared_memory {
 };
 
 /* For a new buffer that can be exported. NULL: no memory. */
-struct shared_memory *shared_memory_create(struct engine *engine, enum backend_export_kind kind, uint32_t device,
-					   uint64_t size_bytes);
+struct shared_memory *shared_memory_create(struct engine *engine, enum backend_export_kind kind,
+					   uint32_t device, uint64_t size_bytes);
 void shared_memory_join(struct shared_memory *memory, struct buffer *buffer);
 /* With the last buffer the memory is forgotten, its descriptor closed. */
 void shared_memory_leave(struct buffer *buffer);
 /* Buffers of it that sessions hold: any of them. */
 struct buffer *shared_memory_any(const struct shared_memory *memory);
 /*
- * It was exported: the first name counts, so that it is known again. Takes the name's descriptor, also on failure.
- * -ENOSYS: this kernel cannot compare descriptors.
+ * It was exported: the first name counts, so that it is known again. Takes the name's descriptor,
+ * also on failure. -ENOSYS: this kernel cannot compare descriptors.
  */
 int shared_memory_name(struct shared_memory *memory, const struct backend_shared_memory *name);
 /* By a descriptor (VMM) or a handle (CUDA_IPC). NULL: it is not of this engine. */
-struct shared_memory *shared_memory_find(const struct engine *engine, const struct backend_shared_memory *name);
+struct shared_memory *shared_memory_find(const struct engine *engine,
+					 const struct backend_shared_memory *name);
 
 /* Do two descriptors mean the same open file? 1 or 0; -ENOSYS: this kernel cannot tell. */
 int descriptors_equal(int a, int b);
-/* Could it be memory at all: a memfd, or a character device as vendors use? Others could block whoever asks them. */
+/* Could it be memory at all: a memfd, or a character device as vendors use? Others could block
+ * whoever asks them. */
 bool descriptor_may_be_memory(int descriptor);
 
-/* An event of a device, as long as a session of this engine holds it, or the device still makes it. */
+/* An event of a device, as long as a session of this engine holds it, or the device still makes it.
+ */
 struct event_share {
 	struct list link;   /* of engine.event_shares */
 	struct list events; /* struct shared_event.link */
 	uint32_t device;
-	struct sched_event *sched; /* NULL: released, and only the scheduler's answer is waited for */
-	bool named;                /* `handle` is known */
-	bool is_native;            /* the application's own: it has no handle, and is not recorded here */
-	bool answered;             /* the scheduler has told how making it went */
+	struct sched_event
+		*sched; /* NULL: released, and only the scheduler's answer is waited for */
+	bool named;     /* `handle` is known */
+	bool is_native; /* the application's own: it has no handle, and is not recorded here */
+	bool answered;  /* the scheduler has told how making it went */
 	uint8_t handle[SHARE_HANDLE_BYTES];
 };
 
 /* `handle` NULL: a new one. NULL: no memory. */
-struct event_share *event_share_create(struct engine *engine, uint32_t device, const uint8_t *handle);
+struct event_share *event_share_create(struct engine *engine, uint32_t device,
+				       const uint8_t *handle);
 void event_share_free(struct event_share *share);
-struct event_share *event_share_find(const struct engine *engine, uint32_t device, const uint8_t *handle);
+struct event_share *event_share_find(const struct engine *engine, uint32_t device,
+				     const uint8_t *handle);
 
 /* The scheduler is gone: forget what it did not answer. */
 void shares_fini(struct engine *engine);

@@ -3,7 +3,8 @@
 int session_check_slot(struct session *session, uint32_t slot)
 {
 	if (slot >= COMPLETION_SLOTS)
-		return session_violation(session, "completion slot %u is out of range: there are %u", slot,
+		return session_violation(session,
+					 "completion slot %u is out of range: there are %u", slot,
 					 COMPLETION_SLOTS);
 	return 0;
 }

@@ -3,16 +3,17 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#define VECTOR_TYPES 7u
-#define FP_TYPES     3u
-#define IMAGE_SIZES  6u
+#define VECTOR_TYPES  7u
+#define FP_TYPES      3u
+#define IMAGE_SIZES   6u
 #define LAYERED_SIZES 3u
-#define UUID_BYTES   16u
+#define UUID_BYTES    16u
 
-/* Memory that nobody has allocated as USM is no argument (E22), whatever the device could do with it. */
+/* Memory that nobody has allocated as USM is no argument (E22), whatever the device could do with
+ * it. */
 #define ASPECT_USM_SYSTEM (1ull << 18)
-#define ASPECTS_USM                                                                                                    \
-	(TOPOLOGY_ASPECT_USM_DEVICE | TOPOLOGY_ASPECT_USM_HOST | TOPOLOGY_ASPECT_USM_ATOMIC_HOST |                     \
+#define ASPECTS_USM                                                                                \
+	(TOPOLOGY_ASPECT_USM_DEVICE | TOPOLOGY_ASPECT_USM_HOST | TOPOLOGY_ASPECT_USM_ATOMIC_HOST | \
 	 TOPOLOGY_ASPECT_USM_SHARED | TOPOLOGY_ASPECT_USM_ATOMIC_SHARED)
 
 struct topology {
@@ -28,7 +29,8 @@ static char *text(char *from)
 	return from ? from : (char *)(uintptr_t)protobuf_c_empty_string;
 }
 
-static void fill_platform(Sycl__V1__PlatformFacts *out, uint32_t index, const struct scheduler_platform_info *info)
+static void fill_platform(Sycl__V1__PlatformFacts *out, uint32_t index,
+			  const struct scheduler_platform_info *info)
 {
 	const struct backend_platform_facts *facts = info->facts;
 	sycl__v1__platform_facts__init(out);
@@ -85,7 +87,8 @@ static bool is_zero(const uint8_t *bytes, size_t count)
 	return i == count;
 }
 
-static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts, bool in_process)
+static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts,
+			  bool in_process)
 {
 	out->uuid.data = (uint8_t *)(uintptr_t)facts->uuid;
 	out->uuid.len = is_zero(facts->uuid, UUID_BYTES) ? 0 : UUID_BYTES;
@@ -124,16 +127,19 @@ uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_proc
 	uint64_t others = facts->aspects & ~(ASPECTS_USM | ASPECT_USM_SYSTEM);
 	if (in_process)
 		return others | usm;
-	/* Of another process' both kinds are host memory that it shares with the engine: so is what atomics can do there. */
-	bool has_host = usm & TOPOLOGY_ASPECT_USM_HOST && facts->features & BACKEND_FEATURE_HOST_ADDRESS;
+	/* Of another process' both kinds are host memory that it shares with the engine: so is what
+	 * atomics can do there. */
+	bool has_host =
+		usm & TOPOLOGY_ASPECT_USM_HOST && facts->features & BACKEND_FEATURE_HOST_ADDRESS;
 	bool has_atomics = has_host && usm & TOPOLOGY_ASPECT_USM_ATOMIC_HOST;
 	return others | (usm & TOPOLOGY_ASPECT_USM_DEVICE) |
 	       (has_host ? TOPOLOGY_ASPECT_USM_HOST | TOPOLOGY_ASPECT_USM_SHARED : 0) |
-	       (has_atomics ? TOPOLOGY_ASPECT_USM_ATOMIC_HOST | TOPOLOGY_ASPECT_USM_ATOMIC_SHARED : 0);
+	       (has_atomics ? TOPOLOGY_ASPECT_USM_ATOMIC_HOST | TOPOLOGY_ASPECT_USM_ATOMIC_SHARED
+			    : 0);
 }
 
-void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index, const struct scheduler_device_info *info,
-		       bool in_process)
+void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index,
+		       const struct scheduler_device_info *info, bool in_process)
 {
 	const struct backend_device_facts *facts = info->facts;
 	sycl__v1__device_facts__init(out);
@@ -168,13 +174,15 @@ void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index, const struct 
 	fill_model(out, facts);
 }
 
-int topology_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
-		      uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,
-		      uint32_t *device_count_out)
+int topology_discover(struct scheduler *scheduler,
+		      const struct scheduler_platform_info **platforms_out,
+		      uint32_t *platform_count_out,
+		      const struct scheduler_device_info **devices_out, uint32_t *device_count_out)
 {
 	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 	(void)pthread_mutex_lock(&turn);
-	int r = scheduler_discover(scheduler, platforms_out, platform_count_out, devices_out, device_count_out);
+	int r = scheduler_discover(scheduler, platforms_out, platform_count_out, devices_out,
+				   device_count_out);
 	(void)pthread_mutex_unlock(&turn);
 	return r;
 }
@@ -195,7 +203,8 @@ int topology_create(struct scheduler *scheduler, bool in_process, struct topolog
 	topology->platform_list = calloc(platform_count + 1, sizeof(Sycl__V1__PlatformFacts *));
 	topology->devices = calloc(device_count + 1, sizeof(*topology->devices));
 	topology->device_list = calloc(device_count + 1, sizeof(Sycl__V1__DeviceFacts *));
-	if (!topology->platforms || !topology->platform_list || !topology->devices || !topology->device_list)
+	if (!topology->platforms || !topology->platform_list || !topology->devices ||
+	    !topology->device_list)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < platform_count; i++) {
 		fill_platform(&topology->platforms[i], i, &platforms[i]);

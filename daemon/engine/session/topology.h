@@ -17,27 +17,28 @@
 struct topology;
 
 /*
- * What clients may rely on: the backend's aspects, but those of USM as far as they hold for this client, which is this very
- * process, or another one.
+ * What clients may rely on: the backend's aspects, but those of USM as far as they hold for this
+ * client, which is this very process, or another one.
  */
 uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_process);
 
 /*
- * scheduler_discover, by one engine of a process at a time: vendor libraries set themselves up on the first question,
- * and not all of them stand that from two threads.
+ * scheduler_discover, by one engine of a process at a time: vendor libraries set themselves up on
+ * the first question, and not all of them stand that from two threads.
  */
-int topology_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
-		      uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,
-		      uint32_t *device_count_out);
+int topology_discover(struct scheduler *scheduler,
+		      const struct scheduler_platform_info **platforms_out,
+		      uint32_t *platform_count_out,
+		      const struct scheduler_device_info **devices_out, uint32_t *device_count_out);
 
 /*
- * Asks the scheduler, which asks the backends on the first call: may take a second. `in_process`: as above. 0 or a negative
- * errno.
+ * Asks the scheduler, which asks the backends on the first call: may take a second. `in_process`:
+ * as above. 0 or a negative errno.
  */
 int topology_create(struct scheduler *scheduler, bool in_process, struct topology **topology_out);
 /* One device as a message, which points into its facts. */
-void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t number, const struct scheduler_device_info *info,
-		       bool in_process);
+void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t number,
+		       const struct scheduler_device_info *info, bool in_process);
 struct topology *topology_free(struct topology *topology);
 DEFINE_CLEANUP(topology)
 /* Points into the topology and the scheduler's facts. */

@@ -1,4 +1,5 @@
-/* The device thread's part of a task: objects made at first use, waits, submission, completion, failure. */
+/* The device thread's part of a task: objects made at first use, waits, submission, completion,
+ * failure. */
 #include "scheduler/graph.h"
 #include "scheduler/internal.h"
 
@@ -18,8 +19,8 @@ struct waits {
 };
 
 /*
- * Failures that the front may not know yet. What it sent before it knew is checked against them; what it sends after
- * the FORGET cannot name them.
+ * Failures that the front may not know yet. What it sent before it knew is checked against them;
+ * what it sends after the FORGET cannot name them.
  */
 static void remember(struct sched_worker *worker, struct task *task)
 {
@@ -39,27 +40,32 @@ void sched_execute_forget(struct scheduler_device *device, struct task *task)
 		*at = task->send.failed_next;
 }
 
-static const struct task *find_failed(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+static const struct task *find_failed(const struct sched_worker *worker,
+				      const struct task_predecessor *predecessor)
 {
 	for (const struct task *task = worker->failed; task; task = task->send.failed_next)
-		if (task->send.lane == predecessor->lane && task->send.sequence == predecessor->sequence)
+		if (task->send.lane == predecessor->lane &&
+		    task->send.sequence == predecessor->sequence)
 			return task;
 	return NULL;
 }
 
-static bool has_failed(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+static bool has_failed(const struct sched_worker *worker,
+		       const struct task_predecessor *predecessor)
 {
 	return worker->failed && find_failed(worker, predecessor);
 }
 
 /* Of a burst the others may run still. */
-static bool has_failed_and_ended(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+static bool has_failed_and_ended(const struct sched_worker *worker,
+				 const struct task_predecessor *predecessor)
 {
 	const struct task *task = worker->failed ? find_failed(worker, predecessor) : NULL;
 	return task && !(task->send.burst && task->send.burst->out > 0);
 }
 
-void sched_execute_failed(struct scheduler_device *device, struct task *task, const struct backend_fault *fault)
+void sched_execute_failed(struct scheduler_device *device, struct task *task,
+			  const struct backend_fault *fault)
 {
 	task->send.cause = sched_cause_create(fault);
 	remember(&device->worker, task);
@@ -88,7 +94,8 @@ static void mark_suspects(struct sched_worker *worker)
 	}
 }
 
-void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault, int negative_errno)
+void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault,
+		       int negative_errno)
 {
 	const uint32_t gone = device->handle ? SCHED_GONE_LOST : SCHED_GONE_NOT_OPENED;
 	device->gone_faults[gone] = *fault;
@@ -97,7 +104,8 @@ void sched_worker_gone(struct scheduler_device *device, const struct backend_fau
 	atomic_store(&device->gone, gone);
 }
 
-/* Nothing more comes from this device: everything on it ends now, and whatever is sent to it fails at once. */
+/* Nothing more comes from this device: everything on it ends now, and whatever is sent to it fails
+ * at once. */
 void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	struct sched_worker *worker = &device->worker;
@@ -121,7 +129,8 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 	sched_spill_lose(device);
 }
 
-/* Over the application's memory. It was described when its size was asked for; it may have become another one since. */
+/* Over the application's memory. It was described when its size was asked for; it may have become
+ * another one since. */
 static int make_native(struct scheduler_device *device, const struct sched_memory *memory,
 		       struct backend_memory **made_out, struct backend_fault *fault)
 {
@@ -129,20 +138,22 @@ static int make_native(struct scheduler_device *device, const struct sched_memor
 	void *object = NULL;
 	if (!device->ops->native_make)
 		return -EOPNOTSUPP;
-	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_MEMORY, memory->native, &object, &size_bytes, fault);
+	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_MEMORY, memory->native,
+					      &object, &size_bytes, fault);
 	if (result < 0)
 		return result;
 	if (size_bytes < memory->size_bytes) {
 		device->ops->memory_free(object);
-		*fault = (struct backend_fault){.status = STATUS_INVALID, .text = "the native memory is smaller than it was"};
+		*fault = (struct backend_fault){.status = STATUS_INVALID,
+						.text = "the native memory is smaller than it was"};
 		return -EINVAL;
 	}
 	*made_out = object;
 	return 0;
 }
 
-static int import_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
-			 struct backend_fault *fault)
+static int import_memory(struct scheduler_device *device, struct sched_memory *memory,
+			 struct backend_memory **made_out, struct backend_fault *fault)
 {
 	if (memory->fault.status != STATUS_SUCCESS) {
 		*fault = memory->fault;
@@ -152,7 +163,8 @@ static int import_memory(struct scheduler_device *device, struct sched_memory *m
 	if (memory->native)
 		result = make_native(device, memory, made_out, fault);
 	else if (device->ops->memory_import)
-		result = device->ops->memory_import(device->handle, &memory->shared, memory->size_bytes, made_out, fault);
+		result = device->ops->memory_import(device->handle, &memory->shared,
+						    memory->size_bytes, made_out, fault);
 	if (memory->shared.descriptor >= 0)
 		(void)close(memory->shared.descriptor);
 	memory->shared.descriptor = -1;
@@ -163,21 +175,23 @@ static int import_memory(struct scheduler_device *device, struct sched_memory *m
 	return result;
 }
 
-int sched_worker_make_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
-			     struct backend_fault *fault)
+int sched_worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
+			     struct backend_memory **made_out, struct backend_fault *fault)
 {
 	if (memory->imported)
 		return import_memory(device, memory, made_out, fault);
 	if (memory->image.dimensions == 0)
-		return device->ops->memory_create(device->handle, memory->size_bytes, memory->host, memory->export_kind,
-						  made_out, fault);
+		return device->ops->memory_create(device->handle, memory->size_bytes, memory->host,
+						  memory->export_kind, made_out, fault);
 	if (device->ops->image_create)
 		return device->ops->image_create(device->handle, &memory->image, made_out, fault);
-	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED, .text = "this device has no images"};
+	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED,
+					.text = "this device has no images"};
 	return -ENOTSUP;
 }
 
-int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory,
+			struct backend_fault *fault)
 {
 	if (!memory)
 		return 0;
@@ -205,16 +219,19 @@ static enum backend_lane_kind lane_kind(const struct scheduler_device *device, u
 	return index == device->lane_count ? BACKEND_LANE_COPY_IN : BACKEND_LANE_COPY_OUT;
 }
 
-int sched_execute_need_lane(struct scheduler_device *device, uint32_t index, struct backend_fault *fault)
+int sched_execute_need_lane(struct scheduler_device *device, uint32_t index,
+			    struct backend_fault *fault)
 {
 	struct sched_worker_lane *lane = &device->worker.lanes[index];
 	if (lane->handle)
 		return 0;
 	if (index >= device->all_lane_count) {
-		*fault = (struct backend_fault){.status = STATUS_INVALID, .text = "the native queue could not be taken"};
+		*fault = (struct backend_fault){.status = STATUS_INVALID,
+						.text = "the native queue could not be taken"};
 		return -EINVAL;
 	}
-	int result = device->ops->lane_create(device->handle, lane_kind(device, index), &lane->handle, fault);
+	int result = device->ops->lane_create(device->handle, lane_kind(device, index),
+					      &lane->handle, fault);
 	if (result < 0)
 		lane->handle = NULL;
 	return result;
@@ -226,7 +243,8 @@ static struct backend_memory *handle_of(const struct sched_memory *memory)
 	return own ? own : atomic_load_explicit(&memory->handle, memory_order_relaxed);
 }
 
-static int fill_launch(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
+static int fill_launch(struct scheduler_device *device, struct task_send *send,
+		       struct backend_fault *fault)
 {
 	if (!send->kernel->handle) {
 		*fault = send->kernel->fault;
@@ -250,7 +268,8 @@ static int fill_launch(struct scheduler_device *device, struct task_send *send, 
 /* From another device's memory; what that device has not even made yet has nothing in it. */
 static void fill_peer_copy(struct task_send *send)
 {
-	send->command.copy.source = atomic_load_explicit(&send->source->handle, memory_order_acquire);
+	send->command.copy.source =
+		atomic_load_explicit(&send->source->handle, memory_order_acquire);
 	send->command.copy.destination = handle_of(send->destination);
 	if (!send->command.copy.source)
 		send->command.kind = BACKEND_COMMAND_NOP;
@@ -266,7 +285,8 @@ static int fill_event(struct task_send *send, struct backend_fault *fault)
 	return 0;
 }
 
-static int fill(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
+static int fill(struct scheduler_device *device, struct task_send *send,
+		struct backend_fault *fault)
 {
 	struct backend_command *command = &send->command;
 	if (send->graph) {
@@ -292,7 +312,8 @@ static int fill(struct scheduler_device *device, struct task_send *send, struct 
 		command->copy.destination = handle_of(send->destination);
 	} else if (command->kind == BACKEND_COMMAND_FILL) {
 		command->fill.memory = handle_of(send->destination);
-	} else if (command->kind == BACKEND_COMMAND_WRITE || command->kind == BACKEND_COMMAND_READ) {
+	} else if (command->kind == BACKEND_COMMAND_WRITE ||
+		   command->kind == BACKEND_COMMAND_READ) {
 		command->transfer.memory = handle_of(send->source);
 	} else if (command->kind == BACKEND_COMMAND_CONDITION) {
 		command->condition.memory = send->source ? handle_of(send->source) : NULL;
@@ -300,10 +321,12 @@ static int fill(struct scheduler_device *device, struct task_send *send, struct 
 	return 0;
 }
 
-int sched_execute_fill(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
+int sched_execute_fill(struct scheduler_device *device, struct task_send *send,
+		       struct backend_fault *fault)
 {
 	struct sched_spill *spill = &device->worker.spill;
-	const struct task_send *before = spill->sending; /* a graph's launch, of which this is a node */
+	const struct task_send *before =
+		spill->sending; /* a graph's launch, of which this is a node */
 	spill->sending = send;
 	/* One that is tried again is no other. */
 	spill->order.now = spill->again ? spill->again : ++spill->order.clock;
@@ -312,9 +335,10 @@ int sched_execute_fill(struct scheduler_device *device, struct task_send *send, 
 	return result;
 }
 
-/* Wait for so far of that lane, unless something before on this one does. The last of each lane stands for all before it. */
-static void add_wait(const struct sched_worker *worker, const struct task_send *send, uint32_t index, uint64_t sequence,
-		     struct waits *waits)
+/* Wait for so far of that lane, unless something before on this one does. The last of each lane
+ * stands for all before it. */
+static void add_wait(const struct sched_worker *worker, const struct task_send *send,
+		     uint32_t index, uint64_t sequence, struct waits *waits)
 {
 	uint32_t at = 0;
 	if (index == send->lane || sequence <= worker->lanes[send->lane].waited[index])
@@ -323,14 +347,16 @@ static void add_wait(const struct sched_worker *worker, const struct task_send *
 		at++;
 	if (at == waits->count) {
 		waits->lanes[waits->count++] = index;
-		waits->all[at] = (struct backend_wait){.lane = worker->lanes[index].handle, .sequence = sequence};
+		waits->all[at] = (struct backend_wait){.lane = worker->lanes[index].handle,
+						       .sequence = sequence};
 	} else if (waits->all[at].sequence < sequence) {
 		waits->all[at].sequence = sequence;
 	}
 }
 
 /* What has not begun on that lane, and would have waited. */
-static void add_owed(const struct sched_worker *worker, const struct task_send *send, uint32_t index, struct waits *waits)
+static void add_owed(const struct sched_worker *worker, const struct task_send *send,
+		     uint32_t index, struct waits *waits)
 {
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		if (worker->lanes[index].owed[i])
@@ -338,10 +364,12 @@ static void add_owed(const struct sched_worker *worker, const struct task_send *
 }
 
 /*
- * One wait per foreign lane; none for what has failed, which is over or never began: what that was to come behind is waited for instead.
- * And none for what something before it on its own lane waits for.
+ * One wait per foreign lane; none for what has failed, which is over or never began: what that was
+ * to come behind is waited for instead. And none for what something before it on its own lane waits
+ * for.
  */
-static void fill_waits(const struct sched_worker *worker, const struct task_send *send, struct waits *waits)
+static void fill_waits(const struct sched_worker *worker, const struct task_send *send,
+		       struct waits *waits)
 {
 	waits->count = 0;
 	if (worker->owes)
@@ -355,8 +383,10 @@ static void fill_waits(const struct sched_worker *worker, const struct task_send
 	}
 }
 
-/* It has been sent: its lane waits for all that. Not so an application's queue, which may have no order of its own. */
-static void note_waits(struct scheduler_device *device, const struct task_send *send, const struct waits *waits)
+/* It has been sent: its lane waits for all that. Not so an application's queue, which may have no
+ * order of its own. */
+static void note_waits(struct scheduler_device *device, const struct task_send *send,
+		       const struct waits *waits)
 {
 	uint64_t *waited = device->worker.lanes[send->lane].waited;
 	if (send->lane >= device->all_lane_count)
@@ -373,8 +403,9 @@ static void owe(struct sched_worker *worker, uint32_t lane, uint32_t index, uint
 }
 
 /*
- * It does not begin, and others may have been sent that come behind it and behind nothing else: they wait for what it would have waited
- * for, which is whatever is on its lane, and what it was to come behind on others.
+ * It does not begin, and others may have been sent that come behind it and behind nothing else:
+ * they wait for what it would have waited for, which is whatever is on its lane, and what it was to
+ * come behind on others.
  */
 static void leave_waits(struct sched_worker *worker, const struct task_send *send)
 {
@@ -403,12 +434,15 @@ static void forget_waits(struct sched_worker *worker)
 }
 
 /* It has failed, and is told so when it is over: whoever only comes after it still waits for it. */
-static bool is_failing(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+static bool is_failing(const struct sched_worker *worker,
+		       const struct task_predecessor *predecessor)
 {
-	const struct task *task = worker->failing > 0 ? worker->lanes[predecessor->lane].first : NULL;
+	const struct task *task =
+		worker->failing > 0 ? worker->lanes[predecessor->lane].first : NULL;
 	while (task && task->send.sequence < predecessor->sequence)
 		task = task->send.lane_next;
-	return task && task->send.sequence == predecessor->sequence && sched_native_command_failed(&task->send);
+	return task && task->send.sequence == predecessor->sequence &&
+	       sched_native_command_failed(&task->send);
 }
 
 static bool must_skip(const struct sched_worker *worker, const struct task_send *send)
@@ -416,8 +450,8 @@ static bool must_skip(const struct sched_worker *worker, const struct task_send 
 	if (!worker->failed && worker->failing == 0)
 		return false;
 	for (uint32_t i = 0; i < send->predecessor_count; i++)
-		if (send->predecessors[i].data &&
-		    (has_failed(worker, &send->predecessors[i]) || is_failing(worker, &send->predecessors[i])))
+		if (send->predecessors[i].data && (has_failed(worker, &send->predecessors[i]) ||
+						   is_failing(worker, &send->predecessors[i])))
 			return true;
 	return false;
 }
@@ -436,11 +470,12 @@ static enum sched_expect_way way_of(const struct backend_command *command)
 static void expect_from(struct sched_worker *worker, struct task_send *send, uint64_t begin_ns)
 {
 	send->begin_ns = begin_ns;
-	send->expected_ns =
-		sched_expect_end(&worker->expect, way_of(&send->command), begin_ns, send->command.transfer.size_bytes);
+	send->expected_ns = sched_expect_end(&worker->expect, way_of(&send->command), begin_ns,
+					     send->command.transfer.size_bytes);
 }
 
-static void expect_transfer(struct sched_worker *worker, struct sched_worker_lane *lane, struct task_send *send)
+static void expect_transfer(struct sched_worker *worker, struct sched_worker_lane *lane,
+			    struct task_send *send)
 {
 	send->begin_ns = send->expected_ns = 0;
 	if (!is_large_transfer(&send->command))
@@ -459,8 +494,8 @@ static void learn_transfer(struct sched_worker *worker, const struct sched_worke
 		return;
 	uint64_t now = clock_now_ns();
 	if (send->begin_ns && now > send->begin_ns)
-		sched_expect_learn(&worker->expect, way_of(&send->command), send->command.transfer.size_bytes,
-				   now - send->begin_ns);
+		sched_expect_learn(&worker->expect, way_of(&send->command),
+				   send->command.transfer.size_bytes, now - send->begin_ns);
 	if (next && next->begin_ns)
 		expect_from(worker, next, now);
 }
@@ -482,7 +517,8 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 	struct sched_worker_lane *lane = &worker->lanes[send->lane];
 	sched_flight_enter(&device->scheduler->flight, send);
 	result = send->burst ? sched_burst_submit(device, task, waits.all, waits.count, fault)
-			     : device->ops->submit(lane->handle, &send->command, waits.all, waits.count, send->sequence, NULL, fault);
+			     : device->ops->submit(lane->handle, &send->command, waits.all,
+						   waits.count, send->sequence, NULL, fault);
 	if (result < 0) {
 		sched_flight_leave(&device->scheduler->flight, send);
 		return result;
@@ -523,7 +559,8 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 		sched_execute_failed(device, task, sched_gone_fault(device));
 		return;
 	}
-	if (atomic_load_explicit(&task->is_dropped, memory_order_relaxed) || must_skip(worker, &task->send)) {
+	if (atomic_load_explicit(&task->is_dropped, memory_order_relaxed) ||
+	    must_skip(worker, &task->send)) {
 		task->send.skipped = true;
 		leave_waits(worker, &task->send);
 		remember(worker, task);
@@ -535,7 +572,8 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 	int result = submit(device, task, &fault);
 	if (result == SCHED_SPILL_WAIT) {
 		sched_spill_set_aside(device, &task->message);
-	} else if (result < 0 && task->send.burst && task->send.burst->failed && !fault.device_lost) {
+	} else if (result < 0 && task->send.burst && task->send.burst->failed &&
+		   !fault.device_lost) {
 		leave_waits(worker, &task->send);
 		end_burst(device, task);
 	} else if (result == 0 && fault.device_lost) {
@@ -547,7 +585,8 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 	}
 }
 
-static struct sched_worker_lane *find_lane(struct sched_worker *worker, const struct backend_lane *handle)
+static struct sched_worker_lane *find_lane(struct sched_worker *worker,
+					   const struct backend_lane *handle)
 {
 	if (worker->told && worker->told->handle == handle)
 		return worker->told;
@@ -562,7 +601,8 @@ static bool is_of(const struct task_send *send, const struct backend_completion 
 	return send->sequence - completion->sequence < sched_launches(send);
 }
 
-/* It ends with all the others, when everybody has been named that may have been running, which may be nobody. */
+/* It ends with all the others, when everybody has been named that may have been running, which may
+ * be nobody. */
 static void note_loss(struct sched_worker *worker, const struct sched_worker_lane *lane,
 		      const struct backend_completion *completion)
 {
@@ -582,7 +622,8 @@ static void note_loss(struct sched_worker *worker, const struct sched_worker_lan
 }
 
 /* One of a burst. True: it was the last. */
-static bool complete_launch(struct scheduler_device *device, struct task *task, const struct backend_completion *completion)
+static bool complete_launch(struct scheduler_device *device, struct task *task,
+			    const struct backend_completion *completion)
 {
 	bool is_last = sched_burst_completed(task, completion);
 	/* What needs it and comes meanwhile must not run. */
@@ -593,7 +634,8 @@ static bool complete_launch(struct scheduler_device *device, struct task *task, 
 	return is_last;
 }
 
-void sched_execute_completion(struct scheduler_device *device, const struct backend_completion *completion)
+void sched_execute_completion(struct scheduler_device *device,
+			      const struct backend_completion *completion)
 {
 	struct sched_worker *worker = &device->worker;
 	struct sched_worker_lane *lane = find_lane(worker, completion->lane);

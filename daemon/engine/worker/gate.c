@@ -1,7 +1,7 @@
 /*
- * Between a device's two threads: the loader asks for a moment in which nothing runs, the device's thread chooses it
- * (sched_quiet.h) and sends nothing until the loader is done. What the backend itself likes to do in such a moment is
- * done in one, too.
+ * Between a device's two threads: the loader asks for a moment in which nothing runs, the device's
+ * thread chooses it (sched_quiet.h) and sends nothing until the loader is done. What the backend
+ * itself likes to do in such a moment is done in one, too.
  */
 #include "scheduler/internal.h"
 
@@ -20,7 +20,8 @@ void sched_gate_ask(struct scheduler_device *device)
 
 bool sched_gate_is_open(struct scheduler_device *device)
 {
-	return !is_gated(device) || atomic_load(&device->gate.granted) || atomic_load(&device->quit);
+	return !is_gated(device) || atomic_load(&device->gate.granted) ||
+	       atomic_load(&device->quit);
 }
 
 void sched_gate_enter(struct scheduler_device *device)
@@ -80,8 +81,8 @@ bool sched_gate_step(struct scheduler_device *device)
 		sched_quiet_end(&gate->quiet);
 	}
 	bool asked = atomic_load(&gate->asked) != 0;
-	bool housework =
-		!device->worker.unusable && device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle);
+	bool housework = !device->worker.unusable && device->ops->quiet_wanted &&
+			 device->ops->quiet_wanted(device->handle);
 	if (!asked && !housework) {
 		sched_quiet_end(&gate->quiet);
 		return false;

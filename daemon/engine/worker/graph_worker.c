@@ -18,12 +18,14 @@ static int refuse(struct backend_fault *fault, int32_t status, const char *text,
 
 static int no_memory(struct backend_fault *fault)
 {
-	return refuse(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph", -ENOMEM);
+	return refuse(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph",
+		      -ENOMEM);
 }
 
-/* --- temporaries --------------------------------------------------------------------------------------------------- */
+/* ------------------------------------- temporaries -------------------------------------- */
 
-static struct backend_memory *find_temporary(const struct sched_graph *graph, const struct sched_memory *memory)
+static struct backend_memory *find_temporary(const struct sched_graph *graph,
+					     const struct sched_memory *memory)
 {
 	for (uint32_t i = 0; i < graph->temporary_count; i++)
 		if (graph->temporaries[i].memory == memory)
@@ -34,14 +36,15 @@ static struct backend_memory *find_temporary(const struct sched_graph *graph, co
 /* One that lies in a handle stays there: its session pays for one of both. */
 static bool may_have(const struct sched_graph *graph, const struct sched_memory *memory)
 {
-	return memory->is_temporary && graph->device->ops->graph_temporary && !graph->has_native && !graph->has_condition &&
-	       graph->temporary_count < SCHED_GRAPH_TEMPORARIES &&
+	return memory->is_temporary && graph->device->ops->graph_temporary && !graph->has_native &&
+	       !graph->has_condition && graph->temporary_count < SCHED_GRAPH_TEMPORARIES &&
 	       !atomic_load_explicit(&memory->handle, memory_order_relaxed);
 }
 
 struct backend_memory *sched_graph_memory(const struct sched_memory *memory)
 {
-	const struct sched_graph *making = memory->is_temporary ? memory->device->worker.making : NULL;
+	const struct sched_graph *making =
+		memory->is_temporary ? memory->device->worker.making : NULL;
 	return making ? find_temporary(making, memory) : NULL;
 }
 
@@ -50,7 +53,8 @@ bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_
 	return memory->is_temporary && (find_temporary(graph, memory) || may_have(graph, memory));
 }
 
-int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory,
+		     struct backend_fault *fault)
 {
 	struct sched_graph *graph = device->worker.making;
 	if (!graph || !may_have(graph, memory) || find_temporary(graph, memory))
@@ -60,7 +64,8 @@ int sched_graph_need(struct scheduler_device *device, struct sched_memory *memor
 	if (!graph->temporaries)
 		return no_memory(fault);
 	struct sched_graph_memory made = {.memory = memory};
-	int result = device->ops->graph_temporary(graph->handle, memory->size_bytes, &made.handle, fault);
+	int result = device->ops->graph_temporary(graph->handle, memory->size_bytes, &made.handle,
+						  fault);
 	if (result == 0) {
 		graph->temporaries[graph->temporary_count++] = made;
 		atomic_fetch_add_explicit(&device->graph_memories, 1, memory_order_relaxed);
@@ -71,7 +76,8 @@ int sched_graph_need(struct scheduler_device *device, struct sched_memory *memor
 	return 0;
 }
 
-static int fill_node(struct sched_graph *graph, struct sched_graph_node *node, struct backend_fault *fault)
+static int fill_node(struct sched_graph *graph, struct sched_graph_node *node,
+		     struct backend_fault *fault)
 {
 	graph->device->worker.making = graph;
 	int result = sched_execute_fill(graph->device, &node->send, fault);
@@ -79,15 +85,19 @@ static int fill_node(struct sched_graph *graph, struct sched_graph_node *node, s
 	return result;
 }
 
-/* --- making -------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- making ---------------------------------------- */
 
-static int gather(struct sched_graph *graph, struct sched_memory *memory, struct backend_fault *fault)
+static int gather(struct sched_graph *graph, struct sched_memory *memory,
+		  struct backend_fault *fault)
 {
-	if (!memory || memory->gathered == graph->stamp || (memory->is_temporary && find_temporary(graph, memory)))
+	if (!memory || memory->gathered == graph->stamp ||
+	    (memory->is_temporary && find_temporary(graph, memory)))
 		return 0;
 	if (graph->memory_count == graph->memory_capacity) {
-		uint32_t capacity = graph->memory_capacity ? graph->memory_capacity * 2 : FIRST_CAPACITY;
-		struct sched_graph_memory *memories = reallocarray(graph->memories, capacity, sizeof(*memories));
+		uint32_t capacity =
+			graph->memory_capacity ? graph->memory_capacity * 2 : FIRST_CAPACITY;
+		struct sched_graph_memory *memories =
+			reallocarray(graph->memories, capacity, sizeof(*memories));
 		if (!memories)
 			return no_memory(fault);
 		graph->memories = memories;
@@ -95,15 +105,18 @@ static int gather(struct sched_graph *graph, struct sched_memory *memory, struct
 	}
 	memory->gathered = graph->stamp;
 	sched_spill_pin(graph->device, memory);
-	graph->memories[graph->memory_count++] =
-		(struct sched_graph_memory){memory, atomic_load_explicit(&memory->handle, memory_order_relaxed)};
+	graph->memories[graph->memory_count++] = (struct sched_graph_memory){
+		memory, atomic_load_explicit(&memory->handle, memory_order_relaxed)};
 	return 0;
 }
 
-static int gather_all(struct sched_graph *graph, const struct task_send *send, struct backend_fault *fault)
+static int gather_all(struct sched_graph *graph, const struct task_send *send,
+		      struct backend_fault *fault)
 {
 	struct sched_memory *memory;
-	uint32_t arguments = send->command.kind == BACKEND_COMMAND_LAUNCH ? send->command.launch.argument_count : 0;
+	uint32_t arguments = send->command.kind == BACKEND_COMMAND_LAUNCH
+				     ? send->command.launch.argument_count
+				     : 0;
 	int result = gather(graph, send->source, fault);
 	if (result == 0)
 		result = gather(graph, send->destination, fault);
@@ -125,25 +138,27 @@ static int add_node(struct sched_graph *graph, struct backend_fault *fault)
 	if (result == 0)
 		result = gather_all(graph, &node->send, fault);
 	if (result == 0)
-		result = device->ops->graph_add(graph->handle, &node->send.command, node->after, node->after_count, &place,
-						fault);
+		result = device->ops->graph_add(graph->handle, &node->send.command, node->after,
+						node->after_count, &place, fault);
 	if (result < 0)
 		return result;
 	if (place != graph->next)
-		return refuse(fault, STATUS_RUNTIME, "the backend counts the nodes of a graph in another way", -EINVAL);
+		return refuse(fault, STATUS_RUNTIME,
+			      "the backend counts the nodes of a graph in another way", -EINVAL);
 	graph->next++;
 	return 0;
 }
 
-static void unpin(struct scheduler_device *device, const struct sched_graph_memory *memories, uint32_t count)
+static void unpin(struct scheduler_device *device, const struct sched_graph_memory *memories,
+		  uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		sched_spill_unpin(device, memories[i].memory);
 }
 
 /*
- * What launches in flight have of an earlier making is in no list: it stays. On a device that is lost nothing is spilled, and what
- * nodes named that were changed last may be gone.
+ * What launches in flight have of an earlier making is in no list: it stays. On a device that is
+ * lost nothing is spilled, and what nodes named that were changed last may be gone.
  */
 static void let_go_of_memories(struct sched_graph *graph)
 {
@@ -170,22 +185,24 @@ static int begin(struct sched_graph *graph, struct backend_fault *fault)
 	graph->next = 0;
 	graph->is_stale = true;
 	if (!device->ops->graph_create)
-		return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED, "this device has no graphs", -EOPNOTSUPP);
+		return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED, "this device has no graphs",
+			      -EOPNOTSUPP);
 	return device->ops->graph_create(device->handle, &graph->handle, fault);
 }
 
 /*
- * The end of making one may wait for whatever runs (QUIET_LOAD), and everybody with it. So while something does, it is not made: the
- * launch is replayed, and a later one tries again. What calls the application's functions, once, cannot be replayed, nor what has
- * conditions.
+ * The end of making one may wait for whatever runs (QUIET_LOAD), and everybody with it. So while
+ * something does, it is not made: the launch is replayed, and a later one tries again. What calls
+ * the application's functions, once, cannot be replayed, nor what has conditions.
  */
 static int check_quiet(const struct sched_graph *graph, struct backend_fault *fault)
 {
 	const struct scheduler_device *device = graph->device;
-	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || device->worker.in_flight == 0 || graph->has_native ||
-	    graph->has_condition)
+	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || device->worker.in_flight == 0 ||
+	    graph->has_native || graph->has_condition)
 		return 0;
-	return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED, "a graph is made when nothing runs on the device", -EOPNOTSUPP);
+	return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED,
+		      "a graph is made when nothing runs on the device", -EOPNOTSUPP);
 }
 
 /* Up to `most` nodes; the end in a step of its own. 1: there is more to do. */
@@ -250,7 +267,7 @@ bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *gra
 	return true;
 }
 
-/* --- changes ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- changes ---------------------------------------- */
 
 /* Launches of it may be in flight: then it is freed when one comes alone. */
 static int put_away(struct sched_graph *graph, bool alone, struct backend_fault *fault)
@@ -260,9 +277,10 @@ static int put_away(struct sched_graph *graph, bool alone, struct backend_fault 
 		return 0;
 	}
 	if (graph->retired_count == graph->retired_capacity) {
-		uint32_t capacity = graph->retired_capacity ? graph->retired_capacity * 2 : FIRST_CAPACITY;
-		struct backend_graph **retired =
-			reallocarray((void *)graph->retired, capacity, sizeof(struct backend_graph *));
+		uint32_t capacity =
+			graph->retired_capacity ? graph->retired_capacity * 2 : FIRST_CAPACITY;
+		struct backend_graph **retired = reallocarray((void *)graph->retired, capacity,
+							      sizeof(struct backend_graph *));
 		if (!retired)
 			return no_memory(fault);
 		graph->retired = retired;
@@ -276,8 +294,10 @@ static int put_away(struct sched_graph *graph, bool alone, struct backend_fault 
 static int make_anew(struct sched_graph *graph, bool alone, struct backend_fault *fault)
 {
 	if (graph->has_native)
-		return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED,
-			      "this change would make the graph anew, and what its native commands did is done once", -EOPNOTSUPP);
+		return refuse(
+			fault, STATUS_FEATURE_NOT_SUPPORTED,
+			"this change would make the graph anew, and what its native commands did is done once",
+			-EOPNOTSUPP);
 	int result = put_away(graph, alone, fault);
 	if (result == 0)
 		result = begin(graph, fault);
@@ -293,7 +313,8 @@ static int make_anew(struct sched_graph *graph, bool alone, struct backend_fault
 static bool have_moved(const struct sched_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->memory_count; i++)
-		if (atomic_load_explicit(&graph->memories[i].memory->handle, memory_order_relaxed) != graph->memories[i].handle)
+		if (atomic_load_explicit(&graph->memories[i].memory->handle,
+					 memory_order_relaxed) != graph->memories[i].handle)
 			return true;
 	return false;
 }
@@ -324,8 +345,8 @@ static void take_changes(struct sched_graph *graph, struct sched_graph_launch *l
 }
 
 /*
- * What calls the application's functions, once, is as good as it was without these changes. Those that were made all the same come again
- * with the next launch: this one has not taken them.
+ * What calls the application's functions, once, is as good as it was without these changes. Those
+ * that were made all the same come again with the next launch: this one has not taken them.
  */
 static void undo(struct sched_graph *graph, struct sched_graph_launch *launch)
 {
@@ -335,8 +356,9 @@ static void undo(struct sched_graph *graph, struct sched_graph_launch *launch)
 }
 
 /*
- * What is not named any more may be gone soon. If there is no memory for the new list: nodes that are there once have the old ones
- * again (undo), and the old list with them; of all others, which are made anew, none of this launch is left in a list.
+ * What is not named any more may be gone soon. If there is no memory for the new list: nodes that
+ * are there once have the old ones again (undo), and the old list with them; of all others, which
+ * are made anew, none of this launch is left in a list.
  */
 static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
 {
@@ -365,15 +387,18 @@ static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
 }
 
 /* 1: it must be made anew. */
-static int update(struct sched_graph *graph, const struct sched_graph_node *changed, struct backend_fault *fault)
+static int update(struct sched_graph *graph, const struct sched_graph_node *changed,
+		  struct backend_fault *fault)
 {
 	struct scheduler_device *device = graph->device;
-	bool possible = (device->features & BACKEND_FEATURE_GRAPH_UPDATE) && device->ops->graph_update;
+	bool possible =
+		(device->features & BACKEND_FEATURE_GRAPH_UPDATE) && device->ops->graph_update;
 	for (const struct sched_graph_node *old = changed; old; old = old->next) {
 		struct sched_graph_node *node = graph->nodes[old->index];
 		int result = possible ? fill_node(graph, node, fault) : 1;
 		if (result == 0)
-			result = device->ops->graph_update(graph->handle, old->index, &node->send.command, fault);
+			result = device->ops->graph_update(graph->handle, old->index,
+							   &node->send.command, fault);
 		if (result == 0)
 			continue;
 		graph->is_stale = true;
@@ -385,7 +410,8 @@ static int update(struct sched_graph *graph, const struct sched_graph_node *chan
 	return changed ? gather_again(graph, fault) : 0;
 }
 
-int sched_graph_prepare(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
+int sched_graph_prepare(struct scheduler_device *device, struct task_send *send,
+			struct backend_fault *fault)
 {
 	struct sched_graph *graph = send->graph->graph;
 	bool alone = send->graph->changes != NULL;
@@ -398,7 +424,8 @@ int sched_graph_prepare(struct scheduler_device *device, struct task_send *send,
 		result = make_anew(graph, alone, fault);
 	if (result == 0)
 		send->command.graph = graph->handle;
-	/* That is tried again with the same launch, when there is room: it must find the changes where they were. */
+	/* That is tried again with the same launch, when there is room: it must find the changes
+	 * where they were. */
 	if (result == SCHED_SPILL_WAIT || (result < 0 && graph->has_native && graph->handle))
 		undo(graph, send->graph);
 	else

@@ -1,6 +1,7 @@
 /*
- * What may take long on a device - translating a program for it, loading a kernel, pinning memory - on a thread of its
- * own, so that launches go on meanwhile (F11). A device without BACKEND_FEATURE_LOADER does it all on its one thread.
+ * What may take long on a device - translating a program for it, loading a kernel, pinning memory -
+ * on a thread of its own, so that launches go on meanwhile (F11). A device without
+ * BACKEND_FEATURE_LOADER does it all on its one thread.
  */
 #include "scheduler/internal.h"
 
@@ -40,14 +41,15 @@ static int make_native_program(struct scheduler_device *device, struct sched_pro
 	if (!device->ops->native_program)
 		return -EOPNOTSUPP;
 	return device->ops->native_program(device->handle, program->state, program->binary,
-					   (uint32_t)(program->binary_bytes / sizeof(uint64_t)), &program->handle,
-					   &program->fault);
+					   (uint32_t)(program->binary_bytes / sizeof(uint64_t)),
+					   &program->handle, &program->fault);
 }
 
 static bool is_loaded(struct scheduler_device *device, const struct sched_program *program)
 {
 	return device->ops->program_is_loaded &&
-	       device->ops->program_is_loaded(device->handle, program->binary, program->binary_bytes);
+	       device->ops->program_is_loaded(device->handle, program->binary,
+					      program->binary_bytes);
 }
 
 static int load_binary(struct scheduler_device *device, struct sched_program *program)
@@ -55,8 +57,9 @@ static int load_binary(struct scheduler_device *device, struct sched_program *pr
 	bool loaded = is_loaded(device, program);
 	if (!loaded)
 		sched_gate_enter(device);
-	int result = device->ops->program_load(device->handle, program->binary, program->binary_bytes, &program->handle,
-					       &program->fault);
+	int result =
+		device->ops->program_load(device->handle, program->binary, program->binary_bytes,
+					  &program->handle, &program->fault);
 	if (!loaded)
 		sched_gate_leave(device);
 	return result;
@@ -66,7 +69,8 @@ static void load_program(struct scheduler_device *device, struct sched_program *
 {
 	if (!is_there(device, &program->fault))
 		return;
-	int result = program->is_native ? make_native_program(device, program) : load_binary(device, program);
+	int result = program->is_native ? make_native_program(device, program)
+					: load_binary(device, program);
 	if (result < 0) {
 		program->handle = NULL;
 		complete_fault(device, &program->fault, result);
@@ -76,7 +80,8 @@ static void load_program(struct scheduler_device *device, struct sched_program *
 	struct backend_fault unimportant = {.status = STATUS_SUCCESS};
 	program->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 	bool has_kernels = !program->is_native || program->state == BACKEND_PROGRAM_EXECUTABLE;
-	if (!has_kernels || device->ops->program_kernels(program->handle, &program->names, &unimportant) < 0)
+	if (!has_kernels ||
+	    device->ops->program_kernels(program->handle, &program->names, &unimportant) < 0)
 		program->names = NULL;
 }
 
@@ -86,8 +91,8 @@ static int make_native_kernel(struct scheduler_device *device, struct sched_kern
 	void *object = NULL;
 	if (!device->ops->native_make)
 		return -EOPNOTSUPP;
-	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_KERNEL, kernel->native, &object, &nothing,
-					      &kernel->fault);
+	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_KERNEL, kernel->native,
+					      &object, &nothing, &kernel->fault);
 	if (result == 0)
 		kernel->handle = object;
 	return result;
@@ -101,9 +106,10 @@ static void create_kernel(struct scheduler_device *device, struct sched_kernel *
 		kernel->fault = kernel->program->fault;
 		return;
 	}
-	int result = kernel->program ? device->ops->kernel_create(kernel->program->handle, kernel->name, &kernel->handle,
-								  &kernel->fault)
-				     : make_native_kernel(device, kernel);
+	int result = kernel->program
+			     ? device->ops->kernel_create(kernel->program->handle, kernel->name,
+							  &kernel->handle, &kernel->fault)
+			     : make_native_kernel(device, kernel);
 	if (result == 0) {
 		kernel->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 		device->ops->kernel_facts(kernel->handle, &kernel->facts);
@@ -124,11 +130,13 @@ static void answer(struct scheduler_device *device, struct sched_occupancy *ques
 	}
 	if (!(device->features & BACKEND_FEATURE_OCCUPANCY) || !device->ops->kernel_occupancy) {
 		fault->status = STATUS_FEATURE_NOT_SUPPORTED;
-		(void)snprintf(fault->text, sizeof(fault->text), "the device does not tell of a kernel's occupancy");
+		(void)snprintf(fault->text, sizeof(fault->text),
+			       "the device does not tell of a kernel's occupancy");
 		return;
 	}
-	int result = device->ops->kernel_occupancy(question->kernel->handle, question->local, question->local_mem_bytes,
-						   &question->answer, fault);
+	int result =
+		device->ops->kernel_occupancy(question->kernel->handle, question->local,
+					      question->local_mem_bytes, &question->answer, fault);
 	if (result < 0)
 		complete_fault(device, fault, result);
 	else
@@ -139,9 +147,9 @@ static void register_host(struct scheduler_device *device, struct sched_registra
 {
 	if (!is_there(device, &registration->fault))
 		return;
-	int result =
-		device->ops->host_register(device->handle, registration->host->host, registration->host->size_bytes,
-					   &registration->handle, &registration->fault);
+	int result = device->ops->host_register(device->handle, registration->host->host,
+						registration->host->size_bytes,
+						&registration->handle, &registration->fault);
 	if (result == 0) {
 		registration->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 		return;
@@ -154,11 +162,12 @@ static int find_variable(struct scheduler_device *device, struct sched_usm *usm)
 {
 	if (!(device->features & BACKEND_FEATURE_VARIABLE) || !device->ops->program_variable) {
 		usm->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
-		(void)snprintf(usm->fault.text, sizeof(usm->fault.text), "the device does not tell where variables lie");
+		(void)snprintf(usm->fault.text, sizeof(usm->fault.text),
+			       "the device does not tell where variables lie");
 		return -ENOTSUP;
 	}
-	return device->ops->program_variable(usm->program->handle, usm->name, &usm->pointer, &usm->size_bytes,
-					     &usm->fault);
+	return device->ops->program_variable(usm->program->handle, usm->name, &usm->pointer,
+					     &usm->size_bytes, &usm->fault);
 }
 
 static void allocate_usm(struct scheduler_device *device, struct sched_usm *usm)
@@ -169,8 +178,8 @@ static void allocate_usm(struct scheduler_device *device, struct sched_usm *usm)
 	if (usm->name)
 		result = find_variable(device, usm);
 	else if (device->features & BACKEND_FEATURE_USM && device->ops->usm_alloc)
-		result = device->ops->usm_alloc(device->handle, usm->kind, usm->size_bytes, usm->alignment_bytes,
-						&usm->pointer, &usm->fault);
+		result = device->ops->usm_alloc(device->handle, usm->kind, usm->size_bytes,
+						usm->alignment_bytes, &usm->pointer, &usm->fault);
 	if (result < 0) {
 		usm->pointer = NULL;
 		complete_fault(device, &usm->fault, result);
@@ -208,7 +217,8 @@ void sched_loader_handle(struct scheduler_device *device, struct sched_message *
 	}
 }
 
-/* Loads that wait for a quiet moment, and what comes behind them. Others go on meanwhile: no moment may come for long. */
+/* Loads that wait for a quiet moment, and what comes behind them. Others go on meanwhile: no moment
+ * may come for long. */
 struct put_off {
 	struct sched_message *first, *last;
 };
@@ -221,18 +231,21 @@ static bool is_put_off(const struct put_off *list, const struct sched_program *p
 	return message != NULL;
 }
 
-static bool must_wait(struct scheduler_device *device, const struct put_off *list, struct sched_message *message)
+static bool must_wait(struct scheduler_device *device, const struct put_off *list,
+		      struct sched_message *message)
 {
 	if (message->kind == SCHED_MESSAGE_KERNEL_CREATE) {
 		const struct sched_kernel *kernel = (struct sched_kernel *)(void *)message;
 		return kernel->program && is_put_off(list, kernel->program);
 	}
 	const struct sched_program *program = (struct sched_program *)(void *)message;
-	return message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !program->is_native && !atomic_load(&device->gone) &&
-	       !sched_gate_is_open(device) && !is_loaded(device, program);
+	return message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !program->is_native &&
+	       !atomic_load(&device->gone) && !sched_gate_is_open(device) &&
+	       !is_loaded(device, program);
 }
 
-static void put_off(struct scheduler_device *device, struct put_off *list, struct sched_message *message)
+static void put_off(struct scheduler_device *device, struct put_off *list,
+		    struct sched_message *message)
 {
 	message->next = NULL;
 	if (list->first)
@@ -248,7 +261,8 @@ static void put_off(struct scheduler_device *device, struct put_off *list, struc
 static struct sched_message *take_put_off(struct scheduler_device *device, struct put_off *list)
 {
 	struct sched_message *message = list->first;
-	if (!message || (message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !sched_gate_is_open(device)))
+	if (!message ||
+	    (message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !sched_gate_is_open(device)))
 		return NULL;
 	list->first = message->next;
 	return message;

@@ -1,7 +1,7 @@
 /*
- * Native commands (K6 - K12): a function of the application sends work to the lane. The backend calls it through
- * call(), on the device's thread, so that it is known here whether it was: the function must be called once, whatever
- * becomes of the task.
+ * Native commands (K6 - K12): a function of the application sends work to the lane. The backend
+ * calls it through call(), on the device's thread, so that it is known here whether it was: the
+ * function must be called once, whatever becomes of the task.
  */
 #include "scheduler/dependencies.h"
 #include "scheduler/internal.h"
@@ -36,7 +36,8 @@ static int call(void *context, const struct backend_native_scope *scope)
 	return result;
 }
 
-void sched_native_command_fill(struct task_send *send, const struct task_request *request, uint8_t *at)
+void sched_native_command_fill(struct task_send *send, const struct task_request *request,
+			       uint8_t *at)
 {
 	uint32_t count = request->requirement_count;
 	struct sched_native_command *native = (struct sched_native_command *)(void *)at;
@@ -60,15 +61,16 @@ void sched_native_command_fill(struct task_send *send, const struct task_request
 	command->native.memory_count = count;
 }
 
-int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native,
-				 struct backend_fault *fault)
+int sched_native_command_prepare(struct scheduler_device *device,
+				 struct sched_native_command *native, struct backend_fault *fault)
 {
 	for (uint32_t i = 0; i < native->count; i++) {
 		struct sched_memory *memory = native->memories[i];
 		int result = sched_worker_memory(device, memory, fault);
 		if (result < 0)
 			return result;
-		native->handles[i] = memory ? atomic_load_explicit(&memory->handle, memory_order_relaxed) : NULL;
+		native->handles[i] =
+			memory ? atomic_load_explicit(&memory->handle, memory_order_relaxed) : NULL;
 	}
 	return 0;
 }
@@ -86,7 +88,8 @@ void sched_native_command_end(struct task_send *send)
 	send->native_command = NULL;
 }
 
-bool sched_native_command_has(const struct sched_native_command *native, uint32_t index, struct sched_memory **memory_out)
+bool sched_native_command_has(const struct sched_native_command *native, uint32_t index,
+			      struct sched_memory **memory_out)
 {
 	if (index >= native->count)
 		return false;

@@ -43,7 +43,8 @@ static bool export_memory(struct scheduler_device *device, struct task *task)
 	if (result == 0)
 		result = device->worker.unusable ? -EIO
 			 : device->ops->memory_export
-				 ? device->ops->memory_export(atomic_load(&task->memory->handle), task->shared, &fault)
+				 ? device->ops->memory_export(atomic_load(&task->memory->handle),
+							      task->shared, &fault)
 				 : -ENOTSUP;
 	if (result < 0 && device->worker.unusable)
 		fault = *sched_gone_fault(device);
@@ -59,7 +60,8 @@ static int make_native_event(struct scheduler_device *device, struct sched_event
 	const struct backend_ops *ops = device->ops;
 	uint64_t nothing = 0;
 	void *object = NULL;
-	int result = ops->native_make(device->handle, BACKEND_NATIVE_EVENT, event->native, &object, &nothing, &event->fault);
+	int result = ops->native_make(device->handle, BACKEND_NATIVE_EVENT, event->native, &object,
+				      &nothing, &event->fault);
 	if (result < 0)
 		return result;
 	event->handle = object;
@@ -76,9 +78,12 @@ static int record_behind(struct scheduler_device *device, struct sched_event *ev
 {
 	const struct backend_ops *ops = device->ops;
 	int result = -EAGAIN;
-	if (!sched_spill_is_aside(device, event->lane, event->sequence) && device->worker.lanes[event->lane].handle)
-		result = ops->event_record ? ops->event_record(device->worker.lanes[event->lane].handle, event->handle, &event->fault)
-					   : -EOPNOTSUPP;
+	if (!sched_spill_is_aside(device, event->lane, event->sequence) &&
+	    device->worker.lanes[event->lane].handle)
+		result = ops->event_record
+				 ? ops->event_record(device->worker.lanes[event->lane].handle,
+						     event->handle, &event->fault)
+				 : -EOPNOTSUPP;
 	if (result < 0)
 		ops->event_free(event->handle);
 	return result;
@@ -97,9 +102,11 @@ static void make_event(struct scheduler_device *device, struct sched_event *even
 	else if (event->native)
 		result = -EOPNOTSUPP;
 	else if (event->opened && ops->event_open)
-		result = ops->event_open(device->handle, event->bytes, &event->handle, &event->fault);
+		result = ops->event_open(device->handle, event->bytes, &event->handle,
+					 &event->fault);
 	else if (!event->opened && ops->event_create)
-		result = ops->event_create(device->handle, &event->handle, event->bytes, &event->fault);
+		result = ops->event_create(device->handle, &event->handle, event->bytes,
+					   &event->fault);
 	if (result == 0 && event->is_behind)
 		result = record_behind(device, event);
 	if (result == 0) {

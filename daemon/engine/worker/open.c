@@ -1,8 +1,10 @@
 /*
- * A device is opened by its thread, and closed by it. Where memory for that is short, on the device or the host, it is tried again: first at
- * once, while all that is sent there waits; then, when that has failed, after one to eight seconds each for as long as the engine lives. Who has just
- * filled the device is often about to leave it, and an engine has no other way back to a device that it could not open. So it is, but for the
- * first part, where somebody else has the device for himself (-EBUSY).
+ * A device is opened by its thread, and closed by it. Where memory for that is short, on the device
+ * or the host, it is tried again: first at once, while all that is sent there waits; then, when
+ * that has failed, after one to eight seconds each for as long as the engine lives. Who has just
+ * filled the device is often about to leave it, and an engine has no other way back to a device
+ * that it could not open. So it is, but for the first part, where somebody else has the device for
+ * himself (-EBUSY).
  */
 #include "scheduler/internal.h"
 
@@ -13,22 +15,24 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
-#define TIMER_SLACK_NS 1000u /* the kernel's own 50 us are more than many steps */
+#define TIMER_SLACK_NS 1000u       /* the kernel's own 50 us are more than many steps */
 #define FIRST_PAUSE_NS 10000000ull /* twice as long each time; all of them take 0.63 s */
 #define TRIES          7
 #define AGAIN_NS       1000000000ull /* twice as long each time */
 #define AGAIN_MOST_NS  (8 * AGAIN_NS)
 
 /*
- * Where a driver makes some things only while nothing runs, lanes are made before anything does: one that comes later could
- * wait for another session's kernel (F8). The lanes for what is spilled are needed when a device is full and busy. Those of the latency
- * class, which most engines never need, are made later all the same, and the backend sees to it that nobody waits. What fails here
+ * Where a driver makes some things only while nothing runs, lanes are made before anything does:
+ * one that comes later could wait for another session's kernel (F8). The lanes for what is spilled
+ * are needed when a device is full and busy. Those of the latency class, which most engines never
+ * need, are made later all the same, and the backend sees to it that nobody waits. What fails here
  * is tried again when it is needed.
  */
 static void open_lanes(struct scheduler_device *device)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
-	for (uint32_t i = 0; i < device->latency_first && (device->features & BACKEND_FEATURE_QUIET_LOAD); i++)
+	for (uint32_t i = 0;
+	     i < device->latency_first && (device->features & BACKEND_FEATURE_QUIET_LOAD); i++)
 		if (sched_execute_need_lane(device, i, &fault) < 0)
 			return;
 	if (device->scheduler->spills)
@@ -40,25 +44,30 @@ static int try(struct scheduler_device *device, struct backend_fault *fault_out)
 	int result = -EOPNOTSUPP;
 	*fault_out = (struct backend_fault){.status = STATUS_SUCCESS};
 	if (!device->native_context)
-		result = device->ops->device_open(device->backend, device->backend_index, sched_worker_wake, device,
-						  &device->handle, fault_out);
+		result = device->ops->device_open(device->backend, device->backend_index,
+						  sched_worker_wake, device, &device->handle,
+						  fault_out);
 	else if (device->ops->device_open_native)
-		result = device->ops->device_open_native(device->backend, device->backend_index, device->native_context,
-							 sched_worker_wake, device, &device->handle, fault_out);
+		result = device->ops->device_open_native(device->backend, device->backend_index,
+							 device->native_context, sched_worker_wake,
+							 device, &device->handle, fault_out);
 	if (result < 0) {
 		device->handle = NULL;
 		if (fault_out->status == STATUS_SUCCESS)
-			fault_out->status = device->native_context ? STATUS_INVALID : STATUS_DEVICE_LOST;
+			fault_out->status =
+				device->native_context ? STATUS_INVALID : STATUS_DEVICE_LOST;
 	}
 	return result;
 }
 
 static bool is_short_of_memory(const struct backend_fault *fault)
 {
-	return fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost && !fault->process_lost;
+	return fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost &&
+	       !fault->process_lost;
 }
 
-static void plan_next_try(struct sched_worker *worker, int result, const struct backend_fault *fault)
+static void plan_next_try(struct sched_worker *worker, int result,
+			  const struct backend_fault *fault)
 {
 	bool may_pass = result < 0 && (result == -EBUSY || is_short_of_memory(fault));
 	worker->open_again_ns = may_pass ? clock_deadline_ns(worker->open_pause_ns) : 0;
@@ -100,7 +109,9 @@ void sched_open(struct scheduler_device *device)
 	struct backend_fault fault;
 	int result = try(device, &fault);
 	uint64_t pause_ns = FIRST_PAUSE_NS;
-	for (int i = 1; i < TRIES && result < 0 && is_short_of_memory(&fault) && wait_a_while(device, pause_ns); i++) {
+	for (int i = 1; i < TRIES && result < 0 && is_short_of_memory(&fault) &&
+			wait_a_while(device, pause_ns);
+	     i++) {
 		result = try(device, &fault);
 		pause_ns *= 2;
 	}

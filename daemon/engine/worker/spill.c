@@ -17,7 +17,7 @@ static struct sched_spill *spill_of(struct scheduler_device *device)
 	return &device->worker.spill;
 }
 
-/* --- device memory that has become free, for what comes next ------------------------------------------------------- */
+/* --------------- device memory that has become free, for what comes next ---------------- */
 
 /* Of that size, and not to be had from the driver. NULL: there is none. */
 static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t size_bytes)
@@ -34,7 +34,8 @@ static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t siz
 }
 
 /* Somebody waits for room: who gets it has not to ask the driver for it. */
-void sched_spill_give_spare(struct scheduler_device *device, struct backend_memory *handle, uint64_t size_bytes)
+void sched_spill_give_spare(struct scheduler_device *device, struct backend_memory *handle,
+			    uint64_t size_bytes)
 {
 	struct sched_spill *spill = spill_of(device);
 	if (!spill->aside.first || spill->spare_count == SPILL_SPARES) {
@@ -57,24 +58,25 @@ bool sched_spill_free_spares(struct scheduler_device *device)
 	return were;
 }
 
-/* --- what may be spilled ------------------------------------------------------------------------------------------- */
+/* --------------------------------- what may be spilled ---------------------------------- */
 
 static bool may_leave(const struct sched_memory *memory)
 {
 	const struct scheduler *scheduler = memory->device->scheduler;
-	return scheduler->spills && memory->size_bytes >= scheduler->spill_least_bytes && !memory->host &&
-	       !memory->imported && !memory->native && memory->export_kind == BACKEND_EXPORT_NONE &&
-	       memory->spill.pins == 0;
+	return scheduler->spills && memory->size_bytes >= scheduler->spill_least_bytes &&
+	       !memory->host && !memory->imported && !memory->native &&
+	       memory->export_kind == BACKEND_EXPORT_NONE && memory->spill.pins == 0;
 }
 
-void sched_spill_be_present(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle)
+void sched_spill_be_present(struct scheduler_device *device, struct sched_memory *memory,
+			    struct backend_memory *handle)
 {
 	memory->spill.state = SPILL_PRESENT;
 	atomic_store(&memory->spill.away, 0);
 	atomic_store_explicit(&memory->handle, handle, memory_order_release);
 	if (may_leave(memory))
-		spill_order_enter(&spill_of(device)->order, &memory->spill.entry, memory->spill.owner,
-				  memory->size_bytes);
+		spill_order_enter(&spill_of(device)->order, &memory->spill.entry,
+				  memory->spill.owner, memory->size_bytes);
 }
 
 void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory)
@@ -87,17 +89,19 @@ void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *mem
 {
 	memory->spill.pins--;
 	if (memory->spill.state == SPILL_PRESENT && may_leave(memory))
-		spill_order_enter(&spill_of(device)->order, &memory->spill.entry, memory->spill.owner,
-				  memory->size_bytes);
+		spill_order_enter(&spill_of(device)->order, &memory->spill.entry,
+				  memory->spill.owner, memory->size_bytes);
 }
 
-static void mark_memory(struct scheduler_device *device, struct sched_memory *memory, spill_mark_function *mark)
+static void mark_memory(struct scheduler_device *device, struct sched_memory *memory,
+			spill_mark_function *mark)
 {
 	if (memory && memory->device == device)
 		mark(&spill_of(device)->order, &memory->spill.entry);
 }
 
-void sched_spill_mark(struct scheduler_device *device, const struct task_send *send, spill_mark_function *mark)
+void sched_spill_mark(struct scheduler_device *device, const struct task_send *send,
+		      spill_mark_function *mark)
 {
 	struct sched_memory *memory;
 	mark_memory(device, send->source, mark);
@@ -105,7 +109,9 @@ void sched_spill_mark(struct scheduler_device *device, const struct task_send *s
 	if (send->command.kind == BACKEND_COMMAND_LAUNCH)
 		for (uint32_t i = 0; i < send->command.launch.argument_count; i++)
 			mark_memory(device, send->argument_memories[i], mark);
-	for (uint32_t i = 0; send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
+	for (uint32_t i = 0;
+	     send->native_command && sched_native_command_has(send->native_command, i, &memory);
+	     i++)
 		mark_memory(device, memory, mark);
 }
 
@@ -128,12 +134,13 @@ void sched_spill_mark_all(struct scheduler_device *device)
 	struct sched_spill *spill = spill_of(device);
 	spill_order_unmark(&spill->order);
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
-		for (const struct task *task = device->worker.lanes[i].first; task; task = task->send.lane_next)
+		for (const struct task *task = device->worker.lanes[i].first; task;
+		     task = task->send.lane_next)
 			sched_spill_mark(device, &task->send, spill_order_mark_in_use);
 	mark_sending(device, spill->sending);
 }
 
-/* --- room ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------- room ----------------------------------------- */
 
 static uint64_t larger(uint64_t one, uint64_t other)
 {
@@ -143,7 +150,8 @@ static uint64_t larger(uint64_t one, uint64_t other)
 bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes)
 {
 	struct sched_spill *spill = spill_of(device);
-	uint64_t until_ns = spill->waits_since_ns, copy_ns = (bytes >> 10) * spill->ways[SPILL_OUT].ns_per_mib >> 10;
+	uint64_t until_ns = spill->waits_since_ns,
+		 copy_ns = (bytes >> 10) * spill->ways[SPILL_OUT].ns_per_mib >> 10;
 	if (spill->order.is_better_soon)
 		until_ns += larger(SPILL_DEFER_NS, copy_ns);
 	else if (spill->order.is_later_soon)
@@ -156,14 +164,15 @@ bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes)
 }
 
 /* As many as it takes. 0, or why it does not go on: as sched_spill_begin_to_leave. */
-static int send_away(struct scheduler_device *device, const struct sched_memory *memory, bool *waits,
-		     struct backend_fault *fault)
+static int send_away(struct scheduler_device *device, const struct sched_memory *memory,
+		     bool *waits, struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	int result = 0;
 	sched_spill_mark_all(device);
 	while (result >= 0 && sched_spill_room_to_come(spill) < memory->size_bytes) {
-		struct spill_entry *entry = spill_order_choose(&spill->order, memory->spill.owner, waits);
+		struct spill_entry *entry =
+			spill_order_choose(&spill->order, memory->spill.owner, waits);
 		if (!entry)
 			return 0;
 		if (sched_spill_defers(device, entry->bytes)) {
@@ -171,7 +180,8 @@ static int send_away(struct scheduler_device *device, const struct sched_memory 
 			return 0;
 		}
 		struct backend_fault own = {.status = STATUS_SUCCESS};
-		result = sched_spill_begin_to_leave(device, sched_spill_memory_of(entry), memory, &own);
+		result = sched_spill_begin_to_leave(device, sched_spill_memory_of(entry), memory,
+						    &own);
 		if (result > 0)
 			spill_order_mark_kept(&spill->order, entry);
 		if (result < 0 && result != -ENOMEM)
@@ -225,32 +235,39 @@ static int wait_on(const struct sched_spill *spill, struct backend_fault *fault)
 	return -ENOMEM;
 }
 
-/* The driver was asked for as much, or less, and since then nothing has become free as far as is known here. */
+/* The driver was asked for as much, or less, and since then nothing has become free as far as is
+ * known here. */
 static bool is_known_full(const struct scheduler_device *device, const struct sched_memory *memory)
 {
 	const struct sched_spill *spill = &device->worker.spill;
-	return !spill->may_have_room && spill->spare_count == 0 && !spill->is_last_try && !memory->imported &&
-	       memory->size_bytes >= spill->full_bytes && device->scheduler->clock_ns() - spill->full_ns < SPILL_LOOK_NS;
+	return !spill->may_have_room && spill->spare_count == 0 && !spill->is_last_try &&
+	       !memory->imported && memory->size_bytes >= spill->full_bytes &&
+	       device->scheduler->clock_ns() - spill->full_ns < SPILL_LOOK_NS;
 }
 
 /* `is_full_out`: not, as there is no room. */
-static int ask_for_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
-			  bool *is_full_out, struct backend_fault *fault)
+static int ask_for_memory(struct scheduler_device *device, struct sched_memory *memory,
+			  struct backend_memory **made_out, bool *is_full_out,
+			  struct backend_fault *fault)
 {
 	int result = sched_worker_make_memory(device, memory, made_out, fault);
 	if (result < 0 && fault->status == STATUS_SUCCESS)
 		fault->status = STATUS_MEMORY_ALLOCATION;
-	*is_full_out = result < 0 && fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost && !memory->imported;
+	*is_full_out = result < 0 && fault->status == STATUS_MEMORY_ALLOCATION &&
+		       !fault->device_lost && !memory->imported;
 	return result;
 }
 
-int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
-			    bool *is_full_out, struct backend_fault *fault)
+int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory *memory,
+			    struct backend_memory **made_out, bool *is_full_out,
+			    struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	*is_full_out = false;
 	/* What comes back overwrites all that is there. */
-	*made_out = memory->spill.state == SPILL_AWAY && !sched_spill_is_image(memory) ? take_spare(spill, memory->size_bytes) : NULL;
+	*made_out = memory->spill.state == SPILL_AWAY && !sched_spill_is_image(memory)
+			    ? take_spare(spill, memory->size_bytes)
+			    : NULL;
 	if (*made_out)
 		return 0;
 	spill->full_is_old = is_known_full(device, memory);
@@ -273,7 +290,8 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 	return result;
 }
 
-static int bring(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+static int bring(struct scheduler_device *device, struct sched_memory *memory,
+		 struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	struct backend_memory *made = NULL;
@@ -292,16 +310,19 @@ static int bring(struct scheduler_device *device, struct sched_memory *memory, s
 	}
 	/* Nobody's memory has to go for what can never be had. */
 	is_full &= memory->size_bytes <= device->memory_bytes;
-	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault) : result;
+	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault)
+						    : result;
 }
 
-int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory,
+		     struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	bool is_first = !spill->aside.first;
 	if (memory->spill.state == SPILL_LEAVING)
 		memory->spill.wanted |= is_first; /* the others wait for the room that this makes */
-	if (memory->spill.state == SPILL_LEAVING || memory->spill.state == SPILL_COMING || !is_first)
+	if (memory->spill.state == SPILL_LEAVING || memory->spill.state == SPILL_COMING ||
+	    !is_first)
 		return wait_on(spill, fault);
 	if (memory->spill.has_failed) {
 		memory->spill.has_failed = false;
@@ -310,7 +331,8 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 	}
 	int result = bring(device, memory, fault);
 	/* Nothing can go. Is there really no room? */
-	if (result < 0 && result != SCHED_SPILL_WAIT && !spill->may_have_room && spill->full_is_old) {
+	if (result < 0 && result != SCHED_SPILL_WAIT && !spill->may_have_room &&
+	    spill->full_is_old) {
 		spill->may_have_room = true;
 		result = bring(device, memory, fault);
 	}
@@ -318,29 +340,33 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 }
 
 /* What the graph itself has needs no room now. */
-static int need_one(const struct sched_graph *graph, struct sched_memory *memory, struct backend_fault *fault)
+static int need_one(const struct sched_graph *graph, struct sched_memory *memory,
+		    struct backend_fault *fault)
 {
 	bool has = memory && sched_graph_has_memory(graph, memory);
 	return has ? 0 : sched_worker_memory(graph->device, memory, fault);
 }
 
-static int need_all(const struct sched_graph *graph, const struct task_send *send, struct backend_fault *fault)
+static int need_all(const struct sched_graph *graph, const struct task_send *send,
+		    struct backend_fault *fault)
 {
 	struct sched_memory *memory;
 	int result = need_one(graph, send->source, fault);
 	if (result == 0)
 		result = need_one(graph, send->destination, fault);
-	for (uint32_t i = 0;
-	     result == 0 && send->command.kind == BACKEND_COMMAND_LAUNCH && i < send->command.launch.argument_count;
+	for (uint32_t i = 0; result == 0 && send->command.kind == BACKEND_COMMAND_LAUNCH &&
+			     i < send->command.launch.argument_count;
 	     i++)
 		result = need_one(graph, send->argument_memories[i], fault);
-	for (uint32_t i = 0;
-	     result == 0 && send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
+	for (uint32_t i = 0; result == 0 && send->native_command &&
+			     sched_native_command_has(send->native_command, i, &memory);
+	     i++)
 		result = need_one(graph, memory, fault);
 	return result;
 }
 
-int sched_spill_need_graph(struct scheduler_device *device, const struct task_send *send, struct backend_fault *fault)
+int sched_spill_need_graph(struct scheduler_device *device, const struct task_send *send,
+			   struct backend_fault *fault)
 {
 	const struct sched_graph *graph = send->graph->graph;
 	int result = 0;
@@ -349,7 +375,8 @@ int sched_spill_need_graph(struct scheduler_device *device, const struct task_se
 		return 0;
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
 		result = need_all(graph, &graph->nodes[i]->send, fault);
-	for (const struct sched_graph_node *node = send->graph->changes; result == 0 && node; node = node->next)
+	for (const struct sched_graph_node *node = send->graph->changes; result == 0 && node;
+	     node = node->next)
 		result = need_all(graph, &node->send, fault);
 	return result;
 }
@@ -371,7 +398,7 @@ bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memo
 	return true;
 }
 
-/* --- who waits ----------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- who waits --------------------------------------- */
 
 void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
 {
@@ -415,7 +442,8 @@ bool sched_spill_holds(struct scheduler_device *device, struct sched_message *me
 	struct sched_spill *spill = spill_of(device);
 	bool is_send = message->kind == SCHED_MESSAGE_SEND;
 	/* Whoever was set aside may still have to know of the failure. */
-	if (!spill->aside.first || device->worker.unusable || (!is_send && message->kind != SCHED_MESSAGE_FORGET) ||
+	if (!spill->aside.first || device->worker.unusable ||
+	    (!is_send && message->kind != SCHED_MESSAGE_FORGET) ||
 	    (is_send && !is_behind(spill, &((struct task *)(void *)message)->send)))
 		return false;
 	sched_spill_set_aside(device, message);
@@ -428,7 +456,8 @@ static bool is_time_over(const struct scheduler_device *device)
 	if (!spill->aside.first)
 		return false;
 	return device->scheduler->clock_ns() - spill->waits_since_ns >
-	       SPILL_WAIT_MOST_NS + (spill->ways[SPILL_OUT].bytes + spill->ways[SPILL_IN].bytes) * SPILL_NS_PER_BYTE;
+	       SPILL_WAIT_MOST_NS + (spill->ways[SPILL_OUT].bytes + spill->ways[SPILL_IN].bytes) *
+					    SPILL_NS_PER_BYTE;
 }
 
 uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
@@ -475,7 +504,8 @@ bool sched_spill_step(struct scheduler_device *device)
 {
 	struct sched_spill *spill = spill_of(device);
 	bool is_last_try = is_time_over(device);
-	spill->due |= is_last_try || (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);
+	spill->due |= is_last_try ||
+		      (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);
 	if (!spill->due || !spill->aside.first) {
 		if (!spill->aside.first && spill->spare_count > 0)
 			(void)sched_spill_free_spares(device);
@@ -493,7 +523,7 @@ bool sched_spill_step(struct scheduler_device *device)
 	return true;
 }
 
-/* --- beginning and end --------------------------------------------------------------------------------------------- */
+/* ---------------------------------- beginning and end ----------------------------------- */
 
 void sched_spill_open(struct scheduler_device *device)
 {
@@ -514,7 +544,8 @@ void sched_spill_close(struct scheduler_device *device)
 bool sched_spill_hold(struct sched_memory *memory)
 {
 	/* Where room is scarce such copies, which wait for their turn, would keep it. */
-	if (atomic_load_explicit(&memory->device->spill_counts.away_bytes, memory_order_relaxed) > 0)
+	if (atomic_load_explicit(&memory->device->spill_counts.away_bytes, memory_order_relaxed) >
+	    0)
 		return false;
 	atomic_fetch_add(&memory->spill.peers, 1);
 	if (atomic_load(&memory->spill.away) == 0)

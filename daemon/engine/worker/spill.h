@@ -1,25 +1,31 @@
 /*
- * Spilling (the device's thread; front where it says so). When a device has no room for memory that a command needs, memory that no
- * command in flight uses is copied to the host and freed, and brought back to new memory of the device before the next command
- * that names it. All this happens below the order of tasks: to the front thread contents are where they were, and nothing of what it has
- * decided changes.
+ * Spilling (the device's thread; front where it says so). When a device has no room for memory that
+ * a command needs, memory that no command in flight uses is copied to the host and freed, and
+ * brought back to new memory of the device before the next command that names it. All this happens
+ * below the order of tasks: to the front thread contents are where they were, and nothing of what
+ * it has decided changes.
  *
  *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY --needed, or soon; a copy begins--> COMING --copied--> PRESENT
  *                      ^----- needed by the first that waits, or the copy failed -----/
  *
- * `handle` of a memory is set while it is PRESENT, and only then. Copies of a memory are of parts of it, one for each piece that it has in
- * the host (spill_host.h).
+ * `handle` of a memory is set while it is PRESENT, and only then. Copies of a memory are of parts
+ * of it, one for each piece that it has in the host (spill_host.h).
  *
- * A command whose memory is not there is set aside, and with it what must come behind it: the rest of its lane, and what names any of
- * these as a predecessor. Everything else goes on as far as it needs no memory that is not there. Those who were set aside stand in line, in the order
- * in which they came: room is made for the first before anybody else, and none of them can take from one before it. In each try what the
- * first needs and has is kept. What the others will need comes ahead, and what is needed last goes (sched_spill_ahead.c, spill_order.h).
- * The first is tried again when a command, or all of a copy, has come back. It fails, with the
- * words of the driver, when nothing can be spilled and nothing that is in flight would change that; or when SPILL_WAIT_MOST_NS have
- * gone by in which no copy has come back: what is in flight may never end. Then it is the next one's turn.
+ * A command whose memory is not there is set aside, and with it what must come behind it: the rest
+ * of its lane, and what names any of these as a predecessor. Everything else goes on as far as it
+ * needs no memory that is not there. Those who were set aside stand in line, in the order in which
+ * they came: room is made for the first before anybody else, and none of them can take from one
+ * before it. In each try what the first needs and has is kept. What the others will need comes
+ * ahead, and what is needed last goes (sched_spill_ahead.c, spill_order.h). The first is tried
+ * again when a command, or all of a copy, has come back. It fails, with the words of the driver,
+ * when nothing can be spilled and nothing that is in flight would change that; or when
+ * SPILL_WAIT_MOST_NS have gone by in which no copy has come back: what is in flight may never end.
+ * Then it is the next one's turn.
  *
- * Never spilled: memory of less than SPILL_LEAST_BYTES, memory that other processes may see, the application's own, memory that is the host's, what a graph of the backend's names, and what the
- * application was given a native handle of. What another device is to copy from is not as long as it is.
+ * Never spilled: memory of less than SPILL_LEAST_BYTES, memory that other processes may see, the
+ * application's own, memory that is the host's, what a graph of the backend's names, and what the
+ * application was given a native handle of. What another device is to copy from is not as long as
+ * it is.
  */
 #ifndef SYCL_ENGINE_SCHED_SPILL_H
 #define SYCL_ENGINE_SCHED_SPILL_H
@@ -39,18 +45,21 @@ struct task;
 struct task_send;
 
 #define SPILL_LANES 64u /* as many as a device may have */
-#define SPILL_LEAST_BYTES 65536u /* for less a copy, and what the host has for it, is not worth it */
-/* The first waits for so long, and as much longer as what is copied then takes at the rate of a link that is slow. */
-#define SPILL_WAIT_MOST_NS   2000000000u
-#define SPILL_NS_PER_BYTE    4u
-#define SPILL_SPARES         16u
+#define SPILL_LEAST_BYTES                                                                          \
+	65536u /* for less a copy, and what the host has for it, is not worth it */
+/* The first waits for so long, and as much longer as what is copied then takes at the rate of a
+ * link that is slow. */
+#define SPILL_WAIT_MOST_NS 2000000000u
+#define SPILL_NS_PER_BYTE  4u
+#define SPILL_SPARES       16u
 /*
- * So long at least it waits for what is in use, instead of what others in line need: or as long as a copy takes, as that is what it costs to bring it
- * back. For what is only needed later than what could go, half as long as a copy takes, or as it would at this rate.
+ * So long at least it waits for what is in use, instead of what others in line need: or as long as
+ * a copy takes, as that is what it costs to bring it back. For what is only needed later than what
+ * could go, half as long as a copy takes, or as it would at this rate.
  */
 #define SPILL_DEFER_NS           5000000u
 #define SPILL_DEFER_BYTES_PER_NS 128u
-#define SPILL_LOOK_NS        50000000u /* so often it is looked whether the time is over */
+#define SPILL_LOOK_NS            50000000u /* so often it is looked whether the time is over */
 /* Not an error: it is set aside, and tried again. */
 #define SCHED_SPILL_WAIT (-EINPROGRESS)
 
@@ -61,24 +70,25 @@ struct spill_memory {
 	const void *owner;      /* whose it is; set before a device's thread knows the memory */
 	_Atomic uint32_t peers; /* copies to other devices that are to come: by the front */
 	_Atomic uint32_t away;  /* or on the way there: no such copy now */
-	_Atomic uint32_t times; /* that it went there, and its account does not know of yet (sched_use.c) */
+	_Atomic uint32_t
+		times; /* that it went there, and its account does not know of yet (sched_use.c) */
 	/* device thread */
 	enum spill_state state;
-	uint32_t pins;   /* it stays */
-	bool wanted;     /* LEAVING: let it stay */
-	bool is_freed;   /* LEAVING, COMING: it goes when the copy is over */
-	bool has_failed; /* to come back: `fault` says why, once */
-	struct spill_piece *pieces;    /* in the host, while it is not PRESENT */
+	uint32_t pins;              /* it stays */
+	bool wanted;                /* LEAVING: let it stay */
+	bool is_freed;              /* LEAVING, COMING: it goes when the copy is over */
+	bool has_failed;            /* to come back: `fault` says why, once */
+	struct spill_piece *pieces; /* in the host, while it is not PRESENT */
 	/* LEAVING, COMING (sched_spill_copy.c) */
-	bool is_bad;      /* some of it was not copied */
-	bool is_over;     /* LEAVING: it is in no list any more, and waits for what followed it */
-	bool is_severed;  /* COMING: what it followed stays */
-	uint32_t copies;  /* its parts in flight; */
-	uint32_t sent, done; /* from the first on: that were sent; that are over, and good */
+	bool is_bad;     /* some of it was not copied */
+	bool is_over;    /* LEAVING: it is in no list any more, and waits for what followed it */
+	bool is_severed; /* COMING: what it followed stays */
+	uint32_t copies; /* its parts in flight; */
+	uint32_t sent, done;        /* from the first on: that were sent; that are over, and good */
 	struct spill_piece *unsent; /* and where the next begins */
 	uint64_t sent_bytes;
-	struct sched_memory *heir;   /* LEAVING: what follows it */
-	struct sched_memory *before; /* COMING: what it follows, until that has left */
+	struct sched_memory *heir;     /* LEAVING: what follows it */
+	struct sched_memory *before;   /* COMING: what it follows, until that has left */
 	struct backend_memory *handle; /* LEAVING, COMING */
 	struct sched_memory *next;     /* copies in flight */
 	struct spill_entry entry;
@@ -92,7 +102,8 @@ struct spill_way {
 	uint64_t sequence;
 	struct sched_memory *first, *last; /* on it */
 	uint64_t bytes;                    /* of these */
-	uint64_t since_ns, ns_per_mib;     /* when the first of these was that; how fast the latest were */
+	uint64_t since_ns,
+		ns_per_mib; /* when the first of these was that; how fast the latest were */
 };
 
 /* Memory of the device that nobody has any more. */
@@ -108,24 +119,27 @@ struct sched_spill {
 	uint64_t aside_from[SPILL_LANES]; /* a lane's first sequence that was set aside; 0: none */
 	bool due;                         /* to be tried again */
 	const struct sched_message *waiting; /* the first that is aside; */
-	uint64_t waits_since_ns;             /* and since when nothing has changed for it, by the scheduler's clock */
-	bool is_last_try;                    /* what finds no room now fails */
-	uint64_t waiting_count, again;       /* order.now, when it was tried first; the same while it is tried again, else 0 */
-	bool is_stepping;                    /* in sched_spill_step */
-	bool defers;                         /* something is in use that should go, rather than what could: */
-	uint64_t defers_until_ns;            /* so long */
-	bool wants_room;                     /* the first, as it was tried in this step */
+	uint64_t waits_since_ns; /* and since when nothing has changed for it, by the scheduler's
+				    clock */
+	bool is_last_try;        /* what finds no room now fails */
+	uint64_t waiting_count, again; /* order.now, when it was tried first; the same while it is
+					  tried again, else 0 */
+	bool is_stepping;              /* in sched_spill_step */
+	bool defers;              /* something is in use that should go, rather than what could: */
+	uint64_t defers_until_ns; /* so long */
+	bool wants_room;          /* the first, as it was tried in this step */
 	struct spill_way ways[SPILL_WAYS];
 	uint64_t given_bytes; /* of what leaves, to what follows it */
 	struct spill_host host;
 	struct spill_spare spares[SPILL_SPARES]; /* while somebody is aside */
 	uint32_t spare_count;
 	uint64_t spare_bytes;
-	bool may_have_room; /* the driver has not said otherwise since memory was last freed: it has said `full`, then, for so much */
+	bool may_have_room; /* the driver has not said otherwise since memory was last freed: it has
+			       said `full`, then, for so much */
 	uint64_t full_bytes, full_ns;
 	struct backend_fault full;
 	bool full_is_old; /* that was the answer to the latest question */
-	uint32_t parts; /* of copies, that have come back since that was last asked */
+	uint32_t parts;   /* of copies, that have come back since that was last asked */
 	const struct task_send *sending; /* the command at hand */
 	struct backend_fault fault;      /* a copy back failed */
 };
@@ -136,9 +150,11 @@ struct spill_counts {
 };
 
 /* It is not PRESENT: make it, or bring it. 0, an error, or SCHED_SPILL_WAIT. */
-int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault);
+int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory,
+		     struct backend_fault *fault);
 /* All memories that a graph's nodes name, if it may be made now. As above. */
-int sched_spill_need_graph(struct scheduler_device *device, const struct task_send *send, struct backend_fault *fault);
+int sched_spill_need_graph(struct scheduler_device *device, const struct task_send *send,
+			   struct backend_fault *fault);
 /* It is PRESENT and stays so until sched_spill_unpin. They are counted. */
 void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory);
 void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *memory);
@@ -154,7 +170,8 @@ bool sched_spill_step(struct scheduler_device *device);
 /* For how long the device's thread may rest, that would for `ns`. */
 uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns);
 /* False: it is not of a copy. */
-bool sched_spill_completed(struct scheduler_device *device, const struct backend_completion *completion);
+bool sched_spill_completed(struct scheduler_device *device,
+			   const struct backend_completion *completion);
 /* The device is lost: nothing comes back. */
 void sched_spill_lose(struct scheduler_device *device);
 /* So many completions were told: was there more than parts of copies? */
@@ -164,7 +181,8 @@ int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault
 void sched_spill_open(struct scheduler_device *device);
 void sched_spill_close(struct scheduler_device *device);
 
-/* Front: another device will copy from this memory until sched_spill_let_go. False: it must come by the host. */
+/* Front: another device will copy from this memory until sched_spill_let_go. False: it must come by
+ * the host. */
 bool sched_spill_hold(struct sched_memory *memory);
 void sched_spill_let_go(struct sched_memory *memory);
 

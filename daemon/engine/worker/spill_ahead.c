@@ -1,10 +1,12 @@
 /*
- * What commands that were set aside will use next is brought while others run (the device's thread), and what is needed later than
- * that goes meanwhile, so that a device copies both ways at once, and beside kernels. Only those who wait are looked at: while all
- * that is sent finds its memory, nothing here does anything.
+ * What commands that were set aside will use next is brought while others run (the device's
+ * thread), and what is needed later than that goes meanwhile, so that a device copies both ways at
+ * once, and beside kernels. Only those who wait are looked at: while all that is sent finds its
+ * memory, nothing here does anything.
  *
- * The first in line has what it needs before anybody else: while it waits for room, that room is nobody else's. For those behind it nothing goes that
- * is needed before twice as many commands have gone by: what they need themselves will have room then without a copy.
+ * The first in line has what it needs before anybody else: while it waits for room, that room is
+ * nobody else's. For those behind it nothing goes that is needed before twice as many commands have
+ * gone by: what they need themselves will have room then without a copy.
  */
 #include "worker/spill_internal.h"
 
@@ -13,11 +15,14 @@
 #define COMMANDS    256u                  /* that are looked at; */
 #define ARGUMENTS   4096u                 /* with so many, at most */
 #define AHEAD_BYTES ((uint64_t)128 << 20) /* on the way in, and on the way out; */
-#define AHEAD_PART  64u /* but not more than such a part of what could leave, unless it is a single memory */
+#define AHEAD_PART                                                                                 \
+	64u /* but not more than such a part of what could leave, unless it is a single memory */
 
 static const struct task_send *send_of(const struct sched_message *message)
 {
-	return message->kind == SCHED_MESSAGE_SEND ? &((const struct task *)(const void *)message)->send : NULL;
+	return message->kind == SCHED_MESSAGE_SEND
+		       ? &((const struct task *)(const void *)message)->send
+		       : NULL;
 }
 
 void sched_spill_line_up(struct scheduler_device *device)
@@ -26,7 +31,8 @@ void sched_spill_line_up(struct scheduler_device *device)
 	uint32_t arguments = 0;
 	spill_order_line(&spill->order);
 	for (const struct sched_message *message = spill->aside.first;
-	     message && spill->order.length < COMMANDS && arguments < ARGUMENTS; message = message->next) {
+	     message && spill->order.length < COMMANDS && arguments < ARGUMENTS;
+	     message = message->next) {
 		const struct task_send *send = send_of(message);
 		spill_order_next(&spill->order);
 		if (!send)
@@ -46,11 +52,14 @@ struct ahead {
 };
 
 /* May so much more be on its way? */
-static bool is_allowed(const struct sched_spill *spill, enum spill_direction direction, uint64_t bytes)
+static bool is_allowed(const struct sched_spill *spill, enum spill_direction direction,
+		       uint64_t bytes)
 {
-	uint64_t under_way = spill->ways[direction].bytes + (direction == SPILL_OUT ? spill->spare_bytes : 0);
+	uint64_t under_way =
+		spill->ways[direction].bytes + (direction == SPILL_OUT ? spill->spare_bytes : 0);
 	return under_way == 0 ||
-	       (under_way + bytes <= AHEAD_BYTES && under_way + bytes <= (spill->order.bytes + under_way) / AHEAD_PART);
+	       (under_way + bytes <= AHEAD_BYTES &&
+		under_way + bytes <= (spill->order.bytes + under_way) / AHEAD_PART);
 }
 
 /* False: there is no room. */
@@ -59,13 +68,14 @@ static bool bring(struct ahead *ahead, struct sched_memory *memory)
 	struct sched_spill *spill = &ahead->device->worker.spill;
 	struct backend_memory *made = NULL;
 	bool is_full = false;
-	if (spill->wants_room || ahead->needed > 0 || !is_allowed(spill, SPILL_IN, memory->size_bytes) ||
-	    !sched_spill_may_come(spill))
+	if (spill->wants_room || ahead->needed > 0 ||
+	    !is_allowed(spill, SPILL_IN, memory->size_bytes) || !sched_spill_may_come(spill))
 		return false;
 	ahead->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 	struct sched_memory *before = sched_spill_find_before(spill, memory);
 	if (before) {
-		ahead->is_over = sched_spill_begin_to_follow(ahead->device, memory, before, &ahead->fault) != SCHED_SPILL_WAIT;
+		ahead->is_over = sched_spill_begin_to_follow(ahead->device, memory, before,
+							     &ahead->fault) != SCHED_SPILL_WAIT;
 		return true;
 	}
 	if (!spill->may_have_room && spill->spare_count == 0)
@@ -74,7 +84,8 @@ static bool bring(struct ahead *ahead, struct sched_memory *memory)
 		ahead->is_over = ahead->fault.device_lost;
 		return false;
 	}
-	ahead->is_over = sched_spill_begin_to_come(ahead->device, memory, made, &ahead->fault) != SCHED_SPILL_WAIT;
+	ahead->is_over = sched_spill_begin_to_come(ahead->device, memory, made, &ahead->fault) !=
+			 SCHED_SPILL_WAIT;
 	return true;
 }
 
@@ -85,14 +96,18 @@ static void make_room(struct ahead *ahead, const struct sched_memory *memory, ui
 	if (!ahead->is_marked)
 		sched_spill_mark_all(ahead->device);
 	ahead->is_marked = true;
-	while (!ahead->is_over && sched_spill_room_to_come(spill) + spill->spare_bytes < ahead->needed) {
-		struct spill_entry *entry = spill_order_choose_ahead(&spill->order, memory->spill.owner, 2 * position);
-		if (!entry || spill->order.is_better_soon || !is_allowed(spill, SPILL_OUT, entry->bytes) ||
+	while (!ahead->is_over &&
+	       sched_spill_room_to_come(spill) + spill->spare_bytes < ahead->needed) {
+		struct spill_entry *entry =
+			spill_order_choose_ahead(&spill->order, memory->spill.owner, 2 * position);
+		if (!entry || spill->order.is_better_soon ||
+		    !is_allowed(spill, SPILL_OUT, entry->bytes) ||
 		    sched_spill_defers(ahead->device, entry->bytes)) {
 			ahead->is_over = true;
 			return;
 		}
-		int result = sched_spill_begin_to_leave(ahead->device, sched_spill_memory_of(entry), memory, &ahead->fault);
+		int result = sched_spill_begin_to_leave(ahead->device, sched_spill_memory_of(entry),
+							memory, &ahead->fault);
 		if (result > 0)
 			spill_order_mark_kept(&spill->order, entry);
 		ahead->is_over = result < 0;
@@ -102,15 +117,17 @@ static void make_room(struct ahead *ahead, const struct sched_memory *memory, ui
 /* In the order of the line: entries are new in it at their first place. */
 static void look_at(struct ahead *ahead, struct sched_memory *memory, uint64_t position)
 {
-	if (ahead->is_over || !memory || memory->device != ahead->device || memory->spill.state != SPILL_AWAY ||
-	    memory->spill.has_failed || memory->spill.entry.position != position)
+	if (ahead->is_over || !memory || memory->device != ahead->device ||
+	    memory->spill.state != SPILL_AWAY || memory->spill.has_failed ||
+	    memory->spill.entry.position != position)
 		return;
 	if (bring(ahead, memory) || ahead->is_over)
 		return;
 	uint64_t needed_before = ahead->needed;
 	ahead->needed += memory->size_bytes;
 	make_room(ahead, memory, position);
-	if (needed_before > 0 || ahead->fault.device_lost || !sched_spill_find_before(&ahead->device->worker.spill, memory))
+	if (needed_before > 0 || ahead->fault.device_lost ||
+	    !sched_spill_find_before(&ahead->device->worker.spill, memory))
 		return;
 	/* It need not wait until that is over. */
 	ahead->needed = 0;
@@ -126,7 +143,9 @@ static void look_at_all(struct ahead *ahead, const struct task_send *send, uint6
 	if (send->command.kind == BACKEND_COMMAND_LAUNCH)
 		for (uint32_t i = 0; i < send->command.launch.argument_count; i++)
 			look_at(ahead, send->argument_memories[i], position);
-	for (uint32_t i = 0; send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
+	for (uint32_t i = 0;
+	     send->native_command && sched_native_command_has(send->native_command, i, &memory);
+	     i++)
 		look_at(ahead, memory, position);
 }
 
@@ -139,8 +158,8 @@ void sched_spill_look_ahead(struct scheduler_device *device)
 		return;
 	/* Some have gone on. */
 	sched_spill_line_up(device);
-	for (const struct sched_message *message = spill->aside.first; message && position < COMMANDS && !ahead.is_over;
-	     message = message->next) {
+	for (const struct sched_message *message = spill->aside.first;
+	     message && position < COMMANDS && !ahead.is_over; message = message->next) {
 		const struct task_send *send = send_of(message);
 		position++;
 		if (send)

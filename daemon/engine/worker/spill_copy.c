@@ -1,14 +1,17 @@
 /*
- * The copies of what is spilled (the device's thread): a memory leaves and comes in parts, one for each piece that it has in the host.
+ * The copies of what is spilled (the device's thread): a memory leaves and comes in parts, one for
+ * each piece that it has in the host.
  *
- * What comes can *follow* what leaves, where the two are as large: it gets the memory of the device at once, and each of its parts is sent when that part
- * of the other one has left. So both directions are busy while no more of the device than one memory is on its way.
+ * What comes can *follow* what leaves, where the two are as large: it gets the memory of the device
+ * at once, and each of its parts is sent when that part of the other one has left. So both
+ * directions are busy while no more of the device than one memory is on its way.
  *
  *   before  LEAVING --a part has left--> ... --the last has left--> AWAY    its memory is the other's
  *   heir    COMING  --that part is sent-> ... --the last is there--> PRESENT
  *
- * If a part cannot be saved, the one before stays: what the heir has overwritten is written back from the host, behind the heir's own parts on
- * their lane, and the heir is AWAY as it was. Nothing else comes on that lane while the one that follows may still have parts to be sent.
+ * If a part cannot be saved, the one before stays: what the heir has overwritten is written back
+ * from the host, behind the heir's own parts on their lane, and the heir is AWAY as it was. Nothing
+ * else comes on that lane while the one that follows may still have parts to be sent.
  */
 #include "worker/spill_internal.h"
 
@@ -27,14 +30,16 @@ void sched_spill_give_host(struct sched_memory *memory)
 
 int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault)
 {
-	static const enum backend_lane_kind kinds[SPILL_WAYS] = {BACKEND_LANE_COPY_OUT, BACKEND_LANE_COPY_IN};
+	static const enum backend_lane_kind kinds[SPILL_WAYS] = {BACKEND_LANE_COPY_OUT,
+								 BACKEND_LANE_COPY_IN};
 	const bool has_kinds = (device->features & BACKEND_FEATURE_COPY_LANES) != 0;
 	for (uint32_t i = 0; i < SPILL_WAYS; i++) {
 		struct spill_way *way = &spill_of(device)->ways[i];
 		if (way->lane)
 			continue;
-		int result = device->ops->lane_create(device->handle, has_kinds ? kinds[i] : BACKEND_LANE_COMPUTE, &way->lane,
-						      fault);
+		int result = device->ops->lane_create(device->handle,
+						      has_kinds ? kinds[i] : BACKEND_LANE_COMPUTE,
+						      &way->lane, fault);
 		if (result < 0) {
 			way->lane = NULL;
 			return result;
@@ -43,7 +48,7 @@ int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault
 	return 0;
 }
 
-/* --- ways ---------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------- ways ----------------------------------------- */
 
 static void append(struct spill_way *way, struct sched_memory *memory, uint64_t now_ns)
 {
@@ -88,15 +93,18 @@ static struct spill_way *way_of(struct sched_spill *spill, const struct backend_
 	return NULL;
 }
 
-/* --- parts --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- parts ----------------------------------------- */
 
-/* Between what the memory has on the device and a piece. It is in flight, unless this is negative. */
-static int send_part(struct scheduler_device *device, enum spill_direction direction, const struct sched_memory *memory,
-		     const struct spill_piece *piece, uint64_t offset_bytes, struct backend_fault *fault)
+/* Between what the memory has on the device and a piece. It is in flight, unless this is negative.
+ */
+static int send_part(struct scheduler_device *device, enum spill_direction direction,
+		     const struct sched_memory *memory, const struct spill_piece *piece,
+		     uint64_t offset_bytes, struct backend_fault *fault)
 {
 	struct spill_way *way = &spill_of(device)->ways[direction];
 	uint64_t left = memory->size_bytes - offset_bytes;
-	struct backend_command command = {.kind = direction == SPILL_OUT ? BACKEND_COMMAND_READ : BACKEND_COMMAND_WRITE};
+	struct backend_command command = {.kind = direction == SPILL_OUT ? BACKEND_COMMAND_READ
+									 : BACKEND_COMMAND_WRITE};
 	command.transfer.memory = memory->spill.handle;
 	command.transfer.host = piece->host;
 	command.transfer.offset_bytes = offset_bytes;
@@ -109,13 +117,16 @@ static int send_part(struct scheduler_device *device, enum spill_direction direc
 	return 0;
 }
 
-/* As many as may be: what follows another one has to wait for that. If it is bad then, the others could not be sent. */
-static void send_parts(struct scheduler_device *device, enum spill_direction direction, struct sched_memory *memory,
-		       struct backend_fault *fault)
+/* As many as may be: what follows another one has to wait for that. If it is bad then, the others
+ * could not be sent. */
+static void send_parts(struct scheduler_device *device, enum spill_direction direction,
+		       struct sched_memory *memory, struct backend_fault *fault)
 {
 	struct spill_memory *spill = &memory->spill;
-	while (spill->unsent && !spill->is_bad && (!spill->before || spill->sent < spill->before->spill.done)) {
-		spill->is_bad = send_part(device, direction, memory, spill->unsent, spill->sent_bytes, fault) < 0;
+	while (spill->unsent && !spill->is_bad &&
+	       (!spill->before || spill->sent < spill->before->spill.done)) {
+		spill->is_bad = send_part(device, direction, memory, spill->unsent,
+					  spill->sent_bytes, fault) < 0;
 		if (spill->is_bad)
 			return;
 		spill->copies++;
@@ -126,11 +137,13 @@ static void send_parts(struct scheduler_device *device, enum spill_direction dir
 }
 
 /*
- * Of all of it, between `handle` and the host. Nothing that is in flight uses it. Negative: none of it is in flight, or the device is
- * lost. What could be sent in part only fails when that part is over.
+ * Of all of it, between `handle` and the host. Nothing that is in flight uses it. Negative: none of
+ * it is in flight, or the device is lost. What could be sent in part only fails when that part is
+ * over.
  */
-static int send_copy(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle,
-		     struct sched_memory *before, enum spill_direction direction, struct backend_fault *fault)
+static int send_copy(struct scheduler_device *device, struct sched_memory *memory,
+		     struct backend_memory *handle, struct sched_memory *before,
+		     enum spill_direction direction, struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	int result = sched_spill_need_lanes(device, fault);
@@ -160,10 +173,10 @@ static int send_copy(struct scheduler_device *device, struct sched_memory *memor
 	return 0;
 }
 
-/* --- begin --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- begin ----------------------------------------- */
 
-int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory, const struct sched_memory *instead,
-			       struct backend_fault *fault)
+int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory,
+			       const struct sched_memory *instead, struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	const struct spill_claim claim = {
@@ -177,7 +190,8 @@ int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_mem
 	atomic_store(&memory->spill.away, 1);
 	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
 	if (result == 0) {
-		memory->spill.pieces = spill_host_take(&spill->host, &claim, memory->size_bytes, sched_spill_is_image(memory));
+		memory->spill.pieces = spill_host_take(&spill->host, &claim, memory->size_bytes,
+						       sched_spill_is_image(memory));
 		result = memory->spill.pieces ? 0 : -ENOMEM;
 	}
 	if (result == 0 && send_copy(device, memory, handle, NULL, SPILL_OUT, fault) < 0)
@@ -194,8 +208,9 @@ int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_mem
 	return 0;
 }
 
-static int begin_to_come(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *made,
-			 struct sched_memory *before, struct backend_fault *fault)
+static int begin_to_come(struct scheduler_device *device, struct sched_memory *memory,
+			 struct backend_memory *made, struct sched_memory *before,
+			 struct backend_fault *fault)
 {
 	int result = send_copy(device, memory, made, before, SPILL_IN, fault);
 	if (result < 0)
@@ -205,8 +220,8 @@ static int begin_to_come(struct scheduler_device *device, struct sched_memory *m
 	return SCHED_SPILL_WAIT;
 }
 
-int sched_spill_begin_to_come(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *made,
-			      struct backend_fault *fault)
+int sched_spill_begin_to_come(struct scheduler_device *device, struct sched_memory *memory,
+			      struct backend_memory *made, struct backend_fault *fault)
 {
 	int result = begin_to_come(device, memory, made, NULL, fault);
 	if (result != SCHED_SPILL_WAIT)
@@ -220,22 +235,25 @@ bool sched_spill_may_come(const struct sched_spill *spill)
 	return !last || !last->spill.before;
 }
 
-struct sched_memory *sched_spill_find_before(const struct sched_spill *spill, const struct sched_memory *memory)
+struct sched_memory *sched_spill_find_before(const struct sched_spill *spill,
+					     const struct sched_memory *memory)
 {
 	if (memory->spill.state != SPILL_AWAY || sched_spill_is_image(memory))
 		return NULL;
 	for (uint32_t i = 0; i < spill->spare_count; i++)
 		if (spill->spares[i].size_bytes == memory->size_bytes)
 			return NULL;
-	for (struct sched_memory *before = spill->ways[SPILL_OUT].first; before; before = before->spill.next)
-		if (before->size_bytes == memory->size_bytes && !before->spill.heir && !before->spill.is_bad &&
-		    !before->spill.is_freed && !before->spill.wanted && !sched_spill_is_image(before))
+	for (struct sched_memory *before = spill->ways[SPILL_OUT].first; before;
+	     before = before->spill.next)
+		if (before->size_bytes == memory->size_bytes && !before->spill.heir &&
+		    !before->spill.is_bad && !before->spill.is_freed && !before->spill.wanted &&
+		    !sched_spill_is_image(before))
 			return before;
 	return NULL;
 }
 
-int sched_spill_begin_to_follow(struct scheduler_device *device, struct sched_memory *memory, struct sched_memory *before,
-				struct backend_fault *fault)
+int sched_spill_begin_to_follow(struct scheduler_device *device, struct sched_memory *memory,
+				struct sched_memory *before, struct backend_fault *fault)
 {
 	int result = begin_to_come(device, memory, before->spill.handle, before, fault);
 	if (result != SCHED_SPILL_WAIT)
@@ -245,7 +263,7 @@ int sched_spill_begin_to_follow(struct scheduler_device *device, struct sched_me
 	return result;
 }
 
-/* --- end ----------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------- end ------------------------------------------ */
 
 /* The one before is gone, or stays. */
 static void part_from_heir(struct scheduler_device *device, struct sched_memory *before)
@@ -267,7 +285,8 @@ static void give_up(struct scheduler_device *device, const struct sched_memory *
 	spill_of(device)->may_have_room = true;
 }
 
-static void has_left(struct scheduler_device *device, struct sched_memory *memory, bool is_inherited)
+static void has_left(struct scheduler_device *device, struct sched_memory *memory,
+		     bool is_inherited)
 {
 	struct spill_counts *counts = &device->spill_counts;
 	if (!memory->spill.is_bad && (is_inherited || !memory->spill.wanted)) {
@@ -319,10 +338,12 @@ static void free_now(struct scheduler_device *device, struct sched_memory *memor
 static bool is_over(const struct sched_memory *memory)
 {
 	const struct spill_memory *spill = &memory->spill;
-	return spill->copies == 0 && (spill->before ? spill->is_severed : !spill->unsent || spill->is_bad);
+	return spill->copies == 0 &&
+	       (spill->before ? spill->is_severed : !spill->unsent || spill->is_bad);
 }
 
-static void finish_leaving(struct scheduler_device *device, struct sched_memory *memory, bool is_inherited)
+static void finish_leaving(struct scheduler_device *device, struct sched_memory *memory,
+			   bool is_inherited)
 {
 	if (memory->spill.is_freed)
 		free_now(device, memory, !is_inherited);
@@ -349,7 +370,8 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 {
 	struct sched_memory *heir = memory->spill.heir;
 	take_out(&spill_of(device)->ways[SPILL_OUT], memory);
-	note_rate(&spill_of(device)->ways[SPILL_OUT], memory->size_bytes, device->scheduler->clock_ns());
+	note_rate(&spill_of(device)->ways[SPILL_OUT], memory->size_bytes,
+		  device->scheduler->clock_ns());
 	memory->spill.is_over = true;
 	if (heir)
 		spill_of(device)->given_bytes -= memory->size_bytes;
@@ -364,7 +386,7 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 		end_coming(device, heir);
 }
 
-/* --- as parts come back -------------------------------------------------------------------------------------------- */
+/* ---------------------------------- as parts come back ---------------------------------- */
 
 static void lose(struct scheduler_device *device, const struct backend_fault *fault)
 {
@@ -382,8 +404,10 @@ static void lose_for(struct scheduler_device *device, const struct backend_fault
 	lose(device, &own);
 }
 
-/* It stays after all: what of it was overwritten comes back from the host, behind all that could overwrite more. */
-static void sever(struct scheduler_device *device, struct sched_memory *memory, struct sched_memory *heir)
+/* It stays after all: what of it was overwritten comes back from the host, behind all that could
+ * overwrite more. */
+static void sever(struct scheduler_device *device, struct sched_memory *memory,
+		  struct sched_memory *heir)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	const struct spill_piece *piece = memory->spill.pieces;
@@ -422,7 +446,8 @@ static void go_on_with_heir(struct scheduler_device *device, struct sched_memory
 		lose(device, &fault);
 }
 
-static void note_failure(struct scheduler_device *device, struct sched_memory *memory, const struct backend_fault *fault)
+static void note_failure(struct scheduler_device *device, struct sched_memory *memory,
+			 const struct backend_fault *fault)
 {
 	if (memory->spill.is_severed)
 		lose_for(device, fault);
@@ -431,7 +456,8 @@ static void note_failure(struct scheduler_device *device, struct sched_memory *m
 	memory->spill.is_bad = true;
 }
 
-bool sched_spill_completed(struct scheduler_device *device, const struct backend_completion *completion)
+bool sched_spill_completed(struct scheduler_device *device,
+			   const struct backend_completion *completion)
 {
 	struct sched_spill *spill = spill_of(device);
 	struct spill_way *way = way_of(spill, completion->lane);
@@ -471,9 +497,10 @@ bool sched_spill_is_news(struct scheduler_device *device, uint32_t completions)
 	return completions > parts;
 }
 
-/* --- the device is lost -------------------------------------------------------------------------------------------- */
+/* ---------------------------------- the device is lost ---------------------------------- */
 
-/* The copies may run on: what they use in the host stays. It is nobody's, and nothing that is spilled. */
+/* The copies may run on: what they use in the host stays. It is nobody's, and nothing that is
+ * spilled. */
 static void lose_copy(struct scheduler_device *device, struct sched_memory *memory, bool has_memory)
 {
 	spill_host_lose(&spill_of(device)->host, memory->spill.pieces);

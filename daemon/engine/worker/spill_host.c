@@ -12,8 +12,10 @@
 #include <sys/prctl.h>
 
 #define SMALLEST_SHIFT 12u
-#define LARGE_BYTES    ((uintptr_t)2 << 20) /* a large page of most machines: a piece is pinned much sooner in these */
-#define KEPT_PART      4u
+#define LARGE_BYTES                                                                                \
+	((uintptr_t)2                                                                              \
+	 << 20) /* a large page of most machines: a piece is pinned much sooner in these */
+#define KEPT_PART 4u
 
 /* What has no bin is not kept. */
 static bool has_bin(uint64_t bytes)
@@ -53,13 +55,14 @@ static uint32_t bin_of(uint64_t bytes)
 	return (shift - SMALLEST_SHIFT) * 4 + (uint32_t)(bytes >> (shift - 2) & 3);
 }
 
-/* --- mappings ------------------------------------------------------------------------------------------------------ */
+/* --------------------------------------- mappings --------------------------------------- */
 
 /* Where a large page may begin, if it has any. */
 static void *map(uint64_t bytes)
 {
 	uint64_t more = bytes >= LARGE_BYTES ? LARGE_BYTES : 0;
-	uint8_t *mapped = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *mapped = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapped == MAP_FAILED)
 		return NULL;
 	if (more == 0)
@@ -81,7 +84,8 @@ static struct spill_piece *make(uint64_t bytes, bool is_whole)
 		free(piece);
 		return NULL;
 	}
-	/* An application that has the engine in its process may fork: a device goes on writing to the pages that it knows. */
+	/* An application that has the engine in its process may fork: a device goes on writing to
+	 * the pages that it knows. */
 	(void)madvise(memory, bytes, MADV_DONTFORK);
 	*piece = (struct spill_piece){.host = memory, .bytes = bytes, .is_whole = is_whole};
 	return piece;
@@ -104,7 +108,7 @@ static void end(struct spill_host *host, struct spill_piece *piece)
 	free(piece);
 }
 
-/* --- the thread ---------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- the thread -------------------------------------- */
 
 static void add_job(struct spill_host *host, struct spill_piece *piece)
 {
@@ -133,12 +137,14 @@ static struct backend_host *pin(struct spill_host *host, const struct spill_piec
 	struct scheduler_device *device = host->device;
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	struct backend_host *registered = NULL;
-	if (device->ops->host_register(device->handle, piece->host, piece->bytes, &registered, &fault) < 0)
+	if (device->ops->host_register(device->handle, piece->host, piece->bytes, &registered,
+				       &fault) < 0)
 		return NULL;
 	return registered;
 }
 
-/* With the lock, which it lets go of meanwhile. A piece that is not pinned is to be, unless it ends. */
+/* With the lock, which it lets go of meanwhile. A piece that is not pinned is to be, unless it
+ * ends. */
 static void do_job(struct spill_host *host)
 {
 	struct spill_piece *piece = take_job(host);
@@ -185,7 +191,8 @@ static void end_one_kept(struct spill_host *host)
 
 static void wait_until(struct spill_host *host, uint64_t ns)
 {
-	const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+	const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000),
+				      .tv_nsec = (long)(ns % 1000000000)};
 	(void)pthread_cond_timedwait(&host->news, &host->lock, &time);
 }
 
@@ -223,7 +230,7 @@ static bool need_thread(struct spill_host *host)
 	return host->started;
 }
 
-/* --- whose ----------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- whose ----------------------------------------- */
 
 static struct spill_charge *find_charge(const struct spill_host *host, const void *owner)
 {
@@ -258,7 +265,8 @@ static void end_charge(struct spill_host *host, struct spill_charge *charge)
 	free(charge);
 }
 
-static void put_charge(struct spill_host *host, const struct spill_claim *claim, struct spill_piece *piece)
+static void put_charge(struct spill_host *host, const struct spill_claim *claim,
+		       struct spill_piece *piece)
 {
 	piece->charge = need_charge(host, claim->owner);
 	if (piece->charge)
@@ -302,7 +310,7 @@ static bool may_have(const struct spill_host *host, const struct spill_claim *cl
 	return own + 2 * bytes <= left;
 }
 
-/* --- pieces -------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- pieces ---------------------------------------- */
 
 /* A driver's list of many small ones would cost more than their copies gain. */
 static bool is_pinned(const struct scheduler_device *device, uint64_t bytes)
@@ -316,7 +324,8 @@ static bool is_pinned(const struct scheduler_device *device, uint64_t bytes)
 static void press(struct spill_host *host)
 {
 	struct scheduler *scheduler = host->device->scheduler;
-	uint64_t all = atomic_load(&scheduler->spill_bytes) + atomic_load(&scheduler->spill_kept_bytes);
+	uint64_t all =
+		atomic_load(&scheduler->spill_bytes) + atomic_load(&scheduler->spill_kept_bytes);
 	if (all <= scheduler->spill_most_bytes || host->kept_bytes == 0)
 		return;
 	host->is_pressed = true;
@@ -327,7 +336,8 @@ static void press(struct spill_host *host)
 static struct spill_piece *take_piece(struct spill_host *host, uint64_t bytes, bool is_whole)
 {
 	struct scheduler *scheduler = host->device->scheduler;
-	if (atomic_fetch_add(&scheduler->spill_bytes, bytes) + bytes > scheduler->spill_most_bytes) {
+	if (atomic_fetch_add(&scheduler->spill_bytes, bytes) + bytes >
+	    scheduler->spill_most_bytes) {
 		atomic_fetch_sub(&scheduler->spill_bytes, bytes);
 		return NULL;
 	}
@@ -347,7 +357,8 @@ static struct spill_piece *take_piece(struct spill_host *host, uint64_t bytes, b
 static void give_piece(struct spill_host *host, struct spill_piece *piece)
 {
 	struct scheduler *scheduler = host->device->scheduler;
-	uint64_t bytes = piece->bytes, used = atomic_fetch_sub(&scheduler->spill_bytes, bytes) - bytes;
+	uint64_t bytes = piece->bytes,
+		 used = atomic_fetch_sub(&scheduler->spill_bytes, bytes) - bytes;
 	discharge(host, piece);
 	uint64_t kept = atomic_load(&scheduler->spill_kept_bytes) + bytes;
 	if (!piece->is_whole && kept <= scheduler->spill_most_bytes / KEPT_PART &&
@@ -369,17 +380,19 @@ static void give_piece(struct spill_host *host, struct spill_piece *piece)
 		end(host, piece);
 }
 
-struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_claim *claim, uint64_t size_bytes,
-				    bool is_whole)
+struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_claim *claim,
+				    uint64_t size_bytes, bool is_whole)
 {
 	if (!may_have(host, claim, size_bytes))
 		return NULL;
 	struct spill_piece *first = NULL, **last = &first;
-	uint64_t left = size_bytes, most = is_whole ? size_bytes : piece_bytes(host->device->scheduler, size_bytes);
+	uint64_t left = size_bytes,
+		 most = is_whole ? size_bytes : piece_bytes(host->device->scheduler, size_bytes);
 	(void)pthread_mutex_lock(&host->lock);
 	while (left > 0) {
 		uint64_t part = left < most ? left : most;
-		struct spill_piece *piece = take_piece(host, size_for(host, part), is_whole || !has_bin(part));
+		struct spill_piece *piece =
+			take_piece(host, size_for(host, part), is_whole || !has_bin(part));
 		if (!piece)
 			break;
 		piece->next = NULL;
@@ -422,7 +435,7 @@ void spill_host_lose(struct spill_host *host, struct spill_piece *pieces)
 	}
 }
 
-/* --- beginning and end --------------------------------------------------------------------------------------------- */
+/* ---------------------------------- beginning and end ----------------------------------- */
 
 void spill_host_open(struct spill_host *host, struct scheduler_device *device)
 {

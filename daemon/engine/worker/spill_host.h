@@ -1,13 +1,16 @@
 /*
- * Host memory for what a device spills (the device's thread). It comes in pieces, so that a large one needs no long range and none
- * takes long to pin, of few sizes, so that one serves after another. A new piece serves at once; a thread of its own pins it
- * in the background, unless it is small, because a driver may make that wait for what runs, and from then on a device moves it by itself. What is given
- * back is kept, pinned, for the next one: only new pieces are faulted in and pinned. Of all devices together no more is kept than a
- * quarter of what may be spilled, and none once nothing was spilled there, nor came back, for SPILL_KEEP_NS.
+ * Host memory for what a device spills (the device's thread). It comes in pieces, so that a large
+ * one needs no long range and none takes long to pin, of few sizes, so that one serves after
+ * another. A new piece serves at once; a thread of its own pins it in the background, unless it is
+ * small, because a driver may make that wait for what runs, and from then on a device moves it by
+ * itself. What is given back is kept, pinned, for the next one: only new pieces are faulted in and
+ * pinned. Of all devices together no more is kept than a quarter of what may be spilled, and none
+ * once nothing was spilled there, nor came back, for SPILL_KEEP_NS.
  *
- * What is in use counts in scheduler.spill_bytes, which has a limit; with what is kept it is beyond that limit only for as
- * long as it takes to give some back. While others are there, a session has no more for its own sake than is left for them, so whoever comes finds
- * some: half of it all for the first that wants much, half of the rest for the next.
+ * What is in use counts in scheduler.spill_bytes, which has a limit; with what is kept it is beyond
+ * that limit only for as long as it takes to give some back. While others are there, a session has
+ * no more for its own sake than is left for them, so whoever comes finds some: half of it all for
+ * the first that wants much, half of the rest for the next.
  */
 #ifndef SYCL_ENGINE_SPILL_HOST_H
 #define SYCL_ENGINE_SPILL_HOST_H
@@ -16,17 +19,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SPILL_PIECE_BYTES (8u << 20) /* in whole pages of any machine; of larger memory twice as much, and so on: */
-#define SPILL_PIECES      128u       /* so many at most; of smaller memory half as much, and so on: */
-#define SPILL_PIECES_WANTED 8u       /* so many, if they are worth pinning then */
-#define SPILL_PIN_PART    16u        /* pieces of so many times the smallest memory that is spilled are pinned */
-#define SPILL_KEEP_NS     2000000000u
-#define SPILL_BINS        96u /* sizes: four from one power of two to the next, from 4 KiB to 32 GiB */
+#define SPILL_PIECE_BYTES                                                                          \
+	(8u << 20) /* in whole pages of any machine; of larger memory twice as much, and so on: */
+#define SPILL_PIECES        128u /* so many at most; of smaller memory half as much, and so on: */
+#define SPILL_PIECES_WANTED 8u   /* so many, if they are worth pinning then */
+#define SPILL_PIN_PART                                                                             \
+	16u /* pieces of so many times the smallest memory that is spilled are pinned */
+#define SPILL_KEEP_NS 2000000000u
+#define SPILL_BINS    96u /* sizes: four from one power of two to the next, from 4 KiB to 32 GiB */
 
 struct backend_host;
 struct scheduler_device;
 
-/* What the host has for one session's sake: for room that it needed, whosesoever memory went for that. */
+/* What the host has for one session's sake: for room that it needed, whosesoever memory went for
+ * that. */
 struct spill_charge {
 	struct spill_charge *next;
 	const void *owner;
@@ -44,8 +50,8 @@ struct spill_claim {
 struct spill_piece {
 	struct spill_piece *next; /* of the same memory; or kept */
 	void *host;
-	uint64_t bytes; /* as it counts */
-	bool is_whole;  /* for an image: of any size, never pinned nor kept */
+	uint64_t bytes;                   /* as it counts */
+	bool is_whole;                    /* for an image: of any size, never pinned nor kept */
 	struct spill_charge *charge, *of; /* for whose sake, and whose; NULL: nobody's */
 	/* with the lock */
 	struct spill_piece *next_job;
@@ -58,7 +64,8 @@ struct spill_host {
 	pthread_t thread;
 	bool is_open, started;
 	struct spill_charge *charges;
-	struct spill_piece *lost; /* what a copy was under way to when the device was lost: it stays mapped */
+	struct spill_piece
+		*lost; /* what a copy was under way to when the device was lost: it stays mapped */
 	pthread_mutex_t lock;
 	pthread_cond_t news;
 	bool quits, is_pressed; /* give back all that is kept */
@@ -70,9 +77,10 @@ struct spill_host {
 void spill_host_open(struct spill_host *host, struct scheduler_device *device);
 /* Nothing uses any piece. */
 void spill_host_close(struct spill_host *host);
-/* Pieces for so much, all but the last full, or with `is_whole` one. NULL: there is no memory, or too much is in use, or for the claim's owner. */
-struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_claim *claim, uint64_t size_bytes,
-				    bool is_whole);
+/* Pieces for so much, all but the last full, or with `is_whole` one. NULL: there is no memory, or
+ * too much is in use, or for the claim's owner. */
+struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_claim *claim,
+				    uint64_t size_bytes, bool is_whole);
 /* NULL is allowed. Nothing uses them. */
 void spill_host_give(struct spill_host *host, struct spill_piece *pieces);
 /* Something may use them for ever. */

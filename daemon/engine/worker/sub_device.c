@@ -1,6 +1,7 @@
 /*
- * Sub-devices: parts of a device, each with a thread, lanes and a driver's context of its own. They come and go as devices over native
- * contexts do (sched_native.c). What they use is counted for the device that they are a part of, which is open as long.
+ * Sub-devices: parts of a device, each with a thread, lanes and a driver's context of its own. They
+ * come and go as devices over native contexts do (sched_native.c). What they use is counted for the
+ * device that they are a part of, which is open as long.
  */
 #include "scheduler/internal.h"
 
@@ -26,21 +27,23 @@ static struct sched_backend *backend_of(struct scheduler *scheduler, const struc
 }
 
 /* The scheduler's number of a backend's device; listed_count: it is not listed. */
-static uint32_t number_of(const struct scheduler *scheduler, const struct backend_ops *ops, uint32_t backend_index)
+static uint32_t number_of(const struct scheduler *scheduler, const struct backend_ops *ops,
+			  uint32_t backend_index)
 {
 	uint32_t i = 0;
-	while (i < scheduler->listed_count &&
-	       (scheduler->infos[i].ops != ops || scheduler->infos[i].backend_index != backend_index))
+	while (i < scheduler->listed_count && (scheduler->infos[i].ops != ops ||
+					       scheduler->infos[i].backend_index != backend_index))
 		i++;
 	return i;
 }
 
-static int add(struct scheduler *scheduler, const struct backend_ops *ops, const struct backend_sub_device *sub_device,
-	       struct scheduler_device **device_out)
+static int add(struct scheduler *scheduler, const struct backend_ops *ops,
+	       const struct backend_sub_device *sub_device, struct scheduler_device **device_out)
 {
 	struct scheduler_device *unused;
 	uint32_t root = number_of(scheduler, ops, sub_device->root);
-	int result = root < scheduler->listed_count ? scheduler_device(scheduler, root, &unused) : -ENODEV;
+	int result = root < scheduler->listed_count ? scheduler_device(scheduler, root, &unused)
+						    : -ENODEV;
 	if (result < 0)
 		return result;
 	const struct scheduler_device_info info = {
@@ -56,8 +59,8 @@ static int add(struct scheduler *scheduler, const struct backend_ops *ops, const
 
 /* Takes the backend's over: all of them become devices, or none is left. */
 static int add_all(struct scheduler *scheduler, const struct sched_backend *backend,
-		   const struct backend_sub_device *sub_devices, uint32_t count, struct scheduler_device **devices_out,
-		   struct backend_fault *fault_out)
+		   const struct backend_sub_device *sub_devices, uint32_t count,
+		   struct scheduler_device **devices_out, struct backend_fault *fault_out)
 {
 	uint32_t added = 0;
 	int result = 0;
@@ -71,13 +74,15 @@ static int add_all(struct scheduler *scheduler, const struct sched_backend *back
 		backend->ops->sub_device_free(backend->handle, sub_devices[i].index);
 	while (added > 0)
 		scheduler_device_release(devices_out[--added]);
-	return refuse(fault_out, result == -ENOSPC ? STATUS_QUOTA : STATUS_MEMORY_ALLOCATION, result,
-		      result == -ENOSPC ? "this engine has as many devices and sub-devices as it can have"
-					: "the sub-devices could not be made");
+	return refuse(
+		fault_out, result == -ENOSPC ? STATUS_QUOTA : STATUS_MEMORY_ALLOCATION, result,
+		result == -ENOSPC ? "this engine has as many devices and sub-devices as it can have"
+				  : "the sub-devices could not be made");
 }
 
-int scheduler_sub_devices_create(struct scheduler *scheduler, uint32_t number, const struct backend_division *division,
-				 uint32_t capacity, struct scheduler_device **devices_out, uint32_t *count_out,
+int scheduler_sub_devices_create(struct scheduler *scheduler, uint32_t number,
+				 const struct backend_division *division, uint32_t capacity,
+				 struct scheduler_device **devices_out, uint32_t *count_out,
 				 struct backend_fault *fault_out)
 {
 	struct backend_sub_device sub_devices[SCHED_DEVICES_MAX];
@@ -86,11 +91,13 @@ int scheduler_sub_devices_create(struct scheduler *scheduler, uint32_t number, c
 	const struct scheduler_device_info *info = scheduler_device_info(scheduler, number);
 	const struct sched_backend *backend = info ? backend_of(scheduler, info->ops) : NULL;
 	if (!backend || !backend->ops->sub_devices_create)
-		return refuse(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP, "this device cannot be divided");
+		return refuse(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP,
+			      "this device cannot be divided");
 	if (capacity > SCHED_DEVICES_MAX)
 		capacity = SCHED_DEVICES_MAX;
-	int result = backend->ops->sub_devices_create(backend->handle, info->backend_index, division, capacity, sub_devices,
-						      &count, &fault);
+	int result =
+		backend->ops->sub_devices_create(backend->handle, info->backend_index, division,
+						 capacity, sub_devices, &count, &fault);
 	if (result < 0) {
 		if (fault.status == STATUS_SUCCESS)
 			fault.status = STATUS_INVALID;
@@ -112,9 +119,11 @@ int scheduler_sub_device_take(struct scheduler *scheduler, enum backend_kind kin
 		const struct sched_backend *backend = &scheduler->backends[i];
 		struct backend_sub_device sub_device;
 		struct backend_fault fault = {.status = STATUS_SUCCESS};
-		if (backend->ops->kind != kind || !backend->handle || !backend->ops->sub_device_take)
+		if (backend->ops->kind != kind || !backend->handle ||
+		    !backend->ops->sub_device_take)
 			continue;
-		int result = backend->ops->sub_device_take(backend->handle, native, &sub_device, &fault);
+		int result =
+			backend->ops->sub_device_take(backend->handle, native, &sub_device, &fault);
 		if (result == 0)
 			return add_all(scheduler, backend, &sub_device, 1, device_out, fault_out);
 		if (fault.status == STATUS_SUCCESS)
@@ -123,7 +132,8 @@ int scheduler_sub_device_take(struct scheduler *scheduler, enum backend_kind kin
 		*fault_out = fault;
 		return result;
 	}
-	return refuse(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP, "this backend takes no parts of devices");
+	return refuse(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP,
+		      "this backend takes no parts of devices");
 }
 
 uint32_t scheduler_device_number(const struct scheduler_device *device)
@@ -131,9 +141,11 @@ uint32_t scheduler_device_number(const struct scheduler_device *device)
 	return device->index;
 }
 
-const struct scheduler_device_info *scheduler_device_info(const struct scheduler *scheduler, uint32_t number)
+const struct scheduler_device_info *scheduler_device_info(const struct scheduler *scheduler,
+							  uint32_t number)
 {
-	if (!scheduler->discovered || number >= SCHED_DEVICES_MAX || !scheduler->infos || !scheduler->infos[number].facts)
+	if (!scheduler->discovered || number >= SCHED_DEVICES_MAX || !scheduler->infos ||
+	    !scheduler->infos[number].facts)
 		return NULL;
 	return &scheduler->infos[number];
 }

@@ -1,24 +1,27 @@
 /*
- * The thread of one device: the only one that calls its backend, but for what the loader does, and for single launches that
- * the front sends while this thread rests (sched_inline.c). Takes messages, asks for completions when the backend says that
- * there are some, or has to be asked, gives everything back, rests when there is nothing (sched_pace.h).
+ * The thread of one device: the only one that calls its backend, but for what the loader does, and
+ * for single launches that the front sends while this thread rests (sched_inline.c). Takes
+ * messages, asks for completions when the backend says that there are some, or has to be asked,
+ * gives everything back, rests when there is nothing (sched_pace.h).
  */
 #include "scheduler/internal.h"
 
 #include "clock.h"
 #include "status.h"
 
-#define MESSAGES_PER_TURN 128u /* before they are flushed and completions are asked for: a long chain of each of many lanes */
-#define ASK_NS            2000000u /* a polled device says within a millisecond that it is lost */
-#define LOOKS             32
+#define MESSAGES_PER_TURN                                                                          \
+	128u /* before they are flushed and completions are asked for: a long chain of each of     \
+		many lanes */
+#define ASK_NS 2000000u /* a polled device says within a millisecond that it is lost */
+#define LOOKS  32
 
 void sched_worker_wake(void *token)
 {
 	struct scheduler_device *device = token;
 	atomic_store(&device->poked, 1);
 	/*
-	 * Sequentially consistent: if it is no longer so, the device's thread has come to work since, and looks at `poked` before
-	 * it rests.
+	 * Sequentially consistent: if it is no longer so, the device's thread has come to work
+	 * since, and looks at `poked` before it rests.
 	 */
 	if (atomic_load(&device->front_takes))
 		sched_wake_front(device->scheduler);
@@ -42,7 +45,8 @@ void sched_worker_publish(struct scheduler_device *device, struct sched_port *po
 static bool take_loss(struct scheduler_device *device)
 {
 	struct sched_loader *loader = &device->loader;
-	if (device->worker.unusable || atomic_load_explicit(&loader->lost, memory_order_acquire) == 0)
+	if (device->worker.unusable ||
+	    atomic_load_explicit(&loader->lost, memory_order_acquire) == 0)
 		return false;
 	sched_worker_lose(device, &loader->fault);
 	return true;
@@ -55,7 +59,9 @@ static bool is_due(struct scheduler_device *device)
 		return true;
 	bool looks = device->worker.looks;
 	device->worker.looks = false;
-	return (atomic_load_explicit(&device->poked, memory_order_relaxed) != 0 && atomic_exchange(&device->poked, 0) != 0) || looks;
+	return (atomic_load_explicit(&device->poked, memory_order_relaxed) != 0 &&
+		atomic_exchange(&device->poked, 0) != 0) ||
+	       looks;
 }
 
 bool sched_worker_complete(struct scheduler_device *device)
@@ -65,7 +71,8 @@ bool sched_worker_complete(struct scheduler_device *device)
 		return false;
 	uint32_t count, sum = 0;
 	do {
-		count = device->ops->progress(device->handle, worker->completions, SCHED_COMPLETIONS);
+		count = device->ops->progress(device->handle, worker->completions,
+					      SCHED_COMPLETIONS);
 		sum += count;
 		for (uint32_t i = 0; i < count; i++)
 			sched_execute_completion(device, &worker->completions[i]);
@@ -79,11 +86,13 @@ bool sched_worker_complete(struct scheduler_device *device)
 	return sum > 0;
 }
 
-/* The process was lost on another device. If anybody knows who was running on this one, it is the backend. */
+/* The process was lost on another device. If anybody knows who was running on this one, it is the
+ * backend. */
 static void take_along(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	uint64_t deadline = clock_deadline_ns(ASK_NS);
-	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 && clock_now_ns() < deadline)
+	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 &&
+	       clock_now_ns() < deadline)
 		(void)sched_worker_complete(device);
 	sched_worker_lose(device, fault);
 }
@@ -134,7 +143,9 @@ static bool take_messages(struct scheduler_device *device)
 	uint32_t count = 0;
 	struct sched_message *message;
 	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
-		count += message->kind == SCHED_MESSAGE_SEND ? sched_launches(&((struct task *)(void *)message)->send) : 1;
+		count += message->kind == SCHED_MESSAGE_SEND
+				 ? sched_launches(&((struct task *)(void *)message)->send)
+				 : 1;
 		sched_worker_handle(device, message);
 	}
 	sched_worker_flush(device);
@@ -164,13 +175,15 @@ static void relax(void)
 #endif
 }
 
-/* When the first of the large transfers that run now should be over; 0: none runs, or that is not known. */
+/* When the first of the large transfers that run now should be over; 0: none runs, or that is not
+ * known. */
 static uint64_t next_expected(const struct sched_worker *worker)
 {
 	uint64_t next = 0;
 	for (uint32_t i = 0; i < SCHED_LANES_ALL && worker->in_flight > 0; i++) {
 		const struct task *first = worker->lanes[i].first;
-		if (first && first->send.expected_ns && (next == 0 || first->send.expected_ns < next))
+		if (first && first->send.expected_ns &&
+		    (next == 0 || first->send.expected_ns < next))
 			next = first->send.expected_ns;
 	}
 	return next;
@@ -179,8 +192,11 @@ static uint64_t next_expected(const struct sched_worker *worker)
 /* What this thread is woken for. To be asked again once its sleeper is prepared. */
 static bool has_something(struct scheduler_device *device, bool held)
 {
-	return (!held && sched_mailbox_has_mail(&device->port.out)) || atomic_load(&device->poked) ||
-	       atomic_load(&device->has_dropped) || gate_has_changed(device) || sched_latency_is_news(device) || sched_l2_is_news(device) || (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
+	return (!held && sched_mailbox_has_mail(&device->port.out)) ||
+	       atomic_load(&device->poked) || atomic_load(&device->has_dropped) ||
+	       gate_has_changed(device) || sched_latency_is_news(device) ||
+	       sched_l2_is_news(device) ||
+	       (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
 	       atomic_load(&device->quit);
 }
 
@@ -193,8 +209,8 @@ static void own_again(struct scheduler_device *device)
 }
 
 /*
- * Who is woken may take this thread's processor at once, and would find the device owned by one that does not run: each time
- * again, as its next command is this thread's then, and so on.
+ * Who is woken may take this thread's processor at once, and would find the device owned by one
+ * that does not run: each time again, as its next command is this thread's then, and so on.
  */
 static void wake_front_unowned(struct scheduler_device *device)
 {
@@ -213,8 +229,8 @@ static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
 }
 
 /*
- * Nothing is in flight and nothing has come yet: look out for it, without owning the device. If the front sends something
- * meanwhile and takes its completion, this thread has nothing to look for.
+ * Nothing is in flight and nothing has come yet: look out for it, without owning the device. If the
+ * front sends something meanwhile and takes its completion, this thread has nothing to look for.
  */
 static void look_unowned(struct scheduler_device *device, bool held)
 {
@@ -247,7 +263,8 @@ static void rest(struct scheduler_device *device, bool held)
 		worker->looks = true;
 	}
 	/* A gate that is wanted and not given has times of its own. */
-	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it && ns > SCHED_PACE_STEP_MAX_NS)
+	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it &&
+	    ns > SCHED_PACE_STEP_MAX_NS)
 		ns = SCHED_PACE_STEP_MAX_NS;
 	ns = sched_spill_rest(device, ns);
 	ns = sched_open_rest(device, ns);

@@ -11,15 +11,16 @@
 
 /* An engine could invent others, and each would be a row of its tenant. */
 enum { BACKENDS = SYCL__V1__BACKEND__BACKEND_FAKE + 1, DEVICES = ACCOUNT_DEVICES_MAX };
-static_assert((BACKENDS - 1) * DEVICES + 1 < ACCOUNT_ROWS_LEAST, "whatever is put together, each device has a row");
+static_assert((BACKENDS - 1) * DEVICES + 1 < ACCOUNT_ROWS_LEAST,
+	      "whatever is put together, each device has a row");
 
 /* Of a tenant that has many groups some are put together. */
 static uint32_t rows_most(const struct supervisor *supervisor)
 {
 	uint32_t count = 0;
 	const struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		count += tenant->ledger.count;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	count += tenant->ledger.count;
 	return count < ACCOUNT_ROWS_ALL ? ACCOUNT_ROWS_MAX : ACCOUNT_ROWS_LEAST;
 }
 
@@ -29,7 +30,8 @@ struct account_row *account_ledger_row(struct tenant *tenant, const struct accou
 	return row ? row : account_table_get(&tenant->ledger, key, rows_most(tenant->supervisor));
 }
 
-bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_out, struct account_sums *sums_out)
+bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_out,
+		   struct account_sums *sums_out)
 {
 	if (claim->backend <= 0 || (unsigned)claim->backend >= BACKENDS || claim->index >= DEVICES)
 		return false;
@@ -48,13 +50,16 @@ bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_o
 	return true;
 }
 
-static void keep_devices(struct tenant *tenant, const struct session *session, Sycl__V1__DeviceUsage *const *claims, size_t count)
+static void keep_devices(struct tenant *tenant, const struct session *session,
+			 Sycl__V1__DeviceUsage *const *claims, size_t count)
 {
 	struct account_key key = {.uid = tenant->uid};
 	struct account_sums sums;
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
 	for (size_t i = 0; i < count && i < ACCOUNT_DEVICES_MAX; i++) {
-		struct account_row *row = account_claim(claims[i], &key, &sums) ? account_ledger_row(tenant, &key) : NULL;
+		struct account_row *row = account_claim(claims[i], &key, &sums)
+						  ? account_ledger_row(tenant, &key)
+						  : NULL;
 		if (!row)
 			continue;
 		sums.sessions = 1;
@@ -86,7 +91,8 @@ static void add_usage(struct service_state_account *account, const Sycl__V1__Usa
 	account_sum(&account->bytes_to_host, usage->bytes_to_host);
 }
 
-void account_session_ended(struct tenant *tenant, const struct session *session, const Sycl__V1__SessionState *state)
+void account_session_ended(struct tenant *tenant, const struct session *session,
+			   const Sycl__V1__SessionState *state)
 {
 	account_sum(&tenant->account.sessions, 1);
 	add_usage(&tenant->account, state->usage);
@@ -98,7 +104,8 @@ void account_session_ended(struct tenant *tenant, const struct session *session,
 void account_add_claims(struct service_state_account *account, const struct engine *engine)
 {
 	const struct session *session;
-	TAILQ_FOREACH (session, &engine->sessions, link) {
+	TAILQ_FOREACH(session, &engine->sessions, link)
+	{
 		const struct session_figures *figures = claims_of(engine, session);
 		if (figures && figures->has_usage)
 			add_usage(account, &figures->usage);
@@ -109,12 +116,14 @@ void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offen
 {
 	struct tenant *tenant = engine->tenant;
 	const struct session *session;
-	TAILQ_FOREACH (session, &engine->sessions, link)
-		keep_session(tenant, session, has_failed && session->id == offender);
+	TAILQ_FOREACH(session, &engine->sessions, link)
+	keep_session(tenant, session, has_failed && session->id == offender);
 	account_add_claims(&tenant->account, engine);
-	TAILQ_FOREACH (session, &engine->sessions, link) {
+	TAILQ_FOREACH(session, &engine->sessions, link)
+	{
 		const struct session_figures *figures = claims_of(engine, session);
-		const Sycl__V1__SessionReport *used = figures ? claims_devices(figures, &tenant->supervisor->arena) : NULL;
+		const Sycl__V1__SessionReport *used =
+			figures ? claims_devices(figures, &tenant->supervisor->arena) : NULL;
 		if (used)
 			keep_devices(tenant, session, used->devices, used->n_devices);
 	}

@@ -56,7 +56,8 @@ static bool batch_init(struct batch *batch, size_t rows, size_t sessions)
 	batch->session_list = calloc(sessions + 1, sizeof(void *));
 	batch->message.rows = batch->row_list;
 	batch->message.sessions = batch->session_list;
-	return batch->rows && batch->row_list && batch->used && batch->sessions && batch->session_list;
+	return batch->rows && batch->row_list && batch->used && batch->sessions &&
+	       batch->session_list;
 }
 
 static void add_row(struct batch *batch, const struct account_row *row)
@@ -83,7 +84,8 @@ static void add_row(struct batch *batch, const struct account_row *row)
 	used->spills = row->sums.spills;
 	used->spilled_bytes = row->sums.spilled_bytes;
 	used->n_delays = delay_span(&row->sums.delays, &used->first_delay);
-	used->delays = (uint64_t *)(uintptr_t)&row->sums.delays.counts[used->first_delay % DELAY_BUCKETS];
+	used->delays =
+		(uint64_t *)(uintptr_t)&row->sums.delays.counts[used->first_delay % DELAY_BUCKETS];
 	batch->message.n_rows++;
 }
 
@@ -139,11 +141,13 @@ static int save(const struct supervisor *supervisor, struct batch *batch)
 		return -ENOMEM;
 	collect(supervisor, batch);
 	size_t size = sycl__v1__kept_accounts__get_packed_size(&batch->message);
-	CLEANUP(free_pointer) uint8_t *bytes = size > FILE_BYTES_MAX ? NULL : malloc(sizeof(struct head) + size);
+	CLEANUP(free_pointer)
+	uint8_t *bytes = size > FILE_BYTES_MAX ? NULL : malloc(sizeof(struct head) + size);
 	if (!bytes)
 		return size > FILE_BYTES_MAX ? -EFBIG : -ENOMEM;
 	(void)sycl__v1__kept_accounts__pack(&batch->message, bytes + sizeof(struct head));
-	struct head head = {.magic = FILE_MAGIC, .checksum = kept_file_checksum(bytes + sizeof(head), size)};
+	struct head head = {.magic = FILE_MAGIC,
+			    .checksum = kept_file_checksum(bytes + sizeof(head), size)};
 	memcpy(bytes, &head, sizeof(head));
 	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
 }
@@ -155,7 +159,8 @@ int account_file_save(struct supervisor *supervisor)
 	int r = save(supervisor, &batch);
 	batch_fini(&batch);
 	if (r < 0 && !succession->accounts_failed)
-		log_warning("service", "what was used by control group and device cannot be written to %s: %s",
+		log_warning("service",
+			    "what was used by control group and device cannot be written to %s: %s",
 			    supervisor->directory.path, strerror(-r));
 	succession->accounts_failed = r < 0;
 	return r;
@@ -188,7 +193,8 @@ static void restore(struct supervisor *supervisor, const Sycl__V1__KeptAccounts 
 	for (size_t i = 0; groups->groups && i < count; i++) {
 		struct account_group *group = &groups->groups[groups->count++];
 		group->session = kept->sessions[i]->session;
-		text_copy_printable(group->cgroup, sizeof(group->cgroup), kept->sessions[i]->cgroup);
+		text_copy_printable(group->cgroup, sizeof(group->cgroup),
+				    kept->sessions[i]->cgroup);
 	}
 }
 
@@ -201,7 +207,8 @@ static int unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t si
 	size -= sizeof(head);
 	if (head.magic != FILE_MAGIC || kept_file_checksum(bytes, size) != head.checksum)
 		return -EBADMSG;
-	/* This user's own file, whole and of a bounded size: nobody else has chosen what it unpacks to. */
+	/* This user's own file, whole and of a bounded size: nobody else has chosen what it unpacks
+	 * to. */
 	Sycl__V1__KeptAccounts *kept = sycl__v1__kept_accounts__unpack(NULL, size, bytes);
 	if (!kept)
 		return -EBADMSG;
@@ -219,12 +226,16 @@ int account_file_load(struct supervisor *supervisor)
 	if (r == 0)
 		r = unpack(supervisor, bytes, size);
 	if (r == -EBADMSG || r == -EPERM)
-		log_warning("service",
-			    "what was used by control group and device is not known any more: %s/" FILE_NAME " %s",
-			    supervisor->directory.path,
-			    r == -EPERM ? "is not this user's alone" : "is damaged or of another release");
+		log_warning(
+			"service",
+			"what was used by control group and device is not known any more: %s/" FILE_NAME
+			" %s",
+			supervisor->directory.path,
+			r == -EPERM ? "is not this user's alone"
+				    : "is damaged or of another release");
 	else if (r < 0 && r != -ENOENT)
-		log_error("service", "%s/" FILE_NAME " cannot be read: %s", supervisor->directory.path, strerror(-r));
+		log_error("service", "%s/" FILE_NAME " cannot be read: %s",
+			  supervisor->directory.path, strerror(-r));
 	return r == -EBADMSG || r == -EPERM || r == -ENOENT ? 0 : r;
 }
 

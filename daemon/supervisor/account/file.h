@@ -1,6 +1,7 @@
 /*
- * What a service leaves in its folder of what was used by control group and device, and in which control group the sessions are
- * that go on, so that the next one goes on with both. A file of its own: without it nothing is lost but that.
+ * What a service leaves in its folder of what was used by control group and device, and in which
+ * control group the sessions are that go on, so that the next one goes on with both. A file of its
+ * own: without it nothing is lost but that.
  */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_FILE_H
 #define SYCLD_SUPERVISOR_ACCOUNT_FILE_H
@@ -23,7 +24,8 @@ struct account_groups {
 	struct account_group *groups; /* allocated */
 };
 
-/* 0, also when there is nothing, or nothing that can be used, which is logged. A negative errno: it cannot be read now. */
+/* 0, also when there is nothing, or nothing that can be used, which is logged. A negative errno: it
+ * cannot be read now. */
 int account_file_load(struct supervisor *supervisor);
 
 /* 0 or a negative errno, which is logged once. */

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *account_terms_read(const Sycl__V1__AccountsQuery *query, struct account_terms *terms_out)
+const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
+			       struct account_terms *terms_out)
 {
 	if (query->by > ACCOUNTS_BY_ALL)
 		return "this service cannot add up by that";
@@ -97,15 +98,16 @@ void account_query_add_session(struct account_query *query, const struct session
 	/* It is there, also if it has used nothing yet. */
 	(void)session_row(query, session, &key);
 	for (size_t i = 0; used && i < used->n_devices && i < ACCOUNT_DEVICES_MAX; i++) {
-		struct account_row *row =
-			account_claim(used->devices[i], &key, &sums) ? session_row(query, session, &key) : NULL;
+		struct account_row *row = account_claim(used->devices[i], &key, &sums)
+						  ? session_row(query, session, &key)
+						  : NULL;
 		if (row)
 			account_sums_add(&row->sums, &sums);
 	}
 }
 
-static void fill(const struct account_query *query, const struct account_row *row, Sycl__V1__AccountRow *out,
-		 Sycl__V1__DeviceUsage *used)
+static void fill(const struct account_query *query, const struct account_row *row,
+		 Sycl__V1__AccountRow *out, Sycl__V1__DeviceUsage *used)
 {
 	const struct account_sums *sums = &row->sums;
 	sycl__v1__account_row__init(out);
@@ -136,7 +138,8 @@ static void fill(const struct account_query *query, const struct account_row *ro
 
 static int by_use(const void *one, const void *other)
 {
-	const Sycl__V1__AccountRow *a = *(Sycl__V1__AccountRow *const *)one, *b = *(Sycl__V1__AccountRow *const *)other;
+	const Sycl__V1__AccountRow *a = *(Sycl__V1__AccountRow *const *)one,
+				   *b = *(Sycl__V1__AccountRow *const *)other;
 	if (a->used->device_ns != b->used->device_ns)
 		return a->used->device_ns > b->used->device_ns ? -1 : 1;
 	return a < b ? -1 : a > b;

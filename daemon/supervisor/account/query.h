@@ -1,4 +1,5 @@
-/* What was used, added up as an asker wants it (AccountsQuery): of what is kept, and of the sessions that go on. */
+/* What was used, added up as an asker wants it (AccountsQuery): of what is kept, and of the
+ * sessions that go on. */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
 #define SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
 
@@ -35,7 +36,8 @@ struct account_query {
 };
 
 /* NULL, or why it cannot be answered. */
-const char *account_terms_read(const Sycl__V1__AccountsQuery *query, struct account_terms *terms_out);
+const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
+			       struct account_terms *terms_out);
 
 void account_query_add_kept(struct account_query *query, const struct tenant *tenant);
 /* One that goes on; the query points to it until its end. */

@@ -27,8 +27,9 @@ void account_sums_add(struct account_sums *sums, const struct account_sums *more
 
 static bool is_same(const struct account_key *one, const struct account_key *other)
 {
-	return one->uid == other->uid && one->backend == other->backend && one->index == other->index &&
-	       one->session == other->session && strcmp(one->cgroup, other->cgroup) == 0;
+	return one->uid == other->uid && one->backend == other->backend &&
+	       one->index == other->index && one->session == other->session &&
+	       strcmp(one->cgroup, other->cgroup) == 0;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -38,7 +39,9 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_of(const struct account_key *key)
 {
-	uint64_t hash = mix(mix(mix(mix(0xcbf29ce484222325ull, key->uid), key->backend), key->index), key->session);
+	uint64_t hash =
+		mix(mix(mix(mix(0xcbf29ce484222325ull, key->uid), key->backend), key->index),
+		    key->session);
 	for (const char *at = key->cgroup; *at; at++)
 		hash = mix(hash, (unsigned char)*at);
 	return hash;
@@ -85,7 +88,8 @@ static struct account_row *oldest_of_a_group(struct account_table *table)
 	struct account_row *oldest = NULL;
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct account_row *row = &table->rows[i];
-		if (strcmp(row->key.cgroup, ACCOUNT_OTHERS) != 0 && (!oldest || row->used < oldest->used))
+		if (strcmp(row->key.cgroup, ACCOUNT_OTHERS) != 0 &&
+		    (!oldest || row->used < oldest->used))
 			oldest = row;
 	}
 	return oldest;
@@ -113,7 +117,8 @@ static bool make_room(struct account_table *table, uint32_t most)
 	return true;
 }
 
-struct account_row *account_table_get(struct account_table *table, const struct account_key *key, uint32_t most)
+struct account_row *account_table_get(struct account_table *table, const struct account_key *key,
+				      uint32_t most)
 {
 	struct account_row *row = account_table_find(table, key);
 	if (row)

@@ -1,6 +1,6 @@
 /*
- * What was used, by user, control group, device and session: rows that are looked for by what they are of. Pure: nothing here
- * knows of tenants.
+ * What was used, by user, control group, device and session: rows that are looked for by what they
+ * are of. Pure: nothing here knows of tenants.
  */
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
 #define SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
@@ -54,10 +54,12 @@ void account_sums_add(struct account_sums *sums, const struct account_sums *more
 struct account_row *account_table_find(struct account_table *table, const struct account_key *key);
 
 /*
- * As above, made if missing. Where there are `most` already, those that were not asked for for longest become one for each device,
- * of ACCOUNT_OTHERS, until there is room. NULL: no memory, or all there are is such.
+ * As above, made if missing. Where there are `most` already, those that were not asked for for
+ * longest become one for each device, of ACCOUNT_OTHERS, until there is room. NULL: no memory, or
+ * all there are is such.
  */
-struct account_row *account_table_get(struct account_table *table, const struct account_key *key, uint32_t most);
+struct account_row *account_table_get(struct account_table *table, const struct account_key *key,
+				      uint32_t most);
 
 void account_table_fini(struct account_table *table);
 

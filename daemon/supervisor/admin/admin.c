@@ -42,14 +42,16 @@ void admin_answer_error(struct asker *asker, int code, const char *text)
 	admin_answer(asker, &reply);
 }
 
-static void on_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body, size_t body_bytes)
+static void on_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body,
+		       size_t body_bytes)
 {
 	struct supervisor *supervisor = server->context;
-	struct asker asker = { .peer = peer, .uid = sp_peer_uid(peer) };
+	struct asker asker = {.peer = peer, .uid = sp_peer_uid(peer)};
 	asker.sees_all = server == &supervisor->admin.admin || asker.uid == 0;
 
 	ProtobufCMessage *unpacked = NULL;
-	int r = message_unpack(&sycl__v1__admin_request__descriptor, &supervisor->arena, body, body_bytes, &unpacked);
+	int r = message_unpack(&sycl__v1__admin_request__descriptor, &supervisor->arena, body,
+			       body_bytes, &unpacked);
 	if (r < 0) {
 		admin_answer_error(&asker, STATUS_INVALID, "the request is malformed");
 		return;
@@ -71,7 +73,8 @@ static void give_to_group(const char *path, const char *name)
 	if (getgrnam_r(name, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
 		return;
 	if (chown(path, (uid_t)-1, found->gr_gid) < 0)
-		log_warning("admin", "%s stays closed to group %s: %s", path, name, strerror(errno));
+		log_warning("admin", "%s stays closed to group %s: %s", path, name,
+			    strerror(errno));
 }
 
 int admin_open(struct supervisor *supervisor)
@@ -80,10 +83,13 @@ int admin_open(struct supervisor *supervisor)
 	struct admin *admin = &supervisor->admin;
 	char path[sizeof(supervisor->directory.path) + sizeof("/" STATUS_SOCKET_NAME)];
 	(void)snprintf(path, sizeof(path), "%s/" STATUS_SOCKET_NAME, supervisor->directory.path);
-	int r = sp_server_open(&admin->status, &supervisor->loop, path, user ? 0600 : 0666, on_request, supervisor);
+	int r = sp_server_open(&admin->status, &supervisor->loop, path, user ? 0600 : 0666,
+			       on_request, supervisor);
 	if (r == 0) {
-		(void)snprintf(path, sizeof(path), "%s/" ADMIN_SOCKET_NAME, supervisor->directory.path);
-		r = sp_server_open(&admin->admin, &supervisor->loop, path, user ? 0600 : 0660, on_request, supervisor);
+		(void)snprintf(path, sizeof(path), "%s/" ADMIN_SOCKET_NAME,
+			       supervisor->directory.path);
+		r = sp_server_open(&admin->admin, &supervisor->loop, path, user ? 0600 : 0660,
+				   on_request, supervisor);
 	}
 	if (r < 0) {
 		log_error("admin", "cannot listen at %s: %s", path, strerror(-r));

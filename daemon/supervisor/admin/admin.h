@@ -1,6 +1,7 @@
 /*
- * The operator's side: status.sock (for everybody; answers are filtered by the asker's uid unless that is root) and
- * admin.sock (for root and one group; unfiltered). Questions are AdminRequest, answers AdminReply (proto/admin.proto).
+ * The operator's side: status.sock (for everybody; answers are filtered by the asker's uid unless
+ * that is root) and admin.sock (for root and one group; unfiltered). Questions are AdminRequest,
+ * answers AdminReply (proto/admin.proto).
  */
 #ifndef SYCLD_SUPERVISOR_ADMIN_H
 #define SYCLD_SUPERVISOR_ADMIN_H
@@ -25,13 +26,15 @@ struct asker {
 	bool sees_all;
 };
 
-/* Open both in the runtime folder, whose lock is held. 0 or a negative errno; failures are logged. */
+/* Open both in the runtime folder, whose lock is held. 0 or a negative errno; failures are logged.
+ */
 int admin_open(struct supervisor *supervisor);
 
 /* Stop watching and close. Safe for a half-open one. */
 void admin_close(struct supervisor *supervisor);
 
-/* Send the answer; ends the question. Never blocks: an asker that does not read is hung up on after a while. */
+/* Send the answer; ends the question. Never blocks: an asker that does not read is hung up on after
+ * a while. */
 void admin_answer(struct asker *asker, const Sycl__V1__AdminReply *reply);
 
 /* An answer that says why there is none. */

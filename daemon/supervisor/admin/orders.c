@@ -20,9 +20,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ACT_END = SYCL__V1__SESSION_ORDER__ACT__ACT_END, ACT_PAUSE = SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE,
-       ACT_RESUME = SYCL__V1__SESSION_ORDER__ACT__ACT_RESUME, ACT_LIMIT = SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
-       SESSIONS_MOST = 3000, REASON_BYTES = 160, LIMIT_BYTES = 96, TARGET_BYTES = 160 };
+enum {
+	ACT_END = SYCL__V1__SESSION_ORDER__ACT__ACT_END,
+	ACT_PAUSE = SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE,
+	ACT_RESUME = SYCL__V1__SESSION_ORDER__ACT__ACT_RESUME,
+	ACT_LIMIT = SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
+	SESSIONS_MOST = 3000,
+	REASON_BYTES = 160,
+	LIMIT_BYTES = 96,
+	TARGET_BYTES = 160
+};
 
 /* Whom an order is for, and what came of it. */
 struct target {
@@ -37,8 +44,8 @@ struct target {
 	struct refusal refusal;
 };
 
-__attribute__((format(printf, 3, 4))) static int refuse(struct target *target, enum sycl_status code, const char *format,
-							 ...)
+__attribute__((format(printf, 3, 4))) static int
+refuse(struct target *target, enum sycl_status code, const char *format, ...)
 {
 	target->refusal.code = code;
 	va_list arguments;
@@ -51,34 +58,39 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct target *target, e
 static struct session *waiting_session(struct engine *engine, uint64_t id)
 {
 	struct session *session;
-	TAILQ_FOREACH (session, &engine->waiting, link)
-		if (session->id == id)
-			return session;
+	TAILQ_FOREACH(session, &engine->waiting, link)
+	if (session->id == id)
+		return session;
 	return NULL;
 }
 
 static int find_session(struct target *target)
 {
-	TAILQ_FOREACH (target->tenant, &target->supervisor->tenants, link) {
-		TAILQ_FOREACH (target->session, &target->tenant->arriving, link)
-			if (target->session->id == target->order->session)
-				return 0;
-		TAILQ_FOREACH (target->engine, &target->tenant->engines, link) {
+	TAILQ_FOREACH(target->tenant, &target->supervisor->tenants, link)
+	{
+		TAILQ_FOREACH(target->session, &target->tenant->arriving, link)
+		if (target->session->id == target->order->session)
+			return 0;
+		TAILQ_FOREACH(target->engine, &target->tenant->engines, link)
+		{
 			target->session = engine_session(target->engine, target->order->session);
 			if (!target->session)
-				target->session = waiting_session(target->engine, target->order->session);
+				target->session =
+					waiting_session(target->engine, target->order->session);
 			if (target->session)
 				return 0;
 		}
 	}
-	return refuse(target, STATUS_INVALID, "there is no session %llu", (unsigned long long)target->order->session);
+	return refuse(target, STATUS_INVALID, "there is no session %llu",
+		      (unsigned long long)target->order->session);
 }
 
 static int find(struct target *target)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
 	if ((order->session != 0) + order->of_user + order->of_everybody != 1)
-		return refuse(target, STATUS_INVALID, "an order is for one session, for one user or for everybody");
+		return refuse(target, STATUS_INVALID,
+			      "an order is for one session, for one user or for everybody");
 	if (order->session)
 		return find_session(target);
 	if (order->of_everybody)
@@ -100,13 +112,17 @@ static uint64_t limit_of(const struct tenant *tenant, unsigned index)
 static int tell_engine(struct target *target, struct engine *engine, int act, const char *text)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
-	/* A limit of a session that is taken back: the engine knows what holds for all of its sessions. */
-	uint64_t value = act == ACT_LIMIT && !target->session ? limit_of(engine->tenant, target->limit) : order->value;
+	/* A limit of a session that is taken back: the engine knows what holds for all of its
+	 * sessions. */
+	uint64_t value = act == ACT_LIMIT && !target->session
+				 ? limit_of(engine->tenant, target->limit)
+				 : order->value;
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
 		return 0; /* it is told when it is ready, or takes nothing more */
 	target->reached += target->session ? 1 : engine->sessions_count;
 	if (engine_send_order(engine, order->session, act, text, value) < 0)
-		return refuse(target, STATUS_RUNTIME, "the engine of uid %lu does not take messages",
+		return refuse(target, STATUS_RUNTIME,
+			      "the engine of uid %lu does not take messages",
 			      (unsigned long)engine->tenant->uid);
 	return 0;
 }
@@ -118,13 +134,16 @@ static int tell(struct target *target, int act, const char *text)
 	struct engine *engine;
 	int r = 0;
 	if (target->session && !target->engine)
-		return refuse(target, STATUS_RUNTIME, "session %llu has no engine yet", (unsigned long long)target->session->id);
+		return refuse(target, STATUS_RUNTIME, "session %llu has no engine yet",
+			      (unsigned long long)target->session->id);
 	if (target->session)
 		return tell_engine(target, target->engine, act, text);
-	TAILQ_FOREACH (tenant, &target->supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &target->supervisor->tenants, link)
+	{
 		if (target->tenant && tenant != target->tenant)
 			continue;
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		{
 			int told = tell_engine(target, engine, act, text);
 			r = r < 0 ? r : told;
 		}
@@ -165,9 +184,12 @@ static int kill_engines(struct target *target)
 static int do_kill(struct target *target)
 {
 	const char *reason = target->order->reason;
-	(void)snprintf(target->reason, sizeof(target->reason), "ended by the operator%s%.100s", *reason ? ": " : "", reason);
+	(void)snprintf(target->reason, sizeof(target->reason), "ended by the operator%s%.100s",
+		       *reason ? ": " : "", reason);
 	if (target->order->of_everybody)
-		return refuse(target, STATUS_INVALID, "whose sessions are to end is to be said: a session's number or a user's");
+		return refuse(
+			target, STATUS_INVALID,
+			"whose sessions are to end is to be said: a session's number or a user's");
 	if (!target->session)
 		return kill_engines(target);
 	if (!target->engine || waiting_session(target->engine, target->session->id)) {
@@ -183,14 +205,17 @@ static int remember_drained(struct target *target)
 	int r = orders_file_save(target->supervisor);
 	if (r == 0)
 		return 0;
-	return refuse(target, STATUS_RUNTIME, "that is done, but cannot be written to %s, so that a restart would forget it: %s",
-		      target->supervisor->directory.path, strerror(-r));
+	return refuse(
+		target, STATUS_RUNTIME,
+		"that is done, but cannot be written to %s, so that a restart would forget it: %s",
+		target->supervisor->directory.path, strerror(-r));
 }
 
 static int do_drain(struct target *target)
 {
 	if (target->session)
-		return refuse(target, STATUS_INVALID, "a session is not drained: it can be paused, or killed");
+		return refuse(target, STATUS_INVALID,
+			      "a session is not drained: it can be paused, or killed");
 	if (target->tenant)
 		target->tenant->drained = true;
 	else
@@ -228,9 +253,11 @@ static int limit_sessions(struct target *target)
 {
 	uint64_t value = target->order->value;
 	if (target->session)
-		return refuse(target, STATUS_INVALID, "sessions_per_tenant is of users, not of a session");
+		return refuse(target, STATUS_INVALID,
+			      "sessions_per_tenant is of users, not of a session");
 	if (value > SESSIONS_MOST || (value == 0 && !target->tenant))
-		return refuse(target, STATUS_INVALID, "sessions_per_tenant is from 1 to %d", SESSIONS_MOST);
+		return refuse(target, STATUS_INVALID, "sessions_per_tenant is from 1 to %d",
+			      SESSIONS_MOST);
 	if (target->tenant)
 		target->tenant->sessions_most = (unsigned)value;
 	else
@@ -245,10 +272,12 @@ static int limit_share(struct target *target, bool is_most)
 	uint64_t value = target->order->value;
 	struct configuration_share *everybody = &target->supervisor->configuration.shares.everybody;
 	if (target->session)
-		return refuse(target, STATUS_INVALID, "%s is of users, not of a session", target->order->limit);
+		return refuse(target, STATUS_INVALID, "%s is of users, not of a session",
+			      target->order->limit);
 	if (value > 100)
 		return refuse(target, STATUS_INVALID, "%s is a part of 100", target->order->limit);
-	struct configuration_share share = target->tenant ? tenant_share(target->tenant) : *everybody;
+	struct configuration_share share =
+		target->tenant ? tenant_share(target->tenant) : *everybody;
 	if (!share.given)
 		share.most = 100;
 	if (value > 0 && (is_most ? value < share.least : value > share.most))
@@ -258,9 +287,10 @@ static int limit_share(struct target *target, bool is_most)
 	else if (target->tenant)
 		target->tenant->share_ordered.least = (unsigned)value;
 	else if (is_most)
-		*everybody = (struct configuration_share){ true, share.least, value > 0 ? (unsigned)value : 100 };
+		*everybody = (struct configuration_share){true, share.least,
+							  value > 0 ? (unsigned)value : 100};
 	else
-		*everybody = (struct configuration_share){ true, (unsigned)value, share.most };
+		*everybody = (struct configuration_share){true, (unsigned)value, share.most};
 	target->supervisor->configuration.shares_ordered |= !target->tenant;
 	sharing_review(target->supervisor);
 	return 0;
@@ -282,8 +312,10 @@ static int do_limit(struct target *target)
 		return refuse(target, STATUS_INVALID, "%s is %llu at most", order->limit,
 			      (unsigned long long)configuration_limit_most[i]);
 	if (target->session && strncmp(order->limit, "tenant_", strlen("tenant_")) == 0)
-		return refuse(target, STATUS_INVALID, "%s is of users, not of a session", order->limit);
-	struct configuration_limit limit = { .given = order->value > 0, .ordered = true, .value = order->value };
+		return refuse(target, STATUS_INVALID, "%s is of users, not of a session",
+			      order->limit);
+	struct configuration_limit limit = {
+		.given = order->value > 0, .ordered = true, .value = order->value};
 	target->limit = i;
 	if (!target->session && target->tenant)
 		target->tenant->limits[i] = limit;
@@ -310,7 +342,8 @@ static int act(struct target *target)
 	}
 }
 
-/* " buffer_bytes=65536" of a limit; nothing of other orders. The name may be any text: whether there is such a limit is seen later. */
+/* " buffer_bytes=65536" of a limit; nothing of other orders. The name may be any text: whether
+ * there is such a limit is seen later. */
 static void limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES])
 {
 	char name[LIMIT_BYTES / 2];
@@ -319,7 +352,8 @@ static void limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES
 		return;
 	text_copy_printable(name, sizeof(name), order->limit);
 	if (order->value > 0)
-		(void)snprintf(out, LIMIT_BYTES, " %s=%llu", name, (unsigned long long)order->value);
+		(void)snprintf(out, LIMIT_BYTES, " %s=%llu", name,
+			       (unsigned long long)order->value);
 	else
 		(void)snprintf(out, LIMIT_BYTES, " %s=default", name);
 }
@@ -330,10 +364,12 @@ static void target_text(const struct target *target, char out[TARGET_BYTES])
 	const Sycl__V1__OrderCommand *order = target->order;
 	const struct session *session = target->session;
 	if (session)
-		(void)snprintf(out, TARGET_BYTES, "session %llu (uid %lu, pid %ld, %s)", (unsigned long long)session->id,
-			       (unsigned long)session->peer.uid, (long)session->peer.pid, session->peer.command);
+		(void)snprintf(out, TARGET_BYTES, "session %llu (uid %lu, pid %ld, %s)",
+			       (unsigned long long)session->id, (unsigned long)session->peer.uid,
+			       (long)session->peer.pid, session->peer.command);
 	else if (order->session)
-		(void)snprintf(out, TARGET_BYTES, "session %llu", (unsigned long long)order->session);
+		(void)snprintf(out, TARGET_BYTES, "session %llu",
+			       (unsigned long long)order->session);
 	else if (order->of_user)
 		(void)snprintf(out, TARGET_BYTES, "uid %lu", (unsigned long)order->uid);
 	else
@@ -341,23 +377,30 @@ static void target_text(const struct target *target, char out[TARGET_BYTES])
 }
 
 /* Who ordered what, why, and the error that was answered: one line. */
-static void note(const struct target *target, const struct asker *asker, const char *whose, bool failed)
+static void note(const struct target *target, const struct asker *asker, const char *whose,
+		 bool failed)
 {
-	static const char *const names[] = { "?", "kill", "pause", "resume", "drain", "limit" };
+	static const char *const names[] = {"?", "kill", "pause", "resume", "drain", "limit"};
 	const Sycl__V1__OrderCommand *order = target->order;
-	unsigned known = (unsigned)order->order < sizeof(names) / sizeof(*names) ? (unsigned)order->order : 0;
+	unsigned known = (unsigned)order->order < sizeof(names) / sizeof(*names)
+				 ? (unsigned)order->order
+				 : 0;
 	char limit[LIMIT_BYTES], reason[REASON_BYTES];
 	limit_text(order, limit);
 	text_copy_printable(reason, sizeof(reason), order->reason);
-	log_info("order", "uid %lu: %s%s for %s%s%s%s%s", (unsigned long)asker->uid, names[known], limit, whose,
-		 *reason ? "; reason: " : "", reason, failed ? "; error: " : "", failed ? target->refusal.text : "");
+	log_info("order", "uid %lu: %s%s for %s%s%s%s%s", (unsigned long)asker->uid, names[known],
+		 limit, whose, *reason ? "; reason: " : "", reason, failed ? "; error: " : "",
+		 failed ? target->refusal.text : "");
 }
 
-void orders_take(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__OrderCommand *order)
+void orders_take(struct supervisor *supervisor, struct asker *asker,
+		 const Sycl__V1__OrderCommand *order)
 {
-	struct target target = { .supervisor = supervisor, .order = order };
+	struct target target = {.supervisor = supervisor, .order = order};
 	if (!asker->sees_all) {
-		admin_answer_error(asker, STATUS_INVALID, "only root and members of the administrators' group may order that");
+		admin_answer_error(
+			asker, STATUS_INVALID,
+			"only root and members of the administrators' group may order that");
 		return;
 	}
 	char whose[TARGET_BYTES];
@@ -379,8 +422,8 @@ void orders_take(struct supervisor *supervisor, struct asker *asker, const Sycl_
 
 bool orders_hold(const struct tenant *tenant)
 {
-	bool holds = tenant->drained || tenant->sessions_most > 0 || tenant->share_ordered.least > 0 ||
-		     tenant->share_ordered.most > 0;
+	bool holds = tenant->drained || tenant->sessions_most > 0 ||
+		     tenant->share_ordered.least > 0 || tenant->share_ordered.most > 0;
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
 		holds |= tenant->limits[i].given;
 	return holds;
@@ -388,13 +431,17 @@ bool orders_hold(const struct tenant *tenant)
 
 unsigned orders_sessions_most(const struct tenant *tenant)
 {
-	return tenant->sessions_most ? tenant->sessions_most : tenant->supervisor->configuration.sessions_per_tenant;
+	return tenant->sessions_most ? tenant->sessions_most
+				     : tenant->supervisor->configuration.sessions_per_tenant;
 }
 
-static void send_limit(struct engine *engine, unsigned index, const struct configuration_limit *limit)
+static void send_limit(struct engine *engine, unsigned index,
+		       const struct configuration_limit *limit)
 {
-	if (engine_send_order(engine, 0, ACT_LIMIT, configuration_limit_names[index], limit->given ? limit->value : 0) < 0)
-		log_warning("order", "the engine of uid %lu does not take its limits", (unsigned long)engine->tenant->uid);
+	if (engine_send_order(engine, 0, ACT_LIMIT, configuration_limit_names[index],
+			      limit->given ? limit->value : 0) < 0)
+		log_warning("order", "the engine of uid %lu does not take its limits",
+			    (unsigned long)engine->tenant->uid);
 }
 
 void orders_engine_ready(struct engine *engine)
@@ -429,13 +476,13 @@ void orders_reloaded(struct supervisor *supervisor, const struct configuration *
 {
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		tenant_reconsider(tenant);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	tenant_reconsider(tenant);
 	sharing_review(supervisor);
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			for (unsigned i = 0; i < CONFIGURATION_LIMITS && engine->was_ready; i++)
-				if (!tenant->limits[i].given &&
-				    !is_same(&supervisor->configuration.limits[i], &before->limits[i]))
-					send_limit(engine, i, &supervisor->configuration.limits[i]);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS && engine->was_ready; i++)
+		if (!tenant->limits[i].given &&
+		    !is_same(&supervisor->configuration.limits[i], &before->limits[i]))
+			send_limit(engine, i, &supervisor->configuration.limits[i]);
 }

@@ -25,9 +25,9 @@ static size_t collect(const struct supervisor *supervisor, uint32_t *uids)
 {
 	const struct tenant *tenant;
 	size_t count = 0;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (tenant->drained)
-			uids[count++] = tenant->uid;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	if (tenant->drained)
+		uids[count++] = tenant->uid;
 	return count;
 }
 
@@ -41,13 +41,16 @@ int orders_file_save(const struct supervisor *supervisor)
 	kept.drained_uids = uids;
 	kept.n_drained_uids = collect(supervisor, uids);
 	if (!kept.drained && kept.n_drained_uids == 0)
-		return unlinkat(supervisor->directory.fd, FILE_NAME, 0) == 0 || errno == ENOENT ? 0 : -errno;
+		return unlinkat(supervisor->directory.fd, FILE_NAME, 0) == 0 || errno == ENOENT
+			       ? 0
+			       : -errno;
 	size_t size = sycl__v1__kept_orders__get_packed_size(&kept);
 	CLEANUP(free_pointer) uint8_t *bytes = malloc(sizeof(struct head) + size);
 	if (!bytes)
 		return -ENOMEM;
 	(void)sycl__v1__kept_orders__pack(&kept, bytes + sizeof(struct head));
-	struct head head = { .magic = FILE_MAGIC, .checksum = kept_file_checksum(bytes + sizeof(head), size) };
+	struct head head = {.magic = FILE_MAGIC,
+			    .checksum = kept_file_checksum(bytes + sizeof(head), size)};
 	memcpy(bytes, &head, sizeof(head));
 	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
 }
@@ -56,18 +59,25 @@ static void restore_user(struct supervisor *supervisor, unsigned long uid)
 {
 	struct tenant *tenant = tenant_restore(supervisor, (uid_t)uid);
 	if (!tenant) {
-		log_error("order", "uid %lu is not drained any more: the service has as many tenants as it can have", uid);
+		log_error(
+			"order",
+			"uid %lu is not drained any more: the service has as many tenants as it can have",
+			uid);
 		return;
 	}
 	tenant->drained = true;
-	log_info("order", "still drained: no new session of uid %lu is let in until 'syclctl resume --uid %lu'", uid, uid);
+	log_info(
+		"order",
+		"still drained: no new session of uid %lu is let in until 'syclctl resume --uid %lu'",
+		uid, uid);
 }
 
 static void restore(struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
 {
 	supervisor->drained = kept->drained;
 	if (kept->drained)
-		log_info("order", "still drained: no new session is let in until 'syclctl resume --all'");
+		log_info("order",
+			 "still drained: no new session is let in until 'syclctl resume --all'");
 	for (size_t i = 0; i < kept->n_drained_uids; i++)
 		restore_user(supervisor, kept->drained_uids[i]);
 }
@@ -101,11 +111,14 @@ int orders_file_load(struct supervisor *supervisor)
 	/* Who was kept out must not come in because a file is damaged. */
 	if (r == -EBADMSG || r == -EPERM) {
 		supervisor->drained = true;
-		log_error("order", "%s/" FILE_NAME " %s: nobody new is let in until 'syclctl resume --all'",
+		log_error("order",
+			  "%s/" FILE_NAME " %s: nobody new is let in until 'syclctl resume --all'",
 			  supervisor->directory.path,
-			  r == -EPERM ? "is not this user's alone" : "is damaged or of another release");
+			  r == -EPERM ? "is not this user's alone"
+				      : "is damaged or of another release");
 	} else if (r < 0 && r != -ENOENT) {
-		log_error("order", "%s/" FILE_NAME " cannot be read: %s", supervisor->directory.path, strerror(-r));
+		log_error("order", "%s/" FILE_NAME " cannot be read: %s",
+			  supervisor->directory.path, strerror(-r));
 	}
 	return r == -EBADMSG || r == -EPERM || r == -ENOENT ? 0 : r;
 }

@@ -85,13 +85,15 @@ static void ask_engines(struct inquiry *inquiry)
 {
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
+	{
 		if (!inquiry->asker.sees_all && tenant->uid != inquiry->asker.uid)
 			continue;
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->was_ready && engine != inquiry->discovers &&
-			    (inquiry->poll || claims_may_ask(&engine->claims, inquiry->id)) && ask(engine, inquiry, false))
-				inquiry->awaited++;
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		if (engine->was_ready && engine != inquiry->discovers &&
+		    (inquiry->poll || claims_may_ask(&engine->claims, inquiry->id)) &&
+		    ask(engine, inquiry, false))
+			inquiry->awaited++;
 	}
 }
 
@@ -106,16 +108,17 @@ static void ask_discovery(struct inquiry *inquiry)
 static void begin_discovery(struct inquiry *inquiry)
 {
 	struct supervisor *supervisor = inquiry->supervisor;
-	struct refusal refusal = { .text = "" };
+	struct refusal refusal = {.text = ""};
 	struct engine *engine = NULL;
 	int r = 0;
 	if (supervisor->stopping || (!supervisor->privileged && inquiry->asker.uid != geteuid()))
 		return;
 	struct tenant *tenant = tenant_get(supervisor, inquiry->asker.uid, &refusal);
 	if (tenant) {
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY || tenant->current == engine)
-				break;
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY ||
+		    tenant->current == engine)
+			break;
 		/* Not the standby: somebody's work needs it more. */
 		if (!engine && (r = tenant_engine(tenant, false, &engine, &refusal)) < 0)
 			engine = NULL;
@@ -132,12 +135,13 @@ static unsigned open_inquiries(const struct supervisor *supervisor, uid_t uid)
 {
 	unsigned count = 0;
 	const struct inquiry *inquiry;
-	TAILQ_FOREACH (inquiry, &supervisor->inquiries, link)
-		count += inquiry->asker.uid == uid;
+	TAILQ_FOREACH(inquiry, &supervisor->inquiries, link)
+	count += inquiry->asker.uid == uid;
 	return count;
 }
 
-static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *asker, enum inquiry_kind kind)
+static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *asker,
+				   enum inquiry_kind kind)
 {
 	/* Root is not kept out by others' questions. */
 	if ((supervisor->inquiry_count >= INQUIRIES_MAX && asker->uid != 0) ||
@@ -196,7 +200,8 @@ static int kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kin
 	}
 }
 
-void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__AdminRequest *request)
+void report_inquire(struct supervisor *supervisor, struct asker *asker,
+		    const Sycl__V1__AdminRequest *request)
 {
 	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER) {
 		orders_take(supervisor, asker, request->order);
@@ -204,11 +209,13 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sy
 	}
 	enum inquiry_kind kind;
 	if (kind_of(request, &kind) < 0) {
-		admin_answer_error(asker, STATUS_INVALID, "this service does not know that request");
+		admin_answer_error(asker, STATUS_INVALID,
+				   "this service does not know that request");
 		return;
 	}
 	struct account_terms terms = {.by = 0};
-	const char *wrong = kind == INQUIRY_ACCOUNTS ? account_terms_read(request->accounts, &terms) : NULL;
+	const char *wrong =
+		kind == INQUIRY_ACCOUNTS ? account_terms_read(request->accounts, &terms) : NULL;
 	if (wrong) {
 		admin_answer_error(asker, STATUS_INVALID, wrong);
 		return;
@@ -234,9 +241,9 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sy
 struct inquiry *report_find(struct supervisor *supervisor, uint64_t id)
 {
 	struct inquiry *inquiry;
-	TAILQ_FOREACH (inquiry, &supervisor->inquiries, link)
-		if (inquiry->id == id)
-			return inquiry;
+	TAILQ_FOREACH(inquiry, &supervisor->inquiries, link)
+	if (inquiry->id == id)
+		return inquiry;
 	return NULL;
 }
 
@@ -292,7 +299,8 @@ void report_engine_gone(struct engine *engine)
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);
 		if (inquiry->discovers == engine) {
-			(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble), "the engine could not start");
+			(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble),
+				       "the engine could not start");
 			inquiry->discovers = NULL;
 			finish_when_complete(inquiry);
 		}

@@ -1,6 +1,6 @@
 /*
- * Answers what operators ask. Engines are asked too, and waited for a bounded time only: one that does not answer is
- * shown as not answering and delays nobody else.
+ * Answers what operators ask. Engines are asked too, and waited for a bounded time only: one that
+ * does not answer is shown as not answering and delays nobody else.
  */
 #ifndef SYCLD_SUPERVISOR_REPORT_H
 #define SYCLD_SUPERVISOR_REPORT_H
@@ -15,7 +15,15 @@ struct engine;
 struct supervisor;
 struct tenant;
 
-enum inquiry_kind { INQUIRY_STATUS, INQUIRY_DEVICES, INQUIRY_SESSIONS, INQUIRY_VERSION, INQUIRY_ACCOUNTS, INQUIRY_TRACE, INQUIRY_LIMITS };
+enum inquiry_kind {
+	INQUIRY_STATUS,
+	INQUIRY_DEVICES,
+	INQUIRY_SESSIONS,
+	INQUIRY_VERSION,
+	INQUIRY_ACCOUNTS,
+	INQUIRY_TRACE,
+	INQUIRY_LIMITS
+};
 
 struct inquiry {
 	TAILQ_ENTRY(inquiry) link;
@@ -26,18 +34,20 @@ struct inquiry {
 	uint64_t trace;             /* INQUIRY_TRACE: its number, */
 	struct trace_poll *poll;    /* and what has come of it */
 	struct asker asker;
-	unsigned awaited;          /* engines asked that have not answered */
-	struct engine *discovers;  /* is waited for longer: it starts, or looks for devices; NULL: none */
-	bool awaits_user;          /* the same of the user database, which has to say who the asker is */
+	unsigned awaited; /* engines asked that have not answered */
+	struct engine
+		*discovers; /* is waited for longer: it starts, or looks for devices; NULL: none */
+	bool awaits_user;   /* the same of the user database, which has to say who the asker is */
 	bool discovery_asked;
-	char trouble[128];         /* why there is no discovery; "" if there is none */
+	char trouble[128]; /* why there is no discovery; "" if there is none */
 	uv_timer_t timer;
 };
 
 TAILQ_HEAD(inquiry_list, inquiry);
 
 /* Answer a request, now or later. Takes the asker. */
-void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__AdminRequest *request);
+void report_inquire(struct supervisor *supervisor, struct asker *asker,
+		    const Sycl__V1__AdminRequest *request);
 
 /* NULL: it is answered, without whoever has not said anything yet. */
 struct inquiry *report_find(struct supervisor *supervisor, uint64_t id);

@@ -21,9 +21,9 @@ static size_t count_sayings(const struct inquiry *inquiry)
 	const struct tenant *tenant;
 	const struct engine *engine;
 	size_t count = 0;
-	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			count += is_asked_about(inquiry, tenant) ? engine->claims.device_count : 0;
+	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	count += is_asked_about(inquiry, tenant) ? engine->claims.device_count : 0;
 	return count;
 }
 
@@ -31,11 +31,12 @@ static void add_sayings(const struct inquiry *inquiry, struct report_devices *de
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			for (unsigned i = 0; is_asked_about(inquiry, tenant) && i < engine->claims.device_count; i++)
-				devices->sayings[devices->saying_count++] =
-					(struct device_saying){ &engine->claims.devices[i], tenant->uid };
+	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	for (unsigned i = 0; is_asked_about(inquiry, tenant) && i < engine->claims.device_count;
+	     i++)
+		devices->sayings[devices->saying_count++] =
+			(struct device_saying){&engine->claims.devices[i], tenant->uid};
 }
 
 static int compare_claims(const struct device_claim *a, const struct device_claim *b)
@@ -63,14 +64,16 @@ static int compare_places(const Sycl__V1__KnownDevice *a, const Sycl__V1__KnownD
 /* As engines number them; of what is disputed comes first what most say. */
 static int compare_known(const void *one, const void *other)
 {
-	const Sycl__V1__KnownDevice *a = *(Sycl__V1__KnownDevice *const *)one, *b = *(Sycl__V1__KnownDevice *const *)other;
+	const Sycl__V1__KnownDevice *a = *(Sycl__V1__KnownDevice *const *)one,
+				    *b = *(Sycl__V1__KnownDevice *const *)other;
 	int r = compare_places(a, b);
 	if (r == 0)
 		r = (a->n_uids < b->n_uids) - (a->n_uids > b->n_uids);
 	return r ? r : (a > b) - (a < b);
 }
 
-static void add_known(const struct device_saying *saying, struct report_devices *devices, size_t index)
+static void add_known(const struct device_saying *saying, struct report_devices *devices,
+		      size_t index)
 {
 	Sycl__V1__KnownDevice *known = &devices->known[index];
 	sycl__v1__known_device__init(known);
@@ -125,15 +128,18 @@ static void add_platforms(const struct inquiry *inquiry, Sycl__V1__AdminReply *r
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			const Sycl__V1__Topology *topology = engine->claims.topology;
-			for (size_t i = 0; is_asked_about(inquiry, tenant) && topology && i < topology->n_platforms; i++)
-				add_unavailable(reply, topology->platforms[i]);
-		}
+	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		const Sycl__V1__Topology *topology = engine->claims.topology;
+		for (size_t i = 0;
+		     is_asked_about(inquiry, tenant) && topology && i < topology->n_platforms; i++)
+			add_unavailable(reply, topology->platforms[i]);
+	}
 }
 
-bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices, Sycl__V1__AdminReply *reply)
+bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices,
+			Sycl__V1__AdminReply *reply)
 {
 	size_t room = count_sayings(inquiry) + 1;
 	devices->sayings = calloc(room, sizeof(*devices->sayings));
@@ -141,7 +147,8 @@ bool report_devices_add(const struct inquiry *inquiry, struct report_devices *de
 	devices->list = calloc(room, sizeof(void *));
 	devices->uids = calloc(room, sizeof(*devices->uids));
 	devices->unavailable = calloc(REPORT_UNAVAILABLE_MAX, sizeof(void *));
-	if (!devices->sayings || !devices->known || !devices->list || !devices->uids || !devices->unavailable)
+	if (!devices->sayings || !devices->known || !devices->list || !devices->uids ||
+	    !devices->unavailable)
 		return false;
 	add_sayings(inquiry, devices);
 	qsort(devices->sayings, devices->saying_count, sizeof(*devices->sayings), compare_sayings);

@@ -20,10 +20,12 @@ struct report_devices {
 };
 
 /*
- * Put devices into the answer: facts that are equal to the last byte once, with all whose engines say so; others beside each other,
- * marked as disputed where they are of one device. An engine may lie, and only who it speaks for tells that. False: no memory.
+ * Put devices into the answer: facts that are equal to the last byte once, with all whose engines
+ * say so; others beside each other, marked as disputed where they are of one device. An engine may
+ * lie, and only who it speaks for tells that. False: no memory.
  */
-bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices, Sycl__V1__AdminReply *reply);
+bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices,
+			Sycl__V1__AdminReply *reply);
 
 void report_devices_fini(struct report_devices *devices);
 

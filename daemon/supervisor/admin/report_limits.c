@@ -18,15 +18,28 @@ enum { ROWS_OF_ONE = CONFIGURATION_LIMITS + 3 }; /* sessions_per_tenant, share_m
 
 /* What an engine does without being told. 0: no limit; what is as good as none is shown so. */
 static const uint64_t defaults[] = {
-	LIMIT_OBJECTS, LIMIT_ARENAS, LIMIT_ARENA_BYTES, LIMIT_BUFFER_BYTES, LIMIT_GROUPS_IN_FLIGHT, LIMIT_BUILDS, LIMIT_SOURCE_BYTES,
-	LIMIT_BUILD_NS / SECOND_NS, LIMIT_BUILD_MEMORY_BYTES, 0 /* device_bytes */, 0 /* tenant_device_bytes */,
-	0 /* tenant_arena_bytes */, 0 /* group_seconds */, SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY, 1000 /* weight */,
+	LIMIT_OBJECTS,
+	LIMIT_ARENAS,
+	LIMIT_ARENA_BYTES,
+	LIMIT_BUFFER_BYTES,
+	LIMIT_GROUPS_IN_FLIGHT,
+	LIMIT_BUILDS,
+	LIMIT_SOURCE_BYTES,
+	LIMIT_BUILD_NS / SECOND_NS,
+	LIMIT_BUILD_MEMORY_BYTES,
+	0 /* device_bytes */,
+	0 /* tenant_device_bytes */,
+	0 /* tenant_arena_bytes */,
+	0 /* group_seconds */,
+	SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY,
+	1000 /* weight */,
 	LIMIT_ORPHAN_SECONDS,
 };
-_Static_assert(sizeof(defaults) / sizeof(*defaults) == CONFIGURATION_LIMITS, "in the order of limit_list.h");
+_Static_assert(sizeof(defaults) / sizeof(*defaults) == CONFIGURATION_LIMITS,
+	       "in the order of limit_list.h");
 
-static void add(Sycl__V1__AdminReply *reply, struct report_limits *limits, const char *name, uint64_t value, int source,
-		const struct tenant *tenant)
+static void add(Sycl__V1__AdminReply *reply, struct report_limits *limits, const char *name,
+		uint64_t value, int source, const struct tenant *tenant)
 {
 	Sycl__V1__LimitFacts *facts = &limits->rows[reply->n_limits];
 	sycl__v1__limit_facts__init(facts);
@@ -38,7 +51,8 @@ static void add(Sycl__V1__AdminReply *reply, struct report_limits *limits, const
 	limits->list[reply->n_limits++] = facts;
 }
 
-static void add_everybody(const struct configuration *configuration, struct report_limits *limits, Sycl__V1__AdminReply *reply)
+static void add_everybody(const struct configuration *configuration, struct report_limits *limits,
+			  Sycl__V1__AdminReply *reply)
 {
 	const struct configuration_share *share = &configuration->shares.everybody;
 	struct configuration before;
@@ -46,33 +60,40 @@ static void add_everybody(const struct configuration *configuration, struct repo
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
 		const struct configuration_limit *limit = &configuration->limits[i];
 		int said = limit->ordered ? ORDERED : CONFIGURED;
-		add(reply, limits, configuration_limit_names[i], limit->given ? limit->value : defaults[i],
-		    limit->given ? said : DEFAULT, NULL);
+		add(reply, limits, configuration_limit_names[i],
+		    limit->given ? limit->value : defaults[i], limit->given ? said : DEFAULT, NULL);
 	}
 	bool is_default = configuration->sessions_per_tenant == before.sessions_per_tenant;
 	int said = configuration->sessions_ordered ? ORDERED : CONFIGURED;
 	add(reply, limits, "sessions_per_tenant", configuration->sessions_per_tenant,
 	    is_default && said != ORDERED ? DEFAULT : said, NULL);
 	said = configuration->shares_ordered ? ORDERED : CONFIGURED;
-	add(reply, limits, "share_min", share->given ? share->least : 0, share->given ? said : DEFAULT, NULL);
-	add(reply, limits, "share_max", share->given ? share->most : 100, share->given ? said : DEFAULT, NULL);
+	add(reply, limits, "share_min", share->given ? share->least : 0,
+	    share->given ? said : DEFAULT, NULL);
+	add(reply, limits, "share_max", share->given ? share->most : 100,
+	    share->given ? said : DEFAULT, NULL);
 }
 
-static void add_user(const struct tenant *tenant, struct report_limits *limits, Sycl__V1__AdminReply *reply)
+static void add_user(const struct tenant *tenant, struct report_limits *limits,
+		     Sycl__V1__AdminReply *reply)
 {
 	struct configuration_share share = tenant_share(tenant);
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
 		if (tenant->limits[i].given)
-			add(reply, limits, configuration_limit_names[i], tenant->limits[i].value, ORDERED, tenant);
+			add(reply, limits, configuration_limit_names[i], tenant->limits[i].value,
+			    ORDERED, tenant);
 	if (tenant->sessions_most)
 		add(reply, limits, "sessions_per_tenant", tenant->sessions_most, ORDERED, tenant);
 	if (tenant->share_ordered.least || tenant->share.given)
-		add(reply, limits, "share_min", share.least, tenant->share_ordered.least ? ORDERED : CONFIGURED, tenant);
+		add(reply, limits, "share_min", share.least,
+		    tenant->share_ordered.least ? ORDERED : CONFIGURED, tenant);
 	if (tenant->share_ordered.most || tenant->share.given)
-		add(reply, limits, "share_max", share.most, tenant->share_ordered.most ? ORDERED : CONFIGURED, tenant);
+		add(reply, limits, "share_max", share.most,
+		    tenant->share_ordered.most ? ORDERED : CONFIGURED, tenant);
 }
 
-bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits, Sycl__V1__AdminReply *reply)
+bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits,
+		       Sycl__V1__AdminReply *reply)
 {
 	const struct supervisor *supervisor = inquiry->supervisor;
 	const struct tenant *tenant;
@@ -82,9 +103,9 @@ bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limi
 	if (!limits->rows || !limits->list)
 		return false;
 	add_everybody(&supervisor->configuration, limits, reply);
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid)
-			add_user(tenant, limits, reply);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	if (inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid)
+		add_user(tenant, limits, reply);
 	reply->limits = limits->list;
 	return true;
 }

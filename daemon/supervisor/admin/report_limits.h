@@ -14,7 +14,8 @@ struct report_limits {
 };
 
 /* Of everybody, then of each user of whom something else is said. False: no memory. */
-bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits, Sycl__V1__AdminReply *reply);
+bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits,
+		       Sycl__V1__AdminReply *reply);
 
 void report_limits_fini(struct report_limits *limits);
 

@@ -34,10 +34,12 @@ struct reply {
 	Sycl__V1__SessionFacts **session_list;
 	Sycl__V1__Usage *session_usages;
 	struct report_devices devices;
-	Sycl__V1__AccountFacts *accounts; /* engine_capacity: there is one for each tenant at most */
+	Sycl__V1__AccountFacts
+		*accounts; /* engine_capacity: there is one for each tenant at most */
 	Sycl__V1__AccountFacts **account_list;
 	Sycl__V1__Usage *usages;
-	Sycl__V1__ShareFacts *shares; /* SHARES_OF_ENGINE_MAX for each engine; those beyond are not shown */
+	Sycl__V1__ShareFacts
+		*shares; /* SHARES_OF_ENGINE_MAX for each engine; those beyond are not shown */
 	Sycl__V1__ShareFacts **share_list;
 	struct account_query query;
 	struct report_limits limits;
@@ -59,12 +61,14 @@ static void count_capacities(struct reply *reply)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
+	{
 		if (!visible(reply->inquiry, tenant))
 			continue;
 		reply->engine_capacity++; /* a tenant without an engine has a row too */
 		reply->session_capacity += tenant->arriving_count;
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		{
 			reply->engine_capacity++;
 			reply->session_capacity += engine->waiting_count + engine->sessions_count;
 		}
@@ -86,8 +90,9 @@ static bool allocate_rows(struct reply *reply)
 	reply->usages = calloc(engines, sizeof(*reply->usages));
 	reply->shares = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(*reply->shares));
 	reply->share_list = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(void *));
-	return reply->shares && reply->share_list && reply->accounts && reply->account_list && reply->usages &&
-	       reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->session_usages;
+	return reply->shares && reply->share_list && reply->accounts && reply->account_list &&
+	       reply->usages && reply->engines && reply->engine_list && reply->sessions &&
+	       reply->session_list && reply->session_usages;
 }
 
 static void free_rows(struct reply *reply)
@@ -143,7 +148,8 @@ static void add_service(struct reply *reply)
 	service->mode = supervisor->options.user ? SYCL__V1__SERVICE_MODE__SERVICE_MODE_USER
 						 : SYCL__V1__SERVICE_MODE__SERVICE_MODE_SYSTEM;
 	service->runtime_directory = supervisor->directory.path;
-	(void)snprintf(reply->endpoint, sizeof(reply->endpoint), "unix:%s", supervisor->session_path);
+	(void)snprintf(reply->endpoint, sizeof(reply->endpoint), "unix:%s",
+		       supervisor->session_path);
 	reply->endpoints[0] = reply->endpoint;
 	service->n_endpoints = 1;
 	service->endpoints = reply->endpoints;
@@ -244,13 +250,15 @@ static void add_engines(struct reply *reply)
 {
 	struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
+	{
 		if (!visible(reply->inquiry, tenant) || tenant->uid == TENANT_OTHERS)
 			continue;
 		if (TAILQ_EMPTY(&tenant->engines))
-			add_engine_row(reply, tenant)->state = SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE;
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			add_engine(reply, engine);
+			add_engine_row(reply, tenant)->state =
+				SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE;
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		add_engine(reply, engine);
 	}
 	reply->message.engines = reply->engine_list;
 }
@@ -259,9 +267,9 @@ static void add_account(struct reply *reply, const struct tenant *tenant)
 {
 	struct service_state_account total = tenant->account;
 	const struct engine *engine;
-	TAILQ_FOREACH (engine, &tenant->engines, link)
-		if (answered(reply, engine))
-			account_add_claims(&total, engine);
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (answered(reply, engine))
+		account_add_claims(&total, engine);
 	size_t index = reply->message.n_accounts++;
 	Sycl__V1__AccountFacts *facts = &reply->accounts[index];
 	sycl__v1__account_facts__init(facts);
@@ -276,20 +284,22 @@ static void add_account(struct reply *reply, const struct tenant *tenant)
 static void add_accounts(struct reply *reply)
 {
 	const struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link)
-		if (visible(reply->inquiry, tenant))
-			add_account(reply, tenant);
+	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
+	if (visible(reply->inquiry, tenant))
+		add_account(reply, tenant);
 	reply->message.accounts = reply->account_list;
 }
 
 static void query_engine(struct account_query *query, const struct engine *engine)
 {
 	const struct session *session;
-	TAILQ_FOREACH (session, &engine->sessions, link) {
+	TAILQ_FOREACH(session, &engine->sessions, link)
+	{
 		const struct session_figures *figures = claims_of(engine, session);
 		if (figures)
-			account_query_add_session(query, session,
-						  claims_devices(figures, &engine->tenant->supervisor->arena));
+			account_query_add_session(
+				query, session,
+				claims_devices(figures, &engine->tenant->supervisor->arena));
 	}
 }
 
@@ -299,18 +309,20 @@ static bool query_accounts(struct reply *reply)
 	const struct tenant *tenant;
 	struct engine *engine;
 	reply->query.terms = reply->inquiry->terms;
-	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
+	{
 		if (!visible(reply->inquiry, tenant))
 			continue;
 		account_query_add_kept(&reply->query, tenant);
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (answered(reply, engine))
-				query_engine(&reply->query, engine);
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		if (answered(reply, engine))
+			query_engine(&reply->query, engine);
 	}
 	return account_query_finish(&reply->query, &reply->message);
 }
 
-static void add_share(struct reply *reply, const struct engine *engine, uint32_t slot, uint64_t used_ns, bool wants)
+static void add_share(struct reply *reply, const struct engine *engine, uint32_t slot,
+		      uint64_t used_ns, bool wants)
 {
 	const struct division_party *party = &engine->share->parties[slot];
 	struct configuration_share share = tenant_share(engine->tenant);
@@ -349,10 +361,10 @@ static void add_shares(struct reply *reply)
 	const struct engine *engine;
 	if (!supervisor->sharing.is_on)
 		return;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (visible(reply->inquiry, tenant))
-				add_shares_of(reply, engine);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (visible(reply->inquiry, tenant))
+		add_shares_of(reply, engine);
 	reply->message.shares = reply->share_list;
 }
 
@@ -378,7 +390,8 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 	if (!engine)
 		return; /* it waits until it can have one */
 	facts->engine_pid = (uint32_t)engine->pid;
-	const struct session_figures *claim = answered(reply, engine) ? claims_of(engine, session) : NULL;
+	const struct session_figures *claim =
+		answered(reply, engine) ? claims_of(engine, session) : NULL;
 	if (!claim)
 		return;
 	facts->reported = true;
@@ -399,16 +412,18 @@ static void add_sessions(struct reply *reply)
 	const struct tenant *tenant;
 	const struct engine *engine;
 	struct session *session;
-	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &reply->inquiry->supervisor->tenants, link)
+	{
 		if (!visible(reply->inquiry, tenant))
 			continue;
-		TAILQ_FOREACH (session, &tenant->arriving, link)
-			add_session(reply, NULL, session);
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			TAILQ_FOREACH (session, &engine->sessions, link)
-				add_session(reply, engine, session);
-			TAILQ_FOREACH (session, &engine->waiting, link)
-				add_session(reply, engine, session);
+		TAILQ_FOREACH(session, &tenant->arriving, link)
+		add_session(reply, NULL, session);
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		{
+			TAILQ_FOREACH(session, &engine->sessions, link)
+			add_session(reply, engine, session);
+			TAILQ_FOREACH(session, &engine->waiting, link)
+			add_session(reply, engine, session);
 		}
 	}
 	reply->message.sessions = reply->session_list;
@@ -416,16 +431,19 @@ static void add_sessions(struct reply *reply)
 
 void report_reply(struct inquiry *inquiry)
 {
-	struct reply reply = { .inquiry = inquiry };
+	struct reply reply = {.inquiry = inquiry};
 	sycl__v1__admin_reply__init(&reply.message);
 	count_capacities(&reply);
 	enum inquiry_kind kind = inquiry->kind;
 	bool tells_devices = kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES;
-	if (!allocate_rows(&reply) || (tells_devices && !report_devices_add(inquiry, &reply.devices, &reply.message)) ||
-	    (kind == INQUIRY_LIMITS && !report_limits_add(inquiry, &reply.limits, &reply.message)) ||
+	if (!allocate_rows(&reply) ||
+	    (tells_devices && !report_devices_add(inquiry, &reply.devices, &reply.message)) ||
+	    (kind == INQUIRY_LIMITS &&
+	     !report_limits_add(inquiry, &reply.limits, &reply.message)) ||
 	    (kind == INQUIRY_ACCOUNTS && !query_accounts(&reply))) {
 		free_rows(&reply);
-		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
+		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION,
+				   "the service has no memory");
 		return;
 	}
 	add_service(&reply);

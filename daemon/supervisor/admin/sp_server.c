@@ -13,12 +13,13 @@
 
 enum { GREETING_BYTES = 8, PREFIX_BYTES = 9 };
 
-static const uint8_t greeting_req[GREETING_BYTES] = { 0, 'S', 'P', 0, 0, 0x30, 0, 0 };
-static const uint8_t greeting_rep[GREETING_BYTES] = { 0, 'S', 'P', 0, 0, 0x31, 0, 0 };
+static const uint8_t greeting_req[GREETING_BYTES] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
+static const uint8_t greeting_rep[GREETING_BYTES] = {0, 'S', 'P', 0, 0, 0x31, 0, 0};
 
 /*
- * GREETING -> PREFIX -> BODY -> ASKED -> WRITING -> PREFIX ...; every error, hang-up and silence ends in GONE, from
- * where it is freed when its handles are closed and nobody is about to answer it any more.
+ * GREETING -> PREFIX -> BODY -> ASKED -> WRITING -> PREFIX ...; every error, hang-up and silence
+ * ends in GONE, from where it is freed when its handles are closed and nobody is about to answer it
+ * any more.
  */
 enum peer_state { PEER_GREETING, PEER_PREFIX, PEER_BODY, PEER_ASKED, PEER_WRITING, PEER_GONE };
 
@@ -79,8 +80,9 @@ static void on_event(uv_poll_t *poll, int status, int events);
 static void enter(struct sp_peer *peer, enum peer_state state, size_t wanted)
 {
 	static const int events[] = {
-		[PEER_GREETING] = UV_READABLE,  [PEER_PREFIX] = UV_READABLE,   [PEER_BODY] = UV_READABLE,
-		[PEER_ASKED] = UV_DISCONNECT, [PEER_WRITING] = UV_WRITABLE,
+		[PEER_GREETING] = UV_READABLE, [PEER_PREFIX] = UV_READABLE,
+		[PEER_BODY] = UV_READABLE,     [PEER_ASKED] = UV_DISCONNECT,
+		[PEER_WRITING] = UV_WRITABLE,
 	};
 	peer->state = state;
 	peer->wanted = wanted;
@@ -130,7 +132,8 @@ static void received(struct sp_peer *peer)
 		length = peer->have - peer->header_bytes;
 		peer->asked = true;
 		enter(peer, PEER_ASKED, 0);
-		peer->server->on_request(peer->server, peer, peer->in + peer->header_bytes, (size_t)length);
+		peer->server->on_request(peer->server, peer, peer->in + peer->header_bytes,
+					 (size_t)length);
 		return;
 	default:
 		return;
@@ -139,7 +142,8 @@ static void received(struct sp_peer *peer)
 
 static void on_readable(struct sp_peer *peer)
 {
-	ssize_t count = foreign_socket_receive(peer->fd, peer->in + peer->have, peer->wanted - peer->have);
+	ssize_t count =
+		foreign_socket_receive(peer->fd, peer->in + peer->have, peer->wanted - peer->have);
 	if (count == -EAGAIN || count == -EINTR)
 		return;
 	if (count <= 0) {
@@ -157,10 +161,10 @@ static void on_writable(struct sp_peer *peer)
 	size_t skip = peer->written < head ? peer->written : head;
 	size_t done = peer->written - skip;
 	struct iovec parts[] = {
-		{ .iov_base = peer->prefix + skip, .iov_len = head - skip },
-		{ .iov_base = peer->out + done, .iov_len = peer->out_bytes - done },
+		{.iov_base = peer->prefix + skip, .iov_len = head - skip},
+		{.iov_base = peer->out + done, .iov_len = peer->out_bytes - done},
 	};
-	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
 	ssize_t count = sendmsg(peer->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (count < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -191,8 +195,8 @@ static unsigned peers_of(const struct sp_server *server, uid_t uid)
 {
 	unsigned count = 0;
 	const struct sp_peer *peer;
-	TAILQ_FOREACH (peer, &server->peers, link)
-		count += peer->uid == uid;
+	TAILQ_FOREACH(peer, &server->peers, link)
+	count += peer->uid == uid;
 	return count;
 }
 
@@ -205,7 +209,8 @@ static void on_connected(void *context, int connection)
 	gid_t gid;
 	if (packet_socket_peer(fd, &pid, &uid, &gid) < 0)
 		return;
-	if (uid != 0 && (server->peer_count >= SP_PEERS_MAX || peers_of(server, uid) >= SP_PEERS_PER_UID))
+	if (uid != 0 &&
+	    (server->peer_count >= SP_PEERS_MAX || peers_of(server, uid) >= SP_PEERS_PER_UID))
 		return;
 	/* Its buffer is empty, so this is sent whole or the peer is gone. */
 	if (send(fd, greeting_rep, GREETING_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL) != GREETING_BYTES)
@@ -235,13 +240,13 @@ static void on_starved(void *context, int connection)
 	foreign_socket_close(&connection);
 }
 
-int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode, sp_request *on_request,
-		   void *context)
+int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode,
+		   sp_request *on_request, void *context)
 {
 	size_t length = strlen(path);
 	if (length >= sizeof(server->path))
 		return -ENAMETOOLONG;
-	*server = (struct sp_server){ .loop = loop, .on_request = on_request, .context = context };
+	*server = (struct sp_server){.loop = loop, .on_request = on_request, .context = context};
 	memcpy(server->path, path, length + 1);
 	TAILQ_INIT(&server->peers);
 	int r = listener_bind(server->path, SOCK_STREAM, mode, &server->listener);

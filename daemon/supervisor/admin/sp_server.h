@@ -1,12 +1,15 @@
 /*
- * The answering side of nng's REQ/REP protocol on AF_UNIX stream sockets, so that any nng client (syclctl) can ask.
+ * The answering side of nng's REQ/REP protocol on AF_UNIX stream sockets, so that any nng client
+ * (syclctl) can ask.
  *
- * Not nng itself: the listener of nng 1.5.2, which Debian 12 has, accepts nobody any more after one client that connects
- * and hangs up before the greeting (nng #1518), and every user may connect here. Besides, this needs no threads.
+ * Not nng itself: the listener of nng 1.5.2, which Debian 12 has, accepts nobody any more after one
+ * client that connects and hangs up before the greeting (nng #1518), and every user may connect
+ * here. Besides, this needs no threads.
  *
- * Each side greets with 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00. A message is 01, its length
- * in 8 bytes (big-endian), then the header that the answer must repeat (words of 4 bytes; the last one has its highest
- * bit set), then the body. One request of a peer is served at a time; meanwhile nothing more is read from it.
+ * Each side greets with 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00. A
+ * message is 01, its length in 8 bytes (big-endian), then the header that the answer must repeat
+ * (words of 4 bytes; the last one has its highest bit set), then the body. One request of a peer is
+ * served at a time; meanwhile nothing more is read from it.
  */
 #ifndef SYCLD_SUPERVISOR_SP_SERVER_H
 #define SYCLD_SUPERVISOR_SP_SERVER_H
@@ -23,19 +26,20 @@
 enum {
 	SP_REQUEST_BYTES_MAX = 4096,
 	SP_HEADER_BYTES_MAX = 32,
-	SP_PEERS_MAX = 256,       /* of one server; root is not counted out */
+	SP_PEERS_MAX = 256, /* of one server; root is not counted out */
 	SP_PEERS_PER_UID = 16,
-	SP_SILENCE_MS = 15000,    /* longest that a peer may say nothing, or not read its answer */
+	SP_SILENCE_MS = 15000, /* longest that a peer may say nothing, or not read its answer */
 };
 
 struct sp_peer;
 struct sp_server;
 
 /*
- * A request has come; its bytes are good during the call. It must be answered by sp_answer or given up by sp_drop,
- * now or later, once.
+ * A request has come; its bytes are good during the call. It must be answered by sp_answer or given
+ * up by sp_drop, now or later, once.
  */
-typedef void sp_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body, size_t body_bytes);
+typedef void sp_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body,
+			size_t body_bytes);
 
 TAILQ_HEAD(sp_peer_list, sp_peer);
 
@@ -50,9 +54,10 @@ struct sp_server {
 	char path[128];
 };
 
-/* Listen at `path` with that mode. 0 or a negative errno. The server must not move until it is closed. */
-int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode, sp_request *on_request,
-		   void *context);
+/* Listen at `path` with that mode. 0 or a negative errno. The server must not move until it is
+ * closed. */
+int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode,
+		   sp_request *on_request, void *context);
 
 /* Hang up on everybody and remove the path. No request may be open. The loop must run once more. */
 void sp_server_close(struct sp_server *server);

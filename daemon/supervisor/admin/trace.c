@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEASE_MS = 3000, ANSWER_BYTES_MOST = 16 << 20, RECORDS_LEAST = 64, INDEX_MOST = 63, LEAVERS_MOST = 1024 };
+enum {
+	LEASE_MS = 3000,
+	ANSWER_BYTES_MOST = 16 << 20,
+	RECORDS_LEAST = 64,
+	INDEX_MOST = 63,
+	LEAVERS_MOST = 1024
+};
 
 struct trace_leaver {
 	uint64_t session;
@@ -58,16 +64,17 @@ static void end(struct supervisor *supervisor)
 	supervisor->trace.id = 0;
 	trace_forget(supervisor);
 	(void)uv_timer_stop(&supervisor->trace.lease);
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->was_ready)
-				(void)engine_send_trace_request(engine, 0, 0);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (engine->was_ready)
+		(void)engine_send_trace_request(engine, 0, 0);
 }
 
 static void on_lease_over(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	log_info("trace", "%llu ends: nobody asks for it any more", (unsigned long long)supervisor->trace.id);
+	log_info("trace", "%llu ends: nobody asks for it any more",
+		 (unsigned long long)supervisor->trace.id);
 	end(supervisor);
 }
 
@@ -83,26 +90,32 @@ static bool refuse(struct asker *asker, int code, const char *text)
 	return false;
 }
 
-bool trace_inquire(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__TraceQuery *query)
+bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
+		   const Sycl__V1__TraceQuery *query)
 {
 	struct trace *trace = &supervisor->trace;
 	if (!asker->sees_all)
-		return refuse(asker, STATUS_INVALID, "only root and members of the administrators' group may take a trace");
-	if (query->backend < SYCL__V1__BACKEND__BACKEND_OPENCL || query->backend > SYCL__V1__BACKEND__BACKEND_FAKE ||
-	    query->index > INDEX_MOST)
+		return refuse(
+			asker, STATUS_INVALID,
+			"only root and members of the administrators' group may take a trace");
+	if (query->backend < SYCL__V1__BACKEND__BACKEND_OPENCL ||
+	    query->backend > SYCL__V1__BACKEND__BACKEND_FAKE || query->index > INDEX_MOST)
 		return refuse(asker, STATUS_INVALID, "there is no such device");
 	if (query->trace == 0 && trace->id != 0)
-		return refuse(asker, STATUS_QUOTA, "a trace is being taken; there is one at a time");
+		return refuse(asker, STATUS_QUOTA,
+			      "a trace is being taken; there is one at a time");
 	if (query->trace != 0 && query->trace != trace->id)
-		return refuse(asker, STATUS_INVALID, "that trace has ended: nobody asked for it for three seconds");
+		return refuse(asker, STATUS_INVALID,
+			      "that trace has ended: nobody asked for it for three seconds");
 	if (query->trace == 0) {
 		trace->id = ++trace->last;
 		trace->backend = (uint32_t)query->backend;
 		trace->index = query->index;
 		trace->stops = false;
 		trace->leavers = malloc(LEAVERS_MOST * sizeof(*trace->leavers));
-		log_info("trace", "%llu of backend %u, device %u, for uid %lu", (unsigned long long)trace->id, trace->backend,
-			 trace->index, (unsigned long)asker->uid);
+		log_info("trace", "%llu of backend %u, device %u, for uid %lu",
+			 (unsigned long long)trace->id, trace->backend, trace->index,
+			 (unsigned long)asker->uid);
 	}
 	trace->stops |= query->stop;
 	(void)uv_timer_start(&trace->lease, on_lease_over, LEASE_MS, 0);
@@ -114,9 +127,9 @@ struct trace_poll *trace_poll_new(const struct supervisor *supervisor)
 	unsigned room = 0;
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			room++;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	room++;
 	struct trace_poll *poll = malloc(sizeof(*poll) + room * sizeof(poll->pieces[0]));
 	if (!poll)
 		return NULL;
@@ -146,7 +159,8 @@ bool trace_ask(struct trace_poll *poll, struct engine *engine, uint64_t request)
 	sycl__v1__trace_chunk__init(&piece->chunk);
 	piece->chunk.uid = engine->tenant->uid;
 	piece->chunk.engine_pid = (uint32_t)engine->pid;
-	/* One of an earlier release would never answer, and each question would be one that it still owes an answer. */
+	/* One of an earlier release would never answer, and each question would be one that it
+	 * still owes an answer. */
 	return !engine->is_older && engine_send_trace_request(engine, request, poll->most) == 0;
 }
 
@@ -156,7 +170,7 @@ static bool append(ProtobufCBinaryData *records, const ProtobufCBinaryData *more
 	if (!bytes)
 		return false;
 	memcpy(bytes + records->len, more->data, more->len);
-	*records = (ProtobufCBinaryData){ records->len + more->len, bytes };
+	*records = (ProtobufCBinaryData){records->len + more->len, bytes};
 	return true;
 }
 
@@ -180,12 +194,13 @@ bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 	chunk->answered = !message->more;
 	chunk->noted = message->noted;
 	/* Who has more gives as much as it was asked for. */
-	chunk->rest = message->rest && chunk->records.len == poll->most * sizeof(struct trace_record);
+	chunk->rest =
+		message->rest && chunk->records.len == poll->most * sizeof(struct trace_record);
 	chunk->open = message->open;
 	return true;
 }
 
-/* --- the answer ---------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- the answer -------------------------------------- */
 
 struct answer {
 	Sycl__V1__AdminReply message;
@@ -198,9 +213,9 @@ static size_t count_sessions(const struct supervisor *supervisor)
 	size_t count = supervisor->trace.leaver_count;
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			count += engine->sessions_count;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	count += engine->sessions_count;
 	return count;
 }
 
@@ -237,12 +252,13 @@ static void add_sessions(struct answer *answer, const struct supervisor *supervi
 	const struct tenant *tenant;
 	const struct engine *engine;
 	struct session *session;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			TAILQ_FOREACH (session, &engine->sessions, link)
-				if (answer->message.n_sessions < room)
-					add_session(answer, session);
-	for (unsigned i = 0; i < supervisor->trace.leaver_count && answer->message.n_sessions < room; i++)
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	TAILQ_FOREACH(session, &engine->sessions, link)
+	if (answer->message.n_sessions < room)
+		add_session(answer, session);
+	for (unsigned i = 0;
+	     i < supervisor->trace.leaver_count && answer->message.n_sessions < room; i++)
 		add_leaver(answer, &supervisor->trace.leavers[i]);
 	answer->message.sessions = answer->session_list;
 }
@@ -263,7 +279,7 @@ static bool add_chunks(struct answer *answer, struct trace_poll *poll)
 void trace_reply(struct inquiry *inquiry)
 {
 	struct supervisor *supervisor = inquiry->supervisor;
-	struct answer answer = { .chunks = NULL };
+	struct answer answer = {.chunks = NULL};
 	size_t room = count_sessions(supervisor);
 	sycl__v1__admin_reply__init(&answer.message);
 	answer.message.trace = inquiry->trace;
@@ -278,7 +294,8 @@ void trace_reply(struct inquiry *inquiry)
 		if (!rest && supervisor->trace.stops && supervisor->trace.id == inquiry->trace)
 			end(supervisor);
 	} else {
-		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
+		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION,
+				   "the service has no memory");
 	}
 	free(answer.chunks);
 	free(answer.sessions);

@@ -1,7 +1,8 @@
 /*
- * A trace of what all sessions send to one device, for 'syclctl trace': engines note it (engine_trace.h), and give it out whenever
- * the asker asks. One at a time. Nothing is kept here but its number, and who has left since the last answer: who has not asked for
- * three seconds is gone, and then every engine is told to end it.
+ * A trace of what all sessions send to one device, for 'syclctl trace': engines note it
+ * (engine_trace.h), and give it out whenever the asker asks. One at a time. Nothing is kept here
+ * but its number, and who has left since the last answer: who has not asked for three seconds is
+ * gone, and then every engine is told to end it.
  */
 #ifndef SYCLD_SUPERVISOR_TRACE_H
 #define SYCLD_SUPERVISOR_TRACE_H
@@ -22,8 +23,9 @@ struct trace_leaver;
 struct trace {
 	uint64_t id, last; /* 0: none is taken */
 	uint32_t backend, index;
-	bool stops; /* engines note nothing more */
-	struct trace_leaver *leavers; /* sessions that have ended since the last answer; beyond so many, they stay without a name */
+	bool stops;                   /* engines note nothing more */
+	struct trace_leaver *leavers; /* sessions that have ended since the last answer; beyond so
+					 many, they stay without a name */
 	unsigned leaver_count;
 	uv_timer_t lease;
 };
@@ -38,7 +40,8 @@ void trace_init(struct supervisor *supervisor);
 /* At the end of the service, whose engines end theirs by themselves. */
 void trace_forget(struct supervisor *supervisor);
 /* A question has come. True: engines are to be asked; else it is answered, with the reason. */
-bool trace_inquire(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__TraceQuery *query);
+bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
+		   const Sycl__V1__TraceQuery *query);
 
 /* For as many engines as there are now. NULL: no memory. */
 struct trace_poll *trace_poll_new(const struct supervisor *supervisor);

@@ -7,8 +7,8 @@
 enum { CGROUP_BYTES = 256 };
 
 /*
- * From the text of /proc/PID/cgroup: the path of version 2 ("0::/user.slice/..."), printable; of one that does not fit the last
- * part, behind "...". "": it names none.
+ * From the text of /proc/PID/cgroup: the path of version 2 ("0::/user.slice/..."), printable; of
+ * one that does not fit the last part, behind "...". "": it names none.
  */
 void cgroup_parse(const char *text, char out[CGROUP_BYTES]);
 

@@ -15,7 +15,7 @@
 void session_figures_fini(struct session_figures *claim)
 {
 	free(claim->devices);
-	*claim = (struct session_figures){ .request = 0 };
+	*claim = (struct session_figures){.request = 0};
 }
 
 static void drop_topology(struct engine_claims *claims)
@@ -36,7 +36,8 @@ void engine_claims_fini(struct engine_claims *claims)
 static void keep_devices(struct session_figures *claim, const Sycl__V1__SessionReport *report)
 {
 	Sycl__V1__SessionReport devices = SYCL__V1__SESSION_REPORT__INIT;
-	devices.n_devices = report->n_devices < ACCOUNT_DEVICES_MAX ? report->n_devices : ACCOUNT_DEVICES_MAX;
+	devices.n_devices =
+		report->n_devices < ACCOUNT_DEVICES_MAX ? report->n_devices : ACCOUNT_DEVICES_MAX;
 	devices.devices = report->devices;
 	if (devices.n_devices == 0)
 		return;
@@ -76,7 +77,8 @@ static void keep_session(struct engine *engine, const Sycl__V1__SessionReport *r
 static void make_printable(char *const *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (texts[i] && *texts[i]) /* an absent one is protobuf-c's own empty string, which is read-only */
+		if (texts[i] && *texts[i]) /* an absent one is protobuf-c's own empty string, which
+					      is read-only */
 			text_make_printable(texts[i]);
 }
 
@@ -84,15 +86,16 @@ static void make_topology_printable(const Sycl__V1__Topology *topology)
 {
 	for (size_t i = 0; i < topology->n_devices; i++) {
 		const Sycl__V1__DeviceFacts *facts = topology->devices[i];
-		char *texts[] = { facts->name,		 facts->vendor,		 facts->version,
-				  facts->extensions,	 facts->driver_version, facts->builtin_kernels,
-				  facts->bus_id,	 facts->mode,		 facts->unavailable_reason };
+		char *texts[] = {
+			facts->name,       facts->vendor,         facts->version,
+			facts->extensions, facts->driver_version, facts->builtin_kernels,
+			facts->bus_id,     facts->mode,           facts->unavailable_reason};
 		make_printable(texts, sizeof(texts) / sizeof(*texts));
 	}
 	for (size_t i = 0; i < topology->n_platforms; i++) {
 		const Sycl__V1__PlatformFacts *facts = topology->platforms[i];
-		char *texts[] = { facts->name,	  facts->vendor,     facts->version,
-				  facts->profile, facts->extensions, facts->unavailable_reason };
+		char *texts[] = {facts->name,    facts->vendor,     facts->version,
+				 facts->profile, facts->extensions, facts->unavailable_reason};
 		make_printable(texts, sizeof(texts) / sizeof(*texts));
 	}
 }
@@ -108,7 +111,8 @@ static void keep_device(struct engine_claims *claims, Sycl__V1__DeviceFacts *fac
 		}
 	}
 	known.facts = facts;
-	struct device_claim claim = { .facts = facts, .backend = known.backend, .platform_name = known.platform_name };
+	struct device_claim claim = {
+		.facts = facts, .backend = known.backend, .platform_name = known.platform_name};
 	claim.bytes = malloc(sycl__v1__known_device__get_packed_size(&known));
 	if (!claim.bytes)
 		return;
@@ -200,15 +204,17 @@ bool claims_answer(const struct engine_claims *claims, uint64_t question)
 
 const struct session_figures *claims_of(const struct engine *engine, const struct session *session)
 {
-	bool is_latest = session->figures.request && session->figures.request >= engine->claims.request;
+	bool is_latest =
+		session->figures.request && session->figures.request >= engine->claims.request;
 	return is_latest ? &session->figures : NULL;
 }
 
-const Sycl__V1__SessionReport *claims_devices(const struct session_figures *claim, struct decode_arena *arena)
+const Sycl__V1__SessionReport *claims_devices(const struct session_figures *claim,
+					      struct decode_arena *arena)
 {
 	ProtobufCMessage *message = NULL;
-	if (!claim->devices || message_unpack(&sycl__v1__session_report__descriptor, arena, claim->devices,
-					      claim->devices_bytes, &message) < 0)
+	if (!claim->devices || message_unpack(&sycl__v1__session_report__descriptor, arena,
+					      claim->devices, claim->devices_bytes, &message) < 0)
 		return NULL;
 	return (const Sycl__V1__SessionReport *)message;
 }

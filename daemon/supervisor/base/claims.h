@@ -1,7 +1,7 @@
 /*
- * What an engine says of itself, of its sessions and of devices. It runs its tenant's code: each report is looked at once, when it comes,
- * and what is kept of it is bounded: one claim for each session that there is, and a few devices. Nothing of it is true because
- * it was said.
+ * What an engine says of itself, of its sessions and of devices. It runs its tenant's code: each
+ * report is looked at once, when it comes, and what is kept of it is bounded: one claim for each
+ * session that there is, and a few devices. Nothing of it is true because it was said.
  */
 #ifndef SYCLD_SUPERVISOR_CLAIMS_H
 #define SYCLD_SUPERVISOR_CLAIMS_H
@@ -19,9 +19,9 @@ struct session;
 enum {
 	CLAIMS_PARTS_MAX = 64,
 	CLAIMS_PART_SESSIONS_MAX = 256,
-	CLAIMS_DEVICES_MAX = 64,   /* and platforms; only the first part has them */
-	CLAIMS_ANSWER_MS = 100,    /* an answer that is younger serves again, */
-	CLAIMS_ASKED_FREELY = 16,  /* when the engine was asked so often in that time */
+	CLAIMS_DEVICES_MAX = 64,  /* and platforms; only the first part has them */
+	CLAIMS_ANSWER_MS = 100,   /* an answer that is younger serves again, */
+	CLAIMS_ASKED_FREELY = 16, /* when the engine was asked so often in that time */
 };
 
 /* Of a session; all 0: none. */
@@ -32,7 +32,8 @@ struct session_figures {
 	bool paused, ended;
 	bool has_usage;
 	Sycl__V1__Usage usage;
-	uint8_t *devices; /* SessionReport with nothing but devices, packed; allocated; NULL: none */
+	uint8_t *
+		devices; /* SessionReport with nothing but devices, packed; allocated; NULL: none */
 	size_t devices_bytes;
 };
 
@@ -40,7 +41,8 @@ struct device_claim {
 	const Sycl__V1__DeviceFacts *facts; /* of the topology */
 	Sycl__V1__Backend backend;
 	const char *platform_name;
-	uint8_t *bytes; /* the same as KnownDevice, packed: what is equal has equal bytes. Allocated */
+	uint8_t *bytes; /* the same as KnownDevice, packed: what is equal has equal bytes. Allocated
+			 */
 	size_t size;
 };
 
@@ -52,13 +54,15 @@ struct engine_claims {
 	uint64_t serves;    /* questions up to this one are answered by what there is */
 	uint64_t window_ns; /* since then it was asked */
 	unsigned asked;     /* so often */
-	Sycl__V1__EngineReport facts;  /* the figures of the latest one; without topology and sessions */
-	Sycl__V1__Topology *topology;  /* allocated, made printable; NULL: it has told of none */
+	Sycl__V1__EngineReport
+		facts; /* the figures of the latest one; without topology and sessions */
+	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: it has told of none */
 	struct device_claim devices[CLAIMS_DEVICES_MAX];
 	unsigned device_count;
 };
 
-/* Take a part of a report. 1: it was the last one; 0: more follow; -E2BIG: it does not end; -EINVAL: it claims more than there can be. */
+/* Take a part of a report. 1: it was the last one; 0: more follow; -E2BIG: it does not end;
+ * -EINVAL: it claims more than there can be. */
 int claims_take(struct engine *engine, const Sycl__V1__EngineReport *report);
 
 /* May the engine be asked again? False: what it has said lately is to serve for this question. */
@@ -70,8 +74,10 @@ bool claims_answer(const struct engine_claims *claims, uint64_t question);
 /* What it has said of a session last, if its latest report speaks of it. NULL: nothing. */
 const struct session_figures *claims_of(const struct engine *engine, const struct session *session);
 
-/* What it says that the session has used of devices: in the arena, until that is used again. NULL: nothing. */
-const Sycl__V1__SessionReport *claims_devices(const struct session_figures *claim, struct decode_arena *arena);
+/* What it says that the session has used of devices: in the arena, until that is used again. NULL:
+ * nothing. */
+const Sycl__V1__SessionReport *claims_devices(const struct session_figures *claim,
+					      struct decode_arena *arena);
 
 void session_figures_fini(struct session_figures *claim);
 void engine_claims_fini(struct engine_claims *claims);

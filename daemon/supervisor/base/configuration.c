@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS 1000000000ull
-#define DAY_SECONDS 86400u
+#define SECOND_NS     1000000000ull
+#define DAY_SECONDS   86400u
 #define SLICE_US_MOST 1000000u
 
 enum { COMPLAINT_BYTES = 256, KEYS_MAX = 64 };
@@ -21,15 +21,15 @@ enum { COMPLAINT_BYTES = 256, KEYS_MAX = 64 };
 #define NAME(limit, most) #limit,
 #define MOST(limit, most) (most),
 
-const char *const configuration_limit_names[CONFIGURATION_LIMITS] = { LIMIT_LIST(NAME) };
-const uint64_t configuration_limit_most[CONFIGURATION_LIMITS] = { LIMIT_LIST(MOST) };
+const char *const configuration_limit_names[CONFIGURATION_LIMITS] = {LIMIT_LIST(NAME)};
+const uint64_t configuration_limit_most[CONFIGURATION_LIMITS] = {LIMIT_LIST(MOST)};
 
 struct reading {
 	struct configuration *configuration;
 	FILE *file;
 	int line;
-	bool continued;                  /* the last piece that was read had no end of line */
-	uint64_t seen;                   /* bit per entry of keys[], then per limit, then per option of [cuda] */
+	bool continued; /* the last piece that was read had no end of line */
+	uint64_t seen;  /* bit per entry of keys[], then per limit, then per option of [cuda] */
 	int complaint_line;
 	char complaint[COMPLAINT_BYTES]; /* the first one */
 };
@@ -175,17 +175,20 @@ static bool set_admin_group(struct configuration *c, const char *value)
 
 static bool set_processes(struct configuration *c, const char *value)
 {
-	return configuration_number(value, false, 1u << 22, &c->user_processes) && c->user_processes > 0;
+	return configuration_number(value, false, 1u << 22, &c->user_processes) &&
+	       c->user_processes > 0;
 }
 
 static bool set_memory(struct configuration *c, const char *value)
 {
-	return configuration_number(value, true, 1ull << 46, &c->user_memory_bytes) && c->user_memory_bytes > 0;
+	return configuration_number(value, true, 1ull << 46, &c->user_memory_bytes) &&
+	       c->user_memory_bytes > 0;
 }
 
 static bool set_cpu_weight(struct configuration *c, const char *value)
 {
-	return configuration_number(value, false, 10000, &c->user_cpu_weight) && c->user_cpu_weight > 0;
+	return configuration_number(value, false, 10000, &c->user_cpu_weight) &&
+	       c->user_cpu_weight > 0;
 }
 
 static const struct key {
@@ -194,29 +197,31 @@ static const struct key {
 	const char *wants;
 	bool (*set)(struct configuration *configuration, const char *value);
 } keys[] = {
-	{ "service", "engine_idle_seconds", "a number from 0 to 86400", set_engine_idle },
-	{ "service", "engine_start_seconds", "a number from 1 to 86400", set_engine_start },
-	{ "service", "handshake_seconds", "a number from 1 to 86400", set_handshake },
-	{ "service", "drain_seconds", "a number from 0 to 86400", set_drain },
-	{ "service", "engines_at_stop", "drain or leave", set_at_stop },
-	{ "service", "standby", "yes or no", set_standby },
-	{ "service", "engines", "a number from 1 to 1000000", set_engines },
-	{ "service", "unknown_users", "share or refuse", set_unknown_users },
-	{ "service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions },
-	{ "service", "admin_group", "a group's name", set_admin_group },
-	{ "service", "spill", "yes or no", set_spill },
-	{ "service", "slice_us", "a number from 0 to 1000000", set_slice },
-	{ "isolation", "isolation", "tenant or session", set_isolation },
-	{ "isolation", "processes", "a number from 1 to 4194304", set_processes },
-	{ "isolation", "memory_bytes", "a number of bytes from 1 to 64T", set_memory },
-	{ "isolation", "cpu_weight", "a number from 1 to 10000", set_cpu_weight },
+	{"service", "engine_idle_seconds", "a number from 0 to 86400", set_engine_idle},
+	{"service", "engine_start_seconds", "a number from 1 to 86400", set_engine_start},
+	{"service", "handshake_seconds", "a number from 1 to 86400", set_handshake},
+	{"service", "drain_seconds", "a number from 0 to 86400", set_drain},
+	{"service", "engines_at_stop", "drain or leave", set_at_stop},
+	{"service", "standby", "yes or no", set_standby},
+	{"service", "engines", "a number from 1 to 1000000", set_engines},
+	{"service", "unknown_users", "share or refuse", set_unknown_users},
+	{"service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions},
+	{"service", "admin_group", "a group's name", set_admin_group},
+	{"service", "spill", "yes or no", set_spill},
+	{"service", "slice_us", "a number from 0 to 1000000", set_slice},
+	{"isolation", "isolation", "tenant or session", set_isolation},
+	{"isolation", "processes", "a number from 1 to 4194304", set_processes},
+	{"isolation", "memory_bytes", "a number of bytes from 1 to 64T", set_memory},
+	{"isolation", "cpu_weight", "a number from 1 to 10000", set_cpu_weight},
 };
 
 enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };
 
-_Static_assert(KEY_COUNT + CONFIGURATION_LIMITS + CONFIGURATION_CUDA_OPTIONS <= KEYS_MAX, "a bit each");
+_Static_assert(KEY_COUNT + CONFIGURATION_LIMITS + CONFIGURATION_CUDA_OPTIONS <= KEYS_MAX,
+	       "a bit each");
 
-__attribute__((format(printf, 2, 3))) static int complain(struct reading *reading, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int complain(struct reading *reading,
+							  const char *format, ...)
 {
 	if (!reading->complaint_line) {
 		reading->complaint_line = reading->line;
@@ -257,11 +262,13 @@ static int read_limit(struct reading *reading, const char *name, const char *val
 			return complain(reading, "limits.%s is given twice", name);
 		bool bytes = strstr(name, "_bytes") != NULL;
 		uint64_t number;
-		if (!configuration_number(value, bytes, configuration_limit_most[i], &number) || number == 0)
-			return complain(reading, "%s wants a number%s from 1 to %llu, not '%.64s'", name,
-					bytes ? " of bytes (K, M, G, T allowed)" : "",
+		if (!configuration_number(value, bytes, configuration_limit_most[i], &number) ||
+		    number == 0)
+			return complain(reading, "%s wants a number%s from 1 to %llu, not '%.64s'",
+					name, bytes ? " of bytes (K, M, G, T allowed)" : "",
 					(unsigned long long)configuration_limit_most[i], value);
-		reading->configuration->limits[i] = (struct configuration_limit){ .given = true, .value = number };
+		reading->configuration->limits[i] =
+			(struct configuration_limit){.given = true, .value = number};
 		return 1;
 	}
 	return complain(reading, "no such limit: '%.64s'", name);
@@ -285,10 +292,12 @@ static int read_cuda(struct reading *reading, const char *name, const char *valu
 static int read_share(struct reading *reading, const char *name, const char *value)
 {
 	bool wrong_name = false;
-	const char *wrong = configuration_shares_set(&reading->configuration->shares, name, value, &wrong_name);
+	const char *wrong =
+		configuration_shares_set(&reading->configuration->shares, name, value, &wrong_name);
 	if (!wrong)
 		return 1;
-	return complain(reading, "shares.%.64s: %s%s%.64s%s", name, wrong, wrong_name ? "" : ", not '", wrong_name ? "" : value,
+	return complain(reading, "shares.%.64s: %s%s%.64s%s", name, wrong,
+			wrong_name ? "" : ", not '", wrong_name ? "" : value,
 			wrong_name ? "" : "'");
 }
 
@@ -312,7 +321,8 @@ static int read_line(void *context, const char *section, const char *name, const
 		if (seen_before(reading, i))
 			return complain(reading, "%s.%s is given twice", section, name);
 		if (!keys[i].set(reading->configuration, value))
-			return complain(reading, "%s wants %s, not '%.64s'", name, keys[i].wants, value);
+			return complain(reading, "%s wants %s, not '%.64s'", name, keys[i].wants,
+					value);
 		return 1;
 	}
 	if (!known_section && !*section)
@@ -339,7 +349,7 @@ int configuration_read(const char *path, struct configuration *configuration_out
 	}
 	struct configuration configuration;
 	configuration_defaults(&configuration);
-	struct reading reading = { .configuration = &configuration, .file = file };
+	struct reading reading = {.configuration = &configuration, .file = file};
 	int line = ini_parse_stream(next_line, &reading, read_line, &reading);
 	if (line == 0 && ferror(file)) {
 		(void)snprintf(message_out, message_bytes, "%s: cannot be read", path);
@@ -347,8 +357,10 @@ int configuration_read(const char *path, struct configuration *configuration_out
 	}
 	bool complained = reading.complaint_line && (line == 0 || reading.complaint_line <= line);
 	if (complained || line != 0) {
-		(void)snprintf(message_out, message_bytes, "%s:%d: %s", path, complained ? reading.complaint_line : line,
-			       complained ? reading.complaint : "neither [section] nor key = value");
+		(void)snprintf(message_out, message_bytes, "%s:%d: %s", path,
+			       complained ? reading.complaint_line : line,
+			       complained ? reading.complaint
+					  : "neither [section] nor key = value");
 		return -EINVAL;
 	}
 	*configuration_out = configuration;
@@ -370,8 +382,8 @@ static int user_path(char *path_out, size_t size)
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-int configuration_load(const char *given, bool user, struct configuration *configuration_out, char *message_out,
-		       size_t message_bytes)
+int configuration_load(const char *given, bool user, struct configuration *configuration_out,
+		       char *message_out, size_t message_bytes)
 {
 	if (given)
 		return configuration_read(given, configuration_out, message_out, message_bytes);

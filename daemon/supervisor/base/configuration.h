@@ -1,6 +1,7 @@
 /*
- * sycld.conf: sections [service], [isolation], [limits], [shares], [cuda]. Read at the start and again at SIGHUP; what it says holds for
- * engines started afterwards, its limits and shares also for those that run.
+ * sycld.conf: sections [service], [isolation], [limits], [shares], [cuda]. Read at the start and
+ * again at SIGHUP; what it says holds for engines started afterwards, its limits and shares also
+ * for those that run.
  */
 #ifndef SYCLD_SUPERVISOR_CONFIGURATION_H
 #define SYCLD_SUPERVISOR_CONFIGURATION_H
@@ -55,25 +56,29 @@ struct configuration_shares {
 };
 
 struct configuration {
-	uint64_t engine_idle_ns;      /* an engine without sessions ends after this */
-	uint64_t engine_start_ns;     /* longest that an engine may take to be ready */
-	uint64_t handshake_ns;        /* longest that an engine may take to open a session that it has got */
-	uint64_t drain_ns;            /* longest that sessions may go on after SIGTERM */
-	bool leave_engines;           /* at SIGTERM leave engines to end by themselves */
-	bool spill;                   /* what a full device has no room for goes to the host */
-	uint64_t slice_us;            /* of a command group that is sent in parts; 0: none is */
-	bool standby;                 /* keep an engine ready for whoever needs one next */
-	bool engine_per_session;      /* isolation = session */
-	bool refuse_unknown;          /* serve no uid that the user database does not know */
-	uint64_t user_processes;      /* of all engines of one user, by control groups: processes and threads; 0: no limit */
-	uint64_t user_memory_bytes;   /* the same; 0: no limit */
-	uint64_t user_cpu_weight;     /* the same; 0: as everybody's */
-	unsigned engines;             /* at one time, at most */
-	unsigned sessions_per_tenant; /* at one time, at most */
-	bool sessions_ordered, shares_ordered; /* by an operator, since it was read: the one above, and shares.everybody */
+	uint64_t engine_idle_ns;  /* an engine without sessions ends after this */
+	uint64_t engine_start_ns; /* longest that an engine may take to be ready */
+	uint64_t handshake_ns; /* longest that an engine may take to open a session that it has got
+				*/
+	uint64_t drain_ns;     /* longest that sessions may go on after SIGTERM */
+	bool leave_engines;    /* at SIGTERM leave engines to end by themselves */
+	bool spill;            /* what a full device has no room for goes to the host */
+	uint64_t slice_us;     /* of a command group that is sent in parts; 0: none is */
+	bool standby;          /* keep an engine ready for whoever needs one next */
+	bool engine_per_session;    /* isolation = session */
+	bool refuse_unknown;        /* serve no uid that the user database does not know */
+	uint64_t user_processes;    /* of all engines of one user, by control groups: processes and
+				       threads; 0: no limit */
+	uint64_t user_memory_bytes; /* the same; 0: no limit */
+	uint64_t user_cpu_weight;   /* the same; 0: as everybody's */
+	unsigned engines;           /* at one time, at most */
+	unsigned sessions_per_tenant;          /* at one time, at most */
+	bool sessions_ordered, shares_ordered; /* by an operator, since it was read: the one above,
+						  and shares.everybody */
 	char admin_group[64];
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
-	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS]; /* as the backend takes them: numbers without units */
+	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS]; /* as the backend takes them:
+								       numbers without units */
 	struct configuration_shares shares;
 };
 
@@ -82,28 +87,33 @@ extern const uint64_t configuration_limit_most[CONFIGURATION_LIMITS];
 
 /* configuration_cuda.c; in the order of `cuda` above. */
 extern const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS];
-/* False: *wants_out says what the option takes, and nothing has changed but that it is not given. */
+/* False: *wants_out says what the option takes, and nothing has changed but that it is not given.
+ */
 bool configuration_cuda_set(struct configuration *configuration, unsigned index, const char *value,
 			    const char **wants_out);
-/* configuration_shares.c: one line of [shares]. NULL: taken; else what is wrong: with the name, or what the value should be. */
-const char *configuration_shares_set(struct configuration_shares *shares, const char *name, const char *value, bool *wrong_name_out);
-/* A whole number, with K, M, G or T (powers of 1024) behind it if `with_unit`. False: it is none, or above `most`. */
+/* configuration_shares.c: one line of [shares]. NULL: taken; else what is wrong: with the name, or
+ * what the value should be. */
+const char *configuration_shares_set(struct configuration_shares *shares, const char *name,
+				     const char *value, bool *wrong_name_out);
+/* A whole number, with K, M, G or T (powers of 1024) behind it if `with_unit`. False: it is none,
+ * or above `most`. */
 bool configuration_number(const char *text, bool with_unit, uint64_t most, uint64_t *number_out);
 
 void configuration_defaults(struct configuration *configuration_out);
 
 /*
- * Read `path`. -ENOENT: it is not there. -EINVAL: `message_out` says what is wrong as "file:line: ...". Another
- * negative errno: it cannot be read, `message_out` says so too. The output is untouched on failure.
+ * Read `path`. -ENOENT: it is not there. -EINVAL: `message_out` says what is wrong as "file:line:
+ * ...". Another negative errno: it cannot be read, `message_out` says so too. The output is
+ * untouched on failure.
  */
 int configuration_read(const char *path, struct configuration *configuration_out, char *message_out,
 		       size_t message_bytes);
 
 /*
- * Read the given file, or, when `given` is NULL, the mode's own, which may be missing. 0 or a negative errno with a
- * message.
+ * Read the given file, or, when `given` is NULL, the mode's own, which may be missing. 0 or a
+ * negative errno with a message.
  */
-int configuration_load(const char *given, bool user, struct configuration *configuration_out, char *message_out,
-		       size_t message_bytes);
+int configuration_load(const char *given, bool user, struct configuration *configuration_out,
+		       char *message_out, size_t message_bytes);
 
 #endif

@@ -1,17 +1,18 @@
-/* Section [cuda]: checked here, so that a mistake is told with its line; what it does is the backend's. */
+/* Section [cuda]: checked here, so that a mistake is told with its line; what it does is the
+ * backend's. */
 #include "base/configuration.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define STACK_BYTES_MAX 524288u
-#define LANES_MAX       64u
-#define CONNECTIONS_MAX 32u
+#define STACK_BYTES_MAX             524288u
+#define LANES_MAX                   64u
+#define CONNECTIONS_MAX             32u
 #define LATENCY_MULTIPROCESSORS_MAX 1024u
 
 const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
-	"peer_path", "stack_bytes", "headroom_bytes", "lanes", "chain_length", "overlap", "library", "nvrtc", "connections",
-	"latency_multiprocessors",
+	"peer_path", "stack_bytes", "headroom_bytes", "lanes",       "chain_length",
+	"overlap",   "library",     "nvrtc",          "connections", "latency_multiprocessors",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -27,7 +28,18 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"a number up to 1024",
 };
 
-enum { PEER_PATH = 0, STACK_BYTES, HEADROOM_BYTES, LANES, CHAIN_LENGTH, OVERLAP, LIBRARY, NVRTC, CONNECTIONS, LATENCY_MULTIPROCESSORS };
+enum {
+	PEER_PATH = 0,
+	STACK_BYTES,
+	HEADROOM_BYTES,
+	LANES,
+	CHAIN_LENGTH,
+	OVERLAP,
+	LIBRARY,
+	NVRTC,
+	CONNECTIONS,
+	LATENCY_MULTIPROCESSORS
+};
 
 static bool is_word_of(const char *value, const char *const *words)
 {
@@ -64,9 +76,9 @@ static bool take_text(const char *value, bool good, struct configuration_text *o
 
 static bool take(unsigned index, const char *value, struct configuration_text *option)
 {
-	static const char *const paths[] = { "auto", "direct", "peer", "managed", "host", NULL };
-	static const char *const lengths[] = { "0", "1", "2", "4", "8", "16", NULL };
-	static const char *const switches[] = { "yes", "no", NULL };
+	static const char *const paths[] = {"auto", "direct", "peer", "managed", "host", NULL};
+	static const char *const lengths[] = {"0", "1", "2", "4", "8", "16", NULL};
+	static const char *const switches[] = {"yes", "no", NULL};
 	switch (index) {
 	case PEER_PATH:
 		return take_text(value, is_word_of(value, paths), option);

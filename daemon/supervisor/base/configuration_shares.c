@@ -1,4 +1,5 @@
-/* Section [shares]: how devices' time is divided among users. Names are looked up when somebody comes: they may be new by then. */
+/* Section [shares]: how devices' time is divided among users. Names are looked up when somebody
+ * comes: they may be new by then. */
 #include "base/configuration.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ static bool read_share(const char *value, struct configuration_share *share_out)
 		return false;
 	memcpy(least, value, length);
 	least[length] = '\0';
-	if (!read_percent(least, &share.least) || (value[length] && !read_percent(value + length + 1, &share.most)))
+	if (!read_percent(least, &share.least) ||
+	    (value[length] && !read_percent(value + length + 1, &share.most)))
 		return false;
 	if (share.most == 0 || share.least > share.most)
 		return false;
@@ -55,12 +57,15 @@ static bool read_whose(const char *name, struct configuration_share_entry *entry
 	return false;
 }
 
-static bool is_same(const struct configuration_share_entry *a, const struct configuration_share_entry *b)
+static bool is_same(const struct configuration_share_entry *a,
+		    const struct configuration_share_entry *b)
 {
-	return a->whose == b->whose && (a->whose == SHARE_OF_UID ? a->uid == b->uid : strcmp(a->name, b->name) == 0);
+	return a->whose == b->whose &&
+	       (a->whose == SHARE_OF_UID ? a->uid == b->uid : strcmp(a->name, b->name) == 0);
 }
 
-static const char *set_mode(struct configuration_shares *shares, const char *value, bool *wrong_name_out)
+static const char *set_mode(struct configuration_shares *shares, const char *value,
+			    bool *wrong_name_out)
 {
 	*wrong_name_out = shares->mode_seen;
 	if (shares->mode_seen)
@@ -72,8 +77,8 @@ static const char *set_mode(struct configuration_shares *shares, const char *val
 	return NULL;
 }
 
-const char *configuration_shares_set(struct configuration_shares *shares, const char *name, const char *value,
-				     bool *wrong_name_out)
+const char *configuration_shares_set(struct configuration_shares *shares, const char *name,
+				     const char *value, bool *wrong_name_out)
 {
 	struct configuration_share_entry entry = {.whose = SHARE_OF_UID};
 	if (!strcmp(name, "mode"))

@@ -1,4 +1,5 @@
-/* Which devices of which backend: bit n of a backend's word is device n of that backend's own list. Pure. */
+/* Which devices of which backend: bit n of a backend's word is device n of that backend's own list.
+ * Pure. */
 #ifndef SYCLD_SUPERVISOR_DEVICE_SET_H
 #define SYCLD_SUPERVISOR_DEVICE_SET_H
 

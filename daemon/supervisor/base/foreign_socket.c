@@ -36,7 +36,8 @@ void foreign_socket_allow_descriptors(int socket)
 
 static void tick(int interval_us)
 {
-	struct itimerval timer = { .it_interval.tv_usec = interval_us, .it_value.tv_usec = interval_us };
+	struct itimerval timer = {.it_interval.tv_usec = interval_us,
+				  .it_value.tv_usec = interval_us};
 	(void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -47,7 +48,7 @@ void foreign_socket_begin(void)
 		return;
 	if (!prepared) {
 		/* Not restarted, and not ignored: an ignored signal ends no wait. */
-		struct sigaction action = { .sa_handler = on_tick };
+		struct sigaction action = {.sa_handler = on_tick};
 		prepared = sigaction(SIGALRM, &action, NULL) == 0;
 	}
 	if (prepared)
@@ -73,9 +74,10 @@ void foreign_socket_close(int *socket)
 
 ssize_t foreign_socket_receive(int socket, void *buffer, size_t size)
 {
-	/* Without room for descriptors the kernel drops them, and says so. To take one and close it would be worse still. */
-	struct iovec part = { .iov_base = buffer, .iov_len = size };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	/* Without room for descriptors the kernel drops them, and says so. To take one and close it
+	 * would be worse still. */
+	struct iovec part = {.iov_base = buffer, .iov_len = size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	foreign_socket_begin();
 	ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT);
 	int error = errno;

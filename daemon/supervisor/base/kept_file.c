@@ -19,16 +19,20 @@ uint64_t kept_file_checksum(const uint8_t *bytes, size_t size)
 	return sum;
 }
 
-int kept_file_read(int folder, const char *name, size_t least, size_t most, uint8_t **bytes_out, size_t *size_out)
+int kept_file_read(int folder, const char *name, size_t least, size_t most, uint8_t **bytes_out,
+		   size_t *size_out)
 {
 	CLEANUP(close_fd)
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat facts;
 	if (fd < 0)
-		return errno == ELOOP || errno == ENXIO || errno == EACCES ? -EPERM : -errno; /* a link, a socket */
+		return errno == ELOOP || errno == ENXIO || errno == EACCES
+			       ? -EPERM
+			       : -errno; /* a link, a socket */
 	if (fstat(fd, &facts) < 0)
 		return -errno;
-	if (!S_ISREG(facts.st_mode) || facts.st_uid != geteuid() || facts.st_mode & 077 || facts.st_nlink != 1)
+	if (!S_ISREG(facts.st_mode) || facts.st_uid != geteuid() || facts.st_mode & 077 ||
+	    facts.st_nlink != 1)
 		return -EPERM;
 	size_t size = (size_t)facts.st_size;
 	if (facts.st_size < (off_t)least || size > most)

@@ -1,4 +1,5 @@
-/* Small files that a service leaves in its folder for the one that follows: nobody but the service's user reads or writes them. */
+/* Small files that a service leaves in its folder for the one that follows: nobody but the
+ * service's user reads or writes them. */
 #ifndef SYCLD_SUPERVISOR_KEPT_FILE_H
 #define SYCLD_SUPERVISOR_KEPT_FILE_H
 
@@ -6,10 +7,12 @@
 #include <stdint.h>
 
 /*
- * All of it, allocated. 0, or a negative errno: -ENOENT: there is none; -EPERM: it is not ours alone; -EBADMSG: it is shorter than
- * `least` or longer than `most` bytes; anything else: it could not be read, and may be as it should. Does not block.
+ * All of it, allocated. 0, or a negative errno: -ENOENT: there is none; -EPERM: it is not ours
+ * alone; -EBADMSG: it is shorter than `least` or longer than `most` bytes; anything else: it could
+ * not be read, and may be as it should. Does not block.
  */
-int kept_file_read(int folder, const char *name, size_t least, size_t most, uint8_t **bytes_out, size_t *size_out);
+int kept_file_read(int folder, const char *name, size_t least, size_t most, uint8_t **bytes_out,
+		   size_t *size_out);
 
 /* Replace it as a whole. 0 or a negative errno; then the one before is still there. */
 int kept_file_replace(int folder, const char *name, const uint8_t *bytes, size_t size);

@@ -21,7 +21,8 @@ enum { BACKLOG = 4096, ACCEPTS_PER_TURN = 64, PAUSE_MS = 100 };
 static int prepare(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
 		return -errno;
 	return 0;
 }
@@ -39,7 +40,7 @@ static int remove_old(const char *path)
 
 static int bind_at(const char *path, int type, mode_t mode, int *fd_out)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t length = strlen(path);
 	if (length >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
@@ -51,8 +52,8 @@ static int bind_at(const char *path, int type, mode_t mode, int *fd_out)
 	if (fd < 0)
 		return -errno;
 	/* Our umask lets nobody in before chmod says who may. */
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || chmod(path, mode) < 0 ||
-	    listen(fd, BACKLOG) < 0)
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    chmod(path, mode) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
 	*fd_out = take_fd(&fd);
 	return 0;
@@ -61,7 +62,12 @@ static int bind_at(const char *path, int type, mode_t mode, int *fd_out)
 int listener_bind(const char *path, int type, mode_t mode, struct listener *listener_out)
 {
 	struct listener listener = {
-		.fd = -1, .reserve_fd = -1, .origin = LISTENER_BOUND, .path = path, .type = type, .mode = mode,
+		.fd = -1,
+		.reserve_fd = -1,
+		.origin = LISTENER_BOUND,
+		.path = path,
+		.type = type,
+		.mode = mode,
 	};
 	int r = bind_at(path, type, mode, &listener.fd);
 	if (r == 0)
@@ -72,8 +78,9 @@ int listener_bind(const char *path, int type, mode_t mode, struct listener *list
 static int take_passed(int fd, struct listener *listener, char *message_out, size_t message_bytes)
 {
 	if (sd_is_socket(fd, AF_UNIX, SOCK_SEQPACKET, 1) <= 0) {
-		(void)snprintf(message_out, message_bytes,
-			       "descriptor %d is no listening AF_UNIX socket of type SOCK_SEQPACKET", fd);
+		(void)snprintf(
+			message_out, message_bytes,
+			"descriptor %d is no listening AF_UNIX socket of type SOCK_SEQPACKET", fd);
 		return -EINVAL;
 	}
 	listener->fd = fd;
@@ -87,11 +94,16 @@ int listener_acquire(int passed_by_manager, int listen_fd, const char *path, mod
 		     struct listener *listener_out, char *message_out, size_t message_bytes)
 {
 	struct listener listener = {
-		.fd = -1, .reserve_fd = -1, .path = path, .type = SOCK_SEQPACKET, .mode = mode,
+		.fd = -1,
+		.reserve_fd = -1,
+		.path = path,
+		.type = SOCK_SEQPACKET,
+		.mode = mode,
 	};
 	int r = 0;
 	if (passed_by_manager > 1) {
-		(void)snprintf(message_out, message_bytes, "the service manager passed %d sockets; one is wanted",
+		(void)snprintf(message_out, message_bytes,
+			       "the service manager passed %d sockets; one is wanted",
 			       passed_by_manager);
 		return -EINVAL;
 	}
@@ -104,7 +116,8 @@ int listener_acquire(int passed_by_manager, int listen_fd, const char *path, mod
 	} else {
 		r = listener_bind(path, SOCK_SEQPACKET, mode, &listener);
 		if (r < 0)
-			(void)snprintf(message_out, message_bytes, "cannot listen at %s: %s", path, strerror(-r));
+			(void)snprintf(message_out, message_bytes, "cannot listen at %s: %s", path,
+				       strerror(-r));
 	}
 	if (r == 0)
 		*listener_out = listener;
@@ -224,7 +237,8 @@ bool listener_retire(struct listener *listener)
 		return false;
 	close_poll(listener);
 	listener_forget(listener);
-	/* From here on connect() is refused, while accept() still hands out what was connected before. */
+	/* From here on connect() is refused, while accept() still hands out what was connected
+	 * before. */
 	(void)shutdown(listener->fd, SHUT_RD);
 	bool some = false;
 	for (;;) {

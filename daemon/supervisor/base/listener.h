@@ -16,31 +16,34 @@ enum listener_origin {
 struct listener {
 	int fd;
 	enum listener_origin origin;
-	uv_loop_t *loop;  /* NULL: not started */
-	uv_poll_t *poll;  /* NULL: the address has been given up */
+	uv_loop_t *loop; /* NULL: not started */
+	uv_poll_t *poll; /* NULL: the address has been given up */
 	uv_timer_t pause;
-	int reserve_fd; /* given up to be able to accept and refuse when there are no descriptors left */
+	int reserve_fd; /* given up to be able to accept and refuse when there are no descriptors
+			   left */
 	const char *path;
 	int type;
 	mode_t mode;
 	/* Called for each connection; takes the socket (non-blocking, CLOEXEC). */
 	void (*connected)(void *context, int socket);
-	/* Called for a connection that cannot be served for lack of descriptors; takes the socket. */
+	/* Called for a connection that cannot be served for lack of descriptors; takes the socket.
+	 */
 	void (*starved)(void *context, int socket);
 	void *context;
 };
 
 /*
- * Find or make the socket: passed by the service manager, else `listen_fd`, else bound in the folder (whose lock is
- * held, so a socket that lies there is nobody's). `passed_by_manager` is sd_listen_fds()' answer. On failure a negative
- * errno and a sentence.
+ * Find or make the socket: passed by the service manager, else `listen_fd`, else bound in the
+ * folder (whose lock is held, so a socket that lies there is nobody's). `passed_by_manager` is
+ * sd_listen_fds()' answer. On failure a negative errno and a sentence.
  */
 int listener_acquire(int passed_by_manager, int listen_fd, const char *path, mode_t mode,
 		     struct listener *listener_out, char *message_out, size_t message_bytes);
 
 /*
- * Bind a socket of `type` at `path`, with that mode, and listen. What lies there must be a socket, and nobody's any
- * more. 0 or a negative errno. The path stays the caller's, and must live as long as the listener.
+ * Bind a socket of `type` at `path`, with that mode, and listen. What lies there must be a socket,
+ * and nobody's any more. 0 or a negative errno. The path stays the caller's, and must live as long
+ * as the listener.
  */
 int listener_bind(const char *path, int type, mode_t mode, struct listener *listener_out);
 
@@ -48,9 +51,9 @@ int listener_bind(const char *path, int type, mode_t mode, struct listener *list
 int listener_start(struct listener *listener, uv_loop_t *loop);
 
 /*
- * Give the address up so that nobody is lost: connections made before are still handed to `connected`, later ones fail
- * and find, or start, another service. True: some were handed on, and `listener_reopen` may take the address back.
- * A socket of the service manager is left alone.
+ * Give the address up so that nobody is lost: connections made before are still handed to
+ * `connected`, later ones fail and find, or start, another service. True: some were handed on, and
+ * `listener_reopen` may take the address back. A socket of the service manager is left alone.
  */
 bool listener_retire(struct listener *listener);
 

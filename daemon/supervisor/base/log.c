@@ -25,10 +25,10 @@ static enum log_level level_named(const char *name, size_t length)
 		const char *name;
 		enum log_level level;
 	} levels[] = {
-		{ "error", LOG_LEVEL_ERROR },
-		{ "warning", LOG_LEVEL_WARNING },
-		{ "info", LOG_LEVEL_INFO },
-		{ "debug", LOG_LEVEL_DEBUG },
+		{"error", LOG_LEVEL_ERROR},
+		{"warning", LOG_LEVEL_WARNING},
+		{"info", LOG_LEVEL_INFO},
+		{"debug", LOG_LEVEL_DEBUG},
 	};
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
 		if (strlen(levels[i].name) == length && !strncmp(levels[i].name, name, length))
@@ -57,9 +57,11 @@ static enum log_level level_of(const char *topic)
 }
 
 /* With its end; what is too long is cut. Its bytes. */
-static size_t make_line(char line_out[LOG_LINE_BYTES], enum log_level level, const char *topic, const char *text)
+static size_t make_line(char line_out[LOG_LINE_BYTES], enum log_level level, const char *topic,
+			const char *text)
 {
-	int length = journal ? snprintf(line_out, LOG_LINE_BYTES - 1, "<%d>%s: %s", (int)level, topic, text)
+	int length = journal ? snprintf(line_out, LOG_LINE_BYTES - 1, "<%d>%s: %s", (int)level,
+					topic, text)
 			     : snprintf(line_out, LOG_LINE_BYTES - 1, "sycld: %s: %s", topic, text);
 	size_t bytes = length < 0 ? 0 : (size_t)length;
 	if (bytes > LOG_LINE_BYTES - 2)
@@ -71,7 +73,8 @@ static size_t make_line(char line_out[LOG_LINE_BYTES], enum log_level level, con
 static size_t lost_line(char line_out[LOG_LINE_BYTES], unsigned long count)
 {
 	char text[128];
-	(void)snprintf(text, sizeof(text), "%lu lines are lost here: whoever reads the log did not keep up", count);
+	(void)snprintf(text, sizeof(text),
+		       "%lu lines are lost here: whoever reads the log did not keep up", count);
 	return make_line(line_out, LOG_LEVEL_WARNING, "log", text);
 }
 

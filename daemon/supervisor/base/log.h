@@ -1,29 +1,37 @@
 /*
- * What the operator reads: one line per event on stderr, with the prefixes of sd-daemon(3) when the journal reads it.
- * SYCLD_DEBUG=topic:level,... sets the level of a topic ("*" for all): error, warning, info (the default), debug.
- * Call from the loop's thread only. Never fails, never exits. From log_open on it never waits for whoever reads (log_queue.h).
+ * What the operator reads: one line per event on stderr, with the prefixes of sd-daemon(3) when the
+ * journal reads it. SYCLD_DEBUG=topic:level,... sets the level of a topic ("*" for all): error,
+ * warning, info (the default), debug. Call from the loop's thread only. Never fails, never exits.
+ * From log_open on it never waits for whoever reads (log_queue.h).
  */
 #ifndef SYCLD_SUPERVISOR_LOG_H
 #define SYCLD_SUPERVISOR_LOG_H
 
 #include <uv.h>
 
-enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_INFO = 6, LOG_LEVEL_DEBUG = 7 };
+enum log_level {
+	LOG_LEVEL_ERROR = 3,
+	LOG_LEVEL_WARNING = 4,
+	LOG_LEVEL_INFO = 6,
+	LOG_LEVEL_DEBUG = 7
+};
 
 /* Reads SYCLD_DEBUG and JOURNAL_STREAM. Before it everything up to info is printed. */
 void log_init(void);
 
-/* The service runs now. Once in a process. 0 or a negative errno: then lines are written as before. */
+/* The service runs now. Once in a process. 0 or a negative errno: then lines are written as before.
+ */
 int log_open(uv_loop_t *loop);
 
 /* The loop has ended: writes what waits, for half a second at most. */
 void log_finish(void);
 
-__attribute__((format(printf, 3, 4))) void log_write(enum log_level level, const char *topic, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void log_write(enum log_level level, const char *topic,
+						     const char *format, ...);
 
-#define log_error(topic, ...) log_write(LOG_LEVEL_ERROR, topic, __VA_ARGS__)
+#define log_error(topic, ...)   log_write(LOG_LEVEL_ERROR, topic, __VA_ARGS__)
 #define log_warning(topic, ...) log_write(LOG_LEVEL_WARNING, topic, __VA_ARGS__)
-#define log_info(topic, ...) log_write(LOG_LEVEL_INFO, topic, __VA_ARGS__)
-#define log_debug(topic, ...) log_write(LOG_LEVEL_DEBUG, topic, __VA_ARGS__)
+#define log_info(topic, ...)    log_write(LOG_LEVEL_INFO, topic, __VA_ARGS__)
+#define log_debug(topic, ...)   log_write(LOG_LEVEL_DEBUG, topic, __VA_ARGS__)
 
 #endif

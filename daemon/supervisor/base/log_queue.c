@@ -24,14 +24,16 @@ struct line {
 
 /* How to write without waiting. */
 enum manner {
-	AS_IT_IS,  /* a file: there is always room */
-	SENT,      /* a socket: each call can say so */
-	REOPENED,  /* a pipe or terminal: by a description of our own, which does not block */
-	IF_ASKED,  /* one that cannot be opened again: asked each time. Others who write there may be faster, which is rare */
+	AS_IT_IS, /* a file: there is always room */
+	SENT,     /* a socket: each call can say so */
+	REOPENED, /* a pipe or terminal: by a description of our own, which does not block */
+	IF_ASKED, /* one that cannot be opened again: asked each time. Others who write there may be
+		     faster, which is rare */
 };
 
 static struct {
-	pid_t owner; /* 0: there is no queue. A forked child has a copy, whose lines are not its own */
+	pid_t owner; /* 0: there is no queue. A forked child has a copy, whose lines are not its own
+		      */
 	int fd;
 	int own_fd; /* REOPENED; else -1 */
 	enum manner manner;
@@ -41,7 +43,7 @@ static struct {
 	unsigned long lost;
 	log_queue_lost_line *lost_line;
 	uv_timer_t turn;
-} queue = { .own_fd = -1 };
+} queue = {.own_fd = -1};
 
 static void choose_manner(void)
 {
@@ -62,7 +64,7 @@ static void choose_manner(void)
 /* Bytes, or a negative errno: -EAGAIN: there is no room now. */
 static ssize_t write_now(const char *text, size_t bytes)
 {
-	struct pollfd asked = { .fd = queue.fd, .events = POLLOUT };
+	struct pollfd asked = {.fd = queue.fd, .events = POLLOUT};
 	ssize_t count = -1;
 	if (queue.manner == IF_ASKED && poll(&asked, 1, 0) == 0)
 		return -EAGAIN;
@@ -103,18 +105,20 @@ static bool append(const char *text, size_t bytes, size_t written)
 	struct line *line = malloc(sizeof(*line) + bytes);
 	if (!line)
 		return false;
-	*line = (struct line){ .bytes = bytes, .written = written };
+	*line = (struct line){.bytes = bytes, .written = written};
 	memcpy(line->text, text, bytes);
 	STAILQ_INSERT_TAIL(&queue.lines, line, link);
 	queue.bytes += sizeof(*line) + bytes;
 	return true;
 }
 
-/* After what was kept and before what comes now. Not at each gap: as soon as half of the room is free again. */
+/* After what was kept and before what comes now. Not at each gap: as soon as half of the room is
+ * free again. */
 static void say_lost(void)
 {
 	char text[LOG_LINE_BYTES];
-	if (queue.lost > 0 && queue.bytes <= LOG_QUEUE_BYTES / 2 && append(text, queue.lost_line(text, queue.lost), 0))
+	if (queue.lost > 0 && queue.bytes <= LOG_QUEUE_BYTES / 2 &&
+	    append(text, queue.lost_line(text, queue.lost), 0))
 		queue.lost = 0;
 }
 
@@ -174,7 +178,7 @@ void log_queue_finish(void)
 		return;
 	uint64_t deadline = clock_deadline_ns(LOG_QUEUE_FINISH_MS * MILLISECOND_NS);
 	while (!take_turn() && clock_now_ns() < deadline) {
-		struct pollfd asked = { .fd = queue.fd, .events = POLLOUT };
+		struct pollfd asked = {.fd = queue.fd, .events = POLLOUT};
 		(void)poll(&asked, 1, LOG_QUEUE_TURN_MS);
 	}
 	while (!STAILQ_EMPTY(&queue.lines))

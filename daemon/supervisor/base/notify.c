@@ -56,7 +56,8 @@ void notify_status(struct notify *notify, unsigned sessions, unsigned engines)
 
 void notify_reloading(void)
 {
-	(void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(clock_now_ns() / 1000));
+	(void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+			 (unsigned long long)(clock_now_ns() / 1000));
 }
 
 void notify_reloaded(void)

@@ -10,7 +10,7 @@ struct notify {
 	uv_timer_t status; /* runs while a status is not to be told yet */
 	unsigned sessions;
 	unsigned engines;
-	bool changed;      /* since it was told */
+	bool changed; /* since it was told */
 };
 
 /* READY, and WATCHDOG as often as it wants from now on. */

@@ -22,33 +22,46 @@ static const char usage_text[] =
 	"      --with-fake        engines also offer the fake devices, for tests\n"
 	"      --version, --help\n";
 
-enum { OPT_USER = 1, OPT_RUNTIME, OPT_CONFIG, OPT_CHECK, OPT_CACHE, OPT_ENGINE, OPT_LISTEN, OPT_DETACH, OPT_IDLE, OPT_FAKE,
-       OPT_VERSION, OPT_HELP };
-
-static const struct option long_options[] = {
-	{ "user", no_argument, NULL, OPT_USER },
-	{ "runtime-dir", required_argument, NULL, OPT_RUNTIME },
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "check-config", no_argument, NULL, OPT_CHECK },
-	{ "cache-dir", required_argument, NULL, OPT_CACHE },
-	{ "engine", required_argument, NULL, OPT_ENGINE },
-	{ "listen-fd", required_argument, NULL, OPT_LISTEN },
-	{ "detach", no_argument, NULL, OPT_DETACH },
-	{ "exit-idle", required_argument, NULL, OPT_IDLE },
-	{ "with-fake", no_argument, NULL, OPT_FAKE },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ NULL, 0, NULL, 0 },
+enum {
+	OPT_USER = 1,
+	OPT_RUNTIME,
+	OPT_CONFIG,
+	OPT_CHECK,
+	OPT_CACHE,
+	OPT_ENGINE,
+	OPT_LISTEN,
+	OPT_DETACH,
+	OPT_IDLE,
+	OPT_FAKE,
+	OPT_VERSION,
+	OPT_HELP
 };
 
-static bool number_parse(const char *option, const char *text, long least, long most, long *number_out)
+static const struct option long_options[] = {
+	{"user", no_argument, NULL, OPT_USER},
+	{"runtime-dir", required_argument, NULL, OPT_RUNTIME},
+	{"config", required_argument, NULL, OPT_CONFIG},
+	{"check-config", no_argument, NULL, OPT_CHECK},
+	{"cache-dir", required_argument, NULL, OPT_CACHE},
+	{"engine", required_argument, NULL, OPT_ENGINE},
+	{"listen-fd", required_argument, NULL, OPT_LISTEN},
+	{"detach", no_argument, NULL, OPT_DETACH},
+	{"exit-idle", required_argument, NULL, OPT_IDLE},
+	{"with-fake", no_argument, NULL, OPT_FAKE},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static bool number_parse(const char *option, const char *text, long least, long most,
+			 long *number_out)
 {
 	char *end = NULL;
 	errno = 0;
 	long number = strtol(text, &end, 10);
 	if (errno || end == text || *end || number < least || number > most) {
-		(void)fprintf(stderr, "sycld: --%s wants a number from %ld to %ld, not '%s'\n", option, least, most,
-			      text);
+		(void)fprintf(stderr, "sycld: --%s wants a number from %ld to %ld, not '%s'\n",
+			      option, least, most, text);
 		return false;
 	}
 	*number_out = number;
@@ -107,7 +120,7 @@ static enum options_result option_apply(int option, const char *value, struct op
 
 enum options_result options_parse(int argc, char **argv, struct options *options_out)
 {
-	struct options options = { .listen_fd = -1 };
+	struct options options = {.listen_fd = -1};
 	int option;
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		enum options_result result = option_apply(option, optarg, &options);
@@ -115,7 +128,8 @@ enum options_result options_parse(int argc, char **argv, struct options *options
 			return result;
 	}
 	if (optind < argc) {
-		(void)fprintf(stderr, "sycld: unexpected argument '%s'. Try 'sycld --help'.\n", argv[optind]);
+		(void)fprintf(stderr, "sycld: unexpected argument '%s'. Try 'sycld --help'.\n",
+			      argv[optind]);
 		return OPTIONS_BAD;
 	}
 	*options_out = options;

@@ -8,10 +8,10 @@
 enum { EXIT_USAGE = 2, EXIT_BUSY = 75, EXIT_CONFIGURATION = 78 };
 
 struct options {
-	bool user;                     /* serve the user who started it, from a folder of that user's own */
-	bool detach;                   /* leave the starter: new session, output to a file */
+	bool user;   /* serve the user who started it, from a folder of that user's own */
+	bool detach; /* leave the starter: new session, output to a file */
 	bool with_fake;
-	bool check_only;               /* the configuration is read and checked, no service begins */
+	bool check_only; /* the configuration is read and checked, no service begins */
 	const char *runtime_directory; /* NULL: the mode's own */
 	const char *configuration;     /* NULL: the mode's own, which may be missing */
 	const char *engine;            /* NULL: sycl-engine next to sycld, then the installed one */
@@ -22,7 +22,8 @@ struct options {
 
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_BAD };
 
-/* Prints help or version (DONE) to stdout, complaints (BAD) to stderr. The strings point into argv. */
+/* Prints help or version (DONE) to stdout, complaints (BAD) to stderr. The strings point into argv.
+ */
 enum options_result options_parse(int argc, char **argv, struct options *options_out);
 
 #endif

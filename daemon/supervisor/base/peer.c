@@ -19,7 +19,8 @@
 #define SO_PEERPIDFD 77
 #endif
 
-/* A path of the greatest length, and what may stand before it: groups of version 1, a line for each kind. */
+/* A path of the greatest length, and what may stand before it: groups of version 1, a line for each
+ * kind. */
 enum { GROUPS_BYTES = 8192 };
 
 static int read_proc(pid_t pid, const char *name, char *buffer, size_t size)
@@ -42,13 +43,14 @@ static int read_proc(pid_t pid, const char *name, char *buffer, size_t size)
 
 static int is_alive(int pidfd)
 {
-	struct pollfd poll_fd = { .fd = pidfd, .events = POLLIN };
+	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
 	return poll(&poll_fd, 1, 0) == 0;
 }
 
 /*
- * For a kernel that does not hand out the peer's pidfd: open one by number, then make sure that the number still
- * means the process that connected: it has its uid, and the connection has not hung up in between.
+ * For a kernel that does not hand out the peer's pidfd: open one by number, then make sure that the
+ * number still means the process that connected: it has its uid, and the connection has not hung up
+ * in between.
  */
 static int open_by_number(int socket, pid_t pid, uid_t uid, int *pidfd_out)
 {
@@ -83,7 +85,7 @@ static int open_pidfd(int socket, pid_t pid, uid_t uid, int *pidfd_out)
 
 int peer_identify(int socket, struct peer *peer_out)
 {
-	struct peer peer = { .pidfd = -1 };
+	struct peer peer = {.pidfd = -1};
 	int r = packet_socket_peer(socket, &peer.pid, &peer.uid, &peer.gid);
 	if (r < 0)
 		return r;

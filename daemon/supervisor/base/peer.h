@@ -12,12 +12,14 @@ struct peer {
 	pid_t pid;
 	uid_t uid;
 	gid_t gid;
-	int pidfd;                         /* the caller's; CLOEXEC */
-	char command[PEER_COMMAND_BYTES];  /* the process' name, printable; "" if it cannot be read */
-	char cgroup[CGROUP_BYTES];         /* that it was in when it connected; "": not known */
+	int pidfd;                        /* the caller's; CLOEXEC */
+	char command[PEER_COMMAND_BYTES]; /* the process' name, printable; "" if it cannot be read
+					   */
+	char cgroup[CGROUP_BYTES];        /* that it was in when it connected; "": not known */
 };
 
-/* 0, or a negative errno: -ESRCH when the process that connected has ended or cannot be named. Does not block. */
+/* 0, or a negative errno: -ESRCH when the process that connected has ended or cannot be named. Does
+ * not block. */
 int peer_identify(int socket, struct peer *peer_out);
 
 #endif

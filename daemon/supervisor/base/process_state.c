@@ -28,7 +28,8 @@ static int standard_descriptors(void)
 
 int process_state_reset(void)
 {
-	static const int signals[] = { SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2 };
+	static const int signals[] = {SIGCHLD, SIGHUP,  SIGINT,  SIGTERM,
+				      SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2};
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		(void)signal(signals[i], SIG_DFL);
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -70,7 +71,8 @@ int process_state_detach(int log_fd)
 	CLEANUP(close_fd) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		return -errno;
-	if (dup2(null, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 || dup2(log_fd, STDERR_FILENO) < 0)
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
+	    dup2(log_fd, STDERR_FILENO) < 0)
 		return -errno;
 	return chdir("/") < 0 ? -errno : 0;
 }

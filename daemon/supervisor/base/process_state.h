@@ -3,17 +3,19 @@
 #define SYCLD_SUPERVISOR_PROCESS_STATE_H
 
 /*
- * Undo what the starter may have left: blocked and ignored signals, closed standard descriptors, a lax umask, a low
- * limit of descriptors. 0 or a negative errno.
+ * Undo what the starter may have left: blocked and ignored signals, closed standard descriptors, a
+ * lax umask, a low limit of descriptors. 0 or a negative errno.
  */
 int process_state_reset(void);
 
-/* Close every descriptor from 3 on except `keep` and `keep + 1` (-1: none): an application's must not live on here. */
+/* Close every descriptor from 3 on except `keep` and `keep + 1` (-1: none): an application's must
+ * not live on here. */
 void process_state_close_foreign(int keep);
 
 /*
- * Go on in a new session without a terminal: forks twice, the starter's child exits with 0. Standard input is
- * /dev/null, output and errors go to `log_fd`, which stays the caller's. 0 or a negative errno.
+ * Go on in a new session without a terminal: forks twice, the starter's child exits with 0.
+ * Standard input is /dev/null, output and errors go to `log_fd`, which stays the caller's. 0 or a
+ * negative errno.
  */
 int process_state_detach(int log_fd);
 

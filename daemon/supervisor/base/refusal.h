@@ -5,8 +5,8 @@
 #include "status.h"
 
 /*
- * Send Packet{error}, then close the socket so that the packet is read whatever the client has sent meanwhile. Takes
- * the socket. Never blocks; a client that is gone is no error.
+ * Send Packet{error}, then close the socket so that the packet is read whatever the client has sent
+ * meanwhile. Takes the socket. Never blocks; a client that is gone is no error.
  */
 void refuse_client(int socket, enum sycl_status code, const char *text);
 

@@ -19,8 +19,8 @@ enum { LOG_BYTES_MAX = 1 << 20 };
 
 #define LOCK_PATIENCE_NS 2000000000ull
 #define LOCK_RETRY_MS    10
-#define LOCK_NAME "lock"
-#define LOG_NAME "sycld.log"
+#define LOCK_NAME        "lock"
+#define LOG_NAME         "sycld.log"
 
 /* The path, absolute and without slashes at its end. */
 static int path_choose(const char *given, bool user, char *path_out, size_t size)
@@ -80,9 +80,11 @@ static int directory_open(const char *path, mode_t mode, uid_t owner, gid_t grou
 	bool made = mkdirat(parent_fd, slash + 1, 0700) == 0;
 	if (!made && errno != EEXIST)
 		return -errno;
-	/* Another owner's folder can only be looked at: root without CAP_DAC_OVERRIDE may not read it. */
+	/* Another owner's folder can only be looked at: root without CAP_DAC_OVERRIDE may not read
+	 * it. */
 	int how = made || owner == geteuid() ? O_RDONLY : O_PATH;
-	CLEANUP(close_fd) int fd = openat(parent_fd, slash + 1, how | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(close_fd)
+	int fd = openat(parent_fd, slash + 1, how | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (made && fchmod(fd, mode) < 0)
@@ -109,17 +111,19 @@ static const char *refusal_of(int error)
 	}
 }
 
-int runtime_directory_open(const char *given, bool user, struct runtime_directory *directory_out, char *message_out,
-			   size_t message_bytes)
+int runtime_directory_open(const char *given, bool user, struct runtime_directory *directory_out,
+			   char *message_out, size_t message_bytes)
 {
 	struct runtime_directory directory = RUNTIME_DIRECTORY_INIT;
 	int r = path_choose(given, user, directory.path, sizeof(directory.path));
 	if (r == 0)
-		r = directory_open(directory.path, user ? 0700 : 0755, geteuid(), getegid(), &directory.fd);
+		r = directory_open(directory.path, user ? 0700 : 0755, geteuid(), getegid(),
+				   &directory.fd);
 	if (r < 0) {
 		(void)snprintf(message_out, message_bytes, "the runtime folder %s is refused: %s%s",
 			       directory.path[0] ? directory.path : "", refusal_of(r),
-			       user && !given ? "; XDG_RUNTIME_DIR or HOME can name another place" : "");
+			       user && !given ? "; XDG_RUNTIME_DIR or HOME can name another place"
+					      : "");
 		return r;
 	}
 	*directory_out = directory;
@@ -135,8 +139,8 @@ static bool same_file(int a, int b)
 }
 
 /*
- * A service that was killed while it started an engine leaves the lock to that process until it runs its program: for as long
- * as that may take, -EBUSY is no answer yet.
+ * A service that was killed while it started an engine leaves the lock to that process until it
+ * runs its program: for as long as that may take, -EBUSY is no answer yet.
  */
 static int lock_patiently(int fd)
 {
@@ -153,11 +157,13 @@ static int lock_patiently(int fd)
 
 int runtime_directory_lock(struct runtime_directory *directory, int inherited)
 {
-	CLEANUP(close_fd) int fd =
-		openat(directory->fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	CLEANUP(close_fd)
+	int fd = openat(directory->fd, LOCK_NAME,
+			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
 	if (fd < 0)
 		return -errno;
-	/* A lock belongs to the open file: only the inherited descriptor itself has what the starter locked. */
+	/* A lock belongs to the open file: only the inherited descriptor itself has what the
+	 * starter locked. */
 	if (inherited >= 0 && same_file(fd, inherited)) {
 		close_fd(&fd);
 		fd = inherited;
@@ -173,8 +179,9 @@ int runtime_directory_lock(struct runtime_directory *directory, int inherited)
 
 int runtime_directory_open_log(const struct runtime_directory *directory)
 {
-	CLEANUP(close_fd) int fd = openat(directory->fd, LOG_NAME,
-					  O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	CLEANUP(close_fd)
+	int fd = openat(directory->fd, LOG_NAME,
+			O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
 	struct stat facts;
 	if (fd < 0 || fstat(fd, &facts) < 0)
 		return -errno;

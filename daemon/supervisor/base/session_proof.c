@@ -25,18 +25,20 @@ static void mix(uint64_t v[4], unsigned rounds)
 	}
 }
 
-uint64_t session_proof(const uint8_t secret[SERVICE_SECRET_BYTES], const struct session_claim *claim)
+uint64_t session_proof(const uint8_t secret[SERVICE_SECRET_BYTES],
+		       const struct session_claim *claim)
 {
 	uint64_t key[2];
 	memcpy(key, secret, sizeof(key));
-	uint64_t v[4] = {key[0] ^ 0x736f6d6570736575ull, key[1] ^ 0x646f72616e646f6dull, key[0] ^ 0x6c7967656e657261ull,
-			 key[1] ^ 0x7465646279746573ull};
+	uint64_t v[4] = {key[0] ^ 0x736f6d6570736575ull, key[1] ^ 0x646f72616e646f6dull,
+			 key[0] ^ 0x6c7967656e657261ull, key[1] ^ 0x7465646279746573ull};
 	const uint64_t words[WORDS + 1] = {
 		claim->session,
 		claim->since_ns,
 		(uint64_t)claim->uid << 32 | claim->gid,
 		claim->pid,
-		(uint64_t)(WORDS * sizeof(uint64_t)) << 56, /* what was signed ends with its length */
+		(uint64_t)(WORDS * sizeof(uint64_t))
+			<< 56, /* what was signed ends with its length */
 	};
 	for (unsigned i = 0; i < WORDS + 1; i++) {
 		v[3] ^= words[i];

@@ -1,7 +1,7 @@
 /*
- * A session's facts go to its engine with a proof that they are the service's words. The engine of a service that died shows
- * both to the next one, which knows by the same secret that the tenant's code has made nothing up: no session of
- * somebody else's, none that never was.
+ * A session's facts go to its engine with a proof that they are the service's words. The engine of
+ * a service that died shows both to the next one, which knows by the same secret that the tenant's
+ * code has made nothing up: no session of somebody else's, none that never was.
  */
 #ifndef SYCLD_SUPERVISOR_SESSION_PROOF_H
 #define SYCLD_SUPERVISOR_SESSION_PROOF_H
@@ -19,6 +19,7 @@ struct session_claim {
 };
 
 /* SipHash-2-4 of the claim under the secret. */
-uint64_t session_proof(const uint8_t secret[SERVICE_SECRET_BYTES], const struct session_claim *claim);
+uint64_t session_proof(const uint8_t secret[SERVICE_SECRET_BYTES],
+		       const struct session_claim *claim);
 
 #endif

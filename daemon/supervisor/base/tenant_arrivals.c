@@ -34,11 +34,14 @@ static void drop_late(struct tenant *tenant)
 {
 	uint64_t patience_ns = tenant->supervisor->configuration.engine_start_ns;
 	struct session *session, *next;
-	const char *why = tenant->is_identified ? "no engine has ended in time to make room for one more" :
-						  "the user database does not answer: it is not known who this user is";
+	const char *why =
+		tenant->is_identified
+			? "no engine has ended in time to make room for one more"
+			: "the user database does not answer: it is not known who this user is";
 	for (session = TAILQ_FIRST(&tenant->arriving); session; session = next) {
 		next = TAILQ_NEXT(session, link);
-		if (clock_now_ns() - session->since_ns > patience_ns || session_has_hung_up(session))
+		if (clock_now_ns() - session->since_ns > patience_ns ||
+		    session_has_hung_up(session))
 			tenant_drop_arrival(tenant, session, why);
 	}
 }
@@ -47,8 +50,8 @@ static void on_tick(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		drop_late(tenant);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	drop_late(tenant);
 	arrivals_continue(supervisor);
 	if (supervisor->arriving_count == 0)
 		(void)uv_timer_stop(timer);
@@ -85,7 +88,8 @@ void tenant_continue(struct tenant *tenant)
 void arrivals_continue(struct supervisor *supervisor)
 {
 	struct tenant *tenant, *next;
-	for (tenant = TAILQ_FIRST(&supervisor->tenants); tenant && supervisor->arriving_count; tenant = next) {
+	for (tenant = TAILQ_FIRST(&supervisor->tenants); tenant && supervisor->arriving_count;
+	     tenant = next) {
 		next = TAILQ_NEXT(tenant, link);
 		if (tenant->arriving_count && tenant->is_identified)
 			tenant_continue(tenant);
@@ -95,7 +99,7 @@ void arrivals_continue(struct supervisor *supervisor)
 void arrivals_refuse(struct supervisor *supervisor, const char *text)
 {
 	struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		while (!TAILQ_EMPTY(&tenant->arriving))
-			tenant_drop_arrival(tenant, TAILQ_FIRST(&tenant->arriving), text);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	while (!TAILQ_EMPTY(&tenant->arriving))
+		tenant_drop_arrival(tenant, TAILQ_FIRST(&tenant->arriving), text);
 }

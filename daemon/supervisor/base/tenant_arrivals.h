@@ -1,6 +1,7 @@
 /*
- * Sessions that have come and have no engine to wait for yet: the user database has not said who their user is, or an engine of
- * somebody else's has to end first (engine_room.h). They wait in their order, as long as an engine may take to start.
+ * Sessions that have come and have no engine to wait for yet: the user database has not said who
+ * their user is, or an engine of somebody else's has to end first (engine_room.h). They wait in
+ * their order, as long as an engine may take to start.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_ARRIVALS_H
 #define SYCLD_SUPERVISOR_TENANT_ARRIVALS_H
@@ -14,7 +15,8 @@ void arrivals_init(struct supervisor *supervisor);
 /* The session waits. Takes it. */
 void tenant_let_wait(struct tenant *tenant, struct session *session);
 
-/* What they waited for may be there: place them, or let them wait on. The tenant may be gone afterwards. */
+/* What they waited for may be there: place them, or let them wait on. The tenant may be gone
+ * afterwards. */
 void tenant_continue(struct tenant *tenant);
 /* The same of all tenants. */
 void arrivals_continue(struct supervisor *supervisor);

@@ -13,7 +13,8 @@
 /* It has no engine, and no order or limit that must hold when it connects again. */
 static bool is_away(const struct tenant *tenant)
 {
-	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) && tenant->session_count == 0 && !tenant->lookup &&
+	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) &&
+	       tenant->session_count == 0 && !tenant->lookup &&
 	       tenant->retry_at_ns <= clock_now_ns() && !orders_hold(tenant);
 }
 
@@ -65,7 +66,9 @@ static bool join(struct tenant *tenant)
 		if (!others || !move_ledger(others, tenant))
 			return false;
 		add_account(&others->account, &tenant->account);
-		log_info("tenant", "the figures of uid %lu are counted with those of others from now on", (unsigned long)tenant->uid);
+		log_info("tenant",
+			 "the figures of uid %lu are counted with those of others from now on",
+			 (unsigned long)tenant->uid);
 		succession_changes(supervisor);
 	}
 	tenant_remove(tenant);
@@ -83,13 +86,14 @@ static bool goes_first(const struct tenant *tenant, const struct tenant *than)
 }
 
 /* With a newcomer: of those that the user database does not know either. */
-static struct tenant *least_missed(const struct supervisor *supervisor, const struct tenant *newcomer)
+static struct tenant *least_missed(const struct supervisor *supervisor,
+				   const struct tenant *newcomer)
 {
 	struct tenant *least = NULL, *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (tenant != newcomer && is_away(tenant) && (!newcomer || tenant->is_unknown) &&
-		    (!least || goes_first(tenant, least)))
-			least = tenant;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	if (tenant != newcomer && is_away(tenant) && (!newcomer || tenant->is_unknown) &&
+	    (!least || goes_first(tenant, least)))
+		least = tenant;
 	return least;
 }
 
@@ -108,8 +112,8 @@ void tenants_join_unknown(const struct tenant *newcomer)
 	struct supervisor *supervisor = newcomer->supervisor;
 	unsigned count = 0;
 	struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		count += tenant->is_unknown && tenant->uid != TENANT_OTHERS;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	count += tenant->is_unknown && tenant->uid != TENANT_OTHERS;
 	for (; count > TENANTS_UNKNOWN_MAX; count--) {
 		tenant = least_missed(supervisor, newcomer);
 		if (!tenant || !join(tenant))

@@ -63,7 +63,8 @@ static int ask(struct tenant *tenant)
 	return 0;
 }
 
-static int refuse(struct refusal *refusal, enum sycl_status code, int r, const char *text, uid_t uid)
+static int refuse(struct refusal *refusal, enum sycl_status code, int r, const char *text,
+		  uid_t uid)
 {
 	refusal->code = code;
 	(void)snprintf(refusal->text, sizeof(refusal->text), text, (unsigned long)uid);
@@ -77,12 +78,15 @@ int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 	if (!tenant->is_identified && tenant->lookup)
 		return -EINPROGRESS;
 	if (!tenant->is_identified)
-		return refuse(refusal_out, STATUS_QUOTA, r < 0 ? r : -EAGAIN,
-			      "too many users wait for the user database, which does not answer; it is not known who uid %lu is", tenant->uid);
+		return refuse(
+			refusal_out, STATUS_QUOTA, r < 0 ? r : -EAGAIN,
+			"too many users wait for the user database, which does not answer; it is not known who uid %lu is",
+			tenant->uid);
 	if (tenant->is_unknown && tenant->supervisor->configuration.refuse_unknown)
-		return refuse(refusal_out, STATUS_RUNTIME, -EACCES,
-			      "the user database does not know uid %lu, and only users that it knows are served (unknown_users = refuse)",
-			      tenant->uid);
+		return refuse(
+			refusal_out, STATUS_RUNTIME, -EACCES,
+			"the user database does not know uid %lu, and only users that it knows are served (unknown_users = refuse)",
+			tenant->uid);
 	return 0;
 }
 

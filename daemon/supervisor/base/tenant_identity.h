@@ -1,6 +1,7 @@
 /*
- * Who a tenant is, by the user database: a user of a certain group, or a uid that nobody has. Asked when the tenant comes, and again
- * from time to time; an answer that was there stays until there is another one.
+ * Who a tenant is, by the user database: a user of a certain group, or a uid that nobody has. Asked
+ * when the tenant comes, and again from time to time; an answer that was there stays until there is
+ * another one.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_IDENTITY_H
 #define SYCLD_SUPERVISOR_TENANT_IDENTITY_H
@@ -9,8 +10,9 @@ struct refusal;
 struct tenant;
 
 /*
- * 0: it is known who that is. -EINPROGRESS: it is being asked; tenant_continue and report_tenant_identified are called when there is
- * an answer. Anything else: it is not to be served, and `refusal_out` says why. Does not block.
+ * 0: it is known who that is. -EINPROGRESS: it is being asked; tenant_continue and
+ * report_tenant_identified are called when there is an answer. Anything else: it is not to be
+ * served, and `refusal_out` says why. Does not block.
  */
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out);
 

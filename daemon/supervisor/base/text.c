@@ -27,11 +27,13 @@ static size_t printable_length(const unsigned char *s)
 			return 0;
 		code = code << 6 | (s[i] & 0x3fu);
 	}
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) || code < 0xa0)
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ||
+	    code < 0xa0)
 		return 0;
 	/* Bidirectional controls and line separators can make one line look like another. */
-	if ((code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f)
+	if ((code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
+	    code == 0x200e || code == 0x200f)
 		return 0;
 	return length;
 }

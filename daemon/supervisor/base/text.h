@@ -5,12 +5,13 @@
 #include <stddef.h>
 
 /*
- * Replaces every byte that is not part of printable UTF-8 by '?': control characters (escape sequences among them),
- * C1 controls, broken or overlong sequences, surrogates. Same length.
+ * Replaces every byte that is not part of printable UTF-8 by '?': control characters (escape
+ * sequences among them), C1 controls, broken or overlong sequences, surrogates. Same length.
  */
 void text_make_printable(char *text);
 
-/* A printable copy, cut off at a whole character so that it fits `size` bytes with its end. NULL is "". */
+/* A printable copy, cut off at a whole character so that it fits `size` bytes with its end. NULL is
+ * "". */
 void text_copy_printable(char *out, size_t size, const char *text);
 
 #endif

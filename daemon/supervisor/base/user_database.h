@@ -1,4 +1,5 @@
-/* What the user database says of users and groups. It may be asked of a server: an answer may take long, and be long. */
+/* What the user database says of users and groups. It may be asked of a server: an answer may take
+ * long, and be long. */
 #ifndef SYCLD_SUPERVISOR_USER_DATABASE_H
 #define SYCLD_SUPERVISOR_USER_DATABASE_H
 

@@ -26,7 +26,8 @@ static bool read_numbers(const char *path, uint64_t *numbers_out, int count)
 	return true;
 }
 
-/* The namespace that the machine begins with has one line: from 0, as 0, all but the last, which is no uid. */
+/* The namespace that the machine begins with has one line: from 0, as 0, all but the last, which is
+ * no uid. */
 static bool has_all_uids(const char *path)
 {
 	uint64_t numbers[3]; /* inside, outside, how many */
@@ -38,5 +39,6 @@ uid_t user_namespace_outsiders(const char *map_path, const char *overflow_path)
 	uint64_t uid;
 	if (has_all_uids(map_path))
 		return (uid_t)-1;
-	return read_numbers(overflow_path, &uid, 1) && uid <= UINT32_MAX ? (uid_t)uid : OVERFLOW_UID;
+	return read_numbers(overflow_path, &uid, 1) && uid <= UINT32_MAX ? (uid_t)uid
+									 : OVERFLOW_UID;
 }

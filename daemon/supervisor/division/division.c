@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* What is used rises at once, so that a share is back at once, and is forgotten slowly: a pause between two commands lends nothing. */
+/* What is used rises at once, so that a share is back at once, and is forgotten slowly: a pause
+ * between two commands lends nothing. */
 #define DEMAND_SLOW 8u
 
 static void look_at(struct division_party *party, uint64_t now_ns, uint64_t stale_ns)
@@ -17,7 +18,8 @@ static void look_at(struct division_party *party, uint64_t now_ns, uint64_t stal
 	if (is_new || claim->beat != party->beat)
 		party->beat_ns = now_ns;
 	if (passed_ns > 0)
-		sample = busy_ns < passed_ns ? (uint32_t)(busy_ns * DIVISION_WHOLE / passed_ns) : DIVISION_WHOLE;
+		sample = busy_ns < passed_ns ? (uint32_t)(busy_ns * DIVISION_WHOLE / passed_ns)
+					     : DIVISION_WHOLE;
 	if (claim->wants && sample == 0)
 		sample = DIVISION_LEAST;
 	uint32_t slower = party->demand - party->demand / DEMAND_SLOW;
@@ -36,7 +38,8 @@ struct user {
 	uint32_t wanting; /* engines */
 	uint32_t demand;
 	int64_t credit_ns;
-	/* What was claimed to run runs until something else is claimed, or the engine is gone: what is stopped may well have left it there. */
+	/* What was claimed to run runs until something else is claimed, or the engine is gone: what
+	 * is stopped may well have left it there. */
 	bool running, wants_now;
 };
 
@@ -58,14 +61,17 @@ static struct user user_at(struct division_party *parties, uint32_t count)
 	return user;
 }
 
-/* The parts of all users: with `by_demand` no more than each wants, otherwise as if all that want something wanted everything. */
-static uint32_t divide(struct division_party *parties, uint32_t count, bool by_demand, struct division_part *parts)
+/* The parts of all users: with `by_demand` no more than each wants, otherwise as if all that want
+ * something wanted everything. */
+static uint32_t divide(struct division_party *parties, uint32_t count, bool by_demand,
+		       struct division_part *parts)
 {
 	uint32_t users = 0;
 	for (uint32_t at = 0; at < count && users < DIVISION_USERS; users++) {
 		struct user user = user_at(&parties[at], count - at);
 		uint32_t most = parties[at].most;
-		parts[users] = (struct division_part){.least = parties[at].least, .most = user.demand == 0 ? 0 : most};
+		parts[users] = (struct division_part){.least = parties[at].least,
+						      .most = user.demand == 0 ? 0 : most};
 		if (by_demand && user.demand < most)
 			parts[users].most = user.demand;
 		at += user.count;
@@ -105,7 +111,8 @@ static void grant_parts(struct division_party *parties, uint32_t count)
 	uint32_t left = given < DIVISION_WHOLE ? DIVISION_WHOLE - given : 0;
 	for (uint32_t at = 0; at < count; index++) {
 		struct user user = user_at(&parties[at], count - at);
-		/* Time that no user wants goes to the first who asks; a user's own share never goes to another. */
+		/* Time that no user wants goes to the first who asks; a user's own share never goes
+		 * to another. */
 		uint32_t part = index < users ? wanted[index].part + left : 0;
 		if (index < users && part < entitled[index].part)
 			part = entitled[index].part;
@@ -116,7 +123,7 @@ static void grant_parts(struct division_party *parties, uint32_t count)
 	}
 }
 
-/* --- one at a time -------------------------------------------------------------------------------------------------- */
+/* ------------------------------------ one at a time ------------------------------------- */
 
 static int64_t clamp(int64_t ns, int64_t least, int64_t most)
 {
@@ -124,10 +131,12 @@ static int64_t clamp(int64_t ns, int64_t least, int64_t most)
 }
 
 /*
- * Every party that wants the device earns time by its share. The party whose turn it is pays for the time that passes, also while others
- * wait; so does a party that still has commands running after its turn.
+ * Every party that wants the device earns time by its share. The party whose turn it is pays for
+ * the time that passes, also while others wait; so does a party that still has commands running
+ * after its turn.
  */
-static void pay(const struct division *division, struct division_party *parties, uint32_t count, uint64_t passed_ns)
+static void pay(const struct division *division, struct division_party *parties, uint32_t count,
+		uint64_t passed_ns)
 {
 	static struct division_part entitled[DIVISION_USERS];
 	uint32_t index = 0, users = divide(parties, count, false, entitled), wanting = 0;
@@ -138,10 +147,11 @@ static void pay(const struct division *division, struct division_party *parties,
 		struct user user = user_at(&parties[at], count - at);
 		bool is_owner = division->is_owned && division->owner == parties[at].user;
 		bool has_it = user.running || (is_owner && user.wants_now);
-		uint32_t part =
-			index < users && user.demand > 0 ? entitled[index].part : newcomers_part(&parties[at], wanting);
-		int64_t credit =
-			user.credit_ns + (int64_t)(passed * part / DIVISION_WHOLE) - (has_it ? (int64_t)passed : 0);
+		uint32_t part = index < users && user.demand > 0
+					? entitled[index].part
+					: newcomers_part(&parties[at], wanting);
+		int64_t credit = user.credit_ns + (int64_t)(passed * part / DIVISION_WHOLE) -
+				 (has_it ? (int64_t)passed : 0);
 		/* What is not used is not saved. */
 		int64_t most = user.demand == 0 ? 0 : (int64_t)DIVISION_SLICE_NS;
 		credit = clamp(credit, -(int64_t)DIVISION_OWED_NS, most);
@@ -151,15 +161,18 @@ static void pay(const struct division *division, struct division_party *parties,
 	}
 }
 
-/* The next to have the device: of the parties that want it now, the one that has had least of its share. NULL: none. */
+/* The next to have the device: of the parties that want it now, the one that has had least of its
+ * share. NULL: none. */
 static const struct division_party *choose(struct division_party *parties, uint32_t count)
 {
 	const struct division_party *best = NULL;
 	for (uint32_t at = 0; at < count;) {
 		struct user user = user_at(&parties[at], count - at);
 		const struct division_party *first = &parties[at];
-		/* Whoever may not have all of it has to wait for its part, also with nobody else there. */
-		bool may = user.wants_now && (first->most >= DIVISION_WHOLE || first->credit_ns >= 0);
+		/* Whoever may not have all of it has to wait for its part, also with nobody else
+		 * there. */
+		bool may =
+			user.wants_now && (first->most >= DIVISION_WHOLE || first->credit_ns >= 0);
 		if (may && (!best || first->credit_ns > best->credit_ns))
 			best = first;
 		at += user.count;
@@ -168,7 +181,8 @@ static const struct division_party *choose(struct division_party *parties, uint3
 }
 
 /* What the owner's engines say together; empty when that user has none any more. */
-static struct user owner_of(const struct division *division, struct division_party *parties, uint32_t count)
+static struct user owner_of(const struct division *division, struct division_party *parties,
+			    uint32_t count)
 {
 	for (uint32_t at = 0; at < count; at++)
 		if (parties[at].user == division->owner)
@@ -176,15 +190,18 @@ static struct user owner_of(const struct division *division, struct division_par
 	return (struct user){.parties = parties};
 }
 
-/* Its turn ends: its part is used up, or its slice while others want theirs, or it has nothing to do while others have. */
-static bool is_over(const struct division *division, const struct user *owner, const struct division_party *next)
+/* Its turn ends: its part is used up, or its slice while others want theirs, or it has nothing to
+ * do while others have. */
+static bool is_over(const struct division *division, const struct user *owner,
+		    const struct division_party *next)
 {
 	const struct division_party *first = owner->parties;
 	if (owner->count == 0)
 		return true;
 	if (first->most < DIVISION_WHOLE && first->credit_ns <= -(int64_t)DIVISION_SLICE_NS)
 		return true;
-	return next && (!owner->wants_now || division->now_ns - division->since_ns >= DIVISION_SLICE_NS);
+	return next &&
+	       (!owner->wants_now || division->now_ns - division->since_ns >= DIVISION_SLICE_NS);
 }
 
 static void pass_on(struct division *division, struct division_party *parties, uint32_t count)
@@ -207,18 +224,21 @@ static void pass_on(struct division *division, struct division_party *parties, u
 	division->since_ns = division->now_ns;
 }
 
-static void grant_owner(const struct division *division, struct division_party *parties, uint32_t count)
+static void grant_owner(const struct division *division, struct division_party *parties,
+			uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		bool has_it = division->is_owned && !division->is_ending && division->owner == parties[i].user;
+		bool has_it = division->is_owned && !division->is_ending &&
+			      division->owner == parties[i].user;
 		parties[i].granted = has_it ? DIVISION_WHOLE : 0;
 	}
 }
 
-void division_step(struct division *division, struct division_party *parties, uint32_t count, uint64_t now_ns,
-		   uint64_t stale_ns)
+void division_step(struct division *division, struct division_party *parties, uint32_t count,
+		   uint64_t now_ns, uint64_t stale_ns)
 {
-	uint64_t passed_ns = now_ns > division->now_ns && division->now_ns > 0 ? now_ns - division->now_ns : 0;
+	uint64_t passed_ns =
+		now_ns > division->now_ns && division->now_ns > 0 ? now_ns - division->now_ns : 0;
 	division->now_ns = now_ns;
 	for (uint32_t i = 0; i < count; i++)
 		look_at(&parties[i], now_ns, stale_ns);

@@ -2,10 +2,12 @@
  * How the time of one device is divided among users. Pure: it takes the claims of engines and the
  * time, and returns grants; it calls no other module, allocates nothing and reads no clock.
  *
- * A user has a share: a minimum that the user gets when it is wanted, and a maximum. Time that is left over is lent equally to users who
- * would take more. A claim is believed only as far as a false one costs its own user: a user who claims to want the device is granted no
- * more than the own share, and a user without a new claim for a while wants nothing. Commands that a user said are running count as
- * running until the user says otherwise: that costs other users no more than the wait for them, and a user who stops the own engine pays too.
+ * A user has a share: a minimum that the user gets when it is wanted, and a maximum. Time that is
+ * left over is lent equally to users who would take more. A claim is believed only as far as a
+ * false one costs its own user: a user who claims to want the device is granted no more than the
+ * own share, and a user without a new claim for a while wants nothing. Commands that a user said
+ * are running count as running until the user says otherwise: that costs other users no more than
+ * the wait for them, and a user who stops the own engine pays too.
  */
 #ifndef SYCLD_SUPERVISOR_DIVISION_H
 #define SYCLD_SUPERVISOR_DIVISION_H
@@ -13,12 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DIVISION_WHOLE      1000u
-#define DIVISION_LEAST      10u          /* each user who wants something gets at least this */
-#define DIVISION_SLICE_NS   10000000ull  /* DIVISION_EXCLUSIVE: the shortest time for which one user has the device */
-#define DIVISION_OVERRUN_NS 500000000ull /* and the longest that others wait for what that user has left there */
-#define DIVISION_OWED_NS                                                                                               \
-	3600000000000ull /* and the most that a user can owe: longer than any command, else a long command would not be paid */
+#define DIVISION_WHOLE 1000u
+#define DIVISION_LEAST 10u /* each user who wants something gets at least this */
+#define DIVISION_SLICE_NS                                                                          \
+	10000000ull /* DIVISION_EXCLUSIVE: the shortest time for which one user has the device */
+#define DIVISION_OVERRUN_NS                                                                        \
+	500000000ull /* and the longest that others wait for what that user has left there */
+#define DIVISION_OWED_NS                                                                           \
+	3600000000000ull /* and the most that a user can owe: longer than any command, else a long \
+			    command would not be paid */
 
 enum division_mode {
 	DIVISION_CONCURRENT, /* side by side, each as much as granted */
@@ -41,9 +46,11 @@ struct division_party {
 	uint64_t seen_ns; /* when it was looked at last */
 	uint64_t busy_ns; /* as claimed then */
 	uint64_t beat;
-	uint64_t beat_ns;  /* since when that beat is known */
-	uint32_t demand;   /* permille of the time that it lately had something to do; 0 at once when it is stale */
-	int64_t credit_ns; /* exclusive: of the user, the same in all its engines: time that it has had too little */
+	uint64_t beat_ns; /* since when that beat is known */
+	uint32_t demand;  /* permille of the time that it lately had something to do; 0 at once when
+			     it is stale */
+	int64_t credit_ns; /* exclusive: of the user, the same in all its engines: time that it has
+			      had too little */
 	uint32_t granted;  /* the answer, permille */
 };
 
@@ -53,12 +60,13 @@ struct division {
 	uint64_t now_ns;
 	/* exclusive */
 	bool is_owned;  /* by `owner`, since `since_ns` */
-	bool is_ending; /* it is granted nothing more, and others wait for what it has running, since `ending_ns` */
+	bool is_ending; /* it is granted nothing more, and others wait for what it has running,
+			   since `ending_ns` */
 	uint64_t owner, since_ns, ending_ns;
 };
 
 /* Times go forward. `stale_ns`: who has not beaten for so long wants nothing. */
-void division_step(struct division *division, struct division_party *parties, uint32_t count, uint64_t now_ns,
-		   uint64_t stale_ns);
+void division_step(struct division *division, struct division_party *parties, uint32_t count,
+		   uint64_t now_ns, uint64_t stale_ns);
 
 #endif

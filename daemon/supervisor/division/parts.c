@@ -30,7 +30,8 @@ void division_parts(struct division_part *parts, uint32_t count)
 		/* What does not divide goes to the first of them. */
 		uint32_t each = takers > 0 && left >= takers ? left / takers : 1;
 		for (uint32_t i = 0; i < count && left > 0; i++) {
-			uint32_t room = parts[i].most - parts[i].part, more = each < room ? each : room;
+			uint32_t room = parts[i].most - parts[i].part,
+				 more = each < room ? each : room;
 			more = more < left ? more : left;
 			parts[i].part += more;
 			left -= more;

@@ -1,4 +1,5 @@
-/* A whole is divided: each gets its least part, and all get equally of the rest as long as they take it. Pure. */
+/* A whole is divided: each gets its least part, and all get equally of the rest as long as they
+ * take it. Pure. */
 #ifndef SYCLD_SUPERVISOR_DIVISION_PARTS_H
 #define SYCLD_SUPERVISOR_DIVISION_PARTS_H
 

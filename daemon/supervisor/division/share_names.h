@@ -1,6 +1,7 @@
 /*
- * Names in [shares] that the user database does not know: most likely misspelt, so the user who was meant has no share. They are no error of
- * the file, as a user may be made later: they are told in the log at the start and at each reload, and by `sycld --check-config`.
+ * Names in [shares] that the user database does not know: most likely misspelt, so the user who was
+ * meant has no share. They are no error of the file, as a user may be made later: they are told in
+ * the log at the start and at each reload, and by `sycld --check-config`.
  */
 #ifndef SYCLD_SUPERVISOR_SHARE_NAMES_H
 #define SYCLD_SUPERVISOR_SHARE_NAMES_H
@@ -12,10 +13,11 @@
 struct supervisor;
 
 /*
- * How many there are; the text is "user.one, group.two", as far as they find room. What cannot be looked up is not told. Blocks for as
- * long as the user database takes.
+ * How many there are; the text is "user.one, group.two", as far as they find room. What cannot be
+ * looked up is not told. Blocks for as long as the user database takes.
  */
-unsigned share_names_missing(const struct configuration_shares *shares, char *text_out, size_t text_bytes);
+unsigned share_names_missing(const struct configuration_shares *shares, char *text_out,
+			     size_t text_bytes);
 
 /* Look for them without waiting, and log what there is. */
 void share_names_review(struct supervisor *supervisor);

@@ -11,9 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REST_NS 1000000000ull /* nobody has wanted anything for so long: there is no need to look */
+#define REST_NS                                                                                    \
+	1000000000ull /* nobody has wanted anything for so long: there is no need to look          \
+		       */
 
-enum { LOOK_MS = 2, LOOK_EXCLUSIVE_MS = 1, AGAIN_MS = 20, AGAIN_MOST_MS = 1000, PERMILLE_OF_PERCENT = 10 };
+enum {
+	LOOK_MS = 2,
+	LOOK_EXCLUSIVE_MS = 1,
+	AGAIN_MS = 20,
+	AGAIN_MOST_MS = 1000,
+	PERMILLE_OF_PERCENT = 10
+};
 
 static bool is_watching(const struct sharing *sharing)
 {
@@ -25,7 +33,7 @@ static bool is_exclusive(const struct supervisor *supervisor)
 	return supervisor->configuration.shares.exclusive;
 }
 
-/* --- pages ----------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- pages ----------------------------------------- */
 
 /* A claim is read once, and is whatever it is. */
 static uint64_t read_word(const _Atomic uint64_t *word)
@@ -49,8 +57,10 @@ static void admit(struct engine *engine)
 	if (division_slots_admit(&share->slots, claimed) || share->has_too_many)
 		return;
 	share->has_too_many = true;
-	log_warning("share", "pid %ld of uid %lu uses more than %d devices: the others are not divided for it",
-		    (long)engine->pid, (unsigned long)engine->tenant->uid, DIVISION_SLOTS_OF_ENGINE);
+	log_warning(
+		"share",
+		"pid %ld of uid %lu uses more than %d devices: the others are not divided for it",
+		(long)engine->pid, (unsigned long)engine->tenant->uid, DIVISION_SLOTS_OF_ENGINE);
 }
 
 static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_t now_ns,
@@ -58,13 +68,15 @@ static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_
 {
 	const struct share_claim *claim = &claims->slots[slot];
 	uint64_t since_ns = read_word(&claim->busy_since_ns);
-	claim_out->busy_ns = read_word(&claim->busy_ns) + (since_ns > 0 && since_ns < now_ns ? now_ns - since_ns : 0);
+	claim_out->busy_ns = read_word(&claim->busy_ns) +
+			     (since_ns > 0 && since_ns < now_ns ? now_ns - since_ns : 0);
 	claim_out->beat = read_word(&claims->beat);
 	claim_out->wants = since_ns > 0;
 	claim_out->running = atomic_load_explicit(&claim->running, memory_order_relaxed) > 0;
 }
 
-bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out, bool *wants_out)
+bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out,
+		   bool *wants_out)
 {
 	if (!engine->share || !is_used(engine->share, slot))
 		return false;
@@ -97,9 +109,11 @@ static void grant_unused(struct engine *engine)
 
 static int make_pages(struct engine_share *share)
 {
-	int r = memory_region_create_published("sycl-grants", sizeof(struct share_grants), &share->grants);
+	int r = memory_region_create_published("sycl-grants", sizeof(struct share_grants),
+					       &share->grants);
 	if (r == 0)
-		r = memory_region_create("sycl-claims", sizeof(struct share_claims), &share->claims);
+		r = memory_region_create("sycl-claims", sizeof(struct share_claims),
+					 &share->claims);
 	if (r < 0)
 		return r;
 	struct share_grants *page = share->grants->address;
@@ -131,7 +145,8 @@ static int join(struct engine *engine)
 		atomic_store(&page->beat_ns, clock_now_ns());
 		atomic_store(&page->watch, sharing->watch);
 		grant_unused(engine);
-		r = engine_send_division(engine, engine->share->grants->fd, engine->share->claims->fd);
+		r = engine_send_division(engine, engine->share->grants->fd,
+					 engine->share->claims->fd);
 	}
 	if (r < 0) {
 		engine->share = engine_share_free(engine->share);
@@ -144,11 +159,11 @@ static int join(struct engine *engine)
 	return 0;
 }
 
-/* --- looking --------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- looking ---------------------------------------- */
 
 /* All engines that have used the device, those of a tenant side by side. */
-static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns, struct engine **engines,
-		       struct division_party *parties)
+static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns,
+		       struct engine **engines, struct division_party *parties)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -158,7 +173,8 @@ static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t no
 		struct configuration_share share = tenant_share(tenant);
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		{
-			if (!engine->share || count == SHARING_ENGINES_MAX || !is_used(engine->share, slot))
+			if (!engine->share || count == SHARING_ENGINES_MAX ||
+			    !is_used(engine->share, slot))
 				continue;
 			struct division_party *party = &engine->share->parties[slot];
 			party->user = tenant->uid;
@@ -268,7 +284,7 @@ static void watch(struct supervisor *supervisor)
 	(void)look(supervisor);
 }
 
-/* --- who takes part --------------------------------------------------------------------------------------------------- */
+/* ------------------------------------ who takes part ------------------------------------ */
 
 void sharing_init(struct supervisor *supervisor)
 {
@@ -284,7 +300,8 @@ static bool is_missing(const struct engine *engine)
 	return engine->tenant->supervisor->sharing.is_on && !engine->share && engine->control >= 0;
 }
 
-/* Until all that may take part do, less and less often. One that is kept out by their number waits until another one goes. */
+/* Until all that may take part do, less and less often. One that is kept out by their number waits
+ * until another one goes. */
 static void on_again(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
@@ -299,11 +316,12 @@ static void on_again(uv_timer_t *timer)
 			continue;
 		int r = join(engine);
 		if (r == 0)
-			log_info("share", "devices' time is divided for pid %ld of uid %lu by now", (long)engine->pid,
-				 (unsigned long)engine->tenant->uid);
+			log_info("share", "devices' time is divided for pid %ld of uid %lu by now",
+				 (long)engine->pid, (unsigned long)engine->tenant->uid);
 		are_missing |= r < 0 && r != -EDQUOT;
 	}
-	sharing->again_ms = sharing->again_ms * 2 < AGAIN_MOST_MS ? sharing->again_ms * 2 : AGAIN_MOST_MS;
+	sharing->again_ms =
+		sharing->again_ms * 2 < AGAIN_MOST_MS ? sharing->again_ms * 2 : AGAIN_MOST_MS;
 	if (are_missing)
 		(void)uv_timer_start(timer, on_again, sharing->again_ms, 0);
 }
@@ -322,8 +340,8 @@ void sharing_engine_ready(struct engine *engine)
 	int r = join(engine);
 	if (r == 0)
 		return;
-	log_warning("share", "devices' time is not divided for pid %ld of uid %lu: %s", (long)engine->pid,
-		    (unsigned long)engine->tenant->uid, strerror(-r));
+	log_warning("share", "devices' time is not divided for pid %ld of uid %lu: %s",
+		    (long)engine->pid, (unsigned long)engine->tenant->uid, strerror(-r));
 	if (r == -EDQUOT)
 		return;
 	/* It may have no room for a message at the moment. */

@@ -1,7 +1,8 @@
 /*
- * Devices' time is divided among tenants: each engine has two pages (shared/share_page.h), the supervisor looks at what all of them
- * claim and writes what each is granted (division.h), some hundred times a second while any of them has something to do. Nothing is
- * done, and there are no pages, before a share is configured or ordered.
+ * Devices' time is divided among tenants: each engine has two pages (shared/share_page.h), the
+ * supervisor looks at what all of them claim and writes what each is granted (division.h), some
+ * hundred times a second while any of them has something to do. Nothing is done, and there are no
+ * pages, before a share is configured or ordered.
  *
  *   (off) --a share is said--> RESTING --an engine has begun (EngineWants)--> WATCHING --nobody wants anything for a while--> RESTING
  */
@@ -26,8 +27,9 @@ struct supervisor;
 struct engine_share {
 	struct memory_region *grants, *claims;
 	bool has_asked;
-	uint32_t asked;              /* the last EngineWants.watch */
-	struct division_slots slots; /* that it takes part in; of the others it has what it may begin with */
+	uint32_t asked; /* the last EngineWants.watch */
+	struct division_slots
+		slots; /* that it takes part in; of the others it has what it may begin with */
 	bool has_too_many;
 	struct division_party parties[SHARE_SLOTS];
 };
@@ -56,6 +58,7 @@ void sharing_review(struct supervisor *supervisor);
 
 struct engine_share *engine_share_free(struct engine_share *share);
 /* What it claims now of the device of that slot; false: nothing yet. */
-bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out, bool *wants_out);
+bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out,
+		   bool *wants_out);
 
 #endif

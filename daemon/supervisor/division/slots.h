@@ -1,6 +1,7 @@
 /*
- * Which devices an engine takes part in dividing: those that it has said to use, of which it may use so many. One that says to use
- * all there could be would make each look at them long, for everybody. Pure.
+ * Which devices an engine takes part in dividing: those that it has said to use, of which it may
+ * use so many. One that says to use all there could be would make each look at them long, for
+ * everybody. Pure.
  */
 #ifndef SYCLD_SUPERVISOR_DIVISION_SLOTS_H
 #define SYCLD_SUPERVISOR_DIVISION_SLOTS_H

@@ -22,7 +22,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static int send_control(struct engine *engine, Sycl__V1__Control *control, const int *fds, unsigned fd_count)
+static int send_control(struct engine *engine, Sycl__V1__Control *control, const int *fds,
+			unsigned fd_count)
 {
 	control->descriptor_count = fd_count;
 	return message_send(engine->control, &control->base, fds, fd_count, MSG_DONTWAIT);
@@ -36,13 +37,13 @@ int engine_send_session(struct engine *engine, const struct session *session)
 	hand_off.gid = session->peer.gid;
 	hand_off.pid = (uint32_t)session->peer.pid;
 	hand_off.since_ns = session->since_ns;
-	const struct session_claim claim = { hand_off.session, hand_off.since_ns, hand_off.uid, hand_off.gid,
-					     hand_off.pid };
+	const struct session_claim claim = {hand_off.session, hand_off.since_ns, hand_off.uid,
+					    hand_off.gid, hand_off.pid};
 	hand_off.proof = session_proof(engine->tenant->supervisor->succession.secret, &claim);
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF;
 	control.session_hand_off = &hand_off;
-	int fds[] = { session->socket, session->peer.pidfd };
+	int fds[] = {session->socket, session->peer.pidfd};
 	return send_control(engine, &control, fds, 2);
 }
 
@@ -57,7 +58,8 @@ int engine_send_stop(struct engine *engine, uint64_t drain_ns)
 	return send_control(engine, &control, NULL, 0);
 }
 
-int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text, uint64_t value)
+int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text,
+		      uint64_t value)
 {
 	Sycl__V1__SessionOrder order = SYCL__V1__SESSION_ORDER__INIT;
 	order.session = session;
@@ -106,13 +108,13 @@ int engine_send_division(struct engine *engine, int grants, int claims)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_DIVISION;
 	control.division = &division;
-	return send_control(engine, &control, (const int[]){ grants, claims }, 2);
+	return send_control(engine, &control, (const int[]){grants, claims}, 2);
 }
 
 int engine_send_identity(struct engine *engine, const char *socket_path)
 {
 	Sycl__V1__EngineIdentity identity = SYCL__V1__ENGINE_IDENTITY__INIT;
-	identity.token = (ProtobufCBinaryData){ sizeof(engine->token), engine->token };
+	identity.token = (ProtobufCBinaryData){sizeof(engine->token), engine->token};
 	identity.socket = (char *)(uintptr_t)socket_path;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_IDENTITY;
@@ -142,7 +144,8 @@ int engine_send_taken(struct engine *engine, const char *refused, int log)
 	return send_control(engine, &control, &log, log >= 0);
 }
 
-int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant, const char *cache_directory)
+int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant,
+		      const char *cache_directory)
 {
 	Sycl__V1__EngineAdopt adopt = SYCL__V1__ENGINE_ADOPT__INIT;
 	adopt.change_user = tenant->supervisor->privileged;
@@ -161,12 +164,14 @@ int engine_send_adopt(const struct engine_process *process, const struct tenant 
 static void strike(struct engine *engine, const char *what)
 {
 	engine->strikes++;
-	log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid, (unsigned long)engine->tenant->uid, what);
+	log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid,
+		  (unsigned long)engine->tenant->uid, what);
 	if (engine->strikes == ENGINE_STRIKES_MAX)
 		engine_kill(engine, "it sends messages that nobody asked for");
 }
 
-static void on_ready(struct engine *engine, const Sycl__V1__EngineReady *ready, struct packet_fds *fds)
+static void on_ready(struct engine *engine, const Sycl__V1__EngineReady *ready,
+		     struct packet_fds *fds)
 {
 	if (engine->was_ready) {
 		strike(engine, "is ready twice");
@@ -203,15 +208,17 @@ static void on_session_state(struct engine *engine, const Sycl__V1__SessionState
 		}
 		engine_session_opened(session);
 		if (state->command && *state->command)
-			text_copy_printable(session->peer.command, sizeof(session->peer.command), state->command);
+			text_copy_printable(session->peer.command, sizeof(session->peer.command),
+					    state->command);
 		log_debug("session", "%llu open: pid %ld (%s)", (unsigned long long)session->id,
 			  (long)session->peer.pid, session->peer.command);
 		return;
 	case SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED: {
 		char reason[ENGINE_REASON_BYTES];
 		text_copy_printable(reason, sizeof(reason), state->reason);
-		log_debug("session", "%llu closed: pid %ld (%s): %s", (unsigned long long)session->id,
-			  (long)session->peer.pid, session->peer.command, reason);
+		log_debug("session", "%llu closed: pid %ld (%s): %s",
+			  (unsigned long long)session->id, (long)session->peer.pid,
+			  session->peer.command, reason);
 		account_session_ended(engine->tenant, session, state);
 		engine_session_closed(engine, session);
 		return;
@@ -238,7 +245,8 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 	}
 	int r = claims_take(engine, message);
 	if (r < 0) {
-		engine_kill(engine, r == -E2BIG ? "its report does not end" : "its report claims more than there can be");
+		engine_kill(engine, r == -E2BIG ? "its report does not end"
+						: "its report claims more than there can be");
 		return;
 	}
 	if (r == 0)
@@ -248,8 +256,9 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 }
 
 /*
- * A trace is refused when it has too many parts, for any question and also when no client waits any more: an endless one would only keep the
- * service busy. Engines answer questions in order, so answering an earlier question again gains nothing.
+ * A trace is refused when it has too many parts, for any question and also when no client waits any
+ * more: an endless one would only keep the service busy. Engines answer questions in order, so
+ * answering an earlier question again gains nothing.
  */
 static bool is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
@@ -279,10 +288,11 @@ static void on_trace(struct engine *engine, const Sycl__V1__EngineTrace *message
 	report_arrived(engine, message->request);
 }
 
-/* All of them each time, and only when there are more: at most so many times as there are devices. */
+/* All of them each time, and only when there are more: at most so many times as there are devices.
+ */
 static void on_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
 {
-	struct device_set devices = { .devices = { 0 } };
+	struct device_set devices = {.devices = {0}};
 	for (size_t i = 0; i < message->n_devices; i++) {
 		unsigned backend = (unsigned)message->devices[i]->backend;
 		if (backend >= DEVICE_SET_BACKENDS) {
@@ -339,19 +349,21 @@ void engine_receive(struct engine *engine, unsigned most)
 		struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message = NULL;
 		/*
-		 * Nothing with descriptors comes from one that is ready or returns: closing what a tenant opened may take for
-		 * ever, where its file system is the tenant's own also beyond any signal.
+		 * Nothing with descriptors comes from one that is ready or returns: closing what a
+		 * tenant opened may take for ever, where its file system is the tenant's own also
+		 * beyond any signal.
 		 */
 		foreign_socket_begin();
-		bool takes_descriptors = !engine->was_ready &&
-					 (engine->state != ENGINE_RETURNING || engine_return_has_page(engine));
+		bool takes_descriptors = !engine->was_ready && (engine->state != ENGINE_RETURNING ||
+								engine_return_has_page(engine));
 		int r = message_receive(engine->control, &sycl__v1__control__descriptor,
-					&engine->tenant->supervisor->arena, &message, takes_descriptors ? &fds : NULL,
-					MSG_DONTWAIT);
+					&engine->tenant->supervisor->arena, &message,
+					takes_descriptors ? &fds : NULL, MSG_DONTWAIT);
 		foreign_socket_end();
 		if (r == -EAGAIN)
 			return;
-		/* It died with something of ours unread; what it said before that can still be read. */
+		/* It died with something of ours unread; what it said before that can still be
+		 * read. */
 		if (r == -ECONNRESET)
 			continue;
 		if (r == 0 || r == -EPIPE) {

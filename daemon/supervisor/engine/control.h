@@ -13,8 +13,10 @@ struct tenant;
 /* Never block. 0, or a negative errno of message_send; -EAGAIN: the engine does not read. */
 int engine_send_session(struct engine *engine, const struct session *session);
 int engine_send_stop(struct engine *engine, uint64_t drain_ns);
-/* `session` 0: all of this engine's. `act`: of control.proto; `text`: a reason or a limit's name. */
-int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text, uint64_t value);
+/* `session` 0: all of this engine's. `act`: of control.proto; `text`: a reason or a limit's name.
+ */
+int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text,
+		      uint64_t value);
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
 /* Of what is known of it in supervisor.trace. `request` 0: it ends. */
 int engine_send_trace_request(struct engine *engine, uint64_t request, unsigned most);
@@ -26,11 +28,12 @@ int engine_send_identity(struct engine *engine, const char *socket_path);
 int engine_send_greeting(struct engine *engine);
 int engine_send_taken(struct engine *engine, const char *refused, int log);
 /* To the standby: whose engine it becomes. `cache_directory` NULL: none. */
-int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant, const char *cache_directory);
+int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant,
+		      const char *cache_directory);
 
 /*
- * Read and act on what the engine has sent, `most` messages at most. It may end in engine_control_lost or engine_kill;
- * the engine itself stays.
+ * Read and act on what the engine has sent, `most` messages at most. It may end in
+ * engine_control_lost or engine_kill; the engine itself stays.
  */
 void engine_receive(struct engine *engine, unsigned most);
 

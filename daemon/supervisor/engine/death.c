@@ -21,16 +21,18 @@ struct blamed {
 
 struct blame {
 	uint64_t count; /* in flight when it died */
-	bool aborted;       /* it says that an assertion failed, in `fault` */
-	bool gave_up;       /* the engine ended itself and says why: its device failed, or a command was past its deadline */
+	bool aborted;   /* it says that an assertion failed, in `fault` */
+	bool gave_up;   /* the engine ended itself and says why: its device failed, or a command was
+			   past its deadline */
 	char fault[FLIGHT_FAULT_TEXT_BYTES];
 	struct blamed first[BLAMED_MAX];
 };
 
-/* The page is the dead engine's and could still be written by a process that it gave it to: read each word once. */
+/* The page is the dead engine's and could still be written by a process that it gave it to: read
+ * each word once. */
 static void read_flight(const struct flight_page *page, struct blame *blame_out)
 {
-	*blame_out = (struct blame){ .count = 0 };
+	*blame_out = (struct blame){.count = 0};
 	uint32_t known = atomic_load_explicit(&page->fault.known, memory_order_acquire);
 	if (known == FLIGHT_FAULT_DEVICE || known == FLIGHT_FAULT_ABORTED) {
 		char fault[FLIGHT_FAULT_TEXT_BYTES + 1];
@@ -62,15 +64,17 @@ static void read_flight(const struct flight_page *page, struct blame *blame_out)
 		blame_out->count += more;
 }
 
-static int describe_blamed(const struct engine *engine, const struct blamed *blamed, char *text, size_t size)
+static int describe_blamed(const struct engine *engine, const struct blamed *blamed, char *text,
+			   size_t size)
 {
 	const struct session *session;
-	TAILQ_FOREACH (session, &engine->sessions, link)
-		if (session->id == blamed->session)
-			break;
+	TAILQ_FOREACH(session, &engine->sessions, link)
+	if (session->id == blamed->session)
+		break;
 	return snprintf(text, size, "'%s', group %llu of session %llu (pid %ld, %s)", blamed->what,
 			(unsigned long long)blamed->group, (unsigned long long)blamed->session,
-			session ? (long)session->peer.pid : 0, session ? session->peer.command : "gone");
+			session ? (long)session->peer.pid : 0,
+			session ? session->peer.command : "gone");
 }
 
 static void log_blame(const struct engine *engine, const struct blame *blame)
@@ -78,8 +82,8 @@ static void log_blame(const struct engine *engine, const struct blame *blame)
 	for (uint64_t i = 0; i < blame->count && i < BLAMED_MAX; i++) {
 		char text[BLAME_BYTES];
 		(void)describe_blamed(engine, &blame->first[i], text, sizeof(text));
-		log_warning("engine", "pid %ld: %s: %s", (long)engine->pid, blame->count == 1 ? "offender" : "suspect",
-			    text);
+		log_warning("engine", "pid %ld: %s: %s", (long)engine->pid,
+			    blame->count == 1 ? "offender" : "suspect", text);
 	}
 	if (blame->count > BLAMED_MAX)
 		log_warning("engine", "pid %ld: and %llu more suspects", (long)engine->pid,
@@ -91,12 +95,16 @@ static void describe_status(const struct engine *engine, int status, char *text,
 	if (engine->kill_reason[0])
 		(void)snprintf(text, size, "was killed: %s", engine->kill_reason);
 	else if (!engine->is_child)
-		(void)snprintf(text, size, "has ended%s",
-				engine->stop_asked ? "" : "; an earlier service had started it, so how is not known");
-	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && *engine_log_last(engine->log))
+		(void)snprintf(
+			text, size, "has ended%s",
+			engine->stop_asked
+				? ""
+				: "; an earlier service had started it, so how is not known");
+	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
+		 *engine_log_last(engine->log))
 		/* The C library says why before: "free(): invalid pointer". */
-		(void)snprintf(text, size, "was killed by signal %d (%s), having said: %.200s", SIGABRT, strsignal(SIGABRT),
-			       engine_log_last(engine->log));
+		(void)snprintf(text, size, "was killed by signal %d (%s), having said: %.200s",
+			       SIGABRT, strsignal(SIGABRT), engine_log_last(engine->log));
 	else if (WIFSIGNALED(status))
 		(void)snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(status),
 			       strsignal(WTERMSIG(status)));
@@ -105,12 +113,13 @@ static void describe_status(const struct engine *engine, int status, char *text,
 }
 
 /*
- * The engine's last words if it ended itself by abort(), else "". Then no command is blamed. A tenant that forges such words only hides
- * its own commands, as no others run in its engine.
+ * The engine's last words if it ended itself by abort(), else "". Then no command is blamed. A
+ * tenant that forges such words only hides its own commands, as no others run in its engine.
  */
 static const char *own_end(const struct engine *engine, int wait_status, const struct blame *blame)
 {
-	if (!engine->is_child || engine->kill_reason[0] || !WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != SIGABRT)
+	if (!engine->is_child || engine->kill_reason[0] || !WIFSIGNALED(wait_status) ||
+	    WTERMSIG(wait_status) != SIGABRT)
 		return "";
 	const char *said = engine_log_assertion(engine->log);
 	return *said || !blame->aborted ? said : blame->fault;
@@ -120,7 +129,7 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 {
 	char status[STATUS_BYTES];
 	describe_status(engine, wait_status, status, sizeof(status));
-	struct blame blame = { .count = 0 };
+	struct blame blame = {.count = 0};
 	if (!engine->stop_asked && engine->flight)
 		read_flight(engine->flight->address, &blame);
 	const char *words = own_end(engine, wait_status, &blame);
@@ -129,26 +138,30 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 		blame.count = 0;
 	}
 	if (blame.gave_up && engine->kill_reason[0])
-		(void)snprintf(status, sizeof(status), "was killed: %.60s, after it had given up: %s",
-			       engine->kill_reason, blame.fault);
+		(void)snprintf(status, sizeof(status),
+			       "was killed: %.60s, after it had given up: %s", engine->kill_reason,
+			       blame.fault);
 	else if (blame.gave_up)
 		(void)snprintf(status, sizeof(status), "ended itself: %s", blame.fault);
 	bool clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && engine->was_ready;
 	if (!engine->is_child) /* without sessions it ends by itself */
 		clean = engine->sessions_count == 0 && !engine->kill_reason[0];
 	bool abnormal = !engine->stop_asked && (!clean || blame.gave_up);
-	*death_out = (struct engine_death){ .abnormal = abnormal };
+	*death_out = (struct engine_death){.abnormal = abnormal};
 	(void)snprintf(death_out->text, sizeof(death_out->text), "%s", status);
-	log_write(abnormal ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "engine", "pid %ld of uid %lu %s; sessions: %u",
-		  (long)engine->pid, (unsigned long)engine->tenant->uid, status, engine->sessions_count);
+	log_write(abnormal ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "engine",
+		  "pid %ld of uid %lu %s; sessions: %u", (long)engine->pid,
+		  (unsigned long)engine->tenant->uid, status, engine->sessions_count);
 	if (!abnormal || !engine->flight)
 		return;
 	log_blame(engine, &blame);
 	death_out->offender = blame.count == 1 ? blame.first[0].session : 0;
 	char who[BLAME_BYTES];
 	if (blame.count == 1 && describe_blamed(engine, &blame.first[0], who, sizeof(who)) > 0)
-		(void)snprintf(death_out->text, sizeof(death_out->text), "%.255s; offender: %.159s", status, who);
+		(void)snprintf(death_out->text, sizeof(death_out->text), "%.255s; offender: %.159s",
+			       status, who);
 	else if (blame.count > 1)
-		(void)snprintf(death_out->text, sizeof(death_out->text), "%.255s; %llu command groups were in flight",
-			       status, (unsigned long long)blame.count);
+		(void)snprintf(death_out->text, sizeof(death_out->text),
+			       "%.255s; %llu command groups were in flight", status,
+			       (unsigned long long)blame.count);
 }

@@ -9,9 +9,11 @@
 struct engine;
 
 struct engine_death {
-	bool abnormal; /* not an end that was asked for, nor exit 0 */
-	uint64_t offender; /* the session of the only command that was in flight, as its flight page says; 0: not known */
-	char text[TENANT_FAILURE_BYTES]; /* "exited with status 1", "was killed by signal 11 (...); offender: ..." */
+	bool abnormal;     /* not an end that was asked for, nor exit 0 */
+	uint64_t offender; /* the session of the only command that was in flight, as its flight page
+			      says; 0: not known */
+	char text[TENANT_FAILURE_BYTES]; /* "exited with status 1", "was killed by signal 11 (...);
+					    offender: ..." */
 };
 
 /* Logs it too. Call while the engine still has its sessions and its flight page. */

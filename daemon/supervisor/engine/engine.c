@@ -32,22 +32,32 @@
 
 #define MILLISECOND_NS 1000000ull
 
-enum { MESSAGES_PER_TURN = 64, MESSAGES_AT_END = 4096, STOP_GRACE_MS = 2000, KILL_GRACE_MS = 1000, ADOPTION_MS = 5000 };
+enum {
+	MESSAGES_PER_TURN = 64,
+	MESSAGES_AT_END = 4096,
+	STOP_GRACE_MS = 2000,
+	KILL_GRACE_MS = 1000,
+	ADOPTION_MS = 5000
+};
 
 /* The per-uid folder for built kernels, made if missing. False: the engine does without. */
-static bool cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid, char *path_out, size_t size)
+static bool cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid,
+			    char *path_out, size_t size)
 {
 	const char *base = supervisor->cache_path;
 	if (!*base)
 		return false;
-	int length = supervisor->options.user ? snprintf(path_out, size, "%s", base)
-					      : snprintf(path_out, size, "%s/%lu", base, (unsigned long)uid);
+	int length = supervisor->options.user
+			     ? snprintf(path_out, size, "%s", base)
+			     : snprintf(path_out, size, "%s/%lu", base, (unsigned long)uid);
 	if (length < 0 || (size_t)length >= size)
 		return false;
-	CLEANUP(close_fd) int fd = directory_open_private(path_out, supervisor->privileged ? uid : geteuid(),
-							  supervisor->privileged ? gid : getegid());
+	CLEANUP(close_fd)
+	int fd = directory_open_private(path_out, supervisor->privileged ? uid : geteuid(),
+					supervisor->privileged ? gid : getegid());
 	if (fd < 0)
-		log_warning("engine", "no cache for uid %lu in %s: %s", (unsigned long)uid, path_out, strerror(-fd));
+		log_warning("engine", "no cache for uid %lu in %s: %s", (unsigned long)uid,
+			    path_out, strerror(-fd));
 	return fd >= 0;
 }
 
@@ -68,7 +78,8 @@ static int launch(const struct tenant *tenant, struct engine_process *process_ou
 {
 	const struct supervisor *supervisor = tenant->supervisor;
 	char cache[PATH_MAX];
-	bool has_cache = cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+	bool has_cache =
+		cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
 	struct engine_launch how = make_launch(supervisor, has_cache ? cache : NULL);
 	how.uid = tenant->uid;
 	how.gid = tenant->gid;
@@ -95,7 +106,8 @@ static bool adopt(const struct tenant *tenant, struct engine_process *process_ou
 	char cache[PATH_MAX];
 	if (clock_now_ns() < tenant->no_standby_until_ns || !standby_take(supervisor, &process))
 		return false;
-	bool has_cache = cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+	bool has_cache =
+		cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
 	if (engine_send_adopt(&process, tenant, has_cache ? cache : NULL) < 0) {
 		engine_process_kill(&process);
 		standby_failed(supervisor, "the standby cannot be told whose it is");
@@ -108,10 +120,12 @@ static bool adopt(const struct tenant *tenant, struct engine_process *process_ou
 void engine_log_follow(struct engine *engine, int log)
 {
 	char whose[ENGINE_LOG_WHOSE_BYTES];
-	(void)snprintf(whose, sizeof(whose), "pid %ld of uid %lu", (long)engine->pid, (unsigned long)engine->tenant->uid);
+	(void)snprintf(whose, sizeof(whose), "pid %ld of uid %lu", (long)engine->pid,
+		       (unsigned long)engine->tenant->uid);
 	(void)engine_log_free(engine->log);
 	struct tenant *tenant = engine->tenant;
-	struct engine_log_window *window = tenant->is_unknown ? &tenant->supervisor->unknown_log : &tenant->log;
+	struct engine_log_window *window =
+		tenant->is_unknown ? &tenant->supervisor->unknown_log : &tenant->log;
 	engine->log = engine_log_open(&tenant->supervisor->loop, log, whose, window);
 }
 
@@ -180,7 +194,8 @@ static void session_end(struct engine *engine, struct session *session)
 	(void)session_free(session);
 }
 
-static void refuse_session(struct engine *engine, struct session *session, enum sycl_status code, const char *text)
+static void refuse_session(struct engine *engine, struct session *session, enum sycl_status code,
+			   const char *text)
 {
 	refuse_client(take_fd(&session->socket), code, text);
 	session_end(engine, session);
@@ -256,7 +271,8 @@ void engine_end_sessions(struct engine *engine)
 	}
 }
 
-/* A standby that could not become an engine is none of the tenant's failures: an ordinary one is started instead. */
+/* A standby that could not become an engine is none of the tenant's failures: an ordinary one is
+ * started instead. */
 void engine_settle(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
@@ -278,7 +294,8 @@ void engine_settle(struct engine *engine, int wait_status)
 	}
 }
 
-/* After it was reaped: nobody may reach it any more, except its own handles until they are closed. */
+/* After it was reaped: nobody may reach it any more, except its own handles until they are closed.
+ */
 static void engine_gone(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
@@ -357,8 +374,8 @@ static void watch_control(struct engine *engine, int events)
 }
 
 /*
- * A standby that hangs, hangs in a driver as a rule, and SIGKILL waits for that too. Who waits for it has an ordinary engine
- * meanwhile, unless there may not be one more.
+ * A standby that hangs, hangs in a driver as a rule, and SIGKILL waits for that too. Who waits for
+ * it has an ordinary engine meanwhile, unless there may not be one more.
  */
 static void leave_standby(struct engine *engine)
 {
@@ -375,8 +392,8 @@ static void on_deadline(uv_timer_t *timer)
 {
 	struct engine *engine = timer->data;
 	if (engine->state == ENGINE_RETURNING) {
-		log_warning("engine", "pid %ld of uid %lu goes on, and has not come back yet", (long)engine->pid,
-			    (unsigned long)engine->tenant->uid);
+		log_warning("engine", "pid %ld of uid %lu goes on, and has not come back yet",
+			    (long)engine->pid, (unsigned long)engine->tenant->uid);
 		engine_stays_away(engine);
 		return;
 	}
@@ -385,7 +402,8 @@ static void on_deadline(uv_timer_t *timer)
 		return;
 	}
 	bool is_standby = engine->state == ENGINE_STARTING && engine->adopted;
-	engine_kill(engine, engine->state == ENGINE_STARTING ? "it is not ready in time" : "it does not end in time");
+	engine_kill(engine, engine->state == ENGINE_STARTING ? "it is not ready in time"
+							     : "it does not end in time");
 	if (is_standby)
 		leave_standby(engine);
 }
@@ -489,23 +507,26 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	if (r == 0)
 		r = open_handles(engine, &supervisor->loop);
 	if (r < 0) {
-		/* Only for want of memory or descriptors: the process is ended here, nothing watches it yet. */
+		/* Only for want of memory or descriptors: the process is ended here, nothing
+		 * watches it yet. */
 		(void)pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0);
 		(void)waitpid(engine->pid, NULL, 0);
 		engine_drop(engine);
 		return r;
 	}
-	engine_groups_take(&supervisor->groups, &supervisor->configuration, tenant->uid, engine->pid);
+	engine_groups_take(&supervisor->groups, &supervisor->configuration, tenant->uid,
+			   engine->pid);
 	watch_control(engine, UV_READABLE);
 	(void)uv_timer_start(&engine->deadline, on_deadline, start_limit_ms(engine), 0);
 	join_tenant(engine);
-	log_info("engine", "%s pid %ld for uid %lu", engine->adopted ? "adopted" : "started", (long)engine->pid,
-		 (unsigned long)tenant->uid);
+	log_info("engine", "%s pid %ld for uid %lu", engine->adopted ? "adopted" : "started",
+		 (long)engine->pid, (unsigned long)tenant->uid);
 	*engine_out = engine;
 	return 0;
 }
 
-int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms, struct engine **engine_out)
+int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms,
+		  struct engine **engine_out)
 {
 	struct engine *engine = engine_new(tenant);
 	if (!engine)
@@ -618,9 +639,9 @@ void engine_give(struct engine *engine, struct session *session)
 struct session *engine_session(struct engine *engine, uint64_t id)
 {
 	struct session *session;
-	LIST_FOREACH (session, place_of(engine, id), same_place)
-		if (session->id == id)
-			return session;
+	LIST_FOREACH(session, place_of(engine, id), same_place)
+	if (session->id == id)
+		return session;
 	return NULL;
 }
 
@@ -659,7 +680,8 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 		return;
 	engine->state = ENGINE_READY;
 	/* Again, with the build helper, which may have been on its way the first time. */
-	engine_groups_take(&engine->tenant->supervisor->groups, &engine->tenant->supervisor->configuration, engine->tenant->uid,
+	engine_groups_take(&engine->tenant->supervisor->groups,
+			   &engine->tenant->supervisor->configuration, engine->tenant->uid,
 			   engine->pid);
 	engine->tenant->start_failures = 0;
 	(void)uv_timer_stop(&engine->deadline);
@@ -699,7 +721,8 @@ static void stop_absent(struct engine *engine, uint64_t grace_ms)
 	log_info("engine", "ending pid %ld of uid %lu, which has not come back", (long)engine->pid,
 		 (unsigned long)engine->tenant->uid);
 	if (pidfd_send_signal(engine->pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH) {
-		log_error("engine", "pid %ld cannot be ended: %s", (long)engine->pid, strerror(errno));
+		log_error("engine", "pid %ld cannot be ended: %s", (long)engine->pid,
+			  strerror(errno));
 		engine_forget(engine);
 		return;
 	}
@@ -713,7 +736,8 @@ void engine_stop(struct engine *engine, uint64_t drain_ns)
 	engine_lost_let_go(engine);
 	if (engine->kill_reason[0] || engine->is_lost)
 		return;
-	uint64_t grace_ms = drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
+	uint64_t grace_ms =
+		drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
 	engine->stop_asked = true;
 	if (engine->state == ENGINE_RETURNING) {
 		stop_absent(engine, grace_ms);
@@ -733,14 +757,16 @@ void engine_kill(struct engine *engine, const char *reason)
 	if (engine->kill_reason[0] || engine->is_lost)
 		return;
 	(void)snprintf(engine->kill_reason, sizeof(engine->kill_reason), "%s", reason);
-	log_write(engine->stop_asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine", "killing pid %ld of uid %lu: %s",
-		  (long)engine->pid, (unsigned long)engine->tenant->uid, reason);
+	log_write(engine->stop_asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine",
+		  "killing pid %ld of uid %lu: %s", (long)engine->pid,
+		  (unsigned long)engine->tenant->uid, reason);
 	leave_service(engine, UINT64_MAX / 2);
 	if (engine->control_poll)
 		(void)uv_poll_stop(engine->control_poll);
 	engine->control_events = 0;
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
-		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
+		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid,
+			  strerror(errno));
 	engine_groups_kill(&engine->tenant->supervisor->groups, engine->tenant->uid, engine->pid);
 }
 
@@ -758,13 +784,14 @@ void engine_control_lost(struct engine *engine, const char *reason)
 	if (engine->control < 0)
 		return;
 	if (!engine->stop_asked)
-		log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid, (unsigned long)engine->tenant->uid,
-			  reason);
+		log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid,
+			  (unsigned long)engine->tenant->uid, reason);
 	if (engine->state == ENGINE_RETURNING) {
 		engine_return_lost(engine);
 		return;
 	}
-	/* libuv forgets the number when the handle is closed: it must not be the next engine's by then. */
+	/* libuv forgets the number when the handle is closed: it must not be the next engine's by
+	 * then. */
 	close_control_poll(engine);
 	foreign_socket_close(&engine->control);
 	if (engine->kill_reason[0])

@@ -1,14 +1,17 @@
 /*
- * One engine process, from the start, or from its adoption when it was the standby (standby.h), to the reaping of it.
+ * One engine process, from the start, or from its adoption when it was the standby (standby.h), to
+ * the reaping of it.
  *
  *   STARTING --ready--> READY --stop, hang-up--> STOPPING --exit--> (reaped, freed)
  *       \                ^   \--- this service ends: the process goes on (engine_abandon)
  *        \               |                    \--- the next one: RETURNING --comes back (engine_return.h)--> READY
  *         \------------- exit, time-out ------------------/                 \--exit--> (freed)
  *
- * One that has given up its devices is settled at its hang-up (engine_lost.h), and is STOPPING until its process is gone.
+ * One that has given up its devices is settled at its hang-up (engine_lost.h), and is STOPPING
+ * until its process is gone.
  *
- * It runs its tenant's code, so what it sends is a claim, and malformed or unasked-for messages end it.
+ * It runs its tenant's code, so what it sends is a claim, and malformed or unasked-for messages end
+ * it.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_H
 #define SYCLD_SUPERVISOR_ENGINE_H
@@ -29,9 +32,9 @@
 enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETURNING };
 
 enum {
-	ENGINE_ASKED_MAX = 4,        /* report requests without an answer; more are not sent */
-	ENGINE_PLACES = 1024,        /* where sessions are found by their number */
-	ENGINE_STRIKES_MAX = 64,     /* messages that nobody asked for, before the engine is ended */
+	ENGINE_ASKED_MAX = 4,    /* report requests without an answer; more are not sent */
+	ENGINE_PLACES = 1024,    /* where sessions are found by their number */
+	ENGINE_STRIKES_MAX = 64, /* messages that nobody asked for, before the engine is ended */
 	ENGINE_REASON_BYTES = 128,
 };
 
@@ -45,22 +48,23 @@ struct engine {
 	enum engine_state state;
 	bool was_ready;
 	bool had_session;
-	bool adopted;                           /* it was the standby */
-	bool is_replacement;                    /* of one that a device has failed: it opens devices at once */
-	bool stop_asked;                        /* by us: its end is no failure */
-	bool is_child;                          /* of this process: its exit status will be known */
-	bool is_lost;                           /* engine_lost.h: to its tenant it is gone, its process may not be */
-	bool is_held;                           /* is_lost: its process is left alone for a while */
-	bool has_token;                         /* it can come back to the service that follows */
+	bool adopted;        /* it was the standby */
+	bool is_replacement; /* of one that a device has failed: it opens devices at once */
+	bool stop_asked;     /* by us: its end is no failure */
+	bool is_child;       /* of this process: its exit status will be known */
+	bool is_lost;        /* engine_lost.h: to its tenant it is gone, its process may not be */
+	bool is_held;        /* is_lost: its process is left alone for a while */
+	bool has_token;      /* it can come back to the service that follows */
 	uint8_t token[ENGINE_TOKEN_BYTES];
-	uint64_t start_ticks;                   /* process_start_ticks */
+	uint64_t start_ticks; /* process_start_ticks */
 	/* RETURNING: it has been refused, for good; what has come of its return so far. */
 	bool is_refused;
 	bool return_begun;
-	bool is_older;                         /* of another release: it serves whom it has, and nobody new */
+	bool is_older; /* of another release: it serves whom it has, and nobody new */
 	unsigned returns_lost;
 	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
-	char end_reason[ENGINE_REASON_BYTES];  /* why we are going to; "" if that is not for an order */
+	char end_reason[ENGINE_REASON_BYTES]; /* why we are going to; "" if that is not for an order
+					       */
 	pid_t pid;
 	int pidfd;
 	int control;
@@ -69,15 +73,16 @@ struct engine {
 	uint64_t since_unix_seconds;
 	uint64_t idle_since_ns; /* if it has no session */
 
-	struct session_list waiting;  /* accepted, not handed on */
-	struct session_list sessions; /* handed on */
+	struct session_list waiting;                /* accepted, not handed on */
+	struct session_list sessions;               /* handed on */
 	struct session_place places[ENGINE_PLACES]; /* the same */
 	unsigned waiting_count;
 	unsigned sessions_count;
 
 	struct engine_share *share; /* sharing.h; NULL: it takes no part */
-	struct device_set devices; /* that it has open, as it says; of those backends that can open ahead */
-	struct memory_region *flight; /* its flight page, read-only; NULL until it is ready */
+	struct device_set
+		devices; /* that it has open, as it says; of those backends that can open ahead */
+	struct memory_region *flight;     /* its flight page, read-only; NULL until it is ready */
 	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
 	struct engine_claims claims;
 	uint64_t told_request; /* the latest that it has told of a trace for, */
@@ -93,7 +98,8 @@ struct engine {
 };
 
 /*
- * Start one for the tenant; with `may_adopt` the standby, if there is one. 0, or a negative errno: then there is no engine.
+ * Start one for the tenant; with `may_adopt` the standby, if there is one. 0, or a negative errno:
+ * then there is no engine.
  */
 int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_out);
 
@@ -101,10 +107,11 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 int engine_launch_standby(struct supervisor *supervisor, struct engine_process *process_out);
 
 /*
- * One that an earlier service has started and that goes on: takes its place with its tenant, RETURNING. Takes the pidfd, on
- * success only. 0 or a negative errno.
+ * One that an earlier service has started and that goes on: takes its place with its tenant,
+ * RETURNING. Takes the pidfd, on success only. 0 or a negative errno.
  */
-int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms, struct engine **engine_out);
+int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms,
+		  struct engine **engine_out);
 
 /* RETURNING: here it is, perhaps; takes the socket. 0 or a negative errno. */
 int engine_attach(struct engine *engine, int control);
@@ -114,7 +121,8 @@ void engine_detach(struct engine *engine);
 
 /* Waiting and new sessions get another engine. It keeps the sessions that it has taken. */
 void engine_gets_nobody_new(struct engine *engine);
-/* RETURNING: it is not waited for any more, but may still connect. Sessions that waited get another engine. */
+/* RETURNING: it is not waited for any more, but may still connect. Sessions that waited get another
+ * engine. */
 void engine_stays_away(struct engine *engine);
 
 /* RETURNING: let go of it: it goes on, and is nothing to this service any more. */
@@ -126,7 +134,8 @@ void engine_log_follow(struct engine *engine, int log);
 /* A session that it had before it came back. */
 void engine_session_returned(struct engine *engine, struct session *session);
 
-/* Give it a session: handed on at once when it is ready, else kept until then. Takes the session. */
+/* Give it a session: handed on at once when it is ready, else kept until then. Takes the session.
+ */
 void engine_give(struct engine *engine, struct session *session);
 
 /* One of those that wait for it is told why it is not served. The session ends. */
@@ -145,18 +154,20 @@ struct session *engine_session(struct engine *engine, uint64_t id);
 void engine_check_idle(struct engine *engine);
 
 /*
- * Ask it to end when its sessions have, within `drain_ns`; then it is killed. Takes no new sessions from now on. One that is
- * RETURNING can only be told by a signal (SIGTERM), and ends its sessions.
+ * Ask it to end when its sessions have, within `drain_ns`; then it is killed. Takes no new sessions
+ * from now on. One that is RETURNING can only be told by a signal (SIGTERM), and ends its sessions.
  */
 void engine_stop(struct engine *engine, uint64_t drain_ns);
 
 /* SIGKILL, for a reason that is logged. */
 void engine_kill(struct engine *engine, const char *reason);
 
-/* The same once its sessions have ended, or in a moment: it has been told to end them. Takes no new ones. */
+/* The same once its sessions have ended, or in a moment: it has been told to end them. Takes no new
+ * ones. */
 void engine_kill_soon(struct engine *engine, const char *reason);
 
-/* The service ends: let go of the process, which goes on; refuse who waits. Off its tenant's list already. */
+/* The service ends: let go of the process, which goes on; refuse who waits. Off its tenant's list
+ * already. */
 void engine_abandon(struct engine *engine);
 
 /* It has said that it is ready, or is back. */
@@ -168,7 +179,8 @@ void engine_opened_devices(struct engine *engine, const struct device_set *devic
 /* The control socket has hung up: it must end soon. */
 void engine_control_lost(struct engine *engine, const char *reason);
 
-/* What is done once for each engine that ends, in this order; for engine_lost.c. Sessions that it has not looked at are the next one's. */
+/* What is done once for each engine that ends, in this order; for engine_lost.c. Sessions that it
+ * has not looked at are the next one's. */
 void engine_move_sessions(struct engine *engine);
 /* What its end means to its tenant is counted and told. `wait_status` as engine_death_describe. */
 void engine_settle(struct engine *engine, int wait_status);

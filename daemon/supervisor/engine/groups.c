@@ -17,7 +17,7 @@
 
 enum { NAME_BYTES = 128, VALUE_BYTES = 64, LINE_BYTES = 2 * PATH_MAX };
 
-#define USER_PREFIX "uid-"
+#define USER_PREFIX   "uid-"
 #define ENGINE_PREFIX "engine-"
 #define SERVICE_GROUP "service"
 
@@ -41,7 +41,8 @@ static int put(int folder, const char *path, const char *value)
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
 }
 
-__attribute__((format(printf, 3, 4))) static void name_format(char *out, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void name_format(char *out, size_t size,
+							      const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -85,7 +86,7 @@ static bool find_own(char path_out[2 * PATH_MAX])
 /* Only the manager of the tree may give a part of it away, and it says so there. */
 static bool is_delegated(int group)
 {
-	static const char *const marks[] = { "user.delegate", "trusted.delegate" };
+	static const char *const marks[] = {"user.delegate", "trusted.delegate"};
 	char value[4];
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
 		if (fgetxattr(group, marks[i], value, sizeof(value)) == 1 && value[0] == '1')
@@ -95,7 +96,8 @@ static bool is_delegated(int group)
 
 static bool wants_limits(const struct configuration *configuration)
 {
-	return configuration->user_processes || configuration->user_memory_bytes || configuration->user_cpu_weight;
+	return configuration->user_processes || configuration->user_memory_bytes ||
+	       configuration->user_cpu_weight;
 }
 
 /* One by one: one that is not there keeps no other from holding. */
@@ -105,9 +107,9 @@ static void enable_limits(struct engine_groups *groups, const struct configurati
 		bool wanted;
 		const char *word, *name;
 	} list[] = {
-		{ configuration->user_processes != 0, "+pids", "processes" },
-		{ configuration->user_memory_bytes != 0, "+memory", "memory_bytes" },
-		{ configuration->user_cpu_weight != 0, "+cpu", "cpu_weight" },
+		{configuration->user_processes != 0, "+pids", "processes"},
+		{configuration->user_memory_bytes != 0, "+memory", "memory_bytes"},
+		{configuration->user_cpu_weight != 0, "+cpu", "cpu_weight"},
 	};
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
 		if (!list[i].wanted)
@@ -115,7 +117,8 @@ static void enable_limits(struct engine_groups *groups, const struct configurati
 		int r = put(groups->base, "cgroup.subtree_control", list[i].word);
 		groups->has_limits |= r == 0;
 		if (r < 0)
-			log_warning("engine", "isolation.%s does not hold: %s: %s", list[i].name, list[i].word, strerror(-r));
+			log_warning("engine", "isolation.%s does not hold: %s: %s", list[i].name,
+				    list[i].word, strerror(-r));
 	}
 }
 
@@ -123,10 +126,13 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 {
 	char path[2 * PATH_MAX], self[32];
 	*groups = (struct engine_groups)ENGINE_GROUPS_NONE;
-	CLEANUP(close_fd) int base = find_own(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	CLEANUP(close_fd)
+	int base = find_own(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (base < 0 || !is_delegated(base)) {
 		if (wants_limits(configuration))
-			log_warning("engine", "no control group was delegated to this service: limits of [isolation] do not hold");
+			log_warning(
+				"engine",
+				"no control group was delegated to this service: limits of [isolation] do not hold");
 		return;
 	}
 	name_format(self, sizeof(self), "%ld", (long)getpid());
@@ -135,7 +141,8 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 	if (r == 0)
 		r = put(base, SERVICE_GROUP "/cgroup.procs", self);
 	if (r < 0) {
-		log_warning("engine", "%s was delegated, and cannot be used: %s", path, strerror(-r));
+		log_warning("engine", "%s was delegated, and cannot be used: %s", path,
+			    strerror(-r));
 		return;
 	}
 	groups->base = take_fd(&base);
@@ -143,10 +150,11 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 	log_info("engine", "engines have control groups in %s", path);
 }
 
-/* As a group with limits takes no processes, the service manager could not start the next service in it. */
+/* As a group with limits takes no processes, the service manager could not start the next service
+ * in it. */
 void engine_groups_close(struct engine_groups *groups)
 {
-	static const char *const words[] = { "-pids", "-memory", "-cpu" };
+	static const char *const words[] = {"-pids", "-memory", "-cpu"};
 	for (size_t i = 0; groups->has_limits && i < sizeof(words) / sizeof(*words); i++)
 		(void)put(groups->base, "cgroup.subtree_control", words[i]);
 	close_fd(&groups->base);
@@ -169,13 +177,15 @@ static void take_children(int base, const char *group, pid_t pid)
 	name_format(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
 	CLEANUP(file_close) FILE *file = fopen(path, "re");
 	long child;
-	while (file && fscanf(file, "%ld", &child) == 1) { // NOLINT(cert-err34-c): the kernel's own numbers
+	while (file &&
+	       fscanf(file, "%ld", &child) == 1) { // NOLINT(cert-err34-c): the kernel's own numbers
 		name_format(number, sizeof(number), "%ld", child);
 		(void)put(base, group, number);
 	}
 }
 
-void engine_groups_take(const struct engine_groups *groups, const struct configuration *configuration, uid_t uid, pid_t pid)
+void engine_groups_take(const struct engine_groups *groups,
+			const struct configuration *configuration, uid_t uid, pid_t pid)
 {
 	char path[NAME_BYTES], number[32];
 	if (groups->base < 0)
@@ -187,13 +197,16 @@ void engine_groups_take(const struct engine_groups *groups, const struct configu
 	/* An engine without its build helper, or the other way round, is of no use. */
 	set_limit(groups->base, uid, "memory.oom.group", configuration->user_memory_bytes ? 1 : 0);
 	set_limit(groups->base, uid, "cpu.weight", configuration->user_cpu_weight);
-	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld", (unsigned long)uid, (long)pid);
+	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld", (unsigned long)uid,
+		    (long)pid);
 	(void)mkdirat(groups->base, path, 0755);
-	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.procs", (unsigned long)uid, (long)pid);
+	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.procs",
+		    (unsigned long)uid, (long)pid);
 	name_format(number, sizeof(number), "%ld", (long)pid);
 	int r = put(groups->base, path, number);
 	if (r < 0)
-		log_warning("engine", "pid %ld of uid %lu has no control group: %s", (long)pid, (unsigned long)uid, strerror(-r));
+		log_warning("engine", "pid %ld of uid %lu has no control group: %s", (long)pid,
+			    (unsigned long)uid, strerror(-r));
 	else
 		take_children(groups->base, path, pid);
 }
@@ -201,7 +214,8 @@ void engine_groups_take(const struct engine_groups *groups, const struct configu
 void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid)
 {
 	char path[NAME_BYTES];
-	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.kill", (unsigned long)uid, (long)pid);
+	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.kill",
+		    (unsigned long)uid, (long)pid);
 	if (groups->base >= 0)
 		(void)put(groups->base, path, "1");
 }
@@ -215,7 +229,8 @@ static DIR *open_folder(int parent, const char *name)
 	return folder;
 }
 
-static void tidy_user(int base, const char *user, bool (*is_engine)(const void *context, pid_t pid), const void *context)
+static void tidy_user(int base, const char *user, bool (*is_engine)(const void *context, pid_t pid),
+		      const void *context)
 {
 	CLEANUP(folder_close) DIR *folder = open_folder(base, user);
 	const struct dirent *entry;
@@ -223,23 +238,28 @@ static void tidy_user(int base, const char *user, bool (*is_engine)(const void *
 	while (folder && (entry = readdir(folder))) {
 		if (strncmp(entry->d_name, ENGINE_PREFIX, sizeof(ENGINE_PREFIX) - 1) != 0)
 			continue;
-		if (is_engine(context, (pid_t)strtol(entry->d_name + sizeof(ENGINE_PREFIX) - 1, NULL, 10)))
+		if (is_engine(context,
+			      (pid_t)strtol(entry->d_name + sizeof(ENGINE_PREFIX) - 1, NULL, 10)))
 			continue;
 		name_format(path, sizeof(path), "%.40s/%.40s/cgroup.kill", user, entry->d_name);
 		(void)put(base, path, "1");
 		name_format(path, sizeof(path), "%.40s/%.40s", user, entry->d_name);
-		(void)unlinkat(base, path, AT_REMOVEDIR); /* not while something in it has not ended yet: then the next time */
+		(void)unlinkat(base, path, AT_REMOVEDIR); /* not while something in it has not ended
+							     yet: then the next time */
 	}
 }
 
-void engine_groups_tidy(const struct engine_groups *groups, bool (*is_engine)(const void *context, pid_t pid), const void *context)
+void engine_groups_tidy(const struct engine_groups *groups,
+			bool (*is_engine)(const void *context, pid_t pid), const void *context)
 {
-	CLEANUP(folder_close) DIR *folder = groups->base < 0 ? NULL : open_folder(groups->base, ".");
+	CLEANUP(folder_close)
+	DIR *folder = groups->base < 0 ? NULL : open_folder(groups->base, ".");
 	const struct dirent *entry;
 	while (folder && (entry = readdir(folder))) {
 		if (strncmp(entry->d_name, USER_PREFIX, sizeof(USER_PREFIX) - 1) != 0)
 			continue;
 		tidy_user(groups->base, entry->d_name, is_engine, context);
-		(void)unlinkat(groups->base, entry->d_name, AT_REMOVEDIR); /* not while the user has an engine */
+		(void)unlinkat(groups->base, entry->d_name,
+			       AT_REMOVEDIR); /* not while the user has an engine */
 	}
 }

@@ -44,7 +44,8 @@ static struct engine_log_window *window_now(struct engine_log *log)
 	struct engine_log_window *window = log->window;
 	uint64_t now = uv_now(log->poll.loop);
 	if (now >= window->until_ms)
-		*window = (struct engine_log_window){ .until_ms = now + ENGINE_LOG_WINDOW_MS, .room = ENGINE_LOG_WINDOW_BYTES };
+		*window = (struct engine_log_window){.until_ms = now + ENGINE_LOG_WINDOW_MS,
+						     .room = ENGINE_LOG_WINDOW_BYTES};
 	return window;
 }
 
@@ -112,7 +113,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	struct engine_log_window *window = window_now(log);
 	bool ended = status < 0;
 	(void)events;
-	for (int i = 0; i < READS_PER_TURN && !ended && window->room > 0 && read_some(log, &ended); i++)
+	for (int i = 0; i < READS_PER_TURN && !ended && window->room > 0 && read_some(log, &ended);
+	     i++)
 		continue;
 	if (ended || window->room == 0)
 		(void)uv_poll_stop(&log->poll);
@@ -120,7 +122,10 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 		return;
 	(void)uv_timer_start(&log->again, on_again, ENGINE_LOG_WINDOW_MS, 0);
 	if (!window->is_told)
-		log_warning("engine", "%s says more than is kept: what finds no room is lost, of all its user's engines", log->whose);
+		log_warning(
+			"engine",
+			"%s says more than is kept: what finds no room is lost, of all its user's engines",
+			log->whose);
 	window->is_told = true;
 }
 
@@ -137,7 +142,8 @@ static void on_closed(uv_handle_t *handle)
 		free(log);
 }
 
-struct engine_log *engine_log_open(uv_loop_t *loop, int descriptor, const char *whose, struct engine_log_window *window)
+struct engine_log *engine_log_open(uv_loop_t *loop, int descriptor, const char *whose,
+				   struct engine_log_window *window)
 {
 	CLEANUP(foreign_socket_close) int fd = descriptor;
 	struct engine_log *log = fd < 0 ? NULL : calloc(1, sizeof(*log));
@@ -164,7 +170,8 @@ void engine_log_finish(struct engine_log *log)
 	if (!log)
 		return;
 	(void)window_now(log);
-	for (int i = 0; i < ENGINE_LOG_WINDOW_BYTES / READ_BYTES && !ended && read_some(log, &ended); i++)
+	for (int i = 0;
+	     i < ENGINE_LOG_WINDOW_BYTES / READ_BYTES && !ended && read_some(log, &ended); i++)
 		continue;
 	if (log->used)
 		end_line(log);

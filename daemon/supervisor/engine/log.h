@@ -1,7 +1,9 @@
 /*
- * What an engine writes to its standard error, line by line in the service's log, with whose engine it is. It runs its tenant's code: lines are
- * made printable and cut, and beyond so many bytes of one user in a while nothing is read; what finds no room then is lost, and the engine does not
- * wait for it. It is a socket, not a pipe: who writes into a pipe from memory of its own choice can hold up the reader.
+ * What an engine writes to its standard error, line by line in the service's log, with whose engine
+ * it is. It runs its tenant's code: lines are made printable and cut, and beyond so many bytes of
+ * one user in a while nothing is read; what finds no room then is lost, and the engine does not
+ * wait for it. It is a socket, not a pipe: who writes into a pipe from memory of its own choice can
+ * hold up the reader.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_LOG_H
 #define SYCLD_SUPERVISOR_ENGINE_LOG_H
@@ -13,15 +15,18 @@
 
 enum {
 	ENGINE_LOG_LINE_BYTES = 512,
-	ENGINE_LOG_WINDOW_BYTES = 64 << 10, /* of all engines of a user, within ENGINE_LOG_WINDOW_MS */
+	ENGINE_LOG_WINDOW_BYTES = 64
+				  << 10, /* of all engines of a user, within ENGINE_LOG_WINDOW_MS */
 	ENGINE_LOG_WINDOW_MS = 10000,
-	ENGINE_LOG_LINE_COST = 128, /* bytes of the window that a line takes beside its own: the log has a head for each */
+	ENGINE_LOG_LINE_COST = 128, /* bytes of the window that a line takes beside its own: the log
+				       has a head for each */
 	ENGINE_LOG_WHOSE_BYTES = 64,
 };
 
 struct engine_log;
 
-/* What the engines of one user may say, all together; zeroed: a window begins with the first words. It outlives their logs. */
+/* What the engines of one user may say, all together; zeroed: a window begins with the first words.
+ * It outlives their logs. */
 struct engine_log_window {
 	uint64_t until_ms; /* of the loop's time; then another one begins */
 	size_t room;       /* bytes */
@@ -31,10 +36,13 @@ struct engine_log_window {
 /* Both ends, CLOEXEC and not blocking. 0 or a negative errno. */
 int engine_log_pair(int *ours_out, int *theirs_out);
 
-/* Takes the descriptor in any case, which may be -1. NULL: there is none, or no memory: then nothing is read. */
-struct engine_log *engine_log_open(uv_loop_t *loop, int fd, const char *whose, struct engine_log_window *window);
+/* Takes the descriptor in any case, which may be -1. NULL: there is none, or no memory: then
+ * nothing is read. */
+struct engine_log *engine_log_open(uv_loop_t *loop, int fd, const char *whose,
+				   struct engine_log_window *window);
 
-/* Read what is left of one that has ended, up to ENGINE_LOG_WINDOW_BYTES. It is in the log as far as the window has room. */
+/* Read what is left of one that has ended, up to ENGINE_LOG_WINDOW_BYTES. It is in the log as far
+ * as the window has room. */
 void engine_log_finish(struct engine_log *log);
 
 /* The last line that says that an assertion failed; "": there was none. */
@@ -43,7 +51,8 @@ const char *engine_log_assertion(const struct engine_log *log);
 /* The last line; "": there was none. */
 const char *engine_log_last(const struct engine_log *log);
 
-/* Let go of the descriptor: it is the caller's. -1 if there is none. The loop must run once more. */
+/* Let go of the descriptor: it is the caller's. -1 if there is none. The loop must run once more.
+ */
 int engine_log_release(struct engine_log *log);
 
 /* The same, and close it. Accepts NULL, returns NULL. */

@@ -11,14 +11,17 @@
 #include <sys/pidfd.h>
 
 enum {
-	LINGER_MS = 2000,        /* from its hang-up on; less than it would stay by itself (engine_linger.c) */
-	LINGER_BESIDE_MS = 1000, /* while the next one, which has opened a device, allocates, pins and loads modules */
+	LINGER_MS =
+		2000, /* from its hang-up on; less than it would stay by itself (engine_linger.c) */
+	LINGER_BESIDE_MS = 1000, /* while the next one, which has opened a device, allocates, pins
+				    and loads modules */
 };
 
 bool engine_lost_says(const struct engine *engine)
 {
 	const struct flight_page *page = engine->flight ? engine->flight->address : NULL;
-	return page && atomic_load_explicit(&page->fault.known, memory_order_acquire) == FLIGHT_FAULT_DEVICE;
+	return page && atomic_load_explicit(&page->fault.known, memory_order_acquire) ==
+			       FLIGHT_FAULT_DEVICE;
 }
 
 void engine_lost_gone(struct engine *engine)
@@ -31,7 +34,8 @@ void engine_lost_gone(struct engine *engine)
 static void end_process(const struct engine *engine)
 {
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
-		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
+		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid,
+			  strerror(errno));
 }
 
 void engine_lost_let_go(struct engine *engine)
@@ -40,8 +44,8 @@ void engine_lost_let_go(struct engine *engine)
 		return;
 	engine_lost_gone(engine);
 	(void)uv_timer_stop(&engine->deadline);
-	log_info("engine", "letting go of pid %ld of uid %lu, which has ended its work", (long)engine->pid,
-		 (unsigned long)engine->tenant->uid);
+	log_info("engine", "letting go of pid %ld of uid %lu, which has ended its work",
+		 (long)engine->pid, (unsigned long)engine->tenant->uid);
 	end_process(engine);
 }
 
@@ -54,8 +58,8 @@ static void on_long_enough(uv_timer_t *timer)
 static void hold(struct engine *engine)
 {
 	struct engine *other;
-	TAILQ_FOREACH (other, &engine->tenant->engines, link)
-		engine_lost_let_go(other);
+	TAILQ_FOREACH(other, &engine->tenant->engines, link)
+	engine_lost_let_go(other);
 	engine->is_held = true;
 	engine->tenant->supervisor->held_count++;
 	(void)uv_timer_start(&engine->deadline, on_long_enough, LINGER_MS, 0);
@@ -69,9 +73,11 @@ void engine_lost_begin(struct engine *engine)
 		return;
 	}
 	hold(engine);
-	/* Its clients connect again at once, and sessions that wait need not wait longer: the next engine opens the same devices. */
+	/* Its clients connect again at once, and sessions that wait need not wait longer: the next
+	 * engine opens the same devices. */
 	if (engine->sessions_count)
-		tenant_replace_engine(engine->tenant, atomic_load_explicit(&page->open_devices, memory_order_relaxed));
+		tenant_replace_engine(engine->tenant, atomic_load_explicit(&page->open_devices,
+									   memory_order_relaxed));
 	engine_move_sessions(engine);
 	engine_settle(engine, 0);
 	engine->is_lost = true;
@@ -81,7 +87,7 @@ void engine_lost_begin(struct engine *engine)
 void engine_lost_is_followed(const struct tenant *tenant)
 {
 	struct engine *engine;
-	TAILQ_FOREACH (engine, &tenant->engines, link)
-		if (engine->is_held && uv_timer_get_due_in(&engine->deadline) > LINGER_BESIDE_MS)
-			(void)uv_timer_start(&engine->deadline, on_long_enough, LINGER_BESIDE_MS, 0);
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (engine->is_held && uv_timer_get_due_in(&engine->deadline) > LINGER_BESIDE_MS)
+		(void)uv_timer_start(&engine->deadline, on_long_enough, LINGER_BESIDE_MS, 0);
 }

@@ -27,7 +27,8 @@ static unsigned children(pid_t *pids_out, unsigned most)
 	CLEANUP(file_close) FILE *file = fopen(path, "re");
 	unsigned count = 0;
 	long pid;
-	while (file && count < most && fscanf(file, "%ld", &pid) == 1) // NOLINT(cert-err34-c): the kernel's own numbers
+	while (file && count < most &&
+	       fscanf(file, "%ld", &pid) == 1) // NOLINT(cert-err34-c): the kernel's own numbers
 		pids_out[count++] = (pid_t)pid;
 	return count;
 }
@@ -40,11 +41,12 @@ static bool is_engine(const void *context, pid_t pid)
 	if (standby_look(supervisor, &standby, &since_ns) != STANDBY_NONE && standby == pid)
 		return true;
 	const struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	{
 		const struct engine *engine;
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->pid == pid)
-				return true;
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		if (engine->pid == pid)
+			return true;
 	}
 	return false;
 }
@@ -57,7 +59,8 @@ static bool is_known(const struct supervisor *supervisor, pid_t pid)
 	return is_engine(supervisor, pid);
 }
 
-/* How many are left. A child that was not waited for keeps its number, so no other process can be hit. */
+/* How many are left. A child that was not waited for keeps its number, so no other process can be
+ * hit. */
 static unsigned end_round(const struct supervisor *supervisor)
 {
 	static pid_t pids[CHILDREN_MAX];
@@ -74,7 +77,8 @@ static unsigned end_round(const struct supervisor *supervisor)
 	/* After all have been told, or those that are left could go on making others. */
 	for (unsigned i = 0; i < count; i++)
 		if (!is_known(supervisor, pids[i]) && waitpid(pids[i], NULL, WNOHANG) == pids[i])
-			log_debug("engine", "ended pid %ld, which an engine had left behind", (long)pids[i]);
+			log_debug("engine", "ended pid %ld, which an engine had left behind",
+				  (long)pids[i]);
 	return left;
 }
 
@@ -84,17 +88,19 @@ static void on_again(uv_timer_t *timer)
 }
 
 /*
- * Code of a tenant's may leave ended children faster than anything else happens here, until the machine has no process number left. One that
- * somebody else here waits for is left, and looked behind when that one has been waited for (orphans_end).
+ * Code of a tenant's may leave ended children faster than anything else happens here, until the
+ * machine has no process number left. One that somebody else here waits for is left, and looked
+ * behind when that one has been waited for (orphans_end).
  */
 static void on_child_ended(uv_signal_t *signal, int number)
 {
 	const struct supervisor *supervisor = signal->data;
 	(void)number;
 	for (unsigned i = 0; i < CHILDREN_MAX; i++) {
-		siginfo_t ended = { .si_pid = 0 };
-		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 || ended.si_pid == 0 ||
-		    is_known(supervisor, ended.si_pid) || waitpid(ended.si_pid, NULL, WNOHANG) != ended.si_pid)
+		siginfo_t ended = {.si_pid = 0};
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		    ended.si_pid == 0 || is_known(supervisor, ended.si_pid) ||
+		    waitpid(ended.si_pid, NULL, WNOHANG) != ended.si_pid)
 			return;
 	}
 }

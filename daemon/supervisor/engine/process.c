@@ -21,14 +21,32 @@
 
 enum { CONTROL_FD = 3, ARGUMENTS_MAX = 60, ENVIRONMENT_MAX = 64 };
 
-/* Everything an engine's environment may have; what a starter of the service set otherwise does not reach it. */
+/* Everything an engine's environment may have; what a starter of the service set otherwise does not
+ * reach it. */
 static const char *const passed_always[] = {
-	"PATH", "LANG", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
-	"CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_HOME", "SYCLD_DEBUG", SWITCH_BURST, SWITCH_GATE, SWITCH_GRAPH, SWITCH_INLINE,
-	SWITCH_SPILL, SWITCH_WINDOW, PROCESSORS_VARIABLE,
-	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
+	"PATH",
+	"LANG",
+	"OCL_ICD_VENDORS",
+	"OCL_ICD_FILENAMES",
+	"CUDA_VISIBLE_DEVICES",
+	"CUDA_DEVICE_ORDER",
+	"CUDA_MPS_PIPE_DIRECTORY",
+	"CUDA_MPS_LOG_DIRECTORY",
+	"CUDA_HOME",
+	"SYCLD_DEBUG",
+	SWITCH_BURST,
+	SWITCH_GATE,
+	SWITCH_GRAPH,
+	SWITCH_INLINE,
+	SWITCH_SPILL,
+	SWITCH_WINDOW,
+	PROCESSORS_VARIABLE,
+	"ASAN_OPTIONS",
+	"UBSAN_OPTIONS",
+	"LSAN_OPTIONS",
+	"TSAN_OPTIONS",
 };
-static const char *const passed_to_own[] = { "HOME", "XDG_CACHE_HOME", "POCL_CACHE_DIR" };
+static const char *const passed_to_own[] = {"HOME", "XDG_CACHE_HOME", "POCL_CACHE_DIR"};
 
 /* Strings that the process is started with; all of them owned. */
 struct strings {
@@ -44,7 +62,8 @@ static void strings_free(struct strings *strings)
 		free(strings->list[i]);
 }
 
-__attribute__((format(printf, 2, 3))) static int strings_add(struct strings *strings, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int strings_add(struct strings *strings,
+							     const char *format, ...)
 {
 	if (strings->count >= ENVIRONMENT_MAX - 1)
 		return -E2BIG;
@@ -92,8 +111,10 @@ static int make_environment(const struct engine_launch *launch, struct strings *
 	if (r == 0)
 		r = pass_pocl(environment);
 	if (r == 0 && launch->user_mode)
-		r = pass(environment, passed_to_own, sizeof(passed_to_own) / sizeof(*passed_to_own));
-	/* Vendors' compilers keep caches in the home folder, which a tenant's engine does not have. */
+		r = pass(environment, passed_to_own,
+			 sizeof(passed_to_own) / sizeof(*passed_to_own));
+	/* Vendors' compilers keep caches in the home folder, which a tenant's engine does not have.
+	 */
 	if (r == 0 && !launch->user_mode && launch->cache_directory) {
 		r = strings_add(environment, "HOME=%s", launch->cache_directory);
 		if (r == 0)
@@ -164,7 +185,8 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 	if (r == 0 && launch->configuration->spill)
 		r = strings_add(arguments, "--spill");
 	if (r == 0 && launch->configuration->slice_us != CONFIGURATION_SLICE_US)
-		r = strings_add(arguments, "--slice-us=%llu", (unsigned long long)launch->configuration->slice_us);
+		r = strings_add(arguments, "--slice-us=%llu",
+				(unsigned long long)launch->configuration->slice_us);
 	if (r == 0)
 		r = add_limits(arguments, launch->configuration);
 	return r < 0 ? r : add_backend_options(arguments, launch->configuration);
@@ -195,13 +217,14 @@ static int make_attributes(posix_spawnattr_t *attributes)
 	if (r == 0)
 		r = posix_spawnattr_setsigmask(attributes, &none);
 	if (r == 0)
-		r = posix_spawnattr_setflags(attributes,
-					     POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+		r = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF |
+								 POSIX_SPAWN_SETSIGMASK |
+								 POSIX_SPAWN_SETSID);
 	return -r;
 }
 
-static int spawn(const char *program, char *const *arguments, char *const *environment, int control, int log,
-		 pid_t *pid_out)
+static int spawn(const char *program, char *const *arguments, char *const *environment, int control,
+		 int log, pid_t *pid_out)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -225,8 +248,8 @@ static int spawn(const char *program, char *const *arguments, char *const *envir
 
 int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out)
 {
-	CLEANUP(strings_free) struct strings arguments = { .count = 0 };
-	CLEANUP(strings_free) struct strings environment = { .count = 0 };
+	CLEANUP(strings_free) struct strings arguments = {.count = 0};
+	CLEANUP(strings_free) struct strings environment = {.count = 0};
 	int r = make_arguments(launch, &arguments);
 	if (r == 0)
 		r = make_environment(launch, &environment);
@@ -260,7 +283,8 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 		(void)waitpid(pid, NULL, 0);
 		return r;
 	}
-	*process_out = (struct engine_process){ .pid = pid, .pidfd = pidfd, .control = take_fd(&ours), .log = take_fd(&log) };
+	*process_out = (struct engine_process){
+		.pid = pid, .pidfd = pidfd, .control = take_fd(&ours), .log = take_fd(&log)};
 	return 0;
 }
 
@@ -296,7 +320,7 @@ int engine_program_find(const char *given, char *path_out, size_t size)
 	char *slash = strrchr(self, '/');
 	int length;
 	/* In the build folder beside it; installed in the same tree, wherever that was moved to. */
-	static const char *const places[] = { "sycl-engine", "../libexec/sycld/sycl-engine" };
+	static const char *const places[] = {"sycl-engine", "../libexec/sycld/sycl-engine"};
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
 		length = snprintf(path_out, size, "%.*s/%s", (int)(slash - self), self, places[i]);
 		if (length > 0 && (size_t)length < size && access(path_out, X_OK) == 0)

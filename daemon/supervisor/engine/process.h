@@ -11,10 +11,11 @@ struct engine_launch {
 	const char *program;
 	const char *cache_directory; /* NULL: none */
 	bool with_fake;
-	uint64_t warm_devices; /* bit n: the engine opens its device n at once; a claim of an earlier engine */
-	bool user_mode;              /* it serves the user who runs it: that user's HOME is its HOME */
-	bool standby;                /* it has no user yet */
-	bool drop;                   /* it is to become uid and gid by itself; a standby: whom it will be told */
+	uint64_t warm_devices; /* bit n: the engine opens its device n at once; a claim of an
+				  earlier engine */
+	bool user_mode;        /* it serves the user who runs it: that user's HOME is its HOME */
+	bool standby;          /* it has no user yet */
+	bool drop; /* it is to become uid and gid by itself; a standby: whom it will be told */
 	uid_t uid;
 	gid_t gid;
 	const struct configuration *configuration;
@@ -28,20 +29,25 @@ struct engine_process {
 	int log;     /* what it writes to its standard error (engine_log.h) */
 };
 
-#define ENGINE_PROCESS_NONE { .pid = -1, .pidfd = -1, .control = -1, .log = -1 }
+#define ENGINE_PROCESS_NONE                                                                        \
+	{                                                                                          \
+		.pid = -1, .pidfd = -1, .control = -1, .log = -1                                   \
+	}
 
 /*
- * fork and exec with a clean environment, a session of its own, no descriptor but standard output and error, which are
- * one socket of its own, and the control socket as 3. The descriptors are the caller's, CLOEXEC. 0 or a negative errno.
+ * fork and exec with a clean environment, a session of its own, no descriptor but standard output
+ * and error, which are one socket of its own, and the control socket as 3. The descriptors are the
+ * caller's, CLOEXEC. 0 or a negative errno.
  */
 int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out);
 
-/* SIGKILL; waits for its end, which a driver may delay; closes the descriptors. For a process that is not watched. */
+/* SIGKILL; waits for its end, which a driver may delay; closes the descriptors. For a process that
+ * is not watched. */
 void engine_process_kill(struct engine_process *process);
 
 /*
- * Where sycl-engine is: `given`, else next to this program, else in its tree (../libexec/sycld), else the installed one.
- * 0 or a negative errno.
+ * Where sycl-engine is: `given`, else next to this program, else in its tree (../libexec/sycld),
+ * else the installed one. 0 or a negative errno.
  */
 int engine_program_find(const char *given, char *path_out, size_t size);
 

@@ -42,7 +42,8 @@ static bool has_ended(const struct engine *engine)
 	return poll(&ended, 1, 0) != 0;
 }
 
-/* Takes the socket. Who connected is of that number: and the engine lives now, so that number was its own all the time. */
+/* Takes the socket. Who connected is of that number: and the engine lives now, so that number was
+ * its own all the time. */
 void engine_return_connected(void *context, int connection)
 {
 	struct supervisor *supervisor = context;
@@ -53,8 +54,10 @@ void engine_return_connected(void *context, int connection)
 	if (supervisor->stopping || packet_socket_peer(socket, &pid, &uid, &gid) < 0)
 		return;
 	struct engine *engine = engine_return_find(supervisor, pid);
-	if (!engine || engine->tenant->uid != uid || engine->is_refused || engine->control >= 0 || has_ended(engine)) {
-		log_debug("engine", "uid %lu, pid %ld is no engine that is waited for", (unsigned long)uid, (long)pid);
+	if (!engine || engine->tenant->uid != uid || engine->is_refused || engine->control >= 0 ||
+	    has_ended(engine)) {
+		log_debug("engine", "uid %lu, pid %ld is no engine that is waited for",
+			  (unsigned long)uid, (long)pid);
 		return;
 	}
 	if (engine_return_has_page(engine))
@@ -71,8 +74,8 @@ void engine_return_starved(void *context, int connection)
 
 static void refuse(struct engine *engine, const char *why)
 {
-	log_warning("engine", "pid %ld of uid %lu goes on and is not taken over: %s", (long)engine->pid,
-		    (unsigned long)engine->tenant->uid, why);
+	log_warning("engine", "pid %ld of uid %lu goes on and is not taken over: %s",
+		    (long)engine->pid, (unsigned long)engine->tenant->uid, why);
 	(void)engine_send_taken(engine, why, -1);
 	engine->is_refused = true;
 	engine_detach(engine);
@@ -88,13 +91,16 @@ static bool is_token(const struct engine *engine, const ProtobufCBinaryData *tok
 }
 
 /* The first part of its return. False: it was refused. */
-static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *message, struct packet_fds *fds)
+static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *message,
+		       struct packet_fds *fds)
 {
 	char why[WHY_BYTES], version[VERSION_BYTES];
 	if (message->protocol != CONTROL_PROTOCOL) {
 		text_copy_printable(version, sizeof(version), message->version);
-		(void)snprintf(why, sizeof(why), "it is of release %s and speaks control protocol %u, this service %u",
-			       version, (unsigned)message->protocol, CONTROL_PROTOCOL);
+		(void)snprintf(
+			why, sizeof(why),
+			"it is of release %s and speaks control protocol %u, this service %u",
+			version, (unsigned)message->protocol, CONTROL_PROTOCOL);
 		refuse(engine, why);
 		return false;
 	}
@@ -103,7 +109,8 @@ static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *mess
 		return false;
 	}
 	if (engine_return_has_page(engine) &&
-	    memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0, &engine->flight) < 0) {
+	    memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0,
+			      &engine->flight) < 0) {
 		refuse(engine, "its flight page is none");
 		return false;
 	}
@@ -123,8 +130,8 @@ static bool is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *ha
 	if (!hand_off || hand_off->uid != engine->tenant->uid || hand_off->session == 0 ||
 	    engine_session(engine, hand_off->session))
 		return false;
-	const struct session_claim claim = {hand_off->session, hand_off->since_ns, hand_off->uid, hand_off->gid,
-					    hand_off->pid};
+	const struct session_claim claim = {hand_off->session, hand_off->since_ns, hand_off->uid,
+					    hand_off->gid, hand_off->pid};
 	return session_proof(supervisor->succession.secret, &claim) == hand_off->proof;
 }
 
@@ -165,10 +172,11 @@ static void finish(struct engine *engine)
 		return;
 	}
 	foreign_socket_refuse_descriptors(engine->control);
-	if (!tenant->current && !engine->is_older && !tenant->supervisor->configuration.engine_per_session)
+	if (!tenant->current && !engine->is_older &&
+	    !tenant->supervisor->configuration.engine_per_session)
 		tenant->current = engine;
-	log_info("engine", "pid %ld of uid %lu is back; sessions: %u", (long)engine->pid, (unsigned long)tenant->uid,
-		 engine->sessions_count);
+	log_info("engine", "pid %ld of uid %lu is back; sessions: %u", (long)engine->pid,
+		 (unsigned long)tenant->uid, engine->sessions_count);
 	engine->return_begun = false;
 	orders_engine_returned(engine);
 	engine_became_ready(engine, flight);
@@ -182,7 +190,8 @@ void engine_return_lost(struct engine *engine)
 		refuse(engine, "it begins to come back again and again");
 }
 
-void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message, struct packet_fds *fds)
+void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message,
+			   struct packet_fds *fds)
 {
 	if (!engine->return_begun && !take_first(engine, message, fds))
 		return;

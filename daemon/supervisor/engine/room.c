@@ -28,10 +28,10 @@ static unsigned part_count(const struct tenant *tenant)
 	unsigned count = 0;
 	const struct tenant *other;
 	const struct engine *engine;
-	TAILQ_FOREACH (other, &tenant->supervisor->tenants, link)
-		if (is_of_part(other, tenant))
-			TAILQ_FOREACH (engine, &other->engines, link)
-				count += !engine->is_held;
+	TAILQ_FOREACH(other, &tenant->supervisor->tenants, link)
+	if (is_of_part(other, tenant))
+		TAILQ_FOREACH(engine, &other->engines, link)
+	count += !engine->is_held;
 	return count;
 }
 
@@ -46,18 +46,25 @@ bool engine_room_has(const struct tenant *tenant, struct refusal *refusal_out)
 	bool part_full = is_part_full(tenant), all = supervisor_has_all_engines(supervisor);
 	refusal_out->code = STATUS_QUOTA;
 	if (all)
-		(void)snprintf(refusal_out->text, sizeof(refusal_out->text), "the service runs as many engines as it may (%u)",
+		(void)snprintf(refusal_out->text, sizeof(refusal_out->text),
+			       "the service runs as many engines as it may (%u)",
 			       supervisor->configuration.engines);
 	else if (part_full)
-		(void)snprintf(refusal_out->text, sizeof(refusal_out->text), "%s as many engines as %s may (%u of %u)",
-			       tenant->is_unknown ? "users whom the user database does not know have, together," : "this user has",
-			       tenant->is_unknown ? "they" : "one", part_most(supervisor), supervisor->configuration.engines);
+		(void)snprintf(
+			refusal_out->text, sizeof(refusal_out->text),
+			"%s as many engines as %s may (%u of %u)",
+			tenant->is_unknown
+				? "users whom the user database does not know have, together,"
+				: "this user has",
+			tenant->is_unknown ? "they" : "one", part_most(supervisor),
+			supervisor->configuration.engines);
 	return !part_full && !all;
 }
 
 static bool is_idle(const struct engine *engine)
 {
-	return engine->state == ENGINE_READY && engine->sessions_count == 0 && engine->waiting_count == 0;
+	return engine->state == ENGINE_READY && engine->sessions_count == 0 &&
+	       engine->waiting_count == 0;
 }
 
 bool engine_room_make(const struct tenant *tenant, bool *asked)
@@ -66,19 +73,23 @@ bool engine_room_make(const struct tenant *tenant, bool *asked)
 	unsigned ending = 0;
 	struct engine *engine, *longest = NULL;
 	const struct tenant *other;
-	TAILQ_FOREACH (other, &tenant->supervisor->tenants, link) {
+	TAILQ_FOREACH(other, &tenant->supervisor->tenants, link)
+	{
 		if (of_part && !is_of_part(other, tenant))
 			continue;
-		TAILQ_FOREACH (engine, &other->engines, link) {
+		TAILQ_FOREACH(engine, &other->engines, link)
+		{
 			ending += engine->state == ENGINE_STOPPING && !engine->is_held;
-			if (is_idle(engine) && (!longest || engine->idle_since_ns < longest->idle_since_ns))
+			if (is_idle(engine) &&
+			    (!longest || engine->idle_since_ns < longest->idle_since_ns))
 				longest = engine;
 		}
 	}
 	if (!longest || (*asked && ending > 0))
 		return ending > 0;
-	log_info("engine", "pid %ld of uid %lu has been idle for longest: stopping it for uid %lu", (long)longest->pid,
-		 (unsigned long)longest->tenant->uid, (unsigned long)tenant->uid);
+	log_info("engine", "pid %ld of uid %lu has been idle for longest: stopping it for uid %lu",
+		 (long)longest->pid, (unsigned long)longest->tenant->uid,
+		 (unsigned long)tenant->uid);
 	engine_stop(longest, 0);
 	*asked = true;
 	return true;

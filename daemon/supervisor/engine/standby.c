@@ -22,13 +22,14 @@
 #define MILLISECOND_NS 1000000ull
 
 enum {
-	REST_MS = 500,           /* the tenant that opened a device goes first, and a crash loop cannot burn the node */
-	FAILURES_FREE = 3,       /* in a row; then it is left alone for a while */
+	REST_MS = 500, /* the tenant that opened a device goes first, and a crash loop cannot burn
+			  the node */
+	FAILURES_FREE = 3, /* in a row; then it is left alone for a while */
 	FAILED_REST_MS = 2000,
 	FAILED_PAUSE_MS = 300000,
-	END_GRACE_MS = 3000,     /* it may be in the middle of making a context */
-	OPENING_MS = 5000,       /* how long a replaced engine's devices are waited for */
-	EXIT_USELESS = 5,        /* of sycl-engine */
+	END_GRACE_MS = 3000, /* it may be in the middle of making a context */
+	OPENING_MS = 5000,   /* how long a replaced engine's devices are waited for */
+	EXIT_USELESS = 5,    /* of sycl-engine */
 	EXIT_NOT_FOR = 6,
 	MESSAGES_PER_TURN = 8,
 	FAILURE_BYTES = 128,
@@ -61,7 +62,8 @@ static void close_handle(uv_handle_t *handle)
 		uv_close(handle, on_handle_closed);
 }
 
-/* The descriptors are closed by whoever has them then, later: libuv must have forgotten the numbers before. */
+/* The descriptors are closed by whoever has them then, later: libuv must have forgotten the numbers
+ * before. */
 static void let_go(struct standby *standby)
 {
 	standby->supervisor->keeper.standby = NULL;
@@ -77,7 +79,8 @@ static void count_failure(struct supervisor *supervisor, const char *why)
 	struct standby_keeper *keeper = &supervisor->keeper;
 	keeper->failures++;
 	log_warning("standby", "%s%s", why,
-		    keeper->failures == FAILURES_FREE ? "; the next one is started in some minutes" : "");
+		    keeper->failures == FAILURES_FREE ? "; the next one is started in some minutes"
+						      : "");
 }
 
 /* It has ended, and was not taken. */
@@ -101,7 +104,8 @@ static void gone(struct standby *standby, int wait_status)
 		supervisor->keeper.useless = asked_for;
 	} else {
 		if (standby->failure[0])
-			(void)snprintf(why, sizeof(why), "pid %ld was killed: %s", pid, standby->failure);
+			(void)snprintf(why, sizeof(why), "pid %ld was killed: %s", pid,
+				       standby->failure);
 		else if (WIFSIGNALED(wait_status))
 			(void)snprintf(why, sizeof(why), "pid %ld was killed by signal %d", pid,
 				       WTERMSIG(wait_status));
@@ -151,7 +155,8 @@ static void end(struct standby *standby)
 static void on_deadline(uv_timer_t *timer)
 {
 	struct standby *standby = timer->data;
-	kill_it(standby, standby->state == STANDBY_ENDING ? "it does not end in time" : "it is not ready in time");
+	kill_it(standby, standby->state == STANDBY_ENDING ? "it does not end in time"
+							  : "it is not ready in time");
 }
 
 static void start_deadline(struct standby *standby, uint64_t ms)
@@ -223,7 +228,8 @@ static void ask_for(struct standby *standby, const struct device_set *devices)
 {
 	device_set_add(&standby->asked, devices);
 	standby->state = STANDBY_STARTING;
-	start_deadline(standby, standby->supervisor->configuration.engine_start_ns / MILLISECOND_NS);
+	start_deadline(standby,
+		       standby->supervisor->configuration.engine_start_ns / MILLISECOND_NS);
 	if (tell_prepare(standby) < 0)
 		kill_it(standby, "it cannot be told what to prepare");
 }
@@ -278,7 +284,8 @@ static int start(struct supervisor *supervisor, const struct device_set *devices
 	standby->since_ns = clock_now_ns();
 	char whose[ENGINE_LOG_WHOSE_BYTES];
 	(void)snprintf(whose, sizeof(whose), "the standby, pid %ld,", (long)standby->process.pid);
-	standby->log = engine_log_open(&supervisor->loop, take_fd(&standby->process.log), whose, &supervisor->keeper.log);
+	standby->log = engine_log_open(&supervisor->loop, take_fd(&standby->process.log), whose,
+				       &supervisor->keeper.log);
 	supervisor->keeper.standby = standby;
 	log_info("standby", "started pid %ld", (long)standby->process.pid);
 	ask_for(standby, devices);
@@ -288,17 +295,18 @@ static int start(struct supervisor *supervisor, const struct device_set *devices
 /* What is open in engines that go on. */
 static struct device_set devices_in_use(const struct supervisor *supervisor)
 {
-	struct device_set set = { .devices = { 0 } };
+	struct device_set set = {.devices = {0}};
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->state == ENGINE_READY)
-				device_set_add(&set, &engine->devices);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (engine->state == ENGINE_READY)
+		device_set_add(&set, &engine->devices);
 	return set;
 }
 
-/* In the place of one that a device has failed: its tenant waits, and a driver makes contexts one after the other. */
+/* In the place of one that a device has failed: its tenant waits, and a driver makes contexts one
+ * after the other. */
 static bool is_opening(const struct engine *engine)
 {
 	return engine->is_replacement && device_set_is_empty(&engine->devices) &&
@@ -310,10 +318,10 @@ static bool somebody_opens(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (is_opening(engine))
-				return true;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (is_opening(engine))
+		return true;
 	return false;
 }
 
@@ -329,7 +337,8 @@ static void on_rest_over(uv_timer_t *timer)
 	/* However many open theirs in turn, the others do not go without for longer. */
 	if (keeper->put_off_ns == 0)
 		keeper->put_off_ns = clock_now_ns();
-	if (somebody_opens(supervisor) && clock_now_ns() - keeper->put_off_ns < OPENING_MS * MILLISECOND_NS) {
+	if (somebody_opens(supervisor) &&
+	    clock_now_ns() - keeper->put_off_ns < OPENING_MS * MILLISECOND_NS) {
 		start_rest(supervisor);
 		return;
 	}
@@ -346,8 +355,9 @@ static void on_rest_over(uv_timer_t *timer)
 static void start_rest(struct supervisor *supervisor)
 {
 	struct standby_keeper *keeper = &supervisor->keeper;
-	uint64_t ms = keeper->failures == 0 ? REST_MS : keeper->failures < FAILURES_FREE ? FAILED_REST_MS :
-											  FAILED_PAUSE_MS;
+	uint64_t ms = keeper->failures == 0              ? REST_MS
+		      : keeper->failures < FAILURES_FREE ? FAILED_REST_MS
+							 : FAILED_PAUSE_MS;
 	if (!uv_is_active((uv_handle_t *)&keeper->rest))
 		(void)uv_timer_start(&keeper->rest, on_rest_over, ms, 0);
 }
@@ -358,7 +368,8 @@ static void on_idle(uv_timer_t *timer)
 	struct standby *standby = supervisor->keeper.standby;
 	if (!standby)
 		return;
-	log_info("standby", "pid %ld: nobody uses its devices any more", (long)standby->process.pid);
+	log_info("standby", "pid %ld: nobody uses its devices any more",
+		 (long)standby->process.pid);
 	start_deadline(standby, END_GRACE_MS);
 	end(standby);
 }
@@ -372,7 +383,8 @@ static void review_present(struct standby *standby, const struct device_set *wan
 	if (device_set_has(wanted, &standby->asked))
 		(void)uv_timer_stop(idle);
 	else if (!uv_is_active((uv_handle_t *)idle))
-		(void)uv_timer_start(idle, on_idle, supervisor->configuration.engine_idle_ns / MILLISECOND_NS, 0);
+		(void)uv_timer_start(idle, on_idle,
+				     supervisor->configuration.engine_idle_ns / MILLISECOND_NS, 0);
 	if (standby->state == STANDBY_READY && !device_set_has(&standby->asked, wanted))
 		ask_for(standby, wanted);
 }
@@ -397,10 +409,10 @@ void standby_renew(struct supervisor *supervisor)
 {
 	struct standby_keeper *keeper = &supervisor->keeper;
 	keeper->failures = 0;
-	keeper->useless = (struct device_set){ .devices = { 0 } };
+	keeper->useless = (struct device_set){.devices = {0}};
 	struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		tenant->no_standby_until_ns = 0;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	tenant->no_standby_until_ns = 0;
 	(void)uv_timer_stop(&keeper->rest);
 	standby_stop(supervisor);
 	standby_review(supervisor);
@@ -409,7 +421,8 @@ void standby_renew(struct supervisor *supervisor)
 bool standby_take(struct supervisor *supervisor, struct engine_process *process_out)
 {
 	struct standby *standby = supervisor->keeper.standby;
-	if (!standby || standby->state != STANDBY_READY || supervisor->keeper.failures >= FAILURES_FREE)
+	if (!standby || standby->state != STANDBY_READY ||
+	    supervisor->keeper.failures >= FAILURES_FREE)
 		return false;
 	*process_out = standby->process;
 	process_out->log = engine_log_release(TAKE(standby->log));
@@ -434,16 +447,19 @@ void standby_misadopted(struct tenant *tenant, int wait_status)
 {
 	if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != EXIT_NOT_FOR) {
 		/*
-		 * It is that user's process by then, who may have stopped or killed it: once in a while, not until nobody
-		 * has one. A driver that was slow once is forgiven as well.
+		 * It is that user's process by then, who may have stopped or killed it: once in a
+		 * while, not until nobody has one. A driver that was slow once is forgiven as well.
 		 */
 		if (tenant->uid != geteuid())
-			tenant->no_standby_until_ns = clock_now_ns() + FAILED_PAUSE_MS * MILLISECOND_NS;
+			tenant->no_standby_until_ns =
+				clock_now_ns() + FAILED_PAUSE_MS * MILLISECOND_NS;
 		standby_failed(tenant->supervisor, "the standby did not become an engine");
 		return;
 	}
-	/* Once for each such user: else whoever may not use a GPU could take the standby from those who may. */
-	log_info("standby", "uid %lu may not open the devices that it has prepared", (unsigned long)tenant->uid);
+	/* Once for each such user: else whoever may not use a GPU could take the standby from those
+	 * who may. */
+	log_info("standby", "uid %lu may not open the devices that it has prepared",
+		 (unsigned long)tenant->uid);
 	tenant->no_standby_until_ns = UINT64_MAX;
 	standby_review(tenant->supervisor);
 }
@@ -478,7 +494,8 @@ void standby_init(struct supervisor *supervisor)
 	keeper->idle.data = supervisor;
 }
 
-enum standby_state standby_look(const struct supervisor *supervisor, pid_t *pid_out, uint64_t *since_ns_out)
+enum standby_state standby_look(const struct supervisor *supervisor, pid_t *pid_out,
+				uint64_t *since_ns_out)
 {
 	const struct standby *standby = supervisor->keeper.standby;
 	if (!standby)

@@ -1,13 +1,14 @@
 /*
- * The standby: one engine process that was started ahead and has no user yet, with the devices prepared that tenants use.
- * The next tenant that needs an engine gets it (engine_start), and another one is started a moment later.
+ * The standby: one engine process that was started ahead and has no user yet, with the devices
+ * prepared that tenants use. The next tenant that needs an engine gets it (engine_start), and
+ * another one is started a moment later.
  *
  *   (none) --a tenant uses a device--> [rest] -> STARTING -> READY --taken--> (none)
  *                                          ^                  \--more devices are used--> STARTING
  *                                          \-- failed: a longer rest     \--nobody uses them--> ENDING -> (none)
  *
- * There is none while no engine has such a device open: nothing is done before it is needed. It runs nothing of a
- * tenant's before it is taken, and never serves a second tenant.
+ * There is none while no engine has such a device open: nothing is done before it is needed. It
+ * runs nothing of a tenant's before it is taken, and never serves a second tenant.
  */
 #ifndef SYCLD_SUPERVISOR_STANDBY_H
 #define SYCLD_SUPERVISOR_STANDBY_H
@@ -32,14 +33,16 @@ struct standby_keeper {
 	uv_timer_t rest;         /* until the next is started */
 	uv_timer_t idle;         /* until one is ended whose devices nobody uses */
 	unsigned failures;       /* in a row */
-	uint64_t put_off_ns;     /* since when the next is put off for engines that open their devices; 0: it is not */
+	uint64_t put_off_ns; /* since when the next is put off for engines that open their devices;
+				0: it is not */
 	struct engine_log_window log; /* what standbys may say */
-	struct device_set useless; /* of these none can be prepared */
+	struct device_set useless;    /* of these none can be prepared */
 };
 
 void standby_init(struct supervisor *supervisor);
 
-/* What engines use has changed, or what the configuration says: start, prepare or end it, now or in a while. */
+/* What engines use has changed, or what the configuration says: start, prepare or end it, now or in
+ * a while. */
 void standby_review(struct supervisor *supervisor);
 
 /* The configuration was read again: one that was started before is not handed out any more. */
@@ -51,7 +54,8 @@ bool standby_take(struct supervisor *supervisor, struct engine_process *process_
 /* What was taken became an engine; did not, for a reason that is logged. */
 void standby_succeeded(struct supervisor *supervisor);
 void standby_failed(struct supervisor *supervisor, const char *why);
-/* What was taken by this tenant died before it became an engine; it may have been the tenant's fault. */
+/* What was taken by this tenant died before it became an engine; it may have been the tenant's
+ * fault. */
 void standby_misadopted(struct tenant *tenant, int wait_status);
 
 /* The service ends: end it, and start no other. */
@@ -60,6 +64,7 @@ void standby_stop(struct supervisor *supervisor);
 void standby_abandon(struct supervisor *supervisor);
 
 /* For operators; 0 and STANDBY_NONE: there is none. */
-enum standby_state standby_look(const struct supervisor *supervisor, pid_t *pid_out, uint64_t *since_ns_out);
+enum standby_state standby_look(const struct supervisor *supervisor, pid_t *pid_out,
+				uint64_t *since_ns_out);
 
 #endif

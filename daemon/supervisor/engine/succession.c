@@ -26,7 +26,8 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MS = 2000,      /* new sessions of a tenant wait so long for its engine, before another one is started */
+	GRACE_MS = 2000, /* new sessions of a tenant wait so long for its engine, before another one
+			    is started */
 	NUMBERS_AHEAD = 1000, /* of sessions, for each time that the file is written */
 	WHILE_MS = 2000,
 	FAR_SHIFT = 10, /* nanoseconds of which a session takes more */
@@ -35,7 +36,8 @@ enum {
 
 static bool is_kept(const struct engine *engine)
 {
-	return engine->has_token && (engine->state == ENGINE_READY || engine->state == ENGINE_RETURNING);
+	return engine->has_token &&
+	       (engine->state == ENGINE_READY || engine->state == ENGINE_RETURNING);
 }
 
 static void keep(const struct engine *engine, struct service_state_engine *entry)
@@ -65,8 +67,10 @@ static void keep_engines(const struct supervisor *supervisor, struct service_sta
 static void keep_accounts(const struct supervisor *supervisor, struct service_state *state)
 {
 	const struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
-		if (account_is_empty(&tenant->account) || state->account_count == SERVICE_STATE_ENTRIES_MAX)
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	{
+		if (account_is_empty(&tenant->account) ||
+		    state->account_count == SERVICE_STATE_ENTRIES_MAX)
 			continue;
 		struct service_state_account *account = &state->accounts[state->account_count++];
 		*account = tenant->account;
@@ -86,7 +90,8 @@ static void tell_once(struct supervisor *supervisor, int r)
 {
 	struct succession *succession = &supervisor->succession;
 	if (r < 0 && !succession->has_failed)
-		log_warning("service", "what the next service has to know cannot be written to %s: %s",
+		log_warning("service",
+			    "what the next service has to know cannot be written to %s: %s",
 			    supervisor->directory.path, strerror(-r));
 	if (r == 0 && succession->has_failed)
 		log_info("service", "what the next service has to know is written to %s again",
@@ -94,7 +99,8 @@ static void tell_once(struct supervisor *supervisor, int r)
 	succession->has_failed = r < 0;
 }
 
-/* 0 or a negative errno: then it is tried again in a while, and what was reserved before is all that is. */
+/* 0 or a negative errno: then it is tried again in a while, and what was reserved before is all
+ * that is. */
 static int write_state(struct supervisor *supervisor, uint64_t sessions_before)
 {
 	struct succession *succession = &supervisor->succession;
@@ -138,25 +144,31 @@ void succession_engine_ready(struct engine *engine)
 	/* One that came back has what it needs. */
 	if (!engine->has_token) {
 		engine->has_token =
-			getrandom(engine->token, sizeof(engine->token), 0) == (ssize_t)sizeof(engine->token) &&
+			getrandom(engine->token, sizeof(engine->token), 0) ==
+				(ssize_t)sizeof(engine->token) &&
 			process_start_ticks(engine->pid, &engine->start_ticks) == 0 &&
-			engine_send_identity(engine, engine->tenant->supervisor->succession.path) == 0;
+			engine_send_identity(engine, engine->tenant->supervisor->succession.path) ==
+				0;
 		if (!engine->has_token)
-			log_warning("engine", "pid %ld of uid %lu will not come back after a restart of the service",
-				    (long)engine->pid, (unsigned long)engine->tenant->uid);
+			log_warning(
+				"engine",
+				"pid %ld of uid %lu will not come back after a restart of the service",
+				(long)engine->pid, (unsigned long)engine->tenant->uid);
 	}
 	succession_changed(engine->tenant->supervisor);
 }
 
 /*
- * A number that no service gives which goes on from what is in the file, nor one that had to go far at another time: units of
- * the clock in which none gives two. Small enough for whoever reads JSON's numbers as floating point.
+ * A number that no service gives which goes on from what is in the file, nor one that had to go far
+ * at another time: units of the clock in which none gives two. Small enough for whoever reads
+ * JSON's numbers as floating point.
  */
 static uint64_t far_number(uint64_t number)
 {
 	struct timespec now = {.tv_sec = 0};
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	uint64_t by_clock = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) >> FAR_SHIFT;
+	uint64_t by_clock =
+		((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) >> FAR_SHIFT;
 	return by_clock > number + FAR_LEAST ? by_clock : number + FAR_LEAST;
 }
 
@@ -165,8 +177,8 @@ uint64_t succession_session_number(struct supervisor *supervisor)
 	struct succession *succession = &supervisor->succession;
 	uint64_t number = supervisor->last_session + 1;
 	/* Written ahead, so that no number is given twice, however this service ends. */
-	if (number < succession->sessions_before || write_state(supervisor, number + NUMBERS_AHEAD) == 0 ||
-	    succession->is_far)
+	if (number < succession->sessions_before ||
+	    write_state(supervisor, number + NUMBERS_AHEAD) == 0 || succession->is_far)
 		return number;
 	succession->is_far = true;
 	supervisor->last_session = far_number(number) - 1;
@@ -196,18 +208,19 @@ static void expect(struct supervisor *supervisor, const struct service_state_eng
 {
 	struct refusal refusal;
 	struct engine *engine = NULL;
-	if ((!supervisor->privileged && entry->uid != geteuid()) || engine_return_find(supervisor, (pid_t)entry->pid))
+	if ((!supervisor->privileged && entry->uid != geteuid()) ||
+	    engine_return_find(supervisor, (pid_t)entry->pid))
 		return;
 	CLEANUP(close_fd) int pidfd = open_process(entry);
 	if (pidfd < 0) {
-		log_info("engine", "pid %lu of uid %lu has ended while no service ran", (unsigned long)entry->pid,
-			 (unsigned long)entry->uid);
+		log_info("engine", "pid %lu of uid %lu has ended while no service ran",
+			 (unsigned long)entry->pid, (unsigned long)entry->uid);
 		return;
 	}
 	struct tenant *tenant = tenant_get(supervisor, entry->uid, &refusal);
 	if (!tenant || engine_expect(tenant, (pid_t)entry->pid, pidfd, GRACE_MS, &engine) < 0) {
-		log_error("engine", "pid %lu of uid %lu goes on, and cannot be waited for", (unsigned long)entry->pid,
-			  (unsigned long)entry->uid);
+		log_error("engine", "pid %lu of uid %lu goes on, and cannot be waited for",
+			  (unsigned long)entry->pid, (unsigned long)entry->uid);
 		return;
 	}
 	(void)take_fd(&pidfd);
@@ -229,7 +242,8 @@ static void expect(struct supervisor *supervisor, const struct service_state_eng
 		 (unsigned long)entry->uid);
 }
 
-static void restore_account(struct supervisor *supervisor, const struct service_state_account *account)
+static void restore_account(struct supervisor *supervisor,
+			    const struct service_state_account *account)
 {
 	if (!supervisor->privileged && account->uid != geteuid())
 		return;
@@ -255,8 +269,10 @@ static void use(struct supervisor *supervisor, const struct service_state *state
 /* Which numbers were given before is not known: begin where none can have been. */
 static void set_aside(struct supervisor *supervisor, const char *why)
 {
-	log_warning("service", "what the last service left in %s is not used (%s): its engines go on by themselves",
-		    supervisor->directory.path, why);
+	log_warning(
+		"service",
+		"what the last service left in %s is not used (%s): its engines go on by themselves",
+		supervisor->directory.path, why);
 	int r = service_state_set_aside(supervisor->directory.fd);
 	if (r < 0)
 		log_warning("service", "nor can it be set aside: %s", strerror(-r));
@@ -285,13 +301,15 @@ static int begin(struct supervisor *supervisor)
 		set_aside(supervisor, "it is of another release");
 		break;
 	default:
-		/* It may be as it should: without it, or over it, engines would be lost that another start finds. */
-		log_error("service", "what the last service left in %s cannot be read: %s", supervisor->directory.path,
-			  strerror(-r));
+		/* It may be as it should: without it, or over it, engines would be lost that
+		 * another start finds. */
+		log_error("service", "what the last service left in %s cannot be read: %s",
+			  supervisor->directory.path, strerror(-r));
 		return r;
 	}
 	succession->sessions_before = supervisor->last_session + 1;
-	return getrandom(succession->secret, sizeof(succession->secret), 0) == (ssize_t)sizeof(succession->secret)
+	return getrandom(succession->secret, sizeof(succession->secret), 0) ==
+			       (ssize_t)sizeof(succession->secret)
 		       ? 0
 		       : -EIO;
 }
@@ -300,8 +318,8 @@ static int listen_for_engines(struct supervisor *supervisor)
 {
 	struct succession *succession = &supervisor->succession;
 	/* An engine has its tenant's uid. Who it is says the kernel. */
-	int r = listener_bind(succession->path, SOCK_SEQPACKET, supervisor->privileged ? 0666 : 0600,
-			      &succession->listener);
+	int r = listener_bind(succession->path, SOCK_SEQPACKET,
+			      supervisor->privileged ? 0666 : 0600, &succession->listener);
 	if (r < 0)
 		return r;
 	succession->listener.connected = engine_return_connected;
@@ -324,7 +342,8 @@ int succession_open(struct supervisor *supervisor)
 		return r;
 	r = listen_for_engines(supervisor);
 	if (r < 0) {
-		log_warning("service", "engines cannot come back, and end with their sessions: %s", strerror(-r));
+		log_warning("service", "engines cannot come back, and end with their sessions: %s",
+			    strerror(-r));
 		return 0;
 	}
 	(void)uv_timer_init(&supervisor->loop, &succession->while_over);

@@ -1,4 +1,5 @@
-/* sycld: the supervisor. What can fail is done before it detaches, so that the starter learns of it. */
+/* sycld: the supervisor. What can fail is done before it detaches, so that the starter learns of
+ * it. */
 #include "cleanup.h"
 #include "base/configuration.h"
 #include "base/listener.h"
@@ -39,37 +40,45 @@ static int claim(const struct options *options, int passed, struct runtime_direc
 		 struct listener *listener, char *path, size_t path_bytes)
 {
 	char message[MESSAGE_BYTES];
-	if (runtime_directory_open(options->runtime_directory, options->user, directory, message, sizeof(message)) < 0)
+	if (runtime_directory_open(options->runtime_directory, options->user, directory, message,
+				   sizeof(message)) < 0)
 		return complain(message, EXIT_FAILURE);
-	int r = runtime_directory_lock(directory, options->listen_fd >= 0 ? options->listen_fd + 1 : -1);
+	int r = runtime_directory_lock(directory,
+				       options->listen_fd >= 0 ? options->listen_fd + 1 : -1);
 	if (r == -EBUSY) {
-		(void)snprintf(message, sizeof(message), "another service runs in %s", directory->path);
+		(void)snprintf(message, sizeof(message), "another service runs in %s",
+			       directory->path);
 		return complain(message, EXIT_BUSY);
 	}
 	if (r < 0) {
-		(void)snprintf(message, sizeof(message), "the lock of %s: %s", directory->path, strerror(-r));
+		(void)snprintf(message, sizeof(message), "the lock of %s: %s", directory->path,
+			       strerror(-r));
 		return complain(message, EXIT_FAILURE);
 	}
 	(void)snprintf(path, path_bytes, "%s/" SESSION_SOCKET_NAME, directory->path);
-	r = listener_acquire(passed, options->listen_fd, path, options->user ? 0600 : 0666, listener, message,
-			     sizeof(message));
+	r = listener_acquire(passed, options->listen_fd, path, options->user ? 0600 : 0666,
+			     listener, message, sizeof(message));
 	return r < 0 ? complain(message, EXIT_FAILURE) : 0;
 }
 
 /* Engines read them, too, but could not report an error. */
 static void check_switches(void)
 {
-	static const char *const names[] = { SWITCH_BURST, SWITCH_GATE, SWITCH_GRAPH, SWITCH_INLINE, SWITCH_SPILL, SWITCH_WINDOW };
+	static const char *const names[] = {SWITCH_BURST,  SWITCH_GATE,  SWITCH_GRAPH,
+					    SWITCH_INLINE, SWITCH_SPILL, SWITCH_WINDOW};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *text = getenv(names[i]);
 		if (!switch_text_is_good(text))
-			log_warning("service", "%s is neither 0 nor 1 in the environment: it stays %s", names[i],
-				    strcmp(names[i], SWITCH_SPILL) == 0 ? "off" : "on");
+			log_warning("service",
+				    "%s is neither 0 nor 1 in the environment: it stays %s",
+				    names[i], strcmp(names[i], SWITCH_SPILL) == 0 ? "off" : "on");
 	}
 	const char *processors = getenv(PROCESSORS_VARIABLE);
 	uint32_t count = 0;
 	if (processors && *processors && !processors_parse(processors, &count))
-		log_warning("service", PROCESSORS_VARIABLE " is no number from 1 to %u in the environment: processors are counted",
+		log_warning("service",
+			    PROCESSORS_VARIABLE
+			    " is no number from 1 to %u in the environment: processors are counted",
 			    PROCESSORS_MOST);
 }
 
@@ -78,11 +87,13 @@ static int check_configuration(const struct options *options)
 {
 	char message[MESSAGE_BYTES], missing[USER_TROUBLE_BYTES];
 	struct configuration configuration;
-	if (configuration_load(options->configuration, options->user, &configuration, message, sizeof(message)) < 0)
+	if (configuration_load(options->configuration, options->user, &configuration, message,
+			       sizeof(message)) < 0)
 		return complain(message, EXIT_CONFIGURATION);
 	if (share_names_missing(&configuration.shares, missing, sizeof(missing)) == 0)
 		return EXIT_SUCCESS;
-	(void)snprintf(message, sizeof(message), "[shares] has names that the user database does not know: %s", missing);
+	(void)snprintf(message, sizeof(message),
+		       "[shares] has names that the user database does not know: %s", missing);
 	return complain(message, EXIT_CONFIGURATION);
 }
 
@@ -114,11 +125,12 @@ int main(int argc, char **argv)
 	static char absolute[PATH_MAX]; /* it is read again when the service has left this folder */
 	if (options.configuration && realpath(options.configuration, absolute))
 		options.configuration = absolute;
-	if (configuration_load(options.configuration, options.user, &configuration, message, sizeof(message)) < 0)
+	if (configuration_load(options.configuration, options.user, &configuration, message,
+			       sizeof(message)) < 0)
 		return complain(message, EXIT_CONFIGURATION);
 
 	struct runtime_directory directory = RUNTIME_DIRECTORY_INIT;
-	struct listener listener = { .fd = -1 };
+	struct listener listener = {.fd = -1};
 	char path[sizeof(directory.path) + sizeof("/" SESSION_SOCKET_NAME)];
 	int status = claim(&options, passed, &directory, &listener, path, sizeof(path));
 	if (status)

@@ -50,7 +50,8 @@ static int check(uint8_t *bytes, size_t size, struct head *head_out)
 		return -EBADMSG;
 	if (head.format != STATE_FORMAT)
 		return -EPROTONOSUPPORT;
-	if (head.engine_count > SERVICE_STATE_ENTRIES_MAX || head.account_count > SERVICE_STATE_ENTRIES_MAX ||
+	if (head.engine_count > SERVICE_STATE_ENTRIES_MAX ||
+	    head.account_count > SERVICE_STATE_ENTRIES_MAX ||
 	    size != size_of(head.engine_count, head.account_count))
 		return -EBADMSG;
 	memset(bytes + offsetof(struct head, checksum), 0, sizeof(checksum));
@@ -74,7 +75,8 @@ int service_state_load(int folder, struct service_state *state_out)
 	CLEANUP(free_pointer) uint8_t *bytes = NULL;
 	size_t size = 0;
 	struct head head = {.magic = 0};
-	int r = kept_file_read(folder, STATE_NAME, sizeof(head), size_of(SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX),
+	int r = kept_file_read(folder, STATE_NAME, sizeof(head),
+			       size_of(SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX),
 			       &bytes, &size);
 	if (r < 0 || !bytes)
 		return r < 0 ? r : -EBADMSG;
@@ -88,7 +90,8 @@ int service_state_load(int folder, struct service_state *state_out)
 	};
 	memcpy(state.secret, head.secret, sizeof(state.secret));
 	state.engines = copy(bytes + size_of(0, 0), head.engine_count, sizeof(*state.engines));
-	state.accounts = copy(bytes + size_of(head.engine_count, 0), head.account_count, sizeof(*state.accounts));
+	state.accounts = copy(bytes + size_of(head.engine_count, 0), head.account_count,
+			      sizeof(*state.accounts));
 	if (!state.engines || !state.accounts) {
 		service_state_fini(&state);
 		return -ENOMEM;
@@ -113,7 +116,8 @@ int service_state_save(int folder, const struct service_state *state)
 	memcpy(head.secret, state->secret, sizeof(head.secret));
 	memcpy(bytes, &head, sizeof(head));
 	if (state->engine_count)
-		memcpy(bytes + size_of(0, 0), state->engines, state->engine_count * sizeof(*state->engines));
+		memcpy(bytes + size_of(0, 0), state->engines,
+		       state->engine_count * sizeof(*state->engines));
 	if (state->account_count)
 		memcpy(bytes + size_of(state->engine_count, 0), state->accounts,
 		       state->account_count * sizeof(*state->accounts));

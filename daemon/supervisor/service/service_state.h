@@ -1,7 +1,8 @@
 /*
- * What a service leaves in its folder for the one that follows: the engines that go on without it, by what each of them is
- * known, and what tenants have used. One small file, replaced as a whole, that nobody but the service's user can read or
- * write. It holds the engines' tokens as they are: who may read it may look into the service as well.
+ * What a service leaves in its folder for the one that follows: the engines that go on without it,
+ * by what each of them is known, and what tenants have used. One small file, replaced as a whole,
+ * that nobody but the service's user can read or write. It holds the engines' tokens as they are:
+ * who may read it may look into the service as well.
  */
 #ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
 #define SYCLD_SUPERVISOR_SERVICE_STATE_H
@@ -16,9 +17,9 @@ enum { SERVICE_SECRET_BYTES = 16, SERVICE_STATE_ENTRIES_MAX = 8192 };
 struct service_state_engine {
 	uint32_t uid;
 	uint32_t pid;
-	uint64_t
-		start_ticks; /* when its process began (process_start_ticks): a pid alone may be another one's by now */
-	uint64_t since_ns;   /* CLOCK_MONOTONIC */
+	uint64_t start_ticks; /* when its process began (process_start_ticks): a pid alone may be
+				 another one's by now */
+	uint64_t since_ns;    /* CLOCK_MONOTONIC */
 	uint64_t since_unix_seconds;
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint32_t current; /* 1: it takes its tenant's new sessions */
@@ -42,7 +43,7 @@ static_assert(sizeof(struct service_state_account) == 72, "part of the layout");
 
 struct service_state {
 	uint8_t secret[SERVICE_SECRET_BYTES]; /* session_proof.h */
-	uint64_t sessions_before;             /* numbers below this one may have been given to sessions */
+	uint64_t sessions_before; /* numbers below this one may have been given to sessions */
 	uint32_t engine_count;
 	uint32_t account_count;
 	struct service_state_engine *engines;   /* allocated */
@@ -50,16 +51,17 @@ struct service_state {
 };
 
 /*
- * Read it from the folder. 0, or a negative errno: -ENOENT: there is none; -EPERM: it is not ours alone; -EBADMSG: it is
- * none, or was damaged; -EPROTONOSUPPORT: of a release that writes another one; anything else: it could not be read, and may
- * be as it should. Does not block.
+ * Read it from the folder. 0, or a negative errno: -ENOENT: there is none; -EPERM: it is not ours
+ * alone; -EBADMSG: it is none, or was damaged; -EPROTONOSUPPORT: of a release that writes another
+ * one; anything else: it could not be read, and may be as it should. Does not block.
  */
 int service_state_load(int folder, struct service_state *state_out);
 
 /* Replace it. 0 or a negative errno; then the one before is still there. */
 int service_state_save(int folder, const struct service_state *state);
 
-/* One that is of no use: under another name, for whoever wants to see why. 0 or a negative errno. */
+/* One that is of no use: under another name, for whoever wants to see why. 0 or a negative errno.
+ */
 int service_state_set_aside(int folder);
 
 void service_state_fini(struct service_state *state);

@@ -41,7 +41,8 @@ bool session_is_untouched(const struct session *session)
 
 bool session_has_hung_up(const struct session *session)
 {
-	struct pollfd ends[] = {{.fd = session->socket, .events = POLLRDHUP}, {.fd = session->peer.pidfd, .events = POLLIN}};
+	struct pollfd ends[] = {{.fd = session->socket, .events = POLLRDHUP},
+				{.fd = session->peer.pidfd, .events = POLLIN}};
 	return poll(ends, 2, 0) > 0;
 }
 

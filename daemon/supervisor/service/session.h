@@ -13,30 +13,34 @@ enum session_phase {
 	SESSION_WAITING,   /* its engine is not ready */
 	SESSION_HANDSHAKE, /* handed on; nothing was said about it yet */
 	SESSION_OPEN,      /* the engine says that the handshake is done */
-	SESSION_OVER,      /* given up (unsettled.h); its engine, which has got it, has not said so yet */
+	SESSION_OVER, /* given up (unsettled.h); its engine, which has got it, has not said so yet
+		       */
 };
 
 struct engine;
 struct tenant;
 
 struct session {
-	TAILQ_ENTRY(session) link; /* of its engine */
+	TAILQ_ENTRY(session) link;      /* of its engine */
 	TAILQ_ENTRY(session) unsettled; /* unsettled.h */
 	struct tenant *tenant;          /* is_unsettled: whose it is, */
-	struct engine *engine;          /* and who is to open it; NULL: there can be none yet (tenant_arrivals.h) */
+	struct engine *
+		engine; /* and who is to open it; NULL: there can be none yet (tenant_arrivals.h) */
 	bool is_unsettled;
 	uint64_t unsettled_since_ns;
-	uint64_t id;               /* never used again */
+	uint64_t id; /* never used again */
 	enum session_phase phase;
 	struct peer peer; /* its command becomes what the client says that it is */
 	/*
-	 * The socket and the pidfd are kept until the session is open, then closed (-1): an engine that dies with a session
-	 * that it has not looked at takes nothing of it along, and the next engine gets it.
+	 * The socket and the pidfd are kept until the session is open, then closed (-1): an engine
+	 * that dies with a session that it has not looked at takes nothing of it along, and the
+	 * next engine gets it.
 	 */
 	int socket;
-	bool made_room;              /* WAITING: an engine was told to end for it, where each session has its own */
+	bool made_room; /* WAITING: an engine was told to end for it, where each session has its own
+			 */
 	uint64_t since_ns;
-	uint64_t since_unix_seconds; /* for people */
+	uint64_t since_unix_seconds;    /* for people */
 	LIST_ENTRY(session) same_place; /* of its engine: where it is found by its number */
 	struct session_figures figures; /* claims.h */
 };
@@ -44,7 +48,8 @@ struct session {
 TAILQ_HEAD(session_list, session);
 LIST_HEAD(session_place, session);
 
-/* Takes the socket and the peer's pidfd, on success only. NULL: no memory. Both may be -1: it is open already. */
+/* Takes the socket and the peer's pidfd, on success only. NULL: no memory. Both may be -1: it is
+ * open already. */
 struct session *session_new(uint64_t id, int socket, const struct peer *peer);
 
 /* It has been there since then (CLOCK_MONOTONIC): it is one of an earlier service's. */

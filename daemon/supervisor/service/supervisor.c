@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define MILLISECOND_NS 1000000ull
-#define SECOND_NS 1000000000ull
+#define SECOND_NS      1000000000ull
 
 enum { STOP_MARGIN_MS = 5000, MESSAGE_BYTES = PATH_MAX + 512 };
 
@@ -55,7 +55,8 @@ static bool has_absent_engines(const struct supervisor *supervisor)
 
 static void check_idle(struct supervisor *supervisor);
 
-/* Idle: give the address up first, so that whoever connects meanwhile is either served here or starts another one. */
+/* Idle: give the address up first, so that whoever connects meanwhile is either served here or
+ * starts another one. */
 static void on_idle(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
@@ -105,7 +106,8 @@ static bool has_processes(const struct supervisor *supervisor)
 
 bool supervisor_has_all_engines(const struct supervisor *supervisor)
 {
-	return supervisor->engine_count - supervisor->held_count >= supervisor->configuration.engines;
+	return supervisor->engine_count - supervisor->held_count >=
+	       supervisor->configuration.engines;
 }
 
 void supervisor_engine_ended(struct supervisor *supervisor)
@@ -148,7 +150,8 @@ static void on_connected(void *context, int connection)
 	CLEANUP(close_fd) int pidfd = peer.pidfd;
 	if (!supervisor->privileged && peer.uid != geteuid()) {
 		char text[128];
-		(void)snprintf(text, sizeof(text), "this service serves uid %lu only, and uid %lu has connected",
+		(void)snprintf(text, sizeof(text),
+			       "this service serves uid %lu only, and uid %lu has connected",
 			       (unsigned long)geteuid(), (unsigned long)peer.uid);
 		refuse(take_fd(&socket), STATUS_RUNTIME, text);
 		return;
@@ -186,7 +189,8 @@ static void on_stop_deadline(uv_timer_t *timer)
 static void stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
 {
 	struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	{
 		struct engine *engine, *next;
 		for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {
 			next = TAILQ_NEXT(engine, link); /* one that cannot be ended goes at once */
@@ -201,7 +205,8 @@ static bool close_address(struct supervisor *supervisor)
 	if (supervisor->stopping)
 		return false;
 	supervisor->stopping = true;
-	log_info("service", "stopping: sessions %u, engines %u", supervisor->session_count, supervisor->engine_count);
+	log_info("service", "stopping: sessions %u, engines %u", supervisor->session_count,
+		 supervisor->engine_count);
 	(void)listener_retire(&supervisor->listener);
 	listener_close(&supervisor->listener);
 	arrivals_refuse(supervisor, "the service is stopping");
@@ -216,7 +221,8 @@ static void leave(struct supervisor *supervisor)
 	end_loop(supervisor);
 }
 
-/* Accept nobody, let the engines end their sessions within `drain_ns`, then end. A second time: end at once. */
+/* Accept nobody, let the engines end their sessions within `drain_ns`, then end. A second time: end
+ * at once. */
 static void stop(struct supervisor *supervisor, uint64_t drain_ns)
 {
 	(void)close_address(supervisor);
@@ -260,7 +266,9 @@ static void on_reload(uv_signal_t *handle, int number)
 	if (r < 0)
 		log_error("configuration", "%s; what was read before stays", message);
 	else
-		log_info("configuration", "read again; holds for engines started from now on, limits and shares for all");
+		log_info(
+			"configuration",
+			"read again; holds for engines started from now on, limits and shares for all");
 	if (r == 0) {
 		orders_reloaded(supervisor, &before);
 		share_names_review(supervisor);
@@ -311,14 +319,16 @@ static void find_cache(struct supervisor *supervisor)
 		make_parent(path);
 	CLEANUP(close_fd) int fd = directory_open_private(path, geteuid(), getegid());
 	if (fd < 0) {
-		log_warning("service", "nothing that engines build is kept: %s: %s", path, strerror(-fd));
+		log_warning("service", "nothing that engines build is kept: %s: %s", path,
+			    strerror(-fd));
 		*path = '\0';
 	} else if (!own) {
 		(void)fchmod(fd, 0755); /* tenants' engines must reach their own folders in it */
 	}
 }
 
-static int watch_signal(struct supervisor *supervisor, uv_signal_t *handle, uv_signal_cb callback, int number)
+static int watch_signal(struct supervisor *supervisor, uv_signal_t *handle, uv_signal_cb callback,
+			int number)
 {
 	int r = uv_signal_init(&supervisor->loop, handle);
 	handle->data = supervisor;
@@ -385,11 +395,11 @@ static void finish(struct supervisor *supervisor)
 	orphans_end_now(supervisor); /* while it is known which engines go on */
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		while ((engine = TAILQ_FIRST(&tenant->engines))) {
-			TAILQ_REMOVE(&tenant->engines, engine, link);
-			engine_abandon(engine);
-		}
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	while ((engine = TAILQ_FIRST(&tenant->engines))) {
+		TAILQ_REMOVE(&tenant->engines, engine, link);
+		engine_abandon(engine);
+	}
 	tenants_free(supervisor);
 	trace_forget(supervisor);
 	unsettled_close(supervisor);
@@ -424,13 +434,15 @@ int supervisor_run(const struct options *options, const struct configuration *co
 	supervisor.listener.connected = on_connected;
 	supervisor.listener.starved = on_starved;
 	supervisor.listener.context = &supervisor;
-	(void)snprintf(supervisor.session_path, sizeof(supervisor.session_path), "%s", listener->path);
+	(void)snprintf(supervisor.session_path, sizeof(supervisor.session_path), "%s",
+		       listener->path);
 	supervisor.listener.path = supervisor.session_path;
 
-	int r = engine_program_find(options->engine, supervisor.engine_program, sizeof(supervisor.engine_program));
+	int r = engine_program_find(options->engine, supervisor.engine_program,
+				    sizeof(supervisor.engine_program));
 	if (r < 0) {
-		log_error("service", "the engine's program %s: %s", options->engine ? options->engine : "",
-			  strerror(-r));
+		log_error("service", "the engine's program %s: %s",
+			  options->engine ? options->engine : "", strerror(-r));
 		return EXIT_FAILURE;
 	}
 	find_cache(&supervisor);
@@ -445,7 +457,8 @@ int supervisor_run(const struct options *options, const struct configuration *co
 	if (r == 0) {
 		notify_ready(&supervisor.notify, &supervisor.loop);
 		log_info("service", "sycld %s serves %s at %s", SYCLD_VERSION,
-			 supervisor.privileged ? "every user" : "its own user", supervisor.session_path);
+			 supervisor.privileged ? "every user" : "its own user",
+			 supervisor.session_path);
 		check_idle(&supervisor);
 		(void)uv_run(&supervisor.loop, UV_RUN_DEFAULT);
 	}

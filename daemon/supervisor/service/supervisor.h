@@ -1,6 +1,6 @@
 /*
- * The service's own state: one loop, one thread. It parses nothing that a session's client sent, and loads no vendor's
- * library.
+ * The service's own state: one loop, one thread. It parses nothing that a session's client sent,
+ * and loads no vendor's library.
  */
 #ifndef SYCLD_SUPERVISOR_SUPERVISOR_H
 #define SYCLD_SUPERVISOR_SUPERVISOR_H
@@ -53,17 +53,20 @@ struct supervisor {
 	struct inquiry_list inquiries;
 	unsigned inquiry_count;
 	uint64_t last_inquiry;
-	struct engine_log_window unknown_log; /* of all users together whom the user database does not know */
+	struct engine_log_window
+		unknown_log; /* of all users together whom the user database does not know */
 	struct trace trace;
 	bool privileged; /* may become any uid; otherwise only this one is served */
-	uid_t outsiders; /* stands for all users that this user namespace does not have; -1: it has all */
+	uid_t outsiders; /* stands for all users that this user namespace does not have; -1: it has
+			    all */
 	bool stopping;
 	bool drained; /* nobody new is served, as an operator wants it */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	char engine_program[PATH_MAX];
 	char cache_path[PATH_MAX]; /* "": engines keep nothing */
-	char session_path[sizeof(((struct runtime_directory *)0)->path) + sizeof(SESSION_SOCKET_NAME)];
+	char session_path[sizeof(((struct runtime_directory *)0)->path) +
+			  sizeof(SESSION_SOCKET_NAME)];
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
 	uv_signal_t reload;
@@ -73,13 +76,14 @@ struct supervisor {
 };
 
 /*
- * What was found out before the loop: options, configuration, folder (locked), listener. They are taken over. Runs
- * until the service is told to stop, or is idle. The exit status.
+ * What was found out before the loop: options, configuration, folder (locked), listener. They are
+ * taken over. Runs until the service is told to stop, or is idle. The exit status.
  */
 int supervisor_run(const struct options *options, const struct configuration *configuration,
 		   const struct runtime_directory *directory, const struct listener *listener);
 
-/* Sessions and engines, the standby among them, come and go: for the idle exit, the status line and the end. */
+/* Sessions and engines, the standby among them, come and go: for the idle exit, the status line and
+ * the end. */
 void supervisor_session_began(struct supervisor *supervisor);
 void supervisor_session_ended(struct supervisor *supervisor);
 void supervisor_engine_ended(struct supervisor *supervisor);

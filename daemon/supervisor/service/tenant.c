@@ -23,20 +23,22 @@
 #define SECOND_NS 1000000000ull
 
 enum {
-	START_FAILURES_FREE = 3,   /* engines in a row that may die before they are ready; then tenants wait */
+	START_FAILURES_FREE =
+		3, /* engines in a row that may die before they are ready; then tenants wait */
 	RETRY_SECONDS_MAX = 30,
-	CRASHES_FREE = 30,         /* within CRASH_WINDOW_SECONDS */
+	CRASHES_FREE = 30, /* within CRASH_WINDOW_SECONDS */
 	CRASH_WINDOW_SECONDS = 10,
 	CRASH_WAIT_SECONDS = 5,
-	LEAVING_MAX = 16,          /* engines that failed and are not gone: a driver may take long over each */
+	LEAVING_MAX =
+		16, /* engines that failed and are not gone: a driver may take long over each */
 };
 
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid)
 {
 	struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (tenant->uid == uid)
-			return tenant;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	if (tenant->uid == uid)
+		return tenant;
 	return NULL;
 }
 
@@ -49,8 +51,8 @@ void tenant_remove(struct tenant *tenant)
 	free(tenant);
 }
 
-__attribute__((format(printf, 3, 4))) static void refuse(struct refusal *refusal, enum sycl_status code,
-							  const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+refuse(struct refusal *refusal, enum sycl_status code, const char *format, ...)
 {
 	refusal->code = code;
 	va_list arguments;
@@ -111,8 +113,8 @@ static unsigned count_leaving(const struct tenant *tenant)
 {
 	unsigned count = 0;
 	const struct engine *engine;
-	TAILQ_FOREACH (engine, &tenant->engines, link)
-		count += engine->state == ENGINE_STOPPING && !engine->stop_asked && !engine->is_held;
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	count += engine->state == ENGINE_STOPPING && !engine->stop_asked && !engine->is_held;
 	return count;
 }
 
@@ -122,19 +124,21 @@ static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
 	if (now < tenant->retry_at_ns) {
 		refuse(refusal_out, STATUS_CONNECTION_LOST,
 		       "the last engines of this user died at once (the last one %s); the next is started in %llu s",
-		       tenant->last_failure, (unsigned long long)((tenant->retry_at_ns - now) / SECOND_NS + 1));
+		       tenant->last_failure,
+		       (unsigned long long)((tenant->retry_at_ns - now) / SECOND_NS + 1));
 		return -EAGAIN;
 	}
 	/* Else one user's failures could use up the engines of all. */
 	if (count_leaving(tenant) >= LEAVING_MAX) {
-		refuse(refusal_out, STATUS_CONNECTION_LOST, "%d engines of this user have failed and are not gone yet",
-		       LEAVING_MAX);
+		refuse(refusal_out, STATUS_CONNECTION_LOST,
+		       "%d engines of this user have failed and are not gone yet", LEAVING_MAX);
 		return -EAGAIN;
 	}
 	return engine_room_has(tenant, refusal_out) ? 0 : -EDQUOT;
 }
 
-int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out, struct refusal *refusal_out)
+int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out,
+		  struct refusal *refusal_out)
 {
 	bool shared = !tenant->supervisor->configuration.engine_per_session;
 	int r = tenant_identify(tenant, refusal_out);
@@ -153,7 +157,8 @@ int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_
 		(void)snprintf(how, sizeof(how), "could not be executed: %s", strerror(-r));
 		log_error("engine", "%s: %s", tenant->supervisor->engine_program, strerror(-r));
 		tenant_engine_died(tenant, false, true, how);
-		refuse(refusal_out, STATUS_CONNECTION_LOST, "the engine could not start: it %s", how);
+		refuse(refusal_out, STATUS_CONNECTION_LOST, "the engine could not start: it %s",
+		       how);
 		return r;
 	}
 	if (shared)
@@ -191,7 +196,8 @@ static bool may_wait(struct tenant *tenant, struct session *session, int r)
 {
 	bool shared = !tenant->supervisor->configuration.engine_per_session;
 	return r == -EINPROGRESS ||
-	       (r == -EDQUOT && engine_room_make(tenant, shared ? &tenant->made_room : &session->made_room));
+	       (r == -EDQUOT &&
+		engine_room_make(tenant, shared ? &tenant->made_room : &session->made_room));
 }
 
 void tenant_place(struct tenant *tenant, struct session *session)
@@ -204,10 +210,12 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		r = -ESHUTDOWN;
 	} else if (tenant->drained || tenant->supervisor->drained) {
 		refuse(&refusal, STATUS_CONNECTION_LOST, "the operator lets nobody new in: %s",
-		       tenant->drained ? "this user's sessions are to end" : "the service's sessions are to end");
+		       tenant->drained ? "this user's sessions are to end"
+				       : "the service's sessions are to end");
 		r = -ESHUTDOWN;
 	} else if (tenant->session_count >= orders_sessions_most(tenant)) {
-		refuse(&refusal, STATUS_QUOTA, "this user has as many sessions as one may have (%u)",
+		refuse(&refusal, STATUS_QUOTA,
+		       "this user has as many sessions as one may have (%u)",
 		       tenant->session_count);
 		r = -EUSERS;
 	} else if (!unsettled_may_add(tenant, &refusal)) {
@@ -223,8 +231,8 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		engine_give(engine, session);
 		return;
 	}
-	log_debug("session", "uid %lu, pid %ld is refused: %s", (unsigned long)tenant->uid, (long)session->peer.pid,
-		  refusal.text);
+	log_debug("session", "uid %lu, pid %ld is refused: %s", (unsigned long)tenant->uid,
+		  (long)session->peer.pid, refusal.text);
 	refuse_client(take_fd(&session->socket), refusal.code, refusal.text);
 	(void)session_free(session);
 }

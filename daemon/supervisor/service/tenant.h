@@ -1,6 +1,6 @@
 /*
- * A tenant is a uid. It has one engine that takes new sessions, or one engine per session (isolation = session), and
- * perhaps older ones that are ending.
+ * A tenant is a uid. It has one engine that takes new sessions, or one engine per session
+ * (isolation = session), and perhaps older ones that are ending.
  */
 #ifndef SYCLD_SUPERVISOR_TENANT_H
 #define SYCLD_SUPERVISOR_TENANT_H
@@ -24,7 +24,8 @@ struct user_lookup;
 /* tenant_forget.h: of all, and of uids that the user database does not know. */
 enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = 448 };
 
-/* No user's uid: the row that adds up the figures of tenants that have no row of their own any more. */
+/* No user's uid: the row that adds up the figures of tenants that have no row of their own any
+ * more. */
 #define TENANT_OTHERS ((uid_t)-1)
 
 TAILQ_HEAD(engine_list, engine);
@@ -33,7 +34,8 @@ struct tenant {
 	TAILQ_ENTRY(tenant) link;
 	struct supervisor *supervisor;
 	uid_t uid;
-	gid_t gid; /* of the user database; never the peer's, who may have it from a set-group-id program */
+	gid_t gid; /* of the user database; never the peer's, who may have it from a set-group-id
+		      program */
 	/* tenant_identity.h */
 	struct user_lookup *lookup; /* what is being asked; NULL: nothing */
 	bool is_identified;         /* `gid`, `share` and the next are known */
@@ -42,30 +44,36 @@ struct tenant {
 	/* tenant_arrivals.h */
 	struct session_list arriving;
 	unsigned arriving_count;
-	bool made_room; /* an engine was told to end for one of this tenant's, where it has one for all sessions */
+	bool made_room; /* an engine was told to end for one of this tenant's, where it has one for
+			   all sessions */
 	struct engine_list engines;
-	struct engine_log_window log; /* what they may say; of users who are unknown: `unknown_log` */
+	struct engine_log_window
+		log;            /* what they may say; of users who are unknown: `unknown_log` */
 	struct engine *current; /* takes new sessions; NULL: start one */
 	unsigned session_count;
-	unsigned unsettled_count; /* sessions that are not open yet: each holds descriptors of the supervisor */
-	unsigned start_failures; /* engines in a row that died before they were ready */
-	unsigned crashes;        /* of ready engines, within the present window */
+	unsigned unsettled_count; /* sessions that are not open yet: each holds descriptors of the
+				     supervisor */
+	unsigned start_failures;  /* engines in a row that died before they were ready */
+	unsigned crashes;         /* of ready engines, within the present window */
 	uint64_t crash_window_ns;
-	uint64_t retry_at_ns;    /* no engine is started before this */
+	uint64_t retry_at_ns; /* no engine is started before this */
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
 	struct service_state_account account; /* what its sessions that are over have used */
 	struct account_table ledger;          /* the same by control group and device */
-	/* As an operator wants it, until the service ends; a tenant with any of these is not forgotten. */
+	/* As an operator wants it, until the service ends; a tenant with any of these is not
+	 * forgotten. */
 	bool drained;           /* nobody new is served */
 	unsigned sessions_most; /* 0: as configured */
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
-	struct configuration_share share; /* as configured for this user; not given: as for everybody */
+	struct configuration_share
+		share; /* as configured for this user; not given: as for everybody */
 	struct {
 		unsigned least, most; /* percent; 0: as configured */
 	} share_ordered;
 	uint64_t warm_devices; /* for the engine that is being started */
-	/* It may not open the devices that one has prepared (never), or one did not become its engine; 0: it may have one. */
+	/* It may not open the devices that one has prepared (never), or one did not become its
+	 * engine; 0: it may have one. */
 	uint64_t no_standby_until_ns;
 };
 
@@ -77,10 +85,12 @@ struct refusal {
 	char text[TENANT_FAILURE_BYTES + 128];
 };
 
-/* The tenant, made if missing. NULL: there are too many, no memory, or nobody can have that uid; `refusal_out` says so. */
+/* The tenant, made if missing. NULL: there are too many, no memory, or nobody can have that uid;
+ * `refusal_out` says so. */
 struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out);
 
-/* The same to restore figures of an earlier service's, also of TENANT_OTHERS. NULL: too many, or no memory. */
+/* The same to restore figures of an earlier service's, also of TENANT_OTHERS. NULL: too many, or no
+ * memory. */
 struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid);
 
 /* Nothing of it is left. It has no engine. */
@@ -90,22 +100,24 @@ void tenant_remove(struct tenant *tenant);
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
 
 /*
- * An engine that can take a session: the current one, or one that is started now (`may_adopt`: perhaps the standby). A
- * negative errno: none; `refusal_out` says why.
+ * An engine that can take a session: the current one, or one that is started now (`may_adopt`:
+ * perhaps the standby). A negative errno: none; `refusal_out` says why.
  */
-int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out, struct refusal *refusal_out);
+int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out,
+		  struct refusal *refusal_out);
 
 /* A session counts, and does not any more. */
 void tenant_session_joined(struct tenant *tenant);
 void tenant_session_left(struct tenant *tenant, struct session *session);
 
-/* Hand a session to an engine, let it wait until there can be one, or refuse its client. Takes the session. */
+/* Hand a session to an engine, let it wait until there can be one, or refuse its client. Takes the
+ * session. */
 void tenant_place(struct tenant *tenant, struct session *session);
 
 /*
- * Start an engine before anybody asks, with these devices opened (bit n: device n): the last one failed its clients, who
- * will come back. Does nothing where each session has an engine of its own, where there is one already, or where none may
- * be started now.
+ * Start an engine before anybody asks, with these devices opened (bit n: device n): the last one
+ * failed its clients, who will come back. Does nothing where each session has an engine of its own,
+ * where there is one already, or where none may be started now.
  */
 void tenant_replace_engine(struct tenant *tenant, uint64_t devices);
 

@@ -15,19 +15,19 @@
 #include <unistd.h>
 
 enum {
-	LEAST_OF_ONE = 256,   /* sessions of one tenant, in any case */
+	LEAST_OF_ONE = 256, /* sessions of one tenant, in any case */
 	LEAST_OF_ALL = 512,
 	DESCRIPTORS_EACH = 2, /* the socket and the process */
-	PART_OF_ONE = 8,      /* of the service's descriptors one tenant's may take one in so many, */
-	PART_OF_ALL = 2,      /* and all tenants' together */
+	PART_OF_ONE = 8, /* of the service's descriptors one tenant's may take one in so many, */
+	PART_OF_ALL = 2, /* and all tenants' together */
 	ENDED_PER_TURN = 64,
 	LOOK_MS = 1000,
 };
 
 /*
- * All that a tenant may have come at once when its engine takes long to start or was lost with a device: then they should
- * wait, not be refused. Yet one user must not take the descriptors that the others' connections need, nor all together those
- * that engines and askers need.
+ * All that a tenant may have come at once when its engine takes long to start or was lost with a
+ * device: then they should wait, not be refused. Yet one user must not take the descriptors that
+ * the others' connections need, nor all together those that engines and askers need.
  */
 static unsigned part_of_descriptors(unsigned part, unsigned least)
 {
@@ -42,14 +42,16 @@ static unsigned part_of_descriptors(unsigned part, unsigned least)
 
 static unsigned most_of_one(const struct supervisor *supervisor)
 {
-	unsigned most = part_of_descriptors(supervisor->privileged ? PART_OF_ONE : PART_OF_ALL, LEAST_OF_ONE);
+	unsigned most = part_of_descriptors(supervisor->privileged ? PART_OF_ONE : PART_OF_ALL,
+					    LEAST_OF_ONE);
 	unsigned sessions = supervisor->configuration.sessions_per_tenant;
 	if (most > sessions)
 		most = sessions;
 	return most > LEAST_OF_ONE ? most : LEAST_OF_ONE;
 }
 
-/* Is there, or was there, an engine that could open it? What else waits for that is told by the engine's own deadlines. */
+/* Is there, or was there, an engine that could open it? What else waits for that is told by the
+ * engine's own deadlines. */
 static uint64_t due_ns(const struct session *session)
 {
 	const struct configuration *configuration = &session->tenant->supervisor->configuration;
@@ -57,7 +59,8 @@ static uint64_t due_ns(const struct session *session)
 	return session->unsettled_since_ns + start_ns + configuration->handshake_ns;
 }
 
-/* The client is told. A session that its engine has got stays in the list until the engine says what became of it. */
+/* The client is told. A session that its engine has got stays in the list until the engine says
+ * what became of it. */
 static void give_up(struct session *session, const char *text)
 {
 	struct engine *engine = session->engine;
@@ -85,7 +88,9 @@ static void on_ended(uv_poll_t *poll, int status, int events)
 	struct epoll_event event;
 	(void)status;
 	(void)events;
-	for (int i = 0; i < ENDED_PER_TURN && epoll_wait(supervisor->unsettled.processes, &event, 1, 0) == 1; i++)
+	for (int i = 0;
+	     i < ENDED_PER_TURN && epoll_wait(supervisor->unsettled.processes, &event, 1, 0) == 1;
+	     i++)
 		give_up(event.data.ptr, "the process that connected has ended");
 }
 
@@ -97,7 +102,8 @@ static void on_look(uv_timer_t *timer)
 	for (session = TAILQ_FIRST(&supervisor->unsettled.sessions); session; session = next) {
 		next = TAILQ_NEXT(session, unsettled);
 		if (due_ns(session) <= now_ns)
-			give_up(session, "the engine of this user does not take the session in time");
+			give_up(session,
+				"the engine of this user does not take the session in time");
 	}
 }
 
@@ -133,7 +139,7 @@ void unsettled_close(struct supervisor *supervisor)
 void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session)
 {
 	struct unsettled *unsettled = &tenant->supervisor->unsettled;
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = session };
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = session};
 	session->tenant = tenant;
 	session->engine = engine;
 	session->is_unsettled = true;
@@ -170,9 +176,9 @@ void unsettled_remove(struct session *session)
 static const struct tenant *with_most(const struct supervisor *supervisor)
 {
 	const struct tenant *most = NULL, *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (!most || tenant->unsettled_count > most->unsettled_count)
-			most = tenant;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	if (!most || tenant->unsettled_count > most->unsettled_count)
+		most = tenant;
 	return most;
 }
 
@@ -184,9 +190,9 @@ static bool make_room(struct tenant *tenant)
 	struct session *session;
 	if (most->unsettled_count <= tenant->unsettled_count + 1)
 		return false;
-	TAILQ_FOREACH (session, &supervisor->unsettled.sessions, unsettled)
-		if (session->tenant == most)
-			break;
+	TAILQ_FOREACH(session, &supervisor->unsettled.sessions, unsettled)
+	if (session->tenant == most)
+		break;
 	give_up(session, "the service has no room for so many that connect at one time");
 	return true;
 }
@@ -196,7 +202,9 @@ bool unsettled_may_add(struct tenant *tenant, struct refusal *refusal_out)
 	const char *text = NULL;
 	if (tenant->unsettled_count >= most_of_one(tenant->supervisor))
 		text = "too many processes of this user connect at one time";
-	else if (tenant->supervisor->unsettled.count >= part_of_descriptors(PART_OF_ALL, LEAST_OF_ALL) && !make_room(tenant))
+	else if (tenant->supervisor->unsettled.count >=
+			 part_of_descriptors(PART_OF_ALL, LEAST_OF_ALL) &&
+		 !make_room(tenant))
 		text = "too many processes connect at one time";
 	if (!text)
 		return true;

@@ -7,7 +7,8 @@
 #include <sys/queue.h>
 
 struct user_lookup {
-	STAILQ_ENTRY(user_lookup) link; /* of `asked` or `answered`; in none while a thread has it */
+	STAILQ_ENTRY(user_lookup)
+	link; /* of `asked` or `answered`; in none while a thread has it */
 	struct user_question question;
 	struct user_answer answer;
 	user_lookup_answered *call;
@@ -20,7 +21,8 @@ STAILQ_HEAD(user_lookup_list, user_lookup);
 static struct {
 	pthread_mutex_t mutex; /* of all but `tell` */
 	struct user_lookup_list asked, answered;
-	unsigned threads, count; /* count: also those that a thread has, and those whose answer nobody has taken */
+	unsigned threads, count; /* count: also those that a thread has, and those whose answer
+				    nobody has taken */
 	bool is_open;
 	uv_async_t tell;
 } lookups = {
@@ -136,8 +138,8 @@ void user_lookups_close(void)
 		uv_close((uv_handle_t *)&lookups.tell, NULL);
 }
 
-int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered, void *context,
-		      struct user_lookup **lookup_out)
+int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
+		      void *context, struct user_lookup **lookup_out)
 {
 	struct user_lookup *lookup = calloc(1, sizeof(*lookup));
 	if (!lookup)

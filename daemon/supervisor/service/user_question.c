@@ -32,13 +32,14 @@ bool user_question_needs_database(const struct user_question *question)
 	return !question->is_own || user_question_has_names(&question->shares);
 }
 
-/* Who cannot be looked up has no share by name: that is not what was configured, and has to be known. The first one is told. */
+/* Who cannot be looked up has no share by name: that is not what was configured, and has to be
+ * known. The first one is told. */
 static void complain(struct asked *asked, const char *what, const char *name, int error)
 {
 	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
 		(void)snprintf(asked->answer->trouble, sizeof(asked->answer->trouble),
-			       "%s%s cannot be looked up for uid %lu, and gives it no share: %s", what, name,
-			       (unsigned long)asked->question->uid, strerror(-error));
+			       "%s%s cannot be looked up for uid %lu, and gives it no share: %s",
+			       what, name, (unsigned long)asked->question->uid, strerror(-error));
 }
 
 static void ask_user(struct asked *asked)
@@ -61,7 +62,8 @@ static void ask_groups(struct asked *asked)
 		return;
 	asked->group_count = asked->name[0] ? GROUPS_MAX : 0;
 	/* Of more groups those that found room count. */
-	if (asked->name[0] && getgrouplist(asked->name, asked->answer->gid, asked->groups, &asked->group_count) < 0)
+	if (asked->name[0] &&
+	    getgrouplist(asked->name, asked->answer->gid, asked->groups, &asked->group_count) < 0)
 		asked->group_count = GROUPS_MAX;
 }
 
@@ -97,13 +99,15 @@ void user_question_answer(const struct user_question *question, struct user_answ
 	struct asked asked = {.question = question, .answer = answer_out, .group_count = -1};
 	*answer_out = (struct user_answer){.gid = GID_NOGROUP};
 	if (question->is_of_names) {
-		answer_out->missing = share_names_missing(shares, answer_out->trouble, sizeof(answer_out->trouble));
+		answer_out->missing = share_names_missing(shares, answer_out->trouble,
+							  sizeof(answer_out->trouble));
 		return;
 	}
 	ask_user(&asked);
 	/* The user first, whatever the order is; then groups. */
 	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)
 		for (unsigned i = 0; i < shares->count && !answer_out->share.given; i++)
-			if ((shares->entries[i].whose == SHARE_OF_GROUP) == of_group && is_of(&asked, &shares->entries[i]))
+			if ((shares->entries[i].whose == SHARE_OF_GROUP) == of_group &&
+			    is_of(&asked, &shares->entries[i]))
 				answer_out->share = shares->entries[i].share;
 }

@@ -1,6 +1,7 @@
 /*
- * What the service wants to know of a user, from the user database: whether there is such a user, of which group, and which line of
- * [shares] is about them. The database may be a server's that takes long to answer, so this is for user_lookup's threads.
+ * What the service wants to know of a user, from the user database: whether there is such a user,
+ * of which group, and which line of [shares] is about them. The database may be a server's that
+ * takes long to answer, so this is for user_lookup's threads.
  */
 #ifndef SYCLD_SUPERVISOR_USER_QUESTION_H
 #define SYCLD_SUPERVISOR_USER_QUESTION_H
@@ -14,9 +15,10 @@ enum { USER_TROUBLE_BYTES = 192 };
 
 struct user_question {
 	uid_t uid;
-	bool is_own;   /* the service's own user: is known, and of group `own_gid` */
+	bool is_own; /* the service's own user: is known, and of group `own_gid` */
 	gid_t own_gid;
-	bool is_of_names; /* instead: which names in `shares` does the database not know? (share_names.h) */
+	bool is_of_names; /* instead: which names in `shares` does the database not know?
+			     (share_names.h) */
 	struct configuration_shares shares;
 };
 
@@ -25,8 +27,9 @@ struct user_answer {
 	bool has_failed; /* the database did not say whether there is such a user */
 	gid_t gid;       /* of nobody, for a user who is not known */
 	struct configuration_share share; /* not given: no line is about this user */
-	unsigned missing; /* is_of_names: so many, and `trouble` has them */
-	char trouble[USER_TROUBLE_BYTES]; /* what could not be looked up, and what follows from that; "": nothing */
+	unsigned missing;                 /* is_of_names: so many, and `trouble` has them */
+	char trouble[USER_TROUBLE_BYTES]; /* what could not be looked up, and what follows from
+					     that; "": nothing */
 };
 
 /* Are there names in it, of users or groups? */

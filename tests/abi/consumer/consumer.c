@@ -9,7 +9,8 @@ static int check(sycl_result result, const char *what)
 {
 	if (result == SYCL_SUCCESS)
 		return 0;
-	fprintf(stderr, "%s: %s: %s\n%s\n", what, sycl_result_name(result), sycl_get_last_error_text(), sycl_get_build_log());
+	fprintf(stderr, "%s: %s: %s\n%s\n", what, sycl_result_name(result),
+		sycl_get_last_error_text(), sycl_get_build_log());
 	return 1;
 }
 
@@ -28,11 +29,14 @@ int main(int argc, char **argv)
 	if (check(sycl_platform_open(argc > 1 ? argv[1] : NULL, &platform), "open") ||
 	    check(sycl_queue_create_default(platform, &queue), "queue") ||
 	    check(sycl_kernel_from_source(queue, source, "twice", &kernel), "kernel") ||
-	    check(sycl_buffer_create(platform, x, sizeof(x), SYCL_HOST_BORROWED, &buffer), "buffer") ||
+	    check(sycl_buffer_create(platform, x, sizeof(x), SYCL_HOST_BORROWED, &buffer),
+		  "buffer") ||
 	    check(sycl_handler_begin(queue, &handler), "handler") ||
-	    check(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE), "accessor") ||
+	    check(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE),
+		  "accessor") ||
 	    check(sycl_handler_parallel_for(handler, kernel, sycl_range1(100)), "range") ||
-	    check(sycl_handler_submit(handler, NULL), "submit") || check(sycl_buffer_release(buffer), "write-back"))
+	    check(sycl_handler_submit(handler, NULL), "submit") ||
+	    check(sycl_buffer_release(buffer), "write-back"))
 		return 1;
 	sycl_kernel_release(kernel);
 	sycl_queue_release(queue);

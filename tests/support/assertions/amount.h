@@ -1,4 +1,5 @@
-/* How much a test did whose length SYCLD_LONG decides: the page of long runs takes it from its log (suites.awk). */
+/* How much a test did whose length SYCLD_LONG decides: the page of long runs takes it from its log
+ * (suites.awk). */
 #ifndef SYCLD_TESTS_AMOUNT_H
 #define SYCLD_TESTS_AMOUNT_H
 

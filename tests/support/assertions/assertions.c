@@ -77,7 +77,8 @@ bool assertion_memory(enum assertion_order order, struct cr_mem a, struct cr_mem
 {
 	size_t common = a.size < b.size ? a.size : b.size;
 	size_t first = 0;
-	while (first < common && ((const uint8_t *)a.data)[first] == ((const uint8_t *)b.data)[first])
+	while (first < common &&
+	       ((const uint8_t *)a.data)[first] == ((const uint8_t *)b.data)[first])
 		first++;
 	int sign = (a.size > b.size) - (a.size < b.size);
 	if (first < common)
@@ -103,17 +104,19 @@ void assertion_failed(const char *file, unsigned line, const char *text, const c
 }
 
 /*
- * A test's own limit of time is there to end and to name one that hangs; ctest has another one for the program. Under a
- * sanitizer, on a machine that has other work, too, a test takes many times as long as its author saw.
+ * A test's own limit of time is there to end and to name one that hangs; ctest has another one for
+ * the program. Under a sanitizer, on a machine that has other work, too, a test takes many times as
+ * long as its author saw.
  */
 enum { SLOWEST_MACHINE = 8 };
 
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
-	FOREACH_SET(struct criterion_suite_set *suite, tests->suites) {
+	FOREACH_SET(struct criterion_suite_set * suite, tests->suites)
+	{
 		if (suite->suite.data)
 			suite->suite.data->timeout *= SLOWEST_MACHINE;
-		FOREACH_SET(struct criterion_test *test, suite->tests)
-			test->data->timeout *= SLOWEST_MACHINE;
+		FOREACH_SET(struct criterion_test * test, suite->tests)
+		test->data->timeout *= SLOWEST_MACHINE;
 	}
 }

@@ -1,4 +1,5 @@
-/* Is this program built with AddressSanitizer? It keeps what is freed for a while, maps terabytes, and takes several times as long. */
+/* Is this program built with AddressSanitizer? It keeps what is freed for a while, maps terabytes,
+ * and takes several times as long. */
 #ifndef SYCL_TESTS_SANITIZED_H
 #define SYCL_TESTS_SANITIZED_H
 

@@ -11,8 +11,8 @@
 
 enum { OBJECTS_MAX = 65536, LAUNCH_STREAMS_MAX = 256 };
 
-typedef CUresult get_address_function(const char *name, void **address_out, int version, cuuint64_t flags,
-				      CUdriverProcAddressQueryResult *status_out);
+typedef CUresult get_address_function(const char *name, void **address_out, int version,
+				      cuuint64_t flags, CUdriverProcAddressQueryResult *status_out);
 
 /* What is there of streams and events: a handle that is given back leaves its place to the next. */
 static void *objects[OBJECTS_MAX];
@@ -131,14 +131,18 @@ static void launches_on(CUstream stream)
 	(void)pthread_mutex_unlock(&lock);
 }
 
-static CUresult own_launch_kernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y,
-				  unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters, void **extra)
+static CUresult own_launch_kernel(CUfunction function, unsigned x, unsigned y, unsigned z,
+				  unsigned block_x, unsigned block_y, unsigned block_z,
+				  unsigned shared_bytes, CUstream stream, void **parameters,
+				  void **extra)
 {
 	launches_on(stream);
-	return launch_kernel(function, x, y, z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
+	return launch_kernel(function, x, y, z, block_x, block_y, block_z, shared_bytes, stream,
+			     parameters, extra);
 }
 
-static CUresult own_launch_kernel_ex(const CUlaunchConfig *configuration, CUfunction function, void **parameters, void **extra)
+static CUresult own_launch_kernel_ex(const CUlaunchConfig *configuration, CUfunction function,
+				     void **parameters, void **extra)
 {
 	launches_on(configuration->hStream);
 	return launch_kernel_ex(configuration, function, parameters, extra);
@@ -203,7 +207,8 @@ CUresult cuGetProcAddress_v2(const char *name, void **address_out, int version, 
 	if (!next)
 		return CUDA_ERROR_NOT_FOUND;
 	CUresult result = next(name, address_out, version, flags, status_out);
-	for (size_t i = 0; result == CUDA_SUCCESS && *address_out && i < sizeof(own) / sizeof(*own); i++)
+	for (size_t i = 0; result == CUDA_SUCCESS && *address_out && i < sizeof(own) / sizeof(*own);
+	     i++)
 		if (strcmp(own[i].name, name) == 0) {
 			memcpy(own[i].place, address_out, sizeof(void *));
 			*address_out = own[i].function;

@@ -1,6 +1,7 @@
 /*
- * Inside of the double. One lock guards everything but the bytes of memory; what a stream does, it does without the lock.
- * Handles are the addresses of the structures below; fake_handles.c knows which of them are alive.
+ * Inside of the double. One lock guards everything but the bytes of memory; what a stream does, it
+ * does without the lock. Handles are the addresses of the structures below; fake_handles.c knows
+ * which of them are alive.
  */
 #ifndef SYCL_TESTS_FAKE_H
 #define SYCL_TESTS_FAKE_H
@@ -51,7 +52,8 @@ struct CUgreenCtx_st {
 	bool ended;
 };
 
-/* One thing that a stream does. `run` is called without the lock; `drop` always, with it, also when it never ran. */
+/* One thing that a stream does. `run` is called without the lock; `drop` always, with it, also when
+ * it never ran. */
 struct fake_op {
 	struct fake_op *next;
 	const char *name; /* for gates: the kernel's, "copy", "memset" */
@@ -67,13 +69,14 @@ struct CUstream_st {
 	struct CUgreenCtx_st *green; /* its kernels run there alone; NULL: anywhere */
 	struct fake_op *head, **tail;
 	uint64_t submitted, completed;
-	unsigned kernels; /* submitted and not complete */
-	bool running;     /* an operation, now */
+	unsigned kernels;      /* submitted and not complete */
+	bool running;          /* an operation, now */
 	bool ends_with_kernel; /* what was sent last */
 	uint64_t stall_target; /* kernels of other streams wait until so much is complete here */
 	bool started, destroyed;
 	bool attributes_set;
-	struct CUgraph_st *capture;    /* what is sent becomes nodes there; NULL: it is not capturing */
+	struct CUgraph_st
+		*capture; /* what is sent becomes nodes there; NULL: it is not capturing */
 	struct CUgraphNode_st **tails; /* those that the next one comes after */
 	size_t tail_count;
 	bool capture_is_broken, capture_owns, capture_is_global;
@@ -108,7 +111,8 @@ enum fake_kind {
 	FAKE_HOST = 6,
 	FAKE_REGISTERED = 7,
 	FAKE_MANAGED = 8,
-	FAKE_GRAPH_MEMORY = 9, /* of an allocation node: live while a launch is between it and its free node */
+	FAKE_GRAPH_MEMORY =
+		9, /* of an allocation node: live while a launch is between it and its free node */
 };
 
 struct fake_advice {
@@ -126,10 +130,10 @@ struct fake_range {
 	enum fake_kind kind;
 	int device;
 	unsigned flags;
-	unsigned busy;       /* operations that use it now */
-	bool live;           /* an asynchronous allocation has happened */
-	bool freed;          /* it was given back; goes when nobody is busy */
-	uint32_t access;     /* VMM: bits of the devices that may use it */
+	unsigned busy;   /* operations that use it now */
+	bool live;       /* an asynchronous allocation has happened */
+	bool freed;      /* it was given back; goes when nobody is busy */
+	uint32_t access; /* VMM: bits of the devices that may use it */
 	struct CUmemPoolHandle_st *pool;
 	struct fake_physical *physical;
 	int file; /* -1: none */
@@ -159,10 +163,10 @@ struct CUfunc_st {
 	int static_shared, max_threads, dynamic_shared_max, registers, local_bytes, max_registers;
 	int required_cluster[3], reqntid[3], nonportable_cluster;
 	bool loaded;
-	unsigned running; /* launches that have not ended */
-	unsigned named;   /* nodes of graphs and executable graphs that name it */
+	unsigned running;       /* launches that have not ended */
+	unsigned named;         /* nodes of graphs and executable graphs that name it */
 	struct fake_code *code; /* what the interpreter runs; NULL: only registered kernels */
-	char name[];		/* ends with the function, which stays readable for a while */
+	char name[];            /* ends with the function, which stays readable for a while */
 };
 
 struct CUmod_st {
@@ -175,7 +179,8 @@ struct CUmod_st {
 
 /* Opaque memory of an image; its bytes are rows that follow each other. */
 struct CUarray_st {
-	CUDA_ARRAY3D_DESCRIPTOR descriptor; /* Height and Depth 0 where there is no such dimension; layers are the Depth */
+	CUDA_ARRAY3D_DESCRIPTOR descriptor; /* Height and Depth 0 where there is no such dimension;
+					       layers are the Depth */
 	int device;
 	unsigned users; /* textures and surfaces */
 	size_t pixel_bytes, row_bytes, rows, slices, size;
@@ -193,9 +198,10 @@ struct fake_launch {
 	struct CUfunc_st *function;
 	unsigned grid[3], block[3], cluster[3], shared_bytes;
 	bool cooperative;
-	bool early; /* it may begin before the one before it is over */
-	const struct CUgreenCtx_st *green; /* where it runs; NULL: anywhere. Nodes of graphs do, whatever their stream is */
-	unsigned char *bytes; /* the parameters, by the function's layout */
+	bool early;                        /* it may begin before the one before it is over */
+	const struct CUgreenCtx_st *green; /* where it runs; NULL: anywhere. Nodes of graphs do,
+					      whatever their stream is */
+	unsigned char *bytes;              /* the parameters, by the function's layout */
 };
 
 enum fake_handle {
@@ -245,18 +251,18 @@ struct fake_site {
 	uint64_t calls;
 	struct fake_site *next;
 };
-#define NEED_NOTHING 0u  /* not even cuInit, and works after a fault */
+#define NEED_NOTHING 0u /* not even cuInit, and works after a fault */
 #define NEED_INIT    1u
-#define NEED_CONTEXT 2u  /* a current one */
-#define NOTED_SYNC   4u  /* waits for the device by itself, or may: recorded while kernels run */
-#define WAITS        8u  /* returns when what runs on the device has ended, as measured on a real one */
+#define NEED_CONTEXT 2u /* a current one */
+#define NOTED_SYNC   4u /* waits for the device by itself, or may: recorded while kernels run */
+#define WAITS        8u /* returns when what runs on the device has ended, as measured on a real one */
 #define HOLDS        16u /* and no launch of the process goes on meanwhile */
 #define UNSAFE       32u /* as those that wait: forbidden while a thread captures in the global mode */
 CUresult fake_enter(struct fake_site *site, const char *name, unsigned needs);
-#define ENTER(needs)                                                    \
-	static struct fake_site site_;                                  \
-	CUresult entered_ = fake_enter(&site_, __func__, needs);        \
-	if (entered_ != CUDA_SUCCESS)                                   \
+#define ENTER(needs)                                                                               \
+	static struct fake_site site_;                                                             \
+	CUresult entered_ = fake_enter(&site_, __func__, needs);                                   \
+	if (entered_ != CUDA_SUCCESS)                                                              \
 	return entered_
 void *fake_entry_find(const char *name, int version);
 bool fake_entry_exists(const char *name);
@@ -273,7 +279,9 @@ static inline void fake_unlock(void)
 
 void fake_unlock_cleanup(int *unused);
 /* The lock until the end of the block. */
-#define LOCKED() fake_lock(); __attribute__((cleanup(fake_unlock_cleanup), unused)) int locked_ = 0
+#define LOCKED()                                                                                   \
+	fake_lock();                                                                               \
+	__attribute__((cleanup(fake_unlock_cleanup), unused)) int locked_ = 0
 
 /* fake_record.c; with the lock. */
 void fake_record(const struct fake_cuda_record *record);
@@ -286,14 +294,15 @@ size_t fake_records_read(struct fake_cuda_record *records, size_t capacity);
 /* fake_state.c; with the lock. "limit NUMBER [DEVICE]" and the like; false: none of these. */
 bool fake_state_number(const char *what, uint64_t *number_out);
 
-/* fake_jit.c; with the lock. PTX for the device is compiled, or found where an earlier driver has kept it. */
+/* fake_jit.c; with the lock. PTX for the device is compiled, or found where an earlier driver has
+ * kept it. */
 void fake_jit_init(void); /* at cuInit */
 void fake_jit_take(const char *text, int compute);
 
 /* fake_handles.c; with the lock. */
 void fake_handle_add(enum fake_handle kind, void *handle);
 bool fake_handle_alive(enum fake_handle kind, const void *handle); /* records a misuse when not */
-void fake_handle_retire(enum fake_handle kind, void *handle);      /* kept for a while, then freed */
+void fake_handle_retire(enum fake_handle kind, void *handle); /* kept for a while, then freed */
 
 /* fake_fault.c; with the lock. */
 bool fake_gate_passes(const char *name); /* waits; false: the device was lost meanwhile */
@@ -305,7 +314,8 @@ int fake_fault_command(const char *verb, const char *rest);
 
 /* fake_command.c */
 int fake_command(const char *line);
-void fake_configure(void); /* once, before anything else: defaults, then the environment and the file */
+void fake_configure(
+	void); /* once, before anything else: defaults, then the environment and the file */
 
 /* fake_context.c */
 struct CUctx_st *fake_current(void); /* NULL: none */
@@ -318,22 +328,27 @@ bool fake_can_reach(const struct CUctx_st *context, const struct fake_range *ran
 /* fake_stream.c; with the lock. */
 struct CUstream_st *fake_stream_use(CUstream stream); /* records stream 0; NULL: not a stream */
 void fake_stream_add(struct CUstream_st *stream, struct fake_op *op);
-void fake_stream_wait(struct CUstream_st *stream, uint64_t target); /* until so many are complete, or a fault */
-void fake_device_wait(int device); /* for all that has been sent so far */
-void fake_launch_hold(void);       /* until no call holds up launches */
-void fake_streams_stall(int device); /* kernels that begin later wait for those that run now */
+void fake_stream_wait(struct CUstream_st *stream,
+		      uint64_t target); /* until so many are complete, or a fault */
+void fake_device_wait(int device);      /* for all that has been sent so far */
+void fake_launch_hold(void);            /* until no call holds up launches */
+void fake_streams_stall(int device);    /* kernels that begin later wait for those that run now */
 void fake_wait_changed(void);
-void fake_dawdle(struct CUstream_st *stream); /* with `set lazy`: as late as it likes, within what streams promise */
+void fake_dawdle(struct CUstream_st *stream); /* with `set lazy`: as late as it likes, within what
+						 streams promise */
 struct CUstream_st *fake_stream_make(struct CUctx_st *context, unsigned flags, int priority);
 
 /* fake_memory.c; with the lock. */
-struct fake_range *fake_range_find(CUdeviceptr address, size_t size); /* all of it inside of one; or NULL */
-CUresult fake_range_add(enum fake_kind kind, int device, size_t size, struct fake_range **range_out); /* with storage */
+struct fake_range *fake_range_find(CUdeviceptr address,
+				   size_t size); /* all of it inside of one; or NULL */
+CUresult fake_range_add(enum fake_kind kind, int device, size_t size,
+			struct fake_range **range_out); /* with storage */
 CUresult fake_addresses_take(size_t size, size_t alignment, CUdeviceptr *base_out);
 struct fake_range *fake_range_insert(const struct fake_range *range);
-void fake_range_drop(struct fake_range *range);      /* when nobody is busy */
+void fake_range_drop(struct fake_range *range); /* when nobody is busy */
 void fake_range_unbusy(struct fake_range *range);
-CUresult fake_range_share(struct fake_range *range); /* other processes find it by shared_name then */
+CUresult
+fake_range_share(struct fake_range *range); /* other processes find it by shared_name then */
 unsigned char *fake_range_bytes(struct fake_range *range, CUdeviceptr address);
 void fake_poison(void *bytes, size_t size);
 void fake_free_in_order(struct fake_range *range);
@@ -345,26 +360,33 @@ size_t fake_range_count(void);
 /* fake_vmm.c */
 void fake_physical_unmap(struct fake_range *range);
 
-/* fake_copy.c. pin: the bytes, busy until unpin, with the lock; NULL: an illegal address. plain: of the host. */
-unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain, struct fake_range **range_out);
+/* fake_copy.c. pin: the bytes, busy until unpin, with the lock; NULL: an illegal address. plain: of
+ * the host. */
+unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain,
+			     struct fake_range **range_out);
 void fake_copy_unpin(struct fake_range *range); /* accepts NULL; with the lock */
 void fake_copy_pause(size_t size);              /* as long as a copy is to take; without the lock */
-/* One end of a copy at the time of the call; with the lock. *host_out: memory that the driver does not know. */
-CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_device, const struct CUctx_st *context,
-			     bool *host_out);
+/* One end of a copy at the time of the call; with the lock. *host_out: memory that the driver does
+ * not know. */
+CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_device,
+			     const struct CUctx_st *context, bool *host_out);
 CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element);
-void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned element, size_t width, size_t height);
+void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned element,
+		     size_t width, size_t height);
 
 /* fake_copy3d.c: of a copy node: what the real one refuses, with the lock; the copy, without it. */
 CUresult fake_copy3d_check(const CUDA_MEMCPY3D *copy);
 void fake_copy3d_now(const CUDA_MEMCPY3D *copy);
 
-/* fake_capture.c; without the lock. Is work on this stream to become nodes of a graph? Then these make it. */
+/* fake_capture.c; without the lock. Is work on this stream to become nodes of a graph? Then these
+ * make it. */
 bool fake_is_capturing(CUstream stream);
-CUresult fake_capture_launch(CUstream stream, const struct fake_launch *launch); /* takes it, also on failure */
+CUresult fake_capture_launch(CUstream stream,
+			     const struct fake_launch *launch); /* takes it, also on failure */
 CUresult fake_capture_copy(CUstream stream, const CUDA_MEMCPY3D *copy);
 CUresult fake_capture_memset(CUstream stream, const CUDA_MEMSET_NODE_PARAMS *parameters);
-void fake_capture_break(struct CUstream_st *stream); /* with the lock: a call that no capture survives */
+void fake_capture_break(
+	struct CUstream_st *stream); /* with the lock: a call that no capture survives */
 /* With the lock: a call that may wait, while somebody captures: may this thread make it? */
 bool fake_capture_permits(void);
 
@@ -372,9 +394,10 @@ bool fake_capture_permits(void);
 struct CUarray_st *fake_array_use(CUarray array);
 struct fake_texture *fake_texture_use(enum fake_handle kind, uint64_t object, int device);
 
-/* fake_texture.c: what a texture gives for a coordinate (x, y, z), as bits of floats or integers; false: not for `type`. */
-bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type, long layer,
-			const float coordinate[3], uint32_t value_out[4]);
+/* fake_texture.c: what a texture gives for a coordinate (x, y, z), as bits of floats or integers;
+ * false: not for `type`. */
+bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type,
+			long layer, const float coordinate[3], uint32_t value_out[4]);
 static inline bool fake_array_is_layered(const struct CUarray_st *array)
 {
 	return (array->descriptor.Flags & CUDA_ARRAY3D_LAYERED) != 0;
@@ -382,37 +405,49 @@ static inline bool fake_array_is_layered(const struct CUarray_st *array)
 
 /* fake_launch.c */
 CUresult fake_launch_check(const struct fake_launch *launch);
-CUresult fake_launch_copy(struct CUfunc_st *function, const unsigned grid[3], const unsigned block[3],
-			  unsigned shared_bytes, void **parameters, void **extra, struct fake_launch *launch_out);
+CUresult fake_launch_copy(struct CUfunc_st *function, const unsigned grid[3],
+			  const unsigned block[3], unsigned shared_bytes, void **parameters,
+			  void **extra, struct fake_launch *launch_out);
 void fake_launch_free(struct fake_launch *launch);
-void fake_launch_run(const struct fake_launch *launch, struct CUstream_st *stream); /* without the lock */
+void fake_launch_run(const struct fake_launch *launch,
+		     struct CUstream_st *stream); /* without the lock */
 void fake_launch_loads(struct CUfunc_st *function);
-struct fake_range *fake_kernel_reach(uint64_t address, uint64_t bytes); /* of the launch that runs here; with the lock; NULL: illegal */
+struct fake_range *
+fake_kernel_reach(uint64_t address,
+		  uint64_t bytes); /* of the launch that runs here; with the lock; NULL: illegal */
 fake_cuda_kernel *fake_kernel_find(const char *name);
 int fake_kernel_register(const char *name, fake_cuda_kernel *function);
 void *fake_kernel_memory(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes);
 void fake_kernel_fault(const struct fake_cuda_launch *launch, int result) __attribute__((noreturn));
 
-/* fake_kernels.c: what the kernels of the conformance list do, for PTX that has their names and no instructions. */
+/* fake_kernels.c: what the kernels of the conformance list do, for PTX that has their names and no
+ * instructions. */
 fake_cuda_kernel *fake_builtin_find(const char *name);
 
 /* fake_ptx.c: the entries of a PTX text. */
-CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, char *log, size_t log_bytes);
+CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, char *log,
+		       size_t log_bytes);
 /*
- * fake_link.c: several texts as one, by the names of their functions and variables. malloc'ed; NULL and words in the log: a
- * name is missing or there twice; NULL and none: no memory.
+ * fake_link.c: several texts as one, by the names of their functions and variables. malloc'ed; NULL
+ * and words in the log: a name is missing or there twice; NULL and none: no memory.
  */
 char *fake_link_texts(const char *const *texts, unsigned count, char *log, size_t log_bytes);
-struct CUfunc_st *fake_function_make(struct CUmod_st *module, const char *name, size_t length); /* NULL: no memory */
-/* fake_interpreter.c: runs the whole grid; on the stream's thread, without the lock. Ends by fake_kernel_fault. */
-void fake_program_free(struct fake_program *program); /* accepts NULL; with the lock */
+struct CUfunc_st *fake_function_make(struct CUmod_st *module, const char *name,
+				     size_t length); /* NULL: no memory */
+/* fake_interpreter.c: runs the whole grid; on the stream's thread, without the lock. Ends by
+ * fake_kernel_fault. */
+void fake_program_free(struct fake_program *program);  /* accepts NULL; with the lock */
 bool fake_code_is_empty(const struct fake_code *code); /* NULL too */
-bool fake_code_waits(const struct fake_code *code); /* griddepcontrol.wait is in it */
-bool fake_program_global(const struct fake_program *program, const char *name, CUdeviceptr *address_out, size_t *size_out);
+bool fake_code_waits(const struct fake_code *code);    /* griddepcontrol.wait is in it */
+bool fake_program_global(const struct fake_program *program, const char *name,
+			 CUdeviceptr *address_out, size_t *size_out);
 void fake_code_end(void); /* what a launch left on this thread, however it ended */
-void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_launch *launch, unsigned char *parameters);
+void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_launch *launch,
+		   unsigned char *parameters);
 /* fake_cubin.c */
-CUresult fake_fatbin_read(const void *image, int compute, struct CUmod_st *module, char *log, size_t log_bytes);
-CUresult fake_cubin_read(const void *image, int compute, struct CUmod_st *module, char *log, size_t log_bytes);
+CUresult fake_fatbin_read(const void *image, int compute, struct CUmod_st *module, char *log,
+			  size_t log_bytes);
+CUresult fake_cubin_read(const void *image, int compute, struct CUmod_st *module, char *log,
+			 size_t log_bytes);
 
 #endif

@@ -1,4 +1,5 @@
-/* Operations that only compute. Integers come extended to 64 bits by their type; floats as their bits. */
+/* Operations that only compute. Integers come extended to 64 bits by their type; floats as their
+ * bits. */
 #include "fake_code.h"
 
 #include <fenv.h>
@@ -94,7 +95,8 @@ static bool less(const struct fake_instruction *i, uint64_t a, uint64_t b)
 	return i->type.kind == 's' ? (int64_t)a < (int64_t)b : a < b;
 }
 
-static uint64_t add_carry(const struct fake_instruction *i, uint64_t a, uint64_t b, bool in, bool *carry)
+static uint64_t add_carry(const struct fake_instruction *i, uint64_t a, uint64_t b, bool in,
+			  bool *carry)
 {
 	unsigned bits = width(i);
 	uint64_t left = plain(a, bits), right = plain(b, bits), sum = left + right + in;
@@ -104,7 +106,8 @@ static uint64_t add_carry(const struct fake_instruction *i, uint64_t a, uint64_t
 	return sum;
 }
 
-static uint64_t sub_borrow(const struct fake_instruction *i, uint64_t a, uint64_t b, bool in, bool *carry)
+static uint64_t sub_borrow(const struct fake_instruction *i, uint64_t a, uint64_t b, bool in,
+			   bool *carry)
 {
 	unsigned bits = width(i);
 	uint64_t left = plain(a, bits), right = plain(b, bits);
@@ -123,17 +126,20 @@ static uint64_t saturate(const struct fake_instruction *i, uint64_t value)
 	return (uint64_t)(number > INT32_MAX ? INT32_MAX : number < INT32_MIN ? INT32_MIN : number);
 }
 
-static bool integer(const struct fake_instruction *i, const uint64_t in[4], bool *carry, uint64_t *out)
+static bool integer(const struct fake_instruction *i, const uint64_t in[4], bool *carry,
+		    uint64_t *out)
 {
 	switch (i->opcode) {
 	case OP_ADD:
-		*out = i->carry_out ? add_carry(i, in[0], in[1], false, carry) : saturate(i, in[0] + in[1]);
+		*out = i->carry_out ? add_carry(i, in[0], in[1], false, carry)
+				    : saturate(i, in[0] + in[1]);
 		return true;
 	case OP_ADDC:
 		*out = add_carry(i, in[0], in[1], *carry, carry);
 		return true;
 	case OP_SUB:
-		*out = i->carry_out ? sub_borrow(i, in[0], in[1], false, carry) : saturate(i, in[0] - in[1]);
+		*out = i->carry_out ? sub_borrow(i, in[0], in[1], false, carry)
+				    : saturate(i, in[0] - in[1]);
 		return true;
 	case OP_SUBC:
 		*out = sub_borrow(i, in[0], in[1], *carry, carry);
@@ -193,10 +199,12 @@ static uint64_t reverse(uint64_t value, unsigned bits)
 	return out;
 }
 
-static uint64_t field_extract(const struct fake_instruction *i, uint64_t a, unsigned at, unsigned length)
+static uint64_t field_extract(const struct fake_instruction *i, uint64_t a, unsigned at,
+			      unsigned length)
 {
 	unsigned bits = width(i);
-	bool negative = i->type.kind == 's' && length && (a >> ((at + length < bits ? at + length : bits) - 1) & 1);
+	bool negative = i->type.kind == 's' && length &&
+			(a >> ((at + length < bits ? at + length : bits) - 1) & 1);
 	uint64_t out = negative ? ~UINT64_C(0) : 0;
 
 	at &= 255;
@@ -287,8 +295,9 @@ static bool bits(const struct fake_instruction *i, const uint64_t in[4], uint64_
 		*out = (uint64_t)__builtin_popcountll(plain(in[0], width(i)));
 		return true;
 	case OP_CLZ:
-		*out = plain(in[0], width(i)) ? (unsigned)__builtin_clzll(plain(in[0], width(i))) - (64 - width(i))
-					      : width(i);
+		*out = plain(in[0], width(i))
+			       ? (unsigned)__builtin_clzll(plain(in[0], width(i))) - (64 - width(i))
+			       : width(i);
 		return true;
 	case OP_BFIND:
 		*out = find_bit(i, in[0]);
@@ -352,7 +361,13 @@ static bool real(const struct fake_instruction *i, const uint64_t in[4], uint64_
 	uint64_t sign = UINT64_C(1) << (width(i) - 1);
 
 	switch (i->opcode) {
-	case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_SQRT: case OP_FMA: case OP_MAD:
+	case OP_ADD:
+	case OP_SUB:
+	case OP_MUL:
+	case OP_DIV:
+	case OP_SQRT:
+	case OP_FMA:
+	case OP_MAD:
 		(void)fesetround(modes[i->rounding]);
 		*out = exact(i, in);
 		(void)fesetround(FE_TONEAREST);
@@ -398,7 +413,8 @@ static bool real(const struct fake_instruction *i, const uint64_t in[4], uint64_
 	}
 }
 
-/* Exact in double, but for the sum of a product far larger than what is added, which rounds to the same. */
+/* Exact in double, but for the sum of a product far larger than what is added, which rounds to the
+ * same. */
 static bool half_real(const struct fake_instruction *i, const uint64_t in[4], uint64_t *out)
 {
 	struct fake_instruction wide = *i;
@@ -414,7 +430,8 @@ static bool half_real(const struct fake_instruction *i, const uint64_t in[4], ui
 	return true;
 }
 
-bool fake_compute(const struct fake_instruction *i, const uint64_t in[4], bool *carry, uint64_t *out)
+bool fake_compute(const struct fake_instruction *i, const uint64_t in[4], bool *carry,
+		  uint64_t *out)
 {
 	if (i->type.kind == 'f' && i->type.bytes == 2)
 		return half_real(i, in, out);

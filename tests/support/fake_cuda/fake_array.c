@@ -28,7 +28,8 @@ static size_t smaller(int a, int b)
 	return (size_t)(a < b ? a : b);
 }
 
-static size_t layered_limit(const int *a, bool surface, CUdevice_attribute texture_limit, CUdevice_attribute surface_limit)
+static size_t layered_limit(const int *a, bool surface, CUdevice_attribute texture_limit,
+			    CUdevice_attribute surface_limit)
 {
 	return smaller(a[texture_limit], surface ? a[surface_limit] : INT32_MAX);
 }
@@ -36,15 +37,22 @@ static size_t layered_limit(const int *a, bool surface, CUdevice_attribute textu
 static bool layers_fit(const int *a, const CUDA_ARRAY3D_DESCRIPTOR *d, bool surface)
 {
 	if (!d->Height)
-		return d->Width <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH,
-						 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH) &&
-		       d->Depth <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS,
-						 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS);
-	return d->Width <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
+		return d->Width <=
+			       layered_limit(a, surface,
+					     CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH,
+					     CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH) &&
+		       d->Depth <=
+			       layered_limit(a, surface,
+					     CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS,
+					     CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS);
+	return d->Width <= layered_limit(a, surface,
+					 CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
 					 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH) &&
-	       d->Height <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
+	       d->Height <= layered_limit(a, surface,
+					  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT) &&
-	       d->Depth <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS,
+	       d->Depth <= layered_limit(a, surface,
+					 CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS,
 					 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS);
 }
 
@@ -59,16 +67,23 @@ static bool fits(const struct fake_device *device, const CUDA_ARRAY3D_DESCRIPTOR
 		return layers_fit(a, d, surface);
 	if (d->Depth)
 		return d->Width <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH],
-					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH] : none) &&
-		       d->Height <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT],
-					    surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT] : none) &&
+					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH]
+						   : none) &&
+		       d->Height <=
+			       smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT],
+				       surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT]
+					       : none) &&
 		       d->Depth <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH],
-					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH] : none);
+					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH]
+						   : none);
 	if (d->Height)
 		return d->Width <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH],
-					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH] : none) &&
-		       d->Height <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT],
-					    surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT] : none);
+					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH]
+						   : none) &&
+		       d->Height <=
+			       smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT],
+				       surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT]
+					       : none);
 	return d->Width <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH],
 				   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH] : none);
 }
@@ -87,8 +102,9 @@ CUresult cuArray3DCreate(CUarray *array_out, const CUDA_ARRAY3D_DESCRIPTOR *desc
 	    (descriptor->Flags & ~(unsigned)(CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED)) ||
 	    !fits(device, descriptor))
 		return CUDA_ERROR_INVALID_VALUE;
-	struct CUarray_st made = {
-		.descriptor = *descriptor, .device = device->ordinal, .pixel_bytes = channel * channels};
+	struct CUarray_st made = {.descriptor = *descriptor,
+				  .device = device->ordinal,
+				  .pixel_bytes = channel * channels};
 	made.row_bytes = made.pixel_bytes * descriptor->Width;
 	made.rows = descriptor->Height ? descriptor->Height : 1;
 	made.slices = descriptor->Depth ? descriptor->Depth : 1;
@@ -111,7 +127,8 @@ CUresult cuArray3DCreate(CUarray *array_out, const CUDA_ARRAY3D_DESCRIPTOR *desc
 	return CUDA_SUCCESS;
 }
 
-/* Nobody has measured whether it waits; so it is taken for as bad as the others that free memory. */
+/* Nobody has measured whether it waits; so it is taken for as bad as the others that free memory.
+ */
 CUresult cuArrayDestroy(CUarray array)
 {
 	ENTER(NEED_INIT | WAITS | HOLDS);
@@ -133,8 +150,9 @@ struct CUarray_st *fake_array_use(CUarray array)
 	return fake_handle_alive(FAKE_ARRAY, array) ? array : NULL;
 }
 
-static CUresult object_add(enum fake_handle kind, const char *number, const CUDA_RESOURCE_DESC *resource,
-			   const CUDA_TEXTURE_DESC *descriptor, unsigned long long *object_out)
+static CUresult object_add(enum fake_handle kind, const char *number,
+			   const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *descriptor,
+			   unsigned long long *object_out)
 {
 	if (resource->resType != CU_RESOURCE_TYPE_ARRAY || resource->flags != 0)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -181,7 +199,8 @@ CUresult cuTexObjectCreate(CUtexObject *object_out, const CUDA_RESOURCE_DESC *re
 	/* The real one takes it, and clamps. */
 	if (wraps && !(texture->flags & CU_TRSF_NORMALIZED_COORDINATES))
 		fake_misuse("a texture wraps coordinates that are not normalised");
-	if (view || (texture->filterMode == CU_TR_FILTER_MODE_LINEAR && (texture->flags & CU_TRSF_READ_AS_INTEGER)))
+	if (view || (texture->filterMode == CU_TR_FILTER_MODE_LINEAR &&
+		     (texture->flags & CU_TRSF_READ_AS_INTEGER)))
 		return CUDA_ERROR_INVALID_VALUE;
 	return object_add(FAKE_TEXTURE, "textures", resource, texture, object_out);
 }
@@ -214,7 +233,8 @@ struct fake_texture *fake_texture_use(enum fake_handle kind, uint64_t object, in
 	if (!fake_handle_alive(kind, texture))
 		return NULL;
 	if (texture->array->device != device) {
-		fake_misuse("an image of device %d in a kernel on device %d", texture->array->device, device);
+		fake_misuse("an image of device %d in a kernel on device %d",
+			    texture->array->device, device);
 		return NULL;
 	}
 	return texture;

@@ -1,6 +1,7 @@
 /*
- * Captures: what is sent to a stream becomes nodes, each after the one before it. In the global mode, and from threads that have
- * not asked for less, calls that may wait are refused meanwhile, and break every such capture.
+ * Captures: what is sent to a stream becomes nodes, each after the one before it. In the global
+ * mode, and from threads that have not asked for less, calls that may wait are refused meanwhile,
+ * and break every such capture.
  */
 #include "fake_graph.h"
 
@@ -45,11 +46,13 @@ static CUresult add(CUstream stream, const struct CUgraphNode_st *made)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	if (stream->capture_is_broken)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-	struct CUgraphNode_st **tails = reallocarray(stream->tails, stream->tail_count + 1, sizeof(CUgraphNode));
+	struct CUgraphNode_st **tails =
+		reallocarray(stream->tails, stream->tail_count + 1, sizeof(CUgraphNode));
 	if (!tails)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	stream->tails = tails;
-	CUresult result = fake_graph_node_add(&node, stream->capture, stream->tails, stream->tail_count, made);
+	CUresult result = fake_graph_node_add(&node, stream->capture, stream->tails,
+					      stream->tail_count, made);
 	if (result != CUDA_SUCCESS)
 		return result;
 	stream->tails[0] = node;
@@ -104,7 +107,8 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *depende
 	stream->tail_count = count;
 	stream->capture = graph;
 	stream->capture_is_broken = false;
-	stream->capture_is_global = mode == CU_STREAM_CAPTURE_MODE_GLOBAL && thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+	stream->capture_is_global = mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+				    thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 	graph->capturing++;
 	return CUDA_SUCCESS;
 }
@@ -127,8 +131,9 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 	return result;
 }
 
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
-				     const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode)
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
+				     const CUgraphNode *dependencies, const CUgraphEdgeData *edges,
+				     size_t count, CUstreamCaptureMode mode)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
@@ -146,7 +151,8 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph_out)
 	fake_lock();
 	bool is_one = stream && fake_handle_alive(FAKE_STREAM, stream) && stream->capture;
 	CUgraph graph = is_one ? stream->capture : NULL;
-	bool is_broken = is_one && stream->capture_is_broken, drops = is_broken && stream->capture_owns;
+	bool is_broken = is_one && stream->capture_is_broken,
+	     drops = is_broken && stream->capture_owns;
 	if (is_one) {
 		graph->capturing--;
 		stream->capture = NULL;
@@ -170,7 +176,7 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status_out)
 	LOCKED();
 	if (!stream || !fake_handle_alive(FAKE_STREAM, stream) || !status_out)
 		return CUDA_ERROR_INVALID_HANDLE;
-	*status_out = !stream->capture		     ? CU_STREAM_CAPTURE_STATUS_NONE
+	*status_out = !stream->capture            ? CU_STREAM_CAPTURE_STATUS_NONE
 		      : stream->capture_is_broken ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
 						  : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	return CUDA_SUCCESS;

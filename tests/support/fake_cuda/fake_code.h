@@ -1,7 +1,8 @@
 /*
- * PTX made ready to run. fake_compile.c makes instructions of a body's words, fake_opcode.c knows the words of opcodes,
- * fake_interpreter.c runs grids, blocks and threads, fake_execute.c one instruction, fake_image.c those of images, fake_arithmetic.c and
- * fake_convert.c what only computes.
+ * PTX made ready to run. fake_compile.c makes instructions of a body's words, fake_opcode.c knows
+ * the words of opcodes, fake_interpreter.c runs grids, blocks and threads, fake_execute.c one
+ * instruction, fake_image.c those of images, fake_arithmetic.c and fake_convert.c what only
+ * computes.
  */
 #ifndef SYCL_TESTS_FAKE_CODE_H
 #define SYCL_TESTS_FAKE_CODE_H
@@ -11,11 +12,71 @@
 
 enum fake_opcode {
 	OP_UNKNOWN,
-	OP_ABS, OP_ACTIVEMASK, OP_ADD, OP_ADDC, OP_AND, OP_ATOM, OP_BAR, OP_BFE, OP_BFI, OP_BFIND, OP_BRA, OP_BREV,
-	OP_CALL, OP_CLZ, OP_CNOT, OP_COPYSIGN, OP_COS, OP_CVT, OP_CVTA, OP_DIV, OP_EX2, OP_EXIT, OP_FENCE, OP_FMA,
-	OP_ISSPACEP, OP_LD, OP_LG2, OP_LOP3, OP_MAD, OP_MADC, OP_MAX, OP_MIN, OP_MOV, OP_MUL, OP_NEG, OP_NOP, OP_NOT,
-	OP_OR, OP_POPC, OP_PRMT, OP_RCP, OP_RED, OP_REDUX, OP_REM, OP_RET, OP_RSQRT, OP_SAD, OP_SELP, OP_SETP, OP_SHF, OP_SULD, OP_SUST,
-	OP_SHFL, OP_SHL, OP_SHR, OP_SIN, OP_SQRT, OP_ST, OP_SUB, OP_SUBC, OP_TANH, OP_TEX, OP_TRAP, OP_VOTE, OP_XOR,
+	OP_ABS,
+	OP_ACTIVEMASK,
+	OP_ADD,
+	OP_ADDC,
+	OP_AND,
+	OP_ATOM,
+	OP_BAR,
+	OP_BFE,
+	OP_BFI,
+	OP_BFIND,
+	OP_BRA,
+	OP_BREV,
+	OP_CALL,
+	OP_CLZ,
+	OP_CNOT,
+	OP_COPYSIGN,
+	OP_COS,
+	OP_CVT,
+	OP_CVTA,
+	OP_DIV,
+	OP_EX2,
+	OP_EXIT,
+	OP_FENCE,
+	OP_FMA,
+	OP_ISSPACEP,
+	OP_LD,
+	OP_LG2,
+	OP_LOP3,
+	OP_MAD,
+	OP_MADC,
+	OP_MAX,
+	OP_MIN,
+	OP_MOV,
+	OP_MUL,
+	OP_NEG,
+	OP_NOP,
+	OP_NOT,
+	OP_OR,
+	OP_POPC,
+	OP_PRMT,
+	OP_RCP,
+	OP_RED,
+	OP_REDUX,
+	OP_REM,
+	OP_RET,
+	OP_RSQRT,
+	OP_SAD,
+	OP_SELP,
+	OP_SETP,
+	OP_SHF,
+	OP_SULD,
+	OP_SUST,
+	OP_SHFL,
+	OP_SHL,
+	OP_SHR,
+	OP_SIN,
+	OP_SQRT,
+	OP_ST,
+	OP_SUB,
+	OP_SUBC,
+	OP_TANH,
+	OP_TEX,
+	OP_TRAP,
+	OP_VOTE,
+	OP_XOR,
 };
 
 struct fake_type {
@@ -23,22 +84,56 @@ struct fake_type {
 	unsigned char bytes;
 };
 
-enum fake_space { SPACE_GENERIC, SPACE_PARAM, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST };
+enum fake_space {
+	SPACE_GENERIC,
+	SPACE_PARAM,
+	SPACE_GLOBAL,
+	SPACE_SHARED,
+	SPACE_LOCAL,
+	SPACE_CONST
+};
 enum fake_compare { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_NUM, CMP_NAN };
 enum fake_rounding { ROUND_NEAREST, ROUND_ZERO, ROUND_DOWN, ROUND_UP };
 enum fake_special {
-	SPECIAL_TID, SPECIAL_NTID = 3, SPECIAL_CTAID = 6, SPECIAL_NCTAID = 9, /* and y, z */
-	SPECIAL_LANE = 12, SPECIAL_WARP, SPECIAL_NWARP, SPECIAL_SM, SPECIAL_NSM, SPECIAL_GRID, SPECIAL_CLOCK,
-	SPECIAL_TIMER, SPECIAL_LANEMASK_EQ, SPECIAL_LANEMASK_LE, SPECIAL_LANEMASK_LT, SPECIAL_LANEMASK_GE,
-	SPECIAL_LANEMASK_GT, SPECIAL_DYNAMIC_SHARED, SPECIAL_TOTAL_SHARED, SPECIAL_WARP_SIZE, SPECIAL_ZERO, SPECIAL_ONE,
-	SPECIAL_LOCAL, /* a place in the frame's part of the local memory */
+	SPECIAL_TID,
+	SPECIAL_NTID = 3,
+	SPECIAL_CTAID = 6,
+	SPECIAL_NCTAID = 9, /* and y, z */
+	SPECIAL_LANE = 12,
+	SPECIAL_WARP,
+	SPECIAL_NWARP,
+	SPECIAL_SM,
+	SPECIAL_NSM,
+	SPECIAL_GRID,
+	SPECIAL_CLOCK,
+	SPECIAL_TIMER,
+	SPECIAL_LANEMASK_EQ,
+	SPECIAL_LANEMASK_LE,
+	SPECIAL_LANEMASK_LT,
+	SPECIAL_LANEMASK_GE,
+	SPECIAL_LANEMASK_GT,
+	SPECIAL_DYNAMIC_SHARED,
+	SPECIAL_TOTAL_SHARED,
+	SPECIAL_WARP_SIZE,
+	SPECIAL_ZERO,
+	SPECIAL_ONE,
+	SPECIAL_LOCAL,   /* a place in the frame's part of the local memory */
 	SPECIAL_DYNAMIC, /* while compiling: where the dynamic shared memory begins */
 };
 
-enum fake_operand_kind { OPERAND_NONE, OPERAND_REGISTER, OPERAND_VALUE, OPERAND_SPECIAL, OPERAND_VECTOR, OPERAND_SINK,
-			 OPERAND_LABEL, OPERAND_PARAMETER };
+enum fake_operand_kind {
+	OPERAND_NONE,
+	OPERAND_REGISTER,
+	OPERAND_VALUE,
+	OPERAND_SPECIAL,
+	OPERAND_VECTOR,
+	OPERAND_SINK,
+	OPERAND_LABEL,
+	OPERAND_PARAMETER
+};
 
-/* Of an address: `kind` and its register are the base, `value` the offset. PARAMETER: a place in the frame's bytes. */
+/* Of an address: `kind` and its register are the base, `value` the offset. PARAMETER: a place in
+ * the frame's bytes. */
 struct fake_operand {
 	enum fake_operand_kind kind;
 	bool address, negated, decimal;
@@ -46,7 +141,8 @@ struct fake_operand {
 	int second; /* register of "p|q"; -1: none */
 	uint64_t value;
 	unsigned count;
-	struct fake_operand *elements; /* of a vector, or the coordinates behind the object of "[object, {x, y}]" */
+	struct fake_operand *elements; /* of a vector, or the coordinates behind the object of
+					  "[object, {x, y}]" */
 	const char *label;
 	size_t label_length;
 };
@@ -58,14 +154,17 @@ struct fake_instruction {
 	struct fake_type type, source; /* source: the second type */
 	enum fake_space space;
 	enum fake_compare compare;
-	enum fake_opcode combine; /* of setp: AND OR XOR; of atom and red: ADD MIN MAX AND OR XOR ... */
+	enum fake_opcode
+		combine; /* of setp: AND OR XOR; of atom and red: ADD MIN MAX AND OR XOR ... */
 	enum fake_rounding rounding;
 	unsigned vector;
-	bool hi, wide, saturate, unordered, carry_out, to, exchange, cas, integer_rounding, left, wrap, increment, decrement;
-	char mode; /* of shfl: u d b i; of vote: a n(y) u b(allot); of bar: s r(ed) a(rrive) w(arp) */
+	bool hi, wide, saturate, unordered, carry_out, to, exchange, cas, integer_rounding, left,
+		wrap, increment, decrement;
+	char mode; /* of shfl: u d b i; of vote: a n(y) u b(allot); of bar: s r(ed) a(rrive) w(arp)
+		    */
 	unsigned geometry; /* of tex, suld and sust: 1 to 3 dimensions; 0: another one */
 	bool layered;      /* ... of a layer, whose number comes first */
-	int guard; /* register; -1: always */
+	int guard;         /* register; -1: always */
 	bool guard_negated;
 	unsigned operand_count;
 	struct fake_operand operands[OPERANDS];
@@ -85,11 +184,13 @@ struct fake_code {
 	struct fake_instruction *instructions;
 	unsigned count;
 	unsigned register_count;
-	/* A function's parameters and results lie in the frame's bytes; a kernel's parameters at its beginning. */
+	/* A function's parameters and results lie in the frame's bytes; a kernel's parameters at
+	 * its beginning. */
 	struct fake_frame_place inputs[64], outputs[4];
 	unsigned input_count, output_count;
 	size_t frame_bytes, local_bytes;
-	size_t static_shared, dynamic_at; /* of a kernel; dynamic_at: where the dynamic part begins */
+	size_t static_shared,
+		dynamic_at; /* of a kernel; dynamic_at: where the dynamic part begins */
 };
 
 /* What the module's text declares outside of bodies. */
@@ -110,10 +211,11 @@ struct fake_program {
 	size_t shared_bytes; /* of the module's own .shared variables */
 };
 
-#define SHARED_RESERVED 1024u /* the driver's part at the beginning of every block's shared memory */
-#define SHARED_WINDOW   (UINT64_C(1) << 48)
-#define LOCAL_WINDOW    (UINT64_C(3) << 47)
-#define WINDOW_BYTES    (UINT64_C(1) << 32)
+#define SHARED_RESERVED                                                                            \
+	1024u /* the driver's part at the beginning of every block's shared memory */
+#define SHARED_WINDOW (UINT64_C(1) << 48)
+#define LOCAL_WINDOW  (UINT64_C(3) << 47)
+#define WINDOW_BYTES  (UINT64_C(1) << 32)
 
 /* fake_opcode.c: the parts of an opcode's word. */
 void fake_opcode_read(const struct fake_token *word, struct fake_instruction *instruction);
@@ -126,8 +228,10 @@ struct fake_code *fake_compile(struct fake_program *program, const char *name, s
 
 /* fake_program.c */
 struct fake_program *fake_program_make(void);
-const struct fake_variable *fake_program_variable(const struct fake_program *program, const char *name, size_t length);
-struct fake_code *fake_program_code(const struct fake_program *program, const char *name, size_t length);
+const struct fake_variable *fake_program_variable(const struct fake_program *program,
+						  const char *name, size_t length);
+struct fake_code *fake_program_code(const struct fake_program *program, const char *name,
+				    size_t length);
 
 /* A running thread. */
 struct fake_frame {
@@ -178,34 +282,40 @@ struct fake_grid {
 void *fake_grid_memory(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
 		       enum fake_space space, uint64_t address, size_t bytes);
 void fake_grid_fault(struct fake_grid *grid, CUresult result) __attribute__((noreturn));
-void fake_frame_push(struct fake_grid *grid, struct fake_thread *thread, const struct fake_code *code);
+void fake_frame_push(struct fake_grid *grid, struct fake_thread *thread,
+		     const struct fake_code *code);
 void fake_frame_pop(struct fake_thread *thread);
 
 /* fake_execute.c: one instruction of the thread. */
 void fake_step(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread);
-uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block, const struct fake_thread *thread,
-		   const struct fake_operand *operand, struct fake_type type);
-void fake_write(struct fake_thread *thread, const struct fake_operand *operand, struct fake_type type, uint64_t value);
+uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block,
+		   const struct fake_thread *thread, const struct fake_operand *operand,
+		   struct fake_type type);
+void fake_write(struct fake_thread *thread, const struct fake_operand *operand,
+		struct fake_type type, uint64_t value);
 
 /* fake_image.c: tex, suld and sust. */
-void fake_image_access(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
-		       const struct fake_instruction *instruction);
+void fake_image_access(struct fake_grid *grid, const struct fake_block *block,
+		       struct fake_thread *thread, const struct fake_instruction *instruction);
 
 /* fake_warp.c: what a warp's threads do together, and barriers. */
 void fake_warp_post(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
 		    const struct fake_instruction *instruction);
-bool fake_warp_resolve(struct fake_grid *grid, struct fake_block *block); /* whether anybody goes on */
+bool fake_warp_resolve(struct fake_grid *grid,
+		       struct fake_block *block); /* whether anybody goes on */
 bool fake_barrier_resolve(struct fake_block *block);
 
-/* fake_arithmetic.c, fake_convert.c: values as fake_read gives them. false: not an operation of theirs. */
-bool fake_compute(const struct fake_instruction *instruction, const uint64_t in[4], bool *carry, uint64_t *out);
+/* fake_arithmetic.c, fake_convert.c: values as fake_read gives them. false: not an operation of
+ * theirs. */
+bool fake_compute(const struct fake_instruction *instruction, const uint64_t in[4], bool *carry,
+		  uint64_t *out);
 uint64_t fake_convert(const struct fake_instruction *instruction, uint64_t value);
 bool fake_compare_values(const struct fake_instruction *instruction, uint64_t a, uint64_t b);
 uint64_t fake_extend(uint64_t value, struct fake_type type);
 float fake_float(uint64_t bits);
 double fake_double(uint64_t bits);
 uint64_t fake_float_bits(float value);
-float fake_half(uint64_t bits); /* 16 bits */
+float fake_half(uint64_t bits);        /* 16 bits */
 uint64_t fake_half_bits(double value); /* to nearest, ties to even */
 uint64_t fake_double_bits(double value);
 

@@ -1,6 +1,7 @@
 /*
- * The language of the controls. Lines come from a test (fake_cuda_control), from the environment's FAKE_CUDA, from
- * fake_cuda.conf in the folder of the name by which the library was opened, and from that folder's socket.
+ * The language of the controls. Lines come from a test (fake_cuda_control), from the environment's
+ * FAKE_CUDA, from fake_cuda.conf in the folder of the name by which the library was opened, and
+ * from that folder's socket.
  */
 #include "fake.h"
 
@@ -74,7 +75,8 @@ static void from_environment(void)
 	free(copy);
 }
 
-/* A test that cannot set an environment - the service cleans it - links the library into a folder with this file. */
+/* A test that cannot set an environment - the service cleans it - links the library into a folder
+ * with this file. */
 static void from_folder(void)
 {
 	char path[4096], line[512];

@@ -1,4 +1,5 @@
-/* A body's words made instructions. What is not understood stays as an unknown instruction, which fails when it is run. */
+/* A body's words made instructions. What is not understood stays as an unknown instruction, which
+ * fails when it is run. */
 #include "fake_code.h"
 
 #include <stdio.h>
@@ -65,10 +66,12 @@ static int find_register(const struct compiler *c, const struct fake_token *toke
 	return -1;
 }
 
-static const struct fake_variable *find_place(const struct compiler *c, const struct fake_token *token)
+static const struct fake_variable *find_place(const struct compiler *c,
+					      const struct fake_token *token)
 {
 	for (unsigned i = c->place_count; i > 0; i--)
-		if (same(c->places[i - 1].variable.name, c->places[i - 1].variable.length, token->text, token->length))
+		if (same(c->places[i - 1].variable.name, c->places[i - 1].variable.length,
+			 token->text, token->length))
 			return &c->places[i - 1].variable;
 	return fake_program_variable(c->program, token->text, token->length);
 }
@@ -80,7 +83,10 @@ static void registers(struct compiler *c)
 	while (c->at->kind == FAKE_TOKEN_WORD && c->at->text[0] == '.')
 		c->at++;
 	while (!fake_token_is(c->at, ";") && c->at->kind != FAKE_TOKEN_END) {
-		struct name name = {.text = c->at->text, .length = c->at->length, .count = 1, .depth = c->depth,
+		struct name name = {.text = c->at->text,
+				    .length = c->at->length,
+				    .count = 1,
+				    .depth = c->depth,
 				    .first = (int)c->code->register_count};
 		c->at++;
 		if (fake_token_is(c->at, "<")) {
@@ -151,7 +157,8 @@ static void variable(struct compiler *c, enum fake_space space)
 static void number_operand(const struct fake_token *token, bool minus, struct fake_operand *operand)
 {
 	operand->kind = OPERAND_VALUE;
-	if (token->length > 2 && token->text[0] == '0' && strchr("fFdD", token->text[1]) && token->text[1] != 'x') {
+	if (token->length > 2 && token->text[0] == '0' && strchr("fFdD", token->text[1]) &&
+	    token->text[1] != 'x') {
 		operand->value = strtoull(token->text + 2, NULL, 16);
 		return;
 	}
@@ -165,7 +172,8 @@ static void number_operand(const struct fake_token *token, bool minus, struct fa
 		operand->value = (uint64_t)0 - operand->value;
 }
 
-static void word_operand(struct compiler *c, const struct fake_token *token, struct fake_operand *operand)
+static void word_operand(struct compiler *c, const struct fake_token *token,
+			 struct fake_operand *operand)
 {
 	int number = find_register(c, token);
 	const struct fake_variable *place;
@@ -282,9 +290,10 @@ static void operands(struct compiler *c, struct fake_instruction *instruction)
 {
 	while (!fake_token_is(c->at, ";") && c->at->kind != FAKE_TOKEN_END) {
 		struct fake_operand spare = {0};
-		struct fake_operand *operand = instruction->operand_count < OPERANDS
-						       ? &instruction->operands[instruction->operand_count++]
-						       : &spare;
+		struct fake_operand *operand =
+			instruction->operand_count < OPERANDS
+				? &instruction->operands[instruction->operand_count++]
+				: &spare;
 		const struct fake_token *before = c->at;
 		if (fake_token_is(c->at, "["))
 			address_operand(c, operand);
@@ -311,7 +320,8 @@ static void instruction(struct compiler *c)
 
 	if ((code->count & (code->count - 1)) == 0) {
 		size_t room = code->count ? code->count * 2u : 16u;
-		struct fake_instruction *more = reallocarray(code->instructions, room, sizeof(*more));
+		struct fake_instruction *more =
+			reallocarray(code->instructions, room, sizeof(*more));
 		if (!more) {
 			c->failed = true;
 			return;
@@ -332,7 +342,8 @@ static void instruction(struct compiler *c)
 	operands(c, &found);
 	for (unsigned i = 0; i < found.operand_count; i++)
 		if (found.operands[i].decimal && found.type.bytes == 4)
-			found.operands[i].value = fake_float_bits((float)fake_double(found.operands[i].value));
+			found.operands[i].value =
+				fake_float_bits((float)fake_double(found.operands[i].value));
 	code->instructions[code->count++] = found;
 }
 
@@ -396,7 +407,8 @@ static void one_statement(struct compiler *c)
 	}
 }
 
-/* Branches to their instruction; the last label of a name wins nothing, for names are unique in what compilers write. */
+/* Branches to their instruction; the last label of a name wins nothing, for names are unique in
+ * what compilers write. */
 static void link_labels(struct compiler *c)
 {
 	for (unsigned i = 0; i < c->code->count; i++) {
@@ -406,7 +418,8 @@ static void link_labels(struct compiler *c)
 			continue;
 		one->target = UINT32_MAX;
 		for (unsigned n = 0; n < c->label_count; n++)
-			if (same(c->labels[n].text, c->labels[n].length, to->label, to->label_length))
+			if (same(c->labels[n].text, c->labels[n].length, to->label,
+				 to->label_length))
 				one->target = c->labels[n].pc;
 		if (one->target == UINT32_MAX)
 			one->opcode = OP_UNKNOWN;
@@ -418,7 +431,8 @@ static void link_dynamic(struct fake_code *code)
 	for (unsigned i = 0; i < code->count; i++)
 		for (unsigned n = 0; n < code->instructions[i].operand_count; n++) {
 			struct fake_operand *operand = &code->instructions[i].operands[n];
-			if (operand->kind == OPERAND_SPECIAL && operand->number == SPECIAL_DYNAMIC) {
+			if (operand->kind == OPERAND_SPECIAL &&
+			    operand->number == SPECIAL_DYNAMIC) {
 				operand->kind = OPERAND_VALUE;
 				operand->value += code->dynamic_at;
 			}

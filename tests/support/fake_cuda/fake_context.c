@@ -22,13 +22,27 @@ struct CUctx_st *fake_current(void)
 }
 
 /* Variables that a driver reads, as they were at cuInit. */
-static const char *const watched[] = {"CUDA_VISIBLE_DEVICES",	  "CUDA_DEVICE_ORDER",		"CUDA_LAUNCH_BLOCKING",
-				      "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_CACHE_PATH",		"CUDA_CACHE_DISABLE",
-				      "CUDA_CACHE_MAXSIZE",	  "CUDA_MODULE_LOADING",	"CUDA_FORCE_PTX_JIT",
-				      "CUDA_DISABLE_PTX_JIT",	  "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "CUDA_COREDUMP_FILE",
-				      "CUDA_MPS_PIPE_DIRECTORY",  "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_INJECTION64_PATH",
-				      "CUDA_AUTO_BOOST",	  "CUDA_MANAGED_FORCE_DEVICE_ALLOC", "CUDA_FORCE_PRELOAD_LIBRARIES",
-				      "CUDA_ENABLE_CRC_CHECK",	  "CUDA_LOG_FILE", "NVIDIA_TF32_OVERRIDE"};
+static const char *const watched[] = {"CUDA_VISIBLE_DEVICES",
+				      "CUDA_DEVICE_ORDER",
+				      "CUDA_LAUNCH_BLOCKING",
+				      "CUDA_DEVICE_MAX_CONNECTIONS",
+				      "CUDA_CACHE_PATH",
+				      "CUDA_CACHE_DISABLE",
+				      "CUDA_CACHE_MAXSIZE",
+				      "CUDA_MODULE_LOADING",
+				      "CUDA_FORCE_PTX_JIT",
+				      "CUDA_DISABLE_PTX_JIT",
+				      "CUDA_ENABLE_COREDUMP_ON_EXCEPTION",
+				      "CUDA_COREDUMP_FILE",
+				      "CUDA_MPS_PIPE_DIRECTORY",
+				      "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+				      "CUDA_INJECTION64_PATH",
+				      "CUDA_AUTO_BOOST",
+				      "CUDA_MANAGED_FORCE_DEVICE_ALLOC",
+				      "CUDA_FORCE_PRELOAD_LIBRARIES",
+				      "CUDA_ENABLE_CRC_CHECK",
+				      "CUDA_LOG_FILE",
+				      "NVIDIA_TF32_OVERRIDE"};
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 static char *seen[WATCHED];
 
@@ -54,18 +68,28 @@ static const struct {
 	{CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
 	{CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
 	{CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 131072}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, 131072},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, 65536}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, 16384},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT, 16384}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH, 16384},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 131072},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, 131072},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, 65536},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, 16384},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT, 16384},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH, 16384},
 	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 268435456},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH, 32768}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH, 131072},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT, 65536}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH, 16384},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT, 16384}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH, 16384},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 32768}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS, 2048},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH, 32768}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT, 32768},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH, 32768},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH, 131072},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT, 65536},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH, 16384},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT, 16384},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH, 16384},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 32768},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS, 2048},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH, 32768},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT, 32768},
 	{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS, 2048},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH, 32768}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS, 2048},
-	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH, 32768}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT, 32768},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH, 32768},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS, 2048},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH, 32768},
+	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT, 32768},
 	{CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS, 2048},
 	{CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 2147483647},
 	{CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
@@ -144,15 +168,18 @@ void fake_devices_default(void)
 	fake.driver_version = 13000;
 }
 
-/* "device N", or all without a number, then its attribute's number and value: "attribute 20 3", "attribute 20 3 1". */
+/* "device N", or all without a number, then its attribute's number and value: "attribute 20 3",
+ * "attribute 20 3 1". */
 int fake_device_command(const char *verb, const char *rest)
 {
 	long long value = 0, second = 0, device = -1;
 	int words = sscanf(rest, "%lli %lli %lli", &value, &second, &device);
 
-	if (strcmp(verb, "name") == 0) { /* of every device; a MIG instance's ends in "MIG 1g.18gb" */
+	if (strcmp(verb, "name") ==
+	    0) { /* of every device; a MIG instance's ends in "MIG 1g.18gb" */
 		for (int i = 0; i < FAKE_DEVICES_MAX; i++)
-			(void)snprintf(fake.devices[i].name, sizeof(fake.devices[i].name), "%s", rest);
+			(void)snprintf(fake.devices[i].name, sizeof(fake.devices[i].name), "%s",
+				       rest);
 		return *rest ? 0 : -EINVAL;
 	}
 	if (strcmp(verb, "devices") == 0) {
@@ -161,8 +188,10 @@ int fake_device_command(const char *verb, const char *rest)
 		fake.device_count = (int)value;
 	} else if (strcmp(verb, "compute") == 0) { /* major minor */
 		for (int i = 0; i < FAKE_DEVICES_MAX && words >= 2; i++) {
-			set(&fake.devices[i], CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, (int)value);
-			set(&fake.devices[i], CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, (int)second);
+			set(&fake.devices[i], CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+			    (int)value);
+			set(&fake.devices[i], CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+			    (int)second);
 		}
 	} else if (strcmp(verb, "attribute") == 0) {
 		if (words < 2 || value < 0 || value >= FAKE_ATTRIBUTES)
@@ -196,8 +225,10 @@ uint64_t fake_gpu_now(int device)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t ns = fake.stamp ? fake.stamp() : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	return (uint64_t)((int64_t)ns + at->clock_offset_ns + (int64_t)((double)ns * at->clock_drift));
+	uint64_t ns = fake.stamp ? fake.stamp()
+				 : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return (uint64_t)((int64_t)ns + at->clock_offset_ns +
+			  (int64_t)((double)ns * at->clock_drift));
 }
 
 /* CUDA_VISIBLE_DEVICES: only plain numbers; the first that is wrong hides what follows. */
@@ -234,8 +265,8 @@ CUresult cuInit(unsigned flags)
 	fake_jit_init();
 	if (fake_environment("CUDA_VISIBLE_DEVICES"))
 		visible_devices(fake_environment("CUDA_VISIBLE_DEVICES"));
-	fake.launch_blocking =
-		fake_environment("CUDA_LAUNCH_BLOCKING") && atoi(fake_environment("CUDA_LAUNCH_BLOCKING")) != 0;
+	fake.launch_blocking = fake_environment("CUDA_LAUNCH_BLOCKING") &&
+			       atoi(fake_environment("CUDA_LAUNCH_BLOCKING")) != 0;
 	const char *loading = fake_environment("CUDA_MODULE_LOADING");
 	fake.eager = loading && strcmp(loading, "EAGER") == 0;
 	if (fake.init_result != CUDA_SUCCESS)
@@ -333,7 +364,8 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *device_out, const char *id)
 	return CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult cuDeviceGetExecAffinitySupport(int *supported_out, CUexecAffinityType type, CUdevice device)
+CUresult cuDeviceGetExecAffinitySupport(int *supported_out, CUexecAffinityType type,
+					CUdevice device)
 {
 	ENTER(NEED_INIT);
 	if (!device_at(device))
@@ -354,13 +386,16 @@ CUresult cuDeviceCanAccessPeer(int *can_out, CUdevice device, CUdevice peer)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetP2PAttribute(int *value_out, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer)
+CUresult cuDeviceGetP2PAttribute(int *value_out, CUdevice_P2PAttribute attribute, CUdevice device,
+				 CUdevice peer)
 {
 	ENTER(NEED_INIT);
 	if (!device_at(device) || !device_at(peer) || device == peer)
 		return CUDA_ERROR_INVALID_DEVICE;
 	LOCKED();
-	*value_out = attribute == CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ? 0 : fake_number("setting no_peer") == 0;
+	*value_out = attribute == CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK
+			     ? 0
+			     : fake_number("setting no_peer") == 0;
 	return CUDA_SUCCESS;
 }
 
@@ -382,7 +417,8 @@ static struct CUctx_st *make_context(CUdevice device, unsigned flags)
 }
 
 /* One of an application's own making; it becomes the thread's current one. */
-CUresult cuCtxCreate(CUcontext *context_out, CUctxCreateParams *parameters, unsigned flags, CUdevice device)
+CUresult cuCtxCreate(CUcontext *context_out, CUctxCreateParams *parameters, unsigned flags,
+		     CUdevice device)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -405,7 +441,8 @@ CUresult cuCtxDestroy(CUcontext context)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	fake_device_wait(context->device);
 	for (const struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
-		if (stream->context == context && !stream->destroyed && stream != context->null_stream)
+		if (stream->context == context && !stream->destroyed &&
+		    stream != context->null_stream)
 			fake_misuse("a context is destroyed that has stream %d", stream->number);
 	while (depth && stack[depth - 1] == context)
 		depth--;
@@ -618,7 +655,8 @@ bool fake_can_reach(const struct CUctx_st *context, const struct fake_range *ran
 	case FAKE_IPC:
 		return context->device == range->device || (context->peers & 1u << range->device);
 	case FAKE_POOL:
-		return context->device == range->device || (range->pool->access & 1u << context->device) ||
+		return context->device == range->device ||
+		       (range->pool->access & 1u << context->device) ||
 		       (context->peers & 1u << range->device);
 	case FAKE_MAPPED:
 		return range->access & 1u << context->device;

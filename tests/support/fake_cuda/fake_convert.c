@@ -31,7 +31,7 @@ uint64_t fake_half_bits(double value)
 	if (size < ldexp(1, -14))
 		return sign | (uint64_t)rint(ldexp(size, 24));
 	int exponent;
-	double fraction = frexp(size, &exponent); /* 0.5 to 1 */
+	double fraction = frexp(size, &exponent);               /* 0.5 to 1 */
 	uint64_t rounded = (uint64_t)rint(ldexp(fraction, 11)); /* 1024 to 2048 */
 	return sign | (((uint64_t)(exponent + 13) << 10) + rounded);
 }
@@ -116,7 +116,8 @@ uint64_t fake_convert(const struct fake_instruction *i, uint64_t value)
 	if (i->type.kind != 'f')
 		return i->saturate ? clamp_integer(value, i->source, i->type) : value;
 	if (i->type.bytes == 8)
-		return fake_double_bits(i->source.kind == 's' ? (double)(int64_t)value : (double)value);
+		return fake_double_bits(i->source.kind == 's' ? (double)(int64_t)value
+							      : (double)value);
 	float narrow = i->source.kind == 's' ? (float)(int64_t)value : (float)value;
 	return i->type.bytes == 4 ? fake_float_bits(narrow) : fake_half_bits(narrow);
 }

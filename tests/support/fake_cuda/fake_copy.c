@@ -1,4 +1,5 @@
-/* Copies and fills. Each end is looked up when the call is made, and again when the stream comes to it. */
+/* Copies and fills. Each end is looked up when the call is made, and again when the stream comes to
+ * it. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ struct copy_op {
 	size_t size;
 	int device;
 	bool host_destination, host_source; /* memory that the driver does not know */
-	void *staged;			    /* of a source that it does not know */
+	void *staged;                       /* of a source that it does not know */
 };
 
 struct memset_op {
@@ -21,8 +22,10 @@ struct memset_op {
 	unsigned value, element;
 };
 
-/* The bytes of one end, and its range busy until fake_copy_unpin; NULL: what the real one answers with an illegal address. */
-unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain, struct fake_range **range_out)
+/* The bytes of one end, and its range busy until fake_copy_unpin; NULL: what the real one answers
+ * with an illegal address. */
+unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain,
+			     struct fake_range **range_out)
 {
 	*range_out = NULL;
 	if (plain)
@@ -48,7 +51,8 @@ void fake_copy_unpin(struct fake_range *range)
 void fake_copy_pause(size_t size)
 {
 	uint64_t ns = fake.copy_ns_per_mib * (size >> 10) >> 10;
-	const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+	const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000u),
+				       .tv_nsec = (long)(ns % 1000000000u)};
 
 	if (ns)
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
@@ -62,8 +66,11 @@ static void copy_run(struct fake_op *base, struct CUstream_st *stream)
 	(void)stream;
 	fake_copy_pause(op->size);
 	fake_lock();
-	unsigned char *to = fake_copy_pin(op->destination, op->size, op->host_destination, &to_range);
-	const unsigned char *from = op->staged ? op->staged : fake_copy_pin(op->source, op->size, op->host_source, &from_range);
+	unsigned char *to =
+		fake_copy_pin(op->destination, op->size, op->host_destination, &to_range);
+	const unsigned char *from =
+		op->staged ? op->staged
+			   : fake_copy_pin(op->source, op->size, op->host_source, &from_range);
 	fake_unlock();
 	if (to && from)
 		memmove(to, from, op->size);
@@ -79,8 +86,8 @@ static void copy_drop(struct fake_op *base)
 }
 
 /* One end of a copy at the time of the call. */
-CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_device, const struct CUctx_st *context,
-			     bool *host_out)
+CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_device,
+			     const struct CUctx_st *context, bool *host_out)
 {
 	const struct fake_range *range = fake_range_find(address, 1);
 
@@ -98,7 +105,8 @@ CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_devi
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (!fake_can_reach(context, range)) {
-		fake_misuse("0x%llx of device %d is out of reach of device %d", address, range->device, context->device);
+		fake_misuse("0x%llx of device %d is out of reach of device %d", address,
+			    range->device, context->device);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	return CUDA_SUCCESS;
@@ -120,23 +128,33 @@ static CUresult copy_add(const struct copy *copy, CUstream handle, bool wait)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!copy->size)
 		return CUDA_SUCCESS;
-	CUresult result = fake_copy_check_end(copy->destination, copy->size, copy->device_destination,
+	CUresult result =
+		fake_copy_check_end(copy->destination, copy->size, copy->device_destination,
 				    copy->destination_context, &host_destination);
 	if (result == CUDA_SUCCESS)
-		result = fake_copy_check_end(copy->source, copy->size, copy->device_source, copy->source_context, &host_source);
+		result = fake_copy_check_end(copy->source, copy->size, copy->device_source,
+					     copy->source_context, &host_source);
 	if (result != CUDA_SUCCESS)
 		return result;
 	struct copy_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*op = (struct copy_op){.op = {.name = host_source || copy->device_destination > copy->device_source ? "copy_in"
-				      : host_destination || copy->device_source > copy->device_destination ? "copy_out"
-													 : "copy",
-				      .run = copy_run, .drop = copy_drop},
-			       .destination = copy->destination, .source = copy->source, .size = copy->size,
-			       .host_destination = host_destination, .host_source = host_source,
-			       .device = stream->device};
-	/* The real one stages a pageable source before it returns, and waits for a pageable destination. */
+	*op = (struct copy_op){
+		.op = {.name = host_source || copy->device_destination > copy->device_source
+				       ? "copy_in"
+			       : host_destination || copy->device_source > copy->device_destination
+				       ? "copy_out"
+				       : "copy",
+		       .run = copy_run,
+		       .drop = copy_drop},
+		.destination = copy->destination,
+		.source = copy->source,
+		.size = copy->size,
+		.host_destination = host_destination,
+		.host_source = host_source,
+		.device = stream->device};
+	/* The real one stages a pageable source before it returns, and waits for a pageable
+	 * destination. */
 	if (host_source) {
 		fake_number_add("pageable_copies", 1);
 		op->staged = malloc(copy->size);
@@ -155,19 +173,27 @@ static CUresult copy_add(const struct copy *copy, CUstream handle, bool wait)
 	return (CUresult)fake.sticky;
 }
 
-static CUresult copy_plain(CUdeviceptr destination, bool device_destination, CUdeviceptr source, bool device_source,
-			   size_t size, CUstream stream, bool wait)
+static CUresult copy_plain(CUdeviceptr destination, bool device_destination, CUdeviceptr source,
+			   bool device_source, size_t size, CUstream stream, bool wait)
 {
-	const CUDA_MEMCPY3D node = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = source,
-				    .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = destination,
-				    .WidthInBytes = size, .Height = 1, .Depth = 1};
+	const CUDA_MEMCPY3D node = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+				    .srcDevice = source,
+				    .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+				    .dstDevice = destination,
+				    .WidthInBytes = size,
+				    .Height = 1,
+				    .Depth = 1};
 
 	if (fake_is_capturing(stream))
 		return fake_capture_copy(stream, &node);
 	LOCKED();
-	const struct copy copy = {.destination = destination, .source = source, .size = size,
-				  .device_destination = device_destination, .device_source = device_source,
-				  .destination_context = fake_current(), .source_context = fake_current()};
+	const struct copy copy = {.destination = destination,
+				  .source = source,
+				  .size = size,
+				  .device_destination = device_destination,
+				  .device_source = device_source,
+				  .destination_context = fake_current(),
+				  .source_context = fake_current()};
 	return copy_add(&copy, stream, wait);
 }
 
@@ -177,7 +203,8 @@ CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t size,
 	return copy_plain(destination, false, source, false, size, stream, false);
 }
 
-CUresult cuMemcpyHtoDAsync(CUdeviceptr destination, const void *source, size_t size, CUstream stream)
+CUresult cuMemcpyHtoDAsync(CUdeviceptr destination, const void *source, size_t size,
+			   CUstream stream)
 {
 	ENTER(NEED_CONTEXT);
 	return copy_plain(destination, true, (CUdeviceptr)source, false, size, stream, false);
@@ -189,7 +216,8 @@ CUresult cuMemcpyDtoHAsync(void *destination, CUdeviceptr source, size_t size, C
 	return copy_plain((CUdeviceptr)destination, false, source, true, size, stream, false);
 }
 
-CUresult cuMemcpyDtoDAsync(CUdeviceptr destination, CUdeviceptr source, size_t size, CUstream stream)
+CUresult cuMemcpyDtoDAsync(CUdeviceptr destination, CUdeviceptr source, size_t size,
+			   CUstream stream)
 {
 	ENTER(NEED_CONTEXT);
 	return copy_plain(destination, true, source, true, size, stream, false);
@@ -207,17 +235,25 @@ CUresult cuMemcpyDtoH(void *destination, CUdeviceptr source, size_t size)
 	return copy_plain((CUdeviceptr)destination, false, source, true, size, NULL, true);
 }
 
-CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext destination_context, CUdeviceptr source,
-			   CUcontext source_context, size_t size, CUstream stream)
+CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext destination_context,
+			   CUdeviceptr source, CUcontext source_context, size_t size,
+			   CUstream stream)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
-	if (!fake_handle_alive(FAKE_CONTEXT, destination_context) || !fake_handle_alive(FAKE_CONTEXT, source_context))
+	if (!fake_handle_alive(FAKE_CONTEXT, destination_context) ||
+	    !fake_handle_alive(FAKE_CONTEXT, source_context))
 		return CUDA_ERROR_INVALID_CONTEXT;
-	const struct copy copy = {.destination = destination, .source = source, .size = size,
-				  .device_destination = true, .device_source = true,
-				  .destination_context = destination_context, .source_context = source_context};
-	fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_PEER_COPY, .address = destination, .value = size,
+	const struct copy copy = {.destination = destination,
+				  .source = source,
+				  .size = size,
+				  .device_destination = true,
+				  .device_source = true,
+				  .destination_context = destination_context,
+				  .source_context = source_context};
+	fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_PEER_COPY,
+					       .address = destination,
+					       .value = size,
 					       .device = source_context->device,
 					       .location_id = destination_context->device});
 	return copy_add(&copy, stream, false);
@@ -237,7 +273,8 @@ static void memset_run(struct fake_op *base, struct CUstream_st *stream)
 	fake_memset_now(op->address, op->pitch, op->value, op->element, op->width, op->height);
 }
 
-void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned element, size_t width, size_t height)
+void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned element,
+		     size_t width, size_t height)
 {
 	struct fake_range *range = NULL;
 	size_t bytes = (height - 1) * pitch + width * element;
@@ -246,7 +283,8 @@ void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned
 	unsigned char *to = fake_copy_pin(address, bytes, false, &range);
 	fake_unlock();
 	if (to && element == 4 && width == 1 && height == 1)
-		atomic_store((_Atomic uint32_t *)(void *)to, value); /* may be a word that somebody polls */
+		atomic_store((_Atomic uint32_t *)(void *)to,
+			     value); /* may be a word that somebody polls */
 	else
 		for (size_t row = 0; to && row < height; row++)
 			fill_row(to + row * pitch, value, element, width);
@@ -266,11 +304,15 @@ CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element)
 	return fake_copy_check_end(address, bytes, true, fake_current(), &host);
 }
 
-static CUresult memset_add(CUdeviceptr address, size_t pitch, unsigned value, unsigned element, size_t width,
-			   size_t height, CUstream handle)
+static CUresult memset_add(CUdeviceptr address, size_t pitch, unsigned value, unsigned element,
+			   size_t width, size_t height, CUstream handle)
 {
-	const CUDA_MEMSET_NODE_PARAMS node = {.dst = address, .pitch = pitch, .value = value, .elementSize = element,
-					      .width = width, .height = height};
+	const CUDA_MEMSET_NODE_PARAMS node = {.dst = address,
+					      .pitch = pitch,
+					      .value = value,
+					      .elementSize = element,
+					      .width = width,
+					      .height = height};
 
 	if (fake_is_capturing(handle))
 		return fake_capture_memset(handle, &node);
@@ -282,14 +324,20 @@ static CUresult memset_add(CUdeviceptr address, size_t pitch, unsigned value, un
 		return CUDA_SUCCESS;
 	if (height > 1 && (pitch % element || pitch < width * element))
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult result = fake_memset_check(address, (height - 1) * pitch + width * element, element);
+	CUresult result =
+		fake_memset_check(address, (height - 1) * pitch + width * element, element);
 	if (result != CUDA_SUCCESS)
 		return result;
 	struct memset_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*op = (struct memset_op){.op = {.name = "memset", .run = memset_run}, .address = address, .pitch = pitch,
-				 .width = width, .height = height, .value = value, .element = element};
+	*op = (struct memset_op){.op = {.name = "memset", .run = memset_run},
+				 .address = address,
+				 .pitch = pitch,
+				 .width = width,
+				 .height = height,
+				 .value = value,
+				 .element = element};
 	fake_stream_add(stream, &op->op);
 	return CUDA_SUCCESS;
 }
@@ -312,22 +360,22 @@ CUresult cuMemsetD32Async(CUdeviceptr address, unsigned value, size_t count, CUs
 	return memset_add(address, 0, value, 4, count, 1, stream);
 }
 
-CUresult cuMemsetD2D8Async(CUdeviceptr address, size_t pitch, unsigned char value, size_t width, size_t height,
-			   CUstream stream)
+CUresult cuMemsetD2D8Async(CUdeviceptr address, size_t pitch, unsigned char value, size_t width,
+			   size_t height, CUstream stream)
 {
 	ENTER(NEED_CONTEXT);
 	return memset_add(address, pitch, value, 1, width, height, stream);
 }
 
-CUresult cuMemsetD2D16Async(CUdeviceptr address, size_t pitch, unsigned short value, size_t width, size_t height,
-			    CUstream stream)
+CUresult cuMemsetD2D16Async(CUdeviceptr address, size_t pitch, unsigned short value, size_t width,
+			    size_t height, CUstream stream)
 {
 	ENTER(NEED_CONTEXT);
 	return memset_add(address, pitch, value, 2, width, height, stream);
 }
 
-CUresult cuMemsetD2D32Async(CUdeviceptr address, size_t pitch, unsigned value, size_t width, size_t height,
-			    CUstream stream)
+CUresult cuMemsetD2D32Async(CUdeviceptr address, size_t pitch, unsigned value, size_t width,
+			    size_t height, CUstream stream)
 {
 	ENTER(NEED_CONTEXT);
 	return memset_add(address, pitch, value, 4, width, height, stream);

@@ -7,7 +7,7 @@
 struct side {
 	CUdeviceptr address; /* of the first byte */
 	size_t pitch, slice;
-	bool host; /* memory that the driver does not know */
+	bool host;  /* memory that the driver does not know */
 	bool array; /* of an image: the address is that of its bytes here */
 };
 
@@ -15,7 +15,8 @@ struct box_op {
 	struct fake_op op;
 	struct side from, to;
 	size_t width, height, depth;
-	unsigned char *staged; /* of a source that the driver does not know, with the source's pitches */
+	unsigned char
+		*staged; /* of a source that the driver does not know, with the source's pitches */
 };
 
 static size_t span(const struct box_op *op, const struct side *side)
@@ -29,11 +30,12 @@ static void box_move(struct box_op *op)
 
 	fake_copy_pause(op->width * op->height * op->depth);
 	fake_lock();
-	unsigned char *to =
-		fake_copy_pin(op->to.address, span(op, &op->to), op->to.host || op->to.array, &to_range);
-	const unsigned char *from = op->staged ? op->staged
-					       : fake_copy_pin(op->from.address, span(op, &op->from),
-							       op->from.host || op->from.array, &from_range);
+	unsigned char *to = fake_copy_pin(op->to.address, span(op, &op->to),
+					  op->to.host || op->to.array, &to_range);
+	const unsigned char *from =
+		op->staged ? op->staged
+			   : fake_copy_pin(op->from.address, span(op, &op->from),
+					   op->from.host || op->from.array, &from_range);
 	fake_unlock();
 	for (size_t z = 0; to && from && z < op->depth; z++)
 		for (size_t y = 0; y < op->height; y++)
@@ -60,16 +62,20 @@ static void box_drop(struct fake_op *base)
 static bool array_side(const CUDA_MEMCPY3D *copy, bool source, struct side *side_out)
 {
 	const struct CUarray_st *array = fake_array_use(source ? copy->srcArray : copy->dstArray);
-	size_t x = source ? copy->srcXInBytes : copy->dstXInBytes, y = source ? copy->srcY : copy->dstY;
+	size_t x = source ? copy->srcXInBytes : copy->dstXInBytes,
+	       y = source ? copy->srcY : copy->dstY;
 	size_t z = source ? copy->srcZ : copy->dstZ;
 
-	if (!array || x > array->row_bytes || copy->WidthInBytes > array->row_bytes - x || y > array->rows ||
-	    copy->Height > array->rows - y || z > array->slices || copy->Depth > array->slices - z)
+	if (!array || x > array->row_bytes || copy->WidthInBytes > array->row_bytes - x ||
+	    y > array->rows || copy->Height > array->rows - y || z > array->slices ||
+	    copy->Depth > array->slices - z)
 		return false;
-	*side_out = (struct side){.address = (CUdeviceptr)(array->bytes + (z * array->rows + y) * array->row_bytes + x),
-				  .pitch = array->row_bytes,
-				  .slice = array->rows * array->row_bytes,
-				  .array = true};
+	*side_out = (struct side){
+		.address =
+			(CUdeviceptr)(array->bytes + (z * array->rows + y) * array->row_bytes + x),
+		.pitch = array->row_bytes,
+		.slice = array->rows * array->row_bytes,
+		.array = true};
 	return true;
 }
 
@@ -79,20 +85,24 @@ static bool side_of(const CUDA_MEMCPY3D *copy, bool source, struct side *side_ou
 	CUmemorytype type = source ? copy->srcMemoryType : copy->dstMemoryType;
 	CUdeviceptr device = source ? copy->srcDevice : copy->dstDevice;
 	CUdeviceptr host = source ? (CUdeviceptr)copy->srcHost : (CUdeviceptr)copy->dstHost;
-	size_t x = source ? copy->srcXInBytes : copy->dstXInBytes, y = source ? copy->srcY : copy->dstY;
-	size_t z = source ? copy->srcZ : copy->dstZ, pitch = source ? copy->srcPitch : copy->dstPitch;
+	size_t x = source ? copy->srcXInBytes : copy->dstXInBytes,
+	       y = source ? copy->srcY : copy->dstY;
+	size_t z = source ? copy->srcZ : copy->dstZ,
+	       pitch = source ? copy->srcPitch : copy->dstPitch;
 	size_t height = source ? copy->srcHeight : copy->dstHeight;
 
 	if (type == CU_MEMORYTYPE_ARRAY)
 		return array_side(copy, source, side_out);
-	if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED)
+	if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE &&
+	    type != CU_MEMORYTYPE_UNIFIED)
 		return false;
-	if ((copy->Height > 1 || copy->Depth > 1 || y || z) && (pitch < copy->WidthInBytes + x || pitch > INT32_MAX))
+	if ((copy->Height > 1 || copy->Depth > 1 || y || z) &&
+	    (pitch < copy->WidthInBytes + x || pitch > INT32_MAX))
 		return false; /* nobody reads the pitch of a single row */
 	if (copy->Depth > 1 && height < copy->Height + y)
 		return false;
-	*side_out = (struct side){.address = (type == CU_MEMORYTYPE_HOST ? host : device) + z * height * pitch +
-					     y * pitch + x,
+	*side_out = (struct side){.address = (type == CU_MEMORYTYPE_HOST ? host : device) +
+					     z * height * pitch + y * pitch + x,
 				  .pitch = pitch,
 				  .slice = height * pitch};
 	return true;
@@ -102,25 +112,31 @@ static CUresult check_side(const struct box_op *op, struct side *side, bool must
 {
 	if (side->array)
 		return CUDA_SUCCESS;
-	return fake_copy_check_end(side->address, span(op, side), must_be_device, fake_current(), &side->host);
+	return fake_copy_check_end(side->address, span(op, side), must_be_device, fake_current(),
+				   &side->host);
 }
 
 static CUresult check_sides(struct box_op *op, const CUDA_MEMCPY3D *copy)
 {
 	CUresult result = check_side(op, &op->to, copy->dstMemoryType == CU_MEMORYTYPE_DEVICE);
 
-	return result == CUDA_SUCCESS ? check_side(op, &op->from, copy->srcMemoryType == CU_MEMORYTYPE_DEVICE) : result;
+	return result == CUDA_SUCCESS
+		       ? check_side(op, &op->from, copy->srcMemoryType == CU_MEMORYTYPE_DEVICE)
+		       : result;
 }
 
 /* Not empty. */
 static CUresult make_box(const CUDA_MEMCPY3D *copy, struct box_op *made_out)
 {
 	struct box_op made = {.op = {.name = "copy", .run = box_run, .drop = box_drop},
-			      .width = copy->WidthInBytes, .height = copy->Height, .depth = copy->Depth};
+			      .width = copy->WidthInBytes,
+			      .height = copy->Height,
+			      .depth = copy->Depth};
 
 	if (!side_of(copy, true, &made.from) || !side_of(copy, false, &made.to)) {
-		fake_misuse("a box of %zu x %zu x %zu with other pitches or memories than it may have", made.width,
-			    made.height, made.depth);
+		fake_misuse(
+			"a box of %zu x %zu x %zu with other pitches or memories than it may have",
+			made.width, made.height, made.depth);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	CUresult result = check_sides(&made, copy);
@@ -183,7 +199,7 @@ static CUresult box_add(const CUDA_MEMCPY3D *copy, CUstream handle)
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*op = made;
-	op->op.name = copy->srcMemoryType == CU_MEMORYTYPE_HOST	  ? "copy_in"
+	op->op.name = copy->srcMemoryType == CU_MEMORYTYPE_HOST   ? "copy_in"
 		      : copy->dstMemoryType == CU_MEMORYTYPE_HOST ? "copy_out"
 								  : "copy";
 	if (op->from.host) {

@@ -1,7 +1,8 @@
 /*
- * Kernels of images: a cubin is an ELF file with a section for each kernel's code and one that tells its parameters; a
- * fatbin holds cubins and PTX. The double runs no machine code: kernels of a cubin run only where a test has registered
- * them by name. Of a fatbin it takes PTX first, which it can run. Images come from checked memory.
+ * Kernels of images: a cubin is an ELF file with a section for each kernel's code and one that
+ * tells its parameters; a fatbin holds cubins and PTX. The double runs no machine code: kernels of
+ * a cubin run only where a test has registered them by name. Of a fatbin it takes PTX first, which
+ * it can run. Images come from checked memory.
  */
 #include "fake.h"
 
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MACHINE          190
-#define RESERVED         1024 /* of shared memory, the driver's */
+#define MACHINE             190
+#define RESERVED            1024 /* of shared memory, the driver's */
 #define ATTRIBUTE_PARAMETER 0x17
 
 struct image {
@@ -22,11 +23,13 @@ struct image {
 	const char *names;
 };
 
-static const Elf64_Shdr *find_section(const struct image *image, const char *prefix, const char *name)
+static const Elf64_Shdr *find_section(const struct image *image, const char *prefix,
+				      const char *name)
 {
 	for (unsigned i = 0; i < image->head->e_shnum; i++) {
 		const char *text = image->names + image->sections[i].sh_name;
-		if (strncmp(text, prefix, strlen(prefix)) == 0 && strcmp(text + strlen(prefix), name) == 0)
+		if (strncmp(text, prefix, strlen(prefix)) == 0 &&
+		    strcmp(text + strlen(prefix), name) == 0)
 			return &image->sections[i];
 	}
 	return NULL;
@@ -54,7 +57,8 @@ static bool take_parameter(struct CUfunc_st *function, const unsigned char *payl
 	if (ordinal >= 1024)
 		return false;
 	if (ordinal >= function->parameter_count) {
-		struct fake_parameter *list = reallocarray(function->parameters, ordinal + 1u, sizeof(*list));
+		struct fake_parameter *list =
+			reallocarray(function->parameters, ordinal + 1u, sizeof(*list));
 		if (!list)
 			return false;
 		memset(list + function->parameter_count, 0,
@@ -79,8 +83,8 @@ static bool read_kernel(const struct image *image, struct CUmod_st *module, cons
 		return false;
 	while (info && at + 4 <= info->sh_size) {
 		const unsigned char *attribute = image->bytes + info->sh_offset + at;
-		if (attribute[0] == 4 && attribute[1] == ATTRIBUTE_PARAMETER && at + 16 <= info->sh_size &&
-		    !take_parameter(function, attribute + 4))
+		if (attribute[0] == 4 && attribute[1] == ATTRIBUTE_PARAMETER &&
+		    at + 16 <= info->sh_size && !take_parameter(function, attribute + 4))
 			return false;
 		at += attribute_bytes(attribute);
 	}
@@ -89,7 +93,8 @@ static bool read_kernel(const struct image *image, struct CUmod_st *module, cons
 	return true;
 }
 
-CUresult fake_cubin_read(const void *bytes, int compute, struct CUmod_st *module, char *log, size_t log_bytes)
+CUresult fake_cubin_read(const void *bytes, int compute, struct CUmod_st *module, char *log,
+			 size_t log_bytes)
 {
 	struct image image = {.bytes = bytes, .head = bytes};
 
@@ -98,7 +103,8 @@ CUresult fake_cubin_read(const void *bytes, int compute, struct CUmod_st *module
 		return CUDA_ERROR_INVALID_IMAGE;
 	}
 	/* Code runs on its own major number only, from its minor number on. */
-	int made_for = image.head->e_ident[EI_ABIVERSION] >= 8 ? image.head->e_flags >> 8 & 255 : image.head->e_flags & 255;
+	int made_for = image.head->e_ident[EI_ABIVERSION] >= 8 ? image.head->e_flags >> 8 & 255
+							       : image.head->e_flags & 255;
 	if (made_for / 10 != compute / 10 || made_for > compute)
 		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	image.sections = (const Elf64_Shdr *)(const void *)(image.bytes + image.head->e_shoff);
@@ -130,7 +136,9 @@ static char *unpack(const unsigned char *bytes, size_t packed, size_t *bytes_out
 {
 	void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
 	size_t (*decompress)(void *, size_t, const void *, size_t) =
-		library ? (size_t (*)(void *, size_t, const void *, size_t))dlsym(library, "ZSTD_decompress") : NULL;
+		library ? (size_t(*)(void *, size_t, const void *, size_t))dlsym(library,
+										 "ZSTD_decompress")
+			: NULL;
 	const size_t room = (size_t)16 << 20;
 	char *text = decompress ? malloc(room) : NULL;
 
@@ -148,21 +156,22 @@ static char *unpack(const unsigned char *bytes, size_t packed, size_t *bytes_out
 	return text;
 }
 
-static CUresult read_text(const struct fatbin_entry *entry, const unsigned char *payload, int compute,
-			  struct CUmod_st *module, char *log, size_t log_bytes)
+static CUresult read_text(const struct fatbin_entry *entry, const unsigned char *payload,
+			  int compute, struct CUmod_st *module, char *log, size_t log_bytes)
 {
 	size_t bytes = (size_t)entry->bytes;
 	char *text = entry->packed_bytes ? unpack(payload, entry->packed_bytes, &bytes)
 					 : strndup((const char *)payload, bytes);
-	CUresult result = text ? fake_ptx_read(text, compute, module, log, log_bytes) : CUDA_ERROR_INVALID_IMAGE;
+	CUresult result = text ? fake_ptx_read(text, compute, module, log, log_bytes)
+			       : CUDA_ERROR_INVALID_IMAGE;
 
 	free(text);
 	return result;
 }
 
 /* The best entry of a kind: the newest that runs here. */
-static const unsigned char *choose(const unsigned char *image, const struct fatbin_head *head, int compute, int kind,
-				   struct fatbin_entry *entry_out)
+static const unsigned char *choose(const unsigned char *image, const struct fatbin_head *head,
+				   int compute, int kind, struct fatbin_entry *entry_out)
 {
 	const unsigned char *best = NULL;
 	size_t at = head->header_bytes, end = head->header_bytes + (size_t)head->bytes;
@@ -172,7 +181,8 @@ static const unsigned char *choose(const unsigned char *image, const struct fatb
 		memcpy(&entry, image + at, sizeof(entry));
 		int made_for = (int)entry.architecture;
 		bool runs = made_for <= compute && (kind == 1 || made_for / 10 == compute / 10);
-		if (entry.kind == kind && runs && (!best || entry.architecture > entry_out->architecture)) {
+		if (entry.kind == kind && runs &&
+		    (!best || entry.architecture > entry_out->architecture)) {
 			best = image + at + entry.header_bytes;
 			*entry_out = entry;
 		}
@@ -181,7 +191,8 @@ static const unsigned char *choose(const unsigned char *image, const struct fatb
 	return best;
 }
 
-CUresult fake_fatbin_read(const void *image, int compute, struct CUmod_st *module, char *log, size_t log_bytes)
+CUresult fake_fatbin_read(const void *image, int compute, struct CUmod_st *module, char *log,
+			  size_t log_bytes)
 {
 	struct fatbin_head head;
 	struct fatbin_entry entry = {0};

@@ -1,7 +1,8 @@
 /*
- * How tests steer the double of NVIDIA's driver (README.md). The double is libcuda.so.1 of this folder's target; a test
- * opens it, or lets the backend open it, and finds this table with dlsym(library, FAKE_CUDA_CONTROL_SYMBOL).
- * All of it may be called from any thread at any time, unless it says otherwise.
+ * How tests steer the double of NVIDIA's driver (README.md). The double is libcuda.so.1 of this
+ * folder's target; a test opens it, or lets the backend open it, and finds this table with
+ * dlsym(library, FAKE_CUDA_CONTROL_SYMBOL). All of it may be called from any thread at any time,
+ * unless it says otherwise.
  */
 #ifndef SYCL_TESTS_FAKE_CUDA_H
 #define SYCL_TESTS_FAKE_CUDA_H
@@ -30,17 +31,22 @@ struct fake_cuda_launch {
 typedef void fake_cuda_kernel(const struct fake_cuda_launch *launch);
 
 enum fake_cuda_record_kind {
-	FAKE_CUDA_MISUSE = 1,        /* what the real driver punishes, at once or some day; `text` says what */
+	FAKE_CUDA_MISUSE =
+		1, /* what the real driver punishes, at once or some day; `text` says what */
 	FAKE_CUDA_NULL_STREAM = 2,   /* work on stream 0, or a call that implies it */
-	FAKE_CUDA_IMPLICIT_SYNC = 3, /* a call that can make streams wait for each other, while kernels were running */
+	FAKE_CUDA_IMPLICIT_SYNC = 3, /* a call that can make streams wait for each other, while
+					kernels were running */
 	FAKE_CUDA_ADVICE = 4,        /* value: enum CUmem_advise; location_type, location_id */
 	FAKE_CUDA_PREFETCH = 5,      /* location_type, location_id */
-	/* A kernel began to run; `text`: its name; value: its number; address: its first multiprocessor; size_bytes: how many. */
+	/* A kernel began to run; `text`: its name; value: its number; address: its first
+	   multiprocessor; size_bytes: how many. */
 	FAKE_CUDA_LAUNCH = 6,
-	FAKE_CUDA_PEER_COPY = 7,     /* value: bytes; device: the source's; location_id: the destination's */
-	/* A launch was sent with a window of memory; address, size_bytes; value: 1000 times the ratio; location_type: hit; location_id: miss. */
+	FAKE_CUDA_PEER_COPY =
+		7, /* value: bytes; device: the source's; location_id: the destination's */
+	/* A launch was sent with a window of memory; address, size_bytes; value: 1000 times the
+	   ratio; location_type: hit; location_id: miss. */
 	FAKE_CUDA_WINDOW = 9,
-	FAKE_CUDA_LAZY_LOAD = 8,     /* a first launch had to load its function; `text`: its name */
+	FAKE_CUDA_LAZY_LOAD = 8, /* a first launch had to load its function; `text`: its name */
 };
 
 struct fake_cuda_record {
@@ -69,8 +75,9 @@ struct fake_cuda_control {
 	/* What a kernel of that name does; over anything else that the double would do for it. */
 	int (*kernel)(const char *name, fake_cuda_kernel *function);
 	/*
-	 * For kernels: where the double keeps what the device knows as address .. address + bytes. Ends the launch with an
-	 * illegal address, and does not return, where the device may not reach all of it.
+	 * For kernels: where the double keeps what the device knows as address .. address + bytes.
+	 * Ends the launch with an illegal address, and does not return, where the device may not
+	 * reach all of it.
 	 */
 	void *(*memory)(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes);
 	/* For kernels: end the launch with this CUresult; does not return. */
@@ -80,8 +87,9 @@ struct fake_cuda_control {
 	const char *(*environment)(const char *name);
 
 	/*
-	 * What stamps events instead of CLOCK_MONOTONIC, before `clock` and `drift`. Called with the double's lock, once for each record, by
-	 * the stream's thread; must not call the driver. NULL: CLOCK_MONOTONIC again.
+	 * What stamps events instead of CLOCK_MONOTONIC, before `clock` and `drift`. Called with
+	 * the double's lock, once for each record, by the stream's thread; must not call the
+	 * driver. NULL: CLOCK_MONOTONIC again.
 	 */
 	void (*stamp_with)(uint64_t (*now_ns)(void));
 };

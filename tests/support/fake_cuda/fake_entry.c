@@ -1,4 +1,5 @@
-/* How programs find the functions: one table with the version from which each has the interface of this header. */
+/* How programs find the functions: one table with the version from which each has the interface of
+ * this header. */
 #include "fake.h"
 
 #include <stdio.h>
@@ -7,7 +8,8 @@
 
 struct entry {
 	const char *name;
-	int since; /* the first driver version with this interface; a younger one of the same name ends it */
+	int since; /* the first driver version with this interface; a younger one of the same name
+		      ends it */
 	void *function;
 };
 
@@ -89,7 +91,8 @@ static void implicit_sync(unsigned needs)
 	if (!(needs & (NOTED_SYNC | WAITS)))
 		return;
 	if (fake.kernels_running)
-		fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_IMPLICIT_SYNC, .value = fake.kernels_running});
+		fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_IMPLICIT_SYNC,
+						       .value = fake.kernels_running});
 	if (!(needs & WAITS) || !fake.block_implicit)
 		return;
 	const char *name = fake_call_name;

@@ -1,4 +1,5 @@
-/* Events. A record makes a mark that the stream sets; who waits for the event waits for its last mark. */
+/* Events. A record makes a mark that the stream sets; who waits for the event waits for its last
+ * mark. */
 #include "fake.h"
 
 #include "fake_shared_event.h"
@@ -65,7 +66,8 @@ CUresult cuEventCreate(CUevent *event_out, unsigned flags)
 	event->device = fake_current()->device;
 	event->flags = flags;
 	if (flags & CU_EVENT_INTERPROCESS) {
-		event->shared = fake_shared_event_make(event->shared_name, sizeof(event->shared_name));
+		event->shared =
+			fake_shared_event_make(event->shared_name, sizeof(event->shared_name));
 		event->shared_owner = true;
 		if (!event->shared) {
 			free(event);
@@ -102,7 +104,8 @@ CUresult cuEventRecord(CUevent event, CUstream handle)
 	if (!stream || !event || !fake_handle_alive(FAKE_EVENT, event))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (stream->device != event->device) {
-		fake_misuse("an event of device %d on a stream of device %d", event->device, stream->device);
+		fake_misuse("an event of device %d on a stream of device %d", event->device,
+			    stream->device);
 		return CUDA_ERROR_INVALID_HANDLE;
 	}
 	struct fake_mark *mark = calloc(1, sizeof(*mark));
@@ -115,7 +118,8 @@ CUresult cuEventRecord(CUevent event, CUstream handle)
 	mark->references = 2;
 	mark_drop(event->mark);
 	event->mark = mark;
-	*op = (struct mark_op){.op = {.name = "record", .run = record_run, .drop = mark_op_drop}, .mark = mark};
+	*op = (struct mark_op){.op = {.name = "record", .run = record_run, .drop = mark_op_drop},
+			       .mark = mark};
 	if (event->shared) {
 		op->shared = fake_shared_event_ref(event->shared);
 		op->shared_number = fake_shared_event_begin(event->shared);
@@ -144,7 +148,8 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags)
 	struct mark_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*op = (struct mark_op){.op = {.name = "wait", .run = await_run, .drop = mark_op_drop}, .mark = event->mark};
+	*op = (struct mark_op){.op = {.name = "wait", .run = await_run, .drop = mark_op_drop},
+			       .mark = event->mark};
 	if (event->mark)
 		event->mark->references++;
 	if (event->shared) {
@@ -211,7 +216,8 @@ CUresult cuEventElapsedTime(float *milliseconds_out, CUevent start, CUevent end)
 	if (!start->mark->done || !end->mark->done)
 		return CUDA_ERROR_NOT_READY;
 	uint64_t tick = fake.event_tick_ns ? fake.event_tick_ns : 1;
-	int64_t from = (int64_t)(start->mark->gpu_ns / tick * tick), to = (int64_t)(end->mark->gpu_ns / tick * tick);
+	int64_t from = (int64_t)(start->mark->gpu_ns / tick * tick),
+		to = (int64_t)(end->mark->gpu_ns / tick * tick);
 	*milliseconds_out = (float)((double)(to - from) / 1e6);
 	return CUDA_SUCCESS;
 }

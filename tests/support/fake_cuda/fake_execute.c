@@ -11,8 +11,8 @@ static struct fake_frame *top(const struct fake_thread *thread)
 	return &thread->frames[thread->depth - 1];
 }
 
-static uint64_t special(const struct fake_grid *grid, const struct fake_block *block, const struct fake_thread *thread,
-			int which)
+static uint64_t special(const struct fake_grid *grid, const struct fake_block *block,
+			const struct fake_thread *thread, int which)
 {
 	unsigned lane = thread->index % 32;
 	struct timespec now;
@@ -34,7 +34,9 @@ static uint64_t special(const struct fake_grid *grid, const struct fake_block *b
 		return 64;
 	case SPECIAL_SM: /* in turn */
 		return grid->launch->first_multiprocessor +
-		       ((block->ctaid[2] * (uint64_t)grid->launch->grid[1] + block->ctaid[1]) * grid->launch->grid[0] + block->ctaid[0]) %
+		       ((block->ctaid[2] * (uint64_t)grid->launch->grid[1] + block->ctaid[1]) *
+				grid->launch->grid[0] +
+			block->ctaid[0]) %
 			       grid->launch->multiprocessors;
 	case SPECIAL_NSM:
 		return 132;
@@ -66,8 +68,9 @@ static uint64_t special(const struct fake_grid *grid, const struct fake_block *b
 	}
 }
 
-uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block, const struct fake_thread *thread,
-		   const struct fake_operand *operand, struct fake_type type)
+uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block,
+		   const struct fake_thread *thread, const struct fake_operand *operand,
+		   struct fake_type type)
 {
 	uint64_t value;
 
@@ -76,14 +79,17 @@ uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block, const
 		value = top(thread)->registers[operand->number];
 		break;
 	case OPERAND_SPECIAL:
-		value = operand->number == SPECIAL_LOCAL ? top(thread)->local_at + operand->value
-							 : special(grid, block, thread, operand->number);
+		value = operand->number == SPECIAL_LOCAL
+				? top(thread)->local_at + operand->value
+				: special(grid, block, thread, operand->number);
 		break;
 	case OPERAND_VECTOR: /* packed, the first lowest */
 		value = 0;
 		for (unsigned i = 0; i < operand->count; i++) {
-			const struct fake_type part = {'b', (unsigned char)(type.bytes / operand->count)};
-			value |= fake_read(grid, block, thread, &operand->elements[i], part) << (8 * part.bytes * i);
+			const struct fake_type part = {
+				'b', (unsigned char)(type.bytes / operand->count)};
+			value |= fake_read(grid, block, thread, &operand->elements[i], part)
+				 << (8 * part.bytes * i);
 		}
 		break;
 	default:
@@ -94,7 +100,8 @@ uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block, const
 	return fake_extend(value, type);
 }
 
-void fake_write(struct fake_thread *thread, const struct fake_operand *operand, struct fake_type type, uint64_t value)
+void fake_write(struct fake_thread *thread, const struct fake_operand *operand,
+		struct fake_type type, uint64_t value)
 {
 	value = fake_extend(value, type);
 	if (operand->kind == OPERAND_REGISTER)
@@ -105,8 +112,9 @@ void fake_write(struct fake_thread *thread, const struct fake_operand *operand, 
 	}
 }
 
-static void *operand_memory(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
-			    const struct fake_instruction *i, const struct fake_operand *operand, size_t bytes)
+static void *operand_memory(struct fake_grid *grid, struct fake_block *block,
+			    struct fake_thread *thread, const struct fake_instruction *i,
+			    const struct fake_operand *operand, size_t bytes)
 {
 	if (operand->kind == OPERAND_PARAMETER || i->space == SPACE_PARAM) {
 		size_t limit = top(thread)->code->frame_bytes;
@@ -114,12 +122,13 @@ static void *operand_memory(struct fake_grid *grid, struct fake_block *block, st
 		/* A parameter's address, of `mov`, and what was added to it. */
 		if (operand->kind == OPERAND_REGISTER)
 			place += top(thread)->registers[operand->number];
-		if ((operand->kind != OPERAND_PARAMETER && operand->kind != OPERAND_REGISTER) || place > limit ||
-		    bytes > limit - place)
+		if ((operand->kind != OPERAND_PARAMETER && operand->kind != OPERAND_REGISTER) ||
+		    place > limit || bytes > limit - place)
 			fake_grid_fault(grid, CUDA_ERROR_INVALID_ADDRESS_SPACE);
 		return top(thread)->bytes + place;
 	}
-	uint64_t base = operand->kind == OPERAND_REGISTER ? top(thread)->registers[operand->number] : 0;
+	uint64_t base =
+		operand->kind == OPERAND_REGISTER ? top(thread)->registers[operand->number] : 0;
 	if (operand->kind == OPERAND_SPECIAL && operand->number == SPECIAL_LOCAL)
 		base = top(thread)->local_at;
 	if (i->space == SPACE_SHARED || i->space == SPACE_LOCAL)
@@ -172,9 +181,11 @@ static void load_store(struct fake_grid *grid, struct fake_block *block, struct 
 		       const struct fake_instruction *i)
 {
 	bool is_store = i->opcode == OP_ST;
-	const struct fake_operand *data = &i->operands[is_store ? 1 : 0], *at = &i->operands[is_store ? 0 : 1];
+	const struct fake_operand *data = &i->operands[is_store ? 1 : 0],
+				  *at = &i->operands[is_store ? 0 : 1];
 	unsigned count = i->vector ? i->vector : 1;
-	unsigned char *memory = operand_memory(grid, block, thread, i, at, (size_t)i->type.bytes * count);
+	unsigned char *memory =
+		operand_memory(grid, block, thread, i, at, (size_t)i->type.bytes * count);
 	bool frame = i->space == SPACE_PARAM;
 
 	for (unsigned n = 0; n < count; n++) {
@@ -187,12 +198,14 @@ static void load_store(struct fake_grid *grid, struct fake_block *block, struct 
 			store(place, i->type.bytes, fake_read(grid, block, thread, one, i->type));
 		} else {
 			fake_write(thread, one, i->type,
-				   frame ? load_any(place, i->type.bytes) : load(place, i->type.bytes));
+				   frame ? load_any(place, i->type.bytes)
+					 : load(place, i->type.bytes));
 		}
 	}
 }
 
-static uint64_t atomic_result(const struct fake_instruction *i, uint64_t old, uint64_t b, uint64_t c)
+static uint64_t atomic_result(const struct fake_instruction *i, uint64_t old, uint64_t b,
+			      uint64_t c)
 {
 	struct fake_instruction compute = *i;
 	const uint64_t in[4] = {old, b, 0, 0};
@@ -217,19 +230,20 @@ static bool swap(void *at, size_t bytes, uint64_t *old, uint64_t value)
 {
 	if (bytes == 2) {
 		uint16_t expected = (uint16_t)*old;
-		bool done = __atomic_compare_exchange_n((uint16_t *)at, &expected, (uint16_t)value, false,
-							__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		bool done = __atomic_compare_exchange_n((uint16_t *)at, &expected, (uint16_t)value,
+							false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		*old = expected;
 		return done;
 	}
 	if (bytes == 4) {
 		uint32_t expected = (uint32_t)*old;
-		bool done = __atomic_compare_exchange_n((uint32_t *)at, &expected, (uint32_t)value, false,
-							__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		bool done = __atomic_compare_exchange_n((uint32_t *)at, &expected, (uint32_t)value,
+							false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		*old = expected;
 		return done;
 	}
-	return __atomic_compare_exchange_n((uint64_t *)at, old, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return __atomic_compare_exchange_n((uint64_t *)at, old, value, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
 }
 
 static void atomic(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
@@ -248,12 +262,14 @@ static void atomic(struct fake_grid *grid, struct fake_block *block, struct fake
 }
 
 /* The driver's own functions that compiled code calls. */
-static bool call_of_the_driver(struct fake_grid *grid, struct fake_thread *thread, const struct fake_operand *name,
-			       const struct fake_operand *results, const struct fake_operand *list)
+static bool call_of_the_driver(struct fake_grid *grid, struct fake_thread *thread,
+			       const struct fake_operand *name, const struct fake_operand *results,
+			       const struct fake_operand *list)
 {
 	static const char condition[] = "cudaGraphSetConditional";
 
-	if (name->label_length == sizeof(condition) - 1 && memcmp(name->label, condition, sizeof(condition) - 1) == 0 && list &&
+	if (name->label_length == sizeof(condition) - 1 &&
+	    memcmp(name->label, condition, sizeof(condition) - 1) == 0 && list &&
 	    list->count == 2) {
 		uint64_t handle;
 		uint32_t value;
@@ -277,12 +293,14 @@ static bool call_of_the_driver(struct fake_grid *grid, struct fake_thread *threa
 	return false;
 }
 
-static void call(struct fake_grid *grid, struct fake_thread *thread, const struct fake_instruction *i)
+static void call(struct fake_grid *grid, struct fake_thread *thread,
+		 const struct fake_instruction *i)
 {
 	bool has_results = i->operands[0].kind == OPERAND_VECTOR;
 	const struct fake_operand *name = &i->operands[has_results ? 1 : 0];
-	const struct fake_operand *list = i->operand_count > (has_results ? 2u : 1u) ? &i->operands[has_results ? 2 : 1]
-										     : NULL;
+	const struct fake_operand *list = i->operand_count > (has_results ? 2u : 1u)
+						  ? &i->operands[has_results ? 2 : 1]
+						  : NULL;
 	const struct fake_code *code;
 
 	if (name->kind != OPERAND_LABEL)
@@ -295,7 +313,8 @@ static void call(struct fake_grid *grid, struct fake_thread *thread, const struc
 	const unsigned char *from = top(thread)->bytes;
 	fake_frame_push(grid, thread, code);
 	for (unsigned n = 0; list && n < list->count && n < code->input_count; n++)
-		memcpy(top(thread)->bytes + code->inputs[n].offset, from + list->elements[n].value, code->inputs[n].size);
+		memcpy(top(thread)->bytes + code->inputs[n].offset, from + list->elements[n].value,
+		       code->inputs[n].size);
 }
 
 /* The results go to the places that the caller's instruction names. */
@@ -312,23 +331,29 @@ static void come_back(struct fake_thread *thread)
 	for (unsigned n = 0; i->operands[0].kind == OPERAND_VECTOR && n < i->operands[0].count &&
 			     n < callee->code->output_count;
 	     n++)
-		memcpy(caller->bytes + i->operands[0].elements[n].value, callee->bytes + callee->code->outputs[n].offset,
+		memcpy(caller->bytes + i->operands[0].elements[n].value,
+		       callee->bytes + callee->code->outputs[n].offset,
 		       callee->code->outputs[n].size);
 	fake_frame_pop(thread);
 }
 
-static void set_predicate(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
-			  const struct fake_instruction *i)
+static void set_predicate(struct fake_grid *grid, struct fake_block *block,
+			  struct fake_thread *thread, const struct fake_instruction *i)
 {
 	static const struct fake_type predicate = {'p', 1};
-	bool value = fake_compare_values(i, fake_read(grid, block, thread, &i->operands[1], i->type),
-					 fake_read(grid, block, thread, &i->operands[2], i->type));
+	bool value =
+		fake_compare_values(i, fake_read(grid, block, thread, &i->operands[1], i->type),
+				    fake_read(grid, block, thread, &i->operands[2], i->type));
 	bool other = !value;
 
 	if (i->operand_count > 3) {
 		bool with = fake_read(grid, block, thread, &i->operands[3], predicate);
-		value = i->combine == OP_AND ? value && with : i->combine == OP_OR ? value || with : value != with;
-		other = i->combine == OP_AND ? other && with : i->combine == OP_OR ? other || with : other != with;
+		value = i->combine == OP_AND  ? value && with
+			: i->combine == OP_OR ? value || with
+					      : value != with;
+		other = i->combine == OP_AND  ? other && with
+			: i->combine == OP_OR ? other || with
+					      : other != with;
 	}
 	fake_write(thread, &i->operands[0], predicate, value);
 	if (i->operands[0].second >= 0)
@@ -338,16 +363,21 @@ static void set_predicate(struct fake_grid *grid, struct fake_block *block, stru
 /* Between an address in a space and one in all of them. */
 static uint64_t address_of(const struct fake_instruction *i, uint64_t value)
 {
-	uint64_t window = i->space == SPACE_SHARED ? SHARED_WINDOW : i->space == SPACE_LOCAL ? LOCAL_WINDOW : 0;
+	uint64_t window = i->space == SPACE_SHARED  ? SHARED_WINDOW
+			  : i->space == SPACE_LOCAL ? LOCAL_WINDOW
+						    : 0;
 
 	return i->to ? value - window : value + window;
 }
 
 static bool in_space(const struct fake_instruction *i, uint64_t address)
 {
-	bool shared = address - SHARED_WINDOW < WINDOW_BYTES, local = address - LOCAL_WINDOW < WINDOW_BYTES;
+	bool shared = address - SHARED_WINDOW < WINDOW_BYTES,
+	     local = address - LOCAL_WINDOW < WINDOW_BYTES;
 
-	return i->space == SPACE_SHARED ? shared : i->space == SPACE_LOCAL ? local : !shared && !local;
+	return i->space == SPACE_SHARED  ? shared
+	       : i->space == SPACE_LOCAL ? local
+					 : !shared && !local;
 }
 
 /* Some operands and results have another size than the type says. */
@@ -362,8 +392,9 @@ static void compute(struct fake_grid *grid, struct fake_block *block, struct fak
 		bool wide_sum = i->wide && n == 2;
 		count |= i->opcode == OP_BFE && n > 0;
 		count |= i->opcode == OP_BFI && n > 1;
-		type = count ? (struct fake_type){'u', 4}
-		       : wide_sum ? (struct fake_type){i->type.kind, (unsigned char)(i->type.bytes * 2)}
+		type = count      ? (struct fake_type){'u', 4}
+		       : wide_sum ? (struct fake_type){i->type.kind,
+						       (unsigned char)(i->type.bytes * 2)}
 				  : i->type;
 		in[n] = fake_read(grid, block, thread, &i->operands[n + 1], type);
 	}
@@ -378,10 +409,11 @@ static void compute(struct fake_grid *grid, struct fake_block *block, struct fak
 
 static void unknown(struct fake_grid *grid, const struct fake_instruction *i)
 {
-	(void)fprintf(stderr, "fake_cuda: %s, line %u: no such instruction here: %.*s\n", grid->launch->name, i->line,
-		      (int)i->text_length, i->text);
+	(void)fprintf(stderr, "fake_cuda: %s, line %u: no such instruction here: %.*s\n",
+		      grid->launch->name, i->line, (int)i->text_length, i->text);
 	fake_lock();
-	fake_misuse("%s: no such instruction here: %.*s", grid->launch->name, (int)i->text_length, i->text);
+	fake_misuse("%s: no such instruction here: %.*s", grid->launch->name, (int)i->text_length,
+		    i->text);
 	fake_unlock();
 	fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_INSTRUCTION);
 }
@@ -397,9 +429,11 @@ static void barrier(struct fake_grid *grid, struct fake_block *block, struct fak
 	thread->barrier_value = false;
 	if (i->mode == 'r')
 		thread->barrier_value =
-			fake_read(grid, block, thread, &i->operands[i->operand_count - 1], predicate) != 0;
+			fake_read(grid, block, thread, &i->operands[i->operand_count - 1],
+				  predicate) != 0;
 	if (i->operand_count > at + 1 + (i->mode == 'r'))
-		thread->barrier_needs = (unsigned)fake_read(grid, block, thread, &i->operands[at + 1], word);
+		thread->barrier_needs =
+			(unsigned)fake_read(grid, block, thread, &i->operands[at + 1], word);
 	thread->state = THREAD_AT_BARRIER;
 }
 
@@ -421,7 +455,8 @@ static void other(struct fake_grid *grid, struct fake_block *block, struct fake_
 	switch (i->opcode) {
 	case OP_CVT:
 		fake_write(thread, &i->operands[0], i->type,
-			   fake_convert(i, fake_read(grid, block, thread, &i->operands[1], i->source)));
+			   fake_convert(
+				   i, fake_read(grid, block, thread, &i->operands[1], i->source)));
 		break;
 	case OP_CVTA:
 		fake_write(thread, &i->operands[0], i->type,
@@ -429,7 +464,8 @@ static void other(struct fake_grid *grid, struct fake_block *block, struct fake_
 		break;
 	case OP_ISSPACEP:
 		fake_write(thread, &i->operands[0], predicate,
-			   in_space(i, fake_read(grid, block, thread, &i->operands[1], (struct fake_type){'u', 8})));
+			   in_space(i, fake_read(grid, block, thread, &i->operands[1],
+						 (struct fake_type){'u', 8})));
 		break;
 	case OP_SELP:
 		fake_write(thread, &i->operands[0], i->type,
@@ -439,7 +475,8 @@ static void other(struct fake_grid *grid, struct fake_block *block, struct fake_
 		break;
 	case OP_ACTIVEMASK: {
 		uint32_t mask = 0;
-		for (unsigned n = thread->index / 32 * 32; n < block->thread_count && n < (thread->index / 32 + 1) * 32; n++)
+		for (unsigned n = thread->index / 32 * 32;
+		     n < block->thread_count && n < (thread->index / 32 + 1) * 32; n++)
 			mask |= block->threads[n].state == THREAD_DONE ? 0 : UINT32_C(1) << n % 32;
 		fake_write(thread, &i->operands[0], word, mask);
 		break;
@@ -452,7 +489,8 @@ static void other(struct fake_grid *grid, struct fake_block *block, struct fake_
 	}
 }
 
-/* A read and write of something that all fences touch, because ThreadSanitizer does not know plain fences. */
+/* A read and write of something that all fences touch, because ThreadSanitizer does not know plain
+ * fences. */
 static void fence(void)
 {
 	static _Atomic unsigned fences;

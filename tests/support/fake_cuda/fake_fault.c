@@ -125,7 +125,8 @@ static int gate_command(const char *rest)
 	return 0;
 }
 
-/* "fail FUNCTION N RESULT [TIMES]": its n-th call from now fails, and the next ones, so many times. */
+/* "fail FUNCTION N RESULT [TIMES]": its n-th call from now fails, and the next ones, so many times.
+ */
 static int fail_command(const char *rest)
 {
 	struct rule rule = {.device = -1, .times = 1};

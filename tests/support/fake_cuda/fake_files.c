@@ -50,7 +50,8 @@ int fake_file_open(const char *what, const char name[64])
 	memcpy(copy, name, sizeof(copy));
 	copy[63] = 0;
 	/* A handle is bytes from anywhere. */
-	if (strchr(copy, '/') || sscanf(copy, PREFIX "%d.%31[a-z].", &process, kind) != 2 || strcmp(kind, what) != 0)
+	if (strchr(copy, '/') || sscanf(copy, PREFIX "%d.%31[a-z].", &process, kind) != 2 ||
+	    strcmp(kind, what) != 0)
 		return -EINVAL;
 	for (size_t i = 0; i < FOLDERS && file < 0; i++) {
 		(void)snprintf(path, sizeof(path), "%s/%s", folders[i], copy);
@@ -78,7 +79,8 @@ static void sweep(const char *name)
 	if (!folder)
 		return;
 	while ((entry = readdir(folder)))
-		if (sscanf(entry->d_name, PREFIX "%d.", &process) == 1 && kill(process, 0) < 0 && errno == ESRCH)
+		if (sscanf(entry->d_name, PREFIX "%d.", &process) == 1 && kill(process, 0) < 0 &&
+		    errno == ESRCH)
 			fake_file_remove(entry->d_name);
 	(void)closedir(folder);
 }

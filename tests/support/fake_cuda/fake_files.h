@@ -1,6 +1,6 @@
 /*
- * Memory that other processes find by a name. Files in /dev/shm, or in /tmp where that has too little room; names of
- * processes that are gone are removed by the next one.
+ * Memory that other processes find by a name. Files in /dev/shm, or in /tmp where that has too
+ * little room; names of processes that are gone are removed by the next one.
  */
 #ifndef SYCL_TESTS_FAKE_FILES_H
 #define SYCL_TESTS_FAKE_FILES_H

@@ -1,6 +1,7 @@
 /*
- * Graphs. An executable graph holds copies of its nodes; a launch takes a copy of all of it, so later changes touch later launches.
- * Two launches of one graph never overlap. Of the nodes that may run the one that was added last is first: who forgot an edge finds out.
+ * Graphs. An executable graph holds copies of its nodes; a launch takes a copy of all of it, so
+ * later changes touch later launches. Two launches of one graph never overlap. Of the nodes that
+ * may run the one that was added last is first: who forgot an edge finds out.
  */
 #include "fake_code.h"
 #include "fake_graph.h"
@@ -14,7 +15,7 @@ struct CUgraphExec_st {
 	int device;
 	unsigned running;
 	bool uploaded;
-	bool unfreed; /* a launch left memory behind: no other one may be */
+	bool unfreed;                 /* a launch left memory behind: no other one may be */
 	struct CUgraph_st *memory_of; /* a graph that is there and has memory; NULL: none such */
 };
 
@@ -50,7 +51,8 @@ static void each_kernel_of(struct fake_instance *instance, void (*act)(struct CU
 		each_kernel(&instance->nodes[i], act);
 }
 
-/* What a graph or an executable one names: the driver looks at it again when the node is changed or goes. */
+/* What a graph or an executable one names: the driver looks at it again when the node is changed or
+ * goes. */
 static void name(struct CUgraphNode_st *node)
 {
 	node->launch.function->named++;
@@ -92,14 +94,16 @@ static CUresult node_copy(const struct CUgraphNode_st *from, struct CUgraphNode_
 		result = launch_duplicate(&from->launch, &to->launch);
 	if (result == CUDA_SUCCESS && from->body)
 		result = fake_graph_copy(from->body, &to->child);
-	else if (result == CUDA_SUCCESS && (from->kind == NODE_CHILD || from->kind == NODE_CONDITION))
+	else if (result == CUDA_SUCCESS &&
+		 (from->kind == NODE_CHILD || from->kind == NODE_CONDITION))
 		result = fake_instance_copy(&from->child, &to->child);
 	return result;
 }
 
 CUresult fake_instance_copy(const struct fake_instance *from, struct fake_instance *copy_out)
 {
-	struct fake_instance copy = {.nodes = calloc(from->count ? from->count : 1, sizeof(*copy.nodes))};
+	struct fake_instance copy = {
+		.nodes = calloc(from->count ? from->count : 1, sizeof(*copy.nodes))};
 
 	if (!copy.nodes)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -118,8 +122,9 @@ CUresult fake_instance_copy(const struct fake_instance *from, struct fake_instan
 /* The nodes of a graph, as an instance has them. */
 CUresult fake_graph_copy(const struct CUgraph_st *graph, struct fake_instance *copy_out)
 {
-	struct fake_instance flat = {.nodes = calloc(graph->count ? graph->count : 1, sizeof(*flat.nodes)),
-				     .count = graph->count};
+	struct fake_instance flat = {
+		.nodes = calloc(graph->count ? graph->count : 1, sizeof(*flat.nodes)),
+		.count = graph->count};
 
 	if (!flat.nodes)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -191,21 +196,24 @@ CUresult cuGraphDestroy(CUgraph graph)
 	return CUDA_SUCCESS;
 }
 
-CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-			     const struct CUgraphNode_st *made)
+CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies,
+			     size_t count, const struct CUgraphNode_st *made)
 {
-	if (graph->is_body && (made->kind == NODE_VALUES || made->kind == NODE_ALLOCATION || made->kind == NODE_FREE)) {
+	if (graph->is_body && (made->kind == NODE_VALUES || made->kind == NODE_ALLOCATION ||
+			       made->kind == NODE_FREE)) {
 		fake_misuse("such a node cannot be in the body of a condition");
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (!fake_handle_alive(FAKE_GRAPH_NODE, dependencies[i]) || dependencies[i]->graph != graph)
+		if (!fake_handle_alive(FAKE_GRAPH_NODE, dependencies[i]) ||
+		    dependencies[i]->graph != graph)
 			return CUDA_ERROR_INVALID_VALUE;
 		for (size_t j = 0; j < i; j++)
 			if (dependencies[j] == dependencies[i])
 				return CUDA_ERROR_INVALID_VALUE; /* an edge there already */
 	}
-	struct CUgraphNode_st **nodes = reallocarray(graph->nodes, graph->count + 1, sizeof(*nodes));
+	struct CUgraphNode_st **nodes =
+		reallocarray(graph->nodes, graph->count + 1, sizeof(*nodes));
 	if (nodes)
 		graph->nodes = nodes;
 	struct CUgraphNode_st *node = calloc(1, sizeof(*node));
@@ -229,16 +237,19 @@ CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraph
 	return CUDA_SUCCESS;
 }
 
-CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters, struct fake_launch *launch_out)
+CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters,
+			      struct fake_launch *launch_out)
 {
 	const unsigned grid[3] = {parameters->gridDimX, parameters->gridDimY, parameters->gridDimZ};
-	const unsigned block[3] = {parameters->blockDimX, parameters->blockDimY, parameters->blockDimZ};
+	const unsigned block[3] = {parameters->blockDimX, parameters->blockDimY,
+				   parameters->blockDimZ};
 	struct fake_launch launch;
 
 	if (!parameters->func || !fake_handle_alive(FAKE_FUNCTION, parameters->func))
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult result = fake_launch_copy(parameters->func, grid, block, parameters->sharedMemBytes,
-					   parameters->kernelParams, parameters->extra, &launch);
+	CUresult result =
+		fake_launch_copy(parameters->func, grid, block, parameters->sharedMemBytes,
+				 parameters->kernelParams, parameters->extra, &launch);
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = fake_launch_check(&launch);
@@ -249,8 +260,8 @@ CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters, struct 
 	return result;
 }
 
-CUresult cuGraphAddKernelNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-			      const CUDA_KERNEL_NODE_PARAMS *parameters)
+CUresult cuGraphAddKernelNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies,
+			      size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -272,22 +283,27 @@ static CUresult memset_of(const CUDA_MEMSET_NODE_PARAMS *parameters)
 	const struct fake_range *range = fake_range_find(parameters->dst, 1);
 	unsigned element = parameters->elementSize;
 
-	if ((element != 1 && element != 2 && element != 4) || !parameters->width || !parameters->height)
+	if ((element != 1 && element != 2 && element != 4) || !parameters->width ||
+	    !parameters->height)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (range && range->kind == FAKE_POOL) {
 		fake_misuse("a memset node on memory of a pool");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	return fake_memset_check(parameters->dst,
-				 (parameters->height - 1) * parameters->pitch + parameters->width * element, element);
+				 (parameters->height - 1) * parameters->pitch +
+					 parameters->width * element,
+				 element);
 }
 
-CUresult cuGraphAddMemsetNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-			      const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context)
+CUresult cuGraphAddMemsetNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies,
+			      size_t count, const CUDA_MEMSET_NODE_PARAMS *parameters,
+			      CUcontext context)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
-	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_CONTEXT, context) || !parameters)
+	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_CONTEXT, context) ||
+	    !parameters)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = memset_of(parameters);
 	if (result != CUDA_SUCCESS)
@@ -296,7 +312,8 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *node_out, CUgraph graph, const CUgrap
 	return fake_graph_node_add(node_out, graph, dependencies, count, &node);
 }
 
-CUresult cuGraphAddEmptyNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count)
+CUresult cuGraphAddEmptyNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies,
+			     size_t count)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -306,7 +323,8 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node_out, CUgraph graph, const CUgraph
 	return fake_graph_node_add(node_out, graph, dependencies, count, &node);
 }
 
-static CUresult values_of(struct CUgraphNode_st *node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *parameters)
+static CUresult values_of(struct CUgraphNode_st *node,
+			  const CUDA_BATCH_MEM_OP_NODE_PARAMS *parameters)
 {
 	if (parameters->count > 8 || parameters->flags)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -323,7 +341,8 @@ static CUresult values_of(struct CUgraphNode_st *node, const CUDA_BATCH_MEM_OP_N
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node_out, CUgraph graph,
+				  const CUgraphNode *dependencies, size_t count,
 				  const CUDA_BATCH_MEM_OP_NODE_PARAMS *parameters)
 {
 	ENTER(NEED_INIT);
@@ -332,7 +351,9 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node_out, CUgraph graph, const CU
 		return CUDA_ERROR_INVALID_VALUE;
 	struct CUgraphNode_st node = {.kind = NODE_EMPTY};
 	CUresult result = values_of(&node, parameters);
-	return result == CUDA_SUCCESS ? fake_graph_node_add(node_out, graph, dependencies, count, &node) : result;
+	return result == CUDA_SUCCESS
+		       ? fake_graph_node_add(node_out, graph, dependencies, count, &node)
+		       : result;
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsigned long long flags)
@@ -378,14 +399,16 @@ struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum f
 {
 	if (!fake_handle_alive(FAKE_GRAPH_EXEC, exec) || !fake_handle_alive(FAKE_GRAPH_NODE, node))
 		return NULL;
-	if (node->graph != exec->graph || node->index >= exec->instance.count || node->kind != kind) {
+	if (node->graph != exec->graph || node->index >= exec->instance.count ||
+	    node->kind != kind) {
 		fake_misuse("a node that is not this graph's");
 		return NULL;
 	}
 	return &exec->instance.nodes[node->index];
 }
 
-/* A node gets another launch; how cooperative it is, and its clusters, are attributes of the node's own. */
+/* A node gets another launch; how cooperative it is, and its clusters, are attributes of the node's
+ * own. */
 void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *launch)
 {
 	const struct fake_launch before = node->launch;
@@ -398,7 +421,8 @@ void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *
 	name(node);
 }
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS *parameters)
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle,
+					const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -424,7 +448,8 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned en
 	ENTER(NEED_INIT);
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH_NODE, handle) ||
-	    (handle->kind != NODE_KERNEL && handle->kind != NODE_MEMSET && handle->kind != NODE_COPY))
+	    (handle->kind != NODE_KERNEL && handle->kind != NODE_MEMSET &&
+	     handle->kind != NODE_COPY))
 		return CUDA_ERROR_INVALID_VALUE;
 	struct CUgraphNode_st *node = fake_exec_node(exec, handle, handle->kind);
 	if (!node)
@@ -436,7 +461,8 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned en
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS *parameters,
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode handle,
+					const CUDA_MEMSET_NODE_PARAMS *parameters,
 					CUcontext context)
 {
 	ENTER(NEED_INIT);
@@ -483,17 +509,20 @@ static void kernel_begins(struct CUgraphNode_st *node)
 	fake_launch_loads(node->launch.function);
 }
 
-/* A GPU would start it with nothing in place of what the kernel before it has written. With the lock. */
+/* A GPU would start it with nothing in place of what the kernel before it has written. With the
+ * lock. */
 static void expect_wait(const struct CUgraphNode_st *node)
 {
 	static const char wait[] = "griddepcontrol.wait";
 	const struct fake_code *code = node->launch.function->code;
-	const bool at_once = code && code->count > 0 && code->instructions[0].text_length == sizeof(wait) - 1 &&
+	const bool at_once = code && code->count > 0 &&
+			     code->instructions[0].text_length == sizeof(wait) - 1 &&
 			     memcmp(code->instructions[0].text, wait, sizeof(wait) - 1) == 0;
 
 	fake_number_add(at_once ? "overlapped" : "overlapped early", 1);
 	if (!fake_code_waits(code))
-		fake_misuse("%s begins while the kernel before it ends, and does not wait", node->launch.function->name);
+		fake_misuse("%s begins while the kernel before it ends, and does not wait",
+			    node->launch.function->name);
 }
 
 static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
@@ -511,12 +540,13 @@ static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 			fake_launch_run(&node->launch, stream);
 		break;
 	case NODE_MEMSET:
-		fake_memset_now(node->memset.dst, node->memset.pitch, node->memset.value, node->memset.elementSize,
-				node->memset.width, node->memset.height);
+		fake_memset_now(node->memset.dst, node->memset.pitch, node->memset.value,
+				node->memset.elementSize, node->memset.width, node->memset.height);
 		break;
 	case NODE_VALUES:
 		for (unsigned i = 0; i < node->value_count; i++)
-			fake_memset_now(node->values[i].writeValue.address, 0, node->values[i].writeValue.value, 4, 1, 1);
+			fake_memset_now(node->values[i].writeValue.address, 0,
+					node->values[i].writeValue.value, 4, 1, 1);
 		break;
 	case NODE_COPY:
 		fake_copy3d_now(&node->copy);
@@ -558,7 +588,8 @@ void fake_instance_run(struct fake_instance *instance, struct CUstream_st *strea
 {
 	for (unsigned i = 0; i < instance->count; i++)
 		instance->nodes[i].has_run = false;
-	for (struct CUgraphNode_st *node = next_node(instance); node && !fake.sticky; node = next_node(instance)) {
+	for (struct CUgraphNode_st *node = next_node(instance); node && !fake.sticky;
+	     node = next_node(instance)) {
 		fake_lock();
 		fake_dawdle(stream);
 		fake_unlock();

@@ -4,8 +4,17 @@
 
 #include "fake.h"
 
-enum fake_node_kind { NODE_EMPTY, NODE_KERNEL, NODE_MEMSET, NODE_VALUES, NODE_COPY, NODE_CHILD, NODE_ALLOCATION, NODE_FREE,
-		      NODE_CONDITION };
+enum fake_node_kind {
+	NODE_EMPTY,
+	NODE_KERNEL,
+	NODE_MEMSET,
+	NODE_VALUES,
+	NODE_COPY,
+	NODE_CHILD,
+	NODE_ALLOCATION,
+	NODE_FREE,
+	NODE_CONDITION
+};
 
 /* Copies of a graph's nodes: of an executable, of one launch, of a child. */
 struct fake_instance {
@@ -18,15 +27,15 @@ struct CUgraphNode_st {
 	enum fake_node_kind kind;
 	unsigned index;
 	unsigned *after, after_count; /* indices of the nodes that it comes after */
-	bool overlaps; /* it may begin while the one before it ends, and has to wait by itself */
-	bool is_disabled;             /* of an executable: as if it were empty */
-	bool has_run, is_over;        /* in a launch */
+	bool overlaps;    /* it may begin while the one before it ends, and has to wait by itself */
+	bool is_disabled; /* of an executable: as if it were empty */
+	bool has_run, is_over; /* in a launch */
 	struct fake_launch launch;
 	CUDA_MEMSET_NODE_PARAMS memset;
 	unsigned value_count;
 	CUstreamBatchMemOpParams values[8];
 	CUDA_MEMCPY3D copy;
-	struct fake_range *range; /* ALLOCATION, FREE */
+	struct fake_range *range;   /* ALLOCATION, FREE */
 	struct fake_instance child; /* CHILD; of an executable's CONDITION its body */
 	CUgraph body;               /* CONDITION, of a graph: populated later */
 	uint64_t condition;         /* its handle */
@@ -39,7 +48,8 @@ struct CUgraph_st {
 	unsigned capturing; /* streams that capture into it */
 	bool is_body;       /* of a condition, whose it is */
 	bool has_condition; /* it becomes no child */
-	bool has_memory;    /* nodes that allocate or free: no clone, no child, nothing taken out, one executable at a time */
+	bool has_memory; /* nodes that allocate or free: no clone, no child, nothing taken out, one
+			    executable at a time */
 	CUgraphExec executable; /* that one; NULL: none */
 };
 
@@ -48,9 +58,10 @@ void fake_instance_free(struct fake_instance *instance);
 CUresult fake_instance_copy(const struct fake_instance *from, struct fake_instance *copy_out);
 CUresult fake_graph_copy(const struct CUgraph_st *graph, struct fake_instance *copy_out);
 /* A copy of `made` becomes a node, with what it owns; not on failure. */
-CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-			     const struct CUgraphNode_st *made);
-CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters, struct fake_launch *launch_out);
+CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies,
+			     size_t count, const struct CUgraphNode_st *made);
+CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters,
+			      struct fake_launch *launch_out);
 void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *launch);
 /* The executable's copy of a node; NULL and a misuse: it has none such. */
 struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum fake_node_kind kind);
@@ -62,16 +73,20 @@ void fake_instance_run(struct fake_instance *instance, struct CUstream_st *strea
 
 /* fake_graph_condition.c */
 void fake_condition_set(uint64_t handle, uint32_t value); /* by a kernel */
-void fake_condition_run(struct CUgraphNode_st *node, struct CUstream_st *stream); /* without the lock */
-void fake_conditions_begin(const struct fake_instance *instance); /* a launch begins: nobody has set them */
+void fake_condition_run(struct CUgraphNode_st *node,
+			struct CUstream_st *stream); /* without the lock */
+void fake_conditions_begin(
+	const struct fake_instance *instance); /* a launch begins: nobody has set them */
 void fake_conditions_gone(const struct CUgraph_st *graph);
 
 /* fake_graph_memory.c: of the nodes that allocate and free. */
-CUresult fake_graph_memory_reserve(const struct fake_instance *instance, int device); /* as if it ran alone */
+CUresult fake_graph_memory_reserve(const struct fake_instance *instance,
+				   int device); /* as if it ran alone */
 CUresult fake_graph_memory_launch(struct fake_instance *instance, int device, bool *unfreed);
 void fake_graph_memory_begin(const struct fake_instance *instance, int device);
 void fake_graph_memory_end(const struct fake_instance *instance, int device);
-void fake_graph_memory_drop(const struct fake_instance *instance, int device); /* a launch is over, or will never be */
+void fake_graph_memory_drop(const struct fake_instance *instance,
+			    int device); /* a launch is over, or will never be */
 void fake_graph_memory_run(const struct CUgraphNode_st *node);
 void fake_graph_memory_gone(const struct CUgraph_st *graph); /* with its addresses */
 

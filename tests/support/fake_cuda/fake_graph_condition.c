@@ -1,6 +1,7 @@
 /*
- * Conditions of graphs. A kernel sets one through its handle; the node of that handle runs its body once, or as long as the value is not
- * 0. Without a default, which nobody here asks for, a condition has no value in a launch until it is set.
+ * Conditions of graphs. A kernel sets one through its handle; the node of that handle runs its body
+ * once, or as long as the value is not 0. Without a default, which nobody here asks for, a
+ * condition has no value in a launch until it is set.
  */
 #include "fake_graph.h"
 
@@ -24,13 +25,14 @@ static struct condition *find(uint64_t handle)
 	return NULL;
 }
 
-CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle_out, CUgraph graph, CUcontext context, unsigned value,
-					unsigned flags)
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle_out, CUgraph graph,
+					CUcontext context, unsigned value, unsigned flags)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
 	(void)value;
-	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_CONTEXT, context) || flags)
+	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_CONTEXT, context) ||
+	    flags)
 		return flags ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 	struct condition *more = reallocarray(conditions, condition_count + 1, sizeof(*more));
 	if (!more)
@@ -42,17 +44,19 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle_out, CU
 }
 
 /* Conditions alone: nobody needs more. */
-CUresult cuGraphAddNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, const CUgraphEdgeData *edges,
-			size_t count, CUgraphNodeParams *parameters)
+CUresult cuGraphAddNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies,
+			const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *parameters)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
-	if (!fake_handle_alive(FAKE_GRAPH, graph) || !parameters || edges || parameters->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+	if (!fake_handle_alive(FAKE_GRAPH, graph) || !parameters || edges ||
+	    parameters->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	CUDA_CONDITIONAL_NODE_PARAMS *wanted = &parameters->conditional;
 	struct condition *condition = find(wanted->handle);
 	if (!condition || condition->has_node || condition->graph != graph || wanted->size != 1 ||
-	    wanted->type == CU_GRAPH_COND_TYPE_SWITCH || !fake_handle_alive(FAKE_CONTEXT, wanted->ctx))
+	    wanted->type == CU_GRAPH_COND_TYPE_SWITCH ||
+	    !fake_handle_alive(FAKE_CONTEXT, wanted->ctx))
 		return CUDA_ERROR_INVALID_VALUE;
 	const struct CUgraphNode_st node = {
 		.kind = NODE_CONDITION,
@@ -60,7 +64,9 @@ CUresult cuGraphAddNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode 
 		.repeats = wanted->type == CU_GRAPH_COND_TYPE_WHILE,
 		.body = fake_graph_make(),
 	};
-	CUresult result = node.body ? fake_graph_node_add(node_out, graph, dependencies, count, &node) : CUDA_ERROR_OUT_OF_MEMORY;
+	CUresult result = node.body
+				  ? fake_graph_node_add(node_out, graph, dependencies, count, &node)
+				  : CUDA_ERROR_OUT_OF_MEMORY;
 	if (result != CUDA_SUCCESS) {
 		if (node.body)
 			fake_graph_end(node.body);
@@ -108,7 +114,8 @@ void fake_conditions_begin(const struct fake_instance *instance)
 {
 	for (unsigned i = 0; i < instance->count; i++) {
 		const struct CUgraphNode_st *node = &instance->nodes[i];
-		struct condition *condition = node->kind == NODE_CONDITION ? find(node->condition) : NULL;
+		struct condition *condition =
+			node->kind == NODE_CONDITION ? find(node->condition) : NULL;
 		if (condition)
 			condition->is_set = false;
 		fake_conditions_begin(&node->child);

@@ -1,6 +1,7 @@
 /*
- * Memory of graphs. An allocation node has its address for good; there is something behind it while a launch is between it and its free
- * node. The device keeps as much for graphs as those that ran at one time needed, until it is trimmed.
+ * Memory of graphs. An allocation node has its address for good; there is something behind it while
+ * a launch is between it and its free node. The device keeps as much for graphs as those that ran
+ * at one time needed, until it is trimmed.
  */
 #include "fake_graph.h"
 
@@ -12,7 +13,8 @@ static struct {
 
 static void reserve(int device, size_t bytes)
 {
-	fake.devices[device].used_bytes = fake.devices[device].used_bytes - kept[device].reserved + bytes;
+	fake.devices[device].used_bytes =
+		fake.devices[device].used_bytes - kept[device].reserved + bytes;
 	kept[device].reserved = bytes;
 	if (bytes > kept[device].reserved_high)
 		kept[device].reserved_high = bytes;
@@ -105,7 +107,8 @@ void fake_graph_memory_run(const struct CUgraphNode_st *node)
 	bool allocates = node->kind == NODE_ALLOCATION;
 
 	if (range->live == allocates)
-		fake_misuse("memory of a graph at 0x%llx is %s twice", range->base, allocates ? "allocated" : "freed");
+		fake_misuse("memory of a graph at 0x%llx is %s twice", range->base,
+			    allocates ? "allocated" : "freed");
 	range->live = allocates;
 	fake_poison(range->host, range->size);
 }
@@ -125,20 +128,23 @@ void fake_graph_memory_gone(const struct CUgraph_st *graph)
 	}
 }
 
-CUresult cuGraphAddMemAllocNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+CUresult cuGraphAddMemAllocNode(CUgraphNode *node_out, CUgraph graph,
+				const CUgraphNode *dependencies, size_t count,
 				CUDA_MEM_ALLOC_NODE_PARAMS *parameters)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
 	struct fake_range *range = NULL;
 	if (!fake_handle_alive(FAKE_GRAPH, graph) || !parameters || parameters->bytesize == 0 ||
-	    parameters->accessDescCount || parameters->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    parameters->accessDescCount ||
+	    parameters->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
 	    parameters->poolProps.handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
 	    parameters->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-	    parameters->poolProps.location.id < 0 || parameters->poolProps.location.id >= fake.device_count)
+	    parameters->poolProps.location.id < 0 ||
+	    parameters->poolProps.location.id >= fake.device_count)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult result =
-		fake_range_add(FAKE_GRAPH_MEMORY, parameters->poolProps.location.id, parameters->bytesize, &range);
+	CUresult result = fake_range_add(FAKE_GRAPH_MEMORY, parameters->poolProps.location.id,
+					 parameters->bytesize, &range);
 	if (result != CUDA_SUCCESS)
 		return result;
 	range->live = false;
@@ -154,8 +160,8 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode *node_out, CUgraph graph, const CUgr
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddMemFreeNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-			       CUdeviceptr address)
+CUresult cuGraphAddMemFreeNode(CUgraphNode *node_out, CUgraph graph,
+			       const CUgraphNode *dependencies, size_t count, CUdeviceptr address)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
@@ -167,7 +173,8 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *node_out, CUgraph graph, const CUgra
 	for (unsigned i = 0; i < graph->count; i++) {
 		if (graph->nodes[i]->kind == NODE_FREE && graph->nodes[i]->range == range)
 			return CUDA_ERROR_INVALID_VALUE;
-		allocated |= graph->nodes[i]->kind == NODE_ALLOCATION && graph->nodes[i]->range == range;
+		allocated |=
+			graph->nodes[i]->kind == NODE_ALLOCATION && graph->nodes[i]->range == range;
 	}
 	if (!allocated)
 		return CUDA_ERROR_NOT_SUPPORTED; /* another graph's: nobody needs more */

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-CUresult cuGraphAddMemcpyNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-			      const CUDA_MEMCPY3D *parameters, CUcontext context)
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies,
+			      size_t count, const CUDA_MEMCPY3D *parameters, CUcontext context)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
-	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_CONTEXT, context) || !parameters)
+	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_CONTEXT, context) ||
+	    !parameters)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = fake_copy3d_check(parameters);
 	if (result != CUDA_SUCCESS)
@@ -18,12 +19,13 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node_out, CUgraph graph, const CUgrap
 	return fake_graph_node_add(node_out, graph, dependencies, count, &node);
 }
 
-CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-				  CUgraph child)
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph,
+				  const CUgraphNode *dependencies, size_t count, CUgraph child)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
-	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_GRAPH, child) || child->capturing)
+	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_GRAPH, child) ||
+	    child->capturing)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (child->has_condition || child->is_body) {
 		fake_misuse("a graph with conditions becomes another one's child");
@@ -44,15 +46,17 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph, const CU
 }
 
 /* One edge between two kernels that lets the second begin early: nobody needs more. */
-CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edge,
-				size_t count)
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+				const CUgraphEdgeData *edge, size_t count)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH, graph) || count != 1 || !edge ||
-	    edge->type != CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC || edge->from_port != CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
-	    edge->to_port != 0 || !fake_handle_alive(FAKE_GRAPH_NODE, *from) || !fake_handle_alive(FAKE_GRAPH_NODE, *to) ||
-	    (*from)->graph != graph || (*to)->graph != graph || (*from)->index >= (*to)->index ||
+	    edge->type != CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC ||
+	    edge->from_port != CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC || edge->to_port != 0 ||
+	    !fake_handle_alive(FAKE_GRAPH_NODE, *from) ||
+	    !fake_handle_alive(FAKE_GRAPH_NODE, *to) || (*from)->graph != graph ||
+	    (*to)->graph != graph || (*from)->index >= (*to)->index ||
 	    (*from)->kind != NODE_KERNEL || (*to)->kind != NODE_KERNEL || (*to)->after_count > 0)
 		return CUDA_ERROR_INVALID_VALUE;
 	(*to)->after[(*to)->after_count++] = (*from)->index; /* there is room for one more */
@@ -163,21 +167,24 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D *par
 
 static bool is_row(const CUDA_MEMCPY3D *copy)
 {
-	return copy->Height == 1 && copy->Depth == 1 && copy->srcMemoryType != CU_MEMORYTYPE_ARRAY &&
+	return copy->Height == 1 && copy->Depth == 1 &&
+	       copy->srcMemoryType != CU_MEMORYTYPE_ARRAY &&
 	       copy->dstMemoryType != CU_MEMORYTYPE_ARRAY;
 }
 
 /* Which device's an address is, -1: the host's. */
 static int owner(CUmemorytype type, CUdeviceptr address)
 {
-	const struct fake_range *range = type == CU_MEMORYTYPE_HOST ? NULL : fake_range_find(address, 1);
+	const struct fake_range *range =
+		type == CU_MEMORYTYPE_HOST ? NULL : fake_range_find(address, 1);
 
-	return !range || range->kind == FAKE_HOST || range->kind == FAKE_REGISTERED ? -1 : range->device;
+	return !range || range->kind == FAKE_HOST || range->kind == FAKE_REGISTERED ? -1
+										    : range->device;
 }
 
 /* As documented: rows alone, of the same kinds of memory as before. */
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode handle, const CUDA_MEMCPY3D *parameters,
-					CUcontext context)
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode handle,
+					const CUDA_MEMCPY3D *parameters, CUcontext context)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -185,8 +192,10 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode handle, co
 	if (!node || !parameters || !fake_handle_alive(FAKE_CONTEXT, context))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!is_row(&node->copy) || !is_row(parameters) ||
-	    owner(node->copy.srcMemoryType, node->copy.srcDevice) != owner(parameters->srcMemoryType, parameters->srcDevice) ||
-	    owner(node->copy.dstMemoryType, node->copy.dstDevice) != owner(parameters->dstMemoryType, parameters->dstDevice))
+	    owner(node->copy.srcMemoryType, node->copy.srcDevice) !=
+		    owner(parameters->srcMemoryType, parameters->srcDevice) ||
+	    owner(node->copy.dstMemoryType, node->copy.dstDevice) !=
+		    owner(parameters->dstMemoryType, parameters->dstDevice))
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = fake_copy3d_check(parameters);
 	if (result == CUDA_SUCCESS)

@@ -17,7 +17,7 @@ struct CUdevResourceDesc_st {
 };
 
 static struct CUdevResourceDesc_st *descriptions; /* nothing ends them */
-static struct CUgreenCtx_st *contexts;            /* those that have ended, too: streams may still name them */
+static struct CUgreenCtx_st *contexts; /* those that have ended, too: streams may still name them */
 
 static struct range *range_of(CUdevResource *resource)
 {
@@ -39,7 +39,8 @@ static unsigned attribute(CUdevice device, CUdevice_attribute which)
 	return (unsigned)fake.devices[device].attributes[which];
 }
 
-CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource_out, CUdevResourceType type)
+CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource_out,
+				CUdevResourceType type)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -50,7 +51,8 @@ CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource_out, CU
 	if (type != CU_DEV_RESOURCE_TYPE_SM)
 		return CUDA_ERROR_INVALID_RESOURCE_TYPE;
 	fill(resource_out,
-	     &(struct range){.device = device, .count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)});
+	     &(struct range){.device = device,
+			     .count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)});
 	return CUDA_SUCCESS;
 }
 
@@ -69,8 +71,9 @@ static unsigned rounded(CUdevice device, unsigned count)
 	return count <= least ? least : (count + step - 1) / step * step;
 }
 
-CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *groups, const CUdevResource *input,
-				     CUdevResource *rest_out, unsigned flags, unsigned least)
+CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *groups,
+				     const CUdevResource *input, CUdevResource *rest_out,
+				     unsigned flags, unsigned least)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -94,12 +97,13 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *groups, co
 	for (unsigned i = 0; result && i < *groups; i++)
 		fill(&result[i], &(struct range){range.device, range.first + i * each, each, true});
 	if (rest_out)
-		fill(rest_out,
-		     &(struct range){range.device, range.first + *groups * each, range.count - *groups * each, true});
+		fill(rest_out, &(struct range){range.device, range.first + *groups * each,
+					       range.count - *groups * each, true});
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *description_out, CUdevResource *resources, unsigned count)
+CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *description_out, CUdevResource *resources,
+				   unsigned count)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -117,16 +121,19 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *description_out, CUdevReso
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGreenCtxCreate(CUgreenCtx *context_out, CUdevResourceDesc description, CUdevice device, unsigned flags)
+CUresult cuGreenCtxCreate(CUgreenCtx *context_out, CUdevResourceDesc description, CUdevice device,
+			  unsigned flags)
 {
 	ENTER(NEED_INIT | UNSAFE);
 	LOCKED();
 	if (device < 0 || device >= fake.device_count)
 		return CUDA_ERROR_INVALID_DEVICE;
-	if (!context_out || !description || flags != CU_GREEN_CTX_DEFAULT_STREAM || description->range.device != device)
+	if (!context_out || !description || flags != CU_GREEN_CTX_DEFAULT_STREAM ||
+	    description->range.device != device)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!fake.devices[device].primary)
-		fake_misuse("a green context before the primary one: it would make that, and end it");
+		fake_misuse(
+			"a green context before the primary one: it would make that, and end it");
 	struct CUgreenCtx_st *context = calloc(1, sizeof(*context));
 	if (!context)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -164,7 +171,8 @@ CUresult cuGreenCtxDestroy(CUgreenCtx context)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGreenCtxStreamCreate(CUstream *stream_out, CUgreenCtx context, unsigned flags, int priority)
+CUresult cuGreenCtxStreamCreate(CUstream *stream_out, CUgreenCtx context, unsigned flags,
+				int priority)
 {
 	ENTER(NEED_INIT);
 	LOCKED();

@@ -1,4 +1,5 @@
-/* Which handles are alive. A retired one stays readable for a while, so that its late use is found and not worse. */
+/* Which handles are alive. A retired one stays readable for a while, so that its late use is found
+ * and not worse. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -17,9 +18,10 @@ static size_t table_size, table_filled; /* power of two; GONE counts as filled *
 static void *retired[RETIRED];
 static size_t retired_next;
 
-static const char *const kinds[] = {"nothing", "context",	   "stream",	  "event",	  "memory pool", "module",
-				    "function", "graph",	   "graph node", "executable graph", "VMM allocation",
-				    "library",  "array",	   "texture",	  "surface"};
+static const char *const kinds[] = {"nothing",     "context",          "stream",         "event",
+				    "memory pool", "module",           "function",       "graph",
+				    "graph node",  "executable graph", "VMM allocation", "library",
+				    "array",       "texture",          "surface"};
 
 static size_t hash(const void *handle)
 {

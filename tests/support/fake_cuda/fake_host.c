@@ -1,4 +1,5 @@
-/* Host memory that devices reach, and memory that migrates. The device's address of it is the host's. */
+/* Host memory that devices reach, and memory that migrates. The device's address of it is the
+ * host's. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -50,8 +51,14 @@ CUresult cuMemHostRegister(void *host, size_t size, unsigned flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (fake_overlaps((CUdeviceptr)host, size))
 		return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-	const struct fake_range range = {.kind = FAKE_REGISTERED, .device = fake_current()->device, .flags = flags,
-					 .base = (CUdeviceptr)host, .size = size, .host = host, .file = -1, .live = true};
+	const struct fake_range range = {.kind = FAKE_REGISTERED,
+					 .device = fake_current()->device,
+					 .flags = flags,
+					 .base = (CUdeviceptr)host,
+					 .size = size,
+					 .host = host,
+					 .file = -1,
+					 .live = true};
 	(void)fake_range_insert(&range);
 	fake_number_add("registered", 1);
 	return CUDA_SUCCESS;
@@ -127,10 +134,10 @@ static bool location_is_known(CUmemLocation location)
 {
 	if (location.type == CU_MEM_LOCATION_TYPE_DEVICE)
 		return location.id >= 0 && location.id < fake.device_count;
-	return location.type == CU_MEM_LOCATION_TYPE_HOST || location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+	return location.type == CU_MEM_LOCATION_TYPE_HOST ||
+	       location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
 	       location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 }
-
 
 static void nothing_run(struct fake_op *op, struct CUstream_st *stream)
 {
@@ -138,7 +145,8 @@ static void nothing_run(struct fake_op *op, struct CUstream_st *stream)
 	(void)stream;
 }
 
-CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t size, CUmemLocation location, unsigned flags, CUstream handle)
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t size, CUmemLocation location,
+			    unsigned flags, CUstream handle)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -155,8 +163,11 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t size, CUmemLocation loca
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*op = (struct fake_op){.name = "prefetch", .run = nothing_run};
 	range->advice.prefetched = location;
-	fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_PREFETCH, .stream = stream->number, .address = address,
-					       .size_bytes = size, .location_type = (int)location.type,
+	fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_PREFETCH,
+					       .stream = stream->number,
+					       .address = address,
+					       .size_bytes = size,
+					       .location_type = (int)location.type,
 					       .location_id = location.id});
 	fake_stream_add(stream, op);
 	return CUDA_SUCCESS;
@@ -196,8 +207,11 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t size, CUmem_advise advice, CUme
 	struct fake_range *range = find_managed(address, size);
 	if (!range)
 		return CUDA_ERROR_INVALID_VALUE;
-	fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_ADVICE, .address = address, .size_bytes = size,
-					       .value = (uint64_t)advice, .location_type = (int)location.type,
+	fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_ADVICE,
+					       .address = address,
+					       .size_bytes = size,
+					       .value = (uint64_t)advice,
+					       .location_type = (int)location.type,
 					       .location_id = location.id});
 	return advise(&range->advice, advice, location);
 }
@@ -222,8 +236,8 @@ static void accessed_by_list(uint32_t accessed_by, int *list, size_t count)
 		list[filled++] = CU_DEVICE_INVALID;
 }
 
-CUresult cuMemRangeGetAttribute(void *data, size_t bytes, CUmem_range_attribute attribute, CUdeviceptr address,
-				size_t size)
+CUresult cuMemRangeGetAttribute(void *data, size_t bytes, CUmem_range_attribute attribute,
+				CUdeviceptr address, size_t size)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
@@ -263,16 +277,18 @@ CUresult cuMemRangeGetAttribute(void *data, size_t bytes, CUmem_range_attribute 
 
 static CUmemorytype memory_type(const struct fake_range *range)
 {
-	return range->kind == FAKE_HOST || range->kind == FAKE_REGISTERED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+	return range->kind == FAKE_HOST || range->kind == FAKE_REGISTERED ? CU_MEMORYTYPE_HOST
+									  : CU_MEMORYTYPE_DEVICE;
 }
 
 /* 0: not known or not asked in this double. */
-static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, const struct fake_range *range,
-				  CUdeviceptr address)
+static CUresult pointer_attribute(void *data, CUpointer_attribute attribute,
+				  const struct fake_range *range, CUdeviceptr address)
 {
 	switch (attribute) {
 	case CU_POINTER_ATTRIBUTE_CONTEXT: /* pool, graph and VMM memory belongs to none */
-		*(CUcontext *)data = range->kind == FAKE_POOL || range->kind == FAKE_MAPPED || range->kind == FAKE_GRAPH_MEMORY
+		*(CUcontext *)data = range->kind == FAKE_POOL || range->kind == FAKE_MAPPED ||
+						     range->kind == FAKE_GRAPH_MEMORY
 					     ? NULL
 					     : fake.devices[range->device].primary;
 		return CUDA_SUCCESS;
@@ -321,7 +337,8 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 }
 
 /* Of an address that nobody knows it tells zeros and no error. */
-CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address)
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
+				CUdeviceptr address)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();

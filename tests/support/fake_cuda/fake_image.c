@@ -10,12 +10,16 @@ static const struct fake_operand *object_of(const struct fake_instruction *i)
 
 static unsigned geometry_of(const struct CUarray_st *array)
 {
-	return array->descriptor.Depth && !fake_array_is_layered(array) ? 3u : array->descriptor.Height ? 2u : 1u;
+	return array->descriptor.Depth && !fake_array_is_layered(array) ? 3u
+	       : array->descriptor.Height                               ? 2u
+									: 1u;
 }
 
-/* Which layer, and where its coordinates begin among the elements. What a number that no layer has gives is not written down. */
-static long layer_of(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
-		     const struct fake_instruction *i, const struct fake_texture *texture)
+/* Which layer, and where its coordinates begin among the elements. What a number that no layer has
+ * gives is not written down. */
+static long layer_of(struct fake_grid *grid, const struct fake_block *block,
+		     struct fake_thread *thread, const struct fake_instruction *i,
+		     const struct fake_texture *texture)
 {
 	static const struct fake_type word = {'u', 4};
 
@@ -25,23 +29,25 @@ static long layer_of(struct fake_grid *grid, const struct fake_block *block, str
 	if (layer < texture->array->slices)
 		return (long)layer;
 	fake_lock();
-	fake_misuse("%s: layer %llu of %zu", grid->launch->name, (unsigned long long)layer, texture->array->slices);
+	fake_misuse("%s: layer %llu of %zu", grid->launch->name, (unsigned long long)layer,
+		    texture->array->slices);
 	fake_unlock();
 	fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-static struct fake_texture *use(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
-				const struct fake_instruction *i)
+static struct fake_texture *use(struct fake_grid *grid, const struct fake_block *block,
+				struct fake_thread *thread, const struct fake_instruction *i)
 {
 	static const struct fake_type word = {'u', 8};
 	uint64_t object = fake_read(grid, block, thread, object_of(i), word);
 
 	fake_lock();
-	struct fake_texture *texture =
-		fake_texture_use(i->opcode == OP_TEX ? FAKE_TEXTURE : FAKE_SURFACE, object, grid->launch->device);
-	if (texture && (i->geometry != geometry_of(texture->array) || i->layered != fake_array_is_layered(texture->array))) {
-		fake_misuse("%s: %.*s of an image of other dimensions", grid->launch->name, (int)i->text_length,
-			    i->text);
+	struct fake_texture *texture = fake_texture_use(
+		i->opcode == OP_TEX ? FAKE_TEXTURE : FAKE_SURFACE, object, grid->launch->device);
+	if (texture && (i->geometry != geometry_of(texture->array) ||
+			i->layered != fake_array_is_layered(texture->array))) {
+		fake_misuse("%s: %.*s of an image of other dimensions", grid->launch->name,
+			    (int)i->text_length, i->text);
 		texture = NULL;
 	}
 	fake_unlock();
@@ -50,22 +56,25 @@ static struct fake_texture *use(struct fake_grid *grid, const struct fake_block 
 	return texture;
 }
 
-static void fetch(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
-		  const struct fake_instruction *i, const struct fake_texture *texture)
+static void fetch(struct fake_grid *grid, const struct fake_block *block,
+		  struct fake_thread *thread, const struct fake_instruction *i,
+		  const struct fake_texture *texture)
 {
 	const struct fake_operand *at = object_of(i);
 	float coordinate[3] = {0};
 	uint32_t value[4];
 
 	for (unsigned d = 0; d < i->geometry && d + i->layered < at->count; d++) {
-		uint64_t bits = fake_read(grid, block, thread, &at->elements[d + i->layered], i->source);
-		coordinate[d] = i->source.kind == 'f' ? fake_float(bits) : (float)(int32_t)bits + 0.5f;
+		uint64_t bits =
+			fake_read(grid, block, thread, &at->elements[d + i->layered], i->source);
+		coordinate[d] =
+			i->source.kind == 'f' ? fake_float(bits) : (float)(int32_t)bits + 0.5f;
 	}
 	long layer = layer_of(grid, block, thread, i, texture);
 	if (!fake_texture_fetch(texture, i->geometry, i->type.kind, layer, coordinate, value)) {
 		fake_lock();
-		fake_misuse("%s: %.*s of an image that holds something else", grid->launch->name, (int)i->text_length,
-			    i->text);
+		fake_misuse("%s: %.*s of an image that holds something else", grid->launch->name,
+			    (int)i->text_length, i->text);
 		fake_unlock();
 		fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_INSTRUCTION);
 	}
@@ -74,8 +83,9 @@ static void fetch(struct fake_grid *grid, const struct fake_block *block, struct
 }
 
 /* Where the bytes lie, counted in bytes along a row; NULL: outside. */
-static unsigned char *surface_bytes(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
-				    const struct fake_instruction *i, const struct fake_texture *texture, size_t bytes)
+static unsigned char *surface_bytes(struct fake_grid *grid, const struct fake_block *block,
+				    struct fake_thread *thread, const struct fake_instruction *i,
+				    const struct fake_texture *texture, size_t bytes)
 {
 	static const struct fake_type word = {'s', 4};
 	const struct CUarray_st *array = texture->array;
@@ -83,7 +93,8 @@ static unsigned char *surface_bytes(struct fake_grid *grid, const struct fake_bl
 	int64_t place[3] = {0};
 
 	for (unsigned d = 0; d < i->geometry && d + i->layered < at->count; d++)
-		place[d] = (int64_t)fake_read(grid, block, thread, &at->elements[d + i->layered], word);
+		place[d] = (int64_t)fake_read(grid, block, thread, &at->elements[d + i->layered],
+					      word);
 	if (i->layered)
 		place[2] = layer_of(grid, block, thread, i, texture);
 	if (place[0] % (int64_t)bytes)
@@ -91,18 +102,22 @@ static unsigned char *surface_bytes(struct fake_grid *grid, const struct fake_bl
 	if (place[0] < 0 || place[0] + (int64_t)bytes > (int64_t)array->row_bytes || place[1] < 0 ||
 	    place[1] >= (int64_t)array->rows || place[2] < 0 || place[2] >= (int64_t)array->slices)
 		return NULL;
-	return array->bytes + ((size_t)place[2] * array->rows + (size_t)place[1]) * array->row_bytes + place[0];
+	return array->bytes +
+	       ((size_t)place[2] * array->rows + (size_t)place[1]) * array->row_bytes + place[0];
 }
 
-static void surface(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
-		    const struct fake_instruction *i, const struct fake_texture *texture)
+static void surface(struct fake_grid *grid, const struct fake_block *block,
+		    struct fake_thread *thread, const struct fake_instruction *i,
+		    const struct fake_texture *texture)
 {
 	unsigned count = i->vector ? i->vector : 1;
 	const struct fake_operand *data = &i->operands[i->opcode == OP_SUST ? 1 : 0];
-	unsigned char *to = surface_bytes(grid, block, thread, i, texture, (size_t)i->type.bytes * count);
+	unsigned char *to =
+		surface_bytes(grid, block, thread, i, texture, (size_t)i->type.bytes * count);
 
 	for (unsigned n = 0; n < count; n++) {
-		const struct fake_operand *one = data->kind == OPERAND_VECTOR ? &data->elements[n] : data;
+		const struct fake_operand *one =
+			data->kind == OPERAND_VECTOR ? &data->elements[n] : data;
 		uint64_t value = 0;
 		if (i->opcode == OP_SUST) {
 			value = fake_read(grid, block, thread, one, i->type);
@@ -116,8 +131,8 @@ static void surface(struct fake_grid *grid, const struct fake_block *block, stru
 	}
 }
 
-void fake_image_access(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
-		       const struct fake_instruction *i)
+void fake_image_access(struct fake_grid *grid, const struct fake_block *block,
+		       struct fake_thread *thread, const struct fake_instruction *i)
 {
 	const struct fake_texture *texture = use(grid, block, thread, i);
 

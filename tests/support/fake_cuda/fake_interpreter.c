@@ -1,6 +1,6 @@
 /*
- * Grids. One block runs at a time, in turns: when it cannot end by itself (it waits for another one, or for another
- * stream), further blocks are begun beside it, as many as a device would hold.
+ * Grids. One block runs at a time, in turns: when it cannot end by itself (it waits for another
+ * one, or for another stream), further blocks are begun beside it, as many as a device would hold.
  */
 #include "fake_code.h"
 
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TURN        20000u /* instructions of a thread before the next one has its turn */
-#define BLOCKS_MAX  264u   /* two for each multiprocessor */
-#define CACHED      8u
+#define TURN       20000u /* instructions of a thread before the next one has its turn */
+#define BLOCKS_MAX 264u   /* two for each multiprocessor */
+#define CACHED     8u
 
 /* Ranges that this launch uses; busy as long as it runs. */
 struct cache {
@@ -31,7 +31,8 @@ static struct fake_range *cached(uint64_t address, size_t bytes)
 {
 	for (unsigned i = 0; i < CACHED; i++) {
 		struct fake_range *range = cache.range[i];
-		if (range && address >= range->base && bytes <= range->size && address - range->base <= range->size - bytes)
+		if (range && address >= range->base && bytes <= range->size &&
+		    address - range->base <= range->size - bytes)
 			return range;
 	}
 	return NULL;
@@ -81,22 +82,28 @@ void *fake_grid_memory(struct fake_grid *grid, struct fake_block *block, struct 
 	return range->host + (address - range->base);
 }
 
-void fake_frame_push(struct fake_grid *grid, struct fake_thread *thread, const struct fake_code *code)
+void fake_frame_push(struct fake_grid *grid, struct fake_thread *thread,
+		     const struct fake_code *code)
 {
-	size_t local_at = thread->depth ? thread->frames[thread->depth - 1].local_at +
-						  thread->frames[thread->depth - 1].code->local_bytes
-					: 0;
+	size_t local_at = thread->depth
+				  ? thread->frames[thread->depth - 1].local_at +
+					    thread->frames[thread->depth - 1].code->local_bytes
+				  : 0;
 
 	local_at = (local_at + 15) & ~(size_t)15;
-	/* The stack of a thread: what its functions declare, and a return address and registers each. */
-	if (local_at + code->local_bytes + thread->depth * 48u > grid->stack_limit + grid->function->code->local_bytes)
+	/* The stack of a thread: what its functions declare, and a return address and registers
+	 * each. */
+	if (local_at + code->local_bytes + thread->depth * 48u >
+	    grid->stack_limit + grid->function->code->local_bytes)
 		fake_grid_fault(grid, CUDA_ERROR_LAUNCH_FAILED);
 	if (thread->depth == thread->frame_capacity) {
 		thread->frame_capacity = thread->frame_capacity ? thread->frame_capacity * 2 : 2;
-		thread->frames = reallocarray(thread->frames, thread->frame_capacity, sizeof(*thread->frames));
+		thread->frames = reallocarray(thread->frames, thread->frame_capacity,
+					      sizeof(*thread->frames));
 	}
 	struct fake_frame frame = {.code = code, .local_at = local_at};
-	/* One more than none, so that nothing is NULL. What registers hold at first is nobody's promise. */
+	/* One more than none, so that nothing is NULL. What registers hold at first is nobody's
+	 * promise. */
 	frame.registers = malloc((code->register_count + 1u) * sizeof(*frame.registers));
 	frame.bytes = calloc(code->frame_bytes + 1, 1);
 	if (!thread->frames || !frame.registers || !frame.bytes)
@@ -216,7 +223,8 @@ static bool grid_turn(struct fake_grid *grid, unsigned *wanted)
 	return any;
 }
 
-void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_launch *launch, unsigned char *parameters)
+void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_launch *launch,
+		   unsigned char *parameters)
 {
 	struct fake_grid *grid = calloc(1, sizeof(*grid));
 	unsigned wanted = 1;
@@ -228,7 +236,8 @@ void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_laun
 	grid->launch = launch;
 	grid->parameters = parameters;
 	grid->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-	grid->block_capacity = grid->block_count < BLOCKS_MAX ? (unsigned)grid->block_count : BLOCKS_MAX;
+	grid->block_capacity =
+		grid->block_count < BLOCKS_MAX ? (unsigned)grid->block_count : BLOCKS_MAX;
 	if (launch->cooperative)
 		wanted = grid->block_capacity = (unsigned)grid->block_count;
 	grid->blocks = calloc(grid->block_capacity, sizeof(*grid->blocks));

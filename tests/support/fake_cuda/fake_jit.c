@@ -1,7 +1,8 @@
 /*
- * What the driver keeps of PTX that it has compiled, in CUDA_CACHE_PATH, as both were at cuInit. Only where a test says
- * "set jit_cache 1": others find nothing in their folders that they did not put there. The folder is not made here, and without
- * one at cuInit nothing is ever kept (seen with driver 580; what the name leads to later may be another one).
+ * What the driver keeps of PTX that it has compiled, in CUDA_CACHE_PATH, as both were at cuInit.
+ * Only where a test says "set jit_cache 1": others find nothing in their folders that they did not
+ * put there. The folder is not made here, and without one at cuInit nothing is ever kept (seen with
+ * driver 580; what the name leads to later may be another one).
  */
 #include "fake.h"
 
@@ -28,7 +29,8 @@ static bool is_kept(const char *path, const char *text)
 	const size_t bytes = strlen(text);
 	FILE *file = fopen(path, "rbe");
 	char *kept = file ? malloc(bytes + 1) : NULL;
-	bool is_same = kept && fread(kept, 1, bytes + 1, file) == bytes && memcmp(kept, text, bytes) == 0;
+	bool is_same =
+		kept && fread(kept, 1, bytes + 1, file) == bytes && memcmp(kept, text, bytes) == 0;
 
 	free(kept);
 	if (file)
@@ -61,13 +63,15 @@ void fake_jit_init(void)
 
 void fake_jit_take(const char *text, int compute)
 {
-	const char *folder = fake_environment("CUDA_CACHE_PATH"), *disabled = fake_environment("CUDA_CACHE_DISABLE");
+	const char *folder = fake_environment("CUDA_CACHE_PATH"),
+		   *disabled = fake_environment("CUDA_CACHE_DISABLE");
 	char path[PATH] = "";
 
 	if (!fake_number("setting jit_cache"))
 		return;
 	if (folder && fake_number("jit_folder") && (!disabled || strcmp(disabled, "0") == 0) &&
-	    snprintf(path, sizeof(path), "%s/sm_%d-%016" PRIx64, folder, compute, hash(text)) < (int)sizeof(path)) {
+	    snprintf(path, sizeof(path), "%s/sm_%d-%016" PRIx64, folder, compute, hash(text)) <
+		    (int)sizeof(path)) {
 		if (is_kept(path, text)) {
 			fake_number_add("jit_found", 1);
 			return;

@@ -1,4 +1,5 @@
-/* The kernels of the conformance list, for PTX that carries their names and parameters and no instructions. */
+/* The kernels of the conformance list, for PTX that carries their names and parameters and no
+ * instructions. */
 #include "fake.h"
 
 #include <string.h>
@@ -86,7 +87,7 @@ fake_cuda_kernel *fake_builtin_find(const char *name)
 		const char *name;
 		fake_cuda_kernel *function;
 	} list[] = {{"fill_u32", fill}, {"linear_id_u32", linear_id}, {"increment_u32", increment},
-		    {"add_u32", add},	{"copy_u32", copy},		{"mix_u32", mix}};
+		    {"add_u32", add},   {"copy_u32", copy},           {"mix_u32", mix}};
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
 		if (strcmp(list[i].name, name) == 0)

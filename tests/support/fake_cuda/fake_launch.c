@@ -1,4 +1,5 @@
-/* Launches: what they ask for is checked when they are sent; the kernel runs on the stream's thread. */
+/* Launches: what they ask for is checked when they are sent; the kernel runs on the stream's
+ * thread. */
 #include "fake.h"
 
 #include <errno.h>
@@ -92,11 +93,13 @@ static CUresult check_shape(const struct fake_launch *launch, const struct fake_
 	}
 	uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
 	if (threads > (uint64_t)function->max_threads)
-		return threads > 1024 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+		return threads > 1024 ? CUDA_ERROR_INVALID_VALUE
+				      : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 	if (launch->shared_bytes > (unsigned)function->dynamic_shared_max)
 		return CUDA_ERROR_INVALID_VALUE;
 	unsigned cluster = launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
-	if (cluster && (cluster > (function->nonportable_cluster ? 16u : 8u) || !limits[CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH]))
+	if (cluster && (cluster > (function->nonportable_cluster ? 16u : 8u) ||
+			!limits[CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH]))
 		return CUDA_ERROR_INVALID_CLUSTER_SIZE;
 	return CUDA_SUCCESS;
 }
@@ -104,14 +107,16 @@ static CUresult check_shape(const struct fake_launch *launch, const struct fake_
 static CUresult check_cooperative(const struct fake_launch *launch)
 {
 	size_t threads = (size_t)launch->block[0] * launch->block[1] * launch->block[2];
-	size_t blocks = 32, each = launch->shared_bytes + (size_t)launch->function->static_shared + 1024;
+	size_t blocks = 32,
+	       each = launch->shared_bytes + (size_t)launch->function->static_shared + 1024;
 
 	if (64 / ((threads + 31) / 32) < blocks)
 		blocks = 64 / ((threads + 31) / 32);
 	if (233472 / each < blocks)
 		blocks = 233472 / each;
 	const size_t multiprocessors = launch->green ? launch->green->count : 132;
-	if ((uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] > blocks * multiprocessors)
+	if ((uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] >
+	    blocks * multiprocessors)
 		return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 	return CUDA_SUCCESS;
 }
@@ -128,7 +133,8 @@ CUresult fake_launch_check(const struct fake_launch *launch)
 		fake_misuse("%s: a launch that no device takes (%d)", function->name, (int)result);
 	else if (!fake_kernel_find(function->name) && !function->code) { /* of a cubin */
 		fake_misuse("%s: no kernel of that name is registered", function->name);
-		(void)fprintf(stderr, "fake_cuda: no kernel named %s is registered\n", function->name);
+		(void)fprintf(stderr, "fake_cuda: no kernel named %s is registered\n",
+			      function->name);
 		result = CUDA_ERROR_NOT_SUPPORTED;
 	}
 	return result;
@@ -146,7 +152,8 @@ static CUresult copy_parameters(struct fake_launch *launch, void **parameters, v
 	for (unsigned i = 0; parameters && i < function->parameter_count; i++) {
 		if (!parameters[i])
 			return CUDA_ERROR_INVALID_VALUE;
-		memcpy(launch->bytes + function->parameters[i].offset, parameters[i], function->parameters[i].size);
+		memcpy(launch->bytes + function->parameters[i].offset, parameters[i],
+		       function->parameters[i].size);
 	}
 	if (parameters || (!extra && function->parameter_count == 0))
 		return CUDA_SUCCESS;
@@ -158,16 +165,19 @@ static CUresult copy_parameters(struct fake_launch *launch, void **parameters, v
 		else
 			return CUDA_ERROR_INVALID_VALUE;
 	}
-	if (!buffer || size < function->parameter_bytes || size > ((function->parameter_bytes + 15) & ~(size_t)15)) {
-		fake_misuse("%s: %zu bytes of parameters, it has %zu", function->name, size, function->parameter_bytes);
+	if (!buffer || size < function->parameter_bytes ||
+	    size > ((function->parameter_bytes + 15) & ~(size_t)15)) {
+		fake_misuse("%s: %zu bytes of parameters, it has %zu", function->name, size,
+			    function->parameter_bytes);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	memcpy(launch->bytes, buffer, function->parameter_bytes);
 	return CUDA_SUCCESS;
 }
 
-CUresult fake_launch_copy(struct CUfunc_st *function, const unsigned grid[3], const unsigned block[3],
-			  unsigned shared_bytes, void **parameters, void **extra, struct fake_launch *launch_out)
+CUresult fake_launch_copy(struct CUfunc_st *function, const unsigned grid[3],
+			  const unsigned block[3], unsigned shared_bytes, void **parameters,
+			  void **extra, struct fake_launch *launch_out)
 {
 	struct fake_launch launch = {.function = function, .shared_bytes = shared_bytes};
 
@@ -196,12 +206,16 @@ static void run_kernel(const struct fake_launch *launch, int device)
 	const struct CUfunc_st *function = launch->function;
 	const void *parameters[1024];
 	size_t sizes[1024];
-	struct fake_cuda_launch call = {.name = function->name, .shared_bytes = launch->shared_bytes,
-					.cooperative = launch->cooperative, .device = device,
-					.parameter_count = function->parameter_count, .parameters = parameters,
-					.parameter_bytes = sizes,
-					.first_multiprocessor = launch->green ? launch->green->first : 0,
-					.multiprocessors = launch->green ? launch->green->count : 132};
+	struct fake_cuda_launch call = {
+		.name = function->name,
+		.shared_bytes = launch->shared_bytes,
+		.cooperative = launch->cooperative,
+		.device = device,
+		.parameter_count = function->parameter_count,
+		.parameters = parameters,
+		.parameter_bytes = sizes,
+		.first_multiprocessor = launch->green ? launch->green->first : 0,
+		.multiprocessors = launch->green ? launch->green->count : 132};
 	jmp_buf buffer;
 	/* Written before setjmp and not after. */
 	fake_lock();
@@ -279,15 +293,15 @@ struct launch_shape {
 };
 
 /* What is captured is a node, with the shape of the launch. */
-static CUresult capture(CUfunction function, const struct launch_shape *shape, CUstream handle, void **parameters,
-			void **extra)
+static CUresult capture(CUfunction function, const struct launch_shape *shape, CUstream handle,
+			void **parameters, void **extra)
 {
 	struct fake_launch made;
 
 	fake_lock();
 	CUresult result = fake_handle_alive(FAKE_FUNCTION, function)
-				  ? fake_launch_copy(function, shape->grid, shape->block, shape->shared_bytes, parameters,
-						     extra, &made)
+				  ? fake_launch_copy(function, shape->grid, shape->block,
+						     shape->shared_bytes, parameters, extra, &made)
 				  : CUDA_ERROR_INVALID_HANDLE;
 	fake_unlock();
 	if (result != CUDA_SUCCESS)
@@ -302,11 +316,12 @@ static void note_early(const struct CUfunc_st *function, const struct CUstream_s
 {
 	fake_number_add(stream->ends_with_kernel ? "early" : "early in vain", 1);
 	if (!fake_code_waits(function->code))
-		fake_misuse("%s begins while the kernel before it runs, and never waits", function->name);
+		fake_misuse("%s begins while the kernel before it runs, and never waits",
+			    function->name);
 }
 
-static CUresult launch(CUfunction function, const struct launch_shape *shape, CUstream handle, void **parameters,
-		       void **extra)
+static CUresult launch(CUfunction function, const struct launch_shape *shape, CUstream handle,
+		       void **parameters, void **extra)
 {
 	if (fake_is_capturing(handle))
 		return capture(function, shape, handle, parameters, extra);
@@ -322,8 +337,8 @@ static CUresult launch(CUfunction function, const struct launch_shape *shape, CU
 	struct launch_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	CUresult result = fake_launch_copy(function, shape->grid, shape->block, shape->shared_bytes, parameters, extra,
-					   &op->launch);
+	CUresult result = fake_launch_copy(function, shape->grid, shape->block, shape->shared_bytes,
+					   parameters, extra, &op->launch);
 	if (result == CUDA_SUCCESS) {
 		memcpy(op->launch.cluster, shape->cluster, sizeof(shape->cluster));
 		op->launch.cooperative = shape->cooperative;
@@ -341,13 +356,15 @@ static CUresult launch(CUfunction function, const struct launch_shape *shape, CU
 	if (shape->early)
 		note_early(function, stream);
 	function->running++;
-	op->op = (struct fake_op){.name = function->name, .kernel = true, .run = launch_run, .drop = launch_drop};
+	op->op = (struct fake_op){
+		.name = function->name, .kernel = true, .run = launch_run, .drop = launch_drop};
 	fake_stream_add(stream, &op->op);
 	stream->ends_with_kernel = true;
 	return CUDA_SUCCESS;
 }
 
-/* A function that is not loaded yet is loaded by its first launch, which can wait for running kernels (F11). */
+/* A function that is not loaded yet is loaded by its first launch, which can wait for running
+ * kernels (F11). */
 void fake_launch_loads(struct CUfunc_st *function)
 {
 	struct fake_cuda_record record = {.kind = FAKE_CUDA_LAZY_LOAD};
@@ -359,28 +376,33 @@ void fake_launch_loads(struct CUfunc_st *function)
 	fake_record(&record);
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-			unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
-			void **extra)
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+			unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+			CUstream stream, void **parameters, void **extra)
 {
 	ENTER(NEED_CONTEXT);
-	const struct launch_shape shape = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z},
+	const struct launch_shape shape = {.grid = {grid_x, grid_y, grid_z},
+					   .block = {block_x, block_y, block_z},
 					   .shared_bytes = shared_bytes};
 	return launch(function, &shape, stream, parameters, extra);
 }
 
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-				   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-				   CUstream stream, void **parameters)
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+				   unsigned grid_z, unsigned block_x, unsigned block_y,
+				   unsigned block_z, unsigned shared_bytes, CUstream stream,
+				   void **parameters)
 {
 	ENTER(NEED_CONTEXT);
-	const struct launch_shape shape = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z},
-					   .shared_bytes = shared_bytes, .cooperative = true};
+	const struct launch_shape shape = {.grid = {grid_x, grid_y, grid_z},
+					   .block = {block_x, block_y, block_z},
+					   .shared_bytes = shared_bytes,
+					   .cooperative = true};
 	return launch(function, &shape, stream, parameters, NULL);
 }
 
 /* False: the driver takes no such window. */
-static bool note_window(const CUaccessPolicyWindow *window, const struct CUfunc_st *function, CUstream stream)
+static bool note_window(const CUaccessPolicyWindow *window, const struct CUfunc_st *function,
+			CUstream stream)
 {
 	struct fake_cuda_record record = {.kind = FAKE_CUDA_WINDOW, .call = "cuLaunchKernelEx"};
 
@@ -400,20 +422,23 @@ static bool note_window(const CUaccessPolicyWindow *window, const struct CUfunc_
 	return true;
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
+			  void **extra)
 {
 	ENTER(NEED_CONTEXT);
 	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct launch_shape shape = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-				     .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-				     .shared_bytes = config->sharedMemBytes};
+	struct launch_shape shape = {
+		.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+		.block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+		.shared_bytes = config->sharedMemBytes};
 	for (unsigned i = 0; i < config->numAttrs; i++) {
 		const CUlaunchAttribute *attribute = &config->attrs[i];
 		if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
 			shape.cooperative = attribute->value.cooperative != 0;
 		} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) {
-			if (!note_window(&attribute->value.accessPolicyWindow, function, config->hStream))
+			if (!note_window(&attribute->value.accessPolicyWindow, function,
+					 config->hStream))
 				return CUDA_ERROR_INVALID_VALUE;
 		} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
 			shape.early = attribute->value.programmaticStreamSerializationAllowed != 0;

@@ -44,8 +44,9 @@ static struct fake_token next(const char **at, unsigned *line)
 	token.length = 1;
 	if (is_word(*text)) {
 		token.kind = isdigit((unsigned char)*text) ? FAKE_TOKEN_NUMBER : FAKE_TOKEN_WORD;
-		while (is_word(text[token.length]) || (text[token.length] == ':' && text[token.length + 1] == ':' &&
-						       token.kind == FAKE_TOKEN_WORD && text[0] != '$'))
+		while (is_word(text[token.length]) ||
+		       (text[token.length] == ':' && text[token.length + 1] == ':' &&
+			token.kind == FAKE_TOKEN_WORD && text[0] != '$'))
 			token.length += text[token.length] == ':' ? 2 : 1;
 	} else if (*text == '"') {
 		token.kind = FAKE_TOKEN_STRING;

@@ -29,7 +29,8 @@ struct linker {
 static bool has(const struct names *names, struct name name)
 {
 	for (unsigned i = 0; i < names->count; i++)
-		if (names->list[i].length == name.length && memcmp(names->list[i].text, name.text, name.length) == 0)
+		if (names->list[i].length == name.length &&
+		    memcmp(names->list[i].text, name.text, name.length) == 0)
 			return true;
 	return false;
 }
@@ -54,7 +55,8 @@ struct statement {
 	struct name name;
 };
 
-/* A function's name is behind its results; a variable's is the last word before its size or value. */
+/* A function's name is behind its results; a variable's is the last word before its size or value.
+ */
 static void find_name(struct statement *statement)
 {
 	bool function = false, after = false;
@@ -68,7 +70,8 @@ static void find_name(struct statement *statement)
 				at++;
 		} else if (at->kind == FAKE_TOKEN_WORD && at->text[0] != '.') {
 			statement->name = (struct name){at->text, at->length};
-			statement->sized = fake_token_is(at + 1, "[") && !fake_token_is(at + 2, "]");
+			statement->sized =
+				fake_token_is(at + 1, "[") && !fake_token_is(at + 2, "]");
 			return;
 		}
 	}
@@ -107,7 +110,8 @@ static void put(struct linker *linker, const struct statement *statement)
 {
 	const char *end = statement->last->text + statement->last->length;
 
-	(void)fprintf(linker->out, "%.*s\n", (int)(end - statement->first->text), statement->first->text);
+	(void)fprintf(linker->out, "%.*s\n", (int)(end - statement->first->text),
+		      statement->first->text);
 }
 
 static void take(struct linker *linker, const struct statement *statement, bool first_text)
@@ -122,11 +126,13 @@ static void take(struct linker *linker, const struct statement *statement, bool 
 			add(&linker->needed, statement->name);
 			return;
 		}
-		if (has(&linker->defined, statement->name)) /* dynamic memory, declared by another text too */
+		if (has(&linker->defined,
+			statement->name)) /* dynamic memory, declared by another text too */
 			return;
 	}
 	if (statement->visible && has(&linker->defined, statement->name))
-		complain(linker, "error   : Multiple definition of '%.*s' in 'object'\n", statement->name);
+		complain(linker, "error   : Multiple definition of '%.*s' in 'object'\n",
+			 statement->name);
 	if (statement->visible || statement->is_extern)
 		add(&linker->defined, statement->name);
 	put(linker, statement);
@@ -162,7 +168,8 @@ char *fake_link_texts(const char *const *texts, unsigned count, char *log, size_
 		size_t token_count = 0;
 		struct fake_token *tokens = fake_tokens(texts[i], &token_count);
 		if (!tokens || !take_text(linker, tokens, i == 0))
-			complain(linker, "error   : '%.*s' is no text\n", (struct name){"object", 6});
+			complain(linker, "error   : '%.*s' is no text\n",
+				 (struct name){"object", 6});
 		free(tokens);
 	}
 	for (unsigned i = 0; i < linker->needed.count; i++)

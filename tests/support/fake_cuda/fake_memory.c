@@ -1,6 +1,7 @@
 /*
- * What the driver knows of addresses. Device addresses lie in a range of their own that nobody may touch; the bytes are
- * elsewhere, so a host program that takes a device address for its own dies at once. Between any two ranges is a gap.
+ * What the driver knows of addresses. Device addresses lie in a range of their own that nobody may
+ * touch; the bytes are elsewhere, so a host program that takes a device address for its own dies at
+ * once. Between any two ranges is a gap.
  */
 #include "fake.h"
 
@@ -86,7 +87,8 @@ struct fake_range *fake_range_insert(const struct fake_range *range)
 CUresult fake_addresses_take(size_t size, size_t alignment, CUdeviceptr *base_out)
 {
 	if (!space) {
-		void *all = mmap(NULL, SPACE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		void *all = mmap(NULL, SPACE_BYTES, PROT_NONE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (all == MAP_FAILED)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		space = ((CUdeviceptr)all + FAKE_GRANULE - 1) & ~(CUdeviceptr)(FAKE_GRANULE - 1);
@@ -95,7 +97,8 @@ CUresult fake_addresses_take(size_t size, size_t alignment, CUdeviceptr *base_ou
 	if (size > SPACE_BYTES / 2)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	for (int round = 0; round < 2; cursor = space, round++) {
-		for (CUdeviceptr base = (cursor + alignment - 1) & ~(CUdeviceptr)(alignment - 1);;) {
+		for (CUdeviceptr base = (cursor + alignment - 1) & ~(CUdeviceptr)(alignment - 1);
+		     ;) {
 			CUdeviceptr end = base + size + GAP;
 			if (end > space + SPACE_BYTES - 2 * FAKE_GRANULE)
 				break;
@@ -133,18 +136,21 @@ static size_t page_round(size_t size)
 }
 
 /*
- * With storage. Device addresses are multiples of 512 and of nothing more, as the real ones may be; memory of a pool or
- * of cuMemAlloc that fits in one granule must not be counted on to have it alone.
+ * With storage. Device addresses are multiples of 512 and of nothing more, as the real ones may be;
+ * memory of a pool or of cuMemAlloc that fits in one granule must not be counted on to have it
+ * alone.
  */
 CUresult fake_range_add(enum fake_kind kind, int device, size_t size, struct fake_range **range_out)
 {
-	struct fake_range range = {.kind = kind, .device = device, .size = size, .file = -1, .live = true};
+	struct fake_range range = {
+		.kind = kind, .device = device, .size = size, .file = -1, .live = true};
 	bool on_host = kind == FAKE_HOST || kind == FAKE_MANAGED;
 
 	range.host_bytes = page_round(size);
 	if (kind == FAKE_DEVICE) /* whole granules are shared, when it is */
 		range.host_bytes = (size + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
-	range.host = mmap(NULL, range.host_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	range.host = mmap(NULL, range.host_bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (range.host == MAP_FAILED)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	fake_poison(range.host, size);
@@ -168,14 +174,16 @@ CUresult fake_range_share(struct fake_range *range)
 		return CUDA_SUCCESS;
 	while (range->busy && !fake.sticky)
 		fake_wait_changed();
-	int file = fake_file_make("memory", range->host_bytes, range->shared_name, sizeof(range->shared_name));
+	int file = fake_file_make("memory", range->host_bytes, range->shared_name,
+				  sizeof(range->shared_name));
 	if (file < 0)
 		return CUDA_ERROR_OPERATING_SYSTEM;
 	void *shared = mmap(NULL, range->host_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	(void)close(file);
 	if (shared != MAP_FAILED) {
 		memcpy(shared, range->host, range->host_bytes);
-		shared = mremap(shared, range->host_bytes, range->host_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, range->host);
+		shared = mremap(shared, range->host_bytes, range->host_bytes,
+				MREMAP_MAYMOVE | MREMAP_FIXED, range->host);
 	}
 	if (shared != MAP_FAILED)
 		return CUDA_SUCCESS;
@@ -274,7 +282,8 @@ CUresult cuMemFree(CUdeviceptr address)
 		fake_free_in_order(range);
 		return CUDA_SUCCESS;
 	}
-	range = range && range->kind == FAKE_MANAGED ? find_base(address, FAKE_MANAGED) : find_base(address, FAKE_DEVICE);
+	range = range && range->kind == FAKE_MANAGED ? find_base(address, FAKE_MANAGED)
+						     : find_base(address, FAKE_DEVICE);
 	if (!range)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (range->kind == FAKE_DEVICE)

@@ -73,7 +73,8 @@ static void functions_free(struct CUmod_st *module)
 	module->program = NULL;
 }
 
-/* With lazy loading the first touch of a function loads it, and kernels that begin later wait for those that run. */
+/* With lazy loading the first touch of a function loads it, and kernels that begin later wait for
+ * those that run. */
 static void touch(struct CUfunc_st *function)
 {
 	if (function->loaded)
@@ -81,7 +82,8 @@ static void touch(struct CUfunc_st *function)
 	function->loaded = true;
 	fake_number_add("lazy_touches", 1);
 	if (fake.kernels_running)
-		fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_IMPLICIT_SYNC, .value = fake.kernels_running});
+		fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_IMPLICIT_SYNC,
+						       .value = fake.kernels_running});
 	if (fake.block_implicit)
 		fake_streams_stall(function->module->context->device);
 }
@@ -140,8 +142,8 @@ CUresult cuModuleLoadData(CUmodule *module_out, const void *image)
 	return load(module_out, image, &none);
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *module_out, const void *image, unsigned count, CUjit_option *options,
-			    void **values)
+CUresult cuModuleLoadDataEx(CUmodule *module_out, const void *image, unsigned count,
+			    CUjit_option *options, void **values)
 {
 	ENTER(NEED_CONTEXT | WAITS | HOLDS);
 	struct jit jit = {0};
@@ -157,10 +159,12 @@ CUresult cuModuleUnload(CUmodule module)
 		return CUDA_ERROR_INVALID_HANDLE;
 	for (unsigned i = 0; i < module->function_count; i++)
 		if (module->functions[i]->running)
-			fake_misuse("a module is unloaded while its %s runs", module->functions[i]->name);
+			fake_misuse("a module is unloaded while its %s runs",
+				    module->functions[i]->name);
 	for (unsigned i = 0; i < module->function_count; i++)
 		if (module->functions[i]->named)
-			fake_misuse("a module is unloaded while a graph names its %s", module->functions[i]->name);
+			fake_misuse("a module is unloaded while a graph names its %s",
+				    module->functions[i]->name);
 	functions_free(module);
 	fake_handle_retire(FAKE_MODULE, module);
 	fake_number_add("modules", -1);
@@ -185,7 +189,8 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode_out)
 {
 	ENTER(NEED_INIT);
 	const char *mode = fake_environment("CUDA_MODULE_LOADING");
-	*mode_out = mode && strcmp(mode, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
+	*mode_out = mode && strcmp(mode, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
+						       : CU_MODULE_LAZY_LOADING;
 	return CUDA_SUCCESS;
 }
 
@@ -210,13 +215,16 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions_out, unsigned capacity
 	return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetGlobal(CUdeviceptr *address_out, size_t *size_out, CUmodule module, const char *name)
+CUresult cuModuleGetGlobal(CUdeviceptr *address_out, size_t *size_out, CUmodule module,
+			   const char *name)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
 	if (!fake_handle_alive(FAKE_MODULE, module) || !name)
 		return CUDA_ERROR_INVALID_HANDLE;
-	return fake_program_global(module->program, name, address_out, size_out) ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	return fake_program_global(module->program, name, address_out, size_out)
+		       ? CUDA_SUCCESS
+		       : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuFuncGetName(const char **name_out, CUfunction function)
@@ -272,7 +280,8 @@ CUresult cuFuncGetAttribute(int *value_out, CUfunction_attribute attribute, CUfu
 	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
 	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
 	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-		*value_out = function->required_cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+		*value_out = function->required_cluster[attribute -
+							CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
 		break;
 	case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
 		*value_out = function->nonportable_cluster;
@@ -291,8 +300,10 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 		return CUDA_ERROR_INVALID_HANDLE;
 	const struct fake_device *device = &fake.devices[function->module->context->device];
 	if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
-		if (value < 0 || value + function->static_shared >
-					 device->attributes[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN])
+		if (value < 0 ||
+		    value + function->static_shared >
+			    device->attributes
+				    [CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN])
 			return CUDA_ERROR_INVALID_VALUE;
 		function->dynamic_shared_max = value;
 	} else if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) {
@@ -333,12 +344,14 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state_out, CUfunction function)
 	LOCKED();
 	if (!fake_handle_alive(FAKE_FUNCTION, function))
 		return CUDA_ERROR_INVALID_HANDLE;
-	*state_out = function->loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
+	*state_out = function->loaded ? CU_FUNCTION_LOADING_STATE_LOADED
+				      : CU_FUNCTION_LOADING_STATE_UNLOADED;
 	return CUDA_SUCCESS;
 }
 
 /* What fits beside each other on one multiprocessor, of threads, blocks and shared memory. */
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_out, CUfunction function, int threads, size_t shared)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_out, CUfunction function,
+						     int threads, size_t shared)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
@@ -373,7 +386,8 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid_out, int *block_out, CUfunct
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes_out, CUfunction function, int blocks, int threads)
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes_out, CUfunction function, int blocks,
+						 int threads)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
@@ -384,7 +398,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes_out, CUfunction f
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxPotentialClusterSize(int *size_out, CUfunction function, const CUlaunchConfig *config)
+CUresult cuOccupancyMaxPotentialClusterSize(int *size_out, CUfunction function,
+					    const CUlaunchConfig *config)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
@@ -395,7 +410,8 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *size_out, CUfunction function, 
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveClusters(int *clusters_out, CUfunction function, const CUlaunchConfig *config)
+CUresult cuOccupancyMaxActiveClusters(int *clusters_out, CUfunction function,
+				      const CUlaunchConfig *config)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
@@ -404,7 +420,8 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters_out, CUfunction function, co
 		return CUDA_ERROR_INVALID_VALUE;
 	for (unsigned i = 0; i < config->numAttrs; i++)
 		if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-			size = (int)(config->attrs[i].value.clusterDim.x * config->attrs[i].value.clusterDim.y *
+			size = (int)(config->attrs[i].value.clusterDim.x *
+				     config->attrs[i].value.clusterDim.y *
 				     config->attrs[i].value.clusterDim.z);
 	if (size < 1 || size > (function->nonportable_cluster ? 16 : 8))
 		return CUDA_ERROR_INVALID_CLUSTER_SIZE;
@@ -433,8 +450,8 @@ CUresult cuLinkCreate(unsigned count, CUjit_option *options, void **values, CUli
 	return CUDA_SUCCESS;
 }
 
-CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
-		       unsigned count, CUjit_option *options, void **values)
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
+		       const char *name, unsigned count, CUjit_option *options, void **values)
 {
 	ENTER(NEED_CONTEXT);
 	(void)name;
@@ -456,7 +473,8 @@ CUresult cuLinkComplete(CUlinkState state, void **image_out, size_t *size_out)
 	char log[LOG_BYTES] = "";
 	CUmodule module;
 	free(state->text);
-	state->text = fake_link_texts((const char *const *)state->texts, state->text_count, log, sizeof(log));
+	state->text = fake_link_texts((const char *const *)state->texts, state->text_count, log,
+				      sizeof(log));
 	if (!state->text) { /* with the words in the log the code says nothing more */
 		jit_answer(&state->jit, log);
 		return CUDA_ERROR_UNKNOWN;

@@ -71,8 +71,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool_out, const CUmemPoolProps *propertie
 	ENTER(NEED_INIT);
 	LOCKED();
 	if (!properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-	    properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->location.id < 0 ||
-	    properties->location.id >= fake.device_count)
+	    properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+	    properties->location.id < 0 || properties->location.id >= fake.device_count)
 		return CUDA_ERROR_INVALID_VALUE;
 	struct CUmemPoolHandle_st *pool = pool_make(properties->location.id);
 	if (!pool)
@@ -197,7 +197,8 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < count; i++) {
 		int device = map[i].location.id;
-		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || device < 0 || device >= fake.device_count)
+		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || device < 0 ||
+		    device >= fake.device_count)
 			return CUDA_ERROR_INVALID_DEVICE;
 		if (device != pool->device && fake_number("setting no_peer"))
 			return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
@@ -221,8 +222,8 @@ static void alloc_run(struct fake_op *base, struct CUstream_st *stream)
 	fake_unlock();
 }
 
-static CUresult alloc_in_order(CUdeviceptr *address_out, size_t size, struct CUmemPoolHandle_st *pool,
-			       struct CUstream_st *stream)
+static CUresult alloc_in_order(CUdeviceptr *address_out, size_t size,
+			       struct CUmemPoolHandle_st *pool, struct CUstream_st *stream)
 {
 	struct fake_range *range;
 	size_t rounded = (size + 511) & ~(size_t)511, reserved = pool->reserved;
@@ -231,10 +232,12 @@ static CUresult alloc_in_order(CUdeviceptr *address_out, size_t size, struct CUm
 		return CUDA_ERROR_INVALID_VALUE;
 	if (pool->used + rounded > reserved)
 		reserved = (pool->used + rounded + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
-	/* What a pool keeps is not free for another one; the real one gives it back only when it is trimmed. */
+	/* What a pool keeps is not free for another one; the real one gives it back only when it is
+	 * trimmed. */
 	if (reserved - pool->reserved > fake_device_free_bytes(pool->device)) {
 		reserved = pool->used + rounded;
-		if (reserved > pool->reserved && reserved - pool->reserved > fake_device_free_bytes(pool->device))
+		if (reserved > pool->reserved &&
+		    reserved - pool->reserved > fake_device_free_bytes(pool->device))
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	struct memory_op *op = calloc(1, sizeof(*op));
@@ -270,7 +273,8 @@ CUresult cuMemAllocAsync(CUdeviceptr *address_out, size_t size, CUstream handle)
 	return alloc_in_order(address_out, size, fake.devices[stream->device].current_pool, stream);
 }
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address_out, size_t size, CUmemoryPool pool, CUstream handle)
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address_out, size_t size, CUmemoryPool pool,
+				 CUstream handle)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
@@ -291,7 +295,8 @@ static void pool_give(struct fake_range *range)
 	fake_number_add("allocations", -1);
 	/* The real one does that at the next time somebody synchronises. */
 	if (pool->reserved > pool->release_threshold)
-		pool_reserve(pool, pool->used > pool->release_threshold ? pool->used : pool->release_threshold);
+		pool_reserve(pool, pool->used > pool->release_threshold ? pool->used
+									: pool->release_threshold);
 }
 
 static void free_run(struct fake_op *base, struct CUstream_st *stream)

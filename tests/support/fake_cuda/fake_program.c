@@ -34,7 +34,8 @@ void fake_program_free(struct fake_program *program)
 	free(program);
 }
 
-const struct fake_variable *fake_program_variable(const struct fake_program *program, const char *name, size_t length)
+const struct fake_variable *fake_program_variable(const struct fake_program *program,
+						  const char *name, size_t length)
 {
 	for (unsigned i = 0; i < program->variable_count; i++) {
 		const struct fake_variable *variable = &program->variables[i];
@@ -44,7 +45,8 @@ const struct fake_variable *fake_program_variable(const struct fake_program *pro
 	return NULL;
 }
 
-struct fake_code *fake_program_code(const struct fake_program *program, const char *name, size_t length)
+struct fake_code *fake_program_code(const struct fake_program *program, const char *name,
+				    size_t length)
 {
 	for (struct fake_code *code = program->codes; code; code = code->next)
 		if (strlen(code->name) == length && memcmp(code->name, name, length) == 0)
@@ -54,7 +56,8 @@ struct fake_code *fake_program_code(const struct fake_program *program, const ch
 
 bool fake_code_is_empty(const struct fake_code *code)
 {
-	return !code || code->count == 0 || (code->count == 1 && code->instructions[0].opcode == OP_RET);
+	return !code || code->count == 0 ||
+	       (code->count == 1 && code->instructions[0].opcode == OP_RET);
 }
 
 bool fake_code_waits(const struct fake_code *code)
@@ -62,14 +65,17 @@ bool fake_code_waits(const struct fake_code *code)
 	static const char wait[] = "griddepcontrol.wait";
 
 	for (unsigned i = 0; code && i < code->count; i++)
-		if (code->instructions[i].text_length == sizeof(wait) - 1 && memcmp(code->instructions[i].text, wait, sizeof(wait) - 1) == 0)
+		if (code->instructions[i].text_length == sizeof(wait) - 1 &&
+		    memcmp(code->instructions[i].text, wait, sizeof(wait) - 1) == 0)
 			return true;
 	return false;
 }
 
-bool fake_program_global(const struct fake_program *program, const char *name, CUdeviceptr *address_out, size_t *size_out)
+bool fake_program_global(const struct fake_program *program, const char *name,
+			 CUdeviceptr *address_out, size_t *size_out)
 {
-	const struct fake_variable *variable = program ? fake_program_variable(program, name, strlen(name)) : NULL;
+	const struct fake_variable *variable =
+		program ? fake_program_variable(program, name, strlen(name)) : NULL;
 
 	if (!variable || variable->space == SPACE_SHARED)
 		return false;

@@ -24,8 +24,8 @@ static bool fail(struct reader *reader, CUresult result, const char *format, ...
 
 	if (reader->result == CUDA_SUCCESS)
 		reader->result = result;
-	int written = snprintf(reader->log + used, reader->log_bytes - used, "ptxas application ptx input, line %u; ",
-			       reader->at->line);
+	int written = snprintf(reader->log + used, reader->log_bytes - used,
+			       "ptxas application ptx input, line %u; ", reader->at->line);
 	used += written > 0 && (size_t)written < reader->log_bytes - used ? (size_t)written : 0;
 	va_start(arguments, format);
 	(void)vsnprintf(reader->log + used, reader->log_bytes - used, format, arguments);
@@ -35,8 +35,9 @@ static bool fail(struct reader *reader, CUresult result, const char *format, ...
 
 static bool syntax(struct reader *reader)
 {
-	return fail(reader, CUDA_ERROR_INVALID_PTX, "fatal   : Parsing error near '%.*s': syntax error\n",
-		    (int)reader->at->length, reader->at->text);
+	return fail(reader, CUDA_ERROR_INVALID_PTX,
+		    "fatal   : Parsing error near '%.*s': syntax error\n", (int)reader->at->length,
+		    reader->at->text);
 }
 
 static bool take(struct reader *reader, const char *text)
@@ -60,8 +61,8 @@ static bool version(struct reader *reader)
 	int newest = fake.driver_version >= 13000 ? 90 : 80 + fake.driver_version % 1000 / 10;
 	if (reader->module->ptx_version > newest)
 		return fail(reader, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
-			    "fatal   : Unsupported .version %d.%d; current version is '%d.%d'\n", major, minor,
-			    newest / 10, newest % 10);
+			    "fatal   : Unsupported .version %d.%d; current version is '%d.%d'\n",
+			    major, minor, newest / 10, newest % 10);
 	reader->at++;
 	return true;
 }
@@ -76,8 +77,8 @@ static bool target(struct reader *reader)
 		return syntax(reader);
 	bool exact = suffix == 'a' || suffix == 'f';
 	if (number > reader->compute || (exact && number != reader->compute))
-		return fail(reader, CUDA_ERROR_NO_BINARY_FOR_GPU, "fatal   : SM version %d is not this device's\n",
-			    number);
+		return fail(reader, CUDA_ERROR_NO_BINARY_FOR_GPU,
+			    "fatal   : SM version %d is not this device's\n", number);
 	reader->target_seen = true;
 	reader->at++;
 	while (fake_token_is(reader->at, ","))
@@ -85,7 +86,8 @@ static bool target(struct reader *reader)
 	return true;
 }
 
-/* ".param .u64 .ptr .global .align 1 NAME" or ".param .align 8 .b8 NAME[32]"; its place is behind `offset`. */
+/* ".param .u64 .ptr .global .align 1 NAME" or ".param .align 8 .b8 NAME[32]"; its place is behind
+ * `offset`. */
 static bool parameter(struct reader *reader, size_t offset, struct fake_variable *parameter_out)
 {
 	struct fake_variable found = {.space = SPACE_PARAM};
@@ -104,7 +106,8 @@ static bool parameter(struct reader *reader, size_t offset, struct fake_variable
 			size = bytes;
 		}
 		/* As measured: the assembler takes it, and loading fails without a word. */
-		if (is_pointer && (fake_token_is(reader->at, ".shared") || fake_token_is(reader->at, ".local")))
+		if (is_pointer &&
+		    (fake_token_is(reader->at, ".shared") || fake_token_is(reader->at, ".local")))
 			return fail(reader, CUDA_ERROR_INVALID_IMAGE, "%s", "");
 		is_pointer = is_pointer || fake_token_is(reader->at, ".ptr");
 		reader->at++;
@@ -143,7 +146,8 @@ static bool parameter_list(struct reader *reader, struct parameters *parameters)
 		return false;
 	while (!fake_token_is(reader->at, ")")) {
 		if (parameters->count == PARAMETERS)
-			return fail(reader, CUDA_ERROR_INVALID_PTX, "error   : too many parameters\n");
+			return fail(reader, CUDA_ERROR_INVALID_PTX,
+				    "error   : too many parameters\n");
 		struct fake_variable *one = &parameters->list[parameters->count];
 		if (!parameter(reader, parameters->bytes, one))
 			return false;
@@ -182,7 +186,8 @@ static bool directives(struct reader *reader, struct CUfunc_st *function)
 			reader->at++;
 			continue;
 		}
-		bool threads = fake_token_is(reader->at, ".maxntid") || fake_token_is(reader->at, ".reqntid");
+		bool threads = fake_token_is(reader->at, ".maxntid") ||
+			       fake_token_is(reader->at, ".reqntid");
 		bool required = fake_token_is(reader->at, ".reqntid");
 		bool cluster = fake_token_is(reader->at, ".reqnctapercluster");
 		bool registers = fake_token_is(reader->at, ".maxnreg");
@@ -199,18 +204,61 @@ static bool directives(struct reader *reader, struct CUfunc_st *function)
 	return true;
 }
 
-static const char *const operations[] = {
-	"abs",	   "activemask", "add",	   "addc",  "and",   "applypriority", "atom",	 "bar",	   "barrier", "bfe",
-	"bfi",	   "bfind",	 "bmsk",   "bra",   "brev",  "brkpt",	      "brx",	 "call",   "clz",     "cnot",
-	"copysign", "cos",	 "cp",	   "createpolicy", "cvt", "cvta",     "discard", "div",	   "dp2a",    "dp4a",
-	"elect",   "ex2",	 "exit",   "fence", "fma",   "fns",	      "getctarank", "griddepcontrol", "isspacep", "istypep",
-	"ld",	   "ldmatrix",	 "ldu",	   "lg2",   "lop3",  "mad",	      "madc",	 "mapa",   "match",   "max",
-	"mbarrier", "membar",	 "min",	   "mma",   "mov",   "movmatrix",     "mul",	 "mul24",  "multimem", "nanosleep",
-	"neg",	   "not",	 "or",	   "pmevent", "popc", "prefetch",     "prefetchu", "prmt", "rcp",    "red",
-	"redux",   "rem",	 "ret",	   "rsqrt", "sad",   "selp",	      "set",	 "setmaxnreg", "setp", "shf",
-	"shfl",	   "shl",	 "shr",	   "sin",   "slct",  "sqrt",	      "st",	 "stmatrix", "sub",   "subc",
-	"suld",	   "suq",	 "surd",   "sust",  "szext", "tanh",	      "testp",	 "tex",	   "tld4",    "trap",
-	"txq",	   "vote",	 "wgmma",  "wmma",  "xor",   "mul24",	      "mad24",	 "alloca", "stacksave", "stackrestore"};
+static const char *const operations[] = {"abs",        "activemask",
+					 "add",        "addc",
+					 "and",        "applypriority",
+					 "atom",       "bar",
+					 "barrier",    "bfe",
+					 "bfi",        "bfind",
+					 "bmsk",       "bra",
+					 "brev",       "brkpt",
+					 "brx",        "call",
+					 "clz",        "cnot",
+					 "copysign",   "cos",
+					 "cp",         "createpolicy",
+					 "cvt",        "cvta",
+					 "discard",    "div",
+					 "dp2a",       "dp4a",
+					 "elect",      "ex2",
+					 "exit",       "fence",
+					 "fma",        "fns",
+					 "getctarank", "griddepcontrol",
+					 "isspacep",   "istypep",
+					 "ld",         "ldmatrix",
+					 "ldu",        "lg2",
+					 "lop3",       "mad",
+					 "madc",       "mapa",
+					 "match",      "max",
+					 "mbarrier",   "membar",
+					 "min",        "mma",
+					 "mov",        "movmatrix",
+					 "mul",        "mul24",
+					 "multimem",   "nanosleep",
+					 "neg",        "not",
+					 "or",         "pmevent",
+					 "popc",       "prefetch",
+					 "prefetchu",  "prmt",
+					 "rcp",        "red",
+					 "redux",      "rem",
+					 "ret",        "rsqrt",
+					 "sad",        "selp",
+					 "set",        "setmaxnreg",
+					 "setp",       "shf",
+					 "shfl",       "shl",
+					 "shr",        "sin",
+					 "slct",       "sqrt",
+					 "st",         "stmatrix",
+					 "sub",        "subc",
+					 "suld",       "suq",
+					 "surd",       "sust",
+					 "szext",      "tanh",
+					 "testp",      "tex",
+					 "tld4",       "trap",
+					 "txq",        "vote",
+					 "wgmma",      "wmma",
+					 "xor",        "mul24",
+					 "mad24",      "alloca",
+					 "stacksave",  "stackrestore"};
 
 static bool is_operation(const struct fake_token *token)
 {
@@ -219,7 +267,8 @@ static bool is_operation(const struct fake_token *token)
 	if (length > token->length)
 		length = token->length;
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-		if (strlen(operations[i]) == length && memcmp(operations[i], token->text, length) == 0)
+		if (strlen(operations[i]) == length &&
+		    memcmp(operations[i], token->text, length) == 0)
 			return true;
 	return false;
 }
@@ -231,7 +280,8 @@ static bool to_semicolon(struct reader *reader)
 			return syntax(reader);
 		/* A call's or a vector's braces and an initialiser's. */
 		if (fake_token_is(reader->at, "{"))
-			while (!fake_token_is(reader->at, "}") && reader->at->kind != FAKE_TOKEN_END)
+			while (!fake_token_is(reader->at, "}") &&
+			       reader->at->kind != FAKE_TOKEN_END)
 				reader->at++;
 		reader->at++;
 	}
@@ -251,8 +301,9 @@ static bool statement(struct reader *reader)
 	}
 	if (fake_token_begins(reader->at, ".pragma") || fake_token_begins(reader->at, ".reg") ||
 	    fake_token_is(reader->at, ".shared") || fake_token_is(reader->at, ".local") ||
-		 fake_token_begins(reader->at, ".param") || fake_token_begins(reader->at, ".branchtargets") ||
-		 fake_token_begins(reader->at, ".callprototype"))
+	    fake_token_begins(reader->at, ".param") ||
+	    fake_token_begins(reader->at, ".branchtargets") ||
+	    fake_token_begins(reader->at, ".callprototype"))
 		reader->at++;
 	else if (fake_token_is(reader->at, ".loc")) {
 		unsigned line = reader->at->line;
@@ -285,7 +336,8 @@ static bool body(struct reader *reader)
 struct CUfunc_st *fake_function_make(struct CUmod_st *module, const char *name, size_t length)
 {
 	struct CUfunc_st *function = calloc(1, sizeof(*function) + length + 1);
-	struct CUfunc_st **list = reallocarray(module->functions, module->function_count + 1, sizeof(*list));
+	struct CUfunc_st **list =
+		reallocarray(module->functions, module->function_count + 1, sizeof(*list));
 
 	if (list)
 		module->functions = list;
@@ -307,8 +359,8 @@ static bool function_parameters(struct CUfunc_st *function, const struct paramet
 	if (!function->parameters)
 		return false;
 	for (unsigned i = 0; i < parameters->count; i++)
-		function->parameters[i] =
-			(struct fake_parameter){parameters->list[i].offset, parameters->list[i].size};
+		function->parameters[i] = (struct fake_parameter){parameters->list[i].offset,
+								  parameters->list[i].size};
 	function->parameter_count = parameters->count;
 	function->parameter_bytes = parameters->bytes;
 	return true;
@@ -321,7 +373,8 @@ static bool entry_with(struct reader *reader, struct parameters *parameters)
 	if (name->kind != FAKE_TOKEN_WORD)
 		return syntax(reader);
 	if (!reader->version_seen || !reader->target_seen)
-		return fail(reader, CUDA_ERROR_INVALID_PTX, "fatal   : Missing .version or .target directive\n");
+		return fail(reader, CUDA_ERROR_INVALID_PTX,
+			    "fatal   : Missing .version or .target directive\n");
 	struct CUfunc_st *function = fake_function_make(reader->module, name->text, name->length);
 	if (!function)
 		return fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
@@ -335,18 +388,20 @@ static bool entry_with(struct reader *reader, struct parameters *parameters)
 	const struct fake_token *begin = reader->at;
 	if (!body(reader))
 		return false;
-	function->code = fake_compile(reader->module->program, name->text, name->length, begin, reader->at,
-				      parameters->list, parameters->count);
+	function->code = fake_compile(reader->module->program, name->text, name->length, begin,
+				      reader->at, parameters->list, parameters->count);
 	if (!function->code)
 		return fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
 	function->static_shared = (int)((function->code->static_shared + 15) & ~(size_t)15);
 	function->local_bytes = (int)function->code->local_bytes;
 	if (function->static_shared > 49152)
-		return fail(reader, CUDA_ERROR_INVALID_PTX,
-			    "error   : Entry function '%s' uses too much shared data (0x%x bytes, 0xc000 max)\n",
-			    function->name, (unsigned)function->static_shared);
+		return fail(
+			reader, CUDA_ERROR_INVALID_PTX,
+			"error   : Entry function '%s' uses too much shared data (0x%x bytes, 0xc000 max)\n",
+			function->name, (unsigned)function->static_shared);
 	if (function->parameter_bytes > 32764)
-		return fail(reader, CUDA_ERROR_INVALID_PTX, "error   : Formal parameter space overflowed (%zu bytes)\n",
+		return fail(reader, CUDA_ERROR_INVALID_PTX,
+			    "error   : Formal parameter space overflowed (%zu bytes)\n",
 			    function->parameter_bytes);
 	return true;
 }
@@ -361,7 +416,8 @@ static bool entry(struct reader *reader)
 	return good;
 }
 
-/* ".func (.param .b32 result) NAME (.param ...) { ... }": results first, then parameters, in the frame's bytes. */
+/* ".func (.param .b32 result) NAME (.param ...) { ... }": results first, then parameters, in the
+ * frame's bytes. */
 static bool plain_function_with(struct reader *reader, struct parameters *parameters)
 {
 	unsigned results = 0;
@@ -387,10 +443,12 @@ static bool plain_function_with(struct reader *reader, struct parameters *parame
 	const struct fake_token *begin = reader->at;
 	if (!body(reader))
 		return false;
-	struct fake_code *code = fake_compile(reader->module->program, name->text, name->length, begin, reader->at,
-					      parameters->list, parameters->count);
+	struct fake_code *code =
+		fake_compile(reader->module->program, name->text, name->length, begin, reader->at,
+			     parameters->list, parameters->count);
 	for (unsigned i = 0; code && i < parameters->count; i++) {
-		const struct fake_frame_place place = {parameters->list[i].offset, parameters->list[i].size};
+		const struct fake_frame_place place = {parameters->list[i].offset,
+						       parameters->list[i].size};
 		if (i < results && i < 4)
 			code->outputs[code->output_count++] = place;
 		else if (i >= results && code->input_count < 64)
@@ -421,7 +479,8 @@ static void initialise(struct reader *reader, unsigned char *to, size_t element,
 {
 	bool minus = false;
 
-	for (size_t filled = 0; !fake_token_is(reader->at, ";") && reader->at->kind != FAKE_TOKEN_END; reader->at++) {
+	for (size_t filled = 0;
+	     !fake_token_is(reader->at, ";") && reader->at->kind != FAKE_TOKEN_END; reader->at++) {
 		if (fake_token_is(reader->at, "-"))
 			minus = true;
 		if (reader->at->kind != FAKE_TOKEN_NUMBER || filled + element > size)
@@ -438,7 +497,8 @@ static bool data_room(struct reader *reader, size_t offset, size_t size)
 	struct fake_program *program = reader->module->program;
 
 	if (!program->data && fake_range_add(FAKE_HOST, reader->module->context->device,
-					     ((size_t)4 << 20) + strlen(program->text), &program->data) != CUDA_SUCCESS)
+					     ((size_t)4 << 20) + strlen(program->text),
+					     &program->data) != CUDA_SUCCESS)
 		return false;
 	return offset + size <= program->data->size;
 }
@@ -450,7 +510,8 @@ static bool module_variable(struct reader *reader, enum fake_space space)
 	struct fake_variable found = {.space = space, .size = 1};
 	size_t element = 1, alignment = 1;
 
-	for (reader->at++; reader->at->kind == FAKE_TOKEN_WORD && reader->at->text[0] == '.'; reader->at++) {
+	for (reader->at++; reader->at->kind == FAKE_TOKEN_WORD && reader->at->text[0] == '.';
+	     reader->at++) {
 		unsigned bytes = fake_type_bytes(reader->at->text, reader->at->length);
 		if (fake_token_is(reader->at, ".align"))
 			alignment = (size_t)fake_token_number(++reader->at);
@@ -470,15 +531,18 @@ static bool module_variable(struct reader *reader, enum fake_space space)
 	found.size *= element;
 	alignment = alignment < element ? element : alignment;
 	if (program->variable_count == sizeof(program->variables) / sizeof(program->variables[0]))
-		return fail(reader, CUDA_ERROR_INVALID_PTX, "error   : more variables than this double takes\n");
+		return fail(reader, CUDA_ERROR_INVALID_PTX,
+			    "error   : more variables than this double takes\n");
 	if (space == SPACE_SHARED && !found.dynamic) {
-		program->shared_bytes = (program->shared_bytes + alignment - 1) / alignment * alignment;
+		program->shared_bytes =
+			(program->shared_bytes + alignment - 1) / alignment * alignment;
 		found.offset = SHARED_RESERVED + program->shared_bytes;
 		program->shared_bytes += found.size;
 	} else if (space != SPACE_SHARED && !reader->is_extern) {
 		size_t offset = (reader->data_used + alignment - 1) / alignment * alignment;
 		if (!data_room(reader, offset, found.size))
-			return fail(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : variables too large\n");
+			return fail(reader, CUDA_ERROR_OUT_OF_MEMORY,
+				    "error   : variables too large\n");
 		reader->data_used = offset + found.size;
 		found.offset = program->data->base + offset;
 		memset(program->data->host + offset, 0, found.size);
@@ -505,8 +569,8 @@ static bool top_level(struct reader *reader)
 		reader->at += 2;
 		return true;
 	}
-	if (fake_token_is(token, ".visible") || fake_token_is(token, ".weak") || fake_token_is(token, ".extern") ||
-	    fake_token_is(token, ".common")) {
+	if (fake_token_is(token, ".visible") || fake_token_is(token, ".weak") ||
+	    fake_token_is(token, ".extern") || fake_token_is(token, ".common")) {
 		reader->is_extern = fake_token_is(token, ".extern");
 		reader->at++;
 		return true;
@@ -515,10 +579,12 @@ static bool top_level(struct reader *reader)
 		return entry(reader);
 	if (fake_token_is(token, ".func"))
 		return plain_function(reader);
-	if (fake_token_is(token, ".shared") || fake_token_is(token, ".global") || fake_token_is(token, ".const")) {
-		bool good = module_variable(reader, fake_token_is(token, ".shared")   ? SPACE_SHARED
-						    : fake_token_is(token, ".global") ? SPACE_GLOBAL
-										      : SPACE_CONST);
+	if (fake_token_is(token, ".shared") || fake_token_is(token, ".global") ||
+	    fake_token_is(token, ".const")) {
+		bool good =
+			module_variable(reader, fake_token_is(token, ".shared")   ? SPACE_SHARED
+						: fake_token_is(token, ".global") ? SPACE_GLOBAL
+										  : SPACE_CONST);
 		reader->is_extern = false;
 		return good;
 	}
@@ -538,7 +604,8 @@ static bool top_level(struct reader *reader)
 	return syntax(reader);
 }
 
-CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, char *log, size_t log_bytes)
+CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, char *log,
+		       size_t log_bytes)
 {
 	size_t count;
 
@@ -546,14 +613,19 @@ CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, c
 	if (!module->program || !(module->program->text = strdup(text)))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	struct fake_token *tokens = fake_tokens(module->program->text, &count);
-	struct reader reader = {.at = tokens, .module = module, .log = log, .log_bytes = log_bytes, .compute = compute};
+	struct reader reader = {.at = tokens,
+				.module = module,
+				.log = log,
+				.log_bytes = log_bytes,
+				.compute = compute};
 	if (!tokens)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	log[0] = 0;
 	while (reader.result == CUDA_SUCCESS && reader.at->kind != FAKE_TOKEN_END)
 		(void)top_level(&reader);
 	if (reader.result == CUDA_SUCCESS && !reader.version_seen)
-		(void)fail(&reader, CUDA_ERROR_INVALID_PTX, "fatal   : Missing .version directive at start of file\n");
+		(void)fail(&reader, CUDA_ERROR_INVALID_PTX,
+			   "fatal   : Missing .version directive at start of file\n");
 	free(tokens);
 	return reader.result;
 }

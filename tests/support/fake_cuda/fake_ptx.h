@@ -5,7 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum fake_token_kind { FAKE_TOKEN_END, FAKE_TOKEN_WORD, FAKE_TOKEN_NUMBER, FAKE_TOKEN_SIGN, FAKE_TOKEN_STRING };
+enum fake_token_kind {
+	FAKE_TOKEN_END,
+	FAKE_TOKEN_WORD,
+	FAKE_TOKEN_NUMBER,
+	FAKE_TOKEN_SIGN,
+	FAKE_TOKEN_STRING
+};
 
 struct fake_token {
 	enum fake_token_kind kind;

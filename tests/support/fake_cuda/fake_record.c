@@ -97,8 +97,8 @@ void fake_misuse(const char *format, ...)
 	va_end(arguments);
 	fake_record(&record);
 	if (fake.strict_print)
-		(void)fprintf(stderr, "fake_cuda: misuse in %s: %s\n", fake_call_name ? fake_call_name : "a stream",
-			      record.text);
+		(void)fprintf(stderr, "fake_cuda: misuse in %s: %s\n",
+			      fake_call_name ? fake_call_name : "a stream", record.text);
 }
 
 size_t fake_records_read(struct fake_cuda_record *records, size_t capacity)

@@ -33,12 +33,14 @@ static void *serve(void *unused)
 	for (;;) {
 		struct sockaddr_un from;
 		socklen_t from_bytes = sizeof(from);
-		ssize_t got = recvfrom(listener, line, sizeof(line) - 1, 0, (struct sockaddr *)&from, &from_bytes);
+		ssize_t got = recvfrom(listener, line, sizeof(line) - 1, 0,
+				       (struct sockaddr *)&from, &from_bytes);
 		if (got < 0)
 			return NULL;
 		line[got] = 0;
 		int length = snprintf(answer, sizeof(answer), "%lld", answer_to(line));
-		(void)sendto(listener, answer, (size_t)length, MSG_NOSIGNAL, (struct sockaddr *)&from, from_bytes);
+		(void)sendto(listener, answer, (size_t)length, MSG_NOSIGNAL,
+			     (struct sockaddr *)&from, from_bytes);
 	}
 }
 
@@ -48,12 +50,14 @@ void fake_socket_start(const char *folder)
 	sigset_t all, before;
 	pthread_t thread;
 
-	int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.socket", folder, (int)getpid());
+	int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.socket", folder,
+			      (int)getpid());
 	if (length < 0 || (size_t)length >= sizeof(address.sun_path))
 		return;
 	listener = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	(void)unlink(address.sun_path);
-	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+	if (listener < 0 ||
+	    bind(listener, (const struct sockaddr *)&address, sizeof(address)) < 0) {
 		perror("fake_cuda: the control socket");
 		return;
 	}

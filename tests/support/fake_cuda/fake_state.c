@@ -26,7 +26,8 @@ bool fake_state_number(const char *what, uint64_t *number_out)
 	if ((rest = behind(what, "limit "))) {
 		long limit = strtol(rest, &rest, 10);
 		context = context_of(strtol(rest, NULL, 10));
-		*number_out = context && limit >= 0 && limit < FAKE_LIMITS ? context->limits[limit] : 0;
+		*number_out =
+			context && limit >= 0 && limit < FAKE_LIMITS ? context->limits[limit] : 0;
 		return true;
 	}
 	if ((rest = behind(what, "made_flags"))) {

@@ -14,10 +14,12 @@
 /* Paces of lazy streams. */
 #define LAZY_AT_ONCE 1u
 #define LAZY_LATE    2u /* a random time later */
-#define LAZY_LAST    3u /* when nothing else has moved for a while: whoever forgot to wait for it has gone on by then */
-#define LATE_NS      100000u
-#define QUIET_NS     200000u
-#define LAST_NS      4000000u
+#define LAZY_LAST                                                                                  \
+	3u /* when nothing else has moved for a while: whoever forgot to wait for it has gone on   \
+	      by then */
+#define LATE_NS  100000u
+#define QUIET_NS 200000u
+#define LAST_NS  4000000u
 
 void fake_wait_changed(void)
 {
@@ -34,7 +36,8 @@ static uint64_t now_ns(void)
 
 static unsigned dice(unsigned sides)
 {
-	fake.lazy = (fake.lazy * 6364136223846793005u + 1442695040888963407u) | 1u; /* never 0: that is "off" */
+	fake.lazy = (fake.lazy * 6364136223846793005u + 1442695040888963407u) |
+		    1u; /* never 0: that is "off" */
 	return (unsigned)((fake.lazy >> 33) % sides);
 }
 
@@ -231,7 +234,8 @@ void fake_streams_stall(int device)
 static void wait_for_stalls(const struct CUstream_st *own)
 {
 	for (const struct CUstream_st *stream = fake.streams; stream;) {
-		bool stalls = stream != own && stream->device == own->device && stream->completed < stream->stall_target;
+		bool stalls = stream != own && stream->device == own->device &&
+			      stream->completed < stream->stall_target;
 		if (!stalls || fake.sticky) {
 			stream = stream->next;
 			continue;
@@ -283,7 +287,8 @@ struct CUstream_st *fake_stream_use(CUstream stream)
 	if (stream->capture)
 		fake_capture_break(stream);
 	if (context && context != stream->context)
-		fake_misuse("stream %d belongs to another context than the current one", stream->number);
+		fake_misuse("stream %d belongs to another context than the current one",
+			    stream->number);
 	return stream;
 }
 
@@ -401,7 +406,8 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext *context_out)
 }
 
 /* The default attributes are those of a stream that nobody touched; copying from one resets. */
-CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute, const CUstreamAttrValue *value)
+CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
+			      const CUstreamAttrValue *value)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -413,7 +419,8 @@ CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute, const C
 	return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute, CUstreamAttrValue *value_out)
+CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute,
+			      CUstreamAttrValue *value_out)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -477,7 +484,8 @@ static bool value_reached(const struct value_op *op, uint64_t now)
 
 	switch (op->flags & 3u) {
 	case CU_STREAM_WAIT_VALUE_GEQ:
-		return op->wide ? (int64_t)(now - value) >= 0 : (int32_t)((uint32_t)now - (uint32_t)value) >= 0;
+		return op->wide ? (int64_t)(now - value) >= 0
+				: (int32_t)((uint32_t)now - (uint32_t)value) >= 0;
 	case CU_STREAM_WAIT_VALUE_EQ:
 		return now == value;
 	case CU_STREAM_WAIT_VALUE_AND:
@@ -503,7 +511,8 @@ static void wait_run(struct fake_op *base, struct CUstream_st *stream)
 	fake_unlock();
 }
 
-static CUresult value_add(CUstream handle, CUdeviceptr address, uint64_t value, unsigned flags, bool wide, bool write)
+static CUresult value_add(CUstream handle, CUdeviceptr address, uint64_t value, unsigned flags,
+			  bool wide, bool write)
 {
 	LOCKED();
 	struct CUstream_st *stream = fake_stream_use(handle);
@@ -521,19 +530,25 @@ static CUresult value_add(CUstream handle, CUdeviceptr address, uint64_t value, 
 	struct value_op *op = calloc(1, sizeof(*op));
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*op = (struct value_op){.op = {.name = write ? "write_value" : "wait_value", .run = write ? write_run : wait_run},
-				.address = address, .value = value, .flags = flags, .wide = wide};
+	*op = (struct value_op){.op = {.name = write ? "write_value" : "wait_value",
+				       .run = write ? write_run : wait_run},
+				.address = address,
+				.value = value,
+				.flags = flags,
+				.wide = wide};
 	fake_stream_add(stream, &op->op);
 	return CUDA_SUCCESS;
 }
 
-CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags)
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
+			      unsigned flags)
 {
 	ENTER(NEED_INIT);
 	return value_add(stream, address, value, flags, false, true);
 }
 
-CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags)
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
+			      unsigned flags)
 {
 	ENTER(NEED_INIT);
 	return value_add(stream, address, value, flags, true, true);
@@ -551,7 +566,8 @@ CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t va
 	return value_add(stream, address, value, flags, true, false);
 }
 
-CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams *parameters, unsigned flags)
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams *parameters,
+			    unsigned flags)
 {
 	ENTER(NEED_INIT);
 	CUresult result = CUDA_SUCCESS;
@@ -570,8 +586,8 @@ CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpP
 					   one->writeValue.flags, true, true);
 			break;
 		case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-			result = value_add(stream, one->waitValue.address, one->waitValue.value, one->waitValue.flags,
-					   false, false);
+			result = value_add(stream, one->waitValue.address, one->waitValue.value,
+					   one->waitValue.flags, false, false);
 			break;
 		case CU_STREAM_MEM_OP_WAIT_VALUE_64:
 			result = value_add(stream, one->waitValue.address, one->waitValue.value64,

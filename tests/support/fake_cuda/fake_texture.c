@@ -1,9 +1,11 @@
 /*
- * What a texture gives, as CUDA's programming guide says it: coordinates in pixels, or as parts of the size; nearest is
- * the pixel that holds the coordinate; linear mixes the neighbours of x - 0.5, with weights of 8 bits behind the point.
+ * What a texture gives, as CUDA's programming guide says it: coordinates in pixels, or as parts of
+ * the size; nearest is the pixel that holds the coordinate; linear mixes the neighbours of x - 0.5,
+ * with weights of 8 bits behind the point.
  *
- * What the guide does not say (measured, H200, driver 580): a texture of one dimension is read as one of two, of one row,
- * at y = 0. That is the row's edge, so with a linear filter and a border in y half of what comes is the border.
+ * What the guide does not say (measured, H200, driver 580): a texture of one dimension is read as
+ * one of two, of one row, at y = 0. That is the row's edge, so with a linear filter and a border in
+ * y half of what comes is the border.
  */
 #include "fake.h"
 
@@ -26,8 +28,8 @@ static float half_to_float(uint16_t bits)
 static uint32_t stored(const struct CUarray_st *array, const long at[3], unsigned channel)
 {
 	size_t bytes = array->pixel_bytes / array->descriptor.NumChannels;
-	size_t pixel =
-		((size_t)at[2] * array->rows + (size_t)at[1]) * array->row_bytes + (size_t)at[0] * array->pixel_bytes;
+	size_t pixel = ((size_t)at[2] * array->rows + (size_t)at[1]) * array->row_bytes +
+		       (size_t)at[0] * array->pixel_bytes;
 	uint32_t value = 0;
 
 	memcpy(&value, array->bytes + pixel + channel * bytes, bytes);
@@ -89,9 +91,12 @@ static long address(CUaddress_mode mode, long index, long size)
 }
 
 /* The first neighbour, and how much of the second one counts. */
-static long split(const struct fake_texture *texture, float coordinate, size_t size, float *second_out)
+static long split(const struct fake_texture *texture, float coordinate, size_t size,
+		  float *second_out)
 {
-	float x = texture->descriptor.flags & CU_TRSF_NORMALIZED_COORDINATES ? coordinate * (float)size : coordinate;
+	float x = texture->descriptor.flags & CU_TRSF_NORMALIZED_COORDINATES
+			  ? coordinate * (float)size
+			  : coordinate;
 
 	*second_out = 0;
 	if (!(fabsf(x) < 1e9f)) /* nor a number that is none */
@@ -103,14 +108,15 @@ static long split(const struct fake_texture *texture, float coordinate, size_t s
 	return (long)first;
 }
 
-bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type, long layer,
-			const float coordinate[3], uint32_t value_out[4])
+bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type,
+			long layer, const float coordinate[3], uint32_t value_out[4])
 {
 	const struct CUarray_st *array = texture->array;
 	const size_t sizes[3] = {array->descriptor.Width, array->rows, array->slices};
 	CUarray_format format = array->descriptor.Format;
-	bool integers = is_integer(format) && (texture->descriptor.flags & CU_TRSF_READ_AS_INTEGER ||
-					       array->pixel_bytes / array->descriptor.NumChannels == 4);
+	bool integers =
+		is_integer(format) && (texture->descriptor.flags & CU_TRSF_READ_AS_INTEGER ||
+				       array->pixel_bytes / array->descriptor.NumChannels == 4);
 	float second[3] = {0}, sum[4] = {0};
 	long first[3] = {0};
 
@@ -129,8 +135,8 @@ bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions,
 		bool border = false;
 		for (unsigned d = 0; d < dimensions; d++) {
 			weight *= corner >> d & 1 ? second[d] : 1 - second[d];
-			at[d] = address(texture->descriptor.addressMode[d], first[d] + (long)(corner >> d & 1),
-					(long)sizes[d]);
+			at[d] = address(texture->descriptor.addressMode[d],
+					first[d] + (long)(corner >> d & 1), (long)sizes[d]);
 			border |= at[d] == BORDER;
 		}
 		if (weight == 0)

@@ -1,4 +1,5 @@
-/* Memory apart from its addresses, and memory of other processes: descriptors are memfds of a name of our own. */
+/* Memory apart from its addresses, and memory of other processes: descriptors are memfds of a name
+ * of our own. */
 #include "fake.h"
 
 #include "fake_files.h"
@@ -53,8 +54,8 @@ void fake_physical_unmap(struct fake_range *range)
 static bool properties_are_good(const CUmemAllocationProp *properties)
 {
 	return properties && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
-	       properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE && properties->location.id >= 0 &&
-	       properties->location.id < fake.device_count;
+	       properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+	       properties->location.id >= 0 && properties->location.id < fake.device_count;
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *granule_out, const CUmemAllocationProp *properties,
@@ -74,14 +75,15 @@ static struct fake_physical *physical_make(int file, int device, size_t size)
 
 	if (!physical)
 		return NULL;
-	*physical = (struct fake_physical){.references = 1, .handles = 1, .file = file, .device = device, .size = size};
+	*physical = (struct fake_physical){
+		.references = 1, .handles = 1, .file = file, .device = device, .size = size};
 	fake_handle_add(FAKE_PHYSICAL, physical);
 	fake_number_add("vmm_handles", 1);
 	return physical;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle_out, size_t size, const CUmemAllocationProp *properties,
-		     unsigned long long flags)
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle_out, size_t size,
+		     const CUmemAllocationProp *properties, unsigned long long flags)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -103,7 +105,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle_out, size_t size, cons
 		(void)close(file);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	physical->exportable = properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+	physical->exportable =
+		properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 	fake.devices[device].used_bytes += size;
 	*handle_out = (CUmemGenericAllocationHandle)(uintptr_t)physical;
 	return CUDA_SUCCESS;
@@ -122,8 +125,8 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr *address_out, size_t size, size_t alignment, CUdeviceptr wish,
-			     unsigned long long flags)
+CUresult cuMemAddressReserve(CUdeviceptr *address_out, size_t size, size_t alignment,
+			     CUdeviceptr wish, unsigned long long flags)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -131,7 +134,8 @@ CUresult cuMemAddressReserve(CUdeviceptr *address_out, size_t size, size_t align
 	if (flags || !size || size % FAKE_GRANULE || (alignment & (alignment - 1)))
 		return CUDA_ERROR_INVALID_VALUE;
 	struct fake_range range = {.kind = FAKE_RESERVED, .size = size, .file = -1, .live = true};
-	CUresult result = fake_addresses_take(size, alignment > FAKE_GRANULE ? alignment : FAKE_GRANULE, &range.base);
+	CUresult result = fake_addresses_take(
+		size, alignment > FAKE_GRANULE ? alignment : FAKE_GRANULE, &range.base);
 	if (result != CUDA_SUCCESS)
 		return result;
 	(void)fake_range_insert(&range);
@@ -189,8 +193,8 @@ static bool carve(CUdeviceptr address, size_t size)
 	return false;
 }
 
-CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
-		  unsigned long long flags)
+CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
+		  CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
@@ -205,8 +209,14 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericA
 		(void)munmap(host, size);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
-	const struct fake_range range = {.kind = FAKE_MAPPED, .device = physical->device, .base = address, .size = size,
-					 .host = host, .host_bytes = size, .file = -1, .live = true,
+	const struct fake_range range = {.kind = FAKE_MAPPED,
+					 .device = physical->device,
+					 .base = address,
+					 .size = size,
+					 .host = host,
+					 .host_bytes = size,
+					 .file = -1,
+					 .live = true,
 					 .physical = physical};
 	physical->references++;
 	(void)fake_range_insert(&range);
@@ -225,8 +235,8 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 	}
 	if (piece->busy)
 		fake_misuse("0x%llx is unmapped while something uses it", address);
-	const struct fake_range reserved = {.kind = FAKE_RESERVED, .base = address, .size = size, .file = -1,
-					    .live = true};
+	const struct fake_range reserved = {
+		.kind = FAKE_RESERVED, .base = address, .size = size, .file = -1, .live = true};
 	fake_range_drop(piece);
 	if (!fake_overlaps(address, size))
 		(void)fake_range_insert(&reserved);
@@ -243,7 +253,8 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < count; i++) {
 		int device = map[i].location.id;
-		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || device < 0 || device >= fake.device_count)
+		if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || device < 0 ||
+		    device >= fake.device_count)
 			return CUDA_ERROR_INVALID_DEVICE;
 		if (device != piece->device && fake_number("setting no_peer"))
 			return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
@@ -255,12 +266,14 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAccess(unsigned long long *flags_out, const CUmemLocation *location, CUdeviceptr address)
+CUresult cuMemGetAccess(unsigned long long *flags_out, const CUmemLocation *location,
+			CUdeviceptr address)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
 	const struct fake_range *range = fake_range_find(address, 1);
-	if (!range || location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id < 0 || location->id >= 32)
+	if (!range || location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id < 0 ||
+	    location->id >= 32)
 		return CUDA_ERROR_INVALID_VALUE;
 	*flags_out = range->access & 1u << location->id ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 							: CU_MEM_ACCESS_FLAGS_PROT_NONE;
@@ -273,7 +286,8 @@ CUresult cuMemExportToShareableHandle(void *shareable_out, CUmemGenericAllocatio
 	ENTER(NEED_INIT);
 	LOCKED();
 	const struct fake_physical *physical = physical_of(handle);
-	if (!physical || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || !physical->exportable) {
+	if (!physical || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+	    !physical->exportable) {
 		fake_misuse("an export of what was not made for it");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
@@ -295,7 +309,8 @@ static int device_of_descriptor(int file)
 	if (length < 0)
 		return -1;
 	target[length] = 0;
-	if (sscanf(target, "/memfd:" MEMFD_NAME "%d", &device) != 1 || device < 0 || device >= fake.device_count)
+	if (sscanf(target, "/memfd:" MEMFD_NAME "%d", &device) != 1 || device < 0 ||
+	    device >= fake.device_count)
 		return -1;
 	return device;
 }
@@ -307,7 +322,8 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle_out
 	LOCKED();
 	struct stat status;
 	int shared = (int)(intptr_t)os_handle, device = device_of_descriptor(shared);
-	if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || device < 0 || fstat(shared, &status) < 0)
+	if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || device < 0 ||
+	    fstat(shared, &status) < 0)
 		return CUDA_ERROR_INVALID_VALUE;
 	int file = dup(shared);
 	if (file < 0)
@@ -375,11 +391,13 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle_out, CUdeviceptr address)
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (range->size % FAKE_GRANULE)
-		fake_misuse("%zu bytes are shared: neighbours in their last granule are, too", range->size);
+		fake_misuse("%zu bytes are shared: neighbours in their last granule are, too",
+			    range->size);
 	CUresult result = fake_range_share(range);
 	if (result != CUDA_SUCCESS)
 		return result;
-	memcpy(handle.name, range->shared_name, strnlen(range->shared_name, sizeof(handle.name) - 1));
+	memcpy(handle.name, range->shared_name,
+	       strnlen(range->shared_name, sizeof(handle.name) - 1));
 	handle.device = range->device;
 	handle.size = range->size;
 	memcpy(handle_out, &handle, sizeof(handle));
@@ -407,14 +425,19 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr *address_out, CUipcMemHandle handle, uns
 	int file = fake_file_open("memory", name);
 	if (file < 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct fake_range range = {.kind = FAKE_IPC, .device = fake_current()->device, .size = from.size,
-				   .file = file, .live = true};
+	struct fake_range range = {.kind = FAKE_IPC,
+				   .device = fake_current()->device,
+				   .size = from.size,
+				   .file = file,
+				   .live = true};
 	CUdeviceptr base = 0;
 	range.host_bytes = (from.size + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
 	range.host = MAP_FAILED;
 	if (fstat(file, &status) == 0 && (size_t)status.st_size >= range.host_bytes)
-		range.host = mmap(NULL, range.host_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	if (range.host == MAP_FAILED || fake_addresses_take(range.host_bytes, FAKE_GRANULE, &base) != CUDA_SUCCESS) {
+		range.host =
+			mmap(NULL, range.host_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (range.host == MAP_FAILED ||
+	    fake_addresses_take(range.host_bytes, FAKE_GRANULE, &base) != CUDA_SUCCESS) {
 		if (range.host != MAP_FAILED)
 			(void)munmap(range.host, range.host_bytes);
 		(void)close(file);

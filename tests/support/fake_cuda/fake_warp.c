@@ -1,6 +1,6 @@
 /*
- * What threads do together. A thread that comes to such an instruction stops there; when all whose help it names have
- * come, each gets its result and goes on. Threads that ended are not waited for.
+ * What threads do together. A thread that comes to such an instruction stops there; when all whose
+ * help it names have come, each gets its result and goes on. Threads that ended are not waited for.
  */
 #include "fake_code.h"
 
@@ -18,7 +18,8 @@ void fake_warp_post(struct fake_grid *grid, struct fake_block *block, struct fak
 {
 	unsigned mask_at = i->operand_count - 1;
 
-	/* The mask is last, but for redux ("d, a, mask") too; of bar.warp.sync it is all there is. */
+	/* The mask is last, but for redux ("d, a, mask") too; of bar.warp.sync it is all there is.
+	 */
 	thread->mask = (uint32_t)fake_read(grid, block, thread, &i->operands[mask_at], word);
 	thread->posted = 0;
 	if (i->opcode == OP_VOTE)
@@ -41,14 +42,16 @@ static bool all_have_come(struct fake_block *block, unsigned warp, const struct 
 		const struct fake_thread *other = lane(block, warp, n);
 		if (!(thread->mask >> n & 1) || !other || other->state == THREAD_DONE)
 			continue;
-		if (other->state != THREAD_AT_WARP || instruction_of(other) != instruction_of(thread))
+		if (other->state != THREAD_AT_WARP ||
+		    instruction_of(other) != instruction_of(thread))
 			return false;
 	}
 	return true;
 }
 
 /* Where this lane's value comes from; itself when there is none, with the predicate false. */
-static unsigned shuffle_source(const struct fake_instruction *i, unsigned own, unsigned b, unsigned c, bool *valid)
+static unsigned shuffle_source(const struct fake_instruction *i, unsigned own, unsigned b,
+			       unsigned c, bool *valid)
 {
 	unsigned clamp = c & 31, segment = c >> 8 & 31;
 	unsigned least = own & segment, most = least | (clamp & ~segment);
@@ -74,8 +77,8 @@ static unsigned shuffle_source(const struct fake_instruction *i, unsigned own, u
 	return *valid ? (unsigned)source : own;
 }
 
-static uint64_t shuffle(struct fake_grid *grid, struct fake_block *block, unsigned warp, struct fake_thread *thread,
-			bool *valid)
+static uint64_t shuffle(struct fake_grid *grid, struct fake_block *block, unsigned warp,
+			struct fake_thread *thread, bool *valid)
 {
 	const struct fake_instruction *i = instruction_of(thread);
 	unsigned own = thread->index % 32;
@@ -154,10 +157,12 @@ static void finish(struct fake_grid *grid, struct fake_block *block, unsigned wa
 		thread->state = THREAD_RUNS;
 		if (i->opcode == OP_BAR)
 			continue;
-		fake_write(thread, &i->operands[0], i->opcode == OP_VOTE && i->mode != 'b' ? predicate : i->type,
+		fake_write(thread, &i->operands[0],
+			   i->opcode == OP_VOTE && i->mode != 'b' ? predicate : i->type,
 			   results[n]);
 		if (i->operands[0].second >= 0)
-			thread->frames[thread->depth - 1].registers[i->operands[0].second] = valid[n];
+			thread->frames[thread->depth - 1].registers[i->operands[0].second] =
+				valid[n];
 	}
 }
 
@@ -169,7 +174,8 @@ bool fake_warp_resolve(struct fake_grid *grid, struct fake_block *block)
 		const struct fake_thread *thread = &block->threads[n];
 		if (thread->state != THREAD_AT_WARP || !all_have_come(block, n / 32, thread))
 			continue;
-		finish(grid, block, n / 32, thread->mask | UINT32_C(1) << n % 32, instruction_of(thread));
+		finish(grid, block, n / 32, thread->mask | UINT32_C(1) << n % 32,
+		       instruction_of(thread));
 		any = true;
 	}
 	return any;
@@ -185,7 +191,8 @@ static void barrier_result(struct fake_thread *thread, unsigned yes, unsigned co
 	if (i->combine == OP_POPC)
 		fake_write(thread, &i->operands[0], word, yes);
 	else
-		fake_write(thread, &i->operands[0], predicate, i->combine == OP_AND ? yes == count : yes != 0);
+		fake_write(thread, &i->operands[0], predicate,
+			   i->combine == OP_AND ? yes == count : yes != 0);
 }
 
 bool fake_barrier_resolve(struct fake_block *block)
@@ -202,7 +209,8 @@ bool fake_barrier_resolve(struct fake_block *block)
 			yes += thread->barrier_value;
 			needs = thread->barrier_needs;
 		}
-		if (!waiting || (needs ? waiting < needs : waiting < block->thread_count - block->done))
+		if (!waiting ||
+		    (needs ? waiting < needs : waiting < block->thread_count - block->done))
 			continue;
 		for (unsigned n = 0; n < block->thread_count; n++) {
 			struct fake_thread *thread = &block->threads[n];

@@ -1,25 +1,29 @@
 /*
- * One of the built-in kernels that PoCL lists, for a PoCL that is packaged without the sources of its own: made of a source
- * here, and called by its name with dots, as the driver would have it.
+ * One of the built-in kernels that PoCL lists, for a PoCL that is packaged without the sources of
+ * its own: made of a source here, and called by its name with dots, as the driver would have it.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "opencl_builtins.h"
 
 #include <string.h>
 
-#define BUILTIN "pocl.add.i8"
+#define BUILTIN  "pocl.add.i8"
 #define FUNCTION "pocl_add_i8"
 
 static const cl_icd_dispatch *next;
 
-static cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const cl_device_id *devices,
-					     const char *names, cl_int *code)
+static cl_program CL_API_CALL create_program(cl_context context, cl_uint count,
+					     const cl_device_id *devices, const char *names,
+					     cl_int *code)
 {
-	const char *source = "__kernel void " FUNCTION "(__global const uchar *a, __global const uchar *b, __global uchar *c)\n"
-			     "{ size_t i = get_global_id(0); c[i] = a[i] + b[i]; }\n";
+	const char *source =
+		"__kernel void " FUNCTION
+		"(__global const uchar *a, __global const uchar *b, __global uchar *c)\n"
+		"{ size_t i = get_global_id(0); c[i] = a[i] + b[i]; }\n";
 
 	if (strcmp(names, BUILTIN) != 0)
-		return next->clCreateProgramWithBuiltInKernels(context, count, devices, names, code);
+		return next->clCreateProgramWithBuiltInKernels(context, count, devices, names,
+							       code);
 	return next->clCreateProgramWithSource(context, 1, &source, NULL, code);
 }
 
@@ -28,11 +32,13 @@ static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
 	return next->clCreateKernel(program, strcmp(name, BUILTIN) == 0 ? FUNCTION : name, code);
 }
 
-static cl_int CL_API_CALL kernel_info(cl_kernel kernel, cl_kernel_info what, size_t bytes, void *value, size_t *bytes_out)
+static cl_int CL_API_CALL kernel_info(cl_kernel kernel, cl_kernel_info what, size_t bytes,
+				      void *value, size_t *bytes_out)
 {
 	cl_int code = next->clGetKernelInfo(kernel, what, bytes, value, bytes_out);
 
-	if (code == CL_SUCCESS && what == CL_KERNEL_FUNCTION_NAME && value && strcmp(value, FUNCTION) == 0)
+	if (code == CL_SUCCESS && what == CL_KERNEL_FUNCTION_NAME && value &&
+	    strcmp(value, FUNCTION) == 0)
 		memcpy(value, BUILTIN, sizeof(BUILTIN));
 	return code;
 }
@@ -46,14 +52,16 @@ void opencl_builtins_install(cl_icd_dispatch *table, const cl_icd_dispatch *belo
 }
 
 /* A custom device is found by its type, and by no other, not even by CL_DEVICE_TYPE_ALL. */
-static cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *devices, cl_uint *count)
+static cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type type, cl_uint room,
+				     cl_device_id *devices, cl_uint *count)
 {
 	if (type != CL_DEVICE_TYPE_CUSTOM)
 		return CL_DEVICE_NOT_FOUND;
 	return next->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, room, devices, count);
 }
 
-static cl_int answer(const void *from, size_t from_bytes, size_t bytes, void *value, size_t *bytes_out)
+static cl_int answer(const void *from, size_t from_bytes, size_t bytes, void *value,
+		     size_t *bytes_out)
 {
 	if (value && bytes < from_bytes)
 		return CL_INVALID_VALUE;
@@ -64,7 +72,8 @@ static cl_int answer(const void *from, size_t from_bytes, size_t bytes, void *va
 	return CL_SUCCESS;
 }
 
-static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes, void *value, size_t *bytes_out)
+static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes,
+				      void *value, size_t *bytes_out)
 {
 	static const cl_device_type type = CL_DEVICE_TYPE_CUSTOM;
 	static const cl_bool no = CL_FALSE;
@@ -82,7 +91,8 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, 
 	}
 }
 
-static cl_program CL_API_CALL refuse_source(cl_context context, cl_uint count, const char **strings, const size_t *lengths, cl_int *code)
+static cl_program CL_API_CALL refuse_source(cl_context context, cl_uint count, const char **strings,
+					    const size_t *lengths, cl_int *code)
 {
 	(void)context;
 	(void)count;
@@ -93,7 +103,8 @@ static cl_program CL_API_CALL refuse_source(cl_context context, cl_uint count, c
 }
 
 /* Only of such devices, and of built-in kernels, there is an answer to the largest range. */
-static cl_int CL_API_CALL group_info(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t bytes, void *value,
+static cl_int CL_API_CALL group_info(cl_kernel kernel, cl_device_id device,
+				     cl_kernel_work_group_info what, size_t bytes, void *value,
 				     size_t *bytes_out)
 {
 	static const size_t most[3] = {1u << 20, 1, 1};

@@ -29,37 +29,37 @@ void opencl_counts(struct opencl_counts *counts_out)
 #define GIVES(kind) ((void)atomic_fetch_add(&given[kind], 1))
 
 /* A function that returns what it has made. */
-#define MAKES(name, type, kind, parameters, arguments)                                                                 \
-	static type CL_API_CALL own_##name parameters                                                                        \
-	{                                                                                                              \
-		type made = next->name arguments;                                                                      \
-		if (made)                                                                                              \
-			TAKES(kind);                                                                                   \
-		return made;                                                                                           \
+#define MAKES(name, type, kind, parameters, arguments)                                             \
+	static type CL_API_CALL own_##name parameters                                              \
+	{                                                                                          \
+		type made = next->name arguments;                                                  \
+		if (made)                                                                          \
+			TAKES(kind);                                                               \
+		return made;                                                                       \
 	}
-#define REFERENCES(retain, release, type, kind)                                                                        \
-	static cl_int CL_API_CALL own_##retain(type object)                                                                \
-	{                                                                                                              \
-		cl_int result = next->retain(object);                                                                  \
-		if (result == CL_SUCCESS)                                                                              \
-			TAKES(kind);                                                                                   \
-		return result;                                                                                         \
-	}                                                                                                              \
-	static cl_int CL_API_CALL own_##release(type object)                                                               \
-	{                                                                                                              \
-		cl_int result = next->release(object);                                                                 \
-		if (result == CL_SUCCESS)                                                                              \
-			GIVES(kind);                                                                                   \
-		return result;                                                                                         \
+#define REFERENCES(retain, release, type, kind)                                                    \
+	static cl_int CL_API_CALL own_##retain(type object)                                        \
+	{                                                                                          \
+		cl_int result = next->retain(object);                                              \
+		if (result == CL_SUCCESS)                                                          \
+			TAKES(kind);                                                               \
+		return result;                                                                     \
+	}                                                                                          \
+	static cl_int CL_API_CALL own_##release(type object)                                       \
+	{                                                                                          \
+		cl_int result = next->release(object);                                             \
+		if (result == CL_SUCCESS)                                                          \
+			GIVES(kind);                                                               \
+		return result;                                                                     \
 	}
 /* A function that gives out an event where the caller has a place for it. */
-#define ENQUEUES(name, parameters, arguments)                                                                          \
-	static cl_int CL_API_CALL own_##name parameters                                                                      \
-	{                                                                                                              \
-		cl_int result = next->name arguments;                                                                  \
-		if (result == CL_SUCCESS && event)                                                                     \
-			TAKES(OPENCL_EVENTS);                                                                          \
-		return result;                                                                                         \
+#define ENQUEUES(name, parameters, arguments)                                                      \
+	static cl_int CL_API_CALL own_##name parameters                                            \
+	{                                                                                          \
+		cl_int result = next->name arguments;                                              \
+		if (result == CL_SUCCESS && event)                                                 \
+			TAKES(OPENCL_EVENTS);                                                      \
+		return result;                                                                     \
 	}
 
 /* clang-format off */
@@ -153,7 +153,8 @@ ENQUEUES(clEnqueueSVMMemcpy,
 	 (q, b, d, s, z, n, w, event))
 /* clang-format on */
 
-static cl_int CL_API_CALL own_clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count)
+static cl_int CL_API_CALL own_clCreateKernelsInProgram(cl_program program, cl_uint room,
+						       cl_kernel *kernels, cl_uint *count)
 {
 	cl_uint made = 0;
 	cl_int result = next->clCreateKernelsInProgram(program, room, kernels, &made);
@@ -171,7 +172,8 @@ static void CL_API_CALL own_clSVMFree(cl_context context, void *pointer)
 	next->clSVMFree(context, pointer);
 }
 
-VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void *value, size_t *bytes_out)
+VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void *value,
+					  size_t *bytes_out)
 {
 	if (name != CL_LAYER_API_VERSION || (value && bytes < sizeof(cl_layer_api_version)))
 		return CL_INVALID_VALUE;
@@ -183,46 +185,61 @@ VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void
 }
 
 /* As a driver that has boxes and does not take this one. */
-static cl_int CL_API_CALL refused_write(cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho,
-					const size_t *r, size_t mrp, size_t msp, size_t hrp, size_t hsp, const void *p,
-					cl_uint n, const cl_event *w, cl_event *event)
+static cl_int CL_API_CALL refused_write(cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo,
+					const size_t *ho, const size_t *r, size_t mrp, size_t msp,
+					size_t hrp, size_t hsp, const void *p, cl_uint n,
+					const cl_event *w, cl_event *event)
 {
-	(void)q, (void)m, (void)b, (void)mo, (void)ho, (void)r, (void)mrp, (void)msp, (void)hrp, (void)hsp, (void)p;
+	(void)q, (void)m, (void)b, (void)mo, (void)ho, (void)r, (void)mrp, (void)msp, (void)hrp,
+		(void)hsp, (void)p;
 	(void)n, (void)w, (void)event;
 	return CL_INVALID_VALUE;
 }
 
-static cl_int CL_API_CALL refused_read(cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho,
-				       const size_t *r, size_t mrp, size_t msp, size_t hrp, size_t hsp, void *p,
-				       cl_uint n, const cl_event *w, cl_event *event)
+static cl_int CL_API_CALL refused_read(cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo,
+				       const size_t *ho, const size_t *r, size_t mrp, size_t msp,
+				       size_t hrp, size_t hsp, void *p, cl_uint n,
+				       const cl_event *w, cl_event *event)
 {
 	return refused_write(q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, event);
 }
 
 #define OWN(name) table.name = own_##name;
 
-VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_out,
-				       const cl_icd_dispatch **dispatch_out)
+VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target,
+				       cl_uint *entries_out, const cl_icd_dispatch **dispatch_out)
 {
-	if (!target || !entries_out || !dispatch_out || entries < sizeof(table) / sizeof(table.clGetPlatformIDs))
+	if (!target || !entries_out || !dispatch_out ||
+	    entries < sizeof(table) / sizeof(table.clGetPlatformIDs))
 		return CL_INVALID_VALUE;
 	next = target;
 	memcpy(&table, target, sizeof(table));
-	OWN(clCreateContext) OWN(clRetainContext) OWN(clReleaseContext)
-	OWN(clCreateCommandQueue) OWN(clCreateCommandQueueWithProperties)
-	OWN(clRetainCommandQueue) OWN(clReleaseCommandQueue)
-	OWN(clCreateBuffer) OWN(clCreateSubBuffer) OWN(clCreateImage) OWN(clRetainMemObject) OWN(clReleaseMemObject)
-	OWN(clCreateProgramWithSource) OWN(clCreateProgramWithBinary) OWN(clCreateProgramWithBuiltInKernels)
-	OWN(clCreateProgramWithIL) OWN(clLinkProgram) OWN(clRetainProgram) OWN(clReleaseProgram)
-	OWN(clCreateKernel) OWN(clCloneKernel) OWN(clCreateKernelsInProgram) OWN(clRetainKernel) OWN(clReleaseKernel)
-	OWN(clCreateSampler) OWN(clRetainSampler) OWN(clReleaseSampler) OWN(clSVMAlloc) OWN(clSVMFree)
-	OWN(clCreateUserEvent) OWN(clRetainEvent) OWN(clReleaseEvent)
-	OWN(clEnqueueNDRangeKernel) OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect)
-	OWN(clEnqueueWriteBuffer) OWN(clEnqueueReadBuffer) OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect)
-	OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyImage) OWN(clEnqueueWriteImage) OWN(clEnqueueReadImage)
-	OWN(clEnqueueMarkerWithWaitList) OWN(clEnqueueBarrierWithWaitList)
-	OWN(clEnqueueSVMMemcpy)
-	if (getenv("OPENCL_COUNTER_REFUSES_BOXES")) {
+	/* clang-format off: one entry a line */
+	OWN(clCreateContext)
+	OWN(clRetainContext)
+	OWN(clReleaseContext) OWN(clCreateCommandQueue) OWN(clCreateCommandQueueWithProperties) OWN(
+		clRetainCommandQueue) OWN(clReleaseCommandQueue) OWN(clCreateBuffer) OWN(clCreateSubBuffer)
+		OWN(clCreateImage) OWN(clRetainMemObject) OWN(clReleaseMemObject) OWN(
+			clCreateProgramWithSource) OWN(clCreateProgramWithBinary) OWN(clCreateProgramWithBuiltInKernels)
+			OWN(clCreateProgramWithIL) OWN(clLinkProgram) OWN(clRetainProgram) OWN(
+				clReleaseProgram) OWN(clCreateKernel) OWN(clCloneKernel)
+				OWN(clCreateKernelsInProgram) OWN(clRetainKernel) OWN(clReleaseKernel) OWN(
+					clCreateSampler) OWN(clRetainSampler) OWN(clReleaseSampler)
+					OWN(clSVMAlloc) OWN(clSVMFree) OWN(clCreateUserEvent) OWN(
+						clRetainEvent) OWN(clReleaseEvent) OWN(clEnqueueNDRangeKernel)
+						OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect) OWN(
+							clEnqueueWriteBuffer) OWN(clEnqueueReadBuffer)
+							OWN(clEnqueueWriteBufferRect) OWN(
+								clEnqueueReadBufferRect) OWN(clEnqueueFillBuffer)
+								OWN(clEnqueueCopyImage) OWN(
+									clEnqueueWriteImage)
+									OWN(clEnqueueReadImage) OWN(
+										clEnqueueMarkerWithWaitList)
+										OWN(clEnqueueBarrierWithWaitList)
+											OWN(clEnqueueSVMMemcpy)
+		/* clang-format on */
+		if (getenv("OPENCL_COUNTER_REFUSES_BOXES"))
+	{
 		table.clEnqueueWriteBufferRect = refused_write;
 		table.clEnqueueReadBufferRect = refused_read;
 	}

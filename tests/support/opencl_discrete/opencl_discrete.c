@@ -14,7 +14,8 @@ static cl_icd_dispatch table;
 
 enum { ENTRIES = 65536 };
 
-/* Buffers without a place, and what kernels were told of. A few of a process, looked at one after the other. */
+/* Buffers without a place, and what kernels were told of. A few of a process, looked at one after
+ * the other. */
 static struct {
 	pthread_mutex_t lock;
 	cl_mem unplaced[ENTRIES];
@@ -57,7 +58,8 @@ static bool is_unplaced(cl_mem buffer)
 	return unplaced;
 }
 
-static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *code)
+static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes,
+					void *host, cl_int *code)
 {
 	cl_mem made = next->clCreateBuffer(context, flags, bytes, host, code);
 
@@ -71,19 +73,22 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 	return made;
 }
 
-static cl_mem CL_API_CALL create_sub_buffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
-					    const void *info, cl_int *code)
+static cl_mem CL_API_CALL create_sub_buffer(cl_mem buffer, cl_mem_flags flags,
+					    cl_buffer_create_type type, const void *info,
+					    cl_int *code)
 {
 	cl_context context = NULL;
 
 	if (!is_unplaced(buffer) ||
-	    next->clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof(context), (void *)&context, NULL) != CL_SUCCESS)
+	    next->clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof(context), (void *)&context,
+				     NULL) != CL_SUCCESS)
 		return next->clCreateSubBuffer(buffer, flags, type, info, code);
-	return next->clCreateBuffer(context, CL_MEM_READ_WRITE, ((const cl_buffer_region *)info)->size, NULL, code);
+	return next->clCreateBuffer(context, CL_MEM_READ_WRITE,
+				    ((const cl_buffer_region *)info)->size, NULL, code);
 }
 
-static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes, void *value,
-				      size_t *bytes_out)
+static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes,
+				      void *value, size_t *bytes_out)
 {
 	cl_int code = next->clGetDeviceInfo(device, what, bytes, value, bytes_out);
 
@@ -93,7 +98,8 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, 
 }
 
 /* Times before the end, where others say that there are none yet. */
-static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what, size_t bytes, void *value, size_t *bytes_out)
+static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what, size_t bytes,
+					 void *value, size_t *bytes_out)
 {
 	cl_int code = next->clGetEventProfilingInfo(event, what, bytes, value, bytes_out);
 
@@ -132,7 +138,8 @@ static cl_int CL_API_CALL set_pointer(cl_kernel kernel, cl_uint index, const voi
 	return next->clSetKernelArgSVMPointer(kernel, index, pointer);
 }
 
-static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes,
+				       const void *value)
 {
 	cl_mem buffer = NULL;
 
@@ -145,43 +152,46 @@ static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t b
 }
 
 /* clang-format off: what the driver has, with the buffers placed first */
-#define NEEDS(name, parameters, placed, arguments)                                                                     \
-	static cl_int CL_API_CALL own_##name parameters                                                                \
-	{                                                                                                              \
-		placed return next->name arguments;                                                                    \
+#define NEEDS(name, parameters, placed, arguments)                                                 \
+	static cl_int CL_API_CALL own_##name parameters                                            \
+	{                                                                                          \
+		placed return next->name arguments;                                                \
 	}
 NEEDS(clEnqueueWriteBuffer,
-      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w,
-       cl_event *e),
+      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n,
+       const cl_event *w, cl_event *e),
       place(m);
       , (q, m, b, o, s, p, n, w, e))
 NEEDS(clEnqueueReadBuffer,
-      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n,
+       const cl_event *w, cl_event *e),
       place(m);
       , (q, m, b, o, s, p, n, w, e))
 NEEDS(clEnqueueWriteBufferRect,
-      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r, size_t mrp,
-       size_t msp, size_t hrp, size_t hsp, const void *p, cl_uint n, const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r,
+       size_t mrp, size_t msp, size_t hrp, size_t hsp, const void *p, cl_uint n, const cl_event *w,
+       cl_event *e),
       place(m);
       , (q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, e))
 NEEDS(clEnqueueReadBufferRect,
-      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r, size_t mrp,
-       size_t msp, size_t hrp, size_t hsp, void *p, cl_uint n, const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r,
+       size_t mrp, size_t msp, size_t hrp, size_t hsp, void *p, cl_uint n, const cl_event *w,
+       cl_event *e),
       place(m);
       , (q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, e))
 NEEDS(clEnqueueFillBuffer,
-      (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, cl_uint n, const cl_event *w,
-       cl_event *e),
+      (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, cl_uint n,
+       const cl_event *w, cl_event *e),
       place(m);
       , (q, m, p, ps, o, s, n, w, e))
 NEEDS(clEnqueueCopyBuffer,
-      (cl_command_queue q, cl_mem s, cl_mem d, size_t so, size_t o, size_t z, cl_uint n, const cl_event *w,
-       cl_event *e),
+      (cl_command_queue q, cl_mem s, cl_mem d, size_t so, size_t o, size_t z, cl_uint n,
+       const cl_event *w, cl_event *e),
       place(s);
       place(d);, (q, s, d, so, o, z, n, w, e))
 NEEDS(clEnqueueCopyBufferRect,
-      (cl_command_queue q, cl_mem s, cl_mem d, const size_t *so, const size_t *o, const size_t *r, size_t srp,
-       size_t ssp, size_t drp, size_t dsp, cl_uint n, const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem s, cl_mem d, const size_t *so, const size_t *o, const size_t *r,
+       size_t srp, size_t ssp, size_t drp, size_t dsp, cl_uint n, const cl_event *w, cl_event *e),
       place(s);
       place(d);, (q, s, d, so, o, r, srp, ssp, drp, dsp, n, w, e))
 /* clang-format on */
@@ -195,7 +205,8 @@ static size_t find_freed(const void *pointer)
 	return at;
 }
 
-static void *CL_API_CALL svm_alloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
+static void *CL_API_CALL svm_alloc(cl_context context, cl_svm_mem_flags flags, size_t bytes,
+				   cl_uint alignment)
 {
 	void *made = next->clSVMAlloc(context, flags, bytes, alignment);
 
@@ -221,7 +232,8 @@ static void CL_API_CALL svm_free(cl_context context, void *pointer)
 	next->clSVMFree(context, pointer);
 }
 
-static cl_int CL_API_CALL exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t bytes, const void *value)
+static cl_int CL_API_CALL exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t bytes,
+				    const void *value)
 {
 	if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && bytes >= sizeof(void *)) {
 		void **pointers = malloc(bytes);
@@ -254,9 +266,9 @@ static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
 	return made;
 }
 
-static cl_int CL_API_CALL launch(cl_command_queue q, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
-				 const size_t *global, const size_t *local, cl_uint n, const cl_event *w,
-				 cl_event *event)
+static cl_int CL_API_CALL launch(cl_command_queue q, cl_kernel kernel, cl_uint dimensions,
+				 const size_t *offset, const size_t *global, const size_t *local,
+				 cl_uint n, const cl_event *w, cl_event *event)
 {
 	bool stale = false;
 
@@ -268,10 +280,12 @@ static cl_int CL_API_CALL launch(cl_command_queue q, cl_kernel kernel, cl_uint d
 	(void)pthread_mutex_unlock(&state.lock);
 	if (stale)
 		return CL_INVALID_KERNEL_ARGS;
-	return next->clEnqueueNDRangeKernel(q, kernel, dimensions, offset, global, local, n, w, event);
+	return next->clEnqueueNDRangeKernel(q, kernel, dimensions, offset, global, local, n, w,
+					    event);
 }
 
-VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void *value, size_t *bytes_out)
+VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void *value,
+					  size_t *bytes_out)
 {
 	if (name != CL_LAYER_API_VERSION || (value && bytes < sizeof(cl_layer_api_version)))
 		return CL_INVALID_VALUE;
@@ -283,10 +297,11 @@ VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void
 }
 
 #define OWN(name) table.name = own_##name;
-VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_out,
-				       const cl_icd_dispatch **dispatch_out)
+VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target,
+				       cl_uint *entries_out, const cl_icd_dispatch **dispatch_out)
 {
-	if (!target || !entries_out || !dispatch_out || entries < sizeof(table) / sizeof(table.clGetPlatformIDs))
+	if (!target || !entries_out || !dispatch_out ||
+	    entries < sizeof(table) / sizeof(table.clGetPlatformIDs))
 		return CL_INVALID_VALUE;
 	next = target;
 	memcpy(&table, target, sizeof(table));
@@ -303,8 +318,11 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	table.clEnqueueNDRangeKernel = launch;
 	OWN(clEnqueueWriteBuffer)
 	OWN(clEnqueueReadBuffer)
-	OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect) OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyBuffer)
-		OWN(clEnqueueCopyBufferRect) *entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
+	OWN(clEnqueueWriteBufferRect)
+	OWN(clEnqueueReadBufferRect)
+	OWN(clEnqueueFillBuffer)
+	OWN(clEnqueueCopyBuffer)
+	OWN(clEnqueueCopyBufferRect) *entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
 	*dispatch_out = &table;
 	return CL_SUCCESS;
 }

@@ -1,16 +1,20 @@
 /*
- * What AddressSanitizer has to be told on any machine: linked into every program that it is in, so that engines, children of tests
- * and programs started by hand know it, too. The environment's ASAN_OPTIONS comes after it.
+ * What AddressSanitizer has to be told on any machine: linked into every program that it is in, so
+ * that engines, children of tests and programs started by hand know it, too. The environment's
+ * ASAN_OPTIONS comes after it.
  *
- * use_sigaltstack=0: LLVM, inside PoCL, gives a thread a signal stack from the heap where the one that it has is smaller than SIGSTKSZ
- * and 64 KiB. The sanitizer's is four times SIGSTKSZ, which follows the processor's registers: too small on any without AMX. At the
- * thread's end the sanitizer unmaps what it finds there, a piece of the heap, and dies: "failed to deallocate".
+ * use_sigaltstack=0: LLVM, inside PoCL, gives a thread a signal stack from the heap where the one
+ * that it has is smaller than SIGSTKSZ and 64 KiB. The sanitizer's is four times SIGSTKSZ, which
+ * follows the processor's registers: too small on any without AMX. At the thread's end the
+ * sanitizer unmaps what it finds there, a piece of the heap, and dies: "failed to deallocate".
  *
- * intercept_tls_get_addr=0: otherwise the leak checker itself crashes now and then ("Tracer caught signal 11") in a process with PoCL's
- * threads: it reads thread-local blocks that ended with their thread.
+ * intercept_tls_get_addr=0: otherwise the leak checker itself crashes now and then ("Tracer caught
+ * signal 11") in a process with PoCL's threads: it reads thread-local blocks that ended with their
+ * thread.
  *
- * handle_segv=0 and the like, in the engine only: a kernel's fault ends an engine by the signal that users see. The sanitizer would report it
- * and abort(), and an engine that aborts is not its kernel's loss.
+ * handle_segv=0 and the like, in the engine only: a kernel's fault ends an engine by the signal
+ * that users see. The sanitizer would report it and abort(), and an engine that aborts is not its
+ * kernel's loss.
  */
 
 #ifdef RUNS_KERNELS

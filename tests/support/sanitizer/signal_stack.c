@@ -1,6 +1,7 @@
 /*
- * A thread that gets a signal stack of the heap's, as LLVM gives to PoCL's on many machines, and ends with it. On any machine
- * AddressSanitizer dies of that unless it leaves signal stacks alone (options.c).
+ * A thread that gets a signal stack of the heap's, as LLVM gives to PoCL's on many machines, and
+ * ends with it. On any machine AddressSanitizer dies of that unless it leaves signal stacks alone
+ * (options.c).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -11,7 +12,7 @@ enum { STACK_BYTES = 1 << 20 };
 
 static void *give(void *memory)
 {
-	stack_t stack = { .ss_sp = memory, .ss_size = STACK_BYTES };
+	stack_t stack = {.ss_sp = memory, .ss_size = STACK_BYTES};
 	return sigaltstack(&stack, NULL) == 0 ? memory : NULL;
 }
 
@@ -19,7 +20,8 @@ int main(void)
 {
 	pthread_t thread;
 	void *memory = malloc(STACK_BYTES), *given = NULL;
-	if (!memory || pthread_create(&thread, NULL, give, memory) != 0 || pthread_join(thread, &given) != 0 || !given) {
+	if (!memory || pthread_create(&thread, NULL, give, memory) != 0 ||
+	    pthread_join(thread, &given) != 0 || !given) {
 		(void)fprintf(stderr, "no thread with a signal stack of its own\n");
 		return 1;
 	}

@@ -7,7 +7,8 @@
 #define SEVERAL          4u
 #define NOTHING_KNOWN_NS (INT64_MAX / 4)
 
-void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source, uint64_t round_trip_ns)
+void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source,
+		     uint64_t round_trip_ns)
 {
 	*bases = (struct cuda_bases){.source = *source, .round_trip_ns = round_trip_ns};
 	cuda_timeline_init(&bases->timeline, (int64_t)(round_trip_ns / 2));
@@ -18,7 +19,8 @@ static uint64_t now(const struct cuda_bases *bases)
 	return bases->source.now(bases->source.context);
 }
 
-/* Signed time between two events. Where the driver tells 0 of an end that lies before its start, asked the other way. */
+/* Signed time between two events. Where the driver tells 0 of an end that lies before its start,
+ * asked the other way. */
 static int elapsed_ns(const struct cuda_bases *bases, void *from, void *to, int64_t *ns_out)
 {
 	const struct cuda_clock_source *source = &bases->source;
@@ -50,7 +52,8 @@ static int send_one(struct cuda_bases *bases)
 	return r;
 }
 
-/* One that is waited for until the deadline. 1: it was about as fast as can be; 0: not so; or a negative errno. */
+/* One that is waited for until the deadline. 1: it was about as fast as can be; 0: not so; or a
+ * negative errno. */
 static int send_and_see(struct cuda_bases *bases, uint64_t deadline_ns)
 {
 	const struct cuda_clock_source *source = &bases->source;
@@ -81,7 +84,8 @@ static int send_burst(struct cuda_bases *bases)
 	do {
 		r = send_and_see(bases, deadline);
 		fast += r > 0;
-	} while (r >= 0 && fast < SEVERAL && bases->sent < CUDA_CLOCK_BURST && now(bases) < deadline);
+	} while (r >= 0 && fast < SEVERAL && bases->sent < CUDA_CLOCK_BURST &&
+		 now(bases) < deadline);
 	bool is_late = bases->sent > 0 && bases->seen_ns[bases->sent - 1] == 0;
 	while (r >= 0 && is_late && bases->sent < CUDA_CLOCK_BURST)
 		r = send_one(bases);
@@ -89,7 +93,8 @@ static int send_burst(struct cuda_bases *bases)
 	return r < 0 ? r : 0;
 }
 
-/* Count the time stamps of the burst's first `count` from the last of them, and that from the base before. */
+/* Count the time stamps of the burst's first `count` from the last of them, and that from the base
+ * before. */
 static int measure_burst(struct cuda_bases *bases, unsigned count, int64_t *advance_out)
 {
 	void **marks = bases->source.marks;
@@ -121,11 +126,13 @@ static int count_happened(const struct cuda_bases *bases)
 	return 0;
 }
 
-/* By how much the device's own count can be off since the last base; no count at all where its clock was set. */
+/* By how much the device's own count can be off since the last base; no count at all where its
+ * clock was set. */
 static int64_t slip_of(int64_t advance, int64_t host_advance)
 {
 	int64_t apart = advance > host_advance ? advance - host_advance : host_advance - advance;
-	return apart > JUMP_NS + host_advance / 1000 ? NOTHING_KNOWN_NS : cuda_clock_rounding_ns(advance);
+	return apart > JUMP_NS + host_advance / 1000 ? NOTHING_KNOWN_NS
+						     : cuda_clock_rounding_ns(advance);
 }
 
 /* The device's clock was set while the burst was out: what lies before that says nothing of now. */
@@ -142,19 +149,23 @@ static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
 }
 
 /*
- * What the round trips of a burst say together: nothing was stamped before it was asked for, or after it was seen, and the device is as
- * far as the host, so it was stamped in the middle. The mean of those that were about as fast as the fastest: stamps may be multiples of a
- * microsecond. As a sample that came by the shortest way. False: nobody looked, or one of the two ways was long by itself.
- * Several in a row that are all somewhat slow are slow both ways: such is the device just then.
+ * What the round trips of a burst say together: nothing was stamped before it was asked for, or
+ * after it was seen, and the device is as far as the host, so it was stamped in the middle. The
+ * mean of those that were about as fast as the fastest: stamps may be multiples of a microsecond.
+ * As a sample that came by the shortest way. False: nobody looked, or one of the two ways was long
+ * by itself. Several in a row that are all somewhat slow are slow both ways: such is the device
+ * just then.
  */
-static bool centre(struct cuda_bases *bases, unsigned first, unsigned count, struct cuda_clock_sample *sample_out)
+static bool centre(struct cuda_bases *bases, unsigned first, unsigned count,
+		   struct cuda_clock_sample *sample_out)
 {
 	const struct cuda_clock_sample *burst = bases->burst, *last = &burst[count - 1];
 	uint64_t shortest = UINT64_MAX;
 	unsigned trips = 0, fast = 0;
 	int64_t sum = 0;
 	for (unsigned i = first; i < count; i++) {
-		uint64_t trip = bases->seen_ns[i] ? bases->seen_ns[i] - burst[i].host_ns : UINT64_MAX;
+		uint64_t trip =
+			bases->seen_ns[i] ? bases->seen_ns[i] - burst[i].host_ns : UINT64_MAX;
 		trips += trip != UINT64_MAX;
 		shortest = trip < shortest ? trip : shortest;
 	}
@@ -163,17 +174,20 @@ static bool centre(struct cuda_bases *bases, unsigned first, unsigned count, str
 	if (bases->narrowest_ns == 0 || shortest < bases->narrowest_ns)
 		bases->narrowest_ns = shortest;
 	for (unsigned i = first; i < count; i++) {
-		uint64_t trip = bases->seen_ns[i] ? bases->seen_ns[i] - burst[i].host_ns : UINT64_MAX;
+		uint64_t trip =
+			bases->seen_ns[i] ? bases->seen_ns[i] - burst[i].host_ns : UINT64_MAX;
 		if (trip > shortest + bases->narrowest_ns / 8)
 			continue;
 		/* Beside the last one: sums stay small. */
-		sum += (int64_t)(burst[i].host_ns + trip / 2 - last->host_ns) - (burst[i].device_ns - last->device_ns);
+		sum += (int64_t)(burst[i].host_ns + trip / 2 - last->host_ns) -
+		       (burst[i].device_ns - last->device_ns);
 		fast++;
 	}
 	if (fast == 0)
 		return false;
 	*sample_out = *last;
-	sample_out->host_ns += (uint64_t)(sum / (int64_t)fast - (int64_t)(bases->round_trip_ns / 2));
+	sample_out->host_ns +=
+		(uint64_t)(sum / (int64_t)fast - (int64_t)(bases->round_trip_ns / 2));
 	sample_out->is_centred = true;
 	return shortest <= bases->narrowest_ns + bases->narrowest_ns / (trips >= SEVERAL ? 1 : 4);
 }
@@ -197,13 +211,16 @@ static int take_burst(struct cuda_bases *bases)
 	bool is_centred = centre(bases, first, count, &centred);
 	bases->is_fresh = !is_centred && (bases->is_fresh || is_break || !bases->has_base ||
 					  cuda_timeline_is_doubtful(&bases->timeline, advance));
-	cuda_timeline_add(&bases->timeline, is_centred ? &centred : &bases->burst[first], is_centred ? 1 : count - first,
-			  gap, slip, cuda_timeline_patience(&bases->timeline));
+	cuda_timeline_add(&bases->timeline, is_centred ? &centred : &bases->burst[first],
+			  is_centred ? 1 : count - first, gap, slip,
+			  cuda_timeline_patience(&bases->timeline));
 	bases->is_out = false;
 	bases->has_base = true;
 	bases->base = bases->order[last];
 	bases->base_ns += advance;
-	bases->told_device_ns -= slip == NOTHING_KNOWN_NS ? 0 : slip; /* by that much it is less sure where it lies */
+	bases->told_device_ns -= slip == NOTHING_KNOWN_NS
+					 ? 0
+					 : slip; /* by that much it is less sure where it lies */
 	bases->base_host_ns = bases->burst[last].host_ns;
 	return 0;
 }
@@ -215,13 +232,15 @@ int cuda_bases_prepare(struct cuda_bases *bases)
 		if (r < 0 || bases->is_out)
 			return r;
 	}
-	if (bases->has_base && (int64_t)(now(bases) - bases->base_host_ns) < cuda_timeline_patience(&bases->timeline))
+	if (bases->has_base &&
+	    (int64_t)(now(bases) - bases->base_host_ns) < cuda_timeline_patience(&bases->timeline))
 		return 0;
 	int r = send_burst(bases);
 	return r == 0 ? take_burst(bases) : r;
 }
 
-/* Take the burst that is out. Waited for a moment where there is nothing else to tell a time from. */
+/* Take the burst that is out. Waited for a moment where there is nothing else to tell a time from.
+ */
 static int await_burst(struct cuda_bases *bases, uint64_t since)
 {
 	bool is_near = bases->has_base && (int64_t)(since - bases->base_host_ns) <= BASE_OLD_NS;
@@ -240,16 +259,20 @@ static int sharpen(struct cuda_bases *bases)
 }
 
 /* Where no base is near: the event was seen just now, and the time between the two is right. */
-static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_out, uint64_t *end_ns_out)
+static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_out,
+			   uint64_t *end_ns_out)
 {
 	*end_ns_out = seen;
 	*start_ns_out = *end_ns_out - (uint64_t)duration;
 }
 
-/* Never earlier than what came earlier on the device was told to be. `device_ns`: as late as rounding lets it have been. */
+/* Never earlier than what came earlier on the device was told to be. `device_ns`: as late as
+ * rounding lets it have been. */
 static uint64_t in_order(const struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
 {
-	return device_ns >= bases->told_device_ns && host_ns < bases->told_host_ns ? bases->told_host_ns : host_ns;
+	return device_ns >= bases->told_device_ns && host_ns < bases->told_host_ns
+		       ? bases->told_host_ns
+		       : host_ns;
 }
 
 static void note_told(struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
@@ -260,7 +283,8 @@ static void note_told(struct cuda_bases *bases, int64_t device_ns, uint64_t host
 	bases->told_host_ns = host_ns;
 }
 
-int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out, uint64_t *end_ns_out)
+int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out,
+		     uint64_t *end_ns_out)
 {
 	uint64_t seen = now(bases);
 	int64_t duration = 0, since = 0;
@@ -280,7 +304,8 @@ int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t 
 		return bases->is_out ? 0 : send_burst(bases);
 	}
 	int64_t end_device = bases->base_ns + since;
-	int64_t rounding = cuda_clock_rounding_ns(since < 0 ? -since : since) + cuda_clock_rounding_ns(duration);
+	int64_t rounding = cuda_clock_rounding_ns(since < 0 ? -since : since) +
+			   cuda_clock_rounding_ns(duration);
 	uint64_t end_host = cuda_timeline_host(&bases->timeline, end_device);
 	cuda_timeline_limit(&bases->timeline, end_device, seen);
 	/* Nothing ends after it was seen to. */

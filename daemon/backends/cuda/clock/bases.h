@@ -1,29 +1,33 @@
 /*
- * The device's own time of events, in whole nanoseconds, however long the service runs, and through cuda_clock_math.h
- * their CLOCK_MONOTONIC.
+ * The device's own time of events, in whole nanoseconds, however long the service runs, and through
+ * cuda_clock_math.h their CLOCK_MONOTONIC.
  *
- * The driver tells only the time between two events, as a float of milliseconds: good to 15 ns over half a second, to
- * 31 us over ten minutes, to 4 ms over a day. So times are counted from a base event that is never old while the clock
- * is used: each burst of samples (see cuda_clock_math.h) ends in the next base, and the bases' own times are added up
- * in integers. What rounding does to that sum, and pauses (then the base is old, and its time only about right), does
- * not stay: every burst compares the device with CLOCK_MONOTONIC anew.
+ * The driver tells only the time between two events, as a float of milliseconds: good to 15 ns over
+ * half a second, to 31 us over ten minutes, to 4 ms over a day. So times are counted from a base
+ * event that is never old while the clock is used: each burst of samples (see cuda_clock_math.h)
+ * ends in the next base, and the bases' own times are added up in integers. What rounding does to
+ * that sum, and pauses (then the base is old, and its time only about right), does not stay: every
+ * burst compares the device with CLOCK_MONOTONIC anew.
  *
- * Everything happens when the clock is used: nothing wakes up for it. A burst is a few records on a stream of its own, each waited
- * for before the next one is sent: a round trip tells from both sides where the device's clock stands, and that matters,
- * because a device that rests or hurries changes the way to it by half a microsecond, both ways alike. It takes some 30 us, four
- * times a second, and ends when several round trips were about as fast as any before; after CUDA_CLOCK_WAIT_NS the rest is sent and
- * not waited for. Such samples, of a device that serves somebody else just then, tell from one side only, and are taken when
- * they are there. Meanwhile the base before serves on, or, if that is too old, an event that was just seen is placed by
- * when that was.
- * Where the first burst after a pause was one of those, a few more samples are waited for when the first times are asked for. The same for the
- * first few at all, and whenever so long has passed that what was known of the drift would not show that a burst is late.
+ * Everything happens when the clock is used: nothing wakes up for it. A burst is a few records on a
+ * stream of its own, each waited for before the next one is sent: a round trip tells from both
+ * sides where the device's clock stands, and that matters, because a device that rests or hurries
+ * changes the way to it by half a microsecond, both ways alike. It takes some 30 us, four times a
+ * second, and ends when several round trips were about as fast as any before; after
+ * CUDA_CLOCK_WAIT_NS the rest is sent and not waited for. Such samples, of a device that serves
+ * somebody else just then, tell from one side only, and are taken when they are there. Meanwhile
+ * the base before serves on, or, if that is too old, an event that was just seen is placed by when
+ * that was. Where the first burst after a pause was one of those, a few more samples are waited for
+ * when the first times are asked for. The same for the first few at all, and whenever so long has
+ * passed that what was known of the drift would not show that a burst is late.
  *
- * What is learned between two commands moves all later times by what was wrong before. So that what came later on the
- * device is never told to have come earlier, no time is told before the latest end that was.
+ * What is learned between two commands moves all later times by what was wrong before. So that what
+ * came later on the device is never told to have come earlier, no time is told before the latest
+ * end that was.
  *
- * Why no kernel that reads %globaltimer: that would tie the device's own time together across a pause, but times are
- * given in CLOCK_MONOTONIC, and over a pause the two crystals part by more than any rounding; a kernel also waits for a
- * free multiprocessor, an event record does not.
+ * Why no kernel that reads %globaltimer: that would tie the device's own time together across a
+ * pause, but times are given in CLOCK_MONOTONIC, and over a pause the two crystals part by more
+ * than any rounding; a kernel also waits for a free multiprocessor, an event record does not.
  */
 #ifndef SYCL_BACKENDS_CUDA_CLOCK_BASES_H
 #define SYCL_BACKENDS_CUDA_CLOCK_BASES_H
@@ -34,16 +38,20 @@
 #define CUDA_CLOCK_MARKS   (CUDA_CLOCK_BURST + 1)
 #define CUDA_CLOCK_WAIT_NS 50000u
 
-/* What bases need of a driver. Events are the source's own; `marks` are CUDA_CLOCK_MARKS of them, the bases' alone. */
+/* What bases need of a driver. Events are the source's own; `marks` are CUDA_CLOCK_MARKS of them,
+ * the bases' alone. */
 struct cuda_clock_source {
 	void *context;
 	void *marks[CUDA_CLOCK_MARKS];
 	uint64_t (*now)(void *context); /* CLOCK_MONOTONIC, ns */
-	/* 0 or a negative errno. Sends a time stamp at once, on a stream that has nothing else to do. */
+	/* 0 or a negative errno. Sends a time stamp at once, on a stream that has nothing else to
+	 * do. */
 	int (*record)(void *context, void *mark);
-	/* 1: the last record of the mark has happened; 0: not yet; or a negative errno. Never waits. */
+	/* 1: the last record of the mark has happened; 0: not yet; or a negative errno. Never
+	 * waits. */
 	int (*happened)(void *context, void *mark);
-	/* As cuEventElapsedTime of two events. 0, -EAGAIN: one has not happened yet; or another negative errno. */
+	/* As cuEventElapsedTime of two events. 0, -EAGAIN: one has not happened yet; or another
+	 * negative errno. */
 	int (*elapsed)(void *context, void *from, void *to, float *milliseconds_out);
 };
 
@@ -55,30 +63,35 @@ struct cuda_bases {
 	int64_t base_ns;       /* of the device */
 	uint64_t base_host_ns; /* about when */
 	uint64_t round_trip_ns;
-	uint64_t narrowest_ns; /* the shortest way there and back that any burst has shown; 0: none yet */
-	bool is_fresh; /* nothing was told since a pause */
-	bool is_out;   /* a burst of `sent` was sent, and not taken yet */
+	uint64_t narrowest_ns; /* the shortest way there and back that any burst has shown; 0: none
+				  yet */
+	bool is_fresh;         /* nothing was told since a pause */
+	bool is_out;           /* a burst of `sent` was sent, and not taken yet */
 	unsigned sent;
 	struct cuda_clock_sample burst[CUDA_CLOCK_BURST]; /* host_ns, in the order of `order` */
 	uint64_t seen_ns[CUDA_CLOCK_BURST]; /* when it was seen to be back; 0: nobody looked */
 	unsigned order[CUDA_CLOCK_BURST];
-	int64_t told_device_ns; /* the latest end that was told, as early as rounding lets it have been */
+	int64_t told_device_ns; /* the latest end that was told, as early as rounding lets it have
+				   been */
 	uint64_t told_host_ns;  /* as what; 0: none yet */
 };
 
 /* `round_trip_ns`: the shortest from asking for a time stamp to seeing it; 0: not known. */
-void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source, uint64_t round_trip_ns);
+void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source,
+		     uint64_t round_trip_ns);
 
 /*
- * Before something is timed: a burst if one is due, CUDA_CLOCK_WAIT_NS at most, 4 times a second; otherwise takes one that is
- * back, if any, and reads the host's clock. 0, or the source's negative errno.
+ * Before something is timed: a burst if one is due, CUDA_CLOCK_WAIT_NS at most, 4 times a second;
+ * otherwise takes one that is back, if any, and reads the host's clock. 0, or the source's negative
+ * errno.
  */
 int cuda_bases_prepare(struct cuda_bases *bases);
 
 /*
- * CLOCK_MONOTONIC of two events that have both happened, start before end. 0, -EAGAIN: they have not, ask again; or the
- * source's other negative errno.
+ * CLOCK_MONOTONIC of two events that have both happened, start before end. 0, -EAGAIN: they have
+ * not, ask again; or the source's other negative errno.
  */
-int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out, uint64_t *end_ns_out);
+int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out,
+		     uint64_t *end_ns_out);
 
 #endif

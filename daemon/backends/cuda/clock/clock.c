@@ -65,10 +65,12 @@ static int make(struct cuda_clock *clock)
 {
 	const struct cuda_library *cuda = library_of(clock);
 	int least = 0, greatest = 0;
-	/* The highest priority, which no lane has, keeps it off the queues to the device that lanes share. */
+	/* The highest priority, which no lane has, keeps it off the queues to the device that lanes
+	 * share. */
 	CUresult result = cuda->cuCtxGetStreamPriorityRange(&least, &greatest);
 	if (result == CUDA_SUCCESS)
-		result = cuda->cuStreamCreateWithPriority(&clock->stream, CU_STREAM_NON_BLOCKING, greatest);
+		result = cuda->cuStreamCreateWithPriority(&clock->stream, CU_STREAM_NON_BLOCKING,
+							  greatest);
 	for (unsigned i = 0; i < CUDA_CLOCK_MARKS && result == CUDA_SUCCESS; i++)
 		result = cuda->cuEventCreate(&clock->marks[i], CU_EVENT_DEFAULT);
 	return result == CUDA_SUCCESS ? 0 : failed(clock, result);
@@ -114,7 +116,8 @@ int cuda_clock_open(struct backend_device *device, struct backend_fault *fault_o
 {
 	struct cuda_clock *clock = calloc(1, sizeof(*clock));
 	if (!clock)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a device's clock");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a device's clock");
 	clock->device = device;
 	uint64_t round_trip_ns = 0;
 	int r = make(clock);
@@ -150,15 +153,17 @@ int cuda_clock_prepare(struct backend_device *device, struct backend_fault *faul
 	struct cuda_clock *clock = device->clock;
 	if (cuda_bases_prepare(&clock->bases) == 0)
 		return 0;
-	return cuda_fault(device, library_of(clock), clock->failure, fault_out, "cannot take the device's time");
+	return cuda_fault(device, library_of(clock), clock->failure, fault_out,
+			  "cannot take the device's time");
 }
 
-int cuda_clock_times(struct backend_device *device, CUevent start, CUevent end, uint64_t *start_ns_out,
-		     uint64_t *end_ns_out, struct backend_fault *fault_out)
+int cuda_clock_times(struct backend_device *device, CUevent start, CUevent end,
+		     uint64_t *start_ns_out, uint64_t *end_ns_out, struct backend_fault *fault_out)
 {
 	struct cuda_clock *clock = device->clock;
 	int r = cuda_bases_times(&clock->bases, start, end, start_ns_out, end_ns_out);
 	if (r == 0 || r == -EAGAIN)
 		return r;
-	return cuda_fault(device, library_of(clock), clock->failure, fault_out, "cannot tell when a command ran");
+	return cuda_fault(device, library_of(clock), clock->failure, fault_out,
+			  "cannot tell when a command ran");
 }

@@ -25,8 +25,10 @@ static int64_t rounded(double value)
 
 void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns)
 {
-	*timeline = (struct cuda_timeline){
-		.uncertainty = DRIFT_UNKNOWN, .way_ns = way_ns, .spread_ns = 1, .told_ns = INT64_MIN / 2};
+	*timeline = (struct cuda_timeline){.uncertainty = DRIFT_UNKNOWN,
+					   .way_ns = way_ns,
+					   .spread_ns = 1,
+					   .told_ns = INT64_MIN / 2};
 }
 
 static int64_t difference(const struct cuda_clock_sample *sample)
@@ -41,7 +43,8 @@ static int64_t offset_at(const struct cuda_timeline *timeline, int64_t device_ns
 	double part = since <= 0                     ? 0.0
 		      : since >= timeline->spread_ns ? 1.0
 						     : (double)since / (double)timeline->spread_ns;
-	return timeline->anchor_offset_ns + rounded(timeline->drift * (double)since + timeline->correction_ns * part);
+	return timeline->anchor_offset_ns +
+	       rounded(timeline->drift * (double)since + timeline->correction_ns * part);
 }
 
 uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns)
@@ -56,21 +59,23 @@ int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_
 	return device_span_ns + rounded(timeline->drift * (double)device_span_ns);
 }
 
-/* How far off the offset may be a time away from a sample: by what is not known of the drift, and by how that changes. */
+/* How far off the offset may be a time away from a sample: by what is not known of the drift, and
+ * by how that changes. */
 static double doubt(const struct cuda_timeline *timeline, double since)
 {
 	return fabs(since) * timeline->uncertainty + since * since * (DRIFT_CHANGE / 2e9);
 }
 
 /* What a sample says of the offset at another time. */
-static double said_at(const struct cuda_timeline *timeline, const struct cuda_clock_sample *sample, int64_t device_ns,
-		      int64_t origin_ns)
+static double said_at(const struct cuda_timeline *timeline, const struct cuda_clock_sample *sample,
+		      int64_t device_ns, int64_t origin_ns)
 {
 	double since = (double)(device_ns - sample->device_ns);
 	return (double)(difference(sample) - origin_ns) + timeline->drift * since;
 }
 
-/* Bursts that lie on one line, which none of them lies above: those that came through as fast as can be. */
+/* Bursts that lie on one line, which none of them lies above: those that came through as fast as
+ * can be. */
 struct line {
 	unsigned through, first, last, count;
 	double slope; /* of the offset, ns per ns */
@@ -79,8 +84,10 @@ struct line {
 /* By how much a burst lies above the line. */
 static double above(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
 {
-	const struct cuda_clock_sample *a = &timeline->bursts[line->through], *b = &timeline->bursts[burst];
-	return (double)(difference(b) - difference(a)) - line->slope * (double)(b->device_ns - a->device_ns);
+	const struct cuda_clock_sample *a = &timeline->bursts[line->through],
+				       *b = &timeline->bursts[burst];
+	return (double)(difference(b) - difference(a)) -
+	       line->slope * (double)(b->device_ns - a->device_ns);
 }
 
 static bool is_on(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
@@ -88,14 +95,16 @@ static bool is_on(const struct cuda_timeline *timeline, const struct line *line,
 	return above(timeline, line, burst) >= -NOISE_NS;
 }
 
-/* The line through two bursts; count 0: there is none, or one lies above it, so one of the two was late. */
+/* The line through two bursts; count 0: there is none, or one lies above it, so one of the two was
+ * late. */
 static struct line line_through(const struct cuda_timeline *timeline, unsigned from, unsigned to)
 {
 	const struct cuda_clock_sample *a = &timeline->bursts[from], *b = &timeline->bursts[to];
 	struct line line = {.through = from, .first = timeline->count};
 	if (b->device_ns <= a->device_ns)
 		return line;
-	line.slope = (double)(difference(b) - difference(a)) / (double)(b->device_ns - a->device_ns);
+	line.slope =
+		(double)(difference(b) - difference(a)) / (double)(b->device_ns - a->device_ns);
 	for (unsigned i = 0; i < timeline->count; i++) {
 		if (above(timeline, &line, i) > NOISE_NS / 2)
 			return (struct line){.count = 0};
@@ -129,10 +138,12 @@ static double fitted_slope(const struct cuda_timeline *timeline, const struct li
 
 static double span_of(const struct cuda_timeline *timeline, const struct line *line)
 {
-	return (double)(timeline->bursts[line->last].device_ns - timeline->bursts[line->first].device_ns);
+	return (double)(timeline->bursts[line->last].device_ns -
+			timeline->bursts[line->first].device_ns);
 }
 
-/* Two alone agree with each other however late one of them is; so there must be a third that is near neither. */
+/* Two alone agree with each other however late one of them is; so there must be a third that is
+ * near neither. */
 static bool is_confirmed(const struct cuda_timeline *timeline, const struct line *line)
 {
 	int64_t begin = timeline->bursts[line->first].device_ns;
@@ -147,23 +158,28 @@ static bool is_confirmed(const struct cuda_timeline *timeline, const struct line
 	return false;
 }
 
-/* How well a line tells the drift of today: a short one is blurred by noise, a long one tells of drifts gone by. */
+/* How well a line tells the drift of today: a short one is blurred by noise, a long one tells of
+ * drifts gone by. */
 static double uncertainty_of(const struct cuda_timeline *timeline, const struct line *line)
 {
 	double span = span_of(timeline, line);
 	return NOISE_NS / span + DRIFT_CHANGE / 2e9 * span;
 }
 
-/* Late bursts can lie on a line by chance; one that says something quite new needs more of them than one that does not. */
-static bool is_believed(const struct cuda_timeline *timeline, const struct line *line, double uncertainty)
+/* Late bursts can lie on a line by chance; one that says something quite new needs more of them
+ * than one that does not. */
+static bool is_believed(const struct cuda_timeline *timeline, const struct line *line,
+			double uncertainty)
 {
 	double news = fabs(line->slope - timeline->drift);
-	return news <= timeline->uncertainty + uncertainty + DRIFT_STEP || line->count >= BELIEVED_COUNT;
+	return news <= timeline->uncertainty + uncertainty + DRIFT_STEP ||
+	       line->count >= BELIEVED_COUNT;
 }
 
 /*
- * Late bursts lie anywhere below the line of the others. So it is the one with none above it that goes on until now, but
- * for two late ones at most, and tells most; the more bursts are on it the better.
+ * Late bursts lie anywhere below the line of the others. So it is the one with none above it that
+ * goes on until now, but for two late ones at most, and tells most; the more bursts are on it the
+ * better.
  */
 static void learn_drift(struct cuda_timeline *timeline)
 {
@@ -175,7 +191,8 @@ static void learn_drift(struct cuda_timeline *timeline)
 			if (line.last + 3 < timeline->count || !is_confirmed(timeline, &line))
 				continue;
 			double uncertainty = uncertainty_of(timeline, &line);
-			if (uncertainty / line.count >= least || !is_believed(timeline, &line, uncertainty))
+			if (uncertainty / line.count >= least ||
+			    !is_believed(timeline, &line, uncertainty))
 				continue;
 			best = line;
 			least = uncertainty / line.count;
@@ -198,7 +215,8 @@ static void grow_uncertain(struct cuda_timeline *timeline, int64_t since_ns)
 		timeline->uncertainty = uncertainty < DRIFT_UNKNOWN ? uncertainty : DRIFT_UNKNOWN;
 }
 
-/* What was learned does not hold: the host's clock runs otherwise than it did, or the first bursts were late. */
+/* What was learned does not hold: the host's clock runs otherwise than it did, or the first bursts
+ * were late. */
 static void learn_again(struct cuda_timeline *timeline)
 {
 	timeline->bursts[0] = timeline->bursts[timeline->count - 1];
@@ -213,8 +231,8 @@ static bool is_explained(const struct cuda_timeline *timeline)
 	int64_t origin = difference(now);
 	for (unsigned i = 0; i + 1 < timeline->count; i++) {
 		double since = (double)(now->device_ns - timeline->bursts[i].device_ns);
-		if (said_at(timeline, &timeline->bursts[i], now->device_ns, origin) + doubt(timeline, since) +
-			    CONTRADICTION_NS >
+		if (said_at(timeline, &timeline->bursts[i], now->device_ns, origin) +
+			    doubt(timeline, since) + CONTRADICTION_NS >
 		    0.0)
 			return true;
 	}
@@ -246,7 +264,8 @@ static double middle(const struct cuda_timeline *timeline, int64_t at_ns, int64_
 	for (unsigned i = 0; i < timeline->count; i++) {
 		const struct cuda_clock_sample *burst = &timeline->bursts[i];
 		double apart = doubt(timeline, (double)(at_ns - burst->device_ns));
-		double weight = burst->is_centred ? 1.0 / (CENTRED_NS * CENTRED_NS + apart * apart) : 0.0;
+		double weight =
+			burst->is_centred ? 1.0 / (CENTRED_NS * CENTRED_NS + apart * apart) : 0.0;
 		sum += weight * said_at(timeline, burst, at_ns, origin_ns);
 		weights += weight;
 	}
@@ -260,10 +279,12 @@ static int64_t wanted_offset(struct cuda_timeline *timeline)
 	int64_t origin = difference(now);
 	double most = 0.0;
 	if (now->is_centred)
-		return origin + rounded(middle(timeline, now->device_ns, origin)) + timeline->way_ns;
+		return origin + rounded(middle(timeline, now->device_ns, origin)) +
+		       timeline->way_ns;
 	for (unsigned i = 0; i + 1 < timeline->count; i++) {
-		double said = said_at(timeline, &timeline->bursts[i], now->device_ns, origin) -
-			      doubt(timeline, (double)(now->device_ns - timeline->bursts[i].device_ns));
+		double said =
+			said_at(timeline, &timeline->bursts[i], now->device_ns, origin) -
+			doubt(timeline, (double)(now->device_ns - timeline->bursts[i].device_ns));
 		most = said > most ? said : most;
 	}
 	return origin + rounded(most) + timeline->way_ns;
@@ -275,8 +296,9 @@ static int64_t obey_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t
 	if (!timeline->is_limited)
 		return wanted;
 	int64_t origin = difference(&timeline->limit);
-	int64_t most = origin + rounded(said_at(timeline, &timeline->limit, at_ns, origin) +
-					doubt(timeline, (double)(at_ns - timeline->limit.device_ns)));
+	int64_t most =
+		origin + rounded(said_at(timeline, &timeline->limit, at_ns, origin) +
+				 doubt(timeline, (double)(at_ns - timeline->limit.device_ns)));
 	timeline->is_limited = false;
 	if (wanted <= most)
 		return wanted;
@@ -285,8 +307,8 @@ static int64_t obey_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t
 	return most;
 }
 
-void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples, unsigned count,
-		       int64_t gap_ns, int64_t slip_ns, int64_t next_ns)
+void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples,
+		       unsigned count, int64_t gap_ns, int64_t slip_ns, int64_t next_ns)
 {
 	const struct cuda_clock_sample *best = samples;
 	for (unsigned i = 1; i < count; i++)
@@ -294,7 +316,8 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 	if (gap_ns > 0)
 		forget_bursts(timeline, DRIFT_GAP);
 	if (timeline->count > 0)
-		grow_uncertain(timeline, best->device_ns - timeline->bursts[timeline->count - 1].device_ns);
+		grow_uncertain(timeline,
+			       best->device_ns - timeline->bursts[timeline->count - 1].device_ns);
 	keep(timeline, best);
 	int64_t at = best->device_ns, given = timeline->is_placed ? offset_at(timeline, at) : 0;
 	/* A sample can be late, but never early; late ones may have moved the offset. */
@@ -310,7 +333,8 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 	}
 	wanted = obey_limit(timeline, at, wanted);
 	double correction = (double)(wanted - given);
-	bool at_once = !timeline->is_placed || at - timeline->told_ns >= next_ns || fabs(correction) > STEP_NS;
+	bool at_once = !timeline->is_placed || at - timeline->told_ns >= next_ns ||
+		       fabs(correction) > STEP_NS;
 	timeline->anchor_ns = at;
 	timeline->anchor_offset_ns = at_once ? wanted : given;
 	timeline->correction_ns = at_once ? 0.0 : correction;
@@ -331,7 +355,9 @@ void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint
 int64_t cuda_timeline_patience(const struct cuda_timeline *timeline)
 {
 	int64_t patience = rounded(DOUBT_NS / timeline->uncertainty);
-	return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience > PATIENCE_MAX_NS ? PATIENCE_MAX_NS : patience;
+	return patience < PATIENCE_MIN_NS   ? PATIENCE_MIN_NS
+	       : patience > PATIENCE_MAX_NS ? PATIENCE_MAX_NS
+					    : patience;
 }
 
 bool cuda_timeline_is_doubtful(const struct cuda_timeline *timeline, int64_t since_ns)

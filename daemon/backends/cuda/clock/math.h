@@ -1,28 +1,33 @@
 /*
- * Where a device's own clock stands against CLOCK_MONOTONIC. Pure arithmetic: no driver, no system call; tested with a
- * simulated device.
+ * Where a device's own clock stands against CLOCK_MONOTONIC. Pure arithmetic: no driver, no system
+ * call; tested with a simulated device.
  *
- * The device's nanoseconds count from anywhere; `offset` is what must be added to have CLOCK_MONOTONIC. What is known
- * of it are one-sided samples: the host read its clock, then asked for a time stamp, which the device wrote a little
- * later; so the offset is at least host - device. A few such samples in a row make a burst, whose best is late by the
- * shortest way to the device, about the same every time: a constant, which cancels when two times are compared. Between
- * bursts the offset moves as the two crystals differ (`drift`). Bursts that came through as fast as can be lie on a line,
- * late ones below it; so the drift is that of the line that has most bursts on it and none above, of three at least. A
- * whole burst can be late, because what is sent behind a late sample is late with it: it is found out by what the ones
- * before it say of now, as well as the drift is known. So the next burst is sent before that is more than DOUBT_NS.
+ * The device's nanoseconds count from anywhere; `offset` is what must be added to have
+ * CLOCK_MONOTONIC. What is known of it are one-sided samples: the host read its clock, then asked
+ * for a time stamp, which the device wrote a little later; so the offset is at least host - device.
+ * A few such samples in a row make a burst, whose best is late by the shortest way to the device,
+ * about the same every time: a constant, which cancels when two times are compared. Between bursts
+ * the offset moves as the two crystals differ (`drift`). Bursts that came through as fast as can be
+ * lie on a line, late ones below it; so the drift is that of the line that has most bursts on it
+ * and none above, of three at least. A whole burst can be late, because what is sent behind a late
+ * sample is late with it: it is found out by what the ones before it say of now, as well as the
+ * drift is known. So the next burst is sent before that is more than DOUBT_NS.
  *
- * A burst that was seen both ways is not late at all, but off by a little either way: of such ones the offset is the mean, the
- * nearer in time the more, and only where the last one is of the other kind those are asked as above.
+ * A burst that was seen both ways is not late at all, but off by a little either way: of such ones
+ * the offset is the mean, the nearer in time the more, and only where the last one is of the other
+ * kind those are asked as above.
  *
- * How good that is (H8; tests/unit/cuda_clock_math.c): two times that were told are good to +-0.5 us each against each
- * other on the host's clock, where the way to the device is sometimes late by 20 us, crystals wander by 5e-8 a second and
- * are corrected by 5e-7 at a time. What it cannot be: where another process has the device, a burst is late by that one's
- * time slice. Until the first burst comes through the times are late by as much, and while several in a row are late, the
+ * How good that is (H8; tests/unit/cuda_clock_math.c): two times that were told are good to +-0.5
+ * us each against each other on the host's clock, where the way to the device is sometimes late by
+ * 20 us, crystals wander by 5e-8 a second and are corrected by 5e-7 at a time. What it cannot be:
+ * where another process has the device, a burst is late by that one's time slice. Until the first
+ * burst comes through the times are late by as much, and while several in a row are late, the
  * offset is off by what the drift may be (about a microsecond for three or four of them).
  *
- * Times that were told must go together with those told later. So a correction does not jump while times are told one
- * after the other: it is spread over the time until the next burst. Between two that lie further apart it is taken at
- * once, and so is what cannot be a correction any more (STEP_NS).
+ * Times that were told must go together with those told later. So a correction does not jump while
+ * times are told one after the other: it is spread over the time until the next burst. Between two
+ * that lie further apart it is taken at once, and so is what cannot be a correction any more
+ * (STEP_NS).
  */
 #ifndef SYCL_BACKENDS_CUDA_CLOCK_MATH_H
 #define SYCL_BACKENDS_CUDA_CLOCK_MATH_H
@@ -35,15 +40,18 @@
 struct cuda_clock_sample {
 	int64_t device_ns;
 	uint64_t host_ns; /* CLOCK_MONOTONIC, read before the device was asked */
-	bool is_centred;  /* host_ns is off either way by a little, and not only early: both ways were seen */
+	bool is_centred;  /* host_ns is off either way by a little, and not only early: both ways
+			     were seen */
 };
 
 struct cuda_timeline {
-	struct cuda_clock_sample bursts[CUDA_TIMELINE_BURSTS]; /* the best of each, of this epoch, oldest first */
+	struct cuda_clock_sample
+		bursts[CUDA_TIMELINE_BURSTS]; /* the best of each, of this epoch, oldest first */
 	unsigned count;
 	double drift;       /* of the offset, ns per ns */
 	double uncertainty; /* of the drift */
-	/* The offset: anchor_offset at anchor_ns, from then on with the drift, and `correction` spread over `spread_ns`. */
+	/* The offset: anchor_offset at anchor_ns, from then on with the drift, and `correction`
+	 * spread over `spread_ns`. */
 	bool is_placed;
 	int64_t anchor_ns, anchor_offset_ns;
 	double correction_ns;
@@ -59,14 +67,15 @@ struct cuda_timeline {
 void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns);
 
 /*
- * Take a burst of `count` > 0 samples, in order. `gap_ns`: time since the last burst if the device's nanoseconds were
- * not counted without a break since then (they are off by up to `slip_ns`); 0 otherwise. `next_ns`: when the next burst
- * may be expected.
+ * Take a burst of `count` > 0 samples, in order. `gap_ns`: time since the last burst if the
+ * device's nanoseconds were not counted without a break since then (they are off by up to
+ * `slip_ns`); 0 otherwise. `next_ns`: when the next burst may be expected.
  */
-void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples, unsigned count,
-		       int64_t gap_ns, int64_t slip_ns, int64_t next_ns);
+void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples,
+		       unsigned count, int64_t gap_ns, int64_t slip_ns, int64_t next_ns);
 
-/* The host saw at host_ns what the device had stamped device_ns: the offset is not greater than the difference. */
+/* The host saw at host_ns what the device had stamped device_ns: the offset is not greater than the
+ * difference. */
 void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint64_t host_ns);
 
 /* Tell the CLOCK_MONOTONIC of a time of the device; a burst must have been added. */
@@ -75,12 +84,14 @@ uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns);
 /* So long on the host's clock: for durations, which a correction of the offset must not stretch. */
 int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_span_ns);
 
-/* How long the next burst can wait without an error worth speaking of: longer, the better the drift is known. */
+/* How long the next burst can wait without an error worth speaking of: longer, the better the drift
+ * is known. */
 int64_t cuda_timeline_patience(const struct cuda_timeline *timeline);
 /* After so long, too little is known to find out by it that a burst is late. */
 bool cuda_timeline_is_doubtful(const struct cuda_timeline *timeline, int64_t since_ns);
 
-/* What cuEventElapsedTime tells (a float of milliseconds) in whole ns, and by how much it can be off by its rounding. */
+/* What cuEventElapsedTime tells (a float of milliseconds) in whole ns, and by how much it can be
+ * off by its rounding. */
 int64_t cuda_clock_elapsed_ns(float milliseconds);
 int64_t cuda_clock_rounding_ns(int64_t elapsed_ns);
 

@@ -4,7 +4,8 @@
 
 #include "cuda/device/internal.h"
 
-/* Bit numbers, equal to those of the public enum sycl_aspect; only those that this backend can report. */
+/* Bit numbers, equal to those of the public enum sycl_aspect; only those that this backend can
+ * report. */
 enum cuda_aspect {
 	CUDA_ASPECT_GPU = 1,
 	CUDA_ASPECT_FP16 = 6,
@@ -26,10 +27,10 @@ enum cuda_aspect {
 uint64_t cuda_aspects(const struct cuda_device_facts *facts);
 
 /*
- * enum backend_memory_order and backend_memory_scope. Atomics: an order other than relaxed from compute capability 7.0
- * on, never sequentially consistent (G7, S3); scopes from 6.0 on, before that only the one that needs no consistency
- * (G8). Fences: every order, because `membar`, which older GPUs have instead of `fence`, is at least as strong (G9);
- * scopes as for atomics.
+ * enum backend_memory_order and backend_memory_scope. Atomics: an order other than relaxed from
+ * compute capability 7.0 on, never sequentially consistent (G7, S3); scopes from 6.0 on, before
+ * that only the one that needs no consistency (G8). Fences: every order, because `membar`, which
+ * older GPUs have instead of `fence`, is at least as strong (G9); scopes as for atomics.
  */
 uint32_t cuda_atomic_orders(int major, int minor);
 uint32_t cuda_atomic_scopes(int major, int minor);

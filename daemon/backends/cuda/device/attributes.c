@@ -3,10 +3,11 @@
 #include "cuda/memory/array.h"
 #include "cuda/device/aspects.h"
 
-#define DEVICE_TYPE_GPU     2 /* proto's DeviceType */
-#define VENDOR_NVIDIA       0x10de
-#define CACHE_LINE_BYTES    128
-#define BASE_ALIGN_BITS     (128 * 8) /* the largest vector type; allocations are aligned to more (F9) */
+#define DEVICE_TYPE_GPU  2 /* proto's DeviceType */
+#define VENDOR_NVIDIA    0x10de
+#define CACHE_LINE_BYTES 128
+#define BASE_ALIGN_BITS                                                                            \
+	(128 * 8) /* the largest vector type; allocations are aligned to more (F9) */
 #define PARAMETER_BYTES_OLD 4096u
 #define PRINTF_FIFO_BYTES   (1ull << 20)
 #define TIMER_RESOLUTION_NS 500 /* that of cuEventElapsedTime */
@@ -47,20 +48,28 @@ static void read_limits(const struct cuda_library *cuda, struct cuda_device_fact
 		facts->max_grid[i] = attribute(cuda, device, grids[i]);
 		facts->max_block[i] = attribute(cuda, device, blocks[i]);
 	}
-	facts->max_block_threads = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+	facts->max_block_threads =
+		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 	facts->multiprocessors = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 	facts->max_threads_per_multiprocessor =
 		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
 	facts->copy_engines = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
 	facts->warp_size = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-	facts->compute_major = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-	facts->compute_minor = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+	facts->compute_major =
+		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+	facts->compute_minor =
+		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 	facts->compute_mode = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
-	facts->shared_bytes_default = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-	facts->shared_bytes_optin = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-	facts->persisting_bytes = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
-	facts->window_bytes = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
-	facts->reserved_shared_bytes = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+	facts->shared_bytes_default =
+		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+	facts->shared_bytes_optin =
+		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+	facts->persisting_bytes =
+		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
+	facts->window_bytes =
+		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+	facts->reserved_shared_bytes =
+		attribute(cuda, device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
 	if (facts->shared_bytes_optin < facts->shared_bytes_default)
 		facts->shared_bytes_optin = facts->shared_bytes_default;
 }
@@ -73,7 +82,8 @@ static void read_abilities(const struct cuda_library *cuda, struct cuda_device_f
 	} abilities[] = {
 		{&facts->pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED},
 		{&facts->vmm, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED},
-		{&facts->posix_descriptors, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED},
+		{&facts->posix_descriptors,
+		 CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED},
 		{&facts->ipc_events, CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED},
 		{&facts->managed, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY},
 		{&facts->concurrent_managed, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS},
@@ -82,7 +92,8 @@ static void read_abilities(const struct cuda_library *cuda, struct cuda_device_f
 		{&facts->cluster, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH},
 		{&facts->unified_addressing, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING},
 		{&facts->host_native_atomics, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED},
-		{&facts->host_pointers, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM},
+		{&facts->host_pointers,
+		 CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM},
 		{&facts->mps, CU_DEVICE_ATTRIBUTE_MPS_ENABLED},
 	};
 
@@ -90,8 +101,8 @@ static void read_abilities(const struct cuda_library *cuda, struct cuda_device_f
 		*abilities[i].has = attribute(cuda, facts->device, abilities[i].which) != 0;
 }
 
-static void fill_numbers(const struct cuda_device_facts *from, uint64_t memory_bytes, const struct cuda_library *cuda,
-			 struct backend_device_facts *facts)
+static void fill_numbers(const struct cuda_device_facts *from, uint64_t memory_bytes,
+			 const struct cuda_library *cuda, struct backend_device_facts *facts)
 {
 	bool long_parameters = cuda->driver_version >= 12010 && from->compute_major >= 7;
 	int clock_khz = attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
@@ -106,18 +117,21 @@ static void fill_numbers(const struct cuda_device_facts *from, uint64_t memory_b
 		facts->max_work_item_sizes[i] = (uint64_t)from->max_block[2 - i];
 	facts->max_work_group_size = (uint64_t)from->max_block_threads;
 	facts->max_mem_alloc_bytes = facts->global_mem_bytes = memory_bytes;
-	facts->global_mem_cache_bytes = (uint64_t)attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+	facts->global_mem_cache_bytes =
+		(uint64_t)attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 	facts->global_mem_cache_line_bytes = CACHE_LINE_BYTES;
 	if (from->persisting_bytes > 0 && from->window_bytes > 0) /* not with multi-instance GPUs */
 		facts->l2_window_bytes = (uint64_t)from->window_bytes;
 	facts->local_mem_bytes = (uint64_t)from->shared_bytes_optin;
 	facts->max_constant_buffer_bytes =
 		(uint64_t)attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
-	facts->max_parameter_bytes = long_parameters ? CUDA_PARAMETER_BYTES_MAX : PARAMETER_BYTES_OLD;
+	facts->max_parameter_bytes =
+		long_parameters ? CUDA_PARAMETER_BYTES_MAX : PARAMETER_BYTES_OLD;
 	facts->profiling_timer_resolution_ns = TIMER_RESOLUTION_NS;
 	facts->printf_buffer_bytes = PRINTF_FIFO_BYTES;
 	facts->mem_base_addr_align_bits = BASE_ALIGN_BITS;
-	facts->error_correction = attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_ECC_ENABLED) != 0;
+	facts->error_correction =
+		attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_ECC_ENABLED) != 0;
 	facts->little_endian = true;
 	facts->max_constant_args = CUDA_PARAMETERS_MAX; /* plain pointers */
 	facts->global_mem_cache_type = CACHE_READ_WRITE;
@@ -125,10 +139,11 @@ static void fill_numbers(const struct cuda_device_facts *from, uint64_t memory_b
 	facts->execution_capabilities = EXECUTES_KERNELS;
 }
 
-static void fill_arithmetic(const struct cuda_device_facts *from, struct backend_device_facts *facts)
+static void fill_arithmetic(const struct cuda_device_facts *from,
+			    struct backend_device_facts *facts)
 {
-	const uint32_t whole =
-		FP_DENORM | FP_INF_NAN | FP_ROUND_TO_NEAREST | FP_ROUND_TO_ZERO | FP_ROUND_TO_INF | FP_FMA;
+	const uint32_t whole = FP_DENORM | FP_INF_NAN | FP_ROUND_TO_NEAREST | FP_ROUND_TO_ZERO |
+			       FP_ROUND_TO_INF | FP_FMA;
 	bool has_half = facts->aspects & 1ull << CUDA_ASPECT_FP16;
 
 	for (int i = 0; i < 6; i++)
@@ -140,7 +155,8 @@ static void fill_arithmetic(const struct cuda_device_facts *from, struct backend
 	facts->sub_group_sizes[0] = (uint32_t)from->warp_size;
 	facts->sub_group_size_count = from->warp_size > 0;
 	if (from->warp_size > 0)
-		facts->max_sub_groups = (uint32_t)((from->max_block_threads + from->warp_size - 1) / from->warp_size);
+		facts->max_sub_groups = (uint32_t)((from->max_block_threads + from->warp_size - 1) /
+						   from->warp_size);
 	facts->independent_progress = false; /* SYCL's on CUDA does not show it (E18) */
 	facts->atomic_order_bits = cuda_atomic_orders(from->compute_major, from->compute_minor);
 	facts->atomic_scope_bits = cuda_atomic_scopes(from->compute_major, from->compute_minor);
@@ -154,8 +170,8 @@ void cuda_attributes_read(const struct cuda_library *cuda, struct cuda_device_fa
 	read_abilities(cuda, facts);
 }
 
-void cuda_attributes_fill(const struct cuda_library *cuda, const struct cuda_device_facts *from, uint64_t memory_bytes,
-			  struct backend_device_facts *facts)
+void cuda_attributes_fill(const struct cuda_library *cuda, const struct cuda_device_facts *from,
+			  uint64_t memory_bytes, struct backend_device_facts *facts)
 {
 	facts->aspects = cuda_aspects(from);
 	facts->features = cuda_features(cuda, from);

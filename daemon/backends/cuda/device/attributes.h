@@ -1,14 +1,16 @@
-/* The numbers of a GPU: asked of the driver, which makes no context for it, and put into SYCL's words. */
+/* The numbers of a GPU: asked of the driver, which makes no context for it, and put into SYCL's
+ * words. */
 #ifndef SYCL_BACKENDS_CUDA_ATTRIBUTES_H
 #define SYCL_BACKENDS_CUDA_ATTRIBUTES_H
 
 #include "cuda/device/internal.h"
 
-/* All of facts but `device` and `uuid`, which are given. An attribute that the driver does not know is 0. */
+/* All of facts but `device` and `uuid`, which are given. An attribute that the driver does not know
+ * is 0. */
 void cuda_attributes_read(const struct cuda_library *cuda, struct cuda_device_facts *facts);
 
 /* What backend.h wants to know, but for texts and identity. `memory_bytes`: of the whole device. */
-void cuda_attributes_fill(const struct cuda_library *cuda, const struct cuda_device_facts *from, uint64_t memory_bytes,
-			  struct backend_device_facts *facts);
+void cuda_attributes_fill(const struct cuda_library *cuda, const struct cuda_device_facts *from,
+			  uint64_t memory_bytes, struct backend_device_facts *facts);
 
 #endif

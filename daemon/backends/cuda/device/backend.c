@@ -10,7 +10,8 @@
 
 static int no_memory(struct backend_fault *fault_out)
 {
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for the CUDA backend");
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+				"no memory for the CUDA backend");
 }
 
 void cuda_prepare(const struct backend_settings *settings)
@@ -24,7 +25,8 @@ void cuda_prepare(const struct backend_settings *settings)
 	cuda_settings_free(&read);
 }
 
-int cuda_open(const struct backend_settings *settings, struct backend **backend_out, struct backend_fault *fault_out)
+int cuda_open(const struct backend_settings *settings, struct backend **backend_out,
+	      struct backend_fault *fault_out)
 {
 	struct backend *backend = calloc(1, sizeof(*backend));
 
@@ -33,7 +35,8 @@ int cuda_open(const struct backend_settings *settings, struct backend **backend_
 	(void)pthread_mutex_init(&backend->lock, NULL);
 	if (settings->cache_directory)
 		backend->cache_directory = strdup(settings->cache_directory);
-	int error = settings->cache_directory && !backend->cache_directory ? no_memory(fault_out) : 0;
+	int error =
+		settings->cache_directory && !backend->cache_directory ? no_memory(fault_out) : 0;
 	if (error == 0)
 		error = cuda_settings_read(settings->options, &backend->settings, fault_out);
 	if (error == 0) {
@@ -61,7 +64,8 @@ void cuda_close(struct backend *backend)
 	free(backend);
 }
 
-int cuda_enumerate(struct backend *backend, struct backend_topology *topology_out, struct backend_fault *fault_out)
+int cuda_enumerate(struct backend *backend, struct backend_topology *topology_out,
+		   struct backend_fault *fault_out)
 {
 	if (!backend->open_devices) {
 		int error = cuda_facts_read(backend, fault_out);

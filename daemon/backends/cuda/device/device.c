@@ -1,6 +1,7 @@
 /*
- * A device's context, current where it is used: the primary one, of which there is one per device and process, retained
- * when the device is opened; or one of the application's own making, which stays the application's (I9).
+ * A device's context, current where it is used: the primary one, of which there is one per device
+ * and process, retained when the device is opened; or one of the application's own making, which
+ * stays the application's (I9).
  */
 #include "cuda/driver/entries.h"
 #include "cuda/graph/graph.h"
@@ -10,13 +11,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Which opening of a device this thread has entered last; a context's address may come again, this number does not. */
+/* Which opening of a device this thread has entered last; a context's address may come again, this
+ * number does not. */
 static _Thread_local uint64_t entered;
 static _Atomic uint64_t openings;
 
 /*
- * The application may capture a stream of its own in this process, in the mode that forbids all threads what could wait. Ours wait on
- * streams that it does not know, and must go on (K20).
+ * The application may capture a stream of its own in this process, in the mode that forbids all
+ * threads what could wait. Ours wait on streams that it does not know, and must go on (K20).
  */
 static void relax(const struct cuda_library *cu)
 {
@@ -46,7 +48,8 @@ int cuda_enter_again(struct backend_device *device, struct backend_fault *fault_
 	return cuda_enter(device, fault_out);
 }
 
-/* A thread that waits for the device sleeps, and does not spin. Only before the context is active: else it has an owner. */
+/* A thread that waits for the device sleeps, and does not spin. Only before the context is active:
+ * else it has an owner. */
 static CUresult set_flags(const struct cuda_library *cu, CUdevice device)
 {
 	unsigned flags = 0;
@@ -88,7 +91,8 @@ static int retain(struct backend_device *device, struct backend_fault *fault_out
 	return 0;
 }
 
-/* Every work-item gets so much; changing it waits for all work, so it is done once, when there is none. */
+/* Every work-item gets so much; changing it waits for all work, so it is done once, when there is
+ * none. */
 static int set_stack(struct backend_device *device, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
@@ -98,7 +102,8 @@ static int set_stack(struct backend_device *device, struct backend_fault *fault_
 		return 0;
 	CUresult result = cu->cuCtxSetLimit(CU_LIMIT_STACK_SIZE, bytes);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot give work-items a stack of %llu bytes",
+		return cuda_fault(device, cu, result, fault_out,
+				  "cannot give work-items a stack of %llu bytes",
 				  (unsigned long long)bytes);
 	return 0;
 }
@@ -151,8 +156,8 @@ static int open_parts(struct backend_device *device, struct backend_fault *fault
 }
 
 /*
- * -EBUSY: it is open already. In contexts that the application names it can be open beside that; such a one is what others
- * find only as long as there is no other.
+ * -EBUSY: it is open already. In contexts that the application names it can be open beside that;
+ * such a one is what others find only as long as there is no other.
  */
 static int claim(struct backend_device *device, struct backend_fault *fault_out)
 {
@@ -166,9 +171,10 @@ static int claim(struct backend_device *device, struct backend_fault *fault_out)
 		is_claimed = true;
 	}
 	(void)pthread_mutex_unlock(&backend->lock);
-	return is_claimed || device->is_native ? 0
-					       : cuda_fault_words(fault_out, -EBUSY, STATUS_INVALID,
-								  "CUDA device %u is open already", device->index);
+	return is_claimed || device->is_native
+		       ? 0
+		       : cuda_fault_words(fault_out, -EBUSY, STATUS_INVALID,
+					  "CUDA device %u is open already", device->index);
 }
 
 static void unclaim(struct backend_device *device)
@@ -181,10 +187,12 @@ static void unclaim(struct backend_device *device)
 	(void)pthread_mutex_unlock(&backend->lock);
 }
 
-static int check_index(const struct backend *backend, uint32_t index, struct backend_fault *fault_out)
+static int check_index(const struct backend *backend, uint32_t index,
+		       struct backend_fault *fault_out)
 {
 	if (!backend->devices || index >= backend->topology.device_count)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u", index);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u",
+					index);
 	if (!backend->topology.devices[index].available) {
 		const char *reason = backend->topology.devices[index].unavailable_reason;
 		return cuda_fault_words(fault_out, -ENODEV, STATUS_PLATFORM, "%s",
@@ -193,14 +201,17 @@ static int check_index(const struct backend *backend, uint32_t index, struct bac
 	return 0;
 }
 
-/* `context`: the application's own, or NULL for the primary one. `is_native`: the application has named it. */
-static int open_in(struct backend *backend, uint32_t index, CUcontext context, bool is_native, backend_wake *wake,
-		   void *token, struct backend_device **device_out, struct backend_fault *fault_out)
+/* `context`: the application's own, or NULL for the primary one. `is_native`: the application has
+ * named it. */
+static int open_in(struct backend *backend, uint32_t index, CUcontext context, bool is_native,
+		   backend_wake *wake, void *token, struct backend_device **device_out,
+		   struct backend_fault *fault_out)
 {
 	struct backend_device *device = calloc(1, sizeof(*device));
 
 	if (!device)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a device");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a device");
 	device->backend = backend;
 	device->index = index;
 	device->facts = &backend->devices[index];
@@ -226,7 +237,8 @@ int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake
 {
 	int error = check_index(backend, index, fault_out);
 
-	return error < 0 ? error : open_in(backend, index, NULL, false, wake, token, device_out, fault_out);
+	return error < 0 ? error
+			 : open_in(backend, index, NULL, false, wake, token, device_out, fault_out);
 }
 
 /* Whether a context is the device's primary one, which is not made for this question. */
@@ -236,15 +248,16 @@ static bool is_primary(const struct cuda_library *cu, CUdevice device, CUcontext
 	unsigned flags = 0;
 	int is_active = 0;
 
-	if (cu->cuDevicePrimaryCtxGetState(device, &flags, &is_active) != CUDA_SUCCESS || !is_active ||
-	    cu->cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS)
+	if (cu->cuDevicePrimaryCtxGetState(device, &flags, &is_active) != CUDA_SUCCESS ||
+	    !is_active || cu->cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS)
 		return false;
 	(void)cu->cuDevicePrimaryCtxRelease(device);
 	return primary == context;
 }
 
-int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t native_context, backend_wake *wake,
-			    void *token, struct backend_device **device_out, struct backend_fault *fault_out)
+int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t native_context,
+			    backend_wake *wake, void *token, struct backend_device **device_out,
+			    struct backend_fault *fault_out)
 {
 	CUcontext context = cuda_native_context(native_context);
 	CUdevice device = 0;
@@ -255,8 +268,8 @@ int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t na
 	if (error < 0)
 		return error;
 	if (device != backend->devices[index].device)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the context is not one of CUDA device %u",
-					index);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the context is not one of CUDA device %u", index);
 	if (is_primary(&backend->library, device, context))
 		context = NULL;
 	return open_in(backend, index, context, true, wake, token, device_out, fault_out);

@@ -1,6 +1,6 @@
 /*
- * The platform, its devices and what is known of them. Asks the driver for attributes alone: no context is made (A17),
- * so a listing costs no memory on any GPU.
+ * The platform, its devices and what is known of them. Asks the driver for attributes alone: no
+ * context is made (A17), so a listing costs no memory on any GPU.
  */
 #include "cuda/device/attributes.h"
 #include "cuda/driver/entries.h"
@@ -16,13 +16,15 @@
 
 #define NAME_BYTES 256
 
-/* For operators: what is unusual. Of a MIG instance the driver's name for it ends in "MIG 1g.18gb". */
+/* For operators: what is unusual. Of a MIG instance the driver's name for it ends in "MIG 1g.18gb".
+ */
 static int make_mode(const char *name, const struct cuda_device_facts *facts, char **mode_out)
 {
 	const char *mig = strstr(name, " MIG ");
-	const char *exclusive = facts->compute_mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS ? "exclusive process"
-				: facts->compute_mode == CU_COMPUTEMODE_PROHIBITED      ? "prohibited"
-											: "";
+	const char *exclusive = facts->compute_mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS
+					? "exclusive process"
+				: facts->compute_mode == CU_COMPUTEMODE_PROHIBITED ? "prohibited"
+										   : "";
 	const char *parts[] = {mig ? mig + 1 : "", facts->mps ? "MPS client" : "", exclusive};
 	char text[NAME_BYTES] = "";
 	size_t length = 0;
@@ -30,7 +32,8 @@ static int make_mode(const char *name, const struct cuda_device_facts *facts, ch
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		if (!*parts[i])
 			continue;
-		int more = snprintf(text + length, sizeof(text) - length, "%s%s", length ? ", " : "", parts[i]);
+		int more = snprintf(text + length, sizeof(text) - length, "%s%s",
+				    length ? ", " : "", parts[i]);
 		length += (size_t)more < sizeof(text) - length ? (size_t)more : 0;
 	}
 	char *mode = length ? strdup(text) : NULL;
@@ -59,11 +62,11 @@ static const char *why_not(const struct cuda_device_facts *facts)
 }
 
 /*
- * The key is that of what a build depends on, the architecture and the driver: two equal GPUs share what was built, and
- * the build helper takes whichever of them it finds first.
+ * The key is that of what a build depends on, the architecture and the driver: two equal GPUs share
+ * what was built, and the build helper takes whichever of them it finds first.
  */
-static int fill_texts(const struct cuda_library *cuda, const struct cuda_device_facts *from, const char *name,
-		      const char *driver, struct backend_device_facts *facts)
+static int fill_texts(const struct cuda_library *cuda, const struct cuda_device_facts *from,
+		      const char *name, const char *driver, struct backend_device_facts *facts)
 {
 	const char *reason = why_not(from);
 	char bus_id[32] = "", version[32];
@@ -77,13 +80,15 @@ static int fill_texts(const struct cuda_library *cuda, const struct cuda_device_
 	facts->builtin_kernels = strdup(""); /* CUDA has none (A28) */
 	facts->unavailable_reason = reason ? strdup(reason) : NULL;
 	facts->available = !reason;
-	if (cuda->cuDeviceGetPCIBusId(bus_id, sizeof(bus_id), from->device) == CUDA_SUCCESS && *bus_id)
+	if (cuda->cuDeviceGetPCIBusId(bus_id, sizeof(bus_id), from->device) == CUDA_SUCCESS &&
+	    *bus_id)
 		facts->bus_id = strdup(bus_id);
-	if (asprintf(&facts->key, "cuda|sm_%d%d|%s", from->compute_major, from->compute_minor, driver) < 0)
+	if (asprintf(&facts->key, "cuda|sm_%d%d|%s", from->compute_major, from->compute_minor,
+		     driver) < 0)
 		facts->key = NULL;
-	if (!facts->name || !facts->vendor || !facts->version || !facts->driver_version || !facts->extensions ||
-	    !facts->builtin_kernels || !facts->key || (reason && !facts->unavailable_reason) ||
-	    (*bus_id && !facts->bus_id))
+	if (!facts->name || !facts->vendor || !facts->version || !facts->driver_version ||
+	    !facts->extensions || !facts->builtin_kernels || !facts->key ||
+	    (reason && !facts->unavailable_reason) || (*bus_id && !facts->bus_id))
 		return -ENOMEM;
 	return make_mode(name, from, &facts->mode);
 }
@@ -104,10 +109,12 @@ static void free_device(struct backend_device_facts *facts)
 
 static int no_memory(struct backend_fault *fault_out)
 {
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for the facts of devices");
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+				"no memory for the facts of devices");
 }
 
-/* An option that this device cannot follow is told as the reason for which it is not there, and not passed over. */
+/* An option that this device cannot follow is told as the reason for which it is not there, and not
+ * passed over. */
 static int check_partition(const struct backend *backend, const struct cuda_device_facts *own,
 			   struct backend_device_facts *facts)
 {
@@ -121,8 +128,9 @@ static int check_partition(const struct backend *backend, const struct cuda_devi
 }
 
 /* Device number `ordinal` of the driver (A6). */
-static int read_device(struct backend *backend, int ordinal, const char *driver, struct cuda_device_facts *own_out,
-		       struct backend_device_facts *facts_out, struct backend_fault *fault_out)
+static int read_device(struct backend *backend, int ordinal, const char *driver,
+		       struct cuda_device_facts *own_out, struct backend_device_facts *facts_out,
+		       struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &backend->library;
 	struct cuda_device_facts own = {0};
@@ -138,12 +146,14 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 	if (result == CUDA_SUCCESS)
 		result = cuda->cuDeviceTotalMem(&memory_bytes, own.device);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(NULL, cuda, result, fault_out, "cannot ask GPU %d what it is", ordinal);
+		return cuda_fault(NULL, cuda, result, fault_out, "cannot ask GPU %d what it is",
+				  ordinal);
 	cuda_attributes_read(cuda, &own);
 	cuda_attributes_fill(cuda, &own, memory_bytes, &facts);
 	facts.preferred_lanes = backend->settings.lanes;
 	memcpy(facts.uuid, own.uuid.bytes, sizeof(facts.uuid));
-	if (fill_texts(cuda, &own, name, driver, &facts) < 0 || check_partition(backend, &own, &facts) < 0) {
+	if (fill_texts(cuda, &own, name, driver, &facts) < 0 ||
+	    check_partition(backend, &own, &facts) < 0) {
 		free_device(&facts);
 		return no_memory(fault_out);
 	}
@@ -176,9 +186,11 @@ static struct backend_platform_facts *make_platform(int driver_version)
 		.profile = strdup("FULL_PROFILE"),
 		.extensions = strdup(""),
 	};
-	if (asprintf(&platform->version, "CUDA %d.%d", driver_version / 1000, driver_version % 1000 / 10) < 0)
+	if (asprintf(&platform->version, "CUDA %d.%d", driver_version / 1000,
+		     driver_version % 1000 / 10) < 0)
 		platform->version = NULL;
-	if (!platform->name || !platform->vendor || !platform->version || !platform->profile || !platform->extensions) {
+	if (!platform->name || !platform->vendor || !platform->version || !platform->profile ||
+	    !platform->extensions) {
 		free_platform(platform);
 		return NULL;
 	}
@@ -197,7 +209,8 @@ static int start(const struct cuda_library *cuda, int *count_out, struct backend
 	if (result == CUDA_SUCCESS)
 		result = CUDA_ERROR_NO_DEVICE;
 	if (result != CUDA_ERROR_OPERATING_SYSTEM && result != CUDA_ERROR_UNKNOWN)
-		return cuda_fault(NULL, cuda, result, fault_out, "the NVIDIA driver does not start");
+		return cuda_fault(NULL, cuda, result, fault_out,
+				  "the NVIDIA driver does not start");
 	struct backend_fault fault = {.status = STATUS_PLATFORM};
 	(void)cuda_fault(NULL, cuda, result, &fault, "the NVIDIA driver does not start");
 	fault.status = STATUS_PLATFORM;
@@ -221,8 +234,10 @@ int cuda_facts_read(struct backend *backend, struct backend_fault *fault_out)
 	if (error < 0)
 		return error;
 	cuda_release(CUDA_RELEASE_ROOT, cuda->driver_version, driver);
-	CLEANUP(free_pointer) struct cuda_device_facts *own = calloc((size_t)count + 1, sizeof(*own));
-	CLEANUP(free_pointer) struct backend_device_facts *facts = calloc((size_t)count + 1, sizeof(*facts));
+	CLEANUP(free_pointer)
+	struct cuda_device_facts *own = calloc((size_t)count + 1, sizeof(*own));
+	CLEANUP(free_pointer)
+	struct backend_device_facts *facts = calloc((size_t)count + 1, sizeof(*facts));
 	struct backend_platform_facts *platform = make_platform(cuda->driver_version);
 	uint32_t done = 0;
 	if (!own || !facts || !platform) {
@@ -230,7 +245,8 @@ int cuda_facts_read(struct backend *backend, struct backend_fault *fault_out)
 		error = -ENOMEM;
 	}
 	while (error == 0 && done < (uint32_t)count) {
-		error = read_device(backend, (int)done, driver, &own[done], &facts[done], fault_out);
+		error = read_device(backend, (int)done, driver, &own[done], &facts[done],
+				    fault_out);
 		done += error == 0;
 	}
 	if (error < 0) {
@@ -240,20 +256,24 @@ int cuda_facts_read(struct backend *backend, struct backend_fault *fault_out)
 			free_platform(platform);
 		return error;
 	}
-	backend->topology = (struct backend_topology){
-		.platforms = platform, .platform_count = 1, .devices = TAKE(facts), .device_count = done};
+	backend->topology = (struct backend_topology){.platforms = platform,
+						      .platform_count = 1,
+						      .devices = TAKE(facts),
+						      .device_count = done};
 	backend->devices = TAKE(own);
 	return 0;
 }
 
 void cuda_facts_free(struct backend *backend)
 {
-	struct backend_device_facts *devices = (struct backend_device_facts *)(uintptr_t)backend->topology.devices;
+	struct backend_device_facts *devices =
+		(struct backend_device_facts *)(uintptr_t)backend->topology.devices;
 
 	for (uint32_t i = 0; i < backend->topology.device_count; i++)
 		free_device(&devices[i]);
 	if (backend->topology.platforms)
-		free_platform((struct backend_platform_facts *)(uintptr_t)backend->topology.platforms);
+		free_platform(
+			(struct backend_platform_facts *)(uintptr_t)backend->topology.platforms);
 	free(devices);
 	free(backend->devices);
 	backend->devices = NULL;

@@ -1,6 +1,7 @@
 /*
- * Ahead of any user: the driver is started and primary contexts are made, which are most of what opening a device takes.
- * They belong to the process, so whoever opens the device later in it finds its context there. Kept until the process ends.
+ * Ahead of any user: the driver is started and primary contexts are made, which are most of what
+ * opening a device takes. They belong to the process, so whoever opens the device later in it finds
+ * its context there. Kept until the process ends.
  */
 #include "cuda/driver/entries.h"
 #include "cuda/driver/environment.h"
@@ -20,7 +21,8 @@ static struct cuda_ahead made[DEVICES_MAX]; /* in these contexts */
 
 static int no_memory(struct backend_fault *fault_out)
 {
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for the CUDA backend");
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+				"no memory for the CUDA backend");
 }
 
 /* Not cuda_open: that would look for a cache folder now. */
@@ -32,7 +34,8 @@ static int start_driver(const struct backend_settings *settings, struct backend 
 	if (error < 0)
 		return error;
 	if (settings->for_another_user)
-		cuda_environment_prepare_early(settings->cache_directory, backend->settings.connections);
+		cuda_environment_prepare_early(settings->cache_directory,
+					       backend->settings.connections);
 	else
 		cuda_environment_prepare(settings->cache_directory, backend->settings.connections);
 	error = cuda_library_open(backend->settings.library, &backend->library, fault_out);
@@ -66,13 +69,15 @@ static int check(const struct backend *backend, uint32_t index, struct backend_f
 	if (result == CUDA_SUCCESS)
 		result = cu->cuMemGetInfo(&free_bytes, &total_bytes);
 	(void)cu->cuCtxSetCurrent(NULL);
-	return result == CUDA_SUCCESS ? 0
-				      : cuda_fault(NULL, cu, result, fault_out, "GPU %u does not answer", index);
+	return result == CUDA_SUCCESS
+		       ? 0
+		       : cuda_fault(NULL, cu, result, fault_out, "GPU %u does not answer", index);
 }
 
 static bool is_possible(const struct backend *backend, uint32_t index)
 {
-	return index < backend->topology.device_count && backend->topology.devices[index].available &&
+	return index < backend->topology.device_count &&
+	       backend->topology.devices[index].available &&
 	       (backend->topology.devices[index].features & BACKEND_FEATURE_PRELOAD);
 }
 
@@ -87,7 +92,8 @@ static int hold(const struct backend *backend, uint32_t index, struct backend_fa
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"GPU %u cannot be prepared ahead", index);
 	const struct cuda_library *cu = &backend->library;
-	CUresult result = cuda_context_retain(cu, backend->devices[index].device, &contexts[index], &what);
+	CUresult result =
+		cuda_context_retain(cu, backend->devices[index].device, &contexts[index], &what);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(NULL, cu, result, fault_out, "%s", what);
 	if (cu->cuCtxSetCurrent(contexts[index]) == CUDA_SUCCESS)
@@ -106,10 +112,11 @@ void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead
 }
 
 /*
- * One GPU without memory for a context does not keep the others from being prepared. One that was and does not answer any
- * more, or a result that is sticky, does: this process is of no use then.
+ * One GPU without memory for a context does not keep the others from being prepared. One that was
+ * and does not answer any more, or a result that is sticky, does: this process is of no use then.
  */
-static int hold_all(const struct backend *backend, uint64_t devices, struct backend_fault *fault_out)
+static int hold_all(const struct backend *backend, uint64_t devices,
+		    struct backend_fault *fault_out)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int first_error = 0;
@@ -122,7 +129,8 @@ static int hold_all(const struct backend *backend, uint64_t devices, struct back
 		is_any |= error == 0;
 		if (error == 0)
 			continue;
-		if (first_error == 0 || first_error == -EOPNOTSUPP || contexts[i] || fault.process_lost) {
+		if (first_error == 0 || first_error == -EOPNOTSUPP || contexts[i] ||
+		    fault.process_lost) {
 			first_error = error;
 			*fault_out = fault;
 		}
@@ -132,7 +140,8 @@ static int hold_all(const struct backend *backend, uint64_t devices, struct back
 	return is_any ? 0 : first_error;
 }
 
-int cuda_preload(const struct backend_settings *settings, uint64_t devices, struct backend_fault *fault_out)
+int cuda_preload(const struct backend_settings *settings, uint64_t devices,
+		 struct backend_fault *fault_out)
 {
 	int error = ahead ? 0 : start(settings, &ahead, fault_out);
 

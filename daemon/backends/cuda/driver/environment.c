@@ -11,9 +11,10 @@
 extern char **environ;
 
 /*
- * Which GPUs to use is the operator's word, and taking it away would show GPUs that were meant to be hidden; devices are
- * known by UUID here, so it does not matter that these renumber them. MPS is found by its folder; without it this
- * process would go around a server that the operator runs. The injection path is how debuggers and sanitizers get in.
+ * Which GPUs to use is the operator's word, and taking it away would show GPUs that were meant to
+ * be hidden; devices are known by UUID here, so it does not matter that these renumber them. MPS is
+ * found by its folder; without it this process would go around a server that the operator runs. The
+ * injection path is how debuggers and sanitizers get in.
  */
 static const char *const kept[] = {
 	"CUDA_VISIBLE_DEVICES",
@@ -71,14 +72,15 @@ static void prepare(const char *path, uint32_t connections)
 
 	remove_unwanted();
 	/*
-	 * The driver's default is 8: further streams would share a queue to the device and wait for each other's kernels.
-	 * Each more makes the context take longer.
+	 * The driver's default is 8: further streams would share a queue to the device and wait for
+	 * each other's kernels. Each more makes the context take longer.
 	 */
 	(void)snprintf(number, sizeof(number), "%u", connections);
 	vendor_variable_set("CUDA_DEVICE_MAX_CONNECTIONS", number);
 	/*
-	 * Loading code waits for what runs, and holds up what is sent meanwhile. With LAZY that happens again for each
-	 * function, even where only an attribute is asked for; with EAGER once, in cuModuleLoadData.
+	 * Loading code waits for what runs, and holds up what is sent meanwhile. With LAZY that
+	 * happens again for each function, even where only an attribute is asked for; with EAGER
+	 * once, in cuModuleLoadData.
 	 */
 	vendor_variable_set("CUDA_MODULE_LOADING", "EAGER");
 	vendor_variable_set("CUDA_CACHE_PATH", path);
@@ -98,7 +100,8 @@ void cuda_environment_prepare_early(const char *later, uint32_t connections)
 
 	if (later && asprintf(&path, "%s/cuda", later) < 0)
 		path = NULL;
-	/* A driver that does not find its folder when it starts keeps nothing, also when the folder is there later. */
+	/* A driver that does not find its folder when it starts keeps nothing, also when the folder
+	 * is there later. */
 	if (path)
 		(void)mkdir(path, 0700);
 	prepare(path, connections);

@@ -12,7 +12,7 @@
 enum weight {
 	ONE_CALL, /* what was asked for was not done; everything else goes on */
 	DOUBTFUL, /* as the next, if another call fails with it, too */
-	STICKY,   /* every later call of this process fails with it: only a new process works again */
+	STICKY, /* every later call of this process fails with it: only a new process works again */
 };
 
 struct meaning {
@@ -27,29 +27,37 @@ struct meaning {
 static const struct meaning meanings[] = {
 	{CUDA_ERROR_INVALID_VALUE, ONE_CALL, STATUS_INVALID, EINVAL, NULL},
 	{CUDA_ERROR_OUT_OF_MEMORY, ONE_CALL, STATUS_MEMORY_ALLOCATION, ENOMEM, NULL},
-	{CUDA_ERROR_NOT_INITIALIZED, ONE_CALL, STATUS_PLATFORM, ENODEV, "the NVIDIA driver is not started"},
-	{CUDA_ERROR_DEINITIALIZED, STICKY, STATUS_DEVICE_LOST, ENODEV, "the NVIDIA driver is shutting down"},
+	{CUDA_ERROR_NOT_INITIALIZED, ONE_CALL, STATUS_PLATFORM, ENODEV,
+	 "the NVIDIA driver is not started"},
+	{CUDA_ERROR_DEINITIALIZED, STICKY, STATUS_DEVICE_LOST, ENODEV,
+	 "the NVIDIA driver is shutting down"},
 	{CUDA_ERROR_STUB_LIBRARY, ONE_CALL, STATUS_PLATFORM, ENODEV,
 	 "libcuda.so.1 is the toolkit's stub, which only links: no NVIDIA driver is installed"},
-	{CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, ONE_CALL, STATUS_PLATFORM, ENODEV, "the NVIDIA driver is too old"},
+	{CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, ONE_CALL, STATUS_PLATFORM, ENODEV,
+	 "the NVIDIA driver is too old"},
 	{CUDA_ERROR_DEVICE_UNAVAILABLE, ONE_CALL, STATUS_PLATFORM, EBUSY,
 	 "the GPU is not to be had: its compute mode is exclusive and another process has it, or prohibited"},
-	{CUDA_ERROR_NO_DEVICE, ONE_CALL, STATUS_PLATFORM, ENODEV, "no NVIDIA GPU is visible to this process"},
+	{CUDA_ERROR_NO_DEVICE, ONE_CALL, STATUS_PLATFORM, ENODEV,
+	 "no NVIDIA GPU is visible to this process"},
 	{CUDA_ERROR_INVALID_DEVICE, ONE_CALL, STATUS_PLATFORM, EINVAL, NULL},
-	{CUDA_ERROR_DEVICE_NOT_LICENSED, ONE_CALL, STATUS_PLATFORM, ENODEV, "the virtual GPU has no licence"},
-	{CUDA_ERROR_INVALID_IMAGE, ONE_CALL, STATUS_BUILD, EINVAL, "this is no PTX, cubin or fatbin"},
+	{CUDA_ERROR_DEVICE_NOT_LICENSED, ONE_CALL, STATUS_PLATFORM, ENODEV,
+	 "the virtual GPU has no licence"},
+	{CUDA_ERROR_INVALID_IMAGE, ONE_CALL, STATUS_BUILD, EINVAL,
+	 "this is no PTX, cubin or fatbin"},
 	{CUDA_ERROR_INVALID_CONTEXT, ONE_CALL, STATUS_RUNTIME, EIO, NULL},
 	{CUDA_ERROR_NO_BINARY_FOR_GPU, ONE_CALL, STATUS_BUILD, EINVAL,
 	 "the binary has no code for this GPU's compute capability"},
 	{CUDA_ERROR_ECC_UNCORRECTABLE, STICKY, STATUS_DEVICE_LOST, EIO,
 	 "the GPU's memory has an error that ECC could not correct"},
-	{CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, ONE_CALL, STATUS_FEATURE_NOT_SUPPORTED, EOPNOTSUPP, NULL},
+	{CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, ONE_CALL, STATUS_FEATURE_NOT_SUPPORTED, EOPNOTSUPP,
+	 NULL},
 	{CUDA_ERROR_INVALID_PTX, ONE_CALL, STATUS_BUILD, EINVAL, "the PTX does not compile"},
 	{CUDA_ERROR_NVLINK_UNCORRECTABLE, STICKY, STATUS_DEVICE_LOST, EIO,
 	 "NVLink had an error that could not be corrected"},
 	{CUDA_ERROR_JIT_COMPILER_NOT_FOUND, ONE_CALL, STATUS_BUILD, EOPNOTSUPP,
 	 "the driver's PTX compiler (libnvidia-ptxjitcompiler) is not installed"},
-	{CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ONE_CALL, STATUS_BUILD, EINVAL, "the PTX is newer than the driver"},
+	{CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ONE_CALL, STATUS_BUILD, EINVAL,
+	 "the PTX is newer than the driver"},
 	{CUDA_ERROR_JIT_COMPILATION_DISABLED, ONE_CALL, STATUS_BUILD, EOPNOTSUPP,
 	 "the driver is told not to compile PTX"},
 	{CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC, ONE_CALL, STATUS_BUILD, EINVAL,
@@ -84,12 +92,14 @@ static const struct meaning meanings[] = {
 	 "a kernel used an address that is not a multiple of the size of what it read or wrote there"},
 	{CUDA_ERROR_INVALID_ADDRESS_SPACE, STICKY, STATUS_DEVICE_LOST, EIO,
 	 "a kernel used an address in an instruction for another address space"},
-	{CUDA_ERROR_INVALID_PC, STICKY, STATUS_DEVICE_LOST, EIO, "a kernel jumped to where no code is"},
+	{CUDA_ERROR_INVALID_PC, STICKY, STATUS_DEVICE_LOST, EIO,
+	 "a kernel jumped to where no code is"},
 	{CUDA_ERROR_LAUNCH_FAILED, STICKY, STATUS_DEVICE_LOST, EIO,
 	 "a kernel failed: a trap, a bad address, or a stack that ran over (see stack_bytes in sycld.conf)"},
 	{CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, ONE_CALL, STATUS_ND_RANGE, EINVAL,
 	 "more work-groups than can be on the GPU at one time, which a cooperative launch needs"},
-	{CUDA_ERROR_TENSOR_MEMORY_LEAK, STICKY, STATUS_DEVICE_LOST, EIO, "a kernel left tensor memory allocated"},
+	{CUDA_ERROR_TENSOR_MEMORY_LEAK, STICKY, STATUS_DEVICE_LOST, EIO,
+	 "a kernel left tensor memory allocated"},
 	{CUDA_ERROR_NOT_PERMITTED, ONE_CALL, STATUS_RUNTIME, EPERM, NULL},
 	{CUDA_ERROR_NOT_SUPPORTED, ONE_CALL, STATUS_FEATURE_NOT_SUPPORTED, EOPNOTSUPP, NULL},
 	{CUDA_ERROR_SYSTEM_NOT_READY, ONE_CALL, STATUS_PLATFORM, ENODEV,
@@ -99,27 +109,33 @@ static const struct meaning meanings[] = {
 	 "module"},
 	{CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, ONE_CALL, STATUS_PLATFORM, ENODEV,
 	 "the driver's library is a compatibility package that does not serve this GPU"},
-	{CUDA_ERROR_MPS_CONNECTION_FAILED, ONE_CALL, STATUS_PLATFORM, ENODEV, "the MPS daemon does not answer"},
-	{CUDA_ERROR_MPS_RPC_FAILURE, STICKY, STATUS_DEVICE_LOST, EIO, "the MPS server does not answer any more"},
+	{CUDA_ERROR_MPS_CONNECTION_FAILED, ONE_CALL, STATUS_PLATFORM, ENODEV,
+	 "the MPS daemon does not answer"},
+	{CUDA_ERROR_MPS_RPC_FAILURE, STICKY, STATUS_DEVICE_LOST, EIO,
+	 "the MPS server does not answer any more"},
 	{CUDA_ERROR_MPS_SERVER_NOT_READY, ONE_CALL, STATUS_PLATFORM, EBUSY,
 	 "the MPS server takes no clients now: it recovers from a fault"},
 	{CUDA_ERROR_MPS_MAX_CLIENTS_REACHED, ONE_CALL, STATUS_PLATFORM, EBUSY,
 	 "the MPS server has all the clients it takes"},
 	{CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED, ONE_CALL, STATUS_PLATFORM, EBUSY,
 	 "the MPS server has all the connections it takes"},
-	{CUDA_ERROR_MPS_CLIENT_TERMINATED, STICKY, STATUS_DEVICE_LOST, EIO, "the MPS server ended this process' work"},
+	{CUDA_ERROR_MPS_CLIENT_TERMINATED, STICKY, STATUS_DEVICE_LOST, EIO,
+	 "the MPS server ended this process' work"},
 	{CUDA_ERROR_CDP_NOT_SUPPORTED, ONE_CALL, STATUS_KERNEL_NOT_SUPPORTED, EOPNOTSUPP,
 	 "kernels that launch kernels are not supported here"},
 	{CUDA_ERROR_CDP_VERSION_MISMATCH, ONE_CALL, STATUS_KERNEL_NOT_SUPPORTED, EOPNOTSUPP, NULL},
-	{CUDA_ERROR_EXTERNAL_DEVICE, STICKY, STATUS_DEVICE_LOST, EIO, "a device that the GPU waited for failed"},
-	{CUDA_ERROR_INVALID_CLUSTER_SIZE, ONE_CALL, STATUS_ND_RANGE, EINVAL, "the GPU has no room for such a cluster"},
+	{CUDA_ERROR_EXTERNAL_DEVICE, STICKY, STATUS_DEVICE_LOST, EIO,
+	 "a device that the GPU waited for failed"},
+	{CUDA_ERROR_INVALID_CLUSTER_SIZE, ONE_CALL, STATUS_ND_RANGE, EINVAL,
+	 "the GPU has no room for such a cluster"},
 	{CUDA_ERROR_KEY_ROTATION, DOUBTFUL, STATUS_RUNTIME, EIO, NULL},
 	{CUDA_ERROR_UNKNOWN, DOUBTFUL, STATUS_RUNTIME, EIO, NULL},
 };
 
 static const struct meaning *find(CUresult result)
 {
-	static const struct meaning unknown = {CUDA_ERROR_UNKNOWN, DOUBTFUL, STATUS_RUNTIME, EIO, NULL};
+	static const struct meaning unknown = {CUDA_ERROR_UNKNOWN, DOUBTFUL, STATUS_RUNTIME, EIO,
+					       NULL};
 	size_t low = 0, high = sizeof(meanings) / sizeof(*meanings);
 
 	while (low < high) {
@@ -129,7 +145,9 @@ static const struct meaning *find(CUresult result)
 		else
 			high = middle;
 	}
-	return low < sizeof(meanings) / sizeof(*meanings) && meanings[low].result == result ? &meanings[low] : &unknown;
+	return low < sizeof(meanings) / sizeof(*meanings) && meanings[low].result == result
+		       ? &meanings[low]
+		       : &unknown;
 }
 
 bool cuda_result_is_sticky(CUresult result)
@@ -155,7 +173,8 @@ static void mark_lost(struct backend_device *device, const struct backend_fault 
 	device->lost_fault = *fault;
 	atomic_store_explicit(&device->lost, CUDA_LOST, memory_order_release);
 	if (device->wake)
-		device->wake(device->token); /* the loader may have seen it: what is in flight is told as lost */
+		device->wake(device->token); /* the loader may have seen it: what is in flight is
+						told as lost */
 }
 
 void cuda_lose(struct backend_device *device, struct backend_fault *fault)
@@ -165,8 +184,8 @@ void cuda_lose(struct backend_device *device, struct backend_fault *fault)
 	mark_lost(device, fault);
 }
 
-int cuda_fault(struct backend_device *device_or_null, const struct cuda_library *library, CUresult result,
-	       struct backend_fault *fault_out, const char *what, ...)
+int cuda_fault(struct backend_device *device_or_null, const struct cuda_library *library,
+	       CUresult result, struct backend_fault *fault_out, const char *what, ...)
 {
 	const struct meaning *meaning = find(result);
 	struct backend_fault fault = {.status = meaning->status, .native_code = (int32_t)result};
@@ -175,7 +194,8 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 	va_list arguments;
 
 	va_start(arguments, what);
-	/* clang-tidy 14 takes va_start for no initialisation on this target. NOLINTNEXTLINE(clang-analyzer-valist.*) */
+	/* clang-tidy 14 takes va_start for no initialisation on this target.
+	 * NOLINTNEXTLINE(clang-analyzer-valist.*) */
 	(void)vsnprintf(said, sizeof(said), what, arguments);
 	va_end(arguments);
 	/* Whatever was asked for next hears of it, and which call that is, is chance. */
@@ -186,10 +206,11 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 	if (library->cuGetErrorString(result, &words) != CUDA_SUCCESS || !words)
 		words = "not known to this driver";
 	if (meaning->sentence)
-		(void)snprintf(fault.text, sizeof(fault.text), "%.90s: %s (%s: %s)", said, meaning->sentence, name,
-			       words);
+		(void)snprintf(fault.text, sizeof(fault.text), "%.90s: %s (%s: %s)", said,
+			       meaning->sentence, name, words);
 	else
-		(void)snprintf(fault.text, sizeof(fault.text), "%.150s: %s (%s)", said, words, name);
+		(void)snprintf(fault.text, sizeof(fault.text), "%.150s: %s (%s)", said, words,
+			       name);
 	if (meaning->weight == STICKY ||
 	    (meaning->weight == DOUBTFUL && device_or_null && fails_everything(library, result))) {
 		fault.status = STATUS_DEVICE_LOST;
@@ -202,7 +223,8 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 	return -meaning->error;
 }
 
-int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status, const char *format, ...)
+int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status, const char *format,
+		     ...)
 {
 	struct backend_fault fault = {.status = status};
 	va_list arguments;
@@ -218,5 +240,7 @@ int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status,
 
 const struct backend_fault *cuda_lost(const struct backend_device *device)
 {
-	return atomic_load_explicit(&device->lost, memory_order_acquire) == CUDA_LOST ? &device->lost_fault : NULL;
+	return atomic_load_explicit(&device->lost, memory_order_acquire) == CUDA_LOST
+		       ? &device->lost_fault
+		       : NULL;
 }

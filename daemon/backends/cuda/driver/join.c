@@ -14,7 +14,8 @@ static bool can_link(const struct cuda_library *cu)
 }
 
 /* Until there are no more, or the driver refuses one. */
-static CUresult add_pieces(const struct cuda_library *cu, CUlinkState state, const struct cuda_image *image)
+static CUresult add_pieces(const struct cuda_library *cu, CUlinkState state,
+			   const struct cuda_image *image)
 {
 	size_t at = 0, bytes = 0;
 
@@ -24,9 +25,11 @@ static CUresult add_pieces(const struct cuda_library *cu, CUlinkState state, con
 		if (error == -ENOENT)
 			return CUDA_SUCCESS;
 		if (error < 0)
-			return error == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
+			return error == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY
+						: CUDA_ERROR_INVALID_IMAGE;
 		/* With the 0 at its end, as the driver wants it. */
-		CUresult result = cu->cuLinkAddData(state, CU_JIT_INPUT_PTX, text, bytes + 1, "object", 0, NULL, NULL);
+		CUresult result = cu->cuLinkAddData(state, CU_JIT_INPUT_PTX, text, bytes + 1,
+						    "object", 0, NULL, NULL);
 		if (result != CUDA_SUCCESS)
 			return result;
 	}
@@ -41,8 +44,8 @@ static void first_line(char *log)
 	log[strcspn(log, "\r\n")] = '\0';
 }
 
-int cuda_join_pieces(struct backend_device *device, const struct cuda_image *image, CUmodule *module_out,
-		     struct backend_fault *fault_out)
+int cuda_join_pieces(struct backend_device *device, const struct cuda_image *image,
+		     CUmodule *module_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	char log[LINK_LOG_BYTES] = "";
@@ -70,10 +73,11 @@ int cuda_join_pieces(struct backend_device *device, const struct cuda_image *ima
 	log[sizeof(log) - 1] = '\0';
 	first_line(log);
 	/*
-	 * A symbol that is missing or there twice has no code of its own, and the one that comes may mean worse
-	 * elsewhere: where the linker says what is wrong, it is that.
+	 * A symbol that is missing or there twice has no code of its own, and the one that comes
+	 * may mean worse elsewhere: where the linker says what is wrong, it is that.
 	 */
-	int error = log[0] ? cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "the objects do not link: %.200s", log)
+	int error = log[0] ? cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
+					      "the objects do not link: %.200s", log)
 			   : cuda_fault(device, cu, result, fault_out, "cannot link the program");
 	fault_out->native_code = (int32_t)result;
 	return error;

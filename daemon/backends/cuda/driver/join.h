@@ -5,8 +5,9 @@
 #include "cuda/program/binary.h"
 #include "cuda/device/internal.h"
 
-/* A CUDA_IMAGE_PIECES as a module of the device. -EINVAL and BUILD with the linker's words: they do not fit together. */
-int cuda_join_pieces(struct backend_device *device, const struct cuda_image *image, CUmodule *module_out,
-		     struct backend_fault *fault_out);
+/* A CUDA_IMAGE_PIECES as a module of the device. -EINVAL and BUILD with the linker's words: they do
+ * not fit together. */
+int cuda_join_pieces(struct backend_device *device, const struct cuda_image *image,
+		     CUmodule *module_out, struct backend_fault *fault_out);
 
 #endif

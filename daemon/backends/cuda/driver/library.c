@@ -36,10 +36,12 @@ static int too_old(int version, struct backend_fault *fault_out)
 		fault_out, -ENODEV, STATUS_PLATFORM,
 		"the NVIDIA driver is too old: it is for CUDA %d.%d, this service needs CUDA %d.%d (driver "
 		"550) or newer",
-		version / 1000, version % 1000 / 10, CUDA_OLDEST_DRIVER / 1000, CUDA_OLDEST_DRIVER % 1000 / 10);
+		version / 1000, version % 1000 / 10, CUDA_OLDEST_DRIVER / 1000,
+		CUDA_OLDEST_DRIVER % 1000 / 10);
 }
 
-/* Before anything else is asked of it: an old driver may not even have the function that finds the others. */
+/* Before anything else is asked of it: an old driver may not even have the function that finds the
+ * others. */
 static int check_version(struct cuda_library *library, struct backend_fault *fault_out)
 {
 	PFN_cuDriverGetVersion_v2020 get_version = NULL;
@@ -48,11 +50,13 @@ static int check_version(struct cuda_library *library, struct backend_fault *fau
 	symbol(library->handle, "cuDriverGetVersion", &get_version);
 	CUresult result = get_version ? get_version(&version) : CUDA_ERROR_NOT_FOUND;
 	if (result == CUDA_ERROR_STUB_LIBRARY)
-		return cuda_fault_words(fault_out, -ENODEV, STATUS_PLATFORM,
-					"no NVIDIA driver: libcuda.so.1 is the toolkit's stub, which only links");
+		return cuda_fault_words(
+			fault_out, -ENODEV, STATUS_PLATFORM,
+			"no NVIDIA driver: libcuda.so.1 is the toolkit's stub, which only links");
 	if (result != CUDA_SUCCESS || version <= 0)
-		return cuda_fault_words(fault_out, -ENODEV, STATUS_PLATFORM,
-					"no NVIDIA driver: its library does not tell a version (%d)", (int)result);
+		return cuda_fault_words(
+			fault_out, -ENODEV, STATUS_PLATFORM,
+			"no NVIDIA driver: its library does not tell a version (%d)", (int)result);
 	if (version < CUDA_OLDEST_DRIVER)
 		return too_old(version, fault_out);
 	library->driver_version = version;
@@ -77,15 +81,18 @@ static int look_up(struct cuda_library *library, struct backend_fault *fault_out
 		if (result != CUDA_SUCCESS || status != CU_GET_PROC_ADDRESS_SUCCESS)
 			address = NULL;
 		if (!address && function->is_needed)
-			return cuda_fault_words(fault_out, -ENODEV, STATUS_PLATFORM,
-						"the NVIDIA driver has no function %s of version %d.%d", function->name,
-						function->version / 1000, function->version % 1000 / 10);
+			return cuda_fault_words(
+				fault_out, -ENODEV, STATUS_PLATFORM,
+				"the NVIDIA driver has no function %s of version %d.%d",
+				function->name, function->version / 1000,
+				function->version % 1000 / 10);
 		memcpy((char *)library + function->place, &address, sizeof(address));
 	}
 	return 0;
 }
 
-int cuda_library_open(const char *name, struct cuda_library *library_out, struct backend_fault *fault_out)
+int cuda_library_open(const char *name, struct cuda_library *library_out,
+		      struct backend_fault *fault_out)
 {
 	struct cuda_library library = {0};
 

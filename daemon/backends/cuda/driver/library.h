@@ -1,8 +1,9 @@
 /*
- * The driver's library, opened at run time: one build serves machines with and without an NVIDIA GPU. The headers give
- * types alone; nothing links against the library.
+ * The driver's library, opened at run time: one build serves machines with and without an NVIDIA
+ * GPU. The headers give types alone; nothing links against the library.
  *
- * `library->cuMemAlloc(...)` calls the version that cuda_functions.h pins, also where cuda.h makes the name a macro.
+ * `library->cuMemAlloc(...)` calls the version that cuda_functions.h pins, also where cuda.h makes
+ * the name a macro.
  */
 #ifndef SYCL_BACKENDS_CUDA_LIBRARY_H
 #define SYCL_BACKENDS_CUDA_LIBRARY_H
@@ -16,15 +17,18 @@
 struct cuda_library {
 	void *handle;       /* never closed: the driver's threads outlive all objects */
 	int driver_version; /* 13000: CUDA 13.0 */
-#define CUDA_MEMBER(name, version) PFN_##name##_v##version name; /* NOLINT(bugprone-macro-parentheses) */
+#define CUDA_MEMBER(name, version)                                                                 \
+	PFN_##name##_v##version name; /* NOLINT(bugprone-macro-parentheses) */
 	CUDA_FUNCTIONS(CUDA_MEMBER, CUDA_MEMBER)
 #undef CUDA_MEMBER
 };
 
 /*
- * Open the library and look up every function; calls nothing that starts the driver. `name`: NULL for libcuda.so.1.
- * -ENODEV and a sentence: no library, no driver in it, too old a driver, or a needed function is not there. Any thread.
+ * Open the library and look up every function; calls nothing that starts the driver. `name`: NULL
+ * for libcuda.so.1. -ENODEV and a sentence: no library, no driver in it, too old a driver, or a
+ * needed function is not there. Any thread.
  */
-int cuda_library_open(const char *name, struct cuda_library *library_out, struct backend_fault *fault_out);
+int cuda_library_open(const char *name, struct cuda_library *library_out,
+		      struct backend_fault *fault_out);
 
 #endif

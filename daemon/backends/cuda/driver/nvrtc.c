@@ -22,8 +22,9 @@ static const char *const usual_names[] = {
 };
 
 /*
- * NVRTC opens a second library by its bare name when it compiles. Where the first one was given by its path the loader may
- * not look there; what is loaded already, it finds. Never closed: NVRTC uses it from then on.
+ * NVRTC opens a second library by its bare name when it compiles. Where the first one was given by
+ * its path the loader may not look there; what is loaded already, it finds. Never closed: NVRTC
+ * uses it from then on.
  */
 static void open_builtins_beside(const char *path)
 {
@@ -66,8 +67,8 @@ static bool look_up(struct cuda_nvrtc *nvrtc)
 {
 	bool whole = true;
 
-#define CUDA_NVRTC_FIND(name, result, parameters)                                                                      \
-	*(void **)&nvrtc->name = dlsym(nvrtc->handle, "nvrtc" #name);                                                  \
+#define CUDA_NVRTC_FIND(name, result, parameters)                                                  \
+	*(void **)&nvrtc->name = dlsym(nvrtc->handle, "nvrtc" #name);                              \
 	whole = whole && nvrtc->name;
 	CUDA_NVRTC_FUNCTIONS(CUDA_NVRTC_FIND)
 #undef CUDA_NVRTC_FIND
@@ -79,8 +80,8 @@ static bool choose_architecture(struct cuda_nvrtc *nvrtc, int wanted)
 {
 	int count = 0, architectures[ARCHITECTURES_MAX];
 
-	if (nvrtc->GetNumSupportedArchs(&count) != NVRTC_DONE || count <= 0 || count > ARCHITECTURES_MAX ||
-	    nvrtc->GetSupportedArchs(architectures) != NVRTC_DONE)
+	if (nvrtc->GetNumSupportedArchs(&count) != NVRTC_DONE || count <= 0 ||
+	    count > ARCHITECTURES_MAX || nvrtc->GetSupportedArchs(architectures) != NVRTC_DONE)
 		return false;
 	for (int i = 0; i < count; i++)
 		if (architectures[i] <= wanted && architectures[i] > nvrtc->newest)
@@ -89,7 +90,8 @@ static bool choose_architecture(struct cuda_nvrtc *nvrtc, int wanted)
 	return nvrtc->newest > 0;
 }
 
-/* A toolkit has its headers beside its libraries; without them sources may include nothing but what is built in. */
+/* A toolkit has its headers beside its libraries; without them sources may include nothing but what
+ * is built in. */
 static void find_headers(struct cuda_nvrtc *nvrtc)
 {
 	static const char *const places[] = {"../include", "../../../include"};
@@ -116,8 +118,8 @@ static void find_headers(struct cuda_nvrtc *nvrtc)
 	}
 }
 
-int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor, struct cuda_nvrtc *nvrtc_out,
-		    struct backend_fault *fault_out)
+int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor,
+		    struct cuda_nvrtc *nvrtc_out, struct backend_fault *fault_out)
 {
 	struct cuda_nvrtc nvrtc = {.handle = open_library(name)};
 	int wanted = compute_major * 10 + compute_minor;
@@ -128,12 +130,14 @@ int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor, stru
 			"sources cannot be compiled for CUDA: %s is not installed (nvrtc in sycld.conf)",
 			name ? name : "NVRTC (libnvrtc.so.13 or .12)");
 	if (!look_up(&nvrtc) || nvrtc.Version(&nvrtc.major, &nvrtc.minor) != NVRTC_DONE)
-		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
-					"sources cannot be compiled for CUDA: this NVRTC is older than 11.2");
+		return cuda_fault_words(
+			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+			"sources cannot be compiled for CUDA: this NVRTC is older than 11.2");
 	if (!choose_architecture(&nvrtc, wanted))
-		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
-					"NVRTC %d.%d compiles nothing that runs on compute capability %d.%d",
-					nvrtc.major, nvrtc.minor, compute_major, compute_minor);
+		return cuda_fault_words(
+			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+			"NVRTC %d.%d compiles nothing that runs on compute capability %d.%d",
+			nvrtc.major, nvrtc.minor, compute_major, compute_minor);
 	find_headers(&nvrtc);
 	*nvrtc_out = nvrtc;
 	return 0;

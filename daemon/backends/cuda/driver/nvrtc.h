@@ -1,6 +1,6 @@
 /*
- * NVRTC, the compiler of CUDA C++, opened at run time and only in the build helper's child (a compiler is attack
- * surface). Its header is not needed: the types are these.
+ * NVRTC, the compiler of CUDA C++, opened at run time and only in the build helper's child (a
+ * compiler is attack surface). Its header is not needed: the types are these.
  */
 #ifndef SYCL_BACKENDS_CUDA_NVRTC_H
 #define SYCL_BACKENDS_CUDA_NVRTC_H
@@ -9,24 +9,26 @@
 
 struct nvrtc_program; /* the library's */
 
-#define CUDA_NVRTC_FUNCTIONS(F)                                                                                        \
-	F(GetErrorString, const char *, (int result))                                                                  \
-	F(Version, int, (int *major, int *minor))                                                                      \
-	F(GetNumSupportedArchs, int, (int *count))                                                                     \
-	F(GetSupportedArchs, int, (int *architectures))                                                                \
-	F(CreateProgram, int,                                                                                          \
-	  (struct nvrtc_program * *program, const char *source, const char *name, int header_count,                    \
-	   const char *const *headers, const char *const *header_names))                                               \
-	F(DestroyProgram, int, (struct nvrtc_program * *program))                                                      \
-	F(CompileProgram, int, (struct nvrtc_program * program, int option_count, const char *const *options))         \
-	F(GetPTXSize, int, (struct nvrtc_program * program, size_t * bytes))                                           \
-	F(GetPTX, int, (struct nvrtc_program * program, char *ptx))                                                    \
-	F(GetCUBINSize, int, (struct nvrtc_program * program, size_t * bytes))                                         \
-	F(GetCUBIN, int, (struct nvrtc_program * program, char *cubin))                                                \
-	F(GetProgramLogSize, int, (struct nvrtc_program * program, size_t * bytes))                                    \
-	F(GetProgramLog, int, (struct nvrtc_program * program, char *log))                                             \
-	F(AddNameExpression, int, (struct nvrtc_program * program, const char *expression))                            \
-	F(GetLoweredName, int, (struct nvrtc_program * program, const char *expression, const char **name))
+#define CUDA_NVRTC_FUNCTIONS(F)                                                                    \
+	F(GetErrorString, const char *, (int result))                                              \
+	F(Version, int, (int *major, int *minor))                                                  \
+	F(GetNumSupportedArchs, int, (int *count))                                                 \
+	F(GetSupportedArchs, int, (int *architectures))                                            \
+	F(CreateProgram, int,                                                                      \
+	  (struct nvrtc_program * *program, const char *source, const char *name,                  \
+	   int header_count, const char *const *headers, const char *const *header_names))         \
+	F(DestroyProgram, int, (struct nvrtc_program * *program))                                  \
+	F(CompileProgram, int,                                                                     \
+	  (struct nvrtc_program * program, int option_count, const char *const *options))          \
+	F(GetPTXSize, int, (struct nvrtc_program * program, size_t * bytes))                       \
+	F(GetPTX, int, (struct nvrtc_program * program, char *ptx))                                \
+	F(GetCUBINSize, int, (struct nvrtc_program * program, size_t * bytes))                     \
+	F(GetCUBIN, int, (struct nvrtc_program * program, char *cubin))                            \
+	F(GetProgramLogSize, int, (struct nvrtc_program * program, size_t * bytes))                \
+	F(GetProgramLog, int, (struct nvrtc_program * program, char *log))                         \
+	F(AddNameExpression, int, (struct nvrtc_program * program, const char *expression))        \
+	F(GetLoweredName, int,                                                                     \
+	  (struct nvrtc_program * program, const char *expression, const char **name))
 
 /* Results that are told apart; the numbers are the library's. */
 enum { NVRTC_DONE = 0, NVRTC_NO_MEMORY = 1, NVRTC_WRONG_OPTION = 5, NVRTC_DOES_NOT_COMPILE = 6 };
@@ -34,19 +36,22 @@ enum { NVRTC_DONE = 0, NVRTC_NO_MEMORY = 1, NVRTC_WRONG_OPTION = 5, NVRTC_DOES_N
 struct cuda_nvrtc {
 	void *handle; /* never closed: the child ends soon */
 	int major, minor;
-	int newest; /* the architecture to compile for: the device's, or the last before it that the library knows; 90: 9.0 */
-	bool exact;        /* `newest` is the device's own */
+	int newest; /* the architecture to compile for: the device's, or the last before it that the
+		       library knows; 90: 9.0 */
+	bool exact; /* `newest` is the device's own */
 	char include[256]; /* the toolkit's headers beside the library; "": none there */
-#define CUDA_NVRTC_MEMBER(name, result, parameters) result(*name) parameters; /* NOLINT(bugprone-macro-parentheses) */
+#define CUDA_NVRTC_MEMBER(name, result, parameters)                                                \
+	result(*name) parameters; /* NOLINT(bugprone-macro-parentheses) */
 	CUDA_NVRTC_FUNCTIONS(CUDA_NVRTC_MEMBER)
 #undef CUDA_NVRTC_MEMBER
 };
 
 /*
- * Open it for a device of this compute capability. `name`: NULL for the usual names. -EOPNOTSUPP, FEATURE_NOT_SUPPORTED
- * and a sentence: it is not here, too old, or knows no architecture that runs on the device.
+ * Open it for a device of this compute capability. `name`: NULL for the usual names. -EOPNOTSUPP,
+ * FEATURE_NOT_SUPPORTED and a sentence: it is not here, too old, or knows no architecture that runs
+ * on the device.
  */
-int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor, struct cuda_nvrtc *nvrtc_out,
-		    struct backend_fault *fault_out);
+int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor,
+		    struct cuda_nvrtc *nvrtc_out, struct backend_fault *fault_out);
 
 #endif

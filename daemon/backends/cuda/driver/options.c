@@ -37,7 +37,8 @@ static int take_word(const char **from, char **to)
 /* What a portable source's option is for NVRTC; NULL: nothing. */
 static const char *translate(const char *word)
 {
-	if (strcmp(word, "-cl-fast-relaxed-math") == 0 || strcmp(word, "-cl-unsafe-math-optimizations") == 0)
+	if (strcmp(word, "-cl-fast-relaxed-math") == 0 ||
+	    strcmp(word, "-cl-unsafe-math-optimizations") == 0)
 		return "--use_fast_math";
 	if (strcmp(word, "-cl-denorms-are-zero") == 0)
 		return "--ftz=true";
@@ -51,7 +52,8 @@ static int add_definition(struct cuda_options *options, bool define, const char 
 	const char *value = strchr(what, '=');
 	int name_bytes = value ? (int)(value - what) : (int)strlen(what);
 
-	if (asprintf(&grown, "%s#%s %.*s %s\n", options->definitions, define ? "define" : "undef", name_bytes, what,
+	if (asprintf(&grown, "%s#%s %.*s %s\n", options->definitions, define ? "define" : "undef",
+		     name_bytes, what,
 		     !define ? ""
 		     : value ? value + 1
 			     : "1") < 0)

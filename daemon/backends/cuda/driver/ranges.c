@@ -57,7 +57,8 @@ static int add(struct cuda_ranges *ranges, const struct cuda_range *range)
 	int error = grow(ranges);
 	if (error < 0)
 		return error;
-	memmove(&ranges->ranges[place + 1], &ranges->ranges[place], (ranges->count - place) * sizeof(*range));
+	memmove(&ranges->ranges[place + 1], &ranges->ranges[place],
+		(ranges->count - place) * sizeof(*range));
 	ranges->ranges[place] = *range;
 	ranges->count++;
 	return 0;
@@ -67,7 +68,8 @@ int cuda_ranges_add(struct cuda_ranges *ranges, uint64_t address, uint64_t size_
 {
 	if (size_bytes == 0 || size_bytes - 1 > UINT64_MAX - address)
 		return -EINVAL;
-	const struct cuda_range range = {.first = address, .last = address + (size_bytes - 1), .item = item};
+	const struct cuda_range range = {
+		.first = address, .last = address + (size_bytes - 1), .item = item};
 
 	(void)pthread_mutex_lock(&ranges->lock);
 	int error = add(ranges, &range);
@@ -99,7 +101,8 @@ void *cuda_ranges_find(struct cuda_ranges *ranges, uint64_t address, uint64_t si
 	size_t place = count_up_to(ranges, address);
 	if (place > 0) {
 		const struct cuda_range *range = &ranges->ranges[place - 1];
-		if (address <= range->last && (size_bytes == 0 || size_bytes - 1 <= range->last - address))
+		if (address <= range->last &&
+		    (size_bytes == 0 || size_bytes - 1 <= range->last - address))
 			item = range->item;
 	}
 	(void)pthread_mutex_unlock(&ranges->lock);

@@ -21,17 +21,19 @@ static CUresult put_row(const struct cuda_library *cuda, CUstream stream, uint64
 	return cuda->cuMemcpyDtoDAsync(destination.address, source.address, bytes, stream);
 }
 
-static CUresult put_rows(const struct cuda_library *cuda, CUstream stream, const struct copy_box *box,
-			 struct cuda_rect_side destination, struct cuda_rect_side source)
+static CUresult put_rows(const struct cuda_library *cuda, CUstream stream,
+			 const struct copy_box *box, struct cuda_rect_side destination,
+			 struct cuda_rect_side source)
 {
 	CUresult result = CUDA_SUCCESS;
 
 	for (uint64_t slice = 0; slice < box->slices; slice++)
 		for (uint64_t row = 0; result == CUDA_SUCCESS && row < box->rows; row++)
 			result = put_row(cuda, stream, box->width_bytes,
-					 at(destination,
-					    slice * box->destination.slice_bytes + row * box->destination.row_bytes),
-					 at(source, slice * box->source.slice_bytes + row * box->source.row_bytes));
+					 at(destination, slice * box->destination.slice_bytes +
+								 row * box->destination.row_bytes),
+					 at(source, slice * box->source.slice_bytes +
+							    row * box->source.row_bytes));
 	return result;
 }
 
@@ -43,12 +45,15 @@ static size_t height_of(const struct copy_box *box, const struct box_pitch *pitc
 
 static CUmemorytype memory_type(struct cuda_rect_side side)
 {
-	return side.array ? CU_MEMORYTYPE_ARRAY : side.host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+	return side.array  ? CU_MEMORYTYPE_ARRAY
+	       : side.host ? CU_MEMORYTYPE_HOST
+			   : CU_MEMORYTYPE_DEVICE;
 }
 
 /* A driver that knows the image's rows and slices itself. */
-static CUresult put_array(const struct cuda_library *cuda, CUstream stream, const struct copy_box *box,
-			  struct cuda_rect_side destination, struct cuda_rect_side source)
+static CUresult put_array(const struct cuda_library *cuda, CUstream stream,
+			  const struct copy_box *box, struct cuda_rect_side destination,
+			  struct cuda_rect_side source)
 {
 	const CUDA_MEMCPY3D copy = {
 		.srcMemoryType = memory_type(source),

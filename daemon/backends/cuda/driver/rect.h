@@ -6,8 +6,8 @@
 #include "cuda/driver/library.h"
 
 /*
- * One side: memory of the device, pinned memory of the host (`host` not NULL), or an image (`array` not NULL), of which the
- * box is a part that begins so far from its first pixel.
+ * One side: memory of the device, pinned memory of the host (`host` not NULL), or an image (`array`
+ * not NULL), of which the box is a part that begins so far from its first pixel.
  */
 struct cuda_rect_side {
 	CUdeviceptr address;
@@ -17,11 +17,13 @@ struct cuda_rect_side {
 };
 
 /*
- * Put the copy on the stream; asynchronous. `box` is simple (copy_box_simplify) and inside of both memories; the sides do
- * not overlap, and at most one is the host's. With an image the box keeps its rows and slices, and pitches mean nothing there. The driver takes pitches below 2 GiB; larger ones are copied row by row,
- * of which no memory has many.
+ * Put the copy on the stream; asynchronous. `box` is simple (copy_box_simplify) and inside of both
+ * memories; the sides do not overlap, and at most one is the host's. With an image the box keeps
+ * its rows and slices, and pitches mean nothing there. The driver takes pitches below 2 GiB; larger
+ * ones are copied row by row, of which no memory has many.
  */
-CUresult cuda_rect_put(const struct cuda_library *library, CUstream stream, const struct copy_box *box,
-		       struct cuda_rect_side destination, struct cuda_rect_side source);
+CUresult cuda_rect_put(const struct cuda_library *library, CUstream stream,
+		       const struct copy_box *box, struct cuda_rect_side destination,
+		       struct cuda_rect_side source);
 
 #endif

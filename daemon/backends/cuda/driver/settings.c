@@ -46,8 +46,9 @@ static int read_small(const char *value, uint64_t low, uint64_t high, uint32_t *
 static int read_peer_path(const char *value, enum cuda_peer_path *path_out)
 {
 	static const char *const names[] = {
-		[CUDA_PEER_AUTO] = "auto",       [CUDA_PEER_DIRECT] = "direct", [CUDA_PEER_COPY] = "peer",
-		[CUDA_PEER_MANAGED] = "managed", [CUDA_PEER_HOST] = "host",
+		[CUDA_PEER_AUTO] = "auto", [CUDA_PEER_DIRECT] = "direct",
+		[CUDA_PEER_COPY] = "peer", [CUDA_PEER_MANAGED] = "managed",
+		[CUDA_PEER_HOST] = "host",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -99,13 +100,15 @@ static int read_one(const char *name, const char *value, struct cuda_settings *s
 	if (strcmp(name, "chain_length") == 0)
 		return read_chain(value, &settings->chain_length);
 	if (strcmp(name, "latency_multiprocessors") == 0)
-		return read_small(value, 0, CUDA_LATENCY_MULTIPROCESSORS_MAX, &settings->latency_multiprocessors);
+		return read_small(value, 0, CUDA_LATENCY_MULTIPROCESSORS_MAX,
+				  &settings->latency_multiprocessors);
 	if (strcmp(name, "overlap") == 0)
 		return read_switch(value, &settings->overlap);
 	return -ENOENT;
 }
 
-static int read_option(const char *option, struct cuda_settings *settings, struct backend_fault *fault_out)
+static int read_option(const char *option, struct cuda_settings *settings,
+		       struct backend_fault *fault_out)
 {
 	const char *equals = strchr(option, '=');
 	char name[32] = "";
@@ -114,7 +117,8 @@ static int read_option(const char *option, struct cuda_settings *settings, struc
 		memcpy(name, option, (size_t)(equals - option));
 	int error = equals ? read_one(name, equals + 1, settings) : -ENOENT;
 	if (error == -ENOMEM)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for an option");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for an option");
 	if (error == -ENOENT)
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
@@ -123,11 +127,13 @@ static int read_option(const char *option, struct cuda_settings *settings, struc
 			option);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"the CUDA backend's option %s does not take \"%.80s\"", name, equals + 1);
+					"the CUDA backend's option %s does not take \"%.80s\"",
+					name, equals + 1);
 	return 0;
 }
 
-int cuda_settings_read(const char *const *options, struct cuda_settings *settings_out, struct backend_fault *fault_out)
+int cuda_settings_read(const char *const *options, struct cuda_settings *settings_out,
+		       struct backend_fault *fault_out)
 {
 	struct cuda_settings settings = {
 		.headroom_bytes = CUDA_HEADROOM_DEFAULT,

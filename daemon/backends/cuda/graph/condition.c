@@ -1,6 +1,7 @@
 /*
- * IF and WHILE nodes (R4): a conditional node of the driver's with the body as a graph of its own, before it a kernel that reads the word
- * and sets the node's condition, and one more behind all of a WHILE's body.
+ * IF and WHILE nodes (R4): a conditional node of the driver's with the body as a graph of its own,
+ * before it a kernel that reads the word and sets the node's condition, and one more behind all of
+ * a WHILE's body.
  */
 #include "cuda/graph/graph.h"
 
@@ -18,33 +19,35 @@
 #define WORD_BYTES 4u
 
 /* What NVRTC makes of cudaGraphSetConditional(): the driver's compiler knows that function. */
-const char cuda_condition_ptx[] = ".version 6.0\n"
-				  ".target sm_50\n"
-				  ".address_size 64\n"
-				  ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n"
-				  ".visible .entry sycl_condition(.param .u64 handle, .param .u64 word)\n"
-				  "{\n"
-				  "\t.reg .pred %p<2>;\n"
-				  "\t.reg .b32 %r<3>;\n"
-				  "\t.reg .b64 %d<3>;\n"
-				  "\tld.param.u64 %d1, [handle];\n"
-				  "\tld.param.u64 %d2, [word];\n"
-				  "\tld.volatile.u32 %r1, [%d2];\n"
-				  "\tsetp.ne.u32 %p1, %r1, 0;\n"
-				  "\tselp.u32 %r2, 1, 0, %p1;\n"
-				  "\t{\n"
-				  "\t.param .b64 to;\n"
-				  "\t.param .b32 value;\n"
-				  "\tst.param.b64 [to], %d1;\n"
-				  "\tst.param.b32 [value], %r2;\n"
-				  "\tcall.uni cudaGraphSetConditional, (to, value);\n"
-				  "\t}\n"
-				  "\tret;\n"
-				  "}\n";
+const char cuda_condition_ptx[] =
+	".version 6.0\n"
+	".target sm_50\n"
+	".address_size 64\n"
+	".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n"
+	".visible .entry sycl_condition(.param .u64 handle, .param .u64 word)\n"
+	"{\n"
+	"\t.reg .pred %p<2>;\n"
+	"\t.reg .b32 %r<3>;\n"
+	"\t.reg .b64 %d<3>;\n"
+	"\tld.param.u64 %d1, [handle];\n"
+	"\tld.param.u64 %d2, [word];\n"
+	"\tld.volatile.u32 %r1, [%d2];\n"
+	"\tsetp.ne.u32 %p1, %r1, 0;\n"
+	"\tselp.u32 %r2, 1, 0, %p1;\n"
+	"\t{\n"
+	"\t.param .b64 to;\n"
+	"\t.param .b32 value;\n"
+	"\tst.param.b64 [to], %d1;\n"
+	"\tst.param.b32 [value], %r2;\n"
+	"\tcall.uni cudaGraphSetConditional, (to, value);\n"
+	"\t}\n"
+	"\tret;\n"
+	"}\n";
 
 bool cuda_conditions_are_possible(const struct cuda_library *library)
 {
-	return cuda_graphs_are_possible(library) && library->cuGraphAddNode && library->cuGraphConditionalHandleCreate;
+	return cuda_graphs_are_possible(library) && library->cuGraphAddNode &&
+	       library->cuGraphConditionalHandleCreate;
 }
 
 CUmodule cuda_condition_load(const struct cuda_library *cu)
@@ -53,7 +56,9 @@ CUmodule cuda_condition_load(const struct cuda_library *cu)
 
 	if (!cuda_conditions_are_possible(cu))
 		return NULL;
-	return cu->cuModuleLoadDataEx(&module, cuda_condition_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module : NULL;
+	return cu->cuModuleLoadDataEx(&module, cuda_condition_ptx, 0, NULL, NULL) == CUDA_SUCCESS
+		       ? module
+		       : NULL;
 }
 
 void cuda_conditions_open(struct backend_device *device)
@@ -63,11 +68,13 @@ void cuda_conditions_open(struct backend_device *device)
 
 	if (!lanes->blank)
 		return;
-	lanes->condition_module = device->ahead.condition ? device->ahead.condition : cuda_condition_load(cu);
+	lanes->condition_module =
+		device->ahead.condition ? device->ahead.condition : cuda_condition_load(cu);
 	device->ahead.condition = NULL;
 	if (!lanes->condition_module)
 		return;
-	if (cu->cuModuleGetFunction(&lanes->condition, lanes->condition_module, "sycl_condition") != CUDA_SUCCESS ||
+	if (cu->cuModuleGetFunction(&lanes->condition, lanes->condition_module, "sycl_condition") !=
+		    CUDA_SUCCESS ||
 	    cu->cuFuncLoad(lanes->condition) != CUDA_SUCCESS)
 		lanes->condition = NULL;
 }
@@ -98,10 +105,11 @@ static int tell(const struct backend_graph *graph, CUresult result, struct backe
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
-	return cuda_fault(graph->device, &graph->device->backend->library, result, fault_out, "cannot add a condition to a graph");
+	return cuda_fault(graph->device, &graph->device->backend->library, result, fault_out,
+			  "cannot add a condition to a graph");
 }
 
-/* --- where nodes lie ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- where nodes lie ------------------------------------ */
 
 CUgraph cuda_graph_target(const struct backend_graph *graph)
 {
@@ -118,10 +126,11 @@ void cuda_graph_go_on(struct backend_graph *graph)
 		graph->place = graph->nodes[graph->place].place;
 }
 
-/* --- nodes --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- nodes ----------------------------------------- */
 
-static CUresult add_setter(const struct backend_graph *graph, const struct cuda_graph_node *node, CUgraph target,
-			   const CUgraphNode *after, uint32_t count, CUgraphNode *setter_out)
+static CUresult add_setter(const struct backend_graph *graph, const struct cuda_graph_node *node,
+			   CUgraph target, const CUgraphNode *after, uint32_t count,
+			   CUgraphNode *setter_out)
 {
 	CUgraphConditionalHandle handle = node->handle;
 	CUdeviceptr word = node->word;
@@ -135,33 +144,42 @@ static CUresult add_setter(const struct backend_graph *graph, const struct cuda_
 	};
 	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&launch);
 
-	return graph->device->backend->library.cuGraphAddKernelNode(setter_out, target, after, count, &kernel);
+	return graph->device->backend->library.cuGraphAddKernelNode(setter_out, target, after,
+								    count, &kernel);
 }
 
-static int check(const struct backend_graph *graph, const struct backend_command *command, CUdeviceptr *word_out,
-		 struct backend_fault *fault_out)
+static int check(const struct backend_graph *graph, const struct backend_command *command,
+		 CUdeviceptr *word_out, struct backend_fault *fault_out)
 {
 	const struct backend_memory *memory = command->condition.memory;
 	const uint64_t offset = command->condition.offset_bytes;
 	const uint32_t body_nodes = command->condition.body_nodes;
 
 	if (!graph->device->lanes->condition || graph->temporary_count > 0)
-		return no_node(fault_out, graph->temporary_count > 0 ? "a graph with memory of its own has no conditions"
-								     : "the driver has no conditions in graphs");
-	if (memory && (memory->device != graph->device || memory->array || memory->size_bytes < WORD_BYTES || offset % WORD_BYTES != 0 ||
-		       offset > memory->size_bytes - WORD_BYTES))
+		return no_node(fault_out,
+			       graph->temporary_count > 0
+				       ? "a graph with memory of its own has no conditions"
+				       : "the driver has no conditions in graphs");
+	if (memory &&
+	    (memory->device != graph->device || memory->array || memory->size_bytes < WORD_BYTES ||
+	     offset % WORD_BYTES != 0 || offset > memory->size_bytes - WORD_BYTES))
 		return invalid(fault_out, "a condition's word is not inside of its memory");
 	if (!memory && !cuda_usm_is_reached(graph->device, command->condition.usm, WORD_BYTES))
-		return invalid(fault_out, "a condition's word is in memory that the device does not reach");
+		return invalid(fault_out,
+			       "a condition's word is in memory that the device does not reach");
 	if (body_nodes == 0 || body_nodes > UINT32_MAX / 2 ||
-	    (graph->place != CUDA_GRAPH_TOP && body_nodes >= graph->nodes[graph->place].end - graph->count))
-		return invalid(fault_out, "a body is empty, or reaches beyond the one that it lies in");
-	*word_out = memory ? memory->address + offset : (CUdeviceptr)(uintptr_t)command->condition.usm;
+	    (graph->place != CUDA_GRAPH_TOP &&
+	     body_nodes >= graph->nodes[graph->place].end - graph->count))
+		return invalid(fault_out,
+			       "a body is empty, or reaches beyond the one that it lies in");
+	*word_out =
+		memory ? memory->address + offset : (CUdeviceptr)(uintptr_t)command->condition.usm;
 	return 0;
 }
 
-int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_command *command, const CUgraphNode *after,
-			     uint32_t after_count, struct cuda_graph_node *node, struct backend_fault *fault_out)
+int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_command *command,
+			     const CUgraphNode *after, uint32_t after_count,
+			     struct cuda_graph_node *node, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	CUgraph target = cuda_graph_target(graph);
@@ -171,7 +189,8 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	int error = check(graph, command, &node->word, fault_out);
 	if (error < 0)
 		return error;
-	CUresult result = cu->cuGraphConditionalHandleCreate(&node->handle, target, graph->device->context, 0, 0);
+	CUresult result = cu->cuGraphConditionalHandleCreate(&node->handle, target,
+							     graph->device->context, 0, 0);
 	if (result == CUDA_SUCCESS)
 		result = add_setter(graph, node, target, after, after_count, &setter);
 	if (result != CUDA_SUCCESS)
@@ -179,7 +198,8 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	memset(&parameters, 0, sizeof(parameters));
 	parameters.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
 	parameters.conditional.handle = node->handle;
-	parameters.conditional.type = command->condition.repeats ? CU_GRAPH_COND_TYPE_WHILE : CU_GRAPH_COND_TYPE_IF;
+	parameters.conditional.type =
+		command->condition.repeats ? CU_GRAPH_COND_TYPE_WHILE : CU_GRAPH_COND_TYPE_IF;
 	parameters.conditional.size = 1;
 	parameters.conditional.ctx = graph->device->context;
 	result = cu->cuGraphAddNode(&node->node, target, &setter, NULL, 1, &parameters);
@@ -195,7 +215,8 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 }
 
 /* Behind all of its body the word is read anew. */
-static int close_body(const struct backend_graph *graph, uint32_t index, CUgraphNode *last, struct backend_fault *fault_out)
+static int close_body(const struct backend_graph *graph, uint32_t index, CUgraphNode *last,
+		      struct backend_fault *fault_out)
 {
 	const struct cuda_graph_node *node = &graph->nodes[index];
 	CUgraphNode setter = NULL;
@@ -218,7 +239,8 @@ int cuda_graph_close_bodies(struct backend_graph *graph, struct backend_fault *f
 		return invalid(fault_out, "nodes of a condition's body are missing");
 	last = calloc(graph->count, sizeof(CUgraphNode));
 	if (!last)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a graph");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a graph");
 	graph->are_bodies_closed = true;
 	for (uint32_t i = 0; error == 0 && i < graph->count; i++)
 		if (graph->nodes[i].repeats)

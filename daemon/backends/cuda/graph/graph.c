@@ -17,11 +17,12 @@
 
 bool cuda_graphs_are_possible(const struct cuda_library *library)
 {
-	return cuda_chains_are_possible(library) && library->cuGraphAddEmptyNode && library->cuGraphAddMemcpyNode &&
-	       library->cuGraphAddChildGraphNode && library->cuGraphDestroyNode && library->cuGraphKernelNodeSetParams &&
+	return cuda_chains_are_possible(library) && library->cuGraphAddEmptyNode &&
+	       library->cuGraphAddMemcpyNode && library->cuGraphAddChildGraphNode &&
+	       library->cuGraphDestroyNode && library->cuGraphKernelNodeSetParams &&
 	       library->cuGraphKernelNodeSetAttribute && library->cuGraphMemcpyNodeSetParams &&
-	       library->cuGraphExecMemcpyNodeSetParams && library->cuStreamIsCapturing && library->cuStreamEndCapture &&
-	       library->cuThreadExchangeStreamCaptureMode;
+	       library->cuGraphExecMemcpyNodeSetParams && library->cuStreamIsCapturing &&
+	       library->cuStreamEndCapture && library->cuThreadExchangeStreamCaptureMode;
 }
 
 CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch)
@@ -41,7 +42,8 @@ CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch)
 
 static int no_memory(struct backend_fault *fault_out)
 {
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a graph");
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+				"no memory for a graph");
 }
 
 static int invalid(struct backend_fault *fault_out, const char *what)
@@ -49,16 +51,18 @@ static int invalid(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-static int tell(struct backend_graph *graph, CUresult result, struct backend_fault *fault_out, const char *what)
+static int tell(struct backend_graph *graph, CUresult result, struct backend_fault *fault_out,
+		const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
-	return cuda_fault(graph->device, &graph->device->backend->library, result, fault_out, "%s", what);
+	return cuda_fault(graph->device, &graph->device->backend->library, result, fault_out, "%s",
+			  what);
 }
 
 /* Room for `more` entries behind `count`. The array stays as it is on failure. */
-static int reserve(void *array_pointer, uint32_t *capacity, uint32_t count, uint32_t more, size_t entry_bytes,
-		   struct backend_fault *fault_out)
+static int reserve(void *array_pointer, uint32_t *capacity, uint32_t count, uint32_t more,
+		   size_t entry_bytes, struct backend_fault *fault_out)
 {
 	void *array = NULL;
 	uint64_t wanted = *capacity ? *capacity : FIRST_CAPACITY;
@@ -76,7 +80,8 @@ static int reserve(void *array_pointer, uint32_t *capacity, uint32_t count, uint
 	return 0;
 }
 
-int cuda_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out)
+int cuda_graph_create(struct backend_device *device, struct backend_graph **graph_out,
+		      struct backend_fault *fault_out)
 {
 	int error = cuda_enter(device, fault_out);
 
@@ -87,7 +92,8 @@ int cuda_graph_create(struct backend_device *device, struct backend_graph **grap
 		return no_memory(fault_out);
 	graph->device = device;
 	graph->place = CUDA_GRAPH_TOP;
-	error = tell(graph, device->backend->library.cuGraphCreate(&graph->graph, 0), fault_out, "cannot make a graph");
+	error = tell(graph, device->backend->library.cuGraphCreate(&graph->graph, 0), fault_out,
+		     "cannot make a graph");
 	if (error < 0) {
 		free(graph);
 		return error;
@@ -119,20 +125,23 @@ void cuda_graph_free(struct backend_graph *graph)
 	free(graph);
 }
 
-/* --- what a graph must wait for ------------------------------------------------------------------------------------ */
+/* ------------------------------ what a graph must wait for ------------------------------ */
 
-static int note(struct backend_graph *graph, struct backend_memory *memory, struct backend_fault *fault_out)
+static int note(struct backend_graph *graph, struct backend_memory *memory,
+		struct backend_fault *fault_out)
 {
-	if (!memory || !memory->zeroed || atomic_load_explicit(&memory->settled, memory_order_acquire))
+	if (!memory || !memory->zeroed ||
+	    atomic_load_explicit(&memory->settled, memory_order_acquire))
 		return 0;
-	int error = reserve(&graph->unsettled, &graph->unsettled_capacity, graph->unsettled_count, 1,
-			    sizeof(struct backend_memory *), fault_out);
+	int error = reserve(&graph->unsettled, &graph->unsettled_capacity, graph->unsettled_count,
+			    1, sizeof(struct backend_memory *), fault_out);
 	if (error == 0)
 		graph->unsettled[graph->unsettled_count++] = memory;
 	return error;
 }
 
-int cuda_graph_note(struct backend_graph *graph, const struct backend_command *command, struct backend_fault *fault_out)
+int cuda_graph_note(struct backend_graph *graph, const struct backend_command *command,
+		    struct backend_fault *fault_out)
 {
 	int error = 0;
 
@@ -140,7 +149,8 @@ int cuda_graph_note(struct backend_graph *graph, const struct backend_command *c
 	case BACKEND_COMMAND_LAUNCH:
 		for (uint32_t i = 0; error == 0 && i < command->launch.argument_count; i++)
 			if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-				error = note(graph, command->launch.arguments[i].global.memory, fault_out);
+				error = note(graph, command->launch.arguments[i].global.memory,
+					     fault_out);
 		return error;
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
@@ -162,9 +172,10 @@ int cuda_graph_note(struct backend_graph *graph, const struct backend_command *c
 	}
 }
 
-/* --- nodes --------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- nodes ----------------------------------------- */
 
-static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node, const struct cuda_launch *launch)
+static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node,
+			  const struct cuda_launch *launch)
 {
 	CUlaunchAttributeValue value;
 	CUresult result = CUDA_SUCCESS;
@@ -172,7 +183,8 @@ static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node, const
 	memset(&value, 0, sizeof(value));
 	if (launch->cooperative) {
 		value.cooperative = 1;
-		result = cu->cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
+		result = cu->cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+							   &value);
 	}
 	if (result != CUDA_SUCCESS || launch->cluster[0] == 0)
 		return result;
@@ -180,7 +192,8 @@ static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node, const
 	value.clusterDim.x = launch->cluster[0];
 	value.clusterDim.y = launch->cluster[1];
 	value.clusterDim.z = launch->cluster[2];
-	return cu->cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+	return cu->cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+						 &value);
 }
 
 /* What a node comes after. */
@@ -197,19 +210,24 @@ static bool is_plain(const struct cuda_launch *launch)
 }
 
 /*
- * May a kernel begin while the one node ends that it comes after, or runs, where the program wants that (R5)? It waits by itself, and is
- * the first to come after that one: an edge of each kind is more than is needed. Not in a graph with memory: the driver takes no node out of it, should it refuse the edge.
+ * May a kernel begin while the one node ends that it comes after, or runs, where the program wants
+ * that (R5)? It waits by itself, and is the first to come after that one: an edge of each kind is
+ * more than is needed. Not in a graph with memory: the driver takes no node out of it, should it
+ * refuse the edge.
  */
-static bool may_overlap(const struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place)
+static bool may_overlap(const struct backend_graph *graph, const struct cuda_plan *plan,
+			const struct place *place)
 {
 	const struct cuda_graph_node *only = place->only;
 
-	return only && graph->temporary_count == 0 && only->form == CUDA_FORM_KERNEL && !only->is_waited_for && only->is_plain &&
-	       (plan->launch.waits || plan->launch.early) && is_plain(&plan->launch) && graph->device->backend->library.cuGraphAddDependencies;
+	return only && graph->temporary_count == 0 && only->form == CUDA_FORM_KERNEL &&
+	       !only->is_waited_for && only->is_plain &&
+	       (plan->launch.waits || plan->launch.early) && is_plain(&plan->launch) &&
+	       graph->device->backend->library.cuGraphAddDependencies;
 }
 
-static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *plan, struct place *place,
-			   CUgraphNode *node_out)
+static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *plan,
+			   struct place *place, CUgraphNode *node_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&plan->launch);
@@ -219,15 +237,17 @@ static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *
 						   overlaps ? 0 : place->count, &kernel);
 	if (result != CUDA_SUCCESS || !overlaps)
 		return result;
-	place->overlaps = cuda_chain_overlap(cu, graph->graph, place->after[0], *node_out) == CUDA_SUCCESS;
+	place->overlaps =
+		cuda_chain_overlap(cu, graph->graph, place->after[0], *node_out) == CUDA_SUCCESS;
 	if (place->overlaps)
 		return CUDA_SUCCESS;
 	(void)cu->cuGraphDestroyNode(*node_out);
-	return cu->cuGraphAddKernelNode(node_out, graph->graph, place->after, place->count, &kernel);
+	return cu->cuGraphAddKernelNode(node_out, graph->graph, place->after, place->count,
+					&kernel);
 }
 
-static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan *plan, struct place *place,
-			    CUgraphNode *node_out)
+static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan *plan,
+			    struct place *place, CUgraphNode *node_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 
@@ -235,19 +255,21 @@ static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan 
 	case CUDA_FORM_KERNEL:
 		return add_kernel(graph, plan, place, node_out);
 	case CUDA_FORM_COPY:
-		return cu->cuGraphAddMemcpyNode(node_out, cuda_graph_target(graph), place->after, place->count, &plan->copy,
-						graph->device->context);
+		return cu->cuGraphAddMemcpyNode(node_out, cuda_graph_target(graph), place->after,
+						place->count, &plan->copy, graph->device->context);
 	case CUDA_FORM_EMPTY:
 	case CUDA_FORM_HINT:
 	case CUDA_FORM_CHILD:
 	case CUDA_FORM_CONDITION:
 		break;
 	}
-	return cu->cuGraphAddEmptyNode(node_out, cuda_graph_target(graph), place->after, place->count);
+	return cu->cuGraphAddEmptyNode(node_out, cuda_graph_target(graph), place->after,
+				       place->count);
 }
 
-static int add_plain(struct backend_graph *graph, const struct backend_command *command, struct place *place,
-		     struct cuda_graph_node *node, struct backend_fault *fault_out)
+static int add_plain(struct backend_graph *graph, const struct backend_command *command,
+		     struct place *place, struct cuda_graph_node *node,
+		     struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
 	struct cuda_plan plan = {.form = CUDA_FORM_EMPTY};
@@ -255,7 +277,8 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	int error = cuda_plan_make(device, command, &plan, fault_out);
 	if (error < 0)
 		return error;
-	error = tell(graph, add_planned(graph, &plan, place, &node->node), fault_out, "cannot add to a graph");
+	error = tell(graph, add_planned(graph, &plan, place, &node->node), fault_out,
+		     "cannot add to a graph");
 	if (error < 0)
 		return error;
 	node->form = plan.form;
@@ -268,8 +291,8 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	node->cooperative = plan.launch.cooperative;
 	node->is_plain = is_plain(&plan.launch);
 	memcpy(node->cluster, plan.launch.cluster, sizeof(node->cluster));
-	error = tell(graph, set_shape(&device->backend->library, node->node, &plan.launch), fault_out,
-		     "cannot add to a graph");
+	error = tell(graph, set_shape(&device->backend->library, node->node, &plan.launch),
+		     fault_out, "cannot add to a graph");
 	if (error < 0) {
 		(void)device->backend->library.cuGraphDestroyNode(node->node);
 		return error;
@@ -281,12 +304,13 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	return 0;
 }
 
-/* What another graph holds, and what must be done before it runs, is this one's from now on. Room is there. */
+/* What another graph holds, and what must be done before it runs, is this one's from now on. Room
+ * is there. */
 static void inherit(struct backend_graph *graph, const struct backend_graph *child)
 {
 	for (uint32_t i = 0; i < child->count + child->kernel_count; i++) {
-		struct backend_kernel *kernel =
-			i < child->count ? child->nodes[i].kernel : child->kernels[i - child->count];
+		struct backend_kernel *kernel = i < child->count ? child->nodes[i].kernel
+								 : child->kernels[i - child->count];
 		if (!kernel)
 			continue;
 		cuda_kernel_hold(kernel);
@@ -301,8 +325,9 @@ static void inherit(struct backend_graph *graph, const struct backend_graph *chi
 		graph->hints[graph->hint_count++] = child->hints[i];
 }
 
-static int add_child(struct backend_graph *graph, struct backend_graph *child, const struct place *place,
-		     struct cuda_graph_node *node, struct backend_fault *fault_out)
+static int add_child(struct backend_graph *graph, struct backend_graph *child,
+		     const struct place *place, struct cuda_graph_node *node,
+		     struct backend_fault *fault_out)
 {
 	if (!child || !child->executable || child == graph || child->device != graph->device)
 		return invalid(fault_out, "a graph in a graph is finished, and of the same device");
@@ -316,46 +341,53 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child, c
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"a graph that was updated cannot be a node");
 	int error = reserve(&graph->kernels, &graph->kernel_capacity, graph->kernel_count,
-			    child->count + child->kernel_count, sizeof(struct backend_kernel *), fault_out);
+			    child->count + child->kernel_count, sizeof(struct backend_kernel *),
+			    fault_out);
 	if (error == 0)
-		error = reserve(&graph->unsettled, &graph->unsettled_capacity, graph->unsettled_count,
-				child->unsettled_count, sizeof(struct backend_memory *), fault_out);
+		error = reserve(&graph->unsettled, &graph->unsettled_capacity,
+				graph->unsettled_count, child->unsettled_count,
+				sizeof(struct backend_memory *), fault_out);
 	if (error == 0)
 		error = reserve(&graph->hints, &graph->hint_capacity, graph->hint_count,
 				child->count + child->hint_count, sizeof(*graph->hints), fault_out);
 	if (error < 0)
 		return error;
 	error = tell(graph,
-		     graph->device->backend->library.cuGraphAddChildGraphNode(&node->node, graph->graph, place->after,
-								      place->count, child->graph),
+		     graph->device->backend->library.cuGraphAddChildGraphNode(
+			     &node->node, graph->graph, place->after, place->count, child->graph),
 		     fault_out, "cannot add a graph to a graph");
 	if (error == 0)
 		inherit(graph, child);
 	return error;
 }
 
-static int add_node(struct backend_graph *graph, const struct backend_command *command, struct place *place,
-		    struct cuda_graph_node *node, struct backend_fault *fault_out)
+static int add_node(struct backend_graph *graph, const struct backend_command *command,
+		    struct place *place, struct cuda_graph_node *node,
+		    struct backend_fault *fault_out)
 {
 	int error = cuda_graph_note(graph, command, fault_out);
 
 	if (error < 0)
 		return error;
 	if (command->kind == BACKEND_COMMAND_CONDITION)
-		return cuda_graph_add_condition(graph, command, place->after, place->count, node, fault_out);
+		return cuda_graph_add_condition(graph, command, place->after, place->count, node,
+						fault_out);
 	if (command->kind != BACKEND_COMMAND_GRAPH && command->kind != BACKEND_COMMAND_NATIVE)
 		return add_plain(graph, command, place, node, fault_out);
 	if (graph->place != CUDA_GRAPH_TOP)
-		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
-					"the body of a condition has neither graphs nor native commands");
+		return cuda_fault_words(
+			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+			"the body of a condition has neither graphs nor native commands");
 	node->form = CUDA_FORM_CHILD;
 	if (command->kind == BACKEND_COMMAND_GRAPH)
 		return add_child(graph, command->graph, place, node, fault_out);
-	return cuda_graph_add_native(graph, command, place->after, place->count, &node->node, fault_out);
+	return cuda_graph_add_native(graph, command, place->after, place->count, &node->node,
+				     fault_out);
 }
 
-int cuda_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
-		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out)
+int cuda_graph_add(struct backend_graph *graph, const struct backend_command *command,
+		   const uint32_t *after, uint32_t after_count, uint32_t *node_out,
+		   struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) CUgraphNode *before = NULL;
 	struct cuda_graph_node node = {.kind = command->kind, .place = graph->place};
@@ -379,14 +411,16 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	before_count += cuda_graph_allocations(graph, node.uses & ~node.has, before + after_count);
 	node.has |= node.uses;
 	node.last_uses = node.uses;
-	error = reserve(&graph->nodes, &graph->capacity, graph->count, 1, sizeof(*graph->nodes), fault_out);
+	error = reserve(&graph->nodes, &graph->capacity, graph->count, 1, sizeof(*graph->nodes),
+			fault_out);
 	if (error == 0)
 		error = cuda_enter(graph->device, fault_out);
 	struct place place = {.after = before_count > 0 ? before : NULL,
-				    .count = before_count,
-				    .only = after_count == 1 && before_count == 1 && graph->place == CUDA_GRAPH_TOP
-						    ? &graph->nodes[after[0]]
-						    : NULL};
+			      .count = before_count,
+			      .only = after_count == 1 && before_count == 1 &&
+						      graph->place == CUDA_GRAPH_TOP
+					      ? &graph->nodes[after[0]]
+					      : NULL};
 	if (error == 0)
 		error = add_node(graph, command, &place, &node, fault_out);
 	if (error < 0)
@@ -403,20 +437,23 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	return 0;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- the whole --------------------------------------- */
 
 static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t value)
 {
-	return (CUDA_MEMSET_NODE_PARAMS){.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
+	return (CUDA_MEMSET_NODE_PARAMS){
+		.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
 }
 
-/* The word comes after every node that no other one comes after, and after the frees: what is behind a launch may have its memory. */
+/* The word comes after every node that no other one comes after, and after the frees: what is
+ * behind a launch may have its memory. */
 static int add_word(struct backend_graph *graph, struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
-	const CUDA_MEMSET_NODE_PARAMS word =
-		word_parameters(device->lanes->words_device + (CUdeviceptr)CUDA_WORDS_MAX * CUDA_WORD_STRIDE, 0);
-	CLEANUP(free_pointer) CUgraphNode *last =
+	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(
+		device->lanes->words_device + (CUdeviceptr)CUDA_WORDS_MAX * CUDA_WORD_STRIDE, 0);
+	CLEANUP(free_pointer)
+	CUgraphNode *last =
 		calloc((size_t)graph->count + graph->temporary_count + 1, sizeof(CUgraphNode));
 	uint32_t count = 0;
 
@@ -433,12 +470,13 @@ static int add_word(struct backend_graph *graph, struct backend_fault *fault_out
 		if (!graph->nodes[i].is_waited_for && graph->nodes[i].place == CUDA_GRAPH_TOP)
 			last[count++] = graph->nodes[i].node;
 	return tell(graph,
-		    device->backend->library.cuGraphAddMemsetNode(&graph->word, graph->graph, last, count, &word,
-								  device->context),
+		    device->backend->library.cuGraphAddMemsetNode(&graph->word, graph->graph, last,
+								  count, &word, device->context),
 		    fault_out, "cannot add to a graph");
 }
 
-/* On the device before the first launch, which would else bring it there. Whether it came or not: nothing depends on it. */
+/* On the device before the first launch, which would else bring it there. Whether it came or not:
+ * nothing depends on it. */
 static void upload(struct backend_graph *graph)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
@@ -453,10 +491,12 @@ static void upload(struct backend_graph *graph)
 		(void)cu->cuStreamDestroy(stream); /* the next one's user must not wait for it */
 }
 
-int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out, struct backend_fault *fault_out)
+int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out,
+			   struct backend_fault *fault_out)
 {
 	return tell(graph,
-		    graph->device->backend->library.cuGraphInstantiateWithFlags(executable_out, graph->graph, 0),
+		    graph->device->backend->library.cuGraphInstantiateWithFlags(executable_out,
+										graph->graph, 0),
 		    fault_out, "cannot make a graph executable");
 }
 
@@ -472,7 +512,8 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	if (error == 0)
 		error = add_word(graph, fault_out);
 	if (error == 0 && graph->temporary_count > 0)
-		error = cuda_graph_room(graph->device->memory, cuda_graph_memory_bytes(graph), fault_out);
+		error = cuda_graph_room(graph->device->memory, cuda_graph_memory_bytes(graph),
+					fault_out);
 	if (error == 0)
 		error = cuda_graph_instantiate(graph, &graph->executable, fault_out);
 	if (error < 0)
@@ -490,7 +531,8 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 }
 
 /* Exported memory is zeroed before anybody uses it, once: what has settled is forgotten. */
-static int settle(struct backend_graph *graph, struct backend_lane *lane, struct backend_fault *fault_out)
+static int settle(struct backend_graph *graph, struct backend_lane *lane,
+		  struct backend_fault *fault_out)
 {
 	for (uint32_t i = 0; i < graph->unsettled_count;) {
 		struct backend_memory *memory = graph->unsettled[i];
@@ -506,7 +548,8 @@ static int settle(struct backend_graph *graph, struct backend_lane *lane, struct
 }
 
 /* Prefetches and advice have no order: they are given before the whole. */
-static int give_hints(struct backend_graph *graph, struct backend_lane *lane, struct backend_fault *fault_out)
+static int give_hints(struct backend_graph *graph, struct backend_lane *lane,
+		      struct backend_fault *fault_out)
 {
 	struct cuda_finish *finish = NULL; /* a hint has nothing to finish */
 	int error = 0;
@@ -519,22 +562,24 @@ static int give_hints(struct backend_graph *graph, struct backend_lane *lane, st
 	return error;
 }
 
-int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph, uint32_t value,
-		      struct backend_fault *fault_out)
+int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph,
+		      uint32_t value, struct backend_fault *fault_out)
 {
 	struct backend_lane *lane = state->lane;
 	const struct cuda_library *cu = &lane->device->backend->library;
 	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(state->word_device, value);
 
-	if (!graph || !graph->executable || graph->device != lane->device || !backend_lane_computes(lane->kind))
-		return invalid(fault_out, "a finished graph of this device runs on a lane for computing");
+	if (!graph || !graph->executable || graph->device != lane->device ||
+	    !backend_lane_computes(lane->kind))
+		return invalid(fault_out,
+			       "a finished graph of this device runs on a lane for computing");
 	int error = settle(graph, lane, fault_out);
 	if (error == 0)
 		error = give_hints(graph, lane, fault_out);
 	if (error < 0)
 		return error;
-	CUresult result =
-		cu->cuGraphExecMemsetNodeSetParams(graph->executable, graph->word, &word, lane->device->context);
+	CUresult result = cu->cuGraphExecMemsetNodeSetParams(graph->executable, graph->word, &word,
+							     lane->device->context);
 	if (result == CUDA_SUCCESS)
 		result = cuda_whole_begin(state);
 	if (result == CUDA_SUCCESS)

@@ -1,15 +1,19 @@
 /*
- * Graphs: an application's commands and their order as a CUgraph, instantiated once and launched as one (L9, L13, L14, K15 - K20).
+ * Graphs: an application's commands and their order as a CUgraph, instantiated once and launched as
+ * one (L9, L13, L14, K15 - K20).
  *
- * Every node of the table is one node of the driver's: a kernel (launches and fills), a copy, a child graph (a graph in a graph,
- * a native command), or an empty one. One more, behind all that nothing waits for, writes the lane's completion word, as in a
- * chain: so a launch is one call of the driver. Its place and value are set at each launch; in the graph itself it writes to a
- * word that nobody reads, so that a graph may become a child of others as it is. The driver lets no two launches of one executable
- * overlap, whatever streams they are on.
+ * Every node of the table is one node of the driver's: a kernel (launches and fills), a copy, a
+ * child graph (a graph in a graph, a native command), or an empty one. One more, behind all that
+ * nothing waits for, writes the lane's completion word, as in a chain: so a launch is one call of
+ * the driver. Its place and value are set at each launch; in the graph itself it writes to a word
+ * that nobody reads, so that a graph may become a child of others as it is. The driver lets no two
+ * launches of one executable overlap, whatever streams they are on.
  *
- * What lies in the body of a condition is a node of the body's graph, which is the driver's, and goes with it.
+ * What lies in the body of a condition is a node of the body's graph, which is the driver's, and
+ * goes with it.
  *
- * Kernels are held by the graph: the driver looks at the function that a node named before. Device thread, all of it.
+ * Kernels are held by the graph: the driver looks at the function that a node named before. Device
+ * thread, all of it.
  */
 #ifndef SYCL_BACKENDS_CUDA_GRAPH_H
 #define SYCL_BACKENDS_CUDA_GRAPH_H
@@ -28,7 +32,7 @@ enum cuda_form {
 /* cuda_graph_fill.c: parameters of the kernel that fills. */
 #define CUDA_FILL_WORDS_MAX 128u
 struct cuda_fill_kernel {
-	uint64_t aligned;     /* address of the first 16 bytes, of which some may lie before `first` */
+	uint64_t aligned; /* address of the first 16 bytes, of which some may lie before `first` */
 	uint64_t first, last; /* addresses of the first byte, and behind the last one */
 	uint64_t units;       /* of 16 bytes */
 	uint32_t period;      /* words after which the pattern begins again */
@@ -36,7 +40,8 @@ struct cuda_fill_kernel {
 	void *parameters[6];
 };
 
-/* What the driver is told of a command. Points into itself, and into the storage of the device's lanes: good until the next. */
+/* What the driver is told of a command. Points into itself, and into the storage of the device's
+ * lanes: good until the next. */
 struct cuda_plan {
 	enum cuda_form form;
 	struct cuda_launch launch;    /* KERNEL */
@@ -48,26 +53,28 @@ struct cuda_graph_node {
 	CUgraphNode node;
 	enum backend_command_kind kind;
 	enum cuda_form form;
-	bool is_waited_for;            /* another node comes after it */
-	bool overlaps;                 /* it begins while the one before it ends, or the one behind it does while it ends */
-	bool is_skipped;               /* in the executable; the graph itself has it as it was */
+	bool is_waited_for; /* another node comes after it */
+	bool overlaps; /* it begins while the one before it ends, or the one behind it does while it
+			  ends */
+	bool is_skipped; /* in the executable; the graph itself has it as it was */
 	bool cooperative;
-	bool is_plain;                 /* KERNEL: neither cooperative nor with clusters */
+	bool is_plain; /* KERNEL: neither cooperative nor with clusters */
 	unsigned cluster[3];
-	uint64_t uses;      /* bits of the graph's memories: that it names, */
-	uint64_t has;       /* that are allocated before it, */
-	uint64_t last_uses; /* and that it names, and no node behind it does */
-	uint32_t place, end;           /* the condition in whose body it lies, or TOP; of a condition: behind its body */
-	CUgraph body;                  /* CONDITION */
+	uint64_t uses;       /* bits of the graph's memories: that it names, */
+	uint64_t has;        /* that are allocated before it, */
+	uint64_t last_uses;  /* and that it names, and no node behind it does */
+	uint32_t place, end; /* the condition in whose body it lies, or TOP; of a condition: behind
+				its body */
+	CUgraph body;        /* CONDITION */
 	CUgraphConditionalHandle handle;
-	CUdeviceptr word;              /* that it asks */
+	CUdeviceptr word; /* that it asks */
 	bool repeats;
 	CUDA_MEMCPY3D copy;            /* COPY: as it is in the graph */
 	struct backend_kernel *kernel; /* held; NULL: no launch */
 	struct backend_command hint;   /* HINT */
 };
 
-#define CUDA_GRAPH_TOP UINT32_MAX
+#define CUDA_GRAPH_TOP         UINT32_MAX
 #define CUDA_GRAPH_TEMPORARIES 64u
 
 /* Memory of a graph's own. */
@@ -80,18 +87,19 @@ struct cuda_graph_temporary {
 
 struct backend_graph {
 	struct backend_device *device;
-	CUgraph graph; /* its nodes are the names of the executable's: it lives as long */
+	CUgraph graph;          /* its nodes are the names of the executable's: it lives as long */
 	CUgraphExec executable; /* NULL: not finished */
 	CUgraphNode word;
 	bool updatable;
 	bool has_conditions, are_bodies_closed;
 	uint32_t place; /* where the next node lies */
-	bool differs; /* the executable has what the graph has not: no child of others any more */
+	bool differs;   /* the executable has what the graph has not: no child of others any more */
 	struct cuda_graph_node *nodes;
 	uint32_t count, capacity;
 	struct backend_kernel **kernels; /* held: of the graphs in it */
 	uint32_t kernel_count, kernel_capacity;
-	struct backend_memory **unsettled; /* exported memories that were being zeroed when they were named */
+	struct backend_memory *
+		*unsettled; /* exported memories that were being zeroed when they were named */
 	uint32_t unsettled_count, unsettled_capacity;
 	struct backend_command *hints; /* of the graphs in it */
 	uint32_t hint_count, hint_capacity;
@@ -103,38 +111,45 @@ struct backend_graph {
 bool cuda_graphs_are_possible(const struct cuda_library *library);
 
 /*
- * Put a launch of the graph on the lane's stream, which writes `value` to the lane's word at its end. Waits for nothing. Failed:
- * nothing runs.
+ * Put a launch of the graph on the lane's stream, which writes `value` to the lane's word at its
+ * end. Waits for nothing. Failed: nothing runs.
  */
-int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph, uint32_t value,
-		      struct backend_fault *fault_out);
+int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph,
+		      uint32_t value, struct backend_fault *fault_out);
 
 /* cuda_graph.c: the executable, made of the graph as it is now. */
-int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out, struct backend_fault *fault_out);
-/* cuda_graph.c: memories of the command that must be waited for once, before the graph runs. -ENOMEM. */
-int cuda_graph_note(struct backend_graph *graph, const struct backend_command *command, struct backend_fault *fault_out);
+int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out,
+			   struct backend_fault *fault_out);
+/* cuda_graph.c: memories of the command that must be waited for once, before the graph runs.
+ * -ENOMEM. */
+int cuda_graph_note(struct backend_graph *graph, const struct backend_command *command,
+		    struct backend_fault *fault_out);
 /* cuda_graph.c: as a node has it. */
 CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch);
 
 /*
- * cuda_graph_plan.c: what LAUNCH, COPY, WRITE, READ, FILL, COPY_PEER, USM_COPY, USM_FILL and NOP are for the driver. Touches no
- * stream. -EOPNOTSUPP: that cannot be a node.
+ * cuda_graph_plan.c: what LAUNCH, COPY, WRITE, READ, FILL, COPY_PEER, USM_COPY, USM_FILL and NOP
+ * are for the driver. Touches no stream. -EOPNOTSUPP: that cannot be a node.
  */
-int cuda_plan_make(struct backend_device *device, const struct backend_command *command, struct cuda_plan *plan_out,
-		   struct backend_fault *fault_out);
+int cuda_plan_make(struct backend_device *device, const struct backend_command *command,
+		   struct cuda_plan *plan_out, struct backend_fault *fault_out);
 
-/* cuda_graph_fill.c: a launch of the kernel that fills. `pattern_bytes`: 1 to FILL_PATTERN_BYTES_MAX; size_bytes > 0. */
-void cuda_fill_plan(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes, const void *pattern,
-		    size_t pattern_bytes, struct cuda_plan *plan_out);
+/* cuda_graph_fill.c: a launch of the kernel that fills. `pattern_bytes`: 1 to
+ * FILL_PATTERN_BYTES_MAX; size_bytes > 0. */
+void cuda_fill_plan(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
+		    const void *pattern, size_t pattern_bytes, struct cuda_plan *plan_out);
 
 /*
- * cuda_graph_memory.c: which of the graph's memories the command names, as bits. -EINVAL: another graph's.
+ * cuda_graph_memory.c: which of the graph's memories the command names, as bits. -EINVAL: another
+ * graph's.
  */
-int cuda_graph_uses(const struct backend_graph *graph, const struct backend_command *command, uint64_t *uses_out,
-		    struct backend_fault *fault_out);
+int cuda_graph_uses(const struct backend_graph *graph, const struct backend_command *command,
+		    uint64_t *uses_out, struct backend_fault *fault_out);
 /* The nodes that allocate these; how many. Room is there. */
-uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses, CUgraphNode *nodes_out);
-/* All nodes are there: the memories are freed behind those that name them. May be called again after a failure. */
+uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses,
+				CUgraphNode *nodes_out);
+/* All nodes are there: the memories are freed behind those that name them. May be called again
+ * after a failure. */
 int cuda_graph_add_frees(struct backend_graph *graph, struct backend_fault *fault_out);
 uint64_t cuda_graph_memory_bytes(const struct backend_graph *graph);
 /* The driver's graph is gone. */
@@ -147,20 +162,23 @@ CUgraph cuda_graph_target(const struct backend_graph *graph);
 /* The latest node is there: where does the next one lie? */
 void cuda_graph_go_on(struct backend_graph *graph);
 /* Fills in what a condition has of the node. */
-int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_command *command, const CUgraphNode *after,
-			     uint32_t after_count, struct cuda_graph_node *node, struct backend_fault *fault_out);
+int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_command *command,
+			     const CUgraphNode *after, uint32_t after_count,
+			     struct cuda_graph_node *node, struct backend_fault *fault_out);
 /* All nodes are there. Once; after a failure the graph is of no use. */
 int cuda_graph_close_bodies(struct backend_graph *graph, struct backend_fault *fault_out);
-/* Has the driver what conditions need? The kernel that sets them, at device_open and device_close; without it there are none. */
+/* Has the driver what conditions need? The kernel that sets them, at device_open and device_close;
+ * without it there are none. */
 bool cuda_conditions_are_possible(const struct cuda_library *library);
 void cuda_conditions_open(struct backend_device *device);
 void cuda_conditions_close(struct backend_device *device);
 
 /*
- * cuda_graph_native.c: call the native command's function with a graph of its own, and add that as a child (K15 - K18). A failure
- * leaves the graph as it was.
+ * cuda_graph_native.c: call the native command's function with a graph of its own, and add that as
+ * a child (K15 - K18). A failure leaves the graph as it was.
  */
-int cuda_graph_add_native(struct backend_graph *graph, const struct backend_command *command, const CUgraphNode *after,
-			  uint32_t after_count, CUgraphNode *node_out, struct backend_fault *fault_out);
+int cuda_graph_add_native(struct backend_graph *graph, const struct backend_command *command,
+			  const CUgraphNode *after, uint32_t after_count, CUgraphNode *node_out,
+			  struct backend_fault *fault_out);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Memory of a graph: an allocation node before all that names it, a free node behind. The driver gives each launch a piece of what it
- * keeps on the device for graphs, so graphs that do not run at one time have the same; cuda_pool.c trims that.
+ * Memory of a graph: an allocation node before all that names it, a free node behind. The driver
+ * gives each launch a piece of what it keeps on the device for graphs, so graphs that do not run at
+ * one time have the same; cuda_pool.c trims that.
  */
 #include "cuda/driver/entries.h"
 #include "cuda/graph/graph.h"
@@ -20,7 +21,8 @@ static int none(struct backend_fault *fault_out, const char *why)
 
 static int no_memory(struct backend_fault *fault_out)
 {
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a graph");
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+				"no memory for a graph");
 }
 
 static int add_allocation(struct backend_graph *graph, struct cuda_graph_temporary *made,
@@ -31,11 +33,13 @@ static int add_allocation(struct backend_graph *graph, struct cuda_graph_tempora
 	CUDA_MEM_ALLOC_NODE_PARAMS parameters = {
 		.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
 			      .handleTypes = CU_MEM_HANDLE_TYPE_NONE,
-			      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device->facts->device}},
+			      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
+					   .id = device->facts->device}},
 		.bytesize = made->memory.size_bytes,
 	};
 
-	CUresult result = cu->cuGraphAddMemAllocNode(&made->allocation, graph->graph, NULL, 0, &parameters);
+	CUresult result =
+		cu->cuGraphAddMemAllocNode(&made->allocation, graph->graph, NULL, 0, &parameters);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot give a graph %llu bytes",
 				  (unsigned long long)made->memory.size_bytes);
@@ -43,8 +47,8 @@ static int add_allocation(struct backend_graph *graph, struct cuda_graph_tempora
 	return 0;
 }
 
-int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes, struct backend_memory **memory_out,
-			 struct backend_fault *fault_out)
+int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
+			 struct backend_memory **memory_out, struct backend_fault *fault_out)
 {
 	if (graph->executable)
 		return none(fault_out, "a finished graph gets no more memory");
@@ -55,8 +59,8 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes, struc
 	if (graph->temporary_count == CUDA_GRAPH_TEMPORARIES)
 		return none(fault_out, "a graph has so many memories, and no more");
 	if (size_bytes == 0 || size_bytes > graph->device->memory->total_bytes)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "a memory of %llu bytes",
-					(unsigned long long)size_bytes);
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"a memory of %llu bytes", (unsigned long long)size_bytes);
 	int error = cuda_enter(graph->device, fault_out);
 	if (error < 0)
 		return error;
@@ -79,21 +83,23 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes, struc
 	return 0;
 }
 
-/* --- who names it -------------------------------------------------------------------------------------------------- */
+/* ------------------------------------- who names it ------------------------------------- */
 
-static int add_use(const struct backend_graph *graph, const struct backend_memory *memory, uint64_t *uses)
+static int add_use(const struct backend_graph *graph, const struct backend_memory *memory,
+		   uint64_t *uses)
 {
 	if (!memory || memory->origin != CUDA_ORIGIN_GRAPH)
 		return 0;
-	const struct cuda_graph_temporary *temporary = (const struct cuda_graph_temporary *)(const void *)memory;
+	const struct cuda_graph_temporary *temporary =
+		(const struct cuda_graph_temporary *)(const void *)memory;
 	if (temporary->graph != graph)
 		return -EINVAL;
 	*uses |= temporary->bit;
 	return 0;
 }
 
-int cuda_graph_uses(const struct backend_graph *graph, const struct backend_command *command, uint64_t *uses_out,
-		    struct backend_fault *fault_out)
+int cuda_graph_uses(const struct backend_graph *graph, const struct backend_command *command,
+		    uint64_t *uses_out, struct backend_fault *fault_out)
 {
 	uint64_t uses = 0;
 	int error = 0;
@@ -102,7 +108,8 @@ int cuda_graph_uses(const struct backend_graph *graph, const struct backend_comm
 	case BACKEND_COMMAND_LAUNCH:
 		for (uint32_t i = 0; error == 0 && i < command->launch.argument_count; i++)
 			if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-				error = add_use(graph, command->launch.arguments[i].global.memory, &uses);
+				error = add_use(graph, command->launch.arguments[i].global.memory,
+						&uses);
 		break;
 	case BACKEND_COMMAND_COPY:
 		error = add_use(graph, command->copy.source, &uses);
@@ -120,12 +127,14 @@ int cuda_graph_uses(const struct backend_graph *graph, const struct backend_comm
 		break;
 	}
 	if (error < 0)
-		return cuda_fault_words(fault_out, error, STATUS_INVALID, "a graph's memory is named by another graph");
+		return cuda_fault_words(fault_out, error, STATUS_INVALID,
+					"a graph's memory is named by another graph");
 	*uses_out = uses;
 	return 0;
 }
 
-uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses, CUgraphNode *nodes_out)
+uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses,
+				CUgraphNode *nodes_out)
 {
 	uint32_t count = 0;
 
@@ -135,11 +144,12 @@ uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses
 	return count;
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- the end ---------------------------------------- */
 
-/* Behind all nodes that name it and have no other such behind them; behind its allocation, if there are none. */
-static int add_free(struct backend_graph *graph, struct cuda_graph_temporary *temporary, CUgraphNode *after,
-		    struct backend_fault *fault_out)
+/* Behind all nodes that name it and have no other such behind them; behind its allocation, if there
+ * are none. */
+static int add_free(struct backend_graph *graph, struct cuda_graph_temporary *temporary,
+		    CUgraphNode *after, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	uint32_t count = 0;
@@ -149,8 +159,8 @@ static int add_free(struct backend_graph *graph, struct cuda_graph_temporary *te
 			after[count++] = graph->nodes[i].node;
 	if (count == 0)
 		after[count++] = temporary->allocation;
-	CUresult result =
-		cu->cuGraphAddMemFreeNode(&temporary->release, graph->graph, after, count, temporary->memory.address);
+	CUresult result = cu->cuGraphAddMemFreeNode(&temporary->release, graph->graph, after, count,
+						    temporary->memory.address);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(graph->device, cu, result, fault_out, "cannot add to a graph");
 	return 0;

@@ -1,6 +1,7 @@
 /*
- * Native commands as nodes. The function gets a graph of its own, so that all that it adds lies between the node's edges (K16), and an
- * idle stream that is nobody's, to capture with (K17). What the graph has when the function returns becomes a child.
+ * Native commands as nodes. The function gets a graph of its own, so that all that it adds lies
+ * between the node's edges (K16), and an idle stream that is nobody's, to capture with (K17). What
+ * the graph has when the function returns becomes a child.
  */
 #include "cuda/memory/array.h"
 #include "cuda/driver/entries.h"
@@ -13,13 +14,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A capture that the function has left open would take in whatever came onto the stream next. True: there was one. */
+/* A capture that the function has left open would take in whatever came onto the stream next. True:
+ * there was one. */
 static bool end_capture(const struct cuda_library *cu, CUstream stream, CUgraph inner)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	CUgraph captured = NULL;
 
-	if (cu->cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_NONE)
+	if (cu->cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+	    status == CU_STREAM_CAPTURE_STATUS_NONE)
 		return false;
 	(void)cu->cuStreamEndCapture(stream, &captured);
 	if (captured && captured != inner)
@@ -31,7 +34,8 @@ static void give_stream(struct backend_device *device, CUstream stream)
 {
 	const struct cuda_library *cu = &device->backend->library;
 
-	/* What the function has put there although it must not: nobody else's work may come behind it. */
+	/* What the function has put there although it must not: nobody else's work may come behind
+	 * it. */
 	if (cu->cuStreamQuery(stream) == CUDA_SUCCESS)
 		cuda_stream_give(device, BACKEND_LANE_COMPUTE, stream);
 	else
@@ -39,8 +43,9 @@ static void give_stream(struct backend_device *device, CUstream stream)
 }
 
 /*
- * The engine's threads are in the relaxed mode (cuda_enter), so that nobody's capture forbids them anything; the function's captures are
- * what they are in an application's thread. Whatever context it leaves behind, ours is current after it.
+ * The engine's threads are in the relaxed mode (cuda_enter), so that nobody's capture forbids them
+ * anything; the function's captures are what they are in an application's thread. Whatever context
+ * it leaves behind, ours is current after it.
  */
 static int call(struct backend_device *device, const struct backend_command *command,
 		const struct backend_native_scope *scope)
@@ -55,18 +60,20 @@ static int call(struct backend_device *device, const struct backend_command *com
 	return result;
 }
 
-static int run(struct backend_device *device, const struct backend_command *command, CUgraph inner, CUstream stream,
-	       struct backend_fault *fault_out)
+static int run(struct backend_device *device, const struct backend_command *command, CUgraph inner,
+	       CUstream stream, struct backend_fault *fault_out)
 {
 	const uint32_t count = command->native.memory_count;
 	CLEANUP(free_pointer) uint64_t *memories = calloc(count ? count : 1, sizeof(uint64_t));
 
 	if (!memories)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a native command");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a native command");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct backend_memory *memory = command->native.memories[i];
 		if (memory && memory->array)
-			return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+			return cuda_fault_words(fault_out, -EOPNOTSUPP,
+						STATUS_FEATURE_NOT_SUPPORTED,
 						"a native command takes no image");
 		memories[i] = memory ? memory->address : 0; /* none: a buffer of no bytes */
 	}
@@ -81,7 +88,9 @@ static int run(struct backend_device *device, const struct backend_command *comm
 	int result = call(device, command, &scope);
 	bool was_open = end_capture(&device->backend->library, stream, inner);
 	if (result != 0)
-		return cuda_fault_words(fault_out, -EINVAL, result < 0 && result >= STATUS_FORKED ? result : STATUS_RUNTIME,
+		return cuda_fault_words(fault_out, -EINVAL,
+					result < 0 && result >= STATUS_FORKED ? result
+									      : STATUS_RUNTIME,
 					"the function of a native command failed with %d", result);
 	if (was_open)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -89,15 +98,17 @@ static int run(struct backend_device *device, const struct backend_command *comm
 	return 0;
 }
 
-static int tell(struct backend_device *device, CUresult result, struct backend_fault *fault_out, const char *what)
+static int tell(struct backend_device *device, CUresult result, struct backend_fault *fault_out,
+		const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
 	return cuda_fault(device, &device->backend->library, result, fault_out, "%s", what);
 }
 
-int cuda_graph_add_native(struct backend_graph *graph, const struct backend_command *command, const CUgraphNode *after,
-			  uint32_t after_count, CUgraphNode *node_out, struct backend_fault *fault_out)
+int cuda_graph_add_native(struct backend_graph *graph, const struct backend_command *command,
+			  const CUgraphNode *after, uint32_t after_count, CUgraphNode *node_out,
+			  struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
 	const struct cuda_library *cu = &device->backend->library;
@@ -113,7 +124,9 @@ int cuda_graph_add_native(struct backend_graph *graph, const struct backend_comm
 		give_stream(device, stream);
 	}
 	if (error == 0)
-		error = tell(device, cu->cuGraphAddChildGraphNode(node_out, graph->graph, after, after_count, inner),
+		error = tell(device,
+			     cu->cuGraphAddChildGraphNode(node_out, graph->graph, after,
+							  after_count, inner),
 			     fault_out, "what a native command has made cannot be a node");
 	(void)cu->cuGraphDestroy(inner);
 	return error;

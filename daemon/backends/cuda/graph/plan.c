@@ -1,7 +1,8 @@
 /*
- * From a command to the parameters of a node. Ranges were checked by the engine and are checked here once more, as for commands of
- * lanes: the driver would write to a neighbour without a word. Nothing here is put on a stream, so what needs one - host memory
- * that the driver does not know, another GPU's memory that this one does not reach - cannot be a node.
+ * From a command to the parameters of a node. Ranges were checked by the engine and are checked
+ * here once more, as for commands of lanes: the driver would write to a neighbour without a word.
+ * Nothing here is put on a stream, so what needs one - host memory that the driver does not know,
+ * another GPU's memory that this one does not reach - cannot be a node.
  */
 #include "backend_rect.h"
 #include "cuda/memory/array.h"
@@ -30,8 +31,8 @@ static int invalid(struct backend_fault *fault_out, const char *what)
 
 static int no_node(struct backend_fault *fault_out, const char *what)
 {
-	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s cannot be a node of a graph",
-				what);
+	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+				"%s cannot be a node of a graph", what);
 }
 
 static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
@@ -53,8 +54,8 @@ static size_t height_of(const struct copy_box *box, const struct box_pitch *pitc
 }
 
 /*
- * A row of 2 GiB or more, as rows of equal length without gaps: nobody says that a node takes one in one piece. A length that has no
- * such divisor stays as it is.
+ * A row of 2 GiB or more, as rows of equal length without gaps: nobody says that a node takes one
+ * in one piece. A length that has no such divisor stays as it is.
  */
 static struct copy_box cut(const struct copy_box *box)
 {
@@ -63,7 +64,8 @@ static struct copy_box cut(const struct copy_box *box)
 
 	while (rows <= ROWS_TRIED && box->width_bytes % rows != 0)
 		rows++;
-	if (box->rows > 1 || box->slices > 1 || box->width_bytes <= PITCH_BYTES_MAX || rows > ROWS_TRIED)
+	if (box->rows > 1 || box->slices > 1 || box->width_bytes <= PITCH_BYTES_MAX ||
+	    rows > ROWS_TRIED)
 		return pieces;
 	pieces.width_bytes = box->width_bytes / rows;
 	pieces.rows = rows;
@@ -71,15 +73,16 @@ static struct copy_box cut(const struct copy_box *box)
 	return pieces;
 }
 
-static int plan_box(const struct copy_box *whole, struct side destination, struct side source, struct cuda_plan *plan,
-		    struct backend_fault *fault_out)
+static int plan_box(const struct copy_box *whole, struct side destination, struct side source,
+		    struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	const struct copy_box pieces = cut(whole), *box = &pieces;
 	bool is_row = box->rows == 1 && box->slices == 1;
 
 	if (box->width_bytes > PITCH_BYTES_MAX)
 		return no_node(fault_out, "a copy of such a size");
-	if (!is_row && (box->source.row_bytes > PITCH_BYTES_MAX || box->destination.row_bytes > PITCH_BYTES_MAX))
+	if (!is_row && (box->source.row_bytes > PITCH_BYTES_MAX ||
+			box->destination.row_bytes > PITCH_BYTES_MAX))
 		return no_node(fault_out, "a box with rows 2 GiB apart");
 	plan->form = CUDA_FORM_COPY;
 	plan->copy = (CUDA_MEMCPY3D){
@@ -100,55 +103,65 @@ static int plan_box(const struct copy_box *whole, struct side destination, struc
 	return 0;
 }
 
-static int plan_launch(struct backend_device *device, const struct backend_command *command, struct cuda_plan *plan,
-		       struct backend_fault *fault_out)
+static int plan_launch(struct backend_device *device, const struct backend_command *command,
+		       struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	struct backend_lane nowhere = {.device = device};
 	int error = 0;
 
 	for (uint32_t i = 0; error == 0 && i < command->launch.argument_count; i++)
 		if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_IMAGE)
-			error = cuda_texture_settle(&nowhere, &command->launch.arguments[i], fault_out);
+			error = cuda_texture_settle(&nowhere, &command->launch.arguments[i],
+						    fault_out);
 	if (error == 0)
-		error = cuda_kernel_prepare(command->launch.kernel, command, device->lanes->large_storage,
-					    CUDA_PARAMETER_BYTES_MAX, device->lanes->large_parameters,
-					    CUDA_PARAMETERS_MAX, &plan->launch, fault_out);
+		error = cuda_kernel_prepare(command->launch.kernel, command,
+					    device->lanes->large_storage, CUDA_PARAMETER_BYTES_MAX,
+					    device->lanes->large_parameters, CUDA_PARAMETERS_MAX,
+					    &plan->launch, fault_out);
 	plan->form = CUDA_FORM_KERNEL;
 	return error;
 }
 
-static int plan_transfer(struct backend_device *device, const struct backend_command *command, struct cuda_plan *plan,
-			 struct backend_fault *fault_out)
+static int plan_transfer(struct backend_device *device, const struct backend_command *command,
+			 struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	struct backend_memory *memory = command->transfer.memory;
 	const uint64_t rest = rest_of(memory, command->transfer.offset_bytes);
 	bool to_device = command->kind == BACKEND_COMMAND_WRITE;
-	struct copy_box box = piece(command->transfer.size_bytes ? command->transfer.size_bytes : 1);
+	struct copy_box box =
+		piece(command->transfer.size_bytes ? command->transfer.size_bytes : 1);
 	uint64_t span = 0;
 
-	if (!memory || memory->device != device || command->transfer.offset_bytes > memory->size_bytes)
+	if (!memory || memory->device != device ||
+	    command->transfer.offset_bytes > memory->size_bytes)
 		return invalid(fault_out, "a range that is not inside of its memory");
 	if (command->transfer.size_bytes == 0)
 		return 0;
-	if (command->transfer.rect ? !backend_rect_good(command->transfer.rect, to_device ? UINT64_MAX : rest,
-							to_device ? rest : UINT64_MAX, &box)
-				   : command->transfer.size_bytes > rest)
+	if (command->transfer.rect
+		    ? !backend_rect_good(command->transfer.rect, to_device ? UINT64_MAX : rest,
+					 to_device ? rest : UINT64_MAX, &box)
+		    : command->transfer.size_bytes > rest)
 		return invalid(fault_out, "a range that is not inside of its memory");
 	if (!copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
 		return invalid(fault_out, "a box whose rows lie in each other");
 	if (!cuda_host_is_registered(device, command->transfer.host, span))
-		return no_node(fault_out, "a transfer from or to host memory that is not registered");
+		return no_node(fault_out,
+			       "a transfer from or to host memory that is not registered");
 	const struct side on_device = {.address = memory->address + command->transfer.offset_bytes},
 			  on_host = {.host = command->transfer.host};
-	return plan_box(&box, to_device ? on_device : on_host, to_device ? on_host : on_device, plan, fault_out);
+	return plan_box(&box, to_device ? on_device : on_host, to_device ? on_host : on_device,
+			plan, fault_out);
 }
 
-static int plan_copy(struct backend_device *device, const struct backend_command *command, struct cuda_plan *plan,
-		     struct backend_fault *fault_out)
+static int plan_copy(struct backend_device *device, const struct backend_command *command,
+		     struct cuda_plan *plan, struct backend_fault *fault_out)
 {
-	struct backend_memory *source = command->copy.source, *destination = command->copy.destination;
-	const uint64_t from = command->copy.source_offset_bytes, to = command->copy.destination_offset_bytes;
-	const uint64_t source_rest = rest_of(source, from), destination_rest = rest_of(destination, to);
+	struct backend_memory *source = command->copy.source,
+			      *destination = command->copy.destination;
+	const uint64_t from = command->copy.source_offset_bytes,
+		       to = command->copy.destination_offset_bytes;
+	const uint64_t source_rest = rest_of(source, from),
+		       destination_rest = rest_of(destination, to);
 	struct copy_box box = piece(command->copy.size_bytes ? command->copy.size_bytes : 1);
 
 	if (!source || !destination || destination->device != device || from > source->size_bytes ||
@@ -156,8 +169,10 @@ static int plan_copy(struct backend_device *device, const struct backend_command
 		return invalid(fault_out, "a range that is not inside of its memory");
 	if (command->copy.size_bytes == 0)
 		return 0;
-	if (command->copy.rect ? !backend_rect_good(command->copy.rect, source_rest, destination_rest, &box)
-			       : command->copy.size_bytes > source_rest || command->copy.size_bytes > destination_rest)
+	if (command->copy.rect
+		    ? !backend_rect_good(command->copy.rect, source_rest, destination_rest, &box)
+		    : command->copy.size_bytes > source_rest ||
+			      command->copy.size_bytes > destination_rest)
 		return invalid(fault_out, "a range that is not inside of its memory");
 	if (source == destination && copy_box_overlaps(&box, from, to))
 		return invalid(fault_out, "a copy onto itself");
@@ -167,12 +182,13 @@ static int plan_copy(struct backend_device *device, const struct backend_command
 			(struct side){.address = source->address + from}, plan, fault_out);
 }
 
-static int plan_fill(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes, const void *pattern,
-		     size_t pattern_bytes, struct cuda_plan *plan, struct backend_fault *fault_out)
+static int plan_fill(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
+		     const void *pattern, size_t pattern_bytes, struct cuda_plan *plan,
+		     struct backend_fault *fault_out)
 {
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a fill with a pattern of %zu bytes",
-					pattern_bytes);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a fill with a pattern of %zu bytes", pattern_bytes);
 	if (size_bytes == 0)
 		return 0;
 	if (!device->lanes->fill)
@@ -181,22 +197,25 @@ static int plan_fill(struct backend_device *device, CUdeviceptr address, uint64_
 	return 0;
 }
 
-static int plan_buffer_fill(struct backend_device *device, const struct backend_command *command, struct cuda_plan *plan,
-			    struct backend_fault *fault_out)
+static int plan_buffer_fill(struct backend_device *device, const struct backend_command *command,
+			    struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	const struct backend_memory *memory = command->fill.memory;
 
-	if (!memory || memory->device != device || command->fill.offset_bytes > memory->size_bytes ||
+	if (!memory || memory->device != device ||
+	    command->fill.offset_bytes > memory->size_bytes ||
 	    command->fill.size_bytes > memory->size_bytes - command->fill.offset_bytes)
 		return invalid(fault_out, "a range that is not inside of its memory");
-	return plan_fill(device, memory->address + command->fill.offset_bytes, command->fill.size_bytes,
-			 command->fill.pattern, command->fill.pattern_bytes, plan, fault_out);
+	return plan_fill(device, memory->address + command->fill.offset_bytes,
+			 command->fill.size_bytes, command->fill.pattern,
+			 command->fill.pattern_bytes, plan, fault_out);
 }
 
-static int plan_usm(struct backend_device *device, const struct backend_command *command, struct cuda_plan *plan,
-		    struct backend_fault *fault_out)
+static int plan_usm(struct backend_device *device, const struct backend_command *command,
+		    struct cuda_plan *plan, struct backend_fault *fault_out)
 {
-	const uintptr_t to = (uintptr_t)command->usm.destination, from = (uintptr_t)command->usm.source;
+	const uintptr_t to = (uintptr_t)command->usm.destination,
+			from = (uintptr_t)command->usm.source;
 	const uint64_t size_bytes = command->usm.size_bytes;
 	const struct copy_box box = piece(size_bytes ? size_bytes : 1);
 
@@ -205,19 +224,21 @@ static int plan_usm(struct backend_device *device, const struct backend_command 
 	if (!cuda_usm_is_reached(device, command->usm.destination, size_bytes))
 		return no_node(fault_out, "memory that the device does not reach by itself");
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
-		return plan_fill(device, to, size_bytes, command->usm.pattern, command->usm.pattern_bytes, plan, fault_out);
+		return plan_fill(device, to, size_bytes, command->usm.pattern,
+				 command->usm.pattern_bytes, plan, fault_out);
 	if (!cuda_usm_is_reached(device, command->usm.source, size_bytes))
 		return no_node(fault_out, "memory that the device does not reach by itself");
 	if ((from < to ? to - from : from - to) < size_bytes)
 		return invalid(fault_out, "a copy onto itself");
-	int error = plan_box(&box, (struct side){.address = to}, (struct side){.address = from}, plan, fault_out);
+	int error = plan_box(&box, (struct side){.address = to}, (struct side){.address = from},
+			     plan, fault_out);
 	/* Whose it is the driver sees by the addresses. */
 	plan->copy.srcMemoryType = plan->copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
 	return error;
 }
 
-int cuda_plan_make(struct backend_device *device, const struct backend_command *command, struct cuda_plan *plan_out,
-		   struct backend_fault *fault_out)
+int cuda_plan_make(struct backend_device *device, const struct backend_command *command,
+		   struct cuda_plan *plan_out, struct backend_fault *fault_out)
 {
 	plan_out->form = CUDA_FORM_EMPTY;
 	if (cuda_array_is_meant(command))

@@ -1,6 +1,7 @@
 /*
- * Commands go to the driver. Plain launches of a lane are collected and sent as chains, by flush() or when the longest
- * chain is full; anything else first sends what was collected and then goes by itself. No call here waits for the device.
+ * Commands go to the driver. Plain launches of a lane are collected and sent as chains, by flush()
+ * or when the longest chain is full; anything else first sends what was collected and then goes by
+ * itself. No call here waits for the device.
  */
 #include "cuda/memory/array.h"
 #include "cuda/driver/entries.h"
@@ -24,7 +25,7 @@ struct submission {
 	uint32_t direct_value;
 };
 
-/* --- waits -------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- waits ----------------------------------------- */
 
 /* The value that shows that the lane has reached a sequence; false: it was told long ago. */
 static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, uint32_t *value_out)
@@ -39,13 +40,15 @@ static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, u
 		else
 			high = middle;
 	}
-	if (low == state->tail || (low == state->head && cuda_flight_at(state, low)->sequence > sequence))
+	if (low == state->tail ||
+	    (low == state->head && cuda_flight_at(state, low)->sequence > sequence))
 		return false;
 	*value_out = cuda_flight_at(state, low)->value;
 	return true;
 }
 
-static void note_wait(struct cuda_flight *flight, const struct cuda_lane_state *other, uint32_t value)
+static void note_wait(struct cuda_flight *flight, const struct cuda_lane_state *other,
+		      uint32_t value)
 {
 	if (flight->wait_count < CUDA_NOTED_WAITS)
 		flight->waits[flight->wait_count] = (struct cuda_noted_wait){other->word, value};
@@ -53,7 +56,8 @@ static void note_wait(struct cuda_flight *flight, const struct cuda_lane_state *
 		flight->wait_count++;
 }
 
-/* An event at the end of the lane's stream. It may be recorded again at once: a wait keeps what it was made for. */
+/* An event at the end of the lane's stream. It may be recorded again at once: a wait keeps what it
+ * was made for. */
 static int record_tail(struct cuda_lane_state *state, struct backend_fault *fault_out)
 {
 	struct backend_device *device = state->lane->device;
@@ -74,7 +78,8 @@ static int record_tail(struct cuda_lane_state *state, struct backend_fault *faul
 	return 0;
 }
 
-static int enqueue_wait(struct submission *submission, const struct backend_wait *wait, struct backend_fault *fault_out)
+static int enqueue_wait(struct submission *submission, const struct backend_wait *wait,
+			struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = submission->state, *other = wait->lane->state;
 	struct backend_device *device = submission->device;
@@ -94,14 +99,15 @@ static int enqueue_wait(struct submission *submission, const struct backend_wait
 		return error;
 	/* What was collected before must not wait with it. */
 	cuda_lane_send(state);
-	CUresult result = cu->cuStreamWaitEvent(state->lane->stream, other->tail_event, CU_EVENT_WAIT_DEFAULT);
+	CUresult result = cu->cuStreamWaitEvent(state->lane->stream, other->tail_event,
+						CU_EVENT_WAIT_DEFAULT);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot wait for another lane");
 	note_wait(&submission->flight, other, value);
 	return 0;
 }
 
-/* --- commands ----------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- commands --------------------------------------- */
 
 static void push(struct submission *submission, bool is_sent)
 {
@@ -129,8 +135,8 @@ static void push(struct submission *submission, bool is_sent)
 }
 
 /*
- * A command that goes by itself is on the stream: have its completions written, but for the lane's word if the command does that
- * itself. From here on nothing can be taken back, so nothing fails.
+ * A command that goes by itself is on the stream: have its completions written, but for the lane's
+ * word if the command does that itself. From here on nothing can be taken back, so nothing fails.
  */
 static void finish_send_of(struct submission *submission, bool writes_word)
 {
@@ -144,8 +150,8 @@ static void finish_send_of(struct submission *submission, bool writes_word)
 		flight->end = NULL; /* its times are estimated then */
 	}
 	if (submission->direct) {
-		CUresult result =
-			cu->cuStreamWriteValue32(state->lane->stream, submission->direct, submission->direct_value, 0);
+		CUresult result = cu->cuStreamWriteValue32(state->lane->stream, submission->direct,
+							   submission->direct_value, 0);
 		if (result != CUDA_SUCCESS)
 			cuda_flight_fail(state, flight, result, "the completion was not written");
 	}
@@ -178,13 +184,15 @@ static int start_timing(struct submission *submission, struct backend_fault *fau
 		error = cuda_event_take(device, true, &submission->flight.end, fault_out);
 	if (error < 0)
 		return error;
-	CUresult result = cu->cuEventRecord(submission->flight.start, submission->state->lane->stream);
+	CUresult result =
+		cu->cuEventRecord(submission->flight.start, submission->state->lane->stream);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot record an event");
 	return 0;
 }
 
-static int send_launch(struct submission *submission, const struct cuda_launch *launch, struct backend_fault *fault_out)
+static int send_launch(struct submission *submission, const struct cuda_launch *launch,
+		       struct backend_fault *fault_out)
 {
 	struct backend_device *device = submission->device;
 
@@ -194,7 +202,8 @@ static int send_launch(struct submission *submission, const struct cuda_launch *
 		return error;
 	CUresult result = cuda_lane_launch(submission->state, launch);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, &device->backend->library, result, fault_out, "the kernel was not launched");
+		return cuda_fault(device, &device->backend->library, result, fault_out,
+				  "the kernel was not launched");
 	submission->flight.kernel = submission->command->launch.kernel;
 	submission->flight.items = cuda_launch_items(launch);
 	cuda_kernel_hold(submission->flight.kernel);
@@ -228,24 +237,29 @@ static int settle_arguments(struct submission *submission, struct backend_fault 
 
 	for (uint32_t i = 0; error == 0 && i < command->launch.argument_count; i++)
 		if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-			error = cuda_memory_settle(submission->state->lane, command->launch.arguments[i].global.memory,
+			error = cuda_memory_settle(submission->state->lane,
+						   command->launch.arguments[i].global.memory,
 						   fault_out);
 		else if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_IMAGE)
-			error = cuda_texture_settle(submission->state->lane, &command->launch.arguments[i], fault_out);
+			error = cuda_texture_settle(submission->state->lane,
+						    &command->launch.arguments[i], fault_out);
 	return error;
 }
 
 static int submit_nop(struct submission *submission, struct backend_fault *fault_out);
 
 /*
- * May the launch that is to be collected begin before the one before it is over? That must be sent with it, with nothing between, and be
- * the one that was meant: lanes are shared. A burst travels in one piece.
+ * May the launch that is to be collected begin before the one before it is over? That must be sent
+ * with it, with nothing between, and be the one that was meant: lanes are shared. A burst travels
+ * in one piece.
  */
-static bool may_begin_early(const struct cuda_lane_state *state, const struct backend_launch_properties *properties)
+static bool may_begin_early(const struct cuda_lane_state *state,
+			    const struct backend_launch_properties *properties)
 {
 	const uint32_t count = state->collected_count;
 
-	return count > 0 && !state->collected[count - 1].direct && properties->early_after == state->last_sequence &&
+	return count > 0 && !state->collected[count - 1].direct &&
+	       properties->early_after == state->last_sequence &&
 	       (count == 1 || state->collected[count - 2].ends_flight);
 }
 
@@ -263,21 +277,23 @@ static int submit_launch(struct submission *submission, struct backend_fault *fa
 	int error = -ENOSPC;
 
 	if (!backend_lane_computes(state->lane->kind))
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a lane for copies launches no kernel");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a lane for copies launches no kernel");
 	int settled = settle_arguments(submission, fault_out);
 	if (settled < 0)
 		return settled;
 	if (state->collected && !command->timed) {
 		struct cuda_collected *collected = &state->collected[state->collected_count];
 		error = cuda_kernel_prepare(command->launch.kernel, command, collected->storage,
-					    sizeof(collected->storage), collected->parameters, CUDA_CHAIN_PARAMETERS,
-					    &collected->launch, fault_out);
+					    sizeof(collected->storage), collected->parameters,
+					    CUDA_CHAIN_PARAMETERS, &collected->launch, fault_out);
 		if (error == 0 && is_nothing(&collected->launch))
 			return submit_nop(submission, fault_out);
 		if (error == 0 && collected->launch.early)
-			collected->launch.early = may_begin_early(state, command->launch.properties);
-		if (error == 0 && !collected->launch.cooperative && collected->launch.cluster[0] == 0 &&
-		    collected->launch.window.size_bytes == 0) {
+			collected->launch.early =
+				may_begin_early(state, command->launch.properties);
+		if (error == 0 && !collected->launch.cooperative &&
+		    collected->launch.cluster[0] == 0 && collected->launch.window.size_bytes == 0) {
 			collect(submission, collected);
 			return 0;
 		}
@@ -285,21 +301,24 @@ static int submit_launch(struct submission *submission, struct backend_fault *fa
 	struct cuda_launch launch = {.grid = {0}};
 	if (error == 0 || error == -ENOSPC)
 		error = cuda_kernel_prepare(command->launch.kernel, command, lanes->large_storage,
-					    CUDA_PARAMETER_BYTES_MAX, lanes->large_parameters, CUDA_PARAMETERS_MAX,
-					    &launch, fault_out);
+					    CUDA_PARAMETER_BYTES_MAX, lanes->large_parameters,
+					    CUDA_PARAMETERS_MAX, &launch, fault_out);
 	if (error < 0)
 		return error;
 	launch.early = false;
-	return is_nothing(&launch) ? submit_nop(submission, fault_out) : send_launch(submission, &launch, fault_out);
+	return is_nothing(&launch) ? submit_nop(submission, fault_out)
+				   : send_launch(submission, &launch, fault_out);
 }
 
-/* Nothing is to be done: it is complete when the command before it is, unless something must be written or waited for. */
+/* Nothing is to be done: it is complete when the command before it is, unless something must be
+ * written or waited for. */
 static int submit_nop(struct submission *submission, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = submission->state;
 
 	cuda_lane_send(state);
-	if (submission->flight.wait_count == 0 && !submission->direct && !submission->command->timed) {
+	if (submission->flight.wait_count == 0 && !submission->direct &&
+	    !submission->command->timed) {
 		submission->flight.value = state->issued;
 		push(submission, true);
 		return 0;
@@ -322,13 +341,15 @@ static int submit_other(struct submission *submission, struct backend_fault *fau
 	if (kind == BACKEND_COMMAND_EVENT_RECORD || kind == BACKEND_COMMAND_EVENT_WAIT)
 		error = cuda_event_enqueue(lane, submission->command, fault_out);
 	else
-		error = cuda_transfer_enqueue(lane, submission->command, &submission->flight.finish, fault_out);
+		error = cuda_transfer_enqueue(lane, submission->command, &submission->flight.finish,
+					      fault_out);
 	if (error == 0)
 		finish_send(submission);
 	return error;
 }
 
-/* From the call on nothing can be taken back: what the function has sent is waited for, whatever became of it. */
+/* From the call on nothing can be taken back: what the function has sent is waited for, whatever
+ * became of it. */
 static int submit_native(struct submission *submission, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = submission->state;
@@ -342,7 +363,8 @@ static int submit_native(struct submission *submission, struct backend_fault *fa
 	int error = cuda_native_memories(state->lane, submission->command, &memories, fault_out);
 	if (error == 0)
 		error = start_timing(submission, fault_out);
-	if (error == 0 && cuda_native_call(state->lane, submission->command, &memories, &fault) < 0) {
+	if (error == 0 &&
+	    cuda_native_call(state->lane, submission->command, &memories, &fault) < 0) {
 		cuda_flight_keep(state, &submission->flight, &fault);
 		submission->direct = 0; /* written of what has succeeded alone */
 	}
@@ -352,7 +374,8 @@ static int submit_native(struct submission *submission, struct backend_fault *fa
 	return error;
 }
 
-/* The graph writes the lane's word at its end, but what a direct completion must come before: then it only repeats it. */
+/* The graph writes the lane's word at its end, but what a direct completion must come before: then
+ * it only repeats it. */
 static int submit_graph(struct submission *submission, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = submission->state;
@@ -362,7 +385,8 @@ static int submit_graph(struct submission *submission, struct backend_fault *fau
 	int error = start_timing(submission, fault_out);
 	if (error == 0)
 		error = cuda_graph_launch(state, submission->command->graph,
-					  writes_word ? state->issued + 1 : state->issued, fault_out);
+					  writes_word ? state->issued + 1 : state->issued,
+					  fault_out);
 	if (error == 0)
 		finish_send_of(submission, writes_word);
 	return error;
@@ -398,14 +422,16 @@ static int submit_kind(struct submission *submission, struct backend_fault *faul
 				(int)submission->command->kind);
 }
 
-static int check_completion(struct submission *submission, const struct backend_direct_completion *completion,
+static int check_completion(struct submission *submission,
+			    const struct backend_direct_completion *completion,
 			    struct backend_fault *fault_out)
 {
 	if (!completion)
 		return 0;
 	if (completion->offset_bytes % 4 != 0 || completion->host->size_bytes < 4 ||
 	    completion->offset_bytes > completion->host->size_bytes - 4)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a completion lies outside of its memory");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a completion lies outside of its memory");
 	submission->direct = completion->host->address + completion->offset_bytes;
 	submission->direct_value = completion->value;
 	return 0;
@@ -423,8 +449,9 @@ static void undo(struct submission *submission)
 	flight->start = flight->end = NULL;
 }
 
-static int send(struct submission *submission, const struct backend_wait *waits, uint32_t wait_count,
-		const struct backend_direct_completion *completion, struct backend_fault *fault_out)
+static int send(struct submission *submission, const struct backend_wait *waits,
+		uint32_t wait_count, const struct backend_direct_completion *completion,
+		struct backend_fault *fault_out)
 {
 	const struct backend_fault *lost = cuda_lost(submission->device);
 
@@ -444,9 +471,9 @@ static int send(struct submission *submission, const struct backend_wait *waits,
 	return error;
 }
 
-int cuda_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
-		uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
-		struct backend_fault *fault_out)
+int cuda_submit(struct backend_lane *lane, const struct backend_command *command,
+		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		const struct backend_direct_completion *completion, struct backend_fault *fault_out)
 {
 	struct submission submission = {
 		.device = lane->device,
@@ -455,17 +482,20 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 		.flight = {.sequence = sequence},
 	};
 
-	/* A plain launch begins when it is sent, and whoever waits for it need not wait for the clock. */
+	/* A plain launch begins when it is sent, and whoever waits for it need not wait for the
+	 * clock. */
 	if (command->timed || command->kind != BACKEND_COMMAND_LAUNCH)
 		submission.flight.submit_ns = clock_now_ns();
 	if (cuda_flight_reserve(lane->state) < 0)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a command");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a command");
 	int error = send(&submission, waits, wait_count, completion, fault_out);
 	if (error == 0 || !cuda_lost(lane->device) || lane->device->lanes->in_flight == 0)
 		return error;
 	/*
-	 * The device was lost by something in flight, and this call is only where it shows. Taken as if all were well, so that
-	 * progress() tells who may have done it before anybody acts on the failure.
+	 * The device was lost by something in flight, and this call is only where it shows. Taken
+	 * as if all were well, so that progress() tells who may have done it before anybody acts on
+	 * the failure.
 	 */
 	submission.flight.value = lane->state->issued + 1;
 	push(&submission, false);
@@ -488,7 +518,8 @@ static void collect_more(struct submission *submission, uint32_t count, uint32_t
 		next->ends_flight = i == count - 1;
 		next->launch = first->launch;
 		next->launch.parameters = next->parameters;
-		cuda_kernel_repeat(first->kernel, submission->command, (size_t)i * value_stride_bytes, first->storage,
+		cuda_kernel_repeat(first->kernel, submission->command,
+				   (size_t)i * value_stride_bytes, first->storage,
 				   first->parameters, next->storage, next->parameters);
 	}
 	submission->flight.kernel = first->kernel;
@@ -502,9 +533,9 @@ static void collect_more(struct submission *submission, uint32_t count, uint32_t
 		cuda_lane_send(state);
 }
 
-int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command, uint32_t count,
-		      uint32_t value_stride_bytes, const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
-		      struct backend_fault *fault_out)
+int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command,
+		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
+		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = lane->state;
 	const uint32_t longest = lane->device->backend->settings.chain_length;
@@ -519,7 +550,8 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 	if (!state->collected || count > longest || cuda_lost(lane->device))
 		return -EAGAIN;
 	if (cuda_flight_reserve(state) < 0)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a command");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a command");
 	int error = cuda_enter(lane->device, fault_out);
 	if (error == 0)
 		error = settle_arguments(&submission, fault_out);
@@ -530,12 +562,15 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 	if (state->collected_count + count > longest)
 		cuda_lane_send(state);
 	struct cuda_collected *first = &state->collected[state->collected_count];
-	error = cuda_kernel_prepare(command->launch.kernel, command, first->storage, sizeof(first->storage), first->parameters,
+	error = cuda_kernel_prepare(command->launch.kernel, command, first->storage,
+				    sizeof(first->storage), first->parameters,
 				    CUDA_CHAIN_PARAMETERS, &first->launch, fault_out);
 	if (error < 0)
 		return error == -ENOSPC ? -EAGAIN : error;
-	if (first->launch.cooperative || first->launch.cluster[0] != 0 || first->launch.window.size_bytes > 0 ||
-	    cuda_pace_is_open(cuda_kernel_pace(command->launch.kernel), cuda_launch_items(&first->launch)))
+	if (first->launch.cooperative || first->launch.cluster[0] != 0 ||
+	    first->launch.window.size_bytes > 0 ||
+	    cuda_pace_is_open(cuda_kernel_pace(command->launch.kernel),
+			      cuda_launch_items(&first->launch)))
 		return -EAGAIN;
 	collect_more(&submission, count, value_stride_bytes);
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * Changes of a finished graph (L13). What runs keeps what it was launched with; what the graph itself has is changed along, for those
- * that take it as a child later.
+ * Changes of a finished graph (L13). What runs keeps what it was launched with; what the graph
+ * itself has is changed along, for those that take it as a child later.
  */
 #include "cuda/driver/entries.h"
 #include "cuda/graph/graph.h"
@@ -14,16 +14,18 @@ static int refuse(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s", what);
 }
 
-static int update_kernel(struct backend_graph *graph, const struct cuda_graph_node *node, const struct cuda_plan *plan,
-			 struct backend_fault *fault_out)
+static int update_kernel(struct backend_graph *graph, const struct cuda_graph_node *node,
+			 const struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&plan->launch);
 
 	if (node->cooperative != plan->launch.cooperative ||
 	    memcmp(node->cluster, plan->launch.cluster, sizeof(node->cluster)) != 0)
-		return refuse(fault_out, "a node stays as cooperative as it was, and its clusters as large");
-	CUresult result = cu->cuGraphExecKernelNodeSetParams(graph->executable, node->node, &kernel);
+		return refuse(fault_out,
+			      "a node stays as cooperative as it was, and its clusters as large");
+	CUresult result =
+		cu->cuGraphExecKernelNodeSetParams(graph->executable, node->node, &kernel);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(graph->device, cu, result, fault_out, "cannot change a node");
 	if (cu->cuGraphKernelNodeSetParams(node->node, &kernel) != CUDA_SUCCESS)
@@ -32,7 +34,8 @@ static int update_kernel(struct backend_graph *graph, const struct cuda_graph_no
 }
 
 /* Nodes that are skipped, in an executable that was made of the graph. */
-static int skip_again(const struct backend_graph *graph, CUgraphExec executable, struct backend_fault *fault_out)
+static int skip_again(const struct backend_graph *graph, CUgraphExec executable,
+		      struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	CUresult result = CUDA_SUCCESS;
@@ -40,21 +43,26 @@ static int skip_again(const struct backend_graph *graph, CUgraphExec executable,
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < graph->count; i++)
 		if (graph->nodes[i].is_skipped && graph->nodes[i].form != CUDA_FORM_EMPTY)
 			result = cu->cuGraphNodeSetEnabled(executable, graph->nodes[i].node, 0);
-	return result == CUDA_SUCCESS ? 0 : cuda_fault(graph->device, cu, result, fault_out, "cannot skip a node");
+	return result == CUDA_SUCCESS
+		       ? 0
+		       : cuda_fault(graph->device, cu, result, fault_out, "cannot skip a node");
 }
 
 /*
- * A node is skipped, or not any more (R3). What begins while the one before it ends relies on that one to wait: a graph in which one is
- * skipped is made anew. As a child of others this graph would have it still.
+ * A node is skipped, or not any more (R3). What begins while the one before it ends relies on that
+ * one to wait: a graph in which one is skipped is made anew. As a child of others this graph would
+ * have it still.
  */
-static int skip(struct backend_graph *graph, struct cuda_graph_node *node, bool skips, struct backend_fault *fault_out)
+static int skip(struct backend_graph *graph, struct cuda_graph_node *node, bool skips,
+		struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	CUresult result = CUDA_SUCCESS;
 
 	if (node->is_skipped == skips)
 		return 0;
-	if (!cu->cuGraphNodeSetEnabled || node->overlaps || node->form == CUDA_FORM_CHILD || node->form == CUDA_FORM_HINT)
+	if (!cu->cuGraphNodeSetEnabled || node->overlaps || node->form == CUDA_FORM_CHILD ||
+	    node->form == CUDA_FORM_HINT)
 		return refuse(fault_out, "this node cannot be skipped in place");
 	if (node->form != CUDA_FORM_EMPTY)
 		result = cu->cuGraphNodeSetEnabled(graph->executable, node->node, !skips);
@@ -65,9 +73,10 @@ static int skip(struct backend_graph *graph, struct cuda_graph_node *node, bool 
 	return 0;
 }
 
-/* The driver changes rows in place alone, and nothing else of a copy: then the executable is made anew. */
-static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node, const struct cuda_plan *plan,
-		       struct backend_fault *fault_out)
+/* The driver changes rows in place alone, and nothing else of a copy: then the executable is made
+ * anew. */
+static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node,
+		       const struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
 	const struct cuda_library *cu = &device->backend->library;
@@ -76,7 +85,8 @@ static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node
 	CUresult result = cu->cuGraphMemcpyNodeSetParams(node->node, &plan->copy);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot change a node");
-	result = cu->cuGraphExecMemcpyNodeSetParams(graph->executable, node->node, &plan->copy, device->context);
+	result = cu->cuGraphExecMemcpyNodeSetParams(graph->executable, node->node, &plan->copy,
+						    device->context);
 	/* One with memory cannot be made executable a second time. */
 	if (result != CUDA_SUCCESS && graph->temporary_count > 0) {
 		(void)cu->cuGraphMemcpyNodeSetParams(node->node, &node->copy);
@@ -89,7 +99,8 @@ static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node
 		if (error < 0) {
 			if (executable)
 				(void)cu->cuGraphExecDestroy(executable);
-			graph->differs |= cu->cuGraphMemcpyNodeSetParams(node->node, &node->copy) != CUDA_SUCCESS;
+			graph->differs |= cu->cuGraphMemcpyNodeSetParams(node->node, &node->copy) !=
+					  CUDA_SUCCESS;
 			return error;
 		}
 		(void)cu->cuGraphExecDestroy(graph->executable);
@@ -99,13 +110,14 @@ static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node
 	return 0;
 }
 
-int cuda_graph_update(struct backend_graph *graph, uint32_t index, const struct backend_command *command,
-		      struct backend_fault *fault_out)
+int cuda_graph_update(struct backend_graph *graph, uint32_t index,
+		      const struct backend_command *command, struct backend_fault *fault_out)
 {
 	struct cuda_plan plan = {.form = CUDA_FORM_EMPTY};
 
 	if (!graph->executable || !graph->updatable || index >= graph->count)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "there is no such node that can be changed");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"there is no such node that can be changed");
 	struct cuda_graph_node *node = &graph->nodes[index];
 	if (command->kind == BACKEND_COMMAND_NOP && node->kind != BACKEND_COMMAND_NOP) {
 		int entered = cuda_enter(graph->device, fault_out);
@@ -115,8 +127,10 @@ int cuda_graph_update(struct backend_graph *graph, uint32_t index, const struct 
 	    (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel != node->kernel))
 		return refuse(fault_out, "a node keeps its kind and its kernel");
 	if (node->form == CUDA_FORM_CHILD)
-		return refuse(fault_out, "a graph in a graph, or a native command, cannot be changed");
-	/* What is waited for would outlive the node that named it, and its memory may go with that node: a graph made anew forgets it. */
+		return refuse(fault_out,
+			      "a graph in a graph, or a native command, cannot be changed");
+	/* What is waited for would outlive the node that named it, and its memory may go with that
+	 * node: a graph made anew forgets it. */
 	if (graph->unsettled_count > 0)
 		return refuse(fault_out, "a graph that waits for new memory cannot be changed");
 	uint64_t uses = 0;

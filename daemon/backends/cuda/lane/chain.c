@@ -19,7 +19,8 @@ CUmodule cuda_own_load(const struct cuda_library *cu)
 {
 	CUmodule module = NULL;
 
-	return cu->cuModuleLoadDataEx(&module, cuda_own_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module : NULL;
+	return cu->cuModuleLoadDataEx(&module, cuda_own_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module
+											    : NULL;
 }
 
 /* A kernel of the backend's own, on the device when this returns. */
@@ -27,7 +28,8 @@ static bool find_own(struct backend_device *device, const char *name, CUfunction
 {
 	const struct cuda_library *cu = &device->backend->library;
 
-	return cu->cuModuleGetFunction(function_out, device->lanes->own_module, name) == CUDA_SUCCESS &&
+	return cu->cuModuleGetFunction(function_out, device->lanes->own_module, name) ==
+		       CUDA_SUCCESS &&
 	       cu->cuFuncLoad(*function_out) == CUDA_SUCCESS;
 }
 
@@ -68,7 +70,8 @@ static struct cuda_launch blank_launch(const struct cuda_lane_state *state)
 
 static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t value)
 {
-	return (CUDA_MEMSET_NODE_PARAMS){.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
+	return (CUDA_MEMSET_NODE_PARAMS){
+		.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
 }
 
 static CUDA_KERNEL_NODE_PARAMS kernel_parameters(const struct cuda_launch *launch)
@@ -93,7 +96,8 @@ struct ending {
 	enum cuda_chain_form form;
 };
 
-CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before, CUgraphNode node)
+CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before,
+			    CUgraphNode node)
 {
 	CUgraphEdgeData edge;
 
@@ -104,8 +108,8 @@ CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgrap
 }
 
 /* The nodes, each after the one before it. */
-static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count, const struct ending *ending,
-			  struct cuda_chain *chain)
+static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count,
+			  const struct ending *ending, struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
@@ -115,8 +119,8 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 
 	for (uint32_t i = 0; i < count; i++) {
 		bool overlaps = before && ending->form == CUDA_CHAIN_OVERLAPPED;
-		CUresult result = cu->cuGraphAddKernelNode(&chain->kernels[i], graph, before, before && !overlaps ? 1 : 0,
-							   &kernel);
+		CUresult result = cu->cuGraphAddKernelNode(&chain->kernels[i], graph, before,
+							   before && !overlaps ? 1 : 0, &kernel);
 		if (result == CUDA_SUCCESS && overlaps)
 			result = cuda_chain_overlap(cu, graph, *before, chain->kernels[i]);
 		if (result != CUDA_SUCCESS)
@@ -125,16 +129,18 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 	}
 	if (ending->form == CUDA_CHAIN_DIRECT) {
 		/* Its address is set at each launch. */
-		CUresult result =
-			cu->cuGraphAddMemsetNode(&chain->direct, graph, before, 1, &word, state->lane->device->context);
+		CUresult result = cu->cuGraphAddMemsetNode(&chain->direct, graph, before, 1, &word,
+							   state->lane->device->context);
 		if (result != CUDA_SUCCESS)
 			return result;
 		before = &chain->direct;
 	}
-	return cu->cuGraphAddMemsetNode(&chain->word, graph, before, 1, &word, state->lane->device->context);
+	return cu->cuGraphAddMemsetNode(&chain->word, graph, before, 1, &word,
+					state->lane->device->context);
 }
 
-static void make(struct cuda_lane_state *state, uint32_t level, const struct ending *ending, struct cuda_chain *chain)
+static void make(struct cuda_lane_state *state, uint32_t level, const struct ending *ending,
+		 struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	CUgraphExec executable = NULL;
@@ -155,7 +161,8 @@ static void make(struct cuda_lane_state *state, uint32_t level, const struct end
 	chain->nodes = calloc((size_t)1 << level, sizeof(*chain->nodes));
 	chain->graph = graph;
 	chain->executable = executable;
-	(void)cu->cuGraphUpload(executable, state->lane->stream); /* else the first launch does it */
+	(void)cu->cuGraphUpload(executable,
+				state->lane->stream); /* else the first launch does it */
 }
 
 static void make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_chain_form form)
@@ -167,16 +174,19 @@ static void make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_
 
 static bool overlaps(const struct backend_device *device)
 {
-	return device->backend->settings.overlap && device->backend->library.cuGraphAddDependencies &&
+	return device->backend->settings.overlap &&
+	       device->backend->library.cuGraphAddDependencies &&
 	       device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
 }
 
-/* All that will ever be needed: making one later may wait for whatever runs then (README, "Measured"). */
+/* All that will ever be needed: making one later may wait for whatever runs then (README,
+ * "Measured"). */
 static void make_all(struct cuda_lane_state *state)
 {
 	const struct ending mark = {.word = state->word_device + CUDA_MARK_BYTES, .value = 1};
 
-	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length; level++) {
+	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length;
+	     level++) {
 		make_level(state, level, CUDA_CHAIN_PLAIN);
 		make_level(state, level, CUDA_CHAIN_DIRECT);
 		if (level > 0 && overlaps(state->lane->device))
@@ -234,15 +244,19 @@ void cuda_chains_free(struct cuda_lane_state *state)
 }
 
 /* The code must be the same, too: the name of a function that is gone may be another one's. */
-static bool is_set(const struct cuda_node *node, const struct cuda_launch *launch, const unsigned char *storage)
+static bool is_set(const struct cuda_node *node, const struct cuda_launch *launch,
+		   const unsigned char *storage)
 {
-	return node->function == launch->function && node->parameter_bytes == launch->parameter_bytes &&
-	       node->shared_bytes == launch->shared_bytes && memcmp(node->grid, launch->grid, sizeof(node->grid)) == 0 &&
+	return node->function == launch->function &&
+	       node->parameter_bytes == launch->parameter_bytes &&
+	       node->shared_bytes == launch->shared_bytes &&
+	       memcmp(node->grid, launch->grid, sizeof(node->grid)) == 0 &&
 	       memcmp(node->block, launch->block, sizeof(node->block)) == 0 &&
 	       memcmp(node->storage, storage, launch->parameter_bytes) == 0;
 }
 
-static void remember(struct cuda_node *node, const struct cuda_launch *launch, const unsigned char *storage)
+static void remember(struct cuda_node *node, const struct cuda_launch *launch,
+		     const unsigned char *storage)
 {
 	node->function = launch->function;
 	node->parameter_bytes = launch->parameter_bytes;
@@ -253,11 +267,13 @@ static void remember(struct cuda_node *node, const struct cuda_launch *launch, c
 }
 
 /*
- * `code`: what the launch's function is of; NULL: the empty kernel. `storage`: of its arguments; NULL: it has none. A node that
- * could not be set keeps what it has. Most programs launch the same thing again, which spares a call.
+ * `code`: what the launch's function is of; NULL: the empty kernel. `storage`: of its arguments;
+ * NULL: it has none. A node that could not be set keeps what it has. Most programs launch the same
+ * thing again, which spares a call.
  */
 static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *chain, uint32_t index,
-			   const struct cuda_launch *launch, const unsigned char *storage, struct backend_program *code)
+			   const struct cuda_launch *launch, const unsigned char *storage,
+			   struct backend_program *code)
 {
 	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
 	struct cuda_node *node = chain->nodes ? &chain->nodes[index] : NULL;
@@ -267,7 +283,8 @@ static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *cha
 		return CUDA_SUCCESS;
 	if (node)
 		node->function = NULL;
-	CUresult result = cu->cuGraphExecKernelNodeSetParams(chain->executable, chain->kernels[index], &kernel);
+	CUresult result = cu->cuGraphExecKernelNodeSetParams(chain->executable,
+							     chain->kernels[index], &kernel);
 	if (result == CUDA_SUCCESS && node && is_small)
 		remember(node, launch, storage);
 	if (result != CUDA_SUCCESS || code == chain->codes[index])
@@ -301,18 +318,19 @@ void cuda_chains_tidy(struct backend_device *device)
 	}
 }
 
-static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain, CUgraphNode node,
-			 CUdeviceptr address, uint32_t value)
+static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain,
+			 CUgraphNode node, CUdeviceptr address, uint32_t value)
 {
 	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(address, value);
 
-	return state->lane->device->backend->library.cuGraphExecMemsetNodeSetParams(chain->executable, node, &word,
-										    state->lane->device->context);
+	return state->lane->device->backend->library.cuGraphExecMemsetNodeSetParams(
+		chain->executable, node, &word, state->lane->device->context);
 }
 
-/* What is set belongs to launches to come alone: a launch of the same chain that still runs keeps its own. */
-static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain, const struct cuda_collected *launches,
-			uint32_t count, uint32_t value)
+/* What is set belongs to launches to come alone: a launch of the same chain that still runs keeps
+ * its own. */
+static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain,
+			const struct cuda_collected *launches, uint32_t count, uint32_t value)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_collected *last = &launches[count - 1];
@@ -336,7 +354,8 @@ static int sent_or_not(struct backend_device *device, CUresult result)
 	return cuda_lost(device) ? -EIO : -EAGAIN;
 }
 
-int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch, uint32_t value)
+int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch,
+			 uint32_t value)
 {
 	struct backend_device *device = state->lane->device;
 	const struct cuda_library *cu = &device->backend->library;
@@ -344,8 +363,8 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 
 	if (!chain->executable)
 		return -EAGAIN;
-	CUresult result =
-		set_kernel(cu, chain, 0, &launch->launch, launch->storage, cuda_kernel_code(launch->kernel));
+	CUresult result = set_kernel(cu, chain, 0, &launch->launch, launch->storage,
+				     cuda_kernel_code(launch->kernel));
 	if (result == CUDA_SUCCESS) {
 		atomic_store_explicit(state->mark_host, 0, memory_order_release);
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
@@ -356,8 +375,8 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 }
 
 /* A template that was not made, or could not be, is passed over for the plain one. */
-static enum cuda_chain_form choose_form(const struct cuda_lane_state *state, const struct cuda_collected *launches,
-					uint32_t level)
+static enum cuda_chain_form choose_form(const struct cuda_lane_state *state,
+					const struct cuda_collected *launches, uint32_t level)
 {
 	if (launches[(1u << level) - 1].direct != 0)
 		return CUDA_CHAIN_DIRECT;
@@ -369,8 +388,8 @@ static enum cuda_chain_form choose_form(const struct cuda_lane_state *state, con
 	return CUDA_CHAIN_OVERLAPPED;
 }
 
-int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
-		    uint32_t value)
+int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches,
+		    uint32_t level, uint32_t value)
 {
 	struct backend_device *device = state->lane->device;
 	const struct cuda_library *cu = &device->backend->library;

@@ -1,11 +1,13 @@
 /*
- * Chain templates: executable graphs of 1, 2, 4, 8 or 16 kernels in a row and the completion word, made once per lane,
- * whose functions, grids, arguments and values are set at each launch. One launch of a chain costs little more than one
- * launch of a kernel, and a memset node is the quickest way to tell that it ended.
+ * Chain templates: executable graphs of 1, 2, 4, 8 or 16 kernels in a row and the completion word,
+ * made once per lane, whose functions, grids, arguments and values are set at each launch. One
+ * launch of a chain costs little more than one launch of a kernel, and a memset node is the
+ * quickest way to tell that it ended.
  *
- * The driver must never meet a function that is gone. The graph, which only names the nodes, is made of an empty kernel
- * that lives as long as the device; the executable's nodes name what ran in them last, and keep its code loaded until
- * they are set anew, or set back to the empty kernel because nobody else has that code any more (cuda_chains_tidy).
+ * The driver must never meet a function that is gone. The graph, which only names the nodes, is
+ * made of an empty kernel that lives as long as the device; the executable's nodes name what ran in
+ * them last, and keep its code loaded until they are set anew, or set back to the empty kernel
+ * because nobody else has that code any more (cuda_chains_tidy).
  */
 #ifndef SYCL_BACKENDS_CUDA_CHAIN_H
 #define SYCL_BACKENDS_CUDA_CHAIN_H
@@ -21,14 +23,15 @@ void cuda_chains_open(struct backend_device *device);
 void cuda_chains_close(struct backend_device *device);
 
 /*
- * Have `node` begin while `before` ends. Both are kernels, and what runs in `node` waits by itself, always (cuda_ptx_wait.h): the driver
- * starts it with nothing of what `before` wrote in place.
+ * Have `node` begin while `before` ends. Both are kernels, and what runs in `node` waits by itself,
+ * always (cuda_ptx_wait.h): the driver starts it with nothing of what `before` wrote in place.
  */
-CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before, CUgraphNode node);
+CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before,
+			    CUgraphNode node);
 
 /*
- * Make those that a lane will need, so that no launch has to, now or, as something runs on the device, in its next quiet moment;
- * those that cannot be made are marked broken.
+ * Make those that a lane will need, so that no launch has to, now or, as something runs on the
+ * device, in its next quiet moment; those that cannot be made are marked broken.
  */
 void cuda_chains_want(struct cuda_lane_state *state);
 /* A quiet moment: nothing is in flight. */
@@ -36,15 +39,17 @@ void cuda_chains_make_wanted(struct backend_device *device);
 void cuda_chains_free(struct cuda_lane_state *state);
 
 /*
- * Send `1 << level` launches and have `value` written to the lane's word; the last launch may have a direct completion.
- * -EAGAIN: nothing was sent, send them plainly. -EIO: the device is lost.
+ * Send `1 << level` launches and have `value` written to the lane's word; the last launch may have
+ * a direct completion. -EAGAIN: nothing was sent, send them plainly. -EIO: the device is lost.
  */
-int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
-		    uint32_t value);
+int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches,
+		    uint32_t level, uint32_t value);
 /*
- * Send one launch, without a direct completion, to a lane that has nothing on its way, and have that marked: `value` has been reached
- * then. A node less to set, which is 0.3 to 0.8 us of a round trip of 5 to 6. Results as above; without this template -EAGAIN.
+ * Send one launch, without a direct completion, to a lane that has nothing on its way, and have
+ * that marked: `value` has been reached then. A node less to set, which is 0.3 to 0.8 us of a round
+ * trip of 5 to 6. Results as above; without this template -EAGAIN.
  */
-int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch, uint32_t value);
+int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch,
+			 uint32_t value);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Fills. The driver's memset takes 1, 2 and 4 bytes, aligned to themselves. Longer patterns begin with a block that
- * is written column by column (a memset with a pitch writes one column of many repetitions at once), and then double
- * it by copies. Everything is asynchronous and needs neither host memory nor a kernel.
+ * Fills. The driver's memset takes 1, 2 and 4 bytes, aligned to themselves. Longer patterns begin
+ * with a block that is written column by column (a memset with a pitch writes one column of many
+ * repetitions at once), and then double it by copies. Everything is asynchronous and needs neither
+ * host memory nor a kernel.
  */
 #include "cuda/memory/state.h"
 
@@ -43,7 +44,8 @@ static uint32_t read_32(const unsigned char *bytes)
 	return value;
 }
 
-/* The period is 1, 2 or 4, and the address fits it. What is left at the end is shorter than the pattern. */
+/* The period is 1, 2 or 4, and the address fits it. What is left at the end is shorter than the
+ * pattern. */
 static CUresult fill_words(const struct fill *fill)
 {
 	const struct cuda_library *cuda = fill->cuda;
@@ -51,13 +53,17 @@ static CUresult fill_words(const struct fill *fill)
 	CUresult result = CUDA_SUCCESS;
 
 	if (count > 0 && fill->period == 1)
-		result = cuda->cuMemsetD8Async(fill->address, fill->pattern[0], count, fill->stream);
+		result =
+			cuda->cuMemsetD8Async(fill->address, fill->pattern[0], count, fill->stream);
 	else if (count > 0 && fill->period == 2)
-		result = cuda->cuMemsetD16Async(fill->address, read_16(fill->pattern), count, fill->stream);
+		result = cuda->cuMemsetD16Async(fill->address, read_16(fill->pattern), count,
+						fill->stream);
 	else if (count > 0)
-		result = cuda->cuMemsetD32Async(fill->address, read_32(fill->pattern), count, fill->stream);
+		result = cuda->cuMemsetD32Async(fill->address, read_32(fill->pattern), count,
+						fill->stream);
 	for (; result == CUDA_SUCCESS && done < fill->size_bytes; done++)
-		result = cuda->cuMemsetD8Async(fill->address + done, fill->pattern[done - count * fill->period], 1,
+		result = cuda->cuMemsetD8Async(fill->address + done,
+					       fill->pattern[done - count * fill->period], 1,
 					       fill->stream);
 	return result;
 }
@@ -67,7 +73,8 @@ static size_t column_bytes(const struct fill *fill, size_t column, uint64_t rows
 {
 	for (size_t width = 4; width > 1; width /= 2) {
 		bool row_fits = rows == 1 || fill->period % width == 0;
-		if (row_fits && (fill->address + column) % width == 0 && fill->period - column >= width)
+		if (row_fits && (fill->address + column) % width == 0 &&
+		    fill->period - column >= width)
 			return width;
 	}
 	return 1;
@@ -79,17 +86,21 @@ static CUresult fill_block(const struct fill *fill, uint64_t rows)
 	const struct cuda_library *cuda = fill->cuda;
 	CUresult result = CUDA_SUCCESS;
 
-	for (size_t column = 0, width; result == CUDA_SUCCESS && column < fill->period; column += width) {
+	for (size_t column = 0, width; result == CUDA_SUCCESS && column < fill->period;
+	     column += width) {
 		CUdeviceptr address = fill->address + column;
 		const unsigned char *bytes = fill->pattern + column;
 		width = column_bytes(fill, column, rows);
 		size_t pitch = rows == 1 ? width : fill->period;
 		if (width == 4)
-			result = cuda->cuMemsetD2D32Async(address, pitch, read_32(bytes), 1, rows, fill->stream);
+			result = cuda->cuMemsetD2D32Async(address, pitch, read_32(bytes), 1, rows,
+							  fill->stream);
 		else if (width == 2)
-			result = cuda->cuMemsetD2D16Async(address, pitch, read_16(bytes), 1, rows, fill->stream);
+			result = cuda->cuMemsetD2D16Async(address, pitch, read_16(bytes), 1, rows,
+							  fill->stream);
 		else
-			result = cuda->cuMemsetD2D8Async(address, pitch, bytes[0], 1, rows, fill->stream);
+			result = cuda->cuMemsetD2D8Async(address, pitch, bytes[0], 1, rows,
+							 fill->stream);
 	}
 	return result;
 }
@@ -103,17 +114,18 @@ static CUresult fill_by_doubling(struct fill *fill)
 	if (rows > most)
 		rows = most;
 	CUresult result = fill_block(fill, rows);
-	for (uint64_t done = rows * fill->period, next; result == CUDA_SUCCESS && done < fill->size_bytes;
-	     done += next) {
+	for (uint64_t done = rows * fill->period, next;
+	     result == CUDA_SUCCESS && done < fill->size_bytes; done += next) {
 		uint64_t left = fill->size_bytes - done;
 		next = left < done ? left : done;
-		result = fill->cuda->cuMemcpyDtoDAsync(fill->address + done, fill->address, next, fill->stream);
+		result = fill->cuda->cuMemcpyDtoDAsync(fill->address + done, fill->address, next,
+						       fill->stream);
 	}
 	return result;
 }
 
-CUresult cuda_fill(const struct cuda_library *library, CUstream stream, CUdeviceptr address, uint64_t size_bytes,
-		   const void *pattern, size_t pattern_bytes)
+CUresult cuda_fill(const struct cuda_library *library, CUstream stream, CUdeviceptr address,
+		   uint64_t size_bytes, const void *pattern, size_t pattern_bytes)
 {
 	struct fill fill = {
 		.cuda = library,
@@ -126,7 +138,8 @@ CUresult cuda_fill(const struct cuda_library *library, CUstream stream, CUdevice
 
 	if (size_bytes == 0 || fill.period == 0 || fill.period > FILL_PATTERN_BYTES_MAX)
 		return CUDA_ERROR_INVALID_VALUE;
-	if ((fill.period == 1 || fill.period == 2 || fill.period == 4) && address % fill.period == 0)
+	if ((fill.period == 1 || fill.period == 2 || fill.period == 4) &&
+	    address % fill.period == 0)
 		return fill_words(&fill);
 	return fill_by_doubling(&fill);
 }

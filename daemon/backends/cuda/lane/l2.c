@@ -20,7 +20,9 @@ void cuda_l2_window(const struct backend_l2_window *window, CUlaunchAttribute *a
 	CUaccessPolicyWindow *to = &attribute_out->value.accessPolicyWindow;
 
 	attribute_out->id = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW;
-	to->base_ptr = (void *)(uintptr_t)window->address; // NOLINT(performance-no-int-to-ptr): what the driver takes
+	to->base_ptr =
+		(void *)(uintptr_t)
+			window->address; // NOLINT(performance-no-int-to-ptr): what the driver takes
 	to->num_bytes = window->size_bytes;
 	to->hitRatio = window->hit_ratio;
 	to->hitProp = property_of(window->hit);
@@ -49,7 +51,8 @@ void cuda_l2_step(struct backend_device *device)
 	device->l2_set = device->l2_wanted;
 	CUresult result = cu->cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, device->l2_set);
 	/* What persists would stay long after the last launch that wanted it. */
-	if (device->l2_set == 0 && cu->cuCtxResetPersistingL2Cache && !cuda_result_is_sticky(result))
+	if (device->l2_set == 0 && cu->cuCtxResetPersistingL2Cache &&
+	    !cuda_result_is_sticky(result))
 		result = cu->cuCtxResetPersistingL2Cache();
 	if (cuda_result_is_sticky(result))
 		(void)cuda_fault(device, cu, result, NULL, "the device failed");

@@ -1,13 +1,15 @@
 /*
- * Windows of memory that the second-level cache keeps (R6): an attribute of single launches, so that lanes, which are shared, stay what
- * they are; and the part of the cache that is set aside for what persists, which is the whole context's. Device thread.
+ * Windows of memory that the second-level cache keeps (R6): an attribute of single launches, so
+ * that lanes, which are shared, stay what they are; and the part of the cache that is set aside for
+ * what persists, which is the whole context's. Device thread.
  */
 #ifndef SYCL_BACKENDS_CUDA_L2_H
 #define SYCL_BACKENDS_CUDA_L2_H
 
 #include "cuda/device/internal.h"
 
-/* Of what a device can set aside one context takes this part at most: others' processes have the cache, too. */
+/* Of what a device can set aside one context takes this part at most: others' processes have the
+ * cache, too. */
 #define CUDA_L2_SHARE 2u
 
 void cuda_l2_window(const struct backend_l2_window *window, CUlaunchAttribute *attribute_out);

@@ -15,14 +15,17 @@
 
 static int no_memory(struct backend_fault *fault_out)
 {
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a lane");
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+				"no memory for a lane");
 }
 
-static_assert(CUDA_WORDS_BYTES / CUDA_WORD_STRIDE == CUDA_WORDS_MAX + 1, "a line for each, and one that nobody reads");
+static_assert(CUDA_WORDS_BYTES / CUDA_WORD_STRIDE == CUDA_WORDS_MAX + 1,
+	      "a line for each, and one that nobody reads");
 
 CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out)
 {
-	return cu->cuMemHostAlloc(words_out, CUDA_WORDS_BYTES, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+	return cu->cuMemHostAlloc(words_out, CUDA_WORDS_BYTES,
+				  CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 }
 
 /* The completion words: taken once, because pinning memory may wait for the device. */
@@ -35,7 +38,8 @@ static int open_words(struct backend_device *device, struct backend_fault *fault
 	device->ahead.words = NULL;
 	CUresult result = host ? CUDA_SUCCESS : cuda_words_pin(cu, &host);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot pin %zu bytes of host memory", CUDA_WORDS_BYTES);
+		return cuda_fault(device, cu, result, fault_out,
+				  "cannot pin %zu bytes of host memory", CUDA_WORDS_BYTES);
 	memset(host, 0, CUDA_WORDS_BYTES);
 	lanes->words_host = host;
 	result = cu->cuMemHostGetDevicePointer(&lanes->words_device, host, 0);
@@ -54,7 +58,8 @@ int cuda_lanes_open(struct backend_device *device, struct backend_fault *fault_o
 	if (!lanes)
 		return no_memory(fault_out);
 	device->lanes = lanes;
-	lanes->large_storage = aligned_alloc(16, ((size_t)CUDA_PARAMETER_BYTES_MAX + 15u) / 16u * 16u);
+	lanes->large_storage =
+		aligned_alloc(16, ((size_t)CUDA_PARAMETER_BYTES_MAX + 15u) / 16u * 16u);
 	lanes->large_parameters = calloc(CUDA_PARAMETERS_MAX, sizeof(*lanes->large_parameters));
 	int error = lanes->large_storage && lanes->large_parameters ? 0 : no_memory(fault_out);
 	if (error == 0)
@@ -149,7 +154,8 @@ static void drop_state(struct backend_device *device, struct cuda_lane_state *st
 	free(state);
 }
 
-static struct cuda_lane_state *make_state(struct backend_device *device, enum backend_lane_kind kind)
+static struct cuda_lane_state *make_state(struct backend_device *device,
+					  enum backend_lane_kind kind)
 {
 	struct cuda_lane_state *state = calloc(1, sizeof(*state));
 	struct backend_lane *lane = calloc(1, sizeof(*lane));
@@ -178,8 +184,8 @@ static int create(struct backend_device *device, enum backend_lane_kind kind, CU
 	if (error < 0)
 		return error;
 	if (lanes->free_word_count == 0)
-		return cuda_fault_words(fault_out, -EDQUOT, STATUS_QUOTA, "a CUDA device has no more than %u lanes",
-					CUDA_WORDS_MAX);
+		return cuda_fault_words(fault_out, -EDQUOT, STATUS_QUOTA,
+					"a CUDA device has no more than %u lanes", CUDA_WORDS_MAX);
 	struct cuda_lane_state *state = make_state(device, kind);
 	if (!state)
 		return no_memory(fault_out);
@@ -202,12 +208,12 @@ static int create(struct backend_device *device, enum backend_lane_kind kind, CU
 	return 0;
 }
 
-int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
-		     struct backend_fault *fault_out)
+int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind,
+		     struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	if ((uint32_t)kind >= CUDA_LANE_KINDS)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a CUDA device has no lanes of kind %d",
-					(int)kind);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a CUDA device has no lanes of kind %d", (int)kind);
 	return create(device, kind, NULL, lane_out, fault_out);
 }
 

@@ -1,32 +1,33 @@
 /*
- * Lanes: what a device has for all of them (streams, events, completion words), what one of them has (flights, launches
- * that wait to be sent). Device thread, but for the event pools.
+ * Lanes: what a device has for all of them (streams, events, completion words), what one of them
+ * has (flights, launches that wait to be sent). Device thread, but for the event pools.
  *
- * A lane counts its commands with a 32-bit value. The GPU writes the value of a command to the lane's word, in pinned
- * host memory, after it; of a chain only the last value is written. What the word has reached is complete. The driver is
- * asked only for what failed.
+ * A lane counts its commands with a 32-bit value. The GPU writes the value of a command to the
+ * lane's word, in pinned host memory, after it; of a chain only the last value is written. What the
+ * word has reached is complete. The driver is asked only for what failed.
  *
- * To have the GPU write another value each time, a node must be set each time. So a launch that finds its lane empty is sent by a
- * template of its own, that writes the same to a second word, the mark, which is cleared before: the processor knows which
- * value that stands for.
+ * To have the GPU write another value each time, a node must be set each time. So a launch that
+ * finds its lane empty is sent by a template of its own, that writes the same to a second word, the
+ * mark, which is cleared before: the processor knows which value that stands for.
  */
 #ifndef SYCL_BACKENDS_CUDA_LANE_H
 #define SYCL_BACKENDS_CUDA_LANE_H
 
 #include "cuda/device/internal.h"
 
-#define CUDA_LEVELS              5u /* chains of 1, 2, 4, 8, 16 */
-#define CUDA_CHAIN_LENGTH_MAX    16u
-#define CUDA_CHAIN_STORAGE_BYTES 1024u /* of a launch's arguments; a launch with more goes plainly */
-#define CUDA_CHAIN_PARAMETERS    64u
-#define CUDA_WORDS_MAX           1024u /* lanes of a device, at one time */
-#define CUDA_WORD_STRIDE         64u   /* bytes: a line of the cache each */
-#define CUDA_MARK_BYTES          4u    /* from the word to its mark */
-#define CUDA_POOLED_STREAMS_MAX  64u   /* of a kind, waiting for the next lane */
-#define CUDA_POOLED_EVENTS_MAX   1024u
-#define CUDA_LANE_KINDS          4u
-#define CUDA_NOTED_WAITS         4u
-#define CUDA_CHAIN_NS            100000u /* what a chain may take, by what its kernels took lately */
+#define CUDA_LEVELS           5u /* chains of 1, 2, 4, 8, 16 */
+#define CUDA_CHAIN_LENGTH_MAX 16u
+#define CUDA_CHAIN_STORAGE_BYTES                                                                   \
+	1024u /* of a launch's arguments; a launch with more goes plainly */
+#define CUDA_CHAIN_PARAMETERS   64u
+#define CUDA_WORDS_MAX          1024u /* lanes of a device, at one time */
+#define CUDA_WORD_STRIDE        64u   /* bytes: a line of the cache each */
+#define CUDA_MARK_BYTES         4u    /* from the word to its mark */
+#define CUDA_POOLED_STREAMS_MAX 64u   /* of a kind, waiting for the next lane */
+#define CUDA_POOLED_EVENTS_MAX  1024u
+#define CUDA_LANE_KINDS         4u
+#define CUDA_NOTED_WAITS        4u
+#define CUDA_CHAIN_NS           100000u /* what a chain may take, by what its kernels took lately */
 
 struct cuda_finish;
 
@@ -52,19 +53,25 @@ struct cuda_node {
 
 /* An executable graph: `1 << level` kernels in a row, then the words. Belongs to one lane. */
 struct cuda_chain {
-	CUgraph graph;          /* its nodes are the names of the executable's: it must live as long */
+	CUgraph graph; /* its nodes are the names of the executable's: it must live as long */
 	CUgraphExec executable; /* NULL: not made yet */
 	CUgraphNode kernels[CUDA_CHAIN_LENGTH_MAX], direct, word;
-	struct backend_program *codes[CUDA_CHAIN_LENGTH_MAX]; /* kept: of the function that each node names; NULL: blank */
+	struct backend_program *codes[CUDA_CHAIN_LENGTH_MAX]; /* kept: of the function that each
+								 node names; NULL: blank */
 	struct cuda_node *nodes; /* as many as kernels; NULL: nothing is known of them */
-	bool is_broken; /* could not be made: never tried again */
+	bool is_broken;          /* could not be made: never tried again */
 };
 
 /*
- * PLAIN: each kernel is started when the one before it is over. OVERLAPPED: of two kernels or more, each of which waits by itself
- * (cuda_ptx_wait.h). DIRECT: PLAIN, and a second word.
+ * PLAIN: each kernel is started when the one before it is over. OVERLAPPED: of two kernels or more,
+ * each of which waits by itself (cuda_ptx_wait.h). DIRECT: PLAIN, and a second word.
  */
-enum cuda_chain_form { CUDA_CHAIN_PLAIN, CUDA_CHAIN_DIRECT, CUDA_CHAIN_OVERLAPPED, CUDA_CHAIN_FORMS };
+enum cuda_chain_form {
+	CUDA_CHAIN_PLAIN,
+	CUDA_CHAIN_DIRECT,
+	CUDA_CHAIN_OVERLAPPED,
+	CUDA_CHAIN_FORMS
+};
 
 /* Another lane's word must have reached a value before a command could start. */
 struct cuda_noted_wait {
@@ -76,17 +83,19 @@ struct cuda_noted_wait {
 struct cuda_flight {
 	uint64_t sequence;
 	uint32_t value;
-	bool is_send_start; /* the commands after it up to the next one of these travelled with it */
+	bool is_send_start; /* the commands after it up to the next one of these travelled with it
+			     */
 	uint8_t wait_count; /* more than CUDA_NOTED_WAITS: the rest is not known */
 	struct cuda_noted_wait waits[CUDA_NOTED_WAITS];
 	struct backend_kernel *kernel; /* held; NULL: no launch */
-	uint32_t launches;             /* of it: more than 1, a burst, which travels in one piece; 0 is 1 */
-	uint32_t failed_launches;      /* of a burst, with a fault: a bit each */
-	uint32_t together;             /* launches of the chain that it is one of, the burst's own too; 0: of none */
-	uint64_t items;                /* work-items of each */
-	struct cuda_finish *finish;    /* NULL: nothing to finish */
-	CUevent start, end;            /* of a timed command; NULL otherwise */
-	uint64_t submit_ns; /* of what is collected: when it was sent */
+	uint32_t launches; /* of it: more than 1, a burst, which travels in one piece; 0 is 1 */
+	uint32_t failed_launches; /* of a burst, with a fault: a bit each */
+	uint32_t together; /* launches of the chain that it is one of, the burst's own too; 0: of
+			      none */
+	uint64_t items;    /* work-items of each */
+	struct cuda_finish *finish;  /* NULL: nothing to finish */
+	CUevent start, end;          /* of a timed command; NULL otherwise */
+	uint64_t submit_ns;          /* of what is collected: when it was sent */
 	struct backend_fault *fault; /* owned: why it was not sent after all; NULL: it was */
 };
 
@@ -99,10 +108,11 @@ struct cuda_begin {
 struct cuda_lane_state {
 	struct backend_lane *lane;
 	struct cuda_lane_state *next;
-	CUstream whole;      /* of the primary context; lane->stream is another one while the lane is apart (cuda_partition.h) */
+	CUstream whole; /* of the primary context; lane->stream is another one while the lane is
+			   apart (cuda_partition.h) */
 	CUevent whole_event; /* orders the two; NULL: it never was apart */
 	bool is_known;       /* the application has been given `whole` */
-	uint32_t word; /* index */
+	uint32_t word;       /* index */
 	_Atomic uint32_t *word_host;
 	CUdeviceptr word_device;
 	_Atomic uint32_t *mark_host; /* beside the word; 0: not yet */
@@ -111,13 +121,16 @@ struct cuda_lane_state {
 
 	uint32_t issued;  /* value of the last command that was taken */
 	uint32_t sent;    /* value of the last command on the stream */
-	uint32_t written; /* value whose write is on the stream; behind `sent` only when a write could not be sent */
+	uint32_t written; /* value whose write is on the stream; behind `sent` only when a write
+			     could not be sent */
 	uint64_t last_sequence;
-	uint64_t last_end_ns; /* of what was told, in times as told */
-	uint64_t timed_end_ns; /* the same, of the device's own times alone: estimates may lie late */
+	uint64_t last_end_ns;  /* of what was told, in times as told */
+	uint64_t timed_end_ns; /* the same, of the device's own times alone: estimates may lie late
+				*/
 	struct cuda_begin begin;
 
-	struct cuda_flight *flights; /* a ring: [head, tail), of which [head, sent_end) are on the stream */
+	struct cuda_flight
+		*flights; /* a ring: [head, tail), of which [head, sent_end) are on the stream */
 	size_t capacity, head, sent_end, tail;
 
 	uint32_t suspects; /* of a lost device: flights at the head that may have been running */
@@ -125,10 +138,11 @@ struct cuda_lane_state {
 	struct cuda_collected *collected; /* CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies */
 	uint32_t collected_count;
 	bool awaits_chains; /* they are made in a quiet moment: until then launches go plainly */
-	bool is_unsent; /* in the device's list of those that flush() must look at */
+	bool is_unsent;     /* in the device's list of those that flush() must look at */
 	struct cuda_lane_state *next_unsent;
 
-	CUevent tail_event;        /* recorded again whenever somebody waits for the tail; made at first need */
+	CUevent tail_event; /* recorded again whenever somebody waits for the tail; made at first
+			       need */
 	uint32_t tail_event_value; /* of the last command when it was recorded */
 	bool has_tail_event;       /* tail_event was recorded at tail_event_value */
 
@@ -163,20 +177,21 @@ struct cuda_lanes {
 	struct cuda_lane_state *turn; /* where the next progress() begins; NULL: at the first */
 	uint64_t in_flight;
 	bool are_suspects_counted;
-	uint64_t asked_ns; /* when the driver was asked last whether all is well */
-	uint64_t looked_ns;          /* when progress() read the clock last; */
-	uint32_t looks, looks_left;  /* so often it did not before that, and will not now */
+	uint64_t asked_ns;          /* when the driver was asked last whether all is well */
+	uint64_t looked_ns;         /* when progress() read the clock last; */
+	uint32_t looks, looks_left; /* so often it did not before that, and will not now */
 
 	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
-	CUstream model; /* has the attributes of a new stream */
+	CUstream model;           /* has the attributes of a new stream */
 	uint32_t awaiting_chains; /* lanes */
 	struct cuda_partition partition;
 
 	pthread_mutex_t events_lock;
 	struct cuda_event_pool plain_events, timing_events;
 
-	unsigned char *words_host; /* CUDA_WORDS_MAX, and one that nobody reads (cuda_graph.h), pinned */
+	unsigned char
+		*words_host; /* CUDA_WORDS_MAX, and one that nobody reads (cuda_graph.h), pinned */
 	CUdeviceptr words_device;
 	uint32_t reached[CUDA_WORDS_MAX]; /* by what was seen of word and mark last */
 	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
@@ -186,7 +201,7 @@ struct cuda_lanes {
 	CUfunction fill;     /* fills of graphs; NULL: there is none */
 	CUmodule condition_module;
 	CUfunction condition; /* sets the conditions of graphs; NULL: there is none */
-	bool has_graphs;     /* for chains, and the empty kernel */
+	bool has_graphs;      /* for chains, and the empty kernel */
 	/* Any thread may read them; refused: launched plainly instead. */
 	_Atomic uint64_t chains_sent, chain_launches, chains_refused;
 
@@ -233,16 +248,18 @@ void cuda_flight_end(struct backend_device *device, struct cuda_flight *flight);
 /* cuda_send.c: send what the lane has collected. What cannot be sent is told as failed. */
 void cuda_lane_send(struct cuda_lane_state *state);
 /*
- * cuda_send.c: have the lane's word written after all that is on its stream. A write that fails is tried again with
- * the next one, and progress() finds out by the stream that all is done.
+ * cuda_send.c: have the lane's word written after all that is on its stream. A write that fails is
+ * tried again with the next one, and progress() finds out by the stream that all is done.
  */
 void cuda_lane_write_word(struct cuda_lane_state *state);
 /* cuda_send.c: put one launch on the stream by itself. */
 CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch);
 /* cuda_send.c: the command was taken and could not be sent: progress() tells it as failed. */
-__attribute__((cold)) void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
-		      const char *what);
+__attribute__((cold)) void cuda_flight_fail(const struct cuda_lane_state *state,
+					    struct cuda_flight *flight, CUresult result,
+					    const char *what);
 /* cuda_send.c: the same with a fault in words. */
-void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight, struct backend_fault *fault);
+void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight,
+		      struct backend_fault *fault);
 
 #endif

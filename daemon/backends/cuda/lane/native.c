@@ -1,6 +1,7 @@
 /*
- * The driver's own objects as numbers, given to the application and taken from it (I1 - I9). What is given stays this
- * backend's; what is taken stays the application's: nothing of it is ever destroyed here, nor kept alive.
+ * The driver's own objects as numbers, given to the application and taken from it (I1 - I9). What
+ * is given stays this backend's; what is taken stays the application's: nothing of it is ever
+ * destroyed here, nor kept alive.
  */
 #include "cuda/memory/array.h"
 #include "cuda/driver/entries.h"
@@ -31,17 +32,19 @@ static int no_such_kind(enum backend_native_kind kind, struct backend_fault *fau
 				known ? names[kind] : "thing like this");
 }
 
-static int get_memory(const struct backend_memory *memory, uint64_t *native_out, struct backend_fault *fault_out)
+static int get_memory(const struct backend_memory *memory, uint64_t *native_out,
+		      struct backend_fault *fault_out)
 {
 	if (memory->array)
-		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
-					"CUDA has no native handle of an image that could be exchanged");
+		return cuda_fault_words(
+			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+			"CUDA has no native handle of an image that could be exchanged");
 	*native_out = memory->address;
 	return 0;
 }
 
-int cuda_native_get(struct backend_device *device, enum backend_native_kind kind, void *object, uint64_t *native_out,
-		    struct backend_fault *fault_out)
+int cuda_native_get(struct backend_device *device, enum backend_native_kind kind, void *object,
+		    uint64_t *native_out, struct backend_fault *fault_out)
 {
 	switch (kind) {
 	case BACKEND_NATIVE_DEVICE:
@@ -96,30 +99,34 @@ int cuda_native_device_of(const struct cuda_library *cu, CUcontext context, CUde
 	return 0;
 }
 
-int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t *devices_out,
-			struct backend_fault *fault_out)
+int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native,
+			uint64_t *devices_out, struct backend_fault *fault_out)
 {
 	CUdevice device = (CUdevice)native;
 	int error = 0;
 
 	if (kind == BACKEND_NATIVE_CONTEXT)
-		error = cuda_native_device_of(&backend->library, cuda_native_context(native), &device, fault_out);
+		error = cuda_native_device_of(&backend->library, cuda_native_context(native),
+					      &device, fault_out);
 	else if (kind != BACKEND_NATIVE_DEVICE)
 		error = no_such_kind(kind, fault_out);
 	else if (native > INT32_MAX)
 		device = -1;
 	if (error < 0)
 		return error;
-	for (uint32_t i = 0; backend->devices && i < backend->topology.device_count && i < 64; i++) {
+	for (uint32_t i = 0; backend->devices && i < backend->topology.device_count && i < 64;
+	     i++) {
 		if (backend->devices[i].device == device) {
 			*devices_out = UINT64_C(1) << i;
 			return 0;
 		}
 	}
-	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "this is no device of the CUDA platform's");
+	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+				"this is no device of the CUDA platform's");
 }
 
-static int make_lane(struct backend_device *device, CUstream stream, void **object_out, struct backend_fault *fault_out)
+static int make_lane(struct backend_device *device, CUstream stream, void **object_out,
+		     struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -127,24 +134,28 @@ static int make_lane(struct backend_device *device, CUstream stream, void **obje
 	CUcontext context = NULL;
 
 	if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"a default stream cannot be a queue: make one by cuStreamCreate");
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_INVALID,
+			"a default stream cannot be a queue: make one by cuStreamCreate");
 	CUresult result = cu->cuStreamGetCtx(stream, &context);
 	if (result == CUDA_SUCCESS && context == device->context)
 		result = cu->cuStreamIsCapturing(stream, &capture);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot take in a stream");
 	if (context != device->context)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the stream belongs to another context");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the stream belongs to another context");
 	if (capture != CU_STREAM_CAPTURE_STATUS_NONE)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the stream is capturing");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the stream is capturing");
 	int error = cuda_lane_adopt(device, stream, &lane, fault_out);
 	if (error == 0)
 		*object_out = lane;
 	return error;
 }
 
-static int make_event(struct backend_device *device, CUevent native, void **object_out, struct backend_fault *fault_out)
+static int make_event(struct backend_device *device, CUevent native, void **object_out,
+		      struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 
@@ -153,14 +164,15 @@ static int make_event(struct backend_device *device, CUevent native, void **obje
 		return cuda_fault(device, cu, result, fault_out, "cannot take in an event");
 	struct backend_event *event = calloc(1, sizeof(*event));
 	if (!event)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for an event");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for an event");
 	*event = (struct backend_event){.device = device, .event = native, .is_foreign = true};
 	*object_out = event;
 	return 0;
 }
 
-int cuda_native_make(struct backend_device *device, enum backend_native_kind kind, uint64_t native, void **object_out,
-		     uint64_t *size_out, struct backend_fault *fault_out)
+int cuda_native_make(struct backend_device *device, enum backend_native_kind kind, uint64_t native,
+		     void **object_out, uint64_t *size_out, struct backend_fault *fault_out)
 {
 	void *handle = (void *)(uintptr_t)native; /* NOLINT(performance-no-int-to-ptr) */
 	int error = cuda_enter(device, fault_out);

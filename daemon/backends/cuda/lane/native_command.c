@@ -23,7 +23,8 @@ int cuda_native_memories(struct backend_lane *lane, const struct backend_command
 		struct backend_memory *memory = command->native.memories[i];
 		if (!memory) /* a buffer of no bytes */
 			continue;
-		error = cuda_native_get(lane->device, BACKEND_NATIVE_MEMORY, memory, &addresses[i], fault_out);
+		error = cuda_native_get(lane->device, BACKEND_NATIVE_MEMORY, memory, &addresses[i],
+					fault_out);
 		if (error == 0)
 			error = cuda_memory_settle(lane, memory, fault_out);
 	}
@@ -49,7 +50,8 @@ static bool is_capturing(struct backend_lane *lane)
 	return result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* While a stream captures, nothing that is sent to it runs: also not what tells that the command is complete. */
+/* While a stream captures, nothing that is sent to it runs: also not what tells that the command is
+ * complete. */
 static int end_capture(struct backend_lane *lane, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &lane->device->backend->library;
@@ -60,12 +62,13 @@ static int end_capture(struct backend_lane *lane, struct backend_fault *fault_ou
 	(void)cu->cuStreamEndCapture(lane->stream, &graph);
 	if (graph && cu->cuGraphDestroy)
 		(void)cu->cuGraphDestroy(graph);
-	(void)cuda_fault_words(fault_out, -EIO, STATUS_INVALID,
-			       "a native command left its stream capturing; what was captured is dropped");
+	(void)cuda_fault_words(
+		fault_out, -EIO, STATUS_INVALID,
+		"a native command left its stream capturing; what was captured is dropped");
 	if (is_capturing(lane)) {
 		/*
-		 * It was drawn into the capture of another stream, which only that one can end. Nothing on the lane
-		 * can go on.
+		 * It was drawn into the capture of another stream, which only that one can end.
+		 * Nothing on the lane can go on.
 		 */
 		fault_out->status = STATUS_DEVICE_LOST;
 		cuda_lose(lane->device, fault_out);
@@ -90,7 +93,8 @@ int cuda_native_call(struct backend_lane *lane, const struct backend_command *co
 	if (error == 0)
 		error = end_capture(lane, fault_out);
 	if (error == 0 && told != 0)
-		error = cuda_fault_words(fault_out, -EIO, told < 0 && told >= STATUS_FORKED ? told : STATUS_RUNTIME,
+		error = cuda_fault_words(fault_out, -EIO,
+					 told < 0 && told >= STATUS_FORKED ? told : STATUS_RUNTIME,
 					 "the function of a native command failed with %d", told);
 	return error;
 }

@@ -1,6 +1,6 @@
 /*
- * A native command (K6 - K12): a function of the application's that sends work to the lane's stream by itself. Device
- * thread.
+ * A native command (K6 - K12): a function of the application's that sends work to the lane's stream
+ * by itself. Device thread.
  */
 #ifndef SYCL_BACKENDS_CUDA_NATIVE_COMMAND_H
 #define SYCL_BACKENDS_CUDA_NATIVE_COMMAND_H
@@ -14,17 +14,19 @@ struct cuda_native_memories {
 };
 
 /*
- * All that can fail before the function is called: the addresses, and that the lane waits for the memories' old bytes
- * to be gone. -EOPNOTSUPP: an image is among them.
+ * All that can fail before the function is called: the addresses, and that the lane waits for the
+ * memories' old bytes to be gone. -EOPNOTSUPP: an image is among them.
  */
 int cuda_native_memories(struct backend_lane *lane, const struct backend_command *command,
-			 struct cuda_native_memories *memories_out, struct backend_fault *fault_out);
+			 struct cuda_native_memories *memories_out,
+			 struct backend_fault *fault_out);
 void cuda_native_memories_free(struct cuda_native_memories *memories);
 
 /*
- * Call the function, once, and put the thread and the stream back into order. What it has sent is on the stream, also
- * when this fails: the command is to be completed behind it either way. May take as long as the function does.
- * -EIO with a fault: the function failed, or left the stream so that it cannot go on.
+ * Call the function, once, and put the thread and the stream back into order. What it has sent is
+ * on the stream, also when this fails: the command is to be completed behind it either way. May
+ * take as long as the function does. -EIO with a fault: the function failed, or left the stream so
+ * that it cannot go on.
  */
 int cuda_native_call(struct backend_lane *lane, const struct backend_command *command,
 		     const struct cuda_native_memories *memories, struct backend_fault *fault_out);

@@ -11,7 +11,8 @@ uint64_t cuda_launch_items(const struct cuda_launch *launch)
 	uint64_t items = 1;
 
 	for (int i = 0; i < 3; i++)
-		if (__builtin_mul_overflow(items, (uint64_t)launch->grid[i] * launch->block[i], &items))
+		if (__builtin_mul_overflow(items, (uint64_t)launch->grid[i] * launch->block[i],
+					   &items))
 			return UINT64_MAX;
 	return items;
 }

@@ -1,4 +1,5 @@
-/* How long a kernel's launches take, as those did that came back lately, and which of them may stand in a chain. The device thread's. */
+/* How long a kernel's launches take, as those did that came back lately, and which of them may
+ * stand in a chain. The device thread's. */
 #ifndef SYCL_BACKENDS_CUDA_PACE_H
 #define SYCL_BACKENDS_CUDA_PACE_H
 
@@ -17,9 +18,12 @@ struct cuda_pace {
 
 /* Work-items, with those that end at once. */
 uint64_t cuda_launch_items(const struct cuda_launch *launch);
-/* Nothing is known of launches like this one: after a surprise, or as none had half as many work-items. */
+/* Nothing is known of launches like this one: after a surprise, or as none had half as many
+ * work-items. */
 bool cuda_pace_is_open(const struct cuda_pace *pace, uint64_t items);
-/* `took_ns`: of one launch; `together_ns`: of all that went with it, whose end alone was told; 0: nothing did. */
-void cuda_pace_learn(struct cuda_pace *pace, uint64_t items, uint64_t took_ns, uint64_t together_ns);
+/* `took_ns`: of one launch; `together_ns`: of all that went with it, whose end alone was told; 0:
+ * nothing did. */
+void cuda_pace_learn(struct cuda_pace *pace, uint64_t items, uint64_t took_ns,
+		     uint64_t together_ns);
 
 #endif

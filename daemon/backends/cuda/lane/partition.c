@@ -6,18 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CLUSTER_ANYWHERE 8u /* groups of a cluster that each part of a device with clusters has room for */
+#define CLUSTER_ANYWHERE                                                                           \
+	8u /* groups of a cluster that each part of a device with clusters has room for */
 
-/* --- what there can be ---------------------------------------------------------------------------------------------- */
+/* ---------------------------------- what there can be ----------------------------------- */
 
 bool cuda_partition_is_possible(const struct cuda_library *library)
 {
 	return library->cuDeviceGetDevResource && library->cuDevSmResourceSplitByCount &&
-	       library->cuDevResourceGenerateDesc && library->cuGreenCtxCreate && library->cuGreenCtxDestroy &&
-	       library->cuGreenCtxStreamCreate;
+	       library->cuDevResourceGenerateDesc && library->cuGreenCtxCreate &&
+	       library->cuGreenCtxDestroy && library->cuGreenCtxStreamCreate;
 }
 
-/* As the driver's guide tells: 8 and multiples from compute capability 9.0 on, 4 and even numbers, 2 and even numbers, 1. */
+/* As the driver's guide tells: 8 and multiples from compute capability 9.0 on, 4 and even numbers,
+ * 2 and even numbers, 1. */
 uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted)
 {
 	const uint32_t least = facts->compute_major >= 9   ? 8
@@ -29,7 +31,8 @@ uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wa
 	return wanted <= least ? least : (wanted + step - 1) / step * step;
 }
 
-bool cuda_partition_refuses(const struct backend *backend, const struct cuda_device_facts *facts, char *why_out)
+bool cuda_partition_refuses(const struct backend *backend, const struct cuda_device_facts *facts,
+			    char *why_out)
 {
 	const uint32_t wanted = backend->settings.latency_multiprocessors;
 	const uint32_t units = cuda_partition_round(facts, wanted);
@@ -37,10 +40,11 @@ bool cuda_partition_refuses(const struct backend *backend, const struct cuda_dev
 	if (wanted == 0)
 		return false;
 	if (!cuda_partition_is_possible(&backend->library)) {
-		(void)snprintf(why_out, BACKEND_TEXT_BYTES,
-			       "latency_multiprocessors = %u: this NVIDIA driver has no green contexts (CUDA 12.5 or "
-			       "newer has)",
-			       wanted);
+		(void)snprintf(
+			why_out, BACKEND_TEXT_BYTES,
+			"latency_multiprocessors = %u: this NVIDIA driver has no green contexts (CUDA 12.5 or "
+			"newer has)",
+			wanted);
 		return true;
 	}
 	if (units < (uint32_t)facts->multiprocessors)
@@ -52,17 +56,20 @@ bool cuda_partition_refuses(const struct backend *backend, const struct cuda_dev
 	return true;
 }
 
-/* --- streams of lanes ----------------------------------------------------------------------------------------------- */
+/* ----------------------------------- streams of lanes ----------------------------------- */
 
 static struct cuda_part *part_of(struct cuda_lanes *lanes, const struct cuda_lane_state *state)
 {
-	return state->lane->kind == BACKEND_LANE_LATENCY ? &lanes->partition.few : &lanes->partition.rest;
+	return state->lane->kind == BACKEND_LANE_LATENCY ? &lanes->partition.few
+							 : &lanes->partition.rest;
 }
 
-/* Copy lanes carry nothing that a multiprocessor runs; the application's streams and those that it knows are as they are. */
+/* Copy lanes carry nothing that a multiprocessor runs; the application's streams and those that it
+ * knows are as they are. */
 static bool may_be_apart(const struct cuda_lane_state *state)
 {
-	return backend_lane_computes(state->lane->kind) && !state->lane->is_foreign && !state->is_known;
+	return backend_lane_computes(state->lane->kind) && !state->lane->is_foreign &&
+	       !state->is_known;
 }
 
 static CUresult enter_part(struct backend_device *device, struct cuda_lane_state *state)
@@ -74,8 +81,8 @@ static CUresult enter_part(struct backend_device *device, struct cuda_lane_state
 
 	if (!state->whole_event && cuda_event_take(device, false, &state->whole_event, NULL) < 0)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	CUresult result =
-		cu->cuGreenCtxStreamCreate(&stream, part_of(lanes, state)->context, CU_STREAM_NON_BLOCKING, priority);
+	CUresult result = cu->cuGreenCtxStreamCreate(&stream, part_of(lanes, state)->context,
+						     CU_STREAM_NON_BLOCKING, priority);
 	if (result == CUDA_SUCCESS)
 		state->lane->stream = stream;
 	return result;
@@ -126,7 +133,7 @@ void cuda_partition_forget(struct cuda_lane_state *state)
 	state->whole_event = NULL;
 }
 
-/* --- on the whole device -------------------------------------------------------------------------------------------- */
+/* --------------------------------- on the whole device ---------------------------------- */
 
 static CUresult come_behind(const struct cuda_lane_state *state, CUstream first, CUstream second)
 {
@@ -135,8 +142,9 @@ static CUresult come_behind(const struct cuda_lane_state *state, CUstream first,
 	if (first == second)
 		return CUDA_SUCCESS;
 	CUresult result = cu->cuEventRecord(state->whole_event, first);
-	return result == CUDA_SUCCESS ? cu->cuStreamWaitEvent(second, state->whole_event, CU_EVENT_WAIT_DEFAULT)
-				      : result;
+	return result == CUDA_SUCCESS
+		       ? cu->cuStreamWaitEvent(second, state->whole_event, CU_EVENT_WAIT_DEFAULT)
+		       : result;
 }
 
 CUresult cuda_whole_begin(const struct cuda_lane_state *state)
@@ -158,12 +166,14 @@ bool cuda_launch_needs_whole(const struct cuda_lane_state *state, const struct c
 
 	if (!cuda_lane_is_apart(state))
 		return false;
-	if ((uint64_t)launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > CLUSTER_ANYWHERE)
+	if ((uint64_t)launch->cluster[0] * launch->cluster[1] * launch->cluster[2] >
+	    CLUSTER_ANYWHERE)
 		return true;
 	if (!launch->cooperative)
 		return false;
 	if (!cu->cuOccupancyMaxActiveBlocksPerMultiprocessor ||
-	    cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch->function, (int)threads,
+	    cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch->function,
+							    (int)threads,
 							    launch->shared_bytes) != CUDA_SUCCESS ||
 	    resident < 0)
 		return true;
@@ -171,7 +181,7 @@ bool cuda_launch_needs_whole(const struct cuda_lane_state *state, const struct c
 	return groups > (double)resident * part_of(lanes, state)->units;
 }
 
-/* --- made and ended ------------------------------------------------------------------------------------------------- */
+/* ------------------------------------ made and ended ------------------------------------ */
 
 static void end(struct backend_device *device)
 {
@@ -188,7 +198,8 @@ static void end(struct backend_device *device)
 	partition->few = partition->rest = (struct cuda_part){.units = 0};
 }
 
-static CUresult make_part(struct backend_device *device, CUdevResource *resource, struct cuda_part *part)
+static CUresult make_part(struct backend_device *device, CUdevResource *resource,
+			  struct cuda_part *part)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	CUdevResourceDesc description = NULL;
@@ -212,10 +223,12 @@ static CUresult make_parts(struct backend_device *device)
 	memset(&all, 0, sizeof(all));
 	memset(&few, 0, sizeof(few));
 	memset(&rest, 0, sizeof(rest));
-	CUresult result = cu->cuDeviceGetDevResource(device->facts->device, &all, CU_DEV_RESOURCE_TYPE_SM);
+	CUresult result =
+		cu->cuDeviceGetDevResource(device->facts->device, &all, CU_DEV_RESOURCE_TYPE_SM);
 	if (result == CUDA_SUCCESS)
-		result = cu->cuDevSmResourceSplitByCount(&few, &groups, &all, &rest, 0,
-							 device->backend->settings.latency_multiprocessors);
+		result = cu->cuDevSmResourceSplitByCount(
+			&few, &groups, &all, &rest, 0,
+			device->backend->settings.latency_multiprocessors);
 	if (result == CUDA_SUCCESS && (groups != 1 || few.sm.smCount == 0 || rest.sm.smCount == 0))
 		result = CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 	if (result == CUDA_SUCCESS)
@@ -230,18 +243,22 @@ static CUresult make_parts(struct backend_device *device)
 }
 
 /*
- * All that lanes do with streams, on one of the part: the driver's guide does not say of each that events and functions of the
- * primary context are good there. It is idle, so nothing here takes long.
+ * All that lanes do with streams, on one of the part: the driver's guide does not say of each that
+ * events and functions of the primary context are good there. It is idle, so nothing here takes
+ * long.
  */
-static CUresult try_part(struct backend_device *device, const struct cuda_part *part, CUevent start, CUevent last)
+static CUresult try_part(struct backend_device *device, const struct cuda_part *part, CUevent start,
+			 CUevent last)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
-	const CUdeviceptr nobodys = lanes->words_device + (CUdeviceptr)CUDA_WORDS_MAX * CUDA_WORD_STRIDE;
+	const CUdeviceptr nobodys =
+		lanes->words_device + (CUdeviceptr)CUDA_WORDS_MAX * CUDA_WORD_STRIDE;
 	CUstream stream = NULL;
 	float took = 0;
 
-	CUresult result = cu->cuGreenCtxStreamCreate(&stream, part->context, CU_STREAM_NON_BLOCKING, lanes->priority);
+	CUresult result = cu->cuGreenCtxStreamCreate(&stream, part->context, CU_STREAM_NON_BLOCKING,
+						     lanes->priority);
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = cu->cuEventRecord(start, lanes->model);
@@ -269,7 +286,8 @@ static CUresult try_parts(struct backend_device *device)
 	CUevent start = NULL, last = NULL;
 	CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
 
-	if (cuda_event_take(device, true, &start, NULL) == 0 && cuda_event_take(device, true, &last, NULL) == 0)
+	if (cuda_event_take(device, true, &start, NULL) == 0 &&
+	    cuda_event_take(device, true, &last, NULL) == 0)
 		result = try_part(device, &partition->few, start, last);
 	if (result == CUDA_SUCCESS)
 		result = try_part(device, &partition->rest, start, last);
@@ -285,13 +303,15 @@ static void make(struct backend_device *device)
 	CUresult result = make_parts(device);
 	if (result == CUDA_SUCCESS)
 		result = try_parts(device);
-	for (struct cuda_lane_state *state = device->lanes->first; result == CUDA_SUCCESS && state; state = state->next)
+	for (struct cuda_lane_state *state = device->lanes->first; result == CUDA_SUCCESS && state;
+	     state = state->next)
 		if (may_be_apart(state))
 			result = enter_part(device, state);
 	if (result == CUDA_SUCCESS)
 		return;
 	/* A result that ends the device is told by the next call of those that tell. */
-	(void)cuda_fault(device, &device->backend->library, result, NULL, "cannot set multiprocessors apart");
+	(void)cuda_fault(device, &device->backend->library, result, NULL,
+			 "cannot set multiprocessors apart");
 	end(device);
 	partition->is_refused = true;
 }
@@ -324,7 +344,8 @@ void cuda_latency_wanted(struct backend_device *device, bool is_wanted)
 	struct cuda_partition *partition = &device->lanes->partition;
 
 	/* In the application's own context there is nothing of ours to divide. */
-	partition->is_wanted = is_wanted && device->backend->settings.latency_multiprocessors > 0 && !device->is_native;
+	partition->is_wanted = is_wanted && device->backend->settings.latency_multiprocessors > 0 &&
+			       !device->is_native;
 	partition->is_refused = partition->is_refused && is_wanted;
 }
 

@@ -1,10 +1,12 @@
 /*
- * Multiprocessors set apart for lanes of the latency class (option latency_multiprocessors): a short kernel of theirs need not wait
- * until work-groups of others end. Two green contexts share the primary one's memory, modules and events: the small one has
- * the streams of such lanes, the other one those of all other compute lanes.
+ * Multiprocessors set apart for lanes of the latency class (option latency_multiprocessors): a
+ * short kernel of theirs need not wait until work-groups of others end. Two green contexts share
+ * the primary one's memory, modules and events: the small one has the streams of such lanes, the
+ * other one those of all other compute lanes.
  *
- * It is made and ended in quiet moments alone, in which no lane has anything on its way: so each may have another stream, and what is
- * sent stays in order. A lane keeps its own stream of the whole device (`whole`) meanwhile, for what has to run there. Device thread.
+ * It is made and ended in quiet moments alone, in which no lane has anything on its way: so each
+ * may have another stream, and what is sent stays in order. A lane keeps its own stream of the
+ * whole device (`whole`) meanwhile, for what has to run there. Device thread.
  */
 #ifndef SYCL_BACKENDS_CUDA_PARTITION_H
 #define SYCL_BACKENDS_CUDA_PARTITION_H
@@ -14,22 +16,26 @@
 /* Has this driver all that is needed? */
 bool cuda_partition_is_possible(const struct cuda_library *library);
 /*
- * Why a device of so many multiprocessors cannot have the partition that the settings ask for, in a sentence of BACKEND_TEXT_BYTES at
- * most; false: it can, or none is asked for.
+ * Why a device of so many multiprocessors cannot have the partition that the settings ask for, in a
+ * sentence of BACKEND_TEXT_BYTES at most; false: it can, or none is asked for.
  */
-bool cuda_partition_refuses(const struct backend *backend, const struct cuda_device_facts *facts, char *why_out);
+bool cuda_partition_refuses(const struct backend *backend, const struct cuda_device_facts *facts,
+			    char *why_out);
 /* What a device makes of the option: as many as it can split off, `wanted` or a few more. */
 uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted);
 
 /* Is there something to make or to end in a quiet moment? */
 bool cuda_partition_is_due(const struct backend_device *device);
-/* A quiet moment. What fails is not tried again before the class has been away: lanes go on on the whole device. */
+/* A quiet moment. What fails is not tried again before the class has been away: lanes go on on the
+ * whole device. */
 void cuda_partition_step(struct backend_device *device);
 void cuda_partition_close(struct backend_device *device); /* lanes are gone */
 
-/* A new lane: with a partition it gets a stream there; without, or if that fails, it stays on the whole device. */
+/* A new lane: with a partition it gets a stream there; without, or if that fails, it stays on the
+ * whole device. */
 void cuda_partition_join(struct cuda_lane_state *state);
-/* From now on the lane stays on its own stream, which somebody else knows: what is sent goes before what comes. */
+/* From now on the lane stays on its own stream, which somebody else knows: what is sent goes before
+ * what comes. */
 int cuda_partition_leave(struct cuda_lane_state *state, struct backend_fault *fault_out);
 /* The lane goes. */
 void cuda_partition_forget(struct cuda_lane_state *state);
@@ -40,8 +46,9 @@ static inline bool cuda_lane_is_apart(const struct cuda_lane_state *state)
 }
 
 /*
- * Around what must run on the whole device: a graph, whose kernels run where their functions belong, or a launch with more groups at one
- * time than the lane's part holds. What is sent to `state->whole` in between comes behind what the lane has, and before what follows.
+ * Around what must run on the whole device: a graph, whose kernels run where their functions
+ * belong, or a launch with more groups at one time than the lane's part holds. What is sent to
+ * `state->whole` in between comes behind what the lane has, and before what follows.
  */
 CUresult cuda_whole_begin(const struct cuda_lane_state *state);
 CUresult cuda_whole_end(const struct cuda_lane_state *state);

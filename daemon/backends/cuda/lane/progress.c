@@ -1,6 +1,6 @@
 /*
- * What has ended. Words are read, nothing is asked of the driver, but for one stream about every millisecond: a failed
- * device writes no words, and tells of its failure in any call.
+ * What has ended. Words are read, nothing is asked of the driver, but for one stream about every
+ * millisecond: a failed device writes no words, and tells of its failure in any call.
  */
 #include "cuda/lane/begin.h"
 #include "cuda/driver/entries.h"
@@ -24,7 +24,8 @@ struct report {
 	uint64_t now_ns;
 };
 
-static struct backend_completion *next_completion(struct report *report, const struct cuda_lane_state *state,
+static struct backend_completion *next_completion(struct report *report,
+						  const struct cuda_lane_state *state,
 						  const struct cuda_flight *flight)
 {
 	struct backend_completion *completion = &report->completions[report->count++];
@@ -47,7 +48,7 @@ static void end_first(struct report *report, struct cuda_lane_state *state)
 	report->device->lanes->in_flight--;
 }
 
-/* --- commands that ended ------------------------------------------------------------------------------------------ */
+/* --------------------------------- commands that ended ---------------------------------- */
 
 /* How many flights at the lane's head the word shows as complete, `most` at most. */
 static uint32_t count_done(const struct cuda_lane_state *state, uint32_t word, uint32_t most)
@@ -67,14 +68,17 @@ static uint64_t shared_by(uint64_t ns, uint32_t count)
 }
 
 /*
- * Times as seen from here: commands that were seen to end together are taken to have shared the time since the one before
- * them ended, or since the first of them was submitted.
+ * Times as seen from here: commands that were seen to end together are taken to have shared the
+ * time since the one before them ended, or since the first of them was submitted.
  */
 static void estimate_times(const struct report *report, const struct cuda_lane_state *state,
-			   const struct cuda_flight *flight, uint32_t left, struct backend_completion *completion)
+			   const struct cuda_flight *flight, uint32_t left,
+			   struct backend_completion *completion)
 {
-	uint64_t start = flight->submit_ns > state->last_end_ns ? flight->submit_ns : state->last_end_ns;
-	uint64_t end = report->now_ns > start ? start + shared_by(report->now_ns - start, left) : start;
+	uint64_t start =
+		flight->submit_ns > state->last_end_ns ? flight->submit_ns : state->last_end_ns;
+	uint64_t end =
+		report->now_ns > start ? start + shared_by(report->now_ns - start, left) : start;
 
 	completion->start_ns = start;
 	completion->end_ns = end;
@@ -82,7 +86,8 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 }
 
 /* What was seen late, as nobody has looked for a while, is no surprise. */
-static void learn_pace(const struct report *report, const struct cuda_flight *flight, uint64_t took_ns)
+static void learn_pace(const struct report *report, const struct cuda_flight *flight,
+		       uint64_t took_ns)
 {
 	const struct cuda_lanes *lanes = report->device->lanes;
 	const bool is_late = report->now_ns > lanes->looked_ns + CUDA_CHAIN_NS;
@@ -98,9 +103,9 @@ static bool tell_done(struct report *report, struct cuda_lane_state *state, uint
 {
 	struct cuda_flight *flight = cuda_flight_at(state, state->head);
 	uint64_t start = 0, end = 0;
-	int error = flight->start && flight->end
-			    ? cuda_clock_times(report->device, flight->start, flight->end, &start, &end, NULL)
-			    : -ENODATA;
+	int error = flight->start && flight->end ? cuda_clock_times(report->device, flight->start,
+								    flight->end, &start, &end, NULL)
+						 : -ENODATA;
 
 	/* The word may be seen a moment before the event behind which it was written. */
 	if (error == -EAGAIN && !cuda_lost(report->device))
@@ -110,9 +115,11 @@ static bool tell_done(struct report *report, struct cuda_lane_state *state, uint
 		completion->fault = *flight->fault;
 	completion->failed_launches = flight->failed_launches;
 	if (error == 0) {
-		/* Nothing begins before it was sent, or before the one before it on its stream had ended (L9), whatever the
-		 * clock has learned since: one whose samples have all been late tells too early. */
-		uint64_t least = flight->submit_ns > state->timed_end_ns ? flight->submit_ns : state->timed_end_ns;
+		/* Nothing begins before it was sent, or before the one before it on its stream had
+		 * ended (L9), whatever the clock has learned since: one whose samples have all been
+		 * late tells too early. */
+		uint64_t least = flight->submit_ns > state->timed_end_ns ? flight->submit_ns
+									 : state->timed_end_ns;
 		completion->start_ns = start > least ? start : least;
 		completion->end_ns = end > completion->start_ns ? end : completion->start_ns;
 		state->timed_end_ns = completion->end_ns;
@@ -134,9 +141,11 @@ static void tell_lane(struct report *report, struct cuda_lane_state *state)
 	/* Any kernel can write here; one that says more than was sent is caught. */
 	if (!cuda_has_reached(state->sent, word)) {
 		struct backend_fault fault;
-		(void)cuda_fault_words(&fault, -EIO, STATUS_DEVICE_LOST,
-				       "a kernel wrote into memory of the service: no result can be trusted");
-		fault.native_code = CUDA_ERROR_LAUNCH_FAILED; /* those that were running are suspects */
+		(void)cuda_fault_words(
+			&fault, -EIO, STATUS_DEVICE_LOST,
+			"a kernel wrote into memory of the service: no result can be trusted");
+		fault.native_code =
+			CUDA_ERROR_LAUNCH_FAILED; /* those that were running are suspects */
 		cuda_lose(report->device, &fault);
 		return;
 	}
@@ -157,19 +166,20 @@ static void tell_unwritten(struct report *report, struct cuda_lane_state *state)
 	state->written = state->sent;
 }
 
-/* --- a lost device ------------------------------------------------------------------------------------------------ */
+/* ------------------------------------ a lost device ------------------------------------- */
 
 static bool has_noted_wait_open(const struct cuda_lanes *lanes, const struct cuda_flight *flight)
 {
 	for (uint32_t i = 0; i < flight->wait_count && i < CUDA_NOTED_WAITS; i++)
-		if (!cuda_has_reached(lanes->reached[flight->waits[i].word], flight->waits[i].value))
+		if (!cuda_has_reached(lanes->reached[flight->waits[i].word],
+				      flight->waits[i].value))
 			return true;
 	return false;
 }
 
 /*
- * How many flights at the lane's head may have been running: they were sent together, and waited for nothing. Those that
- * the driver refused are counted along.
+ * How many flights at the lane's head may have been running: they were sent together, and waited
+ * for nothing. Those that the driver refused are counted along.
  */
 static uint32_t count_suspects(const struct cuda_lane_state *state)
 {
@@ -221,11 +231,11 @@ static void tell_all_lost(struct report *report)
 			tell_lost(report, state, false);
 }
 
-/* --- one turn ----------------------------------------------------------------------------------------------------- */
+/* --------------------------------------- one turn --------------------------------------- */
 
 /*
- * Reading the clock takes longer than looking at a lane. Whoever looks without a pause learns what time it is now and then only,
- * whoever rests in between each time. False: as a moment ago.
+ * Reading the clock takes longer than looking at a lane. Whoever looks without a pause learns what
+ * time it is now and then only, whoever rests in between each time. False: as a moment ago.
  */
 static bool look_at_clock(struct report *report)
 {
@@ -237,7 +247,9 @@ static bool look_at_clock(struct report *report)
 	}
 	if (report->now_ns == 0)
 		report->now_ns = clock_now_ns();
-	lanes->looks = report->now_ns - lanes->looked_ns < CLOSE_NS ? (lanes->looks * 2 + 1) & LOOKS_MOST : 0;
+	lanes->looks = report->now_ns - lanes->looked_ns < CLOSE_NS
+			       ? (lanes->looks * 2 + 1) & LOOKS_MOST
+			       : 0;
 	lanes->looks_left = lanes->looks;
 	lanes->looked_ns = report->now_ns;
 	return true;
@@ -267,13 +279,15 @@ static void ask_driver(struct report *report)
 }
 
 /*
- * The lanes in turns, so that a busy one cannot fill every report. Those that have nothing in flight are not looked at when all others
- * have been; a report with room to spare has left nobody out, and the next one begins where this one has found something.
+ * The lanes in turns, so that a busy one cannot fill every report. Those that have nothing in
+ * flight are not looked at when all others have been; a report with room to spare has left nobody
+ * out, and the next one begins where this one has found something.
  */
 static void tell_lanes(struct report *report)
 {
 	struct cuda_lanes *lanes = report->device->lanes;
-	struct cuda_lane_state *begin = lanes->turn ? lanes->turn : lanes->first, *state = begin, *busy = NULL;
+	struct cuda_lane_state *begin = lanes->turn ? lanes->turn : lanes->first, *state = begin,
+			       *busy = NULL;
 	uint64_t left = lanes->in_flight; /* on lanes not looked at yet */
 
 	do {
@@ -292,7 +306,8 @@ static void tell_lanes(struct report *report)
 		lanes->turn = busy ? busy : begin;
 }
 
-uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity)
+uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions,
+		       uint32_t capacity)
 {
 	struct report report = {.device = device, .completions = completions, .capacity = capacity};
 	struct cuda_lanes *lanes = device->lanes;

@@ -17,14 +17,16 @@ void cuda_lane_write_word(struct cuda_lane_state *state)
 	struct backend_device *device = state->lane->device;
 	const struct cuda_library *cu = &device->backend->library;
 
-	CUresult result = cu->cuStreamWriteValue32(state->lane->stream, state->word_device, state->sent, 0);
+	CUresult result =
+		cu->cuStreamWriteValue32(state->lane->stream, state->word_device, state->sent, 0);
 	if (result == CUDA_SUCCESS)
 		state->written = state->sent;
 	else
 		(void)cuda_fault(device, cu, result, NULL, "the device failed");
 }
 
-static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda_launch *launch, CUstream stream)
+static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda_launch *launch,
+			  CUstream stream)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	CUlaunchAttribute attributes[4];
@@ -40,10 +42,12 @@ static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda
 		.attrs = attributes,
 	};
 
-	if (!launch->cooperative && launch->cluster[0] == 0 && !launch->early && launch->window.size_bytes == 0)
-		return cu->cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1], launch->grid[2],
-					  launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes,
-					  stream, launch->parameters, NULL);
+	if (!launch->cooperative && launch->cluster[0] == 0 && !launch->early &&
+	    launch->window.size_bytes == 0)
+		return cu->cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1],
+					  launch->grid[2], launch->block[0], launch->block[1],
+					  launch->block[2], launch->shared_bytes, stream,
+					  launch->parameters, NULL);
 	memset(attributes, 0, sizeof(attributes));
 	if (launch->cooperative) {
 		attributes[configuration.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
@@ -59,8 +63,10 @@ static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda
 	if (launch->window.size_bytes > 0)
 		cuda_l2_window(&launch->window, &attributes[configuration.numAttrs++]);
 	if (launch->early) {
-		attributes[configuration.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-		attributes[configuration.numAttrs++].value.programmaticStreamSerializationAllowed = 1;
+		attributes[configuration.numAttrs].id =
+			CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		attributes[configuration.numAttrs++].value.programmaticStreamSerializationAllowed =
+			1;
 	}
 	return cu->cuLaunchKernelEx(&configuration, launch->function, launch->parameters, NULL);
 }
@@ -75,18 +81,20 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 	return result == CUDA_SUCCESS ? cuda_whole_end(state) : result;
 }
 
-void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight, struct backend_fault *fault)
+void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight,
+		      struct backend_fault *fault)
 {
 	if (!flight->fault)
 		flight->fault = malloc(sizeof(*flight->fault));
 	if (flight->fault)
 		*flight->fault = *fault;
 	else
-		cuda_lose(state->lane->device, fault); /* nothing else is left that would tell of it */
+		cuda_lose(state->lane->device,
+			  fault); /* nothing else is left that would tell of it */
 }
 
-void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
-		      const char *what)
+void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight,
+		      CUresult result, const char *what)
 {
 	struct backend_device *device = state->lane->device;
 	struct backend_fault fault;
@@ -96,7 +104,8 @@ void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *f
 }
 
 /* One after the other: where chains are not to be had. */
-static void send_plainly(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+static void send_plainly(struct cuda_lane_state *state, const struct cuda_collected *launches,
+			 uint32_t count)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 
@@ -123,16 +132,19 @@ static void send_plainly(struct cuda_lane_state *state, const struct cuda_collec
 static uint64_t period_of(const struct cuda_collected *collected)
 {
 	const struct cuda_pace *pace = cuda_kernel_pace(collected->kernel);
-	const bool is_known = pace->period_ns > 0 && !cuda_pace_is_open(pace, cuda_launch_items(&collected->launch));
+	const bool is_known = pace->period_ns > 0 &&
+			      !cuda_pace_is_open(pace, cuda_launch_items(&collected->launch));
 
 	return is_known ? pace->period_ns : CUDA_CHAIN_NS; /* unknown: alone */
 }
 
 /*
- * The longest chain that the first `count` launches make. Only its end is told, so it must come soon: for long kernels a
- * chain gains nothing, and whoever waits for the first would wait for all. A direct completion ends one. A burst is in one.
+ * The longest chain that the first `count` launches make. Only its end is told, so it must come
+ * soon: for long kernels a chain gains nothing, and whoever waits for the first would wait for all.
+ * A direct completion ends one. A burst is in one.
  */
-static uint32_t choose_level(const struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+static uint32_t choose_level(const struct cuda_lane_state *state,
+			     const struct cuda_collected *launches, uint32_t count)
 {
 	const uint32_t longest = state->lane->device->backend->settings.chain_length;
 	uint64_t sum_ns = period_of(&launches[0]);
@@ -146,21 +158,23 @@ static uint32_t choose_level(const struct cuda_lane_state *state, const struct c
 		if (sum_ns > CUDA_CHAIN_NS)
 			break;
 	}
-	for (uint32_t next = level + 1; next < CUDA_LEVELS && 1u << next <= run && 1u << next <= longest; next++)
+	for (uint32_t next = level + 1;
+	     next < CUDA_LEVELS && 1u << next <= run && 1u << next <= longest; next++)
 		if (launches[(1u << next) - 1].ends_flight)
 			level = next;
 	return level;
 }
 
-static int send_chain(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
-		      uint32_t value)
+static int send_chain(struct cuda_lane_state *state, const struct cuda_collected *launches,
+		      uint32_t level, uint32_t value)
 {
 	int error = -EAGAIN;
 
 	/* Kernels of graphs run where their functions belong, on the whole device. */
 	if (cuda_lane_is_apart(state))
 		return -EAGAIN;
-	if (level == 0 && !launches->direct && state->head == state->sent_end && state->written == state->sent)
+	if (level == 0 && !launches->direct && state->head == state->sent_end &&
+	    state->written == state->sent)
 		error = cuda_chain_send_lone(state, launches, value);
 	return error == -EAGAIN ? cuda_chain_send(state, launches, level, value) : error;
 }
@@ -186,11 +200,13 @@ void cuda_sendings(struct backend_device *device, struct backend_sendings *sendi
 	const struct cuda_lanes *lanes = device->lanes;
 
 	sendings_out->chains = atomic_load_explicit(&lanes->chains_sent, memory_order_relaxed);
-	sendings_out->chain_launches = atomic_load_explicit(&lanes->chain_launches, memory_order_relaxed);
+	sendings_out->chain_launches =
+		atomic_load_explicit(&lanes->chain_launches, memory_order_relaxed);
 	sendings_out->refused = atomic_load_explicit(&lanes->chains_refused, memory_order_relaxed);
 }
 
-/* Which is after the call: what it takes is not the device's time, and nobody waits for the clock. */
+/* Which is after the call: what it takes is not the device's time, and nobody waits for the clock.
+ */
 static void note_sent(struct cuda_lane_state *state, uint32_t flights, uint32_t together)
 {
 	const uint64_t now_ns = clock_now_ns();
@@ -206,8 +222,9 @@ static void note_sent(struct cuda_lane_state *state, uint32_t flights, uint32_t 
 }
 
 /*
- * Launches of which each but the first begins before the one before it is over: the driver does so only where nothing is between them. So
- * all are told by the last one's word, as in a chain. 1: the first has none behind it.
+ * Launches of which each but the first begins before the one before it is over: the driver does so
+ * only where nothing is between them. So all are told by the last one's word, as in a chain. 1: the
+ * first has none behind it.
  */
 static uint32_t early_run(const struct cuda_collected *launches, uint32_t count)
 {
@@ -228,7 +245,8 @@ static uint32_t before_early(const struct cuda_collected *launches, uint32_t cou
 	return before;
 }
 
-static void send_early(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+static void send_early(struct cuda_lane_state *state, const struct cuda_collected *launches,
+		       uint32_t count)
 {
 	const uint32_t flights = count_flights(launches, count);
 

@@ -12,10 +12,12 @@ int cuda_streams_open(struct backend_device *device, struct backend_fault *fault
 
 	CUresult result = cu->cuCtxGetStreamPriorityRange(&least, &greatest);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot ask for the streams' priorities");
+		return cuda_fault(device, cu, result, fault_out,
+				  "cannot ask for the streams' priorities");
 	/*
-	 * Greater priorities have smaller numbers; the least is the driver's default. The greatest is that of the backend's own
-	 * streams, with which lanes share no queue to the device, if there is one in between.
+	 * Greater priorities have smaller numbers; the least is the driver's default. The greatest
+	 * is that of the backend's own streams, with which lanes share no queue to the device, if
+	 * there is one in between.
 	 */
 	lanes->priority = least;
 	lanes->latency_priority = greatest + 1 < least ? greatest + 1 : greatest;
@@ -53,8 +55,8 @@ void cuda_streams_close(struct backend_device *device)
 	(void)pthread_mutex_destroy(&lanes->events_lock);
 }
 
-int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind, CUstream *stream_out,
-		     struct backend_fault *fault_out)
+int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind,
+		     CUstream *stream_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
@@ -64,7 +66,8 @@ int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind,
 		*stream_out = pool->streams[--pool->count];
 		return 0;
 	}
-	CUresult result = cu->cuStreamCreateWithPriority(stream_out, CU_STREAM_NON_BLOCKING, cuda_stream_priority(lanes, kind));
+	CUresult result = cu->cuStreamCreateWithPriority(stream_out, CU_STREAM_NON_BLOCKING,
+							 cuda_stream_priority(lanes, kind));
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot make a stream");
 	return 0;
@@ -77,15 +80,18 @@ void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind
 	/* The others' would get the model's priority with all other attributes. */
 	bool is_pooled = kind != BACKEND_LANE_LATENCY;
 
-	/* A stream keeps its attributes (windows of the cache, sync policy): the next user must not inherit them. */
+	/* A stream keeps its attributes (windows of the cache, sync policy): the next user must not
+	 * inherit them. */
 	if (is_pooled && pool->count < CUDA_POOLED_STREAMS_MAX && !cuda_lost(device) &&
 	    cu->cuStreamCopyAttributes(stream, device->lanes->model) == CUDA_SUCCESS)
 		pool->streams[pool->count++] = stream;
 	else
-		(void)cu->cuStreamDestroy(stream); /* returns at once, even if something still ran */
+		(void)cu->cuStreamDestroy(
+			stream); /* returns at once, even if something still ran */
 }
 
-int cuda_event_take(struct backend_device *device, bool timed, CUevent *event_out, struct backend_fault *fault_out)
+int cuda_event_take(struct backend_device *device, bool timed, CUevent *event_out,
+		    struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
@@ -97,8 +103,9 @@ int cuda_event_take(struct backend_device *device, bool timed, CUevent *event_ou
 		event = pool->events[--pool->count];
 	(void)pthread_mutex_unlock(&lanes->events_lock);
 	if (!event) {
-		CUresult result = cu->cuEventCreate(&event, timed ? CU_EVENT_BLOCKING_SYNC
-								  : CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING);
+		CUresult result = cu->cuEventCreate(
+			&event, timed ? CU_EVENT_BLOCKING_SYNC
+				      : CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING);
 		if (result != CUDA_SUCCESS)
 			return cuda_fault(device, cu, result, fault_out, "cannot make an event");
 	}

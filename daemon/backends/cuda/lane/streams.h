@@ -1,4 +1,5 @@
-/* Streams and events that are used again: making one costs more than using it, and destroying one may wait. */
+/* Streams and events that are used again: making one costs more than using it, and destroying one
+ * may wait. */
 #ifndef SYCL_BACKENDS_CUDA_STREAMS_H
 #define SYCL_BACKENDS_CUDA_STREAMS_H
 
@@ -14,9 +15,10 @@ static inline int cuda_stream_priority(const struct cuda_lanes *lanes, enum back
 	return kind == BACKEND_LANE_LATENCY ? lanes->latency_priority : lanes->priority;
 }
 
-/* A stream of its own that never waits for the default stream, with its kind's priority. Device thread. */
-int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind, CUstream *stream_out,
-		     struct backend_fault *fault_out);
+/* A stream of its own that never waits for the default stream, with its kind's priority. Device
+ * thread. */
+int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind,
+		     CUstream *stream_out, struct backend_fault *fault_out);
 /* Idle; its attributes become those of a new one. */
 void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind, CUstream stream);
 

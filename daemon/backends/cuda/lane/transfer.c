@@ -1,7 +1,7 @@
 /*
- * Commands that move bytes. From and to registered memory one DMA does it, however large it is; what the driver does
- * not know goes through cuda_staging.h. Ranges were checked by the engine and are checked here once more: the driver
- * would write to a neighbour without a word.
+ * Commands that move bytes. From and to registered memory one DMA does it, however large it is;
+ * what the driver does not know goes through cuda_staging.h. Ranges were checked by the engine and
+ * are checked here once more: the driver would write to a neighbour without a word.
  */
 #include "backend_rect.h"
 #include "cuda/memory/array.h"
@@ -21,14 +21,17 @@ static bool is_inside(const struct backend_memory *memory, uint64_t offset, uint
 
 static int outside(struct backend_fault *fault_out)
 {
-	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a range that is not inside of its memory");
+	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+				"a range that is not inside of its memory");
 }
 
-static int tell(struct backend_lane *lane, CUresult result, struct backend_fault *fault_out, const char *what)
+static int tell(struct backend_lane *lane, CUresult result, struct backend_fault *fault_out,
+		const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
-	return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out, "%s", what);
+	return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out, "%s",
+			  what);
 }
 
 /* The bytes of a memory from an offset on; 0 for one that is none. */
@@ -37,7 +40,8 @@ static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
 	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
 }
 
-/* What a transfer moves, as a simple box; false: it leads outside of the memory. `size_bytes` is not 0. */
+/* What a transfer moves, as a simple box; false: it leads outside of the memory. `size_bytes` is
+ * not 0. */
 static bool transfer_box(const struct backend_command *command, struct copy_box *box_out)
 {
 	uint64_t rest = rest_of(command->transfer.memory, command->transfer.offset_bytes);
@@ -46,13 +50,14 @@ static bool transfer_box(const struct backend_command *command, struct copy_box 
 	if (command->transfer.rect)
 		return backend_rect_good(command->transfer.rect, to_device ? UINT64_MAX : rest,
 					 to_device ? rest : UINT64_MAX, box_out);
-	*box_out = (struct copy_box){.width_bytes = command->transfer.size_bytes, .rows = 1, .slices = 1};
+	*box_out = (struct copy_box){
+		.width_bytes = command->transfer.size_bytes, .rows = 1, .slices = 1};
 	*box_out = copy_box_simplify(box_out);
 	return command->transfer.size_bytes <= rest;
 }
 
-static int transfer(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
-		    struct backend_fault *fault_out)
+static int transfer(struct backend_lane *lane, const struct backend_command *command,
+		    struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct backend_memory *memory = command->transfer.memory;
@@ -65,14 +70,17 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 		return outside(fault_out);
 	if (command->transfer.size_bytes == 0)
 		return 0;
-	if (!transfer_box(command, &box) || !copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
+	if (!transfer_box(command, &box) ||
+	    !copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
 		return outside(fault_out);
 	int error = cuda_memory_settle(lane, memory, fault_out);
 	if (error < 0)
 		return error;
-	device = (struct cuda_rect_side){.address = memory->address + command->transfer.offset_bytes};
+	device = (struct cuda_rect_side){.address =
+						 memory->address + command->transfer.offset_bytes};
 	if (!cuda_host_is_registered(lane->device, host.host, span))
-		return cuda_staging_enqueue(lane, to_device, device, host.host, &box, finish_out, fault_out);
+		return cuda_staging_enqueue(lane, to_device, device, host.host, &box, finish_out,
+					    fault_out);
 	if (to_device)
 		return tell(lane, cuda_rect_put(cuda, lane->stream, &box, device, host), fault_out,
 			    "cannot write to a buffer");
@@ -82,23 +90,29 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 
 static bool overlaps(const struct backend_command *command)
 {
-	uint64_t from = command->copy.source_offset_bytes, to = command->copy.destination_offset_bytes;
+	uint64_t from = command->copy.source_offset_bytes,
+		 to = command->copy.destination_offset_bytes;
 	uint64_t distance = from < to ? to - from : from - to;
 
-	return command->copy.source == command->copy.destination && distance < command->copy.size_bytes;
+	return command->copy.source == command->copy.destination &&
+	       distance < command->copy.size_bytes;
 }
 
 static int copy_rect(struct backend_lane *lane, const struct backend_command *command,
 		     struct backend_fault *fault_out)
 {
-	struct backend_memory *source = command->copy.source, *destination = command->copy.destination;
-	uint64_t from = command->copy.source_offset_bytes, to = command->copy.destination_offset_bytes;
+	struct backend_memory *source = command->copy.source,
+			      *destination = command->copy.destination;
+	uint64_t from = command->copy.source_offset_bytes,
+		 to = command->copy.destination_offset_bytes;
 	struct copy_box box;
 
-	if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to), &box))
+	if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to),
+			       &box))
 		return outside(fault_out);
 	if (source->device != lane->device || destination->device != lane->device)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a copy on a lane of another device");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a copy on a lane of another device");
 	if (source == destination && copy_box_overlaps(&box, from, to))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a copy onto itself");
 	int error = cuda_memory_settle(lane, source, fault_out);
@@ -106,23 +120,27 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 		error = cuda_memory_settle(lane, destination, fault_out);
 	if (error < 0)
 		return error;
-	CUresult result = cuda_rect_put(&lane->device->backend->library, lane->stream, &box,
-					(struct cuda_rect_side){.address = destination->address + to},
-					(struct cuda_rect_side){.address = source->address + from});
+	CUresult result =
+		cuda_rect_put(&lane->device->backend->library, lane->stream, &box,
+			      (struct cuda_rect_side){.address = destination->address + to},
+			      (struct cuda_rect_side){.address = source->address + from});
 	return tell(lane, result, fault_out, "cannot copy a box");
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+static int copy(struct backend_lane *lane, const struct backend_command *command,
+		struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
-	struct backend_memory *source = command->copy.source, *destination = command->copy.destination;
+	struct backend_memory *source = command->copy.source,
+			      *destination = command->copy.destination;
 	uint64_t size_bytes = command->copy.size_bytes;
 
 	if (!is_inside(source, command->copy.source_offset_bytes, size_bytes) ||
 	    !is_inside(destination, command->copy.destination_offset_bytes, size_bytes))
 		return outside(fault_out);
 	if (destination->device != lane->device)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a copy on a lane of another device");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a copy on a lane of another device");
 	if (size_bytes == 0)
 		return 0;
 	if (overlaps(command))
@@ -135,20 +153,24 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	if (source->device != lane->device)
 		return cuda_peer_copy(lane, command, fault_out);
 	return tell(lane,
-		    cuda->cuMemcpyDtoDAsync(destination->address + command->copy.destination_offset_bytes,
-					    source->address + command->copy.source_offset_bytes, size_bytes,
-					    lane->stream),
+		    cuda->cuMemcpyDtoDAsync(destination->address +
+						    command->copy.destination_offset_bytes,
+					    source->address + command->copy.source_offset_bytes,
+					    size_bytes, lane->stream),
 		    fault_out, "cannot copy");
 }
 
-static int fill(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+static int fill(struct backend_lane *lane, const struct backend_command *command,
+		struct backend_fault *fault_out)
 {
 	struct backend_memory *memory = command->fill.memory;
 
 	if (!is_inside(memory, command->fill.offset_bytes, command->fill.size_bytes))
 		return outside(fault_out);
-	if (command->fill.pattern_bytes == 0 || command->fill.pattern_bytes > FILL_PATTERN_BYTES_MAX)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a fill with a pattern of %zu bytes",
+	if (command->fill.pattern_bytes == 0 ||
+	    command->fill.pattern_bytes > FILL_PATTERN_BYTES_MAX)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a fill with a pattern of %zu bytes",
 					command->fill.pattern_bytes);
 	if (command->fill.size_bytes == 0)
 		return 0;
@@ -156,8 +178,9 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 	if (error < 0)
 		return error;
 	CUresult result =
-		cuda_fill(&lane->device->backend->library, lane->stream, memory->address + command->fill.offset_bytes,
-			  command->fill.size_bytes, command->fill.pattern, command->fill.pattern_bytes);
+		cuda_fill(&lane->device->backend->library, lane->stream,
+			  memory->address + command->fill.offset_bytes, command->fill.size_bytes,
+			  command->fill.pattern, command->fill.pattern_bytes);
 	return tell(lane, result, fault_out, "cannot fill a buffer");
 }
 
@@ -173,7 +196,8 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 		return transfer(lane, command, finish_out, fault_out);
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
-		return command->copy.rect ? copy_rect(lane, command, fault_out) : copy(lane, command, fault_out);
+		return command->copy.rect ? copy_rect(lane, command, fault_out)
+					  : copy(lane, command, fault_out);
 	case BACKEND_COMMAND_FILL:
 		return fill(lane, command, fault_out);
 	case BACKEND_COMMAND_USM_COPY:
@@ -190,5 +214,6 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 	case BACKEND_COMMAND_CONDITION:
 		break;
 	}
-	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "command %d moves no bytes", (int)command->kind);
+	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "command %d moves no bytes",
+				(int)command->kind);
 }

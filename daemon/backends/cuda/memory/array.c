@@ -19,7 +19,8 @@ static CUarray_format native_format(enum backend_image_format number)
 {
 	static const CUarray_format formats[][5] = {
 		/* by bytes of a channel */
-		[IMAGE_CHANNEL_UNORM] = {[1] = CU_AD_FORMAT_UNSIGNED_INT8, [2] = CU_AD_FORMAT_UNSIGNED_INT16},
+		[IMAGE_CHANNEL_UNORM] =
+			{[1] = CU_AD_FORMAT_UNSIGNED_INT8, [2] = CU_AD_FORMAT_UNSIGNED_INT16},
 		[IMAGE_CHANNEL_SINT] = {[1] = CU_AD_FORMAT_SIGNED_INT8,
 					[2] = CU_AD_FORMAT_SIGNED_INT16,
 					[4] = CU_AD_FORMAT_SIGNED_INT32},
@@ -34,8 +35,8 @@ static CUarray_format native_format(enum backend_image_format number)
 }
 
 /*
- * The width, the height, the depth; `none` where there is no such dimension. Layers are the depth, also where a layer has
- * no height.
+ * The width, the height, the depth; `none` where there is no such dimension. Layers are the depth,
+ * also where a layer has no height.
  */
 static uint64_t extent(const struct backend_image *image, uint32_t native, uint64_t none)
 {
@@ -46,32 +47,41 @@ static uint64_t extent(const struct backend_image *image, uint32_t native, uint6
 	return native < image->dimensions ? image->size[image->dimensions - 1 - native] : none;
 }
 
-static int check(const struct backend_device *device, const struct backend_image *image, uint64_t *bytes_out,
-		 struct backend_fault *fault_out)
+static int check(const struct backend_device *device, const struct backend_image *image,
+		 uint64_t *bytes_out, struct backend_fault *fault_out)
 {
-	const struct backend_device_facts *facts = &device->backend->topology.devices[device->index];
-	const uint64_t *limits = image->is_layered ? facts->image_layered_sizes : facts->image_sizes;
+	const struct backend_device_facts *facts =
+		&device->backend->topology.devices[device->index];
+	const uint64_t *limits =
+		image->is_layered ? facts->image_layered_sizes : facts->image_sizes;
 	const uint64_t two[] = {limits[0], limits[1], 1};
 
 	if (!(facts->features & BACKEND_FEATURE_IMAGE))
-		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED, "this device has no images");
-	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size, bytes_out) < 0)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "this is no description of an image");
+		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
+					"this device has no images");
+	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size,
+			bytes_out) < 0)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"this is no description of an image");
 	if (image->is_layered && limits[2] == 0)
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"this device has no layered images");
 	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t limit = image->is_layered ? limits[i] : image->dimensions < 3 ? two[i] : limits[2 + i];
+		uint64_t limit = image->is_layered       ? limits[i]
+				 : image->dimensions < 3 ? two[i]
+							 : limits[2 + i];
 		if (extent(image, i, 1) > limit)
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 						"an image of size %llu; this device allows %llu",
-						(unsigned long long)extent(image, i, 1), (unsigned long long)limit);
+						(unsigned long long)extent(image, i, 1),
+						(unsigned long long)limit);
 	}
 	return 0;
 }
 
 /* What it holds in the end, even half-made. */
-static void give_up(struct backend_device *device, struct backend_memory *memory, struct cuda_array *array)
+static void give_up(struct backend_device *device, struct backend_memory *memory,
+		    struct cuda_array *array)
 {
 	if (memory && memory->reserved_bytes)
 		cuda_room_give(device->memory, memory->reserved_bytes);
@@ -81,8 +91,8 @@ static void give_up(struct backend_device *device, struct backend_memory *memory
 	free(array);
 }
 
-static int make(struct backend_device *device, struct backend_memory *memory, struct cuda_array *array,
-		struct backend_fault *fault_out)
+static int make(struct backend_device *device, struct backend_memory *memory,
+		struct cuda_array *array, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	const struct backend_image *image = &array->image;
@@ -92,9 +102,11 @@ static int make(struct backend_device *device, struct backend_memory *memory, st
 		.Depth = extent(image, 2, 0),
 		.Format = native_format(image->format),
 		.NumChannels = 4,
-		.Flags = CUDA_ARRAY3D_SURFACE_LDST | (image->is_layered ? CUDA_ARRAY3D_LAYERED : 0u),
+		.Flags =
+			CUDA_ARRAY3D_SURFACE_LDST | (image->is_layered ? CUDA_ARRAY3D_LAYERED : 0u),
 	};
-	uint64_t room = (memory->size_bytes + ARRAY_UNIT_BYTES - 1) / ARRAY_UNIT_BYTES * ARRAY_UNIT_BYTES;
+	uint64_t room =
+		(memory->size_bytes + ARRAY_UNIT_BYTES - 1) / ARRAY_UNIT_BYTES * ARRAY_UNIT_BYTES;
 
 	int error = cuda_room_take(device->memory, room, fault_out);
 	if (error < 0)
@@ -102,11 +114,13 @@ static int make(struct backend_device *device, struct backend_memory *memory, st
 	memory->reserved_bytes = room;
 	CUresult result = cuda->cuArray3DCreate(&array->array, &descriptor);
 	if (result == CUDA_ERROR_INVALID_VALUE)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"the driver takes no image of this size: %s, %llu x %llu x %llu",
-					image_format_find(image->format)->name, (unsigned long long)extent(image, 0, 1),
-					(unsigned long long)extent(image, 1, 1),
-					(unsigned long long)extent(image, 2, 1));
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_INVALID,
+			"the driver takes no image of this size: %s, %llu x %llu x %llu",
+			image_format_find(image->format)->name,
+			(unsigned long long)extent(image, 0, 1),
+			(unsigned long long)extent(image, 1, 1),
+			(unsigned long long)extent(image, 2, 1));
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot make an image");
 	return 0;
@@ -133,7 +147,8 @@ int cuda_image_create(struct backend_device *device, const struct backend_image 
 		memory->reap = cuda_reap_make(CUDA_REAP_ARRAY);
 	if (!memory || !array || !memory->reap) {
 		give_up(device, memory, array);
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for an image");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for an image");
 	}
 	memory->device = device;
 	memory->size_bytes = bytes;
@@ -185,7 +200,8 @@ static int refuse(struct backend_fault *fault_out)
 				"an image is moved as a whole, and only to one that is alike");
 }
 
-/* All of it, tightly packed on a side that is no image; never simplified: an array has rows and slices of its own. */
+/* All of it, tightly packed on a side that is no image; never simplified: an array has rows and
+ * slices of its own. */
 static struct copy_box whole_box(const struct backend_image *image)
 {
 	struct copy_box box = {
@@ -200,25 +216,32 @@ static struct copy_box whole_box(const struct backend_image *image)
 
 static bool is_alike(const struct backend_image *a, const struct backend_image *b)
 {
-	return a->format == b->format && a->dimensions == b->dimensions && a->is_layered == b->is_layered &&
+	return a->format == b->format && a->dimensions == b->dimensions &&
+	       a->is_layered == b->is_layered &&
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+static int copy(struct backend_lane *lane, const struct backend_command *command,
+		struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
-	const struct backend_memory *source = command->copy.source, *destination = command->copy.destination;
+	const struct backend_memory *source = command->copy.source,
+				    *destination = command->copy.destination;
 
-	if (!source || !destination || !source->array || !destination->array || source == destination ||
-	    source->device != lane->device || destination->device != lane->device || command->copy.rect ||
-	    !is_alike(&source->array->image, &destination->array->image) || command->copy.source_offset_bytes != 0 ||
-	    command->copy.destination_offset_bytes != 0 || command->copy.size_bytes != source->size_bytes)
+	if (!source || !destination || !source->array || !destination->array ||
+	    source == destination || source->device != lane->device ||
+	    destination->device != lane->device || command->copy.rect ||
+	    !is_alike(&source->array->image, &destination->array->image) ||
+	    command->copy.source_offset_bytes != 0 || command->copy.destination_offset_bytes != 0 ||
+	    command->copy.size_bytes != source->size_bytes)
 		return refuse(fault_out);
 	struct copy_box box = whole_box(&source->array->image);
-	CUresult result =
-		cuda_rect_put(cuda, lane->stream, &box, (struct cuda_rect_side){.array = destination->array->array},
-			      (struct cuda_rect_side){.array = source->array->array});
-	return result == CUDA_SUCCESS ? 0 : cuda_fault(lane->device, cuda, result, fault_out, "cannot copy an image");
+	CUresult result = cuda_rect_put(cuda, lane->stream, &box,
+					(struct cuda_rect_side){.array = destination->array->array},
+					(struct cuda_rect_side){.array = source->array->array});
+	return result == CUDA_SUCCESS
+		       ? 0
+		       : cuda_fault(lane->device, cuda, result, fault_out, "cannot copy an image");
 }
 
 int cuda_array_enqueue(struct backend_lane *lane, const struct backend_command *command,
@@ -232,16 +255,19 @@ int cuda_array_enqueue(struct backend_lane *lane, const struct backend_command *
 	if (command->kind != BACKEND_COMMAND_WRITE && command->kind != BACKEND_COMMAND_READ)
 		return refuse(fault_out);
 	const struct backend_memory *memory = command->transfer.memory;
-	if (memory->device != lane->device || command->transfer.offset_bytes != 0 || command->transfer.rect ||
-	    command->transfer.size_bytes != memory->size_bytes)
+	if (memory->device != lane->device || command->transfer.offset_bytes != 0 ||
+	    command->transfer.rect || command->transfer.size_bytes != memory->size_bytes)
 		return refuse(fault_out);
 	struct copy_box box = whole_box(&memory->array->image);
-	const struct cuda_rect_side host = {.host = command->transfer.host}, device = {.array = memory->array->array};
+	const struct cuda_rect_side host = {.host = command->transfer.host},
+				    device = {.array = memory->array->array};
 	if (!cuda_host_is_registered(lane->device, host.host, memory->size_bytes))
-		return cuda_staging_enqueue(lane, to_device, device, host.host, &box, finish_out, fault_out);
-	CUresult result = cuda_rect_put(cuda, lane->stream, &box, to_device ? device : host, to_device ? host : device);
-	return result == CUDA_SUCCESS
-		       ? 0
-		       : cuda_fault(lane->device, cuda, result, fault_out,
-				    to_device ? "cannot write to an image" : "cannot read from an image");
+		return cuda_staging_enqueue(lane, to_device, device, host.host, &box, finish_out,
+					    fault_out);
+	CUresult result = cuda_rect_put(cuda, lane->stream, &box, to_device ? device : host,
+					to_device ? host : device);
+	return result == CUDA_SUCCESS ? 0
+				      : cuda_fault(lane->device, cuda, result, fault_out,
+						   to_device ? "cannot write to an image"
+							     : "cannot read from an image");
 }

@@ -1,6 +1,6 @@
 /*
- * Events that other processes can wait for or record: the only ones that are not of a lane's pool, because the driver
- * wants them made for it, without times.
+ * Events that other processes can wait for or record: the only ones that are not of a lane's pool,
+ * because the driver wants them made for it, without times.
  */
 #include "cuda/driver/entries.h"
 #include "cuda/lane/lane.h"
@@ -15,7 +15,8 @@
 
 static_assert(sizeof(CUipcEventHandle) == HANDLE_BYTES, "the handle is the driver's");
 
-static int prepare(struct backend_device *device, struct backend_event **event_out, struct backend_fault *fault_out)
+static int prepare(struct backend_device *device, struct backend_event **event_out,
+		   struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 
@@ -27,14 +28,15 @@ static int prepare(struct backend_device *device, struct backend_event **event_o
 		return error;
 	struct backend_event *event = calloc(1, sizeof(*event));
 	if (!event)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for an event");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for an event");
 	event->device = device;
 	*event_out = event;
 	return 0;
 }
 
-int cuda_event_create(struct backend_device *device, struct backend_event **event_out, uint8_t handle_out[64],
-		      struct backend_fault *fault_out)
+int cuda_event_create(struct backend_device *device, struct backend_event **event_out,
+		      uint8_t handle_out[64], struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	struct backend_event *event = NULL;
@@ -43,7 +45,8 @@ int cuda_event_create(struct backend_device *device, struct backend_event **even
 	int error = prepare(device, &event, fault_out);
 	if (!event)
 		return error;
-	CUresult result = cuda->cuEventCreate(&event->event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
+	CUresult result =
+		cuda->cuEventCreate(&event->event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
 	if (result != CUDA_SUCCESS)
 		event->event = NULL;
 	else
@@ -57,8 +60,8 @@ int cuda_event_create(struct backend_device *device, struct backend_event **even
 	return 0;
 }
 
-int cuda_event_open(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
-		    struct backend_fault *fault_out)
+int cuda_event_open(struct backend_device *device, const uint8_t handle[64],
+		    struct backend_event **event_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	struct backend_event *event = NULL;
@@ -88,7 +91,8 @@ void cuda_event_free(struct backend_event *event)
 	free(event);
 }
 
-int cuda_event_record(struct backend_lane *lane, struct backend_event *event, struct backend_fault *fault_out)
+int cuda_event_record(struct backend_lane *lane, struct backend_event *event,
+		      struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	int error = cuda_enter(lane->device, fault_out);
@@ -97,7 +101,9 @@ int cuda_event_record(struct backend_lane *lane, struct backend_event *event, st
 		return error;
 	cuda_lane_send(lane->state);
 	CUresult result = cuda->cuEventRecord(event->event, lane->stream);
-	return result == CUDA_SUCCESS ? 0 : cuda_fault(lane->device, cuda, result, fault_out, "cannot record an event");
+	return result == CUDA_SUCCESS ? 0
+				      : cuda_fault(lane->device, cuda, result, fault_out,
+						   "cannot record an event");
 }
 
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
@@ -106,18 +112,23 @@ int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct backend_event *event = command->event;
 
-	if (!event || (command->kind == BACKEND_COMMAND_EVENT_RECORD && event->device != lane->device))
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "an event of another device");
+	if (!event ||
+	    (command->kind == BACKEND_COMMAND_EVENT_RECORD && event->device != lane->device))
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"an event of another device");
 	if (event->is_foreign && command->kind == BACKEND_COMMAND_EVENT_RECORD)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"an event of the application's is not recorded here");
 	CUresult result = command->kind == BACKEND_COMMAND_EVENT_RECORD
 				  ? cuda->cuEventRecord(event->event, lane->stream)
-				  : cuda->cuStreamWaitEvent(lane->stream, event->event, CU_EVENT_WAIT_DEFAULT);
+				  : cuda->cuStreamWaitEvent(lane->stream, event->event,
+							    CU_EVENT_WAIT_DEFAULT);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(lane->device, cuda, result, fault_out,
-				  command->kind == BACKEND_COMMAND_EVENT_RECORD ? "cannot record a shared event"
-				  : event->is_foreign ? "cannot wait for an event of the application's"
-						      : "cannot wait for a shared event");
+				  command->kind == BACKEND_COMMAND_EVENT_RECORD
+					  ? "cannot record a shared event"
+				  : event->is_foreign
+					  ? "cannot wait for an event of the application's"
+					  : "cannot wait for a shared event");
 	return 0;
 }

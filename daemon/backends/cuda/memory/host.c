@@ -1,6 +1,7 @@
 /*
- * Host memory that the driver may read and write by itself. The driver's list of pinned pages is the process': a
- * range that one device has pinned is pinned for all (PORTABLE), and pinning it again is an error. So is the list here.
+ * Host memory that the driver may read and write by itself. The driver's list of pinned pages is
+ * the process': a range that one device has pinned is pinned for all (PORTABLE), and pinning it
+ * again is an error. So is the list here.
  */
 #include "cuda/memory/state.h"
 #include "status.h"
@@ -43,16 +44,18 @@ static int hold_registration(struct backend_device *device, void *host, uint64_t
 	}
 	registration = calloc(1, sizeof(*registration));
 	if (!registration)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a host range");
-	CUresult result =
-		cuda->cuMemHostRegister(host, size_bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a host range");
+	CUresult result = cuda->cuMemHostRegister(
+		host, size_bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
 	if (result != CUDA_SUCCESS) {
 		free(registration);
-		return cuda_fault(device, cuda, result, fault_out, "cannot pin %llu bytes of host memory",
+		return cuda_fault(device, cuda, result, fault_out,
+				  "cannot pin %llu bytes of host memory",
 				  (unsigned long long)size_bytes);
 	}
-	*registration =
-		(struct registration){.next = registrations, .host = host, .size_bytes = size_bytes, .references = 1};
+	*registration = (struct registration){
+		.next = registrations, .host = host, .size_bytes = size_bytes, .references = 1};
 	registrations = registration;
 	return 0;
 }
@@ -71,31 +74,38 @@ static void drop_registration(struct backend_device *device, void *host, uint64_
 }
 
 /* Make it known to this device: its address there, and the table that transfers look into. */
-static int add_host(struct backend_device *device, struct backend_host *host, struct backend_fault *fault_out)
+static int add_host(struct backend_device *device, struct backend_host *host,
+		    struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	CUresult result = cuda->cuMemHostGetDevicePointer(&host->address, host->host, 0);
 
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot map host memory");
-	int error = cuda_ranges_add(&device->memory->hosts, (uintptr_t)host->host, host->size_bytes, host);
+	int error = cuda_ranges_add(&device->memory->hosts, (uintptr_t)host->host, host->size_bytes,
+				    host);
 	if (error < 0)
-		return cuda_fault_words(fault_out, error, error == -ENOMEM ? STATUS_MEMORY_ALLOCATION : STATUS_INVALID,
+		return cuda_fault_words(fault_out, error,
+					error == -ENOMEM ? STATUS_MEMORY_ALLOCATION
+							 : STATUS_INVALID,
 					"a host range overlaps one that is registered");
 	return 0;
 }
 
-int cuda_host_register(struct backend_device *device, void *host, uint64_t size_bytes, struct backend_host **host_out,
-		       struct backend_fault *fault_out)
+int cuda_host_register(struct backend_device *device, void *host, uint64_t size_bytes,
+		       struct backend_host **host_out, struct backend_fault *fault_out)
 {
-	if ((uintptr_t)host % PAGE_BYTES != 0 || size_bytes == 0 || size_bytes > UINTPTR_MAX - (uintptr_t)host)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a host range must begin at a page");
+	if ((uintptr_t)host % PAGE_BYTES != 0 || size_bytes == 0 ||
+	    size_bytes > UINTPTR_MAX - (uintptr_t)host)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a host range must begin at a page");
 	int error = cuda_enter(device, fault_out);
 	if (error < 0)
 		return error;
 	struct backend_host *made = calloc(1, sizeof(*made));
 	if (!made)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a host range");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a host range");
 	*made = (struct backend_host){.device = device, .host = host, .size_bytes = size_bytes};
 
 	(void)pthread_mutex_lock(&register_lock);

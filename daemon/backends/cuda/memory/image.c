@@ -1,6 +1,7 @@
 /*
- * Cubins and fatbins, as far as is needed to know that the driver will not read behind their end. A cubin is an ELF
- * file; a fatbin is one or more of: u32 0xba55ed50, u16 version, u16 size of this header, u64 size of what follows.
+ * Cubins and fatbins, as far as is needed to know that the driver will not read behind their end. A
+ * cubin is an ELF file; a fatbin is one or more of: u32 0xba55ed50, u16 version, u16 size of this
+ * header, u64 size of what follows.
  */
 #include "cuda/program/binary.h"
 
@@ -26,7 +27,8 @@ static Elf64_Shdr section_at(const unsigned char *bytes, const Elf64_Ehdr *heade
 {
 	Elf64_Shdr section;
 
-	memcpy(&section, bytes + header->e_shoff + (uint64_t)index * sizeof(section), sizeof(section));
+	memcpy(&section, bytes + header->e_shoff + (uint64_t)index * sizeof(section),
+	       sizeof(section));
 	return section;
 }
 
@@ -35,7 +37,8 @@ static bool names_are_inside(const unsigned char *bytes, const Elf64_Ehdr *heade
 {
 	const Elf64_Shdr names = section_at(bytes, header, header->e_shstrndx);
 
-	if (names.sh_type == SHT_NOBITS || names.sh_size == 0 || bytes[names.sh_offset + names.sh_size - 1] != '\0')
+	if (names.sh_type == SHT_NOBITS || names.sh_size == 0 ||
+	    bytes[names.sh_offset + names.sh_size - 1] != '\0')
 		return false;
 	for (uint32_t i = 0; i < header->e_shnum; i++)
 		if (section_at(bytes, header, i).sh_name >= names.sh_size)
@@ -47,7 +50,8 @@ static bool sections_are_inside(const unsigned char *bytes, size_t count, const 
 {
 	for (uint32_t i = 0; i < header->e_shnum; i++) {
 		const Elf64_Shdr section = section_at(bytes, header, i);
-		if (section.sh_type != SHT_NOBITS && !inside(section.sh_offset, section.sh_size, count))
+		if (section.sh_type != SHT_NOBITS &&
+		    !inside(section.sh_offset, section.sh_size, count))
 			return false;
 		/* Whatever names a section by number must name one that there is. */
 		if (section.sh_link >= header->e_shnum && section.sh_link != 0)
@@ -60,7 +64,8 @@ static bool segments_are_inside(const unsigned char *bytes, size_t count, const 
 {
 	for (uint32_t i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr segment;
-		memcpy(&segment, bytes + header->e_phoff + (uint64_t)i * sizeof(segment), sizeof(segment));
+		memcpy(&segment, bytes + header->e_phoff + (uint64_t)i * sizeof(segment),
+		       sizeof(segment));
 		if (!inside(segment.p_offset, segment.p_filesz, count))
 			return false;
 	}
@@ -75,8 +80,10 @@ static bool cubin_is_whole(const unsigned char *bytes, size_t count)
 		return false;
 	memcpy(&header, bytes, sizeof(header));
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header.e_machine != CUDA_MACHINE || header.e_shnum == 0 || header.e_shentsize != sizeof(Elf64_Shdr) ||
-	    (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr)) || header.e_shstrndx >= header.e_shnum)
+	    header.e_machine != CUDA_MACHINE || header.e_shnum == 0 ||
+	    header.e_shentsize != sizeof(Elf64_Shdr) ||
+	    (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr)) ||
+	    header.e_shstrndx >= header.e_shnum)
 		return false;
 	if (!inside(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), count) ||
 	    !inside(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), count))
@@ -86,8 +93,9 @@ static bool cubin_is_whole(const unsigned char *bytes, size_t count)
 }
 
 /*
- * Inside: images one behind the other, each u16 kind, u16 version, u32 size of its header, u64 size of what follows,
- * and, where the header is large enough, u32 how much of that is compressed; 0: nothing.
+ * Inside: images one behind the other, each u16 kind, u16 version, u32 size of its header, u64 size
+ * of what follows, and, where the header is large enough, u32 how much of that is compressed; 0:
+ * nothing.
  */
 struct fatbin_entry {
 	uint16_t kind, version;
@@ -107,7 +115,8 @@ static bool image_is_whole(const unsigned char *bytes, const struct fatbin_entry
 	if (packed_bytes > entry->bytes)
 		return false;
 	/* What is compressed only the driver can look into. */
-	bool is_cubin = entry->kind == ENTRY_CUBIN && entry->bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0;
+	bool is_cubin = entry->kind == ENTRY_CUBIN && entry->bytes >= SELFMAG &&
+			memcmp(image, ELFMAG, SELFMAG) == 0;
 	return !is_cubin || cubin_is_whole(image, (size_t)entry->bytes);
 }
 
@@ -121,7 +130,8 @@ static bool entries_are_whole(const unsigned char *bytes, size_t count)
 			return false;
 		memcpy(&entry, bytes + at, sizeof(entry));
 		if (entry.header_bytes < sizeof(entry) || !inside(at, entry.header_bytes, count) ||
-		    !inside(at + entry.header_bytes, entry.bytes, count) || !image_is_whole(bytes + at, &entry))
+		    !inside(at + entry.header_bytes, entry.bytes, count) ||
+		    !image_is_whole(bytes + at, &entry))
 			return false;
 		at += entry.header_bytes + (size_t)entry.bytes;
 	}
@@ -138,8 +148,10 @@ static bool fatbin_is_whole(const unsigned char *bytes, size_t count)
 			return false;
 		memcpy(&header, bytes + at, sizeof(header));
 		if (header.magic != FATBIN_MAGIC)
-			return at > 0; /* something that is none of the driver's business, padding mostly */
-		if (header.header_bytes < sizeof(header) || !inside(at, header.header_bytes, count) ||
+			return at > 0; /* something that is none of the driver's business, padding
+					  mostly */
+		if (header.header_bytes < sizeof(header) ||
+		    !inside(at, header.header_bytes, count) ||
 		    !inside(at + header.header_bytes, header.bytes, count) ||
 		    !entries_are_whole(bytes + at + header.header_bytes, (size_t)header.bytes))
 			return false;

@@ -7,14 +7,18 @@
 #define TEXTURES_OF_A_KERNEL 256u
 #define SURFACES_OF_A_KERNEL 32u
 
-static uint64_t attribute(const struct cuda_library *cuda, CUdevice device, CUdevice_attribute which)
+static uint64_t attribute(const struct cuda_library *cuda, CUdevice device,
+			  CUdevice_attribute which)
 {
 	int value = 0;
 
-	return cuda->cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS && value > 0 ? (uint64_t)value : 0;
+	return cuda->cuDeviceGetAttribute(&value, which, device) == CUDA_SUCCESS && value > 0
+		       ? (uint64_t)value
+		       : 0;
 }
 
-static uint64_t smaller_attribute(const struct cuda_library *cuda, CUdevice device, CUdevice_attribute a, CUdevice_attribute b)
+static uint64_t smaller_attribute(const struct cuda_library *cuda, CUdevice device,
+				  CUdevice_attribute a, CUdevice_attribute b)
 {
 	uint64_t first = attribute(cuda, device, a), second = attribute(cuda, device, b);
 
@@ -26,19 +30,26 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Layers of one dimension and of two have limits of their own; what is told holds for both. Nothing where one is missing. */
-static void fill_layered(const struct cuda_library *cuda, CUdevice device, struct backend_device_facts *facts)
+/* Layers of one dimension and of two have limits of their own; what is told holds for both. Nothing
+ * where one is missing. */
+static void fill_layered(const struct cuda_library *cuda, CUdevice device,
+			 struct backend_device_facts *facts)
 {
 	const uint64_t sizes[] = {
-		smaller(smaller_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
+		smaller(smaller_attribute(cuda, device,
+					  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH),
-			smaller_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH,
+			smaller_attribute(cuda, device,
+					  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH)),
-		smaller_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
+		smaller_attribute(cuda, device,
+				  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
 				  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT),
-		smaller(smaller_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS,
+		smaller(smaller_attribute(cuda, device,
+					  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS),
-			smaller_attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS,
+			smaller_attribute(cuda, device,
+					  CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS,
 					  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS)),
 	};
 
@@ -50,19 +61,26 @@ static void fill_layered(const struct cuda_library *cuda, CUdevice device, struc
 
 static bool has_functions(const struct cuda_library *cuda)
 {
-	return cuda->cuArray3DCreate && cuda->cuArrayDestroy && cuda->cuTexObjectCreate && cuda->cuTexObjectDestroy &&
-	       cuda->cuSurfObjectCreate && cuda->cuSurfObjectDestroy;
+	return cuda->cuArray3DCreate && cuda->cuArrayDestroy && cuda->cuTexObjectCreate &&
+	       cuda->cuTexObjectDestroy && cuda->cuSurfObjectCreate && cuda->cuSurfObjectDestroy;
 }
 
-void cuda_image_facts_fill(const struct cuda_library *library, CUdevice device, struct backend_device_facts *facts)
+void cuda_image_facts_fill(const struct cuda_library *library, CUdevice device,
+			   struct backend_device_facts *facts)
 {
-	/* As in backend_device_facts.image_sizes: every image can be read and written, so both must allow it. */
+	/* As in backend_device_facts.image_sizes: every image can be read and written, so both must
+	 * allow it. */
 	static const CUdevice_attribute sizes[][2] = {
-		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH},
-		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT},
-		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH},
-		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT},
-		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH},
+		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH,
+		 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH},
+		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT,
+		 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT},
+		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH,
+		 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH},
+		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT,
+		 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT},
+		{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH,
+		 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH},
 	};
 	uint64_t limits[6] = {0};
 

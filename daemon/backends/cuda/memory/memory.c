@@ -10,14 +10,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int open_stream(struct backend_device *device, CUstream *stream_out, struct backend_fault *fault_out)
+static int open_stream(struct backend_device *device, CUstream *stream_out,
+		       struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	int least = 0, greatest = 0;
 
 	CUresult result = cuda->cuCtxGetStreamPriorityRange(&least, &greatest);
 	if (result == CUDA_SUCCESS)
-		result = cuda->cuStreamCreateWithPriority(stream_out, CU_STREAM_NON_BLOCKING, greatest);
+		result = cuda->cuStreamCreateWithPriority(stream_out, CU_STREAM_NON_BLOCKING,
+							  greatest);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot make a stream");
 	return 0;
@@ -35,8 +37,8 @@ static uint64_t find_granule(struct backend_device *device)
 	size_t granule = 0;
 
 	if (!cuda->cuMemGetAllocationGranularity ||
-	    cuda->cuMemGetAllocationGranularity(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM) !=
-		    CUDA_SUCCESS)
+	    cuda->cuMemGetAllocationGranularity(&granule, &properties,
+						CU_MEM_ALLOC_GRANULARITY_MINIMUM) != CUDA_SUCCESS)
 		granule = 0;
 	return granule > CUDA_GRANULE_BYTES ? granule : CUDA_GRANULE_BYTES;
 }
@@ -49,7 +51,8 @@ static int open_parts(struct cuda_memory_state *state, struct backend_fault *fau
 
 	CUresult result = cuda->cuMemGetInfo(&free_bytes, &total_bytes);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cuda, result, fault_out, "cannot tell how much memory there is");
+		return cuda_fault(device, cuda, result, fault_out,
+				  "cannot tell how much memory there is");
 	state->total_bytes = total_bytes;
 	state->granule_bytes = find_granule(device);
 	int error = open_stream(device, &state->stream, fault_out);
@@ -67,7 +70,8 @@ int cuda_memory_open(struct backend_device *device, struct backend_fault *fault_
 	struct cuda_memory_state *state = calloc(1, sizeof(*state));
 
 	if (!state)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a device");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a device");
 	state->device = device;
 	cuda_ranges_open(&state->hosts);
 	cuda_ranges_open(&state->usm);
@@ -105,7 +109,8 @@ void cuda_memory_close(struct backend_device *device)
 }
 
 /* Private memory: from the pool, or where there is none with something that frees it. */
-static int create_private(struct backend_device *device, struct backend_memory *memory, struct backend_fault *fault_out)
+static int create_private(struct backend_device *device, struct backend_memory *memory,
+			  struct backend_fault *fault_out)
 {
 	struct cuda_memory_state *state = device->memory;
 	struct cuda_reap *reap = NULL;
@@ -113,7 +118,8 @@ static int create_private(struct backend_device *device, struct backend_memory *
 	if (!state->pool) {
 		reap = cuda_reap_make(CUDA_REAP_PLAIN);
 		if (!reap)
-			return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a memory");
+			return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+						"no memory for a memory");
 		memory->origin = CUDA_ORIGIN_PLAIN;
 	}
 	int error = cuda_pool_take(state, memory->size_bytes, &memory->address, fault_out);
@@ -148,7 +154,8 @@ int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 		return error;
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
 	if (!memory)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a memory");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a memory");
 	memory->device = device;
 	memory->size_bytes = size_bytes;
 	memory->export_kind = export_kind;
@@ -181,7 +188,8 @@ bool cuda_quiet_wanted(struct backend_device *device)
 {
 	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
 	       atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed) ||
-	       device->lanes->awaiting_chains > 0 || cuda_partition_is_due(device) || cuda_l2_is_due(device);
+	       device->lanes->awaiting_chains > 0 || cuda_partition_is_due(device) ||
+	       cuda_l2_is_due(device);
 }
 
 void cuda_quiet(struct backend_device *device)
@@ -194,18 +202,22 @@ void cuda_quiet(struct backend_device *device)
 	cuda_l2_step(device);
 }
 
-int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory, struct backend_fault *fault_out)
+int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
+		       struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 
-	if (!memory || !memory->zeroed || atomic_load_explicit(&memory->settled, memory_order_acquire))
+	if (!memory || !memory->zeroed ||
+	    atomic_load_explicit(&memory->settled, memory_order_acquire))
 		return 0;
 	CUresult result = cuda->cuEventQuery(memory->zeroed);
 	if (result == CUDA_SUCCESS)
 		atomic_store_explicit(&memory->settled, true, memory_order_release);
 	else if (result == CUDA_ERROR_NOT_READY)
-		result = cuda->cuStreamWaitEvent(lane->stream, memory->zeroed, CU_EVENT_WAIT_DEFAULT);
+		result = cuda->cuStreamWaitEvent(lane->stream, memory->zeroed,
+						 CU_EVENT_WAIT_DEFAULT);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(lane->device, cuda, result, fault_out, "cannot wait for new memory");
+		return cuda_fault(lane->device, cuda, result, fault_out,
+				  "cannot wait for new memory");
 	return 0;
 }

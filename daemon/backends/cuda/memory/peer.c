@@ -23,7 +23,8 @@ struct bounce {
 /* From one device, as seen by the destination. */
 struct link {
 	struct backend_device *source; /* may be gone when the link is closed */
-	uint64_t opening; /* of the source: opened again it has another pool, perhaps at the same address */
+	uint64_t opening; /* of the source: opened again it has another pool, perhaps at the same
+			     address */
 	CUdevice source_device;
 	CUcontext source_context; /* retained: streams and events of the link are in it */
 	enum cuda_peer_path path; /* AUTO: not found yet */
@@ -47,13 +48,15 @@ static CUresult make_current(struct backend_device *device, CUcontext context)
 }
 
 /* Make what needs the source's context, and come back to the destination's. */
-static CUresult open_source_side(struct backend_device *destination, struct link *link, struct bounce *bounce)
+static CUresult open_source_side(struct backend_device *destination, struct link *link,
+				 struct bounce *bounce)
 {
 	const struct cuda_library *cuda = &destination->backend->library;
 	CUresult result = make_current(destination, link->source_context);
 
 	if (result == CUDA_SUCCESS)
-		result = cuda->cuStreamCreateWithPriority(&bounce->source_stream, CU_STREAM_NON_BLOCKING, 0);
+		result = cuda->cuStreamCreateWithPriority(&bounce->source_stream,
+							  CU_STREAM_NON_BLOCKING, 0);
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < BOUNCES; i++)
 		result = cuda->cuEventCreate(&bounce->filled[i], CU_EVENT_DISABLE_TIMING);
 	CUresult back = make_current(destination, destination->context);
@@ -66,7 +69,8 @@ static CUresult open_blocks(const struct cuda_library *cuda, struct bounce *boun
 	CUresult result;
 
 	if (managed) {
-		result = cuda->cuMemAllocManaged(&first, BOUNCES * BOUNCE_BYTES, CU_MEM_ATTACH_GLOBAL);
+		result = cuda->cuMemAllocManaged(&first, BOUNCES * BOUNCE_BYTES,
+						 CU_MEM_ATTACH_GLOBAL);
 	} else {
 		result = cuda->cuMemHostAlloc(&bounce->host, BOUNCES * BOUNCE_BYTES,
 					      CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
@@ -77,7 +81,8 @@ static CUresult open_blocks(const struct cuda_library *cuda, struct bounce *boun
 	return result;
 }
 
-static void close_bounce(struct backend_device *destination, struct link *link, struct bounce *bounce)
+static void close_bounce(struct backend_device *destination, struct link *link,
+			 struct bounce *bounce)
 {
 	const struct cuda_library *cuda = &destination->backend->library;
 
@@ -126,34 +131,40 @@ static CUresult open_bounce(struct backend_device *destination, struct link *lin
 	return CUDA_SUCCESS;
 }
 
-/* The source's half of one block, in its context: a copy must be called where its stream belongs. */
-static CUresult fill_block(struct backend_lane *lane, struct link *link, struct bounce *bounce, uint32_t block,
-			   CUevent after, CUdeviceptr source, size_t bytes)
+/* The source's half of one block, in its context: a copy must be called where its stream belongs.
+ */
+static CUresult fill_block(struct backend_lane *lane, struct link *link, struct bounce *bounce,
+			   uint32_t block, CUevent after, CUdeviceptr source, size_t bytes)
 {
 	struct backend_device *destination = lane->device;
 	const struct cuda_library *cuda = &destination->backend->library;
 	CUresult result = make_current(destination, link->source_context);
 
 	if (result == CUDA_SUCCESS && after)
-		result = cuda->cuStreamWaitEvent(bounce->source_stream, after, CU_EVENT_WAIT_DEFAULT);
+		result = cuda->cuStreamWaitEvent(bounce->source_stream, after,
+						 CU_EVENT_WAIT_DEFAULT);
 	if (result == CUDA_SUCCESS && bounce->in_use[block])
-		result = cuda->cuStreamWaitEvent(bounce->source_stream, bounce->drained[block], CU_EVENT_WAIT_DEFAULT);
+		result = cuda->cuStreamWaitEvent(bounce->source_stream, bounce->drained[block],
+						 CU_EVENT_WAIT_DEFAULT);
 	if (result == CUDA_SUCCESS)
-		result = cuda->cuMemcpyAsync(bounce->address[block], source, bytes, bounce->source_stream);
+		result = cuda->cuMemcpyAsync(bounce->address[block], source, bytes,
+					     bounce->source_stream);
 	if (result == CUDA_SUCCESS)
 		result = cuda->cuEventRecord(bounce->filled[block], bounce->source_stream);
 	CUresult back = make_current(destination, destination->context);
 	return result == CUDA_SUCCESS ? back : result;
 }
 
-static CUresult drain_block(struct backend_lane *lane, struct bounce *bounce, uint32_t block, CUdeviceptr destination,
-			    size_t bytes)
+static CUresult drain_block(struct backend_lane *lane, struct bounce *bounce, uint32_t block,
+			    CUdeviceptr destination, size_t bytes)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
-	CUresult result = cuda->cuStreamWaitEvent(lane->stream, bounce->filled[block], CU_EVENT_WAIT_DEFAULT);
+	CUresult result =
+		cuda->cuStreamWaitEvent(lane->stream, bounce->filled[block], CU_EVENT_WAIT_DEFAULT);
 
 	if (result == CUDA_SUCCESS)
-		result = cuda->cuMemcpyAsync(destination, bounce->address[block], bytes, lane->stream);
+		result = cuda->cuMemcpyAsync(destination, bounce->address[block], bytes,
+					     lane->stream);
 	if (result == CUDA_SUCCESS)
 		result = cuda->cuEventRecord(bounce->drained[block], lane->stream);
 	if (result == CUDA_SUCCESS)
@@ -166,7 +177,8 @@ static bool can_manage(const struct backend_device *device)
 	return device->facts->concurrent_managed && device->backend->library.cuMemAllocManaged;
 }
 
-static CUresult copy_through(struct backend_lane *lane, struct link *link, bool managed, const struct copy *copy)
+static CUresult copy_through(struct backend_lane *lane, struct link *link, bool managed,
+			     const struct copy *copy)
 {
 	struct backend_device *destination = lane->device;
 	CUresult result = CUDA_SUCCESS;
@@ -179,11 +191,12 @@ static CUresult copy_through(struct backend_lane *lane, struct link *link, bool 
 	struct bounce *bounce = link->bounces[managed ? 0 : 1];
 	if (result == CUDA_SUCCESS)
 		result = destination->backend->library.cuEventRecord(bounce->begin, lane->stream);
-	for (uint64_t done = 0, bytes; result == CUDA_SUCCESS && done < copy->size_bytes; done += bytes) {
+	for (uint64_t done = 0, bytes; result == CUDA_SUCCESS && done < copy->size_bytes;
+	     done += bytes) {
 		uint64_t left = copy->size_bytes - done;
 		bytes = left < BOUNCE_BYTES ? left : BOUNCE_BYTES;
-		result = fill_block(lane, link, bounce, block, done == 0 ? bounce->begin : NULL, copy->source + done,
-				    bytes);
+		result = fill_block(lane, link, bounce, block, done == 0 ? bounce->begin : NULL,
+				    copy->source + done, bytes);
 		if (result == CUDA_SUCCESS)
 			result = drain_block(lane, bounce, block, copy->destination + done, bytes);
 		block = (block + 1) % BOUNCES;
@@ -241,16 +254,18 @@ static CUresult reach_context(struct backend_device *destination, struct link *l
 	return result;
 }
 
-/* Give the destination access to the source's memory. Anything but success and sticky results: it has none. */
-static CUresult reach(struct backend_device *destination, struct link *link, struct backend_memory *memory)
+/* Give the destination access to the source's memory. Anything but success and sticky results: it
+ * has none. */
+static CUresult reach(struct backend_device *destination, struct link *link,
+		      struct backend_memory *memory)
 {
 	const struct cuda_library *cuda = &destination->backend->library;
 	CUresult result;
 	int can = 0;
 
 	if (!cuda->cuDeviceCanAccessPeer ||
-	    cuda->cuDeviceCanAccessPeer(&can, destination->facts->device, link->source->facts->device) !=
-		    CUDA_SUCCESS ||
+	    cuda->cuDeviceCanAccessPeer(&can, destination->facts->device,
+					link->source->facts->device) != CUDA_SUCCESS ||
 	    !can)
 		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 	if (memory->origin == CUDA_ORIGIN_VMM)
@@ -265,14 +280,14 @@ static CUresult reach(struct backend_device *destination, struct link *link, str
 	return result;
 }
 
-static CUresult copy_direct(struct backend_lane *lane, struct link *link, struct backend_memory *memory,
-			    const struct copy *copy)
+static CUresult copy_direct(struct backend_lane *lane, struct link *link,
+			    struct backend_memory *memory, const struct copy *copy)
 {
 	CUresult result = reach(lane->device, link, memory);
 
 	if (result == CUDA_SUCCESS)
-		result = lane->device->backend->library.cuMemcpyDtoDAsync(copy->destination, copy->source,
-									  copy->size_bytes, lane->stream);
+		result = lane->device->backend->library.cuMemcpyDtoDAsync(
+			copy->destination, copy->source, copy->size_bytes, lane->stream);
 	return result;
 }
 
@@ -283,9 +298,9 @@ static CUresult copy_by(enum cuda_peer_path path, struct backend_lane *lane, str
 	case CUDA_PEER_DIRECT:
 		return copy_direct(lane, link, memory, copy);
 	case CUDA_PEER_COPY:
-		return lane->device->backend->library.cuMemcpyPeerAsync(copy->destination, lane->device->context,
-									copy->source, link->source_context,
-									copy->size_bytes, lane->stream);
+		return lane->device->backend->library.cuMemcpyPeerAsync(
+			copy->destination, lane->device->context, copy->source,
+			link->source_context, copy->size_bytes, lane->stream);
 	case CUDA_PEER_MANAGED:
 		return copy_through(lane, link, true, copy);
 	case CUDA_PEER_HOST:
@@ -295,15 +310,16 @@ static CUresult copy_by(enum cuda_peer_path path, struct backend_lane *lane, str
 	return copy_through(lane, link, false, copy);
 }
 
-/* There is no such way between the two devices; another one may be. Nothing has been put on a stream. */
+/* There is no such way between the two devices; another one may be. Nothing has been put on a
+ * stream. */
 static bool says_no_such_way(CUresult result)
 {
 	return result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED ||
 	       result == CUDA_ERROR_TOO_MANY_PEERS || result == CUDA_ERROR_NOT_PERMITTED;
 }
 
-static CUresult find_way(struct backend_lane *lane, struct link *link, struct backend_memory *memory,
-			 const struct copy *copy)
+static CUresult find_way(struct backend_lane *lane, struct link *link,
+			 struct backend_memory *memory, const struct copy *copy)
 {
 	enum cuda_peer_path forced = lane->device->backend->settings.peer_path;
 	enum cuda_peer_path path = link->path != CUDA_PEER_AUTO ? link->path : CUDA_PEER_DIRECT;
@@ -338,20 +354,22 @@ static struct link *find_link(struct backend_device *destination, struct backend
 }
 
 /* The source's context stays as long as the link does, whenever its device is closed. */
-static int open_link(struct backend_device *destination, struct backend_device *source, struct link **link_out,
-		     struct backend_fault *fault_out)
+static int open_link(struct backend_device *destination, struct backend_device *source,
+		     struct link **link_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &destination->backend->library;
 	struct link *link = find_link(destination, source);
 
 	if (!link)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a copy");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a copy");
 	if (!link->source_context) {
-		CUresult result = cuda->cuDevicePrimaryCtxRetain(&link->source_context, source->facts->device);
+		CUresult result = cuda->cuDevicePrimaryCtxRetain(&link->source_context,
+								 source->facts->device);
 		if (result != CUDA_SUCCESS) {
 			link->source_context = NULL;
-			return cuda_fault(destination, cuda, result, fault_out, "cannot reach device %u",
-					  source->index);
+			return cuda_fault(destination, cuda, result, fault_out,
+					  "cannot reach device %u", source->index);
 		}
 	}
 	if (link->opening != source->opening) {
@@ -374,9 +392,11 @@ static int copy_from(struct backend_lane *lane, struct backend_memory *memory, s
 	CUresult result;
 
 	if (destination->is_native || memory->device->is_native) {
-		/* Links are between devices that are open once; the driver copies between any two contexts, and within one. */
-		result = cuda->cuMemcpyPeerAsync(copy.destination, destination->context, copy.source,
-						 memory->device->context, copy.size_bytes, lane->stream);
+		/* Links are between devices that are open once; the driver copies between any two
+		 * contexts, and within one. */
+		result = cuda->cuMemcpyPeerAsync(copy.destination, destination->context,
+						 copy.source, memory->device->context,
+						 copy.size_bytes, lane->stream);
 	} else {
 		int error = open_link(destination, memory->device, &link, fault_out);
 		if (!link)
@@ -384,26 +404,31 @@ static int copy_from(struct backend_lane *lane, struct backend_memory *memory, s
 		result = find_way(lane, link, memory, &copy);
 	}
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(destination, cuda, result, fault_out, "cannot copy from device %u to device %u",
-				  memory->device->index, destination->index);
+		return cuda_fault(destination, cuda, result, fault_out,
+				  "cannot copy from device %u to device %u", memory->device->index,
+				  destination->index);
 	return 0;
 }
 
-int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *command,
+		   struct backend_fault *fault_out)
 {
 	struct backend_memory *memory = command->copy.source;
 	const struct copy copy = {
 		.source = memory->address + command->copy.source_offset_bytes,
-		.destination = command->copy.destination->address + command->copy.destination_offset_bytes,
+		.destination =
+			command->copy.destination->address + command->copy.destination_offset_bytes,
 		.size_bytes = command->copy.size_bytes,
 	};
 	return copy_from(lane, memory, copy, fault_out);
 }
 
-int cuda_peer_copy_usm(struct backend_lane *lane, struct backend_device *source, bool is_pooled, uint64_t from,
-		       uint64_t to, uint64_t size_bytes, struct backend_fault *fault_out)
+int cuda_peer_copy_usm(struct backend_lane *lane, struct backend_device *source, bool is_pooled,
+		       uint64_t from, uint64_t to, uint64_t size_bytes,
+		       struct backend_fault *fault_out)
 {
-	struct backend_memory memory = {.device = source, .origin = is_pooled ? CUDA_ORIGIN_POOL : CUDA_ORIGIN_PLAIN};
+	struct backend_memory memory = {.device = source,
+					.origin = is_pooled ? CUDA_ORIGIN_POOL : CUDA_ORIGIN_PLAIN};
 	const struct copy copy = {.source = from, .destination = to, .size_bytes = size_bytes};
 
 	return copy_from(lane, &memory, copy, fault_out);
@@ -419,11 +444,13 @@ bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *
 	       reach(destination, link, memory) == CUDA_SUCCESS;
 }
 
-enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination, const struct backend_device *source)
+enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination,
+				      const struct backend_device *source)
 {
 	struct cuda_peers *peers = destination->memory->peers;
 
-	return peers && source->index < peers->count ? peers->links[source->index].path : CUDA_PEER_AUTO;
+	return peers && source->index < peers->count ? peers->links[source->index].path
+						     : CUDA_PEER_AUTO;
 }
 
 void cuda_peers_close(struct backend_device *device)
@@ -435,7 +462,8 @@ void cuda_peers_close(struct backend_device *device)
 		close_bounce(device, link, link->bounces[0]);
 		close_bounce(device, link, link->bounces[1]);
 		if (link->source_context)
-			(void)device->backend->library.cuDevicePrimaryCtxRelease(link->source_device);
+			(void)device->backend->library.cuDevicePrimaryCtxRelease(
+				link->source_device);
 	}
 	free(peers);
 	device->memory->peers = NULL;

@@ -1,11 +1,11 @@
 /*
- * The pool that private memory comes from. It keeps what it has (release threshold at the maximum): taking from it
- * again costs less than a microsecond. One stream orders all its allocations and frees, so a free is done when it is
- * called.
+ * The pool that private memory comes from. It keeps what it has (release threshold at the maximum):
+ * taking from it again costs less than a microsecond. One stream orders all its allocations and
+ * frees, so a free is done when it is called.
  *
- * Headroom (F9): when memory must come from the device, so much is left over that modules can still be loaded. The
- * pool grows inside the driver, in steps and places of its own, so it is asked before whether it must grow, and after
- * whether it did.
+ * Headroom (F9): when memory must come from the device, so much is left over that modules can still
+ * be loaded. The pool grows inside the driver, in steps and places of its own, so it is asked
+ * before whether it must grow, and after whether it did.
  */
 #include "cuda/memory/state.h"
 #include "status.h"
@@ -16,12 +16,13 @@ static bool has_pools(const struct backend_device *device)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 
-	return device->facts->pools && cuda->cuMemPoolCreate && cuda->cuMemPoolDestroy && cuda->cuMemPoolSetAttribute &&
-	       cuda->cuMemPoolGetAttribute && cuda->cuMemPoolTrimTo && cuda->cuMemAllocFromPoolAsync &&
-	       cuda->cuMemFreeAsync;
+	return device->facts->pools && cuda->cuMemPoolCreate && cuda->cuMemPoolDestroy &&
+	       cuda->cuMemPoolSetAttribute && cuda->cuMemPoolGetAttribute &&
+	       cuda->cuMemPoolTrimTo && cuda->cuMemAllocFromPoolAsync && cuda->cuMemFreeAsync;
 }
 
-static CUresult set_flag(const struct cuda_library *cuda, CUmemoryPool pool, CUmemPool_attribute attribute, int value)
+static CUresult set_flag(const struct cuda_library *cuda, CUmemoryPool pool,
+			 CUmemPool_attribute attribute, int value)
 {
 	return cuda->cuMemPoolSetAttribute(pool, attribute, &value);
 }
@@ -30,7 +31,8 @@ static CUresult set_flag(const struct cuda_library *cuda, CUmemoryPool pool, CUm
 static CUresult set_up(const struct cuda_library *cuda, CUmemoryPool pool)
 {
 	cuuint64_t keep = UINT64_MAX;
-	CUresult result = cuda->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
+	CUresult result =
+		cuda->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
 
 	if (result == CUDA_SUCCESS)
 		result = set_flag(cuda, pool, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, 1);
@@ -73,7 +75,8 @@ static uint64_t pool_number(const struct cuda_memory_state *state, CUmemPool_att
 	cuuint64_t number = 0;
 
 	if (state->pool)
-		(void)state->device->backend->library.cuMemPoolGetAttribute(state->pool, attribute, &number);
+		(void)state->device->backend->library.cuMemPoolGetAttribute(state->pool, attribute,
+									    &number);
 	return number;
 }
 
@@ -125,7 +128,8 @@ static void trim(struct cuda_memory_state *state)
 	cuda_graph_memory_trim(state);
 	if (!state->pool)
 		return;
-	/* A free counts as outstanding until the host has seen it; the stream has nothing but frees and allocations. */
+	/* A free counts as outstanding until the host has seen it; the stream has nothing but frees
+	 * and allocations. */
 	(void)cuda->cuStreamSynchronize(state->stream);
 	(void)cuda->cuMemPoolTrimTo(state->pool, 0);
 }
@@ -139,29 +143,34 @@ static int no_room(const struct cuda_memory_state *state, uint64_t size_bytes, u
 	/* A device that is lost has no room either, and that is not why. */
 	CUresult result = cuda->cuMemGetInfo(&free_now, &total);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(state->device, cuda, result, fault_out, "cannot ask what the device has free");
+		return cuda_fault(state->device, cuda, result, fault_out,
+				  "cannot ask what the device has free");
 	(void)cuda_fault_words(
 		fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
 		"the device has no room for %llu bytes: %llu of %llu are free, %llu are kept for kernels",
-		(unsigned long long)size_bytes, (unsigned long long)free_bytes, (unsigned long long)state->total_bytes,
+		(unsigned long long)size_bytes, (unsigned long long)free_bytes,
+		(unsigned long long)state->total_bytes,
 		(unsigned long long)state->device->backend->settings.headroom_bytes);
 	if (fault_out)
 		fault_out->native_code = CUDA_ERROR_OUT_OF_MEMORY;
 	return -ENOMEM;
 }
 
-/* Would it fit if the pool gave back all that it keeps? If not, a trim costs everybody and helps nobody. */
+/* Would it fit if the pool gave back all that it keeps? If not, a trim costs everybody and helps
+ * nobody. */
 static bool can_ever_fit(const struct cuda_memory_state *state, uint64_t size_bytes)
 {
 	uint64_t headroom = state->device->backend->settings.headroom_bytes;
-	uint64_t used = atomic_load(&state->outside_bytes) + pool_number(state, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+	uint64_t used = atomic_load(&state->outside_bytes) +
+			pool_number(state, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
 
 	return used <= state->total_bytes && headroom <= state->total_bytes - used &&
 	       size_bytes <= state->total_bytes - used - headroom;
 }
 
 /* `in_pool`: what the pool has unused serves too. */
-static bool fits(struct cuda_memory_state *state, uint64_t size_bytes, bool in_pool, uint64_t *free_out)
+static bool fits(struct cuda_memory_state *state, uint64_t size_bytes, bool in_pool,
+		 uint64_t *free_out)
 {
 	uint64_t growth = in_pool ? pool_growth(state, size_bytes) : size_bytes;
 
@@ -187,7 +196,8 @@ static int make_room(struct cuda_memory_state *state, uint64_t size_bytes, bool 
 	return no_room(state, size_bytes, free_bytes, fault_out);
 }
 
-int cuda_room_take(struct cuda_memory_state *state, uint64_t size_bytes, struct backend_fault *fault_out)
+int cuda_room_take(struct cuda_memory_state *state, uint64_t size_bytes,
+		   struct backend_fault *fault_out)
 {
 	int error = make_room(state, size_bytes, false, fault_out);
 
@@ -201,12 +211,15 @@ void cuda_room_give(struct cuda_memory_state *state, uint64_t size_bytes)
 	atomic_fetch_sub(&state->outside_bytes, size_bytes);
 }
 
-/* The allocation has happened when this returns; the stream has nothing on it that could take long. */
-static CUresult allocate(struct cuda_memory_state *state, uint64_t size_bytes, CUdeviceptr *address_out)
+/* The allocation has happened when this returns; the stream has nothing on it that could take long.
+ */
+static CUresult allocate(struct cuda_memory_state *state, uint64_t size_bytes,
+			 CUdeviceptr *address_out)
 {
 	const struct cuda_library *cuda = &state->device->backend->library;
 	CUdeviceptr address = 0;
-	CUresult result = cuda->cuMemAllocFromPoolAsync(&address, size_bytes, state->pool, state->stream);
+	CUresult result =
+		cuda->cuMemAllocFromPoolAsync(&address, size_bytes, state->pool, state->stream);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -221,16 +234,16 @@ static CUresult allocate(struct cuda_memory_state *state, uint64_t size_bytes, C
 }
 
 /* The pool has grown by more than it was thought to, and now there is less left than must be. */
-static int refuse(struct cuda_memory_state *state, CUdeviceptr address, uint64_t size_bytes, uint64_t free_bytes,
-		  struct backend_fault *fault_out)
+static int refuse(struct cuda_memory_state *state, CUdeviceptr address, uint64_t size_bytes,
+		  uint64_t free_bytes, struct backend_fault *fault_out)
 {
 	cuda_pool_give(state, address);
 	trim(state);
 	return no_room(state, size_bytes, free_bytes, fault_out);
 }
 
-static int take_from_pool(struct cuda_memory_state *state, uint64_t size_bytes, CUdeviceptr *address_out,
-			  struct backend_fault *fault_out)
+static int take_from_pool(struct cuda_memory_state *state, uint64_t size_bytes,
+			  CUdeviceptr *address_out, struct backend_fault *fault_out)
 {
 	struct backend_device *device = state->device;
 	CUdeviceptr address = 0;
@@ -248,9 +261,10 @@ static int take_from_pool(struct cuda_memory_state *state, uint64_t size_bytes, 
 		result = allocate(state, size_bytes, &address);
 	}
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, &device->backend->library, result, fault_out, "cannot allocate %llu bytes",
-				  (unsigned long long)size_bytes);
-	if (pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > before && !has_room(state, 0, &free_bytes))
+		return cuda_fault(device, &device->backend->library, result, fault_out,
+				  "cannot allocate %llu bytes", (unsigned long long)size_bytes);
+	if (pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > before &&
+	    !has_room(state, 0, &free_bytes))
 		return refuse(state, address, size_bytes, free_bytes, fault_out);
 	*address_out = address;
 	return 0;
@@ -270,8 +284,8 @@ int cuda_pool_take(struct cuda_memory_state *state, uint64_t size_bytes, CUdevic
 	CUresult result = cuda->cuMemAlloc(&address, size_bytes);
 	if (result != CUDA_SUCCESS) {
 		cuda_room_give(state, size_bytes);
-		return cuda_fault(state->device, cuda, result, fault_out, "cannot allocate %llu bytes",
-				  (unsigned long long)size_bytes);
+		return cuda_fault(state->device, cuda, result, fault_out,
+				  "cannot allocate %llu bytes", (unsigned long long)size_bytes);
 	}
 	*address_out = address;
 	return 0;
@@ -282,17 +296,19 @@ void cuda_pool_give(struct cuda_memory_state *state, CUdeviceptr address)
 	(void)state->device->backend->library.cuMemFreeAsync(address, state->stream);
 }
 
-/* --- graphs -------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------- graphs ---------------------------------------- */
 
 bool cuda_graphs_have_memory(const struct backend_device *device)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 
-	return device->facts->pools && cuda->cuGraphAddMemAllocNode && cuda->cuGraphAddMemFreeNode &&
-	       cuda->cuDeviceGraphMemTrim && cuda->cuDeviceGetGraphMemAttribute;
+	return device->facts->pools && cuda->cuGraphAddMemAllocNode &&
+	       cuda->cuGraphAddMemFreeNode && cuda->cuDeviceGraphMemTrim &&
+	       cuda->cuDeviceGetGraphMemAttribute;
 }
 
-int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes, struct backend_fault *fault_out)
+int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes,
+		    struct backend_fault *fault_out)
 {
 	uint64_t free_bytes = 0;
 
@@ -324,7 +340,8 @@ int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *
 
 void cuda_graph_memory_gone(struct cuda_memory_state *state)
 {
-	/* What another one has between two launches would go with it, and may not be there for the next. */
+	/* What another one has between two launches would go with it, and may not be there for the
+	 * next. */
 	if (state->graphs_with_memory > 0)
 		return;
 	atomic_store_explicit(&state->graph_memory_is_due, true, memory_order_relaxed);
@@ -334,7 +351,8 @@ void cuda_graph_memory_trim(struct cuda_memory_state *state)
 {
 	const struct backend_device *device = state->device;
 
-	/* First: a graph that was given up before any was finished leaves nothing to do, and is not asked for again. */
+	/* First: a graph that was given up before any was finished leaves nothing to do, and is not
+	 * asked for again. */
 	atomic_store_explicit(&state->graph_memory_is_due, false, memory_order_relaxed);
 	if (!atomic_load_explicit(&state->graphs_have_memory, memory_order_relaxed))
 		return;

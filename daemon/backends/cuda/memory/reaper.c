@@ -14,7 +14,8 @@ static void free_mapping(const struct cuda_library *cuda, const struct cuda_reap
 	(void)cuda->cuMemRelease(reap->allocation);
 }
 
-/* Results are not looked at: nobody is there to be told, and a lost device frees everything with its process. */
+/* Results are not looked at: nobody is there to be told, and a lost device frees everything with
+ * its process. */
 static void reap_now(struct backend_device *device, struct cuda_reap *reap)
 {
 	const struct cuda_library *cuda = &device->backend->library;
@@ -47,7 +48,8 @@ static void reap_now(struct backend_device *device, struct cuda_reap *reap)
 /* Without waiting for a kernel, or for its own zeroing? */
 static bool can_go_now(const struct cuda_library *cuda, const struct cuda_reap *reap)
 {
-	return reap->kind == CUDA_REAP_VMM && (!reap->zeroed || cuda->cuEventQuery(reap->zeroed) == CUDA_SUCCESS);
+	return reap->kind == CUDA_REAP_VMM &&
+	       (!reap->zeroed || cuda->cuEventQuery(reap->zeroed) == CUDA_SUCCESS);
 }
 
 void cuda_reaper_open(struct cuda_reaper *reaper, struct backend_device *device)

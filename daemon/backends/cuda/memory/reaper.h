@@ -1,7 +1,8 @@
 /*
- * Frees what the driver frees only when nothing runs. cuMemFree, cuIpcCloseMemHandle and cuMemFreeHost wait for every
- * kernel that is running on the device, and every launch of the process waits for them meanwhile, so they are put off
- * until a quiet moment (quiet() of the table). A mapping waits for nobody and goes at once.
+ * Frees what the driver frees only when nothing runs. cuMemFree, cuIpcCloseMemHandle and
+ * cuMemFreeHost wait for every kernel that is running on the device, and every launch of the
+ * process waits for them meanwhile, so they are put off until a quiet moment (quiet() of the
+ * table). A mapping waits for nobody and goes at once.
  */
 #ifndef SYCL_BACKENDS_CUDA_REAPER_H
 #define SYCL_BACKENDS_CUDA_REAPER_H
@@ -44,7 +45,8 @@ void cuda_reaper_close(struct cuda_reaper *reaper);
 struct cuda_reap *cuda_reap_make(enum cuda_reap_kind kind);
 /* Free it, at once or in the next quiet moment. Any thread; never waits. */
 void cuda_reap_send(struct cuda_reaper *reaper, struct cuda_reap *reap);
-/* Free what can be freed now; with `quiet` (nothing is in flight) that is everything. Any thread. */
+/* Free what can be freed now; with `quiet` (nothing is in flight) that is everything. Any thread.
+ */
 void cuda_reaper_run(struct cuda_reaper *reaper, bool quiet);
 
 #endif

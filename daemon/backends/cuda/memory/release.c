@@ -27,14 +27,16 @@ static bool read_text(const char *root, const char *path, char *text_out, size_t
 	return true;
 }
 
-/* The first word that is made of digits and points, with at least one point inside: "535.104.05". */
+/* The first word that is made of digits and points, with at least one point inside: "535.104.05".
+ */
 static bool find_release(const char *text, char release_out[RELEASE_BYTES])
 {
 	while (*text) {
 		text += strspn(text, " \t\n");
 		size_t word = strcspn(text, " \t\n"), number = strspn(text, "0123456789.");
-		if (word > 0 && word == number && word < RELEASE_BYTES && isdigit((unsigned char)text[0]) &&
-		    isdigit((unsigned char)text[word - 1]) && memchr(text, '.', word)) {
+		if (word > 0 && word == number && word < RELEASE_BYTES &&
+		    isdigit((unsigned char)text[0]) && isdigit((unsigned char)text[word - 1]) &&
+		    memchr(text, '.', word)) {
 			memcpy(release_out, text, word);
 			release_out[word] = '\0';
 			return true;
@@ -46,12 +48,14 @@ static bool find_release(const char *text, char release_out[RELEASE_BYTES])
 
 void cuda_release(const char *root, int driver_version, char text_out[CUDA_RELEASE_BYTES])
 {
-	static const char *const places[] = {"/sys/module/nvidia/version", "/proc/driver/nvidia/version"};
+	static const char *const places[] = {"/sys/module/nvidia/version",
+					     "/proc/driver/nvidia/version"};
 	char text[512], release[RELEASE_BYTES] = "";
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !found; i++)
-		found = read_text(root, places[i], text, sizeof(text)) && find_release(text, release);
+		found = read_text(root, places[i], text, sizeof(text)) &&
+			find_release(text, release);
 	(void)snprintf(text_out, CUDA_RELEASE_BYTES, "%s%sCUDA %d.%d", release, found ? ", " : "",
 		       driver_version / 1000, driver_version % 1000 / 10);
 }

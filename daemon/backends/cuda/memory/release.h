@@ -1,4 +1,5 @@
-/* Which release of the driver this is: "580.159.04, CUDA 13.0". Its library tells only the second half. */
+/* Which release of the driver this is: "580.159.04, CUDA 13.0". Its library tells only the second
+ * half. */
 #ifndef SYCL_BACKENDS_CUDA_RELEASE_H
 #define SYCL_BACKENDS_CUDA_RELEASE_H
 
@@ -6,8 +7,9 @@
 #define CUDA_RELEASE_ROOT  ""
 
 /*
- * From what the kernel module says below `root` ("" for the machine's own files): /sys/module/nvidia/version, or the
- * text of /proc/driver/nvidia/version. Where neither is there, only the library's `driver_version` (13000). Reads files.
+ * From what the kernel module says below `root` ("" for the machine's own files):
+ * /sys/module/nvidia/version, or the text of /proc/driver/nvidia/version. Where neither is there,
+ * only the library's `driver_version` (13000). Reads files.
  */
 void cuda_release(const char *root, int driver_version, char text_out[CUDA_RELEASE_BYTES]);
 

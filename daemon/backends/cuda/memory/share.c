@@ -1,7 +1,8 @@
 /*
- * Memory that other processes can open: as a descriptor (VMM), or as a handle of 64 bytes that CUDA programs know
- * (cuMemAlloc and cudaIpc). Whoever opens it sees whole granules, so it has its granules for itself, and all of them
- * are zeroed before anybody uses it: nothing of a neighbour's, and nothing of who had the memory before.
+ * Memory that other processes can open: as a descriptor (VMM), or as a handle of 64 bytes that CUDA
+ * programs know (cuMemAlloc and cudaIpc). Whoever opens it sees whole granules, so it has its
+ * granules for itself, and all of them are zeroed before anybody uses it: nothing of a neighbour's,
+ * and nothing of who had the memory before.
  */
 #include "cuda/memory/state.h"
 #include "process_uids.h"
@@ -19,7 +20,8 @@ static_assert(sizeof(CUipcMemHandle) == sizeof(((struct backend_shared_memory *)
 
 static int no_memory(struct backend_fault *fault_out)
 {
-	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a memory");
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+				"no memory for a memory");
 }
 
 static bool can_export(const struct backend_device *device, enum backend_export_kind kind)
@@ -27,12 +29,14 @@ static bool can_export(const struct backend_device *device, enum backend_export_
 	const struct cuda_library *cuda = &device->backend->library;
 
 	if (kind == BACKEND_EXPORT_VMM)
-		return device->facts->vmm && device->facts->posix_descriptors && cuda->cuMemCreate &&
-		       cuda->cuMemRelease && cuda->cuMemMap && cuda->cuMemUnmap && cuda->cuMemSetAccess &&
-		       cuda->cuMemAddressReserve && cuda->cuMemAddressFree && cuda->cuMemExportToShareableHandle &&
-		       cuda->cuMemImportFromShareableHandle && cuda->cuMemGetAllocationPropertiesFromHandle;
-	return kind == BACKEND_EXPORT_CUDA_IPC && device->facts->unified_addressing && cuda->cuIpcGetMemHandle &&
-	       cuda->cuIpcOpenMemHandle && cuda->cuIpcCloseMemHandle;
+		return device->facts->vmm && device->facts->posix_descriptors &&
+		       cuda->cuMemCreate && cuda->cuMemRelease && cuda->cuMemMap &&
+		       cuda->cuMemUnmap && cuda->cuMemSetAccess && cuda->cuMemAddressReserve &&
+		       cuda->cuMemAddressFree && cuda->cuMemExportToShareableHandle &&
+		       cuda->cuMemImportFromShareableHandle &&
+		       cuda->cuMemGetAllocationPropertiesFromHandle;
+	return kind == BACKEND_EXPORT_CUDA_IPC && device->facts->unified_addressing &&
+	       cuda->cuIpcGetMemHandle && cuda->cuIpcOpenMemHandle && cuda->cuIpcCloseMemHandle;
 }
 
 static int check_kind(const struct backend_device *device, enum backend_export_kind kind,
@@ -49,10 +53,12 @@ static uint64_t round_up(const struct cuda_memory_state *state, uint64_t size_by
 {
 	if (size_bytes > UINT64_MAX - state->granule_bytes)
 		return UINT64_MAX;
-	return (size_bytes + state->granule_bytes - 1) / state->granule_bytes * state->granule_bytes;
+	return (size_bytes + state->granule_bytes - 1) / state->granule_bytes *
+	       state->granule_bytes;
 }
 
-/* Give the allocation addresses that this device reads and writes. What was done is in `reap`, also on failure. */
+/* Give the allocation addresses that this device reads and writes. What was done is in `reap`, also
+ * on failure. */
 static CUresult map(struct backend_device *device, struct cuda_reap *reap, uint64_t size_bytes)
 {
 	const struct cuda_library *cuda = &device->backend->library;
@@ -75,7 +81,8 @@ static CUresult map(struct backend_device *device, struct cuda_reap *reap, uint6
 	return cuda->cuMemSetAccess(address, size_bytes, &access, 1);
 }
 
-static CUresult create_mapping(struct backend_device *device, struct cuda_reap *reap, uint64_t size_bytes)
+static CUresult create_mapping(struct backend_device *device, struct cuda_reap *reap,
+			       uint64_t size_bytes)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	const CUmemAllocationProp properties = {
@@ -88,12 +95,15 @@ static CUresult create_mapping(struct backend_device *device, struct cuda_reap *
 	return result == CUDA_SUCCESS ? map(device, reap, size_bytes) : result;
 }
 
-/* On a stream of its own: it waits for no kernel, and what uses the memory waits for it (cuda_memory_settle). */
-static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *reap, uint64_t size_bytes)
+/* On a stream of its own: it waits for no kernel, and what uses the memory waits for it
+ * (cuda_memory_settle). */
+static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *reap,
+			      uint64_t size_bytes)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	CUstream stream = device->memory->zero_stream;
-	CUresult result = cuda->cuEventCreate(&reap->zeroed, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+	CUresult result = cuda->cuEventCreate(&reap->zeroed,
+					      CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
 
 	if (result != CUDA_SUCCESS) {
 		reap->zeroed = NULL;
@@ -118,7 +128,8 @@ static void undo(struct backend_device *device, struct cuda_reap *reap)
 		free(reap);
 }
 
-int cuda_share_create(struct backend_device *device, struct backend_memory *memory, struct backend_fault *fault_out)
+int cuda_share_create(struct backend_device *device, struct backend_memory *memory,
+		      struct backend_fault *fault_out)
 {
 	struct cuda_memory_state *state = device->memory;
 	const struct cuda_library *cuda = &device->backend->library;
@@ -136,13 +147,15 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 		free(reap);
 		return error;
 	}
-	CUresult result = vmm ? create_mapping(device, reap, size_bytes) : cuda->cuMemAlloc(&reap->address, size_bytes);
+	CUresult result = vmm ? create_mapping(device, reap, size_bytes)
+			      : cuda->cuMemAlloc(&reap->address, size_bytes);
 	if (result == CUDA_SUCCESS)
 		result = start_zeroing(device, reap, size_bytes);
 	if (result != CUDA_SUCCESS) {
 		cuda_room_give(state, size_bytes);
 		undo(device, reap);
-		return cuda_fault(device, cuda, result, fault_out, "cannot allocate %llu bytes to share",
+		return cuda_fault(device, cuda, result, fault_out,
+				  "cannot allocate %llu bytes to share",
 				  (unsigned long long)size_bytes);
 	}
 	reap->room_bytes = size_bytes;
@@ -156,8 +169,8 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 }
 
 /*
- * Before others can look into it. The memset has nearly always long happened; only kernels that leave no
- * multiprocessor free can make it late.
+ * Before others can look into it. The memset has nearly always long happened; only kernels that
+ * leave no multiprocessor free can make it late.
  */
 static CUresult finish_zeroing(struct backend_memory *memory)
 {
@@ -171,16 +184,18 @@ static CUresult finish_zeroing(struct backend_memory *memory)
 	return result;
 }
 
-static CUresult export_descriptor(struct backend_memory *memory, struct backend_shared_memory *shared)
+static CUresult export_descriptor(struct backend_memory *memory,
+				  struct backend_shared_memory *shared)
 {
 	const struct cuda_library *cuda = &memory->device->backend->library;
 	int descriptor = -1;
 
-	CUresult result = cuda->cuMemExportToShareableHandle(&descriptor, memory->allocation,
-							     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+	CUresult result = cuda->cuMemExportToShareableHandle(
+		&descriptor, memory->allocation, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* The driver has made it; an engine executes nothing, so the moment in between harms nobody. */
+	/* The driver has made it; an engine executes nothing, so the moment in between harms
+	 * nobody. */
 	(void)fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 	shared->descriptor = descriptor;
 	return CUDA_SUCCESS;
@@ -189,7 +204,8 @@ static CUresult export_descriptor(struct backend_memory *memory, struct backend_
 static CUresult export_handle(struct backend_memory *memory, struct backend_shared_memory *shared)
 {
 	CUipcMemHandle handle;
-	CUresult result = memory->device->backend->library.cuIpcGetMemHandle(&handle, memory->address);
+	CUresult result =
+		memory->device->backend->library.cuIpcGetMemHandle(&handle, memory->address);
 
 	if (result == CUDA_SUCCESS)
 		memcpy(shared->handle, &handle, sizeof(shared->handle));
@@ -210,14 +226,16 @@ int cuda_memory_export(struct backend_memory *memory, struct backend_shared_memo
 	if (error < 0)
 		return error;
 	if (memory->export_kind == BACKEND_EXPORT_NONE || memory->imported)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the memory was not made to be shared");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the memory was not made to be shared");
 	CUresult result = finish_zeroing(memory);
 	if (result == CUDA_SUCCESS && memory->export_kind == BACKEND_EXPORT_VMM)
 		result = export_descriptor(memory, &shared);
 	else if (result == CUDA_SUCCESS)
 		result = export_handle(memory, &shared);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, &device->backend->library, result, fault_out, "cannot share memory");
+		return cuda_fault(device, &device->backend->library, result, fault_out,
+				  "cannot share memory");
 	*shared_out = shared;
 	return 0;
 }
@@ -232,15 +250,17 @@ static int check_allocation(struct backend_device *device, CUmemGenericAllocatio
 	CUresult result = cuda->cuMemGetAllocationPropertiesFromHandle(&properties, allocation);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
-	if (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties.location.id != device->facts->device)
+	if (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+	    properties.location.id != device->facts->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"the imported memory is not of this device");
 	return 0;
 }
 
 /* Mapping more than there is fails: the driver knows the size that the sender only claims. */
-static int import_descriptor(struct backend_device *device, const struct backend_shared_memory *shared,
-			     struct cuda_reap *reap, struct backend_fault *fault_out)
+static int import_descriptor(struct backend_device *device,
+			     const struct backend_shared_memory *shared, struct cuda_reap *reap,
+			     struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	uint64_t granule = device->memory->granule_bytes;
@@ -249,8 +269,9 @@ static int import_descriptor(struct backend_device *device, const struct backend
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"imported memory must be of whole granules of %llu bytes",
 					(unsigned long long)granule);
-	CUresult result = cuda->cuMemImportFromShareableHandle(&reap->allocation, (void *)(uintptr_t)shared->descriptor,
-							       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+	CUresult result = cuda->cuMemImportFromShareableHandle(
+		&reap->allocation, (void *)(uintptr_t)shared->descriptor,
+		CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
 	if (result != CUDA_SUCCESS) {
 		reap->allocation = 0;
 		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
@@ -266,9 +287,9 @@ static int import_descriptor(struct backend_device *device, const struct backend
 }
 
 /*
- * A handle is of the same user, or refused: the driver opens another user's as well (measured, H200, driver 580). Whose it is
- * stands in its bytes, at this place: the number of the process that made it, by which the driver finds the memory; another
- * number there finds none.
+ * A handle is of the same user, or refused: the driver opens another user's as well (measured,
+ * H200, driver 580). Whose it is stands in its bytes, at this place: the number of the process that
+ * made it, by which the driver finds the memory; another number there finds none.
  */
 static int check_user(const struct backend_shared_memory *shared, struct backend_fault *fault_out)
 {
@@ -276,15 +297,18 @@ static int check_user(const struct backend_shared_memory *shared, struct backend
 	uint32_t pid;
 
 	memcpy(&pid, shared->handle + PROCESS_AT, sizeof(pid));
-	/* Where there is no such process, or it is in another namespace, the driver says whether there is such memory. */
+	/* Where there is no such process, or it is in another namespace, the driver says whether
+	 * there is such memory. */
 	if (process_has_uid((pid_t)pid, geteuid()) != -ESRCH)
 		return 0;
-	return cuda_fault_words(fault_out, -EACCES, STATUS_INVALID,
-				"the memory is another user's: a cudaIpc handle is good for one user's processes, descriptors for others");
+	return cuda_fault_words(
+		fault_out, -EACCES, STATUS_INVALID,
+		"the memory is another user's: a cudaIpc handle is good for one user's processes, descriptors for others");
 }
 
-static int import_handle(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
-			 struct cuda_reap *reap, struct backend_fault *fault_out)
+static int import_handle(struct backend_device *device, const struct backend_shared_memory *shared,
+			 uint64_t size_bytes, struct cuda_reap *reap,
+			 struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	CUdeviceptr address = 0, base = 0;
@@ -295,23 +319,27 @@ static int import_handle(struct backend_device *device, const struct backend_sha
 	if (error < 0)
 		return error;
 	memcpy(&handle, shared->handle, sizeof(handle));
-	CUresult result = cuda->cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+	CUresult result =
+		cuda->cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
 	reap->address = address;
-	/* The kernels' ranges are checked against this size: it must be the driver's, not the sender's. */
+	/* The kernels' ranges are checked against this size: it must be the driver's, not the
+	 * sender's. */
 	result = cuda->cuMemGetAddressRange(&base, &mapped, address);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
 	if (address < base || address - base > mapped || size_bytes > mapped - (address - base))
-		return cuda_fault_words(
-			fault_out, -EINVAL, STATUS_INVALID, "the imported memory has %llu bytes, not %llu",
-			(unsigned long long)(mapped - (address - base)), (unsigned long long)size_bytes);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the imported memory has %llu bytes, not %llu",
+					(unsigned long long)(mapped - (address - base)),
+					(unsigned long long)size_bytes);
 	return 0;
 }
 
-int cuda_memory_import(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
-		       struct backend_memory **memory_out, struct backend_fault *fault_out)
+int cuda_memory_import(struct backend_device *device, const struct backend_shared_memory *shared,
+		       uint64_t size_bytes, struct backend_memory **memory_out,
+		       struct backend_fault *fault_out)
 {
 	bool vmm = shared->kind == BACKEND_EXPORT_VMM;
 
@@ -321,7 +349,8 @@ int cuda_memory_import(struct backend_device *device, const struct backend_share
 	if (error < 0)
 		return error;
 	if (size_bytes == 0 || size_bytes > shared->size_bytes || (vmm && shared->descriptor < 0))
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "nothing that could be imported");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"nothing that could be imported");
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
 	struct cuda_reap *reap = cuda_reap_make(vmm ? CUDA_REAP_VMM : CUDA_REAP_IPC);
 	if (!memory || !reap) {

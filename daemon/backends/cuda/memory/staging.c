@@ -22,7 +22,8 @@ struct slot_set {
 	CUevent over;   /* recorded behind the last transfer */
 };
 
-/* How many of them make a piece: bytes of a row, rows if they fit whole, slices if they do; and how many pieces that is. */
+/* How many of them make a piece: bytes of a row, rows if they fit whole, slices if they do; and how
+ * many pieces that is. */
 struct steps {
 	uint64_t bytes, rows, slices;
 	uint64_t columns, bands, layers;
@@ -42,7 +43,8 @@ struct cuda_finish {
 	uint64_t done;    /* pieces that it has done */
 	bool queued, copying, inside, cancelled;
 	struct cuda_finish *queue_next;
-	struct cuda_finish *kept_next; /* given up: freed at close, because the driver may still call */
+	struct cuda_finish
+		*kept_next; /* given up: freed at close, because the driver may still call */
 };
 
 struct cuda_staging {
@@ -97,7 +99,8 @@ static struct steps steps_of(const struct copy_box *box)
 	return steps;
 }
 
-/* A part of the box, and where it begins on both sides; the host's side lies tightly packed in a slot instead. */
+/* A part of the box, and where it begins on both sides; the host's side lies tightly packed in a
+ * slot instead. */
 struct piece {
 	struct copy_box box;
 	uint64_t source, destination;
@@ -117,7 +120,8 @@ static struct piece piece_of(const struct cuda_finish *transfer, uint64_t index)
 	piece.box.rows = smaller(steps->rows, box->rows - row);
 	piece.box.slices = smaller(steps->slices, box->slices - slice);
 	piece.source = slice * box->source.slice_bytes + row * box->source.row_bytes + byte;
-	piece.destination = slice * box->destination.slice_bytes + row * box->destination.row_bytes + byte;
+	piece.destination =
+		slice * box->destination.slice_bytes + row * box->destination.row_bytes + byte;
 	return piece;
 }
 
@@ -190,7 +194,8 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* Before the device copies piece n out of its slot: it must be there. Those before n are on the device. */
+/* Before the device copies piece n out of its slot: it must be there. Those before n are on the
+ * device. */
 static void before_copy_in(struct cuda_staging *staging, struct cuda_finish *transfer)
 {
 	uint64_t piece = transfer->begun++, allowed = piece + SLOTS_PER_SET;
@@ -201,7 +206,8 @@ static void before_copy_in(struct cuda_staging *staging, struct cuda_finish *tra
 		wait_for_progress(staging);
 }
 
-/* After the device has copied piece n into its slot: that of the next one must be empty, at the end all of them. */
+/* After the device has copied piece n into its slot: that of the next one must be empty, at the end
+ * all of them. */
 static void after_copy_out(struct cuda_staging *staging, struct cuda_finish *transfer)
 {
 	uint64_t piece = transfer->begun++, needed = transfer->piece_count;
@@ -214,7 +220,8 @@ static void after_copy_out(struct cuda_staging *staging, struct cuda_finish *tra
 		wait_for_progress(staging);
 }
 
-/* On the driver's thread. A transfer of one piece is copied right here: another thread would only make it later. */
+/* On the driver's thread. A transfer of one piece is copied right here: another thread would only
+ * make it later. */
 static void host_function(void *argument)
 {
 	struct cuda_finish *transfer = argument;
@@ -254,22 +261,26 @@ static int open_slots(struct cuda_staging *staging, struct backend_fault *fault_
 	device->ahead.slots = NULL;
 	CUresult result = staging->pinned ? CUDA_SUCCESS : cuda_slots_pin(cuda, &staging->pinned);
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < SETS; i++) {
-		unsigned char *slot = (unsigned char *)staging->pinned + i * SLOTS_PER_SET * SLOT_BYTES;
+		unsigned char *slot =
+			(unsigned char *)staging->pinned + i * SLOTS_PER_SET * SLOT_BYTES;
 		for (uint32_t k = 0; k < SLOTS_PER_SET; k++)
 			staging->sets[i].slots[k] = slot + k * SLOT_BYTES;
 		result = cuda->cuEventCreate(&staging->sets[i].over, CU_EVENT_DISABLE_TIMING);
 	}
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cuda, result, fault_out, "cannot make pinned memory for transfers");
+		return cuda_fault(device, cuda, result, fault_out,
+				  "cannot make pinned memory for transfers");
 	return 0;
 }
 
-int cuda_staging_open(struct backend_device *device, struct cuda_staging **staging_out, struct backend_fault *fault_out)
+int cuda_staging_open(struct backend_device *device, struct cuda_staging **staging_out,
+		      struct backend_fault *fault_out)
 {
 	struct cuda_staging *staging = calloc(1, sizeof(*staging));
 
 	if (!staging)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a device");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a device");
 	staging->device = device;
 	staging->last = &staging->first;
 	(void)pthread_mutex_init(&staging->lock, NULL);
@@ -341,15 +352,18 @@ static CUresult take_set(struct backend_lane *lane, struct cuda_finish *transfer
 	return cuda->cuStreamWaitEvent(lane->stream, set->over, CU_EVENT_WAIT_DEFAULT);
 }
 
-static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *transfer, struct cuda_rect_side side)
+static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *transfer,
+			       struct cuda_rect_side side)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	CUresult result = CUDA_SUCCESS;
 
 	for (uint64_t index = 0; result == CUDA_SUCCESS && index < transfer->piece_count; index++) {
 		struct piece piece = piece_of(transfer, index);
-		struct cuda_rect_side slot = {.host = transfer->set->slots[index % SLOTS_PER_SET]}, device;
-		*(transfer->to_device ? &piece.box.source : &piece.box.destination) = copy_box_tight(&piece.box);
+		struct cuda_rect_side slot = {.host = transfer->set->slots[index % SLOTS_PER_SET]},
+				      device;
+		*(transfer->to_device ? &piece.box.source : &piece.box.destination) =
+			copy_box_tight(&piece.box);
 		struct copy_box box = side.array ? piece.box : copy_box_simplify(&piece.box);
 		device = side;
 		device.address += transfer->to_device ? piece.destination : piece.source;
@@ -363,15 +377,16 @@ static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *tr
 		} else {
 			result = cuda_rect_put(cuda, lane->stream, &box, slot, device);
 			if (result == CUDA_SUCCESS)
-				result = cuda->cuLaunchHostFunc(lane->stream, host_function, transfer);
+				result = cuda->cuLaunchHostFunc(lane->stream, host_function,
+								transfer);
 		}
 	}
 	return result;
 }
 
 /*
- * The host's memory is left alone from now on, also by what is on its way. The record stays: the driver may have a
- * host function of it still to call.
+ * The host's memory is left alone from now on, also by what is on its way. The record stays: the
+ * driver may have a host function of it still to call.
  */
 static void give_up(struct cuda_finish *transfer)
 {
@@ -394,13 +409,15 @@ static int start_thread(struct cuda_staging *staging, struct backend_fault *faul
 		return 0;
 	int error = pthread_create(&staging->thread, NULL, run, staging);
 	if (error != 0)
-		return cuda_fault_words(fault_out, -error, STATUS_MEMORY_ALLOCATION, "no thread for transfers");
+		return cuda_fault_words(fault_out, -error, STATUS_MEMORY_ALLOCATION,
+					"no thread for transfers");
 	staging->started = true;
 	return 0;
 }
 
 /* Whether it went well or not, what is on the stream now uses the set. */
-static CUresult put_on_stream(struct backend_lane *lane, struct cuda_finish *transfer, struct cuda_rect_side device)
+static CUresult put_on_stream(struct backend_lane *lane, struct cuda_finish *transfer,
+			      struct cuda_rect_side device)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	CUresult result = take_set(lane, transfer);
@@ -411,20 +428,23 @@ static CUresult put_on_stream(struct backend_lane *lane, struct cuda_finish *tra
 	return result == CUDA_SUCCESS ? recorded : result;
 }
 
-int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_rect_side device, void *host,
-			 const struct copy_box *box, struct cuda_finish **finish_out, struct backend_fault *fault_out)
+int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_rect_side device,
+			 void *host, const struct copy_box *box, struct cuda_finish **finish_out,
+			 struct backend_fault *fault_out)
 {
 	struct cuda_staging *staging = lane->device->memory->staging;
 	struct cuda_finish *transfer = calloc(1, sizeof(*transfer));
 
 	if (!transfer)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a transfer");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a transfer");
 	transfer->staging = staging;
 	transfer->to_device = to_device;
 	transfer->host = host;
 	transfer->box = *box;
 	transfer->steps = steps_of(box);
-	transfer->piece_count = transfer->steps.columns * transfer->steps.bands * transfer->steps.layers;
+	transfer->piece_count =
+		transfer->steps.columns * transfer->steps.bands * transfer->steps.layers;
 	int error = transfer->piece_count > 1 ? start_thread(staging, fault_out) : 0;
 	if (error < 0) {
 		free(transfer);
@@ -436,7 +456,8 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_
 		transfer->set->must_wait = true;
 		give_up(transfer);
 		return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out,
-				  to_device ? "cannot write to a buffer" : "cannot read from a buffer");
+				  to_device ? "cannot write to a buffer"
+					    : "cannot read from a buffer");
 	}
 	transfer->set->users++;
 	*finish_out = transfer;

@@ -1,13 +1,15 @@
 /*
- * Transfers between a device and host memory that the driver does not know: through pinned slots, in pieces. All of a
- * transfer is put on the lane's stream at once, piece by piece: a host function that waits until the copy thread has
- * brought the slot's bytes, then the device's copy out of it (the other way round for READ). The host functions call
- * no driver and wait for nothing but the copy thread, which waits for nobody: nothing here holds a device thread up,
- * the lane's order is the stream's, and while the device moves one piece the copy thread works on the next.
+ * Transfers between a device and host memory that the driver does not know: through pinned slots,
+ * in pieces. All of a transfer is put on the lane's stream at once, piece by piece: a host function
+ * that waits until the copy thread has brought the slot's bytes, then the device's copy out of it
+ * (the other way round for READ). The host functions call no driver and wait for nothing but the
+ * copy thread, which waits for nobody: nothing here holds a device thread up, the lane's order is
+ * the stream's, and while the device moves one piece the copy thread works on the next.
  *
- * A host function runs on a thread of the driver's that all lanes share: two staged transfers slow each other down.
- * Each piece is two calls of the driver, and a stream takes about a thousand before it makes its caller wait: more
- * than a gigabyte at once is for registered memory, which has none of this.
+ * A host function runs on a thread of the driver's that all lanes share: two staged transfers slow
+ * each other down. Each piece is two calls of the driver, and a stream takes about a thousand
+ * before it makes its caller wait: more than a gigabyte at once is for registered memory, which has
+ * none of this.
  */
 #ifndef SYCL_BACKENDS_CUDA_STAGING_H
 #define SYCL_BACKENDS_CUDA_STAGING_H
@@ -25,11 +27,13 @@ int cuda_staging_open(struct backend_device *device, struct cuda_staging **stagi
 void cuda_staging_close(struct cuda_staging *staging);
 
 /*
- * Put it on the lane's stream. `to_device`: from host to device, else back. `box`: what is moved, simple
- * (copy_box_simplify) but for an image, not empty. *finish_out (cuda_finish_run) must be run once, after the command is complete or the
- * device lost; then the host's memory is not touched any more. Device thread.
+ * Put it on the lane's stream. `to_device`: from host to device, else back. `box`: what is moved,
+ * simple (copy_box_simplify) but for an image, not empty. *finish_out (cuda_finish_run) must be run
+ * once, after the command is complete or the device lost; then the host's memory is not touched any
+ * more. Device thread.
  */
 int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_rect_side device,
-			 void *host, const struct copy_box *box, struct cuda_finish **finish_out, struct backend_fault *fault_out);
+			 void *host, const struct copy_box *box, struct cuda_finish **finish_out,
+			 struct backend_fault *fault_out);
 
 #endif

@@ -1,4 +1,5 @@
-/* Textures and surfaces of an array: made when an argument first needs one, and kept as long as the array. */
+/* Textures and surfaces of an array: made when an argument first needs one, and kept as long as the
+ * array. */
 #include "cuda/memory/array.h"
 
 #include "cuda/driver/entries.h"
@@ -16,8 +17,8 @@ static CUaddress_mode native_addressing(const struct backend_sampler *sampler)
 		[IMAGE_ADDRESSING_CLAMP_TO_EDGE] = CU_TR_ADDRESS_MODE_CLAMP,
 		[IMAGE_ADDRESSING_CLAMP] = CU_TR_ADDRESS_MODE_BORDER,
 	};
-	const struct image_sampler meant = {(enum image_addressing)sampler->addressing, sampler->normalised,
-					    sampler->linear};
+	const struct image_sampler meant = {(enum image_addressing)sampler->addressing,
+					    sampler->normalised, sampler->linear};
 
 	return modes[image_addressing_effective(&meant)];
 }
@@ -30,8 +31,8 @@ static CUDA_RESOURCE_DESC resource_of(const struct cuda_array *array)
 	return resource;
 }
 
-static int make_texture(struct backend_device *device, struct cuda_array *array, const struct backend_sampler *sampler,
-			struct backend_fault *fault_out)
+static int make_texture(struct backend_device *device, struct cuda_array *array,
+			const struct backend_sampler *sampler, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	const CUDA_RESOURCE_DESC resource = resource_of(array);
@@ -43,8 +44,9 @@ static int make_texture(struct backend_device *device, struct cuda_array *array,
 	if (*made)
 		return 0;
 	/*
-	 * The border's colour is 0, 0, 0, 0. A dimension that the image has not is as wide as one pixel and read at 0, its
-	 * pixel's edge: a linear filter mixes what lies there with what lies before, which must not be the border.
+	 * The border's colour is 0, 0, 0, 0. A dimension that the image has not is as wide as one
+	 * pixel and read at 0, its pixel's edge: a linear filter mixes what lies there with what
+	 * lies before, which must not be the border.
 	 */
 	const CUDA_TEXTURE_DESC texture = {
 		.addressMode = {mode, dimensions > 1 ? mode : none, dimensions > 2 ? mode : none},
@@ -53,10 +55,13 @@ static int make_texture(struct backend_device *device, struct cuda_array *array,
 			 (sampler->normalised ? CU_TRSF_NORMALIZED_COORDINATES : 0u),
 	};
 	CUresult result = cuda->cuTexObjectCreate(made, &resource, &texture, NULL);
-	return result == CUDA_SUCCESS ? 0 : cuda_fault(device, cuda, result, fault_out, "cannot make a texture");
+	return result == CUDA_SUCCESS
+		       ? 0
+		       : cuda_fault(device, cuda, result, fault_out, "cannot make a texture");
 }
 
-static int make_surface(struct backend_device *device, struct cuda_array *array, struct backend_fault *fault_out)
+static int make_surface(struct backend_device *device, struct cuda_array *array,
+			struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	const CUDA_RESOURCE_DESC resource = resource_of(array);
@@ -64,7 +69,9 @@ static int make_surface(struct backend_device *device, struct cuda_array *array,
 	if (array->surface)
 		return 0;
 	CUresult result = cuda->cuSurfObjectCreate(&array->surface, &resource);
-	return result == CUDA_SUCCESS ? 0 : cuda_fault(device, cuda, result, fault_out, "cannot make a surface");
+	return result == CUDA_SUCCESS
+		       ? 0
+		       : cuda_fault(device, cuda, result, fault_out, "cannot make a surface");
 }
 
 int cuda_texture_settle(struct backend_lane *lane, const struct backend_argument *argument,
@@ -77,12 +84,14 @@ int cuda_texture_settle(struct backend_lane *lane, const struct backend_argument
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT,
 					"an image of another kind, or device");
 	if (!argument->image.sampled) {
-		int error = make_texture(lane->device, memory->array, &cuda_pixel_sampler, fault_out);
+		int error =
+			make_texture(lane->device, memory->array, &cuda_pixel_sampler, fault_out);
 		return error < 0 ? error : make_surface(lane->device, memory->array, fault_out);
 	}
-	if (sampler->addressing < BACKEND_ADDRESSING_MIRRORED_REPEAT || sampler->addressing > BACKEND_ADDRESSING_NONE)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "there is no addressing mode %d",
-					(int)sampler->addressing);
+	if (sampler->addressing < BACKEND_ADDRESSING_MIRRORED_REPEAT ||
+	    sampler->addressing > BACKEND_ADDRESSING_NONE)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"there is no addressing mode %d", (int)sampler->addressing);
 	if (sampler->linear && !image_format_is_float(memory->array->image.format))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT,
 					"linear filtering cannot mix pixels of integers");

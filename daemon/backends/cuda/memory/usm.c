@@ -1,4 +1,5 @@
-/* USM: memory with one address for the device and, for host and shared USM, for this process; and its commands. */
+/* USM: memory with one address for the device and, for host and shared USM, for this process; and
+ * its commands. */
 #include "cuda/memory/state.h"
 #include "cuda/memory/peer.h"
 #include "cuda/program/program.h"
@@ -17,24 +18,26 @@ struct cuda_usm {
 	enum backend_usm_kind kind;
 	uint64_t address, size_bytes;
 	CUdeviceptr base;
-	struct cuda_reap *reap; /* NULL: device memory of the pool, or a variable */
+	struct cuda_reap *reap;          /* NULL: device memory of the pool, or a variable */
 	struct backend_program *program; /* held: it is a variable of that; NULL: it is not */
 };
 
-static CUresult allocate_shared(struct backend_device *device, uint64_t size_bytes, CUdeviceptr *base_out)
+static CUresult allocate_shared(struct backend_device *device, uint64_t size_bytes,
+				CUdeviceptr *base_out)
 {
-	return device->backend->library.cuMemAllocManaged(base_out, size_bytes, CU_MEM_ATTACH_GLOBAL);
+	return device->backend->library.cuMemAllocManaged(base_out, size_bytes,
+							  CU_MEM_ATTACH_GLOBAL);
 }
 
 static CUresult allocate_host(struct backend_device *device, uint64_t size_bytes, void **host_out)
 {
-	return device->backend->library.cuMemHostAlloc(host_out, size_bytes,
-						       CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+	return device->backend->library.cuMemHostAlloc(
+		host_out, size_bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 }
 
 /*
- * Managed memory takes room on the device as if it all were there: more of it than the device has would move back and
- * forth, and can hang the GPU for everybody.
+ * Managed memory takes room on the device as if it all were there: more of it than the device has
+ * would move back and forth, and can hang the GPU for everybody.
  */
 static int take_shared(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
 		       struct backend_fault *fault_out)
@@ -47,7 +50,8 @@ static int take_shared(struct backend_device *device, struct cuda_usm *usm, uint
 	if (result != CUDA_SUCCESS) {
 		cuda_room_give(device->memory, size_bytes);
 		return cuda_fault(device, &device->backend->library, result, fault_out,
-				  "cannot allocate %llu bytes of shared USM", (unsigned long long)size_bytes);
+				  "cannot allocate %llu bytes of shared USM",
+				  (unsigned long long)size_bytes);
 	}
 	usm->reap->address = usm->base;
 	usm->reap->room_bytes = size_bytes;
@@ -61,7 +65,8 @@ static int take_host(struct backend_device *device, struct cuda_usm *usm, uint64
 
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, &device->backend->library, result, fault_out,
-				  "cannot allocate %llu bytes of host USM", (unsigned long long)size_bytes);
+				  "cannot allocate %llu bytes of host USM",
+				  (unsigned long long)size_bytes);
 	usm->base = (CUdeviceptr)(uintptr_t)usm->reap->host;
 	return 0;
 }
@@ -104,17 +109,21 @@ static void give(struct cuda_usm *usm)
 }
 
 /* How the allocation will be freed. Device memory of a pool needs nothing. */
-static int make_reap(struct backend_device *device, struct cuda_usm *usm, struct backend_fault *fault_out)
+static int make_reap(struct backend_device *device, struct cuda_usm *usm,
+		     struct backend_fault *fault_out)
 {
 	if (usm->kind == BACKEND_USM_DEVICE && device->memory->pool)
 		return 0;
-	usm->reap = cuda_reap_make(usm->kind == BACKEND_USM_HOST ? CUDA_REAP_HOST : CUDA_REAP_PLAIN);
+	usm->reap =
+		cuda_reap_make(usm->kind == BACKEND_USM_HOST ? CUDA_REAP_HOST : CUDA_REAP_PLAIN);
 	if (!usm->reap)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for USM");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for USM");
 	return 0;
 }
 
-/* So many bytes, aligned so. The driver's own alignment nearly always does; else once more, with room to align in. */
+/* So many bytes, aligned so. The driver's own alignment nearly always does; else once more, with
+ * room to align in. */
 static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uint64_t alignment,
 			struct backend_fault *fault_out)
 {
@@ -139,29 +148,34 @@ static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uin
 	return 0;
 }
 
-static int check_kind(const struct backend_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
-		      uint64_t alignment, struct backend_fault *fault_out)
+static int check_kind(const struct backend_device *device, enum backend_usm_kind kind,
+		      uint64_t size_bytes, uint64_t alignment, struct backend_fault *fault_out)
 {
-	bool known = kind == BACKEND_USM_DEVICE || kind == BACKEND_USM_HOST || kind == BACKEND_USM_SHARED;
+	bool known = kind == BACKEND_USM_DEVICE || kind == BACKEND_USM_HOST ||
+		     kind == BACKEND_USM_SHARED;
 
-	if (!known || size_bytes == 0 || alignment > ALIGNMENT_MAX || (alignment & (alignment - 1)) != 0)
+	if (!known || size_bytes == 0 || alignment > ALIGNMENT_MAX ||
+	    (alignment & (alignment - 1)) != 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"no USM of kind %d with %llu bytes, aligned to %llu", (int)kind,
-					(unsigned long long)size_bytes, (unsigned long long)alignment);
+					"no USM of kind %d with %llu bytes, aligned to %llu",
+					(int)kind, (unsigned long long)size_bytes,
+					(unsigned long long)alignment);
 	if (!device->facts->unified_addressing ||
-	    (kind == BACKEND_USM_SHARED && (!device->facts->managed || !device->backend->library.cuMemAllocManaged)))
+	    (kind == BACKEND_USM_SHARED &&
+	     (!device->facts->managed || !device->backend->library.cuMemAllocManaged)))
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the device has no USM of kind %d", (int)kind);
 	if (size_bytes > UINT64_MAX - ALIGNMENT_MAX)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no room for %llu bytes",
-					(unsigned long long)size_bytes);
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no room for %llu bytes", (unsigned long long)size_bytes);
 	return 0;
 }
 
 int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
 		   uint64_t alignment_bytes, void **pointer_out, struct backend_fault *fault_out)
 {
-	uint64_t alignment = alignment_bytes > CUDA_ALIGNMENT_BYTES ? alignment_bytes : CUDA_ALIGNMENT_BYTES;
+	uint64_t alignment =
+		alignment_bytes > CUDA_ALIGNMENT_BYTES ? alignment_bytes : CUDA_ALIGNMENT_BYTES;
 
 	int error = check_kind(device, kind, size_bytes, alignment_bytes, fault_out);
 	if (error == 0)
@@ -170,13 +184,15 @@ int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 		return error;
 	struct cuda_usm *usm = calloc(1, sizeof(*usm));
 	if (!usm)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for USM");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for USM");
 	*usm = (struct cuda_usm){.device = device, .kind = kind, .size_bytes = size_bytes};
 	error = take_aligned(device, usm, alignment, fault_out);
 	if (error == 0) {
 		error = cuda_ranges_add(&device->memory->usm, usm->address, size_bytes, usm);
 		if (error < 0) {
-			(void)cuda_fault_words(fault_out, error, STATUS_MEMORY_ALLOCATION, "no memory for USM");
+			(void)cuda_fault_words(fault_out, error, STATUS_MEMORY_ALLOCATION,
+					       "no memory for USM");
 			give(usm);
 		}
 	}
@@ -201,26 +217,30 @@ void cuda_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 	free(usm);
 }
 
-/* Where the driver has it. Portable sources have constants alone, and share what is loaded with other bundles. */
-static int find_variable(const struct backend_program *program, const char *name, CUdeviceptr *address_out,
-			 size_t *size_out, struct backend_fault *fault_out)
+/* Where the driver has it. Portable sources have constants alone, and share what is loaded with
+ * other bundles. */
+static int find_variable(const struct backend_program *program, const char *name,
+			 CUdeviceptr *address_out, size_t *size_out,
+			 struct backend_fault *fault_out)
 {
 	struct backend_device *device = program->device;
 	const struct cuda_modules *modules = program->modules;
 	CUresult result = CUDA_ERROR_NOT_FOUND;
 
 	if (modules->binary->flags & CUDA_BINARY_NATIVE)
-		result = device->backend->library.cuModuleGetGlobal(address_out, size_out, modules->modules[0], name);
+		result = device->backend->library.cuModuleGetGlobal(address_out, size_out,
+								    modules->modules[0], name);
 	if (result == CUDA_ERROR_NOT_FOUND || (result == CUDA_SUCCESS && *size_out == 0))
-		return cuda_fault_words(fault_out, -ENOENT, STATUS_INVALID, "the program has no variable '%.100s'", name);
+		return cuda_fault_words(fault_out, -ENOENT, STATUS_INVALID,
+					"the program has no variable '%.100s'", name);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, &device->backend->library, result, fault_out, "cannot find the variable '%.100s'",
-				  name);
+		return cuda_fault(device, &device->backend->library, result, fault_out,
+				  "cannot find the variable '%.100s'", name);
 	return 0;
 }
 
-int cuda_program_variable(struct backend_program *program, const char *name, void **pointer_out, uint64_t *size_bytes_out,
-			  struct backend_fault *fault_out)
+int cuda_program_variable(struct backend_program *program, const char *name, void **pointer_out,
+			  uint64_t *size_bytes_out, struct backend_fault *fault_out)
 {
 	struct backend_device *device = program->device;
 	CUdeviceptr address = 0;
@@ -233,7 +253,8 @@ int cuda_program_variable(struct backend_program *program, const char *name, voi
 		return error;
 	struct cuda_usm *usm = calloc(1, sizeof(*usm));
 	if (!usm)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a variable");
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+					"no memory for a variable");
 	*usm = (struct cuda_usm){.device = device,
 				 .kind = BACKEND_USM_DEVICE,
 				 .address = address,
@@ -243,9 +264,11 @@ int cuda_program_variable(struct backend_program *program, const char *name, voi
 	error = cuda_ranges_add(&device->memory->usm, address, size_bytes, usm);
 	if (error < 0) {
 		free(usm);
-		return cuda_fault_words(fault_out, error, error == -EEXIST ? STATUS_INVALID : STATUS_MEMORY_ALLOCATION,
-					"the variable '%.100s' %s", name,
-					error == -EEXIST ? "has been given out already" : "finds no memory");
+		return cuda_fault_words(
+			fault_out, error,
+			error == -EEXIST ? STATUS_INVALID : STATUS_MEMORY_ALLOCATION,
+			"the variable '%.100s' %s", name,
+			error == -EEXIST ? "has been given out already" : "finds no memory");
 	}
 	cuda_program_hold(program);
 	*pointer_out = (void *)(uintptr_t)address;
@@ -254,10 +277,12 @@ int cuda_program_variable(struct backend_program *program, const char *name, voi
 }
 
 /* The lane's own device is asked first, then the others of this backend. */
-static struct cuda_usm *find_usm(struct backend_device *device, const void *pointer, uint64_t size_bytes)
+static struct cuda_usm *find_usm(struct backend_device *device, const void *pointer,
+				 uint64_t size_bytes)
 {
 	struct backend *backend = device->backend;
-	struct cuda_usm *usm = cuda_ranges_find(&device->memory->usm, (uintptr_t)pointer, size_bytes);
+	struct cuda_usm *usm =
+		cuda_ranges_find(&device->memory->usm, (uintptr_t)pointer, size_bytes);
 
 	if (usm)
 		return usm;
@@ -276,11 +301,13 @@ static int not_usm(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-static int tell(struct backend_lane *lane, CUresult result, struct backend_fault *fault_out, const char *what)
+static int tell(struct backend_lane *lane, CUresult result, struct backend_fault *fault_out,
+		const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
-	return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out, "%s", what);
+	return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out, "%s",
+			  what);
 }
 
 /* Does the driver know all of it, as USM or as pinned pages? */
@@ -303,33 +330,39 @@ bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uin
 static int copy_unpinned(struct backend_lane *lane, const struct backend_command *command,
 			 struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
-	const struct copy_box piece = {.width_bytes = command->usm.size_bytes, .rows = 1, .slices = 1};
+	const struct copy_box piece = {
+		.width_bytes = command->usm.size_bytes, .rows = 1, .slices = 1};
 	const struct copy_box box = copy_box_simplify(&piece);
 	bool to_device = command->usm.host_source;
 	/* Only read then. */
 	void *from = (void *)(uintptr_t)command->usm.source, *to = command->usm.destination;
 	const struct cuda_rect_side usm = {.address = (uintptr_t)(to_device ? to : from)};
 
-	return cuda_staging_enqueue(lane, to_device, usm, to_device ? from : to, &box, finish_out, fault_out);
+	return cuda_staging_enqueue(lane, to_device, usm, to_device ? from : to, &box, finish_out,
+				    fault_out);
 }
 
-/* From one GPU to another: the destination's lane goes the ways of cuda_peer.h; from elsewhere the driver finds one. */
-static int copy_between(struct backend_lane *lane, const struct cuda_usm *destination, const struct cuda_usm *source,
-			const struct backend_command *command, struct backend_fault *fault_out)
+/* From one GPU to another: the destination's lane goes the ways of cuda_peer.h; from elsewhere the
+ * driver finds one. */
+static int copy_between(struct backend_lane *lane, const struct cuda_usm *destination,
+			const struct cuda_usm *source, const struct backend_command *command,
+			struct backend_fault *fault_out)
 {
 	uintptr_t from = (uintptr_t)command->usm.source, to = (uintptr_t)command->usm.destination;
 	uint64_t size_bytes = command->usm.size_bytes;
 
 	if (destination->device == lane->device)
-		return cuda_peer_copy_usm(lane, source->device, !source->reap && !source->program, from, to, size_bytes, fault_out);
+		return cuda_peer_copy_usm(lane, source->device, !source->reap && !source->program,
+					  from, to, size_bytes, fault_out);
 	return tell(lane,
-		    lane->device->backend->library.cuMemcpyPeerAsync(to, destination->device->context, from,
-								     source->device->context, size_bytes, lane->stream),
+		    lane->device->backend->library.cuMemcpyPeerAsync(
+			    to, destination->device->context, from, source->device->context,
+			    size_bytes, lane->stream),
 		    fault_out, "cannot copy USM");
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
-		struct backend_fault *fault_out)
+static int copy(struct backend_lane *lane, const struct backend_command *command,
+		struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	const void *from = command->usm.source;
@@ -340,31 +373,38 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 
 	bool from_known = is_known(lane->device, source, from, size_bytes);
 	bool to_known = is_known(lane->device, destination, to, size_bytes);
-	if ((!from_known && !command->usm.host_source) || (!to_known && !command->usm.host_destination) ||
+	if ((!from_known && !command->usm.host_source) ||
+	    (!to_known && !command->usm.host_destination) ||
 	    (command->usm.host_source && command->usm.host_destination))
-		return not_usm(fault_out, "a copy from or to an address that is neither USM nor registered");
+		return not_usm(fault_out,
+			       "a copy from or to an address that is neither USM nor registered");
 	uintptr_t first = (uintptr_t)from, second = (uintptr_t)to;
 	if ((first < second ? second - first : first - second) < size_bytes)
 		return not_usm(fault_out, "a copy onto itself");
 	if (!from_known || !to_known)
 		return copy_unpinned(lane, command, finish_out, fault_out);
-	if (source && destination && source->kind == BACKEND_USM_DEVICE && destination->kind == BACKEND_USM_DEVICE &&
-	    source->device != destination->device)
+	if (source && destination && source->kind == BACKEND_USM_DEVICE &&
+	    destination->kind == BACKEND_USM_DEVICE && source->device != destination->device)
 		return copy_between(lane, destination, source, command, fault_out);
-	return tell(lane, cuda->cuMemcpyAsync(second, first, size_bytes, lane->stream), fault_out, "cannot copy USM");
+	return tell(lane, cuda->cuMemcpyAsync(second, first, size_bytes, lane->stream), fault_out,
+		    "cannot copy USM");
 }
 
-static int fill(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+static int fill(struct backend_lane *lane, const struct backend_command *command,
+		struct backend_fault *fault_out)
 {
 	size_t pattern_bytes = command->usm.pattern_bytes;
 
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX ||
-	    !is_known(lane->device, find_usm(lane->device, command->usm.destination, command->usm.size_bytes),
+	    !is_known(lane->device,
+		      find_usm(lane->device, command->usm.destination, command->usm.size_bytes),
 		      command->usm.destination, command->usm.size_bytes))
-		return not_usm(fault_out, "a fill of what is no USM, or with a pattern that is too long");
+		return not_usm(fault_out,
+			       "a fill of what is no USM, or with a pattern that is too long");
 	return tell(lane,
-		    cuda_fill(&lane->device->backend->library, lane->stream, (uintptr_t)command->usm.destination,
-			      command->usm.size_bytes, command->usm.pattern, pattern_bytes),
+		    cuda_fill(&lane->device->backend->library, lane->stream,
+			      (uintptr_t)command->usm.destination, command->usm.size_bytes,
+			      command->usm.pattern, pattern_bytes),
 		    fault_out, "cannot fill USM");
 }
 
@@ -379,17 +419,22 @@ static int find_advice(enum backend_advice advice, struct advice *advice_out)
 	static const struct advice table[] = {
 		[BACKEND_ADVICE_SET_READ_MOSTLY] = {CU_MEM_ADVISE_SET_READ_MOSTLY, false},
 		[BACKEND_ADVICE_UNSET_READ_MOSTLY] = {CU_MEM_ADVISE_UNSET_READ_MOSTLY, false},
-		[BACKEND_ADVICE_SET_PREFERRED_LOCATION] = {CU_MEM_ADVISE_SET_PREFERRED_LOCATION, false},
-		[BACKEND_ADVICE_UNSET_PREFERRED_LOCATION] = {CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, false},
+		[BACKEND_ADVICE_SET_PREFERRED_LOCATION] = {CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+							   false},
+		[BACKEND_ADVICE_UNSET_PREFERRED_LOCATION] = {CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
+							     false},
 		[BACKEND_ADVICE_SET_ACCESSED_BY] = {CU_MEM_ADVISE_SET_ACCESSED_BY, false},
 		[BACKEND_ADVICE_UNSET_ACCESSED_BY] = {CU_MEM_ADVISE_UNSET_ACCESSED_BY, false},
-		[BACKEND_ADVICE_SET_PREFERRED_LOCATION_HOST] = {CU_MEM_ADVISE_SET_PREFERRED_LOCATION, true},
-		[BACKEND_ADVICE_UNSET_PREFERRED_LOCATION_HOST] = {CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, true},
+		[BACKEND_ADVICE_SET_PREFERRED_LOCATION_HOST] =
+			{CU_MEM_ADVISE_SET_PREFERRED_LOCATION, true},
+		[BACKEND_ADVICE_UNSET_PREFERRED_LOCATION_HOST] =
+			{CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, true},
 		[BACKEND_ADVICE_SET_ACCESSED_BY_HOST] = {CU_MEM_ADVISE_SET_ACCESSED_BY, true},
 		[BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST] = {CU_MEM_ADVISE_UNSET_ACCESSED_BY, true},
 	};
 
-	if (advice < BACKEND_ADVICE_SET_READ_MOSTLY || (size_t)advice >= sizeof(table) / sizeof(*table))
+	if (advice < BACKEND_ADVICE_SET_READ_MOSTLY ||
+	    (size_t)advice >= sizeof(table) / sizeof(*table))
 		return -EINVAL;
 	*advice_out = table[advice];
 	return 0;
@@ -403,24 +448,26 @@ static CUmemLocation location_of(const struct backend_device *device, bool host)
 }
 
 /* A hint has no order: the driver takes it at once, before what the lane still has to do. */
-static int advise(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+static int advise(struct backend_lane *lane, const struct backend_command *command,
+		  struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct advice advice;
 
 	if (find_advice(command->usm.advice, &advice) < 0)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%d is no memory advice",
-					(int)command->usm.advice);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"%d is no memory advice", (int)command->usm.advice);
 	if (!cuda->cuMemAdvise)
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the driver takes no advice");
 	return tell(lane,
-		    cuda->cuMemAdvise((uintptr_t)command->usm.destination, command->usm.size_bytes, advice.native,
-				      location_of(lane->device, advice.host)),
+		    cuda->cuMemAdvise((uintptr_t)command->usm.destination, command->usm.size_bytes,
+				      advice.native, location_of(lane->device, advice.host)),
 		    fault_out, "cannot advise");
 }
 
-static int prefetch(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+static int prefetch(struct backend_lane *lane, const struct backend_command *command,
+		    struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 
@@ -428,13 +475,14 @@ static int prefetch(struct backend_lane *lane, const struct backend_command *com
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the driver does not prefetch");
 	return tell(lane,
-		    cuda->cuMemPrefetchAsync((uintptr_t)command->usm.destination, command->usm.size_bytes,
+		    cuda->cuMemPrefetchAsync((uintptr_t)command->usm.destination,
+					     command->usm.size_bytes,
 					     location_of(lane->device, false), 0, lane->stream),
 		    fault_out, "cannot prefetch");
 }
 
-int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
-		     struct backend_fault *fault_out)
+int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command,
+		     struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
 	const struct cuda_usm *usm;
 

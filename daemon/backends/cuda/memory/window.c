@@ -1,13 +1,15 @@
 /*
- * Where shared memory lies in the generic address space. A kernel that was not written for this service takes local
- * memory as a plain pointer (E15), so its value must be known before the launch: it is the start of the window, which
- * is the same for every kernel of a context, and the place inside it. Only a kernel can tell.
+ * Where shared memory lies in the generic address space. A kernel that was not written for this
+ * service takes local memory as a plain pointer (E15), so its value must be known before the
+ * launch: it is the start of the window, which is the same for every kernel of a context, and the
+ * place inside it. Only a kernel can tell.
  */
 #include "cuda/lane/ahead.h"
 
 #include <string.h>
 
-/* Dynamic memory without any static one before it: its address in shared memory, and as a generic one. */
+/* Dynamic memory without any static one before it: its address in shared memory, and as a generic
+ * one. */
 static const char window_source[] = ".version 6.0\n"
 				    ".target sm_50\n"
 				    ".address_size 64\n"
@@ -24,14 +26,15 @@ static const char window_source[] = ".version 6.0\n"
 				    "\tret;\n"
 				    "}\n";
 
-static CUresult ask(const struct cuda_library *cu, CUfunction function, CUstream stream, CUdeviceptr place,
-		    uint64_t answer[2])
+static CUresult ask(const struct cuda_library *cu, CUfunction function, CUstream stream,
+		    CUdeviceptr place, uint64_t answer[2])
 {
 	void *parameters[] = {&place};
 	CUresult result = cu->cuMemsetD8Async(place, 0, 16, stream);
 
 	if (result == CUDA_SUCCESS)
-		result = cu->cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 16, stream, parameters, NULL);
+		result = cu->cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 16, stream, parameters,
+					    NULL);
 	if (result == CUDA_SUCCESS)
 		result = cu->cuMemcpyDtoHAsync(answer, place, 16, stream);
 	if (result == CUDA_SUCCESS)
@@ -58,7 +61,8 @@ void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_
 		result = ask(cu, function, stream, place, answer);
 	/* A generic address of 0 is no answer; nor is one that the place does not fit into. */
 	if (result == CUDA_SUCCESS && answer[1] != 0 && answer[1] >= answer[0])
-		*window_out = (struct cuda_window){true, .generic_base = answer[1], .shared_base = answer[0]};
+		*window_out = (struct cuda_window){true, .generic_base = answer[1],
+						   .shared_base = answer[0]};
 	if (stream)
 		(void)cu->cuStreamDestroy(stream);
 	if (place)

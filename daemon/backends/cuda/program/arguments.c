@@ -8,30 +8,37 @@
 
 static int wrong(struct backend_fault *fault_out, uint32_t index, const char *why)
 {
-	return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT, "argument %u %s", index, why);
+	return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT, "argument %u %s", index,
+				why);
 }
 
-static int put_value(const struct cuda_parameter *parameter, uint32_t index, const struct backend_argument *argument,
-		     void *to, struct backend_fault *fault_out)
+static int put_value(const struct cuda_parameter *parameter, uint32_t index,
+		     const struct backend_argument *argument, void *to,
+		     struct backend_fault *fault_out)
 {
-	if (parameter->kind != BACKEND_ARGUMENT_VALUE && parameter->kind != BACKEND_ARGUMENT_UNKNOWN)
+	if (parameter->kind != BACKEND_ARGUMENT_VALUE &&
+	    parameter->kind != BACKEND_ARGUMENT_UNKNOWN)
 		return wrong(fault_out, index, "is a pointer to memory; a value was given");
 	if (argument->value.size_bytes != parameter->size_bytes)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT, "argument %u has %u bytes, not %zu",
-					index, parameter->size_bytes, argument->value.size_bytes);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT,
+					"argument %u has %u bytes, not %zu", index,
+					parameter->size_bytes, argument->value.size_bytes);
 	memcpy(to, argument->value.bytes, parameter->size_bytes);
 	return 0;
 }
 
-static int put_global(const struct cuda_parameter *parameter, uint32_t index, const struct backend_argument *argument,
-		      void *to, struct backend_fault *fault_out)
+static int put_global(const struct cuda_parameter *parameter, uint32_t index,
+		      const struct backend_argument *argument, void *to,
+		      struct backend_fault *fault_out)
 {
 	const struct backend_memory *memory = argument->global.memory;
 	uint64_t address = 0;
 
-	if ((parameter->kind != BACKEND_ARGUMENT_GLOBAL && parameter->kind != BACKEND_ARGUMENT_UNKNOWN) ||
+	if ((parameter->kind != BACKEND_ARGUMENT_GLOBAL &&
+	     parameter->kind != BACKEND_ARGUMENT_UNKNOWN) ||
 	    parameter->size_bytes != sizeof(address))
-		return wrong(fault_out, index, "is no pointer to global memory; a buffer was given");
+		return wrong(fault_out, index,
+			     "is no pointer to global memory; a buffer was given");
 	if (memory && memory->array)
 		return wrong(fault_out, index, "is a pointer to global memory; an image was given");
 	if (memory && argument->global.offset_bytes > memory->size_bytes)
@@ -44,17 +51,22 @@ static int put_global(const struct cuda_parameter *parameter, uint32_t index, co
 	return 0;
 }
 
-static int put_local(const struct cuda_layout *layout, uint32_t index, const struct backend_argument *argument,
-		     void *to, uint64_t *local_bytes, struct backend_fault *fault_out)
+static int put_local(const struct cuda_layout *layout, uint32_t index,
+		     const struct backend_argument *argument, void *to, uint64_t *local_bytes,
+		     struct backend_fault *fault_out)
 {
 	const struct cuda_parameter *parameter = &layout->parameters[index];
 	uint64_t place = *local_bytes, word = place;
 
 	if (parameter->local == CUDA_LOCAL_NONE || parameter->size_bytes > sizeof(word))
-		return wrong(fault_out, index, "is no pointer to local memory; local memory was given");
+		return wrong(fault_out, index,
+			     "is no pointer to local memory; local memory was given");
 	if (parameter->local != CUDA_LOCAL_PLACE && !layout->base_known)
-		return wrong(fault_out, index, "cannot be local memory: where that begins on this device is not known");
-	if (place > layout->local_bytes_max || argument->local_bytes > layout->local_bytes_max - place)
+		return wrong(
+			fault_out, index,
+			"cannot be local memory: where that begins on this device is not known");
+	if (place > layout->local_bytes_max ||
+	    argument->local_bytes > layout->local_bytes_max - place)
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_MEMORY_ALLOCATION,
 			"the kernel has room for %llu bytes of local memory beside its own: argument %u does not fit",
@@ -70,8 +82,9 @@ static int put_local(const struct cuda_layout *layout, uint32_t index, const str
 	return 0;
 }
 
-static int put_argument(const struct cuda_layout *layout, uint32_t index, const struct backend_argument *argument,
-			void *to, uint64_t *local_bytes, struct backend_fault *fault_out)
+static int put_argument(const struct cuda_layout *layout, uint32_t index,
+			const struct backend_argument *argument, void *to, uint64_t *local_bytes,
+			struct backend_fault *fault_out)
 {
 	switch (argument->kind) {
 	case BACKEND_ARGUMENT_VALUE:
@@ -83,9 +96,11 @@ static int put_argument(const struct cuda_layout *layout, uint32_t index, const 
 	case BACKEND_ARGUMENT_IMAGE:
 		if (layout->has_record && layout->parameters[index].kind != BACKEND_ARGUMENT_IMAGE)
 			return wrong(fault_out, index, "is no image; one was given");
-		return cuda_image_argument_put(&layout->parameters[index], index, argument, to, fault_out);
+		return cuda_image_argument_put(&layout->parameters[index], index, argument, to,
+					       fault_out);
 	case BACKEND_ARGUMENT_SAMPLER:
-		return wrong(fault_out, index, "is a sampler alone, which CUDA has not: give it with the image");
+		return wrong(fault_out, index,
+			     "is a sampler alone, which CUDA has not: give it with the image");
 	default:
 		return wrong(fault_out, index, "is not set");
 	}
@@ -102,17 +117,20 @@ uint32_t cuda_parameters_bytes(const struct cuda_parameter *parameters, uint32_t
 	return bytes;
 }
 
-int cuda_arguments_pack(const struct cuda_layout *layout, const struct backend_argument *arguments, uint32_t count,
-			void *storage, size_t storage_bytes, void **parameters, uint32_t parameters_max,
-			uint64_t *local_bytes_out, struct backend_fault *fault_out)
+int cuda_arguments_pack(const struct cuda_layout *layout, const struct backend_argument *arguments,
+			uint32_t count, void *storage, size_t storage_bytes, void **parameters,
+			uint32_t parameters_max, uint64_t *local_bytes_out,
+			struct backend_fault *fault_out)
 {
 	uint64_t local_bytes = 0;
 
 	if (count != layout->count)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT,
-					"the kernel has %u arguments, %u are set", layout->count, count);
+					"the kernel has %u arguments, %u are set", layout->count,
+					count);
 	if (storage_bytes < layout->bytes || parameters_max < count + layout->has_record)
-		return cuda_fault_words(fault_out, -ENOSPC, STATUS_RUNTIME, "no room for the kernel's arguments");
+		return cuda_fault_words(fault_out, -ENOSPC, STATUS_RUNTIME,
+					"no room for the kernel's arguments");
 	for (uint32_t i = 0; i < count; i++) {
 		unsigned char *to = (unsigned char *)storage + layout->parameters[i].offset_bytes;
 		int error = put_argument(layout, i, &arguments[i], to, &local_bytes, fault_out);

@@ -1,11 +1,13 @@
 /*
- * A launch's arguments as the kernel reads them: at the offsets that cuFuncGetParamInfo tells, checked before the
- * driver sees them, because it reads what it is given without asking. Pure: no driver, any thread, never blocks.
+ * A launch's arguments as the kernel reads them: at the offsets that cuFuncGetParamInfo tells,
+ * checked before the driver sees them, because it reads what it is given without asking. Pure: no
+ * driver, any thread, never blocks.
  *
- * Local memory is the dynamic part of the work-group's shared memory, one argument behind the other in multiples of
- * CUDA_LOCAL_ALIGNMENT. What the kernel gets for it depends on who wrote it:
- * a portable kernel the place inside that part (32 bits; the prelude adds where it begins, which it knows exactly);
- * another one a plain pointer (E15): a generic address, or one of shared memory where its PTX says .ptr .shared.
+ * Local memory is the dynamic part of the work-group's shared memory, one argument behind the other
+ * in multiples of CUDA_LOCAL_ALIGNMENT. What the kernel gets for it depends on who wrote it: a
+ * portable kernel the place inside that part (32 bits; the prelude adds where it begins, which it
+ * knows exactly); another one a plain pointer (E15): a generic address, or one of shared memory
+ * where its PTX says .ptr .shared.
  */
 #ifndef SYCL_BACKENDS_CUDA_ARGUMENTS_H
 #define SYCL_BACKENDS_CUDA_ARGUMENTS_H
@@ -34,25 +36,27 @@ struct cuda_layout {
 	const struct cuda_parameter *parameters;
 	bool has_record;
 	uint32_t record_at, bytes; /* bytes: of all */
-	/* Where dynamic memory begins: as a generic address and as one of shared memory; known false: nobody could tell */
+	/* Where dynamic memory begins: as a generic address and as one of shared memory; known
+	 * false: nobody could tell */
 	bool base_known;
 	uint64_t generic_base, shared_base;
 	uint64_t local_bytes_max; /* of all arguments together */
 };
 
 /*
- * How much storage these take together. A cubin that somebody made by hand may name them in any order, so the last one
- * need not be the one that ends last.
+ * How much storage these take together. A cubin that somebody made by hand may name them in any
+ * order, so the last one need not be the one that ends last.
  */
 uint32_t cuda_parameters_bytes(const struct cuda_parameter *parameters, uint32_t count);
 
 /*
- * Put arguments into `storage` and make parameters[] point to them; the record's is the last one, its bytes are left to
- * the caller. -EINVAL and KERNEL_ARGUMENT or MEMORY_ALLOCATION with a sentence; -ENOSPC: storage or parameters too
- * small.
+ * Put arguments into `storage` and make parameters[] point to them; the record's is the last one,
+ * its bytes are left to the caller. -EINVAL and KERNEL_ARGUMENT or MEMORY_ALLOCATION with a
+ * sentence; -ENOSPC: storage or parameters too small.
  */
-int cuda_arguments_pack(const struct cuda_layout *layout, const struct backend_argument *arguments, uint32_t count,
-			void *storage, size_t storage_bytes, void **parameters, uint32_t parameters_max,
-			uint64_t *local_bytes_out, struct backend_fault *fault_out);
+int cuda_arguments_pack(const struct cuda_layout *layout, const struct backend_argument *arguments,
+			uint32_t count, void *storage, size_t storage_bytes, void **parameters,
+			uint32_t parameters_max, uint64_t *local_bytes_out,
+			struct backend_fault *fault_out);
 
 #endif

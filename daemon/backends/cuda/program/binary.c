@@ -107,9 +107,11 @@ static int get_kernel(struct binary_reader *reader, struct cuda_binary_kernel *k
 	return 0;
 }
 
-int cuda_image_piece(const void *bytes, size_t count, size_t *at, char **text_out, size_t *text_bytes_out)
+int cuda_image_piece(const void *bytes, size_t count, size_t *at, char **text_out,
+		     size_t *text_bytes_out)
 {
-	struct binary_reader reader = {.next = (const unsigned char *)bytes + *at, .left = count - *at};
+	struct binary_reader reader = {.next = (const unsigned char *)bytes + *at,
+				       .left = count - *at};
 
 	if (reader.left == 0)
 		return -ENOENT;
@@ -152,8 +154,9 @@ static int get_image(struct binary_reader *reader, struct cuda_binary *binary)
 		int error = check_pieces(bytes, count);
 		if (error < 0)
 			return error;
-	} else if (kind == CUDA_IMAGE_PTX ? memchr(bytes, '\0', count) != NULL
-					  : cuda_image_check(bytes, count, &found) < 0 || found != kind) {
+	} else if (kind == CUDA_IMAGE_PTX
+			   ? memchr(bytes, '\0', count) != NULL
+			   : cuda_image_check(bytes, count, &found) < 0 || found != kind) {
 		return -EINVAL;
 	}
 	return cuda_binary_add_image(binary, (enum cuda_image_kind)kind, bytes, count);
@@ -169,9 +172,11 @@ int cuda_binary_unpack(const void *bytes, size_t count, struct cuda_binary **bin
 		return -ENOMEM;
 	if (!binary_get_magic(&reader, magic, sizeof(magic)))
 		return -EINVAL;
-	uint64_t flags = binary_get_number(&reader, 4), kernels = binary_get_number(&reader, 4), images = binary_get_number(&reader, 4);
+	uint64_t flags = binary_get_number(&reader, 4), kernels = binary_get_number(&reader, 4),
+		 images = binary_get_number(&reader, 4);
 	/* Portable kernels have an image for each number of dimensions, others one. */
-	if (reader.failed || flags > (CUDA_BINARY_NATIVE | CUDA_BINARY_OBJECT) || kernels > CUDA_BINARY_KERNELS_MAX ||
+	if (reader.failed || flags > (CUDA_BINARY_NATIVE | CUDA_BINARY_OBJECT) ||
+	    kernels > CUDA_BINARY_KERNELS_MAX ||
 	    images != (flags & CUDA_BINARY_NATIVE ? 1 : CUDA_IMAGES_MAX))
 		return -EINVAL;
 	binary->flags = (uint32_t)flags;
@@ -192,7 +197,8 @@ int cuda_binary_unpack(const void *bytes, size_t count, struct cuda_binary **bin
 	return 0;
 }
 
-int cuda_binary_add_image(struct cuda_binary *binary, enum cuda_image_kind kind, const void *bytes, size_t count)
+int cuda_binary_add_image(struct cuda_binary *binary, enum cuda_image_kind kind, const void *bytes,
+			  size_t count)
 {
 	char *copy = malloc(count + 1);
 
@@ -225,7 +231,8 @@ struct cuda_binary *cuda_binary_free(struct cuda_binary *binary)
 	return NULL;
 }
 
-const struct cuda_binary_kernel *cuda_binary_find(const struct cuda_binary *binary, const char *name)
+const struct cuda_binary_kernel *cuda_binary_find(const struct cuda_binary *binary,
+						  const char *name)
 {
 	const struct cuda_binary_kernel *same = NULL;
 

@@ -1,13 +1,15 @@
 /*
- * What `build` returns and `program_load` takes: images for the driver, and what is known of their kernels beside what
- * the driver tells (names as the source has them, kinds of arguments). It comes from a cache on disk, so it is checked
- * when it is read; the images too, because the driver takes them by address alone and believes their own sizes.
+ * What `build` returns and `program_load` takes: images for the driver, and what is known of their
+ * kernels beside what the driver tells (names as the source has them, kinds of arguments). It comes
+ * from a cache on disk, so it is checked when it is read; the images too, because the driver takes
+ * them by address alone and believes their own sizes.
  *
- * Little-endian: "SYCLCU01", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable source: by dimensions);
- * per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's order; 0: none), u32 argument count, of which the
- * highest bit says that the kernel waits by itself; per
- * argument: u8 kind, u8 is_const, u8 local form, u32 size (0: the driver tells), type name. A text is u16 length and
- * its bytes. Then per image u8 kind, u64 length and its bytes. Kernels that are not described are the driver's to list.
+ * Little-endian: "SYCLCU01", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable
+ * source: by dimensions); per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's
+ * order; 0: none), u32 argument count, of which the highest bit says that the kernel waits by
+ * itself; per argument: u8 kind, u8 is_const, u8 local form, u32 size (0: the driver tells), type
+ * name. A text is u16 length and its bytes. Then per image u8 kind, u64 length and its bytes.
+ * Kernels that are not described are the driver's to list.
  *
  * Pure: any thread, never blocks.
  */
@@ -24,8 +26,14 @@
 #define CUDA_BINARY_NATIVE 1u /* the kernels were not written in the portable form */
 #define CUDA_BINARY_OBJECT 2u /* PTX that must be linked before it is loaded */
 
-/* PIECES: several texts of PTX that the driver links when they are loaded; each is u64 length and its bytes. */
-enum cuda_image_kind { CUDA_IMAGE_PTX = 1, CUDA_IMAGE_CUBIN = 2, CUDA_IMAGE_FATBIN = 3, CUDA_IMAGE_PIECES = 4 };
+/* PIECES: several texts of PTX that the driver links when they are loaded; each is u64 length and
+ * its bytes. */
+enum cuda_image_kind {
+	CUDA_IMAGE_PTX = 1,
+	CUDA_IMAGE_CUBIN = 2,
+	CUDA_IMAGE_FATBIN = 3,
+	CUDA_IMAGE_PIECES = 4
+};
 
 struct cuda_binary_argument {
 	struct backend_argument_facts facts; /* without a name: a compiler keeps none */
@@ -62,18 +70,21 @@ struct cuda_binary *cuda_binary_free(struct cuda_binary *binary);
 DEFINE_CLEANUP(cuda_binary)
 
 /* One more image, copied. 0 or -ENOMEM. */
-int cuda_binary_add_image(struct cuda_binary *binary, enum cuda_image_kind kind, const void *bytes, size_t count);
+int cuda_binary_add_image(struct cuda_binary *binary, enum cuda_image_kind kind, const void *bytes,
+			  size_t count);
 /*
- * The next text of PIECES behind *at (0 at first): its bytes, copied and ended by 0, malloc'ed. -ENOENT: there is no more;
- * -EINVAL: sizes that do not add up, a 0 inside of a text; -ENOMEM.
+ * The next text of PIECES behind *at (0 at first): its bytes, copied and ended by 0, malloc'ed.
+ * -ENOENT: there is no more; -EINVAL: sizes that do not add up, a 0 inside of a text; -ENOMEM.
  */
-int cuda_image_piece(const void *bytes, size_t count, size_t *at, char **text_out, size_t *text_bytes_out);
+int cuda_image_piece(const void *bytes, size_t count, size_t *at, char **text_out,
+		     size_t *text_bytes_out);
 /* By name, by symbol, or by a name that means the same; NULL: no kernel like that is described. */
-const struct cuda_binary_kernel *cuda_binary_find(const struct cuda_binary *binary, const char *name);
+const struct cuda_binary_kernel *cuda_binary_find(const struct cuda_binary *binary,
+						  const char *name);
 
 /*
- * What are these bytes, and do all sizes in them lie inside them? -EINVAL: neither a cubin nor a fatbin, or cut off;
- * -ENOEXEC: wrapped in a host program's structure, which has addresses in it.
+ * What are these bytes, and do all sizes in them lie inside them? -EINVAL: neither a cubin nor a
+ * fatbin, or cut off; -ENOEXEC: wrapped in a host program's structure, which has addresses in it.
  */
 int cuda_image_check(const void *bytes, size_t count, enum cuda_image_kind *kind_out);
 

@@ -1,8 +1,9 @@
 /*
- * Building, in the build helper's child, where there is no context: the device's facts say for which architecture.
- * A portable source is compiled once per number of dimensions, because which of CUDA's dimensions SYCL's dimension 0 is
- * must be known to the compiler, and each text is completed (cuda_ptx.h). CUDA C++ becomes code for the device, or PTX
- * where NVRTC is older than the device. PTX and binaries are looked at and packed.
+ * Building, in the build helper's child, where there is no context: the device's facts say for
+ * which architecture. A portable source is compiled once per number of dimensions, because which of
+ * CUDA's dimensions SYCL's dimension 0 is must be known to the compiler, and each text is completed
+ * (cuda_ptx.h). CUDA C++ becomes code for the device, or PTX where NVRTC is older than the device.
+ * PTX and binaries are looked at and packed.
  */
 #include "cuda/program/build.h"
 
@@ -40,25 +41,31 @@ static int out_of_memory(struct backend_fault *fault_out)
 	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
 }
 
-static int add_image(struct build *build, enum cuda_image_kind kind, const void *bytes, size_t count,
-		     struct backend_fault *fault_out)
+static int add_image(struct build *build, enum cuda_image_kind kind, const void *bytes,
+		     size_t count, struct backend_fault *fault_out)
 {
-	return cuda_binary_add_image(&build->binary, kind, bytes, count) < 0 ? out_of_memory(fault_out) : 0;
+	return cuda_binary_add_image(&build->binary, kind, bytes, count) < 0
+		       ? out_of_memory(fault_out)
+		       : 0;
 }
 
-/* Kernels that launch kernels need memory of every other kernel's device, and wait in a way that this GPU has not. */
+/* Kernels that launch kernels need memory of every other kernel's device, and wait in a way that
+ * this GPU has not. */
 static int refuse_launches(const void *code, size_t bytes, struct backend_fault *fault_out)
 {
-	static const char *const calls[] = {"cudaLaunchDevice", "cudaGetParameterBuffer", "cudaCDP"};
+	static const char *const calls[] = {"cudaLaunchDevice", "cudaGetParameterBuffer",
+					    "cudaCDP"};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (memmem(code, bytes, calls[i], strlen(calls[i])))
-			return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+			return cuda_fault_words(fault_out, -EOPNOTSUPP,
+						STATUS_FEATURE_NOT_SUPPORTED,
 						"kernels that launch kernels are not supported");
 	return 0;
 }
 
-static int read_ptx(const char *text, size_t bytes, struct cuda_ptx **ptx_out, struct backend_fault *fault_out)
+static int read_ptx(const char *text, size_t bytes, struct cuda_ptx **ptx_out,
+		    struct backend_fault *fault_out)
 {
 	uint32_t line = 0;
 	int error = cuda_ptx_parse(text, bytes, ptx_out, &line);
@@ -66,21 +73,24 @@ static int read_ptx(const char *text, size_t bytes, struct cuda_ptx **ptx_out, s
 	if (error == -ENOMEM)
 		return out_of_memory(fault_out);
 	if (error == -E2BIG)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
-					"more kernels than %u, or a kernel with more arguments than %u",
-					CUDA_PTX_ENTRIES_MAX, CUDA_PARAMETERS_MAX);
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_BUILD,
+			"more kernels than %u, or a kernel with more arguments than %u",
+			CUDA_PTX_ENTRIES_MAX, CUDA_PARAMETERS_MAX);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
 					"line %u: this is not PTX for 64-bit addresses", line);
 	return 0;
 }
 
-static int describe(struct build *build, const struct cuda_ptx *ptx, bool portable, struct backend_fault *fault_out)
+static int describe(struct build *build, const struct cuda_ptx *ptx, bool portable,
+		    struct backend_fault *fault_out)
 {
 	int error = cuda_describe_ptx(&build->binary, ptx, portable);
 
 	if (error == -EEXIST)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "two kernels of the source have one name");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
+					"two kernels of the source have one name");
 	return error < 0 ? out_of_memory(fault_out) : 0;
 }
 
@@ -112,17 +122,20 @@ static int build_binary(struct build *build, struct backend_fault *fault_out)
 
 	build->binary.flags = CUDA_BINARY_NATIVE;
 	if (error == -ENOEXEC)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
-					"this is a host program's wrapper of a fatbin, not the fatbin");
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_BUILD,
+			"this is a host program's wrapper of a fatbin, not the fatbin");
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
 					"this is no cubin or fatbin, or it is cut off");
 	error = refuse_launches(build->source, build->source_bytes, fault_out);
-	return error < 0 ? error : add_image(build, kind, build->source, build->source_bytes, fault_out);
+	return error < 0 ? error
+			 : add_image(build, kind, build->source, build->source_bytes, fault_out);
 }
 
 /* The user's own words for an instance of a template become its name. */
-static int name_expressions(struct build *build, const struct cuda_compiled *compiled, struct backend_fault *fault_out)
+static int name_expressions(struct build *build, const struct cuda_compiled *compiled,
+			    struct backend_fault *fault_out)
 {
 	for (uint32_t e = 0; e < compiled->lowered_count; e++) {
 		for (uint32_t i = 0; i < build->binary.kernel_count; i++) {
@@ -163,12 +176,14 @@ static int build_cuda_cpp(struct build *build, struct backend_fault *fault_out)
 	if (error < 0)
 		return error;
 	if (compiled.cubin)
-		return add_image(build, CUDA_IMAGE_CUBIN, compiled.cubin, compiled.cubin_bytes, fault_out);
+		return add_image(build, CUDA_IMAGE_CUBIN, compiled.cubin, compiled.cubin_bytes,
+				 fault_out);
 	return add_image(build, CUDA_IMAGE_PTX, compiled.ptx, compiled.ptx_bytes, fault_out);
 }
 
 /* With the record behind them the parameters must still fit. */
-static int check_parameters(const struct build *build, const struct cuda_ptx *ptx, struct backend_fault *fault_out)
+static int check_parameters(const struct build *build, const struct cuda_ptx *ptx,
+			    struct backend_fault *fault_out)
 {
 	for (uint32_t i = 0; i < ptx->entry_count; i++) {
 		const struct cuda_ptx_entry *entry = &ptx->entries[i];
@@ -178,12 +193,14 @@ static int check_parameters(const struct build *build, const struct cuda_ptx *pt
 			bytes += align > 1 && bytes % align ? align - bytes % align : 0;
 			bytes += entry->parameters[p].size_bytes;
 		}
-		if (entry->parameter_count >= CUDA_PARAMETERS_MAX || bytes > CUDA_PORTABLE_PARAMETER_BYTES_MAX)
-			return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
-						"kernel %.100s has %u arguments of %llu bytes; %u of %u are possible",
-						build->binary.kernels[i].name, entry->parameter_count,
-						(unsigned long long)bytes, CUDA_PARAMETERS_MAX - 1,
-						CUDA_PORTABLE_PARAMETER_BYTES_MAX);
+		if (entry->parameter_count >= CUDA_PARAMETERS_MAX ||
+		    bytes > CUDA_PORTABLE_PARAMETER_BYTES_MAX)
+			return cuda_fault_words(
+				fault_out, -EINVAL, STATUS_BUILD,
+				"kernel %.100s has %u arguments of %llu bytes; %u of %u are possible",
+				build->binary.kernels[i].name, entry->parameter_count,
+				(unsigned long long)bytes, CUDA_PARAMETERS_MAX - 1,
+				CUDA_PORTABLE_PARAMETER_BYTES_MAX);
 	}
 	return 0;
 }
@@ -200,13 +217,14 @@ static int complete(struct build *build, const struct cuda_compiled *compiled, s
 		return out_of_memory(fault_out);
 	for (uint32_t i = 0; i < ptx->entry_count; i++)
 		names[i] = build->binary.kernels[i].symbol;
-	int error =
-		cuda_ptx_complete(compiled->ptx, compiled->ptx_bytes, ptx, dimensions, names, &text, &bytes, &wrong);
+	int error = cuda_ptx_complete(compiled->ptx, compiled->ptx_bytes, ptx, dimensions, names,
+				      &text, &bytes, &wrong);
 	if (error == -EINVAL)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
-					"kernel %.100s requires work-groups that no device has: 1024 work-items, 64 in "
-					"the first of three dimensions are the most",
-					names[wrong]);
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_BUILD,
+			"kernel %.100s requires work-groups that no device has: 1024 work-items, 64 in "
+			"the first of three dimensions are the most",
+			names[wrong]);
 	if (error < 0)
 		return out_of_memory(fault_out);
 	for (uint32_t i = 0; i < ptx->entry_count; i++)
@@ -215,8 +233,10 @@ static int complete(struct build *build, const struct cuda_compiled *compiled, s
 	return add_image(build, CUDA_IMAGE_PTX, text, bytes, fault_out);
 }
 
-/* A source may ask for the number of dimensions, but its kernels are the same ones with the same arguments. */
-static int check_same_kernels(struct build *build, const struct cuda_ptx *ptx, struct backend_fault *fault_out)
+/* A source may ask for the number of dimensions, but its kernels are the same ones with the same
+ * arguments. */
+static int check_same_kernels(struct build *build, const struct cuda_ptx *ptx,
+			      struct backend_fault *fault_out)
 {
 	CLEANUP(cuda_binary_fini) struct cuda_binary other = {0};
 	bool same = ptx->entry_count == build->binary.kernel_count;
@@ -235,8 +255,9 @@ static int check_same_kernels(struct build *build, const struct cuda_ptx *ptx, s
 	}
 	if (error == 0 && same)
 		return 0;
-	return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
-				"the source has other kernels, or others' arguments, for other numbers of dimensions");
+	return cuda_fault_words(
+		fault_out, -EINVAL, STATUS_BUILD,
+		"the source has other kernels, or others' arguments, for other numbers of dimensions");
 }
 
 static int build_variant(struct build *build, unsigned dimensions, struct backend_fault *fault_out)
@@ -278,11 +299,13 @@ static int build_variants(struct build *build, struct backend_fault *fault_out)
 	return error;
 }
 
-/* With prefixes before its own names, where they are those of CUDA's functions, too; else as it is. portable_names.h */
+/* With prefixes before its own names, where they are those of CUDA's functions, too; else as it is.
+ * portable_names.h */
 static int build_portable(struct build *build, struct backend_fault *fault_out)
 {
 	size_t bytes = 0;
-	CLEANUP(free_pointer) char *own = portable_names_own(build->source, build->source_bytes, &bytes);
+	CLEANUP(free_pointer)
+	char *own = portable_names_own(build->source, build->source_bytes, &bytes);
 	const char *source = build->source;
 
 	if (!own)
@@ -300,19 +323,22 @@ static int build_portable(struct build *build, struct backend_fault *fault_out)
 	return build_variants(build, fault_out);
 }
 
-static int build_source(struct backend *backend, const struct cuda_device_facts *facts, struct build *build,
-			bool portable, const char *options, struct backend_fault *fault_out)
+static int build_source(struct backend *backend, const struct cuda_device_facts *facts,
+			struct build *build, bool portable, const char *options,
+			struct backend_fault *fault_out)
 {
 	if (strlen(build->source) != build->source_bytes)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "the source has a 0 in it");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
+					"the source has a 0 in it");
 	int error = cuda_options_parse(options, portable, &build->options);
 	if (error == -ENOMEM)
 		return out_of_memory(fault_out);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
-					"the build options have an open quote, or are more than %u", CUDA_OPTIONS_MAX);
-	error = cuda_nvrtc_open(backend->settings.nvrtc, facts->compute_major, facts->compute_minor, &build->nvrtc,
-				fault_out);
+					"the build options have an open quote, or are more than %u",
+					CUDA_OPTIONS_MAX);
+	error = cuda_nvrtc_open(backend->settings.nvrtc, facts->compute_major, facts->compute_minor,
+				&build->nvrtc, fault_out);
 	if (error < 0)
 		return error;
 	if (!portable)
@@ -320,44 +346,52 @@ static int build_source(struct backend *backend, const struct cuda_device_facts 
 	return build_portable(build, fault_out);
 }
 
-static int build_kind(struct backend *backend, const struct cuda_device_facts *facts, struct build *build,
-		      enum backend_source_kind kind, const char *options, struct backend_fault *fault_out)
+static int build_kind(struct backend *backend, const struct cuda_device_facts *facts,
+		      struct build *build, enum backend_source_kind kind, const char *options,
+		      struct backend_fault *fault_out)
 {
 	if (build->source_bytes == 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "the source is empty");
 	switch (kind) {
 	case BACKEND_SOURCE_PORTABLE:
 	case BACKEND_SOURCE_CUDA_CPP:
-		return build_source(backend, facts, build, kind == BACKEND_SOURCE_PORTABLE, options, fault_out);
+		return build_source(backend, facts, build, kind == BACKEND_SOURCE_PORTABLE, options,
+				    fault_out);
 	case BACKEND_SOURCE_PTX:
 		return build_ptx(build, fault_out);
 	case BACKEND_SOURCE_CUBIN:
 		if (build->relocatable)
-			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a binary is no source of objects");
+			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+						"a binary is no source of objects");
 		return build_binary(build, fault_out);
 	default:
-		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
-					"a CUDA device takes portable sources, CUDA C++, PTX, cubins and fatbins");
+		return cuda_fault_words(
+			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+			"a CUDA device takes portable sources, CUDA C++, PTX, cubins and fatbins");
 	}
 }
 
-int cuda_build_make(struct backend *backend, uint32_t device, const struct cuda_build_request *request,
-		    struct cuda_binary *binary_out, char **log_out, struct backend_fault *fault_out)
+int cuda_build_make(struct backend *backend, uint32_t device,
+		    const struct cuda_build_request *request, struct cuda_binary *binary_out,
+		    char **log_out, struct backend_fault *fault_out)
 {
 	CLEANUP(build_cleanup)
-	struct build build = {.source_bytes = request->source_bytes, .relocatable = request->relocatable};
+	struct build build = {.source_bytes = request->source_bytes,
+			      .relocatable = request->relocatable};
 	CLEANUP(free_pointer) char *copy = NULL;
 
 	*log_out = NULL;
 	if (!backend->devices || device >= backend->topology.device_count)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u", device);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u",
+					device);
 	copy = malloc(request->source_bytes + 1);
 	if (!copy)
 		return out_of_memory(fault_out);
 	memcpy(copy, request->source, request->source_bytes);
 	copy[request->source_bytes] = '\0';
 	build.source = copy;
-	int error = build_kind(backend, &backend->devices[device], &build, request->kind, request->options, fault_out);
+	int error = build_kind(backend, &backend->devices[device], &build, request->kind,
+			       request->options, fault_out);
 	/* Without a compiler the sentence is all that there is to say. */
 	if (error < 0 && fault_out->status == STATUS_BUILD && !build.log)
 		build.log = strdup(fault_out->text);
@@ -369,9 +403,9 @@ int cuda_build_make(struct backend *backend, uint32_t device, const struct cuda_
 	return 0;
 }
 
-int cuda_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
-	       struct backend_fault *fault_out)
+int cuda_build(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+	       const char *source, size_t source_bytes, const char *options, void **binary_out,
+	       size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
 	const struct cuda_build_request request = {
 		.kind = kind, .source = source, .source_bytes = source_bytes, .options = options};

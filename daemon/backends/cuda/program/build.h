@@ -13,7 +13,8 @@ struct cuda_build_request {
 };
 
 /* To be ended with cuda_binary_fini. *log_out: malloc'ed or NULL, also on failure. */
-int cuda_build_make(struct backend *backend, uint32_t device, const struct cuda_build_request *request,
-		    struct cuda_binary *binary_out, char **log_out, struct backend_fault *fault_out);
+int cuda_build_make(struct backend *backend, uint32_t device,
+		    const struct cuda_build_request *request, struct cuda_binary *binary_out,
+		    char **log_out, struct backend_fault *fault_out);
 
 #endif

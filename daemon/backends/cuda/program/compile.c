@@ -14,7 +14,8 @@ struct compilation {
 	const struct cuda_compile_request *request;
 	struct nvrtc_program *program;
 	struct cuda_options options; /* the request's, and ours */
-	char architecture[OPTION_BYTES], dimensions[OPTION_BYTES], include[OPTION_BYTES], include_more[OPTION_BYTES];
+	char architecture[OPTION_BYTES], dimensions[OPTION_BYTES], include[OPTION_BYTES],
+		include_more[OPTION_BYTES];
 	char *text;
 };
 
@@ -25,10 +26,12 @@ static void compilation_cleanup(struct compilation *c)
 	free(c->text);
 }
 
-static int fail(const struct compilation *c, int result, const char *what, struct backend_fault *fault_out)
+static int fail(const struct compilation *c, int result, const char *what,
+		struct backend_fault *fault_out)
 {
-	(void)cuda_fault_words(fault_out, 0, result == NVRTC_NO_MEMORY ? STATUS_MEMORY_ALLOCATION : STATUS_BUILD,
-			       "NVRTC cannot %s: %s", what, c->request->nvrtc->GetErrorString(result));
+	(void)cuda_fault_words(
+		fault_out, 0, result == NVRTC_NO_MEMORY ? STATUS_MEMORY_ALLOCATION : STATUS_BUILD,
+		"NVRTC cannot %s: %s", what, c->request->nvrtc->GetErrorString(result));
 	fault_out->native_code = result;
 	return result == NVRTC_NO_MEMORY ? -ENOMEM : -EINVAL;
 }
@@ -46,19 +49,22 @@ static void put_options(struct compilation *c)
 	bool portable = c->request->dimensions > 0;
 
 	if (portable) {
-		(void)snprintf(c->dimensions, sizeof(c->dimensions), "-DSYCL_DIMENSIONS=%u", c->request->dimensions);
+		(void)snprintf(c->dimensions, sizeof(c->dimensions), "-DSYCL_DIMENSIONS=%u",
+			       c->request->dimensions);
 		add_option(c, c->dimensions);
 		/* Functions and constants of a C source say nothing of where they run. */
 		add_option(c, "-default-device");
 	} else if (nvrtc->include[0]) {
 		(void)snprintf(c->include, sizeof(c->include), "-I%s", nvrtc->include);
-		(void)snprintf(c->include_more, sizeof(c->include_more), "-I%s/cccl", nvrtc->include);
+		(void)snprintf(c->include_more, sizeof(c->include_more), "-I%s/cccl",
+			       nvrtc->include);
 		add_option(c, c->include);
 		add_option(c, c->include_more);
 	}
 	if (c->request->relocatable)
 		add_option(c, "--relocatable-device-code=true");
-	/* Machine code for the device itself, unless the text is still to be completed or the compiler is too old. */
+	/* Machine code for the device itself, unless the text is still to be completed or the
+	 * compiler is too old. */
 	(void)snprintf(c->architecture, sizeof(c->architecture), "--gpu-architecture=%s_%d",
 		       portable || !nvrtc->exact ? "compute" : "sm", nvrtc->newest);
 	if (portable || !user->has_architecture)
@@ -84,7 +90,8 @@ static void take_log(const struct compilation *c, char **log_in_out)
 	*log_in_out = log;
 }
 
-static int take_lowered(const struct compilation *c, struct cuda_compiled *compiled, struct backend_fault *fault_out)
+static int take_lowered(const struct compilation *c, struct cuda_compiled *compiled,
+			struct backend_fault *fault_out)
 {
 	const struct cuda_options *user = c->request->options;
 
@@ -93,7 +100,8 @@ static int take_lowered(const struct compilation *c, struct cuda_compiled *compi
 		return fail(c, NVRTC_NO_MEMORY, "name the kernels", fault_out);
 	for (uint32_t i = 0; i < user->expression_count; i++) {
 		const char *name = NULL;
-		int result = c->request->nvrtc->GetLoweredName(c->program, user->expressions[i], &name);
+		int result =
+			c->request->nvrtc->GetLoweredName(c->program, user->expressions[i], &name);
 		if (result != NVRTC_DONE)
 			return fail(c, result, "name the kernels", fault_out);
 		compiled->lowered[i] = strdup(name);
@@ -104,7 +112,8 @@ static int take_lowered(const struct compilation *c, struct cuda_compiled *compi
 	return 0;
 }
 
-static int take_code(const struct compilation *c, struct cuda_compiled *compiled, struct backend_fault *fault_out)
+static int take_code(const struct compilation *c, struct cuda_compiled *compiled,
+		     struct backend_fault *fault_out)
 {
 	const struct cuda_nvrtc *nvrtc = c->request->nvrtc;
 	size_t bytes = 0;
@@ -123,7 +132,8 @@ static int take_code(const struct compilation *c, struct cuda_compiled *compiled
 		return fail(c, result, "give the PTX", fault_out);
 	compiled->ptx_bytes = strlen(compiled->ptx);
 	bytes = 0;
-	if (c->request->dimensions > 0 || c->request->relocatable || nvrtc->GetCUBINSize(c->program, &bytes) != NVRTC_DONE || bytes == 0)
+	if (c->request->dimensions > 0 || c->request->relocatable ||
+	    nvrtc->GetCUBINSize(c->program, &bytes) != NVRTC_DONE || bytes == 0)
 		return 0;
 	compiled->cubin = calloc(1, bytes);
 	if (!compiled->cubin)
@@ -156,14 +166,14 @@ static int run(struct compilation *c, char **log_in_out, struct backend_fault *f
 	return error;
 }
 
-int cuda_compile(const struct cuda_compile_request *request, struct cuda_compiled *compiled_out, char **log_in_out,
-		 struct backend_fault *fault_out)
+int cuda_compile(const struct cuda_compile_request *request, struct cuda_compiled *compiled_out,
+		 char **log_in_out, struct backend_fault *fault_out)
 {
 	CLEANUP(compilation_cleanup) struct compilation c = {.request = request};
 	struct cuda_compiled compiled = {0};
 
-	if (asprintf(&c.text, "%s%s#line 1 \"kernel\"\n%s", request->prelude, request->options->definitions,
-		     request->source) < 0) {
+	if (asprintf(&c.text, "%s%s#line 1 \"kernel\"\n%s", request->prelude,
+		     request->options->definitions, request->source) < 0) {
 		c.text = NULL;
 		return fail(&c, NVRTC_NO_MEMORY, "take the source", fault_out);
 	}

@@ -7,7 +7,8 @@
 
 struct cuda_compile_request {
 	const struct cuda_nvrtc *nvrtc;
-	const char *prelude, *source; /* ended by 0; the source's lines are counted from 1 in "kernel" */
+	const char *prelude,
+		*source; /* ended by 0; the source's lines are counted from 1 in "kernel" */
 	const struct cuda_options *options;
 	unsigned dimensions; /* of a portable source; 0: CUDA C++ */
 	bool relocatable;    /* for a linker: PTX only */
@@ -24,11 +25,11 @@ struct cuda_compiled {
 };
 
 /*
- * -EINVAL and BUILD: the source does not compile, or an option is wrong. *log_in_out: the compiler's words, malloc'ed,
- * also on failure; left alone if there are some already.
+ * -EINVAL and BUILD: the source does not compile, or an option is wrong. *log_in_out: the
+ * compiler's words, malloc'ed, also on failure; left alone if there are some already.
  */
-int cuda_compile(const struct cuda_compile_request *request, struct cuda_compiled *compiled_out, char **log_in_out,
-		 struct backend_fault *fault_out);
+int cuda_compile(const struct cuda_compile_request *request, struct cuda_compiled *compiled_out,
+		 char **log_in_out, struct backend_fault *fault_out);
 /* Frees what it holds, but not itself. */
 void cuda_compiled_fini(struct cuda_compiled *compiled);
 

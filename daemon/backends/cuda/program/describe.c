@@ -19,8 +19,8 @@ static void take_type(const struct cuda_type *type, struct backend_argument_fact
 	memcpy(facts->type_name, type->text, sizeof(type->text));
 }
 
-void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index, uint32_t size_bytes,
-			struct cuda_binary_argument *argument_out)
+void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index,
+			uint32_t size_bytes, struct cuda_binary_argument *argument_out)
 {
 	const struct cuda_type *type = type_at(symbol_or_null, index);
 	bool pointer = size_bytes == sizeof(uint64_t) && (!type || type->kind == CUDA_TYPE_POINTER);
@@ -33,8 +33,9 @@ void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index
 	take_type(type, &argument_out->facts);
 }
 
-static void describe_native(const struct cuda_ptx_parameter *parameter, const struct cuda_symbol *symbol,
-			    uint32_t index, struct cuda_binary_argument *argument)
+static void describe_native(const struct cuda_ptx_parameter *parameter,
+			    const struct cuda_symbol *symbol, uint32_t index,
+			    struct cuda_binary_argument *argument)
 {
 	cuda_describe_word(symbol, index, parameter->size_bytes, argument);
 	switch (parameter->space) {
@@ -60,16 +61,19 @@ static void describe_native(const struct cuda_ptx_parameter *parameter, const st
 	}
 }
 
-static void describe_portable(const struct cuda_ptx_parameter *parameter, const struct cuda_symbol *symbol,
-			      uint32_t index, struct cuda_binary_argument *argument)
+static void describe_portable(const struct cuda_ptx_parameter *parameter,
+			      const struct cuda_symbol *symbol, uint32_t index,
+			      struct cuda_binary_argument *argument)
 {
 	const struct cuda_type *type = type_at(symbol, index);
-	bool maybe_local = parameter->size_bytes == 4 && parameter->align_bytes == 4 && !parameter->may_point;
+	bool maybe_local =
+		parameter->size_bytes == 4 && parameter->align_bytes == 4 && !parameter->may_point;
 
 	argument->facts.size_bytes = parameter->size_bytes;
 	if (!type) { /* a type that this does not read: take what fits */
-		argument->facts.kind =
-			parameter->may_point || maybe_local ? BACKEND_ARGUMENT_UNKNOWN : BACKEND_ARGUMENT_VALUE;
+		argument->facts.kind = parameter->may_point || maybe_local
+					       ? BACKEND_ARGUMENT_UNKNOWN
+					       : BACKEND_ARGUMENT_VALUE;
 		argument->local = maybe_local ? CUDA_LOCAL_PLACE : CUDA_LOCAL_NONE;
 	} else if (type->kind == CUDA_TYPE_LOCAL) {
 		argument->facts.kind = BACKEND_ARGUMENT_LOCAL;
@@ -77,13 +81,14 @@ static void describe_portable(const struct cuda_ptx_parameter *parameter, const 
 	} else if (type->kind == CUDA_TYPE_IMAGE) {
 		argument->facts.kind = BACKEND_ARGUMENT_IMAGE;
 	} else {
-		argument->facts.kind =
-			type->kind == CUDA_TYPE_POINTER ? BACKEND_ARGUMENT_GLOBAL : BACKEND_ARGUMENT_VALUE;
+		argument->facts.kind = type->kind == CUDA_TYPE_POINTER ? BACKEND_ARGUMENT_GLOBAL
+								       : BACKEND_ARGUMENT_VALUE;
 	}
 	take_type(type, &argument->facts);
 }
 
-static int describe_entry(const struct cuda_ptx_entry *entry, bool portable, struct cuda_binary_kernel *kernel)
+static int describe_entry(const struct cuda_ptx_entry *entry, bool portable,
+			  struct cuda_binary_kernel *kernel)
 {
 	CLEANUP(cuda_symbol_cleanup) struct cuda_symbol *symbol = NULL;
 
@@ -110,7 +115,8 @@ static int describe_entry(const struct cuda_ptx_entry *entry, bool portable, str
 	return 0;
 }
 
-/* Two kernels of one name, or a template's instances: all of them are called by their symbols then. */
+/* Two kernels of one name, or a template's instances: all of them are called by their symbols then.
+ */
 static int settle_names(struct cuda_binary *binary, uint32_t last, bool portable)
 {
 	struct cuda_binary_kernel *kernel = &binary->kernels[last];

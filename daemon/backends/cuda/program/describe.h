@@ -1,6 +1,6 @@
 /*
- * What is known of a program's kernels beside what the driver tells: from PTX, and from symbols of CUDA C++.
- * Pure: any thread, never blocks.
+ * What is known of a program's kernels beside what the driver tells: from PTX, and from symbols of
+ * CUDA C++. Pure: any thread, never blocks.
  */
 #ifndef SYCL_BACKENDS_CUDA_DESCRIBE_H
 #define SYCL_BACKENDS_CUDA_DESCRIBE_H
@@ -9,17 +9,17 @@
 #include "cuda/program/ptx.h"
 
 /*
- * All kernels of a PTX into binary->kernels, which is empty. `portable`: the prelude's, whose names are plain and
- * whose pointers are buffers; then -EEXIST: two have one name. -ENOMEM.
+ * All kernels of a PTX into binary->kernels, which is empty. `portable`: the prelude's, whose names
+ * are plain and whose pointers are buffers; then -EEXIST: two have one name. -ENOMEM.
  */
 int cuda_describe_ptx(struct cuda_binary *binary, const struct cuda_ptx *ptx, bool portable);
 
 /*
- * One argument of a native kernel of which only its size is known, and its type where `type` is not NULL: a word of 64
- * bits may be a pointer.
+ * One argument of a native kernel of which only its size is known, and its type where `type` is not
+ * NULL: a word of 64 bits may be a pointer.
  */
 struct cuda_symbol;
-void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index, uint32_t size_bytes,
-			struct cuda_binary_argument *argument_out);
+void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index,
+			uint32_t size_bytes, struct cuda_binary_argument *argument_out);
 
 #endif

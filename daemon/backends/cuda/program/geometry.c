@@ -34,26 +34,30 @@ static unsigned even(uint64_t count, uint64_t most)
 }
 
 /*
- * How many work-items a group of a basic range gets: what fills a compute unit best, but a small range is spread over
- * all of them.
+ * How many work-items a group of a basic range gets: what fills a compute unit best, but a small
+ * range is spread over all of them.
  */
 static unsigned target_threads(const struct cuda_shape *shape, const uint64_t n[3])
 {
-	unsigned threads = shape->basic_threads < shape->max_threads ? shape->basic_threads : shape->max_threads;
+	unsigned threads = shape->basic_threads < shape->max_threads ? shape->basic_threads
+								     : shape->max_threads;
 	uint64_t items;
 
 	if (threads >= WARP)
 		threads -= threads % WARP;
-	if (__builtin_mul_overflow(n[0], n[1], &items) || __builtin_mul_overflow(items, n[2], &items))
+	if (__builtin_mul_overflow(n[0], n[1], &items) ||
+	    __builtin_mul_overflow(items, n[2], &items))
 		return threads;
-	while (threads >= 2 * SMALL_GROUP && threads % (2 * WARP) == 0 && items / threads < shape->multiprocessors)
+	while (threads >= 2 * SMALL_GROUP && threads % (2 * WARP) == 0 &&
+	       items / threads < shape->multiprocessors)
 		threads /= 2;
 	return threads ? threads : 1;
 }
 
 /*
- * Neighbours along x are neighbours in memory, so groups are whole warps along x where the row is long, and whole rows
- * where it is short. What is left of the group goes to y, then z; what those do not need goes back to x.
+ * Neighbours along x are neighbours in memory, so groups are whole warps along x where the row is
+ * long, and whole rows where it is short. What is left of the group goes to y, then z; what those
+ * do not need goes back to x.
  */
 static void choose_block(const struct cuda_shape *shape, const uint64_t n[3], unsigned block[3])
 {
@@ -86,7 +90,8 @@ static unsigned divisor(uint64_t n, uint64_t most)
 }
 
 /* A native kernel knows nothing of work-items that are too many: groups divide the range. */
-static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t n[3], unsigned block[3])
+static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t n[3],
+				  unsigned block[3])
 {
 	unsigned threads = target_threads(shape, n);
 	bool several_rows = n[1] > 1 || n[2] > 1;
@@ -99,37 +104,41 @@ static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t
 		block[0] = divisor(n[0], at_most(room, shape->max_block[0]));
 }
 
-static int check_block(const struct cuda_shape *shape, const uint64_t n[3], const uint64_t local[3], unsigned block[3],
-		       struct backend_fault *fault_out)
+static int check_block(const struct cuda_shape *shape, const uint64_t n[3], const uint64_t local[3],
+		       unsigned block[3], struct backend_fault *fault_out)
 {
 	uint64_t threads = 1;
 
 	for (unsigned d = 0; d < 3; d++) {
 		if (local[d] == 0 || n[d] % local[d] != 0)
-			return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-						"a range of %llu is not divisible by work-groups of %llu",
-						(unsigned long long)n[d], (unsigned long long)local[d]);
+			return cuda_fault_words(
+				fault_out, -EINVAL, STATUS_ND_RANGE,
+				"a range of %llu is not divisible by work-groups of %llu",
+				(unsigned long long)n[d], (unsigned long long)local[d]);
 		if (local[d] > shape->max_block[d])
-			return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-						"a work-group may have %u work-items in this dimension, not %llu",
-						shape->max_block[d], (unsigned long long)local[d]);
+			return cuda_fault_words(
+				fault_out, -EINVAL, STATUS_ND_RANGE,
+				"a work-group may have %u work-items in this dimension, not %llu",
+				shape->max_block[d], (unsigned long long)local[d]);
 		threads *= local[d];
 		block[d] = (unsigned)local[d];
 	}
 	if (threads > shape->max_threads)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-					"a work-group of this kernel may have %u work-items, not %llu",
-					shape->max_threads, (unsigned long long)threads);
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_ND_RANGE,
+			"a work-group of this kernel may have %u work-items, not %llu",
+			shape->max_threads, (unsigned long long)threads);
 	for (unsigned d = 0; d < 3; d++)
 		if (shape->required[0] && block[d] != shape->required[d])
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-						"the kernel requires work-groups of %u x %u x %u", shape->required[2],
-						shape->required[1], shape->required[0]);
+						"the kernel requires work-groups of %u x %u x %u",
+						shape->required[2], shape->required[1],
+						shape->required[0]);
 	return 0;
 }
 
-static int plan_block(const struct cuda_shape *shape, const uint64_t n[3], const uint64_t local[3], unsigned block[3],
-		      struct backend_fault *fault_out)
+static int plan_block(const struct cuda_shape *shape, const uint64_t n[3], const uint64_t local[3],
+		      unsigned block[3], struct backend_fault *fault_out)
 {
 	uint64_t asked[3] = {local[0], local[1], local[2]};
 
@@ -156,9 +165,10 @@ static bool fold(uint64_t count, unsigned most, unsigned *size_out, uint64_t *fo
 
 static int too_many(struct backend_fault *fault_out, uint64_t groups, unsigned most)
 {
-	return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-				"%llu work-groups are more than the device takes in this dimension (%u)",
-				(unsigned long long)groups, most);
+	return cuda_fault_words(
+		fault_out, -EINVAL, STATUS_ND_RANGE,
+		"%llu work-groups are more than the device takes in this dimension (%u)",
+		(unsigned long long)groups, most);
 }
 
 /* One or two dimensions: what does not fit into the last one goes on in the next. */
@@ -182,7 +192,8 @@ static int plan_flat(const struct cuda_shape *shape, unsigned last, struct cuda_
 	return 0;
 }
 
-static int plan_deep(const struct cuda_shape *shape, struct cuda_geometry *g, struct backend_fault *fault_out)
+static int plan_deep(const struct cuda_shape *shape, struct cuda_geometry *g,
+		     struct backend_fault *fault_out)
 {
 	uint64_t columns = g->record.groups[0], folds_y = 1, folds_z = 1;
 	bool even_y = fold(g->record.groups[1], shape->max_grid[1], &g->grid[1], &folds_y);
@@ -190,14 +201,17 @@ static int plan_deep(const struct cuda_shape *shape, struct cuda_geometry *g, st
 	uint64_t folds = 1, width = columns;
 
 	/* Each factor below 2^32 keeps the products inside 64 bits. */
-	if (columns <= shape->max_grid[0] && folds_y <= shape->max_grid[0] && folds_z <= shape->max_grid[0])
+	if (columns <= shape->max_grid[0] && folds_y <= shape->max_grid[0] &&
+	    folds_z <= shape->max_grid[0])
 		folds = folds_y * folds_z;
-	if (columns > shape->max_grid[0] || folds_y > shape->max_grid[0] || folds_z > shape->max_grid[0] ||
-	    __builtin_mul_overflow(columns, folds, &width) || width > shape->max_grid[0])
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-					"%llu x %llu x %llu work-groups are more than the device takes",
-					(unsigned long long)g->record.groups[2],
-					(unsigned long long)g->record.groups[1], (unsigned long long)columns);
+	if (columns > shape->max_grid[0] || folds_y > shape->max_grid[0] ||
+	    folds_z > shape->max_grid[0] || __builtin_mul_overflow(columns, folds, &width) ||
+	    width > shape->max_grid[0])
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_ND_RANGE,
+			"%llu x %llu x %llu work-groups are more than the device takes",
+			(unsigned long long)g->record.groups[2],
+			(unsigned long long)g->record.groups[1], (unsigned long long)columns);
 	g->grid[0] = (unsigned)width;
 	if (folds > 1) {
 		g->record.flags |= CUDA_RECORD_FOLDED;
@@ -209,7 +223,8 @@ static int plan_deep(const struct cuda_shape *shape, struct cuda_geometry *g, st
 }
 
 /* No fold: a native kernel, or work-groups in clusters, which must stay neighbours. */
-static int plan_as_it_is(const struct cuda_shape *shape, struct cuda_geometry *g, struct backend_fault *fault_out)
+static int plan_as_it_is(const struct cuda_shape *shape, struct cuda_geometry *g,
+			 struct backend_fault *fault_out)
 {
 	for (unsigned d = 0; d < 3; d++) {
 		if (g->record.groups[d] > shape->max_grid[d])
@@ -229,10 +244,12 @@ static int plan_cluster(const struct cuda_shape *shape, bool basic, struct cuda_
 		if (over == 0)
 			continue;
 		/* Groups that are too many have no work-items, if the kernel can be told. */
-		if (!basic || shape->native || g->grid[d] > shape->max_grid[d] - (g->cluster[d] - over))
-			return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-						"%u work-groups are not divisible by clusters of %u", g->grid[d],
-						g->cluster[d]);
+		if (!basic || shape->native ||
+		    g->grid[d] > shape->max_grid[d] - (g->cluster[d] - over))
+			return cuda_fault_words(
+				fault_out, -EINVAL, STATUS_ND_RANGE,
+				"%u work-groups are not divisible by clusters of %u", g->grid[d],
+				g->cluster[d]);
 		g->grid[d] += g->cluster[d] - over;
 		g->record.flags |= CUDA_RECORD_CHECK;
 	}
@@ -246,18 +263,21 @@ static void reverse(unsigned dimensions, const uint64_t *from, uint64_t absent, 
 		to[d] = d < dimensions ? from[dimensions - 1 - d] : absent;
 }
 
-static int take_cluster(const struct cuda_range *range, struct cuda_geometry *g, struct backend_fault *fault_out)
+static int take_cluster(const struct cuda_range *range, struct cuda_geometry *g,
+			struct backend_fault *fault_out)
 {
 	bool any = false;
 
 	for (unsigned d = 0; range->cluster && d < range->dimensions; d++)
 		any = any || range->cluster[d] != 0;
 	for (unsigned d = 0; any && d < 3; d++) {
-		g->cluster[d] = d < range->dimensions ? range->cluster[range->dimensions - 1 - d] : 1;
+		g->cluster[d] =
+			d < range->dimensions ? range->cluster[range->dimensions - 1 - d] : 1;
 		if (g->cluster[d] == 0 || g->cluster[d] > 65535)
-			return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-						"a cluster of %u work-groups in one dimension cannot be",
-						g->cluster[d]);
+			return cuda_fault_words(
+				fault_out, -EINVAL, STATUS_ND_RANGE,
+				"a cluster of %u work-groups in one dimension cannot be",
+				g->cluster[d]);
 	}
 	return 0;
 }
@@ -275,7 +295,8 @@ static int plan_grid(const struct cuda_shape *shape, const struct cuda_range *ra
 }
 
 /* After the grid of all of it. */
-static int cut_part(const struct cuda_range *range, struct cuda_geometry *g, struct backend_fault *fault_out)
+static int cut_part(const struct cuda_range *range, struct cuda_geometry *g,
+		    struct backend_fault *fault_out)
 {
 	const struct backend_part *part = range->part;
 	unsigned last = range->dimensions - 1;
@@ -283,7 +304,8 @@ static int cut_part(const struct cuda_range *range, struct cuda_geometry *g, str
 	if (!part || part->of == 0)
 		return 0;
 	if (g->cluster[0] != 0 || part->first >= part->end || part->end > part->of)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a launch cannot be cut so");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a launch cannot be cut so");
 	uint64_t groups = g->record.groups[last];
 	if (g->grid[last] != groups || (g->record.flags & CUDA_RECORD_FOLDED)) {
 		if (part->first > 0)
@@ -311,8 +333,9 @@ int cuda_geometry_plan(const struct cuda_shape *shape, const struct cuda_range *
 	if (basic)
 		memset(local, 0, sizeof(local));
 	if (shape->native && (g.record.offset[0] | g.record.offset[1] | g.record.offset[2]) != 0)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_FEATURE_NOT_SUPPORTED,
-					"a kernel in PTX or CUDA C++ computes its ids itself: it takes no offset");
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_FEATURE_NOT_SUPPORTED,
+			"a kernel in PTX or CUDA C++ computes its ids itself: it takes no offset");
 	int error = plan_block(shape, g.record.range, local, g.block, fault_out);
 	if (error < 0)
 		return error;

@@ -1,14 +1,16 @@
 /*
- * From SYCL's ranges to CUDA's grid: dimensions reversed (E1), the size of a work-group where none is asked for, grids
- * that the device has no room for folded into other dimensions (E9, E10), and the record that tells a portable kernel
- * about it. Pure: no driver, any thread, never blocks.
+ * From SYCL's ranges to CUDA's grid: dimensions reversed (E1), the size of a work-group where none
+ * is asked for, grids that the device has no room for folded into other dimensions (E9, E10), and
+ * the record that tells a portable kernel about it. Pure: no driver, any thread, never blocks.
  *
- * Folding. With one dimension the group is x + grid.x * y. With two it is (x, y + grid.y * z). With three, and only
- * where CUDA_RECORD_FOLDED says so, grid.x holds columns * folds of y * folds of z: x % columns is the group's x, and
- * x / columns counts the folds, those of y fastest. Groups that are too many have no work-item inside the range.
+ * Folding. With one dimension the group is x + grid.x * y. With two it is (x, y + grid.y * z). With
+ * three, and only where CUDA_RECORD_FOLDED says so, grid.x holds columns * folds of y * folds of z:
+ * x % columns is the group's x, and x / columns counts the folds, those of y fastest. Groups that
+ * are too many have no work-item inside the range.
  *
- * Parts (struct backend_part) are of CUDA's last dimension: groups count from the record's first_group on. A grid that is folded is not
- * cut: its first part is all of it, the others are nothing.
+ * Parts (struct backend_part) are of CUDA's last dimension: groups count from the record's
+ * first_group on. A grid that is folded is not cut: its first part is all of it, the others are
+ * nothing.
  */
 #ifndef SYCL_BACKENDS_CUDA_GEOMETRY_H
 #define SYCL_BACKENDS_CUDA_GEOMETRY_H
@@ -23,8 +25,9 @@
 #define CUDA_RECORD_FOLDED 2u /* three dimensions, folded into x */
 
 /*
- * The last parameter of every portable kernel, called sycl_launch in its PTX. CUDA's order of dimensions; absent ones
- * have range and groups 1. The prelude (portable_cuda.cu) and cuda_ptx_complete.c know these offsets.
+ * The last parameter of every portable kernel, called sycl_launch in its PTX. CUDA's order of
+ * dimensions; absent ones have range and groups 1. The prelude (portable_cuda.cu) and
+ * cuda_ptx_complete.c know these offsets.
  */
 struct cuda_launch_record {
 	uint32_t flags;
@@ -36,11 +39,12 @@ struct cuda_launch_record {
 	uint64_t offset[3];
 	uint64_t groups[3]; /* as SYCL counts them */
 };
-_Static_assert(sizeof(struct cuda_launch_record) == CUDA_RECORD_BYTES, "the prelude reads it by offsets");
+_Static_assert(sizeof(struct cuda_launch_record) == CUDA_RECORD_BYTES,
+	       "the prelude reads it by offsets");
 
 /* What the kernel and the device allow; CUDA's order. */
 struct cuda_shape {
-	bool native;            /* the kernel computes its ids itself: no record, no fold, no remainder */
+	bool native; /* the kernel computes its ids itself: no record, no fold, no remainder */
 	unsigned required[3];   /* 0: none */
 	unsigned max_threads;   /* of a work-group of this kernel */
 	unsigned basic_threads; /* of a work-group of a basic range, if nothing speaks against it */
@@ -57,11 +61,13 @@ struct cuda_range {
 };
 
 struct cuda_geometry {
-	unsigned grid[3], block[3], cluster[3]; /* CUDA's order; cluster 0: none. A grid of 0: nothing to do in this part */
+	unsigned grid[3], block[3], cluster[3]; /* CUDA's order; cluster 0: none. A grid of 0:
+						   nothing to do in this part */
 	struct cuda_launch_record record;
 };
 
-/* Plan a launch. No size of `global` is 0. -EINVAL and ND_RANGE or FEATURE_NOT_SUPPORTED with a sentence. */
+/* Plan a launch. No size of `global` is 0. -EINVAL and ND_RANGE or FEATURE_NOT_SUPPORTED with a
+ * sentence. */
 int cuda_geometry_plan(const struct cuda_shape *shape, const struct cuda_range *range,
 		       struct cuda_geometry *geometry_out, struct backend_fault *fault_out);
 

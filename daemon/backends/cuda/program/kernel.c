@@ -57,10 +57,12 @@ static void fill_facts(struct backend_kernel *kernel)
 	facts->max_local_mem_bytes = UINT64_MAX;
 	for (uint32_t i = 0; i < kernel->variant_count; i++) {
 		const struct cuda_variant *variant = &kernel->variants[i];
-		facts->max_work_group_size = smaller(facts->max_work_group_size, variant->shape.max_threads);
+		facts->max_work_group_size =
+			smaller(facts->max_work_group_size, variant->shape.max_threads);
 		facts->private_mem_bytes = larger(facts->private_mem_bytes, variant->private_bytes);
 		facts->local_mem_bytes = larger(facts->local_mem_bytes, variant->static_bytes);
-		facts->max_local_mem_bytes = smaller(facts->max_local_mem_bytes, variant->layout.local_bytes_max);
+		facts->max_local_mem_bytes =
+			smaller(facts->max_local_mem_bytes, variant->layout.local_bytes_max);
 		facts->registers = (uint32_t)larger(facts->registers, variant->registers);
 		facts->splits &= variant->cluster[0] == 0;
 	}
@@ -78,7 +80,8 @@ static int fill(struct backend_kernel *kernel, const char *name, struct backend_
 	if (!kernel->name)
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
 	if (!described)
-		return cuda_fault_words(fault_out, -ENOENT, STATUS_KERNEL, "the program has no kernel '%.100s'", name);
+		return cuda_fault_words(fault_out, -ENOENT, STATUS_KERNEL,
+					"the program has no kernel '%.100s'", name);
 	kernel->native = modules->binary->flags & CUDA_BINARY_NATIVE;
 	kernel->waits = described->waits;
 	for (uint32_t i = 0; error == 0 && i < modules->binary->image_count; i++) {
@@ -101,8 +104,8 @@ static void drop(struct backend_kernel *kernel)
 	free(kernel);
 }
 
-int cuda_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
-		       struct backend_fault *fault_out)
+int cuda_kernel_create(struct backend_program *program, const char *name,
+		       struct backend_kernel **kernel_out, struct backend_fault *fault_out)
 {
 	int error = cuda_enter(program->device, fault_out);
 
@@ -172,11 +175,13 @@ static int choose_cluster(const struct cuda_variant *variant, const struct backe
 				"the kernel was compiled for clusters of more dimensions than its range has");
 		if (d >= dimensions)
 			continue;
-		cluster[dimensions - 1 - d] = any ? properties->cluster[dimensions - 1 - d] : compiled;
+		cluster[dimensions - 1 - d] =
+			any ? properties->cluster[dimensions - 1 - d] : compiled;
 		if (any && compiled && cluster[dimensions - 1 - d] != compiled)
-			return cuda_fault_words(fault_out, -EINVAL, STATUS_ND_RANGE,
-						"the kernel was compiled for clusters of %u x %u x %u work-groups",
-						variant->cluster[2], variant->cluster[1], variant->cluster[0]);
+			return cuda_fault_words(
+				fault_out, -EINVAL, STATUS_ND_RANGE,
+				"the kernel was compiled for clusters of %u x %u x %u work-groups",
+				variant->cluster[2], variant->cluster[1], variant->cluster[0]);
 	}
 	return 0;
 }
@@ -193,10 +198,12 @@ static int check_residency(const struct backend_kernel *kernel, const struct cud
 	return launch->cooperative ? cuda_cooperative_check(kernel, variant, launch, fault_out) : 0;
 }
 
-static bool takes_local_address(const struct cuda_layout *layout, const struct backend_argument *arguments)
+static bool takes_local_address(const struct cuda_layout *layout,
+				const struct backend_argument *arguments)
 {
 	for (uint32_t i = 0; i < layout->count; i++)
-		if (arguments[i].kind == BACKEND_ARGUMENT_LOCAL && layout->parameters[i].local != CUDA_LOCAL_PLACE)
+		if (arguments[i].kind == BACKEND_ARGUMENT_LOCAL &&
+		    layout->parameters[i].local != CUDA_LOCAL_PLACE)
 			return true;
 	return false;
 }
@@ -212,8 +219,9 @@ static bool is_planned(const struct cuda_plan *plan, const struct cuda_range *ra
 }
 
 /* As a rule a kernel is launched as it was before: then nothing is divided again. */
-static int plan(struct backend_kernel *kernel, const struct cuda_variant *variant, const struct cuda_range *range,
-		const struct cuda_geometry **geometry_out, struct backend_fault *fault_out)
+static int plan(struct backend_kernel *kernel, const struct cuda_variant *variant,
+		const struct cuda_range *range, const struct cuda_geometry **geometry_out,
+		struct backend_fault *fault_out)
 {
 	struct cuda_plan *plan = &kernel->plan;
 	const size_t bytes = range->dimensions * sizeof(uint64_t);
@@ -233,27 +241,38 @@ static int plan(struct backend_kernel *kernel, const struct cuda_variant *varian
 }
 
 /* Where the lane or the graph has the right launch before it. */
-static bool begins_early(const struct backend_kernel *kernel, const struct backend_launch_properties *properties)
+static bool begins_early(const struct backend_kernel *kernel,
+			 const struct backend_launch_properties *properties)
 {
-	return properties && properties->early && !properties->cooperative && properties->cluster[0] == 0 && kernel->waits &&
-	       kernel->device->backend->settings.overlap && kernel->device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
+	return properties && properties->early && !properties->cooperative &&
+	       properties->cluster[0] == 0 && kernel->waits &&
+	       kernel->device->backend->settings.overlap &&
+	       kernel->device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
 }
 
-int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command, void *storage,
-			size_t storage_bytes, void **parameters, uint32_t parameters_max,
-			struct cuda_launch *launch_out, struct backend_fault *fault_out)
+int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command,
+			void *storage, size_t storage_bytes, void **parameters,
+			uint32_t parameters_max, struct cuda_launch *launch_out,
+			struct backend_fault *fault_out)
 {
-	const struct cuda_variant *variant = &kernel->variants[kernel->native ? 0 : command->launch.dimensions - 1];
+	const struct cuda_variant *variant =
+		&kernel->variants[kernel->native ? 0 : command->launch.dimensions - 1];
 	uint32_t cluster[3] = {0};
 	uint64_t local_bytes = 0;
-	const struct cuda_range range = {command->launch.dimensions, command->launch.global, command->launch.local,
-					 command->launch.offset, cluster, &command->launch.part};
+	const struct cuda_range range = {command->launch.dimensions,
+					 command->launch.global,
+					 command->launch.local,
+					 command->launch.offset,
+					 cluster,
+					 &command->launch.part};
 	struct cuda_geometry special;
 	const struct cuda_geometry *geometry = &special;
 
-	int error = cuda_arguments_pack(&variant->layout, command->launch.arguments, command->launch.argument_count,
-					storage, storage_bytes, parameters, parameters_max, &local_bytes, fault_out);
-	const bool is_plain = !variant->cluster[0] && !command->launch.properties && command->launch.part.of == 0;
+	int error = cuda_arguments_pack(&variant->layout, command->launch.arguments,
+					command->launch.argument_count, storage, storage_bytes,
+					parameters, parameters_max, &local_bytes, fault_out);
+	const bool is_plain =
+		!variant->cluster[0] && !command->launch.properties && command->launch.part.of == 0;
 	if (error == 0 && (variant->cluster[0] || command->launch.properties))
 		error = choose_cluster(variant, command, cluster, fault_out);
 	if (error == 0)
@@ -267,30 +286,38 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 		.parameters = parameters,
 		.parameter_count = variant->layout.count + variant->layout.has_record,
 		.parameter_bytes = variant->layout.bytes,
-		.cooperative = command->launch.properties && command->launch.properties->cooperative,
+		.cooperative =
+			command->launch.properties && command->launch.properties->cooperative,
 		.waits = kernel->program->modules->waits && !kernel->waits,
-		.window = command->launch.properties ? command->launch.properties->window : (struct backend_l2_window){0},
+		.window = command->launch.properties ? command->launch.properties->window
+						     : (struct backend_l2_window){0},
 		.early = begins_early(kernel, command->launch.properties),
 	};
 	memcpy(launch.grid, geometry->grid, sizeof(launch.grid));
 	memcpy(launch.block, geometry->block, sizeof(launch.block));
 	memcpy(launch.cluster, geometry->cluster, sizeof(launch.cluster));
 	if (variant->layout.has_record)
-		memcpy(parameters[variant->layout.count], &geometry->record, sizeof(geometry->record));
-	/* A plain address means the shared memory of one work-group of the cluster: of the first, for all of them. */
-	if (launch.cluster[0] && local_bytes && takes_local_address(&variant->layout, command->launch.arguments))
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_FEATURE_NOT_SUPPORTED,
-					"a kernel in PTX or CUDA C++ takes no local memory as an argument in clusters");
+		memcpy(parameters[variant->layout.count], &geometry->record,
+		       sizeof(geometry->record));
+	/* A plain address means the shared memory of one work-group of the cluster: of the first,
+	 * for all of them. */
+	if (launch.cluster[0] && local_bytes &&
+	    takes_local_address(&variant->layout, command->launch.arguments))
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_FEATURE_NOT_SUPPORTED,
+			"a kernel in PTX or CUDA C++ takes no local memory as an argument in clusters");
 	error = check_residency(kernel, variant, &launch, fault_out);
 	if (error == 0)
 		*launch_out = launch;
 	return error;
 }
 
-void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backend_command *command, size_t value_bytes_behind,
-			const unsigned char *from, void *const *from_parameters, unsigned char *to, void **to_parameters)
+void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backend_command *command,
+			size_t value_bytes_behind, const unsigned char *from,
+			void *const *from_parameters, unsigned char *to, void **to_parameters)
 {
-	const struct cuda_layout *layout = &kernel->variants[kernel->native ? 0 : command->launch.dimensions - 1].layout;
+	const struct cuda_layout *layout =
+		&kernel->variants[kernel->native ? 0 : command->launch.dimensions - 1].layout;
 	const struct backend_argument *arguments = command->launch.arguments;
 
 	memcpy(to, from, layout->bytes);
@@ -298,6 +325,7 @@ void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backen
 		to_parameters[i] = to + ((const unsigned char *)from_parameters[i] - from);
 	for (uint32_t i = 0; i < layout->count; i++)
 		if (arguments[i].kind == BACKEND_ARGUMENT_VALUE)
-			memcpy(to_parameters[i], (const unsigned char *)arguments[i].value.bytes + value_bytes_behind,
+			memcpy(to_parameters[i],
+			       (const unsigned char *)arguments[i].value.bytes + value_bytes_behind,
 			       arguments[i].value.size_bytes);
 }

@@ -1,4 +1,5 @@
-/* Kernels of a program: what the driver says of them, and all that a launch needs, computed when they are made. */
+/* Kernels of a program: what the driver says of them, and all that a launch needs, computed when
+ * they are made. */
 #ifndef SYCL_BACKENDS_CUDA_KERNEL_H
 #define SYCL_BACKENDS_CUDA_KERNEL_H
 
@@ -12,7 +13,8 @@ struct cuda_variant {
 	struct cuda_shape shape;
 	struct cuda_layout layout;
 	uint32_t static_bytes; /* shared memory of its own */
-	uint32_t static_room;  /* of native kernels: what lies between that and where arguments begin */
+	uint32_t static_room; /* of native kernels: what lies between that and where arguments begin
+			       */
 	uint32_t registers, private_bytes;
 	unsigned cluster[3]; /* that it was compiled for, CUDA's order; 0: none */
 };
@@ -39,15 +41,18 @@ struct backend_kernel {
 	char *name;
 };
 
-/* cuda_variant.c: fill one, from the driver. The kernel's parameters are known from the first on. */
+/* cuda_variant.c: fill one, from the driver. The kernel's parameters are known from the first on.
+ */
 int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule module,
 		      const struct cuda_binary_kernel *described, struct backend_fault *fault_out);
 
 /* cuda_occupancy.c: resident work-groups of a compute unit; 0 where the driver cannot tell. */
-unsigned cuda_resident_groups(const struct backend_kernel *kernel, const struct cuda_variant *variant, unsigned threads,
+unsigned cuda_resident_groups(const struct backend_kernel *kernel,
+			      const struct cuda_variant *variant, unsigned threads,
 			      unsigned shared_bytes);
 /* The size of a work-group for basic ranges. */
-unsigned cuda_basic_threads(const struct backend_kernel *kernel, const struct cuda_variant *variant);
+unsigned cuda_basic_threads(const struct backend_kernel *kernel,
+			    const struct cuda_variant *variant);
 /* Check launches that the device must hold at one time. */
 int cuda_cooperative_check(const struct backend_kernel *kernel, const struct cuda_variant *variant,
 			   const struct cuda_launch *launch, struct backend_fault *fault_out);

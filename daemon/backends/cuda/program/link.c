@@ -1,7 +1,8 @@
 /*
- * Separate compilation: backend_ops' `compile` and `link`, in the build helper's child. An object is PTX that leaves
- * open what other objects have. There is no linker without a context, so what `link` makes is the texts, checked and
- * put together, and the driver links them when they are loaded.
+ * Separate compilation: backend_ops' `compile` and `link`, in the build helper's child. An object
+ * is PTX that leaves open what other objects have. There is no linker without a context, so what
+ * `link` makes is the texts, checked and put together, and the driver links them when they are
+ * loaded.
  */
 #include "cuda/program/build.h"
 #include "cuda/driver/entries.h"
@@ -17,19 +18,25 @@ static int out_of_memory(struct backend_fault *fault_out)
 	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
 }
 
-int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-			size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out,
-			char **log_out, struct backend_fault *fault_out)
+int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+			const char *source, size_t source_bytes, const char *options,
+			void **object_out, size_t *object_bytes_out, char **log_out,
+			struct backend_fault *fault_out)
 {
-	const struct cuda_build_request request = {
-		.kind = kind, .source = source, .source_bytes = source_bytes, .options = options, .relocatable = true};
+	const struct cuda_build_request request = {.kind = kind,
+						   .source = source,
+						   .source_bytes = source_bytes,
+						   .options = options,
+						   .relocatable = true};
 	CLEANUP(cuda_binary_fini) struct cuda_binary binary = {0};
 
 	int error = cuda_build_make(backend, device, &request, &binary, log_out, fault_out);
 	if (error < 0)
 		return error;
 	binary.flags |= CUDA_BINARY_OBJECT;
-	return cuda_binary_pack(&binary, object_out, object_bytes_out) < 0 ? out_of_memory(fault_out) : 0;
+	return cuda_binary_pack(&binary, object_out, object_bytes_out) < 0
+		       ? out_of_memory(fault_out)
+		       : 0;
 }
 
 struct link {
@@ -46,8 +53,8 @@ static void link_fini(struct link *link)
 	cuda_binary_fini(&link->whole);
 }
 
-static int read_objects(struct link *link, uint32_t count, const void *const *objects, const size_t *object_bytes,
-			struct backend_fault *fault_out)
+static int read_objects(struct link *link, uint32_t count, const void *const *objects,
+			const size_t *object_bytes, struct backend_fault *fault_out)
 {
 	link->objects = calloc(count + 1u, sizeof(struct cuda_binary *));
 	if (!link->objects)
@@ -60,7 +67,8 @@ static int read_objects(struct link *link, uint32_t count, const void *const *ob
 		if (error < 0 || !(link->objects[i]->flags & CUDA_BINARY_OBJECT))
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 						"input %u is no object of this device", i);
-		/* A native kernel's launch has no record, which functions of a portable object may read. */
+		/* A native kernel's launch has no record, which functions of a portable object may
+		 * read. */
 		if (link->objects[i]->flags != link->objects[0]->flags)
 			return cuda_fault_words(
 				fault_out, -EINVAL, STATUS_INVALID,
@@ -78,7 +86,8 @@ static int take_kernels(struct link *link, struct backend_fault *fault_out)
 	for (uint32_t i = 0; i < link->count; i++)
 		total += link->objects[i]->kernel_count;
 	if (total > CUDA_BINARY_KERNELS_MAX)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "%u kernels; %u are allowed", total,
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
+					"%u kernels; %u are allowed", total,
 					CUDA_BINARY_KERNELS_MAX);
 	whole->kernels = calloc(total + 1u, sizeof(*whole->kernels));
 	if (!whole->kernels)
@@ -87,10 +96,12 @@ static int take_kernels(struct link *link, struct backend_fault *fault_out)
 		struct cuda_binary *object = link->objects[i];
 		for (uint32_t k = 0; k < object->kernel_count; k++) {
 			for (uint32_t other = 0; other < whole->kernel_count; other++)
-				if (strcmp(whole->kernels[other].symbol, object->kernels[k].symbol) == 0)
-					return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
-								"kernel %.100s is in two of the objects",
-								object->kernels[k].name);
+				if (strcmp(whole->kernels[other].symbol,
+					   object->kernels[k].symbol) == 0)
+					return cuda_fault_words(
+						fault_out, -EINVAL, STATUS_BUILD,
+						"kernel %.100s is in two of the objects",
+						object->kernels[k].name);
 			whole->kernels[whole->kernel_count++] = object->kernels[k];
 			object->kernels[k] = (struct cuda_binary_kernel){0};
 		}
@@ -116,8 +127,8 @@ static int put_record(FILE *file, const struct cuda_image *like, struct backend_
 		return out_of_memory(fault_out);
 	if (error < 0 || !ptx)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "an object is damaged");
-	int bytes = asprintf(&text, "%.*s\n.visible " CUDA_RECORD_COPY "[%u];\n", (int)ptx->header_end,
-			     (const char *)like->bytes, CUDA_RECORD_BYTES);
+	int bytes = asprintf(&text, "%.*s\n.visible " CUDA_RECORD_COPY "[%u];\n",
+			     (int)ptx->header_end, (const char *)like->bytes, CUDA_RECORD_BYTES);
 	if (bytes < 0) {
 		text = NULL;
 		return out_of_memory(fault_out);
@@ -126,7 +137,8 @@ static int put_record(FILE *file, const struct cuda_image *like, struct backend_
 	return 0;
 }
 
-static int put_pieces(struct link *link, uint32_t variant, FILE *file, struct backend_fault *fault_out)
+static int put_pieces(struct link *link, uint32_t variant, FILE *file,
+		      struct backend_fault *fault_out)
 {
 	const bool portable = !(link->whole.flags & CUDA_BINARY_NATIVE);
 	int error = portable ? put_record(file, &link->objects[0]->images[variant], fault_out) : 0;
@@ -134,7 +146,8 @@ static int put_pieces(struct link *link, uint32_t variant, FILE *file, struct ba
 	for (uint32_t i = 0; error == 0 && i < link->count; i++) {
 		const struct cuda_image *image = &link->objects[i]->images[variant];
 		if (image->kind != CUDA_IMAGE_PTX)
-			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "an object is damaged");
+			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+						"an object is damaged");
 		put_piece(file, image->bytes, image->count);
 	}
 	return error;
@@ -158,18 +171,21 @@ static int add_variant(struct link *link, uint32_t variant, struct backend_fault
 }
 
 int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
-	      const size_t *object_bytes, const char *options, void **binary_out, size_t *binary_bytes_out,
-	      char **log_out, struct backend_fault *fault_out)
+	      const size_t *object_bytes, const char *options, void **binary_out,
+	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
 	CLEANUP(link_fini) struct link link = {0};
 
 	*log_out = NULL;
 	if (!backend->devices || device >= backend->topology.device_count)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u", device);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u",
+					device);
 	if (options && options[strspn(options, " \t")])
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "linking for CUDA takes no options");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"linking for CUDA takes no options");
 	int error = count ? read_objects(&link, count, objects, object_bytes, fault_out)
-			  : cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "there are no objects");
+			  : cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					     "there are no objects");
 	if (error == 0 && link.objects) {
 		link.whole.flags = link.objects[0]->flags & CUDA_BINARY_NATIVE;
 		error = take_kernels(&link, fault_out);

@@ -1,4 +1,5 @@
-/* How many work-groups the device holds at one time. Questions to the driver that touch no device; any thread. */
+/* How many work-groups the device holds at one time. Questions to the driver that touch no device;
+ * any thread. */
 #include "cuda/driver/entries.h"
 #include "cuda/program/kernel.h"
 #include "status.h"
@@ -7,15 +8,16 @@
 
 #define USUAL_THREADS 256u
 
-unsigned cuda_resident_groups(const struct backend_kernel *kernel, const struct cuda_variant *variant, unsigned threads,
+unsigned cuda_resident_groups(const struct backend_kernel *kernel,
+			      const struct cuda_variant *variant, unsigned threads,
 			      unsigned shared_bytes)
 {
 	const struct cuda_library *cu = &kernel->device->backend->library;
 	int groups = 0;
 
 	if (!cu->cuOccupancyMaxActiveBlocksPerMultiprocessor ||
-	    cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&groups, variant->function, (int)threads, shared_bytes) !=
-		    CUDA_SUCCESS ||
+	    cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+		    &groups, variant->function, (int)threads, shared_bytes) != CUDA_SUCCESS ||
 	    groups < 0)
 		return 0;
 	return (unsigned)groups;
@@ -54,14 +56,16 @@ int cuda_cooperative_check(const struct backend_kernel *kernel, const struct cud
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the device has no cooperative launches");
 	uint64_t groups = (uint64_t)launch->grid[0] * launch->grid[1];
-	uint64_t most = (uint64_t)cuda_resident_groups(kernel, variant, product(launch->block), launch->shared_bytes) *
+	uint64_t most = (uint64_t)cuda_resident_groups(kernel, variant, product(launch->block),
+						       launch->shared_bytes) *
 			(unsigned)facts->multiprocessors;
 	if (groups > most || groups * launch->grid[2] > most) {
 		(void)cuda_fault_words(
 			fault_out, 0, STATUS_ND_RANGE,
 			"a cooperative launch of %u x %u x %u work-groups; the device holds %llu of them at "
 			"one time",
-			launch->grid[2], launch->grid[1], launch->grid[0], (unsigned long long)most);
+			launch->grid[2], launch->grid[1], launch->grid[0],
+			(unsigned long long)most);
 		fault_out->native_code = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 		return -EINVAL;
 	}
@@ -95,15 +99,18 @@ int cuda_cluster_check(const struct backend_kernel *kernel, const struct cuda_va
 	CUresult result = cu->cuOccupancyMaxActiveClusters(&clusters, variant->function, &config);
 	if (result == CUDA_SUCCESS && clusters > 0)
 		return 0;
-	(void)cuda_fault_words(fault_out, 0, STATUS_ND_RANGE,
-			       "the device has no room for a cluster of %u x %u x %u such work-groups",
-			       launch->cluster[2], launch->cluster[1], launch->cluster[0]);
-	fault_out->native_code = result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_CLUSTER_SIZE : (int32_t)result;
+	(void)cuda_fault_words(
+		fault_out, 0, STATUS_ND_RANGE,
+		"the device has no room for a cluster of %u x %u x %u such work-groups",
+		launch->cluster[2], launch->cluster[1], launch->cluster[0]);
+	fault_out->native_code =
+		result == CUDA_SUCCESS ? CUDA_ERROR_INVALID_CLUSTER_SIZE : (int32_t)result;
 	return -EINVAL;
 }
 
-static unsigned largest_cluster(const struct backend_kernel *kernel, const struct cuda_variant *variant,
-				unsigned threads, unsigned shared_bytes)
+static unsigned largest_cluster(const struct backend_kernel *kernel,
+				const struct cuda_variant *variant, unsigned threads,
+				unsigned shared_bytes)
 {
 	const struct cuda_library *cu = &kernel->device->backend->library;
 	const CUlaunchConfig config = {
@@ -118,7 +125,9 @@ static unsigned largest_cluster(const struct backend_kernel *kernel, const struc
 	int size = 0;
 
 	if (!kernel->device->facts->cluster || !cu->cuOccupancyMaxPotentialClusterSize ||
-	    cu->cuOccupancyMaxPotentialClusterSize(&size, variant->function, &config) != CUDA_SUCCESS || size < 0)
+	    cu->cuOccupancyMaxPotentialClusterSize(&size, variant->function, &config) !=
+		    CUDA_SUCCESS ||
+	    size < 0)
 		return 0;
 	return (unsigned)size;
 }
@@ -142,12 +151,14 @@ static void ask(const struct backend_kernel *kernel, unsigned threads, unsigned 
 		cluster = smaller(cluster, largest_cluster(kernel, variant, threads, room));
 	}
 	occupancy->groups_per_compute_unit = resident;
-	occupancy->max_cooperative_groups = facts->cooperative ? resident * (unsigned)facts->multiprocessors : 0;
+	occupancy->max_cooperative_groups =
+		facts->cooperative ? resident * (unsigned)facts->multiprocessors : 0;
 	occupancy->max_cluster_groups = cluster;
 }
 
-int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
-			  struct backend_occupancy *occupancy_out, struct backend_fault *fault_out)
+int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3],
+			  uint64_t local_mem_bytes, struct backend_occupancy *occupancy_out,
+			  struct backend_fault *fault_out)
 {
 	struct backend_occupancy occupancy = {.suggested_group_size = UINT32_MAX};
 	uint64_t threads = 1;
@@ -169,10 +180,11 @@ int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3]
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_MEMORY_ALLOCATION,
 			"the kernel has room for %llu bytes of local memory beside its own, not for %llu",
-			(unsigned long long)kernel->facts.max_local_mem_bytes, (unsigned long long)local_mem_bytes);
+			(unsigned long long)kernel->facts.max_local_mem_bytes,
+			(unsigned long long)local_mem_bytes);
 	for (uint32_t i = 0; i < kernel->variant_count; i++)
-		occupancy.suggested_group_size =
-			smaller(occupancy.suggested_group_size, kernel->variants[i].shape.basic_threads);
+		occupancy.suggested_group_size = smaller(occupancy.suggested_group_size,
+							 kernel->variants[i].shape.basic_threads);
 	if (chosen)
 		ask(kernel, (unsigned)threads, (unsigned)local_mem_bytes, &occupancy);
 	*occupancy_out = occupancy;

@@ -45,8 +45,8 @@ static void first_complaint(char *log)
 	*to = '\0';
 }
 
-static int load_image(struct backend_device *device, const struct cuda_image *image, CUmodule *module_out,
-		      struct backend_fault *fault_out)
+static int load_image(struct backend_device *device, const struct cuda_image *image,
+		      CUmodule *module_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	char log[JIT_LOG_BYTES] = "";
@@ -62,14 +62,16 @@ static int load_image(struct backend_device *device, const struct cuda_image *im
 	first_complaint(log);
 	int error = cuda_fault(device, cu, result, fault_out, "cannot load the program");
 	if (log[0] && fault_out->status == STATUS_BUILD)
-		(void)cuda_fault_words(fault_out, error, STATUS_BUILD, "the driver cannot compile the PTX: %.200s",
-				       log);
+		(void)cuda_fault_words(fault_out, error, STATUS_BUILD,
+				       "the driver cannot compile the PTX: %.200s", log);
 	fault_out->native_code = (int32_t)result;
 	return error;
 }
 
-/* PTX with a wait at the beginning of each kernel. False: that cannot be done, or the driver takes only what the client wrote. */
-static bool load_waiting(struct backend_device *device, const struct cuda_image *image, CUmodule *module_out)
+/* PTX with a wait at the beginning of each kernel. False: that cannot be done, or the driver takes
+ * only what the client wrote. */
+static bool load_waiting(struct backend_device *device, const struct cuda_image *image,
+			 CUmodule *module_out)
 {
 	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;
 	CLEANUP(free_pointer) char *text = NULL;
@@ -77,13 +79,16 @@ static bool load_waiting(struct backend_device *device, const struct cuda_image 
 
 	if (image->kind != CUDA_IMAGE_PTX || !device->backend->settings.overlap ||
 	    cuda_ptx_parse(image->bytes, image->count, &ptx, NULL) < 0 ||
-	    cuda_ptx_wait(image->bytes, image->count, ptx, device->facts->compute_major, &text, &bytes) < 0)
+	    cuda_ptx_wait(image->bytes, image->count, ptx, device->facts->compute_major, &text,
+			  &bytes) < 0)
 		return false;
-	return device->backend->library.cuModuleLoadDataEx(module_out, text, 0, NULL, NULL) == CUDA_SUCCESS;
+	return device->backend->library.cuModuleLoadDataEx(module_out, text, 0, NULL, NULL) ==
+	       CUDA_SUCCESS;
 }
 
 /* What a cubin has in it, where nothing described it. */
-static int list_functions(struct backend_device *device, struct cuda_modules *modules, struct backend_fault *fault_out)
+static int list_functions(struct backend_device *device, struct cuda_modules *modules,
+			  struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	CLEANUP(free_pointer) CUfunction *functions = NULL;
@@ -92,7 +97,8 @@ static int list_functions(struct backend_device *device, struct cuda_modules *mo
 
 	CUresult result = cu->cuModuleGetFunctionCount(&count, modules->modules[0]);
 	if (result == CUDA_SUCCESS && count > CUDA_BINARY_KERNELS_MAX)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "%u kernels; %u are allowed", count,
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
+					"%u kernels; %u are allowed", count,
 					CUDA_BINARY_KERNELS_MAX);
 	functions = calloc(count + 1u, sizeof(CUfunction));
 	struct cuda_binary_kernel *kernels = calloc(count + 1u, sizeof(*kernels));
@@ -118,24 +124,28 @@ static int list_functions(struct backend_device *device, struct cuda_modules *mo
 		if (!kernels[i].name)
 			return out_of_memory(fault_out);
 	}
-	return result == CUDA_SUCCESS ? 0 : cuda_fault(device, cu, result, fault_out, "cannot list the kernels");
+	return result == CUDA_SUCCESS
+		       ? 0
+		       : cuda_fault(device, cu, result, fault_out, "cannot list the kernels");
 }
 
-static int load(struct backend_device *device, const void *binary, size_t binary_bytes, struct cuda_modules *modules,
-		struct backend_fault *fault_out)
+static int load(struct backend_device *device, const void *binary, size_t binary_bytes,
+		struct cuda_modules *modules, struct backend_fault *fault_out)
 {
 	int error = cuda_binary_unpack(binary, binary_bytes, &modules->binary);
 
 	if (error == -ENOMEM)
 		return out_of_memory(fault_out);
 	if (error < 0 || modules->binary->flags & CUDA_BINARY_OBJECT)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "this is not a binary for a CUDA device");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD,
+					"this is not a binary for a CUDA device");
 	modules->waits = true;
 	for (uint32_t i = 0; error == 0 && i < modules->binary->image_count; i++) {
 		if (load_waiting(device, &modules->binary->images[i], &modules->modules[i]))
 			continue;
 		modules->waits = false;
-		error = load_image(device, &modules->binary->images[i], &modules->modules[i], fault_out);
+		error = load_image(device, &modules->binary->images[i], &modules->modules[i],
+				   fault_out);
 	}
 	if (error == 0 && modules->binary->kernel_count == 0)
 		error = list_functions(device, modules, fault_out);
@@ -150,12 +160,13 @@ static int load(struct backend_device *device, const void *binary, size_t binary
 }
 
 /* One that is loaded already gets a reference and the first place in the list. */
-static struct cuda_modules *find_loaded(struct cuda_kernels *kernels, const void *binary, size_t binary_bytes)
+static struct cuda_modules *find_loaded(struct cuda_kernels *kernels, const void *binary,
+					size_t binary_bytes)
 {
 	(void)pthread_mutex_lock(&kernels->lock);
 	struct cuda_modules **link = &kernels->modules, *found = NULL;
-	while (*link &&
-	       !((*link)->bytes && (*link)->count == binary_bytes && memcmp((*link)->bytes, binary, binary_bytes) == 0))
+	while (*link && !((*link)->bytes && (*link)->count == binary_bytes &&
+			  memcmp((*link)->bytes, binary, binary_bytes) == 0))
 		link = &(*link)->next;
 	found = *link;
 	if (found) {
@@ -168,7 +179,8 @@ static struct cuda_modules *find_loaded(struct cuda_kernels *kernels, const void
 	return found;
 }
 
-/* Out of the list: those that nobody has and nobody can have again, or that were not used for long. */
+/* Out of the list: those that nobody has and nobody can have again, or that were not used for long.
+ */
 static struct cuda_modules *take_idle(struct cuda_kernels *kernels, uint32_t keep)
 {
 	struct cuda_modules *idle = NULL;
@@ -277,7 +289,8 @@ int cuda_program_load(struct backend_device *device, const void *binary, size_t 
 	return 0;
 }
 
-int cuda_program_kernels(struct backend_program *program, char **names_out, struct backend_fault *fault_out)
+int cuda_program_kernels(struct backend_program *program, char **names_out,
+			 struct backend_fault *fault_out)
 {
 	const struct cuda_binary *binary = program->modules->binary;
 	size_t bytes = 1;
@@ -304,9 +317,11 @@ void cuda_program_drop(struct backend_program *program)
 	if (!program)
 		return;
 	struct cuda_kernels *kernels = program->device->kernels;
-	/* Read before: afterwards it may be gone. Templates come and go only while the device's thread has one of its own. */
+	/* Read before: afterwards it may be gone. Templates come and go only while the device's
+	 * thread has one of its own. */
 	uint32_t templates = atomic_load_explicit(&program->templates, memory_order_acquire);
-	uint32_t left = atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) - 1;
+	uint32_t left =
+		atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) - 1;
 	if (left > 0 && left == templates)
 		atomic_store_explicit(&kernels->was_abandoned, true, memory_order_release);
 	if (left > 0)

@@ -1,10 +1,12 @@
 /*
- * Programs as the driver has them. A portable program has no variables, so one that is loaded serves every session of
- * the engine that brings the same bytes, and stays loaded for a while when nobody has it any more: the next process
- * finds it ready. Others are loaded anew each time, because their variables belong to one bundle.
+ * Programs as the driver has them. A portable program has no variables, so one that is loaded
+ * serves every session of the engine that brings the same bytes, and stays loaded for a while when
+ * nobody has it any more: the next process finds it ready. Others are loaded anew each time,
+ * because their variables belong to one bundle.
  *
- * The driver may wait for running kernels when it unloads. So nothing is unloaded when the last one lets go, which
- * happens on the device's thread, but by the next program_load, on the loader's, or when the device closes.
+ * The driver may wait for running kernels when it unloads. So nothing is unloaded when the last one
+ * lets go, which happens on the device's thread, but by the next program_load, on the loader's, or
+ * when the device closes.
  */
 #ifndef SYCL_BACKENDS_CUDA_PROGRAM_H
 #define SYCL_BACKENDS_CUDA_PROGRAM_H
@@ -13,20 +15,23 @@
 #include "cuda/device/internal.h"
 
 struct cuda_modules {
-	struct cuda_modules
-		*next; /* in kernels->modules, the last used first; under kernels->lock, with `references` */
+	struct cuda_modules *next; /* in kernels->modules, the last used first; under kernels->lock,
+				      with `references` */
 	uint32_t references;
 	void *bytes; /* what it was loaded from, where it may be shared; NULL otherwise */
 	size_t count;
 	struct cuda_binary *binary;
 	CUmodule modules[CUDA_IMAGES_MAX];
-	bool waits; /* every kernel begins by waiting for those before it (cuda_ptx_wait.h), but those that say themselves where they wait */
+	bool waits; /* every kernel begins by waiting for those before it (cuda_ptx_wait.h), but
+		       those that say themselves where they wait */
 };
 
 struct backend_program {
 	struct backend_device *device;
-	_Atomic uint32_t references; /* its kernels hold it, and templates of chains that name a function of it */
-	_Atomic uint32_t templates;  /* references of the last kind: never more than there are of all */
+	_Atomic uint32_t references; /* its kernels hold it, and templates of chains that name a
+					function of it */
+	_Atomic uint32_t
+		templates; /* references of the last kind: never more than there are of all */
 	struct cuda_modules *modules;
 };
 
@@ -34,7 +39,8 @@ struct backend_program {
 struct cuda_kernels {
 	pthread_mutex_t lock;
 	struct cuda_modules *modules;
-	_Atomic bool was_abandoned; /* some program is held by templates alone: they must let go of it */
+	_Atomic bool
+		was_abandoned; /* some program is held by templates alone: they must let go of it */
 	struct cuda_window window;
 };
 
@@ -43,8 +49,8 @@ void cuda_program_hold(struct backend_program *program);
 void cuda_program_drop(struct backend_program *program);
 
 /*
- * Whether some program may have been left to templates alone since the last call; they must be set anew then
- * (cuda_chains_tidy). Any thread.
+ * Whether some program may have been left to templates alone since the last call; they must be set
+ * anew then (cuda_chains_tidy). Any thread.
  */
 bool cuda_code_was_abandoned(struct backend_device *device);
 

@@ -11,7 +11,8 @@ struct cursor {
 	size_t at, end;
 };
 
-/* A word (directives and names with their dots), a text in quotes, or one other character. length 0: the end. */
+/* A word (directives and names with their dots), a text in quotes, or one other character. length
+ * 0: the end. */
 struct token {
 	const char *at;
 	size_t length;
@@ -19,8 +20,8 @@ struct token {
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-	       c == '%' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$' || c == '%' || c == '.';
 }
 
 static void skip_until(struct cursor *cursor, const char *what)
@@ -28,7 +29,8 @@ static void skip_until(struct cursor *cursor, const char *what)
 	size_t length = strlen(what);
 
 	while (cursor->at < cursor->end) {
-		if (cursor->end - cursor->at >= length && memcmp(cursor->text + cursor->at, what, length) == 0) {
+		if (cursor->end - cursor->at >= length &&
+		    memcmp(cursor->text + cursor->at, what, length) == 0) {
 			cursor->at += length;
 			return;
 		}
@@ -41,7 +43,8 @@ static void skip_space(struct cursor *cursor)
 	while (cursor->at < cursor->end) {
 		const char *at = cursor->text + cursor->at;
 		bool pair = cursor->end - cursor->at >= 2;
-		if (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r' || *at == '\f' || *at == '\v')
+		if (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r' || *at == '\f' ||
+		    *at == '\v')
 			cursor->at++;
 		else if (pair && at[0] == '/' && at[1] == '/')
 			skip_until(cursor, "\n");
@@ -98,7 +101,8 @@ static int read_number(struct cursor *cursor, uint32_t *number_out)
 	return 0;
 }
 
-/* Behind the brace that closes the one before the cursor. `waits_out`, or NULL: is the instruction in there that waits for kernels? */
+/* Behind the brace that closes the one before the cursor. `waits_out`, or NULL: is the instruction
+ * in there that waits for kernels? */
 static int skip_body(struct cursor *cursor, bool *waits_out)
 {
 	unsigned depth = 1;
@@ -128,10 +132,11 @@ static bool read_type(struct token token, struct cuda_ptx_parameter *parameter)
 		const char *name;
 		uint32_t bytes;
 	} types[] = {
-		{".u64", 8},    {".s64", 8},        {".b64", 8},     {".f64", 8}, {".u32", 4}, {".s32", 4},
-		{".b32", 4},    {".f32", 4},        {".u16", 2},     {".s16", 2}, {".b16", 2}, {".f16", 2},
-		{".bf16", 2},   {".f16x2", 4},      {".u8", 1},      {".s8", 1},  {".b8", 1},  {".b128", 16},
-		{".texref", 8}, {".samplerref", 8}, {".surfref", 8},
+		{".u64", 8},     {".s64", 8}, {".b64", 8},   {".f64", 8},    {".u32", 4},
+		{".s32", 4},     {".b32", 4}, {".f32", 4},   {".u16", 2},    {".s16", 2},
+		{".b16", 2},     {".f16", 2}, {".bf16", 2},  {".f16x2", 4},  {".u8", 1},
+		{".s8", 1},      {".b8", 1},  {".b128", 16}, {".texref", 8}, {".samplerref", 8},
+		{".surfref", 8},
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
@@ -144,8 +149,10 @@ static bool read_type(struct token token, struct cuda_ptx_parameter *parameter)
 	return false;
 }
 
-/* Where what is said of a pointer lies: from .ptr to what follows it, the space and the alignment. */
-static void note_said(const struct cursor *cursor, struct token token, struct cuda_ptx_parameter *parameter)
+/* Where what is said of a pointer lies: from .ptr to what follows it, the space and the alignment.
+ */
+static void note_said(const struct cursor *cursor, struct token token,
+		      struct cuda_ptx_parameter *parameter)
 {
 	if (parameter->said_end == 0)
 		parameter->said_at = (size_t)(token.at - cursor->text);
@@ -170,7 +177,8 @@ static bool read_space(struct token token, struct cuda_ptx_parameter *parameter)
 }
 
 /* One parameter; *last_out: the parenthesis was closed behind it. */
-static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *parameter, bool *last_out)
+static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *parameter,
+			  bool *last_out)
 {
 	uint32_t align = 0, count = 1;
 	bool named = false;
@@ -192,7 +200,8 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 			else
 				note_said(cursor, token, parameter);
 		} else if (is(token, "[")) {
-			if (read_number(cursor, &count) < 0 || !is(next_token(cursor), "]") || !named)
+			if (read_number(cursor, &count) < 0 || !is(next_token(cursor), "]") ||
+			    !named)
 				return -EINVAL;
 			parameter->may_point = false;
 		} else if (is_name(token)) {
@@ -225,12 +234,14 @@ static int read_parameters(struct cursor *cursor, struct cuda_ptx_entry *entry)
 			return -E2BIG;
 		if (entry->parameter_count == capacity) {
 			capacity = capacity ? capacity * 2 : 8;
-			void *grown = reallocarray(entry->parameters, capacity, sizeof(*entry->parameters));
+			void *grown = reallocarray(entry->parameters, capacity,
+						   sizeof(*entry->parameters));
 			if (!grown)
 				return -ENOMEM;
 			entry->parameters = grown;
 		}
-		int error = read_parameter(cursor, &entry->parameters[entry->parameter_count], &last);
+		int error =
+			read_parameter(cursor, &entry->parameters[entry->parameter_count], &last);
 		if (error < 0)
 			return error;
 		entry->parameter_count++;
@@ -254,7 +265,8 @@ static int read_sizes(struct cursor *cursor, uint32_t sizes[3])
 	return 0;
 }
 
-/* From behind the parameters to behind the body's '{'. *body_out false: a declaration without one. */
+/* From behind the parameters to behind the body's '{'. *body_out false: a declaration without one.
+ */
 static int read_directives(struct cursor *cursor, struct cuda_ptx_entry *entry, bool *body_out)
 {
 	entry->directives_at = cursor->at;
@@ -368,7 +380,8 @@ static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
 	*end_out = *at_out + token.length;
 }
 
-/* A target may have options: ", debug". By words, as its compiler reads it, which knows no lines. */
+/* A target may have options: ", debug". By words, as its compiler reads it, which knows no lines.
+ */
 static void read_target(struct cuda_ptx *ptx, struct cursor *cursor)
 {
 	note_word(cursor, &ptx->target_at, &ptx->target_end);

@@ -1,15 +1,17 @@
 /*
  * PTX as text: what its kernels take, and the completion of what NVRTC makes of a portable source.
  *
- * A portable kernel needs to know more than CUDA tells it: where a basic range ends inside the last work-group, the
- * offset, how a grid was folded. Its source cannot be given one more parameter by macros, and a variable of the module
- * would be shared by all launches. So the compiled text is completed: each kernel gets one more parameter, named
- * sycl_launch, of CUDA_RECORD_BYTES (cuda_geometry.h); at its beginning work-items that lie beyond the range end; and
- * its symbol becomes the name that the source has. The prelude reads the parameter by that name.
- * (Considered: wrapping each kernel by a template, which has to know the names before it compiles; one constant bank
- * per launch, which CUDA has not.)
+ * A portable kernel needs to know more than CUDA tells it: where a basic range ends inside the last
+ * work-group, the offset, how a grid was folded. Its source cannot be given one more parameter by
+ * macros, and a variable of the module would be shared by all launches. So the compiled text is
+ * completed: each kernel gets one more parameter, named sycl_launch, of CUDA_RECORD_BYTES
+ * (cuda_geometry.h); at its beginning work-items that lie beyond the range end; and its symbol
+ * becomes the name that the source has. The prelude reads the parameter by that name. (Considered:
+ * wrapping each kernel by a template, which has to know the names before it compiles; one constant
+ * bank per launch, which CUDA has not.)
  *
- * Pure: no driver, any thread, never blocks. The text may be anything: what cannot be understood is an error.
+ * Pure: no driver, any thread, never blocks. The text may be anything: what cannot be understood is
+ * an error.
  */
 #ifndef SYCL_BACKENDS_CUDA_PTX_H
 #define SYCL_BACKENDS_CUDA_PTX_H
@@ -35,7 +37,7 @@ struct cuda_ptx_parameter {
 	uint32_t size_bytes, align_bytes;
 	enum cuda_ptx_space space; /* of what .ptr says it points to */
 	bool may_point;            /* an untyped or unsigned 64-bit word */
-	size_t said_at, said_end;  /* of ".ptr .space .align N" in the text; equal: it is not said */
+	size_t said_at, said_end; /* of ".ptr .space .align N" in the text; equal: it is not said */
 };
 
 /* One kernel with a body. Offsets are into the text. */
@@ -43,10 +45,13 @@ struct cuda_ptx_entry {
 	char *name;
 	uint32_t parameter_count;
 	struct cuda_ptx_parameter *parameters;
-	uint32_t required[3], max_threads[3], min_groups; /* .reqntid, .maxntid, .minnctapersm; 0: absent */
-	size_t name_at, parameters_end;          /* parameters_end: of ')', or 0 where there are no parentheses */
+	uint32_t required[3], max_threads[3],
+		min_groups; /* .reqntid, .maxntid, .minnctapersm; 0: absent */
+	size_t name_at,
+		parameters_end; /* parameters_end: of ')', or 0 where there are no parentheses */
 	size_t directives_at, body_at, body_end; /* body_at: behind '{' */
-	bool waits; /* griddepcontrol.wait is in its body: it says itself where it waits for the kernels before it */
+	bool waits; /* griddepcontrol.wait is in its body: it says itself where it waits for the
+		       kernels before it */
 };
 
 /* A function that is no kernel: the extent of its body. */
@@ -61,13 +66,14 @@ struct cuda_ptx {
 	size_t header_end; /* behind .address_size, where module-scope declarations may begin */
 	/* What stands behind .version and .target ("7.8", "sm_90"): offsets of the words. */
 	size_t version_at, version_end, target_at, target_end;
-	/* Set before it is completed: other texts are linked to it, one of which has the copy of the record (CUDA_RECORD_COPY). */
+	/* Set before it is completed: other texts are linked to it, one of which has the copy of
+	 * the record (CUDA_RECORD_COPY). */
 	bool relocatable;
 };
 
 /*
- * Read a text. -EINVAL: not PTX as far as this reads it; -E2BIG: too many kernels or parameters; -ENOMEM. `line_out`:
- * where that is, on failure; NULL: not asked.
+ * Read a text. -EINVAL: not PTX as far as this reads it; -E2BIG: too many kernels or parameters;
+ * -ENOMEM. `line_out`: where that is, on failure; NULL: not asked.
  */
 int cuda_ptx_parse(const char *text, size_t bytes, struct cuda_ptx **ptx_out, uint32_t *line_out);
 /* Accepts NULL, returns NULL. */
@@ -75,9 +81,10 @@ struct cuda_ptx *cuda_ptx_free(struct cuda_ptx *ptx);
 DEFINE_CLEANUP(cuda_ptx)
 
 /*
- * Put blanks in place of ".ptr .shared .align N" of the kernels' parameters, in a copy of the text that was read. Drivers
- * load no program that has a kernel with one (580: CUDA_ERROR_INVALID_IMAGE), though it is PTX, their own assembler
- * takes it, and compilers for OpenCL write it. It is a hint and no more: the word is an address of shared memory with or
+ * Put blanks in place of ".ptr .shared .align N" of the kernels' parameters, in a copy of the text
+ * that was read. Drivers load no program that has a kernel with one (580:
+ * CUDA_ERROR_INVALID_IMAGE), though it is PTX, their own assembler takes it, and compilers for
+ * OpenCL write it. It is a hint and no more: the word is an address of shared memory with or
  * without it. Everything stays where it was, so that a complaint's line is the client's.
  */
 void cuda_ptx_blank_shared(char *text, const struct cuda_ptx *ptx);
@@ -86,12 +93,13 @@ void cuda_ptx_blank_shared(char *text, const struct cuda_ptx *ptx);
 #define CUDA_RECORD_COPY ".shared .align 8 .b8 sycl_launch_copy"
 
 /*
- * Complete NVRTC's text of a portable source compiled for 1 to 3 dimensions. `names[i]`: the new symbol of entry i.
- * A required shape that the prelude marked becomes .reqntid, and is stored in ptx->entries[i].required. The text is
- * malloc'ed, ended by 0 that is not counted, and the caller's. -EINVAL: a kernel cannot be completed, *entry_out says
- * which; -ENOMEM.
+ * Complete NVRTC's text of a portable source compiled for 1 to 3 dimensions. `names[i]`: the new
+ * symbol of entry i. A required shape that the prelude marked becomes .reqntid, and is stored in
+ * ptx->entries[i].required. The text is malloc'ed, ended by 0 that is not counted, and the
+ * caller's. -EINVAL: a kernel cannot be completed, *entry_out says which; -ENOMEM.
  */
 int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsigned dimensions,
-		      const char *const *names, char **text_out, size_t *bytes_out, uint32_t *entry_out);
+		      const char *const *names, char **text_out, size_t *bytes_out,
+		      uint32_t *entry_out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Completing the PTX of a portable source: what cuda_ptx.h says. The text is NVRTC's, with what the prelude put in:
- * reads of the record are the lines "ld.param.bN REGISTER, [sycl_launch+OFFSET];".
+ * Completing the PTX of a portable source: what cuda_ptx.h says. The text is NVRTC's, with what the
+ * prelude put in: reads of the record are the lines "ld.param.bN REGISTER, [sycl_launch+OFFSET];".
  */
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"
@@ -21,7 +21,8 @@ struct completion {
 	const char *text;
 	const struct cuda_ptx *ptx;
 	unsigned dimensions;
-	bool functions_read; /* functions that are no kernels read the record: it is copied to shared memory for them */
+	bool functions_read; /* functions that are no kernels read the record: it is copied to
+				shared memory for them */
 };
 
 static void put(const struct completion *c, size_t from, size_t to)
@@ -35,7 +36,8 @@ static bool reads_record(const char *text, const struct cuda_ptx_function *funct
 		      sizeof(record_name) - 1);
 }
 
-/* The "ld.param." before `place`, on the same line and not before `from`; `place` if there is none. */
+/* The "ld.param." before `place`, on the same line and not before `from`; `place` if there is none.
+ */
 static size_t find_read(const char *text, size_t from, size_t place)
 {
 	const size_t length = sizeof(record_read) - 1;
@@ -46,13 +48,15 @@ static size_t find_read(const char *text, size_t from, size_t place)
 	return place;
 }
 
-/* A kernel's parameter cannot be reached from a function: those that were not inlined read a copy. */
+/* A kernel's parameter cannot be reached from a function: those that were not inlined read a copy.
+ */
 static void put_function(const struct completion *c, const struct cuda_ptx_function *function)
 {
 	size_t at = function->body_at;
 
 	while (at < function->body_end) {
-		const char *found = memmem(c->text + at, function->body_end - at, record_name, sizeof(record_name) - 1);
+		const char *found = memmem(c->text + at, function->body_end - at, record_name,
+					   sizeof(record_name) - 1);
 		if (!found)
 			break;
 		size_t place = (size_t)(found - c->text), read = find_read(c->text, at, place);
@@ -158,7 +162,8 @@ static void put_prologue(const struct completion *c)
 static bool take_shape(struct cuda_ptx_entry *entry)
 {
 	uint32_t packed = entry->min_groups;
-	uint32_t x = (packed & 1023) + 1, y = (packed >> 10 & 1023) + 1, z = (packed >> 20 & 127) + 1;
+	uint32_t x = (packed & 1023) + 1, y = (packed >> 10 & 1023) + 1,
+		 z = (packed >> 20 & 127) + 1;
 
 	if (!(packed & SHAPE_MARK))
 		return true;
@@ -171,7 +176,8 @@ static bool take_shape(struct cuda_ptx_entry *entry)
 	return true;
 }
 
-static void put_entry(const struct completion *c, const struct cuda_ptx_entry *entry, const char *name)
+static void put_entry(const struct completion *c, const struct cuda_ptx_entry *entry,
+		      const char *name)
 {
 	static const char record[] = "\t.param .align 8 .b8 sycl_launch[%u]\n";
 
@@ -186,8 +192,8 @@ static void put_entry(const struct completion *c, const struct cuda_ptx_entry *e
 	(void)fprintf(c->out, record, CUDA_RECORD_BYTES);
 	(void)fputc(')', c->out);
 	if (entry->min_groups & SHAPE_MARK)
-		(void)fprintf(c->out, "\n.reqntid %u, %u, %u\n{", entry->required[0], entry->required[1],
-			      entry->required[2]);
+		(void)fprintf(c->out, "\n.reqntid %u, %u, %u\n{", entry->required[0],
+			      entry->required[1], entry->required[2]);
 	else
 		put(c, entry->directives_at, entry->body_at);
 	put_prologue(c);
@@ -202,11 +208,13 @@ static void put_module(const struct completion *c, const char *const *names, siz
 
 	put(c, 0, at);
 	if (c->functions_read)
-		(void)fprintf(c->out, "\n%s" CUDA_RECORD_COPY "[%u];\n", c->ptx->relocatable ? ".extern " : "",
-			      CUDA_RECORD_BYTES);
+		(void)fprintf(c->out, "\n%s" CUDA_RECORD_COPY "[%u];\n",
+			      c->ptx->relocatable ? ".extern " : "", CUDA_RECORD_BYTES);
 	while (e < c->ptx->entry_count || f < c->ptx->function_count) {
-		const struct cuda_ptx_entry *entry = e < c->ptx->entry_count ? &c->ptx->entries[e] : NULL;
-		const struct cuda_ptx_function *function = f < c->ptx->function_count ? &c->ptx->functions[f] : NULL;
+		const struct cuda_ptx_entry *entry =
+			e < c->ptx->entry_count ? &c->ptx->entries[e] : NULL;
+		const struct cuda_ptx_function *function =
+			f < c->ptx->function_count ? &c->ptx->functions[f] : NULL;
 		if (entry && (!function || entry->body_at < function->body_at)) {
 			put(c, at, entry->name_at);
 			put_entry(c, entry, names[e]);
@@ -223,11 +231,14 @@ static void put_module(const struct completion *c, const char *const *names, siz
 }
 
 int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsigned dimensions,
-		      const char *const *names, char **text_out, size_t *bytes_out, uint32_t *entry_out)
+		      const char *const *names, char **text_out, size_t *bytes_out,
+		      uint32_t *entry_out)
 {
 	/* Functions of another text may read it. */
-	struct completion c = {
-		.text = text, .ptx = ptx, .dimensions = dimensions, .functions_read = ptx->relocatable};
+	struct completion c = {.text = text,
+			       .ptx = ptx,
+			       .dimensions = dimensions,
+			       .functions_read = ptx->relocatable};
 	char *made = NULL;
 	size_t count = 0;
 

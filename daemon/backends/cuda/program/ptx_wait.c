@@ -11,7 +11,8 @@
 #define TARGET_LEAST  70u
 #define NUMBER_MAX    9999u
 
-/* A text with this lets what comes after it begin while it runs: not between kernels of others' choosing. */
+/* A text with this lets what comes after it begin while it runs: not between kernels of others'
+ * choosing. */
 static const char early[] = "launch_dependents";
 
 /* Digits, up to something else. False: none, or too many. */
@@ -32,15 +33,17 @@ static bool read_version(const char *text, const struct cuda_ptx *ptx, uint32_t 
 	const char *at = text + ptx->version_at, *end = text + ptx->version_end;
 	uint32_t major = 0, minor = 0;
 
-	if (!read_digits(&at, end, &major) || at == end || *at++ != '.' || !read_digits(&at, end, &minor) ||
-	    at != end || minor > 99)
+	if (!read_digits(&at, end, &major) || at == end || *at++ != '.' ||
+	    !read_digits(&at, end, &minor) || at != end || minor > 99)
 		return false;
 	*version_out = major * 100 + minor;
 	return true;
 }
 
-/* "sm_80" is 80. One with a letter ("sm_90a") is for that one kind of device, and stays what it is. */
-static bool read_target(const char *text, const struct cuda_ptx *ptx, uint32_t *target_out, bool *is_plain_out)
+/* "sm_80" is 80. One with a letter ("sm_90a") is for that one kind of device, and stays what it is.
+ */
+static bool read_target(const char *text, const struct cuda_ptx *ptx, uint32_t *target_out,
+			bool *is_plain_out)
 {
 	const char *at = text + ptx->target_at, *end = text + ptx->target_end;
 
@@ -58,8 +61,8 @@ static void put(FILE *out, const char *text, size_t from, size_t to)
 	(void)fwrite(text + from, 1, to - from, out);
 }
 
-static void write_text(FILE *out, const char *text, size_t bytes, const struct cuda_ptx *ptx, bool raise_version,
-		       bool raise_target)
+static void write_text(FILE *out, const char *text, size_t bytes, const struct cuda_ptx *ptx,
+		       bool raise_version, bool raise_target)
 {
 	size_t at = 0;
 
@@ -76,23 +79,25 @@ static void write_text(FILE *out, const char *text, size_t bytes, const struct c
 	for (uint32_t i = 0; i < ptx->entry_count; i++) {
 		put(out, text, at, ptx->entries[i].body_at);
 		if (!ptx->entries[i].waits)
-			(void)fputs(" griddepcontrol.wait; ", out); /* no line of its own: the lines are the client's */
+			(void)fputs(" griddepcontrol.wait; ",
+				    out); /* no line of its own: the lines are the client's */
 		at = ptx->entries[i].body_at;
 	}
 	put(out, text, at, bytes);
 }
 
-int cuda_ptx_wait(const char *text, size_t bytes, const struct cuda_ptx *ptx, int compute_major, char **text_out,
-		  size_t *bytes_out)
+int cuda_ptx_wait(const char *text, size_t bytes, const struct cuda_ptx *ptx, int compute_major,
+		  char **text_out, size_t *bytes_out)
 {
 	uint32_t version = 0, target = 0;
 	bool is_plain = false;
 	char *written = NULL;
 	size_t size = 0;
 
-	if (compute_major < CUDA_OVERLAP_COMPUTE_MAJOR || ptx->entry_count == 0 || !read_version(text, ptx, &version) ||
-	    !read_target(text, ptx, &target, &is_plain) || version < VERSION_LEAST || target < TARGET_LEAST ||
-	    (target < TARGET && !is_plain) || memmem(text, bytes, early, sizeof(early) - 1))
+	if (compute_major < CUDA_OVERLAP_COMPUTE_MAJOR || ptx->entry_count == 0 ||
+	    !read_version(text, ptx, &version) || !read_target(text, ptx, &target, &is_plain) ||
+	    version < VERSION_LEAST || target < TARGET_LEAST || (target < TARGET && !is_plain) ||
+	    memmem(text, bytes, early, sizeof(early) - 1))
 		return -EOPNOTSUPP;
 	FILE *out = open_memstream(&written, &size);
 	if (!out)

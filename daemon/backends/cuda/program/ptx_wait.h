@@ -1,16 +1,19 @@
 /*
  * Kernels that wait for the kernels before them by themselves.
  *
- * In a row of kernels the device starts one when the one before it has ended and all that it wrote is where others see it; between two small
- * ones that is most of the time. A kernel whose first instruction is griddepcontrol.wait may be put on the device while the
- * one before it still ends: the instruction does not return before that has ended and its writes are visible. So a client's text is
- * given this one instruction at the beginning of each kernel, and whoever puts such kernels in a row may say so to the driver (a
- * "programmatic" edge). Elsewhere the instruction does nothing. On an H200, of a row of 100 small kernels each: 667 ns instead of 870.
- * (With griddepcontrol.launch_dependents as well, at the beginning, 544: but then blocks that wait lie on multiprocessors which other
- * sessions' kernels could have, for as long as the kernel before runs.)
+ * In a row of kernels the device starts one when the one before it has ended and all that it wrote
+ * is where others see it; between two small ones that is most of the time. A kernel whose first
+ * instruction is griddepcontrol.wait may be put on the device while the one before it still ends:
+ * the instruction does not return before that has ended and its writes are visible. So a client's
+ * text is given this one instruction at the beginning of each kernel, and whoever puts such kernels
+ * in a row may say so to the driver (a "programmatic" edge). Elsewhere the instruction does
+ * nothing. On an H200, of a row of 100 small kernels each: 667 ns instead of 870. (With
+ * griddepcontrol.launch_dependents as well, at the beginning, 544: but then blocks that wait lie on
+ * multiprocessors which other sessions' kernels could have, for as long as the kernel before runs.)
  *
- * A kernel that has the instruction already says itself how much of it may run before: it is left alone, and begins early only where the
- * program asks for that (R5, backend_launch_properties.early).
+ * A kernel that has the instruction already says itself how much of it may run before: it is left
+ * alone, and begins early only where the program asks for that (R5,
+ * backend_launch_properties.early).
  *
  * Pure: no driver, any thread, never blocks.
  */
@@ -22,11 +25,13 @@
 #define CUDA_OVERLAP_COMPUTE_MAJOR 9
 
 /*
- * The text with that instruction, malloc'ed, ended by 0 that is not counted, the caller's. Its lines are the given one's. The instruction is
- * of PTX 7.8 and sm_90, so texts for less are raised to that; not those for less than PTX 6.0 or sm_70, which mean other things by
- * the same words, and not those that say themselves when what comes after them may begin. `compute_major`: the device's. -EOPNOTSUPP: not for this text or device; -ENOMEM.
+ * The text with that instruction, malloc'ed, ended by 0 that is not counted, the caller's. Its
+ * lines are the given one's. The instruction is of PTX 7.8 and sm_90, so texts for less are raised
+ * to that; not those for less than PTX 6.0 or sm_70, which mean other things by the same words, and
+ * not those that say themselves when what comes after them may begin. `compute_major`: the
+ * device's. -EOPNOTSUPP: not for this text or device; -ENOMEM.
  */
-int cuda_ptx_wait(const char *text, size_t bytes, const struct cuda_ptx *ptx, int compute_major, char **text_out,
-		  size_t *bytes_out);
+int cuda_ptx_wait(const char *text, size_t bytes, const struct cuda_ptx *ptx, int compute_major,
+		  char **text_out, size_t *bytes_out);
 
 #endif

@@ -15,19 +15,21 @@ struct reader {
 	uint32_t substitution_count, argument_count;
 	struct cuda_type substitutions[SUBSTITUTIONS_MAX];
 	struct cuda_type arguments[ARGUMENTS_MAX]; /* of the function's own template */
-	bool is_template;                          /* the function is one: its return type is in the symbol */
+	bool is_template; /* the function is one: its return type is in the symbol */
 };
 
 static int read_type(struct reader *reader, struct cuda_type *type);
 
 /* Cut off where it does not fit; the pieces are cut before, so that no size is in doubt. */
-static void set_text(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void set_text(char *text, size_t bytes, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 static void set_text(char *text, size_t bytes, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	/* clang-tidy 14 takes va_start for no initialisation on this target. NOLINTNEXTLINE(clang-analyzer-valist.*) */
+	/* clang-tidy 14 takes va_start for no initialisation on this target.
+	 * NOLINTNEXTLINE(clang-analyzer-valist.*) */
 	int length = vsnprintf(text, bytes, format, arguments);
 	va_end(arguments);
 	if (length < 0)
@@ -67,7 +69,8 @@ static int read_source_name(struct reader *reader, char *text, size_t bytes)
 		return -EINVAL;
 	/* What a namespace without a name is called differs; nobody writes it. */
 	bool nameless = length >= 11 && memcmp(reader->at, "_GLOBAL__N_", 11) == 0;
-	set_text(text, bytes, "%.*s", nameless ? 0 : (int)(length < 1000 ? length : 1000), reader->at);
+	set_text(text, bytes, "%.*s", nameless ? 0 : (int)(length < 1000 ? length : 1000),
+		 reader->at);
 	reader->at += length;
 	return 0;
 }
@@ -113,15 +116,16 @@ static int read_literal(struct reader *reader, struct cuda_type *type)
 	text[length] = '\0';
 	*type = (struct cuda_type){.kind = CUDA_TYPE_VALUE};
 	if (strcmp(of.text, "bool") == 0)
-		set_text(type->text, sizeof(type->text), "%s", strcmp(text, "0") == 0 ? "false" : "true");
+		set_text(type->text, sizeof(type->text), "%s",
+			 strcmp(text, "0") == 0 ? "false" : "true");
 	else
 		memcpy(type->text, text, length + 1);
 	return take(reader, 'E') ? 0 : -EINVAL;
 }
 
 /* Behind 'I', up to its 'E'. `text`: "float, 3"; first_out and `list` may be NULL. */
-static int read_arguments(struct reader *reader, char *text, size_t bytes, struct cuda_type *first_out,
-			  struct cuda_type *list, uint32_t *count_out)
+static int read_arguments(struct reader *reader, char *text, size_t bytes,
+			  struct cuda_type *first_out, struct cuda_type *list, uint32_t *count_out)
 {
 	uint32_t count = 0;
 	size_t used = 0;
@@ -129,7 +133,8 @@ static int read_arguments(struct reader *reader, char *text, size_t bytes, struc
 	text[0] = '\0';
 	while (!take(reader, 'E')) {
 		struct cuda_type argument;
-		int error = take(reader, 'L') ? read_literal(reader, &argument) : read_type(reader, &argument);
+		int error = take(reader, 'L') ? read_literal(reader, &argument)
+					      : read_type(reader, &argument);
 		if (error < 0)
 			return error;
 		if (count == 0 && first_out)
@@ -170,7 +175,8 @@ static bool read_image(struct cuda_type *type, const char *name, const char *dim
 			continue;
 		type->kind = CUDA_TYPE_IMAGE;
 		type->points_to_const = i % 3 != 1;
-		set_text(type->text, sizeof(type->text), "SYCL_IMAGE_%s_%.10sD%s", names[i][1], dimensions, names[i][2]);
+		set_text(type->text, sizeof(type->text), "SYCL_IMAGE_%s_%.10sD%s", names[i][1],
+			 dimensions, names[i][2]);
 		return true;
 	}
 	return false;
@@ -278,7 +284,8 @@ static int read_qualified(struct reader *reader, struct cuda_type *type)
 		return error;
 	*type = plain;
 	type->is_const = is_const;
-	set_text(type->text, sizeof(type->text), "%s%s", plain.text, is_const ? " const" : " volatile");
+	set_text(type->text, sizeof(type->text), "%s%s", plain.text,
+		 is_const ? " const" : " volatile");
 	return remember(reader, type);
 }
 
@@ -385,10 +392,12 @@ static int read_own_arguments(struct reader *reader, char *name)
 
 	/* The name before them can come again, and nothing in them can ask for what T_ is. */
 	struct cuda_type template = {.kind = CUDA_TYPE_VALUE};
-	set_text(template.text, sizeof(template.text), "%.*s", (int)sizeof(template.text) - 1, name);
+	set_text(template.text, sizeof(template.text), "%.*s", (int)sizeof(template.text) - 1,
+		 name);
 	int error = remember(reader, &template);
 	if (error == 0)
-		error = read_arguments(reader, text, sizeof(text), NULL, reader->arguments, &reader->argument_count);
+		error = read_arguments(reader, text, sizeof(text), NULL, reader->arguments,
+				       &reader->argument_count);
 	if (error < 0)
 		return error;
 	set_text(whole, sizeof(whole), "%.*s<%s>", (int)sizeof(whole) / 2 - 4, name, text);
@@ -416,7 +425,8 @@ static int read_nested_name(struct reader *reader, char *name)
 			return error;
 		join(name, CUDA_SYMBOL_NAME_BYTES, name, part);
 		set_text(scope.text, sizeof(scope.text), "%.*s", (int)sizeof(scope.text) - 1, name);
-		/* Neither the function itself nor a template's name before its arguments is remembered here. */
+		/* Neither the function itself nor a template's name before its arguments is
+		 * remembered here. */
 		if (*reader->at != 'E' && *reader->at != 'I' && remember(reader, &scope) < 0)
 			return -EINVAL;
 	}
@@ -441,8 +451,8 @@ static int read_parameters(struct reader *reader, struct cuda_symbol *symbol)
 	while (*reader->at) {
 		if (symbol->parameter_count == CUDA_SYMBOL_PARAMETERS_MAX)
 			return -EINVAL;
-		void *grown =
-			reallocarray(symbol->parameters, symbol->parameter_count + 1u, sizeof(*symbol->parameters));
+		void *grown = reallocarray(symbol->parameters, symbol->parameter_count + 1u,
+					   sizeof(*symbol->parameters));
 		if (!grown)
 			return -ENOMEM;
 		symbol->parameters = grown;

@@ -1,7 +1,7 @@
 /*
- * A kernel's symbol in CUDA C++: its name as the source has it and the types of its parameters, which is more than PTX
- * and cubins say of them (there a pointer is a 64-bit word). Reads what the C++ ABI calls mangled names.
- * Pure: any thread, never blocks. Symbols may be hostile.
+ * A kernel's symbol in CUDA C++: its name as the source has it and the types of its parameters,
+ * which is more than PTX and cubins say of them (there a pointer is a 64-bit word). Reads what the
+ * C++ ABI calls mangled names. Pure: any thread, never blocks. Symbols may be hostile.
  */
 #ifndef SYCL_BACKENDS_CUDA_SYMBOL_H
 #define SYCL_BACKENDS_CUDA_SYMBOL_H
@@ -30,7 +30,8 @@ struct cuda_type {
 };
 
 struct cuda_symbol {
-	char name[CUDA_SYMBOL_NAME_BYTES]; /* "space::scale<float>", without namespaces that have no name */
+	char name[CUDA_SYMBOL_NAME_BYTES]; /* "space::scale<float>", without namespaces that have no
+					      name */
 	uint32_t parameter_count;
 	struct cuda_type *parameters;
 };

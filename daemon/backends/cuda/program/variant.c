@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where arguments of local memory begin behind static shared memory, whatever the compiler aligned that to. */
+/* Where arguments of local memory begin behind static shared memory, whatever the compiler aligned
+ * that to. */
 #define STATIC_ALIGNMENT 128u
 
 static int out_of_memory(struct backend_fault *fault_out)
@@ -17,18 +18,23 @@ static int out_of_memory(struct backend_fault *fault_out)
 	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
 }
 
-static int attribute(const struct backend_kernel *kernel, CUfunction function, CUfunction_attribute which)
+static int attribute(const struct backend_kernel *kernel, CUfunction function,
+		     CUfunction_attribute which)
 {
 	int value = 0;
 
-	if (kernel->device->backend->library.cuFuncGetAttribute(&value, which, function) != CUDA_SUCCESS || value < 0)
+	if (kernel->device->backend->library.cuFuncGetAttribute(&value, which, function) !=
+		    CUDA_SUCCESS ||
+	    value < 0)
 		return 0;
 	return value;
 }
 
-/* How the parameters lie, until the driver says that there are no more. Up to `capacity` of them. */
-static int read_layout(const struct backend_kernel *kernel, CUfunction function, struct cuda_parameter *parameters,
-		       uint32_t capacity, uint32_t *count_out, struct backend_fault *fault_out)
+/* How the parameters lie, until the driver says that there are no more. Up to `capacity` of them.
+ */
+static int read_layout(const struct backend_kernel *kernel, CUfunction function,
+		       struct cuda_parameter *parameters, uint32_t capacity, uint32_t *count_out,
+		       struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &kernel->device->backend->library;
 	uint32_t count = 0;
@@ -37,13 +43,14 @@ static int read_layout(const struct backend_kernel *kernel, CUfunction function,
 	while (cu->cuFuncGetParamInfo(function, count, &offset, &size) == CUDA_SUCCESS) {
 		if (count == capacity)
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_NOT_SUPPORTED,
-						"kernel %.100s has more arguments than %u", kernel->name, capacity);
+						"kernel %.100s has more arguments than %u",
+						kernel->name, capacity);
 		if (offset > CUDA_PARAMETER_BYTES_MAX || size > CUDA_PARAMETER_BYTES_MAX - offset)
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_NOT_SUPPORTED,
-						"kernel %.100s has more than %u bytes of arguments", kernel->name,
-						CUDA_PARAMETER_BYTES_MAX);
-		parameters[count++] =
-			(struct cuda_parameter){.offset_bytes = (uint32_t)offset, .size_bytes = (uint32_t)size};
+						"kernel %.100s has more than %u bytes of arguments",
+						kernel->name, CUDA_PARAMETER_BYTES_MAX);
+		parameters[count++] = (struct cuda_parameter){.offset_bytes = (uint32_t)offset,
+							      .size_bytes = (uint32_t)size};
 	}
 	*count_out = count;
 	return 0;
@@ -78,13 +85,16 @@ static int first_layout(struct backend_kernel *kernel, struct cuda_variant *vari
 	kernel->parameters = calloc(capacity, sizeof(*kernel->parameters));
 	if (!kernel->parameters)
 		return out_of_memory(fault_out);
-	int error = read_layout(kernel, variant->function, kernel->parameters, capacity, &count, fault_out);
+	int error = read_layout(kernel, variant->function, kernel->parameters, capacity, &count,
+				fault_out);
 	if (error < 0)
 		return error;
-	if (!kernel->native && (count == 0 || kernel->parameters[count - 1].size_bytes != CUDA_RECORD_BYTES ||
-				count - 1 != described->argument_count))
+	if (!kernel->native &&
+	    (count == 0 || kernel->parameters[count - 1].size_bytes != CUDA_RECORD_BYTES ||
+	     count - 1 != described->argument_count))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL,
-					"kernel %.100s has not the arguments that its binary says", kernel->name);
+					"kernel %.100s has not the arguments that its binary says",
+					kernel->name);
 	kernel->facts.argument_count = kernel->native ? count : count - 1;
 	kernel->arguments = calloc(count + 1u, sizeof(*kernel->arguments));
 	if (!kernel->arguments || cuda_symbol_parse(described->symbol, &symbol) == -ENOMEM)
@@ -100,12 +110,14 @@ static int first_layout(struct backend_kernel *kernel, struct cuda_variant *vari
 static int check_layout(const struct backend_kernel *kernel, const struct cuda_variant *variant,
 			struct backend_fault *fault_out)
 {
-	CLEANUP(free_pointer) struct cuda_parameter *parameters = calloc(CUDA_PARAMETERS_MAX, sizeof(*parameters));
+	CLEANUP(free_pointer)
+	struct cuda_parameter *parameters = calloc(CUDA_PARAMETERS_MAX, sizeof(*parameters));
 	uint32_t count = 0;
 
 	if (!parameters)
 		return out_of_memory(fault_out);
-	int error = read_layout(kernel, variant->function, parameters, CUDA_PARAMETERS_MAX, &count, fault_out);
+	int error = read_layout(kernel, variant->function, parameters, CUDA_PARAMETERS_MAX, &count,
+				fault_out);
 	if (error < 0)
 		return error;
 	bool same = count == kernel->facts.argument_count + 1;
@@ -113,26 +125,32 @@ static int check_layout(const struct backend_kernel *kernel, const struct cuda_v
 		same = parameters[i].offset_bytes == kernel->parameters[i].offset_bytes &&
 		       parameters[i].size_bytes == kernel->parameters[i].size_bytes;
 	return same ? 0
-		    : cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL,
-				       "kernel %.100s has other arguments for other numbers of dimensions",
-				       kernel->name);
+		    : cuda_fault_words(
+			      fault_out, -EINVAL, STATUS_KERNEL,
+			      "kernel %.100s has other arguments for other numbers of dimensions",
+			      kernel->name);
 }
 
-/* A work-group may have all the shared memory that there is: more than 48 KiB must be asked for, once. */
+/* A work-group may have all the shared memory that there is: more than 48 KiB must be asked for,
+ * once. */
 static void allow_shared(const struct backend_kernel *kernel, struct cuda_variant *variant)
 {
 	const struct cuda_library *cu = &kernel->device->backend->library;
 	const struct cuda_device_facts *facts = kernel->device->facts;
 	unsigned most = (unsigned)facts->shared_bytes_default;
 
-	variant->static_bytes = (uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+	variant->static_bytes =
+		(uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
 	if (facts->shared_bytes_optin > facts->shared_bytes_default &&
 	    variant->static_bytes <= (unsigned)facts->shared_bytes_optin &&
-	    cu->cuFuncSetAttribute(variant->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-				   facts->shared_bytes_optin - (int)variant->static_bytes) == CUDA_SUCCESS)
+	    cu->cuFuncSetAttribute(
+		    variant->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+		    facts->shared_bytes_optin - (int)variant->static_bytes) == CUDA_SUCCESS)
 		most = (unsigned)facts->shared_bytes_optin;
 	if (kernel->native)
-		variant->static_room = (STATIC_ALIGNMENT - variant->static_bytes % STATIC_ALIGNMENT) % STATIC_ALIGNMENT;
+		variant->static_room =
+			(STATIC_ALIGNMENT - variant->static_bytes % STATIC_ALIGNMENT) %
+			STATIC_ALIGNMENT;
 	uint32_t taken = variant->static_bytes + variant->static_room;
 	variant->layout.local_bytes_max = most > taken ? most - taken : 0;
 }
@@ -150,8 +168,10 @@ static void fill_layout(const struct backend_kernel *kernel, struct cuda_variant
 		layout->record_at = kernel->parameters[count].offset_bytes;
 	layout->bytes = cuda_parameters_bytes(kernel->parameters, all);
 	layout->base_known = kernels->window.is_known;
-	layout->generic_base = kernels->window.generic_base + variant->static_bytes + variant->static_room;
-	layout->shared_base = kernels->window.shared_base + variant->static_bytes + variant->static_room;
+	layout->generic_base =
+		kernels->window.generic_base + variant->static_bytes + variant->static_room;
+	layout->shared_base =
+		kernels->window.shared_base + variant->static_bytes + variant->static_room;
 }
 
 static void fill_shape(const struct backend_kernel *kernel, struct cuda_variant *variant,
@@ -165,7 +185,8 @@ static void fill_shape(const struct backend_kernel *kernel, struct cuda_variant 
 
 	shape->native = kernel->native;
 	shape->multiprocessors = (unsigned)facts->multiprocessors;
-	shape->max_threads = (unsigned)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+	shape->max_threads = (unsigned)attribute(kernel, variant->function,
+						 CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 	if (shape->max_threads == 0)
 		shape->max_threads = (unsigned)facts->max_block_threads;
 	for (unsigned d = 0; d < 3; d++) {
@@ -173,12 +194,15 @@ static void fill_shape(const struct backend_kernel *kernel, struct cuda_variant 
 		shape->max_block[d] = (unsigned)facts->max_block[d];
 		shape->max_grid[d] = (unsigned)facts->max_grid[d];
 		if (facts->cluster)
-			variant->cluster[d] = (unsigned)attribute(kernel, variant->function, clusters[d]);
+			variant->cluster[d] =
+				(unsigned)attribute(kernel, variant->function, clusters[d]);
 	}
 	for (unsigned d = 0; variant->cluster[0] > 0 && d < 3; d++)
 		variant->cluster[d] = variant->cluster[d] ? variant->cluster[d] : 1;
-	variant->registers = (uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_NUM_REGS);
-	variant->private_bytes = (uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+	variant->registers =
+		(uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+	variant->private_bytes =
+		(uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
 	shape->basic_threads = cuda_basic_threads(kernel, variant);
 }
 
@@ -190,13 +214,15 @@ int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule mo
 
 	CUresult result = cu->cuModuleGetFunction(&variant->function, module, described->symbol);
 	if (result == CUDA_ERROR_NOT_FOUND)
-		return cuda_fault_words(fault_out, -ENOENT, STATUS_KERNEL, "the program has no kernel '%.100s'",
-					kernel->name);
-	/* Its code goes to the device now: at a first launch that could wait for kernels that run (F11). */
+		return cuda_fault_words(fault_out, -ENOENT, STATUS_KERNEL,
+					"the program has no kernel '%.100s'", kernel->name);
+	/* Its code goes to the device now: at a first launch that could wait for kernels that run
+	 * (F11). */
 	if (result == CUDA_SUCCESS)
 		result = cu->cuFuncLoad(variant->function);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(kernel->device, cu, result, fault_out, "cannot load kernel %.60s", kernel->name);
+		return cuda_fault(kernel->device, cu, result, fault_out, "cannot load kernel %.60s",
+				  kernel->name);
 	int error = index == 0 ? first_layout(kernel, variant, described, fault_out)
 			       : check_layout(kernel, variant, fault_out);
 	if (error < 0)
@@ -204,8 +230,10 @@ int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule mo
 	allow_shared(kernel, variant);
 	fill_layout(kernel, variant);
 	fill_shape(kernel, variant, described);
-	/* Clusters of more than eight work-groups; whether there is room for them is asked at each launch. */
+	/* Clusters of more than eight work-groups; whether there is room for them is asked at each
+	 * launch. */
 	if (kernel->device->facts->cluster)
-		(void)cu->cuFuncSetAttribute(variant->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+		(void)cu->cuFuncSetAttribute(
+			variant->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
 	return 0;
 }

@@ -1,4 +1,5 @@
-/* What the driver's texts mean to SYCL: aspects by extension, the device's version. Pure functions. */
+/* What the driver's texts mean to SYCL: aspects by extension, the device's version. Pure functions.
+ */
 #ifndef SYCL_BACKENDS_OPENCL_ASPECTS_H
 #define SYCL_BACKENDS_OPENCL_ASPECTS_H
 
@@ -6,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bit numbers, equal to those of the public enum sycl_aspect; only those that this backend can report. */
+/* Bit numbers, equal to those of the public enum sycl_aspect; only those that this backend can
+ * report. */
 enum opencl_aspect {
 	OPENCL_ASPECT_CPU = 0,
 	OPENCL_ASPECT_GPU = 1,
@@ -34,8 +36,8 @@ bool opencl_has_extension(const char *extensions, const char *name);
 uint64_t opencl_extension_aspects(const char *extensions);
 
 /*
- * "OpenCL 3.0 words" of device and platform to "3.0": the device's version, never above the platform's (A14). A text
- * that does not look so is copied as it is.
+ * "OpenCL 3.0 words" of device and platform to "3.0": the device's version, never above the
+ * platform's (A14). A text that does not look so is copied as it is.
  */
 void opencl_version(const char *device, const char *platform, char *version, size_t capacity);
 

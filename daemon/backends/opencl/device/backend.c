@@ -16,7 +16,8 @@
 #include "opencl/memory/usm.h"
 #include "opencl/driver/watch.h"
 
-static uint32_t progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity)
+static uint32_t progress(struct backend_device *device, struct backend_completion *completions,
+			 uint32_t capacity)
 {
 	const uint32_t count = opencl_progress(device, completions, capacity);
 

@@ -11,17 +11,19 @@
 
 #include <string.h>
 
-/* Variables at program scope live as long as their program. A device of OpenCL 1.x does not know the question, nor such. */
+/* Variables at program scope live as long as their program. A device of OpenCL 1.x does not know
+ * the question, nor such. */
 static bool programs_have_variables(const struct backend_device *device)
 {
 	size_t bytes = 0;
-	return device->cl->GetDeviceInfo(device->id, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof(bytes), &bytes, NULL) ==
-		       CL_SUCCESS &&
+	return device->cl->GetDeviceInfo(device->id, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE,
+					 sizeof(bytes), &bytes, NULL) == CL_SUCCESS &&
 	       bytes > 0;
 }
 
 /* The context that it lives in: a new one, or the application's, retained. */
-static int take_context(struct backend_device *device, cl_context native, struct backend_fault *fault_out)
+static int take_context(struct backend_device *device, cl_context native,
+			struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
 
@@ -42,8 +44,9 @@ int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wa
 	return opencl_device_open_in(backend, index, NULL, wake, token, device_out, fault_out);
 }
 
-int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context native, backend_wake *wake, void *token,
-			  struct backend_device **device_out, struct backend_fault *fault_out)
+int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context native,
+			  backend_wake *wake, void *token, struct backend_device **device_out,
+			  struct backend_fault *fault_out)
 {
 	cl_device_id id = NULL;
 	const struct backend_device_facts *facts = NULL;
@@ -63,7 +66,8 @@ int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context na
 	device->token = token;
 	device->profiling = (device->facts->aspects & 1ull << OPENCL_ASPECT_QUEUE_PROFILING) != 0;
 	device->compiles_each_size = device->scales_layers =
-		strcmp(backend->platforms[device->facts->platform].name, "Portable Computing Language") == 0;
+		strcmp(backend->platforms[device->facts->platform].name,
+		       "Portable Computing Language") == 0;
 	int error = take_context(device, native, fault_out);
 	if (error < 0) {
 		free(device);
@@ -88,7 +92,8 @@ void opencl_device_close(struct backend_device *device)
 {
 	if (!device)
 		return;
-	/* A driver's thread may still be inside a callback of a command that was already reported. */
+	/* A driver's thread may still be inside a callback of a command that was already reported.
+	 */
 	(void)pthread_mutex_lock(&device->lock);
 	while (device->callbacks > 0)
 		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
@@ -112,15 +117,17 @@ int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, voi
 	cl_mem_flags flags = CL_MEM_READ_WRITE;
 
 	if (export_kind != BACKEND_EXPORT_NONE) {
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
-				   "memory of an OpenCL device cannot be shared with other processes");
+		opencl_fault_words(
+			fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+			"memory of an OpenCL device cannot be shared with other processes");
 		return -ENOTSUP;
 	}
 	if (size_bytes == 0 || size_bytes > device->facts->max_mem_alloc_bytes) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
-				   "%llu bytes asked for, the device allows 1 to %llu in one allocation",
-				   (unsigned long long)size_bytes,
-				   (unsigned long long)device->facts->max_mem_alloc_bytes);
+		opencl_fault_words(
+			fault_out, STATUS_MEMORY_ALLOCATION,
+			"%llu bytes asked for, the device allows 1 to %llu in one allocation",
+			(unsigned long long)size_bytes,
+			(unsigned long long)device->facts->max_mem_alloc_bytes);
 		return -ENOMEM;
 	}
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
@@ -134,7 +141,8 @@ int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, voi
 		memory->host = host;
 		flags |= CL_MEM_USE_HOST_PTR;
 	}
-	memory->buffer = device->cl->CreateBuffer(device->context, flags, size_bytes, memory->host, &code);
+	memory->buffer =
+		device->cl->CreateBuffer(device->context, flags, size_bytes, memory->host, &code);
 	if (memory->buffer)
 		code = opencl_settle(device, memory->buffer);
 	if (!memory->buffer || code != CL_SUCCESS) {

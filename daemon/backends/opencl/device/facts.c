@@ -27,7 +27,8 @@ static enum device_type device_type(uint64_t type)
 	return DEVICE_CUSTOM;
 }
 
-/* What is asked of compilers beside OpenCL C. The IL version is unknown to devices before 2.1, or empty. */
+/* What is asked of compilers beside OpenCL C. The IL version is unknown to devices before 2.1, or
+ * empty. */
 static uint32_t build_features(const struct opencl_library *cl, cl_device_id device)
 {
 	uint32_t features = 0;
@@ -43,16 +44,18 @@ static uint32_t build_features(const struct opencl_library *cl, cl_device_id dev
 }
 
 /*
- * PoCL's devices with threads of their own put a command into those threads' list. The others run it in the call, and what
- * other drivers do is not known.
+ * PoCL's devices with threads of their own put a command into those threads' list. The others run
+ * it in the call, and what other drivers do is not known.
  */
 static bool only_enqueues(const struct backend_device_facts *facts)
 {
 	return strncmp(facts->name, "pthread", 7) == 0 ||
-	       (strncmp(facts->name, "cpu", 3) == 0 && strncmp(facts->name, "cpu-minimal", 11) != 0);
+	       (strncmp(facts->name, "cpu", 3) == 0 &&
+		strncmp(facts->name, "cpu-minimal", 11) != 0);
 }
 
-static uint64_t aspects(const struct opencl_library *cl, cl_device_id device, const struct backend_device_facts *facts)
+static uint64_t aspects(const struct opencl_library *cl, cl_device_id device,
+			const struct backend_device_facts *facts)
 {
 	static const enum opencl_aspect by_type[] = {
 		[DEVICE_CPU] = OPENCL_ASPECT_CPU,
@@ -75,13 +78,16 @@ static uint64_t aspects(const struct opencl_library *cl, cl_device_id device, co
 	return bits;
 }
 
-static void fill_limits(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+static void fill_limits(const struct opencl_library *cl, cl_device_id device,
+			struct backend_device_facts *facts)
 {
 	size_t sizes[16] = {0};
 
 	facts->max_compute_units = opencl_device_uint(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS);
-	facts->max_work_item_dimensions = opencl_device_uint(cl, device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
-	facts->max_clock_frequency_mhz = opencl_device_uint(cl, device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
+	facts->max_work_item_dimensions =
+		opencl_device_uint(cl, device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
+	facts->max_clock_frequency_mhz =
+		opencl_device_uint(cl, device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
 	facts->address_bits = opencl_device_uint(cl, device, CL_DEVICE_ADDRESS_BITS);
 	(void)cl->GetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(sizes), sizes, NULL);
 	for (int i = 0; i < 3; i++)
@@ -89,18 +95,24 @@ static void fill_limits(const struct opencl_library *cl, cl_device_id device, st
 	facts->max_work_group_size = opencl_device_size(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
 	facts->max_mem_alloc_bytes = opencl_device_ulong(cl, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
 	facts->global_mem_bytes = opencl_device_ulong(cl, device, CL_DEVICE_GLOBAL_MEM_SIZE);
-	facts->global_mem_cache_bytes = opencl_device_ulong(cl, device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
-	facts->global_mem_cache_line_bytes = opencl_device_uint(cl, device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE);
+	facts->global_mem_cache_bytes =
+		opencl_device_ulong(cl, device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+	facts->global_mem_cache_line_bytes =
+		opencl_device_uint(cl, device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE);
 	facts->local_mem_bytes = opencl_device_ulong(cl, device, CL_DEVICE_LOCAL_MEM_SIZE);
-	facts->max_constant_buffer_bytes = opencl_device_ulong(cl, device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
-	facts->mem_base_addr_align_bits = opencl_device_uint(cl, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN);
+	facts->max_constant_buffer_bytes =
+		opencl_device_ulong(cl, device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
+	facts->mem_base_addr_align_bits =
+		opencl_device_uint(cl, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN);
 	facts->max_parameter_bytes = opencl_device_size(cl, device, CL_DEVICE_MAX_PARAMETER_SIZE);
-	facts->profiling_timer_resolution_ns = opencl_device_size(cl, device, CL_DEVICE_PROFILING_TIMER_RESOLUTION);
+	facts->profiling_timer_resolution_ns =
+		opencl_device_size(cl, device, CL_DEVICE_PROFILING_TIMER_RESOLUTION);
 	facts->printf_buffer_bytes = opencl_device_size(cl, device, CL_DEVICE_PRINTF_BUFFER_SIZE);
 	opencl_partition_fill(cl, device, facts);
 }
 
-static void fill_widths(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+static void fill_widths(const struct opencl_library *cl, cl_device_id device,
+			struct backend_device_facts *facts)
 {
 	static const cl_device_info preferred[] = {
 		CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR,  CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT,
@@ -114,8 +126,8 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device, st
 		CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE,
 		CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF,
 	};
-	static const cl_device_info floats[] = {CL_DEVICE_HALF_FP_CONFIG, CL_DEVICE_SINGLE_FP_CONFIG,
-						CL_DEVICE_DOUBLE_FP_CONFIG};
+	static const cl_device_info floats[] = {
+		CL_DEVICE_HALF_FP_CONFIG, CL_DEVICE_SINGLE_FP_CONFIG, CL_DEVICE_DOUBLE_FP_CONFIG};
 
 	for (int i = 0; i < 7; i++) {
 		facts->preferred_vector_widths[i] = opencl_device_uint(cl, device, preferred[i]);
@@ -126,22 +138,24 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device, st
 }
 
 /*
- * The same for the same device and driver in every process, and for two equal devices: so no index and nothing that
- * changes while the machine runs. The platform's version names PoCL's compiler, the device's version its target.
+ * The same for the same device and driver in every process, and for two equal devices: so no index
+ * and nothing that changes while the machine runs. The platform's version names PoCL's compiler,
+ * the device's version its target.
  */
 static char *make_key(const struct backend_platform_facts *platform, const char *device_version,
 		      const struct backend_device_facts *facts)
 {
 	char *key = NULL;
 
-	if (asprintf(&key, "%s|%s|%s|%s|%s", platform->name, platform->version, facts->name, device_version,
-		     facts->driver_version) < 0)
+	if (asprintf(&key, "%s|%s|%s|%s|%s", platform->name, platform->version, facts->name,
+		     device_version, facts->driver_version) < 0)
 		return NULL;
 	return key;
 }
 
 static int fill_texts(const struct opencl_library *cl, cl_device_id device,
-		      const struct backend_platform_facts *platform, struct backend_device_facts *facts)
+		      const struct backend_platform_facts *platform,
+		      struct backend_device_facts *facts)
 {
 	char version[64];
 	char *full_version = opencl_device_text(cl, device, CL_DEVICE_VERSION);
@@ -157,12 +171,14 @@ static int fill_texts(const struct opencl_library *cl, cl_device_id device,
 		facts->key = make_key(platform, full_version, facts);
 	}
 	free(full_version);
-	return facts->vendor && facts->extensions && facts->builtin_kernels && facts->version && facts->key ? 0
-													    : -ENOMEM;
+	return facts->vendor && facts->extensions && facts->builtin_kernels && facts->version &&
+			       facts->key
+		       ? 0
+		       : -ENOMEM;
 }
 
-int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id device, uint32_t platform,
-			     const struct backend_platform_facts *platform_facts,
+int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id device,
+			     uint32_t platform, const struct backend_platform_facts *platform_facts,
 			     struct backend_device_facts *facts_out)
 {
 	struct backend_device_facts facts = {
@@ -171,7 +187,8 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 		.vendor_id = opencl_device_uint(cl, device, CL_DEVICE_VENDOR_ID),
 		.little_endian = opencl_device_uint(cl, device, CL_DEVICE_ENDIAN_LITTLE) != 0,
 		.image_support = opencl_device_uint(cl, device, CL_DEVICE_IMAGE_SUPPORT) != 0,
-		.error_correction = opencl_device_uint(cl, device, CL_DEVICE_ERROR_CORRECTION_SUPPORT) != 0,
+		.error_correction =
+			opencl_device_uint(cl, device, CL_DEVICE_ERROR_CORRECTION_SUPPORT) != 0,
 		.available = opencl_device_uint(cl, device, CL_DEVICE_AVAILABLE) != 0,
 	};
 
@@ -183,9 +200,11 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 		*facts_out = (struct backend_device_facts){0};
 		return error;
 	}
-	/* A GPU that shares the host's memory may still copy what CL_MEM_USE_HOST_PTR gives it; a CPU does not. */
+	/* A GPU that shares the host's memory may still copy what CL_MEM_USE_HOST_PTR gives it; a
+	 * CPU does not. */
 	facts.host_unified_memory =
-		facts.type == DEVICE_CPU && opencl_device_uint(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+		facts.type == DEVICE_CPU &&
+		opencl_device_uint(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
 	fill_limits(cl, device, &facts);
 	fill_widths(cl, device, &facts);
 	opencl_sub_groups_fill(cl, device, &facts);

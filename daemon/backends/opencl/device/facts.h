@@ -5,8 +5,8 @@
 #include "opencl/driver/library.h"
 
 /* -ENOMEM; the facts are then empty. */
-int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id device, uint32_t platform,
-			     const struct backend_platform_facts *platform_facts,
+int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id device,
+			     uint32_t platform, const struct backend_platform_facts *platform_facts,
 			     struct backend_device_facts *facts_out);
 void opencl_device_facts_free(struct backend_device_facts *facts);
 

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#define FIRST_NUMBER 1024u /* behind every index of enumerate */
-#define PARENTS_MAX 16u    /* a part of a part ... */
-#define PROPERTIES_MAX 16u /* what a device's list may have */
+#define FIRST_NUMBER   1024u /* behind every index of enumerate */
+#define PARENTS_MAX    16u   /* a part of a part ... */
+#define PROPERTIES_MAX 16u   /* what a device's list may have */
 
 struct opencl_sub_device {
 	cl_device_id id;
@@ -53,12 +53,14 @@ static uint32_t ask_list(const struct opencl_library *cl, cl_device_id id, cl_de
 			 cl_device_partition_property list[PROPERTIES_MAX])
 {
 	size_t bytes = 0;
-	if (cl->GetDeviceInfo(id, parameter, PROPERTIES_MAX * sizeof(*list), list, &bytes) != CL_SUCCESS)
+	if (cl->GetDeviceInfo(id, parameter, PROPERTIES_MAX * sizeof(*list), list, &bytes) !=
+	    CL_SUCCESS)
 		return 0;
 	return (uint32_t)(bytes / sizeof(*list));
 }
 
-void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id, struct backend_device_facts *facts)
+void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id,
+			   struct backend_device_facts *facts)
 {
 	cl_device_partition_property list[PROPERTIES_MAX] = {0};
 	uint32_t count = ask_list(cl, id, CL_DEVICE_PARTITION_PROPERTIES, list);
@@ -68,7 +70,8 @@ void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id, str
 	for (uint32_t i = 1; i < DOMAINS; i++)
 		if (bits & domains[i])
 			facts->partition_domains |= 1u << i;
-	facts->partition_max_sub_devices = opencl_device_uint(cl, id, CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
+	facts->partition_max_sub_devices =
+		opencl_device_uint(cl, id, CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
 	facts->partition_properties &= ~(1u << BACKEND_PARTITION_NONE);
 	if (facts->partition_domains == 0)
 		facts->partition_properties &= ~(1u << BACKEND_PARTITION_BY_AFFINITY);
@@ -109,7 +112,8 @@ uint32_t opencl_device_root(const struct backend *backend, cl_device_id id)
 	uint32_t index = index_of(backend, id);
 	for (uint32_t i = 0; id && index == backend->device_count && i < PARENTS_MAX; i++) {
 		cl_device_id parent = NULL;
-		if (backend->cl.GetDeviceInfo(id, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id), &parent, NULL) != CL_SUCCESS)
+		if (backend->cl.GetDeviceInfo(id, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id),
+					      &parent, NULL) != CL_SUCCESS)
 			break;
 		id = parent;
 		index = index_of(backend, id);
@@ -132,8 +136,9 @@ static void drop(struct backend *backend, uint32_t slot)
 static int fill_facts(const struct backend *backend, struct opencl_sub_device *sub_device)
 {
 	const struct backend_device_facts *root = &backend->devices[sub_device->root];
-	int error = opencl_device_facts_fill(&backend->cl, sub_device->id, root->platform,
-					     &backend->platforms[root->platform], &sub_device->facts);
+	int error =
+		opencl_device_facts_fill(&backend->cl, sub_device->id, root->platform,
+					 &backend->platforms[root->platform], &sub_device->facts);
 	if (error < 0)
 		return error;
 	char *key = strdup(root->key);
@@ -147,12 +152,14 @@ static int fill_facts(const struct backend *backend, struct opencl_sub_device *s
 }
 
 /* Takes the reference over, also on failure. */
-static int add(struct backend *backend, cl_device_id id, uint32_t root, struct backend_sub_device *sub_device_out)
+static int add(struct backend *backend, cl_device_id id, uint32_t root,
+	       struct backend_sub_device *sub_device_out)
 {
 	uint32_t slot = 0;
 	while (slot < OPENCL_SUB_DEVICES && backend->sub_devices[slot])
 		slot++;
-	struct opencl_sub_device *sub_device = slot < OPENCL_SUB_DEVICES ? calloc(1, sizeof(*sub_device)) : NULL;
+	struct opencl_sub_device *sub_device =
+		slot < OPENCL_SUB_DEVICES ? calloc(1, sizeof(*sub_device)) : NULL;
 	int error = sub_device ? 0 : -ENOMEM;
 	if (sub_device) {
 		*sub_device = (struct opencl_sub_device){.id = id, .root = root};
@@ -164,7 +171,8 @@ static int add(struct backend *backend, cl_device_id id, uint32_t root, struct b
 		return error;
 	}
 	backend->sub_devices[slot] = sub_device;
-	*sub_device_out = (struct backend_sub_device){FIRST_NUMBER + slot, root, &sub_device->facts};
+	*sub_device_out =
+		(struct backend_sub_device){FIRST_NUMBER + slot, root, &sub_device->facts};
 	return 0;
 }
 
@@ -184,11 +192,13 @@ static int add_all(struct backend *backend, const cl_device_id *ids, uint32_t co
 		(void)backend->cl.ReleaseDevice(ids[i]);
 	while (added > 0)
 		drop(backend, sub_devices_out[--added].index - FIRST_NUMBER);
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no room for another part of a device");
+	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
+			   "no room for another part of a device");
 	return error;
 }
 
-static void write_properties(const struct backend_division *division, cl_device_partition_property *out)
+static void write_properties(const struct backend_division *division,
+			     cl_device_partition_property *out)
 {
 	switch (division->partition) {
 	case BACKEND_PARTITION_EQUALLY:
@@ -203,13 +213,16 @@ static void write_properties(const struct backend_division *division, cl_device_
 		break;
 	default:
 		*out++ = CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
-		*out++ = (cl_device_partition_property)(division->domain < DOMAINS ? domains[division->domain] : 0);
+		*out++ = (cl_device_partition_property)(division->domain < DOMAINS
+								? domains[division->domain]
+								: 0);
 	}
 	*out = 0;
 }
 
-int opencl_sub_devices_create(struct backend *backend, uint32_t device, const struct backend_division *division,
-			      uint32_t capacity, struct backend_sub_device *sub_devices_out, uint32_t *count_out,
+int opencl_sub_devices_create(struct backend *backend, uint32_t device,
+			      const struct backend_division *division, uint32_t capacity,
+			      struct backend_sub_device *sub_devices_out, uint32_t *count_out,
 			      struct backend_fault *fault_out)
 {
 	cl_device_id id = NULL, ids[OPENCL_SUB_DEVICES];
@@ -220,7 +233,8 @@ int opencl_sub_devices_create(struct backend *backend, uint32_t device, const st
 		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", device);
 		return -EINVAL;
 	}
-	CLEANUP(free_pointer) cl_device_partition_property *properties = calloc(division->count + 4, sizeof(*properties));
+	CLEANUP(free_pointer)
+	cl_device_partition_property *properties = calloc(division->count + 4, sizeof(*properties));
 	if (!properties) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 		return -ENOMEM;
@@ -236,20 +250,23 @@ int opencl_sub_devices_create(struct backend *backend, uint32_t device, const st
 	code = backend->cl.CreateSubDevices(id, properties, count, ids, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "divide the device");
-	int error = add_all(backend, ids, count, opencl_device_root(backend, id), sub_devices_out, fault_out);
+	int error = add_all(backend, ids, count, opencl_device_root(backend, id), sub_devices_out,
+			    fault_out);
 	if (error == 0)
 		*count_out = count;
 	return error;
 }
 
-int opencl_sub_device_take(struct backend *backend, uint64_t native, struct backend_sub_device *sub_device_out,
+int opencl_sub_device_take(struct backend *backend, uint64_t native,
+			   struct backend_sub_device *sub_device_out,
 			   struct backend_fault *fault_out)
 {
 	cl_device_id id = (void *)(uintptr_t)native;
 	uint32_t root = opencl_device_root(backend, id);
 
 	if (root == backend->device_count || backend->device_ids[root] == id) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "this is no part of an OpenCL device here");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "this is no part of an OpenCL device here");
 		return -EINVAL;
 	}
 	cl_int code = backend->cl.RetainDevice(id);

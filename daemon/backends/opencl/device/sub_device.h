@@ -1,20 +1,24 @@
 /*
- * Parts of devices (clCreateSubDevices): made here, or the application's own. Each is a device with a number of its own behind those of
- * enumerate, and one reference of OpenCL's. backend_ops' entries.
+ * Parts of devices (clCreateSubDevices): made here, or the application's own. Each is a device with
+ * a number of its own behind those of enumerate, and one reference of OpenCL's. backend_ops'
+ * entries.
  */
 #ifndef SYCL_BACKENDS_OPENCL_SUB_DEVICE_H
 #define SYCL_BACKENDS_OPENCL_SUB_DEVICE_H
 
 #include "opencl/driver/objects.h"
 
-int opencl_sub_devices_create(struct backend *backend, uint32_t device, const struct backend_division *division,
-			      uint32_t capacity, struct backend_sub_device *sub_devices_out, uint32_t *count_out,
+int opencl_sub_devices_create(struct backend *backend, uint32_t device,
+			      const struct backend_division *division, uint32_t capacity,
+			      struct backend_sub_device *sub_devices_out, uint32_t *count_out,
 			      struct backend_fault *fault_out);
-int opencl_sub_device_take(struct backend *backend, uint64_t native, struct backend_sub_device *sub_device_out,
+int opencl_sub_device_take(struct backend *backend, uint64_t native,
+			   struct backend_sub_device *sub_device_out,
 			   struct backend_fault *fault_out);
 void opencl_sub_device_free(struct backend *backend, uint32_t sub_device);
 
-/* A device by its number, of enumerate or a part. False: there is none. The number may not be freed meanwhile. */
+/* A device by its number, of enumerate or a part. False: there is none. The number may not be freed
+ * meanwhile. */
 bool opencl_device_find(const struct backend *backend, uint32_t number, cl_device_id *id_out,
 			const struct backend_device_facts **facts_out);
 /* The device of enumerate that this one is, or is a part of; device_count: none of these. */
@@ -23,6 +27,7 @@ uint32_t opencl_device_root(const struct backend *backend, cl_device_id id);
 void opencl_sub_devices_close(struct backend *backend);
 
 /* What a device says of its division: facts. */
-void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id, struct backend_device_facts *facts);
+void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id,
+			   struct backend_device_facts *facts);
 
 #endif

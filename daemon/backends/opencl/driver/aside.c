@@ -2,10 +2,12 @@
 
 #include "opencl/driver/device_clock.h"
 
-static cl_command_queue queue_of(struct backend_device *device, cl_command_queue *queue, cl_int *code_out)
+static cl_command_queue queue_of(struct backend_device *device, cl_command_queue *queue,
+				 cl_int *code_out)
 {
 	if (!*queue)
-		*queue = opencl_queue_create(device->cl, device->context, device->id, false, code_out);
+		*queue = opencl_queue_create(device->cl, device->context, device->id, false,
+					     code_out);
 	return *queue;
 }
 
@@ -39,5 +41,7 @@ cl_int opencl_settle(struct backend_device *device, cl_mem buffer)
 	if (device->facts->host_unified_memory)
 		return CL_SUCCESS;
 	cl_command_queue queue = queue_of(device, &device->settling, &code);
-	return queue ? device->cl->EnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 1, &unread, 0, NULL, NULL) : code;
+	return queue ? device->cl->EnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 1, &unread, 0, NULL,
+						     NULL)
+		     : code;
 }

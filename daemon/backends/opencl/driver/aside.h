@@ -1,19 +1,23 @@
-/* Queues beside the lanes: where a new buffer gets its place on the device, and where freed USM waits for what was sent. */
+/* Queues beside the lanes: where a new buffer gets its place on the device, and where freed USM
+ * waits for what was sent. */
 #ifndef SYCL_BACKENDS_OPENCL_ASIDE_H
 #define SYCL_BACKENDS_OPENCL_ASIDE_H
 
 #include "opencl/driver/objects.h"
 
-/* The device's queue for markers behind what was sent (opencl_usm.c). NULL: there can be none. Device thread. */
+/* The device's queue for markers behind what was sent (opencl_usm.c). NULL: there can be none.
+ * Device thread. */
 cl_command_queue opencl_leaving_queue(struct backend_device *device);
 /* What was sent there is over. */
 void opencl_aside_close(struct backend_device *device);
 
 /*
- * NVIDIA's driver (580) gives a buffer its place when a command first needs it. Until then kernels write to sub-buffers that are
- * no part of it: what they wrote is lost when these go, or the process ends in the driver. One byte that is read, and waited for, before
- * any sub-buffer is made is enough; clEnqueueMigrateMemObjects is not. Nothing is done where memory is the host's: its place is known.
- * Returns the driver's code. Device thread; blocks for that read, on a queue of its own, which waits for nothing else.
+ * NVIDIA's driver (580) gives a buffer its place when a command first needs it. Until then kernels
+ * write to sub-buffers that are no part of it: what they wrote is lost when these go, or the
+ * process ends in the driver. One byte that is read, and waited for, before any sub-buffer is made
+ * is enough; clEnqueueMigrateMemObjects is not. Nothing is done where memory is the host's: its
+ * place is known. Returns the driver's code. Device thread; blocks for that read, on a queue of its
+ * own, which waits for nothing else.
  */
 cl_int opencl_settle(struct backend_device *device, cl_mem buffer);
 

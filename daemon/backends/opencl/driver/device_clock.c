@@ -6,11 +6,11 @@
 #define OPENCL_SAMPLES   6
 #define OPENCL_CLOCKS    4
 
-static const clockid_t host_clocks[OPENCL_CLOCKS] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME,
-						     CLOCK_BOOTTIME};
+static const clockid_t host_clocks[OPENCL_CLOCKS] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,
+						     CLOCK_REALTIME, CLOCK_BOOTTIME};
 
-cl_command_queue opencl_queue_create(const struct opencl_library *cl, cl_context context, cl_device_id device,
-				     bool profiling, cl_int *code_out)
+cl_command_queue opencl_queue_create(const struct opencl_library *cl, cl_context context,
+				     cl_device_id device, bool profiling, cl_int *code_out)
 {
 	cl_command_queue_properties wanted = profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
 	const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, wanted, 0};
@@ -28,8 +28,8 @@ static uint64_t read_clock(clockid_t clock)
 }
 
 /*
- * A reading of the host clock between two of CLOCK_MONOTONIC; the closest of a few, because the thread may be preempted
- * in between.
+ * A reading of the host clock between two of CLOCK_MONOTONIC; the closest of a few, because the
+ * thread may be preempted in between.
  */
 static void sample_host_clock(struct opencl_clock *clock)
 {
@@ -47,22 +47,25 @@ static void sample_host_clock(struct opencl_clock *clock)
 	clock->rebased_ns = best.seen_ns;
 }
 
-/* The times of a transfer of a few bytes, which every device does by itself. False: the driver does not tell. */
-static bool sample_device(const struct opencl_library *cl, cl_command_queue queue, cl_mem buffer, uint32_t *word,
-			  struct opencl_stamps *stamps_out)
+/* The times of a transfer of a few bytes, which every device does by itself. False: the driver does
+ * not tell. */
+static bool sample_device(const struct opencl_library *cl, cl_command_queue queue, cl_mem buffer,
+			  uint32_t *word, struct opencl_stamps *stamps_out)
 {
 	cl_event event = NULL;
 	cl_ulong start = 0, end = 0;
 	struct opencl_stamps stamps = {.submit_ns = clock_now_ns()};
 
-	if (cl->EnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof(*word), word, 0, NULL, &event) != CL_SUCCESS)
+	if (cl->EnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof(*word), word, 0, NULL,
+				  &event) != CL_SUCCESS)
 		return false;
 	bool is_told = cl->Finish(queue) == CL_SUCCESS;
 	stamps.seen_ns = clock_now_ns();
 	is_told = is_told &&
-		  cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) ==
-			  CL_SUCCESS &&
-		  cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) == CL_SUCCESS;
+		  cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start),
+					    &start, NULL) == CL_SUCCESS &&
+		  cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end,
+					    NULL) == CL_SUCCESS;
 	(void)cl->ReleaseEvent(event);
 	stamps.start = start;
 	stamps.end = end;
@@ -71,9 +74,10 @@ static bool sample_device(const struct opencl_library *cl, cl_command_queue queu
 	return is_told;
 }
 
-/* Which clocks of the host agree with what the driver says of the samples; learn from those. How many were taken. */
-static int take_samples(struct opencl_clock *clock, const struct opencl_library *cl, cl_command_queue queue,
-			cl_mem buffer, bool fits[OPENCL_CLOCKS])
+/* Which clocks of the host agree with what the driver says of the samples; learn from those. How
+ * many were taken. */
+static int take_samples(struct opencl_clock *clock, const struct opencl_library *cl,
+			cl_command_queue queue, cl_mem buffer, bool fits[OPENCL_CLOCKS])
 {
 	int taken = 0;
 
@@ -86,15 +90,16 @@ static int take_samples(struct opencl_clock *clock, const struct opencl_library 
 			continue;
 		taken++;
 		for (int i = 0; i < OPENCL_CLOCKS; i++)
-			fits[i] = fits[i] && stamps.start >= before[i] && stamps.end >= stamps.start &&
+			fits[i] = fits[i] && stamps.start >= before[i] &&
+				  stamps.end >= stamps.start &&
 				  stamps.end <= read_clock(host_clocks[i]);
 		(void)opencl_timeline_learn(&clock->timeline, &stamps);
 	}
 	return taken;
 }
 
-void opencl_clock_open(struct opencl_clock *clock, const struct opencl_library *cl, cl_context context,
-		       cl_device_id device, uint64_t resolution_ns)
+void opencl_clock_open(struct opencl_clock *clock, const struct opencl_library *cl,
+		       cl_context context, cl_device_id device, uint64_t resolution_ns)
 {
 	bool fits[OPENCL_CLOCKS] = {true, true, true, true};
 	cl_int code = CL_SUCCESS;
@@ -132,7 +137,8 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
-void opencl_clock_convert(struct opencl_clock *clock, uint64_t submit_ns, uint64_t *start_ns, uint64_t *end_ns)
+void opencl_clock_convert(struct opencl_clock *clock, uint64_t submit_ns, uint64_t *start_ns,
+			  uint64_t *end_ns)
 {
 	struct opencl_timeline *timeline = &clock->timeline;
 
@@ -140,7 +146,8 @@ void opencl_clock_convert(struct opencl_clock *clock, uint64_t submit_ns, uint64
 		clock->seen_ns = clock_now_ns();
 	const struct opencl_stamps stamps = {submit_ns, clock->seen_ns, *start_ns, *end_ns};
 	if (!opencl_timeline_learn(timeline, &stamps) && clock->is_host_clock) {
-		/* Compared this moment, it still cannot be: so the driver's clock is not that one. */
+		/* Compared this moment, it still cannot be: so the driver's clock is not that one.
+		 */
 		sample_host_clock(clock);
 		clock->is_host_clock = opencl_timeline_learn(timeline, &stamps);
 	}

@@ -18,9 +18,9 @@ struct code_entry {
 };
 
 static const struct code_entry codes[] = {
-#define CODE(code, status, error)                                                                                      \
-	{                                                                                                              \
-		code, STATUS_##status, error, #code                                                                    \
+#define CODE(code, status, error)                                                                  \
+	{                                                                                          \
+		code, STATUS_##status, error, #code                                                \
 	}
 	CODE(CL_DEVICE_NOT_FOUND, PLATFORM, ENODEV),
 	CODE(CL_DEVICE_NOT_AVAILABLE, DEVICE_LOST, ENODEV),
@@ -97,8 +97,8 @@ int opencl_fault_code(struct backend_fault *fault_out, int32_t code, const char 
 
 	*fault_out = (struct backend_fault){.status = entry->status, .native_code = code};
 	fault_out->device_lost = entry->status == STATUS_DEVICE_LOST;
-	(void)snprintf(fault_out->text, sizeof(fault_out->text), "OpenCL could not %s: %s (%d)", what, entry->name,
-		       code);
+	(void)snprintf(fault_out->text, sizeof(fault_out->text), "OpenCL could not %s: %s (%d)",
+		       what, entry->name, code);
 	return -entry->error;
 }
 
@@ -108,7 +108,8 @@ void opencl_fault_words(struct backend_fault *fault_out, int32_t status, const c
 
 	*fault_out = (struct backend_fault){.status = status};
 	va_start(arguments, format);
-	/* clang-tidy 14 takes va_start for no initialisation on this target. NOLINTNEXTLINE(clang-analyzer-valist.*) */
+	/* clang-tidy 14 takes va_start for no initialisation on this target.
+	 * NOLINTNEXTLINE(clang-analyzer-valist.*) */
 	(void)vsnprintf(fault_out->text, sizeof(fault_out->text), format, arguments);
 	va_end(arguments);
 }

@@ -4,7 +4,8 @@
 
 #include "backend.h"
 
-/* Fill the fault for a code of the vendor, with what was tried ("start the kernel"). Returns the errno that fits. */
+/* Fill the fault for a code of the vendor, with what was tried ("start the kernel"). Returns the
+ * errno that fits. */
 int opencl_fault_code(struct backend_fault *fault_out, int32_t code, const char *what);
 
 /* A fault that this backend itself found, in its own words. */

@@ -22,8 +22,9 @@ static void remove_own_cache(void)
 }
 
 /*
- * Without a cache PoCL writes all the same, to a folder which it shares with everything of this user that has no cache either, and
- * removes there what another process of the same program is using. Made once: PoCL asks for its place once only.
+ * Without a cache PoCL writes all the same, to a folder which it shares with everything of this
+ * user that has no cache either, and removes there what another process of the same program is
+ * using. Made once: PoCL asks for its place once only.
  */
 static const char *own_cache_path(void)
 {
@@ -40,9 +41,9 @@ static const char *own_cache_path(void)
 }
 
 /*
- * Drivers read their environment when they are loaded or first asked, and take their cache from there only: without
- * this, PoCL writes below the home folder, which a tenant's engine under the service manager cannot reach.
- * POCL_DEVICES stays the operator's.
+ * Drivers read their environment when they are loaded or first asked, and take their cache from
+ * there only: without this, PoCL writes below the home folder, which a tenant's engine under the
+ * service manager cannot reach. POCL_DEVICES stays the operator's.
  */
 void opencl_library_prepare(const char *cache_directory)
 {
@@ -54,8 +55,8 @@ void opencl_library_prepare(const char *cache_directory)
 	else
 		vendor_variable_set("POCL_KERNEL_CACHE", "0");
 	/*
-	 * PoCL sets it so itself when it is asked for devices. A variable that is new then moves the environment, while other
-	 * vendors' libraries start beside it and read theirs.
+	 * PoCL sets it so itself when it is asked for devices. A variable that is new then moves
+	 * the environment, while other vendors' libraries start beside it and read theirs.
 	 */
 	vendor_variable_set("HWLOC_PLUGINS_PATH", "/dev/null");
 }
@@ -83,8 +84,8 @@ static int look_up(struct opencl_library *library, struct backend_fault *fault_o
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		*places[i] = dlsym(library->handle, names[i]);
 		if (!*places[i]) {
-			opencl_fault_words(fault_out, STATUS_PLATFORM, "the OpenCL library has no function %s",
-					   names[i]);
+			opencl_fault_words(fault_out, STATUS_PLATFORM,
+					   "the OpenCL library has no function %s", names[i]);
 			return -ENODEV;
 		}
 	}
@@ -95,7 +96,8 @@ static int look_up(struct opencl_library *library, struct backend_fault *fault_o
 	*(void **)&library->CreateCommandQueue = dlsym(library->handle, "clCreateCommandQueue");
 	*(void **)&library->CreateSampler = dlsym(library->handle, "clCreateSampler");
 	if (!library->CreateCommandQueueWithProperties && !library->CreateCommandQueue) {
-		opencl_fault_words(fault_out, STATUS_PLATFORM, "the OpenCL library cannot make command queues");
+		opencl_fault_words(fault_out, STATUS_PLATFORM,
+				   "the OpenCL library cannot make command queues");
 		return -ENODEV;
 	}
 	return 0;
@@ -108,13 +110,14 @@ int opencl_library_open(const char *cache_directory, struct opencl_library *libr
 
 	opencl_library_prepare(cache_directory);
 	/*
-	 * Never closed again: drivers start threads and install signal handlers that outlive every object of theirs, so
-	 * unmapping their code would crash the process later.
+	 * Never closed again: drivers start threads and install signal handlers that outlive every
+	 * object of theirs, so unmapping their code would crash the process later.
 	 */
 	library.handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!library.handle) {
 		const char *why = dlerror();
-		opencl_fault_words(fault_out, STATUS_PLATFORM, "no OpenCL library: %s", why ? why : "unknown reason");
+		opencl_fault_words(fault_out, STATUS_PLATFORM, "no OpenCL library: %s",
+				   why ? why : "unknown reason");
 		return -ENODEV;
 	}
 	int error = look_up(&library, fault_out);

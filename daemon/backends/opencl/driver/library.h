@@ -1,6 +1,6 @@
 /*
- * The OpenCL ICD loader, opened at run time: one build serves machines with and without OpenCL. The headers give the
- * types and the prototypes of the functions; nothing links against the library.
+ * The OpenCL ICD loader, opened at run time: one build serves machines with and without OpenCL. The
+ * headers give the types and the prototypes of the functions; nothing links against the library.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LIBRARY_H
 #define SYCL_BACKENDS_OPENCL_LIBRARY_H
@@ -12,76 +12,76 @@
 #include <CL/cl_ext.h>
 
 /* Every function that this backend calls; all are in OpenCL 1.2, but the marked ones. */
-#define OPENCL_FUNCTIONS(X)                                                                                            \
-	X(GetPlatformIDs)                                                                                              \
-	X(GetPlatformInfo)                                                                                             \
-	X(GetDeviceIDs)                                                                                                \
-	X(GetDeviceInfo)                                                                                               \
-	X(CreateContext)                                                                                               \
-	X(ReleaseContext)                                                                                              \
-	X(ReleaseCommandQueue)                                                                                         \
-	X(Flush)                                                                                                       \
-	X(Finish)                                                                                                      \
-	X(CreateBuffer)                                                                                                \
-	X(CreateImage)                                                                                                 \
-	X(GetSupportedImageFormats)                                                                                    \
-	X(ReleaseSampler)                                                                                              \
-	X(CreateSubBuffer)                                                                                             \
-	X(RetainMemObject)                                                                                             \
-	X(ReleaseMemObject)                                                                                            \
-	X(CreateProgramWithSource)                                                                                     \
-	X(CreateProgramWithBinary)                                                                                     \
-	X(CreateProgramWithBuiltInKernels)                                                                             \
-	X(BuildProgram)                                                                                                \
-	X(CompileProgram)                                                                                              \
-	X(LinkProgram)                                                                                                 \
-	X(GetProgramInfo)                                                                                              \
-	X(GetProgramBuildInfo)                                                                                         \
-	X(ReleaseProgram)                                                                                              \
-	X(CreateKernel)                                                                                                \
-	X(CreateKernelsInProgram)                                                                                      \
-	X(GetKernelInfo)                                                                                               \
-	X(GetKernelArgInfo)                                                                                            \
-	X(GetKernelWorkGroupInfo)                                                                                      \
-	X(SetKernelArg)                                                                                                \
-	X(ReleaseKernel)                                                                                               \
-	X(EnqueueNDRangeKernel)                                                                                        \
-	X(EnqueueCopyBuffer)                                                                                           \
-	X(EnqueueCopyBufferRect)                                                                                       \
-	X(EnqueueWriteBuffer)                                                                                          \
-	X(EnqueueWriteBufferRect)                                                                                      \
-	X(EnqueueReadBuffer)                                                                                           \
-	X(EnqueueReadBufferRect)                                                                                       \
-	X(EnqueueFillBuffer)                                                                                           \
-	X(EnqueueCopyImage)                                                                                            \
-	X(EnqueueWriteImage)                                                                                           \
-	X(EnqueueReadImage)                                                                                            \
-	X(EnqueueMarkerWithWaitList)                                                                                   \
-	X(EnqueueBarrierWithWaitList)                                                                                  \
-	X(CreateSubDevices)                                                                                            \
-	X(RetainDevice)                                                                                                \
-	X(ReleaseDevice)                                                                                               \
-	X(RetainContext)                                                                                               \
-	X(RetainCommandQueue)                                                                                          \
-	X(RetainProgram)                                                                                               \
-	X(RetainKernel)                                                                                                \
-	X(RetainEvent)                                                                                                 \
-	X(GetContextInfo)                                                                                              \
-	X(GetCommandQueueInfo)                                                                                         \
-	X(GetMemObjectInfo)                                                                                            \
-	X(GetImageInfo)                                                                                                \
-	X(GetExtensionFunctionAddressForPlatform)                                                                      \
-	X(GetEventInfo)                                                                                                \
-	X(GetEventProfilingInfo)                                                                                       \
-	X(SetEventCallback)                                                                                            \
+#define OPENCL_FUNCTIONS(X)                                                                        \
+	X(GetPlatformIDs)                                                                          \
+	X(GetPlatformInfo)                                                                         \
+	X(GetDeviceIDs)                                                                            \
+	X(GetDeviceInfo)                                                                           \
+	X(CreateContext)                                                                           \
+	X(ReleaseContext)                                                                          \
+	X(ReleaseCommandQueue)                                                                     \
+	X(Flush)                                                                                   \
+	X(Finish)                                                                                  \
+	X(CreateBuffer)                                                                            \
+	X(CreateImage)                                                                             \
+	X(GetSupportedImageFormats)                                                                \
+	X(ReleaseSampler)                                                                          \
+	X(CreateSubBuffer)                                                                         \
+	X(RetainMemObject)                                                                         \
+	X(ReleaseMemObject)                                                                        \
+	X(CreateProgramWithSource)                                                                 \
+	X(CreateProgramWithBinary)                                                                 \
+	X(CreateProgramWithBuiltInKernels)                                                         \
+	X(BuildProgram)                                                                            \
+	X(CompileProgram)                                                                          \
+	X(LinkProgram)                                                                             \
+	X(GetProgramInfo)                                                                          \
+	X(GetProgramBuildInfo)                                                                     \
+	X(ReleaseProgram)                                                                          \
+	X(CreateKernel)                                                                            \
+	X(CreateKernelsInProgram)                                                                  \
+	X(GetKernelInfo)                                                                           \
+	X(GetKernelArgInfo)                                                                        \
+	X(GetKernelWorkGroupInfo)                                                                  \
+	X(SetKernelArg)                                                                            \
+	X(ReleaseKernel)                                                                           \
+	X(EnqueueNDRangeKernel)                                                                    \
+	X(EnqueueCopyBuffer)                                                                       \
+	X(EnqueueCopyBufferRect)                                                                   \
+	X(EnqueueWriteBuffer)                                                                      \
+	X(EnqueueWriteBufferRect)                                                                  \
+	X(EnqueueReadBuffer)                                                                       \
+	X(EnqueueReadBufferRect)                                                                   \
+	X(EnqueueFillBuffer)                                                                       \
+	X(EnqueueCopyImage)                                                                        \
+	X(EnqueueWriteImage)                                                                       \
+	X(EnqueueReadImage)                                                                        \
+	X(EnqueueMarkerWithWaitList)                                                               \
+	X(EnqueueBarrierWithWaitList)                                                              \
+	X(CreateSubDevices)                                                                        \
+	X(RetainDevice)                                                                            \
+	X(ReleaseDevice)                                                                           \
+	X(RetainContext)                                                                           \
+	X(RetainCommandQueue)                                                                      \
+	X(RetainProgram)                                                                           \
+	X(RetainKernel)                                                                            \
+	X(RetainEvent)                                                                             \
+	X(GetContextInfo)                                                                          \
+	X(GetCommandQueueInfo)                                                                     \
+	X(GetMemObjectInfo)                                                                        \
+	X(GetImageInfo)                                                                            \
+	X(GetExtensionFunctionAddressForPlatform)                                                  \
+	X(GetEventInfo)                                                                            \
+	X(GetEventProfilingInfo)                                                                   \
+	X(SetEventCallback)                                                                        \
 	X(ReleaseEvent)
 
 /* Since 2.0; NULL in a loader without them, and then there is no USM. */
-#define OPENCL_SVM_FUNCTIONS(X)                                                                                        \
-	X(SVMAlloc)                                                                                                    \
-	X(SVMFree)                                                                                                     \
-	X(SetKernelArgSVMPointer)                                                                                      \
-	X(SetKernelExecInfo)                                                                                           \
+#define OPENCL_SVM_FUNCTIONS(X)                                                                    \
+	X(SVMAlloc)                                                                                \
+	X(SVMFree)                                                                                 \
+	X(SetKernelArgSVMPointer)                                                                  \
+	X(SetKernelExecInfo)                                                                       \
 	X(EnqueueSVMMemcpy)
 
 struct opencl_library {
@@ -90,22 +90,25 @@ struct opencl_library {
 	OPENCL_FUNCTIONS(OPENCL_MEMBER)
 	OPENCL_SVM_FUNCTIONS(OPENCL_MEMBER)
 #undef OPENCL_MEMBER
-	__typeof__(&clCreateProgramWithIL) CreateProgramWithIL; /* since 2.1; NULL in an older loader, as the next */
+	__typeof__(&clCreateProgramWithIL)
+		CreateProgramWithIL; /* since 2.1; NULL in an older loader, as the next */
 	__typeof__(&clCloneKernel) CloneKernel;
 	/* One of the two: the first came with 2.0, the second went with it. */
 	__typeof__(&clCreateCommandQueueWithProperties) CreateCommandQueueWithProperties;
 	cl_command_queue(CL_API_CALL *CreateCommandQueue)(cl_context context, cl_device_id device,
-							  cl_command_queue_properties properties, cl_int *error);
+							  cl_command_queue_properties properties,
+							  cl_int *error);
 	/* Of 1.x, and in every loader since; the header calls it old. */
-	cl_sampler(CL_API_CALL *CreateSampler)(cl_context context, cl_bool normalised, cl_addressing_mode addressing,
-					       cl_filter_mode filter, cl_int *error);
+	cl_sampler(CL_API_CALL *CreateSampler)(cl_context context, cl_bool normalised,
+					       cl_addressing_mode addressing, cl_filter_mode filter,
+					       cl_int *error);
 };
 
 /* Set the environment, where it is not right already. */
 void opencl_library_prepare(const char *cache_directory);
 /*
- * Open the loader and look up every function. `cache_directory`: where vendors may keep what they compile; NULL:
- * nowhere. -ENODEV and a fault: no loader here, or not a whole one.
+ * Open the loader and look up every function. `cache_directory`: where vendors may keep what they
+ * compile; NULL: nowhere. -ENODEV and a fault: no loader here, or not a whole one.
  */
 int opencl_library_open(const char *cache_directory, struct opencl_library *library_out,
 			struct backend_fault *fault_out);

@@ -22,7 +22,8 @@ void opencl_log_renumber(char *log, unsigned long lines_before)
 		unsigned long line = strtoul(digits, &end, 10);
 		if (isdigit((unsigned char)*digits) && line > lines_before && *end == ':') {
 			char text[48];
-			int length = snprintf(text, sizeof(text), "kernel:%lu", line - lines_before);
+			int length =
+				snprintf(text, sizeof(text), "kernel:%lu", line - lines_before);
 			memcpy(to, text, (size_t)length);
 			to += length;
 			from = end;

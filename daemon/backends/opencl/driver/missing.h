@@ -1,11 +1,12 @@
 /*
- * What a source needs and the device lacks, as told by the compiler's words: E19 tells that apart from a source that
- * does not compile. Pure.
+ * What a source needs and the device lacks, as told by the compiler's words: E19 tells that apart
+ * from a source that does not compile. Pure.
  */
 #ifndef SYCL_BACKENDS_OPENCL_MISSING_H
 #define SYCL_BACKENDS_OPENCL_MISSING_H
 
-/* Words for people, such as "half precision"; NULL: `log` (NULL: none) names nothing that is missing. Static. */
+/* Words for people, such as "half precision"; NULL: `log` (NULL: none) names nothing that is
+ * missing. Static. */
 const char *opencl_missing(const char *log);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the opaque objects of backend.h are here. A device and all of its objects belong to the device's own thread; the
- * marked members are shared with threads of the driver.
+ * What the opaque objects of backend.h are here. A device and all of its objects belong to the
+ * device's own thread; the marked members are shared with threads of the driver.
  */
 #ifndef SYCL_BACKENDS_OPENCL_OBJECTS_H
 #define SYCL_BACKENDS_OPENCL_OBJECTS_H
@@ -22,9 +22,11 @@ struct backend {
 	uint32_t platform_count, device_count;
 	struct backend_platform_facts *platforms;
 	struct backend_device_facts *devices;
-	cl_device_id *device_ids; /* by index of `devices` */
-	struct opencl_sub_device *sub_devices[OPENCL_SUB_DEVICES]; /* opencl_sub_device.c; NULL: none of this number */
-	cl_context build_context; /* of the latest build (opencl_build_open); NULL: nothing was built */
+	cl_device_id *device_ids;                                  /* by index of `devices` */
+	struct opencl_sub_device *sub_devices[OPENCL_SUB_DEVICES]; /* opencl_sub_device.c; NULL:
+								      none of this number */
+	cl_context build_context; /* of the latest build (opencl_build_open); NULL: nothing was
+				     built */
 	uint32_t build_device;    /* the device that it is on */
 };
 
@@ -38,21 +40,24 @@ struct backend_device {
 	cl_context context;
 	bool profiling;
 	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
-	bool scales_layers;      /* by their number, in samplers with normalised coordinates: PoCL */
+	bool scales_layers; /* by their number, in samplers with normalised coordinates: PoCL */
 	uint64_t growth_leaders; /* opencl_growth.h: so many so far */
 	struct opencl_clock clock;
-	bool shares_programs; /* they have no variables of their own, so equal ones cannot be told apart */
-	struct backend_program *programs; /* all, linked by `next` */
+	bool shares_programs; /* they have no variables of their own, so equal ones cannot be told
+				 apart */
+	struct backend_program *programs;     /* all, linked by `next` */
 	cl_sampler samplers[OPENCL_SAMPLERS]; /* opencl_sampler.c: made when first used */
-	struct opencl_usm *usm;         /* opencl_usm.c: sorted by address */
+	struct opencl_usm *usm;               /* opencl_usm.c: sorted by address */
 	size_t usm_count, usm_capacity;
-	uint64_t usm_changes;           /* how often one came or went */
-	void *usm_nothing;              /* an allocation that nobody uses; NULL: there was no other so far */
-	struct opencl_leaving *usm_leaving, *usm_leaving_last; /* freed, and maybe needed by what was sent before; the oldest first */
+	uint64_t usm_changes; /* how often one came or went */
+	void *usm_nothing;    /* an allocation that nobody uses; NULL: there was no other so far */
+	struct opencl_leaving *usm_leaving,
+		*usm_leaving_last; /* freed, and maybe needed by what was sent before; the oldest
+				      first */
 	uint64_t usm_leaving_bytes;
-	struct opencl_graphs *graphs;   /* opencl_graph.c; NULL: it has none */
-	struct backend_lane *lanes;     /* all, linked by `next` */
-	struct backend_lane *unflushed; /* linked by `next_unflushed` */
+	struct opencl_graphs *graphs;       /* opencl_graph.c; NULL: it has none */
+	struct backend_lane *lanes;         /* all, linked by `next` */
+	struct backend_lane *unflushed;     /* linked by `next_unflushed` */
 	cl_command_queue settling, leaving; /* opencl_aside.h; NULL: not needed so far */
 
 	backend_wake *wake;
@@ -66,13 +71,15 @@ struct backend_device {
 struct opencl_flight {
 	uint64_t sequence, submit_ns;
 	cl_event event;
-	cl_event start;                /* whose end is the beginning, of a graph; NULL: `event` tells it */
-	struct opencl_begin *begin;    /* when it began, told by the driver at once; NULL: not timed (opencl_begin.h) */
+	cl_event start; /* whose end is the beginning, of a graph; NULL: `event` tells it */
+	struct opencl_begin *begin;    /* when it began, told by the driver at once; NULL: not timed
+					  (opencl_begin.h) */
 	struct backend_kernel *kernel; /* of a launch; a reference */
-	const struct opencl_growth *growth; /* of a launch; NULL: nothing to keep apart (opencl_growth.h) */
-	const struct backend_graph *graph;  /* of a graph */
-	void *staging;                 /* host bytes that the command reads; NULL: none */
-	uint64_t period_ns;            /* estimate for what is no launch */
+	const struct opencl_growth
+		*growth; /* of a launch; NULL: nothing to keep apart (opencl_growth.h) */
+	const struct backend_graph *graph; /* of a graph */
+	void *staging;                     /* host bytes that the command reads; NULL: none */
+	uint64_t period_ns;                /* estimate for what is no launch */
 };
 
 struct backend_lane {
@@ -80,14 +87,14 @@ struct backend_lane {
 	struct backend_lane *next, *next_unflushed;
 	cl_command_queue queue;
 	bool profiling;
-	bool is_native;         /* the application's queue */
-	bool is_out_of_order;   /* so each command waits for the one before */
+	bool is_native;       /* the application's queue */
+	bool is_out_of_order; /* so each command waits for the one before */
 	bool is_unflushed;
-	bool armed;             /* a callback of this lane is to come; guarded by the device's lock */
-	uint64_t last_sequence; /* submitted; 0: none */
+	bool armed; /* a callback of this lane is to come; guarded by the device's lock */
+	uint64_t last_sequence;              /* submitted; 0: none */
 	uint64_t last_start_ns, last_end_ns; /* latest that were reported, CLOCK_MONOTONIC */
-	struct opencl_flight
-		*flights; /* ring of `capacity` (a power of two), from head to tail (counts, never wrapped) */
+	struct opencl_flight *flights; /* ring of `capacity` (a power of two), from head to tail
+					  (counts, never wrapped) */
 	size_t capacity, head, tail;
 };
 
@@ -104,22 +111,24 @@ struct backend_program {
 	struct backend_program *next;
 	unsigned references; /* the engine's, one for each time it was loaded; and one per kernel */
 	struct opencl_binary *binary;
-	cl_program programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
-	struct opencl_growth *growths; /* linked by `next` */
-	/* Of the application's programs, retained: programs[0] is what was made of them, or the only one, which is retained once. */
+	cl_program
+		programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
+	struct opencl_growth *growths;     /* linked by `next` */
+	/* Of the application's programs, retained: programs[0] is what was made of them, or the
+	 * only one, which is retained once. */
 	cl_program *natives;
 	uint32_t native_count; /* 0: it was built here */
 };
 
 struct backend_event {
 	struct backend_device *device;
-	cl_event event;  /* retained */
-	uint64_t watch;  /* opencl_watch.c: 0: nobody watches it */
+	cl_event event; /* retained */
+	uint64_t watch; /* opencl_watch.c: 0: nobody watches it */
 };
 
 /*
- * One argument is one to three of the driver's: a sampled image is an image and a sampler, and one with layers has more
- * (opencl_image_arguments.h).
+ * One argument is one to three of the driver's: a sampled image is an image and a sampler, and one
+ * with layers has more (opencl_image_arguments.h).
  */
 struct opencl_place {
 	cl_uint index;
@@ -132,17 +141,19 @@ struct opencl_place {
 struct backend_kernel {
 	struct backend_program *program;
 	unsigned references;                /* the engine's, and one per flight */
-	cl_kernel kernels[OPENCL_VARIANTS]; /* by variant; the first is always there, NULL: not needed so far */
-	bool is_native;    /* the application's: its arguments may be set already, and stay so (J9) */
-	cl_kernel clone;   /* of a native one, for one launch; NULL: none */
+	cl_kernel kernels[OPENCL_VARIANTS]; /* by variant; the first is always there, NULL: not
+					       needed so far */
+	bool is_native;  /* the application's: its arguments may be set already, and stay so (J9) */
+	cl_kernel clone; /* of a native one, for one launch; NULL: none */
 	char *name;
 	struct backend_kernel_facts facts;
 	struct backend_argument_facts *arguments;
-	struct opencl_place *places; /* by argument: which of the driver's */
-	cl_mem *temporaries; /* room for one per argument, used within one submit */
+	struct opencl_place *places;  /* by argument: which of the driver's */
+	cl_mem *temporaries;          /* room for one per argument, used within one submit */
 	struct opencl_growth *growth; /* of the program, used last; NULL: none so far */
 	uint64_t usm_changes[OPENCL_VARIANTS]; /* of the device, as the driver was told of them */
-	uint64_t period_ns;  /* how long one launch keeps a lane busy, lately; UINT64_MAX: not known yet */
+	uint64_t period_ns; /* how long one launch keeps a lane busy, lately; UINT64_MAX: not known
+			       yet */
 };
 
 /* Drop one reference; the last one frees. Accept NULL. */

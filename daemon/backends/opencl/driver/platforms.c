@@ -13,11 +13,13 @@ void opencl_prepare(const struct backend_settings *settings)
 	opencl_library_prepare(settings->cache_directory);
 }
 
-int opencl_open(const struct backend_settings *settings, struct backend **backend_out, struct backend_fault *fault_out)
+int opencl_open(const struct backend_settings *settings, struct backend **backend_out,
+		struct backend_fault *fault_out)
 {
 	cl_uint count = 0;
 	if (settings->options && settings->options[0]) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "the OpenCL backend has no option \"%.100s\"",
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the OpenCL backend has no option \"%.100s\"",
 				   settings->options[0]);
 		return -EINVAL;
 	}
@@ -34,7 +36,8 @@ int opencl_open(const struct backend_settings *settings, struct backend **backen
 	}
 	/* Only counted: this starts no thread of a driver, asking for devices would. */
 	if (backend->cl.GetPlatformIDs(0, NULL, &count) != CL_SUCCESS || count == 0) {
-		opencl_fault_words(fault_out, STATUS_PLATFORM, "the OpenCL library finds no driver");
+		opencl_fault_words(fault_out, STATUS_PLATFORM,
+				   "the OpenCL library finds no driver");
 		free(backend);
 		return -ENODEV;
 	}
@@ -77,7 +80,8 @@ void opencl_close(struct backend *backend)
 static int grow_devices(struct backend *backend, cl_uint count)
 {
 	size_t total = (size_t)backend->device_count + count;
-	struct backend_device_facts *devices = reallocarray(backend->devices, total, sizeof(*devices));
+	struct backend_device_facts *devices =
+		reallocarray(backend->devices, total, sizeof(*devices));
 	if (!devices)
 		return -ENOMEM;
 	backend->devices = devices;
@@ -88,8 +92,10 @@ static int grow_devices(struct backend *backend, cl_uint count)
 	return 0;
 }
 
-/* The devices of one platform and of some types; none is not an error (A1), but kept for whoever looks for one. */
-static int add_devices(struct backend *backend, cl_platform_id platform_id, uint32_t platform, cl_device_type types)
+/* The devices of one platform and of some types; none is not an error (A1), but kept for whoever
+ * looks for one. */
+static int add_devices(struct backend *backend, cl_platform_id platform_id, uint32_t platform,
+		       cl_device_type types)
 {
 	const struct opencl_library *cl = &backend->cl;
 	cl_uint count = 0;
@@ -107,7 +113,8 @@ static int add_devices(struct backend *backend, cl_platform_id platform_id, uint
 		return 0;
 	for (cl_uint i = 0; i < count; i++) {
 		struct backend_device_facts *facts = &backend->devices[backend->device_count];
-		error = opencl_device_facts_fill(cl, ids[i], platform, &backend->platforms[platform], facts);
+		error = opencl_device_facts_fill(cl, ids[i], platform,
+						 &backend->platforms[platform], facts);
 		if (error < 0)
 			return error;
 		backend->device_count++;
@@ -131,7 +138,8 @@ static int add_platform(struct backend *backend, cl_platform_id id)
 		.extensions = opencl_platform_text(cl, id, CL_PLATFORM_EXTENSIONS),
 	};
 	backend->platform_count++;
-	if (!facts->name || !facts->vendor || !facts->version || !facts->profile || !facts->extensions)
+	if (!facts->name || !facts->vendor || !facts->version || !facts->profile ||
+	    !facts->extensions)
 		return -ENOMEM;
 	int error = add_devices(backend, id, index, CL_DEVICE_TYPE_ALL);
 	if (error < 0)
@@ -153,7 +161,8 @@ static int add_platforms(struct backend *backend, cl_uint count, struct backend_
 	for (cl_uint i = 0; i < count; i++) {
 		int error = add_platform(backend, ids[i]);
 		if (error < 0) {
-			opencl_fault_words(fault_out, status_from_errno(error), "no memory for the facts of devices");
+			opencl_fault_words(fault_out, status_from_errno(error),
+					   "no memory for the facts of devices");
 			return error;
 		}
 	}
@@ -170,13 +179,15 @@ static int enumerate_all(struct backend *backend, cl_uint count, struct backend_
 	return error;
 }
 
-int opencl_enumerate(struct backend *backend, struct backend_topology *topology_out, struct backend_fault *fault_out)
+int opencl_enumerate(struct backend *backend, struct backend_topology *topology_out,
+		     struct backend_fault *fault_out)
 {
 	if (!backend->enumerated) {
 		cl_uint count = 0;
 		cl_int code = backend->cl.GetPlatformIDs(0, NULL, &count);
 		if (code != CL_SUCCESS || count == 0)
-			return opencl_fault_code(fault_out, code ? code : CL_PLATFORM_NOT_FOUND_KHR, "list platforms");
+			return opencl_fault_code(fault_out, code ? code : CL_PLATFORM_NOT_FOUND_KHR,
+						 "list platforms");
 		int error = enumerate_all(backend, count, fault_out);
 		if (error < 0) {
 			free_facts(backend);

@@ -6,8 +6,10 @@
 
 /* backend_ops' open, close, enumerate. */
 void opencl_prepare(const struct backend_settings *settings);
-int opencl_open(const struct backend_settings *settings, struct backend **backend_out, struct backend_fault *fault_out);
+int opencl_open(const struct backend_settings *settings, struct backend **backend_out,
+		struct backend_fault *fault_out);
 void opencl_close(struct backend *backend);
-int opencl_enumerate(struct backend *backend, struct backend_topology *topology_out, struct backend_fault *fault_out);
+int opencl_enumerate(struct backend *backend, struct backend_topology *topology_out,
+		     struct backend_fault *fault_out);
 
 #endif

@@ -28,21 +28,22 @@ struct order {
 	cl_event *event_out; /* NULL: none is made */
 };
 
-static cl_int put(struct backend_lane *lane, const struct copy_box *box, const struct end *from, const struct end *to,
-		  const struct order *order)
+static cl_int put(struct backend_lane *lane, const struct copy_box *box, const struct end *from,
+		  const struct end *to, const struct order *order)
 {
 	const size_t region[3] = {box->width_bytes, box->rows, box->slices};
-	const size_t source_origin[3] = {from->offset, 0, 0}, destination_origin[3] = {to->offset, 0, 0};
+	const size_t source_origin[3] = {from->offset, 0, 0},
+		     destination_origin[3] = {to->offset, 0, 0};
 
 	return lane->device->cl->EnqueueCopyBufferRect(
-		lane->queue, from->buffer, to->buffer, source_origin, destination_origin, region, from->pitch.row_bytes,
-		from->pitch.slice_bytes, to->pitch.row_bytes, to->pitch.slice_bytes, order->wait_count, order->waits,
-		order->event_out);
+		lane->queue, from->buffer, to->buffer, source_origin, destination_origin, region,
+		from->pitch.row_bytes, from->pitch.slice_bytes, to->pitch.row_bytes,
+		to->pitch.slice_bytes, order->wait_count, order->waits, order->event_out);
 }
 
 /* By way of a buffer that lives as long as the two commands; the lane is in order. */
-static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box, const struct end *from,
-			const struct end *to, const struct order *order)
+static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
+			const struct end *from, const struct end *to, const struct order *order)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	cl_int code = CL_SUCCESS;
@@ -52,7 +53,8 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box, c
 					  box->width_bytes * box->rows * box->slices, NULL, &code);
 	if (code != CL_SUCCESS)
 		return code;
-	code = put(lane, box, from, &between, &(struct order){.wait_count = order->wait_count, .waits = order->waits});
+	code = put(lane, box, from, &between,
+		   &(struct order){.wait_count = order->wait_count, .waits = order->waits});
 	if (code == CL_SUCCESS)
 		code = put(lane, box, &between, to, &(struct order){.event_out = order->event_out});
 	(void)cl->ReleaseMemObject(between.buffer); /* the commands keep it */
@@ -60,38 +62,47 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box, c
 }
 
 /*
- * Within one buffer OpenCL wants the same pitches on both sides, and takes some boxes for overlapping that are not. (Parts
- * of the buffer as objects of their own would do, but PoCL 3.1 crashes over them.)
+ * Within one buffer OpenCL wants the same pitches on both sides, and takes some boxes for
+ * overlapping that are not. (Parts of the buffer as objects of their own would do, but PoCL 3.1
+ * crashes over them.)
  */
-static cl_int put_inside(struct backend_lane *lane, const struct copy_box *box, const struct end *from,
-			 const struct end *to, const struct order *order)
+static cl_int put_inside(struct backend_lane *lane, const struct copy_box *box,
+			 const struct end *from, const struct end *to, const struct order *order)
 {
 	cl_int code = CL_MEM_COPY_OVERLAP;
 
-	if (from->pitch.row_bytes == to->pitch.row_bytes && from->pitch.slice_bytes == to->pitch.slice_bytes)
+	if (from->pitch.row_bytes == to->pitch.row_bytes &&
+	    from->pitch.slice_bytes == to->pitch.slice_bytes)
 		code = put(lane, box, from, to, order);
 	return code == CL_MEM_COPY_OVERLAP ? put_twice(lane, box, from, to, order) : code;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-		const cl_event *waits, cl_event *event_out, struct backend_fault *fault_out)
+static int copy(struct backend_lane *lane, const struct backend_command *command,
+		cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		struct backend_fault *fault_out)
 {
-	const struct backend_memory *source = command->copy.source, *destination = command->copy.destination;
-	uint64_t from = command->copy.source_offset_bytes, to = command->copy.destination_offset_bytes;
+	const struct backend_memory *source = command->copy.source,
+				    *destination = command->copy.destination;
+	uint64_t from = command->copy.source_offset_bytes,
+		 to = command->copy.destination_offset_bytes;
 	struct copy_box box;
 
-	if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to), &box))
+	if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to),
+			       &box))
 		return outside(fault_out);
 	if (source == destination && copy_box_overlaps(&box, from, to)) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "a copy onto itself");
 		return -EINVAL;
 	}
-	const struct order order = {.wait_count = wait_count, .waits = waits, .event_out = event_out};
-	const struct end first = {source->buffer, from, box.source}, last = {destination->buffer, to, box.destination};
+	const struct order order = {
+		.wait_count = wait_count, .waits = waits, .event_out = event_out};
+	const struct end first = {source->buffer, from, box.source},
+			 last = {destination->buffer, to, box.destination};
 	cl_int code;
 	if (box.rows == 1)
-		code = lane->device->cl->EnqueueCopyBuffer(lane->queue, first.buffer, last.buffer, from, to,
-							   box.width_bytes, wait_count, waits, event_out);
+		code = lane->device->cl->EnqueueCopyBuffer(lane->queue, first.buffer, last.buffer,
+							   from, to, box.width_bytes, wait_count,
+							   waits, event_out);
 	else if (source == destination)
 		code = put_inside(lane, &box, &first, &last, &order);
 	else
@@ -100,11 +111,12 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 }
 
 /*
- * Row by row; the lane is in order, so the first waits and the last tells. For drivers that refuse a box as a whole though
- * it lies inside of its memory: NVIDIA's refuses some with long rows.
+ * Row by row; the lane is in order, so the first waits and the last tells. For drivers that refuse
+ * a box as a whole though it lies inside of its memory: NVIDIA's refuses some with long rows.
  */
-static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box, const struct end *device, char *host,
-		       const struct box_pitch *host_pitch, bool writes, const struct order *order)
+static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
+		       const struct end *device, char *host, const struct box_pitch *host_pitch,
+		       bool writes, const struct order *order)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	const uint64_t rows = box->rows * box->slices;
@@ -112,15 +124,18 @@ static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box, co
 
 	for (uint64_t i = 0; i < rows && code == CL_SUCCESS; i++) {
 		const uint64_t slice = i / box->rows, row = i % box->rows;
-		const size_t at = device->offset + slice * device->pitch.slice_bytes + row * device->pitch.row_bytes;
+		const size_t at = device->offset + slice * device->pitch.slice_bytes +
+				  row * device->pitch.row_bytes;
 		char *there = host + slice * host_pitch->slice_bytes + row * host_pitch->row_bytes;
 		cl_uint wait_count = i == 0 ? order->wait_count : 0;
 		const cl_event *waits = i == 0 ? order->waits : NULL;
 		cl_event *event_out = i == rows - 1 ? order->event_out : NULL;
-		code = writes ? cl->EnqueueWriteBuffer(lane->queue, device->buffer, CL_FALSE, at, box->width_bytes, there,
-						       wait_count, waits, event_out)
-			      : cl->EnqueueReadBuffer(lane->queue, device->buffer, CL_FALSE, at, box->width_bytes, there,
-						      wait_count, waits, event_out);
+		code = writes ? cl->EnqueueWriteBuffer(lane->queue, device->buffer, CL_FALSE, at,
+						       box->width_bytes, there, wait_count, waits,
+						       event_out)
+			      : cl->EnqueueReadBuffer(lane->queue, device->buffer, CL_FALSE, at,
+						      box->width_bytes, there, wait_count, waits,
+						      event_out);
 	}
 	/* What was sent before the failure still uses the host's memory. */
 	if (code != CL_SUCCESS)
@@ -128,49 +143,55 @@ static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box, co
 	return code;
 }
 
-static int transfer(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-		    const cl_event *waits, cl_event *event_out, struct backend_fault *fault_out)
+static int transfer(struct backend_lane *lane, const struct backend_command *command,
+		    cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		    struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	cl_mem buffer = command->transfer.memory ? command->transfer.memory->buffer : NULL;
-	uint64_t offset = command->transfer.offset_bytes, rest = rest_of(command->transfer.memory, offset);
+	uint64_t offset = command->transfer.offset_bytes,
+		 rest = rest_of(command->transfer.memory, offset);
 	bool writes = command->kind == BACKEND_COMMAND_WRITE;
 	void *host = command->transfer.host;
 	struct copy_box box;
 
-	if (!backend_rect_good(command->transfer.rect, writes ? UINT64_MAX : rest, writes ? rest : UINT64_MAX, &box))
+	if (!backend_rect_good(command->transfer.rect, writes ? UINT64_MAX : rest,
+			       writes ? rest : UINT64_MAX, &box))
 		return outside(fault_out);
 	const size_t region[3] = {box.width_bytes, box.rows, box.slices};
 	const size_t origin[3] = {offset, 0, 0}, host_origin[3] = {0, 0, 0};
 	cl_int code;
 	if (box.rows == 1 && writes)
-		code = cl->EnqueueWriteBuffer(lane->queue, buffer, CL_FALSE, offset, box.width_bytes, host, wait_count,
-					      waits, event_out);
+		code = cl->EnqueueWriteBuffer(lane->queue, buffer, CL_FALSE, offset,
+					      box.width_bytes, host, wait_count, waits, event_out);
 	else if (box.rows == 1)
-		code = cl->EnqueueReadBuffer(lane->queue, buffer, CL_FALSE, offset, box.width_bytes, host, wait_count,
-					     waits, event_out);
+		code = cl->EnqueueReadBuffer(lane->queue, buffer, CL_FALSE, offset, box.width_bytes,
+					     host, wait_count, waits, event_out);
 	else if (writes)
-		code = cl->EnqueueWriteBufferRect(lane->queue, buffer, CL_FALSE, origin, host_origin, region,
-						  box.destination.row_bytes, box.destination.slice_bytes,
-						  box.source.row_bytes, box.source.slice_bytes, host, wait_count, waits,
+		code = cl->EnqueueWriteBufferRect(lane->queue, buffer, CL_FALSE, origin,
+						  host_origin, region, box.destination.row_bytes,
+						  box.destination.slice_bytes, box.source.row_bytes,
+						  box.source.slice_bytes, host, wait_count, waits,
 						  event_out);
 	else
-		code = cl->EnqueueReadBufferRect(lane->queue, buffer, CL_FALSE, origin, host_origin, region,
-						 box.source.row_bytes, box.source.slice_bytes,
-						 box.destination.row_bytes, box.destination.slice_bytes, host,
-						 wait_count, waits, event_out);
+		code = cl->EnqueueReadBufferRect(
+			lane->queue, buffer, CL_FALSE, origin, host_origin, region,
+			box.source.row_bytes, box.source.slice_bytes, box.destination.row_bytes,
+			box.destination.slice_bytes, host, wait_count, waits, event_out);
 	if (code == CL_INVALID_VALUE && box.rows > 1) {
 		const struct end device = {buffer, offset, writes ? box.destination : box.source};
 		const struct order order = {wait_count, waits, event_out};
-		code = put_rows(lane, &box, &device, host, writes ? &box.source : &box.destination, writes, &order);
+		code = put_rows(lane, &box, &device, host, writes ? &box.source : &box.destination,
+				writes, &order);
 	}
 	if (code == CL_SUCCESS)
 		return 0;
 	return opencl_fault_code(fault_out, code, writes ? "write a box" : "read a box");
 }
 
-int opencl_rect(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-		const cl_event *waits, cl_event *event_out, struct backend_fault *fault_out)
+int opencl_rect(struct backend_lane *lane, const struct backend_command *command,
+		cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		struct backend_fault *fault_out)
 {
 	if (command->kind == BACKEND_COMMAND_COPY)
 		return copy(lane, command, wait_count, waits, event_out, fault_out);

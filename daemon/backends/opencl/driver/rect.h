@@ -1,14 +1,16 @@
-/* Copies of boxes: the bytes of backend_rect by OpenCL's rectangular commands, or by plain ones where they do. */
+/* Copies of boxes: the bytes of backend_rect by OpenCL's rectangular commands, or by plain ones
+ * where they do. */
 #ifndef SYCL_BACKENDS_OPENCL_RECT_H
 #define SYCL_BACKENDS_OPENCL_RECT_H
 
 #include "opencl/driver/objects.h"
 
 /*
- * Enqueue a COPY, WRITE or READ that has a rect; the event of it is the caller's. -EINVAL: what the box covers is not
- * inside of its memory, or its two sides are the same bytes.
+ * Enqueue a COPY, WRITE or READ that has a rect; the event of it is the caller's. -EINVAL: what the
+ * box covers is not inside of its memory, or its two sides are the same bytes.
  */
-int opencl_rect(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-		const cl_event *waits, cl_event *event_out, struct backend_fault *fault_out);
+int opencl_rect(struct backend_lane *lane, const struct backend_command *command,
+		cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		struct backend_fault *fault_out);
 
 #endif

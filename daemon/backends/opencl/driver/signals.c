@@ -14,7 +14,8 @@ void opencl_signals_restore(const struct opencl_signals *saved)
 	for (int number = 1; number < OPENCL_SIGNALS; number++) {
 		const struct sigaction *action = &saved->actions[number];
 		struct sigaction now;
-		if (number == SIGFPE || sigaction(number, NULL, &now) < 0 || now.sa_handler == action->sa_handler)
+		if (number == SIGFPE || sigaction(number, NULL, &now) < 0 ||
+		    now.sa_handler == action->sa_handler)
 			continue;
 		(void)sigaction(number, action, NULL);
 	}

@@ -1,7 +1,8 @@
 /*
- * Keeps a driver's hands off the process's signals. When PoCL is first asked for its devices it loads LLVM, which puts
- * its own handlers in the place of those of TERM, INT, HUP, QUIT, USR1, USR2, SEGV, BUS, ILL, ABRT and more: a daemon
- * would not end cleanly any more, and an application with an engine inside would lose its own handlers.
+ * Keeps a driver's hands off the process's signals. When PoCL is first asked for its devices it
+ * loads LLVM, which puts its own handlers in the place of those of TERM, INT, HUP, QUIT, USR1,
+ * USR2, SEGV, BUS, ILL, ABRT and more: a daemon would not end cleanly any more, and an application
+ * with an engine inside would lose its own handlers.
  */
 #ifndef SYCL_BACKENDS_OPENCL_SIGNALS_H
 #define SYCL_BACKENDS_OPENCL_SIGNALS_H
@@ -16,8 +17,9 @@ struct opencl_signals {
 
 void opencl_signals_save(struct opencl_signals *saved_out);
 /*
- * Put back what was changed since, but SIGFPE: PoCL's handler lets a kernel go on after an integer division by zero. A
- * change that another thread made meanwhile is lost too: the standard has no way to tell.
+ * Put back what was changed since, but SIGFPE: PoCL's handler lets a kernel go on after an integer
+ * division by zero. A change that another thread made meanwhile is lost too: the standard has no
+ * way to tell.
  */
 void opencl_signals_restore(const struct opencl_signals *saved);
 

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-#define RATE_LIMIT    6e-4 /* a host's clock is slewed by 500 ppm at most, crystals differ by less than 100 */
+#define RATE_LIMIT                                                                                 \
+	6e-4 /* a host's clock is slewed by 500 ppm at most, crystals differ by less than 100 */
 #define RATE_WANDER   5e-7 /* by so much it changes with the temperature, unseen */
 #define WINDOW_MIN_NS 4e6
 #define WINDOW_MAX_NS 1e9
@@ -14,7 +15,8 @@
 void opencl_timeline_init(struct opencl_timeline *timeline, uint64_t resolution_ns)
 {
 	/* Stamps of both sides may be rounded, up or down. */
-	*timeline = (struct opencl_timeline){.slack_ns = (double)(resolution_ns < 1000000 ? resolution_ns : 1000000)};
+	*timeline = (struct opencl_timeline){
+		.slack_ns = (double)(resolution_ns < 1000000 ? resolution_ns : 1000000)};
 }
 
 /* Differences are taken in integers that wrap: epochs of devices lie anywhere. */
@@ -29,13 +31,15 @@ static double host_time(const struct opencl_timeline *timeline, uint64_t host_ns
 }
 
 /* What a bound says at another time, whichever rate it was. */
-static double low_at(const struct opencl_timeline *timeline, const struct opencl_bound *low, double at_ns)
+static double low_at(const struct opencl_timeline *timeline, const struct opencl_bound *low,
+		     double at_ns)
 {
 	double since = at_ns - low->device_ns;
 	return low->offset_ns + since * (since > 0 ? timeline->slowest : timeline->fastest);
 }
 
-static double high_at(const struct opencl_timeline *timeline, const struct opencl_bound *high, double at_ns)
+static double high_at(const struct opencl_timeline *timeline, const struct opencl_bound *high,
+		      double at_ns)
 {
 	double since = at_ns - high->device_ns;
 	return high->offset_ns + since * (since > 0 ? timeline->fastest : timeline->slowest);
@@ -44,10 +48,13 @@ static double high_at(const struct opencl_timeline *timeline, const struct openc
 static double offset_at(const struct opencl_timeline *timeline, double device_ns)
 {
 	const struct opencl_segment *segment = timeline->segments;
-	while (device_ns < segment->anchor_ns && segment < &timeline->segments[OPENCL_TIMELINE_SEGMENTS - 1])
+	while (device_ns < segment->anchor_ns &&
+	       segment < &timeline->segments[OPENCL_TIMELINE_SEGMENTS - 1])
 		segment++;
 	double since = device_ns - segment->anchor_ns;
-	double part = since <= 0 ? 0.0 : since >= segment->spread_ns ? 1.0 : since / segment->spread_ns;
+	double part = since <= 0                    ? 0.0
+		      : since >= segment->spread_ns ? 1.0
+						    : since / segment->spread_ns;
 	return segment->offset_ns + segment->rate * since + segment->correction_ns * part;
 }
 
@@ -66,7 +73,8 @@ static void keep_better(const struct opencl_timeline *timeline, struct opencl_wi
 		best->high = other->high;
 }
 
-/* Bounds of the rate: the offset went at least from an old upper bound to a new lower one, and so on. */
+/* Bounds of the rate: the offset went at least from an old upper bound to a new lower one, and so
+ * on. */
 static void learn_rate(struct opencl_timeline *timeline)
 {
 	double slowest = -RATE_LIMIT, fastest = RATE_LIMIT;
@@ -77,9 +85,11 @@ static void learn_rate(struct opencl_timeline *timeline)
 			double rise = to->low.device_ns - from->high.device_ns;
 			double fall = to->high.device_ns - from->low.device_ns;
 			if (rise >= WINDOW_MIN_NS)
-				slowest = fmax(slowest, (to->low.offset_ns - from->high.offset_ns) / rise);
+				slowest = fmax(slowest,
+					       (to->low.offset_ns - from->high.offset_ns) / rise);
 			if (fall >= WINDOW_MIN_NS)
-				fastest = fmin(fastest, (to->high.offset_ns - from->low.offset_ns) / fall);
+				fastest = fmin(fastest,
+					       (to->high.offset_ns - from->low.offset_ns) / fall);
 		}
 	}
 	timeline->slowest = fmax(slowest - RATE_WANDER, -RATE_LIMIT);
@@ -97,8 +107,8 @@ static void learn_rate(struct opencl_timeline *timeline)
 static void tell_by(struct opencl_timeline *timeline, double at_ns, double offset_ns)
 {
 	for (unsigned i = 0; i < OPENCL_TIMELINE_SEGMENTS; i++)
-		timeline->segments[i] =
-			(struct opencl_segment){.anchor_ns = at_ns, .offset_ns = offset_ns, .spread_ns = 1};
+		timeline->segments[i] = (struct opencl_segment){
+			.anchor_ns = at_ns, .offset_ns = offset_ns, .spread_ns = 1};
 	timeline->told_ns = at_ns;
 }
 
@@ -114,7 +124,8 @@ static void correct(struct opencl_timeline *timeline, double at_ns, double offse
 		return;
 	}
 	/* One by which nothing was told is not kept. */
-	for (unsigned i = OPENCL_TIMELINE_SEGMENTS - 1; i > 0 && from > timeline->segments[0].anchor_ns; i--)
+	for (unsigned i = OPENCL_TIMELINE_SEGMENTS - 1;
+	     i > 0 && from > timeline->segments[0].anchor_ns; i--)
 		timeline->segments[i] = timeline->segments[i - 1];
 	timeline->segments[0] = (struct opencl_segment){.anchor_ns = from,
 							.offset_ns = offset,
@@ -139,12 +150,14 @@ static void close_window(struct opencl_timeline *timeline)
 	}
 }
 
-/* A window is a part of the time that is known: windows are short at first. True: this command begins the next one. */
+/* A window is a part of the time that is known: windows are short at first. True: this command
+ * begins the next one. */
 static bool is_window_over(const struct opencl_timeline *timeline)
 {
-	double known =
-		timeline->latest_ns - fmin(timeline->windows[0].low.device_ns, timeline->windows[0].high.device_ns);
-	return timeline->latest_ns - timeline->window_begin_ns >= clamp(known / 3, WINDOW_MIN_NS, WINDOW_MAX_NS);
+	double known = timeline->latest_ns - fmin(timeline->windows[0].low.device_ns,
+						  timeline->windows[0].high.device_ns);
+	return timeline->latest_ns - timeline->window_begin_ns >=
+	       clamp(known / 3, WINDOW_MIN_NS, WINDOW_MAX_NS);
 }
 
 static void begin(struct opencl_timeline *timeline, const struct opencl_window *said)
@@ -158,9 +171,11 @@ static void begin(struct opencl_timeline *timeline, const struct opencl_window *
 	timeline->latest_ns = timeline->window_begin_ns = said->high.device_ns;
 }
 
-static struct opencl_window bounds_of(const struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
+static struct opencl_window bounds_of(const struct opencl_timeline *timeline,
+				      const struct opencl_stamps *stamps)
 {
-	double start = device_time(timeline, stamps->start), end = device_time(timeline, stamps->end);
+	double start = device_time(timeline, stamps->start),
+	       end = device_time(timeline, stamps->end);
 	double slack = timeline->slack_ns;
 	return (struct opencl_window){
 		.low = {start, host_time(timeline, stamps->submit_ns) - start - slack},
@@ -191,7 +206,8 @@ bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl
 		place(timeline, stamps);
 		return false;
 	}
-	struct opencl_window said = bounds_of(timeline, stamps), best = {timeline->low, timeline->high};
+	struct opencl_window said = bounds_of(timeline, stamps),
+			     best = {timeline->low, timeline->high};
 	timeline->latest_ns = fmax(timeline->latest_ns, said.high.device_ns);
 	double at = timeline->latest_ns;
 	keep_better(timeline, &best, &said);
@@ -212,7 +228,8 @@ bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl
 			keep_better(timeline, &timeline->windows[timeline->count - 1], &said);
 		}
 	}
-	double low = low_at(timeline, &timeline->low, at), high = high_at(timeline, &timeline->high, at);
+	double low = low_at(timeline, &timeline->low, at),
+	       high = high_at(timeline, &timeline->high, at);
 	double width = high - low, edge = is_over && width < NARROW_NS ? width / 4 : 0;
 	double given = offset_at(timeline, at), wanted = clamp(given, low + edge, high - edge);
 	if (wanted != given || is_over)
@@ -225,7 +242,9 @@ void opencl_timeline_settle(struct opencl_timeline *timeline)
 	if (!timeline->is_placed)
 		return;
 	double at = timeline->latest_ns;
-	tell_by(timeline, at, (low_at(timeline, &timeline->low, at) + high_at(timeline, &timeline->high, at)) / 2);
+	tell_by(timeline, at,
+		(low_at(timeline, &timeline->low, at) + high_at(timeline, &timeline->high, at)) /
+			2);
 }
 
 bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns)
@@ -233,7 +252,8 @@ bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end,
 	if (!timeline->is_placed)
 		return false;
 	double at = device_time(timeline, end);
-	return host_time(timeline, host_ns) - at + timeline->slack_ns >= high_at(timeline, &timeline->high, at);
+	return host_time(timeline, host_ns) - at + timeline->slack_ns >=
+	       high_at(timeline, &timeline->high, at);
 }
 
 uint64_t opencl_timeline_host(struct opencl_timeline *timeline, uint64_t device_ns)

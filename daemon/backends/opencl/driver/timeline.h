@@ -1,16 +1,18 @@
 /*
- * Where a device's profiling clock stands against CLOCK_MONOTONIC, from what must be true of every command: it did not
- * start before it was submitted, and it had ended when it was seen complete. Pure arithmetic: no driver, no system call.
+ * Where a device's profiling clock stands against CLOCK_MONOTONIC, from what must be true of every
+ * command: it did not start before it was submitted, and it had ended when it was seen complete.
+ * Pure arithmetic: no driver, no system call.
  *
- * The device's nanoseconds count from anywhere and by a crystal of their own. `offset` is what must be added to have
- * CLOCK_MONOTONIC. Each command says that it is not less than submission - start and not greater than seen - end; the
- * best of all of them leave an interval about as wide as the quickest way to the device and back. A bound grows weaker
- * with time, by what is not known of the offset's rate; and bounds far apart tell that rate, in the same way: from two
- * sides. Where no offset is left at all, the clock was set or its rate has changed: what was learned is forgotten.
+ * The device's nanoseconds count from anywhere and by a crystal of their own. `offset` is what must
+ * be added to have CLOCK_MONOTONIC. Each command says that it is not less than submission - start
+ * and not greater than seen - end; the best of all of them leave an interval about as wide as the
+ * quickest way to the device and back. A bound grows weaker with time, by what is not known of the
+ * offset's rate; and bounds far apart tell that rate, in the same way: from two sides. Where no
+ * offset is left at all, the clock was set or its rate has changed: what was learned is forgotten.
  *
- * Times that were told go together with those told later, on whatever lane: a correction begins behind the latest time
- * told and is spread, so that time never runs backwards and little is added to a duration. Only a clock that was set
- * moves at once.
+ * Times that were told go together with those told later, on whatever lane: a correction begins
+ * behind the latest time told and is spread, so that time never runs backwards and little is added
+ * to a duration. Only a clock that was set moves at once.
  */
 #ifndef SYCL_BACKENDS_OPENCL_TIMELINE_H
 #define SYCL_BACKENDS_OPENCL_TIMELINE_H
@@ -23,7 +25,8 @@
 
 /* A command, or anything else that the device stamped between two readings of the host's clock. */
 struct opencl_stamps {
-	uint64_t submit_ns, seen_ns; /* CLOCK_MONOTONIC: read before it was sent and after it was seen complete */
+	uint64_t submit_ns, seen_ns; /* CLOCK_MONOTONIC: read before it was sent and after it was
+					seen complete */
 	uint64_t start, end;         /* by the device's clock, ns */
 };
 
@@ -36,7 +39,8 @@ struct opencl_window {
 	struct opencl_bound low, high;
 };
 
-/* The offset is `offset` at the anchor, goes on from there with the rate, and `correction` is spread over `spread_ns`. */
+/* The offset is `offset` at the anchor, goes on from there with the rate, and `correction` is
+ * spread over `spread_ns`. */
 struct opencl_segment {
 	double anchor_ns, offset_ns, rate, correction_ns, spread_ns;
 };
@@ -44,17 +48,20 @@ struct opencl_segment {
 struct opencl_timeline {
 	bool is_placed; /* something was learned */
 	double slack_ns;
-	uint64_t epoch_device, epoch_host; /* of the first command: counted from there, numbers are small */
-	double latest_ns;                  /* of the device, learned */
-	double told_ns;                    /* of the device, the latest that was told */
+	uint64_t epoch_device,
+		epoch_host; /* of the first command: counted from there, numbers are small */
+	double latest_ns;   /* of the device, learned */
+	double told_ns;     /* of the device, the latest that was told */
 
 	struct opencl_bound low, high;                         /* the best of all */
 	double slowest, fastest;                               /* rate of the offset, ns per ns */
-	struct opencl_window windows[OPENCL_TIMELINE_WINDOWS]; /* the best of each, oldest first; the last goes on */
+	struct opencl_window windows[OPENCL_TIMELINE_WINDOWS]; /* the best of each, oldest first;
+								  the last goes on */
 	unsigned count;
 	double window_begin_ns;
 
-	struct opencl_segment segments[OPENCL_TIMELINE_SEGMENTS]; /* by which times are told, newest first */
+	struct opencl_segment
+		segments[OPENCL_TIMELINE_SEGMENTS]; /* by which times are told, newest first */
 };
 
 /* `resolution_ns`: by how much stamps may be rounded. */
@@ -64,12 +71,13 @@ void opencl_timeline_init(struct opencl_timeline *timeline, uint64_t resolution_
 bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl_stamps *stamps);
 
 /*
- * Nothing was told yet: from now on times are told by the best that is known. Otherwise they would begin with what the first
- * command showed, and come nearer from there.
+ * Nothing was told yet: from now on times are told by the best that is known. Otherwise they would
+ * begin with what the first command showed, and come nearer from there.
  */
 void opencl_timeline_settle(struct opencl_timeline *timeline);
 
-/* An end that is seen no earlier than `host_ns` tells nothing new: the caller need not look when it is. */
+/* An end that is seen no earlier than `host_ns` tells nothing new: the caller need not look when it
+ * is. */
 bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns);
 
 /* Tell the CLOCK_MONOTONIC of a time of the device. Something must have been learned. */

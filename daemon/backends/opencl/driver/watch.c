@@ -39,7 +39,8 @@ static int grow(void)
 static struct watch *find(uint64_t number)
 {
 	uint32_t place = (uint32_t)number;
-	return place < capacity && watches[place].generation == number >> 32 ? &watches[place] : NULL;
+	return place < capacity && watches[place].generation == number >> 32 ? &watches[place]
+									     : NULL;
 }
 
 static int take(backend_happened *happened, void *token, uint64_t *number_out)
@@ -52,7 +53,8 @@ static int take(backend_happened *happened, void *token, uint64_t *number_out)
 		uint32_t place = first_free - 1;
 		struct watch *watch = &watches[place];
 		first_free = watch->next_free;
-		*watch = (struct watch){.happened = happened, .token = token, .generation = watch->generation + 1};
+		*watch = (struct watch){
+			.happened = happened, .token = token, .generation = watch->generation + 1};
 		if (watch->generation == 0)
 			watch->generation = 1;
 		*number_out = place | (uint64_t)watch->generation << 32;
@@ -110,8 +112,8 @@ static void CL_CALLBACK on_event(cl_event event, cl_int status, void *number)
 	tell((uint64_t)(uintptr_t)number, status);
 }
 
-int opencl_event_make_native(struct backend_device *device, cl_event native, struct backend_event **event_out,
-			     struct backend_fault *fault_out)
+int opencl_event_make_native(struct backend_device *device, cl_event native,
+			     struct backend_event **event_out, struct backend_fault *fault_out)
 {
 	cl_int code = device->cl->RetainEvent(native);
 	if (code != CL_SUCCESS)
@@ -136,7 +138,8 @@ int opencl_event_watch(struct backend_event *event, backend_happened *happened, 
 	cl_int status = CL_QUEUED;
 
 	/* Of one that has failed PoCL would say that it is complete. */
-	if (cl->GetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) == CL_SUCCESS &&
+	if (cl->GetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
+			     &status, NULL) == CL_SUCCESS &&
 	    status <= CL_COMPLETE) {
 		happened(token, status);
 		return 0;
@@ -146,7 +149,8 @@ int opencl_event_watch(struct backend_event *event, backend_happened *happened, 
 		return -ENOMEM;
 	}
 	event->watch = number;
-	cl_int code = cl->SetEventCallback(event->event, CL_COMPLETE, on_event, (void *)(uintptr_t)number);
+	cl_int code = cl->SetEventCallback(event->event, CL_COMPLETE, on_event,
+					   (void *)(uintptr_t)number);
 	if (code == CL_SUCCESS)
 		return 0;
 	give(number);

@@ -1,7 +1,8 @@
 /*
- * The application's events, and who is told when they have happened. A callback that the driver was asked for cannot be taken back,
- * and an event of the application's may happen long after the engine has gone: so it gets a number, not an address, and one that means
- * nothing any more is ignored. backend_ops' entries.
+ * The application's events, and who is told when they have happened. A callback that the driver was
+ * asked for cannot be taken back, and an event of the application's may happen long after the
+ * engine has gone: so it gets a number, not an address, and one that means nothing any more is
+ * ignored. backend_ops' entries.
  */
 #ifndef SYCL_BACKENDS_OPENCL_WATCH_H
 #define SYCL_BACKENDS_OPENCL_WATCH_H
@@ -9,8 +10,8 @@
 #include "opencl/driver/objects.h"
 
 /* Retained until opencl_event_free. */
-int opencl_event_make_native(struct backend_device *device, cl_event native, struct backend_event **event_out,
-			     struct backend_fault *fault_out);
+int opencl_event_make_native(struct backend_device *device, cl_event native,
+			     struct backend_event **event_out, struct backend_fault *fault_out);
 int opencl_event_watch(struct backend_event *event, backend_happened *happened, void *token,
 		       struct backend_fault *fault_out);
 /* Accepts NULL. */

@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Half the lane's, half the driver's, which may call when the lane has gone. One that never calls keeps it. */
+/* Half the lane's, half the driver's, which may call when the lane has gone. One that never calls
+ * keeps it. */
 struct opencl_begin {
 	_Atomic uint32_t references;
 	_Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not yet */
@@ -28,7 +29,8 @@ static void CL_CALLBACK begun(cl_event event, cl_int status, void *user_data)
 	opencl_begin_drop(begin);
 }
 
-/* What tells that the command runs: a graph and a native command have a mark in front, which is complete then. */
+/* What tells that the command runs: a graph and a native command have a mark in front, which is
+ * complete then. */
 static cl_event mark_of(const struct opencl_flight *flight, cl_int *state_out)
 {
 	*state_out = flight->start ? CL_COMPLETE : CL_RUNNING;
@@ -61,10 +63,12 @@ bool opencl_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_
 	if (!flight)
 		return true;
 	if (flight->begin)
-		*begun_ns_out = atomic_load_explicit(&flight->begin->begun_ns, memory_order_acquire);
+		*begun_ns_out =
+			atomic_load_explicit(&flight->begin->begun_ns, memory_order_acquire);
 	if (*begun_ns_out)
 		return true;
 	cl_event mark = mark_of(flight, &wanted);
-	return lane->device->cl->GetEventInfo(mark, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL) == CL_SUCCESS &&
+	return lane->device->cl->GetEventInfo(mark, CL_EVENT_COMMAND_EXECUTION_STATUS,
+					      sizeof(state), &state, NULL) == CL_SUCCESS &&
 	       state <= wanted;
 }

@@ -1,13 +1,15 @@
 /*
- * When a command began, while it runs. PoCL 3.1 tells the state of a command at any time, and its times only when it has ended; but it
- * calls who asks for CL_RUNNING on the thread that begins the command. So a timed command asks for that call, which notes the time.
+ * When a command began, while it runs. PoCL 3.1 tells the state of a command at any time, and its
+ * times only when it has ended; but it calls who asks for CL_RUNNING on the thread that begins the
+ * command. So a timed command asks for that call, which notes the time.
  */
 #ifndef SYCL_BACKENDS_OPENCL_BEGIN_H
 #define SYCL_BACKENDS_OPENCL_BEGIN_H
 
 #include "opencl/driver/objects.h"
 
-/* Of a command that was sent and not pushed yet. Without memory, or where the driver cannot, its beginning is known with its end. */
+/* Of a command that was sent and not pushed yet. Without memory, or where the driver cannot, its
+ * beginning is known with its end. */
 void opencl_begin_watch(const struct backend_lane *lane, struct opencl_flight *flight);
 /* The lane does not need it any more; the driver may still call. NULL: nothing. */
 void opencl_begin_drop(struct opencl_begin *begin);

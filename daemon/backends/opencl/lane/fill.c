@@ -17,18 +17,19 @@ static bool driver_can(const struct opencl_fill_request *request)
 }
 
 /*
- * The first block comes from host memory, then what is filled doubles itself by copies that do not overlap: a few
- * commands for any size. The lane is in order, so only the first one has to wait.
+ * The first block comes from host memory, then what is filled doubles itself by copies that do not
+ * overlap: a few commands for any size. The lane is in order, so only the first one has to wait.
  */
-static int fill_by_copies(struct backend_lane *lane, const struct opencl_fill_request *request, void *block,
-			  uint64_t block_bytes, cl_event *event_out)
+static int fill_by_copies(struct backend_lane *lane, const struct opencl_fill_request *request,
+			  void *block, uint64_t block_bytes, cl_event *event_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	cl_mem buffer = request->memory->buffer;
 	uint64_t done = block_bytes, size = request->size_bytes;
 
-	cl_int code = cl->EnqueueWriteBuffer(lane->queue, buffer, CL_FALSE, request->offset_bytes, block_bytes, block,
-					     request->wait_count, request->waits, done == size ? event_out : NULL);
+	cl_int code = cl->EnqueueWriteBuffer(lane->queue, buffer, CL_FALSE, request->offset_bytes,
+					     block_bytes, block, request->wait_count,
+					     request->waits, done == size ? event_out : NULL);
 	while (code == CL_SUCCESS && done < size) {
 		uint64_t next = done < size - done ? done : size - done;
 		code = cl->EnqueueCopyBuffer(lane->queue, buffer, buffer, request->offset_bytes,
@@ -39,21 +40,23 @@ static int fill_by_copies(struct backend_lane *lane, const struct opencl_fill_re
 	return code;
 }
 
-int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *request, cl_event *event_out,
-		void **staging_out, struct backend_fault *fault_out)
+int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *request,
+		cl_event *event_out, void **staging_out, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	size_t pattern = request->pattern_bytes;
 
 	if (pattern == 0 || pattern > FILL_PATTERN_BYTES_MAX || request->size_bytes == 0) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "a fill of %llu bytes with a pattern of %zu",
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "a fill of %llu bytes with a pattern of %zu",
 				   (unsigned long long)request->size_bytes, pattern);
 		return -EINVAL;
 	}
 	if (driver_can(request)) {
-		cl_int code = cl->EnqueueFillBuffer(lane->queue, request->memory->buffer, request->pattern, pattern,
-						    request->offset_bytes, request->size_bytes, request->wait_count,
-						    request->waits, event_out);
+		cl_int code = cl->EnqueueFillBuffer(lane->queue, request->memory->buffer,
+						    request->pattern, pattern,
+						    request->offset_bytes, request->size_bytes,
+						    request->wait_count, request->waits, event_out);
 		return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "fill a buffer");
 	}
 
@@ -66,7 +69,8 @@ int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *req
 		return -ENOMEM;
 	}
 	for (uint64_t i = 0; i < block_bytes; i += pattern)
-		memcpy(block + i, request->pattern, pattern < block_bytes - i ? pattern : block_bytes - i);
+		memcpy(block + i, request->pattern,
+		       pattern < block_bytes - i ? pattern : block_bytes - i);
 	int code = fill_by_copies(lane, request, block, block_bytes, event_out);
 	if (code == CL_SUCCESS) {
 		*staging_out = block;

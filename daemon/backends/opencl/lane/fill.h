@@ -1,4 +1,5 @@
-/* Fills with patterns of any size at any offset; OpenCL's own fill wants powers of two, aligned to themselves. */
+/* Fills with patterns of any size at any offset; OpenCL's own fill wants powers of two, aligned to
+ * themselves. */
 #ifndef SYCL_BACKENDS_OPENCL_FILL_H
 #define SYCL_BACKENDS_OPENCL_FILL_H
 
@@ -14,10 +15,10 @@ struct opencl_fill_request {
 };
 
 /*
- * Enqueue it as one command or several; the event is the last one's. `staging_out`: memory to free when that is
- * complete, or NULL.
+ * Enqueue it as one command or several; the event is the last one's. `staging_out`: memory to free
+ * when that is complete, or NULL.
  */
-int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *request, cl_event *event_out,
-		void **staging_out, struct backend_fault *fault_out);
+int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *request,
+		cl_event *event_out, void **staging_out, struct backend_fault *fault_out);
 
 #endif

@@ -24,7 +24,8 @@ static int invalid(struct backend_fault *fault_out, const char *what)
 
 static int no_node(struct backend_fault *fault_out, const char *what)
 {
-	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "%s cannot be a node of a graph", what);
+	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+			   "%s cannot be a node of a graph", what);
 	return -EOPNOTSUPP;
 }
 
@@ -50,8 +51,10 @@ static int need_queue(struct backend_device *device, struct backend_fault *fault
 
 	if (device->graphs->queue)
 		return 0;
-	device->graphs->queue = opencl_queue_create(device->cl, device->context, device->id, device->profiling, &code);
-	return device->graphs->queue ? 0 : opencl_fault_code(fault_out, code, "make a command queue");
+	device->graphs->queue = opencl_queue_create(device->cl, device->context, device->id,
+						    device->profiling, &code);
+	return device->graphs->queue ? 0
+				     : opencl_fault_code(fault_out, code, "make a command queue");
 }
 
 void opencl_graphs_close(struct backend_device *device)
@@ -62,10 +65,11 @@ void opencl_graphs_close(struct backend_device *device)
 	device->graphs = NULL;
 }
 
-int opencl_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out)
+int opencl_graph_create(struct backend_device *device, struct backend_graph **graph_out,
+			struct backend_fault *fault_out)
 {
-	static const cl_command_buffer_properties_khr properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
-								      CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
+	static const cl_command_buffer_properties_khr properties[] = {
+		CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
 	cl_int code = CL_SUCCESS;
 
 	if (!device->graphs)
@@ -77,7 +81,8 @@ int opencl_graph_create(struct backend_device *device, struct backend_graph **gr
 	if (!graph)
 		return no_memory(fault_out);
 	graph->device = device;
-	graph->buffer = device->graphs->buffers.create(1, &device->graphs->queue, properties, &code);
+	graph->buffer =
+		device->graphs->buffers.create(1, &device->graphs->queue, properties, &code);
 	if (!graph->buffer) {
 		free(graph);
 		return opencl_fault_code(fault_out, code, "make a command buffer");
@@ -98,7 +103,7 @@ void opencl_graph_free(struct backend_graph *graph)
 	free(graph);
 }
 
-/* --- recording ----------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- recording --------------------------------------- */
 
 static int reserve(struct backend_graph *graph, uint32_t more, struct backend_fault *fault_out)
 {
@@ -125,17 +130,20 @@ static cl_int record(const struct backend_graph *graph, const struct opencl_node
 
 	switch (node->kind) {
 	case OPENCL_NODE_LAUNCH:
-		return buffers->launch(graph->buffer, NULL, NULL, node->prepared, geometry->dimensions,
-				       geometry->has_offset ? geometry->offset : NULL, geometry->global,
-				       geometry->has_local ? geometry->local : NULL, 0, NULL, NULL, NULL);
+		return buffers->launch(
+			graph->buffer, NULL, NULL, node->prepared, geometry->dimensions,
+			geometry->has_offset ? geometry->offset : NULL, geometry->global,
+			geometry->has_local ? geometry->local : NULL, 0, NULL, NULL, NULL);
 	case OPENCL_NODE_COPY:
 		if (node->is_box)
-			return opencl_command_copy_box(buffers, graph->buffer, node->source, node->destination, &node->box);
+			return opencl_command_copy_box(buffers, graph->buffer, node->source,
+						       node->destination, &node->box);
 		return opencl_command_copy(buffers, graph->buffer, node->source, node->destination,
-					   node->box.source_origin[0], node->box.destination_origin[0], node->size);
+					   node->box.source_origin[0],
+					   node->box.destination_origin[0], node->size);
 	case OPENCL_NODE_FILL:
-		return opencl_command_fill(buffers, graph->buffer, node->destination, node->pattern, node->pattern_bytes,
-					   node->offset, node->size);
+		return opencl_command_fill(buffers, graph->buffer, node->destination, node->pattern,
+					   node->pattern_bytes, node->offset, node->size);
 	case OPENCL_NODE_EMPTY:
 	case OPENCL_NODE_NATIVE:
 		break;
@@ -143,7 +151,8 @@ static cl_int record(const struct backend_graph *graph, const struct opencl_node
 	return CL_SUCCESS;
 }
 
-static int add_plain(struct backend_graph *graph, const struct backend_command *command, struct backend_fault *fault_out)
+static int add_plain(struct backend_graph *graph, const struct backend_command *command,
+		     struct backend_fault *fault_out)
 {
 	struct opencl_node node = {.kind = OPENCL_NODE_EMPTY};
 
@@ -162,7 +171,8 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 }
 
 /* Half of it recorded, nothing takes it back: then the graph is of no use any more. */
-static int add_graph(struct backend_graph *graph, const struct backend_graph *child, struct backend_fault *fault_out)
+static int add_graph(struct backend_graph *graph, const struct backend_graph *child,
+		     struct backend_fault *fault_out)
 {
 	if (!child || child == graph || !child->is_finished || child->device != graph->device)
 		return invalid(fault_out, "a graph in a graph is finished, and of the same device");
@@ -184,7 +194,8 @@ static int add_graph(struct backend_graph *graph, const struct backend_graph *ch
 }
 
 /* K15 - K17: called once; what it records lies between barriers. */
-static int add_native(struct backend_graph *graph, const struct backend_command *command, struct backend_fault *fault_out)
+static int add_native(struct backend_graph *graph, const struct backend_command *command,
+		      struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
 	const struct opencl_command_buffers *buffers = &device->graphs->buffers;
@@ -206,7 +217,8 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 	cl_int code = opencl_command_barrier(buffers, graph->buffer);
 	if (code == CL_SUCCESS && command->native.function(command->native.context, &scope) != 0) {
 		free(memories);
-		/* What it had recorded cannot be told from nothing: who fails may have left something half done. */
+		/* What it had recorded cannot be told from nothing: who fails may have left
+		 * something half done. */
 		graph->is_broken = true;
 		return invalid(fault_out, "a native command failed");
 	}
@@ -222,8 +234,9 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 	return 0;
 }
 
-int opencl_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
-		     uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out)
+int opencl_graph_add(struct backend_graph *graph, const struct backend_command *command,
+		     const uint32_t *after, uint32_t after_count, uint32_t *node_out,
+		     struct backend_fault *fault_out)
 {
 	int error;
 
@@ -254,7 +267,8 @@ static int find_growths(struct backend_graph *graph, struct backend_fault *fault
 		struct opencl_growth_user user = {.growth = NULL};
 		uint32_t i = 0;
 		if (graph->nodes[n].kind == OPENCL_NODE_LAUNCH &&
-		    opencl_growth_find(graph->nodes[n].kernel, &graph->nodes[n].geometry, &user) < 0)
+		    opencl_growth_find(graph->nodes[n].kernel, &graph->nodes[n].geometry, &user) <
+			    0)
 			return no_memory(fault_out);
 		if (!user.growth)
 			continue;
@@ -268,7 +282,8 @@ static int find_growths(struct backend_graph *graph, struct backend_fault *fault
 	return 0;
 }
 
-int opencl_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out)
+int opencl_graph_finish(struct backend_graph *graph, bool updatable,
+			struct backend_fault *fault_out)
 {
 	(void)updatable; /* no driver of today changes what was recorded */
 	if (graph->is_finished || graph->is_broken)
@@ -284,10 +299,11 @@ int opencl_graph_finish(struct backend_graph *graph, bool updatable, struct back
 	return 0;
 }
 
-/* --- launching ----------------------------------------------------------------------------------------------------- */
+/* -------------------------------------- launching --------------------------------------- */
 
 /* What leads is told when the graph is sent; so both are walked twice. */
-static int join_growths(struct backend_lane *lane, struct backend_graph *graph, struct opencl_waits *waits, bool *leads)
+static int join_growths(struct backend_lane *lane, struct backend_graph *graph,
+			struct opencl_waits *waits, bool *leads)
 {
 	int error = 0;
 
@@ -296,8 +312,9 @@ static int join_growths(struct backend_lane *lane, struct backend_graph *graph, 
 	return error;
 }
 
-int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, struct opencl_waits *waits, cl_event *event_out,
-		      cl_event *start_out, struct backend_fault *fault_out)
+int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph,
+		      struct opencl_waits *waits, cl_event *event_out, cl_event *start_out,
+		      struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	cl_command_queue queue = lane->queue;
@@ -310,7 +327,8 @@ int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, st
 		return no_memory(fault_out);
 	cl_int code = cl->EnqueueMarkerWithWaitList(queue, waits->count, waits->events, &start);
 	if (code == CL_SUCCESS)
-		code = lane->device->graphs->buffers.enqueue(1, &queue, graph->buffer, 0, NULL, event_out);
+		code = lane->device->graphs->buffers.enqueue(1, &queue, graph->buffer, 0, NULL,
+							     event_out);
 	if (code != CL_SUCCESS) {
 		if (start)
 			(void)cl->ReleaseEvent(start);

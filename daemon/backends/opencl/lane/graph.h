@@ -1,10 +1,12 @@
 /*
- * Graphs as command buffers (L9, L14, K15 - K18). Lanes are in-order queues, so a buffer is recorded for such a one: its commands run in
- * the order in which they were added, which every edge agrees with, and no sync points are needed.
+ * Graphs as command buffers (L9, L14, K15 - K18). Lanes are in-order queues, so a buffer is
+ * recorded for such a one: its commands run in the order in which they were added, which every edge
+ * agrees with, and no sync points are needed.
  *
- * Drivers need not tell a graph's nodes from the objects that they were recorded with: PoCL 3.1 reads a kernel's arguments when the
- * buffer runs. So every launch has a cl_kernel of its own, which nobody touches any more. What was recorded is kept as nodes, from
- * which a graph that takes this one in records it again. Device thread.
+ * Drivers need not tell a graph's nodes from the objects that they were recorded with: PoCL 3.1
+ * reads a kernel's arguments when the buffer runs. So every launch has a cl_kernel of its own,
+ * which nobody touches any more. What was recorded is kept as nodes, from which a graph that takes
+ * this one in records it again. Device thread.
  */
 #ifndef SYCL_BACKENDS_OPENCL_GRAPH_H
 #define SYCL_BACKENDS_OPENCL_GRAPH_H
@@ -22,11 +24,18 @@ struct opencl_graphs {
 	cl_command_queue queue; /* buffers are recorded for it, and run on lanes, which are alike */
 };
 
-enum opencl_node_kind { OPENCL_NODE_EMPTY = 0, OPENCL_NODE_LAUNCH, OPENCL_NODE_COPY, OPENCL_NODE_FILL, OPENCL_NODE_NATIVE };
+enum opencl_node_kind {
+	OPENCL_NODE_EMPTY = 0,
+	OPENCL_NODE_LAUNCH,
+	OPENCL_NODE_COPY,
+	OPENCL_NODE_FILL,
+	OPENCL_NODE_NATIVE
+};
 
 struct opencl_node {
 	enum opencl_node_kind kind;
-	/* LAUNCH: a kernel of the node's own, with its arguments set and what they need in its `temporaries`; a reference. */
+	/* LAUNCH: a kernel of the node's own, with its arguments set and what they need in its
+	 * `temporaries`; a reference. */
 	struct backend_kernel *kernel;
 	cl_kernel prepared;
 	struct opencl_geometry geometry;
@@ -46,7 +55,8 @@ struct backend_graph {
 	struct opencl_node *nodes; /* in order; those of graphs in it among them */
 	uint32_t node_count, node_capacity;
 	uint32_t count; /* as the table counts */
-	struct opencl_growth_user *growths; /* opencl_growth.h: what its launches need; when it is finished */
+	struct opencl_growth_user
+		*growths; /* opencl_growth.h: what its launches need; when it is finished */
 	uint32_t growth_count;
 	bool is_finished, is_broken; /* broken: something was recorded that should not be there */
 	bool has_native;
@@ -57,24 +67,30 @@ int opencl_graphs_open(struct backend_device *device, struct backend_fault *faul
 void opencl_graphs_close(struct backend_device *device);
 
 /* backend_ops' entries of the same names. */
-int opencl_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
-int opencl_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
-		     uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
-int opencl_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
+int opencl_graph_create(struct backend_device *device, struct backend_graph **graph_out,
+			struct backend_fault *fault_out);
+int opencl_graph_add(struct backend_graph *graph, const struct backend_command *command,
+		     const uint32_t *after, uint32_t after_count, uint32_t *node_out,
+		     struct backend_fault *fault_out);
+int opencl_graph_finish(struct backend_graph *graph, bool updatable,
+			struct backend_fault *fault_out);
 void opencl_graph_free(struct backend_graph *graph);
 
 /*
- * Put a launch on the lane's queue. Its own event tells of the buffer's end alone, so an event before it is the beginning:
- * *start_out, the caller's.
+ * Put a launch on the lane's queue. Its own event tells of the buffer's end alone, so an event
+ * before it is the beginning: *start_out, the caller's.
  */
-int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, struct opencl_waits *waits, cl_event *event_out,
-		      cl_event *start_out, struct backend_fault *fault_out);
+int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph,
+		      struct opencl_waits *waits, cl_event *event_out, cl_event *start_out,
+		      struct backend_fault *fault_out);
 
-/* opencl_graph_node.c: what a command is as a node; released by opencl_node_clear. -EOPNOTSUPP: it cannot be one. */
-int opencl_node_make(struct backend_device *device, const struct backend_command *command, struct opencl_node *node_out,
-		     struct backend_fault *fault_out);
+/* opencl_graph_node.c: what a command is as a node; released by opencl_node_clear. -EOPNOTSUPP: it
+ * cannot be one. */
+int opencl_node_make(struct backend_device *device, const struct backend_command *command,
+		     struct opencl_node *node_out, struct backend_fault *fault_out);
 /* A copy with references of its own. -EOPNOTSUPP: nobody can record it again (a native command). */
-int opencl_node_copy(const struct backend_device *device, const struct opencl_node *node, struct opencl_node *copy_out);
+int opencl_node_copy(const struct backend_device *device, const struct opencl_node *node,
+		     struct opencl_node *copy_out);
 void opencl_node_clear(const struct backend_device *device, struct opencl_node *node);
 
 #endif

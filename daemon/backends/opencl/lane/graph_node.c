@@ -17,7 +17,8 @@ static int invalid(struct backend_fault *fault_out, const char *what)
 
 static int no_node(struct backend_fault *fault_out, const char *what)
 {
-	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "%s cannot be a node of a graph", what);
+	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+			   "%s cannot be a node of a graph", what);
 	return -EOPNOTSUPP;
 }
 
@@ -27,21 +28,25 @@ static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
 }
 
 /* The kernel once more: what is set in one object is read when the buffer runs. */
-static int make_launch(const struct backend_command *command, struct opencl_node *node, struct backend_fault *fault_out)
+static int make_launch(const struct backend_command *command, struct opencl_node *node,
+		       struct backend_fault *fault_out)
 {
 	const struct backend_kernel *kernel = command->launch.kernel;
 
 	int error = opencl_geometry_make(kernel, command, &node->geometry, fault_out);
 	if (error == 0)
-		error = opencl_kernel_create(kernel->program, kernel->name, &node->kernel, fault_out);
+		error = opencl_kernel_create(kernel->program, kernel->name, &node->kernel,
+					     fault_out);
 	if (error < 0)
 		return error;
 	node->kind = OPENCL_NODE_LAUNCH;
-	return opencl_kernel_prepare(node->kernel, command->launch.dimensions, command->launch.arguments,
-				     command->launch.argument_count, &node->prepared, fault_out);
+	return opencl_kernel_prepare(node->kernel, command->launch.dimensions,
+				     command->launch.arguments, command->launch.argument_count,
+				     &node->prepared, fault_out);
 }
 
-static void make_box(struct opencl_node *node, const struct copy_box *box, uint64_t from, uint64_t to)
+static void make_box(struct opencl_node *node, const struct copy_box *box, uint64_t from,
+		     uint64_t to)
 {
 	node->kind = OPENCL_NODE_COPY;
 	node->is_box = box->rows > 1 || box->slices > 1;
@@ -57,11 +62,15 @@ static void make_box(struct opencl_node *node, const struct copy_box *box, uint6
 	};
 }
 
-/* Within one buffer OpenCL takes boxes for overlapping that are not, and wants the same pitches (opencl_rect.c). */
-static int make_copy(const struct backend_command *command, struct opencl_node *node, struct backend_fault *fault_out)
+/* Within one buffer OpenCL takes boxes for overlapping that are not, and wants the same pitches
+ * (opencl_rect.c). */
+static int make_copy(const struct backend_command *command, struct opencl_node *node,
+		     struct backend_fault *fault_out)
 {
-	const struct backend_memory *source = command->copy.source, *destination = command->copy.destination;
-	const uint64_t from = command->copy.source_offset_bytes, to = command->copy.destination_offset_bytes;
+	const struct backend_memory *source = command->copy.source,
+				    *destination = command->copy.destination;
+	const uint64_t from = command->copy.source_offset_bytes,
+		       to = command->copy.destination_offset_bytes;
 	const uint64_t size = command->copy.size_bytes;
 	const struct copy_box piece = {.width_bytes = size, .rows = 1, .slices = 1};
 	struct copy_box box;
@@ -71,7 +80,8 @@ static int make_copy(const struct backend_command *command, struct opencl_node *
 	if (size == 0)
 		return 0;
 	if (command->copy.rect) {
-		if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to), &box))
+		if (!backend_rect_good(command->copy.rect, rest_of(source, from),
+				       rest_of(destination, to), &box))
 			return invalid(fault_out, "a box that is not inside of its memory");
 	} else {
 		box = copy_box_simplify(&piece);
@@ -88,13 +98,16 @@ static int make_copy(const struct backend_command *command, struct opencl_node *
 	return 0;
 }
 
-static int make_fill(const struct backend_command *command, struct opencl_node *node, struct backend_fault *fault_out)
+static int make_fill(const struct backend_command *command, struct opencl_node *node,
+		     struct backend_fault *fault_out)
 {
 	const size_t pattern = command->fill.pattern_bytes;
 	const uint64_t offset = command->fill.offset_bytes, size = command->fill.size_bytes;
 
-	if (pattern == 0 || pattern > FILL_PATTERN_BYTES_MAX || size > rest_of(command->fill.memory, offset))
-		return invalid(fault_out, "a fill that is not inside of its memory, or of no pattern");
+	if (pattern == 0 || pattern > FILL_PATTERN_BYTES_MAX ||
+	    size > rest_of(command->fill.memory, offset))
+		return invalid(fault_out,
+			       "a fill that is not inside of its memory, or of no pattern");
 	if (size == 0)
 		return 0;
 	if ((pattern & (pattern - 1)) != 0 || offset % pattern != 0 || size % pattern != 0)
@@ -108,9 +121,10 @@ static int make_fill(const struct backend_command *command, struct opencl_node *
 	return 0;
 }
 
-/* Buffers have no commands for host memory; where it is the device's own, it is a buffer itself while the graph lives. */
-static int make_transfer(struct backend_device *device, const struct backend_command *command, struct opencl_node *node,
-			 struct backend_fault *fault_out)
+/* Buffers have no commands for host memory; where it is the device's own, it is a buffer itself
+ * while the graph lives. */
+static int make_transfer(struct backend_device *device, const struct backend_command *command,
+			 struct opencl_node *node, struct backend_fault *fault_out)
 {
 	const struct backend_memory *memory = command->transfer.memory;
 	const uint64_t offset = command->transfer.offset_bytes, size = command->transfer.size_bytes;
@@ -126,10 +140,12 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 	if (size == 0)
 		return 0;
 	if (command->transfer.rect
-		    ? !backend_rect_good(command->transfer.rect, writes ? UINT64_MAX : rest, writes ? rest : UINT64_MAX, &box)
+		    ? !backend_rect_good(command->transfer.rect, writes ? UINT64_MAX : rest,
+					 writes ? rest : UINT64_MAX, &box)
 		    : size > rest)
 		return invalid(fault_out, "a range that is not inside of its memory");
-	if (!command->transfer.rect && memory->host && memory->host + offset == command->transfer.host)
+	if (!command->transfer.rect && memory->host &&
+	    memory->host + offset == command->transfer.host)
 		return 0; /* in place already */
 	if (!device->facts->host_unified_memory)
 		return no_node(fault_out, "a transfer from or to host memory");
@@ -137,8 +153,9 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 		box = copy_box_simplify(&piece);
 	if (!copy_box_span(&box, writes ? &box.source : &box.destination, &span))
 		return invalid(fault_out, "a box whose rows lie in each other");
-	cl_mem host = device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, span,
-					       command->transfer.host, &code);
+	cl_mem host =
+		device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+					 span, command->transfer.host, &code);
 	if (!host)
 		return opencl_fault_code(fault_out, code, "reach host memory");
 	node->source = writes ? host : memory->buffer;
@@ -149,8 +166,8 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 	return 0;
 }
 
-int opencl_node_make(struct backend_device *device, const struct backend_command *command, struct opencl_node *node_out,
-		     struct backend_fault *fault_out)
+int opencl_node_make(struct backend_device *device, const struct backend_command *command,
+		     struct opencl_node *node_out, struct backend_fault *fault_out)
 {
 	struct opencl_node node = {.kind = OPENCL_NODE_EMPTY};
 	int error;
@@ -184,7 +201,8 @@ int opencl_node_make(struct backend_device *device, const struct backend_command
 	return error;
 }
 
-int opencl_node_copy(const struct backend_device *device, const struct opencl_node *node, struct opencl_node *copy_out)
+int opencl_node_copy(const struct backend_device *device, const struct opencl_node *node,
+		     struct opencl_node *copy_out)
 {
 	if (node->kind == OPENCL_NODE_NATIVE)
 		return -EOPNOTSUPP;

@@ -8,8 +8,8 @@
 #define OPENCL_FIRST_CAPACITY 64u
 
 /* Lanes of every kind are alike here. */
-int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
-		       struct backend_fault *fault_out)
+int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kind,
+		       struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	(void)kind;
 	cl_int code = CL_SUCCESS;
@@ -20,7 +20,8 @@ int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kin
 	}
 	lane->device = device;
 	lane->profiling = device->profiling;
-	lane->queue = opencl_queue_create(device->cl, device->context, device->id, device->profiling, &code);
+	lane->queue = opencl_queue_create(device->cl, device->context, device->id,
+					  device->profiling, &code);
 	if (!lane->queue) {
 		free(lane);
 		return opencl_fault_code(fault_out, code, "make a command queue");
@@ -63,10 +64,11 @@ void opencl_lane_free(struct backend_lane *lane)
 	struct backend_device *device = lane->device;
 
 	/*
-	 * Idle by contract; but complete commands that nobody asked about keep their events, and a callback may be
-	 * late.
+	 * Idle by contract; but complete commands that nobody asked about keep their events, and a
+	 * callback may be late.
 	 */
-	if (lane->head != lane->tail && !lane->is_native) /* the application's queue may have more to do */
+	if (lane->head != lane->tail &&
+	    !lane->is_native) /* the application's queue may have more to do */
 		(void)device->cl->Finish(lane->queue);
 	for (; lane->head != lane->tail; lane->head++)
 		end_flight(device->cl, &lane->flights[lane->head & (lane->capacity - 1)]);
@@ -109,7 +111,8 @@ void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *fli
 	lane->device->unflushed = lane;
 }
 
-int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence, const struct opencl_flight **flight_out)
+int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence,
+		       const struct opencl_flight **flight_out)
 {
 	size_t low = lane->head, high = lane->tail;
 
@@ -124,7 +127,8 @@ int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence, const
 			high = middle;
 	}
 	bool reported = low == lane->head &&
-			(low == lane->tail || lane->flights[low & (lane->capacity - 1)].sequence > sequence);
+			(low == lane->tail ||
+			 lane->flights[low & (lane->capacity - 1)].sequence > sequence);
 	*flight_out = reported ? NULL : &lane->flights[low & (lane->capacity - 1)];
 	return 0;
 }
@@ -147,13 +151,15 @@ static void CL_CALLBACK completed(cl_event event, cl_int status, void *user_data
 	(void)event;
 	(void)status;
 
-	/* Not armed first, woken then: the other way round, progress() could run in between and ask for no next one. */
+	/* Not armed first, woken then: the other way round, progress() could run in between and ask
+	 * for no next one. */
 	(void)pthread_mutex_lock(&device->lock);
 	lane->armed = false;
 	(void)pthread_cond_broadcast(&device->callback_ended);
 	(void)pthread_mutex_unlock(&device->lock);
 
-	device->wake(device->token); /* the lane may be gone by now; the device waits for its callbacks */
+	device->wake(device->token); /* the lane may be gone by now; the device waits for its
+					callbacks */
 
 	(void)pthread_mutex_lock(&device->lock);
 	device->callbacks--;
@@ -167,15 +173,17 @@ static uint64_t period_of(const struct opencl_flight *flight)
 }
 
 /*
- * The first command, and those behind it as long as all together stay within the window. One that is long, or of which nothing is known,
- * is not waited for by those before it.
+ * The first command, and those behind it as long as all together stay within the window. One that
+ * is long, or of which nothing is known, is not waited for by those before it.
  */
 static const struct opencl_flight *window_end(const struct backend_lane *lane)
 {
 	size_t at = lane->head;
 	uint64_t sum = period_of(&lane->flights[at & (lane->capacity - 1)]);
 
-	for (size_t count = 1; at + 1 != lane->tail && count < OPENCL_WINDOW_COMMANDS && sum < OPENCL_WINDOW_NS; count++, at++) {
+	for (size_t count = 1;
+	     at + 1 != lane->tail && count < OPENCL_WINDOW_COMMANDS && sum < OPENCL_WINDOW_NS;
+	     count++, at++) {
 		uint64_t next = period_of(&lane->flights[(at + 1) & (lane->capacity - 1)]);
 		if (next > OPENCL_WINDOW_NS - sum)
 			break;
@@ -200,9 +208,11 @@ static void arm(struct backend_lane *lane)
 	(void)pthread_mutex_unlock(&device->lock);
 	if (armed)
 		return;
-	if (device->cl->SetEventCallback(window_end(lane)->event, CL_COMPLETE, completed, lane) == CL_SUCCESS)
+	if (device->cl->SetEventCallback(window_end(lane)->event, CL_COMPLETE, completed, lane) ==
+	    CL_SUCCESS)
 		return;
-	/* A driver that cannot: what is there is looked at on the next turn instead of being lost. */
+	/* A driver that cannot: what is there is looked at on the next turn instead of being lost.
+	 */
 	completed(NULL, CL_COMPLETE, lane);
 }
 
@@ -222,28 +232,33 @@ void opencl_flush(struct backend_device *device)
 }
 
 /* Of a command that has ended. False: the driver does not tell. */
-static bool read_times(const struct backend_lane *lane, const struct opencl_flight *flight, uint64_t *start_out,
-		       uint64_t *end_out)
+static bool read_times(const struct backend_lane *lane, const struct opencl_flight *flight,
+		       uint64_t *start_out, uint64_t *end_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
-	const cl_profiling_info begin = flight->start ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START;
+	const cl_profiling_info begin =
+		flight->start ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START;
 	cl_ulong start = 0, end = 0;
 
 	if (!lane->profiling ||
-	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) != CL_SUCCESS ||
-	    cl->GetEventProfilingInfo(flight->start ? flight->start : flight->event, begin, sizeof(start), &start, NULL) !=
-		    CL_SUCCESS)
+	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_END, sizeof(end), &end,
+				      NULL) != CL_SUCCESS ||
+	    cl->GetEventProfilingInfo(flight->start ? flight->start : flight->event, begin,
+				      sizeof(start), &start, NULL) != CL_SUCCESS)
 		return false;
 	*start_out = start;
 	*end_out = end;
 	return true;
 }
 
-/* Long launches count at once, short ones little by little: a late report is worse than one too many. */
-static void learn_period(const struct backend_lane *lane, const struct opencl_flight *flight, uint64_t end_ns)
+/* Long launches count at once, short ones little by little: a late report is worse than one too
+ * many. */
+static void learn_period(const struct backend_lane *lane, const struct opencl_flight *flight,
+			 uint64_t end_ns)
 {
 	struct backend_kernel *kernel = flight->kernel;
-	uint64_t from = lane->last_end_ns > flight->submit_ns ? lane->last_end_ns : flight->submit_ns;
+	uint64_t from =
+		lane->last_end_ns > flight->submit_ns ? lane->last_end_ns : flight->submit_ns;
 	uint64_t period = end_ns > from ? end_ns - from : 0;
 
 	if (kernel->period_ns == UINT64_MAX || period > kernel->period_ns)
@@ -252,7 +267,8 @@ static void learn_period(const struct backend_lane *lane, const struct opencl_fl
 		kernel->period_ns -= (kernel->period_ns - period) / 4;
 }
 
-static void complete(struct backend_lane *lane, struct opencl_flight *flight, struct backend_completion *completion_out)
+static void complete(struct backend_lane *lane, struct opencl_flight *flight,
+		     struct backend_completion *completion_out)
 {
 	end_flight(lane->device->cl, flight);
 	completion_out->lane = lane;
@@ -260,9 +276,10 @@ static void complete(struct backend_lane *lane, struct opencl_flight *flight, st
 	lane->head++;
 }
 
-/* What a command was, by the driver's clock, and from then on by CLOCK_MONOTONIC. A lane's commands begin in order. */
-static void tell_times(struct backend_lane *lane, const struct opencl_flight *flight, uint64_t start, uint64_t end,
-		       struct backend_completion *completion)
+/* What a command was, by the driver's clock, and from then on by CLOCK_MONOTONIC. A lane's commands
+ * begin in order. */
+static void tell_times(struct backend_lane *lane, const struct opencl_flight *flight,
+		       uint64_t start, uint64_t end, struct backend_completion *completion)
 {
 	opencl_clock_convert(&lane->device->clock, flight->submit_ns, &start, &end);
 	if (flight->kernel)
@@ -282,8 +299,10 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 	uint64_t start = 0, end = 0;
 	cl_int state = CL_QUEUED;
 
-	/* Not by its times, though there are none before: a driver may tell some of a command that waits for a user event. */
-	cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+	/* Not by its times, though there are none before: a driver may tell some of a command that
+	 * waits for a user event. */
+	cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+					       sizeof(state), &state, NULL);
 	if (code != CL_SUCCESS)
 		state = code;
 	if (state > CL_COMPLETE)
@@ -297,7 +316,8 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 	return true;
 }
 
-uint32_t opencl_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity)
+uint32_t opencl_progress(struct backend_device *device, struct backend_completion *completions,
+			 uint32_t capacity)
 {
 	uint32_t count = 0;
 

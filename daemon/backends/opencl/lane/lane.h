@@ -1,12 +1,12 @@
 /*
- * A lane is an in-order command queue. Each command keeps its event until progress() reports it: for its times and for
- * lanes that wait on it.
+ * A lane is an in-order command queue. Each command keeps its event until progress() reports it:
+ * for its times and for lanes that wait on it.
  *
- * Who learns of completion. One callback per lane is asked for at a time, on a command so far ahead that all up to it
- * take OPENCL_WINDOW_NS at most: a callback per command is work for nothing, and one on the last command of a
- * batch would report the first of them too late. When it comes, progress() reports everything complete and
- * asks for the next one. A kernel that was short lately and is long now holds back those before it: the engine asks in
- * between, too (sched_pace_look).
+ * Who learns of completion. One callback per lane is asked for at a time, on a command so far ahead
+ * that all up to it take OPENCL_WINDOW_NS at most: a callback per command is work for nothing, and
+ * one on the last command of a batch would report the first of them too late. When it comes,
+ * progress() reports everything complete and asks for the next one. A kernel that was short lately
+ * and is long now holds back those before it: the engine asks in between, too (sched_pace_look).
  */
 #ifndef SYCL_BACKENDS_OPENCL_LANE_H
 #define SYCL_BACKENDS_OPENCL_LANE_H
@@ -16,24 +16,28 @@
 #define OPENCL_WINDOW_NS       100000ull
 #define OPENCL_WINDOW_COMMANDS 64u
 
-int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
-		       struct backend_fault *fault_out);
+int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kind,
+		       struct backend_lane **lane_out, struct backend_fault *fault_out);
 void opencl_lane_free(struct backend_lane *lane);
 
-/* Make room for one more flight, so that nothing can fail once the command was sent. 0 or -ENOMEM. */
+/* Make room for one more flight, so that nothing can fail once the command was sent. 0 or -ENOMEM.
+ */
 int opencl_lane_reserve(struct backend_lane *lane);
-/* A command was sent. Room was reserved. Takes the event, the kernel's reference and the staging memory. */
+/* A command was sent. Room was reserved. Takes the event, the kernel's reference and the staging
+ * memory. */
 void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *flight);
 /*
- * The event that says that `sequence` has been reached; NULL: it has been reached and reported. -EINVAL: nothing like
- * it was submitted. The lane keeps the event.
+ * The event that says that `sequence` has been reached; NULL: it has been reached and reported.
+ * -EINVAL: nothing like it was submitted. The lane keeps the event.
  */
 int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out);
 /* The same, of the command itself; it is good until the next one is sent, or told. */
-int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence, const struct opencl_flight **flight_out);
+int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence,
+		       const struct opencl_flight **flight_out);
 
 /* backend_ops' flush and progress. */
 void opencl_flush(struct backend_device *device);
-uint32_t opencl_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
+uint32_t opencl_progress(struct backend_device *device, struct backend_completion *completions,
+			 uint32_t capacity);
 
 #endif

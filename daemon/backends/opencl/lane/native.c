@@ -14,22 +14,27 @@ static void *handle(uint64_t native)
 	return (void *)(uintptr_t)native;
 }
 
-int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t native_context, backend_wake *wake,
-			      void *token, struct backend_device **device_out, struct backend_fault *fault_out)
+int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t native_context,
+			      backend_wake *wake, void *token, struct backend_device **device_out,
+			      struct backend_fault *fault_out)
 {
 	uint64_t devices = 0;
-	int error = opencl_native_devices(backend, BACKEND_NATIVE_CONTEXT, native_context, &devices, fault_out);
+	int error = opencl_native_devices(backend, BACKEND_NATIVE_CONTEXT, native_context, &devices,
+					  fault_out);
 	if (error < 0)
 		return error;
 	if (index >= 64 || !(devices >> index & 1)) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "the device is not one of the OpenCL context's");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the device is not one of the OpenCL context's");
 		return -EINVAL;
 	}
-	return opencl_device_open_in(backend, index, handle(native_context), wake, token, device_out, fault_out);
+	return opencl_device_open_in(backend, index, handle(native_context), wake, token,
+				     device_out, fault_out);
 }
 
 /* What an entry hands out is the asker's: retained. */
-static cl_int retain(const struct backend_device *device, enum backend_native_kind kind, void *object, void **native)
+static cl_int retain(const struct backend_device *device, enum backend_native_kind kind,
+		     void *object, void **native)
 {
 	const struct opencl_library *cl = device->cl;
 	switch (kind) {
@@ -55,12 +60,13 @@ static cl_int retain(const struct backend_device *device, enum backend_native_ki
 		*native = ((struct backend_event *)object)->event;
 		return cl->RetainEvent(*native);
 	default: /* a platform is not counted */
-		return cl->GetDeviceInfo(device->id, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), native, NULL);
+		return cl->GetDeviceInfo(device->id, CL_DEVICE_PLATFORM, sizeof(cl_platform_id),
+					 native, NULL);
 	}
 }
 
-int opencl_native_get(struct backend_device *device, enum backend_native_kind kind, void *object, uint64_t *native_out,
-		      struct backend_fault *fault_out)
+int opencl_native_get(struct backend_device *device, enum backend_native_kind kind, void *object,
+		      uint64_t *native_out, struct backend_fault *fault_out)
 {
 	void *native = NULL;
 	cl_int code = retain(device, kind, object, &native);
@@ -82,25 +88,29 @@ static int other_context(struct backend_fault *fault_out)
 	return -EINVAL;
 }
 
-static int make_lane(struct backend_device *device, cl_command_queue queue, struct backend_lane **lane_out,
-		     struct backend_fault *fault_out)
+static int make_lane(struct backend_device *device, cl_command_queue queue,
+		     struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = device->cl;
 	cl_context context = NULL;
 	cl_device_id id = NULL;
 	cl_command_queue_properties properties = 0;
 
-	cl_int code = cl->GetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &context, NULL);
+	cl_int code = cl->GetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &context,
+					      NULL);
 	if (code == CL_SUCCESS)
-		code = cl->GetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &id, NULL);
+		code = cl->GetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &id,
+					       NULL);
 	if (code == CL_SUCCESS)
-		code = cl->GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties, NULL);
+		code = cl->GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties),
+					       &properties, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a command queue what it is");
 	if (context != device->context)
 		return other_context(fault_out);
 	if (id != device->id) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "the queue is another device's, or that of a part of this one");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the queue is another device's, or that of a part of this one");
 		return -EINVAL;
 	}
 	struct backend_lane *lane = calloc(1, sizeof(*lane));
@@ -125,26 +135,30 @@ static int fill_image(const struct backend_device *device, cl_mem native, cl_mem
 	cl_image_format format;
 	size_t size[3] = {0};
 
-	cl_int code = device->cl->GetImageInfo(native, CL_IMAGE_FORMAT, sizeof(format), &format, NULL);
+	cl_int code =
+		device->cl->GetImageInfo(native, CL_IMAGE_FORMAT, sizeof(format), &format, NULL);
 	for (int i = 0; code == CL_SUCCESS && i < 3; i++)
 		code = device->cl->GetImageInfo(native, parts[i], sizeof(size[i]), &size[i], NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask an image what it is");
 	if (opencl_image_describe(type, &format, size, image_out))
 		return 0;
-	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "SYCL has no image of this type or format");
+	opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+			   "SYCL has no image of this type or format");
 	return -EOPNOTSUPP;
 }
 
-static int make_memory(struct backend_device *device, cl_mem native, struct backend_memory **memory_out,
-		       uint64_t *size_out, struct backend_fault *fault_out)
+static int make_memory(struct backend_device *device, cl_mem native,
+		       struct backend_memory **memory_out, uint64_t *size_out,
+		       struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = device->cl;
 	cl_context context = NULL;
 	cl_mem_object_type type = 0;
 	size_t bytes = 0;
 
-	cl_int code = cl->GetMemObjectInfo(native, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
+	cl_int code =
+		cl->GetMemObjectInfo(native, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
 	if (code == CL_SUCCESS)
 		code = cl->GetMemObjectInfo(native, CL_MEM_TYPE, sizeof(type), &type, NULL);
 	if (code == CL_SUCCESS)
@@ -164,7 +178,8 @@ static int make_memory(struct backend_device *device, cl_mem native, struct back
 		if (error < 0)
 			return error;
 	} else {
-		(void)opencl_settle(device, native); /* one that the host may not read stays as it is */
+		(void)opencl_settle(device,
+				    native); /* one that the host may not read stays as it is */
 	}
 	(void)cl->RetainMemObject(native);
 	memory->device = device;
@@ -174,8 +189,9 @@ static int make_memory(struct backend_device *device, cl_mem native, struct back
 	return 0;
 }
 
-int opencl_native_make(struct backend_device *device, enum backend_native_kind kind, uint64_t native, void **object_out,
-		       uint64_t *size_out, struct backend_fault *fault_out)
+int opencl_native_make(struct backend_device *device, enum backend_native_kind kind,
+		       uint64_t native, void **object_out, uint64_t *size_out,
+		       struct backend_fault *fault_out)
 {
 	struct backend_lane *lane = NULL;
 	struct backend_memory *memory = NULL;
@@ -197,12 +213,16 @@ int opencl_native_make(struct backend_device *device, enum backend_native_kind k
 		error = opencl_event_make_native(device, handle(native), &event, fault_out);
 		break;
 	default:
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "nothing is made of kind %d", (int)kind);
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "nothing is made of kind %d", (int)kind);
 		error = -EOPNOTSUPP;
 	}
 	if (error < 0)
 		return error;
-	*object_out = lane ? (void *)lane : memory ? (void *)memory : kernel ? (void *)kernel : (void *)event;
+	*object_out = lane     ? (void *)lane
+		      : memory ? (void *)memory
+		      : kernel ? (void *)kernel
+			       : (void *)event;
 	*size_out = bytes;
 	return 0;
 }

@@ -17,8 +17,10 @@ uint64_t *opencl_native_memories(const struct backend_command *command)
 	return memories;
 }
 
-/* What follows on the queue begins behind these, and behind all that is on it. A queue in order needs no more than a mark. */
-static cl_int begin(struct backend_lane *lane, cl_uint wait_count, const cl_event *waits, cl_event *start_out)
+/* What follows on the queue begins behind these, and behind all that is on it. A queue in order
+ * needs no more than a mark. */
+static cl_int begin(struct backend_lane *lane, cl_uint wait_count, const cl_event *waits,
+		    cl_event *start_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 
@@ -27,8 +29,8 @@ static cl_int begin(struct backend_lane *lane, cl_uint wait_count, const cl_even
 	return cl->EnqueueMarkerWithWaitList(lane->queue, wait_count, waits, start_out);
 }
 
-static int call(const struct backend_lane *lane, const struct backend_command *command, const uint64_t *memories,
-		struct backend_fault *fault_out)
+static int call(const struct backend_lane *lane, const struct backend_command *command,
+		const uint64_t *memories, struct backend_fault *fault_out)
 {
 	const struct backend_device *device = lane->device;
 	const struct backend_native_scope scope = {
@@ -47,9 +49,9 @@ static int call(const struct backend_lane *lane, const struct backend_command *c
 	return -EIO;
 }
 
-int opencl_native_command(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-			  const cl_event *waits, cl_event *event_out, cl_event *start_out,
-			  struct backend_fault *fault_out)
+int opencl_native_command(struct backend_lane *lane, const struct backend_command *command,
+			  cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+			  cl_event *start_out, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	uint64_t *memories = opencl_native_memories(command);
@@ -68,7 +70,8 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 	free(memories);
 	if (error == 0) {
 		code = cl->EnqueueMarkerWithWaitList(lane->queue, 0, NULL, event_out);
-		error = code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "mark the queue");
+		error = code == CL_SUCCESS ? 0
+					   : opencl_fault_code(fault_out, code, "mark the queue");
 	}
 	if (error < 0) {
 		/* It has sent what it has sent, to memory that others get next. */

@@ -1,19 +1,22 @@
-/* A native command (K6 - K12): a function of the application's that sends work to the lane's queue by itself. Device thread. */
+/* A native command (K6 - K12): a function of the application's that sends work to the lane's queue
+ * by itself. Device thread. */
 #ifndef SYCL_BACKENDS_OPENCL_NATIVE_COMMAND_H
 #define SYCL_BACKENDS_OPENCL_NATIVE_COMMAND_H
 
 #include "opencl/driver/objects.h"
 
 /*
- * Call the function, once, between two marks on the queue: what it sends there begins behind all of `waits`, and *event_out is behind all of
- * that; *start_out is where it begins. May take as long as the function does, and, where that fails, as what it has sent. Both events are
- * the caller's. On failure the function has not been called, or nothing of what it sent runs any more.
+ * Call the function, once, between two marks on the queue: what it sends there begins behind all of
+ * `waits`, and *event_out is behind all of that; *start_out is where it begins. May take as long as
+ * the function does, and, where that fails, as what it has sent. Both events are the caller's. On
+ * failure the function has not been called, or nothing of what it sent runs any more.
  */
-int opencl_native_command(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-			  const cl_event *waits, cl_event *event_out, cl_event *start_out,
-			  struct backend_fault *fault_out);
+int opencl_native_command(struct backend_lane *lane, const struct backend_command *command,
+			  cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+			  cl_event *start_out, struct backend_fault *fault_out);
 
-/* What the function gets of its memories, one number each; NULL: no memory. The caller's to free. */
+/* What the function gets of its memories, one number each; NULL: no memory. The caller's to free.
+ */
 uint64_t *opencl_native_memories(const struct backend_command *command);
 
 #endif

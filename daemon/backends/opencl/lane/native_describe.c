@@ -36,7 +36,8 @@ static uint64_t of_platform(const struct backend *backend, cl_platform_id id)
 	uint64_t devices = 0;
 	for (uint32_t i = 0; i < backend->device_count && i < NATIVE_DEVICES_MAX; i++) {
 		cl_platform_id platform = NULL;
-		if (backend->cl.GetDeviceInfo(backend->device_ids[i], CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform,
+		if (backend->cl.GetDeviceInfo(backend->device_ids[i], CL_DEVICE_PLATFORM,
+					      sizeof(cl_platform_id), &platform,
 					      NULL) == CL_SUCCESS &&
 		    platform == id)
 			devices |= 1ull << i;
@@ -59,21 +60,24 @@ static int of_context(const struct backend *backend, cl_context context, uint64_
 	size_t bytes = 0;
 	uint64_t devices = 0;
 
-	cl_int code = backend->cl.GetContextInfo(context, CL_CONTEXT_DEVICES, sizeof(ids), ids, &bytes);
+	cl_int code =
+		backend->cl.GetContextInfo(context, CL_CONTEXT_DEVICES, sizeof(ids), ids, &bytes);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a context for its devices");
 	for (size_t i = 0; i < bytes / sizeof(cl_device_id); i++) {
 		uint64_t bit = bit_of(backend, ids[i]);
 		if (!bit)
-			return no_such(fault_out, "device as one of the context's (a part of a device is none)");
+			return no_such(
+				fault_out,
+				"device as one of the context's (a part of a device is none)");
 		devices |= bit;
 	}
 	*devices_out = devices;
 	return 0;
 }
 
-int opencl_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t *devices_out,
-			  struct backend_fault *fault_out)
+int opencl_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native,
+			  uint64_t *devices_out, struct backend_fault *fault_out)
 {
 	uint64_t devices;
 	switch (kind) {
@@ -92,7 +96,8 @@ int opencl_native_devices(struct backend *backend, enum backend_native_kind kind
 	case BACKEND_NATIVE_CONTEXT:
 		return of_context(backend, handle(native), devices_out, fault_out);
 	default:
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "kind %d has no devices", (int)kind);
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "kind %d has no devices", (int)kind);
 		return -EOPNOTSUPP;
 	}
 }
@@ -112,21 +117,26 @@ static int describe_queue(const struct backend *backend, cl_command_queue queue,
 	cl_device_id device = NULL;
 	cl_command_queue_properties properties = 0;
 
-	cl_int code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &of, NULL);
+	cl_int code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context),
+						      &of, NULL);
 	if (code == CL_SUCCESS)
-		code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &device, NULL);
+		code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id),
+						       &device, NULL);
 	if (code == CL_SUCCESS)
-		code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties, NULL);
+		code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES,
+						       sizeof(properties), &properties, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a command queue what it is");
 	if (properties & CL_QUEUE_ON_DEVICE) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "a queue on the device takes no commands from the host");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "a queue on the device takes no commands from the host");
 		return -EINVAL;
 	}
 	facts->devices = of_device(backend, device);
 	facts->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
 	facts->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
-	return facts->devices ? check_context(of, context, fault_out) : no_such(fault_out, "device as the queue's");
+	return facts->devices ? check_context(of, context, fault_out)
+			      : no_such(fault_out, "device as the queue's");
 }
 
 static int describe_image(const struct backend *backend, cl_mem memory, cl_mem_object_type type,
@@ -136,14 +146,17 @@ static int describe_image(const struct backend *backend, cl_mem memory, cl_mem_o
 	cl_image_format format;
 	size_t size[3] = {0};
 
-	cl_int code = backend->cl.GetImageInfo(memory, CL_IMAGE_FORMAT, sizeof(format), &format, NULL);
+	cl_int code =
+		backend->cl.GetImageInfo(memory, CL_IMAGE_FORMAT, sizeof(format), &format, NULL);
 	for (int i = 0; code == CL_SUCCESS && i < 3; i++)
 		code = backend->cl.GetImageInfo(memory, parts[i], sizeof(size[i]), &size[i], NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask an image what it is");
 	if (!opencl_image_describe(type, &format, size, &facts->image) ||
-	    image_bytes(facts->image.format, false, facts->image.dimensions, facts->image.size, &facts->size_bytes) < 0) {
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "SYCL has no image of this type or format");
+	    image_bytes(facts->image.format, false, facts->image.dimensions, facts->image.size,
+			&facts->size_bytes) < 0) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "SYCL has no image of this type or format");
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -156,17 +169,21 @@ static int describe_memory(const struct backend *backend, cl_mem memory, uint64_
 	cl_mem_object_type type = 0;
 	size_t bytes = 0;
 
-	cl_int code = backend->cl.GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context), &of, NULL);
+	cl_int code =
+		backend->cl.GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context), &of, NULL);
 	if (code == CL_SUCCESS)
 		code = backend->cl.GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, NULL);
 	if (code == CL_SUCCESS)
-		code = backend->cl.GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
+		code = backend->cl.GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes,
+						    NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a memory object what it is");
 	if (check_context(of, context, fault_out) < 0)
 		return -EINVAL;
 	facts->size_bytes = bytes;
-	return type == CL_MEM_OBJECT_BUFFER ? 0 : describe_image(backend, memory, type, facts, fault_out);
+	return type == CL_MEM_OBJECT_BUFFER
+		       ? 0
+		       : describe_image(backend, memory, type, facts, fault_out);
 }
 
 static int describe_kernel(const struct backend *backend, cl_kernel kernel, uint64_t context,
@@ -175,11 +192,14 @@ static int describe_kernel(const struct backend *backend, cl_kernel kernel, uint
 	cl_context of = NULL;
 	cl_program program = NULL;
 
-	cl_int code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof(cl_context), &of, NULL);
+	cl_int code =
+		backend->cl.GetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof(cl_context), &of, NULL);
 	if (code == CL_SUCCESS)
-		code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(cl_program), &program, NULL);
+		code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(cl_program),
+						 &program, NULL);
 	if (code == CL_SUCCESS)
-		code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(facts->name) - 1, facts->name, NULL);
+		code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME,
+						 sizeof(facts->name) - 1, facts->name, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a kernel what it is");
 	facts->program = (uint64_t)(uintptr_t)program;
@@ -194,15 +214,19 @@ static int describe_program(const struct backend *backend, cl_program program, u
 	cl_device_id ids[NATIVE_DEVICES_MAX];
 	size_t bytes = 0;
 
-	cl_int code = backend->cl.GetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(cl_context), &of, NULL);
+	cl_int code = backend->cl.GetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(cl_context),
+						 &of, NULL);
 	if (code == CL_SUCCESS)
-		code = backend->cl.GetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(ids), ids, &bytes);
+		code = backend->cl.GetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(ids), ids,
+						  &bytes);
 	for (size_t i = 0; code == CL_SUCCESS && i < bytes / sizeof(cl_device_id); i++) {
 		cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
-		code = backend->cl.GetProgramBuildInfo(program, ids[i], CL_PROGRAM_BINARY_TYPE, sizeof(type), &type, NULL);
-		enum backend_program_state state = type == CL_PROGRAM_BINARY_TYPE_NONE	       ? BACKEND_PROGRAM_INPUT
-						   : type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE ? BACKEND_PROGRAM_EXECUTABLE
-											       : BACKEND_PROGRAM_OBJECT;
+		code = backend->cl.GetProgramBuildInfo(program, ids[i], CL_PROGRAM_BINARY_TYPE,
+						       sizeof(type), &type, NULL);
+		enum backend_program_state state =
+			type == CL_PROGRAM_BINARY_TYPE_NONE         ? BACKEND_PROGRAM_INPUT
+			: type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE ? BACKEND_PROGRAM_EXECUTABLE
+								    : BACKEND_PROGRAM_OBJECT;
 		if (state > facts->state)
 			facts->state = state;
 		facts->devices |= bit_of(backend, ids[i]);
@@ -212,8 +236,9 @@ static int describe_program(const struct backend *backend, cl_program program, u
 	return check_context(of, context, fault_out);
 }
 
-int opencl_native_describe(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t context,
-			   struct backend_native_facts *facts_out, struct backend_fault *fault_out)
+int opencl_native_describe(struct backend *backend, enum backend_native_kind kind, uint64_t native,
+			   uint64_t context, struct backend_native_facts *facts_out,
+			   struct backend_fault *fault_out)
 {
 	struct backend_native_facts facts = {.devices = 0};
 	int error;
@@ -236,7 +261,8 @@ int opencl_native_describe(struct backend *backend, enum backend_native_kind kin
 		error = describe_program(backend, handle(native), context, &facts, fault_out);
 		break;
 	default:
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "kind %d is not described", (int)kind);
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "kind %d is not described", (int)kind);
 		error = -EOPNOTSUPP;
 	}
 	if (error == 0)

@@ -16,7 +16,8 @@
 #include "opencl/lane/waits.h"
 #include "status.h"
 
-/* Host bytes that a device moves in a nanosecond, roughly; only to guess when to look for completion. */
+/* Host bytes that a device moves in a nanosecond, roughly; only to guess when to look for
+ * completion. */
 #define OPENCL_BYTES_PER_NS 4u
 
 static int no_memory(struct backend_fault *fault_out)
@@ -25,7 +26,8 @@ static int no_memory(struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane, const struct backend_wait *waits, uint32_t count,
+static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane,
+		      const struct backend_wait *waits, uint32_t count,
 		      struct backend_fault *fault_out)
 {
 	cl_event before = NULL;
@@ -34,14 +36,15 @@ static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane
 		cl_event event = NULL;
 		int error = opencl_lane_event(waits[i].lane, waits[i].sequence, &event);
 		if (error < 0) {
-			opencl_fault_words(fault_out, STATUS_EVENT, "a command waits for one that was not submitted");
+			opencl_fault_words(fault_out, STATUS_EVENT,
+					   "a command waits for one that was not submitted");
 			return error;
 		}
 		if (event && opencl_waits_add(list, event) < 0)
 			return no_memory(fault_out);
 	}
-	if (lane->is_out_of_order && opencl_lane_event(lane, lane->last_sequence, &before) == 0 && before &&
-	    opencl_waits_add(list, before) < 0)
+	if (lane->is_out_of_order && opencl_lane_event(lane, lane->last_sequence, &before) == 0 &&
+	    before && opencl_waits_add(list, before) < 0)
 		return no_memory(fault_out);
 	return 0;
 }
@@ -65,29 +68,31 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 	bool any;
 
 	if (geometry.dimensions < 1 || geometry.dimensions > 3) {
-		opencl_fault_words(fault_out, STATUS_ND_RANGE, "a range has 1 to 3 dimensions, not %u",
-				   geometry.dimensions);
+		opencl_fault_words(fault_out, STATUS_ND_RANGE,
+				   "a range has 1 to 3 dimensions, not %u", geometry.dimensions);
 		return -EINVAL;
 	}
 	reverse(command->launch.global, geometry.dimensions, geometry.global, &any);
 	reverse(command->launch.offset, geometry.dimensions, geometry.offset, &geometry.has_offset);
 	reverse(command->launch.local, geometry.dimensions, geometry.local, &geometry.has_local);
-	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or OpenCL refuses. */
+	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or
+	 * OpenCL refuses. */
 	if (!geometry.has_local && kernel->facts.required_work_group_size[2] != 0) {
 		for (uint32_t i = 0; i < geometry.dimensions; i++)
 			geometry.local[i] = kernel->facts.required_work_group_size[2 - i];
 		geometry.has_local = true;
 	} else if (!geometry.has_local && kernel->program->device->compiles_each_size) {
-		opencl_local_size(geometry.dimensions, geometry.global, kernel->facts.max_work_group_size,
-				  geometry.local);
+		opencl_local_size(geometry.dimensions, geometry.global,
+				  kernel->facts.max_work_group_size, geometry.local);
 		geometry.has_local = true;
 	}
 	*geometry_out = geometry;
 	return 0;
 }
 
-static int launch(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
-		  struct opencl_flight *flight, struct backend_fault *fault_out)
+static int launch(struct backend_lane *lane, const struct backend_command *command,
+		  struct opencl_waits *list, struct opencl_flight *flight,
+		  struct backend_fault *fault_out)
 {
 	struct backend_kernel *kernel = command->launch.kernel;
 	struct opencl_growth_user user;
@@ -107,8 +112,9 @@ static int launch(struct backend_lane *lane, const struct backend_command *comma
 				      command->launch.argument_count, &prepared, fault_out);
 	if (error == 0) {
 		cl_int code = lane->device->cl->EnqueueNDRangeKernel(
-			lane->queue, prepared, geometry.dimensions, geometry.has_offset ? geometry.offset : NULL,
-			geometry.global, geometry.has_local ? geometry.local : NULL, list->count, list->events,
+			lane->queue, prepared, geometry.dimensions,
+			geometry.has_offset ? geometry.offset : NULL, geometry.global,
+			geometry.has_local ? geometry.local : NULL, list->count, list->events,
 			&flight->event);
 		if (code != CL_SUCCESS)
 			error = opencl_fault_code(fault_out, code, "start the kernel");
@@ -124,30 +130,33 @@ static int launch(struct backend_lane *lane, const struct backend_command *comma
 	return 0;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
-		struct opencl_flight *flight, struct backend_fault *fault_out)
+static int copy(struct backend_lane *lane, const struct backend_command *command,
+		struct opencl_waits *list, struct opencl_flight *flight,
+		struct backend_fault *fault_out)
 {
 	flight->period_ns = command->copy.size_bytes / OPENCL_BYTES_PER_NS;
 	if (command->copy.rect)
-		return opencl_rect(lane, command, list->count, list->events, &flight->event, fault_out);
+		return opencl_rect(lane, command, list->count, list->events, &flight->event,
+				   fault_out);
 	cl_int code = lane->device->cl->EnqueueCopyBuffer(
 		lane->queue, command->copy.source->buffer, command->copy.destination->buffer,
-		command->copy.source_offset_bytes, command->copy.destination_offset_bytes, command->copy.size_bytes,
-		list->count, list->events, &flight->event);
+		command->copy.source_offset_bytes, command->copy.destination_offset_bytes,
+		command->copy.size_bytes, list->count, list->events, &flight->event);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy");
 }
 
-static int marker(struct backend_lane *lane, struct opencl_waits *list, struct opencl_flight *flight,
-		  struct backend_fault *fault_out)
+static int marker(struct backend_lane *lane, struct opencl_waits *list,
+		  struct opencl_flight *flight, struct backend_fault *fault_out)
 {
-	cl_int code =
-		lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, list->count, list->events, &flight->event);
+	cl_int code = lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, list->count,
+								  list->events, &flight->event);
 
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "mark the queue");
 }
 
-static int transfer(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
-		    struct opencl_flight *flight, struct backend_fault *fault_out)
+static int transfer(struct backend_lane *lane, const struct backend_command *command,
+		    struct opencl_waits *list, struct opencl_flight *flight,
+		    struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	struct backend_memory *memory = command->transfer.memory;
@@ -155,25 +164,31 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 	cl_int code = CL_SUCCESS;
 
 	/* In place already: the bytes are where they should go. */
-	if (!command->transfer.rect && memory->host && memory->host + offset == command->transfer.host)
+	if (!command->transfer.rect && memory->host &&
+	    memory->host + offset == command->transfer.host)
 		return marker(lane, list, flight, fault_out);
 	flight->period_ns = size / OPENCL_BYTES_PER_NS;
 	if (command->transfer.rect)
-		return opencl_rect(lane, command, list->count, list->events, &flight->event, fault_out);
+		return opencl_rect(lane, command, list->count, list->events, &flight->event,
+				   fault_out);
 	if (command->kind == BACKEND_COMMAND_WRITE)
 		code = cl->EnqueueWriteBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size,
-					      command->transfer.host, list->count, list->events, &flight->event);
+					      command->transfer.host, list->count, list->events,
+					      &flight->event);
 	else
 		code = cl->EnqueueReadBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size,
-					     command->transfer.host, list->count, list->events, &flight->event);
+					     command->transfer.host, list->count, list->events,
+					     &flight->event);
 	if (code == CL_SUCCESS)
 		return 0;
 	return opencl_fault_code(fault_out, code,
-				 command->kind == BACKEND_COMMAND_WRITE ? "write a buffer" : "read a buffer");
+				 command->kind == BACKEND_COMMAND_WRITE ? "write a buffer"
+									: "read a buffer");
 }
 
-static int fill(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
-		struct opencl_flight *flight, struct backend_fault *fault_out)
+static int fill(struct backend_lane *lane, const struct backend_command *command,
+		struct opencl_waits *list, struct opencl_flight *flight,
+		struct backend_fault *fault_out)
 {
 	const struct opencl_fill_request request = {
 		.memory = command->fill.memory,
@@ -190,8 +205,9 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 }
 
 /* On the queue behind what the list names. The event is in the flight. */
-static int enqueue(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
-		   struct opencl_flight *flight, struct backend_fault *fault_out)
+static int enqueue(struct backend_lane *lane, const struct backend_command *command,
+		   struct opencl_waits *list, struct opencl_flight *flight,
+		   struct backend_fault *fault_out)
 {
 	switch (command->kind) {
 	case BACKEND_COMMAND_NOP:
@@ -210,24 +226,28 @@ static int enqueue(struct backend_lane *lane, const struct backend_command *comm
 	case BACKEND_COMMAND_USM_PREFETCH:
 	case BACKEND_COMMAND_USM_ADVISE:
 		flight->period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
-		return opencl_usm_command(lane, command, list->count, list->events, &flight->event, &flight->staging,
-					  fault_out);
+		return opencl_usm_command(lane, command, list->count, list->events, &flight->event,
+					  &flight->staging, fault_out);
 	case BACKEND_COMMAND_GRAPH:
-		flight->period_ns = OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
+		flight->period_ns =
+			OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
 		flight->graph = command->graph;
-		return opencl_graph_send(lane, command->graph, list, &flight->event, &flight->start, fault_out);
+		return opencl_graph_send(lane, command->graph, list, &flight->event, &flight->start,
+					 fault_out);
 	case BACKEND_COMMAND_NATIVE:
 		flight->period_ns = OPENCL_WINDOW_NS;
-		return opencl_native_command(lane, command, list->count, list->events, &flight->event, &flight->start,
-					     fault_out);
+		return opencl_native_command(lane, command, list->count, list->events,
+					     &flight->event, &flight->start, fault_out);
 	default:
-		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known", (int)command->kind);
+		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known",
+				   (int)command->kind);
 		return -EINVAL;
 	}
 }
 
-int opencl_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
-		  uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
+int opencl_submit(struct backend_lane *lane, const struct backend_command *command,
+		  const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		  const struct backend_direct_completion *completion,
 		  struct backend_fault *fault_out)
 {
 	CLEANUP(opencl_waits_cleanup) struct opencl_waits list = {.events = NULL};
@@ -237,7 +257,8 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 
 	if (sequence <= lane->last_sequence) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "sequence %llu is not after %llu",
-				   (unsigned long long)sequence, (unsigned long long)lane->last_sequence);
+				   (unsigned long long)sequence,
+				   (unsigned long long)lane->last_sequence);
 		return -EINVAL;
 	}
 	if (opencl_lane_reserve(lane) < 0)
@@ -246,7 +267,8 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 	if (error < 0)
 		return error;
 	if (opencl_image_is_meant(command))
-		error = opencl_image_command(lane, command, list.count, list.events, &flight.event, fault_out);
+		error = opencl_image_command(lane, command, list.count, list.events, &flight.event,
+					     fault_out);
 	else
 		error = enqueue(lane, command, &list, &flight, fault_out);
 	if (error < 0)

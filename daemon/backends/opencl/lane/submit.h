@@ -15,8 +15,9 @@ struct opencl_geometry {
 int opencl_geometry_make(const struct backend_kernel *kernel, const struct backend_command *command,
 			 struct opencl_geometry *geometry_out, struct backend_fault *fault_out);
 
-int opencl_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
-		  uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
+int opencl_submit(struct backend_lane *lane, const struct backend_command *command,
+		  const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		  const struct backend_direct_completion *completion,
 		  struct backend_fault *fault_out);
 
 #endif

@@ -15,42 +15,49 @@ static cl_image_format native_format(enum backend_image_format number)
 	static const cl_channel_type types[][5] = {
 		/* by bytes of a channel */
 		[IMAGE_CHANNEL_UNORM] = {[1] = CL_UNORM_INT8, [2] = CL_UNORM_INT16},
-		[IMAGE_CHANNEL_SINT] = {[1] = CL_SIGNED_INT8, [2] = CL_SIGNED_INT16, [4] = CL_SIGNED_INT32},
-		[IMAGE_CHANNEL_UINT] = {[1] = CL_UNSIGNED_INT8, [2] = CL_UNSIGNED_INT16, [4] = CL_UNSIGNED_INT32},
+		[IMAGE_CHANNEL_SINT] =
+			{[1] = CL_SIGNED_INT8, [2] = CL_SIGNED_INT16, [4] = CL_SIGNED_INT32},
+		[IMAGE_CHANNEL_UINT] =
+			{[1] = CL_UNSIGNED_INT8, [2] = CL_UNSIGNED_INT16, [4] = CL_UNSIGNED_INT32},
 		[IMAGE_CHANNEL_FLOAT] = {[2] = CL_HALF_FLOAT, [4] = CL_FLOAT},
 	};
 	const struct image_format *format = image_format_find(number);
 
 	return (cl_image_format){.image_channel_order = format->is_bgra ? CL_BGRA : CL_RGBA,
-				 .image_channel_data_type = types[format->channel][format->channel_bytes]};
+				 .image_channel_data_type =
+					 types[format->channel][format->channel_bytes]};
 }
 
 static cl_mem_object_type native_type(const struct backend_image *image)
 {
 	static const cl_mem_object_type types[] = {0, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE2D,
 						   CL_MEM_OBJECT_IMAGE3D};
-	static const cl_mem_object_type layered[] = {0, 0, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY};
+	static const cl_mem_object_type layered[] = {0, 0, CL_MEM_OBJECT_IMAGE1D_ARRAY,
+						     CL_MEM_OBJECT_IMAGE2D_ARRAY};
 
 	return image->is_layered ? layered[image->dimensions] : types[image->dimensions];
 }
 
-/* OpenCL's order: width, height, depth; 1 where there is no such dimension. Layers come last there, too. */
+/* OpenCL's order: width, height, depth; 1 where there is no such dimension. Layers come last there,
+ * too. */
 static void reverse(const struct backend_image *image, size_t region_out[3])
 {
 	for (uint32_t i = 0; i < 3; i++)
 		region_out[i] = i < image->dimensions ? image->size[image->dimensions - 1 - i] : 1;
 }
 
-int opencl_image_size(const struct backend_image *image, uint64_t *bytes_out, struct backend_fault *fault_out)
+int opencl_image_size(const struct backend_image *image, uint64_t *bytes_out,
+		      struct backend_fault *fault_out)
 {
-	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size, bytes_out) == 0)
+	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size,
+			bytes_out) == 0)
 		return 0;
 	opencl_fault_words(fault_out, STATUS_INVALID, "this is no description of an image");
 	return -EINVAL;
 }
 
-bool opencl_image_describe(cl_mem_object_type type, const cl_image_format *format, const size_t size[3],
-			   struct backend_image *image_out)
+bool opencl_image_describe(cl_mem_object_type type, const cl_image_format *format,
+			   const size_t size[3], struct backend_image *image_out)
 {
 	struct backend_image image = {.dimensions = type == CL_MEM_OBJECT_IMAGE1D   ? 1
 						    : type == CL_MEM_OBJECT_IMAGE2D ? 2
@@ -77,7 +84,8 @@ uint32_t opencl_image_formats(const struct opencl_library *cl, cl_device_id devi
 	char profile[32] = "";
 
 	if (!facts->image_support ||
-	    cl->GetDeviceInfo(device, CL_DEVICE_PROFILE, sizeof(profile), profile, NULL) != CL_SUCCESS ||
+	    cl->GetDeviceInfo(device, CL_DEVICE_PROFILE, sizeof(profile), profile, NULL) !=
+		    CL_SUCCESS ||
 	    strncmp(profile, "FULL_PROFILE", sizeof(profile)) != 0)
 		return 0;
 	return ALL_FORMATS;
@@ -90,8 +98,9 @@ static bool is_listed(const struct backend_device *device, const struct backend_
 	cl_image_format formats[256];
 	cl_uint count = 0;
 
-	if (device->cl->GetSupportedImageFormats(device->context, CL_MEM_READ_WRITE, native_type(image),
-						 sizeof(formats) / sizeof(*formats), formats, &count) != CL_SUCCESS)
+	if (device->cl->GetSupportedImageFormats(
+		    device->context, CL_MEM_READ_WRITE, native_type(image),
+		    sizeof(formats) / sizeof(*formats), formats, &count) != CL_SUCCESS)
 		return false;
 	for (cl_uint i = 0; i < count && i < sizeof(formats) / sizeof(*formats); i++)
 		if (formats[i].image_channel_order == wanted.image_channel_order &&
@@ -101,7 +110,8 @@ static bool is_listed(const struct backend_device *device, const struct backend_
 }
 
 /* Of the region's part `i`. */
-static uint64_t limit_of(const struct backend_device_facts *facts, const struct backend_image *image, uint32_t i)
+static uint64_t limit_of(const struct backend_device_facts *facts,
+			 const struct backend_image *image, uint32_t i)
 {
 	if (i >= image->dimensions)
 		return 1;
@@ -110,8 +120,8 @@ static uint64_t limit_of(const struct backend_device_facts *facts, const struct 
 	return facts->image_sizes[image->dimensions < 3 ? i : 2 + i];
 }
 
-static int check(const struct backend_device *device, const struct backend_image *image, uint64_t *bytes_out,
-		 struct backend_fault *fault_out)
+static int check(const struct backend_device *device, const struct backend_image *image,
+		 uint64_t *bytes_out, struct backend_fault *fault_out)
 {
 	size_t region[3];
 
@@ -129,7 +139,8 @@ static int check(const struct backend_device *device, const struct backend_image
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t limit = limit_of(device->facts, image, i);
 		if (region[i] > limit) {
-			opencl_fault_words(fault_out, STATUS_INVALID, "an image of size %zu; this device allows %llu",
+			opencl_fault_words(fault_out, STATUS_INVALID,
+					   "an image of size %zu; this device allows %llu",
 					   region[i], (unsigned long long)limit);
 			return -EINVAL;
 		}
@@ -165,8 +176,8 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 	memory->device = device;
 	memory->size_bytes = bytes;
 	memory->image = *image;
-	memory->buffer =
-		device->cl->CreateImage(device->context, CL_MEM_READ_WRITE, &format, &description, NULL, &code);
+	memory->buffer = device->cl->CreateImage(device->context, CL_MEM_READ_WRITE, &format,
+						 &description, NULL, &code);
 	if (!memory->buffer) {
 		free(memory);
 		return opencl_fault_code(fault_out, code, "make an image");
@@ -179,7 +190,8 @@ bool opencl_image_is_meant(const struct backend_command *command)
 {
 	switch (command->kind) {
 	case BACKEND_COMMAND_COPY:
-		return command->copy.source->image.dimensions > 0 || command->copy.destination->image.dimensions > 0;
+		return command->copy.source->image.dimensions > 0 ||
+		       command->copy.destination->image.dimensions > 0;
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
 		return command->transfer.memory->image.dimensions > 0;
@@ -192,35 +204,42 @@ bool opencl_image_is_meant(const struct backend_command *command)
 
 static bool is_alike(const struct backend_image *a, const struct backend_image *b)
 {
-	return a->format == b->format && a->dimensions == b->dimensions && a->is_layered == b->is_layered &&
+	return a->format == b->format && a->dimensions == b->dimensions &&
+	       a->is_layered == b->is_layered &&
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 
 static int refuse(struct backend_fault *fault_out)
 {
-	opencl_fault_words(fault_out, STATUS_INVALID, "an image is moved as a whole, and only to one that is alike");
+	opencl_fault_words(fault_out, STATUS_INVALID,
+			   "an image is moved as a whole, and only to one that is alike");
 	return -EINVAL;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-		const cl_event *waits, cl_event *event_out, struct backend_fault *fault_out)
+static int copy(struct backend_lane *lane, const struct backend_command *command,
+		cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		struct backend_fault *fault_out)
 {
 	static const size_t origin[3];
-	const struct backend_memory *source = command->copy.source, *destination = command->copy.destination;
+	const struct backend_memory *source = command->copy.source,
+				    *destination = command->copy.destination;
 	size_t region[3];
 
-	if (!is_alike(&source->image, &destination->image) || source == destination || command->copy.rect ||
-	    command->copy.source_offset_bytes != 0 || command->copy.destination_offset_bytes != 0 ||
+	if (!is_alike(&source->image, &destination->image) || source == destination ||
+	    command->copy.rect || command->copy.source_offset_bytes != 0 ||
+	    command->copy.destination_offset_bytes != 0 ||
 	    command->copy.size_bytes != source->size_bytes)
 		return refuse(fault_out);
 	reverse(&source->image, region);
-	cl_int code = lane->device->cl->EnqueueCopyImage(lane->queue, source->buffer, destination->buffer, origin,
-							 origin, region, wait_count, waits, event_out);
+	cl_int code = lane->device->cl->EnqueueCopyImage(lane->queue, source->buffer,
+							 destination->buffer, origin, origin,
+							 region, wait_count, waits, event_out);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy an image");
 }
 
-int opencl_image_command(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-			 const cl_event *waits, cl_event *event_out, struct backend_fault *fault_out)
+int opencl_image_command(struct backend_lane *lane, const struct backend_command *command,
+			 cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+			 struct backend_fault *fault_out)
 {
 	static const size_t origin[3];
 	const struct opencl_library *cl = lane->device->cl;
@@ -232,18 +251,21 @@ int opencl_image_command(struct backend_lane *lane, const struct backend_command
 	if (command->kind != BACKEND_COMMAND_WRITE && command->kind != BACKEND_COMMAND_READ)
 		return refuse(fault_out);
 	const struct backend_memory *memory = command->transfer.memory;
-	if (command->transfer.offset_bytes != 0 || command->transfer.size_bytes != memory->size_bytes ||
-	    command->transfer.rect)
+	if (command->transfer.offset_bytes != 0 ||
+	    command->transfer.size_bytes != memory->size_bytes || command->transfer.rect)
 		return refuse(fault_out);
 	reverse(&memory->image, region);
 	if (command->kind == BACKEND_COMMAND_WRITE)
-		code = cl->EnqueueWriteImage(lane->queue, memory->buffer, CL_FALSE, origin, region, 0, 0,
-					     command->transfer.host, wait_count, waits, event_out);
+		code = cl->EnqueueWriteImage(lane->queue, memory->buffer, CL_FALSE, origin, region,
+					     0, 0, command->transfer.host, wait_count, waits,
+					     event_out);
 	else
-		code = cl->EnqueueReadImage(lane->queue, memory->buffer, CL_FALSE, origin, region, 0, 0,
-					    command->transfer.host, wait_count, waits, event_out);
+		code = cl->EnqueueReadImage(lane->queue, memory->buffer, CL_FALSE, origin, region,
+					    0, 0, command->transfer.host, wait_count, waits,
+					    event_out);
 	if (code == CL_SUCCESS)
 		return 0;
 	return opencl_fault_code(fault_out, code,
-				 command->kind == BACKEND_COMMAND_WRITE ? "write an image" : "read an image");
+				 command->kind == BACKEND_COMMAND_WRITE ? "write an image"
+									: "read an image");
 }

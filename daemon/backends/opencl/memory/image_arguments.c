@@ -9,21 +9,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_named(const struct backend_argument_facts *argument, enum backend_argument_kind kind, const char *prefix)
+static bool is_named(const struct backend_argument_facts *argument, enum backend_argument_kind kind,
+		     const char *prefix)
 {
 	return argument->kind == kind && strncmp(argument->name, prefix, strlen(prefix)) == 0;
 }
 
-uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32_t count, struct opencl_place *places)
+uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32_t count,
+				struct opencl_place *places)
 {
 	uint32_t merged = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		bool is_pair = i + 1 < count && arguments[i].kind == BACKEND_ARGUMENT_IMAGE &&
-			       is_named(&arguments[i + 1], BACKEND_ARGUMENT_SAMPLER, OPENCL_SAMPLER_OF);
-		bool has_step = is_pair && i + 2 < count &&
-				is_named(&arguments[i + 2], BACKEND_ARGUMENT_VALUE, OPENCL_LAYER_STEP_OF);
-		places[merged] = (struct opencl_place){.index = i, .is_pair = is_pair, .has_step = has_step};
+		bool is_pair =
+			i + 1 < count && arguments[i].kind == BACKEND_ARGUMENT_IMAGE &&
+			is_named(&arguments[i + 1], BACKEND_ARGUMENT_SAMPLER, OPENCL_SAMPLER_OF);
+		bool has_step =
+			is_pair && i + 2 < count &&
+			is_named(&arguments[i + 2], BACKEND_ARGUMENT_VALUE, OPENCL_LAYER_STEP_OF);
+		places[merged] =
+			(struct opencl_place){.index = i, .is_pair = is_pair, .has_step = has_step};
 		arguments[merged] = arguments[i];
 		i += is_pair + has_step;
 		merged++;
@@ -42,14 +47,15 @@ static bool is_of_type(const struct backend_image *image, const char *type_name)
 {
 	char wanted[24];
 
-	(void)snprintf(wanted, sizeof(wanted), "image%ud_%st", image->dimensions - image->is_layered,
-		       image->is_layered ? "array_" : "");
+	(void)snprintf(wanted, sizeof(wanted), "image%ud_%st",
+		       image->dimensions - image->is_layered, image->is_layered ? "array_" : "");
 	return strcmp(type_name, wanted) == 0;
 }
 
-/* Drivers look at nothing of this: PoCL reads another image's dimensions as far as its kernel's type says. */
-static int check(const struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
-		 struct backend_fault *fault_out)
+/* Drivers look at nothing of this: PoCL reads another image's dimensions as far as its kernel's
+ * type says. */
+static int check(const struct backend_kernel *kernel, uint32_t index,
+		 const struct backend_argument *argument, struct backend_fault *fault_out)
 {
 	const struct backend_argument_facts *facts = &kernel->arguments[index];
 	const struct backend_memory *memory = argument->image.memory;
@@ -58,27 +64,36 @@ static int check(const struct backend_kernel *kernel, uint32_t index, const stru
 	if (!memory || memory->image.dimensions == 0)
 		return refuse(fault_out, index, "is an image; a buffer was given");
 	if (!is_of_type(&memory->image, facts->type_name))
-		return refuse(fault_out, index, "is an image of another number of dimensions, or has layers or none");
+		return refuse(fault_out, index,
+			      "is an image of another number of dimensions, or has layers or none");
 	if (argument->image.sampled && !is_pair)
-		return refuse(fault_out, index, "is an image without a sampler, which is an argument of its own");
+		return refuse(fault_out, index,
+			      "is an image without a sampler, which is an argument of its own");
 	if (!argument->image.sampled && is_pair)
 		return refuse(fault_out, index, "is a sampled image; no sampler was given");
 	if (!facts->is_const && !argument->image.writes)
-		return refuse(fault_out, index, "is an image that the kernel writes, with an accessor for reading");
-	if (argument->image.sampled && argument->image.sampler.linear && !image_format_is_float(memory->image.format))
-		return refuse(fault_out, index, "is an image of integers, which linear filtering cannot mix");
+		return refuse(fault_out, index,
+			      "is an image that the kernel writes, with an accessor for reading");
+	if (argument->image.sampled && argument->image.sampler.linear &&
+	    !image_format_is_float(memory->image.format))
+		return refuse(fault_out, index,
+			      "is an image of integers, which linear filtering cannot mix");
 	return 0;
 }
 
-static float layer_step(const struct backend_device *device, const struct backend_argument *argument)
+static float layer_step(const struct backend_device *device,
+			const struct backend_argument *argument)
 {
 	const struct backend_image *image = &argument->image.memory->image;
 
-	return device->scales_layers && argument->image.sampler.normalised ? 1.0f / (float)image->size[0] : 1.0f;
+	return device->scales_layers && argument->image.sampler.normalised
+		       ? 1.0f / (float)image->size[0]
+		       : 1.0f;
 }
 
 int opencl_image_argument_set(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
-			      const struct backend_argument *argument, struct backend_fault *fault_out)
+			      const struct backend_argument *argument,
+			      struct backend_fault *fault_out)
 {
 	struct backend_device *device = kernel->program->device;
 	cl_uint at = kernel->places[index].index;

@@ -1,12 +1,13 @@
 /*
- * Images and samplers as arguments. A sampled image is one argument for the application, and two of OpenCL's, an
- * image and a sampler: the portable prelude writes both into the kernel's head, the sampler right behind the image
- * and with a name that begins with OPENCL_SAMPLER_OF. By that name and place the two are known as one. In OpenCL C,
- * where the prelude has no part, an image and a sampler are two arguments (E23).
+ * Images and samplers as arguments. A sampled image is one argument for the application, and two of
+ * OpenCL's, an image and a sampler: the portable prelude writes both into the kernel's head, the
+ * sampler right behind the image and with a name that begins with OPENCL_SAMPLER_OF. By that name
+ * and place the two are known as one. In OpenCL C, where the prelude has no part, an image and a
+ * sampler are two arguments (E23).
  *
- * A layered image that is sampled has a third one behind them, a float whose name begins with OPENCL_LAYER_STEP_OF: what
- * kernels multiply a layer's number with. That is 1 but on PoCL (3.1 and later), which takes it for normalised where the
- * sampler's coordinates are.
+ * A layered image that is sampled has a third one behind them, a float whose name begins with
+ * OPENCL_LAYER_STEP_OF: what kernels multiply a layer's number with. That is 1 but on PoCL (3.1 and
+ * later), which takes it for normalised where the sampler's coordinates are.
  */
 #ifndef SYCL_BACKENDS_OPENCL_IMAGE_ARGUMENTS_H
 #define SYCL_BACKENDS_OPENCL_IMAGE_ARGUMENTS_H
@@ -17,13 +18,15 @@
 #define OPENCL_LAYER_STEP_OF "sycl_layer_step_of_"
 
 /*
- * The driver's `count` arguments become as many as the application sees; where each is goes to `places`. Their
- * count.
+ * The driver's `count` arguments become as many as the application sees; where each is goes to
+ * `places`. Their count.
  */
-uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32_t count, struct opencl_place *places);
+uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32_t count,
+				struct opencl_place *places);
 
 /* Set argument `index`, an IMAGE or a SAMPLER, of a variant's kernel. Device thread. */
 int opencl_image_argument_set(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
-			      const struct backend_argument *argument, struct backend_fault *fault_out);
+			      const struct backend_argument *argument,
+			      struct backend_fault *fault_out);
 
 #endif

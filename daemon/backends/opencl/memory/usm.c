@@ -42,7 +42,8 @@ static bool can_call(const struct opencl_library *cl)
 void opencl_usm_facts(const struct opencl_library *cl, cl_device_id device, bool runs_here,
 		      struct backend_device_facts *facts)
 {
-	uint64_t svm = can_call(cl) ? opencl_device_ulong(cl, device, CL_DEVICE_SVM_CAPABILITIES) : 0;
+	uint64_t svm =
+		can_call(cl) ? opencl_device_ulong(cl, device, CL_DEVICE_SVM_CAPABILITIES) : 0;
 	bool fine = svm & (CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM);
 
 	if (!(svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) || facts->address_bits != 64)
@@ -51,7 +52,8 @@ void opencl_usm_facts(const struct opencl_library *cl, cl_device_id device, bool
 	facts->aspects |= 1ull << OPENCL_ASPECT_USM_DEVICE_ALLOCATIONS;
 	if (!fine)
 		return;
-	facts->aspects |= 1ull << OPENCL_ASPECT_USM_HOST_ALLOCATIONS | 1ull << OPENCL_ASPECT_USM_SHARED_ALLOCATIONS;
+	facts->aspects |= 1ull << OPENCL_ASPECT_USM_HOST_ALLOCATIONS |
+			  1ull << OPENCL_ASPECT_USM_SHARED_ALLOCATIONS;
 	if (svm & CL_DEVICE_SVM_ATOMICS)
 		facts->aspects |= 1ull << OPENCL_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS |
 				  1ull << OPENCL_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS;
@@ -79,13 +81,15 @@ static size_t place_of(const struct backend_device *device, uintptr_t address)
 	return low;
 }
 
-static const struct opencl_usm *find(const struct backend_device *device, const void *pointer, uint64_t size_bytes)
+static const struct opencl_usm *find(const struct backend_device *device, const void *pointer,
+				     uint64_t size_bytes)
 {
 	size_t at = place_of(device, (uintptr_t)pointer);
 	const struct opencl_usm *usm = at > 0 ? &device->usm[at - 1] : NULL;
 	uint64_t offset = usm ? (uintptr_t)pointer - usm->address : 0;
 
-	return usm && offset <= usm->size_bytes && size_bytes <= usm->size_bytes - offset ? usm : NULL;
+	return usm && offset <= usm->size_bytes && size_bytes <= usm->size_bytes - offset ? usm
+											  : NULL;
 }
 
 static int reserve(struct backend_device *device)
@@ -103,7 +107,8 @@ static int reserve(struct backend_device *device)
 
 static int out_of_memory(uint64_t size_bytes, struct backend_fault *fault_out)
 {
-	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no USM of %llu bytes", (unsigned long long)size_bytes);
+	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no USM of %llu bytes",
+			   (unsigned long long)size_bytes);
 	return -ENOMEM;
 }
 
@@ -111,7 +116,8 @@ static bool is_over(const struct opencl_library *cl, cl_event event)
 {
 	cl_int status = CL_QUEUED;
 
-	return cl->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) != CL_SUCCESS ||
+	return cl->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
+				NULL) != CL_SUCCESS ||
 	       status <= CL_COMPLETE;
 }
 
@@ -120,7 +126,8 @@ static void let_go(struct backend_device *device, bool all)
 {
 	const struct opencl_library *cl = device->cl;
 
-	while (device->usm_leaving && (all || (device->usm_leaving->after && is_over(cl, device->usm_leaving->after)))) {
+	while (device->usm_leaving &&
+	       (all || (device->usm_leaving->after && is_over(cl, device->usm_leaving->after)))) {
 		struct opencl_leaving *leaving = device->usm_leaving;
 		device->usm_leaving = leaving->next;
 		device->usm_leaving_bytes -= leaving->size_bytes;
@@ -154,9 +161,10 @@ static cl_event mark_all(struct backend_device *device)
 }
 
 /*
- * When all is over that has been sent until now: every kernel was told of all allocations (opencl_usm_announce), so that its driver
- * needs them, whether it uses them or not. Looked at when USM comes and goes; where nothing can be marked, or noted, the device's end frees
- * it, or the driver's.
+ * When all is over that has been sent until now: every kernel was told of all allocations
+ * (opencl_usm_announce), so that its driver needs them, whether it uses them or not. Looked at when
+ * USM comes and goes; where nothing can be marked, or noted, the device's end frees it, or the
+ * driver's.
  */
 static void give_later(struct backend_device *device, const struct opencl_usm *usm)
 {
@@ -164,7 +172,8 @@ static void give_later(struct backend_device *device, const struct opencl_usm *u
 
 	if (!leaving)
 		return;
-	*leaving = (struct opencl_leaving){.base = usm->base, .size_bytes = usm->size_bytes, .after = mark_all(device)};
+	*leaving = (struct opencl_leaving){
+		.base = usm->base, .size_bytes = usm->size_bytes, .after = mark_all(device)};
 	if (device->usm_leaving_last)
 		device->usm_leaving_last->next = leaving;
 	else
@@ -186,26 +195,30 @@ static void give(struct backend_device *device, const struct opencl_usm *usm)
 static int take(struct backend_device *device, struct opencl_usm *usm, uint64_t alignment)
 {
 	if (reaches_all(device)) {
-		usm->base = mmap(NULL, usm->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		usm->base = mmap(NULL, usm->size_bytes, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (usm->base == MAP_FAILED)
 			return -ENOMEM;
 		usm->address = (uintptr_t)usm->base;
 		return 0;
 	}
 	if (!device->usm_nothing)
-		device->usm_nothing = device->cl->SVMAlloc(device->context, CL_MEM_READ_WRITE, NOTHING_BYTES, 0);
+		device->usm_nothing =
+			device->cl->SVMAlloc(device->context, CL_MEM_READ_WRITE, NOTHING_BYTES, 0);
 	if (!device->usm_nothing)
 		return -ENOMEM;
 	cl_svm_mem_flags flags = CL_MEM_READ_WRITE;
 	if (usm->kind != BACKEND_USM_DEVICE)
 		flags |= CL_MEM_SVM_FINE_GRAIN_BUFFER;
-	if (usm->kind != BACKEND_USM_DEVICE && device->facts->aspects >> OPENCL_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS & 1)
+	if (usm->kind != BACKEND_USM_DEVICE &&
+	    device->facts->aspects >> OPENCL_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS & 1)
 		flags |= CL_MEM_SVM_ATOMICS;
 	usm->base = device->cl->SVMAlloc(device->context, flags, usm->size_bytes + alignment, 0);
 	if (!usm->base)
 		return -ENOMEM;
 	usm->address =
-		alignment ? ((uintptr_t)usm->base + alignment - 1) & ~(uintptr_t)(alignment - 1) : (uintptr_t)usm->base;
+		alignment ? ((uintptr_t)usm->base + alignment - 1) & ~(uintptr_t)(alignment - 1)
+			  : (uintptr_t)usm->base;
 	return 0;
 }
 
@@ -227,21 +240,25 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 
 	if (kind < BACKEND_USM_DEVICE || kind > BACKEND_USM_SHARED || size_bytes == 0 ||
 	    alignment_bytes > ALIGNMENT_MAX || (alignment_bytes & (alignment_bytes - 1)) != 0) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "no USM of kind %d with %llu bytes, aligned to %llu",
-				   (int)kind, (unsigned long long)size_bytes, (unsigned long long)alignment_bytes);
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "no USM of kind %d with %llu bytes, aligned to %llu", (int)kind,
+				   (unsigned long long)size_bytes,
+				   (unsigned long long)alignment_bytes);
 		return -EINVAL;
 	}
 	if (!has(device, kind)) {
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "the device has no USM of kind %d",
-				   (int)kind);
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "the device has no USM of kind %d", (int)kind);
 		return -ENOTSUP;
 	}
 	let_go(device, false);
-	/* What a program has given back, and the device still needs, is nobody's share: so there is not much of it. */
+	/* What a program has given back, and the device still needs, is nobody's share: so there is
+	 * not much of it. */
 	if (device->usm_leaving_bytes > device->facts->global_mem_bytes / LEAVING_PART) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
-				   "%llu bytes of USM that were freed are needed until kernels end that were sent before",
-				   (unsigned long long)device->usm_leaving_bytes);
+		opencl_fault_words(
+			fault_out, STATUS_MEMORY_ALLOCATION,
+			"%llu bytes of USM that were freed are needed until kernels end that were sent before",
+			(unsigned long long)device->usm_leaving_bytes);
 		return -ENOMEM;
 	}
 	if (size_bytes > device->facts->max_mem_alloc_bytes || reserve(device) < 0 ||
@@ -264,7 +281,8 @@ void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, 
 	if (!pointer || at == 0 || device->usm[at - 1].address != (uintptr_t)pointer)
 		return;
 	give(device, &device->usm[at - 1]);
-	memmove(&device->usm[at - 1], &device->usm[at], (device->usm_count - at) * sizeof(*device->usm));
+	memmove(&device->usm[at - 1], &device->usm[at],
+		(device->usm_count - at) * sizeof(*device->usm));
 	device->usm_count--;
 	device->usm_changes++;
 }
@@ -283,22 +301,26 @@ void opencl_usm_go_on(struct backend_device *device)
 		let_go(device, false);
 }
 
-int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant, struct backend_fault *fault_out)
+int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
+			struct backend_fault *fault_out)
 {
 	const struct backend_device *device = kernel->program->device;
 	cl_int code = CL_SUCCESS;
 
-	if (reaches_all(device) || !device->usm_nothing || kernel->usm_changes[variant] == device->usm_changes)
+	if (reaches_all(device) || !device->usm_nothing ||
+	    kernel->usm_changes[variant] == device->usm_changes)
 		return 0;
 	void **pointers = calloc(device->usm_count + 1, sizeof(void *));
 	if (!pointers)
 		return out_of_memory(0, fault_out);
 	for (size_t i = 0; i < device->usm_count; i++)
 		pointers[i] = device->usm[i].base;
-	/* An empty list is no list to OpenCL, and the one before stays, with what is gone. So there is always one. */
+	/* An empty list is no list to OpenCL, and the one before stays, with what is gone. So there
+	 * is always one. */
 	pointers[device->usm_count] = device->usm_nothing;
 	code = device->cl->SetKernelExecInfo(kernel->kernels[variant], CL_KERNEL_EXEC_INFO_SVM_PTRS,
-					     (device->usm_count + 1) * sizeof(void *), (const void *)pointers);
+					     (device->usm_count + 1) * sizeof(void *),
+					     (const void *)pointers);
 	free((void *)pointers);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "tell a kernel of USM");
@@ -306,23 +328,26 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant, struct 
 	return 0;
 }
 
-static int copy(struct backend_lane *lane, void *to, const void *from, uint64_t size_bytes, cl_uint wait_count,
-		const cl_event *waits, cl_event *event_out)
+static int copy(struct backend_lane *lane, void *to, const void *from, uint64_t size_bytes,
+		cl_uint wait_count, const cl_event *waits, cl_event *event_out)
 {
-	return lane->device->cl->EnqueueSVMMemcpy(lane->queue, CL_FALSE, to, from, size_bytes, wait_count, waits,
-						  event_out);
+	return lane->device->cl->EnqueueSVMMemcpy(lane->queue, CL_FALSE, to, from, size_bytes,
+						  wait_count, waits, event_out);
 }
 
-/* The first block from host memory, then what is filled doubles itself: drivers fill what they have allocated only. */
-static int fill(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-		const cl_event *waits, cl_event *event_out, void **staging_out, struct backend_fault *fault_out)
+/* The first block from host memory, then what is filled doubles itself: drivers fill what they have
+ * allocated only. */
+static int fill(struct backend_lane *lane, const struct backend_command *command,
+		cl_uint wait_count, const cl_event *waits, cl_event *event_out, void **staging_out,
+		struct backend_fault *fault_out)
 {
 	size_t pattern = command->usm.pattern_bytes;
 	uint64_t size = command->usm.size_bytes;
 	char *to = command->usm.destination;
 
 	if (pattern == 0 || pattern > FILL_PATTERN_BYTES_MAX) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "a fill with a pattern of %zu bytes", pattern);
+		opencl_fault_words(fault_out, STATUS_INVALID, "a fill with a pattern of %zu bytes",
+				   pattern);
 		return -EINVAL;
 	}
 	uint64_t done = FILL_BLOCK_BYTES / pattern * pattern;
@@ -336,7 +361,8 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 	int code = copy(lane, to, block, done, wait_count, waits, done == size ? event_out : NULL);
 	while (code == CL_SUCCESS && done < size) {
 		uint64_t next = done < size - done ? done : size - done;
-		code = copy(lane, to + done, to, next, 0, NULL, done + next == size ? event_out : NULL);
+		code = copy(lane, to + done, to, next, 0, NULL,
+			    done + next == size ? event_out : NULL);
 		done += next;
 	}
 	if (code == CL_SUCCESS) {
@@ -350,34 +376,40 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 }
 
 /* OpenCL has nothing to do for it; it keeps its place in the lane. */
-static int hint(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-		const cl_event *waits, cl_event *event_out, struct backend_fault *fault_out)
+static int hint(struct backend_lane *lane, const struct backend_command *command,
+		cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		struct backend_fault *fault_out)
 {
-	const struct opencl_usm *usm = find(lane->device, command->usm.destination, command->usm.size_bytes);
+	const struct opencl_usm *usm =
+		find(lane->device, command->usm.destination, command->usm.size_bytes);
 	bool known = command->kind == BACKEND_COMMAND_USM_PREFETCH ||
 		     (command->usm.advice >= BACKEND_ADVICE_SET_READ_MOSTLY &&
 		      command->usm.advice <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST);
 
 	if (!usm || usm->kind != BACKEND_USM_SHARED || !known) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "prefetch and the ten advices are for shared USM");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "prefetch and the ten advices are for shared USM");
 		return -EINVAL;
 	}
-	cl_int code = lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, wait_count, waits, event_out);
+	cl_int code = lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, wait_count, waits,
+								  event_out);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "mark the queue");
 }
 
-int opencl_usm_command(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
-		       const cl_event *waits, cl_event *event_out, void **staging_out, struct backend_fault *fault_out)
+int opencl_usm_command(struct backend_lane *lane, const struct backend_command *command,
+		       cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		       void **staging_out, struct backend_fault *fault_out)
 {
 	if (!(lane->device->facts->features & BACKEND_FEATURE_USM)) {
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "the device has no USM");
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "the device has no USM");
 		return -ENOTSUP;
 	}
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
 		return fill(lane, command, wait_count, waits, event_out, staging_out, fault_out);
 	if (command->kind != BACKEND_COMMAND_USM_COPY)
 		return hint(lane, command, wait_count, waits, event_out, fault_out);
-	cl_int code = copy(lane, command->usm.destination, command->usm.source, command->usm.size_bytes, wait_count,
-			   waits, event_out);
+	cl_int code = copy(lane, command->usm.destination, command->usm.source,
+			   command->usm.size_bytes, wait_count, waits, event_out);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy USM");
 }

@@ -49,7 +49,8 @@ uint32_t opencl_type_bytes(const char *type_name, uint32_t address_bits)
 	return 0;
 }
 
-static enum backend_argument_kind argument_kind(cl_kernel_arg_address_qualifier address, const char *type_name)
+static enum backend_argument_kind argument_kind(cl_kernel_arg_address_qualifier address,
+						const char *type_name)
 {
 	/* Images count as pointers to global memory, samplers as values. */
 	if (strncmp(type_name, "image", 5) == 0 && strstr(type_name, "_t"))
@@ -81,12 +82,13 @@ static enum backend_address_space address_space(cl_kernel_arg_address_qualifier 
 	}
 }
 
-static void query_text(const struct opencl_library *cl, cl_kernel kernel, cl_uint index, cl_kernel_arg_info what,
-		       char *text, size_t capacity)
+static void query_text(const struct opencl_library *cl, cl_kernel kernel, cl_uint index,
+		       cl_kernel_arg_info what, char *text, size_t capacity)
 {
 	char long_text[1024] = "";
 
-	if (cl->GetKernelArgInfo(kernel, index, what, sizeof(long_text), long_text, NULL) != CL_SUCCESS)
+	if (cl->GetKernelArgInfo(kernel, index, what, sizeof(long_text), long_text, NULL) !=
+	    CL_SUCCESS)
 		long_text[0] = '\0';
 	long_text[sizeof(long_text) - 1] = '\0';
 	(void)snprintf(text, capacity, "%.*s", (int)capacity - 1, long_text);
@@ -96,24 +98,25 @@ static bool is_read_only(const struct opencl_library *cl, cl_kernel kernel, cl_u
 {
 	cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
 
-	return cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof(access), &access, NULL) ==
-		       CL_SUCCESS &&
+	return cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof(access),
+				    &access, NULL) == CL_SUCCESS &&
 	       access == CL_KERNEL_ARG_ACCESS_READ_ONLY;
 }
 
-void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index, uint32_t address_bits,
-			   struct backend_argument_facts *facts_out)
+void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index,
+			   uint32_t address_bits, struct backend_argument_facts *facts_out)
 {
 	struct backend_argument_facts facts = {.kind = BACKEND_ARGUMENT_UNKNOWN};
 	cl_kernel_arg_address_qualifier address = 0;
 	cl_kernel_arg_type_qualifier qualifiers = 0;
 
-	if (cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(address), &address, NULL) ==
-	    CL_SUCCESS) {
-		query_text(cl, kernel, index, CL_KERNEL_ARG_TYPE_NAME, facts.type_name, sizeof(facts.type_name));
+	if (cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(address),
+				 &address, NULL) == CL_SUCCESS) {
+		query_text(cl, kernel, index, CL_KERNEL_ARG_TYPE_NAME, facts.type_name,
+			   sizeof(facts.type_name));
 		query_text(cl, kernel, index, CL_KERNEL_ARG_NAME, facts.name, sizeof(facts.name));
-		if (cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof(qualifiers), &qualifiers,
-					 NULL) == CL_SUCCESS)
+		if (cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER,
+					 sizeof(qualifiers), &qualifiers, NULL) == CL_SUCCESS)
 			facts.is_const = (qualifiers & CL_KERNEL_ARG_TYPE_CONST) != 0;
 		facts.kind = argument_kind(address, facts.type_name);
 		if (facts.kind == BACKEND_ARGUMENT_VALUE)

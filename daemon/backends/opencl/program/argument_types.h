@@ -4,11 +4,12 @@
 
 #include "opencl/driver/library.h"
 
-/* Bytes of a value of this OpenCL C type ("uint", "float4", "int32_t"); 0: not known, a struct for example. */
+/* Bytes of a value of this OpenCL C type ("uint", "float4", "int32_t"); 0: not known, a struct for
+ * example. */
 uint32_t opencl_type_bytes(const char *type_name, uint32_t address_bits);
 
 /* Facts of argument `index`; kind UNKNOWN where the driver kept none. */
-void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index, uint32_t address_bits,
-			   struct backend_argument_facts *facts_out);
+void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index,
+			   uint32_t address_bits, struct backend_argument_facts *facts_out);
 
 #endif

@@ -74,7 +74,8 @@ static int get_kernel(struct binary_reader *reader, struct opencl_binary_kernel 
 		argument->size_bytes = (uint32_t)binary_get_number(reader, 4);
 		get_text(reader, argument->type_name, sizeof(argument->type_name));
 		get_text(reader, argument->name, sizeof(argument->name));
-		if (reader->failed || kind > BACKEND_ARGUMENT_SAMPLER || address > BACKEND_ADDRESS_LOCAL)
+		if (reader->failed || kind > BACKEND_ARGUMENT_SAMPLER ||
+		    address > BACKEND_ADDRESS_LOCAL)
 			return -EINVAL;
 		argument->address = (enum backend_address_space)address;
 		argument->kind = (enum backend_argument_kind)kind;
@@ -111,7 +112,8 @@ int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary *
 		return -EINVAL;
 	binary->is_builtin = binary_get_number(&reader, 4) != 0;
 	uint64_t kernels = binary_get_number(&reader, 4), payloads = binary_get_number(&reader, 4);
-	if (reader.failed || kernels > OPENCL_BINARY_KERNELS_MAX || (payloads != 1 && payloads != OPENCL_VARIANTS))
+	if (reader.failed || kernels > OPENCL_BINARY_KERNELS_MAX ||
+	    (payloads != 1 && payloads != OPENCL_VARIANTS))
 		return -EINVAL;
 	binary->kernels = calloc(kernels ? kernels : 1, sizeof(*binary->kernels));
 	if (!binary->kernels)
@@ -134,7 +136,8 @@ int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary *
 
 bool opencl_binary_is(const struct opencl_binary *binary, const void *bytes, size_t count)
 {
-	return binary->packed && binary->packed_bytes == count && memcmp(binary->packed, bytes, count) == 0;
+	return binary->packed && binary->packed_bytes == count &&
+	       memcmp(binary->packed, bytes, count) == 0;
 }
 
 void opencl_binary_fini(struct opencl_binary *binary)
@@ -158,7 +161,8 @@ struct opencl_binary *opencl_binary_free(struct opencl_binary *binary)
 	return NULL;
 }
 
-const struct opencl_binary_kernel *opencl_binary_kernel(const struct opencl_binary *binary, const char *name)
+const struct opencl_binary_kernel *opencl_binary_kernel(const struct opencl_binary *binary,
+							const char *name)
 {
 	for (uint32_t i = 0; i < binary->kernel_count; i++)
 		if (strcmp(binary->kernels[i].name, name) == 0)

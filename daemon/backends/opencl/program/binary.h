@@ -1,14 +1,17 @@
 /*
- * What `build` returns and `program_load` takes: the driver's binary together with what is known about the kernels.
- * PoCL tells a kernel's arguments only for programs built from source in the same process (for a loaded binary it
- * answers CL_KERNEL_ARG_INFO_NOT_AVAILABLE), so the facts travel along.
+ * What `build` returns and `program_load` takes: the driver's binary together with what is known
+ * about the kernels. PoCL tells a kernel's arguments only for programs built from source in the
+ * same process (for a loaded binary it answers CL_KERNEL_ARG_INFO_NOT_AVAILABLE), so the facts
+ * travel along.
  *
- * A portable source is compiled once per number of dimensions, because "dimension 0" is OpenCL's last: if a kernel had
- * to ask at run time which one that is, PoCL would not vectorise it (measured: 4 times the time for y[i] += a * x[i]).
+ * A portable source is compiled once per number of dimensions, because "dimension 0" is OpenCL's
+ * last: if a kernel had to ask at run time which one that is, PoCL would not vectorise it
+ * (measured: 4 times the time for y[i] += a * x[i]).
  *
- * Little-endian: "SYCLOCL2", u32 is_builtin, u32 kernel count, u32 payload count (1, or 3: by dimensions); per kernel:
- * name, u32 argument count; per argument: u8 kind, u8 is_const, u8 address space, u32 size, type name, name. A text is u16 length and its
- * bytes. Then per payload u64 length and its bytes: the driver's binary, or the names of built-in kernels.
+ * Little-endian: "SYCLOCL2", u32 is_builtin, u32 kernel count, u32 payload count (1, or 3: by
+ * dimensions); per kernel: name, u32 argument count; per argument: u8 kind, u8 is_const, u8 address
+ * space, u32 size, type name, name. A text is u16 length and its bytes. Then per payload u64 length
+ * and its bytes: the driver's binary, or the names of built-in kernels.
  */
 #ifndef SYCL_BACKENDS_OPENCL_BINARY_H
 #define SYCL_BACKENDS_OPENCL_BINARY_H
@@ -38,7 +41,8 @@ struct opencl_binary {
 	uint32_t kernel_count, payload_count;
 	struct opencl_binary_kernel *kernels;
 	struct opencl_payload payloads[OPENCL_VARIANTS];
-	void *packed; /* all that was unpacked: the payloads lie in it; NULL: each payload's memory is its own */
+	void *packed; /* all that was unpacked: the payloads lie in it; NULL: each payload's memory
+			 is its own */
 	size_t packed_bytes;
 };
 
@@ -58,6 +62,7 @@ struct opencl_binary *opencl_binary_free(struct opencl_binary *binary);
 DEFINE_CLEANUP(opencl_binary)
 
 /* NULL: it has no such kernel. */
-const struct opencl_binary_kernel *opencl_binary_kernel(const struct opencl_binary *binary, const char *name);
+const struct opencl_binary_kernel *opencl_binary_kernel(const struct opencl_binary *binary,
+							const char *name);
 
 #endif

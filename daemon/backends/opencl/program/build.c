@@ -1,6 +1,6 @@
 /*
- * Building in the helper's child: source to binary. A portable source is compiled once per number of dimensions (see
- * opencl_binary.h), unless it asks for nothing that depends on it.
+ * Building in the helper's child: source to binary. A portable source is compiled once per number
+ * of dimensions (see opencl_binary.h), unless it asks for nothing that depends on it.
  */
 #include "opencl/program/build.h"
 
@@ -47,8 +47,8 @@ int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_
 	cl_int code = CL_SUCCESS;
 
 	if (build->kind == BACKEND_SOURCE_SPIRV) {
-		build->program =
-			build->cl->CreateProgramWithIL(build->context, build->source, build->source_bytes, &code);
+		build->program = build->cl->CreateProgramWithIL(build->context, build->source,
+								build->source_bytes, &code);
 		return build->program ? 0 : opencl_fault_code(fault_out, code, "take the module");
 	}
 	build->program = build->cl->CreateProgramWithSource(build->context, 3, parts, sizes, &code);
@@ -71,15 +71,15 @@ static void take_log(struct opencl_build *build)
 	size_t size = 0;
 
 	if (build->log ||
-	    build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) !=
-		    CL_SUCCESS ||
+	    build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, 0,
+					   NULL, &size) != CL_SUCCESS ||
 	    size <= 1)
 		return;
 	char *log = calloc(1, size + 1);
 	if (!log)
 		return;
-	if (build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, size, log, NULL) !=
-	    CL_SUCCESS)
+	if (build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG,
+					   size, log, NULL) != CL_SUCCESS)
 		log[0] = '\0';
 	if (size > BACKEND_LOG_BYTES_MAX)
 		log[BACKEND_LOG_BYTES_MAX - 1] = '\0';
@@ -89,10 +89,11 @@ static void take_log(struct opencl_build *build)
 }
 
 /*
- * With arg-info: without, a driver keeps nothing of the arguments, and a wrong one could not be told from a right one.
- * Scratch memory of group functions has a word for each work-item: portable_opencl_groups.cl of the prelude. Sub-groups
- * are what the facts say, so that what a program was told and what its kernels may do are the same. Whether a version of
- * the language was asked for is said, too: compilers are stricter then (portable_opencl_stream.cl).
+ * With arg-info: without, a driver keeps nothing of the arguments, and a wrong one could not be
+ * told from a right one. Scratch memory of group functions has a word for each work-item:
+ * portable_opencl_groups.cl of the prelude. Sub-groups are what the facts say, so that what a
+ * program was told and what its kernels may do are the same. Whether a version of the language was
+ * asked for is said, too: compilers are stricter then (portable_opencl_stream.cl).
  */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out)
@@ -103,33 +104,39 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 	char define[96] = "";
 
 	if (dimensions > 0)
-		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
+		(void)snprintf(define, sizeof(define),
+			       "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
 			       (unsigned long long)build->facts->max_work_group_size);
 	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s", define,
-		     sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "", version ? "-DSYCL_VERSION_ASKED_" : "",
+		     sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
+		     version ? "-DSYCL_VERSION_ASKED_" : "",
 		     build->options ? build->options : "") >= 0)
 		return 0;
 	*options_out = NULL;
 	return out_of_memory(fault_out);
 }
 
-int opencl_build_result(struct opencl_build *build, cl_int code, const char *what, struct backend_fault *fault_out)
+int opencl_build_result(struct opencl_build *build, cl_int code, const char *what,
+			struct backend_fault *fault_out)
 {
 	take_log(build);
 	if (code == CL_SUCCESS)
 		return 0;
 	int error = opencl_fault_code(fault_out, code, what);
-	if (code != CL_BUILD_PROGRAM_FAILURE && code != CL_COMPILE_PROGRAM_FAILURE && code != CL_LINK_PROGRAM_FAILURE)
+	if (code != CL_BUILD_PROGRAM_FAILURE && code != CL_COMPILE_PROGRAM_FAILURE &&
+	    code != CL_LINK_PROGRAM_FAILURE)
 		return error;
 	const char *missing = opencl_missing(build->log);
 	if (missing) {
-		opencl_fault_words(fault_out, STATUS_KERNEL_NOT_SUPPORTED, "the source needs %s, which %.100s has not",
-				   missing, build->facts->name);
+		opencl_fault_words(fault_out, STATUS_KERNEL_NOT_SUPPORTED,
+				   "the source needs %s, which %.100s has not", missing,
+				   build->facts->name);
 		fault_out->native_code = code;
 		return -EOPNOTSUPP;
 	}
 	(void)snprintf(fault_out->text, sizeof(fault_out->text), "%s; see the build log",
-		       code == CL_LINK_PROGRAM_FAILURE ? "the objects do not link" : "the source does not compile");
+		       code == CL_LINK_PROGRAM_FAILURE ? "the objects do not link"
+						       : "the source does not compile");
 	return error;
 }
 
@@ -140,7 +147,8 @@ static int compile(struct opencl_build *build, uint32_t dimensions, struct backe
 	int error = opencl_build_options(build, dimensions, &options, fault_out);
 	if (error < 0)
 		return error;
-	cl_int code = build->cl->BuildProgram(build->program, 1, &build->device, options, NULL, NULL);
+	cl_int code =
+		build->cl->BuildProgram(build->program, 1, &build->device, options, NULL, NULL);
 	return opencl_build_result(build, code, "build the program", fault_out);
 }
 
@@ -149,16 +157,18 @@ static int take_payload(struct opencl_build *build, struct backend_fault *fault_
 	struct opencl_payload *payload = &build->binary.payloads[build->binary.payload_count];
 	size_t size = 0;
 
-	cl_int code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL);
+	cl_int code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARY_SIZES,
+						sizeof(size), &size, NULL);
 	if (code != CL_SUCCESS || size == 0)
-		return opencl_fault_code(fault_out, code ? code : CL_INVALID_PROGRAM_EXECUTABLE, "get the binary");
+		return opencl_fault_code(fault_out, code ? code : CL_INVALID_PROGRAM_EXECUTABLE,
+					 "get the binary");
 	payload->bytes = malloc(size);
 	if (!payload->bytes)
 		return out_of_memory(fault_out);
 	payload->count = size;
 	build->binary.payload_count++;
-	code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARIES, sizeof(payload->bytes), &payload->bytes,
-					 NULL);
+	code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARIES,
+					 sizeof(payload->bytes), &payload->bytes, NULL);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "get the binary");
 }
 
@@ -166,30 +176,35 @@ static int take_payload(struct opencl_build *build, struct backend_fault *fault_
 static int describe_module(const struct opencl_build *build, struct opencl_binary_kernel *described)
 {
 	uint32_t count = 0;
-	int error = opencl_spirv_arguments(build->source, build->source_bytes, described->name, described->arguments,
-					   described->argument_count, &count);
+	int error = opencl_spirv_arguments(build->source, build->source_bytes, described->name,
+					   described->arguments, described->argument_count, &count);
 
 	return error < 0 ? error : count == described->argument_count ? 0 : -EINVAL;
 }
 
-static int describe_kernel(const struct opencl_build *build, cl_kernel kernel, struct opencl_binary_kernel *described)
+static int describe_kernel(const struct opencl_build *build, cl_kernel kernel,
+			   struct opencl_binary_kernel *described)
 {
 	size_t size = 0;
 	cl_uint count = 0;
 
-	if (build->cl->GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size) != CL_SUCCESS ||
-	    build->cl->GetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL) != CL_SUCCESS)
+	if (build->cl->GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size) !=
+		    CL_SUCCESS ||
+	    build->cl->GetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL) !=
+		    CL_SUCCESS)
 		return -EIO;
 	described->name = calloc(1, size + 1);
 	described->arguments = calloc(count ? count : 1, sizeof(*described->arguments));
 	if (!described->name || !described->arguments)
 		return -ENOMEM;
-	if (build->cl->GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, described->name, NULL) != CL_SUCCESS)
+	if (build->cl->GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, described->name,
+				     NULL) != CL_SUCCESS)
 		return -EIO;
 	opencl_kernel_name_restore(described->name);
 	described->argument_count = count;
 	for (cl_uint i = 0; i < count; i++) {
-		opencl_argument_facts(build->cl, kernel, i, build->facts->address_bits, &described->arguments[i]);
+		opencl_argument_facts(build->cl, kernel, i, build->facts->address_bits,
+				      &described->arguments[i]);
 		opencl_kernel_name_restore(described->arguments[i].name);
 	}
 	return build->kind == BACKEND_SOURCE_SPIRV ? describe_module(build, described) : 0;
@@ -200,7 +215,8 @@ static int describe_kernels(struct opencl_build *build, struct backend_fault *fa
 	cl_uint count = 0;
 	int error = 0;
 
-	if (build->cl->CreateKernelsInProgram(build->program, 0, NULL, &count) != CL_SUCCESS || count == 0)
+	if (build->cl->CreateKernelsInProgram(build->program, 0, NULL, &count) != CL_SUCCESS ||
+	    count == 0)
 		return 0; /* functions only: a binary without kernels */
 	if (count > OPENCL_BINARY_KERNELS_MAX) {
 		opencl_fault_words(fault_out, STATUS_BUILD, "%u kernels; %u are allowed", count,
@@ -221,13 +237,15 @@ static int describe_kernels(struct opencl_build *build, struct backend_fault *fa
 		(void)build->cl->ReleaseKernel(kernels[i]);
 	}
 	if (error < 0)
-		opencl_fault_words(fault_out, status_from_errno(error), "the kernels cannot be described");
+		opencl_fault_words(fault_out, status_from_errno(error),
+				   "the kernels cannot be described");
 	return error;
 }
 
 /*
- * PoCL makes built-in kernels of a program only when it is built; the standard has them ready and lets that fail, with
- * another code than that of a build. PoCL as Debian 12 packages it lists kernels whose sources it does not install.
+ * PoCL makes built-in kernels of a program only when it is built; the standard has them ready and
+ * lets that fail, with another code than that of a build. PoCL as Debian 12 packages it lists
+ * kernels whose sources it does not install.
  */
 static int build_builtin(struct opencl_build *build, struct backend_fault *fault_out)
 {
@@ -239,9 +257,11 @@ static int build_builtin(struct opencl_build *build, struct backend_fault *fault
 	build->binary.is_builtin = true;
 	build->binary.payload_count = 1;
 	build->binary.payloads[0] = (struct opencl_payload){.bytes = names, .count = strlen(names)};
-	build->program = build->cl->CreateProgramWithBuiltInKernels(build->context, 1, &build->device, names, &code);
+	build->program = build->cl->CreateProgramWithBuiltInKernels(build->context, 1,
+								    &build->device, names, &code);
 	if (build->program)
-		code = build->cl->BuildProgram(build->program, 1, &build->device, "-cl-kernel-arg-info", NULL, NULL);
+		code = build->cl->BuildProgram(build->program, 1, &build->device,
+					       "-cl-kernel-arg-info", NULL, NULL);
 	if (build->program && code != CL_BUILD_PROGRAM_FAILURE)
 		return describe_kernels(build, fault_out);
 	int error = opencl_fault_code(fault_out, code, "make these built-in kernels");
@@ -250,8 +270,8 @@ static int build_builtin(struct opencl_build *build, struct backend_fault *fault
 }
 
 /*
- * May it use a name of the prelude whose meaning depends on the number of dimensions? A name that is put together in
- * some other way does not compile then.
+ * May it use a name of the prelude whose meaning depends on the number of dimensions? A name that
+ * is put together in some other way does not compile then.
  */
 bool opencl_build_asks_for_dimensions(const struct opencl_build *build)
 {
@@ -266,7 +286,8 @@ int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_ou
 	return error < 0 ? error : take_payload(build, fault_out);
 }
 
-static int build_variant(struct opencl_build *build, uint32_t dimensions, struct backend_fault *fault_out)
+static int build_variant(struct opencl_build *build, uint32_t dimensions,
+			 struct backend_fault *fault_out)
 {
 	int error = opencl_build_create(build, fault_out);
 
@@ -291,14 +312,16 @@ static int build_variants(struct opencl_build *build, struct backend_fault *faul
 	return error;
 }
 
-int opencl_build_try(struct opencl_build *build, int (*make)(struct opencl_build *build, struct backend_fault *fault_out),
+int opencl_build_try(struct opencl_build *build,
+		     int (*make)(struct opencl_build *build, struct backend_fault *fault_out),
 		     struct backend_fault *fault_out)
 {
 	struct backend_fault second = {0};
 	size_t bytes = 0;
 
 	int error = make(build, fault_out);
-	if (error == 0 || build->kind != BACKEND_SOURCE_PORTABLE || fault_out->status != STATUS_BUILD)
+	if (error == 0 || build->kind != BACKEND_SOURCE_PORTABLE ||
+	    fault_out->status != STATUS_BUILD)
 		return error;
 	CLEANUP(free_pointer) char *log = NULL;
 	char *own = portable_names_own(build->source, build->source_bytes, &bytes);
@@ -333,8 +356,9 @@ static int build_source(struct opencl_build *build, struct backend_fault *fault_
 }
 
 /*
- * Kept until the backend is closed: with its last context PoCL gives back the library of built-in functions, piece by piece, which is a
- * tenth of a cold build, and the helper's child would only answer after it. It ends without.
+ * Kept until the backend is closed: with its last context PoCL gives back the library of built-in
+ * functions, piece by piece, which is a tenth of a cold build, and the helper's child would only
+ * answer after it. It ends without.
  */
 static int open_context(struct opencl_build *build, struct backend *backend, uint32_t device,
 			struct backend_fault *fault_out)
@@ -344,7 +368,8 @@ static int open_context(struct opencl_build *build, struct backend *backend, uin
 	if (backend->build_context && backend->build_device != device)
 		opencl_build_close(backend);
 	if (!backend->build_context)
-		backend->build_context = build->cl->CreateContext(NULL, 1, &build->device, NULL, NULL, &code);
+		backend->build_context =
+			build->cl->CreateContext(NULL, 1, &build->device, NULL, NULL, &code);
 	backend->build_device = device;
 	build->context = backend->build_context;
 	return build->context ? 0 : opencl_fault_code(fault_out, code, "open the device");
@@ -367,26 +392,29 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 	build->cl = &backend->cl;
 	build->facts = &backend->devices[device];
 	build->device = backend->device_ids[device];
-	if (build->kind == BACKEND_SOURCE_SPIRV && !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no SPIR-V",
-				   build->facts->name);
+	if (build->kind == BACKEND_SOURCE_SPIRV &&
+	    !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "%.100s takes no SPIR-V", build->facts->name);
 		return -EOPNOTSUPP;
 	}
 	if (build->kind != BACKEND_SOURCE_OPENCL_C && build->kind != BACKEND_SOURCE_PORTABLE &&
 	    build->kind != BACKEND_SOURCE_BUILTIN && build->kind != BACKEND_SOURCE_SPIRV) {
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
-				   "an OpenCL device builds OpenCL C, portable sources and SPIR-V only");
+		opencl_fault_words(
+			fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+			"an OpenCL device builds OpenCL C, portable sources and SPIR-V only");
 		return -EINVAL;
 	}
 	return open_context(build, backend, device, fault_out);
 }
 
-int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-		 size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
-		 struct backend_fault *fault_out)
+int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+		 const char *source, size_t source_bytes, const char *options, void **binary_out,
+		 size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
 	CLEANUP(opencl_build_fini)
-	struct opencl_build build = {.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
+	struct opencl_build build = {
+		.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
 
 	*log_out = NULL;
 	int error = opencl_build_open(&build, backend, device, fault_out);

@@ -29,18 +29,22 @@ void opencl_build_close(struct backend *backend);
 /* May its meaning depend on the number of dimensions? */
 bool opencl_build_asks_for_dimensions(const struct opencl_build *build);
 /*
- * Makes it with the source as it is. A portable one that does not compile so has another try with its own names where they are those of
- * built-in functions, too; if that fails, the first fault and its log are told.
+ * Makes it with the source as it is. A portable one that does not compile so has another try with
+ * its own names where they are those of built-in functions, too; if that fails, the first fault and
+ * its log are told.
  */
-int opencl_build_try(struct opencl_build *build, int (*make)(struct opencl_build *build, struct backend_fault *fault_out),
+int opencl_build_try(struct opencl_build *build,
+		     int (*make)(struct opencl_build *build, struct backend_fault *fault_out),
 		     struct backend_fault *fault_out);
 /* build->program, of the source and what goes before it. */
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out);
 /* Ours and the user's; `dimensions` 0: the source does not ask. malloc'ed. */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out);
-/* Keeps the compiler's words about build->program; what `code` means. `what`: "build the program". */
-int opencl_build_result(struct opencl_build *build, cl_int code, const char *what, struct backend_fault *fault_out);
+/* Keeps the compiler's words about build->program; what `code` means. `what`: "build the program".
+ */
+int opencl_build_result(struct opencl_build *build, cl_int code, const char *what,
+			struct backend_fault *fault_out);
 /* The kernels, the first time, and the binary of build->program. */
 int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out);
 

@@ -10,18 +10,23 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static bool is_of(const struct opencl_growth *growth, const char *name, uint32_t variant, const size_t *local)
+static bool is_of(const struct opencl_growth *growth, const char *name, uint32_t variant,
+		  const size_t *local)
 {
-	return growth->variant == variant && memcmp(growth->local, local, sizeof(growth->local)) == 0 && strcmp(growth->name, name) == 0;
+	return growth->variant == variant &&
+	       memcmp(growth->local, local, sizeof(growth->local)) == 0 &&
+	       strcmp(growth->name, name) == 0;
 }
 
-static int find(struct backend_kernel *kernel, uint32_t variant, const size_t *local, struct opencl_growth **growth_out)
+static int find(struct backend_kernel *kernel, uint32_t variant, const size_t *local,
+		struct opencl_growth **growth_out)
 {
 	struct backend_program *program = kernel->program;
 	struct opencl_growth *growth = kernel->growth;
 
 	if (!growth || !is_of(growth, kernel->name, variant, local))
-		for (growth = program->growths; growth && !is_of(growth, kernel->name, variant, local);)
+		for (growth = program->growths;
+		     growth && !is_of(growth, kernel->name, variant, local);)
 			growth = growth->next;
 	if (!growth) {
 		growth = calloc(1, sizeof(*growth));
@@ -45,7 +50,8 @@ int opencl_growth_find(struct backend_kernel *kernel, const struct opencl_geomet
 
 	*user_out = (struct opencl_growth_user){.growth = NULL};
 	/* The application's own programs are out of reach: it sends launches of them, too. */
-	if (!kernel->program->device->compiles_each_size || kernel->is_native || !geometry->has_local)
+	if (!kernel->program->device->compiles_each_size || kernel->is_native ||
+	    !geometry->has_local)
 		return 0;
 	memcpy(local, geometry->local, geometry->dimensions * sizeof(size_t));
 	memcpy(global, geometry->global, geometry->dimensions * sizeof(size_t));
@@ -56,7 +62,8 @@ int opencl_growth_find(struct backend_kernel *kernel, const struct opencl_geomet
 		.some_offset = geometry->has_offset,
 		.some_without = !geometry->has_offset,
 	};
-	return find(kernel, opencl_program_variant(kernel->program, geometry->dimensions), local, &user_out->growth);
+	return find(kernel, opencl_program_variant(kernel->program, geometry->dimensions), local,
+		    &user_out->growth);
 }
 
 void opencl_growth_merge(struct opencl_growth_need *need, const struct opencl_growth_need *more)
@@ -81,18 +88,23 @@ static void look_at_leader(const struct opencl_library *cl, struct opencl_growth
 
 	if (!growth->leader)
 		return;
-	cl_int code = cl->GetEventInfo(growth->leader, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+	cl_int code = cl->GetEventInfo(growth->leader, CL_EVENT_COMMAND_EXECUTION_STATUS,
+				       sizeof(state), &state, NULL);
 	if (code == CL_SUCCESS && state > CL_COMPLETE)
 		return;
 	growth->is_known &= code == CL_SUCCESS && state == CL_COMPLETE;
 	forget_leader(cl, growth);
 }
 
-static bool is_served(const struct backend_device *device, const struct opencl_growth *growth, const struct opencl_growth_need *need)
+static bool is_served(const struct backend_device *device, const struct opencl_growth *growth,
+		      const struct opencl_growth_need *need)
 {
-	return growth->is_known && growth->epoch == device->growth_leaders / OPENCL_GROWTH_LEADERS &&
-	       need->width_pocl <= growth->served.width_pocl && need->width <= growth->served.width &&
-	       (!need->some_offset || growth->served.some_offset) && (!need->some_without || growth->served.some_without);
+	return growth->is_known &&
+	       growth->epoch == device->growth_leaders / OPENCL_GROWTH_LEADERS &&
+	       need->width_pocl <= growth->served.width_pocl &&
+	       need->width <= growth->served.width &&
+	       (!need->some_offset || growth->served.some_offset) &&
+	       (!need->some_without || growth->served.some_without);
 }
 
 static bool uses(const struct opencl_flight *flight, const struct opencl_growth *growth)
@@ -105,7 +117,8 @@ static bool uses(const struct opencl_flight *flight, const struct opencl_growth 
 	return false;
 }
 
-int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user, struct opencl_waits *waits, bool *leads_out)
+int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user,
+		       struct opencl_waits *waits, bool *leads_out)
 {
 	struct backend_device *device = lane->device;
 	struct opencl_growth *growth = user->growth;
@@ -118,7 +131,8 @@ int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *use
 	*leads_out = true;
 	for (const struct backend_lane *other = device->lanes; other; other = other->next) {
 		for (size_t i = other->head; error == 0 && i != other->tail; i++) {
-			const struct opencl_flight *flight = &other->flights[i & (other->capacity - 1)];
+			const struct opencl_flight *flight =
+				&other->flights[i & (other->capacity - 1)];
 			if (uses(flight, growth))
 				error = opencl_waits_add(waits, flight->event);
 		}
@@ -126,7 +140,8 @@ int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *use
 	return error;
 }
 
-void opencl_growth_led(struct backend_device *device, const struct opencl_growth_user *user, cl_event event)
+void opencl_growth_led(struct backend_device *device, const struct opencl_growth_user *user,
+		       cl_event event)
 {
 	struct opencl_growth *growth = user->growth;
 
@@ -134,7 +149,8 @@ void opencl_growth_led(struct backend_device *device, const struct opencl_growth
 	device->growth_leaders++;
 	growth->epoch = device->growth_leaders / OPENCL_GROWTH_LEADERS;
 	growth->served = user->need;
-	/* Of both kinds in one command the last decides what is first then: the next one leads again. */
+	/* Of both kinds in one command the last decides what is first then: the next one leads
+	 * again. */
 	growth->is_known = !(user->need.some_offset && user->need.some_without);
 	if (device->cl->RetainEvent(event) == CL_SUCCESS)
 		growth->leader = event;

@@ -1,13 +1,17 @@
 /*
  * Launches of one kernel and one work-group size whose ranges grow, kept apart for PoCL.
  *
- * PoCL prepares a kernel for a work-group size when a launch begins, for ranges up to that launch's, and again for a larger range;
- * apart for launches with an offset and without. At a launch's end PoCL 3.1 gives back the first such preparation that it finds, whatever the range: where two
- * launches with two of them run at one time, one is given back twice, and the process aborts (`found->ref_count > 0`). That cannot
- * happen while all launches that are on their way use the first one. So a launch that what is prepared does not serve *leads*: it waits
- * for those before it, and those behind it wait for it. It is one in many: launches that are no larger than one before need no waiting.
+ * PoCL prepares a kernel for a work-group size when a launch begins, for ranges up to that
+ * launch's, and again for a larger range; apart for launches with an offset and without. At a
+ * launch's end PoCL 3.1 gives back the first such preparation that it finds, whatever the range:
+ * where two launches with two of them run at one time, one is given back twice, and the process
+ * aborts (`found->ref_count > 0`). That cannot happen while all launches that are on their way use
+ * the first one. So a launch that what is prepared does not serve *leads*: it waits for those
+ * before it, and those behind it wait for it. It is one in many: launches that are no larger than
+ * one before need no waiting.
  *
- * All by waiting lists of events, so nobody's thread waits. Two devices of one platform are not kept apart. Device thread.
+ * All by waiting lists of events, so nobody's thread waits. Two devices of one platform are not
+ * kept apart. Device thread.
  */
 #ifndef SYCL_BACKENDS_OPENCL_GROWTH_H
 #define SYCL_BACKENDS_OPENCL_GROWTH_H
@@ -15,10 +19,12 @@
 #include "opencl/lane/submit.h"
 #include "opencl/lane/waits.h"
 
-/* After so many that led, all lead once more: PoCL drops preparations that were not used for long, beyond 128. */
+/* After so many that led, all lead once more: PoCL drops preparations that were not used for long,
+ * beyond 128. */
 #define OPENCL_GROWTH_LEADERS 48u
 
-/* What launches ask of a preparation: the widest range in PoCL's count, which leaves the third dimension out, and as it should be. */
+/* What launches ask of a preparation: the widest range in PoCL's count, which leaves the third
+ * dimension out, and as it should be. */
 struct opencl_growth_need {
 	uint64_t width_pocl, width;
 	bool some_offset, some_without;
@@ -30,10 +36,10 @@ struct opencl_growth {
 	char *name;
 	uint32_t variant;
 	size_t local[3];
-	bool is_known;                 /* `served`: what the first preparation serves */
+	bool is_known; /* `served`: what the first preparation serves */
 	struct opencl_growth_need served;
-	uint64_t epoch;                /* the device's, when it was prepared */
-	cl_event leader;               /* retained; NULL: it has ended */
+	uint64_t epoch;  /* the device's, when it was prepared */
+	cl_event leader; /* retained; NULL: it has ended */
 };
 
 /* What a graph's launches need of one of them. */
@@ -48,10 +54,13 @@ int opencl_growth_find(struct backend_kernel *kernel, const struct opencl_geomet
 /* Several launches of one command become one need. */
 void opencl_growth_merge(struct opencl_growth_need *need, const struct opencl_growth_need *more);
 
-/* Before a command with such a launch is sent on the lane: adds what it waits for. *leads_out: then opencl_growth_led comes behind. */
-int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user, struct opencl_waits *waits, bool *leads_out);
+/* Before a command with such a launch is sent on the lane: adds what it waits for. *leads_out: then
+ * opencl_growth_led comes behind. */
+int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user,
+		       struct opencl_waits *waits, bool *leads_out);
 /* It was sent, with this event. */
-void opencl_growth_led(struct backend_device *device, const struct opencl_growth_user *user, cl_event event);
+void opencl_growth_led(struct backend_device *device, const struct opencl_growth_user *user,
+		       cl_event event);
 
 /* With the program. */
 void opencl_growths_free(struct backend_program *program);

@@ -17,8 +17,8 @@ static uint64_t group_size(struct backend_kernel *kernel, cl_kernel_work_group_i
 {
 	const struct backend_device *device = kernel->program->device;
 	size_t value = 0;
-	return device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, what, sizeof(value), &value, NULL) ==
-			       CL_SUCCESS
+	return device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, what,
+						  sizeof(value), &value, NULL) == CL_SUCCESS
 		       ? value
 		       : 0;
 }
@@ -27,8 +27,8 @@ static uint64_t group_bytes(struct backend_kernel *kernel, cl_kernel_work_group_
 {
 	const struct backend_device *device = kernel->program->device;
 	cl_ulong value = 0;
-	return device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, what, sizeof(value), &value, NULL) ==
-			       CL_SUCCESS
+	return device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, what,
+						  sizeof(value), &value, NULL) == CL_SUCCESS
 		       ? value
 		       : 0;
 }
@@ -40,20 +40,24 @@ static void fill_facts(struct backend_kernel *kernel)
 
 	kernel->facts.arguments = kernel->arguments;
 	kernel->facts.max_work_group_size = group_size(kernel, CL_KERNEL_WORK_GROUP_SIZE);
-	kernel->facts.preferred_multiple = group_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+	kernel->facts.preferred_multiple =
+		group_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
 	kernel->facts.private_mem_bytes = group_bytes(kernel, CL_KERNEL_PRIVATE_MEM_SIZE);
 	kernel->facts.local_mem_bytes = group_bytes(kernel, CL_KERNEL_LOCAL_MEM_SIZE);
 	/* Of other kernels it is an error, which some drivers do not tell. */
 	bool is_custom = (device->facts->aspects & 1ull << OPENCL_ASPECT_CUSTOM) != 0;
 	if ((kernel->program->binary->is_builtin || is_custom) &&
-	    device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, CL_KERNEL_GLOBAL_WORK_SIZE, sizeof(most),
-					       most, NULL) == CL_SUCCESS)
+	    device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id,
+					       CL_KERNEL_GLOBAL_WORK_SIZE, sizeof(most), most,
+					       NULL) == CL_SUCCESS)
 		for (int i = 0; i < 3; i++)
 			kernel->facts.max_global_size[i] = most[2 - i];
-	if (device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
-					       sizeof(required), required, NULL) != CL_SUCCESS)
+	if (device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id,
+					       CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(required),
+					       required, NULL) != CL_SUCCESS)
 		return;
-	/* The attribute has three values, whatever the launch's dimensions; reversed as for three. */
+	/* The attribute has three values, whatever the launch's dimensions; reversed as for three.
+	 */
 	for (int i = 0; i < 3; i++)
 		kernel->facts.required_work_group_size[i] = required[2 - i];
 }
@@ -62,7 +66,8 @@ static void fill_facts(struct backend_kernel *kernel)
 static int fill_arguments(struct backend_kernel *kernel, const char *name, cl_uint count)
 {
 	const struct backend_device *device = kernel->program->device;
-	const struct opencl_binary_kernel *known = opencl_binary_kernel(kernel->program->binary, name);
+	const struct opencl_binary_kernel *known =
+		opencl_binary_kernel(kernel->program->binary, name);
 
 	kernel->arguments = calloc(count ? count : 1, sizeof(*kernel->arguments));
 	kernel->temporaries = calloc(count ? count : 1, sizeof(cl_mem));
@@ -73,10 +78,11 @@ static int fill_arguments(struct backend_kernel *kernel, const char *name, cl_ui
 		if (known && known->argument_count == count)
 			kernel->arguments[i] = known->arguments[i];
 		else
-			opencl_argument_facts(device->cl, kernel->kernels[0], i, device->facts->address_bits,
-					      &kernel->arguments[i]);
+			opencl_argument_facts(device->cl, kernel->kernels[0], i,
+					      device->facts->address_bits, &kernel->arguments[i]);
 	}
-	kernel->facts.argument_count = opencl_arguments_merge(kernel->arguments, count, kernel->places);
+	kernel->facts.argument_count =
+		opencl_arguments_merge(kernel->arguments, count, kernel->places);
 	return 0;
 }
 
@@ -91,8 +97,8 @@ static int get_variant(struct backend_kernel *kernel, uint32_t variant, cl_kerne
 		int error = opencl_program_get(kernel->program, variant, &program, fault_out);
 		if (error < 0)
 			return error;
-		kernel->kernels[variant] =
-			opencl_kernel_name_create(kernel->program->device->cl, program, kernel->name, &code);
+		kernel->kernels[variant] = opencl_kernel_name_create(kernel->program->device->cl,
+								     program, kernel->name, &code);
 		if (!kernel->kernels[variant]) {
 			error = opencl_fault_code(fault_out, code, "make the kernel");
 			if (code == CL_INVALID_KERNEL_NAME)
@@ -107,15 +113,18 @@ static int get_variant(struct backend_kernel *kernel, uint32_t variant, cl_kerne
 
 static bool is_usm(const struct backend_argument *argument)
 {
-	return argument->kind == BACKEND_ARGUMENT_GLOBAL && !argument->global.memory && argument->global.usm;
+	return argument->kind == BACKEND_ARGUMENT_GLOBAL && !argument->global.memory &&
+	       argument->global.usm;
 }
 
 /*
- * An argument that was USM and is a buffer now, or the other way round. NVIDIA's driver (580) refuses such a launch, so it gets a kernel
- * that knows of neither; what has been sent keeps its own.
+ * An argument that was USM and is a buffer now, or the other way round. NVIDIA's driver (580)
+ * refuses such a launch, so it gets a kernel that knows of neither; what has been sent keeps its
+ * own.
  */
-static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant, const struct backend_argument *arguments,
-			    uint32_t count, struct backend_fault *fault_out)
+static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant,
+			    const struct backend_argument *arguments, uint32_t count,
+			    struct backend_fault *fault_out)
 {
 	cl_kernel old = kernel->kernels[variant], made = NULL;
 	bool changed = false;
@@ -123,7 +132,8 @@ static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant, con
 	for (uint32_t i = 0; i < count; i++) {
 		const struct opencl_place *place = &kernel->places[i];
 		if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-			changed |= is_usm(&arguments[i]) ? place->was_memory[variant] : place->was_usm[variant];
+			changed |= is_usm(&arguments[i]) ? place->was_memory[variant]
+							 : place->was_usm[variant];
 	}
 	if (changed) {
 		kernel->kernels[variant] = NULL;
@@ -137,7 +147,8 @@ static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant, con
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		kernel->places[i].was_usm[variant] = is_usm(&arguments[i]);
-		kernel->places[i].was_memory[variant] = arguments[i].kind == BACKEND_ARGUMENT_GLOBAL && !is_usm(&arguments[i]);
+		kernel->places[i].was_memory[variant] =
+			arguments[i].kind == BACKEND_ARGUMENT_GLOBAL && !is_usm(&arguments[i]);
 	}
 	return 0;
 }
@@ -160,8 +171,8 @@ static int fill(struct backend_kernel *kernel, const char *name, struct backend_
 	int error = get_variant(kernel, 0, &first, fault_out);
 	if (error < 0)
 		return error;
-	cl_int code =
-		kernel->program->device->cl->GetKernelInfo(first, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL);
+	cl_int code = kernel->program->device->cl->GetKernelInfo(first, CL_KERNEL_NUM_ARGS,
+								 sizeof(count), &count, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "count the kernel's arguments");
 	if (fill_arguments(kernel, name, count) < 0)
@@ -170,8 +181,8 @@ static int fill(struct backend_kernel *kernel, const char *name, struct backend_
 	return 0;
 }
 
-int opencl_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
-			 struct backend_fault *fault_out)
+int opencl_kernel_create(struct backend_program *program, const char *name,
+			 struct backend_kernel **kernel_out, struct backend_fault *fault_out)
 {
 	struct backend_kernel *kernel = calloc(1, sizeof(*kernel));
 	if (!kernel)
@@ -189,8 +200,8 @@ int opencl_kernel_create(struct backend_program *program, const char *name, stru
 	return 0;
 }
 
-int opencl_kernel_make_native(struct backend_device *device, cl_kernel native, struct backend_kernel **kernel_out,
-			      struct backend_fault *fault_out)
+int opencl_kernel_make_native(struct backend_device *device, cl_kernel native,
+			      struct backend_kernel **kernel_out, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = device->cl;
 	cl_program program = NULL;
@@ -198,15 +209,19 @@ int opencl_kernel_make_native(struct backend_device *device, cl_kernel native, s
 	char name[1024] = "";
 	struct backend_program *of = NULL;
 
-	cl_int code = cl->GetKernelInfo(native, CL_KERNEL_CONTEXT, sizeof(cl_context), &context, NULL);
+	cl_int code =
+		cl->GetKernelInfo(native, CL_KERNEL_CONTEXT, sizeof(cl_context), &context, NULL);
 	if (code == CL_SUCCESS)
-		code = cl->GetKernelInfo(native, CL_KERNEL_PROGRAM, sizeof(cl_program), &program, NULL);
+		code = cl->GetKernelInfo(native, CL_KERNEL_PROGRAM, sizeof(cl_program), &program,
+					 NULL);
 	if (code == CL_SUCCESS)
-		code = cl->GetKernelInfo(native, CL_KERNEL_FUNCTION_NAME, sizeof(name) - 1, name, NULL);
+		code = cl->GetKernelInfo(native, CL_KERNEL_FUNCTION_NAME, sizeof(name) - 1, name,
+					 NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a kernel what it is");
 	if (context != device->context) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "the kernel belongs to another OpenCL context");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the kernel belongs to another OpenCL context");
 		return -EINVAL;
 	}
 	int error = opencl_native_program_wrap(device, program, &of, fault_out);
@@ -264,37 +279,41 @@ void opencl_kernel_drop_temporaries(struct backend_kernel *kernel)
 }
 
 /*
- * OpenCL has no pointer into the middle of a buffer. An aligned place is a sub-buffer; any other one, where the memory
- * is host memory used in place, is a buffer of its own over the same bytes.
+ * OpenCL has no pointer into the middle of a buffer. An aligned place is a sub-buffer; any other
+ * one, where the memory is host memory used in place, is a buffer of its own over the same bytes.
  */
-static int make_part(struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
-		     struct backend_fault *fault_out)
+static int make_part(struct backend_kernel *kernel, uint32_t index,
+		     const struct backend_argument *argument, struct backend_fault *fault_out)
 {
 	const struct backend_device *device = kernel->program->device;
 	const struct backend_memory *memory = argument->global.memory;
-	uint64_t offset = argument->global.offset_bytes, align = device->facts->mem_base_addr_align_bits / 8;
+	uint64_t offset = argument->global.offset_bytes,
+		 align = device->facts->mem_base_addr_align_bits / 8;
 	const cl_buffer_region region = {offset, memory->size_bytes - offset};
 	cl_int code = CL_SUCCESS;
 
 	if (align == 0 || offset % align == 0) {
-		kernel->temporaries[index] = device->cl->CreateSubBuffer(memory->buffer, CL_MEM_READ_WRITE,
-									 CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
-	} else if (memory->host) {
 		kernel->temporaries[index] =
-			device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, region.size,
-						 memory->host + offset, &code);
+			device->cl->CreateSubBuffer(memory->buffer, CL_MEM_READ_WRITE,
+						    CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+	} else if (memory->host) {
+		kernel->temporaries[index] = device->cl->CreateBuffer(
+			device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, region.size,
+			memory->host + offset, &code);
 	} else {
 		opencl_fault_words(
 			fault_out, STATUS_INVALID,
-			"argument %u begins at byte %llu of its buffer; this device needs a multiple of %llu", index,
-			(unsigned long long)offset, (unsigned long long)align);
+			"argument %u begins at byte %llu of its buffer; this device needs a multiple of %llu",
+			index, (unsigned long long)offset, (unsigned long long)align);
 		return -EINVAL;
 	}
-	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "make a part of a buffer");
+	return code == CL_SUCCESS ? 0
+				  : opencl_fault_code(fault_out, code, "make a part of a buffer");
 }
 
 static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
-		      const struct backend_argument *argument, struct backend_fault *fault_out, cl_int *code_out)
+		      const struct backend_argument *argument, struct backend_fault *fault_out,
+		      cl_int *code_out)
 {
 	const struct backend_memory *memory = argument->global.memory;
 	cl_mem object = memory ? memory->buffer : NULL;
@@ -302,11 +321,13 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
 
 	if (!memory && argument->global.usm) {
 		const struct opencl_library *cl = kernel->program->device->cl;
-		*code_out = cl->SetKernelArgSVMPointer ? cl->SetKernelArgSVMPointer(to, at, argument->global.usm)
-						       : CL_INVALID_OPERATION;
+		*code_out = cl->SetKernelArgSVMPointer
+				    ? cl->SetKernelArgSVMPointer(to, at, argument->global.usm)
+				    : CL_INVALID_OPERATION;
 		return 0;
 	}
-	if (memory && argument->global.offset_bytes > 0 && argument->global.offset_bytes < memory->size_bytes) {
+	if (memory && argument->global.offset_bytes > 0 &&
+	    argument->global.offset_bytes < memory->size_bytes) {
 		int error = make_part(kernel, index, argument, fault_out);
 		if (error < 0)
 			return error;
@@ -314,42 +335,47 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
 	} else if (memory && argument->global.offset_bytes >= memory->size_bytes) {
 		object = NULL; /* past the end: nothing can be read there */
 	}
-	*code_out =
-		kernel->program->device->cl->SetKernelArg(to, at, sizeof(cl_mem), object ? (void *)&object : NULL);
+	*code_out = kernel->program->device->cl->SetKernelArg(to, at, sizeof(cl_mem),
+							      object ? (void *)&object : NULL);
 	return 0;
 }
 
 /*
- * Drivers do not all check: PoCL takes a value where a buffer belongs, and its bytes for an address. So the kinds must
- * agree before anything reaches it.
+ * Drivers do not all check: PoCL takes a value where a buffer belongs, and its bytes for an
+ * address. So the kinds must agree before anything reaches it.
  */
-static int check(const struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
-		 struct backend_fault *fault_out)
+static int check(const struct backend_kernel *kernel, uint32_t index,
+		 const struct backend_argument *argument, struct backend_fault *fault_out)
 {
 	const struct backend_argument_facts *facts = &kernel->arguments[index];
 
 	if (facts->kind != BACKEND_ARGUMENT_UNKNOWN && facts->kind != argument->kind) {
-		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) is of another kind", index,
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT,
+				   "argument %u (%s %s) is of another kind", index,
 				   facts->type_name, facts->name);
 		return -EINVAL;
 	}
 	if (argument->kind == BACKEND_ARGUMENT_GLOBAL && argument->global.memory &&
 	    argument->global.memory->image.dimensions > 0) {
-		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) is a buffer; an image was given",
-				   index, facts->type_name, facts->name);
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT,
+				   "argument %u (%s %s) is a buffer; an image was given", index,
+				   facts->type_name, facts->name);
 		return -EINVAL;
 	}
 	if (argument->kind == BACKEND_ARGUMENT_VALUE && facts->size_bytes != 0 &&
 	    argument->value.size_bytes != facts->size_bytes) {
-		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) has %u bytes, not %zu",
-				   index, facts->type_name, facts->name, facts->size_bytes, argument->value.size_bytes);
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT,
+				   "argument %u (%s %s) has %u bytes, not %zu", index,
+				   facts->type_name, facts->name, facts->size_bytes,
+				   argument->value.size_bytes);
 		return -EINVAL;
 	}
 	return 0;
 }
 
 static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
-			const struct backend_argument *argument, uint64_t *local_bytes, struct backend_fault *fault_out)
+			const struct backend_argument *argument, uint64_t *local_bytes,
+			struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = kernel->program->device->cl;
 	cl_uint at = kernel->places[index].index;
@@ -365,15 +391,18 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 		code = cl->SetKernelArg(to, at, argument->value.size_bytes, argument->value.bytes);
 		break;
 	case BACKEND_ARGUMENT_LOCAL:
-		if (argument->local_bytes > kernel->program->device->facts->local_mem_bytes - *local_bytes) {
+		if (argument->local_bytes >
+		    kernel->program->device->facts->local_mem_bytes - *local_bytes) {
 			opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
 					   "local memory: the device has %llu bytes",
-					   (unsigned long long)kernel->program->device->facts->local_mem_bytes);
+					   (unsigned long long)
+						   kernel->program->device->facts->local_mem_bytes);
 			return -ENOMEM;
 		}
 		*local_bytes += argument->local_bytes;
 		/* OpenCL has no empty local memory. */
-		code = cl->SetKernelArg(to, at, argument->local_bytes ? argument->local_bytes : 1, NULL);
+		code = cl->SetKernelArg(to, at, argument->local_bytes ? argument->local_bytes : 1,
+					NULL);
 		break;
 	case BACKEND_ARGUMENT_GLOBAL:
 		error = set_global(kernel, to, index, argument, fault_out, &code);
@@ -383,7 +412,8 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 		error = opencl_image_argument_set(kernel, to, index, argument, fault_out);
 		break;
 	default:
-		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u is of an unknown kind", index);
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT,
+				   "argument %u is of an unknown kind", index);
 		return -EINVAL;
 	}
 	if (error == 0 && code != CL_SUCCESS)
@@ -392,10 +422,11 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 }
 
 /*
- * What this launch sets must not stay set for the next one, nor in the application's kernel. Where the driver cannot copy kernels
- * it does.
+ * What this launch sets must not stay set for the next one, nor in the application's kernel. Where
+ * the driver cannot copy kernels it does.
  */
-static int copy_native(struct backend_kernel *kernel, cl_kernel *to, struct backend_fault *fault_out)
+static int copy_native(struct backend_kernel *kernel, cl_kernel *to,
+		       struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = kernel->program->device->cl;
 	cl_int code = CL_SUCCESS;
@@ -411,20 +442,24 @@ static int copy_native(struct backend_kernel *kernel, cl_kernel *to, struct back
 	return 0;
 }
 
-int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions, const struct backend_argument *arguments,
-			  uint32_t count, cl_kernel *kernel_out, struct backend_fault *fault_out)
+int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions,
+			  const struct backend_argument *arguments, uint32_t count,
+			  cl_kernel *kernel_out, struct backend_fault *fault_out)
 {
 	uint64_t device_bytes = kernel->program->device->facts->local_mem_bytes,
 		 local_bytes = kernel->facts.local_mem_bytes;
 	cl_kernel to = NULL;
 
 	if (count != kernel->facts.argument_count) {
-		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "the kernel has %u arguments, %u are set",
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT,
+				   "the kernel has %u arguments, %u are set",
 				   kernel->facts.argument_count, count);
 		return -EINVAL;
 	}
 	uint32_t variant = opencl_program_variant(kernel->program, dimensions);
-	int error = kernel->is_native ? 0 : renew_if_changed(kernel, variant, arguments, count, fault_out);
+	int error = kernel->is_native
+			    ? 0
+			    : renew_if_changed(kernel, variant, arguments, count, fault_out);
 	if (error == 0)
 		error = get_variant(kernel, variant, &to, fault_out);
 	if (error == 0 && kernel->is_native)

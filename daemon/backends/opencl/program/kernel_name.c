@@ -13,11 +13,13 @@ void opencl_kernel_name_restore(char *name)
 	const size_t bytes = sizeof(POCL_PREFIX) - 1;
 
 	portable_names_restore(name);
-	if (strncmp(name, POCL_PREFIX, bytes) == 0 && portable_name_is_builtin(name + bytes, strlen(name + bytes)))
+	if (strncmp(name, POCL_PREFIX, bytes) == 0 &&
+	    portable_name_is_builtin(name + bytes, strlen(name + bytes)))
 		memmove(name, name + bytes, strlen(name + bytes) + 1);
 }
 
-cl_kernel opencl_kernel_name_create(const struct opencl_library *cl, cl_program program, const char *name, cl_int *code_out)
+cl_kernel opencl_kernel_name_create(const struct opencl_library *cl, cl_program program,
+				    const char *name, cl_int *code_out)
 {
 	static const char *const prefixes[] = {"", POCL_PREFIX, PORTABLE_NAMES_PREFIX};
 	size_t count = portable_name_is_builtin(name, strlen(name)) ? 3 : 1;

@@ -1,7 +1,8 @@
 /*
- * A kernel's name, in the source and in the driver. PoCL's header makes macros of the names of built-in functions (mix is _cl_mix
- * there), so that it lists a kernel of such a name by another one; and a portable source may have been built with names of our own
- * (portable_names.h). Everybody but the driver knows the source's name.
+ * A kernel's name, in the source and in the driver. PoCL's header makes macros of the names of
+ * built-in functions (mix is _cl_mix there), so that it lists a kernel of such a name by another
+ * one; and a portable source may have been built with names of our own (portable_names.h).
+ * Everybody but the driver knows the source's name.
  */
 #ifndef SYCL_BACKENDS_OPENCL_KERNEL_NAME_H
 #define SYCL_BACKENDS_OPENCL_KERNEL_NAME_H
@@ -12,6 +13,7 @@
 void opencl_kernel_name_restore(char *name);
 
 /* clCreateKernel by the source's name. */
-cl_kernel opencl_kernel_name_create(const struct opencl_library *cl, cl_program program, const char *name, cl_int *code_out);
+cl_kernel opencl_kernel_name_create(const struct opencl_library *cl, cl_program program,
+				    const char *name, cl_int *code_out);
 
 #endif

@@ -25,7 +25,8 @@ static int out_of_memory(struct backend_fault *fault_out)
 static int pack(const struct opencl_build *build, void **object_out, size_t *bytes_out)
 {
 	const char *options = build->options ? build->options : "";
-	struct object_head head = {.kind = (uint32_t)build->kind, .options_bytes = (uint32_t)strlen(options) + 1};
+	struct object_head head = {.kind = (uint32_t)build->kind,
+				   .options_bytes = (uint32_t)strlen(options) + 1};
 	size_t bytes = sizeof(head) + head.options_bytes + build->source_bytes;
 	char *object = malloc(bytes);
 
@@ -70,7 +71,8 @@ static int compile(struct opencl_build *build, uint32_t dimensions, struct backe
 		error = opencl_build_options(build, dimensions, &options, fault_out);
 	if (error < 0)
 		return error;
-	cl_int code = build->cl->CompileProgram(build->program, 1, &build->device, options, 0, NULL, NULL, NULL, NULL);
+	cl_int code = build->cl->CompileProgram(build->program, 1, &build->device, options, 0, NULL,
+						NULL, NULL, NULL);
 	return opencl_build_result(build, code, "compile the program", fault_out);
 }
 
@@ -85,19 +87,22 @@ static int compile_object(struct opencl_build *build, struct backend_fault *faul
 	return error;
 }
 
-int opencl_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-		   size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out,
-		   char **log_out, struct backend_fault *fault_out)
+int opencl_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+		   const char *source, size_t source_bytes, const char *options, void **object_out,
+		   size_t *object_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
 	CLEANUP(opencl_build_fini)
-	struct opencl_build build = {.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
+	struct opencl_build build = {
+		.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
 
 	*log_out = NULL;
-	/* Of a module's kernels the arguments must be read from the module itself: opencl_spirv.h. */
+	/* Of a module's kernels the arguments must be read from the module itself: opencl_spirv.h.
+	 */
 	if (kind == BACKEND_SOURCE_BUILTIN || kind == BACKEND_SOURCE_SPIRV || source_bytes == 0) {
 		opencl_fault_words(fault_out, source_bytes ? STATUS_INVALID : STATUS_BUILD,
-				   source_bytes ? "built-in kernels and SPIR-V are built, not compiled"
-						: "the source is empty");
+				   source_bytes
+					   ? "built-in kernels and SPIR-V are built, not compiled"
+					   : "the source is empty");
 		return -EINVAL;
 	}
 	int error = opencl_build_open(&build, backend, device, fault_out);
@@ -149,15 +154,16 @@ static void hand_log(struct link *link, struct opencl_build *part)
 }
 
 /*
- * What a linker without words has found is looked for in the sources. The log has all of it, the sentence the last line,
- * if something was seen that is missing or there twice.
+ * What a linker without words has found is looked for in the sources. The log has all of it, the
+ * sentence the last line, if something was seen that is missing or there twice.
  */
 static void explain(struct link *link, struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) struct opencl_text *sources = calloc(link->count, sizeof(*sources));
 
 	for (uint32_t i = 0; sources && i < link->count; i++)
-		sources[i] = (struct opencl_text){link->parts[i].source, link->parts[i].source_bytes};
+		sources[i] =
+			(struct opencl_text){link->parts[i].source, link->parts[i].source_bytes};
 	char *words = sources ? opencl_link_words(sources, link->count) : NULL;
 	if (!words) /* the code is told all the same */
 		return;
@@ -165,9 +171,11 @@ static void explain(struct link *link, struct backend_fault *fault_out)
 	link->whole.log = words;
 	const char *last = memrchr(words, '\n', strlen(words) - 1);
 	bool is_known = last && last[1] != 'o'; /* no line of an object */
-	(void)snprintf(fault_out->text, sizeof(fault_out->text),
-		       "these %u objects do not link, and the driver does not say why; see the build log%s%.*s",
-		       link->count, is_known ? ": " : "", is_known ? (int)strcspn(last + 1, "\n") : 0, is_known ? last + 1 : "");
+	(void)snprintf(
+		fault_out->text, sizeof(fault_out->text),
+		"these %u objects do not link, and the driver does not say why; see the build log%s%.*s",
+		link->count, is_known ? ": " : "", is_known ? (int)strcspn(last + 1, "\n") : 0,
+		is_known ? last + 1 : "");
 }
 
 static int link_variant(struct link *link, uint32_t dimensions, struct backend_fault *fault_out)
@@ -183,10 +191,12 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 			return error;
 		link->programs[i] = part->program;
 	}
-	whole->program = whole->cl->LinkProgram(whole->context, 1, &whole->device, whole->options ? whole->options : "",
-						link->count, link->programs, NULL, NULL, &code);
+	whole->program = whole->cl->LinkProgram(whole->context, 1, &whole->device,
+						whole->options ? whole->options : "", link->count,
+						link->programs, NULL, NULL, &code);
 	if (!whole->program) {
-		int error = opencl_fault_code(fault_out, code ? code : CL_LINK_PROGRAM_FAILURE, "link the program");
+		int error = opencl_fault_code(fault_out, code ? code : CL_LINK_PROGRAM_FAILURE,
+					      "link the program");
 		if (code == CL_LINK_PROGRAM_FAILURE)
 			explain(link, fault_out);
 		return error;
@@ -213,8 +223,8 @@ static int link_all(struct link *link, struct backend_fault *fault_out)
 	return error;
 }
 
-static int open_parts(struct link *link, const void *const *objects, const size_t *object_bytes, uint32_t count,
-		      struct backend_fault *fault_out)
+static int open_parts(struct link *link, const void *const *objects, const size_t *object_bytes,
+		      uint32_t count, struct backend_fault *fault_out)
 {
 	link->parts = calloc(count + 1u, sizeof(*link->parts));
 	link->programs = calloc(count + 1u, sizeof(cl_program));
@@ -228,18 +238,21 @@ static int open_parts(struct link *link, const void *const *objects, const size_
 		part->device = link->whole.device;
 		part->context = link->whole.context;
 		if (unpack(objects[i], object_bytes[i], part) < 0) {
-			opencl_fault_words(fault_out, STATUS_INVALID, "input %u is no object of this device", i);
+			opencl_fault_words(fault_out, STATUS_INVALID,
+					   "input %u is no object of this device", i);
 			return -EINVAL;
 		}
 	}
 	return 0;
 }
 
-int opencl_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
-		const size_t *object_bytes, const char *options, void **binary_out, size_t *binary_bytes_out,
-		char **log_out, struct backend_fault *fault_out)
+int opencl_link(struct backend *backend, uint32_t device, uint32_t count,
+		const void *const *objects, const size_t *object_bytes, const char *options,
+		void **binary_out, size_t *binary_bytes_out, char **log_out,
+		struct backend_fault *fault_out)
 {
-	CLEANUP(link_fini) struct link link = {.whole = {.kind = BACKEND_SOURCE_OPENCL_C, .options = options}};
+	CLEANUP(link_fini)
+	struct link link = {.whole = {.kind = BACKEND_SOURCE_OPENCL_C, .options = options}};
 
 	*log_out = NULL;
 	int error = opencl_build_open(&link.whole, backend, device, fault_out);

@@ -30,7 +30,8 @@ struct reader {
 
 static bool starts(const struct reader *reader, const char *with)
 {
-	return (size_t)(reader->end - reader->at) >= strlen(with) && memcmp(reader->at, with, strlen(with)) == 0;
+	return (size_t)(reader->end - reader->at) >= strlen(with) &&
+	       memcmp(reader->at, with, strlen(with)) == 0;
 }
 
 static void skip_line(struct reader *reader)
@@ -78,7 +79,8 @@ static bool next(struct reader *reader, struct name *word_out)
 		return false;
 	const char *from = reader->at++;
 	if (isalpha((unsigned char)*from) || *from == '_')
-		while (reader->at < reader->end && (isalnum((unsigned char)*reader->at) || *reader->at == '_'))
+		while (reader->at < reader->end &&
+		       (isalnum((unsigned char)*reader->at) || *reader->at == '_'))
 			reader->at++;
 	reader->is_line_start = false;
 	*word_out = (struct name){.at = from, .bytes = (size_t)(reader->at - from)};
@@ -95,7 +97,8 @@ static bool is_same(const struct name *a, const struct name *b)
 	return a->bytes == b->bytes && memcmp(a->at, b->at, a->bytes) == 0;
 }
 
-static void add(struct names *names, const struct name *name, uint32_t object, bool is_defined, bool is_local)
+static void add(struct names *names, const struct name *name, uint32_t object, bool is_defined,
+		bool is_local)
 {
 	if (names->count == NAMES_MAX || name->bytes > NAME_MAX_BYTES ||
 	    (!isalpha((unsigned char)*name->at) && *name->at != '_') || is(name, "__attribute__"))
@@ -106,10 +109,12 @@ static void add(struct names *names, const struct name *name, uint32_t object, b
 	names->all[names->count++].is_local = is_local;
 }
 
-/* At file scope the word before the first parenthesis is a function's, and what follows the last one says which it is. */
+/* At file scope the word before the first parenthesis is a function's, and what follows the last
+ * one says which it is. */
 static void read_source(struct names *names, const struct opencl_text *source, uint32_t object)
 {
-	struct reader reader = {.at = source->text, .end = source->text + source->bytes, .is_line_start = true};
+	struct reader reader = {
+		.at = source->text, .end = source->text + source->bytes, .is_line_start = true};
 	struct name word, last = {.bytes = 0}, function = {.bytes = 0};
 	unsigned depth = 0;
 	bool is_local = false, has_value = false;
@@ -122,7 +127,8 @@ static void read_source(struct names *names, const struct opencl_text *source, u
 			if (!is(&last, "__attribute__"))
 				function = last;
 		} else if (depth == 0) {
-			is_local |= is(&word, "static") || is(&word, "inline") || is(&word, "typedef");
+			is_local |=
+				is(&word, "static") || is(&word, "inline") || is(&word, "typedef");
 			has_value |= is(&word, "=");
 		}
 		if (is(&word, "{") || is(&word, "("))
@@ -138,7 +144,8 @@ static void read_source(struct names *names, const struct opencl_text *source, u
 }
 
 /* Has an object before `end` in the list defined it, too; or does anybody? */
-static const struct name *find_definition(const struct names *names, const struct name *name, uint32_t end)
+static const struct name *find_definition(const struct names *names, const struct name *name,
+					  uint32_t end)
 {
 	for (uint32_t i = 0; i < end; i++)
 		if (names->all[i].is_defined && is_same(&names->all[i], name))
@@ -161,7 +168,8 @@ static bool is_twice(const struct names *names, uint32_t index)
 	const struct name *name = &names->all[index];
 	const struct name *other = find_definition(names, name, index);
 
-	return name->is_defined && !name->is_local && other && !other->is_local && other->object != name->object;
+	return name->is_defined && !name->is_local && other && !other->is_local &&
+	       other->object != name->object;
 }
 
 static void write_list(FILE *file, const struct names *names, const char *head,
@@ -172,7 +180,8 @@ static void write_list(FILE *file, const struct names *names, const char *head,
 	for (uint32_t i = 0; i < names->count; i++) {
 		if (!is_meant(names, i))
 			continue;
-		(void)fprintf(file, "%s %.*s", any ? "," : head, (int)names->all[i].bytes, names->all[i].at);
+		(void)fprintf(file, "%s %.*s", any ? "," : head, (int)names->all[i].bytes,
+			      names->all[i].at);
 		any = true;
 	}
 	if (any)
@@ -192,13 +201,16 @@ char *opencl_link_words(const struct opencl_text *sources, uint32_t count)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		read_source(names, &sources[i], i);
-	(void)fprintf(file, "The driver does not say why these objects do not link. As far as their sources tell:\n");
+	(void)fprintf(
+		file,
+		"The driver does not say why these objects do not link. As far as their sources tell:\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const char *between = "";
 		(void)fprintf(file, "object %u defines ", i);
 		for (uint32_t n = 0; n < names->count; n++)
 			if (names->all[n].object == i && names->all[n].is_defined) {
-				(void)fprintf(file, "%s%.*s", between, (int)names->all[n].bytes, names->all[n].at);
+				(void)fprintf(file, "%s%.*s", between, (int)names->all[n].bytes,
+					      names->all[n].at);
 				between = ", ";
 			}
 		(void)fputs(*between ? "\n" : "no function\n", file);

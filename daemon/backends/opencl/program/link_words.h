@@ -1,7 +1,7 @@
 /*
- * Why sources do not link, where the driver does not say: PoCL gives no program whose log could be asked for. Read from
- * the text alone, so it is a supposition: macros are not expanded, and both sides of an #if are read. Pure; may be given
- * anything as a source.
+ * Why sources do not link, where the driver does not say: PoCL gives no program whose log could be
+ * asked for. Read from the text alone, so it is a supposition: macros are not expanded, and both
+ * sides of an #if are read. Pure; may be given anything as a source.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LINK_WORDS_H
 #define SYCL_BACKENDS_OPENCL_LINK_WORDS_H
@@ -15,8 +15,8 @@ struct opencl_text {
 };
 
 /*
- * A line for each object, with the functions that it defines; then those that are declared and nowhere defined, and those
- * that two objects define, if any. malloc'ed; NULL: no memory.
+ * A line for each object, with the functions that it defines; then those that are declared and
+ * nowhere defined, and those that two objects define, if any. malloc'ed; NULL: no memory.
  */
 char *opencl_link_words(const struct opencl_text *sources, uint32_t count);
 

@@ -1,7 +1,8 @@
 /*
- * The work-group size of a basic range on a driver that compiles a kernel again for each new size. Left alone, PoCL
- * derives the size from the global one, so that a program with many range sizes compiles as often, each time inside the
- * engine and for ever in its memory. Chosen from a short list instead, a kernel is compiled a few times at most.
+ * The work-group size of a basic range on a driver that compiles a kernel again for each new size.
+ * Left alone, PoCL derives the size from the global one, so that a program with many range sizes
+ * compiles as often, each time inside the engine and for ever in its memory. Chosen from a short
+ * list instead, a kernel is compiled a few times at most.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
 #define SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
@@ -10,9 +11,11 @@
 #include <stdint.h>
 
 /*
- * Sizes in OpenCL's order (the first dimension varies fastest); local_out: as many as there are dimensions. Every size
- * divides its range; the product is at most `max_work_group_size` (0: not known). Ranges are not empty.
+ * Sizes in OpenCL's order (the first dimension varies fastest); local_out: as many as there are
+ * dimensions. Every size divides its range; the product is at most `max_work_group_size` (0: not
+ * known). Ranges are not empty.
  */
-void opencl_local_size(uint32_t dimensions, const size_t *global, uint64_t max_work_group_size, size_t *local_out);
+void opencl_local_size(uint32_t dimensions, const size_t *global, uint64_t max_work_group_size,
+		       size_t *local_out);
 
 #endif

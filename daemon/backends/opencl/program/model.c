@@ -27,7 +27,8 @@ uint32_t opencl_memory_orders(uint64_t capabilities)
 /* OpenCL has no scope of a sub-group in these bits; the work-group's serves it. */
 uint32_t opencl_memory_scopes(uint64_t capabilities)
 {
-	uint32_t scopes = BACKEND_SCOPE_WORK_ITEM | BACKEND_SCOPE_SUB_GROUP | BACKEND_SCOPE_WORK_GROUP;
+	uint32_t scopes =
+		BACKEND_SCOPE_WORK_ITEM | BACKEND_SCOPE_SUB_GROUP | BACKEND_SCOPE_WORK_GROUP;
 
 	if (capabilities & CL_DEVICE_ATOMIC_SCOPE_DEVICE)
 		scopes |= BACKEND_SCOPE_DEVICE;
@@ -36,7 +37,8 @@ uint32_t opencl_memory_scopes(uint64_t capabilities)
 	return scopes;
 }
 
-static void fill_orders(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+static void fill_orders(const struct opencl_library *cl, cl_device_id device,
+			struct backend_device_facts *facts)
 {
 	uint64_t atomics = opencl_device_ulong(cl, device, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES);
 	uint64_t fences = opencl_device_ulong(cl, device, CL_DEVICE_ATOMIC_FENCE_CAPABILITIES);
@@ -47,11 +49,13 @@ static void fill_orders(const struct opencl_library *cl, cl_device_id device, st
 	facts->fence_scope_bits = opencl_memory_scopes(fences);
 }
 
-static void fill_images(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+static void fill_images(const struct opencl_library *cl, cl_device_id device,
+			struct backend_device_facts *facts)
 {
 	static const cl_device_info sizes[] = {
-		CL_DEVICE_IMAGE2D_MAX_WIDTH,  CL_DEVICE_IMAGE2D_MAX_HEIGHT, CL_DEVICE_IMAGE3D_MAX_WIDTH,
-		CL_DEVICE_IMAGE3D_MAX_HEIGHT, CL_DEVICE_IMAGE3D_MAX_DEPTH,  CL_DEVICE_IMAGE_MAX_BUFFER_SIZE,
+		CL_DEVICE_IMAGE2D_MAX_WIDTH, CL_DEVICE_IMAGE2D_MAX_HEIGHT,
+		CL_DEVICE_IMAGE3D_MAX_WIDTH, CL_DEVICE_IMAGE3D_MAX_HEIGHT,
+		CL_DEVICE_IMAGE3D_MAX_DEPTH, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE,
 	};
 
 	if (!facts->image_support)
@@ -60,44 +64,55 @@ static void fill_images(const struct opencl_library *cl, cl_device_id device, st
 		facts->image_sizes[i] = opencl_device_size(cl, device, sizes[i]);
 	facts->image_layered_sizes[0] = facts->image_sizes[0];
 	facts->image_layered_sizes[1] = facts->image_sizes[1];
-	facts->image_layered_sizes[2] = opencl_device_size(cl, device, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+	facts->image_layered_sizes[2] =
+		opencl_device_size(cl, device, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
 	facts->max_read_image_args = opencl_device_uint(cl, device, CL_DEVICE_MAX_READ_IMAGE_ARGS);
-	facts->max_write_image_args = opencl_device_uint(cl, device, CL_DEVICE_MAX_WRITE_IMAGE_ARGS);
+	facts->max_write_image_args =
+		opencl_device_uint(cl, device, CL_DEVICE_MAX_WRITE_IMAGE_ARGS);
 	facts->max_samplers = opencl_device_uint(cl, device, CL_DEVICE_MAX_SAMPLERS);
 }
 
-static void fill_few(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+static void fill_few(const struct opencl_library *cl, cl_device_id device,
+		     struct backend_device_facts *facts)
 {
 	facts->max_constant_args = opencl_device_uint(cl, device, CL_DEVICE_MAX_CONSTANT_ARGS);
-	facts->global_mem_cache_type = opencl_device_uint(cl, device, CL_DEVICE_GLOBAL_MEM_CACHE_TYPE);
+	facts->global_mem_cache_type =
+		opencl_device_uint(cl, device, CL_DEVICE_GLOBAL_MEM_CACHE_TYPE);
 	facts->local_mem_type = opencl_device_uint(cl, device, CL_DEVICE_LOCAL_MEM_TYPE);
-	facts->execution_capabilities = (uint32_t)opencl_device_ulong(cl, device, CL_DEVICE_EXECUTION_CAPABILITIES);
+	facts->execution_capabilities =
+		(uint32_t)opencl_device_ulong(cl, device, CL_DEVICE_EXECUTION_CAPABILITIES);
 	facts->max_sub_groups = opencl_device_uint(cl, device, DEVICE_MAX_NUM_SUB_GROUPS);
-	facts->independent_progress = opencl_device_uint(cl, device, DEVICE_INDEPENDENT_PROGRESS) != 0;
+	facts->independent_progress =
+		opencl_device_uint(cl, device, DEVICE_INDEPENDENT_PROGRESS) != 0;
 }
 
-static bool sub_group_sizes(const struct opencl_library *cl, cl_device_id device, size_t *sizes, size_t most,
-			    size_t *count_out)
+static bool sub_group_sizes(const struct opencl_library *cl, cl_device_id device, size_t *sizes,
+			    size_t most, size_t *count_out)
 {
 	size_t bytes = 0;
 
-	/* A list that has no room for all is an error to the driver, and PoCL 5.0 has ten of them. */
-	if (cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, 0, NULL, &bytes) != CL_SUCCESS ||
+	/* A list that has no room for all is an error to the driver, and PoCL 5.0 has ten of them.
+	 */
+	if (cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, 0, NULL, &bytes) !=
+		    CL_SUCCESS ||
 	    bytes > most * sizeof(*sizes) ||
-	    cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, bytes, sizes, NULL) != CL_SUCCESS)
+	    cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, bytes, sizes, NULL) !=
+		    CL_SUCCESS)
 		return false;
 	*count_out = bytes / sizeof(*sizes);
 	return true;
 }
 
-void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device,
+			    struct backend_device_facts *facts)
 {
 	enum { ROOM = sizeof(facts->sub_group_sizes) / sizeof(*facts->sub_group_sizes) };
 	size_t sizes[64], count = 0;
 
 	facts->sub_group_size_count = 0;
 	if (opencl_has_extension(facts->extensions, "cl_khr_subgroups") &&
-	    opencl_has_extension(facts->extensions, "cl_intel_required_subgroup_size") && facts->max_sub_groups > 0)
+	    opencl_has_extension(facts->extensions, "cl_intel_required_subgroup_size") &&
+	    facts->max_sub_groups > 0)
 		(void)sub_group_sizes(cl, device, sizes, sizeof(sizes) / sizeof(*sizes), &count);
 	for (size_t i = 0; i < count && i < ROOM; i++)
 		if (sizes[i] > 0 && sizes[i] <= UINT32_MAX)
@@ -108,27 +123,32 @@ void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device
 	facts->independent_progress = false;
 }
 
-static int fill_identity(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+static int fill_identity(const struct opencl_library *cl, cl_device_id device,
+			 struct backend_device_facts *facts)
 {
 	struct {
 		cl_uint domain, bus, device, function;
 	} place = {0};
 
 	if (opencl_has_extension(facts->extensions, "cl_khr_device_uuid") &&
-	    cl->GetDeviceInfo(device, DEVICE_UUID, sizeof(facts->uuid), facts->uuid, NULL) != CL_SUCCESS)
+	    cl->GetDeviceInfo(device, DEVICE_UUID, sizeof(facts->uuid), facts->uuid, NULL) !=
+		    CL_SUCCESS)
 		memset(facts->uuid, 0, sizeof(facts->uuid));
 	if (!opencl_has_extension(facts->extensions, "cl_khr_pci_bus_info") ||
-	    cl->GetDeviceInfo(device, DEVICE_PCI_BUS_INFO, sizeof(place), &place, NULL) != CL_SUCCESS)
+	    cl->GetDeviceInfo(device, DEVICE_PCI_BUS_INFO, sizeof(place), &place, NULL) !=
+		    CL_SUCCESS)
 		return 0;
 	/* As the CUDA driver writes it, so that the same GPU has the same text. */
-	if (asprintf(&facts->bus_id, "%04X:%02X:%02X.%X", place.domain, place.bus, place.device, place.function) < 0) {
+	if (asprintf(&facts->bus_id, "%04X:%02X:%02X.%X", place.domain, place.bus, place.device,
+		     place.function) < 0) {
 		facts->bus_id = NULL;
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-int opencl_model_fill(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+int opencl_model_fill(const struct opencl_library *cl, cl_device_id device,
+		      struct backend_device_facts *facts)
 {
 	fill_orders(cl, device, facts);
 	fill_images(cl, device, facts);

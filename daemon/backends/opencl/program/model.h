@@ -1,24 +1,29 @@
-/* Of a device: memory orders and scopes (G10), images, sub-groups and who it is. What a driver does not tell is 0. */
+/* Of a device: memory orders and scopes (G10), images, sub-groups and who it is. What a driver does
+ * not tell is 0. */
 #ifndef SYCL_BACKENDS_OPENCL_MODEL_H
 #define SYCL_BACKENDS_OPENCL_MODEL_H
 
 #include "backend.h"
 #include "opencl/driver/library.h"
 
-/* Needs facts->extensions and image_support; the driver owns nothing of it but bus_id, which is malloc'ed. -ENOMEM. */
-int opencl_model_fill(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts);
+/* Needs facts->extensions and image_support; the driver owns nothing of it but bus_id, which is
+ * malloc'ed. -ENOMEM. */
+int opencl_model_fill(const struct opencl_library *cl, cl_device_id device,
+		      struct backend_device_facts *facts);
 
 /*
- * CL_DEVICE_ATOMIC_*_CAPABILITIES as enum backend_memory_order and backend_memory_scope. 0, of a driver older than
- * OpenCL 3.0: relaxed, within a work-group, which every device has.
+ * CL_DEVICE_ATOMIC_*_CAPABILITIES as enum backend_memory_order and backend_memory_scope. 0, of a
+ * driver older than OpenCL 3.0: relaxed, within a work-group, which every device has.
  */
 uint32_t opencl_memory_orders(uint64_t capabilities);
 uint32_t opencl_memory_scopes(uint64_t capabilities);
 
 /*
- * Needs facts->extensions, and max_sub_groups and independent_progress as the driver tells them. Sub-groups whose sizes
- * the driver does not list are none: then all of it becomes 0, and the portable form refuses them (E17).
+ * Needs facts->extensions, and max_sub_groups and independent_progress as the driver tells them.
+ * Sub-groups whose sizes the driver does not list are none: then all of it becomes 0, and the
+ * portable form refuses them (E17).
  */
-void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts);
+void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device,
+			    struct backend_device_facts *facts);
 
 #endif

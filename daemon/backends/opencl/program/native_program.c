@@ -33,7 +33,8 @@ static int wrap(struct backend_device *device, const uint64_t *natives, uint32_t
 	for (uint32_t i = 0; i < count; i++) {
 		cl_program native = (cl_program)(uintptr_t)natives[i];
 		cl_context context = NULL;
-		cl_int code = device->cl->GetProgramInfo(native, CL_PROGRAM_CONTEXT, sizeof(cl_context), &context, NULL);
+		cl_int code = device->cl->GetProgramInfo(native, CL_PROGRAM_CONTEXT,
+							 sizeof(cl_context), &context, NULL);
 		if (code == CL_SUCCESS && context == device->context)
 			code = device->cl->RetainProgram(native);
 		if (code == CL_SUCCESS && context == device->context) {
@@ -43,14 +44,16 @@ static int wrap(struct backend_device *device, const uint64_t *natives, uint32_t
 		opencl_program_drop(program);
 		if (code != CL_SUCCESS)
 			return opencl_fault_code(fault_out, code, "ask a program what it is");
-		opencl_fault_words(fault_out, STATUS_INVALID, "program %u belongs to another OpenCL context", i);
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "program %u belongs to another OpenCL context", i);
 		return -EINVAL;
 	}
 	*program_out = program;
 	return 0;
 }
 
-int opencl_native_program_wrap(struct backend_device *device, cl_program native, struct backend_program **program_out,
+int opencl_native_program_wrap(struct backend_device *device, cl_program native,
+			       struct backend_program **program_out,
 			       struct backend_fault *fault_out)
 {
 	const uint64_t one = (uint64_t)(uintptr_t)native;
@@ -60,11 +63,12 @@ int opencl_native_program_wrap(struct backend_device *device, cl_program native,
 	return error;
 }
 
-static int type_of(const struct backend_device *device, cl_program program, cl_program_binary_type *type_out,
-		   struct backend_fault *fault_out)
+static int type_of(const struct backend_device *device, cl_program program,
+		   cl_program_binary_type *type_out, struct backend_fault *fault_out)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
-	cl_int code = device->cl->GetProgramBuildInfo(program, device->id, CL_PROGRAM_BINARY_TYPE, sizeof(type), &type, NULL);
+	cl_int code = device->cl->GetProgramBuildInfo(program, device->id, CL_PROGRAM_BINARY_TYPE,
+						      sizeof(type), &type, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a program what it is");
 	*type_out = type;
@@ -72,53 +76,65 @@ static int type_of(const struct backend_device *device, cl_program program, cl_p
 }
 
 /* What the compiler or the linker said, its end at least. */
-static int failed(const struct backend_device *device, cl_program program, cl_int code, const char *what,
-		  struct backend_fault *fault_out)
+static int failed(const struct backend_device *device, cl_program program, cl_int code,
+		  const char *what, struct backend_fault *fault_out)
 {
 	char log[4096] = "";
 	size_t bytes = 0;
 	int error = opencl_fault_code(fault_out, code, what);
-	if (!program || device->cl->GetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, sizeof(log) - 1, log,
-							&bytes) != CL_SUCCESS || !log[0])
+	if (!program ||
+	    device->cl->GetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG,
+					    sizeof(log) - 1, log, &bytes) != CL_SUCCESS ||
+	    !log[0])
 		return error;
 	size_t used = strlen(fault_out->text);
 	(void)snprintf(fault_out->text + used, sizeof(fault_out->text) - used, ": %s", log);
 	return error;
 }
 
-static int compile(const struct backend_device *device, cl_program program, struct backend_fault *fault_out)
+static int compile(const struct backend_device *device, cl_program program,
+		   struct backend_fault *fault_out)
 {
-	cl_int code = device->cl->CompileProgram(program, 1, &device->id, "", 0, NULL, NULL, NULL, NULL);
-	return code == CL_SUCCESS ? 0 : failed(device, program, code, "compile the program", fault_out);
+	cl_int code =
+		device->cl->CompileProgram(program, 1, &device->id, "", 0, NULL, NULL, NULL, NULL);
+	return code == CL_SUCCESS ? 0
+				  : failed(device, program, code, "compile the program", fault_out);
 }
 
-static int build(const struct backend_device *device, cl_program program, struct backend_fault *fault_out)
+static int build(const struct backend_device *device, cl_program program,
+		 struct backend_fault *fault_out)
 {
 	cl_int code = device->cl->BuildProgram(program, 1, &device->id, "", NULL, NULL);
-	return code == CL_SUCCESS ? 0 : failed(device, program, code, "build the program", fault_out);
+	return code == CL_SUCCESS ? 0
+				  : failed(device, program, code, "build the program", fault_out);
 }
 
 static int link_all(struct backend_program *program, struct backend_fault *fault_out)
 {
 	const struct backend_device *device = program->device;
 	cl_int code = CL_SUCCESS;
-	cl_program linked = device->cl->LinkProgram(device->context, 1, &device->id, "", program->native_count,
-						    program->natives, NULL, NULL, &code);
+	cl_program linked =
+		device->cl->LinkProgram(device->context, 1, &device->id, "", program->native_count,
+					program->natives, NULL, NULL, &code);
 	program->programs[0] = linked;
 	if (linked && code == CL_SUCCESS)
 		return 0;
-	return failed(device, linked, code ? code : CL_LINK_PROGRAM_FAILURE, "link the programs", fault_out);
+	return failed(device, linked, code ? code : CL_LINK_PROGRAM_FAILURE, "link the programs",
+		      fault_out);
 }
 
 /* J10, J11: may it become that? */
-static int check_state(enum backend_program_state state, cl_program_binary_type type, struct backend_fault *fault_out)
+static int check_state(enum backend_program_state state, cl_program_binary_type type,
+		       struct backend_fault *fault_out)
 {
 	if (type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE && state != BACKEND_PROGRAM_EXECUTABLE) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "the OpenCL program is executable already");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the OpenCL program is executable already");
 		return -EINVAL;
 	}
 	if (type != CL_PROGRAM_BINARY_TYPE_NONE && state == BACKEND_PROGRAM_INPUT) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "the OpenCL program has a binary already");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the OpenCL program has a binary already");
 		return -EINVAL;
 	}
 	return 0;
@@ -135,16 +151,20 @@ static int make_executable(struct backend_program *program, const cl_program_bin
 		error = build(device, program->natives[0], fault_out);
 	if (error < 0)
 		return error;
-	if (alone && (types[0] == CL_PROGRAM_BINARY_TYPE_NONE || types[0] == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)) {
+	if (alone && (types[0] == CL_PROGRAM_BINARY_TYPE_NONE ||
+		      types[0] == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)) {
 		program->programs[0] = program->natives[0];
 		return 0;
 	}
 	for (uint32_t i = 0; i < program->native_count; i++) {
 		if (types[i] == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-			opencl_fault_words(fault_out, STATUS_INVALID, "program %u is executable: it cannot be linked", i);
+			opencl_fault_words(fault_out, STATUS_INVALID,
+					   "program %u is executable: it cannot be linked", i);
 			return -EINVAL;
 		}
-		error = types[i] == CL_PROGRAM_BINARY_TYPE_NONE ? compile(device, program->natives[i], fault_out) : 0;
+		error = types[i] == CL_PROGRAM_BINARY_TYPE_NONE
+				? compile(device, program->natives[i], fault_out)
+				: 0;
 		if (error < 0)
 			return error;
 	}
@@ -152,12 +172,13 @@ static int make_executable(struct backend_program *program, const cl_program_bin
 }
 
 /* Inputs and objects are one program each. */
-static int make_part(struct backend_program *program, enum backend_program_state state, cl_program_binary_type type,
-		     struct backend_fault *fault_out)
+static int make_part(struct backend_program *program, enum backend_program_state state,
+		     cl_program_binary_type type, struct backend_fault *fault_out)
 {
 	const struct backend_device *device = program->device;
 	if (program->native_count != 1) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "only what becomes executable is linked");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "only what becomes executable is linked");
 		return -EINVAL;
 	}
 	int error = state == BACKEND_PROGRAM_OBJECT && type == CL_PROGRAM_BINARY_TYPE_NONE
@@ -169,8 +190,9 @@ static int make_part(struct backend_program *program, enum backend_program_state
 	return 0;
 }
 
-int opencl_native_program(struct backend_device *device, enum backend_program_state state, const uint64_t *natives,
-			  uint32_t count, struct backend_program **program_out, struct backend_fault *fault_out)
+int opencl_native_program(struct backend_device *device, enum backend_program_state state,
+			  const uint64_t *natives, uint32_t count,
+			  struct backend_program **program_out, struct backend_fault *fault_out)
 {
 	struct backend_program *program = NULL;
 	int error = wrap(device, natives, count, &program, fault_out);
@@ -200,12 +222,14 @@ int opencl_native_program_kernels(const struct backend_program *program, char **
 	const struct opencl_library *cl = program->device->cl;
 	size_t bytes = 0;
 
-	cl_int code = cl->GetProgramInfo(program->programs[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &bytes);
+	cl_int code =
+		cl->GetProgramInfo(program->programs[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &bytes);
 	CLEANUP(free_pointer) char *names = calloc(1, bytes + 2);
 	if (!names)
 		return no_memory(fault_out);
 	if (code == CL_SUCCESS && bytes > 0)
-		code = cl->GetProgramInfo(program->programs[0], CL_PROGRAM_KERNEL_NAMES, bytes, names, NULL);
+		code = cl->GetProgramInfo(program->programs[0], CL_PROGRAM_KERNEL_NAMES, bytes,
+					  names, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "list a program's kernels");
 	/* "a;b" to "a", "b", "". */

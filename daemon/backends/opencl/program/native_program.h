@@ -5,10 +5,12 @@
 #include "opencl/driver/objects.h"
 
 /* backend.h's native_program. */
-int opencl_native_program(struct backend_device *device, enum backend_program_state state, const uint64_t *natives,
-			  uint32_t count, struct backend_program **program_out, struct backend_fault *fault_out);
+int opencl_native_program(struct backend_device *device, enum backend_program_state state,
+			  const uint64_t *natives, uint32_t count,
+			  struct backend_program **program_out, struct backend_fault *fault_out);
 /* An executable as it is, retained: for a kernel of it. */
-int opencl_native_program_wrap(struct backend_device *device, cl_program native, struct backend_program **program_out,
+int opencl_native_program_wrap(struct backend_device *device, cl_program native,
+			       struct backend_program **program_out,
 			       struct backend_fault *fault_out);
 /* backend.h's program_kernels, of such. */
 int opencl_native_program_kernels(const struct backend_program *program, char **names_out,

@@ -7,14 +7,15 @@
 
 #include <string.h>
 
-static cl_program create(struct backend_device *device, const struct opencl_binary *binary, uint32_t variant,
-			 cl_int *code_out)
+static cl_program create(struct backend_device *device, const struct opencl_binary *binary,
+			 uint32_t variant, cl_int *code_out)
 {
 	const struct opencl_library *cl = device->cl;
 	const struct opencl_payload *payload = &binary->payloads[variant];
 	cl_int loaded = CL_SUCCESS;
 
-	/* By itself, aligned and with a 0 behind it: names want that, and a driver whose binaries are text may count on it. */
+	/* By itself, aligned and with a 0 behind it: names want that, and a driver whose binaries
+	 * are text may count on it. */
 	CLEANUP(free_pointer) char *copy = calloc(1, payload->count + 1);
 	if (!copy) {
 		*code_out = CL_OUT_OF_HOST_MEMORY;
@@ -22,10 +23,11 @@ static cl_program create(struct backend_device *device, const struct opencl_bina
 	}
 	memcpy(copy, payload->bytes, payload->count);
 	if (binary->is_builtin)
-		return cl->CreateProgramWithBuiltInKernels(device->context, 1, &device->id, copy, code_out);
+		return cl->CreateProgramWithBuiltInKernels(device->context, 1, &device->id, copy,
+							   code_out);
 	const unsigned char *bytes = (const unsigned char *)copy;
-	cl_program program = cl->CreateProgramWithBinary(device->context, 1, &device->id, &payload->count, &bytes,
-							 &loaded, code_out);
+	cl_program program = cl->CreateProgramWithBinary(
+		device->context, 1, &device->id, &payload->count, &bytes, &loaded, code_out);
 	if (program && loaded != CL_SUCCESS) {
 		(void)cl->ReleaseProgram(program);
 		*code_out = loaded;
@@ -50,8 +52,8 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 		if (!made)
 			return opencl_fault_code(fault_out, code, "load the binary");
 		/*
-		 * A binary must still be built, which takes no compiler. So must built-in kernels for PoCL, though the
-		 * standard has them ready and lets the call fail.
+		 * A binary must still be built, which takes no compiler. So must built-in kernels
+		 * for PoCL, though the standard has them ready and lets the call fail.
 		 */
 		code = device->cl->BuildProgram(made, 1, &device->id, "", NULL, NULL);
 		if (code != CL_SUCCESS && !program->binary->is_builtin) {
@@ -64,8 +66,10 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 	return 0;
 }
 
-/* One that is loaded already, by another session of the tenant perhaps. To the driver each would be one more copy. */
-static struct backend_program *find(const struct backend_device *device, const void *bytes, size_t count)
+/* One that is loaded already, by another session of the tenant perhaps. To the driver each would be
+ * one more copy. */
+static struct backend_program *find(const struct backend_device *device, const void *bytes,
+				    size_t count)
 {
 	struct backend_program *program = device->shares_programs ? device->programs : NULL;
 	while (program && !opencl_binary_is(program->binary, bytes, count))
@@ -101,7 +105,8 @@ int opencl_program_load(struct backend_device *device, const void *bytes, size_t
 	program->references = 1;
 	int error = opencl_binary_unpack(bytes, count, &program->binary);
 	if (error < 0)
-		opencl_fault_words(fault_out, status_from_errno(error), "this is not a binary for an OpenCL device");
+		opencl_fault_words(fault_out, status_from_errno(error),
+				   "this is not a binary for an OpenCL device");
 	else
 		error = opencl_program_get(program, 0, &first, fault_out);
 	if (error < 0) {
@@ -114,7 +119,8 @@ int opencl_program_load(struct backend_device *device, const void *bytes, size_t
 	return 0;
 }
 
-int opencl_program_kernels(struct backend_program *program, char **names_out, struct backend_fault *fault_out)
+int opencl_program_kernels(struct backend_program *program, char **names_out,
+			   struct backend_fault *fault_out)
 {
 	const struct opencl_binary *binary = program->binary;
 	size_t bytes = 1;

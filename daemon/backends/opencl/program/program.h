@@ -1,4 +1,5 @@
-/* Programs from what `build` returned, and the build itself: backend_ops' entries of the same names. */
+/* Programs from what `build` returned, and the build itself: backend_ops' entries of the same
+ * names. */
 #ifndef SYCL_BACKENDS_OPENCL_PROGRAM_H
 #define SYCL_BACKENDS_OPENCL_PROGRAM_H
 
@@ -6,7 +7,8 @@
 
 int opencl_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
 			struct backend_program **program_out, struct backend_fault *fault_out);
-int opencl_program_kernels(struct backend_program *program, char **names_out, struct backend_fault *fault_out);
+int opencl_program_kernels(struct backend_program *program, char **names_out,
+			   struct backend_fault *fault_out);
 
 /* Which of the binary's payloads runs launches of so many dimensions. */
 uint32_t opencl_program_variant(const struct backend_program *program, uint32_t dimensions);
@@ -14,8 +16,8 @@ uint32_t opencl_program_variant(const struct backend_program *program, uint32_t 
 int opencl_program_get(struct backend_program *program, uint32_t variant, cl_program *program_out,
 		       struct backend_fault *fault_out);
 
-int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-		 size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
-		 struct backend_fault *fault_out);
+int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+		 const char *source, size_t source_bytes, const char *options, void **binary_out,
+		 size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
 
 #endif

@@ -23,7 +23,12 @@ enum {
 	OP_FUNCTION_END = 56,
 };
 enum { MODEL_KERNEL = 6 };
-enum { CLASS_UNIFORM_CONSTANT = 0, CLASS_WORKGROUP = 4, CLASS_CROSS_WORKGROUP = 5, CLASS_FUNCTION = 7 };
+enum {
+	CLASS_UNIFORM_CONSTANT = 0,
+	CLASS_WORKGROUP = 4,
+	CLASS_CROSS_WORKGROUP = 5,
+	CLASS_FUNCTION = 7
+};
 
 /* What is known of an id that is a type. */
 struct type {
@@ -68,7 +73,8 @@ static void take_type(struct reader *reader, uint16_t op, const uint32_t *operan
 	if ((op == OP_TYPE_INT || op == OP_TYPE_FLOAT) && count > 1 && operands[1] <= 64)
 		type.bytes = operands[1] / 8;
 	if (op == OP_TYPE_VECTOR && count > 2 && operands[1] < reader->bound && operands[2] <= 16)
-		type.bytes = reader->types[operands[1]].bytes * (operands[2] == 3 ? 4 : operands[2]);
+		type.bytes =
+			reader->types[operands[1]].bytes * (operands[2] == 3 ? 4 : operands[2]);
 	if (op == OP_TYPE_POINTER && count > 1)
 		type.storage = operands[1];
 	reader->types[id] = type;
@@ -135,7 +141,8 @@ static int take_parameter(struct reader *reader, const uint32_t *operands, uint3
 	return argument_facts(&reader->types[operands[0]], &reader->arguments[reader->count++]);
 }
 
-static int take_instruction(struct reader *reader, const unsigned char *bytes, size_t at, uint16_t op, uint32_t count)
+static int take_instruction(struct reader *reader, const unsigned char *bytes, size_t at,
+			    uint16_t op, uint32_t count)
 {
 	uint32_t operands[4] = {0};
 
@@ -143,7 +150,8 @@ static int take_instruction(struct reader *reader, const unsigned char *bytes, s
 		operands[i] = word_at(bytes, at + 1 + i);
 	switch (op) {
 	case OP_ENTRY_POINT:
-		if (count > 2 && operands[0] == MODEL_KERNEL && text_is(bytes, at + 3, count - 2, reader->kernel))
+		if (count > 2 && operands[0] == MODEL_KERNEL &&
+		    text_is(bytes, at + 3, count - 2, reader->kernel))
 			reader->function = operands[1];
 		return 0;
 	case OP_TYPE_INT:
@@ -157,7 +165,8 @@ static int take_instruction(struct reader *reader, const unsigned char *bytes, s
 		take_type(reader, op, operands, count);
 		return 0;
 	case OP_FUNCTION:
-		reader->inside = count > 1 && reader->function != 0 && operands[1] == reader->function;
+		reader->inside =
+			count > 1 && reader->function != 0 && operands[1] == reader->function;
 		reader->found = reader->found || reader->inside;
 		return 0;
 	case OP_FUNCTION_PARAMETER:
@@ -171,7 +180,8 @@ static int take_instruction(struct reader *reader, const unsigned char *bytes, s
 }
 
 int opencl_spirv_arguments(const void *module, size_t bytes, const char *kernel,
-			   struct backend_argument_facts *arguments, uint32_t capacity, uint32_t *count_out)
+			   struct backend_argument_facts *arguments, uint32_t capacity,
+			   uint32_t *count_out)
 {
 	const unsigned char *words = module;
 	const size_t total = bytes / 4;
@@ -185,8 +195,11 @@ int opencl_spirv_arguments(const void *module, size_t bytes, const char *kernel,
 	CLEANUP(free_pointer) struct type *types = calloc(bound, sizeof(*types));
 	if (!types)
 		return -ENOMEM;
-	struct reader reader = {
-		.kernel = kernel, .types = types, .bound = bound, .arguments = arguments, .capacity = capacity};
+	struct reader reader = {.kernel = kernel,
+				.types = types,
+				.bound = bound,
+				.arguments = arguments,
+				.capacity = capacity};
 	for (size_t at = HEADER_WORDS; error == 0 && at < total;) {
 		uint32_t head = word_at(words, at), count = head >> 16;
 		if (count == 0 || count > total - at)

@@ -1,7 +1,7 @@
 /*
- * What kernels a SPIR-V module has and what they take. A driver may keep nothing of a module's arguments, and one that
- * takes any eight bytes for a pointer must not be given a client's. Pure: any thread, never blocks. The module may be
- * anything.
+ * What kernels a SPIR-V module has and what they take. A driver may keep nothing of a module's
+ * arguments, and one that takes any eight bytes for a pointer must not be given a client's. Pure:
+ * any thread, never blocks. The module may be anything.
  */
 #ifndef SYCL_BACKENDS_OPENCL_SPIRV_H
 #define SYCL_BACKENDS_OPENCL_SPIRV_H
@@ -11,11 +11,12 @@
 #define OPENCL_SPIRV_MAGIC 0x07230203u
 
 /*
- * Kind, size and address space of each argument of one kernel, at most `capacity`; names stay as they are. -ENOENT: no
- * such kernel; -EINVAL: not a module, in another byte order, or an argument of a type that no kernel takes; -E2BIG:
- * more arguments; -ENOMEM.
+ * Kind, size and address space of each argument of one kernel, at most `capacity`; names stay as
+ * they are. -ENOENT: no such kernel; -EINVAL: not a module, in another byte order, or an argument
+ * of a type that no kernel takes; -E2BIG: more arguments; -ENOMEM.
  */
 int opencl_spirv_arguments(const void *module, size_t bytes, const char *kernel,
-			   struct backend_argument_facts *arguments, uint32_t capacity, uint32_t *count_out);
+			   struct backend_argument_facts *arguments, uint32_t capacity,
+			   uint32_t *count_out);
 
 #endif

@@ -2,9 +2,10 @@
 #define SYCL_TEST_CRITERION_NEW_ASSERT_H
 
 /*
- * Criterion's newer assertions, cheap to compile (criterion.h beside this one): cr_assert(eq(int, a, b), "words %d", x).
- * A condition is one of eq, ne, lt, le, gt, ge with a type's tag, zero(tag, a), not(an expression), or an expression that
- * begins with a name. Other tags and conditions do not compile. Each side is worked out once, the left one first.
+ * Criterion's newer assertions, cheap to compile (criterion.h beside this one): cr_assert(eq(int,
+ * a, b), "words %d", x). A condition is one of eq, ne, lt, le, gt, ge with a type's tag, zero(tag,
+ * a), not(an expression), or an expression that begins with a name. Other tags and conditions do
+ * not compile. Each side is worked out once, the left one first.
  */
 #include <criterion/criterion.h> /* by its name: from a path there would be no next one */
 
@@ -19,9 +20,17 @@ struct cr_mem {
 	size_t size;
 };
 
-enum assertion_order { ASSERTION_EQ, ASSERTION_NE, ASSERTION_LT, ASSERTION_LE, ASSERTION_GT, ASSERTION_GE };
+enum assertion_order {
+	ASSERTION_EQ,
+	ASSERTION_NE,
+	ASSERTION_LT,
+	ASSERTION_LE,
+	ASSERTION_GT,
+	ASSERTION_GE
+};
 
-/* Whether the order holds; where it does not, both values are kept for assertion_failed() on this thread. */
+/* Whether the order holds; where it does not, both values are kept for assertion_failed() on this
+ * thread. */
 bool assertion_whole(enum assertion_order order, long long a, long long b);
 bool assertion_natural(enum assertion_order order, unsigned long long a, unsigned long long b);
 bool assertion_real(enum assertion_order order, double a, double b);
@@ -52,11 +61,11 @@ bool assertion_memory(enum assertion_order order, struct cr_mem a, struct cr_mem
 #define ASSERTION_TAG_mem   struct cr_mem, assertion_memory
 
 #define ASSERTION_ORDER(...) ASSERTION_ORDER_(__VA_ARGS__)
-#define ASSERTION_ORDER_(Order, Type, Compare, A, B)                                                                   \
-	__extension__({                                                                                                \
-		Type assertion_left_ = (A);                                                                            \
-		Type assertion_right_ = (B);                                                                           \
-		Compare(Order, assertion_left_, assertion_right_);                                                     \
+#define ASSERTION_ORDER_(Order, Type, Compare, A, B)                                               \
+	__extension__({                                                                            \
+		Type assertion_left_ = (A);                                                        \
+		Type assertion_right_ = (B);                                                       \
+		Compare(Order, assertion_left_, assertion_right_);                                 \
 	})
 
 #define ASSERTION_OF_eq(Tag, A, B) ASSERTION_ORDER(ASSERTION_EQ, ASSERTION_TAG_##Tag, A, B)
@@ -68,7 +77,8 @@ bool assertion_memory(enum assertion_order order, struct cr_mem a, struct cr_mem
 #define ASSERTION_OF_zero(Tag, A)  ASSERTION_ORDER(ASSERTION_EQ, ASSERTION_TAG_##Tag, A, 0)
 #define ASSERTION_OF_not(A)        !(A)
 
-/* Which of these words a condition begins with: a comma puts ASSERTION_WORD in the third place, else ASSERTION_PLAIN is. */
+/* Which of these words a condition begins with: a comma puts ASSERTION_WORD in the third place,
+ * else ASSERTION_PLAIN is. */
 #define ASSERTION_IS_eq(...)                          ,
 #define ASSERTION_IS_ne(...)                          ,
 #define ASSERTION_IS_lt(...)                          ,
@@ -84,11 +94,11 @@ bool assertion_memory(enum assertion_order order, struct cr_mem a, struct cr_mem
 
 #undef cr_assert
 #undef cr_expect
-#define cr_assert(Condition, ...)                                                                                      \
-	ASSERTION_PICK(ASSERTION_IS_##Condition, ASSERTION_WORD, ASSERTION_PLAIN, )                                    \
+#define cr_assert(Condition, ...)                                                                  \
+	ASSERTION_PICK(ASSERTION_IS_##Condition, ASSERTION_WORD, ASSERTION_PLAIN, )                \
 	(criterion_abort_test, #Condition, ASSERTION_OF_##Condition, Condition, __VA_ARGS__)
-#define cr_expect(Condition, ...)                                                                                      \
-	ASSERTION_PICK(ASSERTION_IS_##Condition, ASSERTION_WORD, ASSERTION_PLAIN, )                                    \
+#define cr_expect(Condition, ...)                                                                  \
+	ASSERTION_PICK(ASSERTION_IS_##Condition, ASSERTION_WORD, ASSERTION_PLAIN, )                \
 	(criterion_continue_test, #Condition, ASSERTION_OF_##Condition, Condition, __VA_ARGS__)
 #undef cr_fatal
 #define cr_fatal(...) ASSERTION(criterion_abort_test, false, "never here", __VA_ARGS__)
