@@ -29,20 +29,18 @@ enum { QUEUES = 8, KERNELS = 16, WAITERS = 6, WORDS = 64, NAME_BYTES = 32, ANSWE
 	"\tld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n];\n"                                    \
 	"\tcvta.to.global.u64 %rd1, %rd1;\n" body "\tret;\n}\n"
 
-/* clang-format off: the lines of a text */
+/* clang-format off */
 static const char source[] =
 	".version 7.8\n.target sm_60\n.address_size 64\n"
-	".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n" ENTRY(
-		"works",
-		"\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n")
-		ENTRY("held", "\tld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2;\n") ENTRY(
-			"illegal", "\tmov.u64 %rd2, 16; st.global.u32 [%rd2], %r1;\n")
-			ENTRY("misaligned", "\tst.global.u64 [%rd1+1], %rd1;\n") ENTRY("traps",
-										       "\ttrap;\n")
-				ENTRY("asserts",
-				      "\t{ .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;\n"
-				      "\tst.param.b64 [a], %rd1; st.param.b64 [b], %rd1; st.param.b32 [c], %r1; st.param.b64 [d], %rd1;\n"
-				      "\tst.param.b64 [e], %rd1; call.uni __assertfail, (a, b, c, d, e); }\n");
+	".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
+	ENTRY("works", "\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n")
+	ENTRY("held", "\tld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2;\n")
+	ENTRY("illegal", "\tmov.u64 %rd2, 16; st.global.u32 [%rd2], %r1;\n")
+	ENTRY("misaligned", "\tst.global.u64 [%rd1+1], %rd1;\n")
+	ENTRY("traps", "\ttrap;\n")
+	ENTRY("asserts", "\t{ .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;\n"
+	      "\tst.param.b64 [a], %rd1; st.param.b64 [b], %rd1; st.param.b32 [c], %r1; st.param.b64 [d], %rd1;\n"
+	      "\tst.param.b64 [e], %rd1; call.uni __assertfail, (a, b, c, d, e); }\n");
 /* clang-format on */
 
 struct waiter {

@@ -214,29 +214,21 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 		return CL_INVALID_VALUE;
 	next = target;
 	memcpy(&table, target, sizeof(table));
-	/* clang-format off: one entry a line */
-	OWN(clCreateContext)
-	OWN(clRetainContext)
-	OWN(clReleaseContext) OWN(clCreateCommandQueue) OWN(clCreateCommandQueueWithProperties) OWN(
-		clRetainCommandQueue) OWN(clReleaseCommandQueue) OWN(clCreateBuffer) OWN(clCreateSubBuffer)
-		OWN(clCreateImage) OWN(clRetainMemObject) OWN(clReleaseMemObject) OWN(
-			clCreateProgramWithSource) OWN(clCreateProgramWithBinary) OWN(clCreateProgramWithBuiltInKernels)
-			OWN(clCreateProgramWithIL) OWN(clLinkProgram) OWN(clRetainProgram) OWN(
-				clReleaseProgram) OWN(clCreateKernel) OWN(clCloneKernel)
-				OWN(clCreateKernelsInProgram) OWN(clRetainKernel) OWN(clReleaseKernel) OWN(
-					clCreateSampler) OWN(clRetainSampler) OWN(clReleaseSampler)
-					OWN(clSVMAlloc) OWN(clSVMFree) OWN(clCreateUserEvent) OWN(
-						clRetainEvent) OWN(clReleaseEvent) OWN(clEnqueueNDRangeKernel)
-						OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect) OWN(
-							clEnqueueWriteBuffer) OWN(clEnqueueReadBuffer)
-							OWN(clEnqueueWriteBufferRect) OWN(
-								clEnqueueReadBufferRect) OWN(clEnqueueFillBuffer)
-								OWN(clEnqueueCopyImage) OWN(
-									clEnqueueWriteImage)
-									OWN(clEnqueueReadImage) OWN(
-										clEnqueueMarkerWithWaitList)
-										OWN(clEnqueueBarrierWithWaitList)
-											OWN(clEnqueueSVMMemcpy)
+	/* clang-format off */
+	OWN(clCreateContext) OWN(clRetainContext) OWN(clReleaseContext)
+	OWN(clCreateCommandQueue) OWN(clCreateCommandQueueWithProperties)
+	OWN(clRetainCommandQueue) OWN(clReleaseCommandQueue)
+	OWN(clCreateBuffer) OWN(clCreateSubBuffer) OWN(clCreateImage) OWN(clRetainMemObject) OWN(clReleaseMemObject)
+	OWN(clCreateProgramWithSource) OWN(clCreateProgramWithBinary) OWN(clCreateProgramWithBuiltInKernels)
+	OWN(clCreateProgramWithIL) OWN(clLinkProgram) OWN(clRetainProgram) OWN(clReleaseProgram)
+	OWN(clCreateKernel) OWN(clCloneKernel) OWN(clCreateKernelsInProgram) OWN(clRetainKernel) OWN(clReleaseKernel)
+	OWN(clCreateSampler) OWN(clRetainSampler) OWN(clReleaseSampler) OWN(clSVMAlloc) OWN(clSVMFree)
+	OWN(clCreateUserEvent) OWN(clRetainEvent) OWN(clReleaseEvent)
+	OWN(clEnqueueNDRangeKernel) OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect)
+	OWN(clEnqueueWriteBuffer) OWN(clEnqueueReadBuffer) OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect)
+	OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyImage) OWN(clEnqueueWriteImage) OWN(clEnqueueReadImage)
+	OWN(clEnqueueMarkerWithWaitList) OWN(clEnqueueBarrierWithWaitList)
+	OWN(clEnqueueSVMMemcpy)
 		/* clang-format on */
 		if (getenv("OPENCL_COUNTER_REFUSES_BOXES"))
 	{

@@ -151,47 +151,45 @@ static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t b
 	return next->clSetKernelArg(kernel, index, bytes, value);
 }
 
-/* clang-format off: what the driver has, with the buffers placed first */
-#define NEEDS(name, parameters, placed, arguments)                                                 \
-	static cl_int CL_API_CALL own_##name parameters                                            \
-	{                                                                                          \
-		placed return next->name arguments;                                                \
+/* What the driver has, with the buffers placed first. */
+/* clang-format off */
+#define NEEDS(name, parameters, placed, arguments)                                                                     \
+	static cl_int CL_API_CALL own_##name parameters                                                                \
+	{                                                                                                              \
+		placed return next->name arguments;                                                                    \
 	}
 NEEDS(clEnqueueWriteBuffer,
-      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n,
-       const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w,
+       cl_event *e),
       place(m);
       , (q, m, b, o, s, p, n, w, e))
 NEEDS(clEnqueueReadBuffer,
-      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n,
-       const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e),
       place(m);
       , (q, m, b, o, s, p, n, w, e))
 NEEDS(clEnqueueWriteBufferRect,
-      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r,
-       size_t mrp, size_t msp, size_t hrp, size_t hsp, const void *p, cl_uint n, const cl_event *w,
-       cl_event *e),
+      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r, size_t mrp,
+       size_t msp, size_t hrp, size_t hsp, const void *p, cl_uint n, const cl_event *w, cl_event *e),
       place(m);
       , (q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, e))
 NEEDS(clEnqueueReadBufferRect,
-      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r,
-       size_t mrp, size_t msp, size_t hrp, size_t hsp, void *p, cl_uint n, const cl_event *w,
-       cl_event *e),
+      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r, size_t mrp,
+       size_t msp, size_t hrp, size_t hsp, void *p, cl_uint n, const cl_event *w, cl_event *e),
       place(m);
       , (q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, e))
 NEEDS(clEnqueueFillBuffer,
-      (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, cl_uint n,
-       const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, cl_uint n, const cl_event *w,
+       cl_event *e),
       place(m);
       , (q, m, p, ps, o, s, n, w, e))
 NEEDS(clEnqueueCopyBuffer,
-      (cl_command_queue q, cl_mem s, cl_mem d, size_t so, size_t o, size_t z, cl_uint n,
-       const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem s, cl_mem d, size_t so, size_t o, size_t z, cl_uint n, const cl_event *w,
+       cl_event *e),
       place(s);
       place(d);, (q, s, d, so, o, z, n, w, e))
 NEEDS(clEnqueueCopyBufferRect,
-      (cl_command_queue q, cl_mem s, cl_mem d, const size_t *so, const size_t *o, const size_t *r,
-       size_t srp, size_t ssp, size_t drp, size_t dsp, cl_uint n, const cl_event *w, cl_event *e),
+      (cl_command_queue q, cl_mem s, cl_mem d, const size_t *so, const size_t *o, const size_t *r, size_t srp,
+       size_t ssp, size_t drp, size_t dsp, cl_uint n, const cl_event *w, cl_event *e),
       place(s);
       place(d);, (q, s, d, so, o, r, srp, ssp, drp, dsp, n, w, e))
 /* clang-format on */
@@ -320,9 +318,9 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	OWN(clEnqueueReadBuffer)
 	OWN(clEnqueueWriteBufferRect)
 	OWN(clEnqueueReadBufferRect)
-	OWN(clEnqueueFillBuffer)
-	OWN(clEnqueueCopyBuffer)
-	OWN(clEnqueueCopyBufferRect) *entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
+	OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyBuffer)
+		OWN(clEnqueueCopyBufferRect) *entries_out =
+			sizeof(table) / sizeof(table.clGetPlatformIDs);
 	*dispatch_out = &table;
 	return CL_SUCCESS;
 }
