@@ -1,7 +1,7 @@
 /*
  * What shared USM of a service's clients could be made of (G1): how fast a kernel and the processor
  * go through each candidate, and which of the driver's doors to memory that migrates another
- * process could use. No test: it prints. The page is daemon/engine/README.md, "USM".
+ * process could use. No test: it prints. The page is docs/memory.md, "USM".
  */
 #include "usm_probe.h"
 

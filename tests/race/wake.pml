@@ -1,5 +1,5 @@
 /*
- * The wake protocol of one session (shared/wake.h, proto/README.md), as a model that spin checks in every order.
+ * The wake protocol of one session (shared/wake.h, docs/protocol.md), as a model that spin checks in every order.
  *
  * Two processes: the client sends MESSAGES requests and sleeps until it has as many replies; the engine sleeps until
  * there is a request. Both rings hold CAPACITY records, so each side also sleeps for want of room. Nobody spins.

@@ -8,7 +8,7 @@
  *                      \-- gate_cancel ---------------------------- gate_return -> the caller's
  * again
  *
- * README.md says what it promises and how.
+ * docs/scheduling.md, "Fair queueing", says what it promises and how.
  */
 #ifndef SYCL_ENGINE_GATE_H
 #define SYCL_ENGINE_GATE_H

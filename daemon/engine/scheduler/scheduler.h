@@ -36,7 +36,7 @@
  * here, and accounts that wait for room get it in turn: so a command has no more than a window of
  * each other account's before it (sched_flow.c). What has no account is not limited. Classes and
  * weights: where several accounts want a device, the gate says whose task may be sent next, and
- * shares its time by weight (sched_admission.c, gate/README.md). Who is alone is not asked for
+ * shares its time by weight (admission.c, docs/scheduling.md). Who is alone is not asked for
  * anything. Parts: a launch that says that it may be split, of an account of the class best effort,
  * is sent in parts where others are about and launches of its shape took longer than a slice
  * (sched_split.c). It is one task all the same: what depends on it comes behind its last part, its

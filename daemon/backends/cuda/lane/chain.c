@@ -179,8 +179,8 @@ static bool overlaps(const struct backend_device *device)
 	       device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
 }
 
-/* All that will ever be needed: making one later may wait for whatever runs then (README,
- * "Measured"). */
+/* All that will ever be needed: making one later may wait for whatever runs then
+ * (docs/cuda-backend.md, "What the driver does"). */
 static void make_all(struct cuda_lane_state *state)
 {
 	const struct ending mark = {.word = state->word_device + CUDA_MARK_BYTES, .value = 1};
