@@ -1,6 +1,6 @@
 /*
  * A trace, from what engines have noted to the text that 'syclbench sched --trace' reads
- * (tests/bench/README.md, "Traces"). Engines' claims: what makes no sense is left out and counted.
+ * (docs/traces.md). Engines' claims: what makes no sense is left out and counted.
  */
 #ifndef SYCLCTL_TRACE_FILE_H
 #define SYCLCTL_TRACE_FILE_H

@@ -71,7 +71,7 @@ static const char usage_text[] =
 	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
 	"  --curve FILE.png  TC3's curves as pictures: time, and memory in FILE-memory.png\n"
 	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples\n"
-	"  --trace FILE      what sched replays, instead of its own traces (README.md has the format)\n"
+	"  --trace FILE      what sched replays, instead of its own traces (docs/traces.md has the format)\n"
 	"  --device D        what programs runs on: cpu (the default) or gpu\n"
 	"  --size S          of its problems: tiny, small (the default) or large\n"
 	"  --memory MIB      device memory that the service has in TG15, 1 to 16777216 (2048)\n"

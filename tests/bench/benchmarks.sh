@@ -1,0 +1,58 @@
+#!/bin/sh
+# Writes docs/benchmarks.md and the README's table from the tables of figures: benchmarks.sh [--check]
+# --check writes nothing, and compares what is committed with what would be written.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+
+tables() {
+	LC_ALL=C awk -v page="$1" -f "$here/benchmarks.awk" "$here/groups.tsv" "$top/tests/gpu/figures.tsv" "$here/processor.tsv"
+}
+
+# readme TABLE: the README with this table as that of its section on benchmarks.
+readme() {
+	awk -v table="$1" '
+		/^## / { here = $0 == "## Benchmarks" }
+		here && /^\|/ {
+			while (!written && (getline row <table) > 0)
+				print row
+			written = 1
+			next
+		}
+		{ print }' "$top/README.md"
+}
+
+write() {
+	tables benchmarks >"$top/docs/benchmarks.md" && tables readme >"$work/table" && readme "$work/table" >"$work/readme" &&
+		cat "$work/readme" >"$top/README.md"
+}
+
+check() {
+	tables benchmarks >"$work/page"
+	tables readme >"$work/table"
+	readme "$work/table" >"$work/readme"
+	bad=0
+	diff -u "$top/docs/benchmarks.md" "$work/page" || {
+		echo "docs/benchmarks.md is not what tests/bench/benchmarks.sh writes."
+		bad=1
+	}
+	diff -u "$top/README.md" "$work/readme" || {
+		echo "The table in README.md is not what tests/bench/benchmarks.sh writes."
+		bad=1
+	}
+	# Empty tables would agree with anything.
+	echo "$(grep -c '^| T' "$work/page") figures"
+	[ "$(grep -c '^| T' "$work/page")" -ge 50 ] && [ "$(wc -l <"$work/table")" -eq 7 ] && grep -qxF "$(tail -n 1 "$work/table")" "$top/README.md" &&
+		[ "$bad" -eq 0 ]
+}
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+case ${1-} in
+--check) check ;;
+'') write ;;
+*)
+	echo "Usage: benchmarks.sh [--check]" >&2
+	exit 2
+	;;
+esac
