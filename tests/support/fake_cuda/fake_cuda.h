@@ -65,7 +65,8 @@ struct fake_cuda_control {
 
 	/* One line of the language of controls.md, "devices 2". 0, or -EINVAL. */
 	int (*command)(const char *line);
-	/* A number of the list in controls.md, "call cuMemFree" or "misuse". 0 for what never happened. */
+	/* A number of the list in controls.md, "call cuMemFree" or "misuse". 0 for what never
+	 * happened. */
 	uint64_t (*count)(const char *what);
 	/* The last records, oldest first; how many there were (at most `capacity` are stored). */
 	size_t (*records)(struct fake_cuda_record *records, size_t capacity);
