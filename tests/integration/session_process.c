@@ -9,6 +9,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -466,6 +467,31 @@ Test(process, a_session_of_another_uid_is_refused)
 	cr_assert(eq(int, wait_end(), 0));
 }
 
+/* The hard limit. */
+static uint64_t memory_that_can_be_locked(void)
+{
+	struct rlimit limit;
+	cr_assert(eq(int, prlimit(engine.pid, RLIMIT_MEMLOCK, NULL, &limit), 0));
+	return limit.rlim_max;
+}
+
+Test(process, it_has_no_more_than_it_needs_of_the_kernel)
+{
+	/* What the service manager's unit allows is more than users have by themselves. */
+	const struct rlimit much = {64u << 20, 64u << 20};
+	bool may_lock = setrlimit(RLIMIT_MEMLOCK, &much) == 0;
+	start(NULL);
+	if (may_lock && access("/dev/nvidiactl", F_OK) < 0)
+		cr_expect(le(u64, memory_that_can_be_locked(), 8u << 20));
+}
+
+/* Emptying it takes a right that root does not have everywhere. */
+static void expect_no_bounding_set(void)
+{
+	if (prctl(PR_CAPBSET_READ, CAP_SETPCAP, 0, 0, 0) == 1)
+		cr_expect(eq(u64, status_number("CapBnd:", 16), 0));
+}
+
 Test(process, as_root_it_becomes_its_tenant_for_good)
 {
 	static const char *const as_tenant[] = {"--uid", "54321", "--gid", "54321", NULL};
@@ -480,6 +506,7 @@ Test(process, as_root_it_becomes_its_tenant_for_good)
 	cr_assert(eq(u64, status_number("Gid:", 10), 54321));
 	cr_assert(eq(u64, status_number("CapPrm:", 16), 0));
 	cr_assert(eq(u64, status_number("CapEff:", 16), 0));
+	expect_no_bounding_set();
 	cr_assert(eq(u64, status_number("NoNewPrivs:", 10), 1));
 	cr_assert(eq(int, try_as(54321), 0), "the tenant itself");
 	cr_assert(eq(int, try_as(54322), 0), "another user");
@@ -567,6 +594,7 @@ Test(process, as_root_a_standby_becomes_an_engine_of_any_user)
 	cr_assert(eq(u64, status_number("Uid:", 10), 0));
 	cr_assert(eq(u64, status_number("CapEff:", 16), 0xc0),
 		  "of root's capabilities only SETUID and SETGID");
+	expect_no_bounding_set();
 	cr_assert(eq(u64, status_number("NoNewPrivs:", 10), 1));
 	send_adopt(true, 54321);
 	(void)receive_kind(SYCL__V1__CONTROL__BODY_READY);
@@ -574,6 +602,7 @@ Test(process, as_root_a_standby_becomes_an_engine_of_any_user)
 	cr_assert(eq(u64, status_number("Gid:", 10), 54321));
 	cr_assert(eq(u64, status_number("CapPrm:", 16), 0));
 	cr_assert(eq(u64, status_number("CapEff:", 16), 0));
+	expect_no_bounding_set();
 	cr_assert(eq(int, try_as(54321), 0), "its user");
 	cr_assert(eq(int, try_as(54322), 0), "another user");
 	struct raw_client client;

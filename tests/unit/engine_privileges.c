@@ -9,7 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -143,4 +146,58 @@ Test(engine_privileges, a_device_of_everybodys_is_no_trouble, .init = needs_root
 	if (r == -NO_DEVICE)
 		cr_skip_test("SKIPPED: /dev/ptmx cannot be opened here");
 	cr_assert_eq(r, 0);
+}
+
+static char devices[] = "/tmp/sycld-unit-devices-XXXXXX";
+
+enum { CANNOT_SET = -200, BEFORE_MIB = 64 };
+
+/* Less the MiB that can be locked then. */
+static int locked_mib(void)
+{
+	struct rlimit limit = {(rlim_t)BEFORE_MIB << 20, (rlim_t)BEFORE_MIB << 20};
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return CANNOT_SET;
+	if (engine_privileges_limit_locked(devices) < 0 || getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return -1;
+	return -(int)(limit.rlim_max >> 20);
+}
+
+static void make_devices(const char *name)
+{
+	char path[sizeof(devices) + 32];
+	cr_assert(mkdtemp(devices));
+	(void)snprintf(path, sizeof(path), "%s/%s", devices, name);
+	FILE *file = fopen(path, "we");
+	cr_assert(file);
+	(void)fclose(file);
+}
+
+static void remove_devices(const char *name)
+{
+	char path[sizeof(devices) + 32];
+	(void)snprintf(path, sizeof(path), "%s/%s", devices, name);
+	(void)unlink(path);
+	(void)rmdir(devices);
+}
+
+Test(engine_privileges, without_nvidias_driver_little_memory_can_be_locked)
+{
+	make_devices("null");
+	int result = in_child(locked_mib);
+	remove_devices("null");
+	if (result == CANNOT_SET)
+		cr_skip_test("SKIPPED: this user's limit is low already");
+	cr_assert_eq(result, -8);
+}
+
+/* It pins what its users ask for. */
+Test(engine_privileges, with_nvidias_driver_the_limit_stays)
+{
+	make_devices("nvidiactl");
+	int result = in_child(locked_mib);
+	remove_devices("nvidiactl");
+	if (result == CANNOT_SET)
+		cr_skip_test("SKIPPED: this user's limit is low already");
+	cr_assert_eq(result, -BEFORE_MIB);
 }

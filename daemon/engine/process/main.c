@@ -24,6 +24,7 @@
 #define NO_ID               UINT32_MAX
 #define SLICE_US_MOST       1000000u
 #define BACKEND_OPTIONS_MAX 64
+#define DEVICES_FOLDER      "/dev"
 
 struct arguments {
 	bool build_helper;
@@ -238,6 +239,8 @@ static int start(const struct arguments *arguments)
 					: engine_privileges_drop(arguments->uid, arguments->gid);
 	if (r == 0)
 		r = engine_privileges_limit();
+	if (r == 0)
+		r = engine_privileges_limit_locked(DEVICES_FOLDER);
 	if (r < 0)
 		return fail("cannot drop privileges", r);
 	if (arguments->uid != NO_ID)
@@ -275,6 +278,8 @@ static int stand_by(struct arguments *arguments)
 		.cache_directory = arguments->engine.cache_directory,
 	};
 	int r = engine_privileges_standby(arguments->change_user);
+	if (r == 0)
+		r = engine_privileges_limit_locked(DEVICES_FOLDER);
 	if (r == 0)
 		r = engine_mps_guard(ENGINE_MPS_FOLDER);
 	if (r < 0)

@@ -1,6 +1,7 @@
 #include "process/privileges.h"
 #include "cleanup.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -14,6 +15,8 @@
 #define OOM_SCORE         "500"
 #define OOM_SCORE_STANDBY "900"
 #define PASSWD_BYTES      16384
+/* What the kernel gives by itself. */
+#define LOCKED_BYTES (8ul << 20)
 
 /* A tenant's work goes before the services of the node. Not everywhere is there such a file. */
 static void set_oom_score(const char *score)
@@ -52,6 +55,20 @@ static int keep_capabilities(uint32_t kept)
 	return 0;
 }
 
+/*
+ * A second lock: what is in it could only be gained by executing a file, which no_new_privs
+ * forbids. Emptying it takes CAP_SETPCAP; a service that was started without that leaves its
+ * engines the set that it has itself.
+ */
+static int empty_bounding_set(void)
+{
+	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++) {
+		if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
+			return errno == EPERM ? 0 : -errno;
+	}
+	return 0;
+}
+
 /* The ids must be these and no others, and root must be out of reach. */
 static int verify(uid_t uid, gid_t gid)
 {
@@ -84,11 +101,50 @@ int engine_privileges_limit(void)
 	return limit(OOM_SCORE);
 }
 
+/* Also where it is part of the processor's chip, or of the host of a virtual machine. */
+static bool is_nvidias(const char *name)
+{
+	static const char *const starts[] = {"nvidia", "nvhost", "nvgpu", "nvmap", "dxg"};
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool has_nvidia(const char *devices)
+{
+	bool found = false;
+	const struct dirent *entry;
+	DIR *folder = opendir(devices);
+	while (folder && !found && (entry = readdir(folder)))
+		found = is_nvidias(entry->d_name);
+	if (folder)
+		(void)closedir(folder);
+	return found;
+}
+
+int engine_privileges_limit_locked(const char *devices)
+{
+	struct rlimit locked;
+	if (has_nvidia(devices))
+		return 0;
+	if (getrlimit(RLIMIT_MEMLOCK, &locked) < 0)
+		return -errno;
+	if (locked.rlim_max <= LOCKED_BYTES)
+		return 0;
+	locked.rlim_max = LOCKED_BYTES;
+	if (locked.rlim_cur > LOCKED_BYTES)
+		locked.rlim_cur = LOCKED_BYTES;
+	return setrlimit(RLIMIT_MEMLOCK, &locked) < 0 ? -errno : 0;
+}
+
 int engine_privileges_standby(bool change_user)
 {
+	int r = change_user ? empty_bounding_set() : 0;
 	/* Both must be effective in every thread that a library starts: each changes its own ids.
 	 */
-	int r = change_user ? keep_capabilities(1u << CAP_SETUID | 1u << CAP_SETGID) : 0;
+	if (r == 0 && change_user)
+		r = keep_capabilities(1u << CAP_SETUID | 1u << CAP_SETGID);
 	/* After that: a score that was set by the right of CAP_SYS_RESOURCE cannot be lowered
 	 * without it. */
 	return r < 0 ? r : limit(OOM_SCORE_STANDBY);
@@ -98,7 +154,9 @@ int engine_privileges_drop(uid_t uid, gid_t gid)
 {
 	/* While the file is still writable. */
 	set_oom_score(OOM_SCORE);
-	int r = set_groups(uid, gid);
+	int r = empty_bounding_set();
+	if (r == 0)
+		r = set_groups(uid, gid);
 	if (r < 0)
 		return r;
 	if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)

@@ -12,15 +12,21 @@
 #include <sys/types.h>
 
 /*
- * Become this user, with its groups, no capability, not traceable, and no way back (which is
- * tried). Needs to be root. 0 or a negative errno; after a failure the process must end. Reads the
- * user and group database.
+ * Become this user, with its groups, no capability in any set, not traceable, and no way back
+ * (which is tried). Needs to be root. 0 or a negative errno; after a failure the process must end.
+ * Reads the user and group database.
  */
 int engine_privileges_drop(uid_t uid, gid_t gid);
 
 /* What every engine does: no core files, nothing gained by exec, first to go when memory runs out.
  * As above. */
 int engine_privileges_limit(void);
+
+/*
+ * Memory that this process may lock: 8 MiB at most, unless `devices` (/dev) has files of NVIDIA's
+ * driver, which pins as much as its users ask for. 0 or a negative errno.
+ */
+int engine_privileges_limit_locked(const char *devices);
 
 /*
  * An engine without a user, before it loads a library: engine_privileges_limit, but goes even
