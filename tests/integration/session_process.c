@@ -10,6 +10,7 @@
 #include <criterion/new/assert.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -481,6 +482,7 @@ Test(process, it_has_no_more_than_it_needs_of_the_kernel)
 	const struct rlimit much = {64u << 20, 64u << 20};
 	bool may_lock = setrlimit(RLIMIT_MEMLOCK, &much) == 0;
 	start(NULL);
+	cr_expect(eq(u64, status_number("Seccomp:", 10), SECCOMP_MODE_FILTER));
 	if (may_lock && access("/dev/nvidiactl", F_OK) < 0)
 		cr_expect(le(u64, memory_that_can_be_locked(), 8u << 20));
 }
@@ -600,6 +602,7 @@ Test(process, as_root_a_standby_becomes_an_engine_of_any_user)
 	(void)receive_kind(SYCL__V1__CONTROL__BODY_READY);
 	cr_assert(eq(u64, status_number("Uid:", 10), 54321));
 	cr_assert(eq(u64, status_number("Gid:", 10), 54321));
+	cr_assert(eq(u64, status_number("Seccomp:", 10), SECCOMP_MODE_FILTER));
 	cr_assert(eq(u64, status_number("CapPrm:", 16), 0));
 	cr_assert(eq(u64, status_number("CapEff:", 16), 0));
 	expect_no_bounding_set();

@@ -17,7 +17,8 @@ sycl_test(unit_engine SOURCES
   LIBS sycl_engine_core)
 
 # What main.c asks before anything else: not in the library.
-sycl_test(unit_engine_process SOURCES engine_mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/mps.c LIBS sycl_shared)
+sycl_test(unit_engine_process SOURCES engine_mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/mps.c
+  engine_filter.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/filter.c LIBS sycl_shared Threads::Threads)
 if(TARGET unit_engine_process)
   target_include_directories(unit_engine_process PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
 endif()

@@ -1,6 +1,7 @@
 /* sycl-engine: started by sycld, one per tenant, and one ahead of the next; never by hand. */
 #include "process/control.h"
 #include "process/abort.h"
+#include "process/filter.h"
 #include "process/linger.h"
 #include "process/mps.h"
 #include "process/privileges.h"
@@ -222,7 +223,12 @@ static int serve(struct engine *engine, int control_fd)
 static int run(const struct arguments *arguments, struct build_service *builds)
 {
 	struct engine *engine = NULL;
-	int r = engine_create(&arguments->engine, builds, &engine);
+	int r = engine_filter_install();
+	if (r == -ENOSYS)
+		(void)fail("goes on with all system calls", r);
+	else if (r < 0)
+		return fail("cannot filter system calls", r);
+	r = engine_create(&arguments->engine, builds, &engine);
 	if (r < 0)
 		return fail("cannot start", r);
 	engine_abort_tells(engine_flight(engine));

@@ -1,0 +1,17 @@
+/* Takes from an engine, for good, the system calls that neither it nor a driver needs and that its
+ * user's code could misuse. */
+#ifndef SYCL_ENGINE_FILTER_H
+#define SYCL_ENGINE_FILTER_H
+
+/*
+ * For all threads of the process, those that a library has started included, and for whatever it
+ * executes. The calls fail with EPERM: tracing and memory of other processes, mounts, namespaces,
+ * keyrings, bpf, userfaultfd, io_uring, perf events, modules, and whatever else filter.c lists.
+ * clone3 fails with ENOSYS, as its flags cannot be seen by a filter; the C library then takes
+ * clone. After the build helper was forked. Needs no_new_privs (engine_privileges_limit) or root's
+ * rights. 0; -ENOSYS: this kernel or this kind of processor has no such filters, and nothing has
+ * changed; else a negative errno.
+ */
+int engine_filter_install(void);
+
+#endif

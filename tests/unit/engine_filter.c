@@ -1,0 +1,184 @@
+/* Which system calls an engine's process has, once it serves. In children, as there is no way back.
+ */
+#include "process/filter.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(engine_filter, .timeout = 20);
+
+/* What `child` returned, in a process of its own. */
+static int in_child(int (*child)(void))
+{
+	int status = 0;
+	pid_t pid = fork();
+	cr_assert(ge(int, pid, 0));
+	if (pid == 0)
+		_exit(child());
+	cr_assert(eq(int, waitpid(pid, &status, 0), pid));
+	cr_assert(WIFEXITED(status), "ended by signal %d", WTERMSIG(status));
+	return WEXITSTATUS(status);
+}
+
+static void install(void)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || engine_filter_install() < 0)
+		_exit(100);
+}
+
+/* Each is called in a way that changes nothing where it is allowed. */
+static const struct call {
+	const char *name;
+	long number, arguments[4];
+} calls[] = {
+	{"process_vm_readv", SYS_process_vm_readv, {0}},
+	{"kcmp", SYS_kcmp, {-1, -1}},
+	{"mount", SYS_mount, {0}},
+	{"fsopen", SYS_fsopen, {0}},
+	{"unshare", SYS_unshare, {CLONE_FILES}},
+	{"setns", SYS_setns, {-1}},
+	{"add_key", SYS_add_key, {0}},
+	{"keyctl", SYS_keyctl, {-1}},
+	{"bpf", SYS_bpf, {-1}},
+	{"perf_event_open", SYS_perf_event_open, {0}},
+	{"userfaultfd", SYS_userfaultfd, {-1}},
+	{"io_uring_setup", SYS_io_uring_setup, {0}},
+	{"io_uring_enter", SYS_io_uring_enter, {-1}},
+	{"io_uring_register", SYS_io_uring_register, {-1}},
+	{"delete_module", SYS_delete_module, {0}},
+	{"syslog", SYS_syslog, {-1}},
+};
+
+enum { CALLS = sizeof(calls) / sizeof(*calls) };
+
+static int errno_of(const struct call *call)
+{
+	const long *a = call->arguments;
+	return syscall(call->number, a[0], a[1], a[2], a[3], 0) < 0 ? errno : 0;
+}
+
+/* The first that is not refused, from 1 on. */
+static int call_all(void)
+{
+	install();
+	for (int i = 0; i < CALLS; i++)
+		if (errno_of(&calls[i]) != EPERM)
+			return i + 1;
+	return 0;
+}
+
+static int call_all_without(void)
+{
+	int other = 0;
+	for (int i = 0; i < CALLS; i++)
+		other += errno_of(&calls[i]) != EPERM;
+	return other;
+}
+
+Test(engine_filter, what_no_engine_needs_is_refused)
+{
+	int i = in_child(call_all);
+	cr_assert(eq(int, i, 0), "%s", i > 0 && i <= CALLS ? calls[i - 1].name : "no filter");
+	/* Most say something else otherwise: also where this user has no rights. */
+	cr_assert(gt(int, in_child(call_all_without), CALLS / 2));
+}
+
+static long clone_with(unsigned long flags)
+{
+	return syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+}
+
+static int make_namespaces(void)
+{
+	static const unsigned long flags[] = {CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID,
+					      CLONE_NEWNET, CLONE_NEWIPC};
+	install();
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		long pid = clone_with(flags[i]);
+		if (pid == 0)
+			_exit(0);
+		if (pid > 0 || errno != EPERM)
+			return (int)i + 1;
+	}
+	/* What a filter cannot see into is not there at all. */
+	return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS ? 0 : 99;
+}
+
+Test(engine_filter, a_process_with_namespaces_of_its_own_cannot_be_made)
+{
+	cr_assert(eq(int, in_child(make_namespaces), 0));
+}
+
+static void *see(void *errno_out)
+{
+	*(int *)errno_out = errno_of(&calls[0]);
+	return NULL;
+}
+
+struct early {
+	pthread_mutex_t gate;
+	int seen;
+};
+
+static void *wait_and_see(void *context)
+{
+	struct early *early = context;
+	(void)pthread_mutex_lock(&early->gate);
+	(void)see(&early->seen);
+	return NULL;
+}
+
+/* As a standby has them, of a driver's. */
+static int with_an_early_thread(void)
+{
+	struct early early = {.gate = PTHREAD_MUTEX_INITIALIZER, .seen = 0};
+	pthread_t thread;
+	(void)pthread_mutex_lock(&early.gate);
+	if (pthread_create(&thread, NULL, wait_and_see, &early) != 0)
+		return 1;
+	install();
+	(void)pthread_mutex_unlock(&early.gate);
+	(void)pthread_join(thread, NULL);
+	return early.seen == EPERM ? 0 : 2;
+}
+
+Test(engine_filter, threads_that_were_there_before_have_it_too)
+{
+	cr_assert(eq(int, in_child(with_an_early_thread), 0));
+}
+
+/* PoCL runs `ld` for each kernel, and drivers start threads. */
+static int threads_and_programs(void)
+{
+	char *arguments[] = {"true", NULL};
+	char *environment[] = {NULL};
+	pthread_t thread;
+	pid_t pid;
+	int seen = 0, status = -1;
+	install();
+	if (pthread_create(&thread, NULL, see, &seen) != 0 || pthread_join(thread, NULL) != 0 ||
+	    seen != EPERM)
+		return 1;
+	if (posix_spawnp(&pid, "true", NULL, NULL, arguments, environment) != 0 ||
+	    waitpid(pid, &status, 0) != pid)
+		return 2;
+	return status == 0 ? 0 : 3;
+}
+
+Test(engine_filter, threads_and_programs_can_be_started)
+{
+	cr_assert(eq(int, in_child(threads_and_programs), 0));
+}
