@@ -6,7 +6,7 @@
 
 #define START 5000000000ull
 
-TestSuite(read_ahead, .timeout = 5);
+TestSuite(read_ahead, .timeout = 20);
 
 static bool holds(struct read_ahead *ahead, uint64_t open, uint64_t now_ns)
 {

@@ -20,8 +20,8 @@ static void with_processors(void)
 	sched_pace_init(&pace, true);
 }
 
-TestSuite(pace, .timeout = 5, .init = without_processors);
-TestSuite(pace_spinning, .timeout = 5, .init = with_processors);
+TestSuite(pace, .timeout = 20, .init = without_processors);
+TestSuite(pace_spinning, .timeout = 20, .init = with_processors);
 
 Test(pace, nothing_in_flight_sleeps_until_it_is_woken)
 {
