@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -479,6 +480,10 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 	cr_expect_eq(count(waiting, "contexts_created"), 1);
 	cr_expect(threads_have(model, "Gid:", 10, 65534) ==
 		  threads_have(waiting, "Gid:", 10, 65534));
+	/* Also those of a driver that were there before it had a user. The helper builds, and runs
+	 * nothing of what it has built. */
+	cr_expect(threads_have(waiting, "Seccomp:", 10, SECCOMP_MODE_FILTER));
+	cr_expect(threads_have(model, "Seccomp:", 10, SECCOMP_MODE_FILTER));
 	expect_all_of(model, FIRST_UID);
 	expect_all_of(waiting, OTHER_UID);
 	expect_all_of(only_child(waiting), OTHER_UID);
