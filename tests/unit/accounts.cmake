@@ -5,3 +5,9 @@ sycl_test(unit_accounts SOURCES ${CMAKE_CURRENT_LIST_DIR}/accounts_cgroup.c ${CM
 if(TARGET unit_accounts)
   target_include_directories(unit_accounts PRIVATE ${supervisor_folder})
 endif()
+
+# It has a log_write of its own.
+sycl_test(unit_engine_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_groups.c ${supervisor_folder}/engine/groups.c LIBS sycl_shared)
+if(TARGET unit_engine_groups)
+  target_include_directories(unit_engine_groups PRIVATE ${supervisor_folder})
+endif()
