@@ -69,14 +69,18 @@ static void check(bool was_short)
 
 Test(held, B18_H9_a_command_is_told_while_an_unknown_kernel_behind_it_runs)
 {
-	if (is_cpu())
-		check(false);
+	if (!is_cpu())
+		cr_skip_test(
+			"SKIPPED: only a CPU is sure to see what the host writes while a kernel runs");
+	check(false);
 }
 
 Test(held, B18_H9_a_command_is_told_while_a_kernel_runs_that_was_short_before)
 {
-	if (is_cpu())
-		check(true);
+	if (!is_cpu())
+		cr_skip_test(
+			"SKIPPED: only a CPU is sure to see what the host writes while a kernel runs");
+	check(true);
 }
 
 /* Lets the kernel go where its beginning is told only at its end, which would never come. */
