@@ -111,14 +111,14 @@ static sycl_result loop(const struct client *client, uint32_t value, uint32_t af
 Test(processes_cuda_loop, R4_M10_past_a_deadline_a_loop_that_does_not_end_is_ended,
      .fini = teardown)
 {
-	fake_service_start(&fake, "", "[service]\nstandby = no\n[limits]\ngroup_seconds = 1\n",
+	fake_service_start(&fake, "", "[service]\nstandby = no\n[limits]\ngroup_seconds = 5\n",
 			   false);
 	struct client client = open();
 	cr_assert_eq(loop(&client, 3, 0), 0, "%s", sycl_get_last_error_text());
 	pid_t before = processes_engine(fake.service);
 	cr_assert_eq(fake_service_say(&fake, before, "count misuse"), 0);
 	cr_expect_eq(loop(&client, 1, 1), SYCL_ERROR_DEVICE_LOST);
-	cr_expect(strstr(sycl_get_last_error_text(), "deadline of 1 s"), "%s",
+	cr_expect(strstr(sycl_get_last_error_text(), "deadline of 5 s"), "%s",
 		  sycl_get_last_error_text());
 	end(&client);
 	struct client next = open();
