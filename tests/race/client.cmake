@@ -13,8 +13,8 @@ if(TARGET client_service)
     add_dependencies(race_client_bridge fake_cuda)
   endif()
   set(integration ${PROJECT_SOURCE_DIR}/tests/integration)
-  sycl_race_test(race_client_random SOURCES client_random.c ${integration}/portable_fake.c ${integration}/random_threads.c
-    ${integration}/random_threads_logs.c ${integration}/random_threads_stripes.c ${integration}/threads_history.c
+  sycl_race_test(race_client_random SOURCES client_random.c ${integration}/library/portable_fake.c ${integration}/library/random_threads.c
+    ${integration}/library/random_threads_logs.c ${integration}/library/random_threads_stripes.c ${integration}/library/threads_history.c
     LIBS client_service TIMEOUT 1800)
   target_include_directories(race_client_random PRIVATE ${integration})
 endif()

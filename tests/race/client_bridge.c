@@ -6,7 +6,7 @@
  * checked.
  */
 #include "check.h"
-#include "client_service.h"
+#include "library/service.h"
 #include "fake_cuda.h"
 
 #include <cuda.h>

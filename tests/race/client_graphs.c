@@ -5,7 +5,7 @@
  * and read by whoever waited.
  */
 #include "check.h"
-#include "client_service.h"
+#include "library/service.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * end right behind a copy. Every word is looked at.
  */
 #include "check.h"
-#include "client_service.h"
+#include "library/service.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * buffer ends once, with whichever thread is last. Every result is checked.
  */
 #include "check.h"
-#include "client_service.h"
+#include "library/service.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
-/* Random groups of several threads at once, on fake devices (tests/integration/random_threads.h).
+/* Random groups of several threads at once, on fake devices
+ * (tests/integration/library/random_threads.h).
  * --seed N, --groups N. */
-#include "portable_engine.h"
-#include "random_threads.h"
+#include "library/portable_engine.h"
+#include "library/random_threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

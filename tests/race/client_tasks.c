@@ -5,7 +5,7 @@
  * here is atomic that the library has to order. Every result is checked.
  */
 #include "check.h"
-#include "client_service.h"
+#include "library/service.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * beside. Every result is checked.
  */
 #include "check.h"
-#include "client_service.h"
+#include "library/service.h"
 
 #include <poll.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  * and loads at the same time. The thread build finds data races, the plain one wrong results and
  * wrong contexts (F4).
  */
-#include "cuda_workers.h"
+#include "cuda/workers.h"
 #include "fake_cuda.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 # The scheduler's threads: front, devices, and the workers of the fake devices. Built from the sources of the unit tests' objects.
 if(TARGET sched_harness)
   sycl_race_test(race_scheduler SOURCES ${CMAKE_CURRENT_LIST_DIR}/scheduler.c
-    ${CMAKE_CURRENT_LIST_DIR}/../unit/sched_model.c
+    ${CMAKE_CURRENT_LIST_DIR}/../unit/scheduler/model.c
     LIBS sched_harness sycl_sched sycl_backends sycl_shared)
 endif()
 # Polled devices, loaders, sharing, and the loss of a process.

@@ -5,7 +5,7 @@
  * is told twice or never, what the others have of their own is as if they had been alone, and what
  * they share is either good or known not to be. ThreadSanitizer judges.
  */
-#include "sched_harness.h"
+#include "scheduler/harness.h"
 
 #include "access_mode.h"
 #include "fair_queue/fair_queue.h"

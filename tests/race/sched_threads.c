@@ -4,7 +4,7 @@
  * are shared, and a process that is lost in the middle of it. ThreadSanitizer judges; what is
  * counted must come out right too.
  */
-#include "sched_harness.h"
+#include "scheduler/harness.h"
 
 #include "access_mode.h"
 #include "status.h"

@@ -4,8 +4,8 @@
  * that are started, lost and stopped, and launches that the front sends itself while devices'
  * threads rest, wake, load and lose their device. ThreadSanitizer judges.
  */
-#include "sched_harness.h"
-#include "sched_model.h"
+#include "scheduler/harness.h"
+#include "scheduler/model.h"
 
 #include "access_mode.h"
 #include "fair_queue/fair_queue.h"

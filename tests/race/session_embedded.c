@@ -4,7 +4,7 @@
  */
 #include "access_mode.h"
 #include "embedded_entry.h"
-#include "raw_client.h"
+#include "protocol/raw_client.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
  * the offset is the mean, the nearer in time the more, and only where the last one is of the other
  * kind those are asked as above.
  *
- * How good that is (H8; tests/unit/cuda_clock_math.c): two times that were told are good to +-0.5
+ * How good that is (H8; tests/unit/cuda/clock_math.c): two times that were told are good to +-0.5
  * us each against each other on the host's clock, where the way to the device is sometimes late by
  * 20 us, crystals wander by 5e-8 a second and are corrected by 5e-7 at a time. What it cannot be:
  * where another process has the device, a burst is late by that one's time slice. Until the first

@@ -1,0 +1,63 @@
+/* A client of the service on a CUDA device: what the GPU rows measure. Functions print what is
+ * wrong, return false. */
+#ifndef SYCL_BENCH_GPU_CLIENT_H
+#define SYCL_BENCH_GPU_CLIENT_H
+
+#include "gpu/kernels.h"
+
+#include <stdbool.h>
+#include <syclclient.h>
+
+enum { GPU_CLIENT_WINDOW = 8 };
+
+/* What gpu_client_open does, in order. */
+enum gpu_client_stage {
+	GPU_CLIENT_BEGUN,
+	GPU_CLIENT_CONNECTED,
+	GPU_CLIENT_QUEUE,
+	GPU_CLIENT_KERNELS,
+	GPU_CLIENT_DATA,
+	GPU_CLIENT_STAGES
+};
+
+struct gpu_client {
+	bool is_beside; /* another one's but for queue, data and marks */
+	sycl_platform platform;
+	sycl_device device;
+	sycl_queue queue; /* in order */
+	sycl_kernel_bundle bundle;
+	sycl_kernel add, spin, crowd, fault;
+	sycl_buffer data;  /* GPU_DATA_WORDS words, 0 at first */
+	uint32_t launched; /* what its first word should be */
+	/* Events of every so many submissions, so that the queue is kept full and no fuller. */
+	sycl_event marks[GPU_CLIENT_WINDOW];
+	uint32_t mark;
+	uint64_t stages_ns[GPU_CLIENT_STAGES]; /* when each was done, on CLOCK_MONOTONIC */
+};
+
+/* `place`: of place.h, with the service's endpoint. */
+bool gpu_client_open(struct gpu_client *client, const char *place);
+/* The same with so many copy threads, as sycl_open_options.copy_threads. */
+bool gpu_client_open_copying(struct gpu_client *client, const char *place, uint32_t copy_threads);
+/* The same with GPU_KERNEL_ADD alone, as a small program has it. */
+bool gpu_client_open_small(struct gpu_client *client, const char *place);
+void gpu_client_close(struct gpu_client *client);
+/* Another in-order queue and other data of the same session. The first one must outlive it; either
+ * is closed by gpu_client_close. */
+bool gpu_client_open_beside(struct gpu_client *client, const struct gpu_client *first);
+
+/* How many CUDA devices a connection shows, also none; its unavailability's reason goes to
+ * `why_out`. */
+unsigned gpu_client_devices(sycl_platform platform, char *why_out, size_t size);
+
+/* A command group of `blocks` groups that add 1, without an event. */
+bool gpu_client_submit(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
+		       uint32_t number);
+/* The same many times, with some thousand unfinished at most. */
+bool gpu_client_stream(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
+		       uint32_t number, uint64_t count);
+bool gpu_client_wait(struct gpu_client *client);
+/* Waits, and looks whether each group has run exactly once. */
+bool gpu_client_verify(struct gpu_client *client);
+
+#endif

@@ -1,0 +1,204 @@
+#include "gpu/compare.h"
+
+#include "harness/mps.h"
+#include "gpu/client.h"
+#include "gpu/driver.h"
+#include "gpu/place.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+struct crowd {
+	struct agent agents[GPU_AGENTS_MAX];
+	unsigned count;
+};
+
+struct sides {
+	struct private_service *service, *both; /* of one user, of everybody */
+	struct mps *mps;
+	struct crowd crowds[GPU_SIDES];
+};
+
+/* MPS waits for its clients: they go first. */
+static void sides_end(struct sides *sides)
+{
+	for (unsigned side = 0; side < GPU_SIDES; side++)
+		for (unsigned i = 0; i < sides->crowds[side].count; i++)
+			agent_end(&sides->crowds[side].agents[i]);
+	sides->mps = mps_free(sides->mps);
+	sides->service = private_service_free(sides->service);
+	sides->both = private_service_free(sides->both);
+}
+
+static const char *place_with(const struct sides *sides, enum gpu_side side)
+{
+	switch (side) {
+	case GPU_SIDE_SERVICE:
+		return sides->service->endpoint;
+	case GPU_SIDE_TWO_USERS:
+		return sides->both->endpoint;
+	case GPU_SIDE_MPS:
+		return sides->mps->pipes;
+	case GPU_SIDE_DIRECT:
+	case GPU_SIDES:
+		break;
+	}
+	return GPU_NOBODY;
+}
+
+/* What the side needs besides its processes. */
+static int side_prepare(struct sides *sides, enum gpu_side side)
+{
+	switch (side) {
+	case GPU_SIDE_SERVICE:
+		return gpu_service(false, &sides->service);
+	case GPU_SIDE_TWO_USERS:
+		return gpu_service(true, &sides->both);
+	case GPU_SIDE_MPS:
+		return mps_start(&sides->mps);
+	case GPU_SIDE_DIRECT:
+	case GPU_SIDES:
+		break;
+	}
+	return 0;
+}
+
+static int side_start(struct sides *sides, enum gpu_side side,
+		      const struct gpu_comparison *comparison)
+{
+	bool is_client = side == GPU_SIDE_SERVICE || side == GPU_SIDE_TWO_USERS;
+	struct crowd *crowd = &sides->crowds[side];
+	char text[GPU_PLACE_BYTES];
+	int r = side_prepare(sides, side);
+	for (unsigned i = 0; i < comparison->agents && r == 0; i++) {
+		struct gpu_place place = {.device = comparison->devices ? i % comparison->devices
+									: 0};
+		place.uid = side == GPU_SIDE_TWO_USERS && i % 2 == 1 ? GPU_OTHER_UID : 0;
+		(void)snprintf(place.with, sizeof(place.with), "%s", place_with(sides, side));
+		gpu_place_write(&place, text);
+		r = agent_start(is_client ? comparison->client : comparison->direct, text,
+				&crowd->agents[i]);
+		crowd->count += r == 0;
+	}
+	return r;
+}
+
+static void sum_up(const double answers[][AGENT_VALUES], unsigned count, enum gpu_sum sum,
+		   double values_out[AGENT_VALUES])
+{
+	double kernels = 0, start = INFINITY, end = 0;
+	for (unsigned i = 0; i < count && sum == GPU_SUM_RATE; i++) {
+		kernels += answers[i][GPU_ANSWER_COUNT];
+		start = fmin(start, answers[i][GPU_ANSWER_START]);
+		end = fmax(end, answers[i][GPU_ANSWER_END]);
+	}
+	for (unsigned value = 0; value < AGENT_VALUES; value++)
+		values_out[value] = answers[0][value];
+	if (sum == GPU_SUM_RATE)
+		values_out[0] = kernels * 1e9 / (end - start);
+}
+
+static int side_measure(struct crowd *crowd, uint64_t count, enum gpu_sum sum,
+			double values_out[AGENT_VALUES])
+{
+	double answers[GPU_AGENTS_MAX][AGENT_VALUES] = {{0}};
+	int r = 0;
+	for (unsigned i = 0; i < crowd->count && r == 0; i++)
+		r = agent_ask(&crowd->agents[i], count);
+	for (unsigned i = 0; i < crowd->count && r == 0; i++)
+		r = agent_answer(&crowd->agents[i], answers[i]);
+	if (r == 0)
+		sum_up(answers, crowd->count, sum, values_out);
+	return r;
+}
+
+/* One after the other, from another one on each time. */
+static int sides_measure(struct sides *sides, const struct gpu_comparison *comparison,
+			 unsigned first, uint64_t count, unsigned run,
+			 struct gpu_compared *compared)
+{
+	int r = 0;
+	for (unsigned i = 0; i < GPU_SIDES && r == 0; i++) {
+		double values[AGENT_VALUES] = {0};
+		unsigned side = (first + i) % GPU_SIDES;
+		if (!(compared->sides & 1u << side))
+			continue;
+		r = side_measure(&sides->crowds[side], count, comparison->sum, values);
+		for (unsigned value = 0; value < AGENT_VALUES && r == 0; value++)
+			compared->values[side][value][run] = values[value];
+	}
+	return r;
+}
+
+/* Bring a side up and let it warm up. The row goes on without MPS where that does not work. */
+static int side_begin(struct sides *sides, enum gpu_side side,
+		      const struct gpu_comparison *comparison, struct gpu_compared *compared)
+{
+	double ignored[AGENT_VALUES];
+	int r = side_start(sides, side, comparison);
+	if (r == 0)
+		r = side_measure(&sides->crowds[side], comparison->warm_up, comparison->sum,
+				 ignored);
+	if (r == 0 && (side == GPU_SIDE_SERVICE || side == GPU_SIDE_TWO_USERS))
+		gpu_settle(side == GPU_SIDE_SERVICE ? sides->service : sides->both);
+	if (r == 0 || side != GPU_SIDE_MPS)
+		return r;
+	bench_complain("without MPS: %s", strerror(-r));
+	compared->sides &= ~(1u << side);
+	return 0;
+}
+
+int gpu_compare(const struct bench *bench, const struct gpu_comparison *comparison,
+		struct gpu_compared *compared_out)
+{
+	CLEANUP(sides_end) struct sides sides = {.service = NULL};
+	int r = 0;
+	compared_out->runs = bench->runs;
+	compared_out->sides = comparison->sides;
+	if (!gpu_users())
+		compared_out->sides &= ~(1u << GPU_SIDE_TWO_USERS);
+	if (!mps_installed())
+		compared_out->sides &= ~(1u << GPU_SIDE_MPS);
+	for (unsigned side = 0; side < GPU_SIDES && r == 0; side++)
+		if (compared_out->sides & 1u << side)
+			r = side_begin(&sides, side, comparison, compared_out);
+	for (unsigned run = 0; run < bench->runs && r == 0; run++)
+		r = sides_measure(&sides, comparison, run, comparison->count, run, compared_out);
+	if (r < 0)
+		bench_complain("the measurement failed: %s", strerror(-r));
+	return r;
+}
+
+void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int value,
+	      enum gpu_side side, enum gpu_side baseline, struct bench_result result)
+{
+	unsigned wanted = 1u << side | (baseline < GPU_SIDES ? 1u << baseline : 0),
+		 missing = wanted & ~compared->sides;
+	if (missing) {
+		bench_skip(
+			bench, result.name,
+			missing & 1u << GPU_SIDE_MPS
+				? "MPS is not here, or does not work"
+				: "needs root, and a library that others can read: a second user");
+		return;
+	}
+	const double *values = compared->values[side][value];
+	const double *baselines = baseline < GPU_SIDES ? compared->values[baseline][value] : NULL;
+	bench_summarise(values, baselines, compared->runs, &result);
+	bench_tell(bench, &result);
+}
+
+void gpu_tell_set_apart(struct bench *bench, const char *name, double multiprocessors)
+{
+	struct bench_result result = {
+		.name = name,
+		.unit = "multiproc.",
+		.value = multiprocessors,
+		.baseline = NAN,
+		.ratio = NAN,
+		.spread = NAN,
+		.runs = 1,
+		.note = "that the latency class had for itself, by the service's own word"};
+	bench_tell(bench, &result);
+}

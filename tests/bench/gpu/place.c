@@ -1,0 +1,47 @@
+#include "gpu/place.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *library;
+
+void gpu_use_library(const char *path)
+{
+	library = path;
+}
+
+const char *gpu_library(void)
+{
+	return library;
+}
+
+void gpu_place_write(const struct gpu_place *place, char text_out[GPU_PLACE_BYTES])
+{
+	(void)snprintf(text_out, GPU_PLACE_BYTES, "%u %u %s %s", place->device,
+		       (unsigned)place->uid, place->with, library ? library : GPU_NOBODY);
+}
+
+bool gpu_place_take(const char *text, struct gpu_place *place_out)
+{
+	static char own_library[PATH_MAX];
+	struct gpu_place place = {0};
+	unsigned uid;
+	if (sscanf(text, "%u %u %127s %511s", &place.device, &uid, place.with, own_library) != 4) {
+		(void)fprintf(stderr, "no place: '%s'\n", text);
+		return false;
+	}
+	place.uid = (uid_t)uid;
+	library = strcmp(own_library, GPU_NOBODY) != 0 ? own_library : NULL;
+	if (uid != 0 && geteuid() != uid &&
+	    (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
+	     setresuid(uid, uid, uid) < 0)) {
+		(void)fprintf(stderr, "cannot become user %u: %s\n", uid, strerror(errno));
+		return false;
+	}
+	*place_out = place;
+	return true;
+}

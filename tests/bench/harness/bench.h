@@ -1,0 +1,131 @@
+/*
+ * syclbench: each row of the targets measures the service and, in the same run and by turns, what a
+ * user would otherwise do. A row is one file in rows/. Functions that return int give 0 or a
+ * negative errno, having said why.
+ */
+#ifndef SYCL_BENCH_BENCH_H
+#define SYCL_BENCH_BENCH_H
+
+#include "private_service.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { BENCH_RUNS_MAX = 99, BENCH_NAME_BYTES = 48, BENCH_NOTE_BYTES = 160 };
+
+struct bench {
+	unsigned runs; /* of each comparison */
+	bool json;
+	bool quick;            /* tiny counts: shows that it works, the figures mean nothing */
+	unsigned idle_seconds; /* how long an idle service is watched */
+	unsigned memory_mib;   /* of the device, that the service has in TG15 */
+	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
+	const char *device;    /* of the row programs: cpu or gpu */
+	const char *size;      /* of its problems: tiny, small or large */
+	const char *trace;     /* file that the row sched replays; NULL: its own ones */
+	const char *pictures;  /* folder for pictures of distributions; NULL: none */
+	FILE *out;
+	unsigned results; /* told so far */
+};
+
+/* What a target bounds, and from which side. */
+enum bench_bound {
+	BENCH_NO_TARGET,
+	BENCH_RATIO_AT_MOST,
+	BENCH_RATIO_AT_LEAST,
+	BENCH_VALUE_AT_MOST,
+	BENCH_VALUE_AT_LEAST
+};
+
+struct bench_result {
+	const char *name; /* row and variant: "TC1.pinned.p50" */
+	const char *unit;
+	double value;
+	double baseline; /* NAN: there is none */
+	double ratio;    /* median of the runs' own ratios; NAN without baseline */
+	double spread;   /* (largest - smallest) / median of the runs' values; NAN for one run */
+	unsigned runs;
+	enum bench_bound bound;
+	double target;
+	const char *note; /* for people; NULL: none */
+};
+
+struct bench_row {
+	const char *id;
+	const char *what;
+	int (*run)(struct bench *bench);
+};
+
+int row_round_trip(struct bench *bench);
+int row_stream(struct bench *bench);
+int row_sched(struct bench *bench);
+int row_schedule(struct bench *bench);
+int row_submit(struct bench *bench);
+int row_graph(struct bench *bench);
+int row_first_kernel(struct bench *bench);
+int row_counters(struct bench *bench);
+int row_floor(struct bench *bench);
+int row_stages(struct bench *bench);
+int row_gpu_stages(struct bench *bench);
+int row_host_accessor(struct bench *bench);
+int row_pages(struct bench *bench);
+int row_programs(struct bench *bench);
+int row_idle(struct bench *bench);
+int row_scale(struct bench *bench);
+int row_gpu_round_trip(struct bench *bench);
+int row_gpu_stream(struct bench *bench);
+int row_gpu_small(struct bench *bench);
+int row_gpu_spin(struct bench *bench);
+int row_gpu_first(struct bench *bench);
+int row_gpu_memory(struct bench *bench);
+int row_gpu_pages(struct bench *bench);
+int row_gpu_arena(struct bench *bench);
+int row_gpu_fault(struct bench *bench);
+int row_gpu_graph(struct bench *bench);
+int row_gpu_several(struct bench *bench);
+int row_gpu_partition(struct bench *bench);
+int row_gpu_mixed(struct bench *bench);
+int row_gpu_shares(struct bench *bench);
+int row_gpu_runaway(struct bench *bench);
+int row_gpu_spill(struct bench *bench);
+
+/* Is it as the target wants? False without a target. */
+bool bench_met(const struct bench_result *result);
+/* "ratio <= 1.25", "value <= 150", "" without a target. */
+void bench_target_text(const struct bench_result *result, char *text_out, size_t size);
+
+/* Tell a result, at once: a line of JSON or of the table. */
+void bench_tell(struct bench *bench, const struct bench_result *result);
+void bench_tell_json(FILE *out, const struct bench_result *result);
+void bench_tell_table(FILE *out, const struct bench_result *result, bool first);
+
+/* A row that cannot be measured here, and why. */
+void bench_skip(struct bench *bench, const char *row, const char *why);
+void bench_skip_json(FILE *out, const char *row, const char *why);
+
+/*
+ * Values of `runs` runs of the service and, unless NULL, of the baseline beside them: fills value,
+ * baseline, ratio, spread and runs of the result.
+ */
+void bench_summarise(const double *values, const double *baselines, unsigned runs,
+		     struct bench_result *result);
+
+/* A private service with this build's programs; caches are kept between runs of syclbench. */
+int bench_service(struct private_service **service_out);
+/* The same with text of sycld.conf (NULL: none), and for every user of the machine if root asks for
+ * it. */
+int bench_service_with(const char *configuration, bool everybody,
+		       struct private_service **service_out);
+
+/* Pin this process, and what it starts from now on, to one processor. `unpin` undoes it. */
+int bench_pin(void);
+void bench_unpin(void);
+
+/* A folder for the baseline's own kernel cache. */
+int bench_direct_cache(char *path_out, size_t size);
+
+/* Prints "syclbench: TEXT" to stderr. */
+__attribute__((format(printf, 1, 2))) void bench_complain(const char *format, ...);
+
+#endif

@@ -1,0 +1,63 @@
+#include "harness/compare.h"
+
+#include <errno.h>
+#include <linux/limits.h>
+#include <string.h>
+
+struct pair {
+	struct agent service, direct;
+};
+
+static void pair_end(struct pair *pair)
+{
+	agent_end(&pair->service);
+	agent_end(&pair->direct);
+}
+
+static int measure_pair(struct pair *pair, uint64_t count, double service_out[AGENT_VALUES],
+			double direct_out[AGENT_VALUES], bool service_first)
+{
+	int r = service_first ? agent_measure(&pair->service, count, service_out) : 0;
+	if (r == 0)
+		r = agent_measure(&pair->direct, count, direct_out);
+	if (r == 0 && !service_first)
+		r = agent_measure(&pair->service, count, service_out);
+	return r;
+}
+
+/* Who goes first changes from run to run. */
+static int measure_runs(const struct bench *bench, const struct comparison *comparison,
+			struct pair *pair, struct compared *compared_out)
+{
+	double service[AGENT_VALUES], direct[AGENT_VALUES];
+	int r = measure_pair(pair, comparison->warm_up, service, direct, true);
+	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
+		r = measure_pair(pair, comparison->count, service, direct, run % 2 == 0);
+		for (int i = 0; i < AGENT_VALUES && r == 0; i++) {
+			compared_out->service[i][run] = service[i];
+			compared_out->direct[i][run] = direct[i];
+		}
+	}
+	compared_out->runs = bench->runs;
+	return r;
+}
+
+int bench_compare(const struct bench *bench, const struct comparison *comparison,
+		  struct compared *compared_out)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
+	CLEANUP(pair_end) struct pair pair = {AGENT_INIT, AGENT_INIT};
+	char cache[PATH_MAX];
+	int r = bench_service(&service);
+	if (r == 0)
+		r = bench_direct_cache(cache, sizeof(cache));
+	if (r == 0)
+		r = agent_start(comparison->service, service->endpoint, &pair.service);
+	if (r == 0)
+		r = agent_start(comparison->direct, cache, &pair.direct);
+	if (r == 0)
+		r = measure_runs(bench, comparison, &pair, compared_out);
+	if (r < 0)
+		bench_complain("the measurement failed: %s", strerror(-r));
+	return r;
+}

@@ -1,0 +1,208 @@
+#include "harness/bench.h"
+#include "gpu/place.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct bench_row rows[] = {
+	{"floor", "what one hand-over between two processes costs here", row_floor},
+	{"TC1", "submit and wait of an empty kernel", row_round_trip},
+	{"TC1.stages", "where the time of a command group goes", row_stages},
+	{"TC2", "an in-order stream of 100,000 empty kernels", row_stream},
+	{"TC3", "the scheduler alone: ordering a command group", row_schedule},
+	{"sched", "a trace of thousands of clients through the dispatch gate, simulated",
+	 row_sched},
+	{"TC4", "what one submission costs the calling thread", row_submit},
+	{"TC4.counters", "allocations, locks and system calls for each command", row_counters},
+	{"TC5", "a host accessor on 256 MiB that a kernel has written", row_host_accessor},
+	{"pages", "256 MiB of an application's own pages, to a processor and back", row_pages},
+	{"programs", "two dozen algorithms, beside one thread of the CPU", row_programs},
+	{"TC6", "start of a program to its first kernel's end", row_first_kernel},
+	{"TC7", "an idle service and idle clients", row_idle},
+	{"TC8", "many clients, and clients that misbehave", row_scale},
+	{"TC13", "a chain of 100 small kernels, as a graph and one by one", row_graph},
+	{"TG1", "on a GPU: submit and wait of a small kernel", row_gpu_round_trip},
+	{"TG1.stages", "on a GPU: where the time of a command group goes", row_gpu_stages},
+	{"TG2", "on a GPU: one in-order queue kept full", row_gpu_stream},
+	{"TG3", "on a GPU: eight client processes, small kernels", row_gpu_small},
+	{"TG4", "on a GPU: eight client processes, kernels of 20 us", row_gpu_spin},
+	{"TG5", "on a GPU: start of a program to its first kernel's end", row_gpu_first},
+	{"TG6", "on a GPU: device memory of one more client", row_gpu_memory},
+	{"TG7", "on a GPU: 256 MiB of an application's own pages, there and back", row_gpu_pages},
+	{"TG8", "on a GPU: 256 MiB of shared memory, there and back", row_gpu_arena},
+	{"TG9", "on a GPU: a short kernel of the latency class beside long ones",
+	 row_gpu_partition},
+	{"TG10", "on a GPU: requests that come by chance beside a training", row_gpu_mixed},
+	{"TG11", "on a GPU: what sessions get of it by their weights", row_gpu_shares},
+	{"TG12", "on a GPU: one tenant's fault and its bystander", row_gpu_fault},
+	{"TG12.runaway", "on a GPU: a kernel that runs past its deadline", row_gpu_runaway},
+	{"TG13", "on a GPU: a chain of 100 small kernels as one graph", row_gpu_graph},
+	{"TG14", "on two and on four GPUs: throughput against one", row_gpu_several},
+	{"TG15", "on a GPU: a working set larger than its memory", row_gpu_spill},
+};
+
+enum {
+	ROWS = sizeof(rows) / sizeof(*rows),
+	OPT_JSON = 1,
+	OPT_RUNS,
+	OPT_LIST,
+	OPT_QUICK,
+	OPT_IDLE,
+	OPT_LIBRARY,
+	OPT_CURVE,
+	OPT_PICTURES,
+	OPT_TRACE,
+	OPT_DEVICE,
+	OPT_SIZE,
+	OPT_MEMORY,
+	OPT_HELP
+};
+
+static const char usage_text[] =
+	"Usage: syclbench [ROW ...] [OPTIONS]\n"
+	"Measures a private service of this build beside what a user would otherwise do; without ROW, every row.\n"
+	"\n"
+	"  --json            one object per line and result\n"
+	"  --runs N          of each comparison, 1 to 99 (7)\n"
+	"  --idle-seconds N  how long an idle service is watched, 1 to 3600 (21)\n"
+	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
+	"  --curve FILE.png  TC3's curves as pictures: time, and memory in FILE-memory.png\n"
+	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples\n"
+	"  --trace FILE      what sched replays, instead of its own traces (docs/traces.md has the format)\n"
+	"  --device D        what programs runs on: cpu (the default) or gpu\n"
+	"  --size S          of its problems: tiny, small (the default) or large\n"
+	"  --memory MIB      device memory that the service has in TG15, 1 to 16777216 (2048)\n"
+	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
+	"  --list            the rows, and nothing else\n"
+	"  --help\n";
+
+static const struct option options[] = {
+	{"json", no_argument, NULL, OPT_JSON},
+	{"runs", required_argument, NULL, OPT_RUNS},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"idle-seconds", required_argument, NULL, OPT_IDLE},
+	{"quick", no_argument, NULL, OPT_QUICK},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"cuda-library", required_argument, NULL, OPT_LIBRARY},
+	{"curve", required_argument, NULL, OPT_CURVE},
+	{"pictures", required_argument, NULL, OPT_PICTURES},
+	{"trace", required_argument, NULL, OPT_TRACE},
+	{"device", required_argument, NULL, OPT_DEVICE},
+	{"size", required_argument, NULL, OPT_SIZE},
+	{"memory", required_argument, NULL, OPT_MEMORY},
+	{NULL, 0, NULL, 0},
+};
+
+static bool number_parse(const char *text, unsigned most, unsigned *number_out)
+{
+	char *end;
+	errno = 0;
+	unsigned long number = strtoul(text, &end, 10);
+	if (errno || end == text || *end || number < 1 || number > most) {
+		bench_complain("a number from 1 to %u is wanted, not '%s'", most, text);
+		return false;
+	}
+	*number_out = (unsigned)number;
+	return true;
+}
+
+/* One of the words, which end with NULL. */
+static bool word_parse(const char *text, const char *const *words, const char **word_out)
+{
+	for (; *words; words++)
+		if (strcmp(text, *words) == 0) {
+			*word_out = *words;
+			return true;
+		}
+	bench_complain("no such word: '%s' (--help)", text);
+	return false;
+}
+
+static void list_rows(void)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		(void)printf("%s  %s\n", rows[i].id, rows[i].what);
+}
+
+/* The exit status, or -1 to go on. */
+static int take_option(int option, struct bench *bench)
+{
+	static const char *const devices[] = {"cpu", "gpu", NULL}, *const sizes[] = {"tiny",
+										     "small",
+										     "large", NULL};
+	switch (option) {
+	case OPT_JSON:
+		bench->json = true;
+		return -1;
+	case OPT_QUICK:
+		bench->quick = true;
+		return -1;
+	case OPT_RUNS:
+		return number_parse(optarg, BENCH_RUNS_MAX, &bench->runs) ? -1 : 2;
+	case OPT_IDLE:
+		return number_parse(optarg, 3600, &bench->idle_seconds) ? -1 : 2;
+	case OPT_MEMORY:
+		return number_parse(optarg, 1u << 24, &bench->memory_mib) ? -1 : 2;
+	case OPT_CURVE:
+		bench->curve = optarg;
+		return -1;
+	case OPT_PICTURES:
+		bench->pictures = optarg;
+		return -1;
+	case OPT_TRACE:
+		bench->trace = optarg;
+		return -1;
+	case OPT_DEVICE:
+		return word_parse(optarg, devices, &bench->device) ? -1 : 2;
+	case OPT_SIZE:
+		return word_parse(optarg, sizes, &bench->size) ? -1 : 2;
+	case OPT_LIBRARY:
+		gpu_use_library(optarg);
+		return -1;
+	case OPT_LIST:
+		list_rows();
+		return 0;
+	case OPT_HELP:
+		(void)fputs(usage_text, stdout);
+		return 0;
+	default:
+		(void)fputs(usage_text, stderr);
+		return 2;
+	}
+}
+
+static const struct bench_row *row_named(const char *id)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (strcasecmp(rows[i].id, id) == 0)
+			return &rows[i];
+	bench_complain("no such row: %s (--list shows them)", id);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench bench = {.runs = 7,
+			      .idle_seconds = 21,
+			      .memory_mib = 2048,
+			      .device = "cpu",
+			      .size = "small",
+			      .out = stdout};
+	bool failed = false;
+	for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+		int status = take_option(option, &bench);
+		if (status >= 0)
+			return status;
+	}
+	for (int i = optind; i < argc; i++)
+		if (!row_named(argv[i]))
+			return 2;
+	for (int i = optind; i < argc; i++)
+		failed = row_named(argv[i])->run(&bench) != 0 || failed;
+	for (size_t i = 0; i < ROWS && optind == argc; i++)
+		failed = rows[i].run(&bench) != 0 || failed;
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,148 @@
+#include "harness/pictures.h"
+
+#include "harness/plot.h"
+#include "harness/statistics.h"
+
+#include "cleanup.h"
+
+#include <errno.h>
+#include <linux/limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static size_t bytes_for(size_t room)
+{
+	return sizeof(struct bench_samples) + room * sizeof(double);
+}
+
+struct bench_samples *bench_samples_create(const struct bench *bench, uint64_t skip, uint64_t count)
+{
+	size_t room = count * bench->runs;
+	if (!bench->pictures)
+		return NULL;
+	struct bench_samples *samples = mmap(NULL, bytes_for(room), PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (samples == MAP_FAILED)
+		return NULL;
+	samples->skip = skip;
+	samples->room = room;
+	return samples;
+}
+
+void bench_samples_keep(struct bench_samples *samples, const double *values, size_t count)
+{
+	for (size_t i = 0; samples && i < count && samples->count < samples->room; i++) {
+		if (samples->skip)
+			samples->skip--;
+		else
+			samples->values[samples->count++] = values[i];
+	}
+}
+
+struct bench_samples *bench_samples_free(struct bench_samples *samples)
+{
+	if (samples)
+		(void)munmap(samples, bytes_for(samples->room));
+	return NULL;
+}
+
+/* Percent of the samples that are at most so large; a time of 0 has no place on a logarithmic axis.
+ */
+static int add_curve(struct plot *plot, const struct bench_distribution *distribution)
+{
+	CLEANUP(free_pointer) double *sorted = malloc(distribution->count * sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, distribution->values, distribution->count * sizeof(*sorted));
+	statistics_sort(sorted, distribution->count);
+	struct plot_curve *curve = &plot->curve[plot->curves++];
+	curve->name = distribution->name;
+	for (unsigned i = 1; i <= PLOT_POINTS_MAX; i++) {
+		/* The last few of a thousand would make the axis longer than the rest is. */
+		double fraction = 0.999 * i / PLOT_POINTS_MAX;
+		double value = statistics_percentile(sorted, distribution->count, fraction);
+		if (value > 0) {
+			curve->x[curve->points] = value;
+			curve->y[curve->points++] = 100 * fraction;
+		}
+	}
+	return 0;
+}
+
+/* The folder, and the picture in it. */
+static int write_picture(const struct bench *bench, const char *name, const struct plot *plot)
+{
+	char path[PATH_MAX];
+	if (mkdir(bench->pictures, 0777) < 0 && errno != EEXIST) {
+		bench_complain("%s cannot be made: %s", bench->pictures, strerror(errno));
+		return -EIO;
+	}
+	int length = snprintf(path, sizeof(path), "%s/%s.png", bench->pictures, name);
+	if (length < 0 || (size_t)length >= sizeof(path))
+		return -ENAMETOOLONG;
+	if (plot_write(plot, path))
+		return 0;
+	bench_complain("%s cannot be written", path);
+	return -EIO;
+}
+
+int bench_picture(const struct bench *bench, const char *name, const char *title, const char *unit,
+		  const struct bench_distribution *distributions, unsigned count)
+{
+	if (!bench->pictures)
+		return 0;
+	CLEANUP(free_pointer) struct plot *plot = calloc(1, sizeof(*plot));
+	int r = plot ? 0 : -ENOMEM;
+	if (r < 0)
+		return r;
+	plot->title = title;
+	plot->x_name = unit;
+	plot->y_name = "percent of the samples that are at most so large";
+	plot->smooth = true;
+	for (unsigned i = 0; i < count && r == 0; i++)
+		if (distributions[i].count > 0 && plot->curves < PLOT_CURVES_MAX)
+			r = add_curve(plot, &distributions[i]);
+	return r == 0 ? write_picture(bench, name, plot) : r;
+}
+
+int bench_picture_points(const struct bench *bench, const char *name,
+			 const struct bench_point *points, unsigned count, const char *title,
+			 const char *x_name, const char *y_name, double y_line)
+{
+	if (!bench->pictures)
+		return 0;
+	CLEANUP(free_pointer) struct plot *plot = calloc(1, sizeof(*plot));
+	if (!plot)
+		return -ENOMEM;
+	plot->title = title;
+	plot->x_name = x_name;
+	plot->y_name = y_name;
+	plot->y_line = y_line;
+	for (unsigned i = 0; i < count; i++) {
+		if (!(points[i].x > 0) || !(points[i].y > 0) || !isfinite(points[i].x) ||
+		    !isfinite(points[i].y) || plot->curves == PLOT_CURVES_MAX)
+			continue;
+		struct plot_curve *curve = &plot->curve[plot->curves++];
+		*curve = (struct plot_curve){.name = points[i].name, .points = 1};
+		curve->x[0] = points[i].x;
+		curve->y[0] = points[i].y;
+	}
+	return write_picture(bench, name, plot);
+}
+
+int bench_picture_samples(const struct bench *bench, const char *name, const char *title,
+			  const struct bench_samples *service, const struct bench_samples *direct)
+{
+	struct bench_distribution distributions[2];
+	unsigned count = 0;
+	if (service)
+		distributions[count++] =
+			(struct bench_distribution){"service", service->values, service->count};
+	if (direct)
+		distributions[count++] =
+			(struct bench_distribution){"direct", direct->values, direct->count};
+	return count ? bench_picture(bench, name, title, "us", distributions, count) : 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * Distributions as pictures, one for each row that has samples (--pictures FOLDER): the share of
+ * samples that are at most so large, the service's and the baseline's over each other.
+ */
+#ifndef SYCL_BENCH_BENCH_PICTURE_H
+#define SYCL_BENCH_BENCH_PICTURE_H
+
+#include "harness/bench.h"
+
+#include <stddef.h>
+
+/* Values that a measuring process leaves for syclbench: shared memory. */
+struct bench_samples {
+	size_t skip, room, count;
+	double values[];
+};
+
+/*
+ * Room for `runs` times `count` of them, after `skip` of a warm-up, which are not kept. Without
+ * --pictures, or without memory for them, NULL. Before the processes that fill it are forked.
+ */
+struct bench_samples *bench_samples_create(const struct bench *bench, uint64_t skip,
+					   uint64_t count);
+/* What no longer fits is left out. `samples` may be NULL: then nothing is kept. */
+void bench_samples_keep(struct bench_samples *samples, const double *values, size_t count);
+/* Accepts NULL; returns it. */
+struct bench_samples *bench_samples_free(struct bench_samples *samples);
+
+struct bench_distribution {
+	const char *name; /* small letters, as plot.h draws them */
+	const double *values;
+	size_t count;
+};
+
+/*
+ * FOLDER/NAME.png, or nothing without --pictures; distributions without a value are left out. 0 or
+ * a negative errno, having said why.
+ */
+int bench_picture(const struct bench *bench, const char *name, const char *title, const char *unit,
+		  const struct bench_distribution *distributions, unsigned count);
+/* The same of two sides' samples; NULL ones are left out. */
+int bench_picture_samples(const struct bench *bench, const char *name, const char *title,
+			  const struct bench_samples *service, const struct bench_samples *direct);
+
+/* One side of a comparison, as a point. */
+struct bench_point {
+	const char *name;
+	double x, y; /* above 0; without a number it is left out */
+};
+
+/* FOLDER/NAME.png with a point for each side, x logarithmic, and a line across at the `y_line` that
+ * is wanted. */
+int bench_picture_points(const struct bench *bench, const char *name,
+			 const struct bench_point *points, unsigned count, const char *title,
+			 const char *x_name, const char *y_name, double y_line);
+
+#endif

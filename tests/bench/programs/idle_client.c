@@ -1,0 +1,39 @@
+/*
+ * A client that does nothing, as a program of its own, so that its memory is what any program's
+ * would be. Says its memory (bytes) as "memory N" at the start, after each line of its input, and
+ * connects at the first line.
+ */
+#include "harness/client.h"
+#include "harness/processes.h"
+#include "harness/subjects.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void say_memory(void)
+{
+	/* Twice: the first reading touches what reading and printing needs. */
+	(void)process_memory_bytes(getpid());
+	(void)printf("memory %" PRId64 "\n", process_memory_bytes(getpid()));
+	(void)fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	struct client client = {.platform = NULL};
+	char line[64];
+	if (argc != 2)
+		return 2;
+	(void)printf("started\n");
+	say_memory();
+	while (fgets(line, sizeof(line), stdin)) {
+		if (!client.platform &&
+		    !(client_open(&client, argv[1], EMPTY_PORTABLE, EMPTY_KERNEL) &&
+		      client_submit(&client) && client_wait(&client)))
+			return 1;
+		say_memory();
+	}
+	client_close(&client);
+	return 0;
+}

@@ -1,0 +1,95 @@
+/* TG2, TG3, TG4: how many kernels a GPU runs for one client, and for eight. */
+#include "gpu/compare.h"
+#include "gpu/subjects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { CROWD = 8, WINDOW_MS = 400, WARM_UP_MS = 100, QUICK_MS = 20 | GPU_SUBJECT_QUICK };
+
+static const struct agent_subject client_add = {subject_gpu_client_open, subject_gpu_client_add,
+						subject_gpu_client_close};
+static const struct agent_subject direct_add = {subject_gpu_direct_open, subject_gpu_direct_add,
+						subject_gpu_direct_close};
+static const struct agent_subject client_spin = {subject_gpu_client_open, subject_gpu_client_spin,
+						 subject_gpu_client_close};
+static const struct agent_subject direct_spin = {subject_gpu_direct_open, subject_gpu_direct_spin,
+						 subject_gpu_direct_close};
+
+/* One result of a row: a side, beside what, with which target. */
+struct told {
+	const char *name;
+	enum gpu_side side, baseline;
+	enum bench_bound bound;
+	double target;
+	const char *note;
+};
+
+static int measure(struct bench *bench, const char *row, struct gpu_comparison *comparison,
+		   const struct told *told, unsigned count)
+{
+	if (!gpu_row_possible(bench, row, 1))
+		return 0;
+	struct gpu_compared *compared = malloc(sizeof(*compared));
+	comparison->sum = GPU_SUM_RATE;
+	comparison->count = bench->quick ? QUICK_MS : WINDOW_MS;
+	comparison->warm_up = bench->quick ? QUICK_MS : WARM_UP_MS;
+	int r = compared ? gpu_compare(bench, comparison, compared) : -ENOMEM;
+	for (unsigned i = 0; i < count && r == 0; i++)
+		gpu_tell(bench, compared, 0, told[i].side, told[i].baseline,
+			 (struct bench_result){.name = told[i].name,
+					       .unit = "kernels/s",
+					       .bound = told[i].bound,
+					       .target = told[i].target,
+					       .note = told[i].note});
+	free(compared);
+	return r;
+}
+
+int row_gpu_stream(struct bench *bench)
+{
+	static const struct told told[] = {
+		{"TG2.rate", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_RATIO_AT_LEAST, 4,
+		 "one client; direct: one process"},
+	};
+	struct gpu_comparison comparison = {.client = &client_add,
+					    .direct = &direct_add,
+					    .agents = 1,
+					    .sides =
+						    1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT};
+	return measure(bench, "TG2", &comparison, told, 1);
+}
+
+int row_gpu_small(struct bench *bench)
+{
+	static const struct told told[] = {
+		{"TG3.mps", GPU_SIDE_SERVICE, GPU_SIDE_MPS, BENCH_RATIO_AT_LEAST, 2.5,
+		 "eight clients; eight processes under MPS"},
+		{"TG3.processes", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_NO_TARGET, 0,
+		 "eight processes without MPS"},
+		{"TG3.two_users", GPU_SIDE_TWO_USERS, GPU_SIDE_SERVICE, BENCH_NO_TARGET, 0,
+		 "four clients each of two users; the eight of one user"},
+	};
+	struct gpu_comparison comparison = {.client = &client_add,
+					    .direct = &direct_add,
+					    .agents = CROWD,
+					    .sides = (1u << GPU_SIDES) - 1};
+	return measure(bench, "TG3", &comparison, told, 3);
+}
+
+int row_gpu_spin(struct bench *bench)
+{
+	static const struct told told[] = {
+		{"TG4.mps", GPU_SIDE_SERVICE, GPU_SIDE_MPS, BENCH_RATIO_AT_LEAST, 1.0,
+		 "eight clients; eight processes under MPS"},
+		{"TG4.processes", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_RATIO_AT_LEAST, 7.5,
+		 "eight processes without MPS"},
+		{"TG4.two_users", GPU_SIDE_TWO_USERS, GPU_SIDE_SERVICE, BENCH_NO_TARGET, 0,
+		 "four clients each of two users; the eight of one user"},
+	};
+	struct gpu_comparison comparison = {.client = &client_spin,
+					    .direct = &direct_spin,
+					    .agents = CROWD,
+					    .sides = (1u << GPU_SIDES) - 1};
+	return measure(bench, "TG4", &comparison, told, 3);
+}

@@ -1,0 +1,30 @@
+/* Who decides what goes to the device: each of the policies of run.h, behind one set of calls.
+ */
+#ifndef SYCL_BENCH_SIM_POLICY_H
+#define SYCL_BENCH_SIM_POLICY_H
+
+#include "simulator/run.h"
+
+struct sim_job {
+	struct gate_group group; /* first; also other policies' place for what they need */
+	uint32_t client, kind, device_lane, width;
+	uint64_t takes_ns, arrived_ns;
+	struct sim_job *next; /* in one list: free, waiting, on the device */
+};
+
+struct sim_policy_state;
+
+/* -ENOMEM. */
+int sim_policy_open(enum sim_policy policy, const struct sim_trace *trace,
+		    struct sim_policy_state **state_out);
+void sim_policy_arrive(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns);
+/* It was decided before. `took_ns` 0: nobody measured it. */
+void sim_policy_end(struct sim_policy_state *state, struct sim_job *job, uint64_t now_ns,
+		    uint64_t took_ns);
+/* How many of `room` were decided, and when it is to be asked again. */
+uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct sim_job **jobs,
+			 uint32_t room, uint64_t *again_ns_out);
+/* Accepts NULL, returns NULL. What still waits is not touched. */
+struct sim_policy_state *sim_policy_close(struct sim_policy_state *state);
+
+#endif

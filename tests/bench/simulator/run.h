@@ -1,0 +1,48 @@
+/*
+ * A device, clients and time, all invented; who decides what goes to the device is a policy. Events
+ * in order of their time, so a thousand clients for seconds take a moment. The same trace, policy
+ * and seed give the same figures.
+ *
+ * The device runs groups in the order in which they were sent, those of one lane one after the
+ * other, and side by side as long as they fit: what does not fit waits, and what is behind it with
+ * it, as blocks do on a GPU. It cannot take back what it has.
+ */
+#ifndef SYCL_BENCH_SIM_RUN_H
+#define SYCL_BENCH_SIM_RUN_H
+
+#include "simulator/trace.h"
+
+enum { SIM_WINDOWS_MAX = 64, SIM_EVERYBODY = -1 };
+
+enum sim_policy {
+	SIM_FIFO,  /* everything is sent as it comes */
+	SIM_TURNS, /* sessions in turn, sixteen groups of each on the device */
+	SIM_GATE,  /* the engine's dispatch gate */
+	SIM_POLICIES
+};
+
+struct sim_kind_result {
+	uint64_t asked, ended, refused; /* groups; refused: the client had 4096 open */
+	double *latency_us; /* of each that ended; the caller's to free by sim_result_end */
+	uint64_t latency_count;
+	uint64_t busy_ns;                    /* of the whole device: a group counts by its width */
+	uint64_t window_ns[SIM_WINDOWS_MAX]; /* the same, in each window of the run */
+};
+
+struct sim_result {
+	struct sim_kind_result *kinds; /* as many as the trace has */
+	uint32_t kind_count;
+	uint64_t window_ns; /* how long a window is */
+	uint32_t window_count;
+	uint64_t ended, never_ended; /* groups: what was sent, waited or ran when it was over */
+	uint64_t decisions;          /* steps of the policy */
+	double step_ns;              /* of this machine's time, mean of a step */
+};
+
+const char *sim_policy_name(enum sim_policy policy);
+/* `only`: clients of this kind alone, or SIM_EVERYBODY. 0 or -ENOMEM. */
+int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only,
+	    struct sim_result *result_out);
+void sim_result_end(struct sim_result *result);
+
+#endif

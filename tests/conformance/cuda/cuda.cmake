@@ -1,0 +1,62 @@
+# The list on the CUDA backend, over the double of its driver: with PTX always, in the portable form where NVRTC is.
+if(NOT SYCL_HAS_CUDA OR NOT TARGET fake_cuda)
+  return()
+endif()
+function(conformance_cuda_uses_double name)
+  if(TARGET ${name})
+    target_compile_definitions(${name} PRIVATE FAKE_CUDA_LIBRARY="$<TARGET_FILE_DIR:fake_cuda>/libcuda.so.1")
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/fake_cuda)
+    add_dependencies(${name} fake_cuda)
+    if(SYCLD_NVRTC)
+      target_compile_definitions(${name} PRIVATE SYCLD_NVRTC_LIBRARY="${SYCLD_NVRTC}")
+    endif()
+  endif()
+endfunction()
+
+# On a GPU every test makes a context, and all processes' are made one after the other: with 32 queues to the device, as the
+# backend has them, in half a second, with 16 in a quarter. So programs have as many as their lanes and the backend's own
+# streams need; conformance_cuda_chains and the programs with a service have 32.
+function(conformance_cuda_connections name count)
+  if(TARGET ${name})
+    target_compile_definitions(${name} PRIVATE CONFORMANCE_CONNECTIONS="${count}")
+  endif()
+endfunction()
+
+sycl_test(conformance_cuda SOURCES targets/cuda.c targets/cuda_options.c ${conformance_list}
+  LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
+conformance_cuda_uses_double(conformance_cuda)
+conformance_cuda_connections(conformance_cuda 8)
+
+sycl_test(conformance_cuda_chains SOURCES cuda/chains.c targets/cuda.c targets/cuda_options.c ${fixture}
+  LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 120 LABELS cuda)
+conformance_cuda_uses_double(conformance_cuda_chains)
+
+# What only the driver sees: streams, contexts, waits, faults.
+sycl_test(conformance_cuda_rules SOURCES cuda/rules.c cuda/setup.c cuda/threads.c cuda/workers.c cuda/faults.c cuda/versions.c cuda/double.c
+  cuda/bursts.c cuda/graphs.c cuda/partition.c common/graphs_support.c
+  targets/cuda.c targets/cuda_options.c ${fixture}
+  LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
+conformance_cuda_uses_double(conformance_cuda_rules)
+
+# Native handles and native commands, beside an application that calls the driver itself.
+sycl_test(conformance_cuda_native SOURCES cuda/native.c cuda/native_commands.c cuda/native_app.c cuda/double.c
+  targets/cuda.c targets/cuda_options.c ${fixture}
+  LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
+conformance_cuda_uses_double(conformance_cuda_native)
+
+# Once more, on streams that dawdle as far as the driver's promises allow: whatever nothing waits for comes too late.
+function(conformance_cuda_lazy name)
+  conformance_once_more(${name} lazy 300 cuda "FAKE_CUDA=set lazy 5")
+endfunction()
+foreach(name cuda cuda_chains cuda_rules cuda_native)
+  conformance_cuda_lazy(${name})
+endforeach()
+
+if(SYCLD_NVRTC)
+  sycl_test(conformance_cuda_portable SOURCES targets/cuda_portable.c targets/cuda_options.c ${conformance_list}
+    LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
+  conformance_cuda_uses_double(conformance_cuda_portable)
+  conformance_cuda_connections(conformance_cuda_portable 8)
+else()
+  message(STATUS "Left out: tests of portable kernels on CUDA (no NVRTC: give -DSYCLD_NVRTC=FILE)")
+endif()

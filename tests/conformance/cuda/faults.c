@@ -1,0 +1,275 @@
+/* What the CUDA backend says when the device, the driver or a kernel fails. */
+#include "cuda/double.h"
+
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COUNT   1000u
+#define PENDING 8u
+
+TestSuite(cuda_faults, .timeout = 60);
+
+struct scene {
+	struct fixture fixture;
+	struct backend_memory *memory;
+	struct backend_kernel *fill, *increment;
+	struct backend_argument fill_arguments[2], increment_arguments[1];
+	uint32_t value;
+};
+
+static const uint64_t global = COUNT;
+
+static void scene_open(struct scene *scene)
+{
+	*scene = (struct scene){.fixture = {.wake_fd = -1}, .value = 9};
+	fixture_open(&scene->fixture, 0);
+	scene->memory = fixture_memory(&scene->fixture, COUNT * 4, NULL);
+	scene->fill = fixture_kernel(&scene->fixture, "fill_u32");
+	scene->increment = fixture_kernel(&scene->fixture, "increment_u32");
+	scene->fill_arguments[0] = global_argument(scene->memory);
+	scene->fill_arguments[1] = value_argument(&scene->value, 4);
+	scene->increment_arguments[0] = global_argument(scene->memory);
+}
+
+static struct backend_command fill_command(struct scene *scene)
+{
+	return launch_command(scene->fill, 1, &global, scene->fill_arguments, 2);
+}
+
+static struct backend_command increment_command(struct scene *scene)
+{
+	return launch_command(scene->increment, 1, &global, scene->increment_arguments, 1);
+}
+
+/* After a fault: everything can be given back, nothing hangs. */
+static void scene_close(struct scene *scene)
+{
+	scene->fixture.ops->kernel_free(scene->fill);
+	scene->fixture.ops->kernel_free(scene->increment);
+	scene->fixture.ops->memory_free(scene->memory);
+	fixture_close(&scene->fixture);
+}
+
+/* What progress() tells until so many have been told; then it must tell no more. */
+static uint32_t collect(struct fixture *fixture, struct backend_completion *told, uint32_t capacity,
+			uint32_t expected)
+{
+	const struct timespec poll = {.tv_nsec = 100000};
+	uint32_t count = 0;
+
+	while (count < expected) {
+		uint32_t more =
+			fixture->ops->progress(fixture->device, told + count, capacity - count);
+		count += more;
+		if (more == 0)
+			(void)nanosleep(&poll, NULL);
+	}
+	for (unsigned i = 0; i < 100; i++)
+		cr_assert_eq(
+			fixture->ops->progress(fixture->device, told + count, capacity - count), 0);
+	return count;
+}
+
+static void fault_of_a_launch(unsigned result)
+{
+	struct scene scene;
+	struct backend_completion told[64];
+	struct backend_fault fault = {0};
+
+	scene_open(&scene);
+	const struct backend_command fill = fill_command(&scene),
+				     increment = increment_command(&scene);
+	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
+	/* The offender at the head of lane 1; on lane 0 innocent work that is held. */
+	double_command("gate close increment_u32");
+	for (unsigned i = 0; i < PENDING; i++)
+		(void)fixture_submit(&scene.fixture, 0, &increment);
+	scene.fixture.ops->flush(scene.fixture.device);
+	double_wait("held increment_u32", 1);
+	double_command("fault_launch 1 %u", result);
+	uint64_t offender = fixture_submit(&scene.fixture, 1, &fill);
+	for (unsigned i = 1; i < PENDING; i++)
+		(void)fixture_submit(&scene.fixture, 1, &fill);
+	scene.fixture.ops->flush(scene.fixture.device);
+
+	uint32_t count = collect(&scene.fixture, told, 64, 2 * PENDING);
+	bool named = false, is_suspect = true;
+	cr_assert_eq(count, 2 * PENDING);
+	for (uint32_t i = 0; i < count; i++) {
+		cr_assert_eq(told[i].fault.status, STATUS_DEVICE_LOST, "%u: %d %s", i,
+			     told[i].fault.status, told[i].fault.text);
+		cr_assert(told[i].fault.device_lost && told[i].fault.process_lost);
+		/* What may have been running comes first. */
+		is_suspect &= !told[i].fault.not_begun;
+		cr_assert_eq(told[i].fault.not_begun, !is_suspect);
+		cr_assert_eq(told[i].fault.native_code, (int)result);
+		for (uint32_t k = 0; k < i; k++)
+			cr_assert(told[k].lane != told[i].lane ||
+					  told[k].sequence != told[i].sequence,
+				  "told twice");
+		if (told[i].lane == scene.fixture.lanes[1].lane && told[i].sequence == offender)
+			named = is_suspect;
+	}
+	cr_assert(named);
+
+	cr_assert_lt(scene.fixture.ops->submit(scene.fixture.lanes[0].lane, &fill, NULL, 0, 1000,
+					       NULL, &fault),
+		     0);
+	cr_assert_eq(fault.status, STATUS_DEVICE_LOST, "%s", fault.text);
+	cr_assert(fault.device_lost && fault.process_lost);
+	cr_assert_neq(fault.text[0], '\0');
+	scene_close(&scene);
+	cr_assert_eq(double_count("faults"), 1);
+}
+
+Test(cuda_faults, M10_an_illegal_address)
+{
+	fault_of_a_launch(700);
+}
+
+Test(cuda_faults, F12_M10_an_assertion)
+{
+	fault_of_a_launch(710);
+}
+
+Test(cuda_faults, F12_M10_a_trap)
+{
+	fault_of_a_launch(719);
+}
+
+Test(cuda_faults, M10_an_uncorrectable_memory_error)
+{
+	fault_of_a_launch(214);
+}
+
+/* Not made up: a kernel that writes behind its memory. */
+Test(cuda_faults, M10_a_kernel_that_writes_where_nothing_is)
+{
+	struct scene scene;
+	const uint64_t far = COUNT * 1000;
+
+	scene_open(&scene);
+	const struct backend_command bad =
+		launch_command(scene.fill, 1, &far, scene.fill_arguments, 2);
+	struct backend_completion told =
+		fixture_finish(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &bad));
+	cr_assert_eq(told.fault.status, STATUS_DEVICE_LOST, "%s", told.fault.text);
+	cr_assert_eq(told.fault.native_code, 700);
+	cr_assert(told.fault.process_lost);
+	scene_close(&scene);
+}
+
+Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
+{
+	struct scene scene;
+	struct backend_completion told[64];
+	struct backend_fault fault = {0};
+	struct backend_memory *memory = NULL;
+
+	scene_open(&scene);
+	const struct backend_command fill = fill_command(&scene);
+	double_command("gate close fill_u32");
+	for (unsigned lane = 0; lane < TEST_LANES; lane++)
+		for (unsigned i = 0; i < 3; i++)
+			(void)fixture_submit(&scene.fixture, lane, &fill);
+	scene.fixture.ops->flush(scene.fixture.device);
+	double_wait("held fill_u32", 1);
+	double_command("lose");
+	uint32_t count = collect(&scene.fixture, told, 64, 3 * TEST_LANES);
+	for (uint32_t i = 0; i < count; i++)
+		cr_assert_eq(told[i].fault.status, STATUS_DEVICE_LOST, "%s", told[i].fault.text);
+	cr_assert_lt(scene.fixture.ops->memory_create(scene.fixture.device, 4096, NULL,
+						      BACKEND_EXPORT_NONE, &memory, &fault),
+		     0);
+	cr_assert(fault.device_lost, "%d %s", fault.status, fault.text);
+	cr_assert_null(memory);
+	scene_close(&scene);
+}
+
+/* Nobody asks: an idle device that is lost is found out, too, when it is used next. */
+Test(cuda_faults, an_idle_device_that_is_lost)
+{
+	struct scene scene;
+	struct backend_fault fault = {0};
+
+	scene_open(&scene);
+	const struct backend_command fill = fill_command(&scene);
+	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
+	double_command("lose");
+	int error = scene.fixture.ops->submit(scene.fixture.lanes[0].lane, &fill, NULL, 0, 100,
+					      NULL, &fault);
+	if (error == 0) {
+		struct backend_completion told = fixture_finish(&scene.fixture, 0, 100);
+		fault = told.fault;
+	}
+	cr_assert_eq(fault.status, STATUS_DEVICE_LOST, "%s", fault.text);
+	scene_close(&scene);
+}
+
+/* The driver has it for others; a client that asks for too much gets an error, and everything goes
+ * on. */
+Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
+{
+	struct scene scene;
+	struct backend_fault fault = {0};
+	struct backend_memory *memory = NULL;
+
+	double_command("memory %llu", 1ull << 30);
+	scene_open(&scene);
+	cr_assert_lt(scene.fixture.ops->memory_create(scene.fixture.device, 2ull << 30, NULL,
+						      BACKEND_EXPORT_NONE, &memory, &fault),
+		     0);
+	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
+	cr_assert(!fault.device_lost && !fault.process_lost);
+	const struct backend_command fill = fill_command(&scene);
+	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
+	scene_close(&scene);
+	double_check(true);
+}
+
+/* A call that fails once must not leave anything half-made. */
+Test(cuda_faults, a_driver_that_refuses_a_call_once)
+{
+	static const char *const calls[] = {"cuDevicePrimaryCtxRetain",
+					    "cuStreamCreateWithPriority",
+					    "cuMemHostAlloc",
+					    "cuEventCreate",
+					    "cuGraphCreate",
+					    "cuGraphInstantiateWithFlags",
+					    "cuModuleLoadDataEx",
+					    "cuMemPoolCreate"};
+	struct fixture fixture = {.wake_fd = -1};
+	unsigned refused = 0;
+
+	fixture_open_backend(&fixture);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		for (unsigned n = 1; n <= 3; n++) {
+			struct backend_device *device = NULL;
+			struct backend_lane *lane = NULL;
+			struct backend_fault fault = {0};
+			double_command("fail %s %u 2", calls[i], n);
+			int error = fixture.ops->device_open(fixture.backend, 0, NULL, NULL,
+							     &device, &fault);
+			if (error == 0)
+				error = fixture.ops->lane_create(device, BACKEND_LANE_COMPUTE,
+								 &lane, &fault);
+			if (error < 0) {
+				refused++;
+				cr_assert_neq(fault.text[0], '\0', "%s", calls[i]);
+				cr_assert(!fault.process_lost, "%s", calls[i]);
+			}
+			if (lane)
+				fixture.ops->lane_free(lane);
+			if (device)
+				fixture.ops->device_close(device);
+			double_command("forget");
+			double_check(true);
+		}
+	cr_assert_gt(refused, 3);
+	fixture.ops->close(fixture.backend);
+}

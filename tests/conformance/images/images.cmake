@@ -1,0 +1,12 @@
+# Images: memory on every backend, kernels and samplers where the portable form is compiled.
+set(images_kernels images/kernels.c images/sample.c images/layers_kernels.c)
+set(images_common images/memory.c images/layers.c images/support.c ${fixture})
+sycl_test(conformance_images_fake SOURCES targets/fake_images.c images/fake.c ${images_common} LIBS ${conformance_libraries} TIMEOUT 120 LABELS fake)
+sycl_test(conformance_images_opencl SOURCES targets/opencl.c images/opencl.c ${images_kernels} ${images_common}
+  LIBS ${conformance_libraries} TIMEOUT 600 LABELS opencl)
+if(SYCL_HAS_CUDA AND TARGET fake_cuda AND SYCLD_NVRTC)
+  sycl_test(conformance_images_cuda SOURCES targets/cuda_portable.c targets/cuda_options.c images/cuda.c cuda/double.c
+    ${images_kernels} ${images_common} LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 600 LABELS cuda)
+  conformance_cuda_uses_double(conformance_images_cuda)
+  conformance_cuda_connections(conformance_images_cuda 8)
+endif()

@@ -1,0 +1,13 @@
+/* What the two CUDA targets share: which driver and which compiler the backend opens. */
+#ifndef SYCL_TESTS_CONFORMANCE_TARGET_CUDA_H
+#define SYCL_TESTS_CONFORMANCE_TARGET_CUDA_H
+
+#include "targets/target.h"
+
+extern const char *target_cuda_options[4];
+void target_cuda_prepare(void);
+/* As in the specification's example: a capture of the scope's queue to its graph (K20). */
+int target_cuda_native_set(const struct backend_native_scope *scope, uint32_t memory,
+			   uint32_t words, uint32_t value);
+
+#endif

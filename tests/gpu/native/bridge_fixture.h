@@ -1,0 +1,72 @@
+/*
+ * A service of the test's own on this machine's GPUs, or on the double that SYCLD_TEST_CUDA_LIBRARY
+ * names, and a client of it that has a CUDA context of its own.
+ */
+#ifndef SYCL_TESTS_GPU_BRIDGE_FIXTURE_H
+#define SYCL_TESTS_GPU_BRIDGE_FIXTURE_H
+
+#include "native/fixture.h"
+#include "processes/common.h"
+
+#include <stdatomic.h>
+
+enum { BRIDGE_BYTES = ORDER_ITEMS * (int)sizeof(uint32_t) };
+
+struct bridge_test {
+	struct private_service *service;
+	sycl_platform connection;
+	sycl_device devices[ORDER_DEVICES_MAX];
+	uint32_t device_count;
+	sycl_queue queue;        /* out of order, on device 0 */
+	struct native_gate gate; /* of the service's kernels */
+	/* The program's own: its primary context on device 0, not current. */
+	CUcontext context;
+	CUmodule module;
+	CUfunction fill, increment;
+	volatile uint32_t *word; /* what native_fill of its own waits for: 0 */
+	CUdeviceptr word_address;
+};
+
+/* Skips the test where there is no such driver. */
+struct private_service *bridge_service(void);
+/* `helpers`: helper threads of the connection. */
+void bridge_connect(struct bridge_test *test, struct private_service *service, uint32_t helpers);
+/* Fills in the connection's CUDA devices, which are the caller's. bridge_connect does. */
+void bridge_find_devices(struct bridge_test *test);
+void bridge_disconnect(struct bridge_test *test);
+/* Both of each. */
+void bridge_begin(struct bridge_test *test, uint32_t helpers);
+void bridge_end(struct bridge_test *test);
+
+/* Of this process, on the double. */
+void bridge_expect_no_misuse(void);
+
+/* ORDER_ITEMS words, not written yet, on device 0. */
+sycl_buffer bridge_buffer(const struct bridge_test *test, sycl_share_kind kind);
+
+/* What a test's function does, and what it saw. */
+struct bridge_work {
+	const struct bridge_test *test;
+	bool fills; /* native_fill of its own behind `word`, with `value`; else native_increment */
+	bool wild;  /* ... at an address of nothing */
+	uint32_t value;
+	sycl_result result;
+	atomic_uint calls, ends;
+	uint64_t device, context, queue, graph, memory, offset;
+	uint32_t has_graph;
+	sycl_result graph_result;
+	CUcontext current;
+};
+/* A native command with the buffer as accessor 0, `offset` words behind its beginning; `event_out`
+ * may be NULL. */
+sycl_result bridge_submit(sycl_queue queue, struct bridge_work *work, sycl_buffer buffer,
+			  uint32_t offset, sycl_event *event_out);
+sycl_native_command_function bridge_function;
+sycl_user_data_destroy bridge_ended;
+
+/* Until the function was called so often. */
+void bridge_await_calls(struct bridge_work *work, uint32_t calls);
+/* Waited for, and success. */
+void bridge_finish(sycl_event event);
+
+#endif

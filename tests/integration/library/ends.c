@@ -1,0 +1,491 @@
+/*
+ * The end of a buffer for every kind of host memory: who waits, who copies back, who frees. A gate
+ * stands in each buffer while it is released: what waits does not return then, and what does not
+ * wait returns.
+ */
+#include "library/portable.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(ends, .timeout = 120, .init = portable_begin, .fini = portable_end);
+
+/* With a helper thread, so that a gate can stand while the test goes on. */
+struct scene {
+	sycl_platform helped;
+	sycl_queue on;
+	sycl_kernel increment;
+	struct gate gate;
+};
+
+static void scene_begin(struct scene *scene)
+{
+	*scene = (struct scene){.gate = GATE_INIT};
+	scene->helped = portable_open(1);
+	scene->on = portable_queue(scene->helped, 0, 0);
+	scene->increment = portable_kernel(scene->on, "increment_u32");
+}
+
+static void scene_end(struct scene *scene)
+{
+	gate_open(&scene->gate);
+	MUST(sycl_queue_wait_for(scene->on, LONG_NS));
+	MUST(sycl_kernel_release(scene->increment));
+	MUST(sycl_queue_release(scene->on));
+	MUST(sycl_platform_release(scene->helped));
+}
+
+/* A gate on the buffer, and behind it, if it is to be modified, one more in every word. */
+static void use(struct scene *scene, sycl_buffer buffer, bool modify)
+{
+	uint32_t before = scene->gate.entered;
+	run_task(scene->on, gate_task, &scene->gate, buffer, SYCL_ACCESS_READ, NULL, NULL);
+	gate_await(&scene->gate, before + 1);
+	if (modify)
+		run_increment(scene->on, scene->increment, buffer, NULL);
+}
+
+static void set_words(uint32_t *words, uint32_t value)
+{
+	for (int i = 0; i < WORDS; i++)
+		words[i] = value;
+}
+
+static bool all_words(const uint32_t *words, uint32_t value)
+{
+	for (int i = 0; i < WORDS; i++)
+		if (words[i] != value)
+			return false;
+	return true;
+}
+
+static void count_free(void *memory, void *context)
+{
+	free(memory);
+	(*(int *)context)++;
+}
+
+struct case_of {
+	sycl_host_memory kind;
+	bool modify, user_holds;
+	bool waits, copies;
+};
+
+/* The whole table: kind of host memory x what was done x who holds a block. */
+Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
+{
+	static const struct case_of cases[] = {
+		{SYCL_HOST_NONE, true, false, false, false},
+		{SYCL_HOST_CONST, true, false, false, false},
+		{SYCL_HOST_OWNED, true, false, false, false},
+		{SYCL_HOST_BORROWED, true, false, true, true},
+		{SYCL_HOST_BORROWED, false, false, true, false},
+		{SYCL_HOST_SHARED, true, true, true, true},
+		{SYCL_HOST_SHARED, false, true, true, false},
+		{SYCL_HOST_SHARED, true, false, false, false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct scene scene;
+		struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
+		static uint32_t host[WORDS];
+		uint32_t *owned = malloc(sizeof(host));
+		int freed = 0;
+		sycl_buffer buffer = NULL;
+		sycl_host_block block = NULL;
+		scene_begin(&scene);
+		set_words(host, 1);
+		set_words(owned, 1);
+		options.kind = cases[i].kind;
+		options.size_bytes = sizeof(host);
+		options.host =
+			cases[i].kind == SYCL_HOST_BORROWED || cases[i].kind == SYCL_HOST_CONST
+				? host
+				: NULL;
+		uint32_t *seen = host;
+		if (cases[i].kind == SYCL_HOST_OWNED || cases[i].kind == SYCL_HOST_SHARED) {
+			seen = cases[i].kind == SYCL_HOST_SHARED ? owned : host;
+			MUST(cases[i].kind == SYCL_HOST_SHARED
+				     ? sycl_host_block_create(owned, sizeof(host), count_free,
+							      &freed, &block)
+				     : 0);
+			options.block = block;
+			options.host = block ? NULL : owned;
+			options.free_host = block ? NULL : count_free;
+			options.free_context = block ? NULL : &freed;
+		} else {
+			free(owned);
+		}
+		MUST(sycl_buffer_create_with(scene.helped, &options, &buffer));
+		if (cases[i].kind == SYCL_HOST_OWNED)
+			cr_assert(eq(int, freed, 1), "as soon as it is not needed");
+		if (block && !cases[i].user_holds)
+			MUST(sycl_host_block_release(block));
+		use(&scene, buffer, cases[i].modify);
+		if (cases[i].waits) {
+			REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
+			cr_assert(all_words(seen, 1), "case %zu: too early", i);
+			gate_open(&scene.gate);
+			MUST(sycl_buffer_release_for(buffer, LONG_NS));
+		} else {
+			MUST(sycl_buffer_release(
+				buffer)); /* the gate is closed: what waits never comes back */
+			gate_open(&scene.gate);
+			MUST(sycl_queue_wait_for(scene.on, LONG_NS));
+		}
+		if (!block || cases[i].user_holds)
+			cr_assert(all_words(seen, cases[i].copies ? 2 : 1), "case %zu", i);
+		if (block && cases[i].user_holds) {
+			cr_assert(eq(int, freed, 0), "it is the caller's");
+			MUST(sycl_host_block_release(block));
+		}
+		scene_end(&scene);
+		cr_assert(eq(int, freed,
+			     cases[i].kind == SYCL_HOST_SHARED || cases[i].kind == SYCL_HOST_OWNED),
+			  "case %zu: freed %d times", i, freed);
+	}
+}
+
+Test(ends, D12_the_block_decides_at_the_moment_of_the_release)
+{
+	static uint32_t seen[WORDS];
+	sycl_host_block block = NULL;
+	sycl_buffer first = NULL, second = NULL;
+	struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
+	sycl_kernel increment = portable_kernel(queue, "increment_u32");
+	void *memory = NULL;
+	uint32_t count = 0;
+	MUST(sycl_host_block_create(NULL, WORDS_BYTES, NULL, NULL, &block));
+	MUST(sycl_host_block_get_pointer(block, &memory));
+	cr_assert(all_words(memory, 0), "filled with 0");
+	set_words(memory, 5);
+	options.kind = SYCL_HOST_SHARED;
+	options.size_bytes = WORDS_BYTES;
+	options.block = block;
+	MUST(sycl_buffer_create_with(platform, &options, &first));
+	MUST(sycl_buffer_create_with(platform, &options, &second));
+	MUST(sycl_host_block_get_reference_count(block, &count));
+	cr_assert(eq(u32, count, 1), "buffers are not users");
+	run_increment(queue, increment, first, NULL);
+	run_increment(queue, increment, second, NULL);
+	run_increment(queue, increment, second, NULL);
+	MUST(sycl_buffer_release(first));
+	cr_assert(all_words(memory, 6));
+	MUST(sycl_host_block_retain(block));
+	MUST(sycl_host_block_release(block));
+	MUST(sycl_buffer_set_final_data(second, seen));
+	MUST(sycl_host_block_release(block)); /* the last one: only final data is wanted now */
+	MUST(sycl_buffer_release(second));
+	cr_assert(all_words(seen, 7));
+	REFUSED(sycl_host_block_get_pointer(block, &memory), SYCL_ERROR_INVALID_HANDLE);
+	MUST(sycl_kernel_release(increment));
+}
+
+Test(ends, D14_write_back_and_final_data_of_every_kind)
+{
+	static uint32_t host[WORDS], elsewhere[WORDS];
+	const sycl_host_memory kinds[] = {SYCL_HOST_NONE, SYCL_HOST_BORROWED, SYCL_HOST_CONST,
+					  SYCL_HOST_OWNED};
+	sycl_kernel fill = portable_kernel(queue, "fill_u32");
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		for (int what = 0; what < 4; what++) {
+			struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
+			sycl_buffer buffer = NULL;
+			set_words(host, 1);
+			set_words(elsewhere, 9);
+			options.kind = kinds[k];
+			options.size_bytes = sizeof(host);
+			options.host = kinds[k] == SYCL_HOST_NONE ? NULL
+				       : kinds[k] == SYCL_HOST_OWNED
+					       ? memcpy(malloc(sizeof(host)), host, sizeof(host))
+					       : (void *)host;
+			MUST(sycl_buffer_create_with(platform, &options, &buffer));
+			run_fill(queue, fill, buffer, 3, NULL);
+			if (what == 1)
+				MUST(sycl_buffer_set_final_data(buffer, elsewhere));
+			else if (what == 2)
+				MUST(sycl_buffer_set_final_data(buffer, NULL));
+			else if (what == 3)
+				MUST(sycl_buffer_set_write_back(buffer, 0));
+			MUST(sycl_buffer_release(buffer));
+			bool back = what == 0 && kinds[k] == SYCL_HOST_BORROWED;
+			cr_assert(all_words(host, back ? 3 : 1), "kind %zu, case %d", k, what);
+			cr_assert(all_words(elsewhere, what == 1 ? 3 : 9), "kind %zu, case %d", k,
+				  what);
+		}
+	}
+	MUST(sycl_queue_wait_for(queue, LONG_NS));
+	MUST(sycl_kernel_release(fill));
+}
+
+Test(ends, D13_memory_that_was_given_away_is_freed_once_or_not_at_all)
+{
+	struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
+	sycl_buffer buffer = NULL;
+	int freed = 0;
+	uint32_t *mine = malloc(WORDS_BYTES);
+	set_words(mine, 4);
+	options.kind = SYCL_HOST_OWNED;
+	options.host = mine;
+	options.free_host = count_free;
+	options.free_context = &freed;
+	options.size_bytes = UINT64_MAX;
+	REFUSED(sycl_buffer_create_with(platform, &options, &buffer), SYCL_ERROR_QUOTA);
+	options.size_bytes = WORDS_BYTES;
+	options.struct_bytes = 8;
+	REFUSED(sycl_buffer_create_with(platform, &options, &buffer), SYCL_ERROR_INVALID);
+	REFUSED(sycl_buffer_create_with(platform, NULL, &buffer), SYCL_ERROR_INVALID);
+	REFUSED(sycl_buffer_create(platform, mine, WORDS_BYTES, SYCL_HOST_OWNED, &buffer),
+		SYCL_ERROR_INVALID);
+	REFUSED(sycl_buffer_create(platform, mine, WORDS_BYTES, SYCL_HOST_SHARED, &buffer),
+		SYCL_ERROR_INVALID);
+	cr_assert(eq(int, freed, 0), "a call that failed has taken nothing");
+	options.struct_bytes = sizeof(options);
+	MUST(sycl_buffer_create_with(platform, &options, &buffer));
+	cr_assert(eq(int, freed, 1));
+	cr_assert(words_are(buffer, 4));
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(int, freed, 1));
+	options.kind = SYCL_HOST_BORROWED; /* the function belongs to memory that is given away */
+	REFUSED(sycl_buffer_create_with(platform, &options, &buffer), SYCL_ERROR_INVALID);
+	options = (struct sycl_buffer_options)SYCL_BUFFER_OPTIONS_INIT;
+	options.kind = SYCL_HOST_SHARED;
+	options.size_bytes = 4;
+	REFUSED(sycl_buffer_create_with(platform, &options, &buffer), SYCL_ERROR_INVALID_HANDLE);
+	sycl_host_block block = NULL;
+	REFUSED(sycl_host_block_create(NULL, 0, NULL, NULL, &block), SYCL_ERROR_INVALID);
+	REFUSED(sycl_host_block_create(NULL, 4, count_free, NULL, &block), SYCL_ERROR_INVALID);
+	MUST(sycl_host_block_create(NULL, 3, NULL, NULL, &block));
+	options.block = block;
+	REFUSED(sycl_buffer_create_with(platform, &options, &buffer), SYCL_ERROR_INVALID);
+	options.kind = SYCL_HOST_NONE;
+	REFUSED(sycl_buffer_create_with(platform, &options, &buffer), SYCL_ERROR_INVALID);
+	MUST(sycl_host_block_release(block));
+}
+
+Test(ends, D9_D16_detached_it_never_waits_and_nothing_comes_back)
+{
+	struct scene scene;
+	static uint32_t host[WORDS], final[WORDS];
+	sycl_buffer buffer = NULL;
+	uint64_t size = 0;
+	scene_begin(&scene);
+	set_words(host, 1);
+	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
+	MUST(sycl_buffer_set_final_data(buffer, final));
+	MUST(sycl_buffer_retain(buffer));
+	use(&scene, buffer, true);
+	MUST(sycl_buffer_detach(buffer)); /* not the last one: only that */
+	MUST(sycl_buffer_get_size(buffer, &size));
+	MUST(sycl_buffer_detach(buffer));
+	REFUSED(sycl_buffer_get_size(buffer, &size), SYCL_ERROR_INVALID_HANDLE);
+	gate_open(&scene.gate);
+	MUST(sycl_queue_wait_for(scene.on, LONG_NS));
+	cr_assert(all_words(host, 1));
+	cr_assert(all_words(final, 0));
+	scene_end(&scene);
+}
+
+/* Parts and views keep it; the last of them writes back, whichever it is. */
+Test(ends, D11_the_last_of_a_buffer_and_its_parts_writes_back)
+{
+	static uint32_t host[WORDS];
+	sycl_kernel fill = portable_kernel(queue, "fill_u32");
+	for (int order = 0; order < 6; order++) {
+		static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+						 {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+		sycl_buffer all[3] = {NULL};
+		set_words(host, 1);
+		MUST(sycl_buffer_create(platform, host, sizeof(host), SYCL_HOST_BORROWED, &all[0]));
+		MUST(sycl_buffer_create_sub(all[0], 1024, 2048, &all[1]));
+		MUST(sycl_buffer_reinterpret(all[0], 4, sycl_range2(32, 32), &all[2]));
+		run_fill(queue, fill, all[2], 8, NULL);
+		for (int i = 0; i < 3; i++) {
+			cr_assert(all_words(host, 1), "order %d: too early", order);
+			MUST(sycl_buffer_release(all[orders[order][i]]));
+		}
+		cr_assert(all_words(host, 8), "order %d", order);
+	}
+	MUST(sycl_kernel_release(fill));
+}
+
+/* Read-only use is waited for; a release that gave up must not have dropped what is in the buffer.
+ */
+Test(ends, D11_a_release_that_gives_up_loses_nothing)
+{
+	struct scene scene;
+	static uint32_t host[WORDS];
+	sycl_buffer buffer = NULL;
+	scene_begin(&scene);
+	set_words(host, 6);
+	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
+	use(&scene, buffer, false);
+	REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
+	gate_open(&scene.gate);
+	cr_assert(words_are(buffer, 6));
+	MUST(sycl_buffer_release(buffer));
+	scene_end(&scene);
+}
+
+struct shared_page {
+	pthread_mutex_t mutex;
+	uint32_t words[WORDS];
+};
+
+static struct shared_page *make_page(bool robust)
+{
+	struct shared_page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t attributes;
+	cr_assert(ne(ptr, page, MAP_FAILED));
+	(void)pthread_mutexattr_init(&attributes);
+	(void)pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	if (robust)
+		(void)pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	(void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+	cr_assert(eq(int, pthread_mutex_init(&page->mutex, &attributes), 0));
+	return page;
+}
+
+static void *release_buffer(void *buffer)
+{
+	return (void *)(intptr_t)sycl_buffer_release(buffer);
+}
+
+/* Whoever holds the mutex sees the memory before or after, never while it is written; and it is
+ * free otherwise. */
+Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
+{
+	struct shared_page *page = make_page(false);
+	struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
+	sycl_kernel fill = portable_kernel(queue, "fill_u32");
+	sycl_buffer buffer = NULL;
+	pthread_t thread;
+	void *result = NULL;
+	set_words(page->words, 1);
+	options.kind = SYCL_HOST_BORROWED;
+	options.size_bytes = sizeof(page->words);
+	options.host = page->words;
+	options.use_mutex = &page->mutex;
+	MUST(sycl_buffer_create_with(platform, &options, &buffer));
+	cr_assert(eq(int, pthread_mutex_trylock(&page->mutex), 0),
+		  "nobody holds it when nothing is copied");
+	run_fill(queue, fill, buffer, 2, NULL);
+	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* groups do not touch the program's memory */
+	cr_assert(eq(int, pthread_create(&thread, NULL, release_buffer, buffer), 0));
+	for (int i = 0; i < 1000; i++)
+		cr_assert(all_words(page->words, 1));
+	cr_assert(eq(int, pthread_mutex_unlock(&page->mutex), 0));
+	(void)pthread_join(thread, &result);
+	cr_assert(eq(int, (int)(intptr_t)result, 0));
+	cr_assert(all_words(page->words, 2));
+	cr_assert(eq(int, pthread_mutex_trylock(&page->mutex), 0), "given back");
+	(void)pthread_mutex_unlock(&page->mutex);
+	/* Held by whom it is never given back by in time. */
+	MUST(sycl_buffer_create_with(platform, &options, &buffer));
+	run_fill(queue, fill, buffer, 3, NULL);
+	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* so that nothing but the mutex is in the way */
+	(void)pthread_mutex_lock(&page->mutex);
+	sycl_result mine = sycl_buffer_release_for(buffer, SHORT_NS);
+	/* This thread's own: the mutex says so at once, and the buffer ends; another's would be
+	 * waited for. */
+	cr_assert(eq(int, mine, SYCL_ERROR_INVALID));
+	cr_assert(all_words(page->words, 2));
+	(void)pthread_mutex_unlock(&page->mutex);
+	MUST(sycl_kernel_release(fill));
+	(void)munmap(page, sizeof(*page));
+}
+
+Test(ends, D19_another_process_holds_the_mutex)
+{
+	struct shared_page *page = make_page(true);
+	struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
+	sycl_kernel fill = portable_kernel(queue, "fill_u32");
+	sycl_buffer buffer = NULL;
+	int told[2], go[2];
+	char byte = 0;
+	set_words(page->words, 1);
+	options.kind = SYCL_HOST_BORROWED;
+	options.size_bytes = sizeof(page->words);
+	options.host = page->words;
+	options.use_mutex = &page->mutex;
+	MUST(sycl_buffer_create_with(platform, &options, &buffer));
+	run_fill(queue, fill, buffer, 2, NULL);
+	cr_assert(eq(int, pipe(told), 0));
+	cr_assert(eq(int, pipe(go), 0));
+	pid_t child = fork();
+	if (child == 0) {
+		bool good = pthread_mutex_lock(&page->mutex) == 0 && write(told[1], "x", 1) == 1 &&
+			    read(go[0], &byte, 1) == 1;
+		_exit(good && all_words(page->words, 1) ? 0
+							: 1); /* with the mutex: it dies over it */
+	}
+	cr_assert(eq(int, (int)read(told[0], &byte, 1), 1));
+	REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
+	cr_assert(all_words(page->words, 1));
+	int status = -1;
+	cr_assert(eq(int, (int)write(go[1], "x", 1), 1));
+	cr_assert(eq(int, waitpid(child, &status, 0), child));
+	cr_assert(eq(int, status, 0));
+	MUST(sycl_buffer_release_for(buffer, LONG_NS));
+	cr_assert(all_words(page->words, 2));
+	MUST(sycl_kernel_release(fill));
+	(void)munmap(page, sizeof(*page));
+}
+
+/* Everything that does not say that it may wait, while a gate is closed that nobody opens
+ * meanwhile. */
+Test(ends, D15_D18_nothing_else_waits)
+{
+	struct scene scene;
+	static uint32_t host[WORDS];
+	sycl_buffer buffer = NULL, part = NULL, view = NULL, other = NULL;
+	sycl_host_accessor accessor = NULL;
+	sycl_handler handler = NULL;
+	sycl_event event = NULL;
+	sycl_command_status status;
+	uint64_t size = 0;
+	uint32_t number = 0;
+	scene_begin(&scene);
+	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
+	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_CONST, &other));
+	use(&scene, buffer, true);
+	MUST(sycl_buffer_retain(buffer));
+	MUST(sycl_buffer_release(buffer)); /* not the last one */
+	MUST(sycl_buffer_create_sub(buffer, 0, 1024, &part));
+	MUST(sycl_buffer_reinterpret(buffer, 4, sycl_range1(WORDS), &view));
+	MUST(sycl_buffer_get_size(part, &size));
+	MUST(sycl_buffer_get_reference_count(buffer, &number));
+	MUST(sycl_buffer_set_write_back(buffer, 1));
+	MUST(sycl_host_accessor_create_async(part, SYCL_ACCESS_READ_WRITE, 0, SYCL_REST_BYTES,
+					     &accessor));
+	MUST(sycl_host_accessor_is_ready(accessor, &number));
+	MUST(sycl_host_accessor_release(accessor));
+	run_increment(scene.on, scene.increment, buffer, &event);
+	MUST(sycl_queue_copy(scene.on, buffer, 0, other, 0, 64, NULL));
+	MUST(sycl_queue_copy_from_host(scene.on, host, buffer, 0, 64, NULL));
+	MUST(sycl_queue_copy_to_host(scene.on, view, 0, host, 64, NULL));
+	MUST(sycl_queue_fill(scene.on, part, 0, 64, "abcd", 4, NULL));
+	MUST(sycl_queue_update_host(scene.on, buffer, NULL));
+	MUST(sycl_queue_barrier(scene.on, NULL));
+	MUST(sycl_event_get_status(event, &status));
+	cr_assert(ne(int, status, SYCL_COMMAND_COMPLETE));
+	MUST(sycl_handler_begin(scene.on, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ));
+	MUST(sycl_handler_depends_on(handler, event));
+	MUST(sycl_handler_discard(handler));
+	MUST(sycl_event_release(event));
+	/* D15: the end of everything but that of the memory. */
+	sycl_queue queue_too = portable_beside(scene.on, 0);
+	sycl_kernel kernel_too = portable_kernel(queue_too, "increment_u32");
+	run_increment(queue_too, kernel_too, buffer, NULL);
+	MUST(sycl_kernel_release(kernel_too));
+	MUST(sycl_queue_release(queue_too));
+	MUST(sycl_buffer_release(view));
+	MUST(sycl_buffer_release(part));
+	MUST(sycl_buffer_release(other));
+	MUST(sycl_buffer_detach(buffer));
+	scene_end(&scene);
+}

@@ -1,0 +1,237 @@
+/* The application's own commands on an OpenCL queue of the library's, between kernels of the
+ * library's (K3, K6 - K9, K12). */
+#include "library/opencl.h"
+
+#include <stdatomic.h>
+
+TestSuite(opencl_native_commands, .init = with_opencl, .fini = without_opencl, .timeout = 120);
+
+enum { MANY = 200 };
+
+struct work {
+	atomic_uint calls, ends;
+	cl_event gate; /* what it sends waits for this, unless NULL */
+	sycl_result result;
+	uint64_t device, context, queue;
+};
+
+static void ended(void *user_data)
+{
+	struct work *work = user_data;
+	atomic_fetch_add(&work->ends, 1);
+}
+
+/* The second accessor's buffer gets what the first one's has. */
+static sycl_result copy(sycl_interop_handle interop, void *user_data)
+{
+	struct work *work = user_data;
+	uint64_t from = 0, to = 0, from_offset = 0, to_offset = 0;
+	atomic_fetch_add(&work->calls, 1);
+	if (sycl_interop_get_native_device(interop, &work->device) ||
+	    sycl_interop_get_native_context(interop, &work->context) ||
+	    sycl_interop_get_native_queue(interop, &work->queue) ||
+	    sycl_interop_get_native_memory(interop, 0, &from, &from_offset) ||
+	    sycl_interop_get_native_memory(interop, 1, &to, &to_offset))
+		return SYCL_ERROR_RUNTIME;
+	cl_int code = clEnqueueCopyBuffer((cl_command_queue)(uintptr_t)work->queue,
+					  (cl_mem)(uintptr_t)from, (cl_mem)(uintptr_t)to,
+					  from_offset, to_offset, BYTES, work->gate ? 1 : 0,
+					  work->gate ? &work->gate : NULL, NULL);
+	return code == CL_SUCCESS ? work->result : SYCL_ERROR_RUNTIME;
+}
+
+struct scene {
+	sycl_queue queue;
+	sycl_kernel increment;
+	sycl_buffer from, to;
+};
+
+static sycl_kernel increment_on(sycl_queue queue)
+{
+	static const char source[] =
+		"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "increment", &kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+	return kernel;
+}
+
+static sycl_buffer zeros(sycl_queue queue)
+{
+	const uint32_t zero = 0;
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
+	MUST(sycl_queue_fill(queue, buffer, 0, BYTES, &zero, sizeof(zero), NULL));
+	return buffer;
+}
+
+/* A queue out of order, on which the accessors alone make the order, or one over the application's
+ * own. */
+static void begin_on(struct scene *scene, sycl_queue queue)
+{
+	scene->queue = queue;
+	scene->increment = increment_on(queue);
+	scene->from = zeros(queue);
+	scene->to = zeros(queue);
+}
+
+static void begin(struct scene *scene)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	sycl_queue queue = NULL;
+	MUST(sycl_queue_create(NULL, device, &options, &queue));
+	begin_on(scene, queue);
+}
+
+static void end(struct scene *scene)
+{
+	MUST(sycl_buffer_release(scene->from));
+	MUST(sycl_buffer_release(scene->to));
+	MUST(sycl_kernel_release(scene->increment));
+	MUST(sycl_queue_release(scene->queue));
+}
+
+static void submit_increment(const struct scene *scene, sycl_buffer buffer, sycl_event *event_out)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(scene->queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(handler, scene->increment, sycl_range1(N)));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
+static void submit_copy(const struct scene *scene, struct work *work, sycl_event *event_out)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(scene->queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, scene->from, SYCL_ACCESS_READ));
+	MUST(sycl_handler_set_accessor(handler, 1, scene->to, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_native_command(handler, copy, work, ended));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
+static void expect(sycl_buffer buffer, uint32_t value)
+{
+	sycl_host_accessor accessor = NULL;
+	void *words = NULL;
+	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &words));
+	for (int i = 0; i < N; i++)
+		cr_assert(eq(u32, ((const uint32_t *)words)[i], value));
+	MUST(sycl_host_accessor_release(accessor));
+}
+
+static void expect_order(struct scene *scene)
+{
+	struct work work = {.result = SYCL_SUCCESS};
+	for (int i = 0; i < MANY; i++) {
+		submit_increment(scene, scene->from, NULL);
+		submit_copy(scene, &work, NULL);
+		submit_increment(scene, scene->to, NULL);
+	}
+	MUST(sycl_queue_wait(scene->queue));
+	cr_expect(eq(u32, atomic_load(&work.calls), MANY));
+	cr_expect(eq(u32, atomic_load(&work.ends), MANY));
+	expect(scene->from, MANY);
+	expect(scene->to, MANY + 1);
+}
+
+Test(opencl_native_commands, K6_K8_K12_what_it_sends_lies_between_the_librarys_commands)
+{
+	struct scene scene;
+	begin(&scene);
+	expect_order(&scene);
+	end(&scene);
+}
+
+/* Its handles are those that the library tells elsewhere. */
+Test(opencl_native_commands, K12_J4_on_a_queue_of_the_applications_own)
+{
+	struct scene scene;
+	struct work work = {.result = SYCL_SUCCESS};
+	sycl_queue queue = NULL;
+	sycl_event event = NULL;
+	sycl_context context = native_context();
+	MUST(sycl_opencl_make_queue(context, cl_queue_of_test, NULL, &queue));
+	begin_on(&scene, queue);
+	expect_order(&scene);
+	submit_copy(&scene, &work, &event);
+	MUST(sycl_event_wait(event));
+	cr_expect(eq(ptr, (void *)(uintptr_t)work.queue, cl_queue_of_test));
+	cr_expect(eq(ptr, (void *)(uintptr_t)work.context, cl_context_of_test));
+	cr_expect(eq(ptr, (void *)(uintptr_t)work.device, cl_device_of_test));
+	MUST(sycl_event_release(event));
+	end(&scene);
+	MUST(sycl_context_release(context));
+}
+
+/* Nothing but what lies between them keeps its commands in order. */
+Test(opencl_native_commands, K8_J4_on_a_queue_of_the_applications_own_that_is_out_of_order)
+{
+	struct scene scene;
+	cl_int code = CL_SUCCESS;
+	sycl_queue queue = NULL;
+	cl_command_queue native =
+		clCreateCommandQueue(cl_context_of_test, cl_device_of_test,
+				     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+	CL(code);
+	sycl_context context = native_context();
+	MUST(sycl_opencl_make_queue(context, native, NULL, &queue));
+	begin_on(&scene, queue);
+	expect_order(&scene);
+	end(&scene);
+	MUST(sycl_context_release(context));
+	CL(clReleaseCommandQueue(native));
+}
+
+/* The function has long returned. */
+Test(opencl_native_commands, K9_it_is_complete_when_what_it_sent_is)
+{
+	struct scene scene;
+	sycl_event native = NULL, last = NULL;
+	sycl_queue queue = NULL;
+	sycl_context context = native_context();
+	MUST(sycl_opencl_make_queue(context, cl_queue_of_test, NULL, &queue));
+	begin_on(&scene, queue);
+	MUST(sycl_queue_wait(queue));
+	struct work work = {.gate = user_event()};
+	submit_increment(&scene, scene.from, NULL);
+	submit_copy(&scene, &work, &native);
+	submit_increment(&scene, scene.to, &last);
+	while (atomic_load(&work.calls) == 0)
+		(void)sched_yield();
+	FAILS(sycl_event_wait_for(native, 20000000), SYCL_ERROR_TIMEOUT);
+	FAILS(sycl_event_wait_for(last, 1000000), SYCL_ERROR_TIMEOUT);
+	CL(clSetUserEventStatus(work.gate, CL_COMPLETE));
+	MUST(sycl_event_wait(last));
+	MUST(sycl_event_wait(native));
+	expect(scene.to, 2);
+	MUST(sycl_event_release(native));
+	MUST(sycl_event_release(last));
+	CL(clReleaseEvent(work.gate));
+	end(&scene);
+	MUST(sycl_context_release(context));
+}
+
+Test(opencl_native_commands, K3_M9_a_failed_function_fails_its_group_and_what_depends_on_it)
+{
+	struct scene scene;
+	struct work work = {.result = SYCL_ERROR_INVALID};
+	sycl_event native = NULL, last = NULL;
+	begin(&scene);
+	submit_copy(&scene, &work, &native);
+	submit_increment(&scene, scene.to, &last);
+	FAILS(sycl_event_wait(native), SYCL_ERROR_INVALID);
+	FAILS(sycl_event_wait(last), SYCL_ERROR_DEPENDENCY_FAILED);
+	MUST(sycl_event_release(native));
+	MUST(sycl_event_release(last));
+	cr_expect(eq(u32, atomic_load(&work.calls), 1));
+	/* Others of the queue go on. */
+	submit_increment(&scene, scene.from, &last);
+	MUST(sycl_event_wait(last));
+	MUST(sycl_event_release(last));
+	expect(scene.from, 1);
+	end(&scene);
+}

@@ -1,0 +1,44 @@
+/*
+ * Several threads of one program submit at once; what they see must be explained by one order of
+ * all that they did (threads_history.h). SYCLD_RANDOM_SEED=N runs that seed alone,
+ * SYCLD_RANDOM_FIRST=N begins with that one, SYCLD_RANDOM_GROUPS=N so many groups; SYCLD_LONG=1
+ * does more and longer ones.
+ */
+#include "library/random_threads.h"
+
+#include "library/portable_engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+	return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+TestSuite(random_threads, .init = portable_engine_start, .fini = portable_engine_stop);
+
+Test(random_threads, B7_B18_B19_B26_C12_M9_threads_at_once_are_as_one_order_of_all, .timeout = 3600)
+{
+	const bool is_long = getenv("SYCLD_LONG") != NULL;
+	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0),
+		       groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 3000);
+	const uint64_t first = seed ? seed : number_of("SYCLD_RANDOM_FIRST", 1);
+	const uint64_t last = seed ? seed : first + (is_long ? 19 : 3);
+	for (uint64_t at = first; at <= last; at++) {
+		struct random_threads_result done;
+		(void)fprintf(stderr, "random threads: seed %lu, %lu groups\n", at,
+			      groups); /* seen when it fails */
+		/* Without helpers, the threads that wait run the host tasks. */
+		random_threads_run(at, groups, at % 2 ? 0 : 2, &done);
+		cr_assert(gt(u64, done.failures, groups / 1000), "seed %lu: hardly anything failed",
+			  at);
+		cr_assert(lt(u64, done.failures, groups / 2), "seed %lu: most groups failed", at);
+		cr_log_info("seed %lu: %lu groups, %lu of them failed, %lu checks", at, done.groups,
+			    done.failures, done.checks);
+	}
+}

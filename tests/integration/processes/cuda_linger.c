@@ -1,0 +1,259 @@
+/*
+ * The process of an engine that a device has failed, on the double of NVIDIA's driver: how long it
+ * stays, and when it does not. What that is good for, a GPU shows: bench row TG12.
+ */
+#include "processes/fake_service.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+TestSuite(processes_cuda_linger, .timeout = 240);
+
+enum { ATTEMPTS = 20, USER = 65533, OWN = -1 };
+
+/* An engine, and whether its process is there still, also when its number is another one's. */
+struct known {
+	pid_t pid;
+	int pidfd;
+};
+
+static struct fake_service fake = FAKE_SERVICE_INIT;
+
+static void start(const char *driver, const char *configuration, bool system)
+{
+	fake_service_start(&fake, driver, configuration, system);
+	fake.service->faults = true;
+}
+
+static void teardown(void)
+{
+	fake_service_end(&fake);
+}
+
+static void begin(struct child *worker, int uid)
+{
+	char text[16], line[LINE_BYTES];
+	(void)snprintf(text, sizeof(text), "%d", uid);
+	const char *const arguments[] = {uid == OWN ? NULL : "--uid", text, NULL};
+	*worker = (struct child)CHILD_INIT;
+	worker_start_with(worker, NULL, fake.service->endpoint, "fault", arguments);
+	worker_expect(worker, "ready ", line);
+}
+
+static void ask(struct child *worker, const char *order)
+{
+	char line[LINE_BYTES];
+	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
+	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
+		     order);
+	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
+}
+
+static void finish(struct child *worker)
+{
+	char line[LINE_BYTES];
+	close_fd(&worker->in);
+	worker_expect(worker, "ok", line);
+	cr_assert_eq(child_wait(worker, SOON), 0);
+	child_end(worker);
+}
+
+static struct known know(int uid)
+{
+	struct known engine = {.pid = private_service_engine(fake.service, uid)};
+	cr_assert_gt(engine.pid, 0, "there is no engine");
+	engine.pidfd = pidfd_open(engine.pid, 0);
+	cr_assert_geq(engine.pidfd, 0, "%s", strerror(errno));
+	return engine;
+}
+
+static bool has_ended(const struct known *engine)
+{
+	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
+	return poll(&ended, 1, 0) == 1;
+}
+
+static void forget(struct known *engine)
+{
+	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
+	cr_assert_eq(poll(&ended, 1, (int)(SOON / 1000000)), 1, "%d stays for ever",
+		     (int)engine->pid);
+	close_fd(&engine->pidfd);
+}
+
+/* A kernel of it ends the engine. */
+static void fail(struct child *worker)
+{
+	char line[LINE_BYTES];
+	ask(worker, "run illegal 0 1");
+	cr_assert_eq(child_say(worker, "wait 0"), 0);
+	worker_expect(worker, "native 700", line);
+}
+
+static struct known fail_once(int uid, const char *before)
+{
+	struct child guilty;
+	begin(&guilty, uid);
+	ask(&guilty, before);
+	struct known engine = know(uid);
+	fail(&guilty);
+	finish(&guilty);
+	return engine;
+}
+
+static void work(int uid)
+{
+	struct child worker;
+	begin(&worker, uid);
+	ask(&worker, "work 1");
+	finish(&worker);
+}
+
+static bool log_has(const char *format, pid_t pid)
+{
+	char text[64];
+	(void)snprintf(text, sizeof(text), format, (int)pid);
+	return private_service_has_logged(fake.service, text);
+}
+
+/* What status says of the engine; "": nothing. */
+static void read_state(pid_t engine, char state_out[32], long long *sessions_out)
+{
+	json_t *status = private_service_status(fake.service);
+	const json_t *tenant = NULL;
+	size_t i = 0;
+	state_out[0] = '\0';
+	json_array_foreach(json_object_get(status, "tenants"), i, tenant)
+	{
+		if (json_integer_value(json_object_get(tenant, "engine_pid")) != engine)
+			continue;
+		(void)snprintf(state_out, 32, "%s",
+			       json_string_value(json_object_get(tenant, "state")));
+		*sessions_out = json_integer_value(json_object_get(tenant, "sessions"));
+	}
+	json_decref(status);
+}
+
+static bool is_forgotten(void *pid)
+{
+	char state[32];
+	long long sessions;
+	read_state(*(pid_t *)pid, state, &sessions);
+	return state[0] == '\0';
+}
+
+static void expect_over(pid_t engine)
+{
+	char state[32];
+	long long sessions = 0;
+	read_state(engine, state, &sessions);
+	cr_expect(state[0] == '\0' || strcmp(state, "stopping") == 0, "it is shown as %s", state);
+	cr_expect_eq(sessions, 0);
+}
+
+/* On a machine that is slow at the moment it may be over before: not each time. */
+Test(processes_cuda_linger, M10_it_is_there_until_the_next_engine_has_worked, .fini = teardown)
+{
+	bool stayed = false;
+	start("", "", false);
+	for (int i = 0; i < ATTEMPTS && !stayed; i++) {
+		struct known engine = fail_once(OWN, "work 1");
+		work(OWN);
+		stayed = !has_ended(&engine);
+		expect_over(engine.pid);
+		cr_expect_neq(private_service_engine(fake.service, OWN), engine.pid);
+		forget(&engine);
+	}
+	cr_assert(stayed, "it was gone each time when the next engine had worked");
+	cr_expect(!private_service_has_logged(fake.service, "killing pid"));
+}
+
+/* Its pool keeps what has been freed: the next engine is to have that. */
+Test(processes_cuda_linger, M10_one_that_has_had_much_memory_goes_at_once, .fini = teardown)
+{
+	start("memory 1073741824", "", false);
+	struct known engine = fail_once(OWN, "take 260");
+	forget(&engine);
+	work(OWN);
+	cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
+	cr_expect(!log_has("letting go of pid %d of", engine.pid), "it did not end by itself");
+	/* The next ones have not had it. */
+	bool stayed = false;
+	for (int i = 0; i < ATTEMPTS && !stayed; i++) {
+		engine = fail_once(OWN, "take 250");
+		forget(&engine);
+		cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
+		stayed = log_has("letting go of pid %d of", engine.pid);
+	}
+	cr_expect(stayed, "those with less did not stay either");
+}
+
+/* It is its user's process, who may have it do what it likes. */
+Test(processes_cuda_linger, M10_one_that_does_nothing_more_is_killed, .fini = teardown)
+{
+	start("", "", false);
+	struct known engine = fail_once(OWN, "work 1");
+	(void)pidfd_send_signal(engine.pidfd, SIGSTOP, NULL, 0);
+	work(OWN);
+	forget(&engine);
+}
+
+Test(processes_cuda_linger, M10_N5_it_ends_with_the_service, .fini = teardown)
+{
+	start("", "", false);
+	struct known engine = fail_once(OWN, "work 1");
+	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
+	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
+	cr_expect(has_ended(&engine), "the service left it behind");
+	forget(&engine);
+	cr_assert_eq(private_service_restart(fake.service), 0);
+	work(OWN);
+}
+
+/* The service that follows does not wait for it, and nobody is given to it. */
+Test(processes_cuda_linger, M10_N5_it_does_not_come_back_to_the_next_service, .fini = teardown)
+{
+	static const int ways[] = {SIGKILL, SIGUSR2};
+	start("", "", false);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct known engine = fail_once(OWN, "work 1");
+		cr_assert_eq(kill(fake.service->sycld.pid, ways[i]), 0);
+		(void)child_wait(&fake.service->sycld, SOON);
+		child_end(&fake.service->sycld);
+		cr_assert_eq(private_service_restart(fake.service), 0);
+		work(OWN);
+		forget(&engine);
+		cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
+		cr_expect(!log_has("pid %d of uid 0 is back", engine.pid));
+	}
+}
+
+/* Nobody reads in its page that it is lost: to that service it ends, and the sooner the better. */
+Test(processes_cuda_linger, M10_one_that_came_back_to_a_service_without_its_page_goes_at_once,
+     .fini = teardown)
+{
+	struct child guilty;
+	if (geteuid() != 0)
+		cr_skip_test(
+			"SKIPPED: a service of another user than the engine's needs root; run the tests as root "
+			"to see this one");
+	start("", "", true);
+	begin(&guilty, USER);
+	ask(&guilty, "work 1");
+	struct known engine = know(USER);
+	cr_assert_eq(kill(fake.service->sycld.pid, SIGKILL), 0);
+	child_end(&fake.service->sycld);
+	cr_assert_eq(private_service_restart(fake.service), 0);
+	cr_assert(private_service_wait_sessions(fake.service, 1, SOON), "it does not come back");
+	fail(&guilty);
+	finish(&guilty);
+	forget(&engine);
+	work(USER);
+	cr_expect(!log_has("killing pid %d of", engine.pid), "it did not end by itself");
+}

@@ -1,0 +1,162 @@
+/*
+ * What the configuration says of a device that is full, on the double of NVIDIA's driver: it holds
+ * for the engines of a service, and the environment stands above it.
+ */
+#include "processes/fake_service.h"
+
+#include "syclclient.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(processes_cuda_spill, .timeout = 280);
+
+/* Room for eight of them beside what is kept for kernels. */
+#define DRIVER "memory 276824064"
+enum { BUFFERS = 24, ROOM = 8, MIB = 1 << 20, WORDS = MIB / 4 };
+
+static struct fake_service fake = FAKE_SERVICE_INIT;
+static sycl_platform platform;
+static sycl_queue queue;
+
+static int32_t is_cuda(sycl_device device, void *unused)
+{
+	uint32_t backend = 0;
+	(void)unused;
+	cr_assert_eq(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
+					  &backend, NULL),
+		     0);
+	return backend == SYCL_BACKEND_KIND_CUDA ? 1 : -1;
+}
+
+static void start(const char *configuration, const char *environment)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	sycl_device device;
+	if (environment)
+		cr_assert_eq(setenv("SYCLD_SPILL", environment, 1), 0);
+	else
+		cr_assert_eq(unsetenv("SYCLD_SPILL"), 0);
+	fake_service_start(&fake, DRIVER, configuration, false);
+	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &platform), 0, "%s",
+		     sycl_get_last_error_text());
+	cr_assert_eq(sycl_device_select(platform, is_cuda, NULL, &device), 0, "%s",
+		     sycl_get_last_error_text());
+	options.properties = SYCL_QUEUE_IN_ORDER;
+	cr_assert_eq(sycl_queue_create(NULL, device, &options, &queue), 0);
+	(void)sycl_device_release(device);
+}
+
+static void end(void)
+{
+	(void)sycl_queue_release(queue);
+	(void)sycl_platform_release(platform);
+	fake_service_end(&fake);
+}
+
+/* What the engine says of it, as everybody can read it. */
+struct spill {
+	json_int_t spills, spilled_bytes, returns, returned_bytes, now_bytes;
+};
+
+static struct spill claimed(void)
+{
+	json_t *status = private_service_status(fake.service),
+	       *tenants = json_object_get(status, "tenants");
+	cr_assert_eq(json_array_size(tenants), 1);
+	const json_t *told = json_object_get(json_array_get(tenants, 0), "spill");
+	cr_assert(json_is_object(told), "the engine tells nothing of it");
+	struct spill spill = {
+		.spills = json_integer_value(json_object_get(told, "spills")),
+		.spilled_bytes = json_integer_value(json_object_get(told, "spilled_bytes")),
+		.returns = json_integer_value(json_object_get(told, "returns")),
+		.returned_bytes = json_integer_value(json_object_get(told, "returned_bytes")),
+		.now_bytes = json_integer_value(json_object_get(told, "now_bytes")),
+	};
+	json_decref(status);
+	return spill;
+}
+
+static void expect_nothing_spilled(void)
+{
+	struct spill spill = claimed();
+	cr_expect(spill.spills == 0 && spill.spilled_bytes == 0 && spill.returns == 0 &&
+		  spill.returned_bytes == 0 && spill.now_bytes == 0);
+}
+
+static bool none_is_in_the_host(void *unused)
+{
+	(void)unused;
+	return claimed().now_bytes == 0;
+}
+
+/* Three times what there is room for. How many could be filled; what those have is right. */
+static int fill_all(void)
+{
+	static uint32_t words[WORDS];
+	sycl_buffer buffers[BUFFERS];
+	sycl_event events[BUFFERS];
+	int filled = 0;
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		cr_assert_eq(sycl_buffer_create(platform, NULL, MIB, SYCL_HOST_NONE, &buffers[i]),
+			     0);
+		cr_assert_eq(sycl_queue_fill(queue, buffers[i], 0, MIB, &i, sizeof(i), &events[i]),
+			     0);
+	}
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		sycl_result r = sycl_event_wait(events[i]);
+		cr_assert(r == 0 || r == SYCL_ERROR_MEMORY_ALLOCATION, "%s",
+			  sycl_get_last_error_text());
+		if (r == 0) {
+			sycl_event copied = NULL; /* the queue would tell of all that failed */
+			cr_assert_eq(
+				sycl_queue_copy_to_host(queue, buffers[i], 0, words, MIB, &copied),
+				0);
+			cr_assert_eq(sycl_event_wait(copied), 0, "%s", sycl_get_last_error_text());
+			(void)sycl_event_release(copied);
+			cr_expect(words[0] == i && words[WORDS - 1] == i, "%u %u in buffer %u",
+				  words[0], words[WORDS - 1], i);
+			filled++;
+		}
+		(void)sycl_event_release(events[i]);
+	}
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		(void)sycl_buffer_release(buffers[i]);
+	return filled;
+}
+
+Test(processes_cuda_spill, TG15_a_service_that_is_told_to_spill_does)
+{
+	start("[service]\nspill = yes\nstandby = no\n", NULL);
+	expect_nothing_spilled();
+	cr_expect_eq(fill_all(), BUFFERS);
+	struct spill spill = claimed();
+	/* At least what there was no room for; and they were read on the device, which has room for
+	 * eight. */
+	cr_expect_geq(spill.spills, BUFFERS - ROOM);
+	cr_expect_eq(spill.spilled_bytes, spill.spills * MIB);
+	cr_expect_geq(spill.returns, BUFFERS - ROOM);
+	cr_expect_eq(spill.returned_bytes, spill.returns * MIB);
+	cr_expect(wait_until(none_is_in_the_host, NULL, SOON), "all buffers are released");
+	end();
+}
+
+Test(processes_cuda_spill, TG15_a_service_that_is_told_nothing_says_that_the_device_is_full)
+{
+	start("[service]\nstandby = no\n", NULL);
+	cr_expect_lt(fill_all(), BUFFERS);
+	expect_nothing_spilled();
+	end();
+}
+
+Test(processes_cuda_spill, TG15_the_environment_stands_above_the_configuration)
+{
+	start("[service]\nspill = yes\nstandby = no\n", "0");
+	cr_expect_lt(fill_all(), BUFFERS);
+	expect_nothing_spilled();
+	end();
+	start("[service]\nspill = no\nstandby = no\n", "1");
+	cr_expect_eq(fill_all(), BUFFERS);
+	cr_expect_geq(claimed().spills, BUFFERS - ROOM);
+	end();
+}

@@ -1,0 +1,521 @@
+/*
+ * The standby engine, on the double of NVIDIA's driver: when there is one, who gets it, what
+ * becomes of it. How much sooner a user works again with it, a GPU shows: bench row TG12.
+ */
+#include "processes/fake_service.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(processes_cuda_standby, .timeout = 240);
+
+enum { FIRST_UID = 65533, OTHER_UID = 65534, OWN = -1 };
+
+static struct fake_service fake = FAKE_SERVICE_INIT;
+
+static void start(const char *driver, const char *configuration, bool system)
+{
+	fake_service_start(&fake, driver, configuration, system);
+}
+
+static void teardown(void)
+{
+	fake_service_end(&fake);
+}
+
+static void needs_root(void)
+{
+	if (geteuid() != 0)
+		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
+}
+
+static void begin(struct child *worker, int uid)
+{
+	char text[16], line[LINE_BYTES];
+	(void)snprintf(text, sizeof(text), "%d", uid);
+	const char *const arguments[] = {uid == OWN ? NULL : "--uid", text, NULL};
+	*worker = (struct child)CHILD_INIT;
+	worker_start_with(worker, NULL, fake.service->endpoint, "fault", arguments);
+	worker_expect(worker, "ready ", line);
+}
+
+static void ask(struct child *worker, const char *order)
+{
+	char line[LINE_BYTES];
+	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
+	cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "no answer to '%s'",
+		     order);
+	cr_assert_eq(strcmp(line, "ok"), 0, "'%s': %s", order, line);
+}
+
+static void finish(struct child *worker)
+{
+	char line[LINE_BYTES];
+	close_fd(&worker->in);
+	worker_expect(worker, "ok", line);
+	cr_assert_eq(child_wait(worker, SOON), 0);
+	child_end(worker);
+}
+
+/* A kernel that ends its engine. */
+static void fail(struct child *worker)
+{
+	char line[LINE_BYTES];
+	fake.service->faults = true;
+	ask(worker, "run illegal 0 1");
+	cr_assert_eq(child_say(worker, "wait 0"), 0);
+	worker_expect(worker, "native 700", line);
+}
+
+static pid_t engine_of(int uid)
+{
+	pid_t engine = private_service_engine(fake.service, uid);
+	cr_assert_gt(engine, 0, "there is no engine");
+	return engine;
+}
+
+static pid_t standby(void)
+{
+	pid_t pid = private_service_wait_standby(fake.service, SOON);
+	cr_assert_gt(pid, 0, "no standby comes");
+	return pid;
+}
+
+static bool is_another(void *former)
+{
+	pid_t pid = private_service_standby(fake.service);
+	return pid > 0 && pid != *(pid_t *)former;
+}
+
+static long long count(pid_t engine, const char *what)
+{
+	char line[64];
+	(void)snprintf(line, sizeof(line), "count %s", what);
+	return fake_service_say(&fake, engine, line);
+}
+
+static bool has_no_standby(void *unused)
+{
+	(void)unused;
+	json_t *status = private_service_status(fake.service);
+	json_t *present = json_object_get(json_object_get(status, "service"), "standby");
+	bool none = json_is_null(present);
+	json_decref(status);
+	return none;
+}
+
+/* What a fault costs is the driver's time to tell, and no context. */
+Test(processes_cuda_standby, M10_after_a_fault_the_standby_serves_the_next_connection,
+     .fini = teardown)
+{
+	struct child guilty, again;
+	start("", "", false);
+	begin(&guilty, OWN);
+	ask(&guilty, "work 2");
+	pid_t waiting = standby(), before = engine_of(OWN);
+	cr_expect_neq(waiting, before);
+	cr_expect_eq(count(waiting, "contexts"), 1);
+	fail(&guilty);
+	finish(&guilty);
+	begin(&again, OWN);
+	ask(&again, "work 5");
+	cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
+	cr_expect_eq(count(waiting, "contexts_created"), 1, "the context was made again");
+	cr_expect_eq(count(waiting, "misuse"), 0);
+	cr_expect_neq(standby(), waiting);
+	finish(&again);
+}
+
+/* A service that keeps nothing of what its engines build, in place of the one that there is. */
+static void start_without_cache(void)
+{
+	start("", "", false);
+	cr_assert_eq(setenv("XDG_CACHE_HOME", "/proc/no-such-folder", 1), 0);
+	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
+	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
+	cr_assert_eq(private_service_restart(fake.service), 0);
+	cr_assert(private_service_has_logged(fake.service, "nothing that engines build is kept"));
+}
+
+/* By its own build helper, as nothing is found anywhere. */
+Test(processes_cuda_standby, a_standby_that_became_its_own_users_engine_builds, .fini = teardown)
+{
+	struct child guilty, again;
+	start_without_cache();
+	begin(&guilty, OWN);
+	ask(&guilty, "work 2");
+	pid_t waiting = standby();
+	fail(&guilty);
+	finish(&guilty);
+	begin(&again, OWN);
+	ask(&again, "work 5");
+	cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
+	finish(&again);
+}
+
+/* How many builds its engine had kept, -1: status does not show the user. */
+static int kept_builds(unsigned uid)
+{
+	json_t *status = private_service_status(fake.service);
+	const json_t *tenant = NULL;
+	size_t i = 0;
+	int hits = -1;
+	json_array_foreach(json_object_get(status, "tenants"), i,
+			   tenant) if (json_integer_value(json_object_get(tenant, "uid")) ==
+				       (json_int_t)uid) hits =
+		(int)json_integer_value(json_object_get(tenant, "build_cache_hits"));
+	json_decref(status);
+	return hits;
+}
+
+/* What its user has built before is there, though it was nobody's when it started. */
+Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_builds, .fini = teardown)
+{
+	struct child guilty, again;
+	start("", "", geteuid() == 0);
+	begin(&guilty, OWN);
+	ask(&guilty, "work 1"); /* this bundle, and no other */
+	pid_t waiting = standby();
+	fail(&guilty);
+	finish(&guilty);
+	begin(&again, OWN);
+	ask(&again, "work 1");
+	cr_expect_eq(engine_of(OWN), waiting);
+	cr_expect_eq(kept_builds(geteuid()), 1);
+	finish(&again);
+}
+
+Test(processes_cuda_standby, M10_faults_one_after_another_each_find_a_standby, .fini = teardown)
+{
+	enum { FAULTS = 4 };
+	start("", "", false);
+	for (int i = 0; i < FAULTS; i++) {
+		struct child worker;
+		begin(&worker, OWN);
+		ask(&worker, "work 1");
+		pid_t waiting = standby();
+		fail(&worker);
+		finish(&worker);
+		begin(&worker, OWN);
+		ask(&worker, "work 1");
+		cr_expect_eq(engine_of(OWN), waiting);
+		finish(&worker);
+	}
+	/* With the standby there or on its way, as at the end. */
+	(void)standby();
+}
+
+/* Only what somebody uses, and more of it when more is used. */
+Test(processes_cuda_standby, A17_only_devices_in_use_are_prepared, .fini = teardown)
+{
+	struct child one, other;
+	start("devices 3", "", false);
+	begin(&one, OWN);
+	cr_expect(has_no_standby(NULL), "nobody has used a device yet");
+	ask(&one, "work 1");
+	pid_t waiting = standby();
+	cr_expect_eq(count(waiting, "contexts"), 1);
+	begin(&other, OWN);
+	ask(&other, "device 2");
+	ask(&other, "work 1");
+	fake_service_await(&fake, waiting, "contexts", 2);
+	cr_expect_eq(standby(), waiting);
+	finish(&one);
+	finish(&other);
+}
+
+Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown)
+{
+	struct child worker;
+	start("", "", false);
+	begin(&worker, OWN);
+	ask(&worker, "work 1");
+	pid_t waiting = standby();
+	cr_assert_eq(kill(waiting, SIGKILL), 0);
+	/* The service learns of it after the process has ended, so status may name the former one
+	 * for a moment. */
+	cr_expect(wait_until(is_another, &waiting, SOON), "no other standby comes");
+	ask(&worker, "work 1");
+	finish(&worker);
+}
+
+/* Its GPU fails while it waits: whoever comes gets an engine that was started anew. */
+Test(processes_cuda_standby, M10_a_broken_one_is_not_handed_out, .fini = teardown)
+{
+	struct child guilty, again;
+	start("", "", false);
+	begin(&guilty, OWN);
+	ask(&guilty, "work 1");
+	pid_t waiting = standby();
+	cr_assert_eq(fake_service_say(&fake, waiting, "command lose 719"),
+		     0); /* it rests, so it answers */
+	fail(&guilty);
+	finish(&guilty);
+	begin(&again, OWN);
+	ask(&again, "work 2");
+	cr_expect_neq(engine_of(OWN), waiting);
+	cr_assert(wait_until(processes_gone, &waiting, SOON));
+	finish(&again);
+}
+
+Test(processes_cuda_standby, it_goes_when_nobody_uses_devices_any_more, .fini = teardown)
+{
+	struct child worker;
+	start("", "[service]\nengine_idle_seconds = 0\n", false);
+	begin(&worker, OWN);
+	ask(&worker, "work 1");
+	pid_t waiting = standby();
+	finish(&worker);
+	cr_assert(wait_until(processes_gone, &waiting, SOON));
+	cr_assert(wait_until(has_no_standby, NULL, SOON));
+}
+
+Test(processes_cuda_standby, without_it_everything_works_as_well, .fini = teardown)
+{
+	struct child guilty, again;
+	start("", "[service]\nstandby = no\n", false);
+	begin(&guilty, OWN);
+	ask(&guilty, "work 1");
+	fail(&guilty);
+	finish(&guilty);
+	begin(&again, OWN);
+	ask(&again, "work 1");
+	cr_expect(has_no_standby(NULL));
+	finish(&again);
+}
+
+Test(processes_cuda_standby, with_session_isolation_the_next_session_gets_it, .fini = teardown)
+{
+	struct child one, other;
+	start("", "[isolation]\nisolation = session\n", false);
+	begin(&one, OWN);
+	ask(&one, "work 1");
+	pid_t waiting = standby();
+	begin(&other, OWN);
+	ask(&other, "work 1");
+	cr_expect_eq(count(waiting, "contexts_created"), 1);
+	cr_expect_geq(count(waiting, "launches"), 1, "it does not run the session's work");
+	finish(&one);
+	finish(&other);
+}
+
+Test(processes_cuda_standby, N5_it_ends_with_the_service, .fini = teardown)
+{
+	struct child worker;
+	start("", "", false);
+	begin(&worker, OWN);
+	ask(&worker, "work 1");
+	pid_t waiting = standby();
+	finish(&worker);
+	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
+	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
+	cr_expect(!process_exists(waiting), "the service left it behind");
+	cr_assert_eq(private_service_restart(fake.service), 0);
+	begin(&worker, OWN);
+	ask(&worker, "work 1");
+	waiting = standby();
+	cr_assert_eq(kill(fake.service->sycld.pid, SIGKILL), 0);
+	cr_assert(wait_until(processes_gone, &waiting, SOON), "it goes on without a service");
+	child_end(&worker);
+	cr_assert_eq(private_service_restart(fake.service), 0);
+}
+
+/* Another user gets it */
+
+/* Every line of that name, of every thread, is "NAME VALUE..." with this value alone. */
+static bool threads_have(pid_t pid, const char *name, int base, unsigned long long value)
+{
+	char path[PATH_MAX], line[256];
+	bool good = true;
+	unsigned threads = 0;
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	while (folder && (entry = readdir(folder))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid,
+			       entry->d_name);
+		FILE *file = fopen(path, "re");
+		threads++;
+		while (file && fgets(line, sizeof(line), file)) {
+			char *at = line + strlen(name), *end = at;
+			if (strncmp(line, name, strlen(name)) != 0)
+				continue;
+			for (; strtoull(at, &end, base), end != at; at = end)
+				good = strtoull(at, NULL, base) == value && good;
+		}
+		if (file)
+			(void)fclose(file);
+	}
+	if (folder)
+		(void)closedir(folder);
+	return good && threads > 0;
+}
+
+static void read_link(pid_t pid, int fd, char target_out[PATH_MAX])
+{
+	char path[64];
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	ssize_t length = readlink(path, target_out, PATH_MAX - 1);
+	target_out[length > 0 ? length : 0] = '\0';
+}
+
+static void expect_link(pid_t pid, int fd, const char *expected)
+{
+	char target[PATH_MAX];
+	read_link(pid, fd, target);
+	cr_expect_str_eq(target, expected, "descriptor %d leads to %s", fd, target);
+}
+
+/* What an engine writes to standard error goes to the service, which has it in its log. */
+static void expect_logged(pid_t pid)
+{
+	static const char socket[] = "socket:[";
+	char target[PATH_MAX];
+	read_link(pid, STDERR_FILENO, target);
+	cr_expect(strncmp(target, socket, strlen(socket)) == 0, "standard error leads to %s",
+		  target);
+}
+
+/* The folder that the driver finds when it starts: the standby's own, and gone when it has a user.
+ * Absolute. */
+static void early_cache_of(pid_t pid, char path_out[PATH_MAX])
+{
+	char link[64], below[PATH_MAX + 8];
+	struct stat status;
+	(void)snprintf(link, sizeof(link), "/proc/%d/fd/255", (int)pid);
+	ssize_t length = readlink(link, path_out, PATH_MAX - 1);
+	path_out[length > 0 ? length : 0] = '\0';
+	cr_assert(strstr(path_out, "/sycld-standby-") != NULL, "it leads to '%s'", path_out);
+	cr_assert_eq(stat(path_out, &status), 0);
+	cr_expect_eq(status.st_uid, 0);
+	cr_expect_eq(status.st_mode & 0777, 0700);
+	(void)snprintf(below, sizeof(below), "%s/cuda", path_out);
+	cr_expect_eq(access(below, F_OK), 0, "a driver that finds no folder keeps nothing ever");
+}
+
+/* The first number of the first line that begins so, "" being any line. */
+static long read_number(pid_t pid, const char *name, const char *start_of_line)
+{
+	char path[64], line[256];
+	long number = -1;
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	FILE *file = fopen(path, "re");
+	cr_assert(file != NULL, "%s", path);
+	while (fgets(line, sizeof(line), file) &&
+	       strncmp(line, start_of_line, strlen(start_of_line)) != 0)
+		;
+	if (strncmp(line, start_of_line, strlen(start_of_line)) == 0)
+		number = strtol(line + strlen(start_of_line), NULL, 10);
+	(void)fclose(file);
+	return number;
+}
+
+/* The process and what is in it belong to that user as if it had been started so. */
+static void expect_all_of(pid_t pid, unsigned uid)
+{
+	static const char *const none[] = {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"};
+	cr_expect(threads_have(pid, "Uid:", 10, uid), "a thread of %d is not of user %u", (int)pid,
+		  uid);
+	cr_expect(threads_have(pid, "NoNewPrivs:", 10, 1));
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		cr_expect(threads_have(pid, none[i], 16, 0), "%s", none[i]);
+	expect_link(pid, STDIN_FILENO, "/dev/null");
+	expect_link(pid, STDOUT_FILENO, "/dev/null");
+	expect_logged(pid);
+	cr_expect_eq(read_number(pid, "limits", "Max core file size"), 0);
+}
+
+/* What the user's files are, an engine that was started for somebody of the same kind tells. */
+static void expect_like(pid_t pid, pid_t model)
+{
+	static const char *const files[] = {"oom_score_adj", "loginuid", "sessionid"};
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		char path[64];
+		(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)model, files[i]);
+		if (access(path, R_OK) == 0)
+			cr_expect_eq(read_number(pid, files[i], ""),
+				     read_number(model, files[i], ""), "%s", files[i]);
+	}
+	/* Of root, although it is not root's: the user cannot look into it. */
+	struct stat ours, theirs;
+	char a[64], b[64];
+	(void)snprintf(a, sizeof(a), "/proc/%d/environ", (int)pid);
+	(void)snprintf(b, sizeof(b), "/proc/%d/environ", (int)model);
+	cr_assert_eq(stat(a, &ours) | stat(b, &theirs), 0);
+	cr_expect_eq(ours.st_uid, theirs.st_uid);
+	cr_expect_eq(ours.st_uid, 0);
+}
+
+static pid_t only_child(pid_t pid)
+{
+	pid_t child = 0;
+	cr_assert_eq(process_children(pid, &child, 1), 1,
+		     "an engine has one child, its build helper");
+	return child;
+}
+
+Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone,
+     .init = needs_root, .fini = teardown)
+{
+	struct child first, other;
+	char cache[PATH_MAX], early[PATH_MAX];
+	start("", "", true);
+	begin(&first, FIRST_UID);
+	ask(&first, "work 1");
+	pid_t model = engine_of(FIRST_UID), waiting = standby();
+	early_cache_of(waiting, early);
+	cr_expect(threads_have(waiting, "Uid:", 10, 0), "it has a user already");
+	begin(&other, OTHER_UID);
+	ask(&other, "work 5");
+	cr_expect_eq(engine_of(OTHER_UID), waiting);
+	cr_expect_eq(count(waiting, "contexts_created"), 1);
+	cr_expect(threads_have(model, "Gid:", 10, 65534) ==
+		  threads_have(waiting, "Gid:", 10, 65534));
+	/* Also those of a driver that were there before it had a user. The helper builds, and runs
+	 * nothing of what it has built. */
+	cr_expect(threads_have(waiting, "Seccomp:", 10, SECCOMP_MODE_FILTER));
+	cr_expect(threads_have(model, "Seccomp:", 10, SECCOMP_MODE_FILTER));
+	expect_all_of(model, FIRST_UID);
+	expect_all_of(waiting, OTHER_UID);
+	expect_all_of(only_child(waiting), OTHER_UID);
+	expect_like(waiting, model);
+	expect_like(only_child(waiting), only_child(model));
+	/* The folder that the driver was told of before anybody knew whose it would be. */
+	(void)snprintf(cache, sizeof(cache), "/var/cache/sycld/%d", OTHER_UID);
+	expect_link(waiting, 255, cache);
+	cr_expect(access(early, F_OK) < 0, "%s is left", early);
+	ask(&first, "work 1");
+	finish(&first);
+	finish(&other);
+}
+
+/* Root is a user like the others. */
+Test(processes_cuda_standby, M10_after_a_fault_another_users_standby_is_roots, .init = needs_root,
+     .fini = teardown)
+{
+	struct child first, guilty, again;
+	start("", "", true);
+	begin(&first, FIRST_UID);
+	ask(&first, "work 1");
+	begin(&guilty, OWN);
+	ask(&guilty, "work 1");
+	pid_t waiting = standby();
+	fail(&guilty);
+	finish(&guilty);
+	begin(&again, OWN);
+	ask(&again, "work 1");
+	cr_expect_eq(engine_of(0), waiting);
+	expect_logged(waiting);
+	ask(&first, "work 1");
+	finish(&again);
+	finish(&first);
+}

@@ -1,0 +1,471 @@
+/*
+ * Limits that change while clients work, by `syclctl limit` and by a configuration that is read
+ * again: who has more than allowed is told which limit it is, and others, of the same user and of
+ * another one, notice nothing.
+ */
+#include "processes/client.h"
+
+#include "clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(processes_orders_limits, .timeout = 280);
+
+static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
+
+enum { OTHER_UID = 64301 };
+
+static char last_words[512];
+
+/* What was said of a failure, before a later one says something else. */
+static sycl_result remember(sycl_result r)
+{
+	(void)snprintf(last_words, sizeof(last_words), "%s",
+		       r < 0 ? sycl_get_last_error_text() : "");
+	return r;
+}
+
+/* Refused, and the sentence says so. */
+#define TOLD(result, code, words)                                                                  \
+	do {                                                                                       \
+		cr_expect_eq(result, code, "%s", last_words);                                      \
+		cr_expect(strstr(last_words, words), "'%s' says nothing of '%s'", last_words,      \
+			  words);                                                                  \
+	} while (0)
+
+static sycl_result make(const struct client *client, uint64_t bytes, sycl_buffer *buffer_out)
+{
+	return remember(
+		sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, buffer_out));
+}
+
+static sycl_result begin_fill(const struct client *client, sycl_buffer buffer, uint64_t bytes,
+			      sycl_event *event_out)
+{
+	const uint32_t pattern = 7;
+	return remember(sycl_queue_fill(client->queue, buffer, 0, bytes, &pattern, sizeof(pattern),
+					event_out));
+}
+
+static sycl_result await(sycl_event event)
+{
+	sycl_result r = remember(sycl_event_wait(event));
+	(void)sycl_event_release(event);
+	return r;
+}
+
+static sycl_result fill(const struct client *client, sycl_buffer buffer, uint64_t bytes)
+{
+	sycl_event event;
+	sycl_result r = begin_fill(client, buffer, bytes, &event);
+	return r == 0 ? await(event) : r;
+}
+
+/* A buffer of so many bytes, filled on the device and released again. */
+static sycl_result work(const struct client *client, uint64_t bytes)
+{
+	sycl_buffer buffer;
+	sycl_result r = make(client, bytes, &buffer);
+	if (r < 0)
+		return r;
+	r = fill(client, buffer, bytes);
+	(void)sycl_buffer_release(buffer);
+	return r;
+}
+
+/*
+ * Three command groups that cannot end, and then a fourth that could, at once: what becomes of
+ * that. A host accessor holds what the three write. All of them are on one queue, which is out of
+ * order.
+ */
+static sycl_result fourth(const struct client *client)
+{
+	sycl_buffer held, other;
+	sycl_host_accessor accessor;
+	sycl_event events[3];
+	cr_assert(make(client, small_bytes, &held) == 0 && make(client, small_bytes, &other) == 0,
+		  "%s", last_words);
+	cr_assert_eq(sycl_host_accessor_create(held, SYCL_ACCESS_READ_WRITE, &accessor), 0, "%s",
+		     sycl_get_last_error_text());
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(begin_fill(client, held, small_bytes, &events[i]), 0, "%s",
+			     last_words);
+	sycl_result r = fill(client, other, small_bytes);
+	char words[sizeof(last_words)];
+	memcpy(words, last_words, sizeof(words));
+	(void)sycl_host_accessor_release(accessor);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(await(events[i]), 0, "group %d: %s", i, last_words);
+	memcpy(last_words, words, sizeof(words));
+	(void)sycl_buffer_release(held);
+	(void)sycl_buffer_release(other);
+	return r;
+}
+
+/* Numbers of the sessions that there are, oldest first. Engines have heard all orders then: they
+ * are asked behind them. */
+static void numbers(const struct private_service *service, char list[][24], size_t count)
+{
+	json_t *status = private_service_status(service),
+	       *sessions = json_object_get(status, "sessions");
+	cr_assert_eq(json_array_size(sessions), count);
+	for (size_t i = 0; i < count; i++) {
+		json_int_t id =
+			json_integer_value(json_object_get(json_array_get(sessions, i), "id"));
+		(void)snprintf(list[i], sizeof(list[i]), "%lld", (long long)id);
+	}
+	json_decref(status);
+}
+
+#define LIMIT(service, ...)                                                                        \
+	do {                                                                                       \
+		ORDER(service, "limit", __VA_ARGS__);                                              \
+		json_decref(private_service_status(service)); /* the engines have heard it */      \
+	} while (0)
+
+static const char *user(void)
+{
+	static char text[24];
+	(void)snprintf(text, sizeof(text), "%u", (unsigned)geteuid());
+	return text;
+}
+
+static void configure(const struct private_service *service, const char *text)
+{
+	FILE *file = fopen(service->configuration, "we");
+	cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+	cr_assert_eq(kill(service->sycld.pid, SIGHUP), 0);
+}
+
+/* ------------------------------- command groups in flight ------------------------------- */
+
+#define TOO_MANY "3 command groups are in flight, and no more are allowed"
+
+static bool fourth_is_refused(void *client)
+{
+	return fourth(client) == SYCL_ERROR_QUOTA;
+}
+
+static bool fourth_is_done(void *client)
+{
+	return fourth(client) == 0;
+}
+
+Test(processes_orders_limits, B16_groups_in_flight_are_limited_by_an_order)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
+	char ids[2][24];
+	struct client one = client_open(service), two = client_open(service);
+	numbers(service, ids, 2);
+	cr_expect_eq(fourth(&one), 0, "%s", last_words);
+	LIMIT(service, "groups_in_flight=3", ids[0]);
+	TOLD(fourth(&one), SYCL_ERROR_QUOTA, TOO_MANY);
+	cr_expect_eq(fourth(&two), 0, "%s", last_words);
+	/* Room again when those have ended. */
+	cr_expect_eq(work(&one, small_bytes), 0, "%s", last_words);
+
+	LIMIT(service, "groups_in_flight=default", ids[0]);
+	LIMIT(service, "groups_in_flight=3", "--uid", user());
+	TOLD(fourth(&one), SYCL_ERROR_QUOTA, TOO_MANY);
+	TOLD(fourth(&two), SYCL_ERROR_QUOTA, TOO_MANY);
+	LIMIT(service, "groups_in_flight=default", "--uid", user());
+	cr_expect_eq(fourth(&one), 0, "%s", last_words);
+	cr_expect_eq(fourth(&two), 0, "%s", last_words);
+	client_close(&one);
+	client_close(&two);
+}
+
+Test(processes_orders_limits, B16_groups_in_flight_are_limited_by_a_reload)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
+	char ids[2][24];
+	struct client one = client_open(service), two = client_open(service);
+	numbers(service, ids, 2);
+	LIMIT(service, "groups_in_flight=5", ids[1]); /* what is said of one session leads */
+	cr_expect_eq(fourth(&one), 0, "%s", last_words);
+	configure(service, "[service]\nstandby = no\n[limits]\ngroups_in_flight = 3\n");
+	cr_assert(wait_until(fourth_is_refused, &one, SOON));
+	TOLD(fourth(&one), SYCL_ERROR_QUOTA, TOO_MANY);
+	cr_expect_eq(fourth(&two), 0, "%s", last_words);
+	configure(service, "[service]\nstandby = no\n");
+	cr_expect(wait_until(fourth_is_done, &one, SOON), "%s", last_words);
+	client_close(&one);
+	client_close(&two);
+}
+
+/* Its library counts, too, and was told how many when it connected: more are for who comes then. */
+Test(processes_orders_limits, B16_more_groups_in_flight_are_for_sessions_that_come_then)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(
+		"[service]\nstandby = no\n[limits]\ngroups_in_flight = 3\n", false);
+	struct client before = client_open(service);
+	TOLD(fourth(&before), SYCL_ERROR_QUOTA,
+	     "3 command groups of this queue are in flight, as many as are allowed");
+	LIMIT(service, "groups_in_flight=4", "--uid", user());
+	struct client then = client_open(service);
+	cr_expect_eq(fourth(&then), 0, "%s", last_words);
+	client_close(&before);
+	client_close(&then);
+}
+
+/* ---------------------------------- memory on devices ----------------------------------- */
+
+#define TOO_LARGE                                                                                  \
+	"needs more memory on the device than this session, or all of this user's, may have"
+
+static int32_t is_fake(sycl_device device, void *unused)
+{
+	char name[64];
+	(void)unused;
+	cr_assert_eq(sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL),
+		     0);
+	return strcmp(name, "Fake device 0") == 0 ? 1 : -1;
+}
+
+/* On a device with memory of its own. */
+static struct client fake_open(const struct private_service *service)
+{
+	struct client client;
+	sycl_device device;
+	cr_assert_eq(sycl_platform_open(service->endpoint, &client.platform), 0);
+	cr_assert_eq(sycl_device_select(client.platform, is_fake, NULL, &device), 0, "%s",
+		     sycl_get_last_error_text());
+	cr_assert_eq(sycl_queue_create(NULL, device, NULL, &client.queue), 0);
+	(void)sycl_device_release(device);
+	return client;
+}
+
+/* A service for all users where root asks for one. */
+static struct private_service *fake_service(const char *configuration)
+{
+	static const char *const options[] = {"--with-fake", NULL}, *const system_options[] = {
+									    "--with-fake",
+									    "--system", NULL};
+	struct private_service *service = NULL;
+	cr_assert_eq(private_service_start(configuration, geteuid() == 0 ? system_options : options,
+					   &service),
+		     0);
+	return service;
+}
+
+/* Checked work of another user who comes now; nothing unless root runs this. */
+static void another_user_works(const struct private_service *service)
+{
+	struct child worker = CHILD_INIT;
+	char uid[16], line[LINE_BYTES];
+	(void)snprintf(uid, sizeof(uid), "%d", OTHER_UID);
+	const char *const arguments[] = {"--uid", uid, NULL};
+	if (geteuid() != 0)
+		return;
+	worker_start_with(&worker, NULL, service->endpoint, "beside", arguments);
+	worker_expect(&worker, "ready", line);
+	worker_finish(&worker);
+}
+
+/* Has something lying on the device, goes on with that, and gets more only as far as it may. */
+Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_an_order)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = fake_service("[service]\nstandby = no\n");
+	char ids[2][24];
+	struct client one = fake_open(service), two = fake_open(service);
+	numbers(service, ids, 2);
+	sycl_buffer kept;
+	cr_assert_eq(make(&one, large_bytes, &kept), 0);
+	cr_assert_eq(fill(&one, kept, large_bytes), 0, "%s", last_words);
+	LIMIT(service, "device_bytes=1028K", ids[0]);
+	cr_expect_eq(fill(&one, kept, large_bytes), 0, "%s", last_words);
+	cr_expect_eq(work(&one, small_bytes), 0, "%s", last_words);
+	TOLD(work(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	cr_expect_eq(work(&two, large_bytes), 0, "%s", last_words);
+	LIMIT(service, "device_bytes=default", ids[0]);
+	cr_expect_eq(work(&one, 2 * small_bytes), 0, "%s", last_words);
+
+	/* All of a user's sessions together: what one has another cannot have, and another user's
+	 * are their own. */
+	LIMIT(service, "tenant_device_bytes=1028K", "--uid", user());
+	cr_expect_eq(work(&two, small_bytes), 0, "%s", last_words);
+	TOLD(work(&two, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	TOLD(work(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	cr_expect_eq(fill(&one, kept, large_bytes), 0, "%s", last_words);
+	LIMIT(service, "tenant_device_bytes=1", "--uid", user());
+	another_user_works(service);
+	TOLD(work(&two, small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	LIMIT(service, "tenant_device_bytes=default", "--uid", user());
+	cr_expect_eq(work(&two, large_bytes), 0, "%s", last_words);
+	(void)sycl_buffer_release(kept);
+	client_close(&one);
+	client_close(&two);
+}
+
+static bool two_pages_are_refused(void *client)
+{
+	return work(client, 2 * small_bytes) == SYCL_ERROR_QUOTA;
+}
+
+static bool two_pages_are_done(void *client)
+{
+	return work(client, 2 * small_bytes) == 0;
+}
+
+Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_a_reload)
+{
+	static const char *const limits[] = {"device_bytes", "tenant_device_bytes"};
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = fake_service("[service]\nstandby = no\n");
+	char ids[2][24], text[128];
+	struct client one = fake_open(service), two = fake_open(service);
+	numbers(service, ids, 2);
+	LIMIT(service, "device_bytes=1M", ids[1]); /* what is said of one session leads */
+	for (int i = 0; i < 2; i++) {
+		(void)snprintf(text, sizeof(text), "[service]\nstandby = no\n[limits]\n%s = 4K\n",
+			       limits[i]);
+		cr_expect_eq(work(&one, 2 * small_bytes), 0, "%s", last_words);
+		configure(service, text);
+		cr_assert(wait_until(two_pages_are_refused, &one, SOON), "%s", limits[i]);
+		TOLD(work(&one, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+		cr_expect_eq(work(&one, small_bytes), 0, "%s", last_words);
+		cr_expect_eq(work(&two, 2 * small_bytes), i == 0 ? 0 : SYCL_ERROR_QUOTA, "%s: %s",
+			     limits[i], last_words);
+		configure(service, "[service]\nstandby = no\n");
+		cr_assert(wait_until(two_pages_are_done, &one, SOON), "%s: %s", limits[i],
+			  last_words);
+	}
+	client_close(&one);
+	client_close(&two);
+}
+
+/* What has been released may be asked for again at once, however long the device takes to free it.
+ */
+Test(processes_orders_limits, B16_who_has_one_buffer_at_a_time_needs_no_more_than_one)
+{
+	enum { TIMES = 200 };
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
+		fake_service("[service]\nstandby = no\n[limits]\ndevice_bytes = 4K\n");
+	struct client client = fake_open(service);
+	for (int i = 0; i < TIMES; i++)
+		cr_assert_eq(work(&client, small_bytes), 0, "%d: %s", i, last_words);
+	TOLD(work(&client, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	client_close(&client);
+}
+
+/* -------------------------------------- who leads --------------------------------------- */
+
+/* May this session have so much on a device, and no more? */
+static bool has(const struct client *client, uint64_t bytes)
+{
+	return work(client, bytes) == 0 &&
+	       work(client, bytes + sizeof(uint32_t)) == SYCL_ERROR_QUOTA;
+}
+
+/* What is said of one session, then of its user, then of everybody, then sycld.conf; what is taken
+ * back leaves the next one. */
+Test(processes_orders_limits, B16_what_is_taken_back_leaves_what_was_said_of_more)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
+		fake_service("[service]\nstandby = no\n[limits]\ndevice_bytes = 64K\n");
+	char ids[2][24];
+	struct client one = fake_open(service), two = fake_open(service);
+	numbers(service, ids, 2);
+	cr_expect(has(&one, 65536) && has(&two, 65536));
+	LIMIT(service, "device_bytes=16K", ids[0]);
+	cr_expect(has(&one, 16384) && has(&two, 65536));
+	LIMIT(service, "device_bytes=32K", "--uid", user());
+	cr_expect(has(&one, 16384) && has(&two, 32768));
+	LIMIT(service, "device_bytes=8K", "--all");
+	cr_expect(has(&one, 16384) && has(&two, 32768),
+		  "that is of those of whom nothing else is said");
+	LIMIT(service, "device_bytes=default", ids[0]);
+	cr_expect(has(&one, 32768) && has(&two, 32768));
+	LIMIT(service, "device_bytes=default", "--uid", user());
+	cr_expect(has(&one, 8192) && has(&two, 8192));
+	LIMIT(service, "device_bytes=4K", "--uid", user());
+	cr_expect(has(&one, 4096) && has(&two, 4096), "nothing is said of it alone any more");
+	client_close(&one);
+	client_close(&two);
+}
+
+Test(processes_orders_limits, B16_what_was_said_of_a_user_is_taken_back_to_the_configuration)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
+		fake_service("[service]\nstandby = no\n[limits]\ndevice_bytes = 64K\n");
+	char ids[1][24];
+	struct client client = fake_open(service);
+	numbers(service, ids, 1);
+	LIMIT(service, "device_bytes=32K", "--uid", user());
+	LIMIT(service, "device_bytes=default", "--uid", user());
+	cr_expect(has(&client, 65536));
+	LIMIT(service, "device_bytes=32K", ids[0]);
+	LIMIT(service, "device_bytes=default", ids[0]);
+	cr_expect(has(&client, 65536));
+	client_close(&client);
+}
+
+/* --------------------------- shared memory, buffers, sessions --------------------------- */
+
+Test(processes_orders_limits, arenas_are_limited_together_and_sessions_are)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, geteuid() == 0);
+	struct client one = client_open(service), two = client_open(service);
+	cr_assert_eq(work(&one, small_bytes), 0);
+	LIMIT(service, "tenant_arena_bytes=1", "--uid", user());
+	/* What it has stays, and does for this; a new arena is not to be had. */
+	cr_expect_eq(work(&one, small_bytes), 0, "%s", last_words);
+	TOLD(work(&two, 64 * large_bytes), SYCL_ERROR_QUOTA,
+	     "the arenas of all of this user's sessions may have 1 bytes together");
+	LIMIT(service, "tenant_arena_bytes=default", "--uid", user());
+	cr_expect_eq(work(&two, 64 * large_bytes), 0, "%s", last_words);
+	ORDER(service, "limit", "sessions_per_tenant=2", "--uid", user());
+	sycl_platform none;
+	TOLD(remember(sycl_platform_open(service->endpoint, &none)), SYCL_ERROR_QUOTA,
+	     "as many sessions as one may have (2)");
+	if (geteuid() == 0) {
+		struct child worker = CHILD_INIT;
+		char line[LINE_BYTES];
+		worker_start_with(&worker, NULL, service->endpoint, "steps",
+				  (const char *const[]){"--uid", "64301", NULL});
+		worker_expect(&worker, "session", line);
+		child_end(&worker);
+	}
+	ORDER(service, "limit", "sessions_per_tenant=default", "--uid", user());
+	struct client three = client_open(service);
+	client_close(&one);
+	client_close(&two);
+	client_close(&three);
+}
+
+static bool large_is_refused(void *client)
+{
+	return work(client, large_bytes) == SYCL_ERROR_QUOTA;
+}
+
+static bool large_is_done(void *client)
+{
+	return work(client, large_bytes) == 0;
+}
+
+Test(processes_orders_limits, a_configuration_read_again_holds_for_sessions_that_are_open)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
+	struct client client = client_open(service);
+	cr_assert_eq(work(&client, large_bytes), 0);
+	configure(service, "[service]\nstandby = no\n[limits]\nbuffer_bytes = 64K\n");
+	cr_expect(wait_until(large_is_refused, &client, SOON));
+	TOLD(work(&client, large_bytes), SYCL_ERROR_QUOTA,
+	     "a session's buffers may have 65536 bytes together");
+	configure(service, "[service]\nstandby = no\n");
+	cr_expect(wait_until(large_is_done, &client, SOON));
+	client_close(&client);
+}

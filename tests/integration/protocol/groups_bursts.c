@@ -1,0 +1,257 @@
+/* Records that the engine takes together, because they are alike: nobody can tell from what becomes
+ * of them. */
+#include "cleanup.h"
+#include "protocol/groups_fixture.h"
+#include "resubmit.h"
+
+#include <string.h>
+
+enum { SHAPE = 1, GENERATION = 3, BURST = 16 };
+
+struct again {
+	struct resubmit_record head;
+	uint32_t value;
+};
+
+/* The device's clock says that its kernels are short, so bursts are as long as they may be. */
+static void start(uint32_t groups_in_flight)
+{
+	groups_start_limited(groups_in_flight);
+	fake_clock(1000000000, 1000);
+}
+
+/* fill_even_u32 in the in-order queue, twice, so that the engine knows how long it takes. */
+static void define(uint32_t mode)
+{
+	struct build build;
+	build_begin(&build);
+	build_require(&build, BUFFER, mode);
+	build_accessor(&build, 0);
+	build_value(&build, 2);
+	build_launch(&build, EVEN, 1024);
+	build.group.shape = SHAPE;
+	build.group.shape_generation = GENERATION;
+	(void)build_submit(&build, true);
+	(void)groups_wait(true);
+}
+
+static struct again again(uint32_t value)
+{
+	return (struct again){.head = {.shape = SHAPE,
+				       .generation = GENERATION,
+				       .group = groups_number(true),
+				       .rest_bytes = 4},
+			      .value = value};
+}
+
+static void put(const struct again *record)
+{
+	(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, record,
+			     sizeof(record->head) + sizeof(record->value));
+}
+
+/* All lie in the ring before the engine is woken for the last. */
+static uint64_t send_all(const uint32_t *values, uint32_t count)
+{
+	uint64_t first = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct again record = again(values[i]);
+		first = first ? first : record.head.group;
+		client->silent = i + 1 < count;
+		put(&record);
+	}
+	return first;
+}
+
+static Sycl__V1__Usage usage_now(void)
+{
+	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
+	command.usage_query = &query;
+	return *raw_reply_to(client, raw_send(client, &command))->usage;
+}
+
+Test(groups, TG2_groups_that_come_together_run_one_by_one_and_count_as_many)
+{
+	enum { ROUNDS = 12, MANY = 45 };
+	start(0);
+	define(ACCESS_MODE_READ_WRITE);
+	struct fake_counters counters;
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	uint64_t before = counters.launches;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint32_t values[MANY];
+		for (uint32_t i = 0; i < MANY; i++)
+			values[i] = (round * MANY + i + 1) * 2;
+		(void)send_all(values, MANY);
+		cr_assert(eq(u32, groups_wait(true), 0));
+		expect_words(BUFFER, values[MANY - 1], 40 + round);
+	}
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	cr_assert(eq(u64, counters.launches - before, ROUNDS * MANY));
+	Sycl__V1__Usage usage = usage_now();
+	cr_assert(eq(u64, usage.groups_submitted, ROUNDS * MANY + 1));
+	cr_assert(eq(u64, usage.groups_completed, ROUNDS * MANY + 1));
+	cr_assert(eq(u64, usage.groups_resubmitted, ROUNDS * MANY));
+	groups_stop();
+}
+
+Test(groups, M9_of_groups_that_came_together_each_has_its_own_failure)
+{
+	start(0);
+	define(ACCESS_MODE_READ_WRITE);
+	uint32_t values[BURST];
+	for (uint32_t i = 0; i < BURST; i++)
+		values[i] = 4;
+	values[5] = 7;
+	uint64_t first = send_all(values, BURST);
+	expect_failed(groups_queue(true), first + 5, STATUS_KERNEL, "7 is odd");
+	for (uint32_t i = 6; i < BURST; i++)
+		expect_failed(groups_queue(true), first + i, STATUS_DEPENDENCY_FAILED, "7 is odd");
+	cr_assert(eq(u32, groups_wait(true), 1));
+	Sycl__V1__Usage usage = usage_now();
+	cr_assert(eq(u64, usage.groups_failed, BURST - 5));
+	cr_assert(eq(u64, usage.groups_completed, 1 + 5));
+	groups_stop();
+}
+
+Test(groups, M9_groups_that_need_nothing_of_each_other_fail_alone_though_they_came_together)
+{
+	start(0);
+	define(ACCESS_WRITE_BIT);
+	uint32_t values[BURST];
+	for (uint32_t i = 0; i < BURST; i++)
+		values[i] = i == 3 || i == 9 ? i : 100;
+	uint64_t first = send_all(values, BURST);
+	expect_failed(groups_queue(true), first + 3, STATUS_KERNEL, "3 is odd");
+	expect_failed(groups_queue(true), first + 9, STATUS_KERNEL, "9 is odd");
+	expect_words(BUFFER, 100, 40);
+	groups_stop();
+}
+
+/* Asked of groups that wait, are on the device, and are over. */
+Test(groups, M6_the_event_of_one_of_them_is_its_own)
+{
+	enum { GATE = 3, BAD = 6 };
+	for (uint32_t late = 0; late < 2; late++) {
+		start(0);
+		define(ACCESS_WRITE_BIT);
+		if (!late) {
+			struct build hold;
+			build_hold(&hold, GATE);
+			build_require(&hold, BUFFER, ACCESS_MODE_READ_WRITE);
+			(void)build_submit(&hold, true);
+		}
+		uint32_t values[BURST];
+		for (uint32_t i = 0; i < BURST; i++)
+			values[i] = i == BAD ? 1 : 8;
+		uint64_t first = send_all(values, BURST);
+		if (late)
+			(void)groups_wait(true);
+		uint64_t numbers[BURST];
+		for (uint32_t i = 0; i < BURST; i++) {
+			struct build build;
+			build_begin(&build);
+			build_launch(&build, NOOP, 1);
+			build_depend(&build, groups_queue(true), first + i);
+			numbers[i] = build_submit(&build, false);
+		}
+		fake_gate_open(GATE);
+		expect_failed(groups_queue(true), first + BAD, STATUS_KERNEL, "1 is odd");
+		expect_failed(groups_queue(false), numbers[BAD], STATUS_DEPENDENCY_FAILED,
+			      "1 is odd");
+		(void)groups_wait(false);
+		cr_assert(eq(u64, usage_now().groups_failed, 2), "nobody else depends on it");
+		groups_stop();
+	}
+}
+
+Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_alone)
+{
+	enum { MOST = 10, MANY = 24, GATE = 4 };
+	start(MOST);
+	define(ACCESS_MODE_READ_WRITE);
+	struct build hold;
+	build_hold(&hold, GATE);
+	build_require(&hold, BUFFER, ACCESS_MODE_READ_WRITE);
+	(void)build_submit(&hold, true);
+	uint32_t values[MANY];
+	for (uint32_t i = 0; i < MANY; i++)
+		values[i] = 2 * (i + 1);
+	uint64_t first = send_all(values, MANY);
+	/* The kernel that is held is one of them. */
+	for (uint32_t i = MOST - 1; i < MANY; i++)
+		expect_failed(groups_queue(true), first + i, STATUS_QUOTA, "in flight");
+	fake_gate_open(GATE);
+	(void)groups_wait(true);
+	expect_poisoned(BUFFER, 40); /* M9 */
+	build_fill(&hold, BUFFER, 0);
+	hold.requirements[0].mode = ACCESS_MODE_WRITE_NO_INIT;
+	(void)build_submit(&hold, true);
+	(void)groups_wait(true);
+	(void)send_all(values, MOST);
+	(void)groups_wait(true);
+	expect_words(BUFFER, values[MOST - 1], 41);
+	groups_stop();
+}
+
+/* The first of them are good groups, and run; the one that is wrong is found as if it had come
+ * alone. */
+Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
+{
+	static const struct {
+		int32_t shape, generation, rest, group;
+		uint32_t flags, slot;
+		const char *words;
+	} wrong[] = {
+		{.group = 1, .words = "came where"},
+		{.group = -1, .words = "came where"},
+		{.shape = 1, .words = "is not defined"},
+		{.shape = 1000, .words = "is no shape"},
+		{.generation = 1, .words = "is not defined"},
+		{.rest = 4, .words = "does not fit shape"},
+		{.flags = 4, .words = "does not fit shape"},
+		{.slot = 1, .words = "does not fit shape"},
+		{.flags = RESUBMIT_WANTS_SLOT, .slot = COMPLETION_SLOTS, .words = "slot"},
+	};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		start(0);
+		define(ACCESS_MODE_READ_WRITE);
+		for (uint32_t k = 0; k < BURST; k++) {
+			struct again record = again(2 * k);
+			if (k == 9) {
+				record.head.shape += (uint32_t)wrong[i].shape;
+				record.head.generation += (uint32_t)wrong[i].generation;
+				record.head.rest_bytes += (uint32_t)wrong[i].rest;
+				record.head.group += (uint64_t)(int64_t)wrong[i].group;
+				record.head.flags = wrong[i].flags;
+				record.head.slot = wrong[i].slot;
+			}
+			client->silent = k + 1 < BURST;
+			put(&record);
+		}
+		groups_expect_closed(wrong[i].words);
+	}
+}
+
+/* A slot that one of them wants is written when it is over. */
+Test(groups, H1_a_slot_among_groups_that_come_together_is_written)
+{
+	start(0);
+	define(ACCESS_MODE_READ_WRITE);
+	for (uint32_t i = 0; i < 3 * BURST; i++) {
+		struct again record = again(2 * i);
+		if (i % 7 == 3) {
+			record.head.flags = RESUBMIT_WANTS_SLOT;
+			record.head.slot = EVENT_SLOT + i;
+			record.head.slot_value = 9 + i;
+		}
+		client->silent = i + 1 < 3 * BURST;
+		put(&record);
+	}
+	for (uint32_t i = 3; i < 3 * BURST; i += 7)
+		cr_assert(eq(u32, raw_wait_slot(client, EVENT_SLOT + i, 9 + i), 0));
+	cr_assert(eq(u32, groups_wait(true), 0));
+	groups_stop();
+}

@@ -1,0 +1,86 @@
+/* What the files of session_groups share: a session on fake devices with two queues, two buffers
+ * and its kernels. */
+#ifndef SYCL_TESTS_GROUPS_FIXTURE_H
+#define SYCL_TESTS_GROUPS_FIXTURE_H
+
+#include "access_mode.h"
+#include "protocol/engine_fixture.h"
+#include "fake_control.h"
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+/* Indices of objects, and completion slots. ORDERED is an in-order queue. Buffers have 1024 words,
+ * all 0. */
+enum { CONTEXT = 0, QUEUE = 1, ORDERED = 2, BUFFER = 3, OTHER = 4, BUNDLE = 5, FIRST_KERNEL = 10 };
+enum { QUEUE_SLOT = 0, ORDERED_SLOT = 1, EVENT_SLOT = 2 };
+enum kernel_name { FILL, INCREMENT, COPY, HOLD, BROKEN, NOOP, LINEAR, EVEN, KERNELS };
+
+extern struct raw_client *client;
+extern uint32_t device;
+
+void groups_start(void);
+void groups_start_limited(uint32_t groups_in_flight); /* 0: the ordinary limit */
+void groups_stop(void);                               /* the session lives */
+void groups_expect_closed(
+	const char *words); /* by the engine, for a reason with these words in it; the end */
+Sycl__V1__Usage
+groups_gone(void); /* the client has closed its socket: what was counted of it; the end */
+/* The number of the queue's next group, taken. */
+uint64_t groups_number(bool ordered);
+
+uint64_t groups_queue(bool ordered);
+
+/* The replies to a build from source and to the making of a kernel. */
+const Sycl__V1__Reply *groups_bundle(uint32_t index, const char *source);
+const Sycl__V1__Reply *groups_kernel(uint32_t index, uint32_t bundle, const char *name);
+
+/* A command group in the making. */
+struct build {
+	Sycl__V1__CommandGroup group;
+	Sycl__V1__Requirement requirements[3], *requirement_list[3];
+	Sycl__V1__EventRef events[3], *event_list[3];
+	Sycl__V1__Launch launch;
+	Sycl__V1__Argument arguments[4], *argument_list[4];
+	Sycl__V1__Fill fill;
+	Sycl__V1__Copy copy;
+	Sycl__V1__MemoryEnd source, destination;
+	uint64_t global[3], local[3], offset[3];
+	uint32_t values[4];
+};
+
+void build_begin(struct build *build);
+void build_require(struct build *build, uint32_t buffer, uint32_t mode);
+void build_depend(struct build *build, uint64_t queue, uint64_t group);
+Sycl__V1__Argument *build_argument(struct build *build, Sycl__V1__Argument__ValueCase kind);
+void build_accessor(struct build *build, uint32_t requirement);
+void build_value(struct build *build, uint32_t value);
+void build_launch(struct build *build, enum kernel_name kernel, uint64_t items);
+/* Begun anew: fill_u32 over the whole buffer; a kernel that waits for the gate. */
+void build_fill(struct build *build, uint32_t buffer, uint32_t value);
+void build_hold(struct build *build, uint32_t gate);
+
+/* All return the group's number. groups_submit_empty: no action, slot_value 1, to the out-of-order
+ * queue. */
+uint64_t build_submit(struct build *build, bool ordered);
+uint64_t groups_submit_hold(uint32_t gate, bool ordered);
+uint64_t groups_submit_empty(bool after_all, uint32_t slot);
+
+/* Until the queue has ended all that it was sent; its slot's status. */
+uint32_t groups_wait(bool ordered);
+Sycl__V1__Profile groups_profile(uint64_t queue, uint64_t group);
+
+/* The next failure that is told is this one. */
+void expect_failed(uint64_t queue, uint64_t group, int32_t code, const char *words);
+/* Submit what is wrong to the out-of-order queue; its refusal is told and its number taken. */
+void expect_refused(struct build *build, int32_t code, const char *words);
+
+void groups_access(uint32_t accessor, uint32_t buffer, uint32_t mode, uint32_t slot);
+const uint32_t *groups_words(uint32_t buffer);
+/* The buffer on the host, all of one value; the accessor's index and slot are used once. */
+void expect_words(uint32_t buffer, uint32_t value, uint32_t once);
+/* The buffer's contents are not to be had: what was to write them failed. */
+void expect_poisoned(uint32_t buffer, uint32_t once);
+
+#endif

@@ -1,0 +1,392 @@
+/* Groups that come again by their shapes: what they do, what is refused as always, and what closes
+ * the session. */
+#include "cleanup.h"
+#include "protocol/groups_fixture.h"
+#include "resubmit.h"
+
+#include <string.h>
+
+enum { SHAPE = 1, GENERATION = 7 };
+
+/* Submit a group that defines a shape. */
+static uint64_t define(struct build *build, uint32_t shape, uint32_t generation)
+{
+	build->group.shape = shape;
+	build->group.shape_generation = generation;
+	return build_submit(build, false);
+}
+
+static uint64_t define_fill(uint32_t value)
+{
+	struct build build;
+	build_fill(&build, BUFFER, value);
+	return define(&build, SHAPE, GENERATION);
+}
+
+struct again {
+	struct resubmit_record head;
+	uint8_t rest[256];
+};
+
+static struct again again(uint32_t shape, uint32_t generation, const void *rest,
+			  uint32_t rest_bytes)
+{
+	struct again record = {.head = {.shape = shape,
+					.generation = generation,
+					.group = groups_number(false),
+					.rest_bytes = rest_bytes}};
+	if (rest_bytes)
+		memcpy(record.rest, rest, rest_bytes);
+	return record;
+}
+
+static uint64_t send_again(const struct again *record)
+{
+	(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, record,
+			     (uint32_t)sizeof(record->head) + record->head.rest_bytes);
+	return record->head.group;
+}
+
+static uint64_t fill_again(uint32_t value)
+{
+	struct again record = again(SHAPE, GENERATION, &value, sizeof(value));
+	return send_again(&record);
+}
+
+static Sycl__V1__Usage usage_now(void)
+{
+	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
+	command.usage_query = &query;
+	return *raw_reply_to(client, raw_send(client, &command))->usage;
+}
+
+Test(groups, B15_a_shape_runs_again_with_other_values)
+{
+	groups_start();
+	(void)define_fill(5);
+	expect_words(BUFFER, 5, 40);
+	for (uint32_t i = 0; i < 20; i++)
+		(void)fill_again(100 + i);
+	expect_words(BUFFER, 119, 41);
+	cr_assert(eq(u32, groups_wait(false), 0));
+	Sycl__V1__Usage usage = usage_now();
+	cr_assert(eq(u64, usage.groups_submitted, 21));
+	cr_assert(eq(u64, usage.groups_resubmitted, 20));
+	cr_assert(eq(u64, usage.groups_completed, 21));
+	groups_stop();
+}
+
+Test(groups, H1_a_resubmitted_group_writes_the_slot_that_its_record_names)
+{
+	groups_start();
+	(void)define_fill(5);
+	uint32_t value = 6;
+	struct again record = again(SHAPE, GENERATION, &value, sizeof(value));
+	record.head.flags = RESUBMIT_WANTS_SLOT;
+	record.head.slot = EVENT_SLOT;
+	record.head.slot_value = 33;
+	(void)send_again(&record);
+	cr_assert(eq(u32, raw_wait_slot(client, EVENT_SLOT, 33), 0));
+	expect_words(BUFFER, 6, 40);
+	groups_stop();
+}
+
+/* The events are the record's: one that failed fails it, another one does not. */
+Test(groups, M6_the_events_of_a_resubmitted_group_are_its_own)
+{
+	groups_start();
+	struct build build;
+	build_begin(&build);
+	build_launch(&build, NOOP, 1);
+	uint64_t good = build_submit(&build, false);
+	build_begin(&build);
+	build_launch(&build, BROKEN, 1);
+	uint64_t broken = build_submit(&build, false);
+	expect_failed(groups_queue(false), broken, STATUS_KERNEL, "");
+	build_fill(&build, BUFFER, 1);
+	build_depend(&build, groups_queue(false), good);
+	(void)define(&build, SHAPE, GENERATION);
+	struct {
+		struct resubmit_event event;
+		uint32_t value;
+	} rest = {{groups_queue(false), broken}, 2};
+	struct again record = again(SHAPE, GENERATION, &rest, 20);
+	(void)send_again(&record);
+	expect_failed(groups_queue(false), record.head.group, STATUS_DEPENDENCY_FAILED, "");
+	/* The buffer's contents were lost with it; a group that needs nothing of them heals it. */
+	build_fill(&build, BUFFER, 3);
+	build.requirements[0].mode = ACCESS_WRITE_BIT;
+	(void)build_submit(&build, false);
+	rest.event.group = good;
+	rest.value = 4;
+	record = again(SHAPE, GENERATION, &rest, 20);
+	(void)send_again(&record);
+	expect_words(BUFFER, 4, 40);
+	groups_stop();
+}
+
+Test(groups, B12_a_resubmitted_group_is_ordered_like_any_other)
+{
+	groups_start();
+	(void)define_fill(1);
+	(void)groups_wait(false);
+	struct build build;
+	build_hold(&build, 3);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	(void)build_submit(&build, false);
+	uint32_t value = 2;
+	struct again record = again(SHAPE, GENERATION, &value, sizeof(value));
+	record.head.flags = RESUBMIT_WANTS_SLOT;
+	record.head.slot = EVENT_SLOT;
+	record.head.slot_value = 1;
+	(void)send_again(&record);
+	/* Groups that have nothing to do with it come and go meanwhile, on every lane that there
+	 * is. */
+	for (uint32_t i = 0; i < 40; i++) {
+		build_fill(&build, OTHER, i);
+		build.group.wants_slot = true;
+		build.group.slot = EVENT_SLOT + 1;
+		build.group.slot_value = i + 1;
+		(void)build_submit(&build, false);
+		(void)raw_wait_slot(client, EVENT_SLOT + 1, i + 1);
+	}
+	cr_assert(eq(u32, atomic_load(&client->slots[EVENT_SLOT].sequence), 0),
+		  "it runs behind what holds its buffer");
+	fake_gate_open(3);
+	cr_assert(eq(u32, raw_wait_slot(client, EVENT_SLOT, 1), 0));
+	expect_words(BUFFER, 2, 40);
+	groups_stop();
+}
+
+Test(groups, a_shape_is_kept_also_when_its_first_group_is_refused)
+{
+	groups_start();
+	struct build build;
+	build_fill(&build, BUFFER, 1);
+	build.launch.n_local = 1;
+	build.global[0] = 10;
+	build.local[0] = 3;
+	uint64_t number = define(&build, SHAPE, GENERATION);
+	expect_failed(groups_queue(false), number, STATUS_ND_RANGE, "not divisible");
+	for (int i = 0; i < 3; i++) {
+		number = fill_again(9);
+		expect_failed(groups_queue(false), number, STATUS_ND_RANGE, "not divisible");
+	}
+	expect_poisoned(BUFFER, 40);
+	groups_stop();
+}
+
+/* A queue beyond the limit of objects never was: what names it fails, and counts as nothing that
+ * was submitted. */
+Test(groups, groups_of_no_queue_are_not_counted_as_resubmitted)
+{
+	groups_start();
+	uint64_t nowhere = raw_id(OBJECT_QUEUE, UINT32_MAX);
+	struct build build;
+	build_fill(&build, BUFFER, 1);
+	build.group.queue = nowhere;
+	build.group.group = 1;
+	build.group.shape = SHAPE;
+	build.group.shape_generation = GENERATION;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_COMMAND_GROUP;
+	command.command_group = &build.group;
+	(void)raw_send(client, &command);
+	expect_failed(nowhere, 1, STATUS_QUOTA, "object");
+	for (int i = 0; i < 3; i++)
+		expect_failed(nowhere, fill_again(9), STATUS_QUOTA, "object");
+	Sycl__V1__Usage usage = usage_now();
+	cr_assert(eq(u64, usage.groups_submitted, 0));
+	cr_assert(eq(u64, usage.groups_resubmitted, 0));
+	groups_stop();
+}
+
+Test(groups, another_definition_takes_the_place_of_the_first)
+{
+	groups_start();
+	(void)define_fill(1);
+	struct build build;
+	build_begin(&build);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	build_accessor(&build, 0);
+	build_launch(&build, INCREMENT, 1024);
+	(void)define(&build, SHAPE, GENERATION + 1);
+	struct again record = again(SHAPE, GENERATION + 1, NULL, 0);
+	(void)send_again(&record);
+	expect_words(BUFFER, 3, 40);
+	(void)fill_again(1);
+	groups_expect_closed("shape 1 of generation 7 is not defined");
+}
+
+/* A group that waits has what its record said, whatever becomes of record, shape and number before
+ * its turn comes. */
+Test(groups, B15_a_resubmitted_group_that_waits_keeps_its_values)
+{
+	groups_start();
+	(void)define_fill(1);
+	struct build build;
+	build_hold(&build, 5);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	(void)build_submit(&build, false);
+	(void)fill_again(2);
+	raw_round_trip(client); /* it has been read */
+	memset(client->submit.data, 0xee, client->submit.bytes);
+	build_fill(&build, OTHER, 7);
+	(void)define(&build, SHAPE, GENERATION + 1);
+	uint32_t value = 8;
+	struct again record = again(SHAPE, GENERATION + 1, &value, sizeof(value));
+	(void)send_again(&record);
+	expect_words(OTHER, 8, 40);
+	fake_gate_open(5);
+	expect_words(BUFFER, 2, 41);
+	groups_stop();
+}
+
+/* Some are read and wait, some are still in the ring when their client goes. */
+Test(groups, N4_a_client_that_goes_leaves_no_shape_and_no_record_behind)
+{
+	enum { READ = 100, UNREAD = 300 };
+	groups_start();
+	(void)define_fill(1);
+	struct build build;
+	build_hold(&build, 6);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	(void)build_submit(&build, false);
+	for (uint32_t i = 0; i < READ; i++)
+		(void)fill_again(i);
+	raw_round_trip(client);
+	client->silent = true;
+	for (uint32_t i = 0; i < UNREAD; i++)
+		(void)fill_again(i);
+	close_fd(&client->socket);
+	fake_gate_open(6);
+	Sycl__V1__Usage usage = groups_gone();
+	cr_assert(ge(u64, usage.groups_resubmitted, READ));
+	cr_assert(eq(u64, usage.groups_submitted, usage.groups_resubmitted + 2));
+	cr_assert(eq(u64, usage.groups_completed + usage.groups_failed, usage.groups_submitted));
+	cr_assert(eq(u64, usage.buffer_bytes, 0));
+}
+
+Test(groups, shapes_have_numbers_up_to_their_limit)
+{
+	groups_start();
+	for (uint32_t shape = 1; shape <= SHAPES_MAX; shape++) {
+		struct build build;
+		build_fill(&build, BUFFER, shape);
+		(void)define(&build, shape, shape * 3);
+	}
+	for (uint32_t shape = 1; shape <= SHAPES_MAX; shape++) {
+		uint32_t value = 1000 + shape;
+		struct again record = again(shape, shape * 3, &value, sizeof(value));
+		(void)send_again(&record);
+	}
+	expect_words(BUFFER, 1000 + SHAPES_MAX, 40);
+	groups_stop();
+}
+
+/* What a shape names is looked up each time: an object that was released is none. */
+Test(groups, a_shape_keeps_nothing_alive)
+{
+	static const struct {
+		enum object_type type;
+		uint32_t index;
+		const char *words;
+	} released[] = {{OBJECT_BUFFER, BUFFER, "names no buffer"},
+			{OBJECT_KERNEL, FIRST_KERNEL + FILL, "names no kernel"},
+			{OBJECT_QUEUE, QUEUE, "names no queue"}};
+	for (size_t i = 0; i < sizeof(released) / sizeof(*released); i++) {
+		groups_start();
+		(void)define_fill(1);
+		(void)groups_wait(false);
+		uint64_t id = raw_id(released[i].type, released[i].index);
+		(void)raw_release(client, id);
+		const Sycl__V1__Reply *reply;
+		do {
+			reply = raw_reply_to(client, 0);
+		} while (reply->body_case != SYCL__V1__REPLY__BODY_RELEASED);
+		cr_assert(eq(u64, reply->released->object, id), "it is gone at once");
+		(void)fill_again(2);
+		groups_expect_closed(released[i].words);
+	}
+}
+
+/* Each of these is one step away from a good record. */
+Test(groups, records_that_are_wrong_close_the_session, .timeout = 60)
+{
+	static const struct {
+		int32_t shape, generation, rest, payload;
+		uint32_t flags, slot;
+		int32_t group;
+		const char *words;
+	} wrong[] = {
+		{.shape = -1, .words = "0 is no shape"},
+		{.shape = 1, .words = "shape 2 of generation 7 is not defined"},
+		{.shape = SHAPES_MAX, .words = "129 is no shape"},
+		{.shape = -2, .words = "is no shape"},
+		{.generation = 1, .words = "generation 8 is not defined"},
+		{.generation = -7, .words = "generation 0 is not defined"},
+		{.rest = 1, .words = "does not fit shape 1"},
+		{.rest = -1, .words = "does not fit shape 1"},
+		{.rest = 1, .payload = 1, .words = "does not fit shape 1"},
+		{.rest = -1, .payload = -1, .words = "does not fit shape 1"},
+		{.rest = -4, .payload = -4, .words = "does not fit shape 1"},
+		{.payload = 4, .words = "does not fit shape 1"},
+		{.payload = -4, .words = "does not fit shape 1"},
+		{.payload = 60000, .words = "does not fit shape 1"},
+		{.payload = -5, .words = "32 are the least"},
+		{.payload = -36, .words = "32 are the least"},
+		{.flags = 2, .words = "does not fit shape 1"},
+		{.flags = 1u << 31, .words = "does not fit shape 1"},
+		{.slot = 3, .words = "does not fit shape 1"},
+		{.flags = RESUBMIT_WANTS_SLOT, .slot = COMPLETION_SLOTS, .words = "slot"},
+		{.flags = RESUBMIT_WANTS_SLOT, .slot = UINT32_MAX, .words = "slot"},
+		{.group = 1, .words = "came where"},
+		{.group = -1, .words = "came where"},
+	};
+	static uint8_t payload[PACKET_BYTES_MAX];
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		groups_start();
+		(void)define_fill(1);
+		uint32_t value = 2;
+		struct again record = again(SHAPE, GENERATION, &value, sizeof(value));
+		record.head.shape += (uint32_t)wrong[i].shape;
+		record.head.generation += (uint32_t)wrong[i].generation;
+		record.head.rest_bytes += (uint32_t)wrong[i].rest;
+		record.head.flags = wrong[i].flags;
+		record.head.slot = wrong[i].slot;
+		record.head.group += (uint64_t)(int64_t)wrong[i].group;
+		memset(payload, 0, sizeof(payload));
+		memcpy(payload, &record, sizeof(record.head) + sizeof(value));
+		(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, payload,
+				     (uint32_t)(36 + wrong[i].payload));
+		groups_expect_closed(wrong[i].words);
+	}
+}
+
+Test(groups, definitions_that_are_no_shape_close_the_session)
+{
+	for (int i = 0; i < 4; i++) {
+		groups_start();
+		struct build build;
+		build_fill(&build, BUFFER, 1);
+		uint32_t shape = SHAPE;
+		const char *words = "more than a shape may have";
+		if (i == 0) {
+			build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
+			build.group.fill = &build.fill;
+		} else if (i == 1) {
+			build.arguments[1].value_case = SYCL__V1__ARGUMENT__VALUE_IS_SAMPLER;
+			build.arguments[1].is_sampler = true;
+		} else if (i == 2) {
+			static uint8_t bytes[SHAPE_VALUE_BYTES_MAX + 1];
+			build.arguments[1].bytes = (ProtobufCBinaryData){sizeof(bytes), bytes};
+		} else {
+			shape = SHAPES_MAX + 1;
+			words = "129 is no shape";
+		}
+		(void)define(&build, shape, GENERATION);
+		groups_expect_closed(words);
+	}
+}

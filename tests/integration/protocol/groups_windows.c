@@ -1,0 +1,193 @@
+/* Windows of memory that the second-level cache keeps (R6): which are taken, what launches carry,
+ * and what the device is told. */
+#include "protocol/groups_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	FIRST_USM = 20,
+	BYTES = 8192,
+	PERSISTING = BACKEND_L2_PERSISTING,
+	STREAMING = BACKEND_L2_STREAMING
+};
+
+static struct fake_log_entry records[256];
+
+static void start(uint32_t features)
+{
+	fake_reset();
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){
+					       .features = features | BACKEND_FEATURE_QUIET_LOAD});
+	groups_start();
+	cr_assert(eq(int, fake_log_start(256), 0));
+}
+
+static uint64_t allocate(uint32_t index, uint32_t kind)
+{
+	Sycl__V1__UsmAllocate message = SYCL__V1__USM_ALLOCATE__INIT;
+	message.allocation = raw_id(OBJECT_USM, FIRST_USM + index);
+	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
+	message.device = device;
+	message.kind = (Sycl__V1__UsmKind)kind;
+	message.size_bytes = BYTES;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_USM_ALLOCATE;
+	command.usm_allocate = &message;
+	const Sycl__V1__Reply *reply = raw_reply_to(client, raw_send(client, &command));
+	cr_assert(eq(ptr, reply->status, NULL), "%s", reply->status ? reply->status->text : "");
+	return reply->usm_allocated->address;
+}
+
+static void free_usm(uint32_t index)
+{
+	Sycl__V1__UsmFree message = SYCL__V1__USM_FREE__INIT;
+	message.allocation = raw_id(OBJECT_USM, FIRST_USM + index);
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_USM_FREE;
+	command.usm_free = &message;
+	(void)raw_send(client, &command);
+}
+
+struct window {
+	uint64_t address, size_bytes;
+	float ratio;
+	uint32_t hit, miss;
+};
+
+static uint64_t ask(uint64_t queue, const struct window *window)
+{
+	Sycl__V1__QueueWindow message = SYCL__V1__QUEUE_WINDOW__INIT;
+	message.queue = queue;
+	message.usm_address = window->address;
+	message.size_bytes = window->size_bytes;
+	message.hit_ratio = window->ratio;
+	message.hit = window->hit;
+	message.miss = window->miss;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_QUEUE_WINDOW;
+	command.queue_window = &message;
+	return raw_send(client, &command);
+}
+
+static void take(bool ordered, struct window window)
+{
+	const Sycl__V1__Reply *reply = raw_reply_to(client, ask(groups_queue(ordered), &window));
+	cr_assert(eq(ptr, reply->status, NULL), "%s", reply->status ? reply->status->text : "");
+}
+
+static void refuse(struct window window, int32_t code, const char *words)
+{
+	const Sycl__V1__Reply *reply = raw_reply_to(client, ask(groups_queue(false), &window));
+	cr_assert(ne(ptr, reply->status, NULL), "it was taken");
+	cr_expect(eq(i32, reply->status->code, code), "%s", reply->status->text);
+	cr_expect(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
+}
+
+/* One launch; the window that it had. */
+static struct backend_l2_window launch(bool ordered)
+{
+	struct build build;
+	build_fill(&build, BUFFER, 9);
+	(void)build_submit(&build, ordered);
+	cr_assert(eq(u32, groups_wait(ordered), 0));
+	struct backend_l2_window window = {.size_bytes = UINT64_MAX};
+	uint32_t count = fake_log_read(records, 256);
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(records[i].what, "fill_u32") == 0)
+			window = records[i].window;
+	cr_assert(ne(u64, window.size_bytes, UINT64_MAX), "no launch");
+	return window;
+}
+
+/* The device's thread is told, some time. */
+static void expect_told(uint64_t bytes)
+{
+	struct fake_counters counters;
+	do {
+		raw_round_trip(client);
+		fake_counters(FAKE_ANY_DEVICE, &counters);
+	} while (counters.l2_wanted_bytes != bytes);
+}
+
+Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
+{
+	start(FAKE_FEATURES_ALL);
+	uint64_t address = allocate(0, BACKEND_USM_DEVICE);
+	cr_assert(eq(u64, launch(false).size_bytes, 0));
+	take(false, (struct window){address + 16, 4096, 0.25f, PERSISTING, STREAMING});
+	struct backend_l2_window window = launch(false);
+	cr_expect(eq(u64, window.address, address + 16));
+	cr_expect(eq(u64, window.size_bytes, 4096));
+	cr_expect(eq(flt, window.hit_ratio, 0.25f));
+	cr_expect(eq(int, (int)window.hit, PERSISTING));
+	cr_expect(eq(int, (int)window.miss, STREAMING));
+	cr_expect(eq(u64, launch(true).size_bytes, 0), "another queue");
+	expect_told(4096);
+	take(true, (struct window){address, 64, 1, PERSISTING, 0});
+	expect_told(4096 + 64);
+	take(false, (struct window){address, 128, 1, STREAMING, 0});
+	expect_told(64);
+	cr_expect(eq(u64, launch(false).size_bytes, 128));
+	take(false, (struct window){.size_bytes = 0});
+	cr_expect(eq(u64, launch(false).size_bytes, 0));
+	(void)raw_release(client, groups_queue(true));
+	expect_told(0);
+	groups_stop();
+}
+
+/* What a launch carries is a window that was good, of memory that is there. */
+Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
+{
+	start(FAKE_FEATURES_ALL);
+	const uint64_t address = allocate(0, BACKEND_USM_DEVICE),
+		       other = allocate(1, BACKEND_USM_DEVICE);
+	take(false, (struct window){address, 1024, 1, PERSISTING, STREAMING});
+	refuse((struct window){address, FAKE_L2_WINDOW_BYTES + 1, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "up to 4096");
+	refuse((struct window){address, UINT64_MAX, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "up to 4096");
+	static const float ratios[] = {-0.01f, 1.01f, -1e30f,   1e30f,
+				       NAN,    -NAN,  INFINITY, -INFINITY};
+	for (uint32_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++)
+		refuse((struct window){address, 64, ratios[i], PERSISTING, 0}, STATUS_INVALID,
+		       "hit ratio is 0 to 1");
+	refuse((struct window){address, 64, 1, 3, 0}, STATUS_INVALID,
+	       "normal, streaming or persisting");
+	refuse((struct window){address, 64, 1, UINT32_MAX, 0}, STATUS_INVALID,
+	       "normal, streaming or persisting");
+	refuse((struct window){address, 64, 1, PERSISTING, PERSISTING}, STATUS_INVALID,
+	       "misses normal or streaming");
+	refuse((struct window){0, 64, 1, PERSISTING, 0}, STATUS_INVALID, "not inside any USM");
+	refuse((struct window){address + BYTES - 63, 64, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "not inside any USM");
+	refuse((struct window){address - 1, 64, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "not inside any USM");
+	refuse((struct window){UINT64_MAX - 16, 64, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "not inside any USM");
+	cr_expect(eq(u64, launch(false).size_bytes, 1024), "the one that was there stays");
+	free_usm(0);
+	cr_expect(eq(u64, launch(false).size_bytes, 0), "its memory has gone");
+	refuse((struct window){address, 64, 1, PERSISTING, 0}, STATUS_INVALID,
+	       "not inside any USM");
+	take(false, (struct window){other, 64, 0, PERSISTING, 0});
+	groups_stop();
+}
+
+Test(groups, R6_a_device_without_windows_says_so)
+{
+	start(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_USM);
+	refuse((struct window){4096, 64, 1, PERSISTING, 0}, STATUS_FEATURE_NOT_SUPPORTED,
+	       "has no windows");
+	take(false, (struct window){.size_bytes = 0});
+	groups_stop();
+}
+
+Test(groups, R6_a_window_of_no_queue_closes_the_session)
+{
+	start(FAKE_FEATURES_ALL);
+	(void)ask(raw_id(OBJECT_BUFFER, BUFFER), &(struct window){4096, 64, 1, PERSISTING, 0});
+	groups_expect_closed("names no queue");
+}

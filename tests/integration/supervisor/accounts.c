@@ -1,0 +1,443 @@
+/*
+ * What was used, as `syclctl accounts` adds it up: by user, control group, device and session, over
+ * the ends of sessions, engines and services, and whatever an engine claims.
+ */
+#include "supervisor/harness.h"
+
+#include "cleanup.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OPTIONS_MAX = 4, PATH_MOST = HARNESS_PATH_BYTES * 2 };
+
+static struct service service;
+
+static void clean(void)
+{
+	service_free(&service);
+}
+
+TestSuite(accounts, .fini = clean, .timeout = 120);
+
+static void begin(const char *manner)
+{
+	service_prepare(&service, manner);
+	service_start(&service, NULL);
+}
+
+static void end_service(int signal)
+{
+	(void)kill(service.pid, signal);
+	(void)service_wait(&service);
+}
+
+static struct outcome ctl(const char *const options[OPTIONS_MAX])
+{
+	const char *arguments[OPTIONS_MAX + 5] = {SYCLCTL_PROGRAM, "accounts", "--runtime-dir",
+						  service.runtime};
+	for (int i = 0; i < OPTIONS_MAX && options[i]; i++)
+		arguments[4 + i] = options[i];
+	return run_program(0, arguments);
+}
+
+/* The rows; to be dropped. */
+static json_t *rows(const char *one, const char *two, const char *three)
+{
+	struct outcome outcome = ctl((const char *const[OPTIONS_MAX]){
+		"--json", one, one ? two : NULL, two ? three : NULL});
+	cr_assert(eq(int, outcome.status, 0), "%s", outcome.error);
+	json_t *parsed = json_loads(outcome.out, 0, NULL);
+	json_t *list = json_incref(json_object_get(parsed, "accounts"));
+	cr_assert(ne(ptr, list, NULL), "%s", outcome.out);
+	json_decref(parsed);
+	outcome_free(&outcome);
+	return list;
+}
+
+static json_int_t figure(const json_t *list, size_t row, const char *name)
+{
+	const json_t *value = json_object_get(json_array_get(list, row), name);
+	cr_assert(eq(int, json_is_integer(value), 1), "row %zu has no '%s'", row, name);
+	return json_integer_value(value);
+}
+
+static char *word(const json_t *list, size_t row, const char *name)
+{
+	return (char *)(uintptr_t)json_string_value(
+		json_object_get(json_array_get(list, row), name));
+}
+
+/* The one row that there is; to be dropped. */
+static json_t *only_row(const char *one, const char *two, const char *three)
+{
+	json_t *list = rows(one, two, three);
+	cr_assert(eq(sz, json_array_size(list), 1));
+	return list;
+}
+
+struct wanted {
+	const char *option, *name;
+	json_int_t value;
+};
+
+static bool is_so(void *context)
+{
+	const struct wanted *wanted = context;
+	json_t *list = rows(wanted->option, NULL, NULL);
+	json_int_t sum = 0;
+	for (size_t i = 0; i < json_array_size(list); i++)
+		sum += figure(list, i, wanted->name);
+	json_decref(list);
+	return sum == wanted->value;
+}
+
+static void must_become(const char *option, const char *name, json_int_t value)
+{
+	struct wanted wanted = {option, name, value};
+	cr_assert(wait_until(is_so, &wanted), "%s never is %lld", name, (long long)value);
+}
+
+static int open_client(void)
+{
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	return socket;
+}
+
+/* This process' group of version 2; "" if there is none. */
+static void own_group(char path[PATH_MOST])
+{
+	char line[PATH_MOST];
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	path[0] = '\0';
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "0::", 3))
+			(void)snprintf(path, PATH_MOST, "%.*s", (int)strcspn(line + 3, "\n"),
+				       line + 3);
+	if (file)
+		(void)fclose(file);
+}
+
+/* What the stand-in engine claims of each session. */
+static void expect_figures(const json_t *list, json_int_t sessions)
+{
+	cr_expect(eq(long, (long)figure(list, 0, "commands"), (long)(100 * sessions)));
+	cr_expect(eq(long, (long)figure(list, 0, "commands_failed"), (long)(2 * sessions)));
+	cr_expect(eq(long, (long)figure(list, 0, "device_ns"), (long)(5000000 * sessions)));
+	cr_expect(eq(long, (long)figure(list, 0, "bytes_to_device"), (long)(4096 * sessions)));
+	cr_expect(eq(long, (long)figure(list, 0, "bytes_to_host"), (long)(2048 * sessions)));
+	cr_expect(eq(long, (long)figure(list, 0, "spills"), (long)(3 * sessions)));
+	cr_expect(eq(long, (long)figure(list, 0, "spilled_bytes"), (long)(8192 * sessions)));
+	cr_expect(eq(long, (long)figure(list, 0, "delays"), (long)(100 * sessions)));
+	/* 90 in bucket 41, 10 in bucket 44: 2^20 ns and 1.75 times that, and to the middle an
+	 * eighth of 2^20. */
+	cr_expect(eq(long, (long)figure(list, 0, "delay_p50_ns"), 1179648L));
+	cr_expect(eq(long, (long)figure(list, 0, "delay_p99_ns"), 1966080L));
+}
+
+Test(accounts, sessions_that_go_on_count_by_user_group_device_and_session)
+{
+	char group[PATH_MOST];
+	begin("double");
+	json_t *list = rows(NULL, NULL, NULL);
+	cr_assert(eq(sz, json_array_size(list), 0));
+	json_decref(list);
+	int first = open_client(), second = open_client();
+	list = only_row(NULL, NULL, NULL);
+	cr_expect(eq(long, (long)figure(list, 0, "uid"), (long)geteuid()));
+	cr_expect(eq(long, (long)figure(list, 0, "sessions_ended"), 0L));
+	expect_figures(list, 2);
+	json_decref(list);
+
+	list = only_row("--by=device", NULL, NULL);
+	cr_expect(eq(str, word(list, 0, "backend"), (char *)(uintptr_t) "cuda"));
+	cr_expect(eq(long, (long)figure(list, 0, "backend_index"), 1L));
+	cr_expect(eq(ptr, json_object_get(json_array_get(list, 0), "uid"), NULL));
+	expect_figures(list, 2);
+	json_decref(list);
+
+	own_group(group);
+	list = only_row("--by=cgroup,uid", NULL, NULL);
+	if (*group)
+		cr_expect(eq(str, word(list, 0, "cgroup"), group));
+	expect_figures(list, 2);
+	json_decref(list);
+
+	list = rows("--by=session,device", NULL, NULL);
+	cr_assert(eq(sz, json_array_size(list), 2));
+	expect_figures(list, 1);
+	cr_expect(ne(long, (long)figure(list, 0, "session"), (long)figure(list, 1, "session")));
+	cr_expect(eq(long, (long)figure(list, 1, "pid"), (long)getpid()));
+	cr_expect(eq(str, word(list, 0, "command"), (char *)(uintptr_t) "double?[31mclient?"));
+	json_decref(list);
+	close_fd(&first);
+	close_fd(&second);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(accounts, filters_leave_what_is_not_theirs)
+{
+	static const struct {
+		const char *options[3];
+		bool is_there;
+	} cases[] = {
+		{{"--device=cuda:1", NULL, NULL}, true},
+		{{"--device=cuda:0", NULL, NULL}, false},
+		{{"--device=opencl:1", NULL, NULL}, false},
+		{{"--uid=4000000000", NULL, NULL}, false},
+		{{"--uid=4000000000", "--device=cuda:1", NULL}, false},
+		{{"--cgroup=/no/such/group", NULL, NULL}, false},
+		{{"--cgroup=/no/such/group", "--by=session", NULL}, false},
+		{{"--by=device", "--device=cuda:1", NULL}, true},
+	};
+	char uid[32];
+	begin("double");
+	int client = open_client();
+	for (int ended = 0; ended < 2; ended++) {
+		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+			json_t *list =
+				rows(cases[i].options[0], cases[i].options[1], cases[i].options[2]);
+			cr_expect(eq(sz, json_array_size(list), cases[i].is_there ? 1 : 0),
+				  "case %zu", i);
+			json_decref(list);
+		}
+		(void)snprintf(uid, sizeof(uid), "--uid=%u", (unsigned)geteuid());
+		json_t *list = only_row(uid, "--device=cuda:1", NULL);
+		expect_figures(list, 1);
+		json_decref(list);
+		close_fd(&client);
+		must_become(NULL, "sessions_ended", 1);
+	}
+	json_t *list = only_row("--device=cuda:1", NULL, NULL);
+	cr_expect(eq(long, (long)figure(list, 0, "sessions_ended"), 1L), "it has used that device");
+	json_decref(list);
+	list = rows("--by=session", NULL, NULL);
+	cr_expect(eq(sz, json_array_size(list), 0), "it is over");
+	json_decref(list);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(accounts, the_text_is_for_people)
+{
+	begin("double");
+	int client = open_client();
+	struct outcome outcome =
+		ctl((const char *const[OPTIONS_MAX]){"--by=uid,device,session", NULL});
+	cr_assert(eq(int, outcome.status, 0));
+	cr_expect(ne(ptr, strstr(outcome.out, "cuda:1"), NULL), "%s", outcome.out);
+	cr_expect(ne(ptr, strstr(outcome.out, "WAIT P99"), NULL), "%s", outcome.out);
+	cr_expect(ne(ptr, strstr(outcome.out, "double?[31mclient?"), NULL), "%s", outcome.out);
+	for (const char *at = outcome.out; *at; at++)
+		if (*at != '\n')
+			cr_assert(ge(int, (unsigned char)*at, 0x20));
+	outcome_free(&outcome);
+	close_fd(&client);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* It dies of one command: what it had reported last stays, and the next engine's goes on top of it.
+ */
+Test(accounts, figures_outlive_engines_and_who_was_at_fault_is_counted)
+{
+	begin("double");
+	int first = open_client(), second = open_client();
+	json_t *list = only_row(NULL, NULL, NULL);
+	json_decref(list);
+	cr_assert(eq(long, send(first, "crash", 5, MSG_NOSIGNAL), 5));
+	must_become(NULL, "sessions_ended", 2);
+	list = only_row("--by=uid,cgroup", NULL, NULL);
+	cr_expect(eq(long, (long)figure(list, 0, "faults"), 1L));
+	expect_figures(list, 2);
+	json_decref(list);
+	close_fd(&first);
+	close_fd(&second);
+	int third = open_client();
+	list = only_row("--device=cuda:1", NULL, NULL);
+	expect_figures(list, 3);
+	json_decref(list);
+	/* Several were running: nobody knows which of them it was. */
+	cr_assert(eq(long, send(third, "crash2", 6, MSG_NOSIGNAL), 6));
+	must_become(NULL, "sessions_ended", 3);
+	list = only_row(NULL, NULL, NULL);
+	cr_expect(eq(long, (long)figure(list, 0, "faults"), 1L));
+	expect_figures(list, 3);
+	json_decref(list);
+	close_fd(&third);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(accounts, figures_and_groups_go_on_with_the_next_service)
+{
+	char group[PATH_MOST];
+	own_group(group);
+	begin("returns");
+	int first = open_client(), second = open_client();
+	close_fd(&first);
+	must_become(NULL, "sessions_ended", 1);
+	end_service(SIGUSR2);
+	service_start(&service, NULL);
+	must_become(NULL, "device_ns", 10000000);
+	json_t *list = only_row("--by=uid,cgroup,device", NULL, NULL);
+	expect_figures(list, 2);
+	if (*group)
+		cr_expect(eq(str, word(list, 0, "cgroup"), group));
+	json_decref(list);
+	/* The session of the service before is of the group that it was of then. */
+	close_fd(&second);
+	must_become(NULL, "sessions_ended", 2);
+	list = only_row("--by=cgroup", NULL, NULL);
+	expect_figures(list, 2);
+	json_decref(list);
+	cr_assert(eq(int, service_stop(&service), 0));
+	service_start(&service, NULL);
+	list = only_row("--by=cgroup", NULL, NULL);
+	cr_expect(eq(long, (long)figure(list, 0, "sessions_ended"), 2L));
+	expect_figures(list, 2);
+	json_decref(list);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+static void accounts_path(char path[PATH_MOST])
+{
+	(void)snprintf(path, PATH_MOST, "%s/accounts", service.runtime);
+}
+
+static void change_byte(const char *path, off_t where)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDWR | O_CLOEXEC);
+	char byte = 0;
+	cr_assert(eq(long, pread(fd, &byte, 1, where), 1));
+	byte ^= 0x10;
+	cr_assert(eq(long, pwrite(fd, &byte, 1, where), 1));
+}
+
+static void change_contents(const char *path)
+{
+	change_byte(path, 20);
+}
+
+static void change_magic(const char *path)
+{
+	change_byte(path, 6);
+}
+
+static void truncate_it(const char *path)
+{
+	cr_assert(eq(int, truncate(path, 9), 0));
+}
+
+static void lengthen_it(const char *path)
+{
+	cr_assert(eq(int, truncate(path, 1 << 20), 0));
+}
+
+static void let_others_write(const char *path)
+{
+	cr_assert(eq(int, chmod(path, 0606), 0));
+}
+
+static void make_it_a_link(const char *path)
+{
+	char other[PATH_MOST + 8];
+	(void)snprintf(other, sizeof(other), "%s.other", path);
+	cr_assert(eq(int, rename(path, other), 0));
+	cr_assert(eq(int, symlink(other, path), 0));
+}
+
+/* Nothing else is lost by that: neither what is kept by user, nor who goes on. */
+Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
+{
+	static void (*const spoils[])(const char *path) = {
+		change_contents, change_magic,     truncate_it,
+		lengthen_it,     let_others_write, make_it_a_link,
+	};
+	for (size_t i = 0; i < sizeof(spoils) / sizeof(*spoils); i++) {
+		char path[PATH_MOST];
+		begin("returns");
+		int client = open_client();
+		close_fd(&client);
+		must_become(NULL, "sessions_ended", 1);
+		cr_assert(eq(int, service_stop(&service), 0));
+		accounts_path(path);
+		spoils[i](path);
+		service_start(&service, NULL);
+		cr_expect(eq(uint, service_log_count(&service, "is not known any more"), 1u),
+			  "case %zu", i);
+		json_t *list = rows(NULL, NULL, NULL);
+		cr_expect(eq(sz, json_array_size(list), 0), "case %zu", i);
+		json_decref(list);
+		json_t *status = ctl_json(&service, "status");
+		cr_expect(eq(sz, json_array_size(json_object_get(status, "accounts")), 1),
+			  "case %zu", i);
+		json_decref(status);
+		client = open_client();
+		list = only_row(NULL, NULL, NULL);
+		expect_figures(list, 1);
+		json_decref(list);
+		close_fd(&client);
+		cr_assert(eq(int, service_stop(&service), 0));
+		if (i + 1 < sizeof(spoils) / sizeof(*spoils))
+			service_free(&service);
+	}
+}
+
+/* Of devices without end, times beyond any, delays beyond any bucket: that is its own user's, and
+ * there is an end to it. */
+Test(accounts, N6_claims_without_a_measure_have_one)
+{
+	begin("braggart");
+	for (int times = 0; times < 3; times++) {
+		int client = open_client();
+		json_t *list = rows("--by=uid,device", NULL, NULL);
+		cr_assert(le(sz, json_array_size(list), 64));
+		for (size_t i = 0; i < json_array_size(list); i++) {
+			cr_assert(eq(str, word(list, i, "backend"), (char *)(uintptr_t) "cuda"));
+			cr_assert(lt(long, (long)figure(list, i, "backend_index"), 64L));
+			cr_assert(eq(long, (long)figure(list, i, "device_ns"), INT64_MAX),
+				  "a large claim became a small one");
+			cr_assert(ge(long, (long)figure(list, i, "delay_p99_ns"), 0L));
+		}
+		json_decref(list);
+		close_fd(&client);
+		must_become(NULL, "sessions_ended", times + 1);
+	}
+	cr_assert(eq(int, service_stop(&service), 0));
+	service_start(&service, NULL);
+	json_t *list = only_row(NULL, NULL, NULL);
+	cr_assert(eq(long, (long)figure(list, 0, "sessions_ended"), 3L));
+	json_decref(list);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* Both while it goes on and when its engine has died: what it used was used once. */
+Test(accounts, N6_a_session_counts_once_however_often_its_engine_tells_of_it)
+{
+	begin("repeater");
+	int client = open_client();
+	json_t *list = only_row("--by=uid,device", NULL, NULL);
+	cr_assert(eq(long, (long)figure(list, 0, "commands"), 100L));
+	json_decref(list);
+	list = only_row("--by=uid,device,session", NULL, NULL);
+	cr_assert(eq(long, (long)figure(list, 0, "commands"), 100L));
+	json_decref(list);
+	json_t *status = ctl_json(&service, "status");
+	json_t *usage = json_array_get(json_object_get(status, "accounts"), 0);
+	cr_assert(eq(long,
+		     (long)json_integer_value(json_object_get(usage, "command_groups_submitted")),
+		     12L));
+	json_decref(status);
+	close_fd(&client);
+	cr_assert(eq(int, service_stop(&service), 0));
+}

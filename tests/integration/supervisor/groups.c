@@ -1,0 +1,174 @@
+/* Control groups: what is in an engine's ends as a whole, also when nobody is left who has started
+ * it. Needs a writable cgroup2. */
+#include "supervisor/harness.h"
+
+#include "cleanup.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static struct service service;
+static char mount[HARNESS_PATH_BYTES], group[2 * HARNESS_PATH_BYTES];
+
+static bool put(const char *folder, const char *file, const char *value)
+{
+	char path[3 * HARNESS_PATH_BYTES];
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, file);
+	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd >= 0 && write(fd, value, strlen(value)) > 0;
+}
+
+/* The first cgroup2 that there is. */
+static bool find_mount(void)
+{
+	char line[1024], path[HARNESS_PATH_BYTES], type[32];
+	FILE *file = fopen("/proc/self/mounts", "re");
+	bool found = false;
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%*s %255s %31s", path, type) == 2 && !strcmp(type, "cgroup2");
+	if (file)
+		(void)fclose(file);
+	if (found)
+		(void)snprintf(mount, sizeof(mount), "%s", path);
+	return found;
+}
+
+/* As a service manager that delegates it: this process is in it, and so are services that it
+ * starts. */
+static void make_group(void)
+{
+	if (geteuid() != 0 || !find_mount())
+		cr_skip_test("SKIPPED: needs root and a mounted cgroup2");
+	(void)snprintf(group, sizeof(group), "%s/sycld-test-%ld", mount, (long)getpid());
+	if (mkdir(group, 0755) < 0 || setxattr(group, "user.delegate", "1", 1, 0) < 0 ||
+	    !put(group, "cgroup.procs", "0"))
+		cr_skip_test("SKIPPED: no control group can be made and marked in %s", mount);
+}
+
+static void clean(void)
+{
+	service_free(&service);
+	char command[8 * HARNESS_PATH_BYTES];
+	if (!*group || !put(mount, "cgroup.procs", "0"))
+		return;
+	(void)put(group, "cgroup.kill", "1");
+	(void)snprintf(
+		command, sizeof(command),
+		"until find %s -depth -type d -exec rmdir {} + || [ ! -e %s ]; do :; done 2>/dev/null",
+		group, group);
+	const char *arguments[] = {"/bin/sh", "-c", command, NULL};
+	struct outcome outcome = run_program(0, arguments);
+	outcome_free(&outcome);
+}
+
+TestSuite(groups, .init = make_group, .fini = clean, .timeout = 60);
+
+static bool is_inside(long pid, long engine)
+{
+	char path[64], text[4096], wanted[128];
+	(void)snprintf(path, sizeof(path), "/proc/%ld/cgroup", pid);
+	(void)snprintf(wanted, sizeof(wanted), "/uid-0/engine-%ld\n", engine);
+	FILE *file = fopen(path, "re");
+	size_t count = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	text[count] = '\0';
+	if (file)
+		(void)fclose(file);
+	return strstr(text, wanted) != NULL;
+}
+
+static bool has_ended(void *context)
+{
+	const long *pid = context;
+	return kill((pid_t)*pid, 0) < 0;
+}
+
+static bool has_no_folder(void *path)
+{
+	return access(path, F_OK) < 0;
+}
+
+static void start(void)
+{
+	const char *arguments[] = {NULL};
+	service_start(&service, arguments);
+}
+
+/* An engine, and two processes that its tenant's code has started there. */
+static long breed(int *socket_out, long pids_out[2])
+{
+	CLEANUP(free_pointer) char *facts = client_open(&service, socket_out);
+	cr_assert(ne(ptr, facts, NULL));
+	long engine = fact(facts, "pid=");
+	cr_assert(eq(long, send(*socket_out, "breed", 5, MSG_NOSIGNAL), 5));
+	Sycl__V1__Packet *packet = client_receive(*socket_out);
+	cr_assert(ne(ptr, packet, NULL));
+	pids_out[0] = fact(packet->welcome->service_version, "child=");
+	pids_out[1] = fact(packet->welcome->service_version, "grandchild=");
+	packet_free(packet);
+	for (int i = 0; i < 2; i++)
+		cr_assert(is_inside(pids_out[i], engine));
+	cr_assert(is_inside(engine, engine));
+	return engine;
+}
+
+Test(groups, an_engine_s_group_ends_with_it_and_goes)
+{
+	int socket = -1;
+	long pids[2];
+	char path[3 * HARNESS_PATH_BYTES];
+	service_prepare(&service, "double");
+	start();
+	long engine = breed(&socket, pids);
+	(void)snprintf(path, sizeof(path), "%s/uid-0/engine-%ld", group, engine);
+	cr_assert(eq(int, access(path, F_OK), 0));
+	cr_assert(eq(long, send(socket, "crash", 5, MSG_NOSIGNAL), 5));
+	for (int i = 0; i < 2; i++)
+		cr_assert(wait_until(has_ended, &pids[i]));
+	cr_assert(wait_until(has_no_folder, path));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* Its engine has ended while no service ran: what it left has no parent but the machine's first
+ * process. */
+Test(groups, the_next_service_ends_what_an_engine_has_left)
+{
+	int socket = -1;
+	long pids[2];
+	service_prepare(&service, "double");
+	start();
+	long engine = breed(&socket, pids);
+	cr_assert(eq(int, kill(service.pid, SIGKILL), 0));
+	(void)service_wait(&service);
+	cr_assert(eq(int, kill((pid_t)engine, SIGKILL), 0));
+	cr_assert(wait_until(has_ended, &engine));
+	for (int i = 0; i < 2; i++)
+		cr_assert(not(has_ended(&pids[i])));
+	start();
+	for (int i = 0; i < 2; i++)
+		cr_assert(wait_until(has_ended, &pids[i]));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(groups, limits_that_cannot_hold_are_told)
+{
+	char path[2 * HARNESS_PATH_BYTES];
+	(void)removexattr(group, "user.delegate");
+	service_prepare(&service, "double");
+	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
+	write_file(path, "[isolation]\nprocesses = 100\nmemory_bytes = 1G\ncpu_weight = 50\n");
+	const char *arguments[] = {"--config", path, NULL};
+	service_start(&service, arguments);
+	cr_assert(eq(u32, service_log_count(&service, "limits of [isolation] do not hold"), 1u));
+	cr_assert(eq(int, service_stop(&service), 0));
+}

@@ -1,0 +1,326 @@
+/*
+ * Many users on one service, as root: users who make themselves many (subordinate uids) take
+ * nothing from the others, neither figures nor engines. A plain program: 77 when it is not root.
+ */
+#include "supervisor/harness.h"
+
+#include "cleanup.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Far from those that systems give to users and services. */
+enum { UID_FIRST = 1500000000, SKIPPED = 77, FILES = 4096 };
+
+static unsigned failures;
+static struct service service;
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			(void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,           \
+				      #condition);                                                 \
+			failures++;                                                                \
+		}                                                                                  \
+	} while (0)
+
+static void be(uid_t uid)
+{
+	if (setresuid(uid, uid, 0) < 0)
+		abort();
+}
+
+/* A session of that user; -1: refused, and `why_out` (or NULL) says why, to be freed. */
+static int open_as(uid_t uid, char **why_out)
+{
+	int socket = -1;
+	be(uid);
+	CLEANUP(free_pointer)
+	__attribute__((unused)) char *facts = why_out ? NULL : client_open(&service, &socket);
+	if (why_out)
+		*why_out = client_refused(&service);
+	be(0);
+	return socket;
+}
+
+static void start_with(const char *configuration)
+{
+	char path[HARNESS_PATH_BYTES * 2];
+	service_prepare(&service, "double");
+	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
+	write_file(path, configuration);
+	const char *arguments[] = {"--config", path, NULL};
+	service_start(&service, arguments);
+}
+
+static void end(void)
+{
+	CHECK(service_stop(&service) == 0);
+	service_free(&service);
+}
+
+/* Of a user's row, or -1 where there is none. */
+static json_int_t ended_sessions(uid_t uid)
+{
+	json_t *answer = ctl_json(&service, "accounts"), *row;
+	json_int_t ended = -1;
+	size_t i;
+	json_array_foreach(json_object_get(answer, "accounts"), i,
+			   row) if (json_integer_value(json_object_get(row, "uid")) == uid) ended =
+		json_integer_value(json_object_get(row, "sessions_ended"));
+	json_decref(answer);
+	return ended;
+}
+
+static size_t tenant_count(void)
+{
+	json_t *status = ctl_json(&service, "status");
+	size_t count = json_array_size(json_object_get(status, "tenants"));
+	json_decref(status);
+	return count;
+}
+
+static bool all_have_ended(void *unused)
+{
+	(void)unused;
+	return ctl_session_count(&service) == 0;
+}
+
+static void one_session(uid_t uid)
+{
+	int socket = open_as(uid, NULL);
+	CHECK(socket >= 0);
+	close_fd(&socket);
+}
+
+static void who_is_refused_leaves_nothing_behind(void)
+{
+	enum { CROWD = 1100 };
+	start_with("[service]\nengines = 1\nengine_idle_seconds = 0\n");
+	one_session(UID_FIRST);
+	CHECK(wait_until(all_have_ended, NULL));
+	int held = open_as(0, NULL);
+	CHECK(held >= 0 && tenant_count() == 2 && ended_sessions(UID_FIRST) == 1);
+	for (uid_t i = 1; i <= CROWD; i++) {
+		char *why = NULL;
+		(void)open_as(UID_FIRST + i, &why);
+		CHECK(why && strstr(why, "engines"));
+		free(why);
+	}
+	CHECK(tenant_count() == 2);
+	CHECK(ended_sessions(UID_FIRST) == 1);
+	close_fd(&held);
+	end();
+}
+
+/* At once, before anybody has asked who they are. */
+static void who_comes_while_nobody_is_let_in_leaves_nothing_behind(void)
+{
+	enum { CROWD = 20 };
+	start_with("[service]\nengine_idle_seconds = 0\n");
+	const char *drain[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime,
+			       "drain",         "--all",         NULL};
+	struct outcome outcome = run_program(0, drain);
+	CHECK(outcome.status == 0);
+	outcome_free(&outcome);
+	for (uid_t i = 0; i < CROWD; i++) {
+		char *why = NULL;
+		(void)open_as(UID_FIRST + i, &why);
+		CHECK(why && strstr(why, "lets nobody new in"));
+		free(why);
+	}
+	CHECK(tenant_count() == 0);
+	end();
+}
+
+/* The sum stays what it was, over a restart as well, and who has a name keeps a row. */
+static void who_was_served_is_counted_for_ever(void)
+{
+	enum { CROWD = 300, OWN_ROWS = 256 };
+	const struct passwd *named = getpwnam("daemon");
+	start_with("[service]\nengine_idle_seconds = 0\n");
+	if (named)
+		one_session(named->pw_uid);
+	for (uid_t i = 0; i < CROWD; i++)
+		one_session(UID_FIRST + i);
+	CHECK(wait_until(all_have_ended, NULL));
+	for (int restarted = 0; restarted < 2; restarted++) {
+		CHECK(!named || ended_sessions(named->pw_uid) == 1);
+		CHECK(ended_sessions(UID_FIRST) == -1);
+		CHECK(ended_sessions(UID_FIRST + CROWD - 1) == 1);
+		json_int_t together = ended_sessions((uid_t)-1), alone = 0;
+		for (uid_t i = 0; i < CROWD; i++)
+			alone += ended_sessions(UID_FIRST + i) == 1;
+		CHECK(together >= CROWD - OWN_ROWS && together + alone == CROWD);
+		if (!restarted) {
+			CHECK(service_stop(&service) == 0);
+			service_start(&service, NULL);
+		}
+	}
+	end();
+}
+
+static bool one_waits(void *unused)
+{
+	(void)unused;
+	return ctl_session_count(&service) == 1;
+}
+
+static void who_is_looked_up_slowly_delays_nobody_else(void)
+{
+	char gate[HARNESS_PATH_BYTES * 2];
+	service_prepare(&service, "double");
+	(void)snprintf(gate, sizeof(gate), "%s/gate", service.folder);
+	if (mkfifo(gate, 0600) < 0)
+		abort();
+	service_start_slow(&service, NULL, SLOW_USER_DATABASE, UID_FIRST, gate);
+	be(UID_FIRST);
+	int slow = client_connect(&service);
+	be(0);
+	CHECK(wait_until(one_waits, NULL));
+	for (uid_t i = 1; i <= 20; i++)
+		one_session(UID_FIRST + i);
+	CLEANUP(close_fd) int opened = open(gate, O_RDWR | O_CLOEXEC);
+	Sycl__V1__Packet *packet = client_receive(slow);
+	CHECK(opened >= 0 && packet && packet->body_case == SYCL__V1__PACKET__BODY_WELCOME);
+	packet_free(packet);
+	close_fd(&slow);
+	end();
+}
+
+static void must_be_refused(uid_t uid, const char *words)
+{
+	char *why = NULL;
+	(void)open_as(uid, &why);
+	CHECK(why && strstr(why, words));
+	if (why && !strstr(why, words))
+		(void)fprintf(stderr, "uid %lu is refused: %s\n", (unsigned long)uid, why);
+	free(why);
+}
+
+/* Of that user; 0: it has none. */
+static json_int_t engine_of(uid_t uid)
+{
+	json_t *status = ctl_json(&service, "status"), *row;
+	json_int_t pid = 0;
+	size_t i;
+	json_array_foreach(json_object_get(status, "tenants"), i,
+			   row) if (json_integer_value(json_object_get(row, "uid")) == uid &&
+				    json_integer_value(json_object_get(row, "engine_pid"))) pid =
+		json_integer_value(json_object_get(row, "engine_pid"));
+	json_decref(status);
+	return pid;
+}
+
+/* Whoever has a name has a quarter, all that have none have one together. */
+static void no_user_has_more_than_a_quarter(uid_t named)
+{
+	int sockets[5];
+	start_with("[service]\nengines = 8\n[isolation]\nisolation = session\n");
+	sockets[0] = open_as(named, NULL);
+	sockets[1] = open_as(named, NULL);
+	must_be_refused(named, "this user has as many engines as one may (2 of 8)");
+	sockets[2] = open_as(UID_FIRST, NULL);
+	sockets[3] = open_as(UID_FIRST + 1, NULL);
+	must_be_refused(UID_FIRST + 2, "together, as many engines as they may (2 of 8)");
+	sockets[4] = open_as(0, NULL);
+	for (int i = 0; i < 5; i++) {
+		CHECK(sockets[i] >= 0);
+		close_fd(&sockets[i]);
+	}
+	end();
+}
+
+static bool has_no_session(void *context)
+{
+	uid_t uid = *(const uid_t *)context;
+	return ended_sessions(uid) > 0;
+}
+
+/* A session whose engine then has nothing to do. */
+static void leave_idle(uid_t uid)
+{
+	one_session(uid);
+	CHECK(wait_until(has_no_session, &uid));
+}
+
+static void who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(uid_t one, uid_t two)
+{
+	start_with("[service]\nengines = 2\nengine_idle_seconds = 3600\n");
+	leave_idle(one);
+	leave_idle(two);
+	json_int_t kept = engine_of(two);
+	CHECK(engine_of(one) > 0 && kept > 0);
+	int held = open_as(0, NULL);
+	CHECK(held >= 0);
+	CHECK(engine_of(one) == 0 && engine_of(two) == kept);
+	int busy = open_as(two, NULL);
+	CHECK(busy >= 0 && engine_of(two) == kept);
+	must_be_refused(one, "as many engines as it may (2)");
+	close_fd(&busy);
+	close_fd(&held);
+	end();
+}
+
+/* Uids that nobody has take each other's places, and no user's. */
+static void who_is_many_has_one_part(uid_t named)
+{
+	start_with("[service]\nengines = 8\nengine_idle_seconds = 3600\n");
+	leave_idle(named);
+	json_int_t kept = engine_of(named);
+	for (uid_t i = 0; i < 20; i++)
+		leave_idle(UID_FIRST + i);
+	CHECK(kept > 0 && engine_of(named) == kept);
+	unsigned count = 0;
+	for (uid_t i = 0; i < 20; i++)
+		count += engine_of(UID_FIRST + i) > 0;
+	CHECK(count == 2);
+	end();
+}
+
+static void who_is_not_known_can_be_refused(uid_t named)
+{
+	start_with("[service]\nunknown_users = refuse\n");
+	must_be_refused(UID_FIRST, "the user database does not know uid 1500000000");
+	one_session(named);
+	one_session(0);
+	end();
+}
+
+int main(void)
+{
+	struct rlimit files = {FILES, FILES};
+	if (geteuid() != 0) {
+		(void)fputs("skipped: only root can become other users\n", stderr);
+		return SKIPPED;
+	}
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+		abort();
+	who_is_refused_leaves_nothing_behind();
+	who_comes_while_nobody_is_let_in_leaves_nothing_behind();
+	who_was_served_is_counted_for_ever();
+	who_is_looked_up_slowly_delays_nobody_else();
+	const struct passwd *one = getpwnam("daemon"), *two;
+	uid_t named = one ? one->pw_uid : 0;
+	two = getpwnam("bin");
+	if (named && two) {
+		no_user_has_more_than_a_quarter(named);
+		who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(named,
+										 two->pw_uid);
+		who_is_many_has_one_part(named);
+		who_is_not_known_can_be_refused(named);
+	} else {
+		(void)fputs(
+			"left out: engines of users with names, as there is no user daemon or bin\n",
+			stderr);
+	}
+	if (failures)
+		(void)fprintf(stderr, "%u failures\n", failures);
+	return failures ? 1 : 0;
+}

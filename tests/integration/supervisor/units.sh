@@ -1,0 +1,41 @@
+#!/bin/sh
+# units.sh UNITS SOURCE PROGRAM: the unit files are good ones, and no looser than they were.
+# UNITS: folder of the generated units. SOURCE: folder of the others. PROGRAM: an executable to stand for sycld.
+set -eu
+units=$1 source=$2 program=$3
+
+command -v systemd-analyze >/dev/null || {
+	echo "skipped: no systemd-analyze" >&2
+	exit 77
+}
+
+# Tenths of systemd's exposure level: 0 is none, 100 is a service without any of it.
+threshold=20
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for kind in system user; do
+	mkdir "$work/$kind"
+done
+# The program need not be installed for its units to be checked.
+sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/sycld.service" >"$work/system/sycld.service"
+sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/user/sycld.service" >"$work/user/sycld.service"
+cp "$source/sycld.socket" "$work/system/"
+cp "$source/user/sycld.socket" "$work/user/"
+
+for kind in system user; do
+	export XDG_RUNTIME_DIR="$work"
+	if ! systemd-analyze verify --man=no "--$kind" "$work/$kind/sycld.service" "$work/$kind/sycld.socket" \
+		>"$work/said" 2>&1 || grep -q "$work" "$work/said"; then
+		echo "the $kind units are wrong:" >&2
+		cat "$work/said" >&2
+		exit 1
+	fi
+done
+
+systemd-analyze security --offline=true --threshold=$threshold "$work/system/sycld.service" >"$work/said" 2>&1 || {
+	echo "sycld.service is more exposed than $threshold tenths:" >&2
+	cat "$work/said" >&2
+	exit 1
+}
+tail -n 1 "$work/said"

@@ -1,0 +1,24 @@
+# What a build with both backends, or with one, has: its registry, and the header that says so. With none it is no build.
+set(registry ${PROJECT_SOURCE_DIR}/daemon/backends/registry.c)
+set(registry_include ${PROJECT_SOURCE_DIR}/daemon/backends ${PROJECT_SOURCE_DIR}/daemon/backends/prelude)
+
+function(backends_built_test name opencl cuda)
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  sycl_backends_header(${made} ${opencl} ${cuda})
+  # A source's definitions for the build itself are not seen here: they are of another folder.
+  sycl_test(${name} SOURCES backends/built.c ${registry} LIBS sycl_shared)
+  if(TARGET ${name})
+    target_include_directories(${name} BEFORE PRIVATE ${made} ${PROJECT_SOURCE_DIR}/include ${registry_include})
+    target_compile_definitions(${name} PRIVATE $<$<BOOL:${opencl}>:SYCL_HAS_OPENCL=1> $<$<BOOL:${cuda}>:SYCL_HAS_CUDA=1>)
+  endif()
+endfunction()
+
+if(COMMAND sycl_backends_header)
+  backends_built_test(unit_backends_both ON ON)
+  backends_built_test(unit_backends_opencl ON OFF)
+  backends_built_test(unit_backends_cuda OFF ON)
+endif()
+add_test(NAME unit_backends_none_is_refused COMMAND ${CMAKE_C_COMPILER} -fsyntax-only -I${PROJECT_SOURCE_DIR}/daemon/backends
+  -I${PROJECT_SOURCE_DIR}/daemon/backends/prelude -I${PROJECT_SOURCE_DIR}/shared ${registry})
+sycl_test_properties(unit_backends_none_is_refused 30 "")
+set_tests_properties(unit_backends_none_is_refused PROPERTIES PASS_REGULAR_EXPRESSION "a build needs at least one backend")

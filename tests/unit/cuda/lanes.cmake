@@ -1,0 +1,38 @@
+# Lanes of the CUDA backend against a driver of a few functions, whose streams move only when a test says so. The files are
+# compiled into the test: what they call of the rest of the backend is the test's own.
+if(TARGET sycl_cuda_headers)
+  set(cuda_folder ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
+  sycl_test(unit_cuda_lanes SOURCES
+    cuda/fault_header.c
+    cuda/lanes_chain.c
+    cuda/lanes_driver.c
+    cuda/lanes_fault.c
+    cuda/lanes_order.c
+    cuda/lanes_result.c
+    cuda/lanes_settings.c
+    ${cuda_folder}/lane/begin.c
+    ${cuda_folder}/lane/chain.c
+    ${cuda_folder}/driver/environment.c
+    ${cuda_folder}/driver/fault.c
+    ${cuda_folder}/lane/graph_fill.c
+    ${cuda_folder}/lane/lane.c
+    ${cuda_folder}/lane/l2.c
+    ${cuda_folder}/lane/pace.c
+    ${cuda_folder}/lane/partition.c
+    ${cuda_folder}/lane/progress.c
+    ${cuda_folder}/lane/send.c
+    ${cuda_folder}/driver/settings.c
+    ${cuda_folder}/lane/streams.c
+    ${cuda_folder}/graph/submit.c
+    ${cuda_folder}/../vendor_environment.c
+    LIBS sycl_cuda_headers sycl_shared Threads::Threads)
+  if(TARGET unit_cuda_lanes)
+    target_include_directories(unit_cuda_lanes PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
+    get_target_property(cuda_header_folders sycl_cuda_headers INTERFACE_INCLUDE_DIRECTORIES)
+    foreach(folder ${cuda_header_folders})
+      if(EXISTS ${folder}/cuda.h)
+        target_compile_definitions(unit_cuda_lanes PRIVATE CUDA_HEADER="${folder}/cuda.h")
+      endif()
+    endforeach()
+  endif()
+endif()

@@ -1,0 +1,38 @@
+# The engine's pure parts: tables, ranges, numbers.
+sycl_test(unit_engine SOURCES
+  engine/failures.c
+  engine/graph_order.c
+  engine/group_window.c
+  engine/limits.c
+  engine/object_table.c
+  engine/outbox.c
+  engine/pool.c
+  engine/profiles.c
+  engine/ranges.c
+  engine/read_ahead.c
+  engine/rivals.c
+  engine/shape.c
+  engine/shares.c
+  engine/usm_table.c
+  LIBS sycl_engine_core)
+
+# What main.c asks before anything else: not in the library.
+sycl_test(unit_engine_process SOURCES engine/mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/mps.c
+  engine/filter.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/filter.c LIBS sycl_shared Threads::Threads)
+if(TARGET unit_engine_process)
+  target_include_directories(unit_engine_process PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
+endif()
+
+# How an engine becomes its tenant, with threads about: the program's own files, not the library's.
+sycl_test(unit_engine_privileges SOURCES engine/privileges.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/privileges.c
+  ${PROJECT_SOURCE_DIR}/daemon/engine/process/privileges_check.c LIBS sycl_shared Threads::Threads)
+if(TARGET unit_engine_privileges)
+  target_include_directories(unit_engine_privileges PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
+endif()
+
+# It has an __assert_fail of its own, as sycl-engine has.
+sycl_test(engine_abort SOURCES engine/abort.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/abort.c
+  LIBS sycl_shared)
+if(TARGET engine_abort)
+  target_include_directories(engine_abort PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
+endif()

@@ -1,0 +1,386 @@
+/* Lanes of the latency class: who goes there, when they are made, and what happens when a session's
+ * class becomes another. */
+#include "scheduler/harness.h"
+
+#include "access_mode.h"
+#include "fair_queue/fair_queue.h"
+#include "spin_pace.h"
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 4, LANE_DEPTH = 96, MANY = 600, TRIES = 100000, LOG = 4096 };
+enum { GATE_FLOOD = 1, GATE_QUICK = 2 };
+
+static struct harness h;
+static struct sched_account *flood, *quick;
+static struct probe probes[MANY], asked;
+static struct fake_log_entry entries[LOG];
+
+static void rank(struct sched_account *session, enum gate_class class)
+{
+	cr_assert(zero(int, sched_account_rank(session, class, GATE_WEIGHT)));
+}
+
+static void setup_with(uint32_t lanes, uint32_t features, uint32_t processors)
+{
+	fake_device_options(
+		0, (struct fake_device_options){.preferred_lanes = lanes, .features = features});
+	harness_start_with(&h, 1,
+			   &(struct scheduler_config){.processors = processors,
+						      .never_gate = true,
+						      .never_window = true});
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
+	(void)harness_kernel(&h, 0, "hold");
+	(void)harness_kernel(&h, 0, "noop");
+	cr_assert(harness_settle(&h));
+	cr_assert(zero(int, fake_log_start(LOG)));
+}
+
+static void setup(void)
+{
+	setup_with(LANES, 0, 2);
+}
+
+static void setup_one_lane(void)
+{
+	setup_with(1, 0, 2);
+}
+
+static void setup_inline(void)
+{
+	setup_with(LANES, BACKEND_FEATURE_INLINE, 2);
+}
+
+static void setup_many_processors(void)
+{
+	setup_with(LANES, 0, SPIN_PACE_LATENCY_PROCESSORS);
+}
+
+TestSuite(class_lanes, .timeout = 60, .init = setup);
+TestSuite(class_one_lane, .timeout = 60, .init = setup_one_lane);
+TestSuite(class_inline, .timeout = 60, .init = setup_inline);
+TestSuite(class_many_processors, .timeout = 60, .init = setup_many_processors);
+
+static void finish(void)
+{
+	fake_gate_open(GATE_FLOOD);
+	fake_gate_open(GATE_QUICK);
+	cr_assert(harness_settle(&h));
+	flood = sched_account_drop(flood);
+	quick = sched_account_drop(quick);
+	const char *left = harness_stop(&h);
+	cr_assert(left == NULL, "%s", left);
+}
+
+static struct task *submit(struct sched_account *session, const struct launch *launch,
+			   struct probe *probe)
+{
+	struct launch own = *launch;
+	own.shares_home = true;
+	h.account = session;
+	struct task *task = harness_launch(&h, &own, probe);
+	h.account = NULL;
+	return task;
+}
+
+/* A command that ends when the gate is opened. */
+static struct task *hold(struct sched_account *session, uint32_t gate, uint32_t home_lane,
+			 struct probe *probe)
+{
+	return submit(session,
+		      &(struct launch){.kernel = "hold",
+				       .has_value = true,
+				       .value = gate,
+				       .items = 1,
+				       .home_lane = home_lane},
+		      probe);
+}
+
+static void run(struct sched_account *session, const struct launch *launch)
+{
+	(void)submit(session, launch, &asked);
+	cr_assert(harness_wait(&h, &asked));
+	cr_assert(zero(i32, asked.fault.status), "%s", asked.fault.text);
+}
+
+static uint32_t lanes_made(void)
+{
+	struct fake_counters counters;
+	fake_counters(0, &counters);
+	return counters.lanes;
+}
+
+/* Commands of that function that ended on lanes of that kind. */
+static uint32_t count_on(const char *what, enum backend_lane_kind kind)
+{
+	uint32_t count = 0, all = fake_log_read(entries, LOG);
+	cr_assert(lt(u32, all, LOG));
+	for (uint32_t i = 0; i < all; i++)
+		count += strcmp(entries[i].what, what) == 0 && entries[i].lane_kind == kind;
+	return count;
+}
+
+static uint32_t sent_now(void)
+{
+	char *text = scheduler_dump(h.scheduler);
+	uint32_t count = 0;
+	for (const char *at = text; (at = strstr(at, "; sent")); at++)
+		count++;
+	free(text);
+	return count;
+}
+
+Test(class_lanes, without_a_latency_session_there_are_no_more_lanes)
+{
+	rank(flood, GATE_BEST_EFFORT);
+	for (uint32_t i = 0; i < 64; i++)
+		run(i % 2 ? flood : quick, &(struct launch){.kernel = "noop", .home_lane = i % 9});
+	cr_expect(le(u32, lanes_made(), LANES));
+	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 64));
+	finish();
+}
+
+/* Whatever the class was when its session came. */
+Test(class_many_processors, TG9_threads_look_for_longer_while_somebody_is_of_the_latency_class)
+{
+	run(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
+	rank(quick, GATE_LATENCY);
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_LATENCY_MAX_NS));
+	rank(quick, GATE_NORMAL);
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
+	finish();
+}
+
+Test(class_lanes, the_latency_class_has_lanes_of_its_own_and_no_more_than_its_queues)
+{
+	rank(quick, GATE_LATENCY);
+	for (uint32_t i = 0; i < 64; i++)
+		run(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
+	cr_expect(eq(u32, lanes_made(), 1));
+	for (uint32_t i = 0; i < 64; i++)
+		run(quick, &(struct launch){.kernel = "noop", .home_lane = 1 + i});
+	cr_expect(eq(u32, lanes_made(), LANES));
+	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_LATENCY), 128));
+	run(flood, &(struct launch){.kernel = "noop"});
+	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 1));
+	finish();
+}
+
+Test(class_one_lane, TC8_a_latency_session_is_not_behind_the_others_in_a_full_lane)
+{
+	rank(quick, GATE_LATENCY);
+	for (uint32_t i = 0; i < MANY; i++)
+		(void)hold(flood, GATE_FLOOD, i % 2, &probes[i]);
+	cr_assert(eq(u32, sent_now(), LANE_DEPTH));
+	for (uint32_t i = 0; i < 200; i++)
+		run(quick, &(struct launch){.kernel = "noop", .home_lane = i % 3});
+	cr_expect(eq(u32, sent_now(), LANE_DEPTH));
+	finish();
+}
+
+/* What waits for room goes where the new class goes; what is sent stays. */
+Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
+{
+	for (uint32_t i = 0; i < LANE_DEPTH; i++)
+		(void)hold(flood, GATE_FLOOD, 1, &probes[i]);
+	const struct launch any = {.kernel = "noop"}, at_home = {.kernel = "noop", .home_lane = 1};
+	struct probe first, second;
+	(void)submit(quick, &any, &first);
+	(void)submit(quick, &at_home, &second);
+	harness_turn(&h);
+	cr_assert(not(first.done));
+	cr_assert(not(second.done));
+	rank(quick, GATE_LATENCY);
+	cr_assert(harness_wait(&h, &first));
+	cr_assert(harness_wait(&h, &second));
+	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_LATENCY), 2));
+
+	/* And back: into the full lane, behind the others. */
+	for (uint32_t i = LANE_DEPTH; i < 2 * LANE_DEPTH; i++)
+		(void)hold(quick, GATE_QUICK, 1, &probes[i]);
+	(void)submit(quick, &any, &first);
+	rank(quick, GATE_NORMAL);
+	fake_gate_open(GATE_QUICK);
+	for (uint32_t i = LANE_DEPTH; i < 2 * LANE_DEPTH; i++)
+		cr_assert(harness_wait(&h, &probes[i]));
+	cr_expect(not(first.done));
+	fake_gate_open(GATE_FLOOD);
+	cr_assert(harness_wait(&h, &first));
+	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 1));
+	cr_expect(eq(u32, count_on("hold", BACKEND_LANE_LATENCY), LANE_DEPTH));
+	finish();
+}
+
+/* An in-order queue's commands, each behind the one before it, whatever becomes of the session's
+ * class meanwhile. */
+Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
+{
+	struct task *last = NULL;
+	for (uint32_t i = 0; i < MANY; i++) {
+		rank(quick, i / 7 % GATE_CLASSES);
+		struct launch launch = {.kernel = "noop",
+					.home_lane = 2,
+					.after = &last,
+					.after_count = last ? 1 : 0};
+		last = submit(quick, &launch, &probes[i]);
+		if (i % 31 == 0)
+			harness_turn(&h);
+		if (probes[i].done)
+			last = NULL;
+	}
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < MANY; i++) {
+		cr_assert(zero(i32, probes[i].fault.status), "%s", probes[i].fault.text);
+		cr_assert(i == 0 || probes[i - 1].order < probes[i].order);
+	}
+	/* The log is in the order of ends: as there is one queue, each started when all before had
+	 * ended. */
+	uint32_t count = fake_log_read(entries, LOG), latency = 0;
+	cr_assert(eq(u32, count, MANY));
+	for (uint32_t i = 0; i < count; i++) {
+		latency += entries[i].lane_kind == BACKEND_LANE_LATENCY;
+		cr_assert(i == 0 || entries[i].start_order > entries[i - 1].end_order);
+	}
+	cr_expect(gt(u32, latency, MANY / 4));
+	cr_expect(lt(u32, latency, MANY / 2));
+	finish();
+}
+
+/* One that others send to, too, is no other lane, whatever the class. */
+Test(class_lanes, J4_a_lane_that_the_application_was_told_of_is_kept)
+{
+	rank(quick, GATE_LATENCY);
+	struct task_request request = {
+		.device = h.devices[0],
+		.what = "noop",
+		.home_lane = 3,
+		.home_is_fixed = true,
+		.account = quick,
+		.action = TASK_LAUNCH,
+		.launch = {.kernel = harness_kernel(&h, 0, "noop"), .dimensions = 1, .global = {1}},
+	};
+	(void)harness_submit(&h, &request, &asked);
+	cr_assert(harness_wait(&h, &asked));
+	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 1));
+	finish();
+}
+
+static uint64_t launches_inline(void)
+{
+	struct scheduler_counters counters;
+	scheduler_counters(h.scheduler, &counters);
+	return counters.inline_launches;
+}
+
+static _Atomic uint64_t clock_now = 1000000000000;
+
+static uint64_t read_clock(void)
+{
+	return atomic_load(&clock_now);
+}
+
+static void setup_quiet(void)
+{
+	fake_device_options(0,
+			    (struct fake_device_options){.preferred_lanes = LANES,
+							 .features = BACKEND_FEATURE_QUIET_LOAD});
+	harness_start_with(&h, 1,
+			   &(struct scheduler_config){
+				   .processors = 2, .never_gate = true, .clock_ns = read_clock});
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
+	(void)harness_kernel(&h, 0, "hold");
+	(void)harness_kernel(&h, 0, "noop");
+	cr_assert(harness_settle(&h));
+	cr_assert(zero(int, fake_log_start(LOG)));
+}
+
+TestSuite(class_told, .timeout = 60, .init = setup_quiet);
+
+/* Until the device's thread has done what it was told. */
+static void expect_units(uint32_t units)
+{
+	while (scheduler_latency_units(h.devices[0]) != units)
+		harness_turn(&h);
+}
+
+static struct fake_counters counters_now(void)
+{
+	struct fake_counters counters;
+	fake_counters(0, &counters);
+	return counters;
+}
+
+Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_gone)
+{
+	const struct launch noop = {.kernel = "noop", .home_lane = 1};
+	run(flood, &noop);
+	cr_expect(eq(u64, counters_now().latency_tells, 0));
+	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
+	rank(quick, GATE_LATENCY);
+	run(quick, &noop);
+	expect_units(FAKE_LATENCY_UNITS);
+	struct scheduler_counters counters;
+	scheduler_counters(h.scheduler, &counters);
+	cr_expect(eq(u32, counters.latency_units, FAKE_LATENCY_UNITS));
+
+	/* It comes and goes: nobody is told, as long as it is away for a short time. */
+	for (int i = 0; i < 5; i++) {
+		rank(quick, GATE_NORMAL);
+		uint64_t again_ns = scheduler_again_ns(h.scheduler);
+		cr_assert(gt(u64, again_ns, read_clock()));
+		cr_assert(lt(u64, again_ns, read_clock() + 60000000000));
+		atomic_store(&clock_now, again_ns - 1);
+		run(flood, &noop);
+		rank(quick, GATE_LATENCY);
+		cr_assert(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
+	}
+	cr_expect(eq(u64, counters_now().latency_tells, 1));
+
+	/* Its session ends. */
+	quick = sched_account_drop(quick);
+	atomic_store(&clock_now, scheduler_again_ns(h.scheduler));
+	expect_units(0);
+	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
+	cr_expect(eq(u64, counters_now().latency_tells, 2));
+	cr_expect(eq(u64, counters_now().quiet_misuses, 0));
+	finish();
+}
+
+/* What runs is waited for by nobody. */
+Test(class_told, F8_it_is_done_when_nothing_runs)
+{
+	struct probe held;
+	(void)hold(flood, GATE_FLOOD, 1, &held);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	rank(quick, GATE_LATENCY);
+	for (int i = 0; i < 200; i++)
+		run(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
+	cr_expect(zero(u32, scheduler_latency_units(h.devices[0])));
+	cr_expect(not(held.done));
+	fake_gate_open(GATE_FLOOD);
+	cr_assert(harness_wait(&h, &held));
+	expect_units(FAKE_LATENCY_UNITS);
+	cr_expect(eq(u64, counters_now().quiet_misuses, 0));
+	finish();
+}
+
+/* Once the lane is made and the kernel was seen, the front sends by itself. */
+Test(class_inline, launches_of_the_latency_class_are_sent_by_the_front)
+{
+	rank(quick, GATE_LATENCY);
+	uint64_t before = launches_inline();
+	for (uint32_t i = 0; i < TRIES && launches_inline() < before + 50; i++)
+		run(quick, &(struct launch){.kernel = "noop", .home_lane = 1, .items = 1});
+	cr_expect(ge(u64, launches_inline(), before + 50));
+	cr_expect(zero(u32, count_on("noop", BACKEND_LANE_COMPUTE)));
+	finish();
+}

@@ -1,0 +1,368 @@
+/* What one session may have on a device beside others, and whose turn it is (TC8). No test looks at
+ * the time. */
+#include "scheduler/harness.h"
+
+#include "access_mode.h"
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* As in sched_internal.h, which is not for tests. */
+enum { WINDOW = 16, LANE_LEAST = 2, LANE_DEPTH = 96, LANES = 4, MANY = 2000 };
+
+/* Gates: the flood's, its first command's, the quiet session's. */
+enum { GATE_FLOOD = 1, GATE_FIRST = 2, GATE_QUIET = 3 };
+
+static struct harness h;
+static struct sched_account *flood, *quiet, *third;
+static struct probe probes[MANY], held, asked;
+
+static void setup_with(uint32_t lanes, const struct scheduler_config *config)
+{
+	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes,
+							    .features = BACKEND_FEATURE_INLINE});
+	harness_start_with(&h, 1, config);
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quiet)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &third)));
+	/* Made before it is used: its launches need no turn of the front. */
+	(void)harness_kernel(&h, 0, "hold");
+	cr_assert(harness_settle(&h));
+}
+
+static void setup(void)
+{
+	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_gate = true});
+}
+
+static void setup_one_lane(void)
+{
+	setup_with(1, &(struct scheduler_config){.processors = 2, .never_gate = true});
+}
+
+TestSuite(flow_off, .timeout = 30);
+TestSuite(flow, .timeout = 30, .init = setup);
+TestSuite(flow_one_lane, .timeout = 30, .init = setup_one_lane);
+
+static void open_gates(void)
+{
+	fake_gate_open(GATE_FLOOD);
+	fake_gate_open(GATE_FIRST);
+	fake_gate_open(GATE_QUIET);
+}
+
+static void finish(void)
+{
+	open_gates();
+	cr_assert(harness_settle(&h));
+	flood = sched_account_drop(flood);
+	quiet = sched_account_drop(quiet);
+	third = sched_account_drop(third);
+	const char *left = harness_stop(&h);
+	cr_assert(left == NULL, "%s", left);
+}
+
+/* A command of that session that ends when the gate is opened. `home_lane` 0: any. */
+static void submit(struct sched_account *session, uint32_t gate, uint32_t home_lane,
+		   struct probe *probe)
+{
+	struct launch launch = {.device = 0,
+				.kernel = "hold",
+				.has_value = true,
+				.value = gate,
+				.items = 1,
+				.home_lane = home_lane};
+	h.account = session;
+	(void)harness_launch(&h, &launch, probe);
+	h.account = NULL;
+}
+
+static void submit_flood(uint32_t count, uint32_t home_lane)
+{
+	for (uint32_t i = 0; i < count; i++)
+		submit(flood, GATE_FLOOD, home_lane, &probes[i]);
+}
+
+/* Commands that are on the device, as far as the front knows. */
+static uint32_t count_sent(void)
+{
+	char *text = scheduler_dump(h.scheduler);
+	uint32_t count = 0;
+	for (const char *at = text; (at = strstr(at, "; sent")); at++)
+		count++;
+	free(text);
+	return count;
+}
+
+static uint32_t count_done(uint32_t count)
+{
+	uint32_t done = 0;
+	for (uint32_t i = 0; i < count; i++)
+		done += probes[i].done;
+	return done;
+}
+
+static void expect_all_good(uint32_t count)
+{
+	open_gates();
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < count; i++) {
+		cr_assert(eq(u32, probes[i].calls, 1), "command %u", i);
+		cr_assert(zero(i32, probes[i].fault.status), "command %u: %s", i,
+			  probes[i].fault.text);
+	}
+}
+
+Test(flow, a_session_that_is_alone_fills_its_lanes)
+{
+	submit_flood(MANY, 0);
+	cr_expect(eq(u32, count_sent(), LANES * LANE_DEPTH));
+	expect_all_good(MANY);
+	finish();
+}
+
+/* Where commands in one lane hold up no other lane, and many cost little more than one, a window
+ * would only cost. */
+Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
+{
+	const char *left = harness_stop(&h);
+	cr_assert(left == NULL, "%s", left);
+	fake_device_options(0,
+			    (struct fake_device_options){.features = BACKEND_FEATURE_SIDE_BY_SIDE,
+							 .preferred_lanes = 2});
+	harness_start_with(&h, 1, &(struct scheduler_config){.never_gate = true});
+	(void)harness_kernel(&h, 0, "hold");
+	cr_assert(harness_settle(&h));
+	submit(quiet, GATE_QUIET, 2, &held);
+	submit_flood(MANY, 1);
+	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));
+	expect_all_good(MANY);
+	finish();
+}
+
+Test(flow, TC8_beside_another_session_a_flood_has_a_window_on_the_device)
+{
+	submit(quiet, GATE_QUIET, 4, &held);
+	for (uint32_t i = 0; i < MANY; i++)
+		submit(flood, GATE_FLOOD, 1 + i % 2, &probes[i]);
+	cr_expect(ge(u32, count_sent(), 1 + WINDOW));
+	cr_expect(le(u32, count_sent(), 1 + WINDOW + 2 * LANE_LEAST));
+
+	/* The next one goes at once, and is told before the flood's are. */
+	uint32_t before = count_sent();
+	submit(quiet, GATE_QUIET, 4, &asked);
+	cr_expect(eq(u32, count_sent(), before + 1));
+	fake_gate_open(GATE_QUIET);
+	cr_assert(harness_wait(&h, &asked));
+	cr_expect(zero(u32, count_done(MANY)));
+	expect_all_good(MANY);
+	finish();
+}
+
+Test(flow, TC8_a_flood_that_goes_to_any_lane_has_the_window_too)
+{
+	submit(quiet, GATE_QUIET, 0, &held);
+	submit_flood(MANY, 0);
+	cr_expect(ge(u32, count_sent(), 1 + WINDOW));
+	cr_expect(le(u32, count_sent(), 1 + WINDOW + LANES * LANE_LEAST));
+	expect_all_good(MANY);
+	finish();
+}
+
+/* It is one of the session's commands on the device like any other. */
+Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
+{
+	struct scheduler_counters counters;
+	fake_gate_open(GATE_FIRST);
+	do {
+		submit(flood, GATE_FIRST, 1, &held);
+		cr_assert(harness_wait(&h, &held));
+		scheduler_counters(h.scheduler, &counters);
+	} while (counters.inline_launches == 0);
+	fake_gate_close(GATE_FIRST);
+	uint64_t before = counters.inline_launches;
+	do {
+		fake_gate_open(GATE_FIRST);
+		cr_assert(harness_settle(&h));
+		fake_gate_close(GATE_FIRST);
+		submit(flood, GATE_FIRST, 1, &held);
+		scheduler_flush(h.scheduler);
+		scheduler_counters(h.scheduler, &counters);
+	} while (counters.inline_launches == before);
+	submit(quiet, GATE_QUIET, 4, &asked);
+	for (uint32_t i = 0; i < MANY; i++)
+		submit(flood, GATE_FLOOD, 2, &probes[i]);
+	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
+	expect_all_good(MANY);
+	finish();
+}
+
+Test(flow_off, a_window_can_be_switched_off)
+{
+	setup_with(LANES, &(struct scheduler_config){
+				  .processors = 2, .never_window = true, .never_gate = true});
+	submit(quiet, GATE_QUIET, 4, &held);
+	submit_flood(MANY, 1);
+	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));
+	expect_all_good(MANY);
+	finish();
+}
+
+Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_before_it_in_its_lane)
+{
+	submit(quiet, GATE_QUIET, 1, &held);
+	submit_flood(MANY, 1);
+	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
+	fake_gate_open(GATE_FLOOD);
+	submit(quiet, GATE_QUIET, 1, &asked);
+	fake_gate_open(GATE_QUIET);
+	cr_assert(harness_wait(&h, &asked));
+	/* Those before it, and those that came back in the same turn and had followed it meanwhile.
+	 */
+	for (uint32_t i = WINDOW; i < MANY; i++)
+		if (probes[i].done)
+			cr_assert(gt(u64, probes[i].order, asked.order),
+				  "command %u was told first", i);
+	expect_all_good(MANY);
+	finish();
+}
+
+Test(flow_one_lane, TC8_room_in_a_full_lane_is_the_quiet_sessions_first)
+{
+	submit(flood, GATE_FIRST, 1, &held);
+	submit_flood(MANY, 1);
+	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+	/* Far more of the flood's waited first. */
+	submit(quiet, GATE_QUIET, 1, &asked);
+	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+	fake_gate_open(GATE_FIRST);
+	cr_assert(harness_wait(&h, &held));
+	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+	cr_expect(not(asked.done));
+	open_gates();
+	cr_assert(harness_wait(&h, &asked));
+	for (uint32_t i = LANE_DEPTH; i < MANY; i++)
+		if (probes[i].done)
+			cr_assert(gt(u64, probes[i].order, asked.order),
+				  "command %u was told first", i);
+	expect_all_good(MANY);
+	finish();
+}
+
+Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
+{
+	static struct probe others[2][4];
+	submit_flood(MANY, 1);
+	for (uint32_t i = 0; i < 4; i++)
+		submit(quiet, GATE_FLOOD, 1, &others[0][i]);
+	for (uint32_t i = 0; i < 4; i++)
+		submit(third, GATE_FLOOD, 1, &others[1][i]);
+	fake_gate_open(GATE_FLOOD);
+	cr_assert(harness_settle(&h));
+	/* One after the other, though the former's all came before the latter's. */
+	for (uint32_t i = 0; i + 1 < 4; i++) {
+		cr_expect(gt(u64, others[1][i].order, others[0][i].order), "%u", i);
+		cr_expect(gt(u64, others[0][i + 1].order, others[1][i].order), "%u", i);
+	}
+	for (uint32_t i = LANE_DEPTH + WINDOW; i < MANY; i++)
+		cr_assert(gt(u64, probes[i].order, others[1][3].order), "command %u was told first",
+			  i);
+	expect_all_good(MANY);
+	finish();
+}
+
+/* One that floods with many sessions has as many turns, and takes none from another one's. */
+Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
+{
+	enum { SESSIONS = 300, EACH = 6 };
+	static struct sched_account *sessions[SESSIONS];
+	static struct probe crowd[SESSIONS][EACH], quiets[EACH];
+	submit(third, GATE_FIRST, 1, &held);
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		cr_assert(zero(int, sched_account_create(UINT64_MAX, &sessions[i])));
+		for (uint32_t k = 0; k < EACH; k++)
+			submit(sessions[i], GATE_FLOOD, 1, &crowd[i][k]);
+	}
+	for (uint32_t k = 0; k < EACH; k++)
+		submit(quiet, GATE_QUIET, 1, &quiets[k]);
+	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+	open_gates();
+	cr_assert(harness_settle(&h));
+	/* All that were sent before anybody had to wait, and then one of each session in turn. */
+	for (uint32_t k = 0; k < EACH; k++) {
+		uint32_t before = 0;
+		for (uint32_t i = 0; i < SESSIONS; i++)
+			for (uint32_t m = 0; m < EACH; m++)
+				before += crowd[i][m].order < quiets[k].order;
+		cr_expect(le(u32, before, LANE_DEPTH + (k + 1) * SESSIONS),
+			  "command %u of the quiet session had %u before it", k, before);
+	}
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		for (uint32_t k = 0; k < EACH; k++)
+			cr_assert(eq(u32, crowd[i][k].calls, 1));
+		sessions[i] = sched_account_drop(sessions[i]);
+	}
+	finish();
+}
+
+Test(flow, F8_a_lane_that_stands_still_does_not_keep_a_session_from_its_others)
+{
+	submit(quiet, GATE_QUIET, 4, &held);
+	submit_flood(2 * WINDOW, 1);
+	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
+	/* Nothing of it comes back, and beyond the window it still goes on in another lane. */
+	submit(flood, GATE_FIRST, 2, &asked);
+	cr_expect(eq(u32, count_sent(), 2 + WINDOW));
+	fake_gate_open(GATE_FIRST);
+	cr_assert(harness_wait(&h, &asked));
+	cr_expect(zero(u32, count_done(2 * WINDOW)));
+	expect_all_good(2 * WINDOW);
+	finish();
+}
+
+Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
+{
+	struct words x;
+	(void)harness_kernel(&h, 0, "increment_u32");
+	cr_assert(harness_settle(&h));
+	harness_words(&h, &x, 1, true, 1);
+	submit(quiet, GATE_QUIET, 4, &held);
+	h.account = flood;
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
+		struct launch launch = {.device = 0,
+					.kernel = "increment_u32",
+					.uses = &use,
+					.use_count = 1,
+					.home_lane = 1};
+		(void)harness_launch(&h, &launch, &probes[i]);
+	}
+	h.account = NULL;
+	cr_expect(le(u32, count_sent(), 1 + WINDOW + 1));
+	cr_assert(harness_wait(&h, &probes[MANY - 1]));
+	for (uint32_t i = 1; i < MANY; i++)
+		cr_assert(gt(u64, probes[i].order, probes[i - 1].order));
+	fake_gate_open(GATE_QUIET);
+	harness_words_free(&h, &x);
+	expect_all_good(MANY);
+	finish();
+}
+
+Test(flow, what_waits_for_its_turn_is_told_when_the_device_is_lost)
+{
+	submit(quiet, GATE_QUIET, 0, &held);
+	submit_flood(MANY, 0);
+	submit(third, GATE_FLOOD, 1, &asked);
+	cr_assert(zero(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
+	submit(quiet, GATE_QUIET, 0, &asked);
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < MANY; i++) {
+		cr_assert(eq(u32, probes[i].calls, 1), "command %u", i);
+		cr_assert(eq(i32, probes[i].fault.status, STATUS_DEVICE_LOST), "command %u", i);
+	}
+	finish();
+}

@@ -1,0 +1,41 @@
+# The scheduler on the fake backend: these tests need nothing else of the engine.
+add_library(sched_harness OBJECT scheduler/harness.c)
+target_include_directories(sched_harness PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(sched_harness PRIVATE sycl_flags PUBLIC sycl_sched)
+
+sycl_test(unit_scheduler SOURCES
+  engine/interval_map.c
+  scheduler/order.c
+  scheduler/residency.c
+  scheduler/spill.c
+  scheduler/host.c
+  scheduler/parts.c
+  scheduler/parts_places.c
+  scheduler/drop.c
+  scheduler/failure.c
+  scheduler/lifetime.c
+  scheduler/quiet.c
+  scheduler/expect.c
+  scheduler/inline.c
+  scheduler/pace.c
+  scheduler/threads.c
+  scheduler/shared.c
+  scheduler/loss.c
+  scheduler/usm.c
+  scheduler/images.c
+  scheduler/tasks.c
+  scheduler/use.c
+  scheduler/early.c
+  scheduler/account.c
+  scheduler/burst.c
+  scheduler/class.c
+  scheduler/flow.c
+  scheduler/admission.c
+  scheduler/split.c
+  scheduler/graphs.c
+  scheduler/grant.c
+  scheduler/trace.c
+  LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads TIMEOUT 180)
+sycl_test(unit_scheduler_property SOURCES scheduler/property.c scheduler/model.c
+  LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads TIMEOUT 120)
+sycl_test(unit_fake SOURCES fake_backend/backend.c fake_backend/features.c LIBS sycl_backends sycl_shared Threads::Threads)

@@ -1,0 +1,338 @@
+/*
+ * What a trace notes of the commands that come back from a device: whose they were, when they could
+ * be sent, how long they took; and that it notes nothing else, keeps no more than it has room for,
+ * and ends. Time is the fake device's.
+ */
+#include "scheduler/harness.h"
+
+#include "fair_queue/fair_queue.h"
+#include "status.h"
+#include "base/trace_ring.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { US = 1000, MS = 1000 * US, ROOM = 64, ITEMS = 32768, FIRST = 11, SECOND = 12 };
+
+static struct harness h;
+static struct sched_account *first, *second;
+static struct probe probes[ROOM];
+static struct trace_record records[ROOM];
+
+static void setup(bool estimates)
+{
+	struct scheduler_config config = {
+		.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = 500 * US};
+	fake_clock(1000 * MS, 1);
+	for (uint32_t device = 0; device < 2; device++)
+		fake_device_options(device, (struct fake_device_options){.preferred_lanes = 1,
+									 .estimates = estimates});
+	harness_start_with(&h, 2, &config);
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &first)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &second)));
+	cr_assert(zero(int, sched_account_rank(second, GATE_BEST_EFFORT, 7)));
+	for (uint32_t device = 0; device < 2; device++) {
+		(void)harness_kernel(&h, device, "take");
+		(void)harness_kernel(&h, device, "take_and_fail");
+	}
+	cr_assert(harness_settle(&h));
+}
+
+TestSuite(trace_ring, .timeout = 10);
+TestSuite(sched_trace, .timeout = 60);
+
+static void finish(void)
+{
+	fake_device_gate_open(0);
+	cr_assert(harness_settle(&h));
+	first = sched_account_drop(first);
+	second = sched_account_drop(second);
+	const char *left = harness_stop(&h);
+	fake_clock(0, 0);
+	cr_assert(left == NULL, "%s", left);
+}
+
+static void submit_to(uint32_t device, struct sched_account *account, const char *kernel,
+		      uint32_t us, struct probe *probe)
+{
+	struct launch launch = {.device = device,
+				.kernel = kernel,
+				.has_value = true,
+				.value = us * US,
+				.items = us,
+				.home_lane = 1,
+				.session = account == first ? FIRST : SECOND};
+	h.account = account;
+	(void)harness_launch(&h, &launch, probe);
+	h.account = NULL;
+}
+
+static void submit(struct sched_account *account, uint32_t us, struct probe *probe)
+{
+	submit_to(0, account, "take", us, probe);
+	cr_assert(harness_settle(&h));
+}
+
+/* So many are on their way to a device. */
+static void turn_until_sent(uint32_t count)
+{
+	for (uint32_t sent = 0; sent < count;) {
+		harness_turn(&h);
+		char *text = scheduler_dump(h.scheduler);
+		sent = 0;
+		for (const char *at = text; (at = strstr(at, "; sent")); at++)
+			sent++;
+		free(text);
+	}
+}
+
+static uint32_t take(uint32_t most, struct scheduler_trace *facts_out)
+{
+	return scheduler_trace_take(h.scheduler, records, most, facts_out);
+}
+
+static void begin(uint32_t room)
+{
+	cr_assert(zero(int, scheduler_trace_begin(h.scheduler, BACKEND_KIND_FAKE, 0, room)));
+}
+
+/* --------------------------------- where they are kept ---------------------------------- */
+
+static void note(struct trace_ring *ring, uint64_t session)
+{
+	trace_ring_note(ring, &(struct trace_record){.session = session});
+}
+
+Test(trace_ring, what_is_full_keeps_what_it_has_and_counts_the_rest)
+{
+	struct trace_ring ring;
+	cr_assert(zero(int, trace_ring_init(&ring, 4)));
+	for (uint64_t i = 1; i <= 7; i++)
+		note(&ring, i);
+	cr_expect(eq(u64, ring.noted, 7));
+	cr_assert(eq(u32, trace_ring_take(&ring, records, ROOM), 4));
+	for (uint32_t i = 0; i < 4; i++)
+		cr_expect(eq(u64, records[i].session, i + 1));
+	cr_expect(eq(u32, trace_ring_take(&ring, records, ROOM), 0));
+	note(&ring, 8);
+	cr_assert(eq(u32, trace_ring_take(&ring, records, ROOM), 1));
+	cr_expect(eq(u64, records[0].session, 8));
+	cr_expect(eq(u64, ring.noted, 8));
+	trace_ring_fini(&ring);
+	cr_expect(eq(ptr, ring.records, NULL));
+	trace_ring_fini(&ring);
+}
+
+Test(trace_ring, they_come_out_in_order_wherever_they_lie)
+{
+	struct trace_ring ring;
+	uint64_t in = 0, out = 0;
+	cr_assert(zero(int, trace_ring_init(&ring, 5)));
+	for (uint32_t round = 0; round < 100; round++) {
+		for (uint32_t i = 0; i < 1 + round % 5; i++)
+			if (ring.count < ring.room)
+				note(&ring, ++in);
+		uint32_t count = trace_ring_take(&ring, records, 1 + round % 3);
+		for (uint32_t i = 0; i < count; i++)
+			cr_assert(eq(u64, records[i].session, ++out));
+	}
+	cr_expect(eq(u64, out + ring.count, in));
+	cr_expect(gt(u64, out, 100));
+	trace_ring_fini(&ring);
+}
+
+/* ------------------------------------ what is noted ------------------------------------- */
+
+Test(sched_trace, a_group_is_noted_with_whose_it_was_when_it_came_and_what_it_took)
+{
+	struct scheduler_trace facts;
+	setup(false);
+	submit(first, 10, &probes[0]); /* there was no trace yet */
+	begin(ROOM);
+	uint64_t before_ns = fake_clock_now_ns();
+	submit(first, 50, &probes[0]);
+	submit(second, 70, &probes[1]);
+	submit(first, 50, &probes[2]);
+	cr_assert(eq(u32, take(ROOM, &facts), 3));
+	cr_expect(eq(u64, facts.noted, 3));
+	cr_expect(eq(u32, facts.left, 0));
+	static const uint64_t sessions[] = {FIRST, SECOND, FIRST}, us[] = {50, 70, 50};
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct trace_record *record = &records[i];
+		cr_expect(eq(u64, record->session, sessions[i]));
+		cr_expect(eq(u32, record->weight, sessions[i] == FIRST ? GATE_WEIGHT : 7));
+		cr_expect(eq(int, record->session_class,
+			     sessions[i] == FIRST ? GATE_NORMAL : GATE_BEST_EFFORT));
+		cr_expect(eq(int, record->known, TRACE_MEASURED));
+		cr_expect(ge(u64, record->at_ns, i ? records[i - 1].end_ns : before_ns),
+			  "not before it could be sent");
+		cr_expect(ge(u64, record->start_ns, record->at_ns));
+		cr_expect(eq(u64, record->end_ns - record->start_ns, record->takes_ns));
+		cr_expect(ge(u64, record->takes_ns, us[i] * US));
+		cr_expect(lt(u64, record->takes_ns, us[i] * US + US));
+	}
+	cr_expect(ne(u64, records[0].shape, 0));
+	cr_expect(eq(u64, records[0].shape, records[2].shape));
+	cr_expect(ne(u64, records[0].shape, records[1].shape));
+	finish();
+}
+
+Test(sched_trace, only_what_took_that_devices_time_for_somebody_is_noted)
+{
+	struct scheduler_trace facts;
+	setup(false);
+	begin(ROOM);
+	submit_to(1, first, "take", 30, &probes[0]);
+	submit_to(0, NULL, "take", 30, &probes[1]);
+	h.account = first;
+	struct task_request nothing = {
+		.device = h.devices[0], .action = TASK_BARRIER, .account = first};
+	(void)harness_submit(&h, &nothing, &probes[3]);
+	h.account = NULL;
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u64, facts.noted, 0));
+	submit(first, 30, &probes[4]);
+	cr_expect(eq(u32, take(ROOM, &facts), 1));
+	finish();
+}
+
+Test(sched_trace, what_failed_there_took_its_time_too)
+{
+	struct scheduler_trace facts;
+	setup(false);
+	begin(ROOM);
+	submit_to(0, first, "take_and_fail", 30, &probes[0]);
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(i32, probes[0].fault.status, STATUS_KERNEL));
+	cr_assert(eq(u32, take(ROOM, &facts), 1));
+	cr_expect(ge(u64, records[0].takes_ns, 30 * US));
+	finish();
+}
+
+/* The device says how long some of them took, and its backend guesses of the others. */
+Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
+{
+	struct scheduler_trace facts;
+	uint32_t ways[TRACE_KNOWN_WAYS] = {0};
+	setup(true);
+	for (uint32_t i = 0; i < 8;
+	     i++) { /* as there are two, the gate is asked, and has some timed */
+		submit(first, 40, &probes[0]);
+		submit(second, 90, &probes[1]);
+	}
+	begin(ROOM);
+	for (uint32_t i = 0; i < 8; i++) {
+		submit(first, 40, &probes[0]);
+		submit(second, 90, &probes[1]);
+	}
+	submit(first, 77, &probes[0]); /* new: the first few are timed */
+	cr_assert(eq(u32, take(ROOM, &facts), 17));
+	for (uint32_t i = 0; i < 17; i++) {
+		ways[records[i].known]++;
+		cr_expect(gt(u64, records[i].takes_ns, 0));
+		if (records[i].known == TRACE_ESTIMATED)
+			cr_expect(lt(u64, records[i].takes_ns,
+				     (records[i].session == FIRST ? 41 : 91) * US));
+	}
+	cr_expect(gt(u32, ways[TRACE_ESTIMATED], 8));
+	cr_expect(gt(u32, ways[TRACE_MEASURED], 0));
+	finish();
+}
+
+Test(sched_trace, a_launch_in_parts_is_one_group_and_takes_what_its_parts_took)
+{
+	struct scheduler_trace facts;
+	struct scheduler_counters counters;
+	struct launch launch = {.kernel = "take",
+				.has_value = true,
+				.value = 4 * MS,
+				.items = ITEMS,
+				.home_lane = 1,
+				.session = SECOND,
+				.shares_home = true,
+				.splittable = true};
+	setup(true);
+	submit(first, 10, &probes[1]);
+	h.account = second;
+	(void)harness_launch(&h, &launch, &probes[0]);
+	cr_assert(harness_settle(&h));
+	h.account = NULL;
+	submit(first, 10, &probes[1]);
+	begin(ROOM);
+	h.account = second;
+	(void)harness_launch(&h, &launch, &probes[0]);
+	h.account = NULL;
+	cr_assert(harness_settle(&h));
+	scheduler_counters(h.scheduler, &counters);
+	cr_assert(gt(u64, counters.split_parts, 1), "it was not split");
+	cr_assert(eq(u32, take(ROOM, &facts), 1));
+	cr_expect(ge(u64, records[0].takes_ns, 4 * MS));
+	cr_expect(lt(u64, records[0].takes_ns, 5 * MS));
+	cr_expect(ge(u64, records[0].end_ns - records[0].start_ns, records[0].takes_ns));
+	finish();
+}
+
+/* --------------------------------------- its end ---------------------------------------- */
+
+Test(sched_trace, what_finds_no_room_is_counted)
+{
+	struct scheduler_trace facts;
+	setup(false);
+	begin(4);
+	for (uint32_t i = 0; i < 6; i++)
+		submit(first, 10 + i, &probes[i]);
+	cr_expect(eq(u32, take(3, &facts), 3));
+	cr_expect(eq(u64, facts.noted, 6));
+	cr_expect(eq(u32, facts.left, 1));
+	cr_expect(eq(u32, take(ROOM, &facts), 1));
+	cr_expect(eq(u32, facts.left, 0));
+	finish();
+}
+
+Test(sched_trace, once_it_is_stopped_nothing_is_noted_and_what_goes_on_is_counted)
+{
+	struct scheduler_trace facts;
+	setup(false);
+	fake_device_gate_close(0);
+	submit_to(0, first, "take", 30, &probes[0]);
+	turn_until_sent(1);
+	fake_clock(fake_clock_now_ns() + MS, 1);
+	begin(ROOM);
+	harness_turn(&h);
+	submit_to(0, first, "take", 30, &probes[1]);
+	submit_to(0, second, "take", 30, &probes[2]);
+	turn_until_sent(3);
+	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u64, facts.open, 0), "it goes on");
+	scheduler_trace_stop(h.scheduler);
+	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u64, facts.open, 2), "the first could be sent before it began");
+	fake_device_gate_open(0);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u64, facts.noted, 0));
+	finish();
+}
+
+Test(sched_trace, it_ends_and_another_begins_with_nothing)
+{
+	struct scheduler_trace facts;
+	setup(false);
+	scheduler_trace_end(h.scheduler);
+	begin(ROOM);
+	submit(first, 30, &probes[0]);
+	begin(ROOM);
+	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	submit(first, 30, &probes[0]);
+	cr_expect(eq(u32, take(ROOM, &facts), 1));
+	scheduler_trace_end(h.scheduler);
+	submit(first, 30, &probes[0]);
+	cr_expect(eq(u32, take(ROOM, &facts), 0));
+	cr_expect(eq(u64, facts.noted, 0));
+	begin(ROOM); /* one that is there when the scheduler ends goes with it */
+	finish();
+}

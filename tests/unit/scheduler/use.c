@@ -1,0 +1,262 @@
+/* What an account has used of each device: commands, time, bytes, failures, spills, and for how
+ * long commands waited to be sent. */
+#include "scheduler/harness.h"
+
+#include "access_mode.h"
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <stdlib.h>
+
+enum { GATE = 1, WORDS = 1024, MANY = 600, ROOM = 4 };
+
+#define MS_NS 1000000ull
+
+static struct harness h;
+static struct sched_account *one, *other;
+static struct probe probes[MANY];
+static _Atomic uint64_t its_time = 1000000000000;
+
+static uint64_t its_clock(void)
+{
+	return atomic_load(&its_time);
+}
+
+TestSuite(use, .timeout = 60);
+
+static void begin(bool spills)
+{
+	struct scheduler_config config = {
+		.processors = 2, .never_gate = true, .clock_ns = its_clock};
+	config.spills = spills;
+	config.spill_least_bytes = spills ? 1 : 0;
+	fake_reset();
+	for (uint32_t device = 0; device < 2; device++)
+		fake_device_options(device,
+				    (struct fake_device_options){
+					    .preferred_lanes = 1,
+					    .units = 4,
+					    .memory_bytes = spills ? ROOM * WORDS * 4ull : 0});
+	harness_start_with(&h, 2, &config);
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &one)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &other)));
+	(void)harness_kernel(&h, 0, "hold");
+	(void)harness_kernel(&h, 0, "increment_u32");
+	(void)harness_kernel(&h, 1, "increment_u32");
+	cr_assert(harness_settle(&h));
+}
+
+static void finish(void)
+{
+	cr_assert(harness_settle(&h));
+	one = sched_account_drop(one);
+	other = sched_account_drop(other);
+	const char *left = harness_stop(&h);
+	cr_assert(left == NULL, "%s", left);
+}
+
+/* What it has used of that device; all 0: nothing. */
+static struct sched_used used_of(struct sched_account *account, uint32_t device)
+{
+	struct sched_device_use use;
+	for (uint32_t i = 0; sched_account_use(account, i, &use); i++)
+		if (use.backend == BACKEND_KIND_FAKE && use.index == device)
+			return *use.used;
+	return (struct sched_used){.commands = 0};
+}
+
+static uint64_t delays_of(struct sched_account *account, uint32_t device)
+{
+	struct sched_used used = used_of(account, device);
+	return delay_total(&used.delays);
+}
+
+static void hold(struct sched_account *account, struct probe *probe)
+{
+	struct launch launch = {
+		.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
+	h.account = account;
+	(void)harness_launch(&h, &launch, probe);
+	h.account = NULL;
+}
+
+static void increment(struct sched_account *account, uint32_t device, struct words *words,
+		      struct probe *probe)
+{
+	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
+	h.account = account;
+	(void)harness_launch(
+		&h,
+		&(struct launch){
+			.device = device, .kernel = "increment_u32", .uses = &use, .use_count = 1},
+		probe);
+	h.account = NULL;
+}
+
+/* Those that find room do not wait. The others wait for as long as the device stands still, by the
+ * clock of the turns. */
+Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)
+{
+	begin(false);
+	for (uint32_t i = 0; i < MANY; i++)
+		hold(one, &probes[i]);
+	harness_turn(&h);
+	uint64_t sent = delays_of(one, 0);
+	cr_assert(gt(u64, sent, 0));
+	cr_assert(lt(u64, sent, MANY), "the device takes all at once: nothing waits");
+	atomic_fetch_add(&its_time, 7 * MS_NS);
+	fake_gate_open(GATE);
+	cr_assert(harness_settle(&h));
+	struct sched_used used = used_of(one, 0);
+	cr_assert(eq(u64, used.commands, MANY));
+	cr_assert(eq(u64, used.failed, 0));
+	cr_assert(eq(u64, delay_total(&used.delays), MANY));
+	cr_assert(eq(u64, used.delays.counts[0], sent));
+	cr_assert(eq(u64, used.delays.counts[delay_bucket(7 * MS_NS)], MANY - sent));
+	cr_assert(eq(u64, delays_of(other, 0), 0), "it has sent nothing");
+	finish();
+}
+
+/* What is behind a command of its own on another device does not wait: it cannot go. */
+Test(use, a_dependency_is_no_delay)
+{
+	struct words x;
+	struct probe first, second;
+	begin(false);
+	harness_words(&h, &x, WORDS, true, 0);
+	const struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
+	h.account = one;
+	(void)harness_hold(&h, 0, GATE, &use, 1, &first);
+	increment(one, 1, &x, &second);
+	harness_turn(&h);
+	atomic_fetch_add(&its_time, 9 * MS_NS);
+	harness_turn(&h);
+	fake_gate_open(GATE);
+	cr_assert(harness_wait(&h, &second));
+	struct sched_used used = used_of(one, 1);
+	cr_assert(eq(u64, used.commands, 1));
+	cr_assert(eq(u64, used.delays.counts[0], 1));
+	harness_words_free(&h, &x);
+	finish();
+}
+
+Test(use, each_account_and_device_has_its_own_figures)
+{
+	struct words x, y;
+	struct probe probe;
+	begin(false);
+	harness_words(&h, &x, WORDS, true, 0);
+	harness_words(&h, &y, WORDS, true, 0);
+	for (int i = 0; i < 3; i++) {
+		increment(one, 0, &x, &probe);
+		cr_assert(harness_wait(&h, &probe));
+	}
+	increment(other, 1, &y, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	cr_assert(eq(u64, used_of(one, 0).commands, 3));
+	cr_assert(eq(u64, used_of(one, 0).bytes_to_device, WORDS * 4));
+	cr_assert(gt(u64, used_of(one, 0).device_ns, 0));
+	cr_assert(eq(u64, used_of(one, 1).commands, 0));
+	cr_assert(eq(u64, used_of(other, 0).commands, 0));
+	cr_assert(eq(u64, used_of(other, 1).commands, 1));
+	cr_assert(eq(u64, used_of(other, 1).bytes_to_device, WORDS * 4));
+	/* On the way to another device it is brought to the host, which is the work of the one and
+	 * for the other. */
+	increment(one, 1, &x, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	cr_assert(eq(u64, used_of(one, 1).commands, 1));
+	harness_words_free(&h, &x);
+	harness_words_free(&h, &y);
+	finish();
+}
+
+Test(use, failures_are_counted_where_they_happened_and_once)
+{
+	struct probe first, second;
+	begin(false);
+	(void)fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_RUNTIME, false, "refused");
+	struct launch launch = {
+		.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
+	fake_gate_open(GATE);
+	h.account = one;
+	struct task *task = harness_launch(&h, &launch, &first);
+	launch.after = &task;
+	launch.after_count = 1;
+	(void)harness_launch(&h, &launch, &second);
+	h.account = NULL;
+	cr_assert(harness_wait(&h, &second));
+	cr_assert(ne(i32, second.fault.status, STATUS_SUCCESS));
+	struct sched_used used = used_of(one, 0);
+	cr_assert(eq(u64, used.failed, 1));
+	cr_assert(eq(u64, used.commands, 1));
+	finish();
+}
+
+/* Also of memory that is there still, and of memory that has gone. */
+Test(use, what_was_spilled_is_its_owners)
+{
+	struct words words[ROOM + 2];
+	struct probe probe;
+	begin(true);
+	for (uint32_t i = 0; i < ROOM + 2; i++) {
+		harness_words(&h, &words[i], WORDS, true, i);
+		sched_buffer_charge(words[i].buffer, i < ROOM ? one : other);
+	}
+	for (uint32_t i = 0; i < ROOM + 2; i++) {
+		increment(i < ROOM ? one : other, 0, &words[i], &probe);
+		cr_assert(harness_wait(&h, &probe));
+		cr_assert(eq(i32, probe.fault.status, STATUS_SUCCESS));
+	}
+	struct scheduler_spill all;
+	scheduler_device_spill(h.scheduler, 0, &all);
+	cr_assert(ge(u64, all.spills, 2));
+	uint64_t spills = used_of(one, 0).spills + used_of(other, 0).spills;
+	cr_assert(gt(u64, used_of(one, 0).spills, 0));
+	cr_assert(eq(u64, spills, all.spills));
+	cr_assert(eq(u64, used_of(one, 0).spills + used_of(other, 0).spills, spills),
+		  "it was counted twice");
+	cr_assert(eq(u64, used_of(one, 0).spilled_bytes + used_of(other, 0).spilled_bytes,
+		     all.spilled_bytes));
+	for (uint32_t i = 0; i < ROOM + 2; i++)
+		harness_words_free(&h, &words[i]);
+	cr_assert(harness_settle(&h));
+	cr_assert(ge(u64, used_of(one, 0).spills, spills - used_of(other, 0).spills));
+	finish();
+}
+
+/* Whoever divides a device uses the device: what runs on its parts is in its row, and they have
+ * none. */
+Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
+{
+	struct words x;
+	struct probe probe;
+	struct sched_device_use use;
+	struct scheduler_device *parts[2];
+	struct backend_fault fault;
+	uint32_t counts[] = {1, 3}, count = 0, rows = 0;
+	const struct backend_division division = {
+		.partition = BACKEND_PARTITION_BY_COUNTS, .counts = counts, .count = 2};
+	begin(false);
+	cr_assert(zero(int, scheduler_sub_devices_create(h.scheduler, 1, &division, 2, parts,
+							 &count, &fault)));
+	cr_assert(eq(u32, count, 2));
+	harness_words(&h, &x, WORDS, true, 0);
+	/* The harness's third device is the part. */
+	h.devices[2] = parts[1];
+	(void)harness_kernel(&h, 2, "increment_u32");
+	increment(one, 2, &x, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	increment(one, 1, &x, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	cr_assert(eq(u64, used_of(one, 1).commands, 2));
+	cr_assert(eq(u64, delays_of(one, 1), 2));
+	while (sched_account_use(one, rows, &use))
+		rows++;
+	cr_assert(eq(u32, rows, 1));
+	harness_words_free(&h, &x);
+	scheduler_device_release(parts[0]);
+	scheduler_device_release(parts[1]);
+	finish();
+}

@@ -1,0 +1,9 @@
+# What the configuration file says of backends, devices and shares.
+sycl_test(unit_configuration SOURCES supervisor/configuration.c supervisor/configuration_cuda.c
+  ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration_cuda.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration_shares.c
+  LIBS sycl_shared PkgConfig::inih)
+if(TARGET unit_configuration)
+  target_include_directories(unit_configuration PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor
+    ${PROJECT_SOURCE_DIR}/daemon/engine)
+  target_compile_definitions(unit_configuration PRIVATE SYCLD_SYSCONFDIR="/etc")
+endif()

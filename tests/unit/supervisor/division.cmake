@@ -1,0 +1,8 @@
+# How a device's time is divided among users, with the gates of their engines, on an invented device.
+set(division_sources ${PROJECT_SOURCE_DIR}/daemon/supervisor/division/division.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/division/parts.c
+  ${PROJECT_SOURCE_DIR}/daemon/supervisor/division/slots.c)
+sycl_test(unit_division SOURCES supervisor/division.c supervisor/division_node.c ${division_sources}
+  LIBS sycl_fair_queue sycl_shared)
+if(TARGET unit_division)
+  target_include_directories(unit_division PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
+endif()
