@@ -14,7 +14,7 @@
 
 struct embedded_options {
 	uint32_t version; /* EMBEDDED_ENTRY_VERSION; another one is refused with -EPROTONOSUPPORT */
-	uint32_t with_fake; /* 1: also the fake backend, for tests */
+	uint32_t reserved;  /* 0 */
 	const char *helper; /* path of sycl-engine, for builds; NULL: sources cannot be built */
 	const char *cache_directory; /* NULL: nothing is kept */
 	const char *backend_options; /* "cuda:peer_path=host cuda:lanes=4", separated by blanks;

@@ -1,5 +1,5 @@
 /*
- * What one vendor's driver does for the engine: opencl, cuda, and fake for tests.
+ * What one vendor's driver does for the engine: opencl and cuda.
  *
  * Who calls, from where. `open`, `enumerate`, `build` and `close` are called once each, by one
  * thread at a time, which may be another one each time, and while other backends are opened and
@@ -42,7 +42,7 @@ struct backend_event; /* shared with other processes, or the vendor's own, given
 		       */
 struct backend_graph; /* commands and their order, sent as one */
 
-/* Equal to proto's Backend. */
+/* Equal to proto's Backend. FAKE: the devices of the project's tests, in no product. */
 enum backend_kind { BACKEND_KIND_OPENCL = 1, BACKEND_KIND_CUDA = 2, BACKEND_KIND_FAKE = 3 };
 
 /* Why an entry failed, for the client: a status of shared/status.h, the vendor's code, one
@@ -670,7 +670,7 @@ struct backend_sendings {
 struct backend_ops {
 	uint32_t version; /* BACKEND_OPS_VERSION */
 	enum backend_kind kind;
-	const char *name;       /* "opencl", "cuda", "fake"; as in the configuration */
+	const char *name;       /* "opencl", "cuda"; as in the configuration */
 	uint32_t binary_format; /* of what `build` returns; raised when it changes, because binaries
 				   are kept on disk */
 
@@ -1042,11 +1042,13 @@ struct backend_ops {
 
 extern const struct backend_ops backend_opencl_ops;
 extern const struct backend_ops backend_cuda_ops; /* where the build has it */
-extern const struct backend_ops backend_fake_ops;
 
-/* The backends of this build, in the order of preference; NULL ends the list. `with_fake`: tests
- * only. */
-const struct backend_ops *const *backend_registry(bool with_fake);
+/* The backends of this build, in the order of preference, then those that were added; NULL ends the
+ * list. Static. */
+const struct backend_ops *const *backend_registry(void);
+/* Add one that this build does not have: a program of its own does so before it starts an engine or
+ * any thread. Twice is as once. 0, or -ENOSPC. */
+int backend_registry_add(const struct backend_ops *ops);
 
 /* What goes before a portable source for this kind of backend, "" if nothing: a build depends on
  * it. Static. */

@@ -36,7 +36,6 @@ BEGIN {
 	allowed["include/syclclient/opencl.h"] = "standard include opencl"
 	allowed["shared"] = "libc protobuf-c shared"
 	allowed["daemon/backends"] = "libc shared daemon/backends daemon/backends/prelude"
-	allowed["daemon/backends/fake"] = "libc shared daemon/backends daemon/backends/fake"
 	allowed["daemon/backends/opencl"] = "libc shared daemon/backends daemon/backends/prelude daemon/backends/opencl opencl"
 	allowed["daemon/backends/cuda"] = "libc shared daemon/backends daemon/backends/prelude daemon/backends/cuda cuda"
 	allowed["daemon/backends/prelude"] = "libc daemon/backends/prelude"

@@ -2,15 +2,15 @@
 if(TARGET sched_harness)
   sycl_race_test(race_scheduler SOURCES ${CMAKE_CURRENT_LIST_DIR}/scheduler.c
     ${CMAKE_CURRENT_LIST_DIR}/../unit/scheduler/model.c
-    LIBS sched_harness sycl_sched sycl_backends sycl_shared)
+    LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared)
 endif()
 # Polled devices, loaders, sharing, and the loss of a process.
 if(TARGET sched_harness)
   sycl_race_test(race_sched_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_threads.c
-    LIBS sched_harness sycl_sched sycl_backends sycl_shared)
+    LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared)
 endif()
 # Sessions that end in the middle of their work.
 if(TARGET sched_harness)
   sycl_race_test(race_sched_drop SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_drop.c
-    LIBS sched_harness sycl_sched sycl_backends sycl_shared)
+    LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared)
 endif()

@@ -97,8 +97,7 @@ static void *run(void *context)
 	for (int i = 0; i < SESSIONS && *result == 0; i++) {
 		int ends[2];
 		void *engine;
-		struct embedded_options options = {.version = EMBEDDED_ENTRY_VERSION,
-						   .with_fake = 1};
+		struct embedded_options options = {.version = EMBEDDED_ENTRY_VERSION};
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
 		    sycl_engine_embedded_start(&options, ends[1], &engine) < 0) {
 			*result = 2;

@@ -68,18 +68,24 @@ static bool log_complains(const struct private_service *service)
 
 static int launch(struct private_service *service, const char *const *options)
 {
-	char program[PATH_MAX];
+	char program[PATH_MAX], engine[PATH_MAX];
 	int r = build_path("bin", "sycld", program, sizeof(program));
+	if (r == 0)
+		r = build_path("tests", "sycl-engine-fake", engine, sizeof(engine));
 	if (r < 0)
 		return r;
 	const char *argv[OPTIONS_MAX] = {program, "--runtime-dir", service->runtime};
 	size_t count = 3;
 	service->user = true;
 	for (; options && *options; options++) {
-		if (strcmp(*options, "--system") == 0)
+		if (strcmp(*options, "--system") == 0) {
 			service->user = false;
-		else if (count < OPTIONS_MAX - 4)
+		} else if (strcmp(*options, "--fake-engine") == 0) {
+			argv[count++] = "--engine";
+			argv[count++] = engine;
+		} else if (count < OPTIONS_MAX - 6) {
 			argv[count++] = *options;
+		}
 	}
 	if (service->user)
 		argv[count++] = "--user";

@@ -23,7 +23,8 @@ struct private_service {
 
 /*
  * `configuration`: text of sycld.conf, NULL for none. `options`: more arguments, ends with NULL;
- * NULL: none. Without "--system" among them it is a --user service. Waits until it answers.
+ * NULL: none. Without "--system" among them it is a --user service; with "--fake-engine" its
+ * engines have the fake devices. Waits until it answers.
  */
 int private_service_start(const char *configuration, const char *const *options,
 			  struct private_service **service_out);

@@ -29,11 +29,8 @@ sycl_result connection_embedded(struct connection *c)
 	if (!start || !stop)
 		return error_set(SYCL_ERROR_VERSION, "%.200s is no engine that this library knows",
 				 library);
-	const char *fake = secure_getenv(
-		"SYCLD_WITH_FAKE"); /* the test backend, for the project's own tests */
 	struct embedded_options options = {
 		.version = EMBEDDED_ENTRY_VERSION,
-		.with_fake = fake && strcmp(fake, "1") == 0,
 		.helper = path_program("sycl-engine", helper) == 0 ? helper : NULL,
 		.cache_directory = path_user_cache(cache) == 0 ? cache : NULL,
 		.backend_options = secure_getenv(

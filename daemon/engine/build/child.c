@@ -140,7 +140,7 @@ static void reset_signals(void)
 
 static const struct backend_ops *find_backend(uint32_t kind)
 {
-	for (const struct backend_ops *const *ops = backend_registry(true); *ops; ops++)
+	for (const struct backend_ops *const *ops = backend_registry(); *ops; ops++)
 		if ((uint32_t)(*ops)->kind == kind)
 			return *ops;
 	return NULL;

@@ -120,7 +120,6 @@ static int make_engine(const struct embedded_options *options, int *socket,
 			return r;
 	}
 	struct engine_options settings = {
-		.with_fake = options->with_fake != 0,
 		.in_application = true,
 		.end_with_last_session = true,
 		.cache_directory = options->cache_directory,

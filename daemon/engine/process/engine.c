@@ -235,7 +235,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 			return -ENOMEM;
 	}
 	struct scheduler_config config = {
-		.backends = backend_registry(options->with_fake),
+		.backends = backend_registry(),
 		.cache_directory = engine->cache_directory,
 		.backend_options = options->backend_options,
 		.never_inline = switch_is_off(SWITCH_INLINE),

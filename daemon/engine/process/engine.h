@@ -47,7 +47,6 @@ struct engine_observer {
 #define ENGINE_SLICE_US 500u
 
 struct engine_options {
-	bool with_fake;
 	uint64_t warm_devices;       /* bit n: open device n at the start: it will be asked for */
 	bool in_application;         /* embedded: the process is not the engine's to end */
 	bool end_with_last_session;  /* as engine_drain from the start: embedded, and tests */

@@ -95,9 +95,6 @@ static int apply(struct arguments *arguments, int option, const char *value)
 	case 'd':
 		arguments->engine.cache_directory = value;
 		return 0;
-	case 'f':
-		arguments->engine.with_fake = true;
-		return 0;
 	case 'h':
 		arguments->engine.spills = true;
 		return 0;
@@ -129,7 +126,6 @@ static int parse(int count, char **values, struct arguments *arguments)
 		{"uid", required_argument, NULL, 'u'},
 		{"gid", required_argument, NULL, 'g'},
 		{"cache-dir", required_argument, NULL, 'd'},
-		{"with-fake", no_argument, NULL, 'f'},
 		{"limit", required_argument, NULL, 'l'},
 		{"warm", required_argument, NULL, 'w'},
 		{"build-helper", no_argument, NULL, 'b'},
@@ -279,7 +275,6 @@ static int stand_by(struct arguments *arguments)
 	const struct standby_settings settings = {
 		.control = arguments->control_fd,
 		.change_user = arguments->change_user,
-		.with_fake = arguments->engine.with_fake,
 		.backend_options = arguments->backend_options,
 		.cache_directory = arguments->engine.cache_directory,
 	};

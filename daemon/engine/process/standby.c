@@ -129,7 +129,7 @@ static int prepare_all(const struct standby *standby)
 	bool is_any = false, is_asked = false;
 	for (unsigned i = 0; i < BACKENDS_MAX; i++)
 		is_asked |= standby->devices[i] != 0;
-	const struct backend_ops *const *ops = backend_registry(standby->settings->with_fake);
+	const struct backend_ops *const *ops = backend_registry();
 	for (; *ops; ops++) {
 		unsigned kind = (unsigned)(*ops)->kind;
 		if (kind >= BACKENDS_MAX || standby->devices[kind] == 0)

@@ -18,9 +18,8 @@
 #include <sys/types.h>
 
 struct standby_settings {
-	int control;      /* the supervisor's socket */
-	bool change_user; /* it will be another user's than its own */
-	bool with_fake;
+	int control;                        /* the supervisor's socket */
+	bool change_user;                   /* it will be another user's than its own */
 	const char *const *backend_options; /* as engine_options */
 	const char *cache_directory;        /* of its own user; NULL: none, or not known yet */
 };

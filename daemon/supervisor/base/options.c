@@ -19,7 +19,6 @@ static const char usage_text[] =
 	"      --listen-fd N      accept sessions on descriptor N; N + 1 may hold the lock of the folder\n"
 	"      --detach           go on in the background; output goes to sycld.log in the runtime folder\n"
 	"      --exit-idle SECS   end after so many seconds without a session\n"
-	"      --with-fake        engines also offer the fake devices, for tests\n"
 	"      --version, --help\n";
 
 enum {
@@ -32,7 +31,6 @@ enum {
 	OPT_LISTEN,
 	OPT_DETACH,
 	OPT_IDLE,
-	OPT_FAKE,
 	OPT_VERSION,
 	OPT_HELP
 };
@@ -47,7 +45,6 @@ static const struct option long_options[] = {
 	{"listen-fd", required_argument, NULL, OPT_LISTEN},
 	{"detach", no_argument, NULL, OPT_DETACH},
 	{"exit-idle", required_argument, NULL, OPT_IDLE},
-	{"with-fake", no_argument, NULL, OPT_FAKE},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0},
@@ -102,9 +99,6 @@ static enum options_result option_apply(int option, const char *value, struct op
 		if (!number_parse("exit-idle", value, 1, 1000000000, &number))
 			return OPTIONS_BAD;
 		options->exit_idle_ns = (uint64_t)number * 1000000000u;
-		return OPTIONS_RUN;
-	case OPT_FAKE:
-		options->with_fake = true;
 		return OPTIONS_RUN;
 	case OPT_VERSION:
 		(void)printf("sycld %s\n", SYCLD_VERSION);

@@ -67,7 +67,6 @@ static struct engine_launch make_launch(const struct supervisor *supervisor, con
 	return (struct engine_launch){
 		.program = supervisor->engine_program,
 		.cache_directory = cache,
-		.with_fake = supervisor->options.with_fake,
 		.user_mode = supervisor->options.user || geteuid() != 0,
 		.drop = supervisor->privileged,
 		.configuration = &supervisor->configuration,

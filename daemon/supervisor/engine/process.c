@@ -178,8 +178,6 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 		r = add_number(arguments, "--gid", launch->gid);
 	if (r == 0 && launch->cache_directory)
 		r = add_pair(arguments, "--cache-dir", launch->cache_directory);
-	if (r == 0 && launch->with_fake)
-		r = strings_add(arguments, "--with-fake");
 	if (r == 0 && launch->warm_devices)
 		r = strings_add(arguments, "--warm=%llx", (unsigned long long)launch->warm_devices);
 	if (r == 0 && launch->configuration->spill)

@@ -10,12 +10,11 @@
 struct engine_launch {
 	const char *program;
 	const char *cache_directory; /* NULL: none */
-	bool with_fake;
-	uint64_t warm_devices; /* bit n: the engine opens its device n at once; a claim of an
-				  earlier engine */
-	bool user_mode;        /* it serves the user who runs it: that user's HOME is its HOME */
-	bool standby;          /* it has no user yet */
-	bool drop; /* it is to become uid and gid by itself; a standby: whom it will be told */
+	uint64_t warm_devices;       /* bit n: the engine opens its device n at once; a claim of an
+					earlier engine */
+	bool user_mode; /* it serves the user who runs it: that user's HOME is its HOME */
+	bool standby;   /* it has no user yet */
+	bool drop;      /* it is to become uid and gid by itself; a standby: whom it will be told */
 	uid_t uid;
 	gid_t gid;
 	const struct configuration *configuration;

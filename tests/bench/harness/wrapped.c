@@ -25,11 +25,12 @@ static int write_variable(FILE *script, const char *name, int length, const char
 	return r == 0 && fprintf(script, "; export %.*s\n", length, name) < 0 ? -EIO : r;
 }
 
-static int write_script(const struct bench_wrapped *wrapped, const char *file_variable,
+static int write_script(const struct bench_wrapped *wrapped, bool fake, const char *file_variable,
 			const char *variable)
 {
 	char engine[PATH_MAX];
-	int r = build_path("bin", "sycl-engine", engine, sizeof(engine));
+	int r = fake ? build_path("tests", "sycl-engine-fake", engine, sizeof(engine))
+		     : build_path("bin", "sycl-engine", engine, sizeof(engine));
 	if (r < 0)
 		return r;
 	FILE *script = fopen(wrapped->script, "wxe");
@@ -90,13 +91,11 @@ int bench_wrapped_start(size_t file_bytes, const char *file_variable, const char
 	if (r == 0)
 		r = map_file(wrapped, file_bytes);
 	if (r == 0)
-		r = write_script(wrapped, file_variable, variable);
+		r = write_script(wrapped, fake, file_variable, variable);
 	char cache[PATH_MAX];
 	if (r == 0)
 		r = build_path("tests", "cache", cache, sizeof(cache));
-	const char *options[] = {
-		"--cache-dir", cache, "--engine", wrapped->script, fake ? "--with-fake" : NULL,
-		NULL};
+	const char *options[] = {"--cache-dir", cache, "--engine", wrapped->script, NULL};
 	if (r == 0)
 		r = private_service_start(NULL, options, &wrapped->service);
 	if (r < 0) {

@@ -111,11 +111,12 @@ static void start(struct client_service *service, const struct session_limits *l
 {
 	*service = (struct client_service){.listener = -1, .process = -1};
 	struct build_service *builds = NULL;
+	if (backend_registry_add(&backend_fake_ops) < 0)
+		FAIL("no fake devices");
 	if (build_service_fork(&builds) < 0)
 		FAIL("no build helper");
 	const char *const backend_options[] = {cuda, NULL};
-	struct engine_options options = {.with_fake = true,
-					 .backend_options = backend_options,
+	struct engine_options options = {.backend_options = backend_options,
 					 .cache_directory = cache_directory};
 	session_limits_init(&options.limits);
 	if (limits)

@@ -245,9 +245,9 @@ static struct client fake_open(const struct private_service *service)
 /* A service for all users where root asks for one. */
 static struct private_service *fake_service(const char *configuration)
 {
-	static const char *const options[] = {"--with-fake", NULL}, *const system_options[] = {
-									    "--with-fake",
-									    "--system", NULL};
+	static const char *const options[] = {"--fake-engine", NULL}, *const system_options[] = {
+									      "--fake-engine",
+									      "--system", NULL};
 	struct private_service *service = NULL;
 	cr_assert_eq(private_service_start(configuration, geteuid() == 0 ? system_options : options,
 					   &service),

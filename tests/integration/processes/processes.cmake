@@ -13,7 +13,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     sycl_test(${name} SOURCES processes/${part}.c ${common} LIBS sycl_test_support sycl_shared PkgConfig::jansson
       TIMEOUT 300)
     if(TARGET ${name})
-      add_dependencies(${name} worker sycld sycl-engine syclctl)
+      add_dependencies(${name} worker sycld sycl-engine sycl-engine-fake syclctl)
     endif()
   endforeach()
 
@@ -34,7 +34,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     sycl_test(${name} SOURCES processes/${part}.c ${common} LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson
       TIMEOUT 300)
     if(TARGET ${name})
-      add_dependencies(${name} worker sycld sycl-engine syclctl)
+      add_dependencies(${name} worker sycld sycl-engine sycl-engine-fake syclctl)
     endif()
   endforeach()
 

@@ -37,7 +37,7 @@ struct part {
 
 static struct node node_start(const char *configuration, int users)
 {
-	static const char *const options[] = {"--system", "--with-fake", NULL};
+	static const char *const options[] = {"--system", "--fake-engine", NULL};
 	struct node node = {.users = users};
 	if (geteuid() != 0)
 		cr_skip_test(

@@ -22,7 +22,7 @@ static void start(struct child *worker, const struct private_service *service, c
 /* With fake devices, whose kernels take real time. */
 static struct private_service *serve(const char *configuration)
 {
-	static const char *const options[] = {"--with-fake", NULL};
+	static const char *const options[] = {"--fake-engine", NULL};
 	struct private_service *service = NULL;
 	cr_assert_eq(private_service_start(configuration, options, &service), 0);
 	return service;

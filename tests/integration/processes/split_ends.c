@@ -82,9 +82,9 @@ static void run_next(const struct scene *scene)
 
 static struct private_service *serve(const char *more, bool system)
 {
-	static const char *const options[] = {"--with-fake", NULL}, *const system_options[] = {
-									    "--with-fake",
-									    "--system", NULL};
+	static const char *const options[] = {"--fake-engine", NULL}, *const system_options[] = {
+									      "--fake-engine",
+									      "--system", NULL};
 	struct private_service *service = NULL;
 	char text[512];
 	(void)snprintf(text, sizeof(text), "%s%s", configuration, more);

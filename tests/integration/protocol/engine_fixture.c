@@ -1,6 +1,7 @@
 #include "protocol/engine_fixture.h"
 #include "access_mode.h"
 #include "cleanup.h"
+#include "fake_control.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +19,10 @@ void fixture_options(struct engine_options *options)
 {
 	/* Also where the machine has a GPU. */
 	static const char *const no_gpu[] = {"cuda:library=/nonexistent/libcuda.so.1", NULL};
-	*options = (struct engine_options){.with_fake = true, .backend_options = no_gpu};
+	*options = (struct engine_options){.backend_options = no_gpu};
 	session_limits_init(&options->limits);
+	if (backend_registry_add(&backend_fake_ops) < 0)
+		FAIL("no fake devices");
 }
 
 static void *run(void *context)

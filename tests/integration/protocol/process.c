@@ -1,4 +1,4 @@
-/* The program sycl-engine, with the test in the supervisor's place. */
+/* The program sycl-engine, with the fake devices, and with the test in the supervisor's place. */
 #include "cleanup.h"
 #include "flight_page.h"
 #include "protocol/raw_client.h"
@@ -38,9 +38,9 @@ static void spawn(const char *const *more)
 {
 	int ends[2];
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0));
-	const char *arguments[16] = {SYCL_ENGINE_PROGRAM, "--control-fd", "3", "--with-fake"};
+	const char *arguments[16] = {SYCL_ENGINE_PROGRAM, "--control-fd", "3"};
 	for (int i = 0; more && more[i]; i++)
-		arguments[4 + i] = more[i];
+		arguments[3 + i] = more[i];
 	engine.pid = fork();
 	if (engine.pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,7 +1,7 @@
-# Sessions over the bare protocol against an engine on a thread of the test, and against the program sycl-engine.
+# Sessions over the bare protocol against an engine on a thread of the test, and against sycl-engine's program with fake devices.
 add_library(session_fixture STATIC protocol/raw_client.c protocol/engine_fixture.c)
 target_include_directories(session_fixture PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(session_fixture PRIVATE sycl_flags PUBLIC sycl_engine_core)
+target_link_libraries(session_fixture PRIVATE sycl_flags PUBLIC sycl_fake_backend sycl_engine_core)
 
 sycl_test(session_hostile
   SOURCES protocol/hostile_protocol.c protocol/hostile_objects.c protocol/hostile_limits.c protocol/hostile_ends.c
@@ -15,6 +15,6 @@ sycl_test(session_groups
   LIBS session_fixture TIMEOUT 120)
 sycl_test(session_process SOURCES protocol/process.c LIBS session_fixture TIMEOUT 120)
 if(TARGET session_process)
-  target_compile_definitions(session_process PRIVATE SYCL_ENGINE_PROGRAM="$<TARGET_FILE:sycl-engine>")
-  add_dependencies(session_process sycl-engine)
+  target_compile_definitions(session_process PRIVATE SYCL_ENGINE_PROGRAM="$<TARGET_FILE:sycl-engine-fake>")
+  add_dependencies(session_process sycl-engine-fake)
 endif()

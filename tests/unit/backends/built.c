@@ -6,10 +6,11 @@
 #include "portable_prelude.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <string.h>
 #include <syclclient.h>
 
-const struct backend_ops backend_fake_ops = {.name = "fake"};
+static const struct backend_ops added_ops = {.name = "added"};
 #ifdef SYCL_HAS_OPENCL
 const struct backend_ops backend_opencl_ops = {.name = "opencl"};
 const char portable_prelude_opencl[] = "opencl";
@@ -54,9 +55,9 @@ _Static_assert((int)SYCL_BACKEND_KIND_OPENCL == (int)BACKEND_KIND_OPENCL, "one n
 _Static_assert((int)SYCL_BACKEND_KIND_CUDA == (int)BACKEND_KIND_CUDA, "one number everywhere");
 _Static_assert((int)SYCL_BACKEND_KIND_FAKE == (int)BACKEND_KIND_FAKE, "one number everywhere");
 
-static bool is_listed(bool with_fake, const char *name)
+static bool is_listed(const char *name)
 {
-	for (const struct backend_ops *const *ops = backend_registry(with_fake); *ops; ops++)
+	for (const struct backend_ops *const *ops = backend_registry(); *ops; ops++)
 		if (strcmp((*ops)->name, name) == 0)
 			return true;
 	return false;
@@ -68,24 +69,40 @@ _Static_assert(SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND == 2,
 Test(backends_built, A25_A29_macros_of_the_backends_that_are_there)
 {
 #ifdef SYCL_EXT_KHR_CUDA_BACKEND
-	cr_assert(is_listed(false, "cuda"));
+	cr_assert(is_listed("cuda"));
 #else
-	cr_assert_not(is_listed(false, "cuda"));
+	cr_assert_not(is_listed("cuda"));
 #endif
 #ifdef SYCL_BACKEND_OPENCL
-	cr_assert(is_listed(false, "opencl"));
+	cr_assert(is_listed("opencl"));
 #else
-	cr_assert_not(is_listed(false, "opencl"));
+	cr_assert_not(is_listed("opencl"));
 #endif
 }
 
 Test(backends_built, A29_active_is_what_the_registry_has)
 {
 	cr_assert(HAS_OPENCL + HAS_CUDA >= 1);
-	cr_assert_eq(is_listed(false, "opencl"), HAS_OPENCL);
-	cr_assert_eq(is_listed(false, "cuda"), HAS_CUDA);
-	cr_assert_not(is_listed(false, "fake"), "for tests only");
-	cr_assert(is_listed(true, "fake"));
+	cr_assert_eq(is_listed("opencl"), HAS_OPENCL);
+	cr_assert_eq(is_listed("cuda"), HAS_CUDA);
+	cr_assert_not(is_listed("fake"), "not of a product");
 	cr_assert_str_eq(backend_portable_prelude(BACKEND_KIND_OPENCL), HAS_OPENCL ? "opencl" : "");
 	cr_assert_str_eq(backend_portable_prelude(BACKEND_KIND_CUDA), HAS_CUDA ? "cuda" : "");
+}
+
+Test(backends_built, A29_a_program_adds_a_backend_behind_those_of_the_build)
+{
+	static const struct backend_ops many[8];
+
+	cr_assert_not(is_listed("added"));
+	cr_assert_eq(backend_registry_add(&added_ops), 0);
+	cr_assert_eq(backend_registry_add(&added_ops), 0, "twice is as once");
+	const struct backend_ops *const *ops = backend_registry();
+	cr_assert_eq(ops[HAS_OPENCL + HAS_CUDA], &added_ops);
+	cr_assert_null(ops[HAS_OPENCL + HAS_CUDA + 1]);
+
+	int r = 0;
+	for (unsigned i = 0; i < 8 && r == 0; i++)
+		r = backend_registry_add(&many[i]);
+	cr_assert_eq(r, -ENOSPC, "the list has an end");
 }

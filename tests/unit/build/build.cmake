@@ -1,10 +1,10 @@
 # The build service: cache, helper, limits. On the fake backend, whose builds do what a test tells them; the real
 # compiler is in conformance/.
 sycl_test(unit_build SOURCES build/support.c build/service.c build/limits.c build/cache.c build/folder.c build/link.c build/name.c
-  LIBS sycl_engine_core sycl_shared sycl_proto PkgConfig::uv TIMEOUT 120)
+  LIBS sycl_fake_offered sycl_engine_core sycl_shared sycl_proto PkgConfig::uv TIMEOUT 120)
 if(TARGET unit_build)
   add_executable(build_helper_program build/helper_program.c)
-  target_link_libraries(build_helper_program PRIVATE sycl_flags sycl_engine_core)
+  target_link_libraries(build_helper_program PRIVATE sycl_flags sycl_fake_offered sycl_engine_core)
   set_target_properties(build_helper_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_compile_definitions(unit_build PRIVATE BUILD_HELPER_PROGRAM="$<TARGET_FILE:build_helper_program>")
   add_dependencies(unit_build build_helper_program)

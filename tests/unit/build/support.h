@@ -3,6 +3,7 @@
 #define SYCL_TESTS_BUILD_SUPPORT_H
 
 #include "build/service.h"
+#include "fake_control.h"
 
 /* What one callback told. */
 struct built {

@@ -1,7 +1,7 @@
 # The scheduler on the fake backend: these tests need nothing else of the engine.
 add_library(sched_harness OBJECT scheduler/harness.c)
 target_include_directories(sched_harness PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(sched_harness PRIVATE sycl_flags PUBLIC sycl_sched)
+target_link_libraries(sched_harness PRIVATE sycl_flags PUBLIC sycl_sched sycl_fake_backend)
 
 sycl_test(unit_scheduler SOURCES
   engine/interval_map.c
@@ -35,7 +35,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/graphs.c
   scheduler/grant.c
   scheduler/trace.c
-  LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads TIMEOUT 180)
+  LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared Threads::Threads TIMEOUT 180)
 sycl_test(unit_scheduler_property SOURCES scheduler/property.c scheduler/model.c
-  LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads TIMEOUT 120)
-sycl_test(unit_fake SOURCES fake_backend/backend.c fake_backend/features.c LIBS sycl_backends sycl_shared Threads::Threads)
+  LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared Threads::Threads TIMEOUT 120)
+sycl_test(unit_fake SOURCES fake_backend/backend.c fake_backend/features.c LIBS sycl_fake_backend sycl_backends sycl_shared Threads::Threads)

@@ -1,30 +1,43 @@
 /*
- * What a test may do to the fake backend. Its devices are ordinary host memory and a small set of
- * built-in kernel functions, so everything really runs; this header scripts when it runs, what
- * fails, and shows what happened.
+ * The control of the fake backend. Its devices are ordinary host memory and a small set of built-in
+ * kernel functions, so everything really runs. A test says here when it runs and what fails, and
+ * reads what happened.
  *
  * State is one per process. All functions may be called from any thread. Times are ns of
  * CLOCK_MONOTONIC.
  *
  * A program is text: names of functions, one per line (empty lines and lines that begin with # are
  * skipped).
- *
- *   fill_u32 (dst, value)      dst[i] = value          linear_id_u32 (dst)   dst[i] = i
- *   increment_u32 (dst)        dst[i] += 1             add_u32 (dst, src)    dst[i] += src[i]
- *   copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] *
- * 31 + src[i] + value sum_list_u32 (dst, head)   dst[0] += every value of a linked list in USM:
- * nodes are {uint64_t next; uint32_t value} fill_image (image, value)    each byte = value
- * copy_image (image, image)  the first = the second mix_image (image, image, value)  each byte * 31
- * + byte of the second + value sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)
- * dst[0] = addressing | normalised << 8 | linear << 9 noop (anything) hold (gate)           ends
- * when fake_gate_open opened the gate take (ns)                  takes that long by a clock that
- * fake_clock has set; a part of it takes its part take_increment_u32 (dst, ns)  both fill_even_u32
- * (dst, value) as fill_u32; an odd value: nothing is written, STATUS_KERNEL fail ([anything])
- * completes with STATUS_KERNEL      lose_device ([anything])  the device is lost lose_process
- * ([anything])  the device is lost, and for the others nothing more can be done: what they have is
- * neither run nor told crash ([anything])         writes through a null pointer: the end of the
- * process
- *
+ */
+/* clang-format off */
+/*
+ *   fill_u32 (dst, value)          dst[i] = value
+ *   fill_even_u32 (dst, value)     as fill_u32; an odd value: nothing is written, STATUS_KERNEL
+ *   linear_id_u32 (dst)            dst[i] = i
+ *   increment_u32 (dst)            dst[i] += 1
+ *   add_u32 (dst, src)             dst[i] += src[i]
+ *   copy_u32 (dst, src)            dst[i] = src[i]
+ *   mix_u32 (dst, src, value)      dst[i] = dst[i] * 31 + src[i] + value
+ *   sum_list_u32 (dst, head)       dst[0] += every value of a linked list in USM; its nodes are
+ *                                  {uint64_t next; uint32_t value}
+ *   fill_image (image, value)      each byte = value
+ *   copy_image (image, image)      the first = the second
+ *   mix_image (image, image, value)  each byte * 31 + byte of the second + value
+ *   sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)
+ *                                  dst[0] = addressing | normalised << 8 | linear << 9
+ *   noop (anything)                nothing
+ *   hold (gate)                    ends when fake_gate_open opened the gate
+ *   take (ns)                      takes that long by a clock that fake_clock has set; a part of
+ *                                  it takes its part
+ *   take_increment_u32 (dst, ns)   both
+ *   fail ([anything])              completes with STATUS_KERNEL
+ *   lose_device ([anything])       the device is lost
+ *   lose_process ([anything])      the device is lost, and the others can do nothing more: their
+ *                                  commands neither run nor complete
+ *   crash ([anything])             writes through a null pointer: the end of the process
+ */
+/* clang-format on */
+/*
  * Lines "#build WORD [VALUE]" act when the program is built: log TEXT (the build's log), print TEXT
  * (on stderr), crash, hang, eat (memory, until there is none), exit STATUS, touch FILE (appends a
  * byte), keep NAME (the same to a file in the cache directory), wait FIFO (until its other end is
@@ -34,10 +47,12 @@
  * added per dimension for linear_id_u32 only). Other work goes on while a command is held, also on
  * lanes of the same device.
  */
-#ifndef SYCL_BACKENDS_FAKE_CONTROL_H
-#define SYCL_BACKENDS_FAKE_CONTROL_H
+#ifndef SYCL_TESTS_FAKE_CONTROL_H
+#define SYCL_TESTS_FAKE_CONTROL_H
 
 #include "backend.h"
+
+extern const struct backend_ops backend_fake_ops;
 
 #define FAKE_DEVICES_MAX 8u
 #define FAKE_GATES       64u
