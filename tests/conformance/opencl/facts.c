@@ -142,6 +142,18 @@ Test(opencl_facts, A14_versions_never_exceed_the_platforms)
 	cr_assert_str_eq(text, "strange");
 }
 
+Test(opencl_facts, R8_layers_are_scaled_by_pocl_before_4_0_alone)
+{
+	cr_assert(opencl_pocl_scales_layers("1.8"));
+	cr_assert(opencl_pocl_scales_layers("3.0"));
+	cr_assert(opencl_pocl_scales_layers("3.1+debian"));
+	cr_assert(!opencl_pocl_scales_layers("4.0"));
+	cr_assert(!opencl_pocl_scales_layers("5.0+debian"));
+	cr_assert(!opencl_pocl_scales_layers("10.1"));
+	cr_assert(!opencl_pocl_scales_layers(""));
+	cr_assert(!opencl_pocl_scales_layers("strange"));
+}
+
 /* The loader's own list, asked in this process. */
 static uint32_t loaders_platforms(cl_platform_id *platforms, uint32_t room,
 				  __typeof__(&clGetPlatformInfo) *info_out)

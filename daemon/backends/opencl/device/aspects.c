@@ -63,3 +63,11 @@ void opencl_version(const char *device, const char *platform, char *version, siz
 	}
 	(void)snprintf(version, capacity, "%lu.%lu", major, minor);
 }
+
+bool opencl_pocl_scales_layers(const char *driver_version)
+{
+	char *end = NULL;
+	unsigned long major = strtoul(driver_version, &end, 10);
+
+	return end != driver_version && *end == '.' && major < 4;
+}

@@ -41,4 +41,11 @@ uint64_t opencl_extension_aspects(const char *extensions);
  */
 void opencl_version(const char *device, const char *platform, char *version, size_t capacity);
 
+/*
+ * Does this version of PoCL, "3.1" or "3.1+debian", take a layer's number for normalised where the
+ * sampler's coordinates are? Those before 4.0 do, against OpenCL's rules. A text that does not look
+ * so is taken for a newer version.
+ */
+bool opencl_pocl_scales_layers(const char *driver_version);
+
 #endif

@@ -65,9 +65,10 @@ int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context na
 	device->wake = wake;
 	device->token = token;
 	device->profiling = (device->facts->aspects & 1ull << OPENCL_ASPECT_QUEUE_PROFILING) != 0;
-	device->compiles_each_size = device->scales_layers =
-		strcmp(backend->platforms[device->facts->platform].name,
-		       "Portable Computing Language") == 0;
+	device->compiles_each_size = strcmp(backend->platforms[device->facts->platform].name,
+					    "Portable Computing Language") == 0;
+	device->scales_layers =
+		device->compiles_each_size && opencl_pocl_scales_layers(facts->driver_version);
 	int error = take_context(device, native, fault_out);
 	if (error < 0) {
 		free(device);

@@ -40,7 +40,7 @@ struct backend_device {
 	cl_context context;
 	bool profiling;
 	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
-	bool scales_layers; /* by their number, in samplers with normalised coordinates: PoCL */
+	bool scales_layers;      /* opencl_pocl_scales_layers */
 	uint64_t growth_leaders; /* opencl_growth.h: so many so far */
 	struct opencl_clock clock;
 	bool shares_programs; /* they have no variables of their own, so equal ones cannot be told

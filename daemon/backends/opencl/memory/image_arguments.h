@@ -6,8 +6,8 @@
  * sampler are two arguments (E23).
  *
  * A layered image that is sampled has a third one behind them, a float whose name begins with
- * OPENCL_LAYER_STEP_OF: what kernels multiply a layer's number with. That is 1 but on PoCL (3.1 and
- * later), which takes it for normalised where the sampler's coordinates are.
+ * OPENCL_LAYER_STEP_OF: what kernels multiply a layer's number with. That is 1 but on PoCL before
+ * 4.0, which takes it for normalised where the sampler's coordinates are.
  */
 #ifndef SYCL_BACKENDS_OPENCL_IMAGE_ARGUMENTS_H
 #define SYCL_BACKENDS_OPENCL_IMAGE_ARGUMENTS_H
