@@ -14,10 +14,10 @@ usage() {
 Usage: run.sh [PART ...] [OPTION ...]
 Parts (none: --tests --bench --memcheck --drivers):
   --probe        launching alone: round trip, one client, eight clients, beside the driver (1 min)
-  --tests        the tests on CUDA, whole programs, the demo (7 min)
+  --tests        the tests on CUDA, whole programs, the demo (12 min)
   --bench        the measurements, beside the driver's own ways (8 min)
   --memcheck     the memory checker (1 min)
-  --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (15 min)
+  --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (11 min)
   --two-gpus     what needs two GPUs or more (4 min)
   --two-clients  the clients' tests over two GPUs (6 min)
   --long         ten million command groups, one after the other, and what memory they leave (1 min)
