@@ -420,21 +420,6 @@ void orders_take(struct supervisor *supervisor, struct asker *asker,
 	admin_answer(asker, &reply);
 }
 
-bool orders_hold(const struct tenant *tenant)
-{
-	bool holds = tenant->drained || tenant->sessions_most > 0 ||
-		     tenant->share_ordered.least > 0 || tenant->share_ordered.most > 0;
-	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
-		holds |= tenant->limits[i].given;
-	return holds;
-}
-
-unsigned orders_sessions_most(const struct tenant *tenant)
-{
-	return tenant->sessions_most ? tenant->sessions_most
-				     : tenant->supervisor->configuration.sessions_per_tenant;
-}
-
 static void send_limit(struct engine *engine, unsigned index,
 		       const struct configuration_limit *limit)
 {

@@ -18,10 +18,6 @@ struct tenant;
 void orders_take(struct supervisor *supervisor, struct asker *asker,
 		 const Sycl__V1__OrderCommand *order);
 
-/* Is there something about this tenant that must not be forgotten? */
-bool orders_hold(const struct tenant *tenant);
-unsigned orders_sessions_most(const struct tenant *tenant);
-
 /* It takes messages now: what was said of its tenant before, ahead of any session. */
 void orders_engine_ready(struct engine *engine);
 

@@ -15,7 +15,7 @@ static bool is_away(const struct tenant *tenant)
 {
 	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) &&
 	       tenant->session_count == 0 && !tenant->lookup &&
-	       tenant->retry_at_ns <= clock_now_ns() && !orders_hold(tenant);
+	       tenant->retry_at_ns <= clock_now_ns() && !tenant_has_orders(tenant);
 }
 
 static bool is_counted(const struct tenant *tenant)

@@ -2,7 +2,6 @@
 
 #include "clock.h"
 #include "base/log.h"
-#include "admin/report.h"
 #include "division/sharing.h"
 #include "service/supervisor.h"
 #include "service/tenant.h"
@@ -41,7 +40,7 @@ static void on_answered(void *context, const struct user_answer *answer)
 	tenant->lookup = NULL;
 	take(tenant, answer);
 	sharing_review(supervisor);
-	report_tenant_identified(tenant);
+	supervisor->observer->tenant_identified(tenant);
 	tenant_continue(tenant); /* it may be gone then */
 }
 

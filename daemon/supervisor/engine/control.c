@@ -252,7 +252,7 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 	if (r == 0)
 		return;
 	*asked = 0;
-	report_arrived(engine, message->request);
+	engine->tenant->supervisor->observer->answered(engine, message->request);
 }
 
 /*
@@ -278,14 +278,15 @@ static void on_trace(struct engine *engine, const Sycl__V1__EngineTrace *message
 		strike(engine, "tells of a trace without being asked");
 		return;
 	}
-	if (is_endless(engine, message) || !trace_take(engine, message)) {
+	if (is_endless(engine, message) ||
+	    !engine->tenant->supervisor->observer->traced(engine, message)) {
 		engine_kill(engine, "it tells more of a trace than it was asked for");
 		return;
 	}
 	if (message->more)
 		return;
 	*asked = 0;
-	report_arrived(engine, message->request);
+	engine->tenant->supervisor->observer->answered(engine, message->request);
 }
 
 /* All of them each time, and only when there are more: at most so many times as there are devices.

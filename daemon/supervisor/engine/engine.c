@@ -8,17 +8,15 @@
 #include "engine/lost.h"
 #include "engine/process.h"
 #include "engine/return.h"
+#include "engine/room.h"
 #include "base/foreign_socket.h"
 #include "base/log.h"
-#include "admin/orders.h"
 #include "base/refusal.h"
-#include "admin/report.h"
 #include "base/runtime_directory.h"
 #include "division/sharing.h"
 #include "engine/standby.h"
 #include "engine/succession.h"
 #include "service/supervisor.h"
-#include "admin/trace.h"
 #include "service/unsettled.h"
 
 #include <errno.h>
@@ -189,7 +187,7 @@ static void close_handles(struct engine *engine)
 static void session_end(struct engine *engine, struct session *session)
 {
 	tenant_session_left(engine->tenant, session);
-	trace_session_ends(engine->tenant->supervisor, session);
+	engine->tenant->supervisor->observer->session_ended(engine->tenant->supervisor, session);
 	(void)session_free(session);
 }
 
@@ -284,7 +282,7 @@ void engine_settle(struct engine *engine, int wait_status)
 		standby_misadopted(tenant, wait_status);
 	else
 		tenant_engine_died(tenant, has_started, death.abnormal, death.text);
-	report_engine_gone(engine);
+	engine->tenant->supervisor->observer->gone(engine);
 
 	if (!has_started && !misadopted) {
 		char text[TENANT_FAILURE_BYTES + 64];
@@ -316,7 +314,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	close_handles(engine);
 	orphans_end(supervisor);
 	succession_changed(supervisor);
-	supervisor_engine_ended(supervisor); /* the tenant may be gone then */
+	supervisor->observer->engine_ended(supervisor); /* the tenant may be gone then */
 	standby_review(supervisor);
 }
 
@@ -380,7 +378,7 @@ static void leave_standby(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	uint64_t no_standby_until_ns = tenant->no_standby_until_ns;
-	if (supervisor_has_all_engines(tenant->supervisor))
+	if (engine_room_is_full(tenant->supervisor))
 		return;
 	tenant->no_standby_until_ns = UINT64_MAX; /* not another one that may hang as well */
 	engine_move_sessions(engine);
@@ -576,7 +574,7 @@ void engine_gets_nobody_new(struct engine *engine)
 void engine_stays_away(struct engine *engine)
 {
 	(void)uv_timer_stop(&engine->deadline);
-	report_engine_gone(engine);
+	engine->tenant->supervisor->observer->gone(engine);
 	engine_gets_nobody_new(engine);
 	succession_changed(engine->tenant->supervisor);
 }
@@ -588,7 +586,7 @@ void engine_forget(struct engine *engine)
 	if (tenant->current == engine)
 		tenant->current = NULL;
 	tenant->supervisor->engine_count--;
-	report_engine_gone(engine);
+	engine->tenant->supervisor->observer->gone(engine);
 	engine_detach(engine);
 	refuse_waiting(engine, "the service is stopping");
 	close_handles(engine);
@@ -687,10 +685,10 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,
 		  (unsigned long long)milliseconds(clock_now_ns() - engine->since_ns));
 	succession_engine_ready(engine);
-	orders_engine_ready(engine);
+	engine->tenant->supervisor->observer->starts_taking(engine);
 	sharing_engine_ready(engine);
 	engine_flush(engine);
-	report_engine_ready(engine);
+	engine->tenant->supervisor->observer->ready(engine);
 	engine_check_idle(engine);
 	if (engine->adopted)
 		standby_succeeded(engine->tenant->supervisor);

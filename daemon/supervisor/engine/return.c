@@ -6,7 +6,6 @@
 #include "flight_page.h"
 #include "base/foreign_socket.h"
 #include "base/log.h"
-#include "admin/orders.h"
 #include "base/session_proof.h"
 #include "service/supervisor.h"
 #include "base/text.h"
@@ -178,7 +177,7 @@ static void finish(struct engine *engine)
 	log_info("engine", "pid %ld of uid %lu is back; sessions: %u", (long)engine->pid,
 		 (unsigned long)tenant->uid, engine->sessions_count);
 	engine->return_begun = false;
-	orders_engine_returned(engine);
+	tenant->supervisor->observer->returned(engine);
 	engine_became_ready(engine, flight);
 }
 

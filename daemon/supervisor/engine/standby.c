@@ -114,7 +114,7 @@ static void gone(struct standby *standby, int wait_status)
 				       WEXITSTATUS(wait_status));
 		count_failure(supervisor, why);
 	}
-	supervisor_engine_ended(supervisor);
+	supervisor->observer->engine_ended(supervisor);
 	standby_review(supervisor);
 }
 

@@ -8,7 +8,6 @@
 #include "engine/control.h"
 #include "engine/return.h"
 #include "base/log.h"
-#include "admin/orders_file.h"
 #include "base/process_start.h"
 #include "process_uids.h"
 #include "service/supervisor.h"
@@ -336,8 +335,6 @@ int succession_open(struct supervisor *supervisor)
 	int r = begin(supervisor);
 	if (r == 0)
 		r = account_file_load(supervisor);
-	if (r == 0)
-		r = orders_file_load(supervisor);
 	if (r < 0)
 		return r;
 	r = listen_for_engines(supervisor);

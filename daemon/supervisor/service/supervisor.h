@@ -8,6 +8,7 @@
 #include "admin/admin.h"
 #include "base/configuration.h"
 #include "engine/groups.h"
+#include "service/observer.h"
 #include "base/listener.h"
 #include "base/notify.h"
 #include "base/options.h"
@@ -37,6 +38,7 @@ struct supervisor {
 	struct succession succession;
 	struct notify notify;
 	struct decode_arena arena; /* of whatever message is being looked at; emptied by the next */
+	const struct service_observer *observer;
 	struct tenant_list tenants;
 	unsigned tenant_count;
 	unsigned engine_count; /* without the standby */
@@ -74,21 +76,5 @@ struct supervisor {
 	uv_timer_t idle;
 	uv_timer_t stop_deadline;
 };
-
-/*
- * What was found out before the loop: options, configuration, folder (locked), listener. They are
- * taken over. Runs until the service is told to stop, or is idle. The exit status.
- */
-int supervisor_run(const struct options *options, const struct configuration *configuration,
-		   const struct runtime_directory *directory, const struct listener *listener);
-
-/* Sessions and engines, the standby among them, come and go: for the idle exit, the status line and
- * the end. */
-void supervisor_session_began(struct supervisor *supervisor);
-void supervisor_session_ended(struct supervisor *supervisor);
-void supervisor_engine_ended(struct supervisor *supervisor);
-
-/* There are as many engines as there may be. Those that are held do not count. */
-bool supervisor_has_all_engines(const struct supervisor *supervisor);
 
 #endif

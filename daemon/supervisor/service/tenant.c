@@ -5,7 +5,6 @@
 #include "engine/engine.h"
 #include "engine/room.h"
 #include "base/log.h"
-#include "admin/orders.h"
 #include "base/refusal.h"
 #include "service/supervisor.h"
 #include "base/tenant_forget.h"
@@ -181,14 +180,16 @@ void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
 void tenant_session_joined(struct tenant *tenant)
 {
 	tenant->session_count++;
-	supervisor_session_began(tenant->supervisor);
+	tenant->supervisor->session_count++;
+	tenant->supervisor->observer->sessions_changed(tenant->supervisor);
 }
 
 void tenant_session_left(struct tenant *tenant, struct session *session)
 {
 	tenant->session_count--;
 	unsettled_remove(session);
-	supervisor_session_ended(tenant->supervisor);
+	tenant->supervisor->session_count--;
+	tenant->supervisor->observer->sessions_changed(tenant->supervisor);
 }
 
 /* Can there be an engine for it soon? */
@@ -213,7 +214,7 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		       tenant->drained ? "this user's sessions are to end"
 				       : "the service's sessions are to end");
 		r = -ESHUTDOWN;
-	} else if (tenant->session_count >= orders_sessions_most(tenant)) {
+	} else if (tenant->session_count >= tenant_sessions_most(tenant)) {
 		refuse(&refusal, STATUS_QUOTA,
 		       "this user has as many sessions as one may have (%u)",
 		       tenant->session_count);
@@ -235,6 +236,21 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		  (long)session->peer.pid, refusal.text);
 	refuse_client(take_fd(&session->socket), refusal.code, refusal.text);
 	(void)session_free(session);
+}
+
+bool tenant_has_orders(const struct tenant *tenant)
+{
+	bool holds = tenant->drained || tenant->sessions_most > 0 ||
+		     tenant->share_ordered.least > 0 || tenant->share_ordered.most > 0;
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		holds |= tenant->limits[i].given;
+	return holds;
+}
+
+unsigned tenant_sessions_most(const struct tenant *tenant)
+{
+	return tenant->sessions_most ? tenant->sessions_most
+				     : tenant->supervisor->configuration.sessions_per_tenant;
 }
 
 void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, const char *how)

@@ -106,6 +106,11 @@ struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
 int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out,
 		  struct refusal *refusal_out);
 
+/* An operator has ordered something of it, which must not be forgotten. */
+bool tenant_has_orders(const struct tenant *tenant);
+/* How many sessions it may have: as ordered, else as configured. */
+unsigned tenant_sessions_most(const struct tenant *tenant);
+
 /* A session counts, and does not any more. */
 void tenant_session_joined(struct tenant *tenant);
 void tenant_session_left(struct tenant *tenant, struct session *session);

@@ -1,4 +1,4 @@
-#include "service/supervisor.h"
+#include "process/supervisor.h"
 
 #include "cleanup.h"
 #include "clock.h"
@@ -8,6 +8,7 @@
 #include "base/foreign_socket.h"
 #include "base/log.h"
 #include "admin/orders.h"
+#include "admin/orders_file.h"
 #include "base/peer.h"
 #include "base/refusal.h"
 #include "division/share_names.h"
@@ -85,16 +86,8 @@ static void check_idle(struct supervisor *supervisor)
 		(void)uv_timer_start(&supervisor->idle, on_idle, idle_ns / MILLISECOND_NS, 0);
 }
 
-void supervisor_session_began(struct supervisor *supervisor)
+static void on_sessions_changed(struct supervisor *supervisor)
 {
-	supervisor->session_count++;
-	check_idle(supervisor);
-	status_changed(supervisor);
-}
-
-void supervisor_session_ended(struct supervisor *supervisor)
-{
-	supervisor->session_count--;
 	check_idle(supervisor);
 	status_changed(supervisor);
 }
@@ -104,13 +97,7 @@ static bool has_processes(const struct supervisor *supervisor)
 	return supervisor->engine_count || supervisor->keeper.standby;
 }
 
-bool supervisor_has_all_engines(const struct supervisor *supervisor)
-{
-	return supervisor->engine_count - supervisor->held_count >=
-	       supervisor->configuration.engines;
-}
-
-void supervisor_engine_ended(struct supervisor *supervisor)
+static void on_engine_ended(struct supervisor *supervisor)
 {
 	status_changed(supervisor);
 	if (!supervisor->stopping)
@@ -366,6 +353,8 @@ static int start(struct supervisor *supervisor)
 	if (r == 0)
 		r = succession_open(supervisor);
 	if (r == 0)
+		r = orders_file_load(supervisor);
+	if (r == 0)
 		orphans_end(supervisor); /* of engines that ended while no service ran */
 	if (r == 0)
 		r = admin_open(supervisor);
@@ -415,6 +404,19 @@ static void finish(struct supervisor *supervisor)
 	runtime_directory_close(&supervisor->directory);
 }
 
+static const struct service_observer observer = {
+	.sessions_changed = on_sessions_changed,
+	.engine_ended = on_engine_ended,
+	.starts_taking = orders_engine_ready,
+	.returned = orders_engine_returned,
+	.ready = report_engine_ready,
+	.gone = report_engine_gone,
+	.answered = report_arrived,
+	.traced = trace_take,
+	.session_ended = trace_session_ends,
+	.tenant_identified = report_tenant_identified,
+};
+
 int supervisor_run(const struct options *options, const struct configuration *configuration,
 		   const struct runtime_directory *directory, const struct listener *listener)
 {
@@ -424,6 +426,7 @@ int supervisor_run(const struct options *options, const struct configuration *co
 		.configuration = *configuration,
 		.directory = *directory,
 		.listener = *listener,
+		.observer = &observer,
 		.privileged = geteuid() == 0 && !options->user,
 		.outsiders = user_namespace_outsiders(USER_NAMESPACE_MAP, USER_NAMESPACE_OVERFLOW),
 		.since_ns = clock_now_ns(),

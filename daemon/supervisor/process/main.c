@@ -9,7 +9,7 @@
 #include "processors.h"
 #include "base/runtime_directory.h"
 #include "division/share_names.h"
-#include "service/supervisor.h"
+#include "process/supervisor.h"
 #include "switches.h"
 #include "service/user_question.h"
 

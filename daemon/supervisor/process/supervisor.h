@@ -1,0 +1,14 @@
+/* The composition root: makes the parts of the service, runs the loop, and takes the parts down. */
+#ifndef SYCLD_SUPERVISOR_PROCESS_SUPERVISOR_H
+#define SYCLD_SUPERVISOR_PROCESS_SUPERVISOR_H
+
+#include "service/supervisor.h"
+
+/*
+ * Takes over what main() has found out before the loop: options, configuration, folder (locked),
+ * listener. Runs until the service is told to stop, or is idle. Returns the exit status.
+ */
+int supervisor_run(const struct options *options, const struct configuration *configuration,
+		   const struct runtime_directory *directory, const struct listener *listener);
+
+#endif
