@@ -3,7 +3,6 @@
 #include "engine/engine.h"
 #include "packet.h"
 #include "service/session.h"
-#include "engine/succession.h"
 #include "service/supervisor.h"
 
 #include <assert.h>
@@ -98,7 +97,7 @@ void account_session_ended(struct tenant *tenant, const struct session *session,
 	add_usage(&tenant->account, state->usage);
 	keep_session(tenant, session, false);
 	keep_devices(tenant, session, state->devices, state->n_devices);
-	succession_changes(tenant->supervisor);
+	tenant->supervisor->observer->accounts_changed(tenant->supervisor);
 }
 
 void account_add_claims(struct service_state_account *account, const struct engine *engine)
@@ -129,7 +128,7 @@ void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offen
 	}
 	account_sum(&tenant->account.sessions, engine->sessions_count);
 	account_sum(&tenant->account.engines_failed, has_failed);
-	succession_changes(tenant->supervisor);
+	tenant->supervisor->observer->accounts_changed(tenant->supervisor);
 }
 
 bool account_is_empty(const struct service_state_account *account)

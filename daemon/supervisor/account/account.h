@@ -7,7 +7,7 @@
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_H
 #define SYCLD_SUPERVISOR_ACCOUNT_H
 
-#include "account/table.h"
+#include "base/account_table.h"
 #include "control.pb-c.h"
 #include "service/service_state.h"
 

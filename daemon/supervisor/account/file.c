@@ -1,5 +1,6 @@
 #include "account/file.h"
 
+#include "account/tenant_forget.h"
 #include "account/account.h"
 #include "admin.pb-c.h"
 #include "cleanup.h"

@@ -3,7 +3,7 @@
 #ifndef SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
 #define SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
 
-#include "account/table.h"
+#include "base/account_table.h"
 #include "admin.pb-c.h"
 #include "control.pb-c.h"
 

@@ -1,5 +1,6 @@
 #include "admin/orders_file.h"
 
+#include "account/tenant_forget.h"
 #include "admin.pb-c.h"
 #include "cleanup.h"
 #include "base/kept_file.h"

@@ -1,12 +1,13 @@
 #include "admin/report.h"
 
+#include "engine/placement.h"
 #include "engine/engine.h"
 #include "engine/control.h"
 #include "base/log.h"
 #include "admin/orders.h"
 #include "status.h"
 #include "service/supervisor.h"
-#include "base/tenant_forget.h"
+#include "account/tenant_forget.h"
 
 #include <errno.h>
 #include <stdio.h>

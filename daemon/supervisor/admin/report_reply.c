@@ -8,7 +8,7 @@
 #include "admin/report.h"
 #include "admin/report_devices.h"
 #include "admin/report_limits.h"
-#include "division/sharing.h"
+#include "engine/sharing.h"
 #include "status.h"
 #include "service/supervisor.h"
 #include "division/tenant_share.h"

@@ -4,6 +4,8 @@
 #include "packet.h"
 #include "session.pb-c.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 /* More than a send buffer can hold; nothing is added while we read. */
@@ -31,4 +33,13 @@ void refuse_client(int socket, enum sycl_status code, const char *text)
 			break;
 	foreign_socket_close(&socket);
 	foreign_socket_end();
+}
+
+void refusal_set(struct refusal *refusal, enum sycl_status code, const char *format, ...)
+{
+	refusal->code = code;
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(refusal->text, sizeof(refusal->text), format, arguments);
+	va_end(arguments);
 }

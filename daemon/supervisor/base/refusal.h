@@ -10,4 +10,16 @@
  */
 void refuse_client(int socket, enum sycl_status code, const char *text);
 
+enum { REFUSAL_CAUSE_BYTES = 448 };
+
+/* Why a session cannot be served now, for its client. */
+struct refusal {
+	enum sycl_status code;
+	char text[REFUSAL_CAUSE_BYTES + 128];
+};
+
+/* Sets code and text; a text that is too long is cut. */
+__attribute__((format(printf, 3, 4))) void
+refusal_set(struct refusal *refusal, enum sycl_status code, const char *format, ...);
+
 #endif

@@ -6,18 +6,7 @@
 #ifndef SYCLD_SUPERVISOR_SHARE_NAMES_H
 #define SYCLD_SUPERVISOR_SHARE_NAMES_H
 
-#include "base/configuration.h"
-
-#include <stddef.h>
-
 struct supervisor;
-
-/*
- * How many there are; the text is "user.one, group.two", as far as they find room. What cannot be
- * looked up is not told. Blocks for as long as the user database takes.
- */
-unsigned share_names_missing(const struct configuration_shares *shares, char *text_out,
-			     size_t text_bytes);
 
 /* Look for them without waiting, and log what there is. */
 void share_names_review(struct supervisor *supervisor);

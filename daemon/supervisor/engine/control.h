@@ -31,10 +31,4 @@ int engine_send_taken(struct engine *engine, const char *refused, int log);
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant,
 		      const char *cache_directory);
 
-/*
- * Read and act on what the engine has sent, `most` messages at most. It may end in
- * engine_control_lost or engine_kill; the engine itself stays.
- */
-void engine_receive(struct engine *engine, unsigned most);
-
 #endif

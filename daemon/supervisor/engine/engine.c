@@ -13,9 +13,8 @@
 #include "base/log.h"
 #include "base/refusal.h"
 #include "base/runtime_directory.h"
-#include "division/sharing.h"
+#include "engine/sharing.h"
 #include "engine/standby.h"
-#include "engine/succession.h"
 #include "service/supervisor.h"
 #include "service/unsettled.h"
 
@@ -198,15 +197,10 @@ static void refuse_session(struct engine *engine, struct session *session, enum 
 	session_end(engine, session);
 }
 
-static struct session_place *place_of(struct engine *engine, uint64_t id)
-{
-	return &engine->places[id % ENGINE_PLACES];
-}
-
 static void take_in(struct engine *engine, struct session *session)
 {
 	TAILQ_INSERT_TAIL(&engine->sessions, session, link);
-	LIST_INSERT_HEAD(place_of(engine, session->id), session, same_place);
+	LIST_INSERT_HEAD(&engine->places[session->id % ENGINE_PLACES], session, same_place);
 	engine->sessions_count++;
 }
 
@@ -255,7 +249,7 @@ void engine_move_sessions(struct engine *engine)
 	}
 	while ((session = take_waiting(engine))) {
 		tenant_session_left(engine->tenant, session);
-		tenant_place(engine->tenant, session);
+		engine->tenant->supervisor->observer->session_unplaced(engine->tenant, session);
 	}
 }
 
@@ -298,7 +292,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	struct tenant *tenant = engine->tenant;
 	struct supervisor *supervisor = tenant->supervisor;
 	/* What it said before it died still counts. */
-	engine_receive(engine, MESSAGES_AT_END);
+	engine->tenant->supervisor->observer->received(engine, MESSAGES_AT_END);
 	engine_log_finish(engine->log);
 	sharing_engine_gone(engine);
 	TAILQ_REMOVE(&tenant->engines, engine, link);
@@ -313,7 +307,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	engine_end_sessions(engine);
 	close_handles(engine);
 	orphans_end(supervisor);
-	succession_changed(supervisor);
+	supervisor->observer->engines_changed(supervisor);
 	supervisor->observer->engine_ended(supervisor); /* the tenant may be gone then */
 	standby_review(supervisor);
 }
@@ -352,14 +346,14 @@ static void on_control(uv_poll_t *poll, int status, int events)
 {
 	struct engine *engine = poll->data;
 	if (status < 0) {
-		engine_receive(engine, MESSAGES_AT_END);
+		engine->tenant->supervisor->observer->received(engine, MESSAGES_AT_END);
 		engine_control_lost(engine, "its control socket fails");
 		return;
 	}
 	if (events & UV_WRITABLE)
 		engine_flush(engine);
 	if (events & UV_READABLE)
-		engine_receive(engine, MESSAGES_PER_TURN);
+		engine->tenant->supervisor->observer->received(engine, MESSAGES_PER_TURN);
 }
 
 static void watch_control(struct engine *engine, int events)
@@ -378,7 +372,7 @@ static void leave_standby(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	uint64_t no_standby_until_ns = tenant->no_standby_until_ns;
-	if (engine_room_is_full(tenant->supervisor))
+	if (tenants_have_all_engines(tenant->supervisor))
 		return;
 	tenant->no_standby_until_ns = UINT64_MAX; /* not another one that may hang as well */
 	engine_move_sessions(engine);
@@ -576,7 +570,7 @@ void engine_stays_away(struct engine *engine)
 	(void)uv_timer_stop(&engine->deadline);
 	engine->tenant->supervisor->observer->gone(engine);
 	engine_gets_nobody_new(engine);
-	succession_changed(engine->tenant->supervisor);
+	engine->tenant->supervisor->observer->engines_changed(engine->tenant->supervisor);
 }
 
 void engine_forget(struct engine *engine)
@@ -633,15 +627,6 @@ void engine_give(struct engine *engine, struct session *session)
 	engine_flush(engine);
 }
 
-struct session *engine_session(struct engine *engine, uint64_t id)
-{
-	struct session *session;
-	LIST_FOREACH(session, place_of(engine, id), same_place)
-	if (session->id == id)
-		return session;
-	return NULL;
-}
-
 void engine_session_opened(struct session *session)
 {
 	session->phase = SESSION_OPEN;
@@ -684,7 +669,6 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 	(void)uv_timer_stop(&engine->deadline);
 	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,
 		  (unsigned long long)milliseconds(clock_now_ns() - engine->since_ns));
-	succession_engine_ready(engine);
 	engine->tenant->supervisor->observer->starts_taking(engine);
 	sharing_engine_ready(engine);
 	engine_flush(engine);
@@ -707,7 +691,7 @@ static void leave_service(struct engine *engine, uint64_t grace_ms)
 	engine->state = ENGINE_STOPPING;
 	if (engine->tenant->current == engine)
 		engine->tenant->current = NULL;
-	succession_changed(engine->tenant->supervisor);
+	engine->tenant->supervisor->observer->engines_changed(engine->tenant->supervisor);
 	(void)uv_timer_stop(&engine->idle);
 	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
 }

@@ -16,7 +16,7 @@
 #ifndef SYCLD_SUPERVISOR_ENGINE_H
 #define SYCLD_SUPERVISOR_ENGINE_H
 
-#include "base/claims.h"
+#include "account/claims.h"
 #include "base/device_set.h"
 #include "engine/log.h"
 #include "memory_region.h"
@@ -146,9 +146,6 @@ void engine_session_opened(struct session *session);
 
 /* The engine says that a session is over. */
 void engine_session_closed(struct engine *engine, struct session *session);
-
-/* One of its sessions that were handed on, or NULL. */
-struct session *engine_session(struct engine *engine, uint64_t id);
 
 /* No sessions: end when this lasts as long as configured. */
 void engine_check_idle(struct engine *engine);

@@ -76,8 +76,9 @@ void engine_lost_begin(struct engine *engine)
 	/* Its clients connect again at once, and sessions that wait need not wait longer: the next
 	 * engine opens the same devices. */
 	if (engine->sessions_count)
-		tenant_replace_engine(engine->tenant, atomic_load_explicit(&page->open_devices,
-									   memory_order_relaxed));
+		engine->tenant->supervisor->observer->engine_wanted(
+			engine->tenant,
+			atomic_load_explicit(&page->open_devices, memory_order_relaxed));
 	engine_move_sessions(engine);
 	engine_settle(engine, 0);
 	engine->is_lost = true;

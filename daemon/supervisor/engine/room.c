@@ -10,13 +10,6 @@
 enum { PARTS = 4 };
 
 /* One user's, or that of all whom the user database does not know. */
-/* Engines that are held do not count. */
-bool engine_room_is_full(const struct supervisor *supervisor)
-{
-	return supervisor->engine_count - supervisor->held_count >=
-	       supervisor->configuration.engines;
-}
-
 static unsigned part_most(const struct supervisor *supervisor)
 {
 	unsigned engines = supervisor->configuration.engines;
@@ -50,7 +43,7 @@ static bool is_part_full(const struct tenant *tenant)
 bool engine_room_has(const struct tenant *tenant, struct refusal *refusal_out)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
-	bool part_full = is_part_full(tenant), all = engine_room_is_full(supervisor);
+	bool part_full = is_part_full(tenant), all = tenants_have_all_engines(supervisor);
 	refusal_out->code = STATUS_QUOTA;
 	if (all)
 		(void)snprintf(refusal_out->text, sizeof(refusal_out->text),

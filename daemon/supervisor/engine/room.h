@@ -11,7 +11,6 @@
 #include <stdbool.h>
 
 struct refusal;
-struct supervisor;
 struct tenant;
 
 /* May the tenant have one more now? False: `refusal_out` says why not. */
@@ -23,8 +22,5 @@ bool engine_room_has(const struct tenant *tenant, struct refusal *refusal_out);
  * already, and is set when one is.
  */
 bool engine_room_make(const struct tenant *tenant, bool *asked);
-
-/* There are as many engines as there may be. */
-bool engine_room_is_full(const struct supervisor *supervisor);
 
 #endif

@@ -1,5 +1,6 @@
 #include "engine/succession.h"
 
+#include "account/tenant_forget.h"
 #include "account/account.h"
 #include "account/file.h"
 #include "cleanup.h"
@@ -11,7 +12,7 @@
 #include "base/process_start.h"
 #include "process_uids.h"
 #include "service/supervisor.h"
-#include "base/tenant_identity.h"
+#include "account/tenant_identity.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -11,7 +11,7 @@
 #include "division/share_names.h"
 #include "process/supervisor.h"
 #include "switches.h"
-#include "service/user_question.h"
+#include "base/user_question.h"
 
 #include <systemd/sd-daemon.h>
 

@@ -4,7 +4,9 @@
 #include "clock.h"
 #include "engine/engine.h"
 #include "engine/control.h"
+#include "engine/placement.h"
 #include "engine/process.h"
+#include "engine/receive.h"
 #include "base/foreign_socket.h"
 #include "base/log.h"
 #include "admin/orders.h"
@@ -12,9 +14,9 @@
 #include "base/peer.h"
 #include "base/refusal.h"
 #include "division/share_names.h"
-#include "base/tenant_arrivals.h"
-#include "base/tenant_forget.h"
-#include "service/user_lookup.h"
+#include "engine/tenant_arrivals.h"
+#include "account/tenant_forget.h"
+#include "base/user_lookup.h"
 #include "base/user_namespace.h"
 
 #include <errno.h>
@@ -404,17 +406,37 @@ static void finish(struct supervisor *supervisor)
 	runtime_directory_close(&supervisor->directory);
 }
 
+/* What it is known by to the next service, then what operators ordered before. */
+static void on_engine_takes_messages(struct engine *engine)
+{
+	succession_engine_ready(engine);
+	orders_engine_ready(engine);
+}
+
+static void on_tenant_identified(struct tenant *tenant)
+{
+	sharing_review(tenant->supervisor);
+	report_tenant_identified(tenant);
+	tenant_continue(tenant);
+}
+
 static const struct service_observer observer = {
 	.sessions_changed = on_sessions_changed,
 	.engine_ended = on_engine_ended,
-	.starts_taking = orders_engine_ready,
+	.engines_changed = succession_changed,
+	.accounts_changed = succession_changes,
+	.session_unplaced = tenant_place,
+	.engine_wanted = tenant_replace_engine,
+	.session_overdue = tenant_give_up,
+	.received = engine_receive,
+	.starts_taking = on_engine_takes_messages,
 	.returned = orders_engine_returned,
 	.ready = report_engine_ready,
 	.gone = report_engine_gone,
 	.answered = report_arrived,
 	.traced = trace_take,
 	.session_ended = trace_session_ends,
-	.tenant_identified = report_tenant_identified,
+	.tenant_identified = on_tenant_identified,
 };
 
 int supervisor_run(const struct options *options, const struct configuration *configuration,

@@ -22,6 +22,19 @@ struct service_observer {
 	 * afterwards. */
 	void (*sessions_changed)(struct supervisor *supervisor);
 	void (*engine_ended)(struct supervisor *supervisor);
+	/* Engines came, or left service: the file for the next service is written. */
+	void (*engines_changed)(struct supervisor *supervisor);
+	/* The same, later: what tenants have used has changed. */
+	void (*accounts_changed)(struct supervisor *supervisor);
+	/* A session has lost its engine before that looked at it. Takes the session. */
+	void (*session_unplaced)(struct tenant *tenant, struct session *session);
+	/* A device has failed the tenant's engine: another one is wanted, with these devices open.
+	 */
+	void (*engine_wanted)(struct tenant *tenant, uint64_t devices);
+	/* A session that is not open has to be given up; `text` is for its client. */
+	void (*session_overdue)(struct session *session, const char *text);
+	/* Messages of the engine can be read, `most` at most. */
+	void (*received)(struct engine *engine, unsigned most);
 
 	/* The engine takes messages now; the first message it gets is one from here. */
 	void (*starts_taking)(struct engine *engine);
@@ -38,7 +51,7 @@ struct service_observer {
 	/* A session of some engine is over; it is freed afterwards. */
 	void (*session_ended)(struct supervisor *supervisor, const struct session *session);
 	/* The user database has said which user the tenant is. */
-	void (*tenant_identified)(const struct tenant *tenant);
+	void (*tenant_identified)(struct tenant *tenant);
 };
 
 #endif

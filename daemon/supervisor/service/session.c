@@ -11,6 +11,12 @@
 
 #define SECOND_NS 1000000000ull
 
+void session_figures_fini(struct session_figures *claim)
+{
+	free(claim->devices);
+	*claim = (struct session_figures){.request = 0};
+}
+
 struct session *session_new(uint64_t id, int socket, const struct peer *peer)
 {
 	struct session *session = calloc(1, sizeof(*session));

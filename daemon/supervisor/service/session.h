@@ -2,7 +2,7 @@
 #ifndef SYCLD_SUPERVISOR_SESSION_H
 #define SYCLD_SUPERVISOR_SESSION_H
 
-#include "base/claims.h"
+#include "account/claims.h"
 #include "base/peer.h"
 
 #include <stdbool.h>

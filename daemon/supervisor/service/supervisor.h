@@ -16,7 +16,7 @@
 #include "packet.h"
 #include "admin/report.h"
 #include "base/runtime_directory.h"
-#include "division/sharing.h"
+#include "engine/sharing.h"
 #include "engine/standby.h"
 #include "engine/succession.h"
 #include "service/tenant.h"

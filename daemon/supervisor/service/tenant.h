@@ -5,11 +5,12 @@
 #ifndef SYCLD_SUPERVISOR_TENANT_H
 #define SYCLD_SUPERVISOR_TENANT_H
 
-#include "account/table.h"
+#include "base/account_table.h"
 #include "base/configuration.h"
 #include "engine/log.h"
 #include "service/service_state.h"
 #include "service/session.h"
+#include "base/refusal.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -22,7 +23,7 @@ struct supervisor;
 struct user_lookup;
 
 /* tenant_forget.h: of all, and of uids that the user database does not know. */
-enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = 448 };
+enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = REFUSAL_CAUSE_BYTES };
 
 /* No user's uid: the row that adds up the figures of tenants that have no row of their own any
  * more. */
@@ -79,32 +80,14 @@ struct tenant {
 
 TAILQ_HEAD(tenant_list, tenant);
 
-/* Why a session cannot be served now, for its client. */
-struct refusal {
-	enum sycl_status code;
-	char text[TENANT_FAILURE_BYTES + 128];
-};
-
-/* The tenant, made if missing. NULL: there are too many, no memory, or nobody can have that uid;
- * `refusal_out` says so. */
-struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out);
-
-/* The same to restore figures of an earlier service's, also of TENANT_OTHERS. NULL: too many, or no
- * memory. */
-struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid);
+/* Adds a tenant to the list; no check. NULL: no memory. */
+struct tenant *tenant_add(struct supervisor *supervisor, uid_t uid);
 
 /* Nothing of it is left. It has no engine. */
 void tenant_remove(struct tenant *tenant);
 
 /* The tenant if it is known, else NULL. */
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
-
-/*
- * An engine that can take a session: the current one, or one that is started now (`may_adopt`:
- * perhaps the standby). A negative errno: none; `refusal_out` says why.
- */
-int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out,
-		  struct refusal *refusal_out);
 
 /* An operator has ordered something of it, which must not be forgotten. */
 bool tenant_has_orders(const struct tenant *tenant);
@@ -115,19 +98,11 @@ unsigned tenant_sessions_most(const struct tenant *tenant);
 void tenant_session_joined(struct tenant *tenant);
 void tenant_session_left(struct tenant *tenant, struct session *session);
 
-/* Hand a session to an engine, let it wait until there can be one, or refuse its client. Takes the
- * session. */
-void tenant_place(struct tenant *tenant, struct session *session);
-
-/*
- * Start an engine before anybody asks, with these devices opened (bit n: device n): the last one
- * failed its clients, who will come back. Does nothing where each session has an engine of its own,
- * where there is one already, or where none may be started now.
- */
-void tenant_replace_engine(struct tenant *tenant, uint64_t devices);
-
 /* An engine of the tenant died: how soon may the next one start? */
 void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, const char *how);
+
+/* There are as many engines as there may be; those that are held do not count. */
+bool tenants_have_all_engines(const struct supervisor *supervisor);
 
 /* Forget every tenant; none may have an engine. */
 void tenants_free(struct supervisor *supervisor);

@@ -2,11 +2,8 @@
 
 #include "cleanup.h"
 #include "clock.h"
-#include "engine/engine.h"
-#include "base/log.h"
 #include "base/refusal.h"
 #include "service/supervisor.h"
-#include "base/tenant_arrivals.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,28 +56,6 @@ static uint64_t due_ns(const struct session *session)
 	return session->unsettled_since_ns + start_ns + configuration->handshake_ns;
 }
 
-/* The client is told. A session that its engine has got stays in the list until the engine says
- * what became of it. */
-static void give_up(struct session *session, const char *text)
-{
-	struct engine *engine = session->engine;
-	log_debug("session", "%llu of uid %lu, pid %ld: %s", (unsigned long long)session->id,
-		  (unsigned long)session->peer.uid, (long)session->peer.pid, text);
-	if (!engine) {
-		tenant_drop_arrival(session->tenant, session, text);
-		return;
-	}
-	if (session->phase == SESSION_WAITING) {
-		engine_drop_waiting(engine, session, text);
-		engine_check_idle(engine);
-		return;
-	}
-	unsettled_remove(session);
-	refuse_client(take_fd(&session->socket), STATUS_CONNECTION_LOST, text);
-	session->phase = SESSION_OVER;
-	session_let_go(session);
-}
-
 /* One at a time: what is done about one may end others, whose events must not be looked at then. */
 static void on_ended(uv_poll_t *poll, int status, int events)
 {
@@ -91,7 +66,8 @@ static void on_ended(uv_poll_t *poll, int status, int events)
 	for (int i = 0;
 	     i < ENDED_PER_TURN && epoll_wait(supervisor->unsettled.processes, &event, 1, 0) == 1;
 	     i++)
-		give_up(event.data.ptr, "the process that connected has ended");
+		supervisor->observer->session_overdue(event.data.ptr,
+						      "the process that connected has ended");
 }
 
 static void on_look(uv_timer_t *timer)
@@ -102,7 +78,8 @@ static void on_look(uv_timer_t *timer)
 	for (session = TAILQ_FIRST(&supervisor->unsettled.sessions); session; session = next) {
 		next = TAILQ_NEXT(session, unsettled);
 		if (due_ns(session) <= now_ns)
-			give_up(session,
+			supervisor->observer->session_overdue(
+				session,
 				"the engine of this user does not take the session in time");
 	}
 }
@@ -193,7 +170,8 @@ static bool make_room(struct tenant *tenant)
 	TAILQ_FOREACH(session, &supervisor->unsettled.sessions, unsettled)
 	if (session->tenant == most)
 		break;
-	give_up(session, "the service has no room for so many that connect at one time");
+	supervisor->observer->session_overdue(
+		session, "the service has no room for so many that connect at one time");
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /* Rows by what they are of: found again, added up, and put together when there are too many. */
-#include "account/table.h"
+#include "base/account_table.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

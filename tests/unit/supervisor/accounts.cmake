@@ -1,7 +1,7 @@
 # What the supervisor keeps of what was used, and in which control group a client is. Pure.
 set(supervisor_folder ${PROJECT_SOURCE_DIR}/daemon/supervisor)
 sycl_test(unit_accounts SOURCES supervisor/cgroup.c supervisor/account_table.c
-  ${supervisor_folder}/account/table.c ${supervisor_folder}/base/cgroup.c ${supervisor_folder}/base/text.c LIBS sycl_shared)
+  ${supervisor_folder}/base/account_table.c ${supervisor_folder}/base/cgroup.c ${supervisor_folder}/base/text.c LIBS sycl_shared)
 if(TARGET unit_accounts)
   target_include_directories(unit_accounts PRIVATE ${supervisor_folder})
 endif()

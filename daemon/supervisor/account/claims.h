@@ -82,4 +82,7 @@ const Sycl__V1__SessionReport *claims_devices(const struct session_figures *clai
 void session_figures_fini(struct session_figures *claim);
 void engine_claims_fini(struct engine_claims *claims);
 
+/* One of its sessions that were handed on, or NULL. */
+struct session *engine_session(struct engine *engine, uint64_t id);
+
 #endif

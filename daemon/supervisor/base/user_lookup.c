@@ -1,4 +1,4 @@
-#include "service/user_lookup.h"
+#include "base/user_lookup.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -9,7 +9,9 @@
 #define SYCLD_SUPERVISOR_TENANT_FORGET_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
+struct refusal;
 struct supervisor;
 struct tenant;
 
@@ -24,5 +26,13 @@ bool tenants_make_room(struct supervisor *supervisor);
 /* There is one more uid that the user database does not know: figures of others of that kind are
  * put together if there are many. */
 void tenants_join_unknown(const struct tenant *newcomer);
+
+/* The tenant, made if missing. NULL: there are too many, no memory, or nobody can have that uid;
+ * `refusal_out` says so. */
+struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out);
+
+/* The same to restore figures of an earlier service's, also of TENANT_OTHERS. NULL: too many, or no
+ * memory. */
+struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid);
 
 #endif

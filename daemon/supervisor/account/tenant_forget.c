@@ -1,10 +1,9 @@
-#include "base/tenant_forget.h"
+#include "account/tenant_forget.h"
 
 #include "account/account.h"
 #include "clock.h"
 #include "base/log.h"
-#include "admin/orders.h"
-#include "engine/succession.h"
+#include "base/refusal.h"
 #include "service/supervisor.h"
 #include "service/tenant.h"
 
@@ -69,7 +68,7 @@ static bool join(struct tenant *tenant)
 		log_info("tenant",
 			 "the figures of uid %lu are counted with those of others from now on",
 			 (unsigned long)tenant->uid);
-		succession_changes(supervisor);
+		supervisor->observer->accounts_changed(supervisor);
 	}
 	tenant_remove(tenant);
 	return true;
@@ -119,4 +118,39 @@ void tenants_join_unknown(const struct tenant *newcomer)
 		if (!tenant || !join(tenant))
 			return;
 	}
+}
+
+/* Users that cannot be told apart would look into each other's sessions. */
+static bool is_somebody(const struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
+{
+	if (uid == TENANT_OTHERS)
+		refusal_set(refusal_out, STATUS_INVALID, "there is no such user");
+	else if (uid == supervisor->outsiders)
+		refusal_set(
+			refusal_out, STATUS_RUNTIME,
+			"the service runs in a user namespace in which uid %lu stands for every user that it does not have: who that is "
+			"cannot be told",
+			(unsigned long)uid);
+	return uid != TENANT_OTHERS && uid != supervisor->outsiders;
+}
+
+struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid)
+{
+	struct tenant *tenant = tenant_find(supervisor, uid);
+	if (!tenant && (uid == TENANT_OTHERS || tenants_make_room(supervisor)))
+		tenant = tenant_add(supervisor, uid);
+	if (tenant)
+		tenant->last_use_ns = clock_now_ns();
+	return tenant;
+}
+
+struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
+{
+	if (!is_somebody(supervisor, uid, refusal_out))
+		return NULL;
+	struct tenant *tenant = tenant_restore(supervisor, uid);
+	if (!tenant)
+		refusal_set(refusal_out, STATUS_QUOTA,
+			    "the service has as many tenants as it can have");
+	return tenant;
 }

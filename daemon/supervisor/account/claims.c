@@ -1,4 +1,4 @@
-#include "base/claims.h"
+#include "account/claims.h"
 
 #include "account/account.h"
 #include "admin.pb-c.h"
@@ -12,10 +12,13 @@
 
 #define MILLISECOND_NS 1000000ull
 
-void session_figures_fini(struct session_figures *claim)
+struct session *engine_session(struct engine *engine, uint64_t id)
 {
-	free(claim->devices);
-	*claim = (struct session_figures){.request = 0};
+	struct session *session;
+	LIST_FOREACH(session, &engine->places[id % ENGINE_PLACES], same_place)
+	if (session->id == id)
+		return session;
+	return NULL;
 }
 
 static void drop_topology(struct engine_claims *claims)

@@ -1,4 +1,4 @@
-#include "division/sharing.h"
+#include "engine/sharing.h"
 
 #include "clock.h"
 #include "engine/engine.h"

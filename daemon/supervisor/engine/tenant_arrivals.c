@@ -1,11 +1,12 @@
-#include "base/tenant_arrivals.h"
+#include "engine/tenant_arrivals.h"
 
+#include "engine/placement.h"
 #include "clock.h"
 #include "cleanup.h"
 #include "base/refusal.h"
 #include "service/supervisor.h"
 #include "service/tenant.h"
-#include "base/tenant_forget.h"
+#include "account/tenant_forget.h"
 #include "service/unsettled.h"
 
 enum { TICK_MS = 500 };

@@ -41,4 +41,12 @@ bool user_question_needs_database(const struct user_question *question);
 /* Blocks for as long as the user database takes. From any thread; logs nothing. */
 void user_question_answer(const struct user_question *question, struct user_answer *answer_out);
 
+/*
+ * How many names in [shares] the user database does not know; the text is "user.one, group.two", as
+ * far as they find room. What cannot be looked up is not told. Blocks for as long as the user
+ * database takes.
+ */
+unsigned share_names_missing(const struct configuration_shares *shares, char *text_out,
+			     size_t text_bytes);
+
 #endif

@@ -1,4 +1,4 @@
-#include "account/table.h"
+#include "base/account_table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef SYCLD_SUPERVISOR_USER_LOOKUP_H
 #define SYCLD_SUPERVISOR_USER_LOOKUP_H
 
-#include "service/user_question.h"
+#include "base/user_question.h"
 
 #include <uv.h>
 

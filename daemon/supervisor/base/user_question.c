@@ -1,6 +1,5 @@
-#include "service/user_question.h"
+#include "base/user_question.h"
 
-#include "division/share_names.h"
 #include "base/user_database.h"
 
 #include <errno.h>
@@ -91,6 +90,38 @@ static bool is_of(struct asked *asked, const struct configuration_share_entry *e
 	if (entry->whose == SHARE_OF_USER)
 		return asked->name[0] && strcmp(entry->name, asked->name) == 0;
 	return has_group(asked, entry->name);
+}
+
+static bool share_name_is_missing(const struct configuration_share_entry *entry)
+{
+	gid_t gid = 0;
+	uid_t uid = 0;
+	if (entry->whose == SHARE_OF_UID)
+		return false; /* a number may have a share without a name */
+	return (entry->whose == SHARE_OF_USER ? user_database_uid(entry->name, &uid)
+					      : user_database_group(entry->name, &gid)) == -ENOENT;
+}
+
+unsigned share_names_missing(const struct configuration_shares *shares, char *text_out,
+			     size_t text_bytes)
+{
+	unsigned count = 0;
+	size_t used = 0;
+	text_out[0] = '\0';
+	for (unsigned i = 0; i < shares->count; i++) {
+		const struct configuration_share_entry *entry = &shares->entries[i];
+		if (!share_name_is_missing(entry))
+			continue;
+		int length =
+			snprintf(text_out + used, text_bytes - used, "%s%s%s", count ? ", " : "",
+				 entry->whose == SHARE_OF_USER ? "user." : "group.", entry->name);
+		count++;
+		if (length > 0 && (size_t)length < text_bytes - used)
+			used += (size_t)length;
+		else
+			text_out[used] = '\0'; /* this one has no room */
+	}
+	return count;
 }
 
 void user_question_answer(const struct user_question *question, struct user_answer *answer_out)

@@ -10,8 +10,8 @@ struct refusal;
 struct tenant;
 
 /*
- * 0: it is known who that is. -EINPROGRESS: it is being asked; tenant_continue and
- * report_tenant_identified are called when there is an answer. Anything else: it is not to be
+ * 0: it is known who that is. -EINPROGRESS: it is being asked; the observer's
+ * tenant_identified is called when there is an answer. Anything else: it is not to be
  * served, and `refusal_out` says why. Does not block.
  */
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out);

@@ -1,13 +1,11 @@
-#include "base/tenant_identity.h"
+#include "account/tenant_identity.h"
 
 #include "clock.h"
 #include "base/log.h"
-#include "division/sharing.h"
 #include "service/supervisor.h"
 #include "service/tenant.h"
-#include "base/tenant_arrivals.h"
-#include "base/tenant_forget.h"
-#include "service/user_lookup.h"
+#include "account/tenant_forget.h"
+#include "base/user_lookup.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,9 +37,7 @@ static void on_answered(void *context, const struct user_answer *answer)
 	struct supervisor *supervisor = tenant->supervisor;
 	tenant->lookup = NULL;
 	take(tenant, answer);
-	sharing_review(supervisor);
-	supervisor->observer->tenant_identified(tenant);
-	tenant_continue(tenant); /* it may be gone then */
+	supervisor->observer->tenant_identified(tenant); /* the tenant may be gone then */
 }
 
 /* 0: it is known at once, or will be; else a negative errno. */

@@ -1,0 +1,161 @@
+#include "engine/placement.h"
+
+#include "account/tenant_identity.h"
+#include "base/log.h"
+#include "base/refusal.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "engine/engine.h"
+#include "engine/room.h"
+#include "engine/tenant_arrivals.h"
+#include "service/supervisor.h"
+#include "service/unsettled.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000ull
+
+/* Engines that failed and have not ended: a driver may take long over each. */
+enum { LEAVING_MAX = 16 };
+
+/* Engines that nobody asked to end, and that take no session any more. */
+static unsigned count_leaving(const struct tenant *tenant)
+{
+	unsigned count = 0;
+	const struct engine *engine;
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	count += engine->state == ENGINE_STOPPING && !engine->stop_asked && !engine->is_held;
+	return count;
+}
+
+static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
+{
+	uint64_t now = clock_now_ns();
+	if (now < tenant->retry_at_ns) {
+		refusal_set(
+			refusal_out, STATUS_CONNECTION_LOST,
+			"the last engines of this user died at once (the last one %s); the next is started in %llu s",
+			tenant->last_failure,
+			(unsigned long long)((tenant->retry_at_ns - now) / SECOND_NS + 1));
+		return -EAGAIN;
+	}
+	/* Else one user's failures could use up the engines of all. */
+	if (count_leaving(tenant) >= LEAVING_MAX) {
+		refusal_set(refusal_out, STATUS_CONNECTION_LOST,
+			    "%d engines of this user have failed and are not gone yet",
+			    LEAVING_MAX);
+		return -EAGAIN;
+	}
+	return engine_room_has(tenant, refusal_out) ? 0 : -EDQUOT;
+}
+
+int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out,
+		  struct refusal *refusal_out)
+{
+	bool shared = !tenant->supervisor->configuration.engine_per_session;
+	int r = tenant_identify(tenant, refusal_out);
+	if (r < 0)
+		return r;
+	if (shared && tenant->current) {
+		*engine_out = tenant->current;
+		return 0;
+	}
+	r = may_start(tenant, refusal_out);
+	if (r < 0)
+		return r;
+	r = engine_start(tenant, may_adopt, engine_out);
+	if (r < 0) {
+		char how[TENANT_FAILURE_BYTES];
+		(void)snprintf(how, sizeof(how), "could not be executed: %s", strerror(-r));
+		log_error("engine", "%s: %s", tenant->supervisor->engine_program, strerror(-r));
+		tenant_engine_died(tenant, false, true, how);
+		refusal_set(refusal_out, STATUS_CONNECTION_LOST,
+			    "the engine could not start: it %s", how);
+		return r;
+	}
+	if (shared)
+		tenant->current = *engine_out;
+	tenant->made_room = false;
+	return 0;
+}
+
+void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
+{
+	struct refusal refusal;
+	struct engine *engine;
+	if (tenant->supervisor->stopping || tenant->supervisor->configuration.engine_per_session)
+		return;
+	tenant->warm_devices = devices;
+	(void)tenant_engine(tenant, true, &engine, &refusal);
+	tenant->warm_devices = 0;
+}
+
+/* Can there be an engine for it soon? */
+static bool may_wait(struct tenant *tenant, struct session *session, int r)
+{
+	bool shared = !tenant->supervisor->configuration.engine_per_session;
+	return r == -EINPROGRESS ||
+	       (r == -EDQUOT &&
+		engine_room_make(tenant, shared ? &tenant->made_room : &session->made_room));
+}
+
+void tenant_place(struct tenant *tenant, struct session *session)
+{
+	struct refusal refusal;
+	struct engine *engine = NULL;
+	int r = 0;
+	if (tenant->supervisor->stopping) {
+		refusal_set(&refusal, STATUS_CONNECTION_LOST, "the service is stopping");
+		r = -ESHUTDOWN;
+	} else if (tenant->drained || tenant->supervisor->drained) {
+		refusal_set(&refusal, STATUS_CONNECTION_LOST, "the operator lets nobody new in: %s",
+			    tenant->drained ? "this user's sessions are to end"
+					    : "the service's sessions are to end");
+		r = -ESHUTDOWN;
+	} else if (tenant->session_count >= tenant_sessions_most(tenant)) {
+		refusal_set(&refusal, STATUS_QUOTA,
+			    "this user has as many sessions as one may have (%u)",
+			    tenant->session_count);
+		r = -EUSERS;
+	} else if (!unsettled_may_add(tenant, &refusal)) {
+		r = -EDQUOT;
+	} else {
+		r = tenant_engine(tenant, true, &engine, &refusal);
+		if (r < 0 && may_wait(tenant, session, r)) {
+			tenant_let_wait(tenant, session);
+			return;
+		}
+	}
+	if (r == 0) {
+		engine_give(engine, session);
+		return;
+	}
+	log_debug("session", "uid %lu, pid %ld is refused: %s", (unsigned long)tenant->uid,
+		  (long)session->peer.pid, refusal.text);
+	refuse_client(take_fd(&session->socket), refusal.code, refusal.text);
+	(void)session_free(session);
+}
+
+/* The client is told. A session that its engine has got stays in the list until the engine says
+ * what became of it. */
+void tenant_give_up(struct session *session, const char *text)
+{
+	struct engine *engine = session->engine;
+	log_debug("session", "%llu of uid %lu, pid %ld: %s", (unsigned long long)session->id,
+		  (unsigned long)session->peer.uid, (long)session->peer.pid, text);
+	if (!engine) {
+		tenant_drop_arrival(session->tenant, session, text);
+		return;
+	}
+	if (session->phase == SESSION_WAITING) {
+		engine_drop_waiting(engine, session, text);
+		engine_check_idle(engine);
+		return;
+	}
+	unsettled_remove(session);
+	refuse_client(take_fd(&session->socket), STATUS_CONNECTION_LOST, text);
+	session->phase = SESSION_OVER;
+	session_let_go(session);
+}

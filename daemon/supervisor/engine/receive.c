@@ -1,0 +1,245 @@
+#include "engine/receive.h"
+
+#include "account/account.h"
+#include "control.pb-c.h"
+#include "engine/engine.h"
+#include "engine/process.h"
+#include "engine/return.h"
+#include "flight_page.h"
+#include "base/foreign_socket.h"
+#include "base/log.h"
+#include "packet.h"
+#include "base/session_proof.h"
+#include "engine/sharing.h"
+#include "service/supervisor.h"
+#include "base/text.h"
+#include "trace_record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A message that makes no sense. A few may be a mistake; many are an attempt to keep us busy. */
+static void strike(struct engine *engine, const char *what)
+{
+	engine->strikes++;
+	log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid,
+		  (unsigned long)engine->tenant->uid, what);
+	if (engine->strikes == ENGINE_STRIKES_MAX)
+		engine_kill(engine, "it sends messages that nobody asked for");
+}
+
+static void on_ready(struct engine *engine, const Sycl__V1__EngineReady *ready,
+		     struct packet_fds *fds)
+{
+	if (engine->was_ready) {
+		strike(engine, "is ready twice");
+		return;
+	}
+	struct memory_region *flight = NULL;
+	int r = memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0, &flight);
+	if (r < 0) {
+		engine_kill(engine, "its flight page is none");
+		return;
+	}
+	if (strcmp(ready->version, SYCLD_VERSION) != 0) {
+		(void)memory_region_free(flight);
+		engine_kill(engine, "it is of another version than this service");
+		return;
+	}
+	/* From here on its tenant's code may run in it. */
+	foreign_socket_refuse_descriptors(engine->control);
+	engine_became_ready(engine, flight);
+}
+
+static void on_session_state(struct engine *engine, const Sycl__V1__SessionState *state)
+{
+	struct session *session = engine_session(engine, state->session);
+	if (!session) {
+		strike(engine, "speaks of a session that it does not have");
+		return;
+	}
+	switch (state->state) {
+	case SYCL__V1__SESSION_STATE__STATE__STATE_OPEN:
+		if (session->phase == SESSION_OPEN) {
+			strike(engine, "opens a session twice");
+			return;
+		}
+		engine_session_opened(session);
+		if (state->command && *state->command)
+			text_copy_printable(session->peer.command, sizeof(session->peer.command),
+					    state->command);
+		log_debug("session", "%llu open: pid %ld (%s)", (unsigned long long)session->id,
+			  (long)session->peer.pid, session->peer.command);
+		return;
+	case SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED: {
+		char reason[ENGINE_REASON_BYTES];
+		text_copy_printable(reason, sizeof(reason), state->reason);
+		log_debug("session", "%llu closed: pid %ld (%s): %s",
+			  (unsigned long long)session->id, (long)session->peer.pid,
+			  session->peer.command, reason);
+		account_session_ended(engine->tenant, session, state);
+		engine_session_closed(engine, session);
+		return;
+	}
+	default:
+		strike(engine, "names an unknown state");
+	}
+}
+
+static uint64_t *asked_entry(struct engine *engine, uint64_t request)
+{
+	for (unsigned i = 0; request && i < ENGINE_ASKED_MAX; i++)
+		if (engine->asked[i] == request)
+			return &engine->asked[i];
+	return NULL;
+}
+
+static void on_report(struct engine *engine, const Sycl__V1__EngineReport *message)
+{
+	uint64_t *asked = asked_entry(engine, message->request);
+	if (!asked) {
+		strike(engine, "reports without being asked");
+		return;
+	}
+	int r = claims_take(engine, message);
+	if (r < 0) {
+		engine_kill(engine, r == -E2BIG ? "its report does not end"
+						: "its report claims more than there can be");
+		return;
+	}
+	if (r == 0)
+		return;
+	*asked = 0;
+	engine->tenant->supervisor->observer->answered(engine, message->request);
+}
+
+/*
+ * A trace is refused when it has too many parts, for any question and also when no client waits any
+ * more: an endless one would only keep the service busy. Engines answer questions in order, so
+ * answering an earlier question again gains nothing.
+ */
+static bool is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)
+{
+	if (message->request > engine->told_request) {
+		engine->told_request = message->request;
+		engine->told_bytes = 0;
+	}
+	engine->told_bytes += message->records.len;
+	return (message->more && message->records.len == 0) ||
+	       engine->told_bytes > TRACE_RECORDS_POLL * sizeof(struct trace_record);
+}
+
+static void on_trace(struct engine *engine, const Sycl__V1__EngineTrace *message)
+{
+	uint64_t *asked = asked_entry(engine, message->request);
+	if (!asked) {
+		strike(engine, "tells of a trace without being asked");
+		return;
+	}
+	if (is_endless(engine, message) ||
+	    !engine->tenant->supervisor->observer->traced(engine, message)) {
+		engine_kill(engine, "it tells more of a trace than it was asked for");
+		return;
+	}
+	if (message->more)
+		return;
+	*asked = 0;
+	engine->tenant->supervisor->observer->answered(engine, message->request);
+}
+
+/* All of them each time, and only when there are more: at most so many times as there are devices.
+ */
+static void on_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
+{
+	struct device_set devices = {.devices = {0}};
+	for (size_t i = 0; i < message->n_devices; i++) {
+		unsigned backend = (unsigned)message->devices[i]->backend;
+		if (backend >= DEVICE_SET_BACKENDS) {
+			strike(engine, "names an unknown backend");
+			return;
+		}
+		devices.devices[backend] |= message->devices[i]->devices;
+	}
+	device_set_add(&devices, &engine->devices);
+	if (device_set_has(&engine->devices, &devices)) {
+		strike(engine, "says again which devices it has open");
+		return;
+	}
+	engine_opened_devices(engine, &devices);
+}
+
+static void act(struct engine *engine, const Sycl__V1__Control *control, struct packet_fds *fds)
+{
+	if (engine->state == ENGINE_RETURNING) {
+		if (control->body_case == SYCL__V1__CONTROL__BODY_ENGINE_RETURN)
+			engine_return_receive(engine, control->engine_return, fds);
+		else
+			engine_kill(engine, "it comes back with a message of another kind");
+		return;
+	}
+	switch (control->body_case) {
+	case SYCL__V1__CONTROL__BODY_READY:
+		on_ready(engine, control->ready, fds);
+		return;
+	case SYCL__V1__CONTROL__BODY_SESSION_STATE:
+		on_session_state(engine, control->session_state);
+		return;
+	case SYCL__V1__CONTROL__BODY_REPORT:
+		on_report(engine, control->report);
+		return;
+	case SYCL__V1__CONTROL__BODY_DEVICES_IN_USE:
+		on_devices_in_use(engine, control->devices_in_use);
+		return;
+	case SYCL__V1__CONTROL__BODY_TRACE:
+		on_trace(engine, control->trace);
+		return;
+	case SYCL__V1__CONTROL__BODY_WANTS:
+		if (!sharing_engine_wants(engine, control->wants->watch))
+			strike(engine, "says that it wants a device where nobody asks");
+		return;
+	default:
+		strike(engine, "sends a message of no kind that it may send");
+	}
+}
+
+void engine_receive(struct engine *engine, unsigned most)
+{
+	for (unsigned i = 0; i < most && engine->control >= 0 && !engine->kill_reason[0]; i++) {
+		struct packet_fds fds = PACKET_FDS_INIT;
+		ProtobufCMessage *message = NULL;
+		/*
+		 * Nothing with descriptors comes from one that is ready or returns: closing what a
+		 * tenant opened may take for ever, where its file system is the tenant's own also
+		 * beyond any signal.
+		 */
+		foreign_socket_begin();
+		bool takes_descriptors = !engine->was_ready && (engine->state != ENGINE_RETURNING ||
+								engine_return_has_page(engine));
+		int r = message_receive(engine->control, &sycl__v1__control__descriptor,
+					&engine->tenant->supervisor->arena, &message,
+					takes_descriptors ? &fds : NULL, MSG_DONTWAIT);
+		foreign_socket_end();
+		if (r == -EAGAIN)
+			return;
+		/* It died with something of ours unread; what it said before that can still be
+		 * read. */
+		if (r == -ECONNRESET)
+			continue;
+		if (r == 0 || r == -EPIPE) {
+			engine_control_lost(engine, "it has closed its control socket");
+			return;
+		}
+		if (r < 0) {
+			engine_kill(engine, "it sends what is no message");
+			return;
+		}
+		act(engine, (const Sycl__V1__Control *)message, &fds);
+		if (fds.count) {
+			foreign_socket_begin();
+			packet_fds_close(&fds);
+			foreign_socket_end();
+		}
+	}
+}
