@@ -1,22 +1,54 @@
-/* What the golden files share. */
+/*
+ * A message as text: its type, then one line for each field with the field's bytes, its name and its value, the fields
+ * of an inner message indented below it:
+ *
+ *	HostAccess
+ *	08 ac 02 | access = 300
+ *	1a 02 | range:
+ *		08 01 | arena = 1
+ *
+ * A number is decimal below 2^32, else hexadecimal; values of a packed field stand with ", " between them; text is
+ * in double quotes; bytes are hexadecimal.
+ */
 #ifndef SYCL_WIRE_GOLDEN_H
 #define SYCL_WIRE_GOLDEN_H
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include <criterion/criterion.h>
+enum {
+	GOLDEN_TEXT_MAX = 16384,
+	GOLDEN_BYTES_MAX = 2048,
+	GOLDEN_DEPTH_MAX = 8,
+};
 
-/* The message packs to exactly these bytes, and these bytes unpack to a message that packs to them again. */
-void assert_golden(const ProtobufCMessage *message, const void *bytes, size_t count);
+struct golden {
+	uint8_t bytes[GOLDEN_BYTES_MAX]; /* as the lines have them */
+	size_t count;
+	ProtobufCMessage *message;                   /* as the fields' names and values have it */
+	_Alignas(max_align_t) uint8_t memory[65536]; /* what the message is made of */
+	size_t used;
+};
 
-#define BYTES_OF(array) (array), sizeof(array)
-#define NO_BYTES "", 0
+/* Build the message of a text. What is wrong with the text, or NULL. */
+const char *golden_read(const char *text, struct golden *golden);
 
-/* protobuf-c's structs hold pointers to what may be changed; nothing here is. */
-#define TEXT(text) ((char *)(uintptr_t)(text))
-#define BYTES(...) \
-	((ProtobufCBinaryData){ sizeof((uint8_t[]){ __VA_ARGS__ }), (uint8_t[]){ __VA_ARGS__ } })
+/* The text of bytes of this type, by a decoder of its own. What is wrong with the bytes, or NULL. */
+const char *golden_print(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t count,
+			 char text[GOLDEN_TEXT_MAX]);
+
+/*
+ * What is wrong with a golden message, or NULL. Its fields must pack to its bytes, its bytes must unpack and print as
+ * its text; a field of a later version must be ignored, and bytes that end too early refused.
+ */
+const char *golden_complaint(const char *text);
+
+/* The running test, golden_SUITE::NAME_bytes_never_change, passes if golden/SUITE/NAME.txt is there and holds. */
+void golden(void);
+
+/* Up to GOLDEN_TEXT_MAX - 1 bytes of a file; false if it cannot be read or is longer. */
+bool golden_load(const char *path, char text[GOLDEN_TEXT_MAX]);
 
 #endif

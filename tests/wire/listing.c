@@ -25,13 +25,15 @@ static const ProtobufCMessageDescriptor *const roots[] = {
 	&sycl__v1__reply__descriptor,        &sycl__v1__control__descriptor,
 	&sycl__v1__build_packet__descriptor, &sycl__v1__admin_request__descriptor,
 	&sycl__v1__admin_reply__descriptor,  &sycl__v1__kept_accounts__descriptor,
+	&sycl__v1__kept_orders__descriptor,
 };
 
 __attribute__((format(printf, 2, 3))) static void add(struct walk *walk, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	int added = vsnprintf(walk->text + walk->used, LISTING_BYTES_MAX - walk->used, format, arguments);
+	int added = vsnprintf(walk->text + walk->used, LISTING_BYTES_MAX - walk->used, format,
+			      arguments);
 	va_end(arguments);
 	if (added < 0 || (size_t)added >= LISTING_BYTES_MAX - walk->used)
 		abort();
@@ -50,8 +52,7 @@ static int first_visit(struct walk *walk, const void *descriptor)
 	return 1;
 }
 
-/* "sycl.v1.SessionState.State" to "SessionState.State". */
-static const char *short_name(const char *name)
+const char *listing_short_name(const char *name)
 {
 	static const char package[] = "sycl.v1.";
 	return strncmp(name, package, sizeof(package) - 1) == 0 ? name + sizeof(package) - 1 : name;
@@ -60,23 +61,42 @@ static const char *short_name(const char *name)
 static const char *type_name(const ProtobufCFieldDescriptor *field)
 {
 	switch (field->type) {
-	case PROTOBUF_C_TYPE_INT32: return "int32";
-	case PROTOBUF_C_TYPE_SINT32: return "sint32";
-	case PROTOBUF_C_TYPE_SFIXED32: return "sfixed32";
-	case PROTOBUF_C_TYPE_INT64: return "int64";
-	case PROTOBUF_C_TYPE_SINT64: return "sint64";
-	case PROTOBUF_C_TYPE_SFIXED64: return "sfixed64";
-	case PROTOBUF_C_TYPE_UINT32: return "uint32";
-	case PROTOBUF_C_TYPE_FIXED32: return "fixed32";
-	case PROTOBUF_C_TYPE_UINT64: return "uint64";
-	case PROTOBUF_C_TYPE_FIXED64: return "fixed64";
-	case PROTOBUF_C_TYPE_FLOAT: return "float";
-	case PROTOBUF_C_TYPE_DOUBLE: return "double";
-	case PROTOBUF_C_TYPE_BOOL: return "bool";
-	case PROTOBUF_C_TYPE_STRING: return "string";
-	case PROTOBUF_C_TYPE_BYTES: return "bytes";
-	case PROTOBUF_C_TYPE_ENUM: return short_name(((const ProtobufCEnumDescriptor *)field->descriptor)->name);
-	case PROTOBUF_C_TYPE_MESSAGE: return short_name(((const ProtobufCMessageDescriptor *)field->descriptor)->name);
+	case PROTOBUF_C_TYPE_INT32:
+		return "int32";
+	case PROTOBUF_C_TYPE_SINT32:
+		return "sint32";
+	case PROTOBUF_C_TYPE_SFIXED32:
+		return "sfixed32";
+	case PROTOBUF_C_TYPE_INT64:
+		return "int64";
+	case PROTOBUF_C_TYPE_SINT64:
+		return "sint64";
+	case PROTOBUF_C_TYPE_SFIXED64:
+		return "sfixed64";
+	case PROTOBUF_C_TYPE_UINT32:
+		return "uint32";
+	case PROTOBUF_C_TYPE_FIXED32:
+		return "fixed32";
+	case PROTOBUF_C_TYPE_UINT64:
+		return "uint64";
+	case PROTOBUF_C_TYPE_FIXED64:
+		return "fixed64";
+	case PROTOBUF_C_TYPE_FLOAT:
+		return "float";
+	case PROTOBUF_C_TYPE_DOUBLE:
+		return "double";
+	case PROTOBUF_C_TYPE_BOOL:
+		return "bool";
+	case PROTOBUF_C_TYPE_STRING:
+		return "string";
+	case PROTOBUF_C_TYPE_BYTES:
+		return "bytes";
+	case PROTOBUF_C_TYPE_ENUM:
+		return listing_short_name(
+			((const ProtobufCEnumDescriptor *)field->descriptor)->name);
+	case PROTOBUF_C_TYPE_MESSAGE:
+		return listing_short_name(
+			((const ProtobufCMessageDescriptor *)field->descriptor)->name);
 	}
 	abort();
 }
@@ -86,7 +106,8 @@ static void add_enum(struct walk *walk, const ProtobufCEnumDescriptor *type)
 	if (!first_visit(walk, type))
 		return;
 	for (unsigned i = 0; i < type->n_values; i++)
-		add(walk, "enum %s %d %s\n", short_name(type->name), type->values[i].value, type->values[i].name);
+		add(walk, "enum %s %d %s\n", listing_short_name(type->name), type->values[i].value,
+		    type->values[i].name);
 }
 
 static void add_message(struct walk *walk, const ProtobufCMessageDescriptor *type)
@@ -95,9 +116,9 @@ static void add_message(struct walk *walk, const ProtobufCMessageDescriptor *typ
 		return;
 	for (unsigned i = 0; i < type->n_fields; i++) {
 		const ProtobufCFieldDescriptor *field = &type->fields[i];
-		add(walk, "%s %u %s %s%s%s\n", short_name(type->name), field->id, field->name,
-		    field->label == PROTOBUF_C_LABEL_REPEATED ? "repeated " : "", type_name(field),
-		    field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF ? " oneof" : "");
+		add(walk, "%s %u %s %s%s%s\n", listing_short_name(type->name), field->id,
+		    field->name, field->label == PROTOBUF_C_LABEL_REPEATED ? "repeated " : "",
+		    type_name(field), field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF ? " oneof" : "");
 	}
 	for (unsigned i = 0; i < type->n_fields; i++) {
 		if (type->fields[i].type == PROTOBUF_C_TYPE_MESSAGE)
@@ -107,12 +128,31 @@ static void add_message(struct walk *walk, const ProtobufCMessageDescriptor *typ
 	}
 }
 
-void listing_of_this_build(char text[LISTING_BYTES_MAX])
+static struct walk walk_all(char text[LISTING_BYTES_MAX])
 {
-	struct walk walk = { .text = text };
+	struct walk walk = {.text = text};
 	text[0] = '\0';
 	for (unsigned i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		add_message(&walk, roots[i]);
+	return walk;
+}
+
+void listing_of_this_build(char text[LISTING_BYTES_MAX])
+{
+	(void)walk_all(text);
+}
+
+const ProtobufCMessageDescriptor *listing_type(const char *short_name)
+{
+	static char text[LISTING_BYTES_MAX];
+	struct walk walk = walk_all(text);
+	for (unsigned i = 0; i < walk.seen_count; i++) {
+		const ProtobufCMessageDescriptor *type = walk.seen[i];
+		if (type->magic == PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC &&
+		    strcmp(listing_short_name(type->name), short_name) == 0)
+			return type;
+	}
+	return NULL;
 }
 
 struct line {
@@ -130,12 +170,13 @@ static const char *next_line(const char *text, struct line *line)
 	for (; text && *text; text = strchr(text, '\n'), text = text ? text + 1 : NULL) {
 		if (*text == '#' || *text == '\n')
 			continue;
-		*line = (struct line){ .start = text, .bytes = strcspn(text, "\n") };
+		*line = (struct line){.start = text, .bytes = strcspn(text, "\n")};
 		char enum_name[WORD_BYTES];
-		if (sscanf(text, "enum %127s %127s %127s", enum_name, line->number, line->name) == 3)
+		if (sscanf(text, "enum %127s %127s %127s", enum_name, line->number, line->name) ==
+		    3)
 			(void)snprintf(line->owner, sizeof(line->owner), "enum %.100s", enum_name);
-		else if (sscanf(text, "%127s %127s %127s %127s", line->owner, line->number, line->name,
-				line->type) != 4)
+		else if (sscanf(text, "%127s %127s %127s %127s", line->owner, line->number,
+				line->name, line->type) != 4)
 			(void)snprintf(line->owner, sizeof(line->owner), "unreadable");
 		return text + line->bytes;
 	}
@@ -151,7 +192,8 @@ static int contains(const char *text, const struct line *wanted)
 {
 	struct line line;
 	while ((text = next_line(text, &line))) {
-		if (line.bytes == wanted->bytes && memcmp(line.start, wanted->start, line.bytes) == 0)
+		if (line.bytes == wanted->bytes &&
+		    memcmp(line.start, wanted->start, line.bytes) == 0)
 			return 1;
 	}
 	return 0;
@@ -172,8 +214,8 @@ static unsigned times_used(const char *text, const struct line *wanted)
 	struct line line;
 	unsigned count = 0;
 	while ((text = next_line(text, &line)))
-		count += same_place(&line, wanted) ||
-			 (strcmp(line.owner, wanted->owner) == 0 && strcmp(line.name, wanted->name) == 0);
+		count += same_place(&line, wanted) || (strcmp(line.owner, wanted->owner) == 0 &&
+						       strcmp(line.name, wanted->name) == 0);
 	return count;
 }
 
@@ -188,14 +230,16 @@ static void complain(struct complaints *complaints, const char *what, const stru
 	complaints->count++;
 	if (complaints->used >= complaints->bytes)
 		return;
-	int added = snprintf(complaints->text + complaints->used, complaints->bytes - complaints->used, "%s: %.*s\n",
-			     what, (int)line->bytes, line->start);
+	int added =
+		snprintf(complaints->text + complaints->used, complaints->bytes - complaints->used,
+			 "%s: %.*s\n", what, (int)line->bytes, line->start);
 	complaints->used += added > 0 ? (size_t)added : 0;
 }
 
-unsigned listing_compare(const char *kept, const char *now, char *complaints_text, size_t complaints_bytes)
+unsigned listing_compare(const char *kept, const char *now, char *complaints_text,
+			 size_t complaints_bytes)
 {
-	struct complaints complaints = { .text = complaints_text, .bytes = complaints_bytes };
+	struct complaints complaints = {.text = complaints_text, .bytes = complaints_bytes};
 	struct line line;
 	for (const char *at = kept; (at = next_line(at, &line));) {
 		if (times_used(kept, &line) != 1)

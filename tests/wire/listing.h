@@ -2,10 +2,17 @@
 #ifndef SYCL_WIRE_LISTING_H
 #define SYCL_WIRE_LISTING_H
 
+#include <protobuf-c/protobuf-c.h>
 #include <stddef.h>
 
 /* Fits the whole protocol several times. */
 enum { LISTING_BYTES_MAX = 256 * 1024 };
+
+/* "sycl.v1.SessionState.State" to "SessionState.State". */
+const char *listing_short_name(const char *name);
+
+/* The message of this short name that the protocol has, or NULL. */
+const ProtobufCMessageDescriptor *listing_type(const char *short_name);
 
 /*
  * One line each: "Message number name type" and "enum Name number VALUE". Types of fields as in the .proto files,
@@ -18,6 +25,7 @@ void listing_of_this_build(char text[LISTING_BYTES_MAX]);
  * `kept`, a number or a name twice in one message of `kept`. A line "Message number name reserved" in `kept` stands for
  * a field that was removed: then `now` must not use the number. What is wrong is written to `complaints`.
  */
-unsigned listing_compare(const char *kept, const char *now, char *complaints, size_t complaints_bytes);
+unsigned listing_compare(const char *kept, const char *now, char *complaints,
+			 size_t complaints_bytes);
 
 #endif
