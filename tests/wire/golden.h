@@ -22,11 +22,14 @@ enum {
 	GOLDEN_TEXT_MAX = 16384,
 	GOLDEN_BYTES_MAX = 2048,
 	GOLDEN_DEPTH_MAX = 8,
+	GOLDEN_FIELDS_MAX = 256,
 };
 
 struct golden {
 	uint8_t bytes[GOLDEN_BYTES_MAX]; /* as the lines have them */
 	size_t count;
+	const ProtobufCFieldDescriptor *fields[GOLDEN_FIELDS_MAX]; /* each line's */
+	unsigned field_count;
 	ProtobufCMessage *message;                   /* as the fields' names and values have it */
 	_Alignas(max_align_t) uint8_t memory[65536]; /* what the message is made of */
 	size_t used;

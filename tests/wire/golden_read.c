@@ -181,6 +181,9 @@ static const char *read_field(struct golden *golden, ProtobufCMessage *message, 
 		protobuf_c_message_descriptor_get_field_by_name(message->descriptor, name);
 	if (!field)
 		return "the message has no field of this name";
+	if (golden->field_count == GOLDEN_FIELDS_MAX)
+		return "more lines than a message has";
+	golden->fields[golden->field_count++] = field;
 	if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
 		*inner = new_message(golden, field->descriptor);
 		*(ProtobufCMessage **)place_of(golden, message, field) = *inner;

@@ -13,6 +13,19 @@
 TestSuite(golden_account, .timeout = 10);
 Test(golden_account, reply_with_accounts_bytes_never_change) { golden(); }
 
+/* Questions of operators and what they are answered. */
+TestSuite(golden_admin, .timeout = 10);
+Test(golden_admin, request_of_status_bytes_never_change) { golden(); }
+Test(golden_admin, request_of_devices_bytes_never_change) { golden(); }
+Test(golden_admin, request_of_sessions_bytes_never_change) { golden(); }
+Test(golden_admin, request_of_version_bytes_never_change) { golden(); }
+Test(golden_admin, reply_with_error_bytes_never_change) { golden(); }
+Test(golden_admin, reply_with_service_bytes_never_change) { golden(); }
+Test(golden_admin, reply_with_devices_bytes_never_change) { golden(); }
+Test(golden_admin, reply_with_engines_bytes_never_change) { golden(); }
+Test(golden_admin, reply_with_sessions_bytes_never_change) { golden(); }
+Test(golden_admin, reply_with_unavailable_bytes_never_change) { golden(); }
+
 /* Boxes, ranges of host accesses, ranges that order. */
 TestSuite(golden_box, .timeout = 10);
 Test(golden_box, copy_with_box_bytes_never_change) { golden(); }
@@ -23,6 +36,12 @@ Test(golden_box, requirement_of_a_part_bytes_never_change) { golden(); }
 TestSuite(golden_bridge, .timeout = 10);
 Test(golden_bridge, host_task_on_device_bytes_never_change) { golden(); }
 Test(golden_bridge, command_with_buffer_export_at_once_bytes_never_change) { golden(); }
+
+/* Between an engine and its build helper. */
+TestSuite(golden_build, .timeout = 10);
+Test(golden_build, packet_with_job_bytes_never_change) { golden(); }
+Test(golden_build, packet_with_done_bytes_never_change) { golden(); }
+Test(golden_build, packet_with_cancel_bytes_never_change) { golden(); }
 
 /* Objects and what is linked of them. */
 TestSuite(golden_bundle, .timeout = 10);
@@ -114,6 +133,7 @@ Test(golden_device, bundle_build_of_a_cubin_bytes_never_change) { golden(); }
 Test(golden_device, bundle_build_of_cuda_cpp_bytes_never_change) { golden(); }
 Test(golden_device, command_with_occupancy_query_bytes_never_change) { golden(); }
 Test(golden_device, reply_with_occupancy_bytes_never_change) { golden(); }
+Test(golden_device, kernel_facts_with_presets_bytes_never_change) { golden(); }
 
 /* How devices' time is divided among users. */
 TestSuite(golden_division, .timeout = 10);
@@ -134,6 +154,7 @@ Test(golden_graph, graph_finish_bytes_never_change) { golden(); }
 Test(golden_graph, graph_update_bytes_never_change) { golden(); }
 Test(golden_graph, group_that_launches_a_graph_bytes_never_change) { golden(); }
 Test(golden_graph, host_task_done_of_a_node_bytes_never_change) { golden(); }
+Test(golden_graph, graph_finish_that_wants_an_answer_bytes_never_change) { golden(); }
 
 /* What was counted of launches of executable graphs. */
 TestSuite(golden_graph_counts, .timeout = 10);
@@ -187,6 +208,14 @@ Test(golden_latency, engine_facts_with_units_set_apart_bytes_never_change) { gol
 /* Launches that may begin before the launch before them is over. */
 TestSuite(golden_launch, .timeout = 10);
 Test(golden_launch, launch_that_may_begin_early_bytes_never_change) { golden(); }
+
+/* Native objects. */
+TestSuite(golden_native, .timeout = 10);
+Test(golden_native, command_with_native_make_bytes_never_change) { golden(); }
+Test(golden_native, command_with_native_get_bytes_never_change) { golden(); }
+Test(golden_native, command_with_native_describe_bytes_never_change) { golden(); }
+Test(golden_native, reply_with_native_handles_bytes_never_change) { golden(); }
+Test(golden_native, reply_with_native_facts_bytes_never_change) { golden(); }
 
 /* Native commands. */
 TestSuite(golden_native_command, .timeout = 10);
@@ -305,6 +334,8 @@ Test(golden_sub_device, sub_devices_create_native_bytes_never_change) { golden()
 Test(golden_sub_device, sub_devices_create_bytes_never_change) { golden(); }
 Test(golden_sub_device, sub_devices_bytes_never_change) { golden(); }
 Test(golden_sub_device, native_facts_of_a_sub_device_bytes_never_change) { golden(); }
+Test(golden_sub_device, command_with_sub_devices_create_bytes_never_change) { golden(); }
+Test(golden_sub_device, reply_with_sub_devices_bytes_never_change) { golden(); }
 
 /* Nodes of graphs that are switched off. */
 TestSuite(golden_switch, .timeout = 10);

@@ -2,6 +2,7 @@
 #include "golden.h"
 
 #include "command.pb-c.h"
+#include "listing.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -167,4 +168,43 @@ Test(golden_texts, have_a_test_each)
 		lines++;
 	cr_assert(gt(uint, lines, 200));
 	cr_expect(eq(uint, for_each_text(expect_test), lines));
+}
+
+enum { SHOWN_MAX = 4096 };
+
+static const ProtobufCFieldDescriptor *shown[SHOWN_MAX];
+static unsigned shown_count;
+
+static void collect_fields(const char *path, const char *suite, const char *name)
+{
+	(void)suite, (void)name;
+	static char text[GOLDEN_TEXT_MAX];
+	static struct golden golden;
+	cr_assert(golden_load(path, text) && !golden_read(text, &golden), "%s", path);
+	for (unsigned i = 0; i < golden.field_count; i++) {
+		cr_assert(lt(uint, shown_count, SHOWN_MAX));
+		shown[shown_count++] = golden.fields[i];
+	}
+}
+
+static bool is_shown(const ProtobufCFieldDescriptor *field)
+{
+	for (unsigned i = 0; i < shown_count; i++) {
+		if (shown[i] == field)
+			return true;
+	}
+	return false;
+}
+
+Test(golden_texts, show_every_field_of_every_message)
+{
+	const ProtobufCMessageDescriptor *types[LISTING_TYPES_MAX];
+	unsigned count = listing_types(types);
+	cr_assert(gt(uint, count, 100));
+	(void)for_each_text(collect_fields);
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned k = 0; k < types[i]->n_fields; k++)
+			cr_expect(is_shown(&types[i]->fields[k]), "no text has %s of %s",
+				  types[i]->fields[k].name, types[i]->name);
+	}
 }

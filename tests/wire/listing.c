@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPES_MAX = 256, WORD_BYTES = 128 };
+enum { WORD_BYTES = 128 };
 
 struct walk {
 	char *text;
 	size_t used;
-	const void *seen[TYPES_MAX];
+	const void *seen[LISTING_TYPES_MAX];
 	unsigned seen_count;
 };
 
@@ -46,7 +46,7 @@ static int first_visit(struct walk *walk, const void *descriptor)
 		if (walk->seen[i] == descriptor)
 			return 0;
 	}
-	if (walk->seen_count == TYPES_MAX)
+	if (walk->seen_count == LISTING_TYPES_MAX)
 		abort();
 	walk->seen[walk->seen_count++] = descriptor;
 	return 1;
@@ -142,15 +142,25 @@ void listing_of_this_build(char text[LISTING_BYTES_MAX])
 	(void)walk_all(text);
 }
 
-const ProtobufCMessageDescriptor *listing_type(const char *short_name)
+unsigned listing_types(const ProtobufCMessageDescriptor *types[LISTING_TYPES_MAX])
 {
 	static char text[LISTING_BYTES_MAX];
 	struct walk walk = walk_all(text);
+	unsigned count = 0;
 	for (unsigned i = 0; i < walk.seen_count; i++) {
 		const ProtobufCMessageDescriptor *type = walk.seen[i];
-		if (type->magic == PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC &&
-		    strcmp(listing_short_name(type->name), short_name) == 0)
-			return type;
+		if (type->magic == PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC)
+			types[count++] = type;
+	}
+	return count;
+}
+
+const ProtobufCMessageDescriptor *listing_type(const char *short_name)
+{
+	const ProtobufCMessageDescriptor *types[LISTING_TYPES_MAX];
+	for (unsigned i = listing_types(types); i-- > 0;) {
+		if (strcmp(listing_short_name(types[i]->name), short_name) == 0)
+			return types[i];
 	}
 	return NULL;
 }

@@ -11,7 +11,12 @@ enum { LISTING_BYTES_MAX = 256 * 1024 };
 /* "sycl.v1.SessionState.State" to "SessionState.State". */
 const char *listing_short_name(const char *name);
 
-/* The message of this short name that the protocol has, or NULL. */
+enum { LISTING_TYPES_MAX = 256 };
+
+/* The protocol's messages; their number. */
+unsigned listing_types(const ProtobufCMessageDescriptor *types[LISTING_TYPES_MAX]);
+
+/* The message of this short name, or NULL. */
 const ProtobufCMessageDescriptor *listing_type(const char *short_name);
 
 /*
