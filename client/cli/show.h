@@ -24,13 +24,8 @@ bool json_limits(const Sycl__V1__AdminReply *reply);
 bool json_version(const Sycl__V1__AdminReply *reply);
 
 /* names.c: what both call things. Static. */
-const char *device_type_name(Sycl__V1__DeviceType type);
+const char *value_name(const ProtobufCEnumDescriptor *type, int value);
 const char *backend_name(Sycl__V1__Backend backend);
-const char *engine_state_name(Sycl__V1__EngineState state);
 const char *session_state_name(const Sycl__V1__SessionFacts *session);
-const char *limit_source_name(Sycl__V1__LimitSource source);
-const char *session_class_name(Sycl__V1__SessionClass class);
-const char *service_mode_name(Sycl__V1__ServiceMode mode);
-const char *share_mode_name(Sycl__V1__ShareMode mode);
 
 #endif

@@ -3,9 +3,6 @@
 #include "table.h"
 #include "units.h"
 
-#include <jansson.h>
-
-#include <stdio.h>
 #include <string.h>
 
 static void value_cell(struct table *table, const Sycl__V1__LimitFacts *limit)
@@ -37,29 +34,8 @@ bool show_limits(const Sycl__V1__AdminReply *reply)
 		else
 			table_cell(&table, COLOUR_NONE, "everybody");
 		value_cell(&table, limit);
-		table_cell(&table, COLOUR_NONE, "%s", limit_source_name(limit->source));
+		table_cell(&table, COLOUR_NONE, "%s",
+			   value_name(&sycl__v1__limit_source__descriptor, limit->source));
 	}
 	return table_print(&table, colours_wanted(), terminal_width());
-}
-
-static json_t *limit_object(const Sycl__V1__LimitFacts *limit)
-{
-	uint64_t value = limit->value > INT64_MAX ? INT64_MAX : limit->value;
-	return json_pack("{s:s, s:I, s:s, s:o}", "name", limit->name, "value", (json_int_t)value,
-			 "from", limit_source_name(limit->source), "uid",
-			 limit->of_user ? json_integer(limit->uid) : json_null());
-}
-
-bool json_limits(const Sycl__V1__AdminReply *reply)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < reply->n_limits; i++)
-		(void)json_array_append_new(list, limit_object(reply->limits[i]));
-	json_t *object = json_pack("{s:o}", "limits", list);
-	if (!object)
-		return false;
-	int r = json_dumpf(object, stdout, JSON_INDENT(2));
-	json_decref(object);
-	(void)putchar('\n');
-	return r == 0;
 }

@@ -17,8 +17,9 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 {
 	char age[UNIT_TEXT_BYTES];
 	(void)printf("sycld %s: %s service, pid %u, uid %u, up %s%s\n", service->version,
-		     service_mode_name(service->mode), service->pid, service->uid,
-		     format_age(service->uptime_ns, age), service->stopping ? ", stopping" : "");
+		     value_name(&sycl__v1__service_mode__descriptor, (int)service->mode),
+		     service->pid, service->uid, format_age(service->uptime_ns, age),
+		     service->stopping ? ", stopping" : "");
 	if (service->drained)
 		(void)printf("  drained   nobody new is let in until 'syclctl resume --all'\n");
 	(void)printf("  folder    %s\n", service->runtime_directory);
@@ -26,7 +27,9 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 		(void)printf("  endpoint  %s\n", service->endpoints[i]);
 	if (service->standby_pid)
 		(void)printf("  standby   engine %u, %s, for whoever needs one next\n",
-			     service->standby_pid, engine_state_name(service->standby_state));
+			     service->standby_pid,
+			     value_name(&sycl__v1__engine_state__descriptor,
+					(int)service->standby_state));
 	if (service->filtered)
 		(void)printf("  shown     what belongs to you\n");
 }
@@ -67,7 +70,8 @@ static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		if (!facts)
 			continue;
 		table_cell(&table, COLOUR_NONE, "%u", facts->device);
-		table_cell(&table, COLOUR_NONE, "%s", device_type_name(facts->type));
+		table_cell(&table, COLOUR_NONE, "%s",
+			   value_name(&sycl__v1__device_type__descriptor, (int)facts->type));
 		table_cell(&table, facts->available ? COLOUR_NONE : COLOUR_RED, "%s%s", facts->name,
 			   facts->available ? "" : " (unavailable)");
 		table_cell(&table, COLOUR_NONE, "%s", backend_name(device->backend));
@@ -181,7 +185,7 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		else
 			table_cell(&table, COLOUR_NONE, "-");
 		table_cell(&table, colour_of(engine->state), "%s",
-			   engine_state_name(engine->state));
+			   value_name(&sycl__v1__engine_state__descriptor, (int)engine->state));
 		table_cell(&table, COLOUR_NONE, "%s",
 			   engine->engine_pid ? format_age(engine->age_ns, text) : "-");
 		table_cell(&table, COLOUR_NONE, "%u", engine->sessions + engine->sessions_waiting);
@@ -211,7 +215,8 @@ static void usage_cells(struct table *table, const Sycl__V1__SessionFacts *sessi
 			table_cell(table, COLOUR_NONE, "-");
 		return;
 	}
-	table_cell(table, COLOUR_NONE, "%s", session_class_name(session->session_class));
+	table_cell(table, COLOUR_NONE, "%s",
+		   value_name(&sycl__v1__session_class__descriptor, (int)session->session_class));
 	table_cell(table, COLOUR_NONE, "%u", session->weight);
 	table_cell(table, COLOUR_NONE, "%u", session->queues);
 	table_cell(table, COLOUR_NONE, "%llu/%llu", (unsigned long long)usage->groups_completed,
