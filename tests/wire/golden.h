@@ -1,14 +1,14 @@
 /*
- * A message as text: its type, then one line for each field with the field's bytes, its name and its value, the fields
- * of an inner message indented below it:
+ * A message as text: its type, then one line for each field with the field's bytes, its name and
+ * its value, the fields of an inner message indented below it:
  *
  *	HostAccess
  *	08 ac 02 | access = 300
  *	1a 02 | range:
  *		08 01 | arena = 1
  *
- * A number is decimal below 2^32, else hexadecimal; values of a packed field stand with ", " between them; text is
- * in double quotes; bytes are hexadecimal.
+ * A number is decimal below 2^32, else hexadecimal; values of a packed field stand with ", "
+ * between them; text is in double quotes; bytes are hexadecimal.
  */
 #ifndef SYCL_WIRE_GOLDEN_H
 #define SYCL_WIRE_GOLDEN_H
@@ -38,17 +38,18 @@ struct golden {
 /* Build the message of a text. What is wrong with the text, or NULL. */
 const char *golden_read(const char *text, struct golden *golden);
 
-/* The text of bytes of this type, by a decoder of its own. What is wrong with the bytes, or NULL. */
+/* The text of bytes of this type, by a decoder of its own. What is wrong, or NULL. */
 const char *golden_print(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t count,
 			 char text[GOLDEN_TEXT_MAX]);
 
 /*
- * What is wrong with a golden message, or NULL. Its fields must pack to its bytes, its bytes must unpack and print as
- * its text; a field of a later version must be ignored, and bytes that end too early refused.
+ * What is wrong with a golden message, or NULL. Its fields must pack to its bytes, its bytes must
+ * unpack and print as its text; a field of a later version must be ignored, and bytes that end too
+ * early refused.
  */
 const char *golden_complaint(const char *text);
 
-/* The running test, golden_SUITE::NAME_bytes_never_change, passes if golden/SUITE/NAME.txt is there and holds. */
+/* The running test is golden_SUITE::NAME_bytes_never_change: golden/SUITE/NAME.txt holds. */
 void golden(void);
 
 /* Up to GOLDEN_TEXT_MAX - 1 bytes of a file; false if it cannot be read or is longer. */

@@ -1,4 +1,5 @@
-/* From a golden text to a message: protobuf-c's descriptors say where in the message's struct each field is. */
+/* From a golden text to a message: protobuf-c's descriptors say where in the message's struct each
+ * field is. */
 #include "golden.h"
 
 #include "listing.h"

@@ -1,7 +1,8 @@
 /*
- * One test for each golden message, whose text is golden/SUITE/NAME.txt ("golden_" and "_bytes_never_change" are left
- * out). It is what version 0.1 sends: if a test fails, peers of another version misunderstand this one. Add a field,
- * never change one, and leave the texts as they are. A new message gets a text and a line here.
+ * One test for each golden message, whose text is golden/SUITE/NAME.txt ("golden_" and
+ * "_bytes_never_change" are left out). It is what version 0.1 sends: if a test fails, peers of
+ * another version misunderstand this one. Add a field, never change one, and leave the texts as
+ * they are. A new message gets a text and a line here.
  */
 #include "golden.h"
 
@@ -221,7 +222,7 @@ Test(golden_native, reply_with_native_facts_bytes_never_change) { golden(); }
 TestSuite(golden_native_command, .timeout = 10);
 Test(golden_native_command, command_group_with_native_command_bytes_never_change) { golden(); }
 
-/* A native command of a client in another process as a node of a graph; an older engine refuses it. */
+/* A native command of a client in another process as a node of a graph. */
 TestSuite(golden_native_node, .timeout = 10);
 Test(golden_native_node, graph_node_with_host_task_on_device_bytes_never_change) { golden(); }
 

@@ -1,4 +1,5 @@
-/* Sizes and offsets of what two processes map. A change asks for a new layout number, not for other figures here. */
+/* Sizes and offsets of what two processes map. A change asks for a new layout number, not for other
+ * figures here. */
 #include "flight_page.h"
 #include "share_page.h"
 #include "protocol_limits.h"
@@ -13,9 +14,9 @@
 
 TestSuite(layout, .timeout = 10);
 
-#define AT(type, member, offset, bytes)                                                         \
-	do {                                                                                    \
-		cr_assert(eq(sz, offsetof(struct type, member), (offset)), #type "." #member);  \
+#define AT(type, member, offset, bytes)                                                            \
+	do {                                                                                       \
+		cr_assert(eq(sz, offsetof(struct type, member), (offset)), #type "." #member);     \
 		cr_assert(eq(sz, sizeof(((struct type *)0)->member), (bytes)), #type "." #member); \
 	} while (0)
 

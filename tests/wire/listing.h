@@ -20,15 +20,16 @@ unsigned listing_types(const ProtobufCMessageDescriptor *types[LISTING_TYPES_MAX
 const ProtobufCMessageDescriptor *listing_type(const char *short_name);
 
 /*
- * One line each: "Message number name type" and "enum Name number VALUE". Types of fields as in the .proto files,
- * with "repeated" in front and "oneof NAME" behind.
+ * One line each: "Message number name type" and "enum Name number VALUE". Types of fields as in the
+ * .proto files, with "repeated" in front and "oneof NAME" behind.
  */
 void listing_of_this_build(char text[LISTING_BYTES_MAX]);
 
 /*
- * How many rules `now` breaks against `kept`: a line of `kept` that is not in `now`, a line of `now` that is not in
- * `kept`, a number or a name twice in one message of `kept`. A line "Message number name reserved" in `kept` stands for
- * a field that was removed: then `now` must not use the number. What is wrong is written to `complaints`.
+ * How many rules `now` breaks against `kept`: a line of `kept` that is not in `now`, a line of
+ * `now` that is not in `kept`, a number or a name twice in one message of `kept`. A line "Message
+ * number name reserved" in `kept` stands for a field that was removed: then `now` must not use the
+ * number. What is wrong is written to `complaints`.
  */
 unsigned listing_compare(const char *kept, const char *now, char *complaints,
 			 size_t complaints_bytes);

@@ -1,6 +1,7 @@
 /*
- * Field numbers are never changed nor used again: fields.txt keeps them all. A new field is appended to that file;
- * a line of it never changes, except that the type of a removed field becomes "reserved".
+ * Field numbers are never changed nor used again: fields.txt keeps them all. A new field is
+ * appended to that file; a line of it never changes, except that the type of a removed field
+ * becomes "reserved".
  */
 #include "listing.h"
 

@@ -1,6 +1,7 @@
 /*
- * What `syclctl VERB --json` prints of an answer, byte by byte: json/VERB.json. Every field of the answer is filled
- * by way of the messages' descriptors, each repeated message once whole and once empty.
+ * What `syclctl VERB --json` prints of an answer, byte by byte: json/VERB.json. Every field of
+ * the answer is filled by way of the messages' descriptors, each repeated message once whole and
+ * once empty.
  */
 #include "accounts.h"
 #include "show.h"
@@ -179,7 +180,8 @@ Test(cli_json, of_accounts_has_what_it_was_asked_by)
 	expect_file("accounts-by-device", json_accounts, reply);
 }
 
-/* A session is what its phase says, unless it is open and paused or ended. A standby engine may be none. */
+/* A session is what its phase says, unless it is open and paused or ended. A standby engine may be
+ * none. */
 Test(cli_json, of_what_depends_on_several_fields)
 {
 	Sycl__V1__AdminReply *reply = whole_reply();
