@@ -177,55 +177,35 @@ static Sycl__V1__EngineState state_of(const struct reply *reply, const struct en
 	}
 }
 
+/* Both messages have the engine's figures under the same names, and nothing else but numbers is
+ * taken. */
 static void add_claims(const Sycl__V1__EngineReport *claim, Sycl__V1__EngineFacts *facts)
 {
+	const ProtobufCMessageDescriptor *type = &sycl__v1__engine_report__descriptor;
+	for (unsigned i = 0; i < type->n_fields; i++) {
+		const ProtobufCFieldDescriptor *from = &type->fields[i];
+		const ProtobufCFieldDescriptor *to =
+			protobuf_c_message_descriptor_get_field_by_name(
+				&sycl__v1__engine_facts__descriptor, from->name);
+		if (!to || to->type != from->type || to->label != from->label)
+			continue;
+		size_t size = to->type == PROTOBUF_C_TYPE_UINT64   ? sizeof(uint64_t)
+			      : to->type == PROTOBUF_C_TYPE_UINT32 ? sizeof(uint32_t)
+								   : 0;
+		memcpy((uint8_t *)facts + to->offset, (const uint8_t *)claim + from->offset, size);
+	}
 	facts->reported = true;
-	facts->resident_bytes = claim->resident_bytes;
-	facts->descriptors = claim->descriptors;
-	facts->mappings = claim->mappings;
-	facts->builds = claim->builds;
-	facts->build_cache_hits = claim->build_cache_hits;
-	facts->commands_decoded = claim->commands_decoded;
-	facts->copies = claim->copies;
-	facts->wakes_sent = claim->wakes_sent;
-	facts->inline_launches = claim->inline_launches;
-	facts->inline_completions = claim->inline_completions;
-	facts->graphs_built = claim->graphs_built;
-	facts->graph_launches = claim->graph_launches;
-	facts->graph_replays_switch = claim->graph_replays_switch;
-	facts->graph_replays_device = claim->graph_replays_device;
-	facts->graph_replays_host = claim->graph_replays_host;
-	facts->graph_replays_size = claim->graph_replays_size;
-	facts->graph_replays_backend = claim->graph_replays_backend;
-	facts->graph_replays_queue = claim->graph_replays_queue;
-	facts->graph_replays_node = claim->graph_replays_node;
-	facts->graph_replays_contents = claim->graph_replays_contents;
-	facts->graph_replays_change = claim->graph_replays_change;
-	facts->bursts = claim->bursts;
-	facts->burst_launches = claim->burst_launches;
-	facts->gate_bypassed = claim->gate_bypassed;
-	facts->gate_admitted = claim->gate_admitted;
-	facts->gate_held = claim->gate_held;
-	facts->gate_waiting = claim->gate_waiting;
-	facts->spills = claim->spills;
-	facts->spilled_bytes = claim->spilled_bytes;
-	facts->spill_returns = claim->spill_returns;
-	facts->spill_returned_bytes = claim->spill_returned_bytes;
-	facts->spilled_now_bytes = claim->spilled_now_bytes;
-	facts->chains = claim->chains;
-	facts->chain_launches = claim->chain_launches;
-	facts->chains_refused = claim->chains_refused;
-	facts->latency_units = claim->latency_units;
-	facts->graph_memories = claim->graph_memories;
-	facts->splits = claim->splits;
-	facts->split_parts = claim->split_parts;
 }
 
-static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)
+/* `engine` may be NULL. Its claims come first: what the supervisor knows itself replaces them. */
+static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant,
+					     const struct engine *engine)
 {
 	size_t index = reply->message.n_engines++;
 	Sycl__V1__EngineFacts *facts = &reply->engines[index];
 	sycl__v1__engine_facts__init(facts);
+	if (engine && answered(reply, engine))
+		add_claims(&engine->claims.facts, facts);
 	facts->uid = tenant->uid;
 	facts->last_failure = tenant->last_failure;
 	facts->drained = tenant->drained;
@@ -235,15 +215,13 @@ static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant 
 
 static void add_engine(struct reply *reply, const struct engine *engine)
 {
-	Sycl__V1__EngineFacts *facts = add_engine_row(reply, engine->tenant);
+	Sycl__V1__EngineFacts *facts = add_engine_row(reply, engine->tenant, engine);
 	facts->engine_pid = (uint32_t)engine->pid;
 	facts->state = state_of(reply, engine);
 	facts->since_unix_seconds = engine->since_unix_seconds;
 	facts->age_ns = clock_now_ns() - engine->since_ns;
 	facts->sessions = engine->sessions_count;
 	facts->sessions_waiting = engine->waiting_count;
-	if (answered(reply, engine))
-		add_claims(&engine->claims.facts, facts);
 }
 
 static void add_engines(struct reply *reply)
@@ -255,7 +233,7 @@ static void add_engines(struct reply *reply)
 		if (!visible(reply->inquiry, tenant) || tenant->uid == TENANT_OTHERS)
 			continue;
 		if (TAILQ_EMPTY(&tenant->engines))
-			add_engine_row(reply, tenant)->state =
+			add_engine_row(reply, tenant, NULL)->state =
 				SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE;
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		add_engine(reply, engine);
