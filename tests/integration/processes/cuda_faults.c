@@ -206,19 +206,6 @@ Test(processes_cuda_faults, M10_another_session_of_the_user_is_told_whose_group_
 	expect_service(OWN);
 }
 
-Test(processes_cuda_faults, M10_another_user_notices_nothing, .init = setup_users, .fini = teardown)
-{
-	struct child neighbour = CHILD_INIT;
-	(void)begin(&neighbour, NEIGHBOUR_UID);
-	ask(&neighbour, "work 3");
-	pid_t engine = engine_of(NEIGHBOUR_UID);
-	fail_once(GUILTY_UID, "traps", 719);
-	ask(&neighbour, "work 3");
-	cr_expect_eq(engine_of(NEIGHBOUR_UID), engine, "the neighbour's engine was replaced");
-	expect_service(GUILTY_UID);
-	finish(&neighbour);
-}
-
 /* A kernel stays on the device; threads wait in every way there is; then the device fails. */
 Test(processes_cuda_faults, M10_every_wait_ends, .init = setup, .fini = teardown)
 {
