@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BYTES = 128 };
+enum { WORD_BYTES = 128, LINES_MAX = 4096 };
 
 struct walk {
 	char *text;
@@ -193,39 +193,53 @@ static const char *next_line(const char *text, struct line *line)
 	return NULL;
 }
 
+/* Every line is taken apart once: there are a thousand, and each is compared with each. */
+struct lines {
+	struct line line[LINES_MAX];
+	unsigned count;
+};
+
+static void read_lines(const char *text, struct lines *lines)
+{
+	lines->count = 0;
+	while ((text = next_line(text, &lines->line[lines->count]))) {
+		if (++lines->count == LINES_MAX)
+			abort();
+	}
+}
+
 static int same_place(const struct line *a, const struct line *b)
 {
 	return strcmp(a->owner, b->owner) == 0 && strcmp(a->number, b->number) == 0;
 }
 
-static int contains(const char *text, const struct line *wanted)
+static int contains(const struct lines *lines, const struct line *wanted)
 {
-	struct line line;
-	while ((text = next_line(text, &line))) {
-		if (line.bytes == wanted->bytes &&
-		    memcmp(line.start, wanted->start, line.bytes) == 0)
+	for (unsigned i = 0; i < lines->count; i++) {
+		if (lines->line[i].bytes == wanted->bytes &&
+		    memcmp(lines->line[i].start, wanted->start, wanted->bytes) == 0)
 			return 1;
 	}
 	return 0;
 }
 
-static int uses_place(const char *text, const struct line *wanted)
+static int uses_place(const struct lines *lines, const struct line *wanted)
 {
-	struct line line;
-	while ((text = next_line(text, &line))) {
-		if (same_place(&line, wanted))
+	for (unsigned i = 0; i < lines->count; i++) {
+		if (same_place(&lines->line[i], wanted))
 			return 1;
 	}
 	return 0;
 }
 
-static unsigned times_used(const char *text, const struct line *wanted)
+static unsigned times_used(const struct lines *lines, const struct line *wanted)
 {
-	struct line line;
 	unsigned count = 0;
-	while ((text = next_line(text, &line)))
-		count += same_place(&line, wanted) || (strcmp(line.owner, wanted->owner) == 0 &&
-						       strcmp(line.name, wanted->name) == 0);
+	for (unsigned i = 0; i < lines->count; i++) {
+		const struct line *line = &lines->line[i];
+		count += same_place(line, wanted) || (strcmp(line->owner, wanted->owner) == 0 &&
+						      strcmp(line->name, wanted->name) == 0);
+	}
 	return count;
 }
 
@@ -246,24 +260,28 @@ static void complain(struct complaints *complaints, const char *what, const stru
 	complaints->used += added > 0 ? (size_t)added : 0;
 }
 
-unsigned listing_compare(const char *kept, const char *now, char *complaints_text,
+unsigned listing_compare(const char *kept_text, const char *now_text, char *complaints_text,
 			 size_t complaints_bytes)
 {
+	static struct lines kept, now;
 	struct complaints complaints = {.text = complaints_text, .bytes = complaints_bytes};
-	struct line line;
-	for (const char *at = kept; (at = next_line(at, &line));) {
-		if (times_used(kept, &line) != 1)
-			complain(&complaints, "number or name twice", &line);
-		if (strcmp(line.type, "reserved") == 0) {
-			if (uses_place(now, &line))
-				complain(&complaints, "reserved, but used again", &line);
-		} else if (!contains(now, &line)) {
-			complain(&complaints, "changed or removed", &line);
+	read_lines(kept_text, &kept);
+	read_lines(now_text, &now);
+	for (unsigned i = 0; i < kept.count; i++) {
+		const struct line *line = &kept.line[i];
+		if (times_used(&kept, line) != 1)
+			complain(&complaints, "number or name twice", line);
+		if (strcmp(line->type, "reserved") == 0) {
+			if (uses_place(&now, line))
+				complain(&complaints, "reserved, but used again", line);
+		} else if (!contains(&now, line)) {
+			complain(&complaints, "changed or removed", line);
 		}
 	}
-	for (const char *at = now; (at = next_line(at, &line));) {
-		if (!contains(kept, &line))
-			complain(&complaints, "not in fields.txt (append it, if it is new)", &line);
+	for (unsigned i = 0; i < now.count; i++) {
+		if (!contains(&kept, &now.line[i]))
+			complain(&complaints, "not in fields.txt (append it, if it is new)",
+				 &now.line[i]);
 	}
 	return complaints.count;
 }
