@@ -56,14 +56,14 @@ static bool has_begun(void *context)
 	return private_service_has_logged(begun->service, begun->text);
 }
 
-/* `number`: so many have begun with this one. From here on everything is noted. */
+/* `number`: so many have begun with this one. From here on everything is noted. `option` may be
+ * NULL. */
 static void recorder_start(struct child *recorder, const struct private_service *service,
-			   const char *path, int number)
+			   const char *path, int number, const char *option)
 {
 	char program[PATH_BYTES * 4], text[32];
-	const char *const argv[] = {
-		program, "--runtime-dir", service->runtime, "trace", path, "--seconds", "270",
-		NULL};
+	const char *const argv[] = {program,     "--runtime-dir", service->runtime, "trace", path,
+				    "--seconds", "270",           option,           NULL};
 	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
 	*recorder = (struct child)CHILD_INIT;
 	cr_assert_eq(child_start(argv, NULL, recorder), 0);
@@ -153,7 +153,7 @@ Test(processes_trace, what_two_sessions_did_is_in_the_file_and_can_be_replayed)
 	struct sim_trace trace;
 	file_in(service, "trace.txt", path);
 	keep_engine(&stays, service);
-	recorder_start(&recorder, service, path, 1);
+	recorder_start(&recorder, service, path, 1, NULL);
 	ranked(&quick, service, "latency", "300", quick_words);
 	ranked(&last, service, "best-effort", "7", last_words);
 	(void)snprintf(words, sizeof(words), "# uid %u, pid %d, worker\n", (unsigned)geteuid(),
@@ -222,7 +222,7 @@ Test(processes_trace, all_users_engines_are_in_it_and_one_that_ends_is_told)
 		worker_of(&worker, service, i ? OTHER : USER, "trips");
 		worker_finish(&worker);
 	}
-	recorder_start(&recorder, service, path, 1);
+	recorder_start(&recorder, service, path, 1, NULL);
 	for (int i = 0; i < 2; i++) {
 		worker_of(&worker, service, i ? OTHER : USER, "trips");
 		worker_finish(&worker);
@@ -260,6 +260,31 @@ static int64_t virtual_bytes(pid_t pid)
 	return pages < 0 ? -1 : (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
+/* So many groups of one session, all of them whole. */
+static void expect_json(const char *said, const char *path, json_int_t groups)
+{
+	json_error_t error;
+	json_t *told = json_loads(said, 0, &error), *value = NULL;
+	const char *key = NULL;
+	char keys[256] = "";
+	cr_assert(told != NULL, "%s: %s", error.text, said);
+	json_object_foreach(told, key, value)
+	{
+		(void)strncat(keys, key, sizeof(keys) - strlen(keys) - 1);
+		(void)strncat(keys, " ", sizeof(keys) - strlen(keys) - 1);
+	}
+	cr_expect_str_eq(keys, "file device seconds groups sessions lost not_over left_out ");
+	cr_expect_str_eq(json_string_value(json_object_get(told, "file")), path);
+	cr_expect(strchr(json_string_value(json_object_get(told, "device")), ':'), "%s", said);
+	cr_expect_gt(json_real_value(json_object_get(told, "seconds")), 0);
+	cr_expect_eq(json_integer_value(json_object_get(told, "groups")), groups);
+	cr_expect_eq(json_integer_value(json_object_get(told, "sessions")), 1);
+	cr_expect_eq(json_integer_value(json_object_get(told, "lost")), 0);
+	cr_expect_eq(json_integer_value(json_object_get(told, "not_over")), 0);
+	cr_expect_eq(json_integer_value(json_object_get(told, "left_out")), 0);
+	json_decref(told);
+}
+
 struct engine_size {
 	pid_t pid;
 	int64_t most_bytes;
@@ -283,7 +308,7 @@ Test(processes_trace, whoever_takes_one_and_is_killed_leaves_nothing)
 	keep_engine(&stays, service);
 	pid_t engine = processes_engine(service);
 	int64_t before = virtual_bytes(engine);
-	recorder_start(&recorder, service, path, 1);
+	recorder_start(&recorder, service, path, 1, NULL);
 	/* It is the engine that keeps the records, until they are asked for. */
 	cr_expect_geq(virtual_bytes(engine), before + kept_bytes);
 
@@ -302,13 +327,13 @@ Test(processes_trace, whoever_takes_one_and_is_killed_leaves_nothing)
 	ranked(&worker, service, "normal", "100", words);
 	worker_finish(&worker);
 
-	recorder_start(&recorder, service, path, 2);
+	recorder_start(&recorder, service, path, 2, "--json");
 	ranked(&worker, service, "normal", "100", words);
 	worker_finish(&worker);
 	size.most_bytes = virtual_bytes(engine) -
 			  kept_bytes / 2; /* what was done meanwhile may take some, too */
 	cr_assert_eq(recorder_end(&recorder, said), 0, "%s", said);
-	cr_expect(strstr(said, "20 command groups of 1 sessions"), "only of the second: %s", said);
+	expect_json(said, path, 20);
 	cr_expect(wait_until(is_small_again, &size, SOON),
 		  "one that ends well leaves nothing either");
 	child_end(&stays);
@@ -375,7 +400,7 @@ static int recorded_while_linked(const struct private_service *service, const ch
 	static const char *const words[] = {"trips", "--count", "20", NULL};
 	char said[ANSWER_BYTES];
 	struct child recorder, worker;
-	recorder_start(&recorder, service, path, number);
+	recorder_start(&recorder, service, path, number, NULL);
 	ranked(&worker, service, "normal", "100", words);
 	worker_finish(&worker);
 	cr_assert(unlink(path) == 0 || errno == ENOENT);
