@@ -1,12 +1,17 @@
 # The vendor's headers give types only; the library is opened at run time. Included by the backends' CMakeLists.txt.
 set(prelude_folder ${CMAKE_CURRENT_SOURCE_DIR}/prelude)
 
-# The portable form's prelude, made a string by the build: portable_LANGUAGE.EXTENSION, then portable_LANGUAGE_*.EXTENSION
-# in the order of their names.
+# The portable form's prelude, made a string by the build: portable_LANGUAGE.EXTENSION, then of each subject what the language has
+# of its own (portable_LANGUAGE_SUBJECT.EXTENSION) and what both languages share (portable_SUBJECT.inc).
 function(sycl_embed_prelude language extension)
-  file(GLOB parts CONFIGURE_DEPENDS ${prelude_folder}/portable_${language}_*.${extension})
-  list(SORT parts)
-  list(PREPEND parts ${prelude_folder}/portable_${language}.${extension})
+  set(parts ${prelude_folder}/portable_${language}.${extension})
+  foreach(subject orders atomics groups math stream vectors with_images)
+    foreach(part portable_${language}_${subject}.${extension} portable_${subject}.inc)
+      if(EXISTS ${prelude_folder}/${part})
+        list(APPEND parts ${prelude_folder}/${part})
+      endif()
+    endforeach()
+  endforeach()
   list(JOIN parts "|" inputs)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/portable_${language}.c)
   add_custom_command(OUTPUT ${source}

@@ -1,6 +1,6 @@
 /*
  * The portable prelude, CUDA C++ side: what README.md of this folder promises, for NVRTC with -default-device. This
- * file goes first, those named portable_cuda_*.cu follow in the order of their names.
+ * file goes first, the other parts follow (opencl.cmake).
  * Every name here begins with SYCL_ or sycl_, but the types that OpenCL C has and C++ lacks.
  *
  * Where a work-item is depends on more than CUDA's own registers: the range may end inside the last work-group, ids may
@@ -23,6 +23,12 @@
 #define SYCL_REQUIRES_ATOMIC64   struct sycl_has_atomic64_
 #define SYCL_REQUIRES_SUB_GROUPS struct sycl_has_sub_groups_
 #define restrict __restrict__
+
+/* What the parts of both languages (portable_*.inc) are written in. */
+#define SYCL_OVERLOAD_  static __forceinline__ /* of one name for several types */
+#define SYCL_INLINE_    static __forceinline__
+#define SYCL_NO_INLINE_ static __noinline__
+#define SYCL_TEXT_      const char * /* in quotes */
 
 /* Kernels and their parameters. */
 #define SYCL_KERNEL         __global__

@@ -4,18 +4,6 @@
  */
 #line 5 "prelude_atomics"
 
-#define SYCL_MEMORY_ORDER_RELAXED 1
-#define SYCL_MEMORY_ORDER_ACQUIRE 2
-#define SYCL_MEMORY_ORDER_RELEASE 4
-#define SYCL_MEMORY_ORDER_ACQ_REL 8
-#define SYCL_MEMORY_ORDER_SEQ_CST 16
-
-#define SYCL_MEMORY_SCOPE_WORK_ITEM  1
-#define SYCL_MEMORY_SCOPE_SUB_GROUP  2
-#define SYCL_MEMORY_SCOPE_WORK_GROUP 4
-#define SYCL_MEMORY_SCOPE_DEVICE     8
-#define SYCL_MEMORY_SCOPE_SYSTEM     16
-
 #if __CUDA_ARCH__ >= 700
 #define SYCL_FENCE_WORDS_(words, scope, old) asm volatile("fence." words "." scope ";" ::: "memory")
 #else
@@ -52,10 +40,6 @@ static __forceinline__ void sycl_after_(int order, int scope)
 	if (order != SYCL_MEMORY_ORDER_RELEASE)
 		sycl_fence_(order, scope);
 }
-#define sycl_atomic_fence(order, scope) sycl_fence_((order), (scope))
-#define sycl_fence()         sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, SYCL_MEMORY_SCOPE_DEVICE)
-#define sycl_fence_acquire() sycl_fence_(SYCL_MEMORY_ORDER_ACQUIRE, SYCL_MEMORY_SCOPE_DEVICE)
-#define sycl_fence_release() sycl_fence_(SYCL_MEMORY_ORDER_RELEASE, SYCL_MEMORY_SCOPE_DEVICE)
 
 /* Of a launch that may begin before the one before it is over (R5), and of that one. */
 #if __CUDA_ARCH__ >= 900
@@ -67,15 +51,6 @@ static __forceinline__ void sycl_after_(int order, int scope)
 #endif
 
 #define sycl_group_barrier() __syncthreads()
-/* What a work-item of another group sees afterwards may have been written by any of this group. */
-#define sycl_group_barrier_scope(scope)                                                                                \
-	do {                                                                                                           \
-		if ((scope) > SYCL_MEMORY_SCOPE_WORK_GROUP)                                                            \
-			sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, (scope));                                               \
-		__syncthreads();                                                                                       \
-		if ((scope) > SYCL_MEMORY_SCOPE_WORK_GROUP)                                                            \
-			sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, (scope));                                               \
-	} while (0)
 
 /* The machine's own functions take the scope in their names. On local memory all scopes are the work-group's (G11). */
 #define SYCL_SCOPED_(name, ...)                                                                                        \
@@ -236,31 +211,8 @@ static __forceinline__ T sycl_atomic_any_compare_exchange_(T *p, typename sycl_s
 	return sycl_atomic_compare_exchange_(p, e, d, order, scope);
 }
 
-#define sycl_atomic_add_explicit(p, v, order, scope)   sycl_atomic_any_add_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_sub_explicit(p, v, order, scope)   sycl_atomic_any_sub_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_min_explicit(p, v, order, scope)   sycl_atomic_any_min_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_max_explicit(p, v, order, scope)   sycl_atomic_any_max_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_and_explicit(p, v, order, scope)   sycl_atomic_any_and_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_or_explicit(p, v, order, scope)    sycl_atomic_any_or_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_xor_explicit(p, v, order, scope)   sycl_atomic_any_xor_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_exchange_explicit(p, v, order, scope) \
-	sycl_atomic_any_exchange_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_store_explicit(p, v, order, scope) sycl_atomic_any_store_(sycl_raw_(p), (v), (order), (scope))
-#define sycl_atomic_load_explicit(p, order, scope)     sycl_atomic_load_(sycl_raw_(p), (order), (scope))
-#define sycl_atomic_compare_exchange_explicit(p, expected, desired, order, scope) \
-	sycl_atomic_any_compare_exchange_(sycl_raw_(p), (expected), (desired), (order), (scope))
-
-/* Relaxed, at the device's scope. */
-#define SYCL_RELAXED_ SYCL_MEMORY_ORDER_RELAXED, SYCL_MEMORY_SCOPE_DEVICE
-#define sycl_atomic_add(p, v)      sycl_atomic_any_add_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_sub(p, v)      sycl_atomic_any_sub_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_min(p, v)      sycl_atomic_any_min_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_max(p, v)      sycl_atomic_any_max_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_and(p, v)      sycl_atomic_any_and_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_or(p, v)       sycl_atomic_any_or_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_xor(p, v)      sycl_atomic_any_xor_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_exchange(p, v) sycl_atomic_any_exchange_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_store(p, v)    sycl_atomic_any_store_(sycl_raw_(p), (v), SYCL_RELAXED_)
-#define sycl_atomic_load(p)        sycl_atomic_load_(sycl_raw_(p), SYCL_RELAXED_)
-#define sycl_atomic_compare_exchange(p, expected, desired) \
-	sycl_atomic_any_compare_exchange_(sycl_raw_(p), (expected), (desired), SYCL_RELAXED_)
+#define SYCL_ATOMIC_CALL_(word, p, v, order, scope) \
+	sycl_atomic_any_##word##_(sycl_raw_(p), (v), (order), (scope))
+#define SYCL_ATOMIC_LOAD_CALL_(p, order, scope) sycl_atomic_load_(sycl_raw_(p), (order), (scope))
+#define SYCL_ATOMIC_CAS_CALL_(p, e, d, order, scope) \
+	sycl_atomic_any_compare_exchange_(sycl_raw_(p), (e), (d), (order), (scope))

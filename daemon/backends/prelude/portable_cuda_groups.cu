@@ -27,14 +27,6 @@ static __forceinline__ uint sycl_sub_group_mask_() { return 0xffffffffu >> (32u 
 #define sycl_sub_group_id()       ((uint)(SYCL_GROUP_ITEM_ / 32u))
 #define sycl_sub_group_count()    ((uint)((SYCL_GROUP_ITEMS_ + 31u) / 32u))
 #define sycl_sub_group_barrier()  __syncwarp(sycl_sub_group_mask_())
-#define sycl_sub_group_barrier_scope(scope)                                                                            \
-	do {                                                                                                           \
-		if ((scope) > SYCL_MEMORY_SCOPE_SUB_GROUP)                                                             \
-			sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, (scope));                                               \
-		sycl_sub_group_barrier();                                                                              \
-		if ((scope) > SYCL_MEMORY_SCOPE_SUB_GROUP)                                                             \
-			sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, (scope));                                               \
-	} while (0)
 
 /* Any type of 1 to 8 bytes goes as words of 32 bits. */
 template <int bytes> struct sycl_carrier_ { typedef uint type; };
@@ -121,15 +113,8 @@ template <template <class> class O, class T> static __forceinline__ T sycl_sub_s
 	T before = sycl_shuffle_up_(x, 1u);
 	return lane > 0 ? before : O<T>::identity();
 }
-#define sycl_sub_group_reduce_add(x)         sycl_sub_reduce_<sycl_do_add_>(x)
-#define sycl_sub_group_reduce_min(x)         sycl_sub_reduce_<sycl_do_min_>(x)
-#define sycl_sub_group_reduce_max(x)         sycl_sub_reduce_<sycl_do_max_>(x)
-#define sycl_sub_group_inclusive_scan_add(x) sycl_sub_scan_<sycl_do_add_>((x), false)
-#define sycl_sub_group_inclusive_scan_min(x) sycl_sub_scan_<sycl_do_min_>((x), false)
-#define sycl_sub_group_inclusive_scan_max(x) sycl_sub_scan_<sycl_do_max_>((x), false)
-#define sycl_sub_group_exclusive_scan_add(x) sycl_sub_scan_<sycl_do_add_>((x), true)
-#define sycl_sub_group_exclusive_scan_min(x) sycl_sub_scan_<sycl_do_min_>((x), true)
-#define sycl_sub_group_exclusive_scan_max(x) sycl_sub_scan_<sycl_do_max_>((x), true)
+#define SYCL_SUB_GROUP_REDUCE_CALL_(word, x)     sycl_sub_reduce_<sycl_do_##word##_>(x)
+#define SYCL_SUB_GROUP_SCAN_CALL_(kind, word, x) sycl_sub_scan_<sycl_do_##word##_>((x), SYCL_IS_##kind##_)
 
 /* One word for each warp of the work-group. */
 #define SYCL_GROUP_SCRATCH __shared__ ulong sycl_group_scratch_[32]
@@ -176,16 +161,8 @@ template <class T> static __forceinline__ T sycl_group_broadcast_(T x, uint from
 	__syncthreads();
 	return result;
 }
-/* What the page of this form promises takes its types from there: nothing narrower. */
-#define sycl_group_reduce_add(x)         sycl_group_reduce_<sycl_do_add_>((x), sycl_group_scratch_)
-#define sycl_group_reduce_min(x)         sycl_group_reduce_<sycl_do_min_>((x), sycl_group_scratch_)
-#define sycl_group_reduce_max(x)         sycl_group_reduce_<sycl_do_max_>((x), sycl_group_scratch_)
-#define sycl_group_inclusive_scan_add(x) sycl_group_scan_<sycl_do_add_>((x), false, sycl_group_scratch_)
-#define sycl_group_inclusive_scan_min(x) sycl_group_scan_<sycl_do_min_>((x), false, sycl_group_scratch_)
-#define sycl_group_inclusive_scan_max(x) sycl_group_scan_<sycl_do_max_>((x), false, sycl_group_scratch_)
-#define sycl_group_exclusive_scan_add(x) sycl_group_scan_<sycl_do_add_>((x), true, sycl_group_scratch_)
-#define sycl_group_exclusive_scan_min(x) sycl_group_scan_<sycl_do_min_>((x), true, sycl_group_scratch_)
-#define sycl_group_exclusive_scan_max(x) sycl_group_scan_<sycl_do_max_>((x), true, sycl_group_scratch_)
-#define sycl_group_broadcast(x, i)       sycl_group_broadcast_((x), (uint)(i), sycl_group_scratch_)
-#define sycl_group_any(p)                ((void)sycl_group_scratch_, __syncthreads_or((p) != 0) != 0)
-#define sycl_group_all(p)                ((void)sycl_group_scratch_, __syncthreads_and((p) != 0) != 0)
+#define SYCL_GROUP_REDUCE_CALL_(word, x) sycl_group_reduce_<sycl_do_##word##_>((x), sycl_group_scratch_)
+#define SYCL_GROUP_SCAN_CALL_(kind, word, x) \
+	sycl_group_scan_<sycl_do_##word##_>((x), SYCL_IS_##kind##_, sycl_group_scratch_)
+#define sycl_group_any(p) ((void)sycl_group_scratch_, __syncthreads_or((p) != 0) != 0)
+#define sycl_group_all(p) ((void)sycl_group_scratch_, __syncthreads_and((p) != 0) != 0)

@@ -292,16 +292,8 @@ template <int n, class T> static __forceinline__ void sycl_store_(T *p, ulong at
 {
 	SYCL_EACH_ p[at * n + i] = v.s[i];
 }
-#define sycl_load2(p, i)      sycl_load_<2>(sycl_raw_(p), (ulong)(i))
-#define sycl_load3(p, i)      sycl_load_<3>(sycl_raw_(p), (ulong)(i))
-#define sycl_load4(p, i)      sycl_load_<4>(sycl_raw_(p), (ulong)(i))
-#define sycl_load8(p, i)      sycl_load_<8>(sycl_raw_(p), (ulong)(i))
-#define sycl_load16(p, i)     sycl_load_<16>(sycl_raw_(p), (ulong)(i))
-#define sycl_store2(p, i, v)  sycl_store_<2>(sycl_raw_(p), (ulong)(i), (v))
-#define sycl_store3(p, i, v)  sycl_store_<3>(sycl_raw_(p), (ulong)(i), (v))
-#define sycl_store4(p, i, v)  sycl_store_<4>(sycl_raw_(p), (ulong)(i), (v))
-#define sycl_store8(p, i, v)  sycl_store_<8>(sycl_raw_(p), (ulong)(i), (v))
-#define sycl_store16(p, i, v) sycl_store_<16>(sycl_raw_(p), (ulong)(i), (v))
+#define SYCL_LOAD_(n, p, i)     sycl_load_<n>(sycl_raw_(p), (ulong)(i))
+#define SYCL_STORE_(n, p, i, v) sycl_store_<n>(sycl_raw_(p), (ulong)(i), (v))
 
 /* CUDA's functions, element by element. */
 #define SYCL_VECTOR_1_(name)                                                                                           \

@@ -1,6 +1,6 @@
 /*
  * The portable prelude, OpenCL C side: what README.md of this folder promises, for OpenCL C 1.2 and later. This file
- * goes first, those named portable_opencl_*.cl follow in the order of their names.
+ * goes first, the other parts follow (opencl.cmake).
  * Every name here begins with SYCL_ or sycl_, but the types that CUDA C++ lacks and OpenCL C has anyway.
  */
 #line 6 "prelude"
@@ -35,8 +35,11 @@
 #endif
 #endif
 
-/* Functions of one name for several types. */
-#define SYCL_OVERLOAD_ static inline __attribute__((overloadable, always_inline))
+/* What the parts of both languages (portable_*.inc) are written in. */
+#define SYCL_OVERLOAD_  static inline __attribute__((overloadable, always_inline)) /* of one name for several types */
+#define SYCL_INLINE_    static inline
+#define SYCL_NO_INLINE_ static
+#define SYCL_TEXT_      __constant const char * /* in quotes */
 
 /*
  * What the device lacks is called so in the compiler's words, and the build then says KERNEL_NOT_SUPPORTED: the names

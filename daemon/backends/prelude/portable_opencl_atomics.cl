@@ -4,18 +4,6 @@
  */
 #line 5 "prelude_atomics"
 
-#define SYCL_MEMORY_ORDER_RELAXED 1
-#define SYCL_MEMORY_ORDER_ACQUIRE 2
-#define SYCL_MEMORY_ORDER_RELEASE 4
-#define SYCL_MEMORY_ORDER_ACQ_REL 8
-#define SYCL_MEMORY_ORDER_SEQ_CST 16
-
-#define SYCL_MEMORY_SCOPE_WORK_ITEM  1
-#define SYCL_MEMORY_SCOPE_SUB_GROUP  2
-#define SYCL_MEMORY_SCOPE_WORK_GROUP 4
-#define SYCL_MEMORY_SCOPE_DEVICE     8
-#define SYCL_MEMORY_SCOPE_SYSTEM     16
-
 /* mem_fence orders for the work-group only: where the compiler has a stronger one it is taken. */
 #if defined(__NV_CL_C_VERSION)
 #define SYCL_HARD_FENCE_(scope)                                                                                        \
@@ -41,10 +29,6 @@ static inline __attribute__((always_inline)) void sycl_fence_(int order, int sco
 	if (order != SYCL_MEMORY_ORDER_RELAXED)
 		SYCL_HARD_FENCE_(scope);
 }
-#define sycl_atomic_fence(order, scope) sycl_fence_((order), (scope))
-#define sycl_fence()         sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, SYCL_MEMORY_SCOPE_DEVICE)
-#define sycl_fence_acquire() sycl_fence_(SYCL_MEMORY_ORDER_ACQUIRE, SYCL_MEMORY_SCOPE_DEVICE)
-#define sycl_fence_release() sycl_fence_(SYCL_MEMORY_ORDER_RELEASE, SYCL_MEMORY_SCOPE_DEVICE)
 
 /* Nothing here begins before the launch before it is over. */
 #define sycl_previous_launch_wait() ((void)0)
@@ -52,14 +36,6 @@ static inline __attribute__((always_inline)) void sycl_fence_(int order, int sco
 
 /* Local and global memory are both made consistent. */
 #define sycl_group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#define sycl_group_barrier_scope(scope)                                                                                \
-	do {                                                                                                           \
-		if ((scope) > SYCL_MEMORY_SCOPE_WORK_GROUP)                                                            \
-			SYCL_HARD_FENCE_(scope);                                                                       \
-		barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                                   \
-		if ((scope) > SYCL_MEMORY_SCOPE_WORK_GROUP)                                                            \
-			SYCL_HARD_FENCE_(scope);                                                                       \
-	} while (0)
 
 #define SYCL_BEFORE_(order, scope)                                                                                     \
 	if ((order) > SYCL_MEMORY_ORDER_ACQUIRE)                                                                       \
@@ -154,31 +130,8 @@ SYCL_ATOMIC_REAL_(__local, double, ulong, atom_cmpxchg, atom_xchg)
 
 /* The value becomes what p points to, so that 1 does for a uint as well. */
 #define SYCL_AS_(p, v) ((__typeof__(*(p) + 0))(v))
-#define SYCL_ATOMIC_WORD_(word, p, v, order, scope) sycl_atomic_##word##_((p), SYCL_AS_(p, v), (order), (scope))
-#define sycl_atomic_add_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(add, p, v, order, scope)
-#define sycl_atomic_sub_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(sub, p, v, order, scope)
-#define sycl_atomic_min_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(min, p, v, order, scope)
-#define sycl_atomic_max_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(max, p, v, order, scope)
-#define sycl_atomic_and_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(and, p, v, order, scope)
-#define sycl_atomic_or_explicit(p, v, order, scope)       SYCL_ATOMIC_WORD_(or, p, v, order, scope)
-#define sycl_atomic_xor_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(xor, p, v, order, scope)
-#define sycl_atomic_exchange_explicit(p, v, order, scope) SYCL_ATOMIC_WORD_(exchange, p, v, order, scope)
-#define sycl_atomic_store_explicit(p, v, order, scope)    SYCL_ATOMIC_WORD_(store, p, v, order, scope)
-#define sycl_atomic_load_explicit(p, order, scope)        sycl_atomic_load_((p), (order), (scope))
-#define sycl_atomic_compare_exchange_explicit(p, expected, desired, order, scope)                                      \
-	sycl_atomic_compare_exchange_((p), SYCL_AS_(p, expected), SYCL_AS_(p, desired), (order), (scope))
-
-/* Relaxed, at the device's scope. */
-#define SYCL_RELAXED_ SYCL_MEMORY_ORDER_RELAXED, SYCL_MEMORY_SCOPE_DEVICE
-#define sycl_atomic_add(p, v)      sycl_atomic_add_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_sub(p, v)      sycl_atomic_sub_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_min(p, v)      sycl_atomic_min_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_max(p, v)      sycl_atomic_max_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_and(p, v)      sycl_atomic_and_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_or(p, v)       sycl_atomic_or_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_xor(p, v)      sycl_atomic_xor_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_exchange(p, v) sycl_atomic_exchange_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_store(p, v)    sycl_atomic_store_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
-#define sycl_atomic_load(p)        sycl_atomic_load_((p), SYCL_RELAXED_)
-#define sycl_atomic_compare_exchange(p, expected, desired)                                                             \
-	sycl_atomic_compare_exchange_((p), SYCL_AS_(p, expected), SYCL_AS_(p, desired), SYCL_RELAXED_)
+#define SYCL_ATOMIC_CALL_(word, p, v, order, scope) \
+	sycl_atomic_##word##_((p), SYCL_AS_(p, v), (order), (scope))
+#define SYCL_ATOMIC_LOAD_CALL_(p, order, scope) sycl_atomic_load_((p), (order), (scope))
+#define SYCL_ATOMIC_CAS_CALL_(p, e, d, order, scope) \
+	sycl_atomic_compare_exchange_((p), SYCL_AS_(p, e), SYCL_AS_(p, d), (order), (scope))

@@ -8,26 +8,11 @@
 #define sycl_sub_group_id()       get_sub_group_id()
 #define sycl_sub_group_count()    get_num_sub_groups()
 #define sycl_sub_group_barrier()  sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#define sycl_sub_group_barrier_scope(scope)                                                                            \
-	do {                                                                                                           \
-		if ((scope) > SYCL_MEMORY_SCOPE_SUB_GROUP)                                                             \
-			SYCL_HARD_FENCE_(scope);                                                                       \
-		sycl_sub_group_barrier();                                                                              \
-		if ((scope) > SYCL_MEMORY_SCOPE_SUB_GROUP)                                                             \
-			SYCL_HARD_FENCE_(scope);                                                                       \
-	} while (0)
 #define sycl_sub_group_any(p)                   (sub_group_any((p) != 0) != 0)
 #define sycl_sub_group_all(p)                   (sub_group_all((p) != 0) != 0)
 #define sycl_sub_group_broadcast(x, i)          sub_group_broadcast((x), (uint)(i))
-#define sycl_sub_group_reduce_add(x)            sub_group_reduce_add(x)
-#define sycl_sub_group_reduce_min(x)            sub_group_reduce_min(x)
-#define sycl_sub_group_reduce_max(x)            sub_group_reduce_max(x)
-#define sycl_sub_group_inclusive_scan_add(x)    sub_group_scan_inclusive_add(x)
-#define sycl_sub_group_inclusive_scan_min(x)    sub_group_scan_inclusive_min(x)
-#define sycl_sub_group_inclusive_scan_max(x)    sub_group_scan_inclusive_max(x)
-#define sycl_sub_group_exclusive_scan_add(x)    sub_group_scan_exclusive_add(x)
-#define sycl_sub_group_exclusive_scan_min(x)    sub_group_scan_exclusive_min(x)
-#define sycl_sub_group_exclusive_scan_max(x)    sub_group_scan_exclusive_max(x)
+#define SYCL_SUB_GROUP_REDUCE_CALL_(word, x)     sub_group_reduce_##word(x)
+#define SYCL_SUB_GROUP_SCAN_CALL_(kind, word, x) sub_group_scan_##kind##_##word(x)
 #ifdef SYCL_HAS_SUB_GROUP_SHUFFLE
 #pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
 #pragma OPENCL EXTENSION cl_khr_subgroup_shuffle_relative : enable
@@ -43,19 +28,11 @@
 #define sycl_sub_group_id()                     sycl_the_device_has_no_sub_groups_
 #define sycl_sub_group_count()                  sycl_the_device_has_no_sub_groups_
 #define sycl_sub_group_barrier()                sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_barrier_scope(scope)     sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_any(p)                   sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_all(p)                   sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_broadcast(x, i)          sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_reduce_add(x)            sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_reduce_min(x)            sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_reduce_max(x)            sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_inclusive_scan_add(x)    sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_inclusive_scan_min(x)    sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_inclusive_scan_max(x)    sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_exclusive_scan_add(x)    sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_exclusive_scan_min(x)    sycl_the_device_has_no_sub_groups_
-#define sycl_sub_group_exclusive_scan_max(x)    sycl_the_device_has_no_sub_groups_
+#define sycl_sub_group_any(p)                    sycl_the_device_has_no_sub_groups_
+#define sycl_sub_group_all(p)                    sycl_the_device_has_no_sub_groups_
+#define sycl_sub_group_broadcast(x, i)           sycl_the_device_has_no_sub_groups_
+#define SYCL_SUB_GROUP_REDUCE_CALL_(word, x)     sycl_the_device_has_no_sub_groups_
+#define SYCL_SUB_GROUP_SCAN_CALL_(kind, word, x) sycl_the_device_has_no_sub_groups_
 #endif
 #ifndef SYCL_HAS_SUB_GROUP_SHUFFLE
 #define sycl_sub_group_shuffle(x, i)            sycl_the_device_has_no_sub_groups_
@@ -167,15 +144,8 @@ SYCL_GROUP_TYPE_(float, fmin, fmax, -INFINITY, INFINITY)
 SYCL_GROUP_TYPE_(double, fmin, fmax, -INFINITY, INFINITY)
 #endif
 
-#define sycl_group_reduce_add(x)         sycl_group_reduce_add_((x), sycl_group_scratch_)
-#define sycl_group_reduce_min(x)         sycl_group_reduce_min_((x), sycl_group_scratch_)
-#define sycl_group_reduce_max(x)         sycl_group_reduce_max_((x), sycl_group_scratch_)
-#define sycl_group_inclusive_scan_add(x) sycl_group_scan_add_((x), 0, sycl_group_scratch_)
-#define sycl_group_inclusive_scan_min(x) sycl_group_scan_min_((x), 0, sycl_group_scratch_)
-#define sycl_group_inclusive_scan_max(x) sycl_group_scan_max_((x), 0, sycl_group_scratch_)
-#define sycl_group_exclusive_scan_add(x) sycl_group_scan_add_((x), 1, sycl_group_scratch_)
-#define sycl_group_exclusive_scan_min(x) sycl_group_scan_min_((x), 1, sycl_group_scratch_)
-#define sycl_group_exclusive_scan_max(x) sycl_group_scan_max_((x), 1, sycl_group_scratch_)
-#define sycl_group_broadcast(x, i)       sycl_group_broadcast_((x), (uint)(i), sycl_group_scratch_)
-#define sycl_group_any(p)                (sycl_group_reduce_max_((uint)((p) != 0), sycl_group_scratch_) != 0)
-#define sycl_group_all(p)                (sycl_group_reduce_min_((uint)((p) != 0), sycl_group_scratch_) != 0)
+#define SYCL_GROUP_REDUCE_CALL_(word, x) sycl_group_reduce_##word##_((x), sycl_group_scratch_)
+#define SYCL_GROUP_SCAN_CALL_(kind, word, x) \
+	sycl_group_scan_##word##_((x), SYCL_IS_##kind##_, sycl_group_scratch_)
+#define sycl_group_any(p) (sycl_group_reduce_max_((uint)((p) != 0), sycl_group_scratch_) != 0)
+#define sycl_group_all(p) (sycl_group_reduce_min_((uint)((p) != 0), sycl_group_scratch_) != 0)

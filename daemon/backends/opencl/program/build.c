@@ -93,7 +93,7 @@ static void take_log(struct opencl_build *build)
  * told from a right one. Scratch memory of group functions has a word for each work-item:
  * portable_opencl_groups.cl of the prelude. Sub-groups are what the facts say, so that what a
  * program was told and what its kernels may do are the same. Whether a version of the language was
- * asked for is said, too: compilers are stricter then (portable_opencl_stream.cl).
+ * asked for is said, too: compilers are stricter then (portable_stream.inc).
  */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out)
