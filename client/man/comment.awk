@@ -66,10 +66,9 @@ function first_sentence(text,   from, rest, at) {
 	return text
 }
 
-# The first sentence as one says what a thing is: no full stop, no rows, not too long.
+# The first sentence as one says what a thing is: no full stop, not too long.
 function purpose(text,   at) {
 	text = first_sentence(text)
-	gsub(/ \([A-Z][0-9]+[-A-Z0-9, ]*\)/, "", text)
 	gsub(/ \([^()]*\.h\)/, "", text)
 	gsub(/`/, "", text)
 	sub(/\.$/, "", text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file async.h Errors that are found after a submission (M1 - M5). The rules for all functions are at the top of
+ * @file async.h Errors that are found after a submission. The rules for all functions are at the top of
  * result.h.
  *
  * A command group that fails leaves an error with its queue, whether anybody listens or not. Each is told once:
@@ -38,8 +38,7 @@ typedef void sycl_async_handler(uint32_t count, const struct sycl_async_error *e
 
 /**
  * Hand all errors that belong to no queue and were not handed over yet to a handler, in one call; without any, it is
- * not called. So far these are the failures of last releases of buffers, which the release itself has returned as well
- * (D17). Blocks as long as the handler does.
+ * not called. So far these are the failures of last releases of buffers, which the release itself has returned as well. Blocks as long as the handler does.
  *
  * @param platform   Any platform of the connection, whose errors these are. At most 1024 are kept, the first ones.
  * @param handler    Not NULL.

@@ -13,10 +13,10 @@ SYCL_BEGIN_DECLS
 /** What the host memory of a buffer is. */
 typedef enum sycl_host_memory {
 	SYCL_HOST_NONE = 0,     /**< there is none: `host` is NULL */
-	SYCL_HOST_BORROWED = 1, /**< the caller's until release; written back at release if a device wrote (D11) */
-	SYCL_HOST_CONST = 2,    /**< read once, never written back: constant data, or a copied range (D14) */
-	SYCL_HOST_SHARED = 3,   /**< a sycl_host_block; written back if anybody else still holds it (D12) */
-	SYCL_HOST_OWNED = 4     /**< given away: read once, then freed by a function that comes with it (D13) */
+	SYCL_HOST_BORROWED = 1, /**< the caller's until release; written back at release if a device wrote */
+	SYCL_HOST_CONST = 2,    /**< read once, never written back: constant data, or a copied range */
+	SYCL_HOST_SHARED = 3,   /**< a sycl_host_block; written back if anybody else still holds it */
+	SYCL_HOST_OWNED = 4     /**< given away: read once, then freed by a function that comes with it */
 } sycl_host_memory;
 
 /** All bytes from the offset on. */
@@ -26,7 +26,7 @@ typedef enum sycl_host_memory {
 typedef void sycl_free_function(void *memory, void *context);
 
 /**
- * Make a buffer, usable with every queue of the connection (A27). Blocks only for a round trip when the session's
+ * Make a buffer, usable with every queue of the connection. Blocks only for a round trip when the session's
  * shared memory must grow; otherwise one-way: what the service finds wrong later is told by the calls that use the
  * buffer.
  *
@@ -36,7 +36,7 @@ typedef void sycl_free_function(void *memory, void *context);
  *                         call that submits a group that uses the buffer, makes a host accessor on it, or releases or
  *                         detaches it for the last time. Until then the program must not change it, and until the last
  *                         release it is the library's.
- * @param size_bytes       Any size, 0 also (C16, C17).
+ * @param size_bytes       Any size, 0 also.
  * @param kind             What happens to `host` later. SHARED and OWNED need more words: sycl_buffer_create_with.
  * @param[out] buffer_out  The caller's: sycl_buffer_release.
  * @retval SYCL_ERROR_INVALID  host and kind contradict each other.
@@ -56,7 +56,7 @@ struct sycl_buffer_options {
 	sycl_free_function *free_host; /**< of OWNED: gets `host`; NULL: free() */
 	void *free_context;      /**< handed to it */
 	/**
-	 * A pthread_mutex_t, ready, process-shared if other processes use the memory; NULL: none (D19). The library holds it
+	 * A pthread_mutex_t, ready, process-shared if other processes use the memory; NULL: none. The library holds it
 	 * while it reads or writes the host memory itself: here while the first contents are copied, and at the last release
 	 * while they are written back, after all groups are complete. It is never held while anything is waited for but itself.
 	 * Good until the last release. A robust one whose owner died is made consistent.
@@ -106,7 +106,7 @@ SYCL_API sycl_result sycl_buffer_create_with(sycl_platform platform, const struc
 SYCL_API sycl_result sycl_buffer_create_temporary(sycl_platform platform, uint64_t size_bytes, sycl_buffer *buffer_out);
 
 /**
- * A counted block of memory that a buffer and the program share (D12). It belongs to no connection. Never blocks.
+ * A counted block of memory that a buffer and the program share. It belongs to no connection. Never blocks.
  *
  * @param memory          Of size_bytes, given away if the call succeeds; NULL: the library allocates it, filled with 0.
  * @param size_bytes      Not 0.
@@ -119,26 +119,26 @@ SYCL_API sycl_result sycl_buffer_create_temporary(sycl_platform platform, uint64
  */
 SYCL_API sycl_result sycl_host_block_create(void *memory, uint64_t size_bytes, sycl_free_function *free_memory,
 					    void *context, sycl_host_block *block_out);
-/** One more reference: who holds one wants what buffers write back (D12). Never blocks. @since 0.1 */
+/** One more reference: who holds one wants what buffers write back. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_block_retain(sycl_host_block block);
 /** End one reference. Without any, the memory lives until the last buffer over it is released. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_block_release(sycl_host_block block);
 /** The memory, good as long as the block is held. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_block_get_pointer(sycl_host_block block, void **pointer_out);
-/** The caller's references now, without those of buffers (N1, D12). Never blocks. @since 0.1 */
+/** The caller's references now, without those of buffers. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_block_get_reference_count(sycl_host_block block, uint32_t *count_out);
 
 /**
  * A part of a buffer that can be used wherever a buffer can: a sub-buffer. What distinguishes it from a ranged accessor:
- * it orders by its own range, so groups on parts that do not overlap may run at one time (C8 - C11, C21). It shares the
+ * it orders by its own range, so groups on parts that do not overlap may run at one time. It shares the
  * bytes and keeps the buffer: the buffer ends with the last release of it and of all of its parts. Never blocks.
  *
  * @param buffer        No sub-buffer itself.
  * @param offset_bytes  Any; but a group refuses a sub-buffer whose offset is no multiple of its device's
- *                      SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS with SYCL_ERROR_INVALID (C14).
+ *                      SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS with SYCL_ERROR_INVALID.
  * @param size_bytes    May be 0: it has no bytes, and orders with nothing.
  * @param[out] sub_out  The caller's: sycl_buffer_release.
- * @retval SYCL_ERROR_INVALID  A part of a part; outside of the buffer (C13).
+ * @retval SYCL_ERROR_INVALID  A part of a part; outside of the buffer.
  * @return The buffer's own error, if the service could not make it.
  * @since 0.1
  */
@@ -146,12 +146,12 @@ SYCL_API sycl_result sycl_buffer_create_sub(sycl_buffer buffer, uint64_t offset_
 					    sycl_buffer *sub_out);
 
 /**
- * The same bytes as an array of other elements: a view (C15). In every respect it is the buffer, or the sub-buffer, that
+ * The same bytes as an array of other elements: a view. In every respect it is the buffer, or the sub-buffer, that
  * it was made of: its contents, its order and its end are the same. What it brings is its shape, for
  * sycl_handler_copy_elements and sycl_buffer_get_shape. Never blocks.
  *
  * @param element_bytes  Of one element.
- * @param range          Elements, row-major: the last dimension varies fastest (C18, C19).
+ * @param range          Elements, row-major: the last dimension varies fastest.
  * @param[out] view_out  The caller's: sycl_buffer_release.
  * @retval SYCL_ERROR_INVALID  Not 1 to 3 dimensions; the elements are not exactly as many bytes as the buffer has.
  * @return The buffer's own error, if the service could not make it.
@@ -169,7 +169,7 @@ SYCL_API sycl_result sycl_buffer_reinterpret(sycl_buffer buffer, uint64_t elemen
  */
 SYCL_API sycl_result sycl_buffer_get_shape(sycl_buffer buffer, uint64_t *element_bytes_out, sycl_range *range_out);
 
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer);
 
 /**
@@ -177,16 +177,15 @@ SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer);
  *
  * | kind | waits for the groups | copies back |
  * | --- | --- | --- |
- * | SYCL_HOST_BORROWED | all that use the buffer | if a group or a host accessor could write (D9, D11) |
- * | SYCL_HOST_SHARED | as BORROWED, if anybody else holds the block at this moment | as BORROWED (D12) |
- * | SYCL_HOST_NONE, SYCL_HOST_CONST, SYCL_HOST_OWNED | no (D10, D13) | no (D14) |
+ * | SYCL_HOST_BORROWED | all that use the buffer | if a group or a host accessor could write |
+ * | SYCL_HOST_SHARED | as BORROWED, if anybody else holds the block at this moment | as BORROWED |
+ * | SYCL_HOST_NONE, SYCL_HOST_CONST, SYCL_HOST_OWNED | no | no |
  *
  * After sycl_buffer_set_write_back(buffer, 0) or sycl_buffer_set_final_data(buffer, NULL) it neither waits nor copies.
- * After sycl_buffer_set_final_data with memory it waits, and copies the contents there in any case (D14). A buffer that no
- * group has used is not waited for. Where it does not wait it never blocks, and running groups keep what they need (D16).
+ * After sycl_buffer_set_final_data with memory it waits, and copies the contents there in any case. A buffer that no
+ * group has used is not waited for. Where it does not wait it never blocks, and running groups keep what they need.
  *
- * A failure of the last release is its result, and also an error of the connection: sycl_platform_throw_asynchronous
- * (D17).
+ * A failure of the last release is its result, and also an error of the connection: sycl_platform_throw_asynchronous.
  *
  * @retval SYCL_ERROR_INVALID  It would have to wait while the buffer has host accessors; it is still the caller's.
  * @return Any other failure, such as a group's that wrote the buffer: the buffer is released, the host memory
@@ -198,7 +197,7 @@ SYCL_API sycl_result sycl_buffer_release(sycl_buffer buffer);
 
 /**
  * End one reference; if it is the last one, nothing is waited for and nothing is written back, whatever the kind of host
- * memory: it is the caller's again at once, with the contents that it has (D9). Never waits for a device; 8 MiB and more of
+ * memory: it is the caller's again at once, with the contents that it has. Never waits for a device; 8 MiB and more of
  * SYCL_HOST_BORROWED memory that nobody has used yet are copied first (sycl_buffer_create).
  * @since 0.1
  */
@@ -212,14 +211,14 @@ SYCL_API sycl_result sycl_buffer_detach(sycl_buffer buffer);
  */
 SYCL_API sycl_result sycl_buffer_release_for(sycl_buffer buffer, uint64_t timeout_ns);
 
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_buffer_get_reference_count(sycl_buffer buffer, uint32_t *count_out);
 
 /** The size in bytes, as given at creation. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_buffer_get_size(sycl_buffer buffer, uint64_t *size_bytes_out);
 
 /**
- * Whether the last release may write back at all (D14). Never blocks.
+ * Whether the last release may write back at all. Never blocks.
  *
  * @param write_back  1, as at creation, or 0: nothing is written back, and release does not wait.
  * @retval SYCL_ERROR_INVALID  Another number; a sub-buffer.
@@ -228,7 +227,7 @@ SYCL_API sycl_result sycl_buffer_get_size(sycl_buffer buffer, uint64_t *size_byt
 SYCL_API sycl_result sycl_buffer_set_write_back(sycl_buffer buffer, uint32_t write_back);
 
 /**
- * Where the contents go at the last release, instead of the host memory given at creation (D14). Never blocks.
+ * Where the contents go at the last release, instead of the host memory given at creation. Never blocks.
  *
  * @param final_data  Room for the whole buffer, the caller's, good until the last release; NULL: nowhere.
  * @retval SYCL_ERROR_INVALID  A sub-buffer.
@@ -238,13 +237,13 @@ SYCL_API sycl_result sycl_buffer_set_final_data(sycl_buffer buffer, void *final_
 
 /**
  * Access from the host. Blocks until the groups on the buffer allow it: for reading, those that write it; for
- * writing, all of them; groups on other buffers are not waited for (D1, D2). Groups that are submitted meanwhile wait
- * until it is released (D3). Several for reading may exist at a time.
+ * writing, all of them; groups on other buffers are not waited for. Groups that are submitted meanwhile wait
+ * until it is released. Several for reading may exist at a time.
  *
- * @param mode               With a no-init mode the contents are undefined, and nothing is moved (C6).
+ * @param mode               With a no-init mode the contents are undefined, and nothing is moved.
  * @param[out] accessor_out  The caller's: sycl_host_accessor_release. It keeps the buffer alive.
  * @retval SYCL_ERROR_INVALID            No such mode.
- * @retval SYCL_ERROR_DEPENDENCY_FAILED  A group that writes the buffer failed: there are no contents to see (M9).
+ * @retval SYCL_ERROR_DEPENDENCY_FAILED  A group that writes the buffer failed: there are no contents to see.
  * @retval SYCL_ERROR_QUOTA              The session has as many objects or completion slots as it may.
  * @since 0.1
  */
@@ -261,8 +260,7 @@ SYCL_API sycl_result sycl_host_accessor_create_for(sycl_buffer buffer, sycl_acce
 						   sycl_host_accessor *accessor_out);
 
 /**
- * As sycl_host_accessor_create_for, of a part. It waits for and holds up the same groups as one of the whole buffer
- * (C21) - of a sub-buffer: of the whole sub-buffer - but only this part is brought to the host, and only this part may be
+ * As sycl_host_accessor_create_for, of a part. It waits for and holds up the same groups as one of the whole buffer - of a sub-buffer: of the whole sub-buffer - but only this part is brought to the host, and only this part may be
  * touched.
  *
  * @param size_bytes  SYCL_REST_BYTES: all from the offset on.
@@ -276,7 +274,7 @@ SYCL_API sycl_result sycl_host_accessor_create_ranged(sycl_buffer buffer, sycl_a
 
 /**
  * As sycl_host_accessor_create_ranged, but returns at once: the accessor has taken its place in the order, so groups that
- * are submitted from now on wait for it (D3), and it waits for those before. Until sycl_host_accessor_wait, or
+ * are submitted from now on wait for it, and it waits for those before. Until sycl_host_accessor_wait, or
  * sycl_host_accessor_is_ready, says that it is ready it has no pointer. Released before that, it is withdrawn. Never
  * waits for a device; the first use of large SYCL_HOST_BORROWED memory takes as long as its copy (sycl_buffer_create).
  * @since 0.1
@@ -285,7 +283,7 @@ SYCL_API sycl_result sycl_host_accessor_create_async(sycl_buffer buffer, sycl_ac
 						     uint64_t size_bytes, sycl_host_accessor *accessor_out);
 
 /**
- * Wait until the accessor is ready. Blocks until the groups before it allow it (D1); at once if it is ready.
+ * Wait until the accessor is ready. Blocks until the groups before it allow it; at once if it is ready.
  *
  * @return 0, or why it will never be ready, as sycl_host_accessor_create; it is still to be released then.
  * @since 0.1
@@ -310,21 +308,21 @@ SYCL_API sycl_result sycl_host_accessor_is_ready(sycl_host_accessor accessor, ui
  * The contents: of a ranged accessor its part's first byte. Never blocks.
  *
  * @param[out] pointer_out  Valid until the accessor's last release; not necessarily the pointer given at creation
- *                          (D5). To be written only with a mode that writes. For an empty buffer not NULL, but
+ *                         . To be written only with a mode that writes. For an empty buffer not NULL, but
  *                          nothing may be touched.
  * @retval SYCL_ERROR_INVALID  An asynchronous accessor that is not ready.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_host_accessor_get_pointer(sycl_host_accessor accessor, void **pointer_out);
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_accessor_retain(sycl_host_accessor accessor);
 /**
- * End one reference; with the last one the groups that wait for it may run, and see what was written (D3, D7). Never
+ * End one reference; with the last one the groups that wait for it may run, and see what was written. Never
  * blocks.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_host_accessor_release(sycl_host_accessor accessor);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_accessor_get_reference_count(sycl_host_accessor accessor, uint32_t *count_out);
 
 SYCL_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file command_group.h Command groups that are submitted again and again (B15). The rules for all functions are at the
+ * @file command_group.h Command groups that are submitted again and again. The rules for all functions are at the
  * top of result.h.
  *
  * A frozen group never changes: values were copied when they were set, accessors name their buffers, dependencies their
@@ -36,11 +36,11 @@ SYCL_API sycl_result sycl_handler_freeze(sycl_handler handler, sycl_command_grou
  */
 SYCL_API sycl_result sycl_queue_submit_group(sycl_queue queue, sycl_command_group group, sycl_event *event_out);
 
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_command_group_retain(sycl_command_group group);
-/** End one reference; what was submitted goes on (D16). Never waits for a device. @since 0.1 */
+/** End one reference; what was submitted goes on. Never waits for a device. @since 0.1 */
 SYCL_API sycl_result sycl_command_group_release(sycl_command_group group);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_command_group_get_reference_count(sycl_command_group group, uint32_t *count_out);
 
 SYCL_END_DECLS

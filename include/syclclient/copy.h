@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file copy.h Explicit copies of bytes, boxes and elements: between buffers, and between a buffer and memory of the program
- * (D20, E3, C18, C19). The rules for all functions are at the top of result.h, those of handlers in handler.h.
+ * @file copy.h Explicit copies of bytes, boxes and elements: between buffers, and between a buffer and memory of the program. The rules for all functions are at the top of result.h, those of handlers in handler.h.
  *
  * Wherever a buffer is named, a sub-buffer or a view may be. A copy requires what it covers, like an accessor: with the
  * mode read of its source and write of its destination. Only bytes that are covered change. 0 bytes, or a box with a 0 in
@@ -9,7 +8,7 @@
  *
  * Memory of the program:
  * - As a source it is read by the call that submits the group, whole, into memory that is shared with the service: it is
- *   the caller's again when that call returns, and what it gets afterwards is not copied (as with arguments by value, E21).
+ *   the caller's again when that call returns, and what it gets afterwards is not copied (as with arguments by value).
  *   A frozen group reads it again at each submission.
  * - As a destination it is written when the group's turn has come, by a host task of the library's own: by a helper
  *   thread, or in any wait of the program on this connection, as host_task.h says. The group is complete when the bytes

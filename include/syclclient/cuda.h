@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file cuda.h CUDA's own types for native handles and native commands (I1 - I16). Needs the CUDA toolkit's cuda.h;
+ * @file cuda.h CUDA's own types for native handles and native commands. Needs the CUDA toolkit's cuda.h;
  * the library itself needs nothing of it, and these functions, which are inline, call nothing of CUDA's.
  *
  * What holds is in native.h and native_command.h. In short, for CUDA:
  *
- * - With "embedded:", whose engine is in this process; else SYCL_ERROR_FEATURE_NOT_SUPPORTED (I18), but for devices, and for
+ * - With "embedded:", whose engine is in this process; else SYCL_ERROR_FEATURE_NOT_SUPPORTED, but for devices, and for
  *   native commands and native host tasks, which through a service get handles of this program's own context (native_command.h).
- * - Devices, contexts, queues and events go both ways; platforms, buffers, kernels, bundles and images neither (I1).
- *   The memory of a buffer is to be had in native commands and in native host tasks (I13, K12).
- * - Nothing changes its owner: what is given out is this library's, good while its object lives (I8); what is taken
- *   in is the application's, which keeps it until the objects made of it have gone, and destroys it (I9).
- * - The types are the driver's; those of the CUDA runtime are the same, or can be cast: cudaStream_t is CUstream (I10).
+ * - Devices, contexts, queues and events go both ways; platforms, buffers, kernels, bundles and images neither.
+ *   The memory of a buffer is to be had in native commands and in native host tasks.
+ * - Nothing changes its owner: what is given out is this library's, good while its object lives; what is taken
+ *   in is the application's, which keeps it until the objects made of it have gone, and destroys it.
+ * - The types are the driver's; those of the CUDA runtime are the same, or can be cast: cudaStream_t is CUstream.
  */
 #ifndef SYCLCLIENT_CUDA_H
 #define SYCLCLIENT_CUDA_H
@@ -42,7 +42,7 @@ SYCL_BEGIN_DECLS
 
 /* --- errors ------------------------------------------------------------------------------------------------------- */
 
-/** The driver's code behind this thread's last failed call; CUDA_SUCCESS if there is none (I11). @since 0.1 */
+/** The driver's code behind this thread's last failed call; CUDA_SUCCESS if there is none. @since 0.1 */
 static inline CUresult sycl_cuda_get_error_code(void)
 {
 	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
@@ -53,7 +53,7 @@ static inline CUresult sycl_cuda_get_error_code(void)
 
 /* --- this library's objects of CUDA's ----------------------------------------------------------------------------- */
 
-/** As sycl_device_make_native: the device that there is already (I2). @since 0.1 */
+/** As sycl_device_make_native: the device that there is already. @since 0.1 */
 static inline sycl_result sycl_cuda_make_device(sycl_platform connection, CUdevice native, sycl_device *device_out)
 {
 	if (native < 0)
@@ -62,7 +62,7 @@ static inline sycl_result sycl_cuda_make_device(sycl_platform connection, CUdevi
 				       device_out);
 }
 
-/** As sycl_context_make_native; `options` may be NULL. A primary context is as good as any other (I3). @since 0.1 */
+/** As sycl_context_make_native; `options` may be NULL. A primary context is as good as any other. @since 0.1 */
 static inline sycl_result sycl_cuda_make_context(sycl_platform connection, CUcontext native,
 						 const struct sycl_context_options *options, sycl_context *context_out)
 {
@@ -70,14 +70,14 @@ static inline sycl_result sycl_cuda_make_context(sycl_platform connection, CUcon
 					context_out);
 }
 
-/** As sycl_queue_make_native: in order (I4). Not of a default stream. `options` may be NULL. @since 0.1 */
+/** As sycl_queue_make_native: in order. Not of a default stream. `options` may be NULL. @since 0.1 */
 static inline sycl_result sycl_cuda_make_queue(sycl_context context, CUstream native,
 					       const struct sycl_queue_options *options, sycl_queue *queue_out)
 {
 	return sycl_queue_make_native(context, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_NUMBER_OF(native), options, queue_out);
 }
 
-/** As sycl_event_make_native: what the event was recorded for when this is called (I7). @since 0.1 */
+/** As sycl_event_make_native: what the event was recorded for when this is called. @since 0.1 */
 static inline sycl_result sycl_cuda_make_event(sycl_context context, CUevent native, sycl_event *event_out)
 {
 	uint64_t number = SYCL_CUDA_NUMBER_OF(native);
@@ -86,7 +86,7 @@ static inline sycl_result sycl_cuda_make_event(sycl_context context, CUevent nat
 
 /* --- CUDA's objects of this library's ----------------------------------------------------------------------------- */
 
-/** As sycl_device_get_native (I2). @since 0.1 */
+/** As sycl_device_get_native. @since 0.1 */
 static inline sycl_result sycl_cuda_get_native_device(sycl_device device, CUdevice *native_out)
 {
 	uint64_t number = 0;
@@ -97,7 +97,7 @@ static inline sycl_result sycl_cuda_get_native_device(sycl_device device, CUdevi
 }
 
 /**
- * As sycl_context_get_native: one for each device, in their order (I3, A7).
+ * As sycl_context_get_native: one for each device, in their order.
  *
  * @param capacity  Room in natives_out; more than SYCL_CUDA_DEVICES_MAX are never filled.
  */
@@ -120,8 +120,8 @@ static inline sycl_result sycl_cuda_get_native_context(sycl_context context, uin
 }
 
 /**
- * As sycl_queue_get_native: blocks until all that was submitted to the queue is complete (I5). Synchronise with what
- * you send to the stream before more is submitted to the queue (I6); sycl_queue_return_native can check that.
+ * As sycl_queue_get_native: blocks until all that was submitted to the queue is complete. Synchronise with what
+ * you send to the stream before more is submitted to the queue; sycl_queue_return_native can check that.
  */
 static inline sycl_result sycl_cuda_get_native_queue(sycl_queue queue, CUstream *native_out)
 {
@@ -133,7 +133,7 @@ static inline sycl_result sycl_cuda_get_native_queue(sycl_queue queue, CUstream 
 }
 
 /**
- * As sycl_event_get_natives: the event that this one was made of, or that of its command; NULL if there is none (I7, H10, R2).
+ * As sycl_event_get_natives: the event that this one was made of, or that of its command; NULL if there is none.
  * @since 0.1
  */
 static inline sycl_result sycl_cuda_get_native_event(sycl_event event, CUevent *native_out)
@@ -147,13 +147,13 @@ static inline sycl_result sycl_cuda_get_native_event(sycl_event event, CUevent *
 	return result;
 }
 
-/** As sycl_event_has_native_event (H10). @since 0.1 */
+/** As sycl_event_has_native_event. @since 0.1 */
 static inline sycl_result sycl_cuda_has_native_event(sycl_event event, uint32_t *has_out)
 {
 	return sycl_event_has_native_event(event, has_out);
 }
 
-/* --- inside of host tasks of sycl_handler_host_task_native (I13 - I16) -------------------------------------------- */
+/* --- inside of host tasks of sycl_handler_host_task_native -------------------------------------------- */
 
 /** As sycl_host_task_get_native_device. @since 0.1 */
 static inline sycl_result sycl_cuda_host_task_get_native_device(sycl_host_task task, CUdevice *native_out)
@@ -167,7 +167,7 @@ static inline sycl_result sycl_cuda_host_task_get_native_device(sycl_host_task t
 }
 
 /**
- * As sycl_host_task_get_native_context: to be made current (cuCtxSetCurrent) before the driver is called (I16).
+ * As sycl_host_task_get_native_context: to be made current (cuCtxSetCurrent) before the driver is called.
  * @since 0.1
  */
 static inline sycl_result sycl_cuda_host_task_get_native_context(sycl_host_task task, CUcontext *native_out)
@@ -181,7 +181,7 @@ static inline sycl_result sycl_cuda_host_task_get_native_context(sycl_host_task 
 }
 
 /**
- * As sycl_host_task_get_native_queue: what is sent there must be complete when the function returns (I14, I15).
+ * As sycl_host_task_get_native_queue: what is sent there must be complete when the function returns.
  * @since 0.1
  */
 static inline sycl_result sycl_cuda_host_task_get_native_queue(sycl_host_task task, CUstream *native_out)
@@ -205,7 +205,7 @@ static inline sycl_result sycl_cuda_host_task_get_native_memory(sycl_host_task t
 	return result;
 }
 
-/* --- inside of native commands (K6 - K20) ------------------------------------------------------------------------- */
+/* --- inside of native commands ------------------------------------------------------------------------- */
 
 /** SYCL_ERROR_BACKEND_MISMATCH if the command is for a device of another backend. */
 static inline sycl_result sycl_cuda_interop_check(sycl_interop_handle interop)
@@ -251,7 +251,7 @@ static inline sycl_result sycl_cuda_interop_get_native_queue(sycl_interop_handle
 	return result;
 }
 
-/** As sycl_interop_get_native_memory, the offset included: the accessor's first byte (K12). @since 0.1 */
+/** As sycl_interop_get_native_memory, the offset included: the accessor's first byte. @since 0.1 */
 static inline sycl_result sycl_cuda_interop_get_native_memory(sycl_interop_handle interop, uint32_t index,
 							      CUdeviceptr *native_out)
 {
@@ -264,7 +264,7 @@ static inline sycl_result sycl_cuda_interop_get_native_memory(sycl_interop_handl
 	return result;
 }
 
-/** As sycl_interop_get_native_graph (K14, K18). @since 0.1 */
+/** As sycl_interop_get_native_graph. @since 0.1 */
 static inline sycl_result sycl_cuda_interop_get_native_graph(sycl_interop_handle interop, CUgraph *native_out)
 {
 	uint64_t number = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file device.h Devices, what they are, choosing one (A20 - A24). The rules for all functions are at the top of
+ * @file device.h Devices, what they are, choosing one. The rules for all functions are at the top of
  * result.h.
  */
 #ifndef SYCLCLIENT_DEVICE_H
@@ -80,13 +80,13 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_FP_CONFIG = 32,        /**< uint32_t[3]: half single double; bits of enum sycl_fp_config */
 	SYCL_DEVICE_INFO_ASPECTS = 33,          /**< uint64_t, bit n: aspect n */
 	SYCL_DEVICE_INFO_BACKEND = 34,          /**< uint32_t, enum sycl_backend */
-	SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS = 35, /**< uint32_t, bits of enum sycl_memory_order (G7) */
-	SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES = 36, /**< uint32_t, bits of enum sycl_memory_scope (G8) */
-	SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS = 37, /**< uint32_t, bits of enum sycl_memory_order (G9) */
+	SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS = 35, /**< uint32_t, bits of enum sycl_memory_order */
+	SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES = 36, /**< uint32_t, bits of enum sycl_memory_scope */
+	SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS = 37, /**< uint32_t, bits of enum sycl_memory_order */
 	SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES = 38, /**< uint32_t, bits of enum sycl_memory_scope */
 	SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS = 39, /**< uint32_t, of a work-group; 0: the device tells none */
-	SYCL_DEVICE_INFO_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS = 40, /**< uint32_t, 0 or 1 (E18) */
-	SYCL_DEVICE_INFO_UUID = 41,             /**< uint8_t[16], the driver's; all 0: it tells none (A6) */
+	SYCL_DEVICE_INFO_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS = 40, /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_UUID = 41,             /**< uint8_t[16], the driver's; all 0: it tells none */
 	SYCL_DEVICE_INFO_PCI_ADDRESS = 42,      /**< char[], "0000:1B:00.0"; "": it tells none */
 	SYCL_DEVICE_INFO_MODE = 43,             /**< char[], what is unusual: "MIG 1g.18gb", "MPS client"; mostly "" */
 	SYCL_DEVICE_INFO_UNAVAILABLE_REASON = 44, /**< char[], "" when available */
@@ -115,7 +115,7 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS = 67, /**< uint32_t[], enum sycl_partition_affinity_domain */
 	SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY = 68, /**< uint32_t, how a sub-device was made; 0: it is none */
 	SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN = 69, /**< uint32_t, by which domain; 0: by none */
-	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_WIDTH = 70, /**< uint64_t, of a layer; this and the next two: 0 without layered images (R8) */
+	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_WIDTH = 70, /**< uint64_t, of a layer; this and the next two: 0 without layered images */
 	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_HEIGHT = 71, /**< uint64_t, of a layer of two dimensions */
 	SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS = 72, /**< uint64_t, layers of an image */
 	SYCL_DEVICE_INFO_L2_WINDOW_BYTES = 73,  /**< uint64_t, the largest window of a queue (sycl_queue_set_l2_window); 0: none */
@@ -162,7 +162,7 @@ typedef enum sycl_memory_order {
 	SYCL_MEMORY_ORDER_SEQ_CST = 16
 } sycl_memory_order;
 
-/** Memory scopes, as bits. On local memory a wider one than WORK_GROUP acts as WORK_GROUP (G11). */
+/** Memory scopes, as bits. On local memory a wider one than WORK_GROUP acts as WORK_GROUP. */
 typedef enum sycl_memory_scope {
 	SYCL_MEMORY_SCOPE_WORK_ITEM = 1,
 	SYCL_MEMORY_SCOPE_SUB_GROUP = 2,
@@ -197,13 +197,13 @@ typedef enum sycl_local_mem_type {
 SYCL_API sycl_result sycl_platform_get_devices(sycl_platform platform, sycl_device_type type, uint32_t capacity,
 					       sycl_device *devices_out, uint32_t *count_out);
 /**
- * Devices of all platforms of the connection (A21). Otherwise as sycl_platform_get_devices.
+ * Devices of all platforms of the connection. Otherwise as sycl_platform_get_devices.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_device_get_devices(sycl_platform platform, sycl_device_type type, uint32_t capacity,
 					     sycl_device *devices_out, uint32_t *count_out);
 /**
- * Divide a device into sub-devices, each with some of its compute units (J2). A sub-device can be used wherever a device can: for
+ * Divide a device into sub-devices, each with some of its compute units. A sub-device can be used wherever a device can: for
  * contexts, queues, queries and so on. It is in no list of devices. Blocks for a round trip.
  *
  * Compute units are not reserved: commands on the whole device use those of its sub-devices too. For shares and accounts a command on a
@@ -230,23 +230,23 @@ SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device device, sycl_par
 /**
  * The device that a sub-device is a part of. Never blocks.
  *
- * @param[out] parent_out  Released by the caller with sycl_device_release; equal to other handles for that device (N3).
+ * @param[out] parent_out  Released by the caller with sycl_device_release; equal to other handles for that device.
  * @retval SYCL_ERROR_INVALID  It is no sub-device.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_device_get_parent(sycl_device device, sycl_device *parent_out);
 
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_device_retain(sycl_device device);
-/** End one reference; queues and contexts keep what they need (N2). Never waits for a device (D15). @since 0.1 */
+/** End one reference; queues and contexts keep what they need. Never waits for a device. @since 0.1 */
 SYCL_API sycl_result sycl_device_release(sycl_device device);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_device_get_reference_count(sycl_device device, uint32_t *count_out);
 
 /**
- * The platform of a device (A2). Never blocks.
+ * The platform of a device. Never blocks.
  *
- * @param[out] platform_out  The caller's to release; the same handle as anybody else holds for it (N3).
+ * @param[out] platform_out  The caller's to release; the same handle as anybody else holds for it.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_device_get_platform(sycl_device device, sycl_platform *platform_out);
@@ -264,7 +264,7 @@ SYCL_API sycl_result sycl_device_get_info(sycl_device device, sycl_device_info i
 					  size_t *bytes_out);
 /**
  * Ask a device something that only its backend knows. Neither the CUDA backend nor the OpenCL one defines anything of
- * the kind (A16), so every number is an error. Never blocks.
+ * the kind, so every number is an error. Never blocks.
  *
  * @param info       A number of the backend's.
  * @param bytes      Size of `value`.
@@ -285,25 +285,25 @@ SYCL_API sycl_result sycl_device_get_backend_info(sycl_device device, uint32_t i
 SYCL_API sycl_result sycl_device_has(sycl_device device, sycl_aspect aspect, uint32_t *has_out);
 
 /**
- * A score; negative: never choose it (A22). Called on the thread that selects; the handle is borrowed: retain it to
+ * A score; negative: never choose it. Called on the thread that selects; the handle is borrowed: retain it to
  * keep it.
  */
 typedef int32_t sycl_device_selector(sycl_device device, void *user_data);
 /**
- * The device with the highest score, of all platforms of the connection; of equals any one (A22). A round trip the
+ * The device with the highest score, of all platforms of the connection; of equals any one. A round trip the
  * first time.
  *
  * @param selector        NULL: sycl_default_selector. Called once for each device, before this returns.
  * @param user_data       Handed to the selector.
  * @param[out] device_out The caller's to release.
- * @retval SYCL_ERROR_RUNTIME  There is no device, or every score is negative (A23).
+ * @retval SYCL_ERROR_RUNTIME  There is no device, or every score is negative.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_device_select(sycl_platform platform, sycl_device_selector *selector, void *user_data,
 					sycl_device *device_out);
 
 /**
- * A device that has all of some aspects and none of others, the best of them by the default score (A24). With two empty
+ * A device that has all of some aspects and none of others, the best of them by the default score. With two empty
  * lists: the default device. Otherwise as sycl_device_select.
  *
  * @param required  required_count aspects; NULL when that is 0.
@@ -316,28 +316,28 @@ SYCL_API sycl_result sycl_device_select_by_aspects(sycl_platform platform, uint3
 						   const sycl_aspect *denied, sycl_device *device_out);
 
 /**
- * Every device that is available: GPUs first, then accelerators, then CPUs (A23). Never blocks.
+ * Every device that is available: GPUs first, then accelerators, then CPUs. Never blocks.
  *
  * @return A score; negative: not this device, also for a handle of no device.
  * @since 0.1
  */
 SYCL_API int32_t sycl_default_selector(sycl_device device, void *unused);
 /**
- * CPUs only (A23). Never blocks.
+ * CPUs only. Never blocks.
  *
  * @return As sycl_default_selector.
  * @since 0.1
  */
 SYCL_API int32_t sycl_cpu_selector(sycl_device device, void *unused);
 /**
- * GPUs only (A23). Never blocks.
+ * GPUs only. Never blocks.
  *
  * @return As sycl_default_selector.
  * @since 0.1
  */
 SYCL_API int32_t sycl_gpu_selector(sycl_device device, void *unused);
 /**
- * Accelerators only (A23). Never blocks.
+ * Accelerators only. Never blocks.
  *
  * @return As sycl_default_selector.
  * @since 0.1

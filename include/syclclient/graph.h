@@ -5,14 +5,13 @@
  * functions are at the top of result.h.
  *
  * A sycl_graph can be changed: commands are recorded into it from queues, or handlers added to it as nodes. Finalizing
- * makes a sycl_executable_graph of what it is then, which keeps everything that it needs and whose edges never change
- * (L1). A launch of it is complete when all nodes are; a node that fails fails those behind it and the launch, with
- * its own cause. Launches of one executable graph run one after the other, on whichever queues (L9).
+ * makes a sycl_executable_graph of what it is then, which keeps everything that it needs and whose edges never change. A launch of it is complete when all nodes are; a node that fails fails those behind it and the launch, with
+ * its own cause. Launches of one executable graph run one after the other, on whichever queues.
  *
- * What comes behind what inside of a graph (L7): accessors and requirements, as between command groups; events of
- * the same graph that a group depends on; the order of an in-order queue that is recorded (L8); edges that were made
+ * What comes behind what inside of a graph: accessors and requirements, as between command groups; events of
+ * the same graph that a group depends on; the order of an in-order queue that is recorded; edges that were made
  * by hand. A command group is evaluated when it is recorded, once: its values, ranges and memory are those of that
- * time (L15).
+ * time.
  */
 #ifndef SYCLCLIENT_GRAPH_H
 #define SYCLCLIENT_GRAPH_H
@@ -32,7 +31,7 @@ typedef uint32_t sycl_graph_node;
 enum {
 	/**
 	 * The program keeps every buffer that it uses in the graph until the graph and what was made of it have gone.
-	 * Without it the graph keeps them itself (L11).
+	 * Without it the graph keeps them itself.
 	 */
 	SYCL_GRAPH_ASSUME_BUFFER_OUTLIVES_GRAPH = 1
 };
@@ -91,14 +90,14 @@ typedef enum sycl_graph_node_type {
  */
 SYCL_API sycl_result sycl_graph_create(sycl_context context, sycl_device device,
 				       const struct sycl_graph_properties *properties, sycl_graph *graph_out);
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_graph_retain(sycl_graph graph);
 /**
- * End one reference. The last one ends its recordings; executable graphs made of it live on (L16). Never blocks.
+ * End one reference. The last one ends its recordings; executable graphs made of it live on. Never blocks.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_release(sycl_graph graph);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_graph_get_reference_count(sycl_graph graph, uint32_t *count_out);
 /** Its context. The caller's reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_graph_get_context(sycl_graph graph, sycl_context *context_out);
@@ -106,24 +105,23 @@ SYCL_API sycl_result sycl_graph_get_context(sycl_graph graph, sycl_context *cont
 SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device_out);
 
 /**
- * From now on what is submitted to these queues becomes nodes of the graph and is not executed (L2). A queue that
+ * From now on what is submitted to these queues becomes nodes of the graph and is not executed. A queue that
  * is recorded by this graph already stays so. All of them, or none. Never blocks.
  *
  * Another queue of the same context and device, to which a group is submitted that depends on an event of a recording,
- * is recorded, too, from that group on (L5). Events of what is recorded stand for nodes: groups of the same graph can
- * depend on them; waiting for one, asking for its state or its times is SYCL_ERROR_INVALID (L4), and so is a wait on a
- * queue that is recorded, or a group that depends on an event of another graph or of none (L6).
+ * is recorded, too, from that group on. Events of what is recorded stand for nodes: groups of the same graph can
+ * depend on them; waiting for one, asking for its state or its times is SYCL_ERROR_INVALID, and so is a wait on a
+ * queue that is recorded, or a group that depends on an event of another graph or of none.
  *
- * What a graph cannot record is SYCL_ERROR_INVALID when it is submitted: a buffer that is written back to host memory
- * (L11). Copies between USM and memory of the program's own are SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks for
+ * What a graph cannot record is SYCL_ERROR_INVALID when it is submitted: a buffer that is written back to host memory. Copies between USM and memory of the program's own are SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks for
  * these, or USM of the host. A copy from the program's memory to a buffer reads that memory at each
  * launch: it must stay. A host task for native handles has what its node comes behind done when it begins, and nothing else. Through a
  * service neither it nor a native command can be recorded (native_command.h): SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  *
- * As long as a graph uses a buffer, a host accessor on it is SYCL_ERROR_INVALID (L11): release the graph first. Its
+ * As long as a graph uses a buffer, a host accessor on it is SYCL_ERROR_INVALID: release the graph first. Its
  * executable graphs do not forbid it.
  *
- * @retval SYCL_ERROR_INVALID  A queue of another context or device, or one that another graph records (L3).
+ * @retval SYCL_ERROR_INVALID  A queue of another context or device, or one that another graph records.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph graph, uint32_t count, const sycl_queue *queues);
@@ -159,7 +157,7 @@ SYCL_API sycl_result sycl_graph_add_empty(sycl_graph graph, uint32_t count, cons
 /**
  * `successor` comes behind `predecessor`. One that is there already is no error. Never blocks.
  *
- * @retval SYCL_ERROR_INVALID  No such node, both are one, or it would make a cycle: nothing has changed (L7).
+ * @retval SYCL_ERROR_INVALID  No such node, both are one, or it would make a cycle: nothing has changed.
  * @retval SYCL_ERROR_QUOTA    More edges than a graph may have.
  * @since 0.1
  */
@@ -190,34 +188,34 @@ SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event eve
 
 /**
  * An executable graph of what the graph is now. It is sent to the service once, here; as often as wanted. Never waits
- * for a device. The functions of native commands in it are called before this returns, each once (K15): in process on a thread of the engine's, through a service on this one.
+ * for a device. The functions of native commands in it are called before this returns, each once: in process on a thread of the engine's, through a service on this one.
  *
  * @param properties      NULL: none.
- * @param[out] graph_out  The caller's: sycl_executable_graph_release. It keeps what its nodes use (L16).
+ * @param[out] graph_out  The caller's: sycl_executable_graph_release. It keeps what its nodes use.
  * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or flags; a node needs what none before it has written of a temporary
  *                             (sycl_buffer_create_temporary).
  * @retval SYCL_ERROR_QUOTA    More nodes, with those of sub-graphs, than a graph may have; more objects than the
  * session may have.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  It has conditional nodes, and also something that a graph with those cannot have
  *                                           (sycl_handler_graph_conditional). It has native commands, and the device lacks SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH
- *                                           (K19), or its driver cannot take all of the graph.
+ *                                          , or its driver cannot take all of the graph.
  * @return A native command's failure.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_finalize(sycl_graph graph, const struct sycl_graph_finalize_properties *properties,
 					 sycl_executable_graph *graph_out);
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_executable_graph_retain(sycl_executable_graph graph);
-/** End one reference; what was launched goes on (D16). Never waits for a device. @since 0.1 */
+/** End one reference; what was launched goes on. Never waits for a device. @since 0.1 */
 SYCL_API sycl_result sycl_executable_graph_release(sycl_executable_graph graph);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_executable_graph_get_reference_count(sycl_executable_graph graph, uint32_t *count_out);
 /** 1: its nodes can be updated. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_executable_graph_is_updatable(sycl_executable_graph graph, uint32_t *updatable_out);
 
 /**
- * Launch a graph, as the action of a command group: with events that it depends on, and an event of its own (L10). On
- * a queue that is recorded, or added to a graph, it is a sub-graph: its nodes become nodes of that graph (L14). Its
+ * Launch a graph, as the action of a command group: with events that it depends on, and an event of its own. On
+ * a queue that is recorded, or added to a graph, it is a sub-graph: its nodes become nodes of that graph. Its
  * nodes require what they need, so the group itself requires no buffers. Never blocks.
  *
  * The event of a launch on a queue with profiling has times if the graph was finalized with
@@ -246,7 +244,7 @@ typedef enum sycl_graph_condition_type {
 } sycl_graph_condition_type;
 
 /**
- * The action of a command group: a node of a graph that runs another graph, its body, under a condition (R4). The group must be
+ * The action of a command group: a node of a graph that runs another graph, its body, under a condition. The group must be
  * recorded, or added to a graph with sycl_graph_add; it cannot be submitted by itself.
  *
  * The condition is a word of 32 bits in a buffer, true if it is not 0. The device reads it when every predecessor of the node has ended;
@@ -319,7 +317,7 @@ SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph graph, sycl_graph_n
 						  const sycl_range *local);
 /**
  * An executable graph takes over what some nodes of the graph that it was made of are now. From its next launch on;
- * what was launched before does not change (L13). All, or none. Blocks as
+ * what was launched before does not change. All, or none. Blocks as
  * sycl_handler_submit: never for a device.
  *
  * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; it was made of another graph; a node
@@ -340,7 +338,7 @@ SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executab
 SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph executable, sycl_graph graph);
 
 /**
- * Disable or enable a node of an executable graph, from its next launch on (R3). All nodes are enabled at first. A disabled node does
+ * Disable or enable a node of an executable graph, from its next launch on. All nodes are enabled at first. A disabled node does
  * nothing, but its successors still wait for its predecessors. Memory that it would have written keeps its contents; a temporary that only
  * it would have written has undefined contents. Launches that were submitted before do not change. A disabled node can be updated; the update
  * counts when it is enabled again. On CUDA the driver skips the node where it can; elsewhere the graph is built again or launched node

@@ -24,13 +24,12 @@ SYCL_API sycl_result sycl_handler_begin(sycl_queue queue, sycl_handler *handler_
 SYCL_API sycl_result sycl_handler_discard(sycl_handler handler);
 
 /**
- * Require the buffer, and give it to the kernel as argument `index`: a pointer to its first byte (E14). Several
- * accessors on one buffer are one requirement with the union of their modes (C1 - C4); their order means nothing
- * (B14); they count also where the kernel does not use them (B13). Setting an argument again replaces it.
+ * Require the buffer, and give it to the kernel as argument `index`: a pointer to its first byte. Several
+ * accessors on one buffer are one requirement with the union of their modes; their order means nothing; they count also where the kernel does not use them. Setting an argument again replaces it.
  *
- * @param mode  With a no-init mode, what the kernel does not write is undefined afterwards, and nothing is moved (C6).
+ * @param mode  With a no-init mode, what the kernel does not write is undefined afterwards, and nothing is moved.
  * @retval SYCL_ERROR_INVALID          No such mode; a buffer of another connection; a sub-buffer whose offset does not fit the
- *                                     queue's device (C14); the host would write the buffer too (C4).
+ *                                     queue's device; the host would write the buffer too.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT  No kernel has that many arguments.
  * @return The buffer's own error, if the service could not make it.
  * @since 0.1
@@ -39,8 +38,7 @@ SYCL_API sycl_result sycl_handler_set_accessor(sycl_handler handler, uint32_t in
 					       sycl_access_mode mode);
 
 /**
- * As sycl_handler_set_accessor for a part; the pointer is to the part's first byte. Orders like the whole buffer
- * (C21), and what lies outside of the part stays, also with a no-init mode (C7).
+ * As sycl_handler_set_accessor for a part; the pointer is to the part's first byte. Orders like the whole buffer, and what lies outside of the part stays, also with a no-init mode.
  *
  * @retval SYCL_ERROR_INVALID  Also: the part lies outside of the buffer.
  * @since 0.1
@@ -49,19 +47,19 @@ SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handler, uint
 						      sycl_access_mode mode, uint64_t offset_bytes,
 						      uint64_t size_bytes);
 
-/** Require the buffer without giving it to the kernel (B13). Errors as sycl_handler_set_accessor. @since 0.1 */
+/** Require the buffer without giving it to the kernel. Errors as sycl_handler_set_accessor. @since 0.1 */
 SYCL_API sycl_result sycl_handler_require(sycl_handler handler, sycl_buffer buffer, sycl_access_mode mode);
 
 /** Where an accessor is used. */
 typedef enum sycl_target {
 	SYCL_TARGET_DEVICE = 0,
-	SYCL_TARGET_CONSTANT_BUFFER = 1, /**< constant memory (G13): sycl_handler_set_constant_accessor */
+	SYCL_TARGET_CONSTANT_BUFFER = 1, /**< constant memory: sycl_handler_set_constant_accessor */
 	SYCL_TARGET_HOST_TASK = 2        /**< the host: sycl_handler_set_host_accessor of host_task.h */
 } sycl_target;
 
 /**
  * As sycl_handler_require, for a target. What is asked of one buffer for one target is united; over all targets together
- * at most one may write it (C4).
+ * at most one may write it.
  *
  * @retval SYCL_ERROR_INVALID  Also: no such target; two targets would write the buffer.
  * @since 0.1
@@ -70,8 +68,7 @@ SYCL_API sycl_result sycl_handler_require_target(sycl_handler handler, sycl_buff
 						 sycl_target target);
 
 /**
- * Require a part of the buffer for reading, and give it to the kernel as argument `index`, a pointer to constant memory
- * (E16, G13): SYCL_CONSTANT of portable sources, `__constant` of OpenCL C.
+ * Require a part of the buffer for reading, and give it to the kernel as argument `index`, a pointer to constant memory: SYCL_CONSTANT of portable sources, `__constant` of OpenCL C.
  *
  * @param size_bytes  SYCL_REST_BYTES: all from the offset on.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT  More than the device's constant memory; no kernel has that many arguments.
@@ -82,16 +79,16 @@ SYCL_API sycl_result sycl_handler_set_constant_accessor(sycl_handler handler, ui
 							uint64_t offset_bytes, uint64_t size_bytes);
 
 /**
- * Give argument `index` by value (E14).
+ * Give argument `index` by value.
  *
- * @param value  size_bytes bytes, copied now (E21).
+ * @param value  size_bytes bytes, copied now.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT  No bytes, or more than the device takes.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_set_value(sycl_handler handler, uint32_t index, size_t size_bytes, const void *value);
 
 /**
- * Local memory of this size for each work-group as argument `index` (E14); for sycl_handler_parallel_for_nd only (E7).
+ * Local memory of this size for each work-group as argument `index`; for sycl_handler_parallel_for_nd only.
  *
  * @retval SYCL_ERROR_KERNEL_ARGUMENT    0 bytes.
  * @retval SYCL_ERROR_MEMORY_ALLOCATION  More than the device has.
@@ -100,8 +97,8 @@ SYCL_API sycl_result sycl_handler_set_value(sycl_handler handler, uint32_t index
 SYCL_API sycl_result sycl_handler_set_local(sycl_handler handler, uint32_t index, uint64_t size_bytes);
 
 /**
- * Run only after the event's command group, of any queue and backend of the connection (B19, B20). If that fails,
- * this group does not run and fails with SYCL_ERROR_DEPENDENCY_FAILED (M9).
+ * Run only after the event's command group, of any queue and backend of the connection. If that fails,
+ * this group does not run and fails with SYCL_ERROR_DEPENDENCY_FAILED.
  *
  * @param event  May be released at once.
  * @retval SYCL_ERROR_INVALID  An event of another connection.
@@ -167,7 +164,7 @@ SYCL_API sycl_result sycl_handler_set_early_start(sycl_handler handler);
 SYCL_API sycl_result sycl_handler_set_cluster_size(sycl_handler handler, sycl_range cluster);
 
 /**
- * Count the launch's global ids from here on instead of from 0 (E13): in each dimension `offset` to `offset` + range - 1. The
+ * Count the launch's global ids from here on instead of from 0: in each dimension `offset` to `offset` + range - 1. The
  * range itself, group ids and local ids stay as they are. For any launch; may be set again.
  *
  * @param offset  Of as many dimensions as the global range: checked by sycl_handler_submit. Each may be 0.
@@ -180,7 +177,7 @@ SYCL_API sycl_result sycl_handler_set_cluster_size(sycl_handler handler, sycl_ra
 SYCL_API sycl_result sycl_handler_set_offset(sycl_handler handler, sycl_range offset);
 
 /**
- * The action: the kernel as one work-item (E11). A group has exactly one action, or none: then it only orders (B1).
+ * The action: the kernel as one work-item. A group has exactly one action, or none: then it only orders.
  *
  * @param kernel  Built for the queue's device and context; may be released at once.
  * @retval SYCL_ERROR_INVALID               There is an action already; a kernel of another context or connection.
@@ -191,7 +188,7 @@ SYCL_API sycl_result sycl_handler_single_task(sycl_handler handler, sycl_kernel 
 
 /**
  * The action: the kernel once for each item of a range, without work-groups. With a 0 in any dimension nothing runs,
- * but the group's requisites and its event are as always (B22, B23). Errors as sycl_handler_single_task.
+ * but the group's requisites and its event are as always. Errors as sycl_handler_single_task.
  *
  * @retval SYCL_ERROR_ND_RANGE  Not 1 to 3 dimensions, or more items than 64 bits count.
  * @since 0.1
@@ -200,10 +197,10 @@ SYCL_API sycl_result sycl_handler_parallel_for(sycl_handler handler, sycl_kernel
 
 /**
  * The action: the kernel in work-groups of `local` items. With a 0 in any dimension of `global` nothing runs, and
- * `local` is not looked at (E5). Errors as sycl_handler_parallel_for.
+ * `local` is not looked at. Errors as sycl_handler_parallel_for.
  *
  * @retval SYCL_ERROR_ND_RANGE  Also: a local size is 0, does not divide the global one, or is larger than the device
- *                              or the kernel allows (E4, E6, E8).
+ *                              or the kernel allows.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handler, sycl_kernel kernel, sycl_range global,
@@ -230,7 +227,7 @@ SYCL_API sycl_result sycl_handler_fill(sycl_handler handler, sycl_buffer buffer,
 				       uint64_t size_bytes, const void *pattern, size_t pattern_bytes);
 
 /**
- * The action: make the buffer's contents current on the host, so that a host accessor for reading moves nothing (D20).
+ * The action: make the buffer's contents current on the host, so that a host accessor for reading moves nothing.
  * Borrowed memory itself is written at the buffer's release only.
  *
  * @retval SYCL_ERROR_INVALID  There is an action already.
@@ -249,7 +246,7 @@ SYCL_API sycl_result sycl_handler_update_host_part(sycl_handler handler, sycl_bu
 
 /**
  * The action: record a shared event: it happens when the group's requisites are met, and what they wrote can be seen by
- * whoever has waited for it (F10). Recording again replaces what was recorded before.
+ * whoever has waited for it. Recording again replaces what was recorded before.
  *
  * @param event  Of the queue's device (share.h). May be released at once.
  * @retval SYCL_ERROR_INVALID  There is an action already; an event of another device or connection.
@@ -270,13 +267,13 @@ SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handler, sycl_shared_e
 
 /**
  * Send the command group, and end the handler, also on failure. Never waits for a device: at most for the service to
- * read and answer what was sent before (B16). The first group that uses a buffer over 8 MiB and more of
+ * read and answer what was sent before. The first group that uses a buffer over 8 MiB and more of
  * SYCL_HOST_BORROWED memory takes as long as the copy of that memory (sycl_buffer_create). What is wrong with the
- * arguments is told here; what goes wrong later, by the event, by sycl_queue_wait and sycl_queue_throw_asynchronous (M1).
+ * arguments is told here; what goes wrong later, by the event, by sycl_queue_wait and sycl_queue_throw_asynchronous.
  *
- * @param[out] event_out  The caller's to release (B17); NULL: no event is made.
+ * @param[out] event_out  The caller's to release; NULL: no event is made.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT    Too few, too many, or one of another kind or size than the kernel's; local
- *                                       memory without work-groups (E7); more bytes than the device takes.
+ *                                       memory without work-groups; more bytes than the device takes.
  * @retval SYCL_ERROR_MEMORY_ALLOCATION  More local memory than the device has; buffers of a kernel, a fill or a native
  *                                       command that have more bytes together than the device's own memory.
  * @retval SYCL_ERROR_ND_RANGE           A cooperative launch or one in clusters without work-groups; clusters that do
@@ -290,8 +287,7 @@ SYCL_API sycl_result sycl_handler_submit(sycl_handler handler, sycl_event *event
 
 /**
  * As sycl_handler_submit; but if the queue does not take the group, for whatever reason that sycl_handler_submit would
- * return, the same group goes to a second queue (M7). What fails after it was taken stays with the queue that took it
- * (M8). Never waits for a device.
+ * return, the same group goes to a second queue. What fails after it was taken stays with the queue that took it. Never waits for a device.
  *
  * @param secondary       Another queue of the connection. The group must fit it as it must fit the first one.
  * @param[out] event_out  Of the queue that took the group.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file host_task.h Host tasks: a function of this program as the action of a command group (K1 - K5). The rules for
+ * @file host_task.h Host tasks: a function of this program as the action of a command group. The rules for
  * all functions are at the top of result.h.
  *
  * The function is called when everything that its group depends on is complete and the data of its host accessors is on
@@ -13,7 +13,7 @@
  *   A time-out of 0 begins none.
  *
  * A function that waits itself runs other host tasks meanwhile, so one thread is enough for any number of them that
- * depend on each other (B30). It may call everything in this library; no lock is held. It must not wait for its own
+ * depend on each other. It may call everything in this library; no lock is held. It must not wait for its own
  * group, nor for one that its thread is in the middle of: that is refused with SYCL_ERROR_INVALID. It must not throw
  * C++ exceptions nor leave by longjmp.
  *
@@ -36,7 +36,7 @@ SYCL_BEGIN_DECLS
  *
  * @param task       What runs, good during the call, on this thread.
  * @param user_data  As given.
- * @return 0, or a failure: the group fails with it then (K3), and what depends on it with
+ * @return 0, or a failure: the group fails with it then, and what depends on it with
  * SYCL_ERROR_DEPENDENCY_FAILED. If it is the code of this thread's last failure, its sentence goes with it.
  */
 typedef sycl_result sycl_host_task_function(sycl_host_task task, void *user_data);
@@ -58,7 +58,7 @@ SYCL_API sycl_result sycl_handler_host_task(sycl_handler handler, sycl_host_task
 
 /**
  * Require the buffer on the host, as accessor `index` of the group's host task. Several accessors on one buffer are one
- * requirement with the union of their modes; on the host and on the device together at most one side may write (C4).
+ * requirement with the union of their modes; on the host and on the device together at most one side may write.
  * Never blocks.
  *
  * @param index  Any number below 1024; for sycl_host_task_get_pointer.

@@ -3,8 +3,7 @@
  * @file image.h Images, samplers, image arguments of kernels, and access to images from the host. The rules for all
  * functions are at the top of result.h.
  *
- * An image has one to three dimensions of pixels with four components, r, g, b and a, stored in one of eleven formats
- * (G4, C20). On a device its storage is opaque: kernels read and write pixels as float4, int4 or uint4 and the format
+ * An image has one to three dimensions of pixels with four components, r, g, b and a, stored in one of eleven formats. On a device its storage is opaque: kernels read and write pixels as float4, int4 or uint4 and the format
  * is converted to and from that; on the host it is tightly packed, the last dimension fastest.
  *
  * One image serves as SYCL's unsampled and sampled image: a command group says which, argument by argument. Everywhere
@@ -20,7 +19,7 @@
 SYCL_BEGIN_DECLS
 
 /**
- * How pixels are stored (G4); the names are SYCL's own (S1). Channels lie in the order r, g, b, a but in the last
+ * How pixels are stored; the names are SYCL's own. Channels lie in the order r, g, b, a but in the last
  * one.
  */
 typedef enum sycl_image_format {
@@ -37,7 +36,7 @@ typedef enum sycl_image_format {
 	SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM = 11       /**< float4 r, g, b, a; stored b, g, r, a, 0 to 1 in 255 steps */
 } sycl_image_format;
 
-/** What a sampler makes of a coordinate outside of the image (G5, S2). */
+/** What a sampler makes of a coordinate outside of the image. */
 typedef enum sycl_addressing_mode {
 	SYCL_ADDRESSING_MIRRORED_REPEAT =
 		1,                  /**< the image and its mirror image in turn; coordinates must be normalised */
@@ -91,9 +90,9 @@ typedef struct sycl_sampler_mapping {
 /* clang-format on */
 
 /**
- * What the backend's specification maps a sampler to (G5, G6). Never blocks. For CUDA that is its table word by word,
+ * What the backend's specification maps a sampler to. Never blocks. For CUDA that is its table word by word,
  * in which `clamp` is cudaAddressModeClamp; kernels see SYCL's meaning nevertheless, for which `clamp` gives the
- * border's colour (S2). Repeat and mirrored_repeat without normalised coordinates are cudaAddressModeBorder (G6). For
+ * border's colour. Repeat and mirrored_repeat without normalised coordinates are cudaAddressModeBorder. For
  * OpenCL it is what is used.
  *
  * @param[in,out] mapping  struct_bytes is looked at, the rest filled in.
@@ -104,7 +103,7 @@ SYCL_API sycl_result sycl_sampler_get_mapping(const sycl_sampler *sampler, sycl_
 					      sycl_sampler_mapping *mapping);
 
 /**
- * The formats that a device has (G4). Never blocks.
+ * The formats that a device has. Never blocks.
  *
  * @param capacity          How many formats_out has room for; 0: only count.
  * @param[out] formats_out  Up to `capacity` of enum sycl_image_format, ascending; NULL when capacity is 0.
@@ -119,7 +118,7 @@ SYCL_API sycl_result sycl_device_get_image_formats(sycl_device device, uint32_t 
  * Make an image, usable with every queue of the connection whose device has the format. Blocks as sycl_buffer_create.
  *
  * @param format          enum sycl_image_format.
- * @param range           1 to 3 dimensions, none of them 0 (C16) or above 2^20; devices allow less (sycl_device_info).
+ * @param range           1 to 3 dimensions, none of them 0 or above 2^20; devices allow less (sycl_device_info).
  * @param host            The first pixels, tightly packed, copied during the call; NULL with SYCL_HOST_NONE.
  * @param kind            What happens to `host` later: as for buffers.
  * @param[out] image_out  The caller's: sycl_image_release.
@@ -135,14 +134,14 @@ struct sycl_image_options {
 	uint32_t struct_bytes;    /**< sizeof(struct sycl_image_options) */
 	sycl_host_memory kind;
 	sycl_image_format format;
-	uint32_t layered;         /**< 0 or 1: the first of the 2 or 3 dimensions of `range` counts layers (R8) */
+	uint32_t layered;         /**< 0 or 1: the first of the 2 or 3 dimensions of `range` counts layers */
 	sycl_range range;
 	void *host;               /**< the pixels at first, tightly packed; NULL with SYCL_HOST_NONE. Ownership: as `kind` says */
 };
 #define SYCL_IMAGE_OPTIONS_INIT { sizeof(struct sycl_image_options), SYCL_HOST_NONE, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, 0, { 0, 0, { 0, 0, 0 } }, 0 }
 
 /**
- * sycl_image_create with options: it can also make a layered image, an array of images of one or two dimensions (R8). All layers have
+ * sycl_image_create with options: it can also make a layered image, an array of images of one or two dimensions. All layers have
  * the same size and format; a kernel takes the array as one argument and selects a layer by its number. Blocks as sycl_image_create.
  *
  * The first dimension of `range` counts the layers: in sycl_range3(layers, rows, columns) the pixel (2, 4, 7) is in layer 2, row 4, column
@@ -165,9 +164,9 @@ struct sycl_image_options {
  */
 SYCL_API sycl_result sycl_image_create_with(sycl_platform platform, const struct sycl_image_options *options,
 					    sycl_image *image_out);
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_retain(sycl_image image);
-/** End one reference. What the last one does, waits for and writes back is as for buffers (D9 - D11). @since 0.1 */
+/** End one reference. What the last one does, waits for and writes back is as for buffers. @since 0.1 */
 SYCL_API sycl_result sycl_image_release(sycl_image image);
 /**
  * As sycl_image_release, waiting at most timeout_ns (CLOCK_MONOTONIC).
@@ -176,25 +175,25 @@ SYCL_API sycl_result sycl_image_release(sycl_image image);
  * @since 0.1
  */
 SYCL_API sycl_result sycl_image_release_for(sycl_image image, uint64_t timeout_ns);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_reference_count(sycl_image image, uint32_t *count_out);
 
 /** The format of an image, as given at creation. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_format(sycl_image image, sycl_image_format *format_out);
 /** The range of an image, as given at creation. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_range(sycl_image image, sycl_range *range_out);
-/** The number of an image's layers; 0 if it is not layered (R8). Never blocks. @since 0.1 */
+/** The number of an image's layers; 0 if it is not layered. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_layers(sycl_image image, uint32_t *layers_out);
 /** The size of an image's tightly packed pixels, in bytes. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_size(sycl_image image, uint64_t *size_bytes_out);
-/** As sycl_buffer_set_write_back (D14). Never blocks. @since 0.1 */
+/** As sycl_buffer_set_write_back. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_set_write_back(sycl_image image, uint32_t write_back);
-/** As sycl_buffer_set_final_data (D14): room for all pixels, tightly packed. Never blocks. @since 0.1 */
+/** As sycl_buffer_set_final_data: room for all pixels, tightly packed. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_set_final_data(sycl_image image, void *final_data);
 
 /**
  * Require the image, and give it to the kernel as argument `index`, unsampled: SYCL_IMAGE_READ_2D and the like of a
- * portable kernel, image2d_t of OpenCL C, a surface object of a CUDA kernel (E14). Orders as a buffer does, always the
+ * portable kernel, image2d_t of OpenCL C, a surface object of a CUDA kernel. Orders as a buffer does, always the
  * whole image. Never blocks. Otherwise as sycl_handler_set_accessor.
  *
  * @param mode  SYCL_ACCESS_READ, SYCL_ACCESS_WRITE or SYCL_ACCESS_WRITE_NO_INIT: a kernel reads an image or writes
@@ -218,8 +217,7 @@ SYCL_API sycl_result sycl_handler_set_sampled_image(sycl_handler handler, uint32
 						    const sycl_sampler *sampler);
 
 /**
- * A sampler alone as argument `index`: sampler_t of a kernel in OpenCL C, which takes its image as another argument
- * (E23). Never blocks.
+ * A sampler alone as argument `index`: sampler_t of a kernel in OpenCL C, which takes its image as another argument. Never blocks.
  *
  * @retval SYCL_ERROR_INVALID          No such sampler.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT  No kernel has that many arguments.
@@ -250,11 +248,11 @@ SYCL_API sycl_result sycl_host_image_create(sycl_image image, sycl_access_mode m
  */
 SYCL_API sycl_result sycl_host_image_create_for(sycl_image image, sycl_access_mode mode, uint64_t timeout_ns,
 						sycl_host_image *accessor_out);
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_image_retain(sycl_host_image accessor);
 /** End one reference; with the last one the groups that wait for it may run. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_image_release(sycl_host_image accessor);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accessor, uint32_t *count_out);
 /**
  * All pixels, tightly packed in the image's format; to be written only with a mode that writes. Never blocks.
@@ -265,7 +263,7 @@ SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accesso
 SYCL_API sycl_result sycl_host_image_get_pointer(sycl_host_image accessor, void **pointer_out);
 
 /**
- * One pixel as a kernel would read it (C20). Never blocks.
+ * One pixel as a kernel would read it. Never blocks.
  *
  * @param index           As many numbers as the image has dimensions: row, column for two of them.
  * @param[out] value_out  r, g, b, a.
@@ -279,7 +277,7 @@ SYCL_API sycl_result sycl_host_image_read_int(sycl_host_image accessor, const ui
 /** As sycl_host_image_read_float, of formats that are uint4. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_image_read_uint(sycl_host_image accessor, const uint64_t *index, uint32_t value_out[4]);
 /**
- * Write one pixel as a kernel would: what the format cannot hold is limited and rounded (C20). Errors as
+ * Write one pixel as a kernel would: what the format cannot hold is limited and rounded. Errors as
  * sycl_host_image_read_float. Never blocks.
  *
  * @param index  As many numbers as the image has dimensions: row, column for two of them.
@@ -294,7 +292,7 @@ SYCL_API sycl_result sycl_host_image_write_uint(sycl_host_image accessor, const 
 						const uint32_t value[4]);
 
 /**
- * What a sampler makes of a coordinate, as in a kernel (G5, G6), computed here in float. Never blocks.
+ * What a sampler makes of a coordinate, as in a kernel, computed here in float. Never blocks.
  *
  * @param coordinate      As many numbers as the image has dimensions, in their order.
  * @param[out] value_out  r, g, b, a.

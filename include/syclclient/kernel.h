@@ -11,7 +11,7 @@ SYCL_BEGIN_DECLS
 typedef enum sycl_source_language {
 	SYCL_SOURCE_OPENCL_C = 1, /**< for devices of the OpenCL backend */
 	SYCL_SOURCE_PORTABLE = 2, /**< C with the words below: the same source for every backend */
-	SYCL_SOURCE_BUILTIN = 3,  /**< the device's built-in kernels, names separated by semicolons (A28) */
+	SYCL_SOURCE_BUILTIN = 3,  /**< the device's built-in kernels, names separated by semicolons */
 	SYCL_SOURCE_PTX = 4,      /**< for devices of the CUDA backend */
 	SYCL_SOURCE_CUBIN = 5,    /**< a cubin or a fatbin: bytes, for devices of the CUDA backend */
 	SYCL_SOURCE_CUDA_CPP = 6, /**< for devices of the CUDA backend, compiled by NVRTC */
@@ -36,7 +36,7 @@ typedef enum sycl_source_language {
  *	sycl_atomic_add(pointer, value), ...          on int, uint, long, ulong, float, double
  *	float4, sycl_float4(a, b, c, d), ...          vectors
  *	sycl_sqrt(x), sycl_min(a, b), ...             mathematics
- *	SYCL_REQUIRES_FP16;                           what the source needs of a device (E19)
+ *	SYCL_REQUIRES_FP16;                           what the source needs of a device
  */
 
 /*
@@ -56,7 +56,7 @@ typedef enum sycl_source_language {
  */
 
 /**
- * Build a source for the queue's device and context (J19). Blocks for a round trip and the compiler's time.
+ * Build a source for the queue's device and context. Blocks for a round trip and the compiler's time.
  *
  * Each program in PTX or CUDA C++ has variables of its own.
  *
@@ -65,7 +65,7 @@ typedef enum sycl_source_language {
  * @param[out] bundle_out  The caller's: sycl_kernel_bundle_release.
  * @retval SYCL_ERROR_BUILD                  It does not compile, or took too long: the compiler's words are in
  *                                           sycl_get_build_log.
- * @retval SYCL_ERROR_KERNEL_NOT_SUPPORTED   It needs what the device has not, such as half precision (E19).
+ * @retval SYCL_ERROR_KERNEL_NOT_SUPPORTED   It needs what the device has not, such as half precision.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has no compiler, or not for this language; on CUDA: NVRTC is not
  *                                           installed where the service runs.
  * @retval SYCL_ERROR_INVALID                No such language; source is NULL; options for PTX.
@@ -197,11 +197,11 @@ SYCL_API sycl_result sycl_kernel_bundle_get_kernel_count(sycl_kernel_bundle bund
 SYCL_API sycl_result sycl_kernel_bundle_get_kernel_name(sycl_kernel_bundle bundle, uint32_t index,
 							const char **name_out);
 
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_bundle_retain(sycl_kernel_bundle bundle);
-/** End one reference; its kernels keep what they need. Never waits for a device (D15). @since 0.1 */
+/** End one reference; its kernels keep what they need. Never waits for a device. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_bundle_release(sycl_kernel_bundle bundle);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_bundle_get_reference_count(sycl_kernel_bundle bundle, uint32_t *count_out);
 
 /**
@@ -240,11 +240,11 @@ SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle bundle, const char *n
  */
 SYCL_API sycl_result sycl_kernel_from_source(sycl_queue queue, const char *source, const char *name,
 					     sycl_kernel *kernel_out);
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_retain(sycl_kernel kernel);
-/** End one reference; running work keeps what it needs (D16). Never waits for a device (D15). @since 0.1 */
+/** End one reference; running work keeps what it needs. Never waits for a device. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_release(sycl_kernel kernel);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_get_reference_count(sycl_kernel kernel, uint32_t *count_out);
 
 /** What can be asked of a kernel; the type of the answer behind each. */
@@ -272,7 +272,7 @@ typedef enum sycl_kernel_info {
  * sycl_device_get_info. Of a kernel for several devices it is the first one's answer.
  *
  * @retval SYCL_ERROR_INVALID  Also: SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE of a kernel that is not built in, on a device that
- *                             is not a custom one, or where the driver does not tell (A28).
+ *                             is not a custom one, or where the driver does not tell.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel kernel, sycl_kernel_info info, size_t bytes, void *value,
@@ -299,7 +299,7 @@ typedef enum sycl_argument_kind {
 	SYCL_ARGUMENT_SAMPLER = 5
 } sycl_argument_kind;
 
-/** Where it lies, or what it points to (G12). */
+/** Where it lies, or what it points to. */
 typedef enum sycl_address_space {
 	SYCL_ADDRESS_UNKNOWN = 0,
 	SYCL_ADDRESS_PRIVATE = 1, /**< no pointer */
@@ -327,7 +327,7 @@ SYCL_API sycl_result sycl_kernel_get_argument_info(sycl_kernel kernel, uint32_t 
 						   size_t bytes, void *value, size_t *bytes_out);
 
 /**
- * How a work-group of this size is divided (E25). Never blocks.
+ * How a work-group of this size is divided. Never blocks.
  *
  * @param[out] size_out   Work-items of its largest sub-group.
  * @param[out] count_out  Sub-groups.
@@ -339,7 +339,7 @@ SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel kernel, sycl_range l
 						uint32_t *count_out);
 
 /**
- * Find a variable of the bundle's program by its name: where it lies on the device, and how large it is (R1). The first
+ * Find a variable of the bundle's program by its name: where it lies on the device, and how large it is. The first
  * question about a name blocks for a round trip, later ones never do.
  *
  * The pointer is device USM of the bundle's context (usm.h): sycl_handler_memcpy and the fills read and write the variable as
@@ -364,7 +364,7 @@ SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel kernel, sycl_range l
 SYCL_API sycl_result sycl_kernel_bundle_get_variable(sycl_kernel_bundle bundle, sycl_device device, const char *name,
 						     void **pointer_out, uint64_t *size_bytes_out);
 
-/** As sycl_device_get_backend_info: always an error (A16). Never blocks. @since 0.1 */
+/** As sycl_device_get_backend_info: always an error. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_get_backend_info(sycl_kernel kernel, uint32_t info, size_t bytes, void *value,
 						  size_t *bytes_out);
 

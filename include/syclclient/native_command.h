@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file native_command.h Native commands: a function of this program as the action of a command group, which sends
- * work of the vendor's own to the group's queue (K6 - K12; SYCL's extension sycl_ext_codeplay_enqueue_native_command).
+ * work of the vendor's own to the group's queue (SYCL's extension sycl_ext_codeplay_enqueue_native_command).
  *
- * A vendor's handle means nothing in another process (I18). So a queue has one of these bridges, or none, as
+ * A vendor's handle means nothing in another process. So a queue has one of these bridges, or none, as
  * sycl_queue_get_native_bridge tells:
  *
  * - SYCL_NATIVE_BRIDGE_IN_PROCESS: the engine runs in this process ("embedded:"). Handles are the engine's own.
@@ -11,16 +11,16 @@
  *
  * The function is called exactly once for each submission, or never, if its group fails before; through a service also if the
  * connection ends before its turn. The call may come before sycl_handler_submit returns or after it, and before what the group
- * depends on is complete (K7): it only sends. What it sends to the native queue starts when all of that is complete, wherever it
- * runs (K8), and the group is complete when all that it sent is (K9). So other threads, streams and queues may take part, if the native queue waits for
+ * depends on is complete: it only sends. What it sends to the native queue starts when all of that is complete, wherever it
+ * runs, and the group is complete when all that it sent is. So other threads, streams and queues may take part, if the native queue waits for
  * them before the function returns.
  *
  * Who calls it: in process a thread of the engine's, on which the device's work of the whole program is sent. So the function
  *
- * - must not block nor wait for the device: everything else waits meanwhile (K11);
+ * - must not block nor wait for the device: everything else waits meanwhile;
  * - may call the vendor's library and the functions sycl_interop_... of this header, and no other function of this
  *   library;
- * - may use the queue that it is given, and no other queue of this library (K10);
+ * - may use the queue that it is given, and no other queue of this library;
  * - must leave the native queue so that more can be sent to it: not capturing, for one;
  * - must not throw C++ exceptions nor leave by longjmp.
  *
@@ -35,7 +35,7 @@
  *   in the context when a function first needs it, in one round trip, and closed when the buffer ends, which with
  *   SYCL_SHARE_CUDA_IPC waits for what runs in this program's context. USM means nothing in that context.
  * - The function is called where host tasks are (host_task.h): by helper threads, or by whoever waits on the connection, when all
- *   that the group depends on is complete, or earlier: when all of it is on its way on the queue's device (K7). Then the native queue waits
+ *   that the group depends on is complete, or earlier: when all of it is on its way on the queue's device. Then the native queue waits
  *   for an event of the service's first. If something of that fails after the call, so does the group, with
  *   SYCL_ERROR_DEPENDENCY_FAILED, and what the function sent worked on garbage. If the service ends meanwhile, the native queue may wait for ever: the
  *   group is lost like any other, and the library leaves the queue, and memory that is open in that context, as they are.
@@ -46,12 +46,11 @@
  *   the group with the driver's code, and nobody else's.
  * - The service neither sees nor schedules the work: it is no part of a session's share of the device.
  *
- * As a node of a graph (graph.h), the function is called by sycl_graph_finalize, once for each executable graph and not by its launches
- * (K15). sycl_interop_get_native_graph gives a graph to add nodes to, which is empty on CUDA, and on OpenCL the command buffer
- * itself; what it adds comes behind the node's predecessors and before its successors (K16). The native queue is one of the
- * library's own, idle, for capturing into that graph and nothing else (K17): on CUDA cuStreamBeginCaptureToGraph, and the capture is
+ * As a node of a graph (graph.h), the function is called by sycl_graph_finalize, once for each executable graph and not by its launches. sycl_interop_get_native_graph gives a graph to add nodes to, which is empty on CUDA, and on OpenCL the command buffer
+ * itself; what it adds comes behind the node's predecessors and before its successors. The native queue is one of the
+ * library's own, idle, for capturing into that graph and nothing else: on CUDA cuStreamBeginCaptureToGraph, and the capture is
  * ended before the function returns. What it adds must be good for as many launches as there will be. For devices with
- * SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH (K19). Functions are not called again by updates, which leave the node as it is. In process, an update that the
+ * SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH. Functions are not called again by updates, which leave the node as it is. In process, an update that the
  * driver cannot make in place fails the launch that brings it.
  *
  * Through a service, too, and there
@@ -72,7 +71,7 @@
 
 SYCL_BEGIN_DECLS
 
-/** Native commands are there, also as nodes of graphs (A25). */
+/** Native commands are there, also as nodes of graphs. */
 #define SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND 2
 
 /** Whose handles a queue's native commands get; equal numbers in every version. @since 0.1 */
@@ -83,7 +82,7 @@ typedef enum sycl_native_bridge {
 } sycl_native_bridge;
 
 /**
- * Which bridge the queue has for native commands (I18). Blocks the first time while this program's driver starts; never waits for
+ * Which bridge the queue has for native commands. Blocks the first time while this program's driver starts; never waits for
  * a device's work.
  *
  * @param[out] bridge_out  SYCL_NATIVE_BRIDGE_NONE also where this program has no driver or does not see the GPU:
@@ -108,7 +107,7 @@ typedef sycl_result sycl_native_command_function(sycl_interop_handle interop, vo
 /**
  * The action: a function that sends work of the vendor's own. Its buffers are required as a kernel's are, by
  * sycl_handler_set_accessor and sycl_handler_set_ranged_accessor; the index of each is for
- * sycl_interop_get_native_memory (K12). Never blocks in process; through a service the first time while this program's driver
+ * sycl_interop_get_native_memory. Never blocks in process; through a service the first time while this program's driver
  * starts, or makes a context.
  *
  * @param user_data  Handed to the function, and at the end to `destroy`.
@@ -118,7 +117,7 @@ typedef sycl_result sycl_native_command_function(sycl_interop_handle interop, vo
  * @retval SYCL_ERROR_INVALID                There is an action already; function is NULL; through a service: the CUDA context of
  *                                           this thread is of another device than the queue's.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  Through a service: the queue's backend is not CUDA; this program has no driver, or
- *                                           does not see the GPU; the service is older than this (I18).
+ *                                           does not see the GPU; the service is older than this.
  * @retval SYCL_ERROR_MEMORY_ALLOCATION      No memory; through a service also none for a context.
  * @return The group fails with SYCL_ERROR_FEATURE_NOT_SUPPORTED if its device takes none. Through a service
  * sycl_handler_submit and sycl_graph_add also refuse with that a buffer that cannot be exported, or lies on another device.
@@ -159,7 +158,7 @@ SYCL_API sycl_result sycl_interop_get_native_context(sycl_interop_handle interop
 SYCL_API sycl_result sycl_interop_get_native_queue(sycl_interop_handle interop, uint64_t *native_out);
 
 /**
- * The memory of an accessor (K12): a CUdeviceptr, a cl_mem. Never blocks.
+ * The memory of an accessor: a CUdeviceptr, a cl_mem. Never blocks.
  *
  * @param index                  As given to sycl_handler_set_accessor.
  * @param[out] native_out        Of the buffer's memory on this device, as sycl_interop_get_native_device; 0 for a
@@ -174,7 +173,7 @@ SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle interop,
 						    uint64_t *offset_bytes_out);
 
 /**
- * Is the command a node of a graph that is being finalized (K13)? Never blocks.
+ * Is the command a node of a graph that is being finalized? Never blocks.
  *
  * @param[out] has_out  1 or 0.
  * @retval SYCL_ERROR_INVALID_HANDLE  No handle of a function that this thread is in.
@@ -185,7 +184,7 @@ SYCL_API sycl_result sycl_interop_has_graph(sycl_interop_handle interop, uint32_
 /**
  * The graph to add nodes to: a CUgraph, a cl_command_buffer_khr. Good during the call. Never blocks.
  *
- * @retval SYCL_ERROR_INVALID  There is none: sycl_interop_has_graph says so (K14).
+ * @retval SYCL_ERROR_INVALID  There is none: sycl_interop_has_graph says so.
  * @return Also SYCL_ERROR_INVALID_HANDLE as the others.
  * @since 0.1
  */

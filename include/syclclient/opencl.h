@@ -3,8 +3,8 @@
  * @file opencl.h OpenCL's objects behind those of this library, and the other way round, with OpenCL's types (002). Not part of
  * syclclient.h: it needs CL/cl.h, and a program that uses it links OpenCL's library itself.
  *
- * What these give out is a reference of the caller's, to be released by clRelease... (J4); what is made of an OpenCL object
- * retains it, and releases it at its end (J2). A platform is not counted, and neither is a device that is no part of another. Of a
+ * What these give out is a reference of the caller's, to be released by clRelease...; what is made of an OpenCL object
+ * retains it, and releases it at its end. A platform is not counted, and neither is a device that is no part of another. Of a
  * part of a device (clCreateSubDevices) a sub-device is made, as those of sycl_device_create_sub_devices; contexts that OpenCL says are of
  * parts are refused: make a context of the sub-device.
  * All else is in native.h.
@@ -32,7 +32,7 @@ SYCL_BEGIN_DECLS
 #define SYCL_OPENCL_HANDLE(type, number) ((type)(uintptr_t)(number))
 #endif
 
-/** The OpenCL code of the calling thread's last failed call; CL_SUCCESS if OpenCL was not its cause (J16). @since 0.1 */
+/** The OpenCL code of the calling thread's last failed call; CL_SUCCESS if OpenCL was not its cause. @since 0.1 */
 static inline cl_int sycl_opencl_get_error_code(void)
 {
 	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
@@ -41,14 +41,14 @@ static inline cl_int sycl_opencl_get_error_code(void)
 	return detail.native_code;
 }
 
-/** Has it this extension, by its whole name? (J14) @since 0.1 */
+/** Has it this extension, by its whole name? @since 0.1 */
 static inline sycl_result sycl_opencl_platform_has_extension(sycl_platform platform, const char *extension,
 							     uint32_t *has_out)
 {
 	return sycl_platform_has_extension(platform, SYCL_BACKEND_KIND_OPENCL, extension, has_out);
 }
 
-/** As above, of a device (J14). @since 0.1 */
+/** As above, of a device. @since 0.1 */
 static inline sycl_result sycl_opencl_device_has_extension(sycl_device device, const char *extension, uint32_t *has_out)
 {
 	return sycl_device_has_extension(device, SYCL_BACKEND_KIND_OPENCL, extension, has_out);
@@ -160,7 +160,7 @@ static inline sycl_result sycl_opencl_make_image(sycl_context context, cl_mem na
 	return sycl_image_make_native(context, SYCL_BACKEND_KIND_OPENCL, SYCL_OPENCL_NUMBER(native), available, image_out);
 }
 
-/** See sycl_event_make_native: complete when all of them are (B31). @since 0.1 */
+/** See sycl_event_make_native: complete when all of them are. @since 0.1 */
 static inline sycl_result sycl_opencl_make_event(sycl_context context, uint32_t count, const cl_event *natives,
 						 sycl_event *event_out)
 {
@@ -185,7 +185,7 @@ static inline sycl_result sycl_opencl_make_kernel_bundle(sycl_context context, s
 					      bundle_out);
 }
 
-/** See sycl_kernel_bundle_make_natives (J12). @since 0.1 */
+/** See sycl_kernel_bundle_make_natives. @since 0.1 */
 static inline sycl_result sycl_opencl_create_bundle(sycl_context context, uint32_t device_count, const sycl_device *devices,
 						    sycl_bundle_state state, uint32_t count, const cl_program *natives,
 						    sycl_kernel_bundle *bundle_out)
@@ -197,7 +197,7 @@ static inline sycl_result sycl_opencl_create_bundle(sycl_context context, uint32
 					       natives ? numbers : NULL, bundle_out);
 }
 
-/** See sycl_kernel_bundle_from_native_kernels (J13). @since 0.1 */
+/** See sycl_kernel_bundle_from_native_kernels. @since 0.1 */
 static inline sycl_result sycl_opencl_create_bundle_from_kernels(sycl_context context, uint32_t device_count,
 								 const sycl_device *devices, uint32_t count,
 								 const cl_kernel *natives, sycl_kernel_bundle *bundle_out)
@@ -209,7 +209,7 @@ static inline sycl_result sycl_opencl_create_bundle_from_kernels(sycl_context co
 						      natives ? numbers : NULL, bundle_out);
 }
 
-/** The reference count of an OpenCL object, one function for each type (J15). 0 where OpenCL does not tell. @since 0.1 */
+/** The reference count of an OpenCL object, one function for each type. 0 where OpenCL does not tell. @since 0.1 */
 #define SYCL_OPENCL_COUNT(name, type, query, parameter)                                                                \
 	static inline cl_uint sycl_opencl_get_reference_count_##name(type native)                                      \
 	{                                                                                                              \
@@ -231,7 +231,7 @@ SYCL_OPENCL_COUNT(event, cl_event, clGetEventInfo, CL_EVENT_REFERENCE_COUNT)
 #undef SYCL_OPENCL_GET_LIST
 #undef SYCL_OPENCL_COUNT
 
-/** OpenCL's scalar types have the sizes that SYCL gives its aliases of them, or this does not compile (J18). */
+/** OpenCL's scalar types have the sizes that SYCL gives its aliases of them, or this does not compile. */
 typedef char sycl_opencl_scalar_sizes[sizeof(cl_char) == 1 && sizeof(cl_uchar) == 1 && sizeof(cl_short) == 2 &&
 						      sizeof(cl_ushort) == 2 && sizeof(cl_int) == 4 &&
 						      sizeof(cl_uint) == 4 && sizeof(cl_long) == 8 &&

@@ -45,7 +45,7 @@ struct sycl_open_options {
 #define SYCL_COPY_THREADS_NONE 0xffffffffu
 
 /**
- * Connect to a service. Blocks for a round trip, or until a service has started; asks no device anything (A17, A20).
+ * Connect to a service. Blocks for a round trip, or until a service has started; asks no device anything.
  *
  * The platform stands for the connection; it is the platform of the default device where there is one. The connection
  * ends when this handle and everything made through it is released. An embedded engine is then waited for.
@@ -77,7 +77,7 @@ SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *pla
 SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct sycl_open_options *options,
 					     sycl_platform *platform_out);
 
-/** One more reference; each is ended by a release (N1). Never blocks. @since 0.1 */
+/** One more reference; each is ended by a release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_platform_retain(sycl_platform platform);
 
 /**
@@ -88,11 +88,11 @@ SYCL_API sycl_result sycl_platform_retain(sycl_platform platform);
  */
 SYCL_API sycl_result sycl_platform_release(sycl_platform platform);
 
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_platform_get_reference_count(sycl_platform platform, uint32_t *count_out);
 
 /**
- * All platforms of the connection, those that are built in but not available as well (A1, A4). A round trip the first
+ * All platforms of the connection, those that are built in but not available as well. A round trip the first
  * time, which may take the seconds that vendor libraries need to load.
  *
  * @param capacity            How many handles platforms_out has room for; 0: only count.
@@ -120,7 +120,7 @@ typedef enum sycl_platform_info {
 } sycl_platform_info;
 
 /**
- * Ask a platform something (A2). A round trip the first time; SESSION, ENDPOINT, CLASS and WEIGHT never block.
+ * Ask a platform something. A round trip the first time; SESSION, ENDPOINT, CLASS and WEIGHT never block.
  *
  * @param bytes           Size of `value`.
  * @param[out] value      The answer, text with its final 0; NULL to ask only for the size.
@@ -131,7 +131,7 @@ typedef enum sycl_platform_info {
  */
 SYCL_API sycl_result sycl_platform_get_info(sycl_platform platform, sycl_platform_info info, size_t bytes, void *value,
 					    size_t *bytes_out);
-/** As sycl_device_get_backend_info (device.h): always an error (A16). Never blocks. @since 0.1 */
+/** As sycl_device_get_backend_info (device.h): always an error. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_platform_get_backend_info(sycl_platform platform, uint32_t info, size_t bytes, void *value,
 						    size_t *bytes_out);
 

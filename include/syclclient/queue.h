@@ -11,9 +11,9 @@
 SYCL_BEGIN_DECLS
 
 /** Bits of sycl_queue_options.properties. */
-#define SYCL_QUEUE_IN_ORDER 1u          /**< groups run one after the other, in the order of submission (B28) */
-#define SYCL_QUEUE_ENABLE_PROFILING 2u  /**< events tell times (H6) */
-#define SYCL_QUEUE_CHECK_NATIVE 4u      /**< for finding mistakes: see sycl_queue_return_native (I6) */
+#define SYCL_QUEUE_IN_ORDER 1u          /**< groups run one after the other, in the order of submission */
+#define SYCL_QUEUE_ENABLE_PROFILING 2u  /**< events tell times */
+#define SYCL_QUEUE_CHECK_NATIVE 4u      /**< for finding mistakes: see sycl_queue_return_native */
 
 /** Options of sycl_queue_create. Start from SYCL_QUEUE_OPTIONS_INIT. */
 struct sycl_queue_options {
@@ -25,12 +25,12 @@ struct sycl_queue_options {
 #define SYCL_QUEUE_OPTIONS_INIT { sizeof(struct sycl_queue_options), 0, 0, 0 }
 
 /**
- * Make a queue. It keeps its context, device and connection alive (A18, N2). One-way: never waits; what the service
+ * Make a queue. It keeps its context, device and connection alive. One-way: never waits; what the service
  * finds wrong later is told by the calls that use the queue.
  *
- * @param context         NULL: a context of this device alone, shared by all queues that are made like this (A18, A19).
+ * @param context         NULL: a context of this device alone, shared by all queues that are made like this.
  * @param device          One of the context's.
- * @param options         NULL: out of order (B28), no profiling. Read during the call.
+ * @param options         NULL: out of order, no profiling. Read during the call.
  * @param[out] queue_out  The caller's to release.
  * @retval SYCL_ERROR_INVALID                The device is not one of the context's; wrong struct_bytes; an unknown
  *                                           property.
@@ -42,7 +42,7 @@ struct sycl_queue_options {
 SYCL_API sycl_result sycl_queue_create(sycl_context context, sycl_device device,
 				       const struct sycl_queue_options *options, sycl_queue *queue_out);
 /**
- * A queue on the device that the default selector chooses of all devices of the connection; out of order (A23). A
+ * A queue on the device that the default selector chooses of all devices of the connection; out of order. A
  * round trip the first time.
  *
  * @param[out] queue_out  The caller's to release.
@@ -50,22 +50,22 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context, sycl_device device,
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_create_default(sycl_platform platform, sycl_queue *queue_out);
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_retain(sycl_queue queue);
 /**
- * End one reference. Never waits for a device: what was submitted runs, its events stay good (D15, D16, B32).
+ * End one reference. Never waits for a device: what was submitted runs, its events stay good.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_release(sycl_queue queue);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_get_reference_count(sycl_queue queue, uint32_t *count_out);
-/** The queue's context, also an implicit one (A18); the caller's to release. Never blocks. @since 0.1 */
+/** The queue's context, also an implicit one; the caller's to release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_get_context(sycl_queue queue, sycl_context *context_out);
 /** The queue's device; the caller's to release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_get_device(sycl_queue queue, sycl_device *device_out);
-/** Does a queue run its groups in order (B28)? 1 or 0 in *in_order_out. Never blocks. @since 0.1 */
+/** Does a queue run its groups in order? 1 or 0 in *in_order_out. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_is_in_order(sycl_queue queue, uint32_t *in_order_out);
-/** As sycl_device_get_backend_info: always an error (A16). Never blocks. @since 0.1 */
+/** As sycl_device_get_backend_info: always an error. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_get_backend_info(sycl_queue queue, uint32_t info, size_t bytes, void *value,
 						 size_t *bytes_out);
 
@@ -90,7 +90,7 @@ struct sycl_l2_window {
 
 /**
  * Set the queue's window: a range of memory that the device's second-level cache keeps longer, or drops sooner, while kernels of this queue
- * run (R6). It counts for kernels that are submitted to the queue from now on, also for those of a graph that is replayed node by node; not for
+ * run. It counts for kernels that are submitted to the queue from now on, also for those of a graph that is replayed node by node; not for
  * graphs that are launched as one, and not for other queues. It is a hint: results do not change. Blocks for a round trip.
  *
  * While any queue has a window that persists, the device sets aside a part of its cache, up to half of what it allows. The engine does that
@@ -108,13 +108,13 @@ struct sycl_l2_window {
 SYCL_API sycl_result sycl_queue_set_l2_window(sycl_queue queue, const struct sycl_l2_window *window);
 
 /**
- * Wait for every command group that was submitted to the queue before this call (B18, B21). Blocks until then.
+ * Wait for every command group that was submitted to the queue before this call. Blocks until then.
  *
  * With an asynchronous handler (async.h) it only waits. Without one, if groups failed, the result is the code of the
  * first one that was not reported yet, by this function, by a wait for its event or by sycl_queue_throw_asynchronous;
- * it counts as reported then (M4).
+ * it counts as reported then.
  *
- * @retval SYCL_ERROR_DEPENDENCY_FAILED  A group did not run because one that it depends on failed (M9).
+ * @retval SYCL_ERROR_DEPENDENCY_FAILED  A group did not run because one that it depends on failed.
  * @retval SYCL_ERROR_INVALID            This thread runs a host task of this queue, which would wait for itself.
  * @since 0.1
  */
@@ -129,7 +129,7 @@ SYCL_API sycl_result sycl_queue_wait(sycl_queue queue);
 SYCL_API sycl_result sycl_queue_wait_for(sycl_queue queue, uint64_t timeout_ns);
 
 /**
- * As sycl_queue_wait, then as sycl_queue_throw_asynchronous with the queue's own handler (M2). Blocks as both do.
+ * As sycl_queue_wait, then as sycl_queue_throw_asynchronous with the queue's own handler. Blocks as both do.
  *
  * @return 0 when a handler was told; without a handler what sycl_queue_wait returns.
  * @since 0.1
@@ -137,10 +137,9 @@ SYCL_API sycl_result sycl_queue_wait_for(sycl_queue queue, uint64_t timeout_ns);
 SYCL_API sycl_result sycl_queue_wait_and_throw(sycl_queue queue);
 
 /**
- * Hand all errors of the queue that were not reported yet to a handler, in one call; without any, it is not called
- * (M2, M3). Does not wait for groups: what has failed by now is reported. Blocks as long as the handler does.
+ * Hand all errors of the queue that were not reported yet to a handler, in one call; without any, it is not called. Does not wait for groups: what has failed by now is reported. Blocks as long as the handler does.
  *
- * @param handler    NULL: the queue's own, or its context's; without either the first error is returned (M4).
+ * @param handler    NULL: the queue's own, or its context's; without either the first error is returned.
  * @param user_data  Handed to `handler`; with the queue's own handler its own is.
  * @return 0 when a handler was told, or there is nothing to tell.
  * @since 0.1

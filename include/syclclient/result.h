@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file result.h Results and the detail behind them (M11).
+ * @file result.h Results and the detail behind them.
  *
  * Rules for every function of this library, unless its comment says otherwise:
  * - It returns 0 or a negative code; outputs are the last parameters, untouched on failure. What a call returned as an
- *   asynchronous failure of earlier work is never mixed into an unrelated call (M1).
+ *   asynchronous failure of earlier work is never mixed into an unrelated call.
  * - It may be called from any thread at any time; only a sycl_handler is used by one thread at a time.
- * - A handle that is NULL, stale, of another type or no handle at all gives SYCL_ERROR_INVALID_HANDLE (M12); one that
+ * - A handle that is NULL, stale, of another type or no handle at all gives SYCL_ERROR_INVALID_HANDLE; one that
  *   was inherited by fork() gives SYCL_ERROR_FORKED.
  * - An output that is NULL gives SYCL_ERROR_INVALID, unless the comment says what NULL means.
  * - Once the service is gone, SYCL_ERROR_CONNECTION_LOST or SYCL_ERROR_DEVICE_LOST; the detail says which command group
- *   was at fault, as far as that is known (N5).
+ *   was at fault, as far as that is known.
  * - A kernel that breaks its device (an illegal address, an assertion, a trap) ends every session of the same user's engine:
- *   each wait and each later call returns SYCL_ERROR_DEVICE_LOST. The detail has the vendor's code (I11), its sentence, and
- *   whose command group it was: one of "this session", or another session's; several when several were running (M10, F12).
+ *   each wait and each later call returns SYCL_ERROR_DEVICE_LOST. The detail has the vendor's code, its sentence, and
+ *   whose command group it was: one of "this session", or another session's; several when several were running.
  *   A new connection works at once. Other users notice nothing.
  * - It never prints, exits, aborts or raises SIGPIPE. It starts no threads but helper and copy threads (struct sycl_open_options), and
  *   one for each connection with native commands through a service (native_command.h); "embedded:" runs the engine's own threads.
- * - It blocks only where its comment says so. "A round trip" waits for the service, never for a device (D18).
+ * - It blocks only where its comment says so. "A round trip" waits for the service, never for a device.
  */
 #ifndef SYCLCLIENT_RESULT_H
 #define SYCLCLIENT_RESULT_H
@@ -51,7 +51,7 @@ enum {
 	SYCL_ERROR_TIMEOUT = -35,         /**< it did not happen in time; nothing has changed */
 	SYCL_ERROR_VERSION = -36,         /**< library and service do not understand each other */
 	SYCL_ERROR_INVALID_HANDLE = -37,  /**< NULL, released, of another type, or no handle */
-	SYCL_ERROR_DEPENDENCY_FAILED = -38, /**< a command group did not run because one before it failed (M9) */
+	SYCL_ERROR_DEPENDENCY_FAILED = -38, /**< a command group did not run because one before it failed */
 	SYCL_ERROR_FORKED = -39           /**< the handle belongs to the parent process */
 };
 
@@ -61,7 +61,7 @@ struct sycl_error_detail {
 	sycl_result result;
 	uint64_t object;       /**< the id of the object in its session, 0 if none; for comparing and for logs */
 	uint32_t backend;      /**< enum sycl_backend, 0 if none */
-	int32_t native_code;   /**< the vendor's code; 0 (CL_SUCCESS, CUDA_SUCCESS) if none (I11, J16) */
+	int32_t native_code;   /**< the vendor's code; 0 (CL_SUCCESS, CUDA_SUCCESS) if none */
 	const char *text;      /**< one sentence; the library's, good until this thread's next failing call */
 };
 #define SYCL_ERROR_DETAIL_INIT { sizeof(struct sycl_error_detail), 0, 0, 0, 0, "" }
@@ -84,7 +84,7 @@ SYCL_API sycl_result sycl_get_last_error(struct sycl_error_detail *detail);
 SYCL_API const char *sycl_get_last_error_text(void);
 
 /**
- * A code's name, e.g. "SYCL_ERROR_QUOTA"; "SYCL_ERROR_UNKNOWN" for a number that is none (M11). Never blocks.
+ * A code's name, e.g. "SYCL_ERROR_QUOTA"; "SYCL_ERROR_UNKNOWN" for a number that is none. Never blocks.
  *
  * @return A static string.
  * @since 0.1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file share.h Buffers and events that other processes can use (F10). The rules for all functions are at the top of
+ * @file share.h Buffers and events that other processes can use. The rules for all functions are at the top of
  * result.h.
  *
  * A buffer that shall be shared says so when it is made. It then lives on one device for good: it is never moved, never
@@ -14,7 +14,7 @@
  *
  * Importers are of three kinds:
  * - Another connection of the same user to the same service. It gets the very same buffer: accesses of both are ordered
- *   as those of one program are (B7), on all queues, in the order in which the service takes them: what one connection knows
+ *   as those of one program are, on all queues, in the order in which the service takes them: what one connection knows
  *   to be running or complete comes before what the other one submits then. One command group may name the memory once.
  *   The memory lives until the last of them is released; how the others end, also by a signal, makes no difference.
  * - A connection of another user, who got the descriptor of SYCL_SHARE_VMM from whoever held it: that is the grant, there is no
@@ -62,7 +62,7 @@ struct sycl_shared_memory {
 #define SYCL_SHARED_MEMORY_INIT { sizeof(struct sycl_shared_memory), 0, -1, 0, 0, 0, { 0 } }
 
 /**
- * As sycl_buffer_create, for a buffer that can be exported (F10). It lives on `device` for good; queues of other
+ * As sycl_buffer_create, for a buffer that can be exported. It lives on `device` for good; queues of other
  * devices may use it where the service can bring it there.
  *
  * @param device           Where it lives. The buffer does not keep the handle.
@@ -156,11 +156,11 @@ SYCL_API sycl_result sycl_shared_event_open(sycl_device device, const uint8_t *h
  * @since 0.1
  */
 SYCL_API sycl_result sycl_shared_event_get_handle(sycl_shared_event event, uint8_t *handle_out);
-/** One more reference (N1). Never blocks. @since 0.1 */
+/** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_shared_event_retain(sycl_shared_event event);
 /** End one reference; groups that were submitted with it keep what they need. Never waits for a device. @since 0.1 */
 SYCL_API sycl_result sycl_shared_event_release(sycl_shared_event event);
-/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+/** The caller's references now, for tests. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_shared_event_get_reference_count(sycl_shared_event event, uint32_t *count_out);
 
 SYCL_END_DECLS

@@ -46,11 +46,11 @@ typedef struct sycl_host_task_s *sycl_host_task;
 /** Wait without end. */
 #define SYCL_FOREVER_NS UINT64_MAX
 
-/** Sizes of an index space, in SYCL's order: the last dimension varies fastest (C18, E1). */
+/** Sizes of an index space, in SYCL's order: the last dimension varies fastest. */
 typedef struct sycl_range {
 	uint32_t dimensions; /**< 1, 2 or 3 */
 	uint32_t reserved;   /**< must be 0 */
-	uint64_t size[3];    /**< size[0 .. dimensions - 1]; a 0 makes the space empty (B22) */
+	uint64_t size[3];    /**< size[0 .. dimensions - 1]; a 0 makes the space empty */
 } sycl_range;
 
 static inline sycl_range sycl_range1(uint64_t n0)
@@ -69,14 +69,14 @@ static inline sycl_range sycl_range3(uint64_t n0, uint64_t n1, uint64_t n2)
 	return r;
 }
 
-/** How an accessor uses memory (C1). The values are bits: 1 read, 2 write, 4 keep what is not written. */
+/** How an accessor uses memory. The values are bits: 1 read, 2 write, 4 keep what is not written. */
 typedef enum sycl_access_mode {
 	SYCL_ACCESS_READ = 5,
 	SYCL_ACCESS_WRITE = 6,
 	SYCL_ACCESS_READ_WRITE = 7,
 	SYCL_ACCESS_WRITE_NO_INIT = 2,
 	SYCL_ACCESS_READ_WRITE_NO_INIT = 3,
-	SYCL_ACCESS_ATOMIC = 7 /**< another name for SYCL_ACCESS_READ_WRITE, for programs that know the deprecated mode (C3) */
+	SYCL_ACCESS_ATOMIC = 7 /**< another name for SYCL_ACCESS_READ_WRITE, for programs that know the deprecated mode */
 } sycl_access_mode;
 
 typedef enum sycl_backend {

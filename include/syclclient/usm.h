@@ -16,11 +16,11 @@
  * which may move to whoever uses it; there prefetch and advice are the backend's too (on CUDA: managed memory).
  * SYCL_DEVICE_INFO_USM_SHARED_MIGRATES tells which of the two it is. So the aspects may differ between the two.
  *
- * Nothing is ordered by addresses (B26): two command groups that use the same allocation run in any order, or at one
+ * Nothing is ordered by addresses: two command groups that use the same allocation run in any order, or at one
  * time, unless one depends on the other's event, requires the same buffer, or follows it in an in-order queue. What one
- * side wrote is seen by the other when it has waited for that group's event (G14).
+ * side wrote is seen by the other when it has waited for that group's event.
  *
- * An allocation belongs to one context: queues of another one refuse it (B27), and so does every function here.
+ * An allocation belongs to one context: queues of another one refuse it, and so does every function here.
  * Allocations are no objects; they end with sycl_free, or with the connection, whose last handle must not be released
  * before this program has stopped using them. A forked child does not have them: touching host or shared USM there ends
  * it.
@@ -42,7 +42,7 @@ typedef enum sycl_usm_kind {
 	SYCL_USM_SHARED = 3
 } sycl_usm_kind;
 
-/** Hints about shared USM (G1). Those without HOST are about the queue's device, the others about the host. */
+/** Hints about shared USM. Those without HOST are about the queue's device, the others about the host. */
 typedef enum sycl_mem_advice {
 	SYCL_MEM_ADVICE_SET_READ_MOSTLY = 1,
 	SYCL_MEM_ADVICE_UNSET_READ_MOSTLY = 2,
@@ -133,13 +133,13 @@ SYCL_API sycl_result sycl_usm_get_pointer_device(sycl_context context, const voi
 SYCL_API sycl_result sycl_usm_get_pointer_info(sycl_context context, const void *pointer, struct sycl_usm_info *info);
 
 /**
- * Give the kernel a pointer as argument `index`, where it takes a pointer to global memory (E14). It may lead anywhere
+ * Give the kernel a pointer as argument `index`, where it takes a pointer to global memory. It may lead anywhere
  * into an allocation. Pointers that lie inside of values (sycl_handler_set_value) or of USM work as well, and nobody
- * checks them (E24); kernels in the portable form take structures with ulong in place of such a pointer, and cast it.
+ * checks them; kernels in the portable form take structures with ulong in place of such a pointer, and cast it.
  * Never blocks.
  *
  * @param pointer  NULL is allowed.
- * @retval SYCL_ERROR_INVALID          Not into an allocation of the queue's context (E22); device USM of another one.
+ * @retval SYCL_ERROR_INVALID          Not into an allocation of the queue's context; device USM of another one.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT  No kernel has that many arguments.
  * @since 0.1
  */
@@ -191,11 +191,11 @@ SYCL_API sycl_result sycl_handler_usm_fill(sycl_handler handler, void *pointer, 
  */
 SYCL_API sycl_result sycl_handler_prefetch(sycl_handler handler, const void *pointer, uint64_t size_bytes);
 /**
- * The action: a hint about shared USM (G1). Where nothing moves (SYCL_DEVICE_INFO_USM_SHARED_MIGRATES), as through a
+ * The action: a hint about shared USM. Where nothing moves (SYCL_DEVICE_INFO_USM_SHARED_MIGRATES), as through a
  * service, it is taken and has no effect. Never blocks.
  *
  * @retval SYCL_ERROR_INVALID  There is an action already; not inside of one allocation of shared USM of the queue's
- *                             context (G2); no such advice (G3).
+ *                             context; no such advice.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_mem_advise(sycl_handler handler, const void *pointer, uint64_t size_bytes,
