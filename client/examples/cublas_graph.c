@@ -71,7 +71,7 @@ static sycl_result submit_kernel(sycl_queue queue, sycl_kernel kernel, uint32_t 
 		r = sycl_handler_set_accessor(group, i, buffers[i], SYCL_ACCESS_READ_WRITE);
 	if (r == 0)
 		r = sycl_handler_parallel_for(group, kernel, sycl_range1((uint64_t)SIDE * SIDE));
-	return r == 0 ? sycl_handler_submit(group, NULL) : r;
+	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
 static sycl_result submit_product(sycl_queue queue, struct product *product,
@@ -84,7 +84,7 @@ static sycl_result submit_product(sycl_queue queue, struct product *product,
 					      i < 2 ? SYCL_ACCESS_READ : SYCL_ACCESS_WRITE_NO_INIT);
 	if (r == 0)
 		r = sycl_handler_native_command(group, multiply, product, NULL);
-	return r == 0 ? sycl_handler_submit(group, NULL) : r;
+	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
 static sycl_result make_graph(sycl_queue queue, sycl_device device, const sycl_kernel kernels[2],

@@ -66,7 +66,7 @@ static sycl_result submit(sycl_queue queue, sycl_buffer buffer, sycl_kernel kern
 		r = sycl_handler_parallel_for(group, kernel, sycl_range1(N));
 	if (r == 0 && !kernel)
 		r = sycl_handler_native_command(group, fill_half, set, NULL);
-	return r == 0 ? sycl_handler_submit(group, NULL) : r;
+	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
 static sycl_result run(sycl_device device, sycl_queue queue, set_words *set, uint32_t *values)

@@ -59,7 +59,7 @@ static int use(const char *endpoint, int from_parent, int to_parent)
 	if (r == 0)
 		r = sycl_handler_parallel_for(group, twice, sycl_range1(N));
 	if (r == 0)
-		r = sycl_handler_submit(group, NULL);
+		r = sycl_queue_submit(queue, group, NULL);
 	if (r == 0)
 		r = sycl_queue_wait(queue);
 	if (r != 0)

@@ -59,7 +59,7 @@ static sycl_result add_up(sycl_platform platform, sycl_device device, uint32_t *
 	if (r == 0)
 		r = sycl_handler_parallel_for_nd(group, sum, sycl_range1(N), sycl_range1(256));
 	if (r == 0)
-		r = sycl_handler_submit(group, NULL);
+		r = sycl_queue_submit(queue, group, NULL);
 	if (r == 0)
 		r = sycl_buffer_release(out); /* waits, and *total has the result */
 	return r;

@@ -65,7 +65,7 @@ static sycl_result run(sycl_platform platform, sycl_queue queue, const char *bui
 		r = sycl_handler_parallel_for_nd(group, polynomial, sycl_range1(COUNT),
 						 sycl_range1(128));
 	if (r == 0)
-		r = sycl_handler_submit(group, NULL);
+		r = sycl_queue_submit(queue, group, NULL);
 	if (r == 0)
 		r = sycl_queue_memcpy(queue, threads_out, threads, sizeof(*threads_out), 0, NULL,
 				      NULL);

@@ -49,7 +49,7 @@ static void submit_step(const struct demo *demo, sycl_kernel kernel, uint32_t n,
 		   "accessor");
 	demo_check(demo, sycl_handler_set_value(handler, 2, sizeof(rate), &rate), "argument");
 	demo_check(demo, sycl_handler_parallel_for(handler, kernel, sycl_range2(n, n)), "range");
-	demo_check(demo, sycl_handler_submit(handler, event_out), "submit");
+	demo_check(demo, sycl_queue_submit(demo->queue, handler, event_out), "submit");
 }
 
 static void compute(const struct demo *demo, float *plate, uint32_t n)

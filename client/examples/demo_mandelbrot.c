@@ -83,7 +83,7 @@ static void submit_tile(const struct demo *demo, const struct picture *picture, 
 		   sycl_handler_parallel_for_nd(handler, kernel, sycl_range2(TILE, TILE),
 						sycl_range2(8, 8)),
 		   "range");
-	demo_check(demo, sycl_handler_submit(handler, NULL), "submit");
+	demo_check(demo, sycl_queue_submit(demo->queue, handler, NULL), "submit");
 }
 
 /* Waits until the tile's command group is done and takes the result. */

@@ -49,22 +49,12 @@ static void fill(float *values, size_t count, float scale, uint32_t seed)
 static void submit_product(const struct demo *demo, sycl_kernel kernel, uint32_t n, sycl_buffer a,
 			   sycl_buffer b, sycl_buffer c, sycl_event *event_out)
 {
-	sycl_handler handler;
-	demo_check(demo, sycl_handler_begin(demo->queue, &handler), "handler");
-	demo_check(demo, sycl_handler_set_accessor(handler, 0, a, SYCL_ACCESS_READ), "accessor");
-	demo_check(demo, sycl_handler_set_accessor(handler, 1, b, SYCL_ACCESS_READ), "accessor");
-	demo_check(demo, sycl_handler_set_accessor(handler, 2, c, SYCL_ACCESS_WRITE_NO_INIT),
-		   "accessor");
-	demo_check(demo, sycl_handler_set_local(handler, 3, sizeof(float) * TILE * TILE),
-		   "local memory");
-	demo_check(demo, sycl_handler_set_local(handler, 4, sizeof(float) * TILE * TILE),
-		   "local memory");
-	demo_check(demo, sycl_handler_set_value(handler, 5, sizeof(n), &n), "argument");
-	demo_check(demo,
-		   sycl_handler_parallel_for_nd(handler, kernel, sycl_range2(n, n),
-						sycl_range2(TILE, TILE)),
-		   "range");
-	demo_check(demo, sycl_handler_submit(handler, event_out), "submit");
+	const uint64_t tile_bytes = sizeof(float) * TILE * TILE;
+	sycl_result result = SYCL_LAUNCH_ND(
+		demo->queue, kernel, sycl_range2(n, n), sycl_range2(TILE, TILE), event_out,
+		SYCL_READ(a), SYCL_READ(b), sycl_launch_buffer(c, SYCL_ACCESS_WRITE_NO_INIT),
+		sycl_launch_local(tile_bytes), sycl_launch_local(tile_bytes), SYCL_VALUE(n));
+	demo_check(demo, result, "submit");
 }
 
 static void compute(const struct demo *demo, struct chain *chain)

@@ -31,7 +31,7 @@ static sycl_result submit_step(sycl_queue queue, sycl_kernel spread, sycl_buffer
 		r = sycl_handler_set_value(group, 2, sizeof(cells), &cells);
 	if (r == 0)
 		r = sycl_handler_parallel_for(group, spread, sycl_range1(CELLS));
-	return r == 0 ? sycl_handler_submit(group, NULL) : r;
+	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
 /* What is submitted between the two calls becomes nodes; the buffers say in which order. */

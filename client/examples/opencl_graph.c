@@ -98,7 +98,7 @@ static sycl_result submit_increment(sycl_queue queue, sycl_kernel increment, syc
 		r = sycl_handler_set_accessor(group, 0, buffer, SYCL_ACCESS_READ_WRITE);
 	if (r == 0)
 		r = sycl_handler_parallel_for(group, increment, sycl_range1(COUNT));
-	return r == 0 ? sycl_handler_submit(group, NULL) : r;
+	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
 static sycl_result submit_copy(sycl_queue queue, struct copy *copy, const sycl_buffer buffers[2])
@@ -111,7 +111,7 @@ static sycl_result submit_copy(sycl_queue queue, struct copy *copy, const sycl_b
 		r = sycl_handler_set_accessor(group, 1, buffers[1], SYCL_ACCESS_WRITE);
 	if (r == 0)
 		r = sycl_handler_native_command(group, record, copy, NULL);
-	return r == 0 ? sycl_handler_submit(group, NULL) : r;
+	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
 static sycl_result make_graph(sycl_queue queue, sycl_device device, sycl_kernel increment,

@@ -27,7 +27,7 @@ int main(void)
 	if (r == 0) r = sycl_handler_set_accessor(group, 1, by, SYCL_ACCESS_READ_WRITE);
 	if (r == 0) r = sycl_handler_set_value(group, 2, sizeof(a), &a);
 	if (r == 0) r = sycl_handler_parallel_for(group, saxpy, sycl_range1(1000));
-	if (r == 0) r = sycl_handler_submit(group, NULL);
+	if (r == 0) r = sycl_queue_submit(queue, group, NULL);
 	if (r == 0) r = sycl_buffer_release(by); /* waits, and y has the result */
 	if (r != 0) return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()), 1;
 	/* clang-format on */

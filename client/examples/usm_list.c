@@ -71,9 +71,13 @@ static void walk(sycl_queue queue, uint32_t *sum, struct node *head)
 	check(sycl_handler_set_usm(handler, 0, sum), "the sum");
 	check(sycl_handler_set_usm(handler, 1, head), "the list");
 	check(sycl_handler_single_task(handler, kernel), "one work-item");
-	check(sycl_handler_submit(handler, &walked), "submit");
+	check(sycl_queue_submit(queue, handler, &walked), "submit");
 	/* Until then the list is the kernel's. */
 	check(sycl_event_wait(walked), "the kernel");
+	uint64_t start_ns = 0, end_ns = 0;
+	check(sycl_event_get_profiling(walked, SYCL_PROFILING_START, &start_ns), "the start");
+	check(sycl_event_get_profiling(walked, SYCL_PROFILING_END, &end_ns), "the end");
+	(void)printf("the walk took %" PRIu64 " us on the device\n", (end_ns - start_ns) / 1000);
 	check(sycl_event_release(walked), "the event");
 	check(sycl_kernel_release(kernel), "the kernel");
 }
@@ -84,7 +88,8 @@ int main(int argc, char **argv)
 	sycl_queue queue;
 	void *pointer = NULL;
 	check(sycl_platform_open(argc > 1 ? argv[1] : NULL, &platform), "cannot connect");
-	check(sycl_queue_create_default(platform, &queue), "no queue");
+	check(sycl_queue_create_default_with(platform, SYCL_QUEUE_ENABLE_PROFILING, &queue),
+	      "no queue");
 	check(sycl_malloc_shared(queue, sizeof(uint32_t), 0, &pointer), "no shared USM");
 	uint32_t *sum = pointer, wanted = NODES * (NODES - 1) / 2;
 	struct node *head = make_list(queue);

@@ -130,8 +130,9 @@ function end_macro(   name, value) {
 	if (match(declaration, /^[A-Za-z0-9_]+(\([^)]*\))?/))
 		name = substr(declaration, 1, RLENGTH)
 	value = one_line(substr(declaration, length(name) + 1))
-	if (name ~ /(_H|_DECLS|^SYCL_API)$/)
+	if (name ~ /(_H|_DECLS|_CAST\([a-z, ]*\)|^SYCL_API)$/ || (H, name) in defined)
 		return
+	defined[H, name] = 1 # its other form, for C++ or for C, needs no entry
 	add_item("macro", name, value ~ /@/ ? "" : value)
 }
 

@@ -266,12 +266,14 @@ SYCL_API sycl_result sycl_handler_record_event(sycl_handler handler, sycl_shared
 SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handler, sycl_shared_event event);
 
 /**
- * Send the command group, and end the handler, also on failure. Never waits for a device: at most for the service to
+ * Send the command group to the queue, and end the handler, also on failure. Never waits for a device: at most for the service to
  * read and answer what was sent before. The first group that uses a buffer over 8 MiB and more of
  * SYCL_HOST_BORROWED memory takes as long as the copy of that memory (sycl_buffer_create). What is wrong with the
  * arguments is told here; what goes wrong later, by the event, by sycl_queue_wait and sycl_queue_throw_asynchronous.
  *
+ * @param queue           The queue that the handler was begun on, or another one of its context. The group must fit its device.
  * @param[out] event_out  The caller's to release; NULL: no event is made.
+ * @retval SYCL_ERROR_INVALID            A queue of another context.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT    Too few, too many, or one of another kind or size than the kernel's; local
  *                                       memory without work-groups; more bytes than the device takes.
  * @retval SYCL_ERROR_MEMORY_ALLOCATION  More local memory than the device has; buffers of a kernel, a fill or a native
@@ -281,6 +283,14 @@ SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handler, sycl_shared_e
  * @retval SYCL_ERROR_QUOTA              The group is longer than 64 KiB, as many groups are in flight as the session
  *                                       may have, or all completion slots are in use by events.
  * @return The queue's or a buffer's own error, if the service could not make it.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_submit(sycl_queue queue, sycl_handler handler, sycl_event *event_out);
+
+/**
+ * As sycl_queue_submit, on the queue that the handler was begun on.
+ *
+ * @param[out] event_out  The caller's to release; NULL: no event is made.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_submit(sycl_handler handler, sycl_event *event_out);

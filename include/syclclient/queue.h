@@ -50,6 +50,17 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context, sycl_device device,
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_create_default(sycl_platform platform, sycl_queue *queue_out);
+/**
+ * As sycl_queue_create_default, with properties: a queue that is in order, or has profiling, in one call. A round trip the first time.
+ *
+ * @param properties      Bits SYCL_QUEUE_...; 0: as sycl_queue_create_default.
+ * @param[out] queue_out  The caller's to release.
+ * @retval SYCL_ERROR_RUNTIME                There is no device.
+ * @retval SYCL_ERROR_INVALID                An unknown property.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  Profiling on a device that keeps no times.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_create_default_with(sycl_platform platform, uint32_t properties, sycl_queue *queue_out);
 /** One more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_retain(sycl_queue queue);
 /**

@@ -25,5 +25,27 @@ extern int nothing;"
 	# shellcheck disable=SC2086
 	printf '%s\n' "$source" | g++ -std=c++17 -pedantic-errors $warnings -Wold-style-cast $folders -x c++ - || failed=1
 done
+
+# The short forms of a launch, which are macros, in a program of both languages.
+# shellcheck disable=SC2016  # no variables
+launches='#include <syclclient/launch.h>
+#include <syclclient/usm.h>
+sycl_result launches(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, void *pointer);
+sycl_result launches(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, void *pointer)
+{
+	float a = 2;
+	sycl_event done = NULL;
+	sycl_range range = sycl_range1(64), local = sycl_range1(8);
+	sycl_result result = SYCL_LAUNCH(queue, kernel, range, &done, SYCL_READ(buffer), SYCL_WRITE(buffer));
+	if (!result)
+		result = SYCL_LAUNCH(queue, kernel, range, NULL, SYCL_READ_WRITE(buffer), SYCL_VALUE(a), sycl_launch_usm(pointer));
+	if (!result)
+		result = SYCL_LAUNCH_ND(queue, kernel, range, local, NULL, sycl_launch_local(64));
+	return result;
+}'
+# shellcheck disable=SC2086
+printf '%s\n' "$launches" | gcc -std=c99 -pedantic-errors $warnings -Wstrict-prototypes "-I$include" "-I$made" -x c - || failed=1
+# shellcheck disable=SC2086
+printf '%s\n' "$launches" | g++ -std=c++17 -pedantic-errors $warnings -Wold-style-cast "-I$include" "-I$made" -x c++ - || failed=1
 echo "$tried headers"
 [ "$tried" -ge 5 ] && [ "$failed" -eq 0 ]

@@ -46,9 +46,7 @@ END {
 }' "$calls" || exit 1
 
 # An id means nothing to somebody who has only the installed headers and pages.
-for id in $(sed -n 's/^\([A-Z][0-9]*\) |.*/\1/p' "$rows"); do
-	echo "[( ]$id[,:;.)]"
-done >"$folder/ids"
+sed -n 's/^\([A-Z][0-9]*\) |.*/[( ]\1[,:;.)]/p' "$rows" >"$folder/ids"
 if grep -rnE -f "$folder/ids" "$include" --include='*.h' --include='*.h.in'; then
 	echo "These lines carry ids of rows, which belong in calls.tsv."
 	exit 1

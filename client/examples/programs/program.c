@@ -144,7 +144,7 @@ void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_r
 				     ? sycl_handler_parallel_for_nd(handler, kernel, global, local)
 				     : sycl_handler_parallel_for(handler, kernel, global);
 	program_check(run, result, "a range");
-	program_check(run, sycl_handler_submit(handler, NULL), "submit");
+	program_check(run, sycl_queue_submit(queue, handler, NULL), "submit");
 }
 
 bool program_near(const struct program_run *run, const char *what, const float *got,

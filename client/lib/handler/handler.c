@@ -438,6 +438,24 @@ SYCL_API sycl_result sycl_handler_submit(sycl_handler handle, sycl_event *event_
 	return result;
 }
 
+SYCL_API sycl_result sycl_queue_submit(sycl_queue queue_handle, sycl_handler handle,
+				       sycl_event *event_out)
+{
+	CLEANUP(handler_unpin) struct handler *handler = NULL;
+	CLEANUP(queue_unpin) struct queue *queue = NULL;
+	sycl_result result = end_handle(handle, &handler);
+	if (result)
+		return result;
+	result = queue_pin(queue_handle, &queue);
+	if (!result && queue->context != handler->queue->context)
+		result = error_set(SYCL_ERROR_INVALID,
+				   "the handler was begun on a queue of another context");
+	if (!result)
+		result = handler_send(handler, queue, event_out);
+	end_submission(handler);
+	return result;
+}
+
 SYCL_API sycl_result sycl_handler_submit_with_secondary(sycl_handler handle,
 							sycl_queue secondary_handle,
 							sycl_event *event_out)

@@ -132,16 +132,23 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device 
 	return queue_make(context, device, options ? options : &defaults, NULL, NULL, queue_out);
 }
 
-SYCL_API sycl_result sycl_queue_create_default(sycl_platform platform, sycl_queue *queue_out)
+SYCL_API sycl_result sycl_queue_create_default_with(sycl_platform platform, uint32_t properties, sycl_queue *queue_out)
 {
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	options.properties = properties;
 	REQUIRE_OUTPUT(queue_out);
 	sycl_device device = NULL;
 	sycl_result result = sycl_device_select(platform, sycl_default_selector, NULL, &device);
 	if (result)
 		return result;
-	result = sycl_queue_create(NULL, device, NULL, queue_out);
+	result = sycl_queue_create(NULL, device, &options, queue_out);
 	(void)sycl_device_release(device);
 	return result;
+}
+
+SYCL_API sycl_result sycl_queue_create_default(sycl_platform platform, sycl_queue *queue_out)
+{
+	return sycl_queue_create_default_with(platform, 0, queue_out);
 }
 
 SYCL_API sycl_result sycl_queue_retain(sycl_queue queue)

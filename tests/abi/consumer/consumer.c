@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	    check(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE),
 		  "accessor") ||
 	    check(sycl_handler_parallel_for(handler, kernel, sycl_range1(100)), "range") ||
-	    check(sycl_handler_submit(handler, NULL), "submit") ||
+	    check(sycl_queue_submit(queue, handler, NULL), "submit") ||
 	    check(sycl_buffer_release(buffer), "write-back"))
 		return 1;
 	sycl_kernel_release(kernel);

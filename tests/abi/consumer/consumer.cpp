@@ -38,7 +38,7 @@ bool run(const char *endpoint)
 	check(sycl_handler_begin(queue, &handler), "handler");
 	check(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE), "accessor");
 	check(sycl_handler_parallel_for(handler, kernel, sycl_range1(x.size())), "range");
-	check(sycl_handler_submit(handler, &done), "submit");
+	check(sycl_queue_submit(queue, handler, &done), "submit");
 	check(sycl_event_wait(done), "wait");
 	check(sycl_event_release(done), "event");
 	check(sycl_buffer_release(buffer), "write-back");

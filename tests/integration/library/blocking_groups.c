@@ -60,6 +60,9 @@ static void call_submissions(const struct gated *gated)
 	MUST(sycl_event_release(event));
 	handler = launch(gated, gated->increment);
 	CALL_MUST(sycl_handler_single_task, handler, gated->increment);
+	CALL_MUST(sycl_queue_submit, gated->queue, handler, NULL);
+	handler = launch(gated, gated->increment);
+	CALL_MUST(sycl_handler_single_task, handler, gated->increment);
 	CALL_MUST(sycl_handler_submit_with_secondary, handler, gated->other, NULL);
 	handler = launch(gated, gated->increment);
 	CALL_MUST(sycl_handler_parallel_for_nd, handler, gated->increment, sycl_range1(WORDS),

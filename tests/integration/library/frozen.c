@@ -36,6 +36,70 @@ Test(frozen, B15_B13_one_group_many_times_on_two_queues_in_the_order_of_its_own_
 	MUST(sycl_queue_release(second));
 }
 
+/* A handler that adds 1 to each word of the buffer. */
+static sycl_handler increment_handler(sycl_queue on, sycl_kernel increment, sycl_buffer buffer)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(on, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)));
+	return handler;
+}
+
+Test(frozen, a_handler_goes_to_the_queue_that_the_call_names)
+{
+	sycl_queue second = portable_beside(queue, SYCL_QUEUE_IN_ORDER);
+	sycl_kernel increment = portable_kernel(queue, "increment_u32");
+	sycl_buffer buffer = words_buffer(platform, 0);
+	sycl_event event = NULL;
+	sycl_handler handler = increment_handler(queue, increment, buffer);
+	MUST(sycl_queue_submit(queue, handler, &event));
+	REFUSED(sycl_handler_discard(handler), SYCL_ERROR_INVALID_HANDLE); /* ended */
+	MUST(sycl_event_wait_for(event, LONG_NS));
+	MUST(sycl_event_release(event));
+	MUST(sycl_queue_submit(second, increment_handler(queue, increment, buffer), NULL));
+	MUST(sycl_queue_wait_for(second, LONG_NS));
+	cr_assert(words_are(buffer, 2), "a wait for the second queue must include the group");
+	MUST(sycl_kernel_release(increment));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_queue_release(second));
+}
+
+/* A queue with a context of its own, on the device of another one. */
+static sycl_queue queue_of_other_context(sycl_queue beside)
+{
+	sycl_device device = NULL;
+	sycl_context context = NULL;
+	sycl_queue made = NULL;
+	MUST(sycl_queue_get_device(beside, &device));
+	MUST(sycl_context_create(1, &device, &context));
+	MUST(sycl_queue_create(context, device, NULL, &made));
+	MUST(sycl_context_release(context));
+	MUST(sycl_device_release(device));
+	return made;
+}
+
+Test(frozen, a_handler_ends_also_where_its_queue_is_refused)
+{
+	sycl_queue other = queue_of_other_context(queue), gone = portable_beside(queue, 0);
+	sycl_kernel increment = portable_kernel(queue, "increment_u32");
+	sycl_buffer buffer = words_buffer(platform, 5);
+	sycl_event event = NULL;
+	sycl_handler handler = increment_handler(queue, increment, buffer);
+	REFUSED(sycl_queue_submit(other, handler, &event), SYCL_ERROR_INVALID);
+	REFUSED(sycl_handler_discard(handler), SYCL_ERROR_INVALID_HANDLE);
+	MUST(sycl_queue_release(gone));
+	handler = increment_handler(queue, increment, buffer);
+	REFUSED(sycl_queue_submit(gone, handler, &event), SYCL_ERROR_INVALID_HANDLE);
+	REFUSED(sycl_queue_submit(queue, handler, &event), SYCL_ERROR_INVALID_HANDLE);
+	REFUSED(sycl_queue_submit(queue, NULL, &event), SYCL_ERROR_INVALID_HANDLE);
+	cr_assert(eq(ptr, event, NULL));
+	cr_assert(words_are(buffer, 5), "a group that was refused has run");
+	MUST(sycl_kernel_release(increment));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_queue_release(other));
+}
+
 Test(frozen, B15_N1_D16_it_keeps_what_it_needs_and_counts_references)
 {
 	sycl_queue brief = portable_beside(queue, 0);
