@@ -50,11 +50,12 @@ struct sycl_open_options {
  * The platform stands for the connection; it is the platform of the default device where there is one. The connection
  * ends when this handle and everything made through it is released. An embedded engine is then waited for.
  *
- * @param endpoint  NULL: the system's service (/run/sycld), else this user's, else this user's is started;
+ * @param endpoint  NULL: what SYCLD_ENDPOINT says in the environment; where that is not set or empty,
+ *                  the system's service (/run/sycld), else this user's, else this user's is started;
  *                  "unix:PATH": the one that listens there; "embedded:": an engine inside this process, with threads
  *                  of its own. Only a server of root or of this user is talked to.
  * @param[out] platform_out  The caller's: sycl_platform_release.
- * @retval SYCL_ERROR_INVALID          Another kind of endpoint, or platform_out is NULL.
+ * @retval SYCL_ERROR_INVALID          Another kind of endpoint, here or in the environment, or platform_out is NULL.
  * @retval SYCL_ERROR_CONNECTION_LOST  No service answers and none could be started, or it refused.
  * @retval SYCL_ERROR_TIMEOUT          No answer in 10 s.
  * @retval SYCL_ERROR_VERSION          It speaks another protocol.

@@ -170,6 +170,11 @@ static bool may_be_this_process(int socket)
 	       peer.pid == getpid();
 }
 
+bool connection_endpoint_is_valid(const char *endpoint)
+{
+	return strcmp(endpoint, "embedded:") == 0 || strncmp(endpoint, "unix:", 5) == 0;
+}
+
 /* One attempt. *went_away_out: the service ended between connecting and answering, so another
  * attempt makes sense. */
 static sycl_result attempt(const struct open_request *request, struct connection **connection_out,

@@ -166,6 +166,10 @@ static inline sycl_result connection_check(struct connection *connection)
 sycl_result connection_handshake(struct connection *connection, const struct open_request *request,
 				 bool *went_away_out);
 
+/* Does it have the form "unix:PATH" or "embedded:"? Whether a service listens there is another
+ * question. */
+bool connection_endpoint_is_valid(const char *endpoint);
+
 /* connection_start.c: a socket to the system's service, or the user's, which is started if need be.
  */
 sycl_result connection_find_service(uint64_t deadline_ns, int *socket_out, char **endpoint_out);

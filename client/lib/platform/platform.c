@@ -48,6 +48,19 @@ struct platform *platform_new(struct connection *c, uint32_t index)
 	return platform;
 }
 
+/* What the caller named, else what the environment names, else NULL. */
+static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
+{
+	const char *text = given ? NULL : secure_getenv("SYCLD_ENDPOINT");
+	*endpoint_out = text && *text ? text : given;
+	if (!text || !*text || connection_endpoint_is_valid(text))
+		return SYCL_SUCCESS;
+	return error_set(
+		SYCL_ERROR_INVALID,
+		"SYCLD_ENDPOINT in the environment is '%.64s', neither \"unix:PATH\" nor \"embedded:\"",
+		text);
+}
+
 /* What is not in its size is not read. */
 static sycl_result request_of(const struct sycl_open_options *options, struct open_request *request)
 {
@@ -81,10 +94,11 @@ SYCL_API sycl_result sycl_platform_open_with(const char *endpoint,
 					     const struct sycl_open_options *options,
 					     sycl_platform *platform_out)
 {
-	struct open_request request = {.endpoint = endpoint,
-				       .deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
+	struct open_request request = {.deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
 	REQUIRE_OUTPUT(platform_out);
 	sycl_result result = request_of(options, &request);
+	if (!result)
+		result = endpoint_wanted(endpoint, &request.endpoint);
 	if (result)
 		return result;
 	struct connection *c = NULL;

@@ -132,7 +132,8 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device 
 	return queue_make(context, device, options ? options : &defaults, NULL, NULL, queue_out);
 }
 
-SYCL_API sycl_result sycl_queue_create_default_with(sycl_platform platform, uint32_t properties, sycl_queue *queue_out)
+SYCL_API sycl_result sycl_queue_create_default_with(sycl_platform platform, uint32_t properties,
+						    sycl_queue *queue_out)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	options.properties = properties;

@@ -56,6 +56,27 @@ Test(client_basic, A17_A20_opening_asks_no_device)
 	client_service_stop(&service);
 }
 
+/* What sycl_platform_open connected to. */
+static void endpoint_of(sycl_platform opened, char text[128])
+{
+	MUST(sycl_platform_get_info(opened, SYCL_PLATFORM_INFO_ENDPOINT, 128, text, NULL));
+}
+
+Test(client_basic, the_environment_names_an_endpoint_where_the_program_names_none)
+{
+	char text[128];
+	client_service_start(&service, NULL);
+	cr_assert(zero(int, setenv("SYCLD_ENDPOINT", service.endpoint, 1)));
+	MUST(sycl_platform_open(NULL, &platform));
+	endpoint_of(platform, text);
+	cr_assert(eq(str, text, service.endpoint));
+	MUST(sycl_platform_release(platform));
+	cr_assert(zero(int, setenv("SYCLD_ENDPOINT", "unix:/nowhere/at/all", 1)));
+	MUST(sycl_platform_open(service.endpoint, &platform)); /* the program's word comes first */
+	MUST(sycl_platform_release(platform));
+	client_service_stop(&service);
+}
+
 Test(client_basic, A1_A2_A21_platforms_and_their_devices, .init = with_service,
      .fini = without_service)
 {

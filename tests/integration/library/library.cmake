@@ -143,7 +143,7 @@ if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC AND TARGET syclengine AND 
 endif()
 # Examples that need no service: graphs, native commands in them, variables. Those that need a GPU skip themselves without one.
 # They end with their process, without giving back what they have.
-foreach(name graph_stencil graph_while cuda_variable opencl_graph cublas_graph)
+foreach(name graph_stencil graph_while cuda_variable usm_list opencl_graph cublas_graph)
   if(TARGET ${name} AND TARGET syclengine AND NOT SYCLD_SANITIZE STREQUAL "thread")
     add_test(NAME example_${name} COMMAND ${name} embedded:)
     sycl_test_properties(example_${name} 60 "")
@@ -153,3 +153,9 @@ foreach(name graph_stencil graph_while cuda_variable opencl_graph cublas_graph)
     add_dependencies(${name} syclengine sycl-engine)
   endif()
 endforeach()
+# The endpoint of the environment, and who ignores it.
+if(TARGET saxpy)
+  add_test(NAME client_endpoint_secure COMMAND ${CMAKE_CURRENT_LIST_DIR}/endpoint_secure.sh $<TARGET_FILE:saxpy>)
+  sycl_test_properties(client_endpoint_secure 60 "")
+  set_tests_properties(client_endpoint_secure PROPERTIES SKIP_RETURN_CODE 77)
+endif()

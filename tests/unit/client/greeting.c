@@ -138,6 +138,37 @@ Test(greeting, classes_and_weights_that_there_are_not_are_refused)
 	cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_CONNECTION_LOST));
 }
 
+/* Opens what the environment names; the sentence of the failure is sycl_get_last_error_text. */
+static sycl_result open_from_environment(const char *endpoint)
+{
+	sycl_platform platform = NULL;
+	cr_assert(zero(int, setenv("SYCLD_ENDPOINT", endpoint, 1)));
+	sycl_result result = sycl_platform_open(NULL, &platform);
+	if (!result)
+		(void)sycl_platform_release(platform);
+	return result;
+}
+
+Test(greeting, the_environment_s_endpoint_has_the_syntax_and_the_errors_of_the_argument)
+{
+	static const char *const wrong[] = {"unix", "tcp:host", "embedded", "/run/sycld/session",
+					    " unix:/a"};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		cr_expect(eq(int, open_from_environment(wrong[i]), SYCL_ERROR_INVALID), "%s",
+			  wrong[i]);
+		cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "SYCLD_ENDPOINT"), NULL), "%s",
+			  sycl_get_last_error_text());
+	}
+	cr_expect(eq(int, open_from_environment("unix:/tmp/sycl-greeting.nobody"),
+		     SYCL_ERROR_CONNECTION_LOST));
+	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "/tmp/sycl-greeting.nobody"), NULL));
+	/* An empty one counts as none, so a service is looked for, and no service can be started
+	 * there. */
+	cr_assert(zero(int, setenv("XDG_RUNTIME_DIR", "/proc/self/fdinfo", 1)));
+	cr_expect(ne(int, open_from_environment(""), SYCL_ERROR_INVALID), "%s",
+		  sycl_get_last_error_text());
+}
+
 static sycl_result open_copied(uint32_t threads, uint32_t reserved, size_t struct_bytes)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
