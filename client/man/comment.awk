@@ -1,6 +1,6 @@
 # What a comment says, taken apart.
 
-# text, parameters, values and results with an error's code, return, since: of one comment, into `said`.
+# Takes a comment apart into `said`: text, parameters, results with an error's code, return, since, example.
 function take_apart(doc, said,   n, i, lines, line, at) {
 	split("", said)
 	said["params"] = said["errors"] = 0
@@ -21,6 +21,8 @@ function take_apart(doc, said,   n, i, lines, line, at) {
 			at = "return"
 			sub(/^ *@return */, "", line)
 			said[at] = line
+		} else if (line ~ /^ *@example/) {
+			at = "example"
 		} else {
 			if (at != "text")
 				sub(/^ +/, "", line)
@@ -48,6 +50,52 @@ function begin_error(line, said,   at) {
 	said[at] = substr(line, RLENGTH + 1)
 	sub(/^ +/, "", said[at])
 	return at
+}
+
+# The names of the parameters in a declaration, in their order, into `names`, and which of them are handles; returns how many.
+function parameters(declared, names, is_handle,   n, i, type) {
+	sub(/^[^(]*\(/, "", declared)
+	sub(/\)[^)]*$/, "", declared)
+	n = declared == "void" || declared == "" ? 0 : split(declared, names, /, */)
+	for (i = 1; i <= n; i++) {
+		type = names[i]
+		sub(/ .*/, "", type)
+		is_handle[i] = type in handle && names[i] !~ /\*/
+		sub(/\[.*/, "", names[i])
+		sub(/.*[ *]/, "", names[i])
+	}
+	return n
+}
+
+# What the comment of a call says of a parameter, or that of another call which it names; "" if none does.
+function described(call, name, depth,   said, i, text) {
+	take_apart(doc_of[call], said)
+	for (i = 1; i <= said["params"]; i++)
+		if (said["param" i "name"] == name)
+			return said["param" i]
+	text = said["text"] " " said["return"]
+	while (depth > 0 && match(text, /sycl_[a-z0-9_]+/)) {
+		call = substr(text, RSTART, RLENGTH)
+		text = substr(text, RSTART + RLENGTH)
+		if ((call in doc_of) && (said["found"] = described(call, name, depth - 1)) != "")
+			return said["found"]
+	}
+	return ""
+}
+
+# The parameters of a call in the order of its declaration, each with what is said of it here or in a call that is like it. What
+# is said of a handle holds for its own call.
+function complete(call, said,   n, i, names, is_handle, text, number) {
+	n = parameters(prototype[call], names, is_handle)
+	number = 0
+	for (i = 1; i <= n; i++)
+		text[i] = described(call, names[i], is_handle[i] ? 0 : 3)
+	for (i = 1; i <= n; i++)
+		if (text[i] != "") {
+			said["param" ++number "name"] = names[i]
+			said["param" number] = text[i]
+		}
+	said["params"] = number
 }
 
 function first_sentence(text,   from, rest, at) {

@@ -124,8 +124,8 @@ function returns(name, said) {
 	if (prototype[name] !~ /^sycl_result / || said["return"] ~ /^0[ ,]/) {
 		prose(said["return"])
 	} else {
-		say("0 (\\fBSYCL_SUCCESS\\fR), or a negative code. On failure what the outputs point to is untouched,")
-		say("unless the description says otherwise, and \\fBsycl_get_last_error\\fR(3) tells more.")
+		say("0 (\\fBSYCL_SUCCESS\\fR), or a negative code. A failure leaves the outputs untouched, unless the")
+		say("description says otherwise. \\fBsycl_get_last_error\\fR(3) gives the detail of a failure.")
 	}
 	if (prototype[name] !~ /^sycl_result /)
 		return
@@ -136,32 +136,35 @@ function returns(name, said) {
 		prose(said["return"])
 	}
 	paragraph()
-	say("What every call may return besides is told in \\fBlibsyclclient\\fR(3).")
+	say("\\fBlibsyclclient\\fR(3) lists the codes that every call may return.")
 }
 
 function threads(name) {
 	section("THREADS")
 	if (takes(name, "sycl_handler")) {
-		say("From any thread; a handler is used by one thread at a time.")
+		say("Any thread may call this; one thread at a time uses a handler.")
 		return
 	}
-	say("From any thread at any time, unless the description says otherwise.")
+	say("Any thread may call this at any time, unless the description says otherwise.")
 }
 
 function call_page(name,   h, n, i, said, names) {
 	h = header_of[name]
 	take_apart(doc_of[name], said)
+	complete(name, said)
 	begin_page(name, purpose(said["text"]))
 	section("SYNOPSIS")
 	code_block("#include <syclclient.h>\n\n" wrapped(prototype[name], 74))
 	section("DESCRIPTION")
 	prose(said["text"])
-	if (header_doc[h] ~ /Nothing here blocks/ && said["text"] !~ /block|waits/)
-		say("Never blocks.")
 	definitions(said, "param", "params")
 	call_types(name)
 	returns(name, said)
 	threads(name)
+	if (said["example"] != "") {
+		section("EXAMPLE")
+		prose(said["example"])
+	}
 	section("HISTORY")
 	say("Since version " said["since"] ".")
 	names[n = 1] = "libsyclclient"

@@ -102,7 +102,8 @@ function change(to) {
 		fresh = 1
 	}
 	if (to == "code") {
-		ask(".PP")
+		if (!fresh)
+			ask(".PP")
 		ask(".nf")
 		ask(".RS 4")
 	}

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file copy.h Explicit copies of bytes, boxes and elements: between buffers, and between a buffer and memory of the program. The rules for all functions are at the top of result.h, those of handlers in handler.h.
+ * @file copy.h Explicit copies of bytes, boxes and elements: between buffers, and between a
+ * buffer and memory of the program. The rules for all functions are at the top of result.h, those
+ * of handlers in handler.h.
  *
- * Wherever a buffer is named, a sub-buffer or a view may be. A copy requires what it covers, like an accessor: with the
- * mode read of its source and write of its destination. Only bytes that are covered change. 0 bytes, or a box with a 0 in
- * any dimension, move nothing, and order all the same.
+ * Each buffer may also be a sub-buffer or a view. Like an accessor, a copy requires the range that
+ * it covers: for reading in its source, for writing in its destination. Only covered bytes change.
+ * 0 bytes, or a box with a 0 in any dimension, move nothing, but still order.
  *
  * Memory of the program:
- * - As a source it is read by the call that submits the group, whole, into memory that is shared with the service: it is
- *   the caller's again when that call returns, and what it gets afterwards is not copied (as with arguments by value).
- *   A frozen group reads it again at each submission.
- * - As a destination it is written when the group's turn has come, by a host task of the library's own: by a helper
- *   thread, or in any wait of the program on this connection, as host_task.h says. The group is complete when the bytes
- *   are there, and not before; so the memory must be good, and left alone, until its event is complete or its queue has
- *   been waited for. What depends on the group runs after that.
+ *
+ * - As a source: the call that submits the group reads all of it, into memory that is shared with
+ *   the service. When that call returns, the program may change it; later changes are not copied,
+ *   as for arguments by value. A frozen group reads it again at each submission.
+ * - As a destination: a host task of the library writes it when the group's turn has come. That
+ *   happens in a helper thread, or in any wait of the program on this connection, as host_task.h
+ *   says. The group is complete when the bytes are there. Until its event is complete, or a wait
+ *   for its queue has returned, the memory must stay valid and must not be used. Groups that depend
+ *   on it run after that.
  */
 #ifndef SYCLCLIENT_COPY_H
 #define SYCLCLIENT_COPY_H
@@ -24,9 +28,10 @@
 SYCL_BEGIN_DECLS
 
 /**
- * A box of bytes: rows of width_bytes, `rows` of them in a slice, `slices`. Start from SYCL_COPY_RECT_INIT. Offsets are those
- * of the box's first byte in the buffer, the sub-buffer, or from the pointer. Pitches are the distances of the beginnings
- * of two rows and of two slices; 0: without a gap.
+ * A box of bytes: `slices` slices, each of `rows` rows, each of width_bytes. Start from
+ * SYCL_COPY_RECT_INIT. An offset is that of the box's first byte in the buffer, the sub-buffer, or
+ * from the pointer. A pitch is the distance from the beginning of one row, or slice, to the next
+ * one; 0: no gap.
  */
 struct sycl_copy_rect {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_copy_rect) */
@@ -35,86 +40,164 @@ struct sycl_copy_rect {
 	uint64_t rows;
 	uint64_t slices;
 	uint64_t source_offset_bytes;
-	uint64_t source_row_pitch_bytes;   /**< at least width_bytes, where there is more than one row */
-	uint64_t source_slice_pitch_bytes; /**< at least a slice's rows, and a multiple of the row pitch */
+	uint64_t source_row_pitch_bytes; /**< at least width_bytes, if there are several rows */
+	/** at least a slice's rows, and a multiple of the row pitch */
+	uint64_t source_slice_pitch_bytes;
 	uint64_t destination_offset_bytes;
 	uint64_t destination_row_pitch_bytes;
 	uint64_t destination_slice_pitch_bytes;
 };
-#define SYCL_COPY_RECT_INIT { sizeof(struct sycl_copy_rect), 0, 0, 1, 1, 0, 0, 0, 0, 0, 0 }
+#define SYCL_COPY_RECT_INIT                                                                        \
+	{                                                                                          \
+		sizeof(struct sycl_copy_rect), 0, 0, 1, 1, 0, 0, 0, 0, 0, 0                        \
+	}
 
 /**
- * The action: copy a box between buffers, or inside of one. Never blocks.
+ * Set the action: copy a box between buffers, or inside one buffer. Never blocks.
  *
- * @retval SYCL_ERROR_INVALID  There is an action already; wrong struct_bytes or reserved; pitches that put rows or slices
- *                             into each other; outside of a buffer; inside of one buffer the two boxes share a byte, or,
- *                             with different pitches, reach into each other's span. Also what
+ * @param source       The buffer to read.
+ * @param destination  The buffer to write.
+ * @param rect         The box and where it lies in both buffers; copied now.
+ * @retval SYCL_ERROR_INVALID  The group has an action already; wrong struct_bytes or reserved;
+ *                             pitches that let rows or slices overlap; outside of a buffer. Inside
+ *                             one buffer: the two boxes share a byte, or, with different pitches,
+ *                             reach into each other's span. Also what
  *                             sycl_handler_set_ranged_accessor returns.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_copy_rect(sycl_handler handler, sycl_buffer source, sycl_buffer destination,
+SYCL_API sycl_result sycl_handler_copy_rect(sycl_handler handler, sycl_buffer source,
+					    sycl_buffer destination,
 					    const struct sycl_copy_rect *rect);
 
 /**
- * The action: copy elements between buffers of one element size and one number of dimensions, by their shapes
- * (sycl_buffer_reinterpret). Never blocks.
+ * Set the action: copy elements between buffers with the same element size and number of
+ * dimensions, by their shapes (sycl_buffer_reinterpret). Never blocks.
  *
- * @param source_id       The first element, as many numbers as dimensions, the last one varies fastest; NULL: all 0.
- * @param destination_id  The same there.
+ * @param source          The buffer to read.
+ * @param source_id       The first element, one number for each dimension, the last one varies
+ *                        fastest. NULL: all 0.
+ * @param destination     The buffer to write.
+ * @param destination_id  The first element there.
  * @param count           Elements of the box.
- * @retval SYCL_ERROR_INVALID  Other dimensions or element sizes; outside of a shape. Also what sycl_handler_copy_rect
- *                             returns.
+ * @retval SYCL_ERROR_INVALID  Other dimensions or element sizes; outside of a shape. Also what
+ *                             sycl_handler_copy_rect returns.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handler, sycl_buffer source, const uint64_t *source_id,
-						sycl_buffer destination, const uint64_t *destination_id,
-						sycl_range count);
+SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handler, sycl_buffer source,
+						const uint64_t *source_id, sycl_buffer destination,
+						const uint64_t *destination_id, sycl_range count);
 
 /**
- * The action: copy bytes of the program to a buffer. Never blocks; sycl_handler_submit may take a round trip, when the
- * session's shared memory must grow.
+ * Set the action: copy bytes of the program to a buffer. Never blocks. sycl_queue_submit may take a
+ * round trip if the session's shared memory must grow.
  *
- * @param source  Read by sycl_handler_submit: see the top of this file. NULL only for 0 bytes.
+ * @param source                    sycl_queue_submit reads it: see syclclient/copy.h. NULL only for
+ *                                  0 bytes.
+ * @param destination               The buffer to write.
+ * @param destination_offset_bytes  Where to write.
+ * @param size_bytes                How many bytes.
  * @retval SYCL_ERROR_INVALID  As sycl_handler_copy; the source is NULL.
- * @return sycl_handler_submit also has SYCL_ERROR_QUOTA: the session's shared memory has no room for as many bytes.
+ * @return sycl_queue_submit also has SYCL_ERROR_QUOTA: the session's shared memory has no room for
+ *         so many bytes.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_copy_from_host(sycl_handler handler, const void *source, sycl_buffer destination,
-						 uint64_t destination_offset_bytes, uint64_t size_bytes);
-/** As sycl_handler_copy_from_host, of a box. Errors also as sycl_handler_copy_rect. @since 0.1 */
+SYCL_API sycl_result sycl_handler_copy_from_host(sycl_handler handler, const void *source,
+						 sycl_buffer destination,
+						 uint64_t destination_offset_bytes,
+						 uint64_t size_bytes);
+/**
+ * Set the action: copy a box of the program to a buffer. As sycl_handler_copy_from_host and
+ * sycl_handler_copy_rect.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handler, const void *source,
-						      sycl_buffer destination, const struct sycl_copy_rect *rect);
+						      sycl_buffer destination,
+						      const struct sycl_copy_rect *rect);
 
 /**
- * The action: copy bytes of a buffer to memory of the program. Never blocks.
+ * Set the action: copy bytes of a buffer to memory of the program. Never blocks.
  *
- * @param destination  Written until the group is complete: see the top of this file. NULL only for 0 bytes.
+ * @param source               The buffer to read.
+ * @param source_offset_bytes  Where to read.
+ * @param destination          Written until the group is complete: see syclclient/copy.h. NULL only
+ *                             for 0 bytes.
+ * @param size_bytes           How many bytes.
  * @retval SYCL_ERROR_INVALID  As sycl_handler_copy; the destination is NULL.
- * @return sycl_handler_submit also has what it has for a host task.
+ * @return sycl_queue_submit also has the errors of a host task.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_copy_to_host(sycl_handler handler, sycl_buffer source, uint64_t source_offset_bytes,
-					       void *destination, uint64_t size_bytes);
-/** As sycl_handler_copy_to_host, of a box. Errors also as sycl_handler_copy_rect. @since 0.1 */
-SYCL_API sycl_result sycl_handler_copy_rect_to_host(sycl_handler handler, sycl_buffer source, void *destination,
+SYCL_API sycl_result sycl_handler_copy_to_host(sycl_handler handler, sycl_buffer source,
+					       uint64_t source_offset_bytes, void *destination,
+					       uint64_t size_bytes);
+/**
+ * Set the action: copy a box of a buffer to the program. As sycl_handler_copy_to_host and
+ * sycl_handler_copy_rect.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_copy_rect_to_host(sycl_handler handler, sycl_buffer source,
+						    void *destination,
 						    const struct sycl_copy_rect *rect);
 
-/** A command group with sycl_handler_copy_rect alone; errors and event as there. @since 0.1 */
-SYCL_API sycl_result sycl_queue_copy_rect(sycl_queue queue, sycl_buffer source, sycl_buffer destination,
+/**
+ * Submit a command group that copies a box between buffers. Errors and blocking are those of
+ * sycl_handler_copy_rect and sycl_queue_submit.
+ *
+ * @param[out] event_out  The caller releases it. NULL: no event is made.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_copy_rect(sycl_queue queue, sycl_buffer source,
+					  sycl_buffer destination,
 					  const struct sycl_copy_rect *rect, sycl_event *event_out);
-/** A command group with sycl_handler_copy_from_host alone; errors as there, and the round trip. @since 0.1 */
-SYCL_API sycl_result sycl_queue_copy_from_host(sycl_queue queue, const void *source, sycl_buffer destination,
-					       uint64_t destination_offset_bytes, uint64_t size_bytes,
-					       sycl_event *event_out);
-/** A command group with sycl_handler_copy_to_host alone; errors and event as there. @since 0.1 */
-SYCL_API sycl_result sycl_queue_copy_to_host(sycl_queue queue, sycl_buffer source, uint64_t source_offset_bytes,
-					     void *destination, uint64_t size_bytes, sycl_event *event_out);
-/** A command group with sycl_handler_copy_rect_from_host alone; errors as there, and the round trip. @since 0.1 */
-SYCL_API sycl_result sycl_queue_copy_rect_from_host(sycl_queue queue, const void *source, sycl_buffer destination,
-						    const struct sycl_copy_rect *rect, sycl_event *event_out);
-/** A command group with sycl_handler_copy_rect_to_host alone; errors and event as there. @since 0.1 */
-SYCL_API sycl_result sycl_queue_copy_rect_to_host(sycl_queue queue, sycl_buffer source, void *destination,
-						  const struct sycl_copy_rect *rect, sycl_event *event_out);
+/**
+ * Submit a command group that copies bytes of the program to a buffer. Errors and blocking are
+ * those of sycl_handler_copy_from_host and sycl_queue_submit.
+ *
+ * @param[out] event_out  The caller releases it. NULL: no event is made.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_copy_from_host(sycl_queue queue, const void *source,
+					       sycl_buffer destination,
+					       uint64_t destination_offset_bytes,
+					       uint64_t size_bytes, sycl_event *event_out);
+/**
+ * Submit a command group that copies bytes of a buffer to the program. Errors and blocking are
+ * those of sycl_handler_copy_to_host and sycl_queue_submit.
+ *
+ * @param[out] event_out  The caller releases it. NULL: no event is made.
+ * @since 0.1
+ *
+ * @example
+ *	float numbers[100];
+ *	sycl_event copied = NULL;
+ *	result = sycl_queue_copy_to_host(queue, buffer, 0, numbers, sizeof(numbers), &copied);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_event_wait(copied); // now the bytes are there
+ */
+SYCL_API sycl_result sycl_queue_copy_to_host(sycl_queue queue, sycl_buffer source,
+					     uint64_t source_offset_bytes, void *destination,
+					     uint64_t size_bytes, sycl_event *event_out);
+/**
+ * Submit a command group that copies a box of the program to a buffer. Errors and blocking are
+ * those of sycl_handler_copy_rect_from_host and sycl_queue_submit.
+ *
+ * @param[out] event_out  The caller releases it. NULL: no event is made.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_copy_rect_from_host(sycl_queue queue, const void *source,
+						    sycl_buffer destination,
+						    const struct sycl_copy_rect *rect,
+						    sycl_event *event_out);
+/**
+ * Submit a command group that copies a box of a buffer to the program. Errors and blocking are
+ * those of sycl_handler_copy_rect_to_host and sycl_queue_submit.
+ *
+ * @param[out] event_out  The caller releases it. NULL: no event is made.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_copy_rect_to_host(sycl_queue queue, sycl_buffer source,
+						  void *destination,
+						  const struct sycl_copy_rect *rect,
+						  sycl_event *event_out);
 
 SYCL_END_DECLS
 #endif

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file cuda.h CUDA's own types for native handles and native commands. Needs the CUDA toolkit's cuda.h;
- * the library itself needs nothing of it, and these functions, which are inline, call nothing of CUDA's.
+ * @file cuda.h CUDA's own types for native handles and native commands. It needs the CUDA
+ * toolkit's cuda.h. The library itself needs nothing of it. These functions are inline and call
+ * nothing of CUDA's.
  *
- * What holds is in native.h and native_command.h. In short, for CUDA:
+ * The rules are in native.h and native_command.h. In short, for CUDA:
  *
- * - With "embedded:", whose engine is in this process; else SYCL_ERROR_FEATURE_NOT_SUPPORTED, but for devices, and for
- *   native commands and native host tasks, which through a service get handles of this program's own context (native_command.h).
- * - Devices, contexts, queues and events go both ways; platforms, buffers, kernels, bundles and images neither.
- *   The memory of a buffer is to be had in native commands and in native host tasks.
- * - Nothing changes its owner: what is given out is this library's, good while its object lives; what is taken
- *   in is the application's, which keeps it until the objects made of it have gone, and destroys it.
- * - The types are the driver's; those of the CUDA runtime are the same, or can be cast: cudaStream_t is CUstream.
+ * - They work with "embedded:", whose engine is in this process; otherwise
+ *   SYCL_ERROR_FEATURE_NOT_SUPPORTED. Exceptions are devices, native commands and native host
+ *   tasks. Through a service these get handles of this program's own context (native_command.h).
+ * - Devices, contexts, queues and events go both ways. Platforms, buffers, kernels, bundles and
+ *   images have no native form. Native commands and native host tasks can get the memory of a
+ *   buffer.
+ * - Nothing changes its owner. A handle that a call returns is this library's and valid while its
+ *   object lives. A handle that a call takes is the program's. The program keeps it until the
+ *   objects made from it have ended, and destroys it.
+ * - The types are the driver's. Those of the CUDA runtime are the same or can be cast: cudaStream_t
+ *   is CUstream.
  */
 #ifndef SYCLCLIENT_CUDA_H
 #define SYCLCLIENT_CUDA_H
@@ -23,12 +28,12 @@
 
 SYCL_BEGIN_DECLS
 
-/** A context has no more devices than this. */
+/** The largest number of devices of a context. */
 #define SYCL_CUDA_DEVICES_MAX 64
 
 /*
- * CUDA's handles are pointers, but for devices and addresses of memory, and travel as numbers. In C++ too, where old
- * casts are warned of.
+ * CUDA's handles are pointers, except devices and addresses of memory. They are passed as numbers.
+ * C++ warns of old casts.
  */
 #ifdef __cplusplus
 #define SYCL_CUDA_NUMBER_OF(handle)       reinterpret_cast<uintptr_t>(handle)
@@ -40,57 +45,74 @@ SYCL_BEGIN_DECLS
 #define SYCL_CUDA_CAST(type, value)       ((type)(value))
 #endif
 
-/* --- errors ------------------------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
-/** The driver's code behind this thread's last failed call; CUDA_SUCCESS if there is none. @since 0.1 */
+/**
+ * Get the driver's code of this thread's last failed call; CUDA_SUCCESS if there is none.
+ * @since 0.1
+ */
 static inline CUresult sycl_cuda_get_error_code(void)
 {
 	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
-	if (sycl_get_last_error(&detail) != SYCL_SUCCESS || detail.backend != SYCL_BACKEND_KIND_CUDA)
+	if (sycl_get_last_error(&detail) != SYCL_SUCCESS ||
+	    detail.backend != SYCL_BACKEND_KIND_CUDA)
 		return CUDA_SUCCESS;
 	return SYCL_CUDA_CAST(CUresult, detail.native_code);
 }
 
-/* --- this library's objects of CUDA's ----------------------------------------------------------------------------- */
+/* --- this library's objects of CUDA's --------------------------------------------------------- */
 
-/** As sycl_device_make_native: the device that there is already. @since 0.1 */
-static inline sycl_result sycl_cuda_make_device(sycl_platform connection, CUdevice native, sycl_device *device_out)
+/** As sycl_device_make_native: the existing device. @since 0.1 */
+static inline sycl_result sycl_cuda_make_device(sycl_platform connection, CUdevice native,
+						sycl_device *device_out)
 {
 	if (native < 0)
-		return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA, UINT64_MAX, device_out);
-	return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_CAST(uint64_t, native),
-				       device_out);
+		return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA, UINT64_MAX,
+					       device_out);
+	return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA,
+				       SYCL_CUDA_CAST(uint64_t, native), device_out);
 }
 
-/** As sycl_context_make_native; `options` may be NULL. A primary context is as good as any other. @since 0.1 */
+/**
+ * As sycl_context_make_native; `options` may be NULL. A primary context works as any other.
+ * @since 0.1
+ */
 static inline sycl_result sycl_cuda_make_context(sycl_platform connection, CUcontext native,
-						 const struct sycl_context_options *options, sycl_context *context_out)
+						 const struct sycl_context_options *options,
+						 sycl_context *context_out)
 {
-	return sycl_context_make_native(connection, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_NUMBER_OF(native), options,
-					context_out);
+	return sycl_context_make_native(connection, SYCL_BACKEND_KIND_CUDA,
+					SYCL_CUDA_NUMBER_OF(native), options, context_out);
 }
 
-/** As sycl_queue_make_native: in order. Not of a default stream. `options` may be NULL. @since 0.1 */
+/**
+ * As sycl_queue_make_native: in order. Not for a default stream. `options` may be NULL.
+ * @since 0.1
+ */
 static inline sycl_result sycl_cuda_make_queue(sycl_context context, CUstream native,
-					       const struct sycl_queue_options *options, sycl_queue *queue_out)
+					       const struct sycl_queue_options *options,
+					       sycl_queue *queue_out)
 {
-	return sycl_queue_make_native(context, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_NUMBER_OF(native), options, queue_out);
+	return sycl_queue_make_native(context, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_NUMBER_OF(native),
+				      options, queue_out);
 }
 
-/** As sycl_event_make_native: what the event was recorded for when this is called. @since 0.1 */
-static inline sycl_result sycl_cuda_make_event(sycl_context context, CUevent native, sycl_event *event_out)
+/** As sycl_event_make_native: the record that the event has at this call. @since 0.1 */
+static inline sycl_result sycl_cuda_make_event(sycl_context context, CUevent native,
+					       sycl_event *event_out)
 {
 	uint64_t number = SYCL_CUDA_NUMBER_OF(native);
 	return sycl_event_make_native(context, SYCL_BACKEND_KIND_CUDA, 1, &number, event_out);
 }
 
-/* --- CUDA's objects of this library's ----------------------------------------------------------------------------- */
+/* --- CUDA's objects of this library's --------------------------------------------------------- */
 
 /** As sycl_device_get_native. @since 0.1 */
 static inline sycl_result sycl_cuda_get_native_device(sycl_device device, CUdevice *native_out)
 {
 	uint64_t number = 0;
-	sycl_result result = sycl_device_get_native(device, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	sycl_result result =
+		sycl_device_get_native(device, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
 	if (!result)
 		*native_out = SYCL_CUDA_CAST(CUdevice, number);
 	return result;
@@ -99,17 +121,20 @@ static inline sycl_result sycl_cuda_get_native_device(sycl_device device, CUdevi
 /**
  * As sycl_context_get_native: one for each device, in their order.
  *
- * @param capacity  Room in natives_out; more than SYCL_CUDA_DEVICES_MAX are never filled.
+ * @param capacity  Room in natives_out. At most SYCL_CUDA_DEVICES_MAX are filled.
  */
-static inline sycl_result sycl_cuda_get_native_context(sycl_context context, uint32_t capacity, CUcontext *natives_out,
-						       uint32_t *count_out)
+static inline sycl_result sycl_cuda_get_native_context(sycl_context context, uint32_t capacity,
+						       CUcontext *natives_out, uint32_t *count_out)
 {
 	uint64_t numbers[SYCL_CUDA_DEVICES_MAX];
-	uint32_t count = 0, room = capacity < SYCL_CUDA_DEVICES_MAX ? capacity : SYCL_CUDA_DEVICES_MAX;
-	if ((capacity > 0 && !natives_out) || (!natives_out && !count_out)) /* as the call itself says */
-		return sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, capacity, NULL, NULL);
-	sycl_result result =
-		sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, room, natives_out ? numbers : NULL, &count);
+	uint32_t count = 0,
+		 room = capacity < SYCL_CUDA_DEVICES_MAX ? capacity : SYCL_CUDA_DEVICES_MAX;
+	if ((capacity > 0 && !natives_out) ||
+	    (!natives_out && !count_out)) /* as the call itself says */
+		return sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, capacity, NULL,
+					       NULL);
+	sycl_result result = sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, room,
+						     natives_out ? numbers : NULL, &count);
 	if (result)
 		return result;
 	for (uint32_t i = 0; i < room && i < count; i++)
@@ -120,28 +145,32 @@ static inline sycl_result sycl_cuda_get_native_context(sycl_context context, uin
 }
 
 /**
- * As sycl_queue_get_native: blocks until all that was submitted to the queue is complete. Synchronise with what
- * you send to the stream before more is submitted to the queue; sycl_queue_return_native can check that.
+ * As sycl_queue_get_native: blocks until everything that was submitted to the queue is complete.
+ * Synchronise with your work on the stream before you submit more to the queue;
+ * sycl_queue_return_native can check that.
  */
 static inline sycl_result sycl_cuda_get_native_queue(sycl_queue queue, CUstream *native_out)
 {
 	uint64_t number = 0;
-	sycl_result result = sycl_queue_get_native(queue, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	sycl_result result =
+		sycl_queue_get_native(queue, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
 	if (!result)
 		*native_out = SYCL_CUDA_HANDLE_OF(CUstream, number);
 	return result;
 }
 
 /**
- * As sycl_event_get_natives: the event that this one was made of, or that of its command; NULL if there is none.
+ * As sycl_event_get_natives: the event that this one was made from, or that of its command; NULL if
+ * there is none.
  * @since 0.1
  */
 static inline sycl_result sycl_cuda_get_native_event(sycl_event event, CUevent *native_out)
 {
 	uint64_t number = 0;
 	uint32_t count = 0;
-	sycl_result result = sycl_event_get_natives(event, SYCL_BACKEND_KIND_CUDA, native_out ? 1 : 0,
-						    native_out ? &number : NULL, native_out ? &count : NULL);
+	sycl_result result =
+		sycl_event_get_natives(event, SYCL_BACKEND_KIND_CUDA, native_out ? 1 : 0,
+				       native_out ? &number : NULL, native_out ? &count : NULL);
 	if (!result)
 		*native_out = count > 0 ? SYCL_CUDA_HANDLE_OF(CUevent, number) : NULL;
 	return result;
@@ -153,41 +182,46 @@ static inline sycl_result sycl_cuda_has_native_event(sycl_event event, uint32_t 
 	return sycl_event_has_native_event(event, has_out);
 }
 
-/* --- inside of host tasks of sycl_handler_host_task_native -------------------------------------------- */
+/* --- inside of host tasks of sycl_handler_host_task_native ------------------------------------ */
 
 /** As sycl_host_task_get_native_device. @since 0.1 */
-static inline sycl_result sycl_cuda_host_task_get_native_device(sycl_host_task task, CUdevice *native_out)
+static inline sycl_result sycl_cuda_host_task_get_native_device(sycl_host_task task,
+								CUdevice *native_out)
 {
 	uint64_t number = 0;
-	sycl_result result =
-		sycl_host_task_get_native_device(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	sycl_result result = sycl_host_task_get_native_device(task, SYCL_BACKEND_KIND_CUDA,
+							      native_out ? &number : NULL);
 	if (!result)
 		*native_out = SYCL_CUDA_CAST(CUdevice, number);
 	return result;
 }
 
 /**
- * As sycl_host_task_get_native_context: to be made current (cuCtxSetCurrent) before the driver is called.
+ * As sycl_host_task_get_native_context: make it current (cuCtxSetCurrent) before you call the
+ * driver.
  * @since 0.1
  */
-static inline sycl_result sycl_cuda_host_task_get_native_context(sycl_host_task task, CUcontext *native_out)
+static inline sycl_result sycl_cuda_host_task_get_native_context(sycl_host_task task,
+								 CUcontext *native_out)
 {
 	uint64_t number = 0;
-	sycl_result result =
-		sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	sycl_result result = sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_CUDA,
+							       native_out ? &number : NULL);
 	if (!result)
 		*native_out = SYCL_CUDA_HANDLE_OF(CUcontext, number);
 	return result;
 }
 
 /**
- * As sycl_host_task_get_native_queue: what is sent there must be complete when the function returns.
+ * As sycl_host_task_get_native_queue: work sent there must be complete when the function returns.
  * @since 0.1
  */
-static inline sycl_result sycl_cuda_host_task_get_native_queue(sycl_host_task task, CUstream *native_out)
+static inline sycl_result sycl_cuda_host_task_get_native_queue(sycl_host_task task,
+							       CUstream *native_out)
 {
 	uint64_t number = 0;
-	sycl_result result = sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	sycl_result result = sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_CUDA,
+							     native_out ? &number : NULL);
 	if (!result)
 		*native_out = SYCL_CUDA_HANDLE_OF(CUstream, number);
 	return result;
@@ -198,14 +232,14 @@ static inline sycl_result sycl_cuda_host_task_get_native_memory(sycl_host_task t
 								CUdeviceptr *native_out)
 {
 	uint64_t number = 0;
-	sycl_result result =
-		sycl_host_task_get_native_memory(task, SYCL_BACKEND_KIND_CUDA, index, native_out ? &number : NULL);
+	sycl_result result = sycl_host_task_get_native_memory(task, SYCL_BACKEND_KIND_CUDA, index,
+							      native_out ? &number : NULL);
 	if (!result)
 		*native_out = SYCL_CUDA_CAST(CUdeviceptr, number);
 	return result;
 }
 
-/* --- inside of native commands ------------------------------------------------------------------------- */
+/* --- inside of native commands ---------------------------------------------------------------- */
 
 /** SYCL_ERROR_BACKEND_MISMATCH if the command is for a device of another backend. */
 static inline sycl_result sycl_cuda_interop_check(sycl_interop_handle interop)
@@ -216,7 +250,8 @@ static inline sycl_result sycl_cuda_interop_check(sycl_interop_handle interop)
 }
 
 /** As sycl_interop_get_native_device. @since 0.1 */
-static inline sycl_result sycl_cuda_interop_get_native_device(sycl_interop_handle interop, CUdevice *native_out)
+static inline sycl_result sycl_cuda_interop_get_native_device(sycl_interop_handle interop,
+							      CUdevice *native_out)
 {
 	uint64_t number = 0;
 	sycl_result result = sycl_cuda_interop_check(interop);
@@ -228,7 +263,8 @@ static inline sycl_result sycl_cuda_interop_get_native_device(sycl_interop_handl
 }
 
 /** As sycl_interop_get_native_context: it is current already. @since 0.1 */
-static inline sycl_result sycl_cuda_interop_get_native_context(sycl_interop_handle interop, CUcontext *native_out)
+static inline sycl_result sycl_cuda_interop_get_native_context(sycl_interop_handle interop,
+							       CUcontext *native_out)
 {
 	uint64_t number = 0;
 	sycl_result result = sycl_cuda_interop_check(interop);
@@ -240,7 +276,8 @@ static inline sycl_result sycl_cuda_interop_get_native_context(sycl_interop_hand
 }
 
 /** As sycl_interop_get_native_queue. @since 0.1 */
-static inline sycl_result sycl_cuda_interop_get_native_queue(sycl_interop_handle interop, CUstream *native_out)
+static inline sycl_result sycl_cuda_interop_get_native_queue(sycl_interop_handle interop,
+							     CUstream *native_out)
 {
 	uint64_t number = 0;
 	sycl_result result = sycl_cuda_interop_check(interop);
@@ -252,20 +289,23 @@ static inline sycl_result sycl_cuda_interop_get_native_queue(sycl_interop_handle
 }
 
 /** As sycl_interop_get_native_memory, the offset included: the accessor's first byte. @since 0.1 */
-static inline sycl_result sycl_cuda_interop_get_native_memory(sycl_interop_handle interop, uint32_t index,
+static inline sycl_result sycl_cuda_interop_get_native_memory(sycl_interop_handle interop,
+							      uint32_t index,
 							      CUdeviceptr *native_out)
 {
 	uint64_t number = 0, offset_bytes = 0;
 	sycl_result result = sycl_cuda_interop_check(interop);
 	if (!result)
-		result = sycl_interop_get_native_memory(interop, index, native_out ? &number : NULL, &offset_bytes);
+		result = sycl_interop_get_native_memory(interop, index, native_out ? &number : NULL,
+							&offset_bytes);
 	if (!result)
 		*native_out = SYCL_CUDA_CAST(CUdeviceptr, number + offset_bytes);
 	return result;
 }
 
 /** As sycl_interop_get_native_graph. @since 0.1 */
-static inline sycl_result sycl_cuda_interop_get_native_graph(sycl_interop_handle interop, CUgraph *native_out)
+static inline sycl_result sycl_cuda_interop_get_native_graph(sycl_interop_handle interop,
+							     CUgraph *native_out)
 {
 	uint64_t number = 0;
 	sycl_result result = sycl_cuda_interop_check(interop);

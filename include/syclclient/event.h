@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file event.h Events: waiting, status, times. The rules for all functions are at the top of result.h. */
+/**
+ * @file event.h Events: waiting, status, times. The rules for all functions are at the top of
+ * result.h.
+ */
 #ifndef SYCLCLIENT_EVENT_H
 #define SYCLCLIENT_EVENT_H
 
@@ -7,122 +10,165 @@
 
 SYCL_BEGIN_DECLS
 
-/** One more reference. Never blocks. @since 0.1 */
+/** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_event_retain(sycl_event event);
-/** End one reference. Never waits: its command group runs all the same. @since 0.1 */
+/** Release one reference. Never waits: the command group still runs. @since 0.1 */
 SYCL_API sycl_result sycl_event_release(sycl_event event);
-/** The caller's references now, for tests. Never blocks. @since 0.1 */
+/**
+ * Get the number of references that the caller holds, for tests. Never blocks.
+ *
+ * @param[out] count_out  The number.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_event_get_reference_count(sycl_event event, uint32_t *count_out);
 
 /**
- * Wait until the command group is complete or has failed. Blocks until then. Works after the queue is gone.
- * What happened in the group happened before this returns.
+ * Wait until the command group is complete or has failed. Blocks until then. Works after the queue
+ * has been released. What the group did happens before this returns.
  *
- * @return 0, or the code with which the group failed, each time it is asked; sycl_get_last_error has its detail.
- * @retval SYCL_ERROR_DEPENDENCY_FAILED  It did not run because a group that it depends on failed.
- * @retval SYCL_ERROR_INVALID            This thread runs that host task, which would wait for itself.
+ * @return 0, or the code with which the group failed, on every call. sycl_get_last_error has the
+ *         detail.
+ * @retval SYCL_ERROR_DEPENDENCY_FAILED  The group did not run, because a group that it depends on
+ *                                       failed.
+ * @retval SYCL_ERROR_INVALID            This thread runs the host task of the event, which would
+ *                                       wait for itself.
  * @since 0.1
+ *
+ * @example
+ *	sycl_event done = NULL;
+ *	result = sycl_queue_submit(queue, handler, &done);
+ *	if (result == SYCL_SUCCESS) {
+ *		result = sycl_event_wait(done);
+ *		(void)sycl_event_release(done);
+ *	}
  */
 SYCL_API sycl_result sycl_event_wait(sycl_event event);
 
 /**
- * As sycl_event_wait, then hand all errors of the event's queue that were not reported yet to the queue's asynchronous
- * handler, or its context's (async.h). Works after the queue is gone.
+ * Wait as sycl_event_wait does, then pass all unreported errors of the event's queue to its
+ * asynchronous handler, or to its context's (async.h). Works after the queue has been released.
  *
- * @return 0 when there is a handler; without one what sycl_event_wait returns.
+ * @return 0 if there is a handler; otherwise what sycl_event_wait returns.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_wait_and_throw(sycl_event event);
 
 /**
- * As sycl_event_wait, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting, SYCL_FOREVER_NS waits without end.
+ * Wait as sycl_event_wait does, with a limit.
  *
+ * @param timeout_ns  Longest wait, ns of CLOCK_MONOTONIC. 0: do not wait. SYCL_FOREVER_NS: no
+ *                    limit.
  * @retval SYCL_ERROR_TIMEOUT  Not complete.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_wait_for(sycl_event event, uint64_t timeout_ns);
 
 /**
- * Wait for all of them, at most timeout_ns together. Blocks until then. They may belong to different connections.
+ * Wait for all of several events. Blocks until then. They may belong to different connections.
  *
- * @param events  `count` handles; NULL when that is 0.
- * @return 0, or the error of the first one in the list that failed; all are complete then.
+ * @param count       How many events.
+ * @param events      The handles; NULL if count is 0.
+ * @param timeout_ns  Longest wait for all together, as sycl_event_wait_for.
+ * @return 0, or the error of the first event in the list that failed; all are complete then.
  * @retval SYCL_ERROR_TIMEOUT  Not all are complete.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *events, uint64_t timeout_ns);
+SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *events,
+					 uint64_t timeout_ns);
 
 /**
- * The events that its command group was told to depend on (sycl_handler_depends_on), but for those that are complete. Never blocks.
+ * List the events that the command group depends on (sycl_handler_depends_on), without those that
+ * are complete. Never blocks.
  *
- * @param capacity         How many handles events_out has room for; 0: only count.
- * @param[out] events_out  Up to `capacity` handles, each the caller's to release; NULL when capacity is 0.
- * @param[out] count_out   How many there are, also beyond `capacity`; NULL if events_out is given.
+ * @param capacity         Room in events_out; 0: only count.
+ * @param[out] events_out  Up to `capacity` handles, each to be released by the caller. NULL if
+ *                         capacity is 0.
+ * @param[out] count_out   How many events there are, also beyond `capacity`. May be NULL if
+ *                         events_out is given.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_event_get_wait_list(sycl_event event, uint32_t capacity, sycl_event *events_out,
-					      uint32_t *count_out);
+SYCL_API sycl_result sycl_event_get_wait_list(sycl_event event, uint32_t capacity,
+					      sycl_event *events_out, uint32_t *count_out);
 
-/** How far a command group is. */
+/** The state of a command group. */
 typedef enum sycl_command_status {
 	SYCL_COMMAND_SUBMITTED = 0,
 	SYCL_COMMAND_RUNNING = 1,
-	SYCL_COMMAND_COMPLETE = 2 /**< also when it failed: sycl_event_wait tells */
+	SYCL_COMMAND_COMPLETE = 2 /**< also if it failed; sycl_event_wait returns the failure */
 } sycl_command_status;
 
 /**
- * How far the command group is; it never goes back. A round trip unless it is complete.
+ * Get the state of the command group. The state never goes back. A round trip unless the group is
+ * complete.
  *
- * Running is told of a command on an OpenCL device when its driver says that it has begun (PoCL says so at once, others perhaps later).
- * CUDA's driver is not asked for that: there a command counts as running when it has been sent, and neither what it waits for nor
- * anything before it on its lane is left to be told. A host task is running when its function is to be called.
+ * A command on an OpenCL device is running when its driver reports that it has begun. PoCL reports
+ * that at once; others may report it later. On a CUDA device a command counts as running when it
+ * has been sent, and everything before it is complete: what it waits for, and what is before it on
+ * its stream. A host task is running when its function is about to be called.
  *
+ * @param[out] status_out  The state.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_get_status(sycl_event event, sycl_command_status *status_out);
 
 /** The times of a command group. */
 typedef enum sycl_profiling {
-	SYCL_PROFILING_SUBMIT = 0, /**< when it was submitted */
+	SYCL_PROFILING_SUBMIT = 0, /**< when the program submitted it */
 	SYCL_PROFILING_START = 1,  /**< when its device began */
-	SYCL_PROFILING_END = 2     /**< when its device was done */
+	SYCL_PROFILING_END = 2     /**< when its device ended */
 } sycl_profiling;
 
 /**
- * A time of the command group, in ns since the connection was made. A round trip; start and end block until they
- * are known, at the latest until the group is complete. Of a host task they are when its function was and had been
- * called.
+ * Get a time of the command group, in ns since the connection was made. A round trip. Start and end
+ * block until they are known, at the latest until the group is complete. For a host task they are
+ * the times before and after the call of its function.
  *
- * The start is answered while the command runs, and stays the same then, where it can be known:
- * - of a command on an OpenCL device it is the time at which the driver said that it begins. PoCL says so at once. Where a driver
- *   says so late, or to nobody, the start is late, or known only with the end;
- * - of a command on a CUDA device it is the time at which the device had done all before the command on its lane, which is known within a
- *   millisecond or two. That the command itself has begun is not known: the device may be full of others' work;
- * - of a host task it is the time at which its function was to be called;
- * - of a graph's launch that goes to the device node by node it is known only with the end.
+ * Where possible, the start is answered while the command runs, and stays the same:
  *
- * While what has not begun is waited for, the service is asked again and again, at most 10 ms apart.
+ * - For a command on an OpenCL device it is the time at which the driver reported its begin. PoCL
+ *   reports that at once. Where a driver reports it late, the start is late, or known only with the
+ *   end.
+ * - For a command on a CUDA device it is the time at which the device had done everything before
+ *   the command on its stream. It is known within a millisecond or two. The command itself may
+ *   begin later, if the device is full of other work.
+ * - For a host task it is the time at which its function was about to be called.
+ * - For the launch of a graph that the engine sends node by node it is known only with the end.
  *
+ * While the library waits for a start, it asks the service repeatedly, at most every 10 ms.
+ *
+ * @param what         Which time.
+ * @param[out] ns_out  The time.
  * @retval SYCL_ERROR_INVALID    The queue was made without profiling.
- * @retval SYCL_ERROR_PROFILING  The times are not kept any more: a queue keeps those of its latest 65536 groups.
+ * @retval SYCL_ERROR_PROFILING  The times are no longer kept: a queue keeps those of its latest
+ *                               65536 groups.
  * @return The group's own error, if it failed and the time is not known.
  * @since 0.1
+ *
+ * @example
+ *	uint64_t start_ns = 0, end_ns = 0;
+ *	result = sycl_event_get_profiling(event, SYCL_PROFILING_START, &start_ns);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_event_get_profiling(event, SYCL_PROFILING_END, &end_ns);
  */
-SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what, uint64_t *ns_out);
+SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what,
+					      uint64_t *ns_out);
 
 /**
- * Does sycl_event_get_native have a native event, such as a CUevent, for this one? Waiting for the SYCL event works in either case.
+ * Has the event a native event, such as a CUevent, for sycl_event_get_native? A wait for the SYCL
+ * event works in either case.
  *
  * - An event that was made from native events (native.h) has them.
- * - An event of a command on a CUDA device can have a CUevent if the engine is in this process ("embedded:"). The engine records
- *   it in the command's stream when it is first asked for. It completes when everything has ended that the stream held at that moment,
- *   so never before the command; for a command that has already ended it is complete. There is none while the command is not on the
- *   device yet, if it is spread over several streams, if it is a launch of a graph, or while 1024 events of the connection have one; the answer may
- *   change later.
+ * - An event of a command on a CUDA device can have a CUevent if the engine is in this process
+ *   ("embedded:"). The engine records it in the command's stream on the first request. It completes
+ *   when everything that the stream held at that moment has ended, so never before the command. For
+ *   a command that has already ended it is complete. There is none while the command is not yet on
+ *   the device, if it uses several streams, or if it is a launch of a graph. There is none either
+ *   while 1024 events of the connection have one. The answer may change later.
  * - No other event has one.
  *
- * The native event of a command lives as long as the SYCL event. Asking about a command on a CUDA device with the engine in this process
- * blocks for a round trip, all else never blocks.
+ * The native event of a command lives as long as the SYCL event. For a command on a CUDA device
+ * with the engine in this process, the question blocks for a round trip. In all other cases it
+ * never blocks.
  *
  * @param[out] has_out  1 or 0.
  * @since 0.1
@@ -130,18 +176,21 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling w
 SYCL_API sycl_result sycl_event_has_native_event(sycl_event event, uint32_t *has_out);
 
 /**
- * The vendor's event behind this one, a CUevent or a cl_event, where there is exactly one; several: sycl_event_get_natives
- * (native.h), whose ownership is this one's, too. A round trip where there is one.
+ * Get the vendor's event behind this one, a CUevent or a cl_event, where there is exactly one. For
+ * several, use sycl_event_get_natives (native.h), which has the same rules of ownership. A round
+ * trip where there is one.
  *
- * @param[out] native_out  NULL if there is none; of CUDA not to be destroyed, of OpenCL to be released.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  There is not one, and the backend has no event that is NULL: OpenCL.
+ * @param[out] native_out  NULL if there is none. A CUevent must not be destroyed; a cl_event must
+ *                         be released.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  There is not exactly one, and the backend is OpenCL,
+ *                                           which has no event that is NULL.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_get_native(sycl_event event, void **native_out);
 
 /** As sycl_device_get_backend_info (device.h): always an error. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_event_get_backend_info(sycl_event event, uint32_t info, size_t bytes, void *value,
-						 size_t *bytes_out);
+SYCL_API sycl_result sycl_event_get_backend_info(sycl_event event, uint32_t info, size_t bytes,
+						 void *value, size_t *bytes_out);
 
 SYCL_END_DECLS
 #endif

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file graph.h Command graphs: command groups that are recorded once, or added by hand, and then launched together as
- * often as wanted, each time as one command group. After SYCL's extension sycl_ext_oneapi_graph. The rules for all
- * functions are at the top of result.h.
+ * @file graph.h Command graphs: command groups that are recorded once, or added by hand, and
+ * then launched together many times, each time as one command group. They follow SYCL's extension
+ * sycl_ext_oneapi_graph. The rules for all functions are at the top of result.h.
  *
- * A sycl_graph can be changed: commands are recorded into it from queues, or handlers added to it as nodes. Finalizing
- * makes a sycl_executable_graph of what it is then, which keeps everything that it needs and whose edges never change. A launch of it is complete when all nodes are; a node that fails fails those behind it and the launch, with
- * its own cause. Launches of one executable graph run one after the other, on whichever queues.
+ * A sycl_graph can change: queues record commands into it, or a program adds handlers as nodes.
+ * sycl_graph_finalize makes a sycl_executable_graph of its present state. The executable graph
+ * keeps everything that it needs, and its edges never change. A launch is complete when all nodes
+ * are. A node that fails fails its successors and the launch, with its own cause. Launches of one
+ * executable graph run one after the other, on any queues.
  *
- * What comes behind what inside of a graph: accessors and requirements, as between command groups; events of
- * the same graph that a group depends on; the order of an in-order queue that is recorded; edges that were made
- * by hand. A command group is evaluated when it is recorded, once: its values, ranges and memory are those of that
- * time.
+ * Four things order nodes: accessors and requirements, as between command groups; events of the
+ * same graph that a group depends on; the order of a recorded in-order queue; and edges made by
+ * hand. A command group is evaluated once, when it is recorded, with its values, ranges and memory
+ * of that time.
  */
 #ifndef SYCLCLIENT_GRAPH_H
 #define SYCLCLIENT_GRAPH_H
@@ -24,214 +26,329 @@ SYCL_BEGIN_DECLS
 typedef struct sycl_graph_handle *sycl_graph;
 /** A graph that can be launched. */
 typedef struct sycl_executable_graph_handle *sycl_executable_graph;
-/** A node of a graph, as the graph counts them: from 1, in the order in which they came. 0 is none. Nodes never go. */
+/**
+ * A node of a graph: its number, from 1, in the order of addition. 0: none. Nodes are never
+ * removed.
+ */
 typedef uint32_t sycl_graph_node;
 
 /** Bits of sycl_graph_properties. */
 enum {
 	/**
-	 * The program keeps every buffer that it uses in the graph until the graph and what was made of it have gone.
-	 * Without it the graph keeps them itself.
+	 * The program keeps every buffer of the graph until the graph and its executable graphs
+	 * have ended. Without this bit the graph keeps them.
 	 */
 	SYCL_GRAPH_ASSUME_BUFFER_OUTLIVES_GRAPH = 1
 };
 
-/** What a graph is. Start from SYCL_GRAPH_PROPERTIES_INIT. */
+/** Properties of a graph. Start from SYCL_GRAPH_PROPERTIES_INIT. */
 struct sycl_graph_properties {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_graph_properties) */
 	uint32_t flags;        /**< SYCL_GRAPH_... */
 };
-#define SYCL_GRAPH_PROPERTIES_INIT { sizeof(struct sycl_graph_properties), 0 }
+#define SYCL_GRAPH_PROPERTIES_INIT                                                                 \
+	{                                                                                          \
+		sizeof(struct sycl_graph_properties), 0                                            \
+	}
 
 /** Bits of sycl_graph_finalize_properties. */
 enum {
-	SYCL_GRAPH_UPDATABLE = 1,       /**< its nodes can get other arguments and ranges */
+	SYCL_GRAPH_UPDATABLE = 1,       /**< its nodes can be updated */
 	SYCL_GRAPH_ENABLE_PROFILING = 2 /**< launches on queues with profiling have times */
 };
 
-/** What an executable graph can do. Start from SYCL_GRAPH_FINALIZE_PROPERTIES_INIT. */
+/** Properties of an executable graph. Start from SYCL_GRAPH_FINALIZE_PROPERTIES_INIT. */
 struct sycl_graph_finalize_properties {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_graph_finalize_properties) */
 	uint32_t flags;        /**< SYCL_GRAPH_UPDATABLE, SYCL_GRAPH_ENABLE_PROFILING */
 };
-#define SYCL_GRAPH_FINALIZE_PROPERTIES_INIT { sizeof(struct sycl_graph_finalize_properties), 0 }
+#define SYCL_GRAPH_FINALIZE_PROPERTIES_INIT                                                        \
+	{                                                                                          \
+		sizeof(struct sycl_graph_finalize_properties), 0                                   \
+	}
 
-/** What a queue does with what is submitted. */
+/** What a queue does with submitted groups. */
 typedef enum sycl_queue_state {
 	SYCL_QUEUE_EXECUTING = 0,
 	SYCL_QUEUE_RECORDING = 1
 } sycl_queue_state;
 
-/** What a node does. */
+/** Types of nodes. */
 typedef enum sycl_graph_node_type {
-	SYCL_GRAPH_NODE_EMPTY = 0,    /**< nothing: it only orders */
+	SYCL_GRAPH_NODE_EMPTY = 0, /**< it only orders */
 	SYCL_GRAPH_NODE_SUBGRAPH = 1,
 	SYCL_GRAPH_NODE_KERNEL = 2,
-	SYCL_GRAPH_NODE_MEMCPY = 3,   /**< a copy, of whatever kind; an update of the host */
-	SYCL_GRAPH_NODE_MEMSET = 4,   /**< a fill, of a buffer or of USM */
+	SYCL_GRAPH_NODE_MEMCPY = 3, /**< a copy of any kind; an update of the host */
+	SYCL_GRAPH_NODE_MEMSET = 4, /**< a fill, of a buffer or of USM */
 	SYCL_GRAPH_NODE_PREFETCH = 5,
 	SYCL_GRAPH_NODE_MEMADVISE = 6,
-	SYCL_GRAPH_NODE_BARRIER = 7,  /**< a queue's, recorded */
+	SYCL_GRAPH_NODE_BARRIER = 7, /**< a recorded sycl_queue_barrier */
 	SYCL_GRAPH_NODE_HOST_TASK = 8,
-	SYCL_GRAPH_NODE_EVENT = 9,    /**< a shared event is recorded or waited for */
+	SYCL_GRAPH_NODE_EVENT = 9, /**< records a shared event or waits for one */
 	SYCL_GRAPH_NODE_NATIVE_COMMAND = 10,
 	SYCL_GRAPH_NODE_CONDITIONAL = 11 /**< IF or WHILE: runs another graph under a condition */
 } sycl_graph_node_type;
 
 /**
- * A graph of command groups for one device. Never blocks.
+ * Make a graph of command groups for one device. Never blocks.
  *
- * @param device         One of the context's.
- * @param properties     NULL: none.
- * @param[out] graph_out The caller's: sycl_graph_release.
- * @retval SYCL_ERROR_INVALID                The context has no such device; wrong struct_bytes or flags.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The service is an older one, without graphs.
+ * @param context         The context.
+ * @param device          One of the context's.
+ * @param properties      NULL: none.
+ * @param[out] graph_out  The caller releases it with sycl_graph_release.
+ * @retval SYCL_ERROR_INVALID                The context has no such device; wrong struct_bytes or
+ *                                           flags.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The service is older than graphs.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_create(sycl_context context, sycl_device device,
-				       const struct sycl_graph_properties *properties, sycl_graph *graph_out);
-/** One more reference. Never blocks. @since 0.1 */
+				       const struct sycl_graph_properties *properties,
+				       sycl_graph *graph_out);
+/** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_graph_retain(sycl_graph graph);
 /**
- * End one reference. The last one ends its recordings; executable graphs made of it live on. Never blocks.
+ * Release one reference. The last one ends its recordings. Its executable graphs stay. Never
+ * blocks.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_release(sycl_graph graph);
-/** The caller's references now, for tests. Never blocks. @since 0.1 */
+/**
+ * Get the number of references that the caller holds, for tests. Never blocks.
+ *
+ * @param[out] count_out  The number.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_graph_get_reference_count(sycl_graph graph, uint32_t *count_out);
-/** Its context. The caller's reference. Never blocks. @since 0.1 */
+/**
+ * Get the context of a graph. Never blocks.
+ *
+ * @param[out] context_out  The caller releases it.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_graph_get_context(sycl_graph graph, sycl_context *context_out);
-/** Its device. The caller's reference. Never blocks. @since 0.1 */
+/**
+ * Get the device of a graph. Never blocks.
+ *
+ * @param[out] device_out  The caller releases it.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device_out);
 
 /**
- * From now on what is submitted to these queues becomes nodes of the graph and is not executed. A queue that
- * is recorded by this graph already stays so. All of them, or none. Never blocks.
+ * Begin to record queues: from now on, groups submitted to them become nodes of the graph and are
+ * not executed. A queue that this graph records already stays so. The call succeeds for all of
+ * them, or for none. Never blocks.
  *
- * Another queue of the same context and device, to which a group is submitted that depends on an event of a recording,
- * is recorded, too, from that group on. Events of what is recorded stand for nodes: groups of the same graph can
- * depend on them; waiting for one, asking for its state or its times is SYCL_ERROR_INVALID, and so is a wait on a
- * queue that is recorded, or a group that depends on an event of another graph or of none.
+ * Recording extends to another queue of the same context and device when a group is submitted to it
+ * that depends on an event of the recording. Events of recorded groups stand for nodes: groups of
+ * the same graph can depend on them. Waiting for such an event, or asking for its state or times,
+ * is SYCL_ERROR_INVALID. So is a wait on a recorded queue, and a group that depends on an event
+ * outside of the graph.
  *
- * What a graph cannot record is SYCL_ERROR_INVALID when it is submitted: a buffer that is written back to host memory. Copies between USM and memory of the program's own are SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks for
- * these, or USM of the host. A copy from the program's memory to a buffer reads that memory at each
- * launch: it must stay. A host task for native handles has what its node comes behind done when it begins, and nothing else. Through a
- * service neither it nor a native command can be recorded (native_command.h): SYCL_ERROR_FEATURE_NOT_SUPPORTED.
+ * A graph cannot record a buffer that is written back to host memory: the submission gets
+ * SYCL_ERROR_INVALID. Copies between USM and the program's own memory get
+ * SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks or host USM. A copy from the program's memory to
+ * a buffer reads that memory at each launch, so it must stay valid. When a host task for native
+ * handles begins, its predecessors have ended, and nothing else is ordered before it. Through a
+ * service neither it nor a native command can be recorded (native_command.h):
+ * SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  *
- * As long as a graph uses a buffer, a host accessor on it is SYCL_ERROR_INVALID: release the graph first. Its
- * executable graphs do not forbid it.
+ * While a graph uses a buffer, a host accessor on it is SYCL_ERROR_INVALID. Release the graph
+ * first; its executable graphs allow host accessors.
  *
- * @retval SYCL_ERROR_INVALID  A queue of another context or device, or one that another graph records.
+ * @param count   How many queues.
+ * @param queues  Queues of the graph's context and device.
+ * @retval SYCL_ERROR_INVALID  A queue of another context or device, or one that another graph
+ *                             records.
  * @since 0.1
- */
-SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph graph, uint32_t count, const sycl_queue *queues);
-/**
- * These queues execute again. `count` 0: all that the graph records. A queue that is not recorded by it is no error if
- * it executes. Never blocks.
  *
+ * @example
+ *	sycl_executable_graph executable = NULL;
+ *	const sycl_range range = sycl_range1(1000);
+ *	result = sycl_graph_begin_recording(graph, 1, &queue);
+ *	if (result == SYCL_SUCCESS)
+ *		result = SYCL_LAUNCH(queue, kernel, range, NULL, SYCL_READ_WRITE(buffer));
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_graph_end_recording(graph, 1, &queue);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_graph_finalize(graph, NULL, &executable);
+ *	if (result == SYCL_SUCCESS)
+ *		result = sycl_queue_graph(queue, executable, 0, NULL, NULL);
+ */
+SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph graph, uint32_t count,
+						const sycl_queue *queues);
+/**
+ * End the recording of queues: they execute again. A queue that no graph records is no error. Never
+ * blocks.
+ *
+ * @param count   0: all queues that the graph records.
+ * @param queues  The queues; NULL if count is 0.
  * @retval SYCL_ERROR_INVALID  Another graph records one of them. Nothing has changed.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_end_recording(sycl_graph graph, uint32_t count, const sycl_queue *queues);
-/** Is the queue recorded? A sycl_queue_state. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_graph_end_recording(sycl_graph graph, uint32_t count,
+					      const sycl_queue *queues);
+/**
+ * Get the state of a queue: does a graph record it? Never blocks.
+ *
+ * @param[out] state_out  The state.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_get_state(sycl_queue queue, sycl_queue_state *state_out);
 
 /**
- * Add a command group as a node, and end its handler, also on failure. The handler was begun on a queue of the graph's
- * context and device, which need not be recorded and gets nothing. It comes behind the predecessors, and what it needs
- * by its accessors and by the events that it depends on. A handler without anything is an empty node. Never blocks.
+ * Add a command group as a node, and end its handler, also on failure. The handler must have been
+ * begun on a queue of the graph's context and device. That queue need not be recorded, and gets
+ * nothing. The node comes after the given predecessors, and after the nodes that its accessors and
+ * events require. A handler without content is an empty node. Never blocks.
  *
- * @param count          How many predecessors there are; `predecessors` may be NULL if 0.
- * @param[out] node_out  May be NULL.
- * @retval SYCL_ERROR_INVALID  Another context or device; no such node; what sycl_graph_begin_recording says of buffers
- * and events.
+ * @param graph          The graph.
+ * @param handler        Must not be used after this call.
+ * @param count          How many predecessors.
+ * @param predecessors   Nodes of the graph; NULL if count is 0.
+ * @param[out] node_out  The new node; may be NULL.
+ * @retval SYCL_ERROR_INVALID  Another context or device; no such node; a buffer or an event that
+ *                             sycl_graph_begin_recording does not allow.
  * @retval SYCL_ERROR_QUOTA    More nodes or edges than a graph may have.
- * @return Otherwise what sycl_handler_submit returns for arguments that are wrong.
+ * @return Otherwise what sycl_queue_submit returns for wrong arguments.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_add(sycl_graph graph, sycl_handler handler, uint32_t count,
 				    const sycl_graph_node *predecessors, sycl_graph_node *node_out);
-/** A node that only orders. As sycl_graph_add. @since 0.1 */
-SYCL_API sycl_result sycl_graph_add_empty(sycl_graph graph, uint32_t count, const sycl_graph_node *predecessors,
+/** Add a node that only orders. Otherwise as sycl_graph_add. @since 0.1 */
+SYCL_API sycl_result sycl_graph_add_empty(sycl_graph graph, uint32_t count,
+					  const sycl_graph_node *predecessors,
 					  sycl_graph_node *node_out);
 /**
- * `successor` comes behind `predecessor`. One that is there already is no error. Never blocks.
+ * Make an edge: `successor` comes after `predecessor`. An edge that exists already is no error.
+ * Never blocks.
  *
- * @retval SYCL_ERROR_INVALID  No such node, both are one, or it would make a cycle: nothing has changed.
+ * @param predecessor  A node of the graph.
+ * @param successor    Another node of the graph.
+ * @retval SYCL_ERROR_INVALID  No such node, both are the same, or the edge would make a cycle.
+ *                             Nothing has changed.
  * @retval SYCL_ERROR_QUOTA    More edges than a graph may have.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_make_edge(sycl_graph graph, sycl_graph_node predecessor, sycl_graph_node successor);
-/** How many nodes it has: they are 1 to this. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_graph_get_node_count(sycl_graph graph, uint32_t *count_out);
-/** What a node is. SYCL_ERROR_INVALID: no such node. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_graph_node_get_type(sycl_graph graph, sycl_graph_node node, sycl_graph_node_type *type_out);
+SYCL_API sycl_result sycl_graph_make_edge(sycl_graph graph, sycl_graph_node predecessor,
+					  sycl_graph_node successor);
 /**
- * What a node comes behind, directly. `nodes_out` may be NULL if `capacity` is 0; `count_out`: how many there are,
- * which may be more than were written. Never blocks.
+ * Get the number of nodes. They are 1 to this number. Never blocks.
  *
+ * @param[out] count_out  The number.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_graph_get_node_count(sycl_graph graph, uint32_t *count_out);
+/**
+ * Get the type of a node. Never blocks.
+ *
+ * @param node           The node.
+ * @param[out] type_out  The type.
  * @retval SYCL_ERROR_INVALID  No such node.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_node_get_predecessors(sycl_graph graph, sycl_graph_node node, uint32_t capacity,
-						      sycl_graph_node *nodes_out, uint32_t *count_out);
-/** What comes behind it. As sycl_graph_node_get_predecessors. @since 0.1 */
-SYCL_API sycl_result sycl_graph_node_get_successors(sycl_graph graph, sycl_graph_node node, uint32_t capacity,
-						    sycl_graph_node *nodes_out, uint32_t *count_out);
+SYCL_API sycl_result sycl_graph_node_get_type(sycl_graph graph, sycl_graph_node node,
+					      sycl_graph_node_type *type_out);
 /**
- * The node of a recorded event. Never blocks.
+ * List the direct predecessors of a node. Never blocks.
  *
+ * @param node            The node.
+ * @param capacity        Room in nodes_out; 0: only count.
+ * @param[out] nodes_out  Up to `capacity` nodes. NULL if capacity is 0.
+ * @param[out] count_out  How many there are, also beyond `capacity`.
+ * @retval SYCL_ERROR_INVALID  No such node.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_graph_node_get_predecessors(sycl_graph graph, sycl_graph_node node,
+						      uint32_t capacity, sycl_graph_node *nodes_out,
+						      uint32_t *count_out);
+/** List the direct successors of a node. As sycl_graph_node_get_predecessors. @since 0.1 */
+SYCL_API sycl_result sycl_graph_node_get_successors(sycl_graph graph, sycl_graph_node node,
+						    uint32_t capacity, sycl_graph_node *nodes_out,
+						    uint32_t *count_out);
+/**
+ * Get the node of a recorded event. Never blocks.
+ *
+ * @param event          An event of a group that this graph recorded.
+ * @param[out] node_out  The node.
  * @retval SYCL_ERROR_INVALID  An event of another graph, or of none.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event event, sycl_graph_node *node_out);
+SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event event,
+						sycl_graph_node *node_out);
 
 /**
- * An executable graph of what the graph is now. It is sent to the service once, here; as often as wanted. Never waits
- * for a device. The functions of native commands in it are called before this returns, each once: in process on a thread of the engine's, through a service on this one.
+ * Make an executable graph of the graph's present state. The library sends it to the service once,
+ * in this call. A graph can be finalized many times. Never waits for a device. The functions of its
+ * native commands are called before this returns, each once: in process on a thread of the engine,
+ * through a service on this thread.
  *
+ * @param graph           The graph; it stays as it is.
  * @param properties      NULL: none.
- * @param[out] graph_out  The caller's: sycl_executable_graph_release. It keeps what its nodes use.
- * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or flags; a node needs what none before it has written of a temporary
- *                             (sycl_buffer_create_temporary).
- * @retval SYCL_ERROR_QUOTA    More nodes, with those of sub-graphs, than a graph may have; more objects than the
- * session may have.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  It has conditional nodes, and also something that a graph with those cannot have
- *                                           (sycl_handler_graph_conditional). It has native commands, and the device lacks SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH
- *                                          , or its driver cannot take all of the graph.
+ * @param[out] graph_out  The caller releases it with sycl_executable_graph_release. It keeps what
+ *                        its nodes use.
+ * @retval SYCL_ERROR_INVALID                Wrong struct_bytes or flags; a node reads a part of a
+ *                                           temporary that no earlier node has written
+ *                                           (sycl_buffer_create_temporary).
+ * @retval SYCL_ERROR_QUOTA                  More nodes, those of sub-graphs included, than a graph
+ *                                           may have; more objects than the session may have.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  It has conditional nodes, and also something that such
+ *                                           a graph cannot have (sycl_handler_graph_conditional).
+ *                                           It has native commands, and the device lacks
+ *                                           SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH, or its driver
+ *                                           cannot take the whole graph.
  * @return A native command's failure.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_finalize(sycl_graph graph, const struct sycl_graph_finalize_properties *properties,
+SYCL_API sycl_result sycl_graph_finalize(sycl_graph graph,
+					 const struct sycl_graph_finalize_properties *properties,
 					 sycl_executable_graph *graph_out);
-/** One more reference. Never blocks. @since 0.1 */
+/** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_executable_graph_retain(sycl_executable_graph graph);
-/** End one reference; what was launched goes on. Never waits for a device. @since 0.1 */
+/** Release one reference. Launches continue. Never waits for a device. @since 0.1 */
 SYCL_API sycl_result sycl_executable_graph_release(sycl_executable_graph graph);
-/** The caller's references now, for tests. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_executable_graph_get_reference_count(sycl_executable_graph graph, uint32_t *count_out);
-/** 1: its nodes can be updated. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_executable_graph_is_updatable(sycl_executable_graph graph, uint32_t *updatable_out);
+/**
+ * Get the number of references that the caller holds, for tests. Never blocks.
+ *
+ * @param[out] count_out  The number.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_executable_graph_get_reference_count(sycl_executable_graph graph,
+							       uint32_t *count_out);
+/**
+ * Can the nodes of an executable graph be updated? Never blocks.
+ *
+ * @param[out] updatable_out  1 or 0.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_executable_graph_is_updatable(sycl_executable_graph graph,
+							uint32_t *updatable_out);
 
 /**
- * Launch a graph, as the action of a command group: with events that it depends on, and an event of its own. On
- * a queue that is recorded, or added to a graph, it is a sub-graph: its nodes become nodes of that graph. Its
- * nodes require what they need, so the group itself requires no buffers. Never blocks.
+ * Set the action: launch a graph. The group may depend on events and has an event of its own. On a
+ * queue that is recorded, or as a node of another graph, it is a sub-graph: its nodes become nodes
+ * of that graph. Its nodes require what they need, so the group itself requires no buffers. Never
+ * blocks.
  *
- * The event of a launch on a queue with profiling has times if the graph was finalized with
- * SYCL_GRAPH_ENABLE_PROFILING: the first start and the last end of its nodes. Without it asking for them is
- * SYCL_ERROR_INVALID.
+ * On a queue with profiling the event of a launch has times if the graph was finalized with
+ * SYCL_GRAPH_ENABLE_PROFILING: the first start and the last end of its nodes. Otherwise a request
+ * for them is SYCL_ERROR_INVALID.
  *
- * @retval SYCL_ERROR_INVALID  The handler has its action already; a graph for another context or device.
+ * @param graph  The executable graph.
+ * @retval SYCL_ERROR_INVALID  The group has an action already; a graph for another context or
+ *                             device.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_graph(sycl_handler handler, sycl_executable_graph graph);
 /**
- * sycl_handler_graph as a command group that depends on some events. Blocks as sycl_handler_submit: never for a device.
+ * Submit a command group that launches a graph. Blocks as sycl_queue_submit: never for a device.
  *
- * @param count           How many events there are; `depends_on` may be NULL if 0.
- * @param[out] event_out  The caller's to release; NULL: no event is made.
- * @return As sycl_handler_graph, sycl_handler_depends_on and sycl_handler_submit.
+ * @param queue           Of the graph's context and device.
+ * @param graph           The executable graph.
+ * @param count           How many events the launch depends on.
+ * @param depends_on      The events; NULL if count is 0.
+ * @param[out] event_out  The caller releases it. NULL: no event is made.
+ * @return As sycl_handler_graph, sycl_handler_depends_on and sycl_queue_submit.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph graph, uint32_t count,
@@ -240,126 +357,178 @@ SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph gr
 /** When a conditional node runs its body. */
 typedef enum sycl_graph_condition_type {
 	SYCL_GRAPH_CONDITION_IF = 1,   /**< once, if the word is not 0 */
-	SYCL_GRAPH_CONDITION_WHILE = 2 /**< again and again while the word is not 0; not at all if it is 0 at first */
+	SYCL_GRAPH_CONDITION_WHILE = 2 /**< repeatedly while the word is not 0, so perhaps never */
 } sycl_graph_condition_type;
 
 /**
- * The action of a command group: a node of a graph that runs another graph, its body, under a condition. The group must be
- * recorded, or added to a graph with sycl_graph_add; it cannot be submitted by itself.
+ * Set the action: run another graph, the body, under a condition. The group must become a node: it
+ * must be recorded, or added with sycl_graph_add. It cannot be submitted by itself. Never blocks.
  *
- * The condition is a word of 32 bits in a buffer, true if it is not 0. The device reads it when every predecessor of the node has ended;
- * for a WHILE node it reads it again after each run of the body. Kernels, fills and copies of either graph write the word. The host is not
- * involved, so a loop costs no round trip.
+ * The condition is a word of 32 bits in a buffer, true if it is not 0. The device reads it when
+ * every predecessor of the node has ended. For a WHILE node it reads it again after each run of the
+ * body. Kernels, fills and copies of either graph write the word. The host is not involved, so a
+ * loop needs no round trip.
  *
- * The node keeps a reference to the body, so the caller may release it. sycl_graph_finalize copies the body's nodes; a later update of
- * the body changes nothing. For ordering, the node reads the word and
- * does all that the body does, whether the body runs or not; successors of the node wait for the last run. Memory that a skipped body
- * would have written keeps its contents. A body may have conditional nodes of its own, up to 8 levels.
+ * The node keeps a reference to the body, so the caller may release it. sycl_graph_finalize copies
+ * the body's nodes; later updates of the body change nothing. For the order of nodes, the node
+ * reads the word and does all that the body does, whether the body runs or not. Its successors wait
+ * for the last run. Memory that a skipped body would have written keeps its contents. A body may
+ * have conditional nodes of its own, up to 8 levels.
  *
- * A graph with conditional nodes is always launched as one. So it cannot have host tasks, copies from memory of the program, updates
- * of the host or shared events; it cannot be finalized with SYCL_GRAPH_UPDATABLE; and its temporaries lie in ordinary device memory. A WHILE
- * whose word never becomes 0 is ended like an endless kernel (`group_seconds` in sycld.conf(5)). Never blocks.
+ * A graph with conditional nodes is always launched as one. So it cannot have host tasks, copies
+ * from the program's memory, updates of the host or shared events. It cannot be finalized with
+ * SYCL_GRAPH_UPDATABLE, and its temporaries lie in ordinary device memory. A WHILE node whose word
+ * never becomes 0 is ended like an endless kernel (`group_seconds` in sycld.conf(5)).
  *
- * @param buffer        Holds the word; not a temporary. The group gets a read access to it. The node keeps a reference.
- * @param offset_bytes  Where the word begins, from the beginning of this buffer; a multiple of 4, in a sub-buffer from the beginning of its root.
- * @param body          A graph of the queue's context and device with at least one node. Its nodes may be kernels, fills, copies between
- *                      buffers and USM, hints, empty nodes and conditional nodes; none may use a temporary.
- * @retval SYCL_ERROR_INVALID  The handler already has an action; `type` is none; the word lies outside of the buffer or not at a multiple
- *                             of 4; the body is of another context or device, has no nodes, or has nodes of other kinds. From
- *                             sycl_handler_submit: the queue is not being recorded.
- * @retval SYCL_ERROR_QUOTA    More than 8 levels of bodies.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device lacks SYCL_ASPECT_EXT_GRAPH_CONDITIONS; the service is an older one; the word or
- *                                           the body uses a temporary. From sycl_graph_finalize: SYCL_GRAPH_UPDATABLE was given, or the graph has nodes
- *                                           that it cannot have (above). From the event of a launch: the driver refuses the graph.
+ * @param type          IF or WHILE.
+ * @param buffer        Contains the word; no temporary. The group gets a read access to it. The
+ *                      node keeps a reference.
+ * @param offset_bytes  Where the word begins in the buffer, a multiple of 4; in a sub-buffer also
+ *                      from the beginning of its root.
+ * @param body          A graph of the queue's context and device with at least one node. Its nodes
+ *                      may be kernels, fills, copies between buffers and USM, hints, empty nodes
+ *                      and conditional nodes. None may use a temporary.
+ * @retval SYCL_ERROR_INVALID                The group has an action already; no such type; the word
+ *                                           lies outside of the buffer or not at a multiple of 4;
+ *                                           the body is of another context or device, has no nodes,
+ *                                           or has nodes of other kinds. From sycl_queue_submit: no
+ *                                           graph records the queue.
+ * @retval SYCL_ERROR_QUOTA                  More than 8 levels of bodies.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device lacks SYCL_ASPECT_EXT_GRAPH_CONDITIONS; the
+ *                                           service is older; the word or the body uses a
+ *                                           temporary. From sycl_graph_finalize:
+ *                                           SYCL_GRAPH_UPDATABLE was given, or the graph has nodes
+ *                                           that it cannot have (above). From the event of a
+ *                                           launch: the driver refuses the graph.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handler, sycl_graph_condition_type type, sycl_buffer buffer,
-						    uint64_t offset_bytes, sycl_executable_graph body);
+SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handler,
+						    sycl_graph_condition_type type,
+						    sycl_buffer buffer, uint64_t offset_bytes,
+						    sycl_executable_graph body);
 /**
- * sycl_handler_graph_conditional with the word in USM that the queue's device can read. Nothing is ordered by USM: add an edge from each
- * node that writes the word to this one. Never blocks.
+ * Set the action: run the body under a condition whose word is in USM that the queue's device can
+ * read. USM orders nothing: add an edge from each node that writes the word to this one. Never
+ * blocks. Otherwise as sycl_handler_graph_conditional.
  *
- * @param pointer  The word: inside an allocation of USM of the queue's context, at a multiple of 4. It must live as long as the graph is launched.
+ * @param pointer  The word, inside an allocation of USM of the queue's context, at a multiple of 4.
+ *                 It must live as long as the graph is launched.
  * @return As sycl_handler_graph_conditional.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_graph_conditional_usm(sycl_handler handler, sycl_graph_condition_type type, const void *pointer,
+SYCL_API sycl_result sycl_handler_graph_conditional_usm(sycl_handler handler,
+							sycl_graph_condition_type type,
+							const void *pointer,
 							sycl_executable_graph body);
 
 /**
- * A node that launches a kernel gets another value as an argument. Executable graphs that were made before do not
- * change, until sycl_executable_graph_update. Never blocks.
+ * Give a node that launches a kernel another value as an argument. Executable graphs that were made
+ * before do not change, until sycl_executable_graph_update. Never blocks.
  *
+ * @param node        The node.
+ * @param index       The argument's number, from 0.
+ * @param size_bytes  The size of the value.
+ * @param value       Copied now.
  * @retval SYCL_ERROR_INVALID  No such node, or it launches no kernel.
- * @return Otherwise as sycl_handler_set_value and sycl_handler_submit.
+ * @return Otherwise as sycl_handler_set_value and sycl_queue_submit.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph graph, sycl_graph_node node, uint32_t index,
-					       size_t size_bytes, const void *value);
-/** The same with USM: the pointer itself. As sycl_graph_node_set_value and sycl_handler_set_usm. @since 0.1 */
+SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph graph, sycl_graph_node node,
+					       uint32_t index, size_t size_bytes,
+					       const void *value);
+/**
+ * Give a node another pointer into USM as an argument. As sycl_graph_node_set_value and
+ * sycl_handler_set_usm.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph graph, sycl_graph_node node, uint32_t index,
 					     const void *pointer);
 /**
- * The same with an accessor. Edges stay as they are: order that the other buffer needs comes from what is there, and
- * from its own use at the time of the launch. As sycl_graph_node_set_value and sycl_handler_set_accessor.
+ * Give a node another accessor as an argument. Edges stay as they are. The existing edges, and the
+ * other buffer's own use at the time of the launch, must give the order that it needs. As
+ * sycl_graph_node_set_value and sycl_handler_set_accessor.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph graph, sycl_graph_node node, uint32_t index,
-						  sycl_buffer buffer, sycl_access_mode mode);
+SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph graph, sycl_graph_node node,
+						  uint32_t index, sycl_buffer buffer,
+						  sycl_access_mode mode);
 /**
- * A node that launches a kernel gets another range. `local` NULL: a basic range. As sycl_graph_node_set_value, and
- * sycl_handler_parallel_for or sycl_handler_parallel_for_nd. The kind of range and its dimensions stay.
+ * Give a node that launches a kernel another range. The kind of range and its dimensions stay. As
+ * sycl_graph_node_set_value, and sycl_handler_parallel_for or sycl_handler_parallel_for_nd.
  *
+ * @param global  All work-items.
+ * @param local   The work-items of one work-group; NULL for a basic range.
  * @retval SYCL_ERROR_INVALID  Another kind of range, or other dimensions.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph graph, sycl_graph_node node, const sycl_range *global,
+SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph graph, sycl_graph_node node,
+						  const sycl_range *global,
 						  const sycl_range *local);
 /**
- * An executable graph takes over what some nodes of the graph that it was made of are now. From its next launch on;
- * what was launched before does not change. All, or none. Blocks as
- * sycl_handler_submit: never for a device.
+ * Update nodes of an executable graph: they take the present arguments and ranges of the same nodes
+ * of its graph, from the next launch on. Earlier launches do not change. The call updates all
+ * nodes, or none. Blocks as sycl_queue_submit: never for a device.
  *
- * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; it was made of another graph; a node
- * that it
- *                             has not, or that launches no kernel.
+ * @param executable  The executable graph.
+ * @param graph       The graph that it was made from.
+ * @param count       How many nodes.
+ * @param nodes       Nodes of the graph.
+ * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; it was made from
+ *                             another graph; a node that it does not have, or that launches no
+ *                             kernel.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executable, sycl_graph graph, uint32_t count,
+SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executable,
+						  sycl_graph graph, uint32_t count,
 						  const sycl_graph_node *nodes);
 /**
- * An executable graph takes over the kernels' arguments and ranges of another graph that is alike: as many nodes of
- * the same types with the same edges, in the same order, and the same kernels. From its next launch on. All, or none.
- * Blocks as sycl_handler_submit: never for a device.
+ * Update all nodes of an executable graph: they take the kernels' arguments and ranges of a graph
+ * with the same structure, from the next launch on. That graph needs as many nodes of the same
+ * types, with the same edges, in the same order, and the same kernels. Blocks as sycl_queue_submit:
+ * never for a device.
  *
- * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; the other graph is not alike.
+ * @param executable  The executable graph.
+ * @param graph       The other graph.
+ * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; the other graph has
+ *                             another structure. Nothing has changed.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph executable, sycl_graph graph);
+SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph executable,
+							sycl_graph graph);
 
 /**
- * Disable or enable a node of an executable graph, from its next launch on. All nodes are enabled at first. A disabled node does
- * nothing, but its successors still wait for its predecessors. Memory that it would have written keeps its contents; a temporary that only
- * it would have written has undefined contents. Launches that were submitted before do not change. A disabled node can be updated; the update
- * counts when it is enabled again. On CUDA the driver skips the node where it can; elsewhere the graph is built again or launched node
- * by node. Blocks as sycl_handler_submit does: never for a device.
+ * Enable or disable a node of an executable graph, from its next launch on. All nodes are enabled
+ * at first. A disabled node does nothing, but its successors still wait for its predecessors.
+ * Memory that it would have written keeps its contents. A temporary that only it would have written
+ * has undefined contents. Earlier launches do not change. A disabled node can be updated; the
+ * update counts when it is enabled again. On CUDA the driver skips the node where it can. Elsewhere
+ * the graph is built again or launched node by node. Blocks as sycl_queue_submit does: never for a
+ * device.
  *
- * @param graph    The graph that the executable graph was finalized from.
- * @param node     A node of that graph that launches a kernel, copies or fills; not a node of a sub-graph.
- * @param enabled  0 disables the node, any other value enables it.
- * @retval SYCL_ERROR_INVALID  The executable graph was not finalized with SYCL_GRAPH_UPDATABLE, or from another graph; there is no such node,
- *                             or it is of another type.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The service is an older one.
+ * @param executable  The executable graph.
+ * @param graph       The graph that it was finalized from.
+ * @param node        A node of that graph that launches a kernel, copies or fills; not a node of a
+ *                    sub-graph.
+ * @param enabled     0 disables the node, any other value enables it.
+ * @retval SYCL_ERROR_INVALID                The executable graph was not finalized with
+ *                                           SYCL_GRAPH_UPDATABLE, or from another graph; there is
+ *                                           no such node, or it is of another type.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The service is older than this call.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_graph executable, sycl_graph graph,
-							    sycl_graph_node node, int enabled);
+SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_graph executable,
+							    sycl_graph graph, sycl_graph_node node,
+							    int enabled);
 /**
- * Is a node enabled? 1: later launches run it; 0: they do not. Errors as sycl_executable_graph_set_node_enabled, but any executable
- * graph may be asked. Never blocks. @since 0.1
+ * Is a node of an executable graph enabled? Any executable graph has an answer. Never blocks.
+ * Otherwise as sycl_executable_graph_set_node_enabled.
+ *
+ * @param[out] enabled_out  1: later launches run it. 0: they do not.
+ * @since 0.1
  */
-SYCL_API sycl_result sycl_executable_graph_is_node_enabled(sycl_executable_graph executable, sycl_graph graph,
-							   sycl_graph_node node, uint32_t *enabled_out);
+SYCL_API sycl_result sycl_executable_graph_is_node_enabled(sycl_executable_graph executable,
+							   sycl_graph graph, sycl_graph_node node,
+							   uint32_t *enabled_out);
 
 SYCL_END_DECLS
 #endif

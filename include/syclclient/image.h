@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file image.h Images, samplers, image arguments of kernels, and access to images from the host. The rules for all
- * functions are at the top of result.h.
+ * @file image.h Images, samplers, image arguments of kernels, and access to images from the
+ * host. The rules for all functions are at the top of result.h.
  *
- * An image has one to three dimensions of pixels with four components, r, g, b and a, stored in one of eleven formats. On a device its storage is opaque: kernels read and write pixels as float4, int4 or uint4 and the format
- * is converted to and from that; on the host it is tightly packed, the last dimension fastest.
+ * An image has one to three dimensions of pixels. A pixel has four components, r, g, b and a,
+ * stored in one of eleven formats. On a device its storage is opaque: kernels read and write pixels
+ * as float4, int4 or uint4, which are converted from and to the format. On the host an image is
+ * tightly packed, with the last dimension fastest.
  *
- * One image serves as SYCL's unsampled and sampled image: a command group says which, argument by argument. Everywhere
- * dimensions count as in sycl_range: the last one runs along the rows, so an image of `height` rows is
- * sycl_range2(height, width), and a pixel's place is (row, column).
+ * One image serves as SYCL's unsampled and sampled image. A command group chooses for each
+ * argument. Dimensions count as in sycl_range: the last one runs along the rows. So an image of
+ * `height` rows is sycl_range2(height, width), and a pixel's place is (row, column).
  */
 #ifndef SYCLCLIENT_IMAGE_H
 #define SYCLCLIENT_IMAGE_H
@@ -19,8 +21,7 @@
 SYCL_BEGIN_DECLS
 
 /**
- * How pixels are stored; the names are SYCL's own. Channels lie in the order r, g, b, a but in the last
- * one.
+ * How pixels are stored; the names are SYCL's own. The order is r, g, b, a except in the last one.
  */
 typedef enum sycl_image_format {
 	SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM = 1,       /**< float4, 0 to 1 in 255 steps */
@@ -33,31 +34,35 @@ typedef enum sycl_image_format {
 	SYCL_IMAGE_FORMAT_R32B32G32A32_UINT = 8,    /**< uint4 */
 	SYCL_IMAGE_FORMAT_R16B16G16A16_SFLOAT = 9,  /**< float4, in half precision */
 	SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT = 10, /**< float4 */
-	SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM = 11       /**< float4 r, g, b, a; stored b, g, r, a, 0 to 1 in 255 steps */
+	/** float4 r, g, b, a; stored b, g, r, a, 0 to 1 in 255 steps */
+	SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM = 11
 } sycl_image_format;
 
-/** What a sampler makes of a coordinate outside of the image. */
+/** What a sampler does with a coordinate outside of the image. */
 typedef enum sycl_addressing_mode {
-	SYCL_ADDRESSING_MIRRORED_REPEAT =
-		1,                  /**< the image and its mirror image in turn; coordinates must be normalised */
-	SYCL_ADDRESSING_REPEAT = 2, /**< the image again and again; coordinates must be normalised */
+	/** the image and its mirror image in turn; coordinates must be normalised */
+	SYCL_ADDRESSING_MIRRORED_REPEAT = 1,
+	SYCL_ADDRESSING_REPEAT = 2, /**< the image repeated; coordinates must be normalised */
 	SYCL_ADDRESSING_CLAMP_TO_EDGE = 3, /**< the nearest pixel of the image */
 	SYCL_ADDRESSING_CLAMP = 4,         /**< the border's colour: 0, 0, 0, 0 */
 	SYCL_ADDRESSING_NONE = 5           /**< undefined by SYCL; here as SYCL_ADDRESSING_CLAMP */
 } sycl_addressing_mode;
 
+/** The unit of coordinates. */
 typedef enum sycl_coordinate_normalization_mode {
-	SYCL_COORDINATE_UNNORMALIZED = 0, /**< 0 to the image's size; the middle of pixel i is at i + 0.5 */
-	SYCL_COORDINATE_NORMALIZED = 1    /**< 0 to 1 */
+	/** 0 to the image's size; the middle of pixel i is at i + 0.5 */
+	SYCL_COORDINATE_UNNORMALIZED = 0,
+	SYCL_COORDINATE_NORMALIZED = 1 /**< 0 to 1 */
 } sycl_coordinate_normalization_mode;
 
+/** How a sampler chooses pixels. */
 typedef enum sycl_filtering_mode {
 	SYCL_FILTERING_NEAREST = 0, /**< the pixel that holds the coordinate */
-	SYCL_FILTERING_LINEAR =
-		1 /**< a mix of the 2, 4 or 8 pixels around it; formats that are float4 in a kernel only */
+	/** a mix of the 2, 4 or 8 pixels around it; only for formats that are float4 in a kernel */
+	SYCL_FILTERING_LINEAR = 1
 } sycl_filtering_mode;
 
-/** How a sampled image is read; a plain value. Start from sycl_sampler_create. */
+/** How a kernel reads a sampled image: a plain value. Start from sycl_sampler_create. */
 typedef struct sycl_sampler {
 	uint32_t addressing;    /**< enum sycl_addressing_mode, for all dimensions */
 	uint32_t normalization; /**< enum sycl_coordinate_normalization_mode */
@@ -65,6 +70,7 @@ typedef struct sycl_sampler {
 	uint32_t reserved;      /**< must be 0 */
 } sycl_sampler;
 
+/** Make a sampler. */
 static inline sycl_sampler sycl_sampler_create(sycl_addressing_mode addressing,
 					       sycl_coordinate_normalization_mode normalization,
 					       sycl_filtering_mode filtering)
@@ -79,7 +85,8 @@ static inline sycl_sampler sycl_sampler_create(sycl_addressing_mode addressing,
 
 /** A sampler in a backend's own numbers. */
 typedef struct sycl_sampler_mapping {
-	uint32_t struct_bytes;      /**< sizeof(struct sycl_sampler_mapping); start from SYCL_SAMPLER_MAPPING_INIT */
+	/** sizeof(struct sycl_sampler_mapping); start from SYCL_SAMPLER_MAPPING_INIT */
+	uint32_t struct_bytes;
 	uint32_t addressing;        /**< enum cudaTextureAddressMode, or CL_ADDRESS_* */
 	uint32_t filtering;         /**< enum cudaTextureFilterMode, or CL_FILTER_* */
 	uint32_t normalized_coords; /**< 0 or 1 */
@@ -90,12 +97,15 @@ typedef struct sycl_sampler_mapping {
 /* clang-format on */
 
 /**
- * What the backend's specification maps a sampler to. Never blocks. For CUDA that is its table word by word,
- * in which `clamp` is cudaAddressModeClamp; kernels see SYCL's meaning nevertheless, for which `clamp` gives the
- * border's colour. Repeat and mirrored_repeat without normalised coordinates are cudaAddressModeBorder. For
- * OpenCL it is what is used.
+ * Get the backend's numbers for a sampler, as the backend's specification maps them. Never blocks.
+ * For CUDA this is the specification's table, in which `clamp` is cudaAddressModeClamp. Kernels
+ * still see SYCL's meaning, in which `clamp` gives the border's colour. Repeat and mirrored_repeat
+ * without normalised coordinates are cudaAddressModeBorder. For OpenCL these are the numbers in
+ * use.
  *
- * @param[in,out] mapping  struct_bytes is looked at, the rest filled in.
+ * @param sampler          The sampler.
+ * @param backend          Whose numbers.
+ * @param[in,out] mapping  With struct_bytes set; the call fills the rest.
  * @retval SYCL_ERROR_INVALID  No such sampler or backend; a wrong struct_bytes.
  * @since 0.1
  */
@@ -103,101 +113,160 @@ SYCL_API sycl_result sycl_sampler_get_mapping(const sycl_sampler *sampler, sycl_
 					      sycl_sampler_mapping *mapping);
 
 /**
- * The formats that a device has. Never blocks.
+ * List the image formats of a device. Never blocks.
  *
- * @param capacity          How many formats_out has room for; 0: only count.
- * @param[out] formats_out  Up to `capacity` of enum sycl_image_format, ascending; NULL when capacity is 0.
- * @param[out] count_out    How many there are, 0 without images; NULL if formats_out is given.
+ * @param capacity          Room in formats_out; 0: only count.
+ * @param[out] formats_out  Up to `capacity` of enum sycl_image_format, ascending. NULL if capacity
+ *                          is 0.
+ * @param[out] count_out    How many there are; 0 without images. May be NULL if formats_out is
+ *                          given.
  * @retval SYCL_ERROR_INVALID  An output is missing.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_device_get_image_formats(sycl_device device, uint32_t capacity, uint32_t *formats_out,
-						   uint32_t *count_out);
+SYCL_API sycl_result sycl_device_get_image_formats(sycl_device device, uint32_t capacity,
+						   uint32_t *formats_out, uint32_t *count_out);
 
 /**
- * Make an image, usable with every queue of the connection whose device has the format. Blocks as sycl_buffer_create.
+ * Make an image, usable with every queue of the connection whose device has the format. Blocks as
+ * sycl_buffer_create.
  *
+ * @param platform        Any platform of the connection.
  * @param format          enum sycl_image_format.
- * @param range           1 to 3 dimensions, none of them 0 or above 2^20; devices allow less (sycl_device_info).
- * @param host            The first pixels, tightly packed, copied during the call; NULL with SYCL_HOST_NONE.
+ * @param range           1 to 3 dimensions, none of them 0 or above 2^20. Devices allow less
+ *                        (sycl_device_info).
+ * @param host            The first pixels, tightly packed, copied during the call. NULL with
+ *                        SYCL_HOST_NONE.
  * @param kind            What happens to `host` later: as for buffers.
- * @param[out] image_out  The caller's: sycl_image_release.
+ * @param[out] image_out  The caller releases it with sycl_image_release.
  * @retval SYCL_ERROR_INVALID  No such format; no such range; host and kind contradict each other.
  * @retval SYCL_ERROR_QUOTA    More objects, bytes or shared memory than the session may have.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_image_create(sycl_platform platform, sycl_image_format format, sycl_range range, void *host,
-				       sycl_host_memory kind, sycl_image *image_out);
+SYCL_API sycl_result sycl_image_create(sycl_platform platform, sycl_image_format format,
+				       sycl_range range, void *host, sycl_host_memory kind,
+				       sycl_image *image_out);
 
-/** What sycl_image_create_with makes. Start from SYCL_IMAGE_OPTIONS_INIT. */
+/** Options of sycl_image_create_with. Start from SYCL_IMAGE_OPTIONS_INIT. */
 struct sycl_image_options {
-	uint32_t struct_bytes;    /**< sizeof(struct sycl_image_options) */
+	uint32_t struct_bytes; /**< sizeof(struct sycl_image_options) */
 	sycl_host_memory kind;
 	sycl_image_format format;
-	uint32_t layered;         /**< 0 or 1: the first of the 2 or 3 dimensions of `range` counts layers */
+	uint32_t layered; /**< 0 or 1: the first dimension of `range` counts layers */
 	sycl_range range;
-	void *host;               /**< the pixels at first, tightly packed; NULL with SYCL_HOST_NONE. Ownership: as `kind` says */
+	/** the first pixels, tightly packed, as `kind` says; NULL with SYCL_HOST_NONE */
+	void *host;
 };
-#define SYCL_IMAGE_OPTIONS_INIT { sizeof(struct sycl_image_options), SYCL_HOST_NONE, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, 0, { 0, 0, { 0, 0, 0 } }, 0 }
+#define SYCL_IMAGE_OPTIONS_INIT                                                                    \
+	{                                                                                          \
+		sizeof(struct sycl_image_options), SYCL_HOST_NONE,                                 \
+			SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, 0, {0, 0, {0, 0, 0}}, 0                  \
+	}
 
 /**
- * sycl_image_create with options: it can also make a layered image, an array of images of one or two dimensions. All layers have
- * the same size and format; a kernel takes the array as one argument and selects a layer by its number. Blocks as sycl_image_create.
+ * Make an image with options. It can be a layered image: an array of images of one or two
+ * dimensions. All layers have the same size and format. A kernel takes the array as one argument
+ * and selects a layer by its number. Blocks as sycl_image_create.
  *
- * The first dimension of `range` counts the layers: in sycl_range3(layers, rows, columns) the pixel (2, 4, 7) is in layer 2, row 4, column
- * 7. On the host the layers lie one behind the other. Copies, accessors and queries treat the image like any other of these dimensions; only
- * samplers differ. They mix pixels of one layer only. The layer coordinate is never normalised or repeated, whatever the sampler says: it
- * is rounded to a whole number, and outside of the image the nearest layer is taken.
+ * The first dimension of `range` counts the layers: in sycl_range3(layers, rows, columns) the pixel
+ * (2, 4, 7) is in layer 2, row 4, column 7. On the host the layers follow each other. Copies,
+ * accessors and queries treat the image like any other of these dimensions. Samplers differ: they
+ * mix pixels of one layer only. The layer coordinate is never normalised or repeated, whatever the
+ * sampler says. It is rounded to a whole number, and outside of the image the nearest layer is
+ * taken.
  *
- * Kernels in the portable form take it as SYCL_IMAGE_READ_2D_LAYERED and the like; those in OpenCL C as image2d_array_t
- * or image1d_array_t; CUDA kernels as a texture object for tex2DLayered or tex1DLayered, or a surface object. A layered image
- * cannot be made from a native handle.
+ * Kernels in the portable form take it as SYCL_IMAGE_READ_2D_LAYERED and the like, those in OpenCL
+ * C as image2d_array_t or image1d_array_t. CUDA kernels take it as a texture object for
+ * tex2DLayered or tex1DLayered, or as a surface object. A layered image cannot be made from a
+ * native handle.
  *
- * There are no mipmaps: images of SYCL have no levels of detail, and in OpenCL only devices with cl_khr_mipmap_image have them.
+ * There are no mipmaps: images of SYCL have no levels of detail, and in OpenCL only devices with
+ * cl_khr_mipmap_image have them.
  *
  * @param options         Not NULL.
- * @param[out] image_out  The caller's: sycl_image_release.
- * @retval SYCL_ERROR_INVALID  Wrong struct_bytes; `layered` is neither 0 nor 1; a layered image of one dimension, which would be layers of none.
- * @return Otherwise as sycl_image_create. Where SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS is 0, a command that uses a layered image
- *         fails with SYCL_ERROR_FEATURE_NOT_SUPPORTED.
+ * @param[out] image_out  The caller releases it with sycl_image_release.
+ * @retval SYCL_ERROR_INVALID  Wrong struct_bytes; `layered` is neither 0 nor 1; a layered image of
+ *                             one dimension, whose layers would have none.
+ * @return Otherwise as sycl_image_create. If SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS is 0, a command that
+ *         uses a layered image fails with SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_image_create_with(sycl_platform platform, const struct sycl_image_options *options,
+SYCL_API sycl_result sycl_image_create_with(sycl_platform platform,
+					    const struct sycl_image_options *options,
 					    sycl_image *image_out);
-/** One more reference. Never blocks. @since 0.1 */
+/** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_retain(sycl_image image);
-/** End one reference. What the last one does, waits for and writes back is as for buffers. @since 0.1 */
+/**
+ * Release one reference. The last one waits and writes back as for buffers: sycl_buffer_release.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_image_release(sycl_image image);
 /**
- * As sycl_image_release, waiting at most timeout_ns (CLOCK_MONOTONIC).
+ * Release one reference as sycl_image_release does, with a limit on the wait.
  *
+ * @param timeout_ns  Longest wait, ns of CLOCK_MONOTONIC.
  * @retval SYCL_ERROR_TIMEOUT  The image is still the caller's.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_image_release_for(sycl_image image, uint64_t timeout_ns);
-/** The caller's references now, for tests. Never blocks. @since 0.1 */
+/**
+ * Get the number of references that the caller holds, for tests. Never blocks.
+ *
+ * @param[out] count_out  The number.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_image_get_reference_count(sycl_image image, uint32_t *count_out);
 
-/** The format of an image, as given at creation. Never blocks. @since 0.1 */
+/**
+ * Get the format of an image, as given at creation. Never blocks.
+ *
+ * @param[out] format_out  The format.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_image_get_format(sycl_image image, sycl_image_format *format_out);
-/** The range of an image, as given at creation. Never blocks. @since 0.1 */
+/**
+ * Get the range of an image, as given at creation. Never blocks.
+ *
+ * @param[out] range_out  The range.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_image_get_range(sycl_image image, sycl_range *range_out);
-/** The number of an image's layers; 0 if it is not layered. Never blocks. @since 0.1 */
+/**
+ * Get the number of an image's layers. Never blocks.
+ *
+ * @param[out] layers_out  0 if the image is not layered.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_image_get_layers(sycl_image image, uint32_t *layers_out);
-/** The size of an image's tightly packed pixels, in bytes. Never blocks. @since 0.1 */
+/**
+ * Get the size of an image's tightly packed pixels, in bytes. Never blocks.
+ *
+ * @param[out] size_bytes_out  The size.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_image_get_size(sycl_image image, uint64_t *size_bytes_out);
-/** As sycl_buffer_set_write_back. Never blocks. @since 0.1 */
+/**
+ * Set whether the last release may write back, as sycl_buffer_set_write_back. Never blocks.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_image_set_write_back(sycl_image image, uint32_t write_back);
-/** As sycl_buffer_set_final_data: room for all pixels, tightly packed. Never blocks. @since 0.1 */
+/**
+ * Set where the last release writes the pixels, as sycl_buffer_set_final_data. Never blocks.
+ *
+ * @param final_data  Room for all pixels, tightly packed. NULL: nowhere.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_image_set_final_data(sycl_image image, void *final_data);
 
 /**
- * Require the image, and give it to the kernel as argument `index`, unsampled: SYCL_IMAGE_READ_2D and the like of a
- * portable kernel, image2d_t of OpenCL C, a surface object of a CUDA kernel. Orders as a buffer does, always the
- * whole image. Never blocks. Otherwise as sycl_handler_set_accessor.
+ * Require the image, and give it to the kernel as argument `index`, unsampled: SYCL_IMAGE_READ_2D
+ * and the like of a portable kernel, image2d_t of OpenCL C, a surface object of a CUDA kernel. It
+ * orders as a buffer does, always as the whole image. Never blocks. Otherwise as
+ * sycl_handler_set_accessor.
  *
- * @param mode  SYCL_ACCESS_READ, SYCL_ACCESS_WRITE or SYCL_ACCESS_WRITE_NO_INIT: a kernel reads an image or writes
- *              it. A surface object needs one of the latter two, whatever the kernel does with it.
+ * @param image  The image.
+ * @param mode   SYCL_ACCESS_READ, SYCL_ACCESS_WRITE or SYCL_ACCESS_WRITE_NO_INIT: a kernel reads an
+ *               image or writes it. A surface object needs one of the latter two, whatever the
+ *               kernel does with it.
  * @retval SYCL_ERROR_INVALID                Another mode.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The queue's device has no images, or not this format.
  * @since 0.1
@@ -206,56 +275,80 @@ SYCL_API sycl_result sycl_handler_set_image(sycl_handler handler, uint32_t index
 					    sycl_access_mode mode);
 
 /**
- * Require the image for reading, and give it with a sampler as one argument: SYCL_IMAGE_SAMPLED_2D and the like of a
- * portable kernel, a texture object of a CUDA kernel. Errors as sycl_handler_set_image. Never blocks.
+ * Require the image for reading, and give it with a sampler as one argument: SYCL_IMAGE_SAMPLED_2D
+ * and the like of a portable kernel, a texture object of a CUDA kernel. Never blocks. Otherwise as
+ * sycl_handler_set_image.
  *
  * @param sampler  Copied now.
- * @retval SYCL_ERROR_INVALID  No such sampler; linear filtering of a format that is not float4 in a kernel.
+ * @retval SYCL_ERROR_INVALID  No such sampler; linear filtering of a format that is not float4 in a
+ *                             kernel.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_set_sampled_image(sycl_handler handler, uint32_t index, sycl_image image,
-						    const sycl_sampler *sampler);
+SYCL_API sycl_result sycl_handler_set_sampled_image(sycl_handler handler, uint32_t index,
+						    sycl_image image, const sycl_sampler *sampler);
 
 /**
- * A sampler alone as argument `index`: sampler_t of a kernel in OpenCL C, which takes its image as another argument. Never blocks.
+ * Give the kernel a sampler alone as argument `index`: sampler_t of a kernel in OpenCL C, which
+ * takes its image as another argument. Never blocks.
  *
+ * @param index    The argument's number, from 0.
+ * @param sampler  Copied now.
  * @retval SYCL_ERROR_INVALID          No such sampler.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT  No kernel has that many arguments.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_set_sampler(sycl_handler handler, uint32_t index, const sycl_sampler *sampler);
+SYCL_API sycl_result sycl_handler_set_sampler(sycl_handler handler, uint32_t index,
+					      const sycl_sampler *sampler);
 
 /**
- * The action: copy all pixels of an image to another one of the same format and range. Requires both. Never blocks.
+ * Set the action: copy all pixels of an image to another one of the same format and range. The
+ * group requires both. Never blocks.
  *
- * @retval SYCL_ERROR_INVALID  There is an action already; the same image; another format or range.
+ * @param source       The image to read.
+ * @param destination  The image to write.
+ * @retval SYCL_ERROR_INVALID  The group has an action already; the same image; another format or
+ *                             range.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handler, sycl_image source, sycl_image destination);
+SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handler, sycl_image source,
+					     sycl_image destination);
 
 /**
- * Access from the host, sampled or not. Blocks, and orders, as sycl_host_accessor_create.
+ * Access an image from the host, sampled or not. Blocks, and orders, as sycl_host_accessor_create.
  *
- * @param[out] accessor_out  The caller's: sycl_host_image_release. It keeps the image alive.
+ * @param[out] accessor_out  The caller releases it with sycl_host_image_release. It keeps the image
+ *                           alive.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_host_image_create(sycl_image image, sycl_access_mode mode, sycl_host_image *accessor_out);
+SYCL_API sycl_result sycl_host_image_create(sycl_image image, sycl_access_mode mode,
+					    sycl_host_image *accessor_out);
 /**
- * As sycl_host_image_create, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting for a device.
+ * Access an image from the host, with a limit on the wait. Otherwise as sycl_host_image_create.
  *
- * @retval SYCL_ERROR_TIMEOUT  Not yet; nothing is held, no group waits for it.
+ * @param timeout_ns  Longest wait, ns of CLOCK_MONOTONIC. 0: do not wait for a device.
+ * @retval SYCL_ERROR_TIMEOUT  Not in time. No accessor exists, and no group waits for it.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_host_image_create_for(sycl_image image, sycl_access_mode mode, uint64_t timeout_ns,
-						sycl_host_image *accessor_out);
-/** One more reference. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_create_for(sycl_image image, sycl_access_mode mode,
+						uint64_t timeout_ns, sycl_host_image *accessor_out);
+/** Take one more reference. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_image_retain(sycl_host_image accessor);
-/** End one reference; with the last one the groups that wait for it may run. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_host_image_release(sycl_host_image accessor);
-/** The caller's references now, for tests. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accessor, uint32_t *count_out);
 /**
- * All pixels, tightly packed in the image's format; to be written only with a mode that writes. Never blocks.
+ * Release one reference. After the last one, groups that wait for it may run. Never blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_release(sycl_host_image accessor);
+/**
+ * Get the number of references that the caller holds, for tests. Never blocks.
+ *
+ * @param[out] count_out  The number.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accessor,
+							 uint32_t *count_out);
+/**
+ * Get all pixels, tightly packed in the image's format. Write there only with a mode that writes.
+ * Never blocks.
  *
  * @param[out] pointer_out  Valid until the accessor's last release.
  * @since 0.1
@@ -263,7 +356,7 @@ SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accesso
 SYCL_API sycl_result sycl_host_image_get_pointer(sycl_host_image accessor, void **pointer_out);
 
 /**
- * One pixel as a kernel would read it. Never blocks.
+ * Read one pixel as a kernel would. Never blocks.
  *
  * @param index           As many numbers as the image has dimensions: row, column for two of them.
  * @param[out] value_out  r, g, b, a.
@@ -271,42 +364,73 @@ SYCL_API sycl_result sycl_host_image_get_pointer(sycl_host_image accessor, void 
  * @retval SYCL_ERROR_ACCESSOR  The mode does not allow it.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_host_image_read_float(sycl_host_image accessor, const uint64_t *index, float value_out[4]);
-/** As sycl_host_image_read_float, of formats that are int4. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_host_image_read_int(sycl_host_image accessor, const uint64_t *index, int32_t value_out[4]);
-/** As sycl_host_image_read_float, of formats that are uint4. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_host_image_read_uint(sycl_host_image accessor, const uint64_t *index, uint32_t value_out[4]);
+SYCL_API sycl_result sycl_host_image_read_float(sycl_host_image accessor, const uint64_t *index,
+						float value_out[4]);
 /**
- * Write one pixel as a kernel would: what the format cannot hold is limited and rounded. Errors as
- * sycl_host_image_read_float. Never blocks.
+ * Read one pixel of a format that is int4. Otherwise as sycl_host_image_read_float. Never blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_read_int(sycl_host_image accessor, const uint64_t *index,
+					      int32_t value_out[4]);
+/**
+ * Read one pixel of a format that is uint4. Otherwise as sycl_host_image_read_float. Never blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_read_uint(sycl_host_image accessor, const uint64_t *index,
+					       uint32_t value_out[4]);
+/**
+ * Write one pixel as a kernel would. Values that the format cannot hold are limited and rounded.
+ * Errors as sycl_host_image_read_float. Never blocks.
  *
  * @param index  As many numbers as the image has dimensions: row, column for two of them.
  * @param value  r, g, b, a.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_host_image_write_float(sycl_host_image accessor, const uint64_t *index, const float value[4]);
-/** As sycl_host_image_write_float, of formats that are int4. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_host_image_write_int(sycl_host_image accessor, const uint64_t *index, const int32_t value[4]);
-/** As sycl_host_image_write_float, of formats that are uint4. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_write_float(sycl_host_image accessor, const uint64_t *index,
+						 const float value[4]);
+/**
+ * Write one pixel of a format that is int4. Otherwise as sycl_host_image_write_float. Never blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_write_int(sycl_host_image accessor, const uint64_t *index,
+					       const int32_t value[4]);
+/**
+ * Write one pixel of a format that is uint4. Otherwise as sycl_host_image_write_float. Never
+ * blocks.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_host_image_write_uint(sycl_host_image accessor, const uint64_t *index,
 						const uint32_t value[4]);
 
 /**
- * What a sampler makes of a coordinate, as in a kernel, computed here in float. Never blocks.
+ * Sample a coordinate as a kernel would. The result is computed here, in float. Never blocks.
  *
+ * @param sampler         The sampler.
  * @param coordinate      As many numbers as the image has dimensions, in their order.
  * @param[out] value_out  r, g, b, a.
- * @retval SYCL_ERROR_INVALID   No such sampler; linear filtering of a format that is not float4; another type.
+ * @retval SYCL_ERROR_INVALID   No such sampler; linear filtering of a format that is not float4;
+ *                              another type.
  * @retval SYCL_ERROR_ACCESSOR  The mode does not allow it.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_host_image_sample_float(sycl_host_image accessor, const sycl_sampler *sampler,
+SYCL_API sycl_result sycl_host_image_sample_float(sycl_host_image accessor,
+						  const sycl_sampler *sampler,
 						  const float *coordinate, float value_out[4]);
-/** As sycl_host_image_sample_float, of formats that are int4, nearest only. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_host_image_sample_int(sycl_host_image accessor, const sycl_sampler *sampler,
+/**
+ * Sample a format that is int4, nearest only. Otherwise as sycl_host_image_sample_float. Never
+ * blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_sample_int(sycl_host_image accessor,
+						const sycl_sampler *sampler,
 						const float *coordinate, int32_t value_out[4]);
-/** As sycl_host_image_sample_float, of formats that are uint4, nearest only. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_host_image_sample_uint(sycl_host_image accessor, const sycl_sampler *sampler,
+/**
+ * Sample a format that is uint4, nearest only. Otherwise as sycl_host_image_sample_float. Never
+ * blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_sample_uint(sycl_host_image accessor,
+						 const sycl_sampler *sampler,
 						 const float *coordinate, uint32_t value_out[4]);
 
 SYCL_END_DECLS

@@ -22,10 +22,11 @@ SYCL_BEGIN_DECLS
 
 /** What an argument is. */
 typedef enum sycl_launch_argument_kind {
-	SYCL_LAUNCH_VALUE = 1,    /**< `size_bytes` bytes at `pointer`: sycl_handler_set_value */
-	SYCL_LAUNCH_ACCESSOR = 2, /**< bytes of `buffer` with `mode`: sycl_handler_set_ranged_accessor */
-	SYCL_LAUNCH_LOCAL = 3,    /**< `size_bytes` of local memory: sycl_handler_set_local */
-	SYCL_LAUNCH_USM = 4       /**< `pointer` itself: sycl_handler_set_usm (usm.h) */
+	SYCL_LAUNCH_VALUE = 1, /**< `size_bytes` bytes at `pointer`: sycl_handler_set_value */
+	/** bytes of `buffer` with `mode`: sycl_handler_set_ranged_accessor */
+	SYCL_LAUNCH_ACCESSOR = 2,
+	SYCL_LAUNCH_LOCAL = 3, /**< `size_bytes` of local memory: sycl_handler_set_local */
+	SYCL_LAUNCH_USM = 4    /**< `pointer` itself: sycl_handler_set_usm (usm.h) */
 } sycl_launch_argument_kind;
 
 /**
@@ -33,13 +34,13 @@ typedef enum sycl_launch_argument_kind {
  * padding.
  */
 struct sycl_launch_argument {
-	int32_t kind;          /**< a sycl_launch_argument_kind */
-	int32_t mode;          /**< a sycl_access_mode */
+	int32_t kind; /**< a sycl_launch_argument_kind */
+	int32_t mode; /**< a sycl_access_mode */
 	sycl_buffer buffer;
 	uint64_t offset_bytes; /**< of an accessor */
-	uint64_t size_bytes;   /**< of an accessor: SYCL_REST_BYTES for all from `offset_bytes` on */
+	uint64_t size_bytes; /**< of an accessor: SYCL_REST_BYTES for all from `offset_bytes` on */
 	const void *pointer;
-	uint64_t reserved;     /**< must be 0 */
+	uint64_t reserved; /**< must be 0 */
 };
 
 /** What to launch. Start from SYCL_LAUNCH_INIT. */
@@ -48,26 +49,36 @@ struct sycl_launch {
 	uint32_t reserved;     /**< must be 0 */
 	sycl_kernel kernel;
 	sycl_range global;
-	sycl_range local;      /**< dimensions 0: none, as sycl_handler_parallel_for; otherwise as _nd */
+	/** dimensions 0: none, as sycl_handler_parallel_for; otherwise as _nd */
+	sycl_range local;
 	const struct sycl_launch_argument *arguments; /**< the kernel's, in its order */
 	const sycl_event *depends_on;                 /**< as sycl_handler_depends_on for each */
 	uint32_t argument_count, depends_on_count;
 };
-#define SYCL_LAUNCH_INIT { sizeof(struct sycl_launch), 0, 0, { 0, 0, { 0, 0, 0 } }, { 0, 0, { 0, 0, 0 } }, 0, 0, 0, 0 }
+#define SYCL_LAUNCH_INIT                                                                           \
+	{                                                                                          \
+		sizeof(struct sycl_launch), 0, 0, {0, 0, {0, 0, 0}}, {0, 0, {0, 0, 0}}, 0, 0, 0, 0 \
+	}
 
 /**
- * Launch a kernel. The call reads everything before it returns, so the structure can be used again.
- * Blocks as sycl_queue_submit does: never for a device.
+ * Launch a kernel with one call. The call reads everything before it returns, so the structure can
+ * be used again. Blocks as sycl_queue_submit does: never for a device.
  *
  * @param queue           Where to submit the launch.
  * @param launch          The kernel, its ranges, its arguments and what it depends on.
  * @param[out] event_out  The caller's to release; NULL: no event is made.
  * @retval SYCL_ERROR_INVALID          Wrong struct_bytes or reserved; a list that is NULL.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT  No such kind of argument; more than a kernel has.
- * @return Otherwise as the functions named above.
+ * @return Otherwise as sycl_handler_begin, the sycl_handler_set_... calls and sycl_queue_submit.
  * @since 0.1
+ *
+ * @example
+ *	const float factor = 2;
+ *	result = SYCL_LAUNCH(queue, kernel, sycl_range1(1000), NULL, SYCL_READ_WRITE(buffer),
+ *			     SYCL_VALUE(factor));
  */
-SYCL_API sycl_result sycl_queue_launch(sycl_queue queue, const struct sycl_launch *launch, sycl_event *event_out);
+SYCL_API sycl_result sycl_queue_launch(sycl_queue queue, const struct sycl_launch *launch,
+				       sycl_event *event_out);
 
 #ifdef __cplusplus /* which warns of C's casts */
 #define SYCL_LAUNCH_CAST(type, value) static_cast<type>(value)
@@ -76,9 +87,11 @@ SYCL_API sycl_result sycl_queue_launch(sycl_queue queue, const struct sycl_launc
 #endif
 
 /** An argument: the whole buffer, with an access mode. @since 0.1 */
-static inline struct sycl_launch_argument sycl_launch_buffer(sycl_buffer buffer, sycl_access_mode mode)
+static inline struct sycl_launch_argument sycl_launch_buffer(sycl_buffer buffer,
+							     sycl_access_mode mode)
 {
-	struct sycl_launch_argument argument = { SYCL_LAUNCH_ACCESSOR, 0, NULL, 0, SYCL_REST_BYTES, NULL, 0 };
+	struct sycl_launch_argument argument = {SYCL_LAUNCH_ACCESSOR, 0,    NULL, 0,
+						SYCL_REST_BYTES,      NULL, 0};
 	argument.mode = SYCL_LAUNCH_CAST(int32_t, mode);
 	argument.buffer = buffer;
 	return argument;
@@ -87,7 +100,7 @@ static inline struct sycl_launch_argument sycl_launch_buffer(sycl_buffer buffer,
 /** An argument: `size_bytes` bytes at `value`, which the launch copies. @since 0.1 */
 static inline struct sycl_launch_argument sycl_launch_value(uint64_t size_bytes, const void *value)
 {
-	struct sycl_launch_argument argument = { SYCL_LAUNCH_VALUE, 0, NULL, 0, 0, NULL, 0 };
+	struct sycl_launch_argument argument = {SYCL_LAUNCH_VALUE, 0, NULL, 0, 0, NULL, 0};
 	argument.size_bytes = size_bytes;
 	argument.pointer = value;
 	return argument;
@@ -96,7 +109,7 @@ static inline struct sycl_launch_argument sycl_launch_value(uint64_t size_bytes,
 /** An argument: local memory for each work-group. @since 0.1 */
 static inline struct sycl_launch_argument sycl_launch_local(uint64_t size_bytes)
 {
-	struct sycl_launch_argument argument = { SYCL_LAUNCH_LOCAL, 0, NULL, 0, 0, NULL, 0 };
+	struct sycl_launch_argument argument = {SYCL_LAUNCH_LOCAL, 0, NULL, 0, 0, NULL, 0};
 	argument.size_bytes = size_bytes;
 	return argument;
 }
@@ -104,7 +117,7 @@ static inline struct sycl_launch_argument sycl_launch_local(uint64_t size_bytes)
 /** An argument: a pointer into USM. @since 0.1 */
 static inline struct sycl_launch_argument sycl_launch_usm(const void *pointer)
 {
-	struct sycl_launch_argument argument = { SYCL_LAUNCH_USM, 0, NULL, 0, 0, NULL, 0 };
+	struct sycl_launch_argument argument = {SYCL_LAUNCH_USM, 0, NULL, 0, 0, NULL, 0};
 	argument.pointer = pointer;
 	return argument;
 }
@@ -116,8 +129,9 @@ static inline struct sycl_launch_argument sycl_launch_usm(const void *pointer)
  * @param local  Dimensions 0: the library chooses the work-groups.
  * @since 0.1
  */
-static inline sycl_result sycl_queue_launch_list(sycl_queue queue, sycl_kernel kernel, sycl_range global,
-						 sycl_range local, sycl_event *event_out, size_t count,
+static inline sycl_result sycl_queue_launch_list(sycl_queue queue, sycl_kernel kernel,
+						 sycl_range global, sycl_range local,
+						 sycl_event *event_out, size_t count,
 						 const struct sycl_launch_argument *arguments)
 {
 	struct sycl_launch launch = SYCL_LAUNCH_INIT;
@@ -134,7 +148,7 @@ static inline sycl_result sycl_queue_launch_list(sycl_queue queue, sycl_kernel k
 /** No work-group size: the library chooses one. @since 0.1 */
 static inline sycl_range sycl_launch_any_local(void)
 {
-	sycl_range local = { 0, 0, { 0, 0, 0 } };
+	sycl_range local = {0, 0, {0, 0, 0}};
 	return local;
 }
 
@@ -142,7 +156,10 @@ SYCL_END_DECLS
 
 /** An argument of SYCL_LAUNCH: a buffer that the kernel reads. @since 0.1 */
 #define SYCL_READ(buffer) sycl_launch_buffer((buffer), SYCL_ACCESS_READ)
-/** An argument of SYCL_LAUNCH: a buffer that the kernel writes; what it leaves out stays. @since 0.1 */
+/**
+ * An argument of SYCL_LAUNCH: a buffer that the kernel writes; what it leaves out stays.
+ * @since 0.1
+ */
 #define SYCL_WRITE(buffer) sycl_launch_buffer((buffer), SYCL_ACCESS_WRITE)
 /** An argument of SYCL_LAUNCH: a buffer that the kernel reads and writes. @since 0.1 */
 #define SYCL_READ_WRITE(buffer) sycl_launch_buffer((buffer), SYCL_ACCESS_READ_WRITE)
@@ -154,20 +171,22 @@ SYCL_END_DECLS
  * Launch a kernel in work-groups of `local` items: as SYCL_LAUNCH, with one more parameter.
  * @since 0.1
  */
-#define SYCL_LAUNCH_ND(queue, kernel, global, local, event_out, ...)                                 \
-	sycl_queue_launch_list((queue), (kernel), (global), (local), (event_out),                    \
-			       sizeof((const struct sycl_launch_argument[]){ __VA_ARGS__ }) /        \
-				       sizeof(struct sycl_launch_argument),                          \
-			       (const struct sycl_launch_argument[]){ __VA_ARGS__ })
+#define SYCL_LAUNCH_ND(queue, kernel, global, local, event_out, ...)                               \
+	sycl_queue_launch_list((queue), (kernel), (global), (local), (event_out),                  \
+			       sizeof((const struct sycl_launch_argument[]){__VA_ARGS__}) /        \
+				       sizeof(struct sycl_launch_argument),                        \
+			       (const struct sycl_launch_argument[]){__VA_ARGS__})
 #else
 template <typename... Arguments>
-inline sycl_result sycl_queue_launch_arguments(sycl_queue queue, sycl_kernel kernel, sycl_range global,
-					       sycl_range local, sycl_event *event_out, Arguments... arguments)
+inline sycl_result sycl_queue_launch_arguments(sycl_queue queue, sycl_kernel kernel,
+					       sycl_range global, sycl_range local,
+					       sycl_event *event_out, Arguments... arguments)
 {
-	const struct sycl_launch_argument list[] = { arguments... }; /* C++ has no array literals */
-	return sycl_queue_launch_list(queue, kernel, global, local, event_out, sizeof...(arguments), list);
+	const struct sycl_launch_argument list[] = {arguments...}; /* C++ has no array literals */
+	return sycl_queue_launch_list(queue, kernel, global, local, event_out, sizeof...(arguments),
+				      list);
 }
-#define SYCL_LAUNCH_ND(queue, kernel, global, local, event_out, ...) \
+#define SYCL_LAUNCH_ND(queue, kernel, global, local, event_out, ...)                               \
 	sycl_queue_launch_arguments((queue), (kernel), (global), (local), (event_out), __VA_ARGS__)
 #endif
 
@@ -178,7 +197,7 @@ inline sycl_result sycl_queue_launch_arguments(sycl_queue queue, sycl_kernel ker
  * blocking are those of sycl_queue_launch.
  * @since 0.1
  */
-#define SYCL_LAUNCH(queue, kernel, range, event_out, ...) \
+#define SYCL_LAUNCH(queue, kernel, range, event_out, ...)                                          \
 	SYCL_LAUNCH_ND(queue, kernel, range, sycl_launch_any_local(), event_out, __VA_ARGS__)
 
 #endif

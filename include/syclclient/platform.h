@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file platform.h Connecting, platforms. The rules for all functions are at the top of result.h. */
+/**
+ * @file platform.h Connections and platforms. The rules for all functions are at the top of
+ * result.h.
+ */
 #ifndef SYCLCLIENT_PLATFORM_H
 #define SYCLCLIENT_PLATFORM_H
 
@@ -8,186 +11,235 @@
 SYCL_BEGIN_DECLS
 
 /**
- * Whose command groups go first where several sessions of one user want one device (001: order between queues without a common
- * object is the implementation's). Of a class, each has a part of the device's time by its weight; what one does not use the others have.
+ * The class of a session: whose command groups go first where several sessions of one user want one
+ * device. Sessions of the same class share the device's time by their weights. Time that one
+ * session does not use goes to the others.
  */
 typedef enum sycl_session_class {
-	SYCL_SESSION_CLASS_DEFAULT = 0,    /**< what SYCLD_CLASS says in the environment, else normal */
-	SYCL_SESSION_CLASS_LATENCY = 1,    /**< before all others; these leave little on the device while such a session exists */
+	SYCL_SESSION_CLASS_DEFAULT = 0, /**< SYCLD_CLASS of the environment, else normal */
+	/**
+	 * Before all others. While such a session exists, the others leave little on the device.
+	 */
+	SYCL_SESSION_CLASS_LATENCY = 1,
 	SYCL_SESSION_CLASS_NORMAL = 2,
-	SYCL_SESSION_CLASS_BEST_EFFORT = 3 /**< what the others leave, and a small part in any case */
+	/** what the others leave, and a small share in any case */
+	SYCL_SESSION_CLASS_BEST_EFFORT = 3
 } sycl_session_class;
 
 /** Options of sycl_platform_open_with. Start from SYCL_OPEN_OPTIONS_INIT. */
 struct sycl_open_options {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_open_options) */
 	/**
-	 * Threads of the library that run host tasks (host_task.h), and copy parts of host memory as copy threads do; at most 64.
-	 * 0: none, waits run host tasks.
+	 * Threads of the library that run host tasks (host_task.h) and copy host memory as copy
+	 * threads do; at most 64. 0: none, and waits run host tasks.
 	 */
 	uint32_t helper_threads;
 	uint64_t timeout_ns; /**< longest wait for a service that starts and answers; 0: 10 s */
 	const char *name;    /**< what syclctl shows for this session; NULL: the program's name */
-	uint32_t session_class; /**< enum sycl_session_class; better than the service allows is taken for the best that it allows */
-	uint32_t weight;     /**< 1 to 1000, or less as the service allows; 0: what SYCLD_WEIGHT says in the environment, else 100 */
 	/**
-	 * Threads that the library may start when a buffer has 8 MiB of host memory or more: they copy parts of it beside the thread
-	 * that makes, first uses or releases the buffer. They run no function of the program's, handle no signal, and end
-	 * with the connection, or when there was nothing to copy for 5 seconds; where one cannot be started there are fewer. Up to 16,
-	 * helper threads included, or SYCL_COPY_THREADS_NONE. 0: what SYCLD_COPY_THREADS says in the environment (0 to 16); else, where
-	 * the calling thread may run on 4 processors or more, half as many as these, but 4 at most.
+	 * enum sycl_session_class. The service may allow less; then it gives the best class that it
+	 * allows.
+	 */
+	uint32_t session_class;
+	/** 1 to 1000; the service may allow less. 0: SYCLD_WEIGHT of the environment, else 100. */
+	uint32_t weight;
+	/**
+	 * Copy threads. The library starts them when a buffer has 8 MiB of host memory or more.
+	 * They copy parts of it beside the thread that makes, first uses or releases the buffer.
+	 * They run no function of the program and handle no signal. They end with the connection,
+	 * or after 5 seconds without a copy. Where one cannot be started, the connection has fewer.
+	 *
+	 * The number is up to 16, helper threads included, or SYCL_COPY_THREADS_NONE. 0:
+	 * SYCLD_COPY_THREADS of the environment (0 to 16). If that is not set, half the processors
+	 * that the calling thread may use, at most 4; with fewer than 4 processors, none.
 	 */
 	uint32_t copy_threads;
 	uint32_t reserved; /**< 0 */
 };
-#define SYCL_OPEN_OPTIONS_INIT { sizeof(struct sycl_open_options), 0, 0, 0, 0, 0, 0, 0 }
-/** No threads for copies but the helper threads: sycl_open_options.copy_threads. Native commands through a service (native_command.h) have one all the same. */
+#define SYCL_OPEN_OPTIONS_INIT                                                                     \
+	{                                                                                          \
+		sizeof(struct sycl_open_options), 0, 0, 0, 0, 0, 0, 0                              \
+	}
+/**
+ * A value of sycl_open_options.copy_threads: only helper threads copy. A connection with native
+ * commands through a service (native_command.h) still has one thread for these.
+ */
 #define SYCL_COPY_THREADS_NONE 0xffffffffu
 
 /**
- * Connect to a service. Blocks for a round trip, or until a service has started; asks no device anything.
+ * Connect to a service. Blocks for a round trip, or until a service has started. Opens no device.
  *
- * The platform stands for the connection; it is the platform of the default device where there is one. The connection
- * ends when this handle and everything made through it is released. An embedded engine is then waited for.
+ * The platform stands for the connection. It is the platform of the default device if there is one.
+ * The connection ends with the last release of this handle and of everything made through it. With
+ * an embedded engine that release waits until the engine has ended.
  *
- * @param endpoint  NULL: what SYCLD_ENDPOINT says in the environment; where that is not set or empty,
- *                  the system's service (/run/sycld), else this user's, else this user's is started;
- *                  "unix:PATH": the one that listens there; "embedded:": an engine inside this process, with threads
- *                  of its own. Only a server of root or of this user is talked to.
- * @param[out] platform_out  The caller's: sycl_platform_release.
- * @retval SYCL_ERROR_INVALID          Another kind of endpoint, here or in the environment, or platform_out is NULL.
+ * @param endpoint  "unix:PATH": the service that listens there. "embedded:": an engine inside this
+ *                  process, with threads of its own. NULL: what SYCLD_ENDPOINT of the environment
+ *                  says. If that is empty or not set: the system's service (/run/sycld), else this
+ *                  user's service, which is started if it does not run. The library only connects
+ *                  to a service of root or of this user.
+ * @param[out] platform_out  The caller releases it with sycl_platform_release.
+ * @retval SYCL_ERROR_INVALID          An endpoint of another form, as the argument or in the
+ *                                     environment; platform_out is NULL.
  * @retval SYCL_ERROR_CONNECTION_LOST  No service answers and none could be started, or it refused.
  * @retval SYCL_ERROR_TIMEOUT          No answer in 10 s.
- * @retval SYCL_ERROR_VERSION          It speaks another protocol.
- * @retval SYCL_ERROR_QUOTA            It has as many sessions as it may.
+ * @retval SYCL_ERROR_VERSION          The service speaks another protocol.
+ * @retval SYCL_ERROR_QUOTA            The service has as many sessions as it may have.
  * @retval SYCL_ERROR_PLATFORM         "embedded:": libsyclengine.so is not next to this library.
  * @since 0.1
+ *
+ * @example
+ *	sycl_platform opened = NULL;
+ *	if (sycl_platform_open(NULL, &opened) != SYCL_SUCCESS)
+ *		fprintf(stderr, "no service: %s\n", sycl_get_last_error_text());
  */
 SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *platform_out);
 
 /**
- * As sycl_platform_open, with options.
+ * Connect to a service, with options. Otherwise as sycl_platform_open.
  *
- * @param options  NULL for the defaults; read during the call. Also of the sizes without copy_threads
- *                 and without session_class.
- * @retval SYCL_ERROR_INVALID            Also: struct_bytes is wrong; more than 64 helper or 16 copy threads; no such class, weight or
- *                                       number of copy threads, here or in the environment; reserved is not 0.
+ * @param options  NULL for the defaults; read during the call. Earlier versions of the structure,
+ *                 without copy_threads or without session_class, are allowed.
+ * @retval SYCL_ERROR_INVALID            Also: struct_bytes is wrong; more than 64 helper threads or
+ *                                       16 copy threads; an invalid class, weight or number of copy
+ *                                       threads, here or in the environment; reserved is not 0.
  * @retval SYCL_ERROR_MEMORY_ALLOCATION  Also: a helper thread could not be started.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct sycl_open_options *options,
+SYCL_API sycl_result sycl_platform_open_with(const char *endpoint,
+					     const struct sycl_open_options *options,
 					     sycl_platform *platform_out);
 
-/** One more reference; each is ended by a release. Never blocks. @since 0.1 */
+/** Take one more reference; each needs its own release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_platform_retain(sycl_platform platform);
 
 /**
- * End one reference. The last one of a connection closes it: work that was submitted goes on, its results are dropped.
- * Never waits for a service; closing an embedded engine waits for its running command groups. Host tasks that have not
- * begun are dropped with the last handle, unless the connection has helper threads (host_task.h).
+ * Release one reference. The last one of a connection closes it: submitted work continues, and its
+ * results are dropped. Never waits for a service. Closing an embedded engine waits for its running
+ * command groups. Host tasks that have not begun are dropped with the last handle, unless the
+ * connection has helper threads (host_task.h).
  * @since 0.1
  */
 SYCL_API sycl_result sycl_platform_release(sycl_platform platform);
 
-/** The caller's references now, for tests. Never blocks. @since 0.1 */
+/**
+ * Get the number of references that the caller holds, for tests. Never blocks.
+ *
+ * @param[out] count_out  The number.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_get_reference_count(sycl_platform platform, uint32_t *count_out);
 
 /**
- * All platforms of the connection, those that are built in but not available as well. A round trip the first
- * time, which may take the seconds that vendor libraries need to load.
+ * List all platforms of the connection, also those that are built in but not available. A round
+ * trip the first time, which may take seconds while vendor libraries load.
  *
- * @param capacity            How many handles platforms_out has room for; 0: only count.
- * @param[out] platforms_out  Up to `capacity` handles, each the caller's to release; NULL when capacity is 0.
- * @param[out] count_out      How many there are, also beyond `capacity`; NULL if platforms_out is given.
+ * @param capacity            Room in platforms_out; 0: only count.
+ * @param[out] platforms_out  Up to `capacity` handles, each to be released by the caller. NULL if
+ *                            capacity is 0.
+ * @param[out] count_out      How many platforms there are, also beyond `capacity`. May be NULL if
+ *                            platforms_out is given.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_platform_get_platforms(sycl_platform platform, uint32_t capacity,
 						 sycl_platform *platforms_out, uint32_t *count_out);
 
-/** What can be asked of a platform; the type of the answer behind each. */
+/** Queries of a platform, each with the type of its answer. */
 typedef enum sycl_platform_info {
-	SYCL_PLATFORM_INFO_NAME = 1,       /**< char[] */
-	SYCL_PLATFORM_INFO_VENDOR = 2,     /**< char[] */
-	SYCL_PLATFORM_INFO_VERSION = 3,    /**< char[] */
-	SYCL_PLATFORM_INFO_PROFILE = 4,    /**< char[] */
-	SYCL_PLATFORM_INFO_EXTENSIONS = 5, /**< char[], separated by blanks */
-	SYCL_PLATFORM_INFO_BACKEND = 6,    /**< uint32_t, enum sycl_backend */
-	SYCL_PLATFORM_INFO_AVAILABLE = 7,  /**< uint32_t, 0 or 1 */
+	SYCL_PLATFORM_INFO_NAME = 1,               /**< char[] */
+	SYCL_PLATFORM_INFO_VENDOR = 2,             /**< char[] */
+	SYCL_PLATFORM_INFO_VERSION = 3,            /**< char[] */
+	SYCL_PLATFORM_INFO_PROFILE = 4,            /**< char[] */
+	SYCL_PLATFORM_INFO_EXTENSIONS = 5,         /**< char[], separated by blanks */
+	SYCL_PLATFORM_INFO_BACKEND = 6,            /**< uint32_t, enum sycl_backend */
+	SYCL_PLATFORM_INFO_AVAILABLE = 7,          /**< uint32_t, 0 or 1 */
 	SYCL_PLATFORM_INFO_UNAVAILABLE_REASON = 8, /**< char[], "" when available */
-	SYCL_PLATFORM_INFO_SESSION = 9,    /**< uint64_t, this connection's session number as syclctl shows it */
-	SYCL_PLATFORM_INFO_ENDPOINT = 10,  /**< char[], what was connected to: "unix:/run/..." or "embedded:" */
-	SYCL_PLATFORM_INFO_CLASS = 11,     /**< uint32_t, enum sycl_session_class: what the service gave when it was connected to */
-	SYCL_PLATFORM_INFO_WEIGHT = 12     /**< uint32_t, the same */
+	/** uint64_t, this connection's session number in syclctl */
+	SYCL_PLATFORM_INFO_SESSION = 9,
+	/** char[], of this connection: "unix:/run/..." or "embedded:" */
+	SYCL_PLATFORM_INFO_ENDPOINT = 10,
+	/** uint32_t, enum sycl_session_class that the service gave */
+	SYCL_PLATFORM_INFO_CLASS = 11,
+	SYCL_PLATFORM_INFO_WEIGHT = 12 /**< uint32_t, the weight that the service gave */
 } sycl_platform_info;
 
 /**
- * Ask a platform something. A round trip the first time; SESSION, ENDPOINT, CLASS and WEIGHT never block.
+ * Query a platform. A round trip the first time; SESSION, ENDPOINT, CLASS and WEIGHT never block.
  *
+ * @param info            Which query.
  * @param bytes           Size of `value`.
- * @param[out] value      The answer, text with its final 0; NULL to ask only for the size.
- * @param[out] bytes_out  The answer's size; may be NULL if `value` is given.
- * @retval SYCL_ERROR_INVALID   No such info, or `value` is too small.
+ * @param[out] value      The answer, text with its final 0. NULL: only the size is wanted.
+ * @param[out] bytes_out  The answer's size. May be NULL if `value` is given.
+ * @retval SYCL_ERROR_INVALID   No such query, or `value` is too small.
  * @retval SYCL_ERROR_PLATFORM  The service has no platform at all.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_platform_get_info(sycl_platform platform, sycl_platform_info info, size_t bytes, void *value,
-					    size_t *bytes_out);
+SYCL_API sycl_result sycl_platform_get_info(sycl_platform platform, sycl_platform_info info,
+					    size_t bytes, void *value, size_t *bytes_out);
 /** As sycl_device_get_backend_info (device.h): always an error. Never blocks. @since 0.1 */
-SYCL_API sycl_result sycl_platform_get_backend_info(sycl_platform platform, uint32_t info, size_t bytes, void *value,
-						    size_t *bytes_out);
+SYCL_API sycl_result sycl_platform_get_backend_info(sycl_platform platform, uint32_t info,
+						    size_t bytes, void *value, size_t *bytes_out);
 
 /** What this connection's session has used so far. Start from SYCL_USAGE_INIT. */
 struct sycl_usage {
-	uint32_t struct_bytes;    /**< sizeof(struct sycl_usage) */
-	uint32_t reserved;        /**< must be 0 */
+	uint32_t struct_bytes; /**< sizeof(struct sycl_usage) */
+	uint32_t reserved;     /**< must be 0 */
 	uint64_t groups_submitted;
 	uint64_t groups_completed;
 	uint64_t groups_failed;
-	uint64_t device_ns;       /**< of completed command groups, ns; an instant in which several ran counts once */
+	uint64_t device_ns; /**< device time of completed groups; overlapping groups count once */
 	uint64_t bytes_to_device;
 	uint64_t bytes_to_host;
-	uint64_t buffer_bytes;    /**< held now */
-	uint64_t arena_bytes;     /**< held now */
-	uint64_t groups_resubmitted; /**< of those submitted: of a shape that the service knew already */
+	uint64_t buffer_bytes;       /**< held now */
+	uint64_t arena_bytes;        /**< held now */
+	uint64_t groups_resubmitted; /**< submitted groups whose shape the service already knew */
 };
-#define SYCL_USAGE_INIT { sizeof(struct sycl_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SYCL_USAGE_INIT                                                                            \
+	{                                                                                          \
+		sizeof(struct sycl_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                            \
+	}
 
 /**
- * What this session has used so far. A round trip.
+ * Get what this session has used so far. A round trip.
  *
- * @param[in,out] usage_out  The caller's, with struct_bytes set; also of the size without groups_resubmitted.
+ * @param[in,out] usage_out  With struct_bytes set; the call fills the rest. The earlier size,
+ *                           without groups_resubmitted, is allowed.
  * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or reserved.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_platform_get_usage(sycl_platform platform, struct sycl_usage *usage_out);
 
 /**
- * A descriptor for the program's own event loop, to be polled for reading and for nothing else. Never blocks.
+ * Get a descriptor for the program's own event loop. Poll it for reading, and for nothing else.
+ * Never blocks.
  *
- * The turn of a loop: sycl_platform_prepare_read; look at what is waited for (sycl_event_wait_for with 0 ns); if it
- * is not there, poll; then sycl_platform_dispatch. Without polling after all: sycl_platform_cancel_read. Works beside
- * threads that wait.
+ * One turn of a loop: call sycl_platform_prepare_read, then look for the awaited result
+ * (sycl_event_wait_for with 0 ns). If it is not there, poll. Then call sycl_platform_dispatch. If
+ * the loop does not poll after all, it calls sycl_platform_cancel_read. Other threads may wait
+ * meanwhile.
  *
- * @param[out] fd_out  The library's, good while the connection lives; never to be read or closed.
+ * @param[out] fd_out  Belongs to the library and is valid while the connection lives. Never read or
+ *                     close it.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_platform_get_fd(sycl_platform platform, int *fd_out);
 
 /**
- * From now on whatever happens makes the descriptor readable; what happened before may not. Ended by dispatch or
- * cancel. Never blocks.
+ * Prepare to poll: from now on each event makes the descriptor readable. Earlier events may not.
+ * sycl_platform_dispatch or sycl_platform_cancel_read ends this state. Never blocks.
  *
- * @retval SYCL_ERROR_INVALID  The descriptor was never asked for.
+ * @retval SYCL_ERROR_INVALID  The program has not called sycl_platform_get_fd.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform platform);
 
-/** End what sycl_platform_prepare_read began, without having polled. Never blocks. @since 0.1 */
+/** End what sycl_platform_prepare_read began, without a poll. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_platform_cancel_read(sycl_platform platform);
 
 /**
- * Handle what has arrived, and end what sycl_platform_prepare_read began. May be called at any time. Never waits; takes as
- * long as the host tasks do whose turn has come: they run here, unless the connection has helper threads (host_task.h).
+ * Process what has arrived, and end what sycl_platform_prepare_read began. A program may call it at
+ * any time. Never waits. Unless the connection has helper threads, it also runs the host tasks that
+ * are ready (host_task.h), and returns when they have returned.
  *
  * @retval SYCL_ERROR_CONNECTION_LOST, SYCL_ERROR_DEVICE_LOST  The session has ended.
  * @since 0.1

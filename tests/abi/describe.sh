@@ -37,7 +37,7 @@ BEGIN {
 		next # a comment that goes on
 	text = line
 	line = ""
-	if (text ~ /^ *#define +SYCL_[A-Z0-9_]+ +[^ {]/ && text !~ /__|extern|SYCL_(BEGIN|END)_DECLS/) {
+	if (text ~ /^ *#define +SYCL_[A-Z0-9_]+ +[^ {\\]/ && text !~ /__|extern|SYCL_(BEGIN|END)_DECLS/) {
 		split(text, words)
 		print "\tSHOW(" words[2] ");"
 	}

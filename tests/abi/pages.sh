@@ -37,6 +37,22 @@ function complain(text) {
 	printf "%s: %s\n", name, text
 	bad = 1
 }
+# Each parameter has an item, but for handles, which the text is about.
+function check_parameters(   declared, n, i, words) {
+	declared = text["SYNOPSIS"]
+	gsub(/\n/, " ", declared)
+	sub(/.*sycl_[a-z0-9_]+\(/, "", declared)
+	sub(/\).*/, "", declared)
+	n = declared == "void" ? 0 : split(declared, words, /, */)
+	for (i = 1; i <= n; i++) {
+		if (words[i] ~ /^ *sycl_[a-z_]+ [a-z_]+$/ && words[i] !~ /_(info|mode|memory|kind|type|advice|aspect|language|state|format|range|backend|target|profiling|property) /)
+			continue
+		sub(/\[.*/, "", words[i])
+		sub(/.*[ *]/, "", words[i])
+		if (index("\n" text["DESCRIPTION"], "\n" words[i] "\n") == 0)
+			complain("parameter " words[i] " is not described")
+	}
+}
 function check_page(   n, i, sections) {
 	n = split(name ~ /^sycl_/ ? "NAME,SYNOPSIS,DESCRIPTION,RETURN VALUE,THREADS,HISTORY,SEE ALSO" : "NAME,SYNOPSIS,DESCRIPTION,SEE ALSO",
 		sections, ",")
@@ -53,6 +69,9 @@ function check_page(   n, i, sections) {
 		complain("SYNOPSIS has no declaration")
 	if (text["SYNOPSIS"] ~ /sycl_result sycl_/ && text["ERRORS"] == "")
 		complain("section ERRORS is missing or empty")
+	check_parameters()
+	if (name in needs_example && text["EXAMPLE"] == "")
+		complain("section EXAMPLE is missing or empty")
 	gsub(/\n/, " ", text["DESCRIPTION"])
 	if (text["DESCRIPTION"] !~ /[Bb]lock|[Ww]ait|round trip|[Oo]ne-way|sycl_[a-z_]+\(3\)/)
 		complain("DESCRIPTION does not say whether it may block")
@@ -66,6 +85,13 @@ function plain(line) {
 	return line
 }
 BEGIN {
+	# The calls that programs use most.
+	n = split("buffer_create device_get_devices device_get_info device_select event_get_profiling event_wait get_last_error " \
+		"handler_begin handler_depends_on handler_parallel_for handler_parallel_for_nd handler_set_accessor handler_set_value " \
+		"host_accessor_create kernel_bundle_from_source kernel_from_source malloc_device platform_open queue_copy_to_host " \
+		"queue_create queue_create_default queue_launch queue_memcpy queue_submit queue_wait", most)
+	for (i = 1; i <= n; i++)
+		needs_example["sycl_" most[i]] = 1
 	while ((getline line < list) > 0)
 		known[line] = 1
 	known["libsyclclient"] = 1
