@@ -7,7 +7,7 @@
  * sycl_handler_parallel_for or sycl_handler_parallel_for_nd and sycl_queue_submit do together. It
  * needs no handler. SYCL_LAUNCH and SYCL_LAUNCH_ND write such a call in one line, in C and in C++:
  *
- *	SYCL_LAUNCH(queue, saxpy, range, NULL, SYCL_READ(x), SYCL_READ_WRITE(y), SYCL_VALUE(a));
+ *	SYCL_LAUNCH(queue, kernel, range, NULL, SYCL_READ(x), SYCL_READ_WRITE(y), SYCL_VALUE(a));
  *
  * A program may submit the same kernel with the same queue, ranges and buffers many times, in any
  * of these ways. From the third time on, the library sends only what is new to the service: values,
