@@ -107,8 +107,9 @@ static sycl_result plan(struct connection *c, enum arena_use use, uint64_t bytes
 				 arenas->capacity);
 	if (least < bytes || least > rest)
 		return error_set(SYCL_ERROR_QUOTA,
-				 "%" PRIu64 " bytes of shared memory are wanted, %" PRIu64
-				 " are left to this session",
+				 "%" PRIu64
+				 " bytes of shared memory are needed; this session has %" PRIu64
+				 " left",
 				 bytes, rest);
 	if (use == ARENA_PLAIN && size > ARENA_USUAL_BYTES)
 		size = ARENA_USUAL_BYTES;
@@ -129,7 +130,7 @@ static sycl_result check_grant(const struct arenas *arenas, uint32_t index, uint
 	if (arenas->grant.arena != index || arenas->grant.size_bytes != size ||
 	    arenas->grant.fd < 0)
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
-				 "the service granted another arena than the one asked for");
+				 "the service granted another arena than the requested one");
 	return SYCL_SUCCESS;
 }
 
@@ -149,7 +150,7 @@ static sycl_result accept_grant(struct connection *c, uint32_t index, uint64_t s
 	r = arena_ranges_init(&ranges, size);
 	if (r < 0) {
 		(void)memory_region_free(region);
-		return error_set_errno(r, "an arena");
+		return error_set_errno(r, "an arena cannot be set up");
 	}
 	(void)pthread_mutex_lock(&c->state_lock);
 	arenas->arenas[index] = (struct arena){
@@ -204,7 +205,7 @@ static sycl_result grow(struct connection *c, enum arena_use use, uint64_t bytes
 		void *place = NULL;
 		int r = usm_place_choose(size, &place);
 		if (r < 0)
-			return error_set_errno(r, "addresses for USM");
+			return error_set_errno(r, "addresses for USM cannot be reserved");
 		result = ask(c, index, size, place);
 		/* INVALID: not there. */
 		if (result != SYCL_ERROR_INVALID)
@@ -269,7 +270,8 @@ static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes
 		r = take_present(&c->arenas, use, bytes, range_out, address_out);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r != -ENOSPC)
-		return r < 0 ? error_set_errno(r, "shared memory") : SYCL_SUCCESS;
+		return r < 0 ? error_set_errno(r, "shared memory cannot be allocated")
+			     : SYCL_SUCCESS;
 	(void)pthread_mutex_lock(&c->arenas.grow_lock);
 	sycl_result result = SYCL_SUCCESS;
 	/* Another thread may have grown meanwhile, and another one may take what this one has made.
@@ -292,7 +294,7 @@ static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes
 	(void)pthread_mutex_unlock(&c->arenas.grow_lock);
 	if (result)
 		return result;
-	return r < 0 ? error_set_errno(r, "shared memory") : SYCL_SUCCESS;
+	return r < 0 ? error_set_errno(r, "shared memory cannot be allocated") : SYCL_SUCCESS;
 }
 
 sycl_result arenas_take(struct connection *c, uint64_t bytes, struct arena_range *range_out,

@@ -217,7 +217,7 @@ sycl_result connection_open(const struct open_request *request, struct connectio
 {
 	if (!fork_guard_works())
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "this kernel cannot empty a page in forked children");
+				 "this kernel lacks MADV_WIPEONFORK, which the library needs");
 	for (int i = 0;; i++) {
 		bool went_away = false;
 		sycl_result result = attempt(request, connection_out, &went_away);

@@ -21,7 +21,8 @@ sycl_result connection_embedded(struct connection *c)
 	void *loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!loaded) {
 		const char *words = dlerror();
-		return error_set(SYCL_ERROR_PLATFORM, "the engine's library: %.200s",
+		return error_set(SYCL_ERROR_PLATFORM,
+				 "the engine's library cannot be loaded: %.200s",
 				 words ? words : library);
 	}
 	embedded_start *start = (embedded_start *)dlsym(loaded, EMBEDDED_START_SYMBOL);
@@ -38,7 +39,8 @@ sycl_result connection_embedded(struct connection *c)
 	};
 	int ends[2] = {-1, -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_set_errno(-errno, "a socketpair for the embedded engine");
+		return error_set_errno(-errno,
+				       "a socket pair for the embedded engine cannot be made");
 	void *engine = NULL;
 	int r = start(&options, ends[1], &engine); /* takes its end, also on failure */
 	if (r < 0) {

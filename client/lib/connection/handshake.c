@@ -120,7 +120,7 @@ static sycl_result map_ring(struct connection *c, int fd, uint64_t bytes)
 	ring_reader_init(&c->reader, base + reply_offset, reply_bytes, &header->reply_head,
 			 &header->reply_tail);
 	r = slots_init(&c->slots, c->slot_memory, (uint32_t)slot_count);
-	return r < 0 ? error_set_errno(r, "completion slots") : SYCL_SUCCESS;
+	return r < 0 ? error_set_errno(r, "the completion slots cannot be set up") : SYCL_SUCCESS;
 }
 
 static sycl_result take_limits(struct connection *c, const Sycl__V1__Limits *limits)
@@ -138,7 +138,8 @@ static sycl_result take_limits(struct connection *c, const Sycl__V1__Limits *lim
 	int r = object_ids_init(&c->ids, limits->objects);
 	if (r == 0)
 		r = arenas_init(&c->arenas, limits->arenas, limits->arena_bytes);
-	return r < 0 ? error_set_errno(r, "tables of the session") : SYCL_SUCCESS;
+	return r < 0 ? error_set_errno(r, "the tables of the session cannot be set up")
+		     : SYCL_SUCCESS;
 }
 
 /* A service that says nothing knows nothing of it: all are alike there. */
@@ -216,13 +217,13 @@ sycl_result connection_handshake(struct connection *c, const struct open_request
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET) {
 		*went_away_out = true;
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
-				 "the service hung up before it answered");
+				 "the service closed the connection before it answered");
 	}
 	if (r == -ETIMEDOUT)
 		return error_set(SYCL_ERROR_TIMEOUT, "the service at %s did not answer in time",
 				 c->endpoint);
 	if (r < 0)
-		return error_set_errno(r, "handshake with the service");
+		return error_set_errno(r, "the handshake with the service failed");
 	const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
 	sycl_result result = SYCL_SUCCESS;
 	if (packet->body_case == SYCL__V1__PACKET__BODY_WELCOME)

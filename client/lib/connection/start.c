@@ -209,11 +209,11 @@ static sycl_result find_or_start(const char *directory, const char *path, uint64
 				 "no service runs, and a privileged program does not start one");
 	char lock_path[PATH_BYTES];
 	if (snprintf(lock_path, sizeof(lock_path), "%.*s/lock", PATH_BYTES - 8, directory) < 0)
-		return error_set(SYCL_ERROR_RUNTIME, "the runtime folder's name");
+		return error_set(SYCL_ERROR_RUNTIME, "the name of the lock cannot be formed");
 	CLEANUP(close_fd)
 	int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (lock < 0)
-		return error_set_errno(-errno, "the lock of the runtime folder");
+		return error_set_errno(-errno, "the lock of the runtime folder cannot be opened");
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
 		return SYCL_SUCCESS; /* another process starts it, or it has just started */
 	/* Looked again: it may have started and answered between the first look and the lock. */

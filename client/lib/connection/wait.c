@@ -301,7 +301,7 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 		host_tasks_look(c);
 	}
 	if (result == SYCL_ERROR_TIMEOUT)
-		return error_set(SYCL_ERROR_TIMEOUT, "it did not happen in time");
+		return error_set(SYCL_ERROR_TIMEOUT, "the time-out has expired");
 	return result ? connection_check(c) : SYCL_SUCCESS;
 }
 

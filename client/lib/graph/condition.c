@@ -50,8 +50,7 @@ static sycl_result check_body_node(const struct executable_node *node)
 	if (needs_more_than_the_device(handler) || handler->action == HANDLER_ACTION_NATIVE)
 		return error_set(
 			SYCL_ERROR_INVALID,
-			"the body of a condition has kernels, fills and copies between memories of the "
-			"service alone: no host tasks, updates, shared events or native commands");
+			"the body of a condition has host tasks, updates, shared events, native commands or copies of the program's memory");
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		struct buffer *buffer = handler_requirement_at(handler, i)->buffer;
 		if (buffer_root(buffer)->is_temporary)
@@ -75,7 +74,7 @@ static sycl_result check_body(struct executable_graph *body)
 		result = check_body_node(&body->nodes[i]);
 		if (!result && body->nodes[i].depth + 1 > GRAPH_DEPTH_MAX)
 			result = error_set(SYCL_ERROR_QUOTA,
-					   "bodies of conditions may lie %u deep in each other",
+					   "bodies of conditions may be nested %u deep",
 					   GRAPH_DEPTH_MAX);
 	}
 	(void)pthread_mutex_unlock(&c->graph_lock);
@@ -93,7 +92,7 @@ static sycl_result check(const struct handler *handler, sycl_graph_condition_typ
 		return error_set(SYCL_ERROR_INVALID, "%d is no type of condition", (int)type);
 	if (!handler->object.connection->has_graph_condition)
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "the service is an older one, without IF and WHILE nodes");
+				 "the service is too old: it has no IF and WHILE nodes");
 	if (!(device->facts->features & DEVICE_FEATURE_GRAPH_CONDITION))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no IF and WHILE nodes",
 				 device->facts->name);

@@ -96,7 +96,7 @@ SYCL_API sycl_result sycl_graph_create(sycl_context context_handle, sycl_device 
 		return error_set(SYCL_ERROR_INVALID, "the device is not one of the context's");
 	if (!context->object.connection->has_graphs)
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "the service is an older one, without graphs");
+				 "the service is too old: it has no graphs");
 	sycl_result result = remote_check(&context->remote);
 	struct graph *graph = NULL;
 	if (!result)

@@ -43,8 +43,9 @@ sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after)
 {
 	int r = graph_edges_connect(&graph->edges, before, after, GRAPH_EDGES_MAX);
 	if (r == -ELOOP)
-		return error_set(SYCL_ERROR_INVALID, "nodes %u and %u would come behind each other",
-				 before + 1, after + 1);
+		return error_set(SYCL_ERROR_INVALID,
+				 "an edge between nodes %u and %u would make a cycle", before + 1,
+				 after + 1);
 	if (r == -EDQUOT)
 		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u edges", GRAPH_EDGES_MAX);
 	return r < 0 ? error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process")

@@ -50,7 +50,7 @@ static sycl_result find_graph(const struct handler *handler, struct graph **grap
 	if (!graph || graph->recording_count == 0)
 		return error_set(
 			SYCL_ERROR_INVALID,
-			"an event that was recorded into a graph stands for nothing outside of it");
+			"an event of a recorded group cannot be used outside of its graph");
 	*graph_out = graph;
 	return graph_check_place(graph, queue);
 }

@@ -12,7 +12,7 @@ static sycl_result find(const struct executable_graph *executable, const struct 
 	sycl_graph_node_type type = graph->items[node - 1].type;
 	if (executable->origin != graph->number)
 		return error_set(SYCL_ERROR_INVALID,
-				 "the executable graph was made of another graph");
+				 "the executable graph was made from another graph");
 	if (type != SYCL_GRAPH_NODE_KERNEL && type != SYCL_GRAPH_NODE_MEMCPY &&
 	    type != SYCL_GRAPH_NODE_MEMSET)
 		return error_set(SYCL_ERROR_INVALID,
@@ -20,7 +20,7 @@ static sycl_result find(const struct executable_graph *executable, const struct 
 				 node);
 	if (node > executable->place_count)
 		return error_set(SYCL_ERROR_INVALID,
-				 "node %u came when the executable graph had been made", node);
+				 "node %u was added after the executable graph was made", node);
 	*place_out = executable->place[node - 1];
 	*node_out = &executable->nodes[*place_out];
 	return SYCL_SUCCESS;
@@ -61,7 +61,7 @@ SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_grap
 					  "the graph was finalized without SYCL_GRAPH_UPDATABLE");
 	if (!result && !c->has_graph_switch)
 		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				   "the service is an older one, which disables no nodes");
+				   "the service is too old: it cannot disable nodes");
 	if (!result)
 		result = remote_check(&executable->remote);
 	if (result)

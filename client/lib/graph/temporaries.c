@@ -39,9 +39,8 @@ sycl_result graph_check_temporary(const struct handler *handler, struct buffer *
 			handler->action == HANDLER_ACTION_UPDATE || handler->host_source;
 	if (!for_host || !buffer_root(buffer)->is_temporary)
 		return SYCL_SUCCESS;
-	return error_set_object(
-		SYCL_ERROR_INVALID, buffer->remote.id,
-		"a temporary of graphs is on their device alone: the host neither reads nor writes it");
+	return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
+				"the host cannot access a temporary of graphs");
 }
 
 static sycl_result no_memory(void)

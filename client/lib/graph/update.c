@@ -269,12 +269,12 @@ static sycl_result gather_nodes(const struct executable_graph *executable,
 {
 	if (executable->origin != graph->number)
 		return error_set(SYCL_ERROR_INVALID,
-				 "the executable graph was made of another graph");
+				 "the executable graph was made from another graph");
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_result result = check_kernel_node(graph, nodes[i]);
 		if (!result && nodes[i] > executable->place_count)
 			result = error_set(SYCL_ERROR_INVALID,
-					   "node %u came when the executable graph had been made",
+					   "node %u was added after the executable graph was made",
 					   nodes[i]);
 		if (result)
 			return result;
@@ -327,8 +327,7 @@ static sycl_result gather_alike(const struct executable_graph *executable,
 			change_add(change, i, theirs);
 	}
 	return alike ? SYCL_SUCCESS
-		     : error_set(SYCL_ERROR_INVALID,
-				 "the graph is not alike: it has other nodes, edges or kernels");
+		     : error_set(SYCL_ERROR_INVALID, "the graph has other nodes, edges or kernels");
 }
 
 SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph executable_handle,

@@ -177,7 +177,7 @@ static sycl_result check_native_arguments(const struct handler *handler)
 		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
 		if (kind != HANDLER_ARGUMENT_UNSET && kind != HANDLER_ARGUMENT_ACCESSOR)
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
-					 "argument %u: a native command has accessors alone", i);
+					 "argument %u: a native command takes accessors only", i);
 	}
 	return SYCL_SUCCESS;
 }

@@ -20,9 +20,8 @@ static sycl_result plan_spans(struct copy_plan *plan)
 	if (!copy_box_bytes(&plan->box, &bytes) ||
 	    !copy_box_span(&plan->box, &plan->box.source, &plan->source_span) ||
 	    !copy_box_span(&plan->box, &plan->box.destination, &plan->destination_span))
-		return error_set(
-			SYCL_ERROR_INVALID,
-			"rows or slices of the box lie in each other, or reach beyond 64 bits");
+		return error_set(SYCL_ERROR_INVALID,
+				 "rows or slices of the box overlap, or exceed 64 bits");
 	return SYCL_SUCCESS;
 }
 

@@ -399,8 +399,7 @@ sycl_result handler_check_no_action(const struct handler *handler)
 {
 	if (handler->action == HANDLER_ACTION_NONE)
 		return SYCL_SUCCESS;
-	return error_set(SYCL_ERROR_INVALID,
-			 "this command group has its action already: there is one for each");
+	return error_set(SYCL_ERROR_INVALID, "this command group has an action already");
 }
 
 /*

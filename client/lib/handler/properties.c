@@ -82,7 +82,7 @@ static sycl_result check_offset(const struct handler *handler)
 		return SYCL_SUCCESS;
 	if (handler->action != HANDLER_ACTION_LAUNCH)
 		return error_set(SYCL_ERROR_ND_RANGE,
-				 "an offset is of a launch, and there is none");
+				 "an offset needs a launch, and the group has none");
 	if (offset->dimensions != handler->dimensions)
 		return error_set(SYCL_ERROR_ND_RANGE,
 				 "the global range has %u dimensions, the offset %u",
@@ -91,7 +91,7 @@ static sycl_result check_offset(const struct handler *handler)
 		if (offset->size[i] > UINT64_MAX - handler->global[i])
 			return error_set(SYCL_ERROR_ND_RANGE,
 					 "dimension %u: global size %" PRIu64 " and offset %" PRIu64
-					 " together are more than 64 bits count",
+					 " together exceed 64 bits",
 					 i, handler->global[i], offset->size[i]);
 		if (offset->size[i] != 0 && handler->kernel->is_native)
 			return error_set(
@@ -110,12 +110,12 @@ sycl_result handler_check_properties(const struct handler *handler)
 		return result;
 	if (handler->splittable && handler->action != HANDLER_ACTION_LAUNCH)
 		return error_set(SYCL_ERROR_INVALID,
-				 "only a launch can be split, and there is none");
+				 "only a launch can be split, and the group has none");
 	if (handler->splittable && handler->cooperative)
 		return error_set(SYCL_ERROR_INVALID, "a cooperative launch cannot be split");
 	if (handler->early && handler->action != HANDLER_ACTION_LAUNCH)
 		return error_set(SYCL_ERROR_INVALID,
-				 "only a launch can begin early, and there is none");
+				 "only a launch can begin early, and the group has none");
 	if (!handler->cooperative && cluster->dimensions == 0)
 		return SYCL_SUCCESS;
 	if (handler->action != HANDLER_ACTION_LAUNCH || !handler->is_nd)

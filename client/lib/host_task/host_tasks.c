@@ -28,10 +28,10 @@ sycl_result host_task_new(struct connection *c, struct handler *handler, struct 
 		free(task);
 		return room ? error_set(SYCL_ERROR_QUOTA, "all %u completion slots are in use",
 					c->slots.count)
-			    : error_set(SYCL_ERROR_QUOTA,
-					"%u host tasks of the connection are not over, and no more "
-					"are allowed",
-					HOST_TASKS_MAX);
+			    : error_set(
+				      SYCL_ERROR_QUOTA,
+				      "%u host tasks of the connection have not ended; no more are allowed",
+				      HOST_TASKS_MAX);
 	}
 	task->refs = 1;
 	task->bridged = handler->bridge != NULL;

@@ -110,7 +110,7 @@ static sycl_result check_service(const struct connection *c, const struct device
 	if (!c->has_natives)
 		return error_set(
 			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-			"the service is older than native commands of other processes: open \"embedded:\"");
+			"the service is too old for native commands of other processes: open \"embedded:\"");
 	if (!(device->facts->features & EXPORTS))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
 				 "%s cannot share memory with this process", device->facts->name);

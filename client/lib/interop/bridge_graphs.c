@@ -28,7 +28,7 @@ sycl_result bridge_graph_check(const struct handler *handler)
 	if (!c->has_native_nodes)
 		return error_set(
 			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-			"the service is older than native handles in graphs of other processes: open \"embedded:\"");
+			"the service is too old for native handles in graphs of other processes: open \"embedded:\"");
 	if (handler->native && !cuda_driver_has_graphs(cuda_driver_get()))
 		return error_set(
 			SYCL_ERROR_FEATURE_NOT_SUPPORTED,

@@ -41,7 +41,7 @@ static sycl_result check_process(const struct connection *c)
 		return SYCL_SUCCESS;
 	return error_set(
 		SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-		"native handles mean something in one process only: open \"embedded:\" for them");
+		"native handles are valid in one process only: open \"embedded:\" for them");
 }
 
 sycl_result native_check(const struct connection *c, uint32_t is, sycl_backend wanted, int kind)
@@ -116,7 +116,7 @@ sycl_result native_describe(struct connection *c, sycl_backend backend, int kind
 	sycl_result result = connection_request(c, &command, &pending, UINT64_MAX);
 	if (!result && !described.known)
 		result = error_set(SYCL_ERROR_RUNTIME,
-				   "what the service says of a native object could not be read");
+				   "the service's answer about a native object could not be read");
 	return result;
 }
 
@@ -275,7 +275,7 @@ static sycl_result synchronise(struct queue *queue)
 	if (host_task_is_here(line, groups, true))
 		return error_set_object(
 			SYCL_ERROR_INVALID, line->remote.id,
-			"this thread is in the middle of a host task of the queue that it would wait for: "
+			"this thread runs a host task of the queue that it would wait for: "
 			"ask the host task for its native queue");
 	return queue_line_wait(c, line, line->slot, (uint32_t)groups, UINT64_MAX);
 }
@@ -314,7 +314,7 @@ SYCL_API sycl_result sycl_queue_return_native(sycl_queue handle)
 {
 	PIN(queue, queue, handle);
 	if (queue->checks_native && !atomic_exchange(&queue->is_lent, false))
-		return error_set(SYCL_ERROR_INVALID, "nothing of the queue was given out");
+		return error_set(SYCL_ERROR_INVALID, "the queue's native queue is not in use");
 	return SYCL_SUCCESS;
 }
 

@@ -203,7 +203,7 @@ static sycl_result find(sycl_interop_handle handle, const void *output)
 {
 	if (!handle || handle != running)
 		return error_set(SYCL_ERROR_INVALID_HANDLE,
-				 "this thread is in no such native command");
+				 "this thread runs no such native command");
 	return output ? SYCL_SUCCESS : error_set(SYCL_ERROR_INVALID, "an output is NULL");
 }
 

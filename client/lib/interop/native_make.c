@@ -30,7 +30,7 @@ static sycl_result find_devices(struct connection *c, const struct native_facts 
 		uint32_t index = index_of(topology, facts->devices[i]);
 		if (index == topology->device_count)
 			result = error_set(SYCL_ERROR_RUNTIME,
-					   "the service named a device that there is not");
+					   "the service named an unknown device");
 		else
 			result = topology_device(c, index, &devices_out[count]);
 		count += !result;

@@ -149,8 +149,8 @@ static sycl_result choose(struct plan *plan, uint32_t count, const sycl_device *
 static sycl_result check_count(uint32_t count, const uint64_t *natives)
 {
 	if (count == 0 || count > NATIVES_MAX || !natives)
-		return error_set(SYCL_ERROR_INVALID, "%u native objects; 1 to %u are taken", count,
-				 NATIVES_MAX);
+		return error_set(SYCL_ERROR_INVALID, "%u native objects; 1 to %u are allowed",
+				 count, NATIVES_MAX);
 	return SYCL_SUCCESS;
 }
 

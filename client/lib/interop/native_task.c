@@ -135,7 +135,7 @@ SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_
 		handler_requirement_at(handler, argument->requirement)->buffer;
 	if (buffer->image_format)
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "an image has no native memory here (I13)");
+				 "an image has no native memory here");
 	if (buffer->size_bytes == 0)
 		return error_set(SYCL_ERROR_INVALID, "a buffer of 0 bytes has no memory");
 	struct buffer *root = buffer_root((struct buffer *)(uintptr_t)buffer);

@@ -55,7 +55,7 @@ static sycl_result check_executable(const struct bundle *bundle)
 {
 	if (bundle->state != SYCL_BUNDLE_EXECUTABLE)
 		return error_set(SYCL_ERROR_INVALID,
-				 "only a bundle in the executable state tells its kernels");
+				 "only a bundle in the executable state lists its kernels");
 	return SYCL_SUCCESS;
 }
 

@@ -259,7 +259,7 @@ static sycl_result link_device(const struct bundle_list *list, struct device *de
 	else if (native_count < count || (options && *options))
 		result = error_set(
 			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-			"objects over native programs are linked with such alone, and without options");
+			"objects of native programs can only be linked with each other, and without options");
 	else
 		result = bundle_image_make_native(bundle->context, device, SYCL_BUNDLE_EXECUTABLE,
 						  count, natives,

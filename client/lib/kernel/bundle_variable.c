@@ -49,7 +49,7 @@ static sycl_result find(struct bundle_image *image, const char *name, void **poi
 	struct usm_allocation *variable = NULL;
 	if (!(image->device->facts->features & DEVICE_FEATURE_VARIABLE))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "%s does not tell where variables lie",
+				 "%s cannot find variables by their names",
 				 image->device->facts->name);
 	(void)pthread_mutex_lock(&image->variables_lock);
 	sycl_result result = find_locked(image, name, &variable);
@@ -72,7 +72,7 @@ static sycl_result choose(const struct bundle *bundle, const struct device *aske
 		return error_set(SYCL_ERROR_INVALID,
 				 "only a bundle in the executable state has variables");
 	if (!asked && bundle->device_count != 1)
-		return error_set(SYCL_ERROR_INVALID, "the bundle is for %u devices: say which",
+		return error_set(SYCL_ERROR_INVALID, "the bundle is for %u devices: name one",
 				 bundle->device_count);
 	for (uint32_t i = 0; i < bundle->device_count; i++)
 		if (bundle->devices[i] == *device_out)

@@ -33,7 +33,7 @@ static sycl_result give_global_size(const struct kernel *kernel, size_t bytes, v
 	if (kernel->max_global_size[2] == 0)
 		return error_set(
 			SYCL_ERROR_INVALID,
-			"'%.64s' is no built-in kernel and on no custom device, or the driver does not tell",
+			"'%.64s' is no built-in kernel and on no custom device, or the driver has no answer",
 			kernel->name);
 	return info_give(kernel->max_global_size, sizeof(kernel->max_global_size), bytes, value,
 			 bytes_out);
@@ -203,7 +203,7 @@ SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel handle, sycl_range l
 		result = error_set(SYCL_ERROR_ND_RANGE, "a work-group has at least one dimension");
 	if (!result && kernel->sub_group_size == 0)
 		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				   "%s has no sub-groups, or does not tell",
+				   "%s has no sub-groups, or has no answer",
 				   kernel->image->device->facts->name);
 	if (result)
 		return result;

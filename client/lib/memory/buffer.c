@@ -198,7 +198,7 @@ SYCL_API sycl_result sycl_buffer_create_temporary(sycl_platform handle, uint64_t
 	struct connection *c = platform->object.connection;
 	if (!c->has_temporaries)
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "this service is older: its graphs have no temporaries");
+				 "the service is too old: its graphs have no temporaries");
 	const struct buffer_plan plan = {
 		.size_bytes = size_bytes, .kind = SYCL_HOST_NONE, .is_temporary = true};
 	return buffer_make(c, &plan, buffer_out);
@@ -214,8 +214,9 @@ static sycl_result check_options(const struct sycl_buffer_options *options)
 		return error_set(SYCL_ERROR_INVALID,
 				 "a block is given, but the kind is not SYCL_HOST_SHARED");
 	if ((options->free_host || options->free_context) && options->kind != SYCL_HOST_OWNED)
-		return error_set(SYCL_ERROR_INVALID,
-				 "memory that is not given away has no function that frees it");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"a function to free the memory is given, but the kind is not SYCL_HOST_OWNED");
 	return SYCL_SUCCESS;
 }
 
@@ -272,7 +273,8 @@ SYCL_API sycl_result sycl_buffer_set_write_back(sycl_buffer handle, uint32_t wri
 	if (write_back > 1)
 		return error_set(SYCL_ERROR_INVALID, "write_back is 0 or 1");
 	if (buffer->is_part)
-		return error_set(SYCL_ERROR_INVALID, "a sub-buffer is not written back for itself");
+		return error_set(SYCL_ERROR_INVALID,
+				 "a sub-buffer cannot be written back by itself");
 	atomic_store_explicit(&buffer_root(buffer)->write_back, write_back, memory_order_relaxed);
 	return SYCL_SUCCESS;
 }
@@ -281,10 +283,10 @@ SYCL_API sycl_result sycl_buffer_set_final_data(sycl_buffer handle, void *final_
 {
 	PIN(buffer, buffer, handle);
 	if (buffer->is_part)
-		return error_set(SYCL_ERROR_INVALID, "a sub-buffer is not written back for itself");
-	if (final_data && buffer_root(buffer)->is_temporary)
 		return error_set(SYCL_ERROR_INVALID,
-				 "a temporary of graphs leaves no contents behind");
+				 "a sub-buffer cannot be written back by itself");
+	if (final_data && buffer_root(buffer)->is_temporary)
+		return error_set(SYCL_ERROR_INVALID, "a temporary of graphs is never written back");
 	atomic_store_explicit(&buffer_root(buffer)->final_data, final_data, memory_order_relaxed);
 	atomic_store_explicit(&buffer_root(buffer)->final_data_set, 1, memory_order_release);
 	return SYCL_SUCCESS;

@@ -169,7 +169,7 @@ sycl_result buffer_check_graphs(struct buffer *buffer)
 		return SYCL_SUCCESS;
 	return error_set_object(
 		SYCL_ERROR_INVALID, buffer->remote.id,
-		"a graph uses the buffer: release the graph before the host looks at it");
+		"a graph uses the buffer: release the graph before the host accesses it");
 }
 
 sycl_result buffer_check_origin(const struct buffer *buffer, const struct device *device)

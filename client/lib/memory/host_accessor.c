@@ -29,7 +29,7 @@ static sycl_result check(const struct buffer *buffer, struct wanted *wanted)
 	if (buffer->root ? buffer->root->is_temporary : buffer->is_temporary)
 		return error_set_object(
 			SYCL_ERROR_INVALID, buffer->remote.id,
-			"a temporary of graphs has no contents outside of their launches");
+			"a temporary of graphs has no contents outside of launches");
 	if (wanted->size_bytes == SYCL_REST_BYTES && wanted->offset_bytes <= buffer->size_bytes)
 		wanted->size_bytes = buffer->size_bytes - wanted->offset_bytes;
 	if (wanted->offset_bytes > buffer->size_bytes ||

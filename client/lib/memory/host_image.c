@@ -120,7 +120,7 @@ static sycl_result check_use(const struct host_image *accessor, uint32_t bit, co
 			     const void *value)
 {
 	if (!place || !value)
-		return error_set(SYCL_ERROR_INVALID, "where, or the value, is NULL");
+		return error_set(SYCL_ERROR_INVALID, "the place or the value is NULL");
 	if (!(accessor->mode & bit))
 		return error_set(SYCL_ERROR_ACCESSOR, "this accessor is not for %s",
 				 bit == ACCESS_READ_BIT ? "reading" : "writing");

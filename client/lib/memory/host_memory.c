@@ -53,7 +53,8 @@ SYCL_API sycl_result sycl_host_block_create(void *memory, uint64_t size_bytes,
 		return error_set(SYCL_ERROR_INVALID,
 				 "a block of host memory has at least one byte");
 	if (!memory && (free_memory || context))
-		return error_set(SYCL_ERROR_INVALID, "a function frees memory that is not given");
+		return error_set(SYCL_ERROR_INVALID,
+				 "free_memory or context is given without memory");
 	struct host_block *block = calloc(1, sizeof(*block));
 	void *own = memory ? NULL : calloc(1, (size_t)size_bytes);
 	if (!block || (!memory && !own) ||

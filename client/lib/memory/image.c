@@ -84,8 +84,9 @@ SYCL_API sycl_result sycl_image_create_with(sycl_platform handle,
 	uint64_t bytes = 0;
 	sycl_result result = check_new(options->format, options->layered, &range, &bytes);
 	if (!result && (kind == SYCL_HOST_SHARED || kind == SYCL_HOST_OWNED))
-		result = error_set(SYCL_ERROR_INVALID,
-				   "an image takes borrowed host memory, a constant one, or none");
+		result = error_set(
+			SYCL_ERROR_INVALID,
+			"an image takes host memory of the kinds BORROWED, CONST or NONE");
 	if (result)
 		return result;
 	for (uint32_t i = range.dimensions; i < 3; i++)

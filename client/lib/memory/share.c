@@ -132,7 +132,7 @@ static sycl_result export_buffer(struct buffer *buffer, bool at_once, uint64_t d
 			 : exported.has_handle);
 	if (!result && !complete)
 		result = error_set(SYCL_ERROR_RUNTIME,
-				   "the service exported something else than was asked for");
+				   "the service exported another buffer than the requested one");
 	if (result) {
 		close_fd(&grant.descriptor);
 		return result;
@@ -235,7 +235,7 @@ SYCL_API sycl_result sycl_buffer_import(sycl_device handle, const struct sycl_sh
 	if (!shared || shared->struct_bytes != sizeof(*shared) || shared->reserved != 0)
 		return error_set(
 			SYCL_ERROR_INVALID,
-			"what to import is NULL, of another size, or its reserved member is not 0");
+			"shared: NULL, or struct_bytes or reserved is wrong; start from SYCL_SHARED_MEMORY_INIT");
 	sycl_result result = check_kind(device, (sycl_share_kind)shared->kind);
 	if (result)
 		return result;

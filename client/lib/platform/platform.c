@@ -304,7 +304,7 @@ SYCL_API sycl_result sycl_platform_get_fd(sycl_platform handle, int *fd_out)
 	int r = c->loop_fd < 0 ? make_loop(c) : 0;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r < 0)
-		return error_set_errno(r, "a descriptor for event loops");
+		return error_set_errno(r, "a descriptor for event loops cannot be made");
 	*fd_out = c->loop_fd;
 	return SYCL_SUCCESS;
 }

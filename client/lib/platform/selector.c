@@ -134,7 +134,7 @@ static sycl_result aspect_bits(uint32_t count, const sycl_aspect *aspects, uint6
 {
 	uint64_t bits = 0;
 	if (count > 0 && !aspects)
-		return error_set(SYCL_ERROR_INVALID, "a list of %u aspects is NULL", count);
+		return error_set(SYCL_ERROR_INVALID, "the list of %u aspects is NULL", count);
 	for (uint32_t i = 0; i < count; i++) {
 		if ((uint32_t)aspects[i] > SYCL_ASPECT_EXT_GRAPH_CONDITIONS)
 			return error_set(SYCL_ERROR_INVALID, "%d is no aspect", (int)aspects[i]);

@@ -62,7 +62,7 @@ static sycl_result request(struct connection *c, Sycl__V1__SubDevicesCreate *mes
 	     (making->answer->n_devices && making->answer->n_devices != making->answer->count) ||
 	     making->answer->n_devices > making->named))
 		result = error_set(SYCL_ERROR_RUNTIME,
-				   "what the service says of sub-devices could not be read");
+				   "the service's answer about sub-devices could not be read");
 	message->n_objects = 0;
 	message->objects = NULL;
 	return result;
@@ -170,8 +170,8 @@ SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device handle,
 		REQUIRE_OUTPUT(devices_out);
 	if (value_count == 0 || value_count > PARTITION_VALUES_MAX || !values)
 		return error_set(SYCL_ERROR_INVALID,
-				 "%u values to divide a device by; 1 to %u are taken", value_count,
-				 PARTITION_VALUES_MAX);
+				 "%u values to divide a device by; 1 to %u are allowed",
+				 value_count, PARTITION_VALUES_MAX);
 	if (property < SYCL_PARTITION_EQUALLY || property > SYCL_PARTITION_BY_AFFINITY_DOMAIN)
 		return error_set(SYCL_ERROR_INVALID, "%d is no way to divide a device",
 				 (int)property);

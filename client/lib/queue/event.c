@@ -91,7 +91,7 @@ sycl_result event_finish(struct event *event, uint64_t deadline_ns)
 		if (host_task_is_here(event->line, event->group, false))
 			return error_set_object(
 				SYCL_ERROR_INVALID, event->line->remote.id,
-				"this thread is in the middle of the host task that it would wait for");
+				"this thread runs the host task that it would wait for");
 		sycl_result result =
 			queue_line_wait(c, event->line, event->slot, event->value, deadline_ns);
 		if (result)
@@ -303,7 +303,7 @@ SYCL_API sycl_result sycl_event_get_native(sycl_event handle, void **native_out)
 	}
 	if (event->line->backend != SYCL_BACKEND_KIND_CUDA)
 		return error_set_object(SYCL_ERROR_FEATURE_NOT_SUPPORTED, event->line->remote.id,
-					"events of this backend cannot be handed out");
+					"the event has no single native event");
 	*native_out = NULL;
 	return SYCL_SUCCESS;
 }

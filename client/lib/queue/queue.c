@@ -238,7 +238,7 @@ sycl_result queue_wait_until(struct queue *queue, uint64_t deadline_ns)
 	if (host_task_is_here(line, groups, true))
 		return error_set_object(
 			SYCL_ERROR_INVALID, line->remote.id,
-			"this thread is in the middle of a host task of the queue that it would wait for");
+			"this thread runs a host task of the queue that it would wait for");
 	if (groups > 0) {
 		sycl_result result =
 			queue_line_wait(c, line, line->slot, (uint32_t)groups, deadline_ns);

@@ -49,7 +49,7 @@ static sycl_result make_event(const struct handler *handler, struct event **even
 		if (r < 0)
 			result = error_set(
 				SYCL_ERROR_QUOTA,
-				"all %u completion slots are in use: release events, or submit without",
+				"all %u completion slots are in use: release events, or submit without an event",
 				c->slots.count);
 	}
 	if (result)
@@ -256,9 +256,9 @@ static sycl_result check(const struct handler *handler, bool plain_buffers)
 {
 	sycl_result result = remote_check(&handler->queue->line->remote);
 	if (!result && atomic_load_explicit(&handler->queue->is_lent, memory_order_acquire))
-		result = error_set(SYCL_ERROR_INVALID,
-				   "the queue's native queue was given out, and not returned with "
-				   "sycl_queue_return_native");
+		result = error_set(
+			SYCL_ERROR_INVALID,
+			"the queue's native queue is in use until sycl_queue_return_native");
 	for (uint32_t i = 0; !plain_buffers && i < handler->requirements.count && !result; i++)
 		result = remote_check(
 			&buffer_root(handler_requirement_at(handler, i)->buffer)->remote);
@@ -432,7 +432,7 @@ send_elsewhere(struct handler *handler, struct queue *queue, sycl_event *event_o
 	    (queue->device != handler->queue->device || queue->context != handler->queue->context))
 		result = error_set(
 			SYCL_ERROR_INVALID,
-			"what uses native handles is for queues of its own device and context");
+			"a group with native handles needs a queue of its own device and context");
 	return result ? result : send(&view, handler, false, event_out);
 }
 

@@ -203,10 +203,12 @@ static sycl_result request(struct connection *c, struct usm_allocation *allocati
 	sycl_result result = connection_request(c, &command, &allocated.pending, UINT64_MAX);
 	if (!result && (allocated.address == 0 ||
 			(allocation->address && allocated.address != allocation->address)))
-		result = error_set(SYCL_ERROR_RUNTIME,
-				   "the service allocated USM at another address than asked for");
+		result = error_set(
+			SYCL_ERROR_RUNTIME,
+			"the service allocated USM at another address than the requested one");
 	if (!result && allocation->name && allocated.size_bytes == 0)
-		result = error_set(SYCL_ERROR_RUNTIME, "the service knows no variables");
+		result = error_set(SYCL_ERROR_RUNTIME,
+				   "the service is too old: it cannot find variables");
 	if (!result)
 		allocation->address = allocated.address;
 	if (!result && allocation->name)
@@ -304,13 +306,13 @@ static sycl_result try_addresses(struct connection *c, struct usm_allocation *pl
 			return SYCL_SUCCESS;
 		*last_out = i + 1;
 		if (r != -EEXIST)
-			return error_set_errno(r, "addresses for USM");
+			return error_set_errno(r, "addresses for USM cannot be reserved");
 		if (plan->real_bytes < larger)
 			plan->real_bytes = larger;
 	}
 	return error_set(
 		SYCL_ERROR_MEMORY_ALLOCATION,
-		"where the device has memory, this program has something else: %u addresses were tried",
+		"this program uses the addresses of the device's memory for something else: %u were tried",
 		ADDRESSES_TRIED);
 }
 
@@ -346,9 +348,8 @@ sycl_result usm_name_variable(struct connection *c, const struct usm_allocation 
 		r == -EEXIST
 			? error_set(
 				  SYCL_ERROR_MEMORY_ALLOCATION,
-				  "where the variable lies on its device, this program has something else: build the "
-				  "bundle once more, and it lies elsewhere")
-			: error_set_errno(r, "addresses for a variable");
+				  "this program uses the variable's address for something else: build the bundle again, and it has another address")
+			: error_set_errno(r, "the address of a variable cannot be reserved");
 	struct failure why;
 	error_get(&why);
 	let_go(c, variable);
@@ -458,7 +459,7 @@ static sycl_result usm_free(struct context *context, const void *pointer)
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (is_variable)
 		return error_set(SYCL_ERROR_INVALID,
-				 "%p is a bundle's variable, which goes with the bundle", pointer);
+				 "%p is a bundle's variable, which ends with the bundle", pointer);
 	if (!found)
 		return error_set(SYCL_ERROR_INVALID, "%p is not where USM of this context begins",
 				 pointer);
