@@ -93,26 +93,25 @@ static const struct verb {
 	 show_status, json_status},
 	{"devices", NULL, "the devices; starts your engine to look for them", DISCOVERY_TIMEOUT_MS,
 	 ask_devices, show_devices, json_devices},
-	{"sessions", NULL, "who uses the service now, and what they have done", TIMEOUT_MS,
+	{"sessions", NULL, "the connected programs, and what they have used", TIMEOUT_MS,
 	 ask_sessions, show_sessions, json_sessions},
-	{"accounts", NULL,
-	 "what was used, and for how long commands waited; --by what, and of whom", TIMEOUT_MS,
-	 ask_accounts, show_accounts, json_accounts},
+	{"accounts", NULL, "what was used, and how long commands waited", TIMEOUT_MS, ask_accounts,
+	 show_accounts, json_accounts},
 	{"kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions",
 	 TIMEOUT_MS, ask_order, show_ordered, json_order},
-	{"pause", "WHOSE", "read nothing more of sessions; what was read runs", TIMEOUT_MS,
-	 ask_order, show_ordered, json_order},
-	{"resume", "WHOSE", "take back pause and drain", TIMEOUT_MS, ask_order, show_ordered,
-	 json_order},
-	{"drain", "--uid UID | --all", "let nobody new in", TIMEOUT_MS, ask_order, show_ordered,
-	 json_order},
-	{"limit", "NAME=VALUE WHOSE", "change a limit (sycld.conf(5), [limits]); NAME=default",
+	{"pause", "WHOSE", "stop reading commands of sessions; those that were read run",
 	 TIMEOUT_MS, ask_order, show_ordered, json_order},
-	{"limits", NULL, "the limits that hold, and whether sycld.conf or an order says so",
-	 TIMEOUT_MS, ask_limits, show_limits, json_limits},
+	{"resume", "WHOSE", "end a pause or a drain", TIMEOUT_MS, ask_order, show_ordered,
+	 json_order},
+	{"drain", "--uid UID | --all", "accept no new sessions", TIMEOUT_MS, ask_order,
+	 show_ordered, json_order},
+	{"limit", "NAME=VALUE WHOSE", "change a limit of sycld.conf(5); NAME=default takes it back",
+	 TIMEOUT_MS, ask_order, show_ordered, json_order},
+	{"limits", NULL, "the limits that apply, each from sycld.conf or an order", TIMEOUT_MS,
+	 ask_limits, show_limits, json_limits},
 	{"trace", "FILE", "record what all sessions send to a device", 0, NULL, NULL, NULL},
-	{"version", NULL, "of this program and of the service", TIMEOUT_MS, ask_version,
-	 show_version, json_version},
+	{"version", NULL, "the versions of this program and of the service", TIMEOUT_MS,
+	 ask_version, show_version, json_version},
 	{"help", NULL, "this text", 0, NULL, NULL, NULL},
 };
 
@@ -142,19 +141,19 @@ static void print_help(FILE *to)
 			      verbs[i].operands ? verbs[i].operands : "", verbs[i].summary);
 	(void)fputs(
 		"\n"
-		"WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Orders and traces are root's\n"
-		"and the administrators' group's.\n"
+		"WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Only root and the\n"
+		"administrators' group may give orders and take traces.\n"
 		"\n"
-		"  --uid UID           of this user\n"
-		"  --by WHAT[,...]     accounts: a row for each uid, cgroup, device, session; else uid\n"
-		"  --cgroup PATH       accounts: of this control group and those inside it\n"
-		"  --device DEVICE     accounts, trace: of this one, as cuda:0\n"
-		"  --seconds N         trace: for so long, up to 3600, else 10\n"
-		"  --all               of everybody\n"
-		"  --reason TEXT       orders: for the log; of kill for the client, too\n"
+		"  --uid UID           the sessions of this user; accounts: what this user has used\n"
+		"  --by WHAT[,...]     accounts: a row for each uid (the default), cgroup, device or session\n"
+		"  --cgroup PATH       accounts: this control group and those inside it\n"
+		"  --device DEVICE     accounts, trace: this device, such as cuda:0\n"
+		"  --seconds N         trace: how long, up to 3600; the default is 10\n"
+		"  --all               the sessions of all users\n"
+		"  --reason TEXT       the reason of an order, for the log; kill: also for the client\n"
 		"  --json              one JSON object instead of text\n"
 		"  --runtime-dir DIR   the service in DIR (else the system's, else your own)\n"
-		"  --watch SECONDS     again every so many seconds, until interrupted\n"
+		"  --watch SECONDS     repeat every so many seconds, until interrupted\n"
 		"\n"
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 no service runs.\n",
 		to);

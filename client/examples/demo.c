@@ -14,9 +14,9 @@ static void usage(FILE *stream, const char *name)
 	(void)fprintf(
 		stream,
 		"Usage: %s [--endpoint ENDPOINT] [--report FILE] [--output FILE] [--size N]\n"
-		"  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
-		"  --report    write what was done there, as key=value lines\n"
-		"  --output    where the picture goes (demo_mandelbrot)\n"
+		"  --endpoint  unix:PATH or embedded:; without it the default service\n"
+		"  --report    a file for the results, as key=value lines\n"
+		"  --output    a file for the picture (demo_mandelbrot)\n"
 		"  --size      edge of the problem; without it a few seconds of work for two cores\n",
 		name);
 }

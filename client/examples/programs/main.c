@@ -30,14 +30,14 @@ static void usage(FILE *stream)
 		"Usage: sycl_programs [--endpoint ENDPOINT] [--device default|cpu|gpu] [--size tiny|small|large]\n"
 		"                     [--devices N] [--no-skip] [--times] [--runs N] [NAME ...]\n"
 		"       sycl_programs --list\n"
-		"  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
+		"  --endpoint  unix:PATH or embedded:; without it the default service\n"
 		"  --device    default: the one that the library prefers\n"
 		"  --size      tiny: milliseconds; small: the default; large: for a GPU\n"
-		"  --devices   so many of the device's kind take turns with the kernels of a program\n"
+		"  --devices   how many devices of this kind take turns with the kernels of a program\n"
 		"  --no-skip   a program that the device cannot run counts as wrong\n"
 		"  --times     name, edge, ms on the device, ms of the same on the CPU in one thread, and \"right\", \"WRONG\" or\n"
 		"              why it was skipped, separated by tabs\n"
-		"  --runs      each program so often, one run behind the other\n",
+		"  --runs      how often each program runs, one run after the other\n",
 		stream);
 }
 

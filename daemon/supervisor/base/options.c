@@ -10,14 +10,15 @@ static const char usage_text[] =
 	"The service that owns this machine's devices and shares them among processes.\n"
 	"\n"
 	"      --user             serve only the user who started it\n"
-	"      --runtime-dir DIR  folder of the sockets (/run/sycld; with --user $XDG_RUNTIME_DIR/sycld, or as sycld(8) says)\n"
+	"      --runtime-dir DIR  folder of the sockets (/run/sycld; with --user\n"
+	"                         $XDG_RUNTIME_DIR/sycld, or another one: see sycld(8))\n"
 	"      --config FILE      configuration (" SYCLD_SYSCONFDIR "/sycld/sycld.conf;\n"
 	"                         with --user $XDG_CONFIG_HOME/sycld/sycld.conf)\n"
-	"      --check-config     check the configuration, names of users and groups in it too, and end\n"
+	"      --check-config     check the configuration with its names of users and groups, and end\n"
 	"      --cache-dir DIR    where engines keep what they built\n"
 	"      --engine FILE      the engine's program (sycl-engine next to sycld, then the installed one)\n"
 	"      --listen-fd N      accept sessions on descriptor N; N + 1 may hold the lock of the folder\n"
-	"      --detach           go on in the background; output goes to sycld.log in the runtime folder\n"
+	"      --detach           continue in the background; output goes to sycld.log in the runtime folder\n"
 	"      --exit-idle SECS   end after so many seconds without a session\n"
 	"      --version, --help\n";
 
