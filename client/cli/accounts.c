@@ -63,7 +63,7 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 	uint64_t uid = 0;
 	query_out->by = ACCOUNTS_BY_USER;
 	*wrong_out =
-		"--by wants uid, cgroup, device or session, or several of them with commas between";
+		"--by needs uid, cgroup, device or session, or several of them separated by commas";
 	if (words->by && !read_by(words->by, &query_out->by))
 		return false;
 	*wrong_out = "a user is a number, as 'id -u' says it";

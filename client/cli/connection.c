@@ -191,8 +191,8 @@ static int failure(int r, const char *path, const struct peer *peer, char *messa
 {
 	if (r == -EPERM)
 		(void)snprintf(message_out, message_bytes,
-			       "the service at %s runs as uid %lu, who is not trusted", path,
-			       (unsigned long)atomic_load(&peer->uid));
+			       "the service at %s runs as uid %lu, which is neither root nor you",
+			       path, (unsigned long)atomic_load(&peer->uid));
 	else if (r == -ETIMEDOUT)
 		(void)snprintf(message_out, message_bytes, "the service at %s does not answer",
 			       path);

@@ -219,7 +219,7 @@ static int apply(int option, const char *value, struct arguments *arguments)
 		errno = 0;
 		seconds = strtoul(value, &end, 10);
 		if (errno || end == value || *end || seconds < 1 || seconds > 86400)
-			return wrong_usage("--watch wants seconds, from 1 to 86400, not ", value);
+			return wrong_usage("--watch needs seconds, from 1 to 86400, not ", value);
 		arguments->watch_seconds = (unsigned)seconds;
 		return STATUS_OK;
 	case OPT_UID:
@@ -264,7 +264,7 @@ static struct trace_words trace_words_of(const struct arguments *arguments)
 static bool read_trace(const struct arguments *arguments, const char **wrong_out)
 {
 	const struct trace_words words = trace_words_of(arguments);
-	*wrong_out = "trace wants a FILE, and may have --seconds and --device";
+	*wrong_out = "trace needs a FILE, and may have --seconds and --device";
 	if (arguments->words.uid || arguments->words.all || arguments->words.reason ||
 	    arguments->accounts.by || arguments->accounts.cgroup || arguments->watch_seconds)
 		return false;
@@ -276,20 +276,20 @@ static bool read_words(struct arguments *arguments, const char **wrong_out)
 	struct order_words *words = &arguments->words;
 	if (is_trace(arguments->verb))
 		return read_trace(arguments, wrong_out);
-	*wrong_out = "only a trace has --seconds";
+	*wrong_out = "--seconds is for a trace only";
 	if (arguments->seconds)
 		return false;
 	if (arguments->verb->ask == ask_accounts) {
 		arguments->accounts.uid = words->uid;
 		words->uid = NULL;
-		*wrong_out = "only orders are for somebody";
+		*wrong_out = "only orders name sessions or users";
 		return order_words_none(words) &&
 		       accounts_read(&arguments->accounts, &accounts_query, wrong_out);
 	}
-	*wrong_out = "only accounts are added up by something";
+	*wrong_out = "--by is for accounts only";
 	if (!accounts_words_none(&arguments->accounts))
 		return false;
-	*wrong_out = "only orders are for somebody";
+	*wrong_out = "only orders name sessions or users";
 	return arguments->verb->operands
 		       ? order_read(arguments->verb->name, words, &order, wrong_out)
 		       : order_words_none(words);
@@ -313,7 +313,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 		if (!verb)
 			return wrong_usage("no such verb: ", argv[optind]);
 		if (arguments->verb && arguments->verb != verb)
-			return wrong_usage("one verb is enough, and here is another: ",
+			return wrong_usage("only one verb is allowed, and this is another: ",
 					   argv[optind]);
 		arguments->verb = verb;
 	}

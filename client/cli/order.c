@@ -58,7 +58,7 @@ static bool read_whose(const struct order_words *words, int at, Sycl__V1__OrderC
 {
 	uint64_t uid = 0;
 	int given = (words->count > at) + (words->uid != NULL) + words->all;
-	*wrong_out = "whose sessions are meant is to be said once: SESSION, --uid UID or --all";
+	*wrong_out = "name the sessions of the order once: SESSION, --uid UID or --all";
 	if (given != 1 || words->count > at + 1)
 		return false;
 	*wrong_out = "a session is a number of 'syclctl sessions'";
@@ -90,7 +90,7 @@ bool order_read(const char *verb, const struct order_words *words,
 			order_out->order = orders[i].order;
 	bool is_limit = order_out->order == SYCL__V1__ORDER__ORDER_LIMIT;
 	*wrong_out =
-		"limit wants NAME=VALUE: a whole number, for bytes with K, M, G or T, or 'default'";
+		"limit needs NAME=VALUE: a whole number, for bytes with K, M, G or T, or 'default'";
 	if (is_limit && (words->count == 0 || !read_limit(words->word[0], order_out)))
 		return false;
 	if (words->reason)

@@ -35,17 +35,17 @@ static void show_let_in(const Sycl__V1__OrderCommand *order)
 {
 	char text[WHOSE_BYTES];
 	if (!order->session)
-		(void)printf("new sessions%s are let in\n", whose(order, text));
+		(void)printf("new sessions%s are accepted\n", whose(order, text));
 }
 
 static void show_drained(const Sycl__V1__OrderCommand *order)
 {
 	if (order->of_user)
 		(void)printf(
-			"drained: no new session of user %u is let in until 'syclctl resume --uid %u'\n",
+			"drained: no new session of user %u is accepted until 'syclctl resume --uid %u'\n",
 			order->uid, order->uid);
 	else
-		(void)puts("drained: no new session is let in until 'syclctl resume --all'");
+		(void)puts("drained: no new session is accepted until 'syclctl resume --all'");
 }
 
 /* Limits of the service itself reach no session, so how many it was for says nothing when there are

@@ -21,17 +21,18 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 		     service->pid, service->uid, format_age(service->uptime_ns, age),
 		     service->stopping ? ", stopping" : "");
 	if (service->drained)
-		(void)printf("  drained   nobody new is let in until 'syclctl resume --all'\n");
+		(void)printf(
+			"  drained   no new session is accepted until 'syclctl resume --all'\n");
 	(void)printf("  folder    %s\n", service->runtime_directory);
 	for (size_t i = 0; i < service->n_endpoints; i++)
 		(void)printf("  endpoint  %s\n", service->endpoints[i]);
 	if (service->standby_pid)
-		(void)printf("  standby   engine %u, %s, for whoever needs one next\n",
+		(void)printf("  standby   engine %u, %s, for the next user that needs one\n",
 			     service->standby_pid,
 			     value_name(&sycl__v1__engine_state__descriptor,
 					(int)service->standby_state));
 	if (service->filtered)
-		(void)printf("  shown     what belongs to you\n");
+		(void)printf("  shown     your own sessions only\n");
 }
 
 /* An engine runs its tenant's code and may say anything. */
@@ -39,7 +40,7 @@ static void print_dispute(const Sycl__V1__KnownDevice *device)
 {
 	enum { NAMED_MOST = 8 };
 	(void)printf(
-		"  device %u is not the same to all: '%s' with %llu bytes of memory is what engines of uid",
+		"  device %u differs between engines: '%s' with %llu bytes of memory is what engines of uid",
 		device->facts->device, device->facts->name,
 		(unsigned long long)device->facts->global_mem_bytes);
 	for (size_t i = 0; i < device->n_uids && i < NAMED_MOST; i++)
@@ -134,7 +135,7 @@ static void print_drained(const Sycl__V1__AdminReply *reply, size_t i)
 	const Sycl__V1__EngineFacts *engine = reply->engines[i];
 	if (engine->drained && (i == 0 || reply->engines[i - 1]->uid != engine->uid))
 		(void)printf(
-			"  uid %u is drained: nobody new is let in until 'syclctl resume --uid %u'\n",
+			"  uid %u is drained: no new session is accepted until 'syclctl resume --uid %u'\n",
 			engine->uid, engine->uid);
 }
 

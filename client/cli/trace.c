@@ -96,7 +96,7 @@ bool trace_words_read(const struct trace_words *words, const char **wrong_out)
 {
 	uint64_t seconds;
 	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
-	*wrong_out = "trace wants a FILE to write to";
+	*wrong_out = "trace needs a FILE to write to";
 	if (!words->file || !*words->file)
 		return false;
 	*wrong_out = "--seconds is a whole number from 1 to 3600";
@@ -141,7 +141,7 @@ static int find_used(struct recording *recording)
 	answer_free(&answer);
 	if (by == 1)
 		return 0;
-	return complain("%s: say which one is meant with --device, as cuda:0",
+	return complain("%s: name one with --device, such as cuda:0",
 			by == 0 ? "no device has been used yet" : "several devices have been used");
 }
 

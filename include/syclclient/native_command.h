@@ -12,7 +12,8 @@
  * - SYCL_NATIVE_BRIDGE_IPC: CUDA through a service. Handles are this program's own; see below.
  *
  * For each submission the library calls the function exactly once; or never, if its group fails
- * before. Through a service it also calls it never if the connection ends before its turn. The call
+ * before. Through a service it is not called either
+ * if the connection ends before its turn. The call
  * may come before or after sycl_queue_submit returns, and before the group's dependencies are
  * complete: the function only sends. Its work on the native queue starts when all dependencies are
  * complete, on any device. The group is complete when all this work is. So other threads, streams

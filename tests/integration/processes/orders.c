@@ -307,7 +307,7 @@ Test(processes_orders, what_makes_no_sense_is_said)
 	REFUSED(service, 2, "a user is a number", "pause", "--uid", "root");
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects", ids[0]);
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects=many", ids[0]);
-	REFUSED(service, 2, "only orders are for somebody", "status", "--all");
+	REFUSED(service, 2, "only orders name sessions or users", "status", "--all");
 	REFUSED(service, 1, "whose sessions are to end", "kill", "--all");
 	REFUSED(service, 1, "no such limit", "limit", "joy=1", ids[0]);
 	REFUSED(service, 1, "at most", "limit", "builds=2000", ids[0]);

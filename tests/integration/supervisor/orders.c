@@ -105,9 +105,9 @@ Test(supervisor_orders, what_came_of_an_order_is_said_plainly)
 	int socket = open_client();
 	must_be_shown_as("open");
 	must_answer("paused: 1 session\n", "pause", "--all", NULL, NULL, NULL);
-	must_answer("resumed: 1 session\nnew sessions are let in\n", "resume", "--all", NULL, NULL,
-		    NULL);
-	must_answer("drained: no new session is let in until 'syclctl resume --all'\n", "drain",
+	must_answer("resumed: 1 session\nnew sessions are accepted\n", "resume", "--all", NULL,
+		    NULL, NULL);
+	must_answer("drained: no new session is accepted until 'syclctl resume --all'\n", "drain",
 		    "--all", NULL, NULL, NULL);
 	must_answer("share_max is changed\n", "limit", "share_max=60", "--all", NULL, NULL);
 	must_answer("builds is changed, for 1 open session too\n", "limit", "builds=2", "--all",
