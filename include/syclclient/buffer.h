@@ -39,8 +39,8 @@ typedef void sycl_free_function(void *memory, void *context);
  *                         contents are undefined. SYCL_HOST_BORROWED memory of 8 MiB or more may be
  *                         copied later: by the first call that submits a group with the buffer,
  *                         makes a host accessor on it, or releases or detaches it for the last
- *                         time. The program must not change the memory before that. The library may
- *                         use it until the last release.
+ *                         time. The program must not change the memory before that. Until the last
+ *                         release it belongs to the library.
  * @param size_bytes       Any size, also 0.
  * @param kind             What happens to `host` later. SHARED and OWNED need
  *                         sycl_buffer_create_with.

@@ -383,8 +383,9 @@ typedef enum sycl_graph_condition_type {
  * @param type          IF or WHILE.
  * @param buffer        Contains the word; no temporary. The group gets a read access to it. The
  *                      node keeps a reference.
- * @param offset_bytes  Where the word begins in the buffer, a multiple of 4; in a sub-buffer also
- *                      from the beginning of its root.
+ * @param offset_bytes  Where the word begins, from the beginning of this buffer. It must be a
+ *                      multiple of 4; in a sub-buffer that counts from the beginning of its
+ *                      root.
  * @param body          A graph of the queue's context and device with at least one node. Its nodes
  *                      may be kernels, fills, copies between buffers and USM, hints, empty nodes
  *                      and conditional nodes. None may use a temporary.
