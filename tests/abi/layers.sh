@@ -1,91 +1,56 @@
 #!/bin/sh
-# Which folder may include what: layers.sh PROJECT-FOLDER
-# Prints each include that crosses a layer; exit 0 when there is none.
+# Which folder may include and link to what: layers.sh [--write-exceptions] PROJECT [BUILD]
+# The rules are in PROJECT/tests/abi/layers.txt. Prints each include and each linked symbol that they
+# do not allow, and the circles of files that are too large. With a build folder its objects are read,
+# without one only includes are. layers_exceptions.txt beside the rules lists what is not mended yet,
+# 'FILE INCLUDE' or 'FILE SYMBOL' a line; one that occurs no more is an error, too.
+# --write-exceptions makes that list from a whole build, and lowers the limits of circles that have shrunk.
 set -u
+export LC_ALL=C
+write=0
+if [ "${1-}" = --write-exceptions ]; then
+	write=1
+	shift
+fi
+awk_program=$(cd "$(dirname "$0")" && pwd)/layers.awk
+build=${2:+$(cd "$2" && pwd)}
 cd "$1" || exit 1
-# shellcheck disable=SC2016  # awk's dollars
-find include shared daemon client -name '*.[ch]' | sort | xargs awk '
-# Own headers are named by their folder, others by their library; what is in no list is the C library or Linux.
-function library(path) {
-	if (path == "uv.h") return "libuv"
-	if (path ~ /^nng\//) return "nng"
-	if (path == "ini.h") return "inih"
-	if (path == "jansson.h") return "jansson"
-	if (path ~ /^systemd\//) return "systemd"
-	if (path ~ /^CL\//) return "opencl"
-	if (path ~ /^(cuda|nvrtc|nvml|cudart|cublas)/) return "cuda"
-	if (path == "xxhash.h") return "xxhash"
-	if (path == "png.h") return "png"
-	if (path ~ /curses/) return "ncurses"
-	if (path ~ /^protobuf-c\//) return "protobuf-c"
-	if (path ~ /\.pb-c\.h$/) return "proto"
-	if (path ~ /^syclclient(\/|\.h)/) return "include"
-	return "libc"
+rules=tests/abi/layers.txt exceptions=tests/abi/layers_exceptions.txt
+folders=''
+for folder in include shared daemon client; do
+	[ ! -d "$folder" ] || folders="$folders $folder"
+done
+
+# One line for each file, include and symbol: the word before says which.
+facts() {
+	# shellcheck disable=SC2086  # words
+	find $folders -name '*.[ch]' | sed 's/^/file /'
+	# shellcheck disable=SC2086
+	grep -rHn --include='*.[ch]' '^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*[<"]' $folders |
+		sed 's/^\([^:]*\):\([0-9]*\):[^<"]*\([<"]\)\([^>"]*\).*/include \1 \2 \3 \4/'
+	[ -n "$build" ] || return
+	find "$build" -path '*/tests' -prune -o -name '*.c.o' -exec nm -A -g {} + |
+		sed -nE "s|^$build/(.*/)?CMakeFiles/[^/]*\.dir/([^:]*\.c)\.o:[0-9a-f ]*([A-Za-z]) ([^ ]*)\$|symbol \1\2 \3 \4|p"
 }
-function folder_of(file) {
-	sub(/\/[^\/]*$/, "", file)
-	while (file != "" && !(file in allowed)) {
-		if (file !~ /\//) return file
-		sub(/\/[^\/]*$/, "", file)
-	}
-	return file
+
+# lower_limits FOUND: what a circle has come down to is what it may be from now on.
+lower_limits() {
+	lowered=$(printf '%s\n' "$1" | awk '
+		NR == FNR {
+			if ($1 == "circle")
+				size[$2] = $3
+			next
+		}
+		$1 == "circle" && size[$2] > 0 && size[$2] < $3 { $3 = size[$2] }
+		{ print }' - "$rules") && printf '%s\n' "$lowered" >"$rules"
 }
-BEGIN {
-	allowed["include"] = "standard include"
-	allowed["include/syclclient/cuda.h"] = "standard include cuda"
-	allowed["include/syclclient/opencl.h"] = "standard include opencl"
-	allowed["shared"] = "libc protobuf-c shared"
-	allowed["daemon/backends"] = "libc shared daemon/backends daemon/backends/prelude"
-	allowed["daemon/backends/opencl"] = "libc shared daemon/backends daemon/backends/prelude daemon/backends/opencl opencl"
-	allowed["daemon/backends/cuda"] = "libc shared daemon/backends daemon/backends/prelude daemon/backends/cuda cuda"
-	allowed["daemon/backends/prelude"] = "libc daemon/backends/prelude"
-	allowed["daemon/engine"] = "libc shared proto protobuf-c libuv xxhash daemon/engine backend.h surprise.h"
-	allowed["daemon/supervisor"] = "libc shared proto protobuf-c libuv nng inih jansson systemd daemon/supervisor"
-	allowed["client"] = "libc include shared proto protobuf-c client"
-	allowed["client/cli"] = "libc include shared proto protobuf-c nng jansson ncurses client/cli"
-	allowed["client/examples"] = "libc include png opencl cuda client/examples"
-	while (("find include shared daemon client -name \"*.h\"" | getline file) > 0) {
-		base = file
-		sub(/.*\//, "", base)
-		home[base] = folder_of(file)
-		exists[file] = 1
-	}
-}
-FNR == 1 {
-	folder = FILENAME in allowed ? FILENAME : folder_of(FILENAME)
-	beside = FILENAME
-	sub(/[^\/]*$/, "", beside)
-	files++
-}
-/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
-	path = $0
-	sub(/^[^<"]*[<"]/, "", path)
-	sub(/[>"].*/, "", path)
-	base = path
-	sub(/.*\//, "", base)
-	if ($0 ~ /"/ && (beside path) in exists)
-		origin = folder_of(beside path)
-	else if ($0 ~ /"/ && base in home)
-		origin = home[base]
-	else
-		origin = library(path)
-	if (origin == "libc" && path ~ /^(stddef|stdint)\.h$/)
-		next
-	# The two that are for their vendors own types; syclclient.h includes neither.
-	if ((FILENAME ~ /^include\/syclclient\/opencl\.h$/ && origin == "opencl") ||
-	    (FILENAME ~ /^include\/syclclient\/cuda\.h$/ && origin == "cuda"))
-		next
-	if (origin == "daemon/backends" && (base == "backend.h" || base == "surprise.h"))
-		origin = base
-	if ((origin == "backend.h" || origin == "surprise.h") && folder ~ /^daemon\/backends/)
-		next
-	if (index(" " allowed[folder] " ", " " origin " ") == 0) {
-		printf "%s:%d: %s may not include <%s> (%s)\n", FILENAME, FNR, folder, path, origin
-		bad++
-	}
-	includes++
-}
-END {
-	printf "%d files, %d includes, %d across a layer\n", files, includes, bad
-	exit bad > 0 || files < 20
-}'
+
+if [ "$write" = 1 ]; then
+	[ -n "$build" ] || exit 1
+	found=$(facts | awk -v rules="$rules" -v exceptions=/dev/null -v symbols=1 -v write=1 -f "$awk_program")
+	printf '%s\n' "$found" | sed -n 's/^exception //p' | sort -u >"$exceptions"
+	lower_limits "$found"
+	wc -l "$exceptions"
+	exit 0
+fi
+facts | awk -v rules="$rules" -v exceptions="$exceptions" -v symbols="${build:+1}" -f "$awk_program"
