@@ -294,7 +294,7 @@ VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void
 	return CL_SUCCESS;
 }
 
-#define OWN(name) table.name = own_##name;
+#define OWN(name) table.name = own_##name
 VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target,
 				       cl_uint *entries_out, const cl_icd_dispatch **dispatch_out)
 {
@@ -314,13 +314,14 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	table.clSetKernelExecInfo = exec_info;
 	table.clCreateKernel = create_kernel;
 	table.clEnqueueNDRangeKernel = launch;
-	OWN(clEnqueueWriteBuffer)
-	OWN(clEnqueueReadBuffer)
-	OWN(clEnqueueWriteBufferRect)
-	OWN(clEnqueueReadBufferRect)
-	OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyBuffer)
-		OWN(clEnqueueCopyBufferRect) *entries_out =
-			sizeof(table) / sizeof(table.clGetPlatformIDs);
+	OWN(clEnqueueWriteBuffer);
+	OWN(clEnqueueReadBuffer);
+	OWN(clEnqueueWriteBufferRect);
+	OWN(clEnqueueReadBufferRect);
+	OWN(clEnqueueFillBuffer);
+	OWN(clEnqueueCopyBuffer);
+	OWN(clEnqueueCopyBufferRect);
+	*entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
 	*dispatch_out = &table;
 	return CL_SUCCESS;
 }
