@@ -8,6 +8,8 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 . "$top/tests/support/long.sh"
 # shellcheck source=tests/support/machines.sh
 . "$top/tests/support/machines.sh"
+# shellcheck source=tests/support/text.sh
+. "$top/tests/support/text.sh"
 
 passed=0 failed=0 skipped=0 flaky=0 as=() started=$SECONDS
 jobs=$(nproc)
@@ -104,17 +106,6 @@ tests() {
 	passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
 	line '%-34s %-7s %4d s   %d passed, %d failed, %d skipped%s\n' "$name" "$([ "$fail" -eq 0 ] && echo ok || echo FAILED)" \
 		$((SECONDS - start)) "$pass" "$fail" "$skip" "$alone"
-}
-
-# Scripts and spelling. The words left alone: names of access modes, British spelling, mistakes that tests make on purpose.
-text() {
-	local bad=0 scripts=()
-	cd "$top" || return 1
-	mapfile -t scripts < <(find . -path ./build -prune -o -name '*.sh' -print)
-	shellcheck -x "${scripts[@]}" .ci/run || bad=1
-	codespell --quiet-level=2 --skip='./build*,./.git,*.png,./tests/fuzz/corpus' \
-		--ignore-words-list=nwo,dependant,dependants,servce,objectss,tha . || bad=1
-	return "$bad"
 }
 
 # once_each: a database of compile commands with the first command of each file; clang-tidy takes a file once for each.

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# What text.sh looks for is found, each by itself: text_check.sh
+# shellcheck disable=SC2317,SC2016  # functions called by name, backquotes in messages
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+jobs=2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/support/text.sh
+. "$here/text.sh"
+failed=0
+
+# finds WHAT COMMAND...: a failure, and that it names this.
+finds() {
+	local what=$1 output
+	shift
+	if output=$("$@") || ! grep -qF -e "$what" <<<"$output"; then
+		printf 'not found: %s\n%s\n' "$what" "$output"
+		failed=1
+	fi
+}
+
+passes() {
+	local output
+	output=$("$@") || {
+		printf 'wrongly found by %s:\n%s\n' "$*" "$output"
+		failed=1
+	}
+}
+
+subject() {
+	printf 'abc123 %s\n' "$1" | bad_subjects
+}
+
+passes subject 'tests/abi: check the layers of every folder'
+passes subject 'README, docs/api.md: bring the list up to date'
+finds 'not `component: imperative`' subject 'Check the layers'
+finds 'not `component: imperative`' subject 'tests: Check the layers'
+finds 'not an imperative: added' subject 'tests: added a check'
+finds 'not an imperative: checking' subject 'tests: checking layers'
+finds 'a full stop' subject 'tests: check the layers.'
+finds '73 characters' subject "tests: check $(printf '%060d' 0)"
+
+# ids TEXT: in a header.
+ids() {
+	printf '%s\n' "$1" >"$work/header.h"
+	(cd "$top" && requirement_ids "$work")
+}
+passes ids '/* In C11, C17 and C99, on an H100. */'
+finds '(B22)' ids '/* Zero sizes run nothing (B22). */'
+finds 'A1, A2' ids '/* See A1, A2. */'
+finds '(C11)' ids '/* Memory orders (C11). */'
+
+# format TEXT: a source of a folder that has the project's rules.
+format() {
+	cp "$top/.clang-format" "$work/" && printf '%s\n' "$1" >"$work/source.c"
+	(cd "$work" && rm -f header.h && formatting)
+}
+if command -v clang-format >/dev/null; then
+	passes format 'int one;'
+	finds 'source.c:1' format 'int  one;'
+fi
+exit "$failed"
