@@ -18,7 +18,7 @@ usage() {
 	cat <<TXT
 Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   (nothing)     every lane
-  --fast        the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
+  --fast        while you work: the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
   --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/results.tsv
   --build-only  install and build what the tests need, run nothing
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
@@ -35,15 +35,69 @@ line() {
 	printf "$@" | tee -a "$logs/lanes"
 }
 
+# A lane says what it waits for: when it begins and, if it takes long, once a minute. waits NAME COMMAND...: the command prints that.
+reporter=
+waits() {
+	local name=$1
+	shift
+	printf '%-34s waits for %s\n' "$name" "$("$@")"
+	set -m
+	(while sleep 60; do printf '%-34s waits for %s\n' "$name" "$("$@")"; done) &
+	reporter=$!
+	set +m
+}
+
+end_waits() {
+	[ -n "$reporter" ] || return
+	kill -- "-$reporter" 2>/dev/null
+	wait "$reporter" 2>/dev/null
+	reporter=
+}
+
+# What COMMAND... of a lane waits for: a build for its latest step.
+awaited() {
+	case $1 in
+	compile | compile_asan | compile_tsan | fuzzers | build_into)
+		printf 'the compiler%s' "$(cd "$top/build" && find . -maxdepth 2 -name build.log -newer logs/lane -exec tail -n 1 {} \; |
+			sed -n 's/^\(\[[0-9/]*\]\) \(.*\)/ at \1 \2/p' | tail -n 1)"
+		;;
+	text) printf 'shellcheck, codespell, clang-format and the history' ;;
+	tidy) printf 'clang-tidy on each source' ;;
+	clang_warnings) printf 'clang on each source' ;;
+	fuzz) printf 'the fuzzers' ;;
+	*) printf '%s' "$1" ;;
+	esac
+}
+
+# running_tests FOLDER: those that have begun and not ended, by ctest's log.
+running_tests() {
+	[ -e "$1/ctest.log" ] || {
+		printf 'tests'
+		return
+	}
+	awk '/^ +Start +[0-9]+: / { runs[$3] = 1; if (begun[$3]++ == 0) all++ }
+		/^ *[0-9]+\/[0-9]+ Test +#/ { sub(/.*#[0-9]+: */, ""); delete runs[$1]; ended++ }
+		END {
+			for (test in runs)
+				text = text " " test
+			printf "%s", text == "" ? "tests" : substr(text, 2)
+			if (ended > 0)
+				printf " (%d have ended)", ended
+		}' "$1/ctest.log"
+}
+
 # lane NAME COMMAND...: one step; it counts as one check, its tests as theirs.
 lane() {
 	local name=$1 start=$SECONDS result=ok
 	shift
+	: >"$logs/lane"
+	waits "$name" awaited "$@"
 	if "$@"; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1)) result=FAILED
 	fi
+	end_waits
 	line '%-34s %-7s %4d s\n' "$name" "$result" $((SECONDS - start))
 	[ "$result" = ok ]
 }
@@ -83,9 +137,11 @@ tests() {
 	local name=$1 folder=$top/$2 start=$SECONDS counts pass fail skip alone=
 	shift 2
 	[ -e "$folder/CTestTestfile.cmake" ] || return 0
-	rm -f "$folder"/tests/*.tap "$folder/junit.xml" "$folder/flaky"
+	rm -f "$folder"/tests/*.tap "$folder/junit.xml" "$folder/flaky" "$folder/ctest.log"
+	waits "$name" running_tests "$folder"
 	"${as[@]}" ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$folder/junit.xml" "$@" \
 		>"$folder/ctest.log" 2>&1 </dev/null
+	end_waits
 	counts=$(awk -f "$top/tests/support/results.awk" "$folder/junit.xml" 2>/dev/null |
 		awk '{ n[$1]++ } END { printf "%d %d %d", n["pass"], n["fail"], n["skip"] }')
 	read -r pass fail skip <<<"${counts:-0 0 0}"

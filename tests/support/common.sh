@@ -30,7 +30,10 @@ locked() {
 	local file=$1
 	shift
 	(
-		flock 9 || exit 1
+		flock -n 9 || {
+			say "(waits for another run, which has $file)"
+			flock 9 || exit 1
+		}
 		"$@" 9>&-
 	) 9>"$file"
 }
