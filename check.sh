@@ -18,7 +18,7 @@ usage() {
 	cat <<TXT
 Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   (nothing)     every lane
-  --fast        while you work: the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
+  --fast        while you work: a build of what these need: unit and wire tests, fuzz replay, checks of sources; the sum of the rows
   --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/results.tsv
   --build-only  install and build what the tests need, run nothing
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
@@ -314,8 +314,8 @@ main() {
 		rows | tail -n 1
 		;;
 	--fast)
-		lane "build (gcc)" compile build &&
-			tests "unit, wire, fuzz replay" build -L '^(unit|wire|fuzz)$'
+		lane "build (gcc)" build_into "$top/build" fast_tests -DSYCLD_TESTS=ON "${cuda[@]}" &&
+			tests "unit, wire, fuzz replay, text" build -L '^(unit|wire|fuzz|text)$'
 		rows | tail -n 1
 		;;
 	--build-only) lane "build (gcc)" compile build ;;
