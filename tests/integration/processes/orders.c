@@ -301,8 +301,8 @@ Test(processes_orders, what_makes_no_sense_is_said)
 	struct client client = client_open(service);
 	char ids[1][24];
 	numbers(service, ids, 1);
-	REFUSED(service, 2, "whose sessions", "kill");
-	REFUSED(service, 2, "whose sessions", "kill", ids[0], "--all");
+	REFUSED(service, 2, "name the sessions of the order once", "kill");
+	REFUSED(service, 2, "name the sessions of the order once", "kill", ids[0], "--all");
 	REFUSED(service, 2, "a session is a number", "kill", "me");
 	REFUSED(service, 2, "a user is a number", "pause", "--uid", "root");
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects", ids[0]);
