@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file syclclient.h The whole public interface of libsyclclient. C99 and C++17; needs C standard headers only. */
+/**
+ * @file syclclient.h The whole public interface of libsyclclient, in C99 and C++17. It needs the C
+ * standard headers only.
+ */
 #ifndef SYCLCLIENT_H
 #define SYCLCLIENT_H
 
