@@ -29,8 +29,9 @@ facts() {
 	grep -rHn --include='*.[ch]' '^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*[<"]' $folders |
 		sed 's/^\([^:]*\):\([0-9]*\):[^<"]*\([<"]\)\([^>"]*\).*/include \1 \2 \3 \4/'
 	[ -n "$build" ] || return
-	find "$build" -path '*/tests' -prune -o -name '*.c.o' -exec nm -A -g {} + |
-		sed -nE "s|^$build/(.*/)?CMakeFiles/[^/]*\.dir/([^:]*\.c)\.o:[0-9a-f ]*([A-Za-z]) ([^ ]*)\$|symbol \1\2 \3 \4|p"
+	# shellcheck disable=SC2086
+	(cd "$build" && find $folders -name '*.c.o' -exec nm -A -g {} + 2>/dev/null) |
+		sed -nE "s|^(.*/)?CMakeFiles/[^/]*\.dir/([^:]*\.c)\.o:[0-9a-f ]*([A-Za-z]) ([^ ]*)\$|symbol \1\2 \3 \4|p"
 }
 
 # lower_limits FOUND: what a circle has come down to is what it may be from now on.
