@@ -8,6 +8,8 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 . "$top/tests/support/long.sh"
 # shellcheck source=tests/support/machines.sh
 . "$top/tests/support/machines.sh"
+# shellcheck source=tests/support/coverage.sh
+. "$top/tests/support/coverage.sh"
 # shellcheck source=tests/support/text.sh
 . "$top/tests/support/text.sh"
 
@@ -22,7 +24,7 @@ Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/results.tsv
   --build-only  install and build what the tests need, run nothing
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
-                second runs under AddressSanitizer, static analysis of all paths, half an hour of everything at once,
+                second runs under AddressSanitizer, what the tests do not run, static analysis of all paths, half an hour of everything at once,
                 the units under a systemd that boots, other machines as far as this one can act like them
 Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
 The last line says how many passed and failed; before it stands what could not be built here.
@@ -57,7 +59,7 @@ end_waits() {
 # What COMMAND... of a lane waits for: a build for its latest step.
 awaited() {
 	case $1 in
-	compile | compile_asan | compile_tsan | fuzzers | build_into)
+	compile | compile_asan | compile_tsan | compile_coverage | fuzzers | build_into)
 		printf 'the compiler%s' "$(cd "$top/build" && find . -maxdepth 2 -name build.log -newer logs/lane -exec tail -n 1 {} \; |
 			sed -n 's/^\(\[[0-9/]*\]\) \(.*\)/ at \1 \2/p' | tail -n 1)"
 		;;

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
-long_parts='races rows lives seeds chaos again second boot machines fuzz tidy'
+long_parts='races rows lives seeds chaos again second coverage boot machines fuzz tidy'
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
@@ -20,6 +20,7 @@ Parts of --long, all of them unless some are named:
   chaos   half an hour of everything at once
   again   tests of real processes, ten times over, but for chaos
   second  second runs of the same programs, under AddressSanitizer
+  coverage  how many lines of the product the tests run, and the files and functions that they do not, in build/coverage.md
   boot    the installed units under a systemd of their own: restarts, reloads and kills while a client works
   machines  the tests that meet the machine: with one processor, with 16 and 64, with an old one's, with small caches, /tmp in memory and on disk
   fuzz    five minutes of fuzzing for each target
@@ -92,6 +93,7 @@ long_part() {
 		lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
 			tests "second runs under address" build/check-asan -L '^again$'
 		;;
+	coverage) coverage ;;
 	boot) boot ;;
 	machines) machines ;;
 	fuzz)

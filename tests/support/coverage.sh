@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# How much of the product's sources the tests run: `check.sh --long coverage`. Sourced by check.sh, whose `lane` and `tests` do the work.
+# shellcheck disable=SC2154,SC2034
+: "${top:?the project folder}"
+
+# Which tests count: what runs the sources in many ways. Others (races, second runs) run the same lines again.
+coverage_labels=${SYCLD_COVERAGE_LABELS:-unit|wire|fuzz|conformance|integration}
+
+# Counters are added to by many threads, and by processes that run at one time. Nothing is optimized away.
+compile_coverage() {
+	compile build/check-coverage -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -g1 --coverage -fprofile-update=atomic"
+}
+
+# coverage_of FOLDER: a page with a line for each folder of sources, then what no test runs. A source that no process has run has a
+# .gcno file all the same.
+coverage_of() {
+	(cd "$1" && find . -name '*.gcno' -exec gcov --branch-probabilities --stdout --relative-only --source-prefix "$top" {} +) \
+		2>"$logs/gcov.log" | awk -f "$top/tests/support/coverage.awk"
+}
+
+coverage() {
+	local folder=$top/build/check-coverage start=$SECONDS result=ok
+	lane "build (gcc, coverage)" compile_coverage || return
+	find "$folder" -name '*.gcda' -delete
+	tests "tests for coverage" build/check-coverage -L "^($coverage_labels)\$" -LE '^again$'
+	if coverage_of "$folder" >"$top/build/coverage.md"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1)) result=FAILED
+	fi
+	line '%-34s %-7s %4d s   %s\n' "coverage" "$result" $((SECONDS - start)) "$(tail -n 1 "$top/build/coverage.md"), build/coverage.md"
+}
