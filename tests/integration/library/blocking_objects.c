@@ -109,7 +109,8 @@ void call_queues(const struct gated *gated)
 	MUST(sycl_queue_release(queue_made));
 	CALL_MUST(sycl_queue_create_default, gated->platform, &queue_made);
 	MUST(sycl_queue_release(queue_made));
-	CALL_MUST(sycl_queue_create_default_with, gated->platform, SYCL_QUEUE_IN_ORDER, &queue_made);
+	CALL_MUST(sycl_queue_create_default_with, gated->platform, SYCL_QUEUE_IN_ORDER,
+		  &queue_made);
 	MUST(sycl_queue_release(queue_made));
 	CALL_MUST(sycl_queue_get_context, gated->queue, &context);
 	MUST(sycl_context_release(context));

@@ -59,7 +59,8 @@ Test(client_groups, a_default_queue_has_the_properties_of_the_call)
 	sycl_event event = NULL;
 	uint32_t in_order = 2;
 	uint64_t ns = 0;
-	MUST(sycl_queue_create_default_with(platform, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING, &made));
+	MUST(sycl_queue_create_default_with(
+		platform, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING, &made));
 	MUST(sycl_queue_is_in_order(made, &in_order));
 	cr_assert(eq(u32, in_order, 1));
 	MUST(sycl_queue_barrier(made, &event));
@@ -72,11 +73,13 @@ Test(client_groups, a_default_queue_has_the_properties_of_the_call)
 	cr_assert(eq(u32, in_order, 0));
 	MUST(sycl_queue_barrier(made, &event));
 	MUST(sycl_event_wait_for(event, LONG_NS));
-	cr_assert(eq(int, sycl_event_get_profiling(event, SYCL_PROFILING_END, &ns), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_event_get_profiling(event, SYCL_PROFILING_END, &ns),
+		     SYCL_ERROR_INVALID));
 	MUST(sycl_event_release(event));
 	MUST(sycl_queue_release(made));
 	made = NULL;
-	cr_assert(eq(int, sycl_queue_create_default_with(platform, 1u << 31, &made), SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_queue_create_default_with(platform, 1u << 31, &made),
+		     SYCL_ERROR_INVALID));
 	cr_assert(eq(int, sycl_queue_create_default_with(platform, 0, NULL), SYCL_ERROR_INVALID));
 	cr_assert(eq(ptr, made, NULL));
 }
@@ -87,15 +90,18 @@ Test(client_groups, a_launch_is_one_line)
 	sycl_buffer buffer = plain_buffer();
 	uint32_t value = 31;
 	sycl_event done = NULL;
-	MUST(SYCL_LAUNCH(queue, fill, sycl_range1(N), &done, SYCL_WRITE(buffer), SYCL_VALUE(value)));
+	MUST(SYCL_LAUNCH(queue, fill, sycl_range1(N), &done, SYCL_WRITE(buffer),
+			 SYCL_VALUE(value)));
 	value = 0; /* the launch has copied it */
 	MUST(sycl_event_wait_for(done, LONG_NS));
 	MUST(sycl_event_release(done));
 	cr_assert(eq(u32, word_of(buffer), 31));
 	value = 32;
-	MUST(SYCL_LAUNCH_ND(queue, fill, sycl_range1(N), sycl_range1(10), NULL, SYCL_READ_WRITE(buffer), SYCL_VALUE(value)));
+	MUST(SYCL_LAUNCH_ND(queue, fill, sycl_range1(N), sycl_range1(10), NULL,
+			    SYCL_READ_WRITE(buffer), SYCL_VALUE(value)));
 	cr_assert(eq(u32, word_of(buffer), 32));
-	cr_assert(eq(int, SYCL_LAUNCH(queue, fill, sycl_range1(N), NULL, SYCL_WRITE(buffer)), SYCL_ERROR_KERNEL_ARGUMENT));
+	cr_assert(eq(int, SYCL_LAUNCH(queue, fill, sycl_range1(N), NULL, SYCL_WRITE(buffer)),
+		     SYCL_ERROR_KERNEL_ARGUMENT));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(fill));
 }
