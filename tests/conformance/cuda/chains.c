@@ -4,9 +4,9 @@
  */
 #include "targets/target.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/lane/lane.h"
-#include "cuda/lane/pace.h"
+#include "cuda/program/pace.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

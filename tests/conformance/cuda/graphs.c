@@ -3,7 +3,7 @@
 #include "cuda/double.h"
 #include "common/graphs_support.h"
 
-#include "cuda/device/internal.h"
+#include "cuda/device/device.h"
 #include "status.h"
 
 #include <cuda.h>

@@ -3,7 +3,7 @@
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/lane/l2.h"
 
 #include <dlfcn.h>

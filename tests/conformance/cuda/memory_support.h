@@ -6,7 +6,7 @@
 #ifndef SYCL_TESTS_CUDA_MEMORY_SUPPORT_H
 #define SYCL_TESTS_CUDA_MEMORY_SUPPORT_H
 
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/memory/state.h"
 #include "cuda/memory/peer.h"
 #include "fake_cuda.h"

@@ -6,9 +6,9 @@
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/lane/lane.h"
-#include "cuda/lane/pace.h"
+#include "cuda/program/pace.h"
 #include "common/graphs_support.h"
 
 #include <errno.h>

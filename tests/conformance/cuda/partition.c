@@ -1,7 +1,7 @@
 /* Multiprocessors set apart for the latency class: which kernels run where, when lanes move, and
  * what is refused. */
 #include "cuda/double.h"
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/lane/lane.h"
 #include "status.h"
 

@@ -1,8 +1,8 @@
 /* Rules of the CUDA backend that only the driver sees: which streams, which contexts, who waits for
  * whom. */
 #include "cuda/double.h"
-#include "cuda/driver/entries.h"
-#include "cuda/lane/pace.h"
+#include "cuda/device/device.h"
+#include "cuda/program/pace.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

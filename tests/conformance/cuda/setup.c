@@ -1,7 +1,7 @@
 /* How the CUDA backend sets the driver up: stack, flags of contexts, priorities of streams, what is
  * kept of compiled code. */
 #include "cuda/double.h"
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/memory/state.h"
 #include "status.h"
 

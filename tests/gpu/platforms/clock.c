@@ -5,7 +5,8 @@
  * --filter 'gpu_clock/H8_probes*'. What it prints tells how good the clock is. With other processes
  * on the GPU it cannot be so good (cuda_clock_math.h): run it alone.
  */
-#include "cuda/driver/entries.h"
+#include "cuda/clock/device_clock.h"
+#include "cuda/device/device.h"
 
 #include "clock.h"
 

@@ -4,7 +4,8 @@
  * the way to the GPU and on the way back: so it does not matter when the double's threads run, and
  * the times that are told have one right value.
  */
-#include "cuda/driver/entries.h"
+#include "cuda/clock/device_clock.h"
+#include "cuda/device/device.h"
 
 #include "clock.h"
 #include "fake_cuda.h"

@@ -4,7 +4,7 @@
  */
 #include "cleanup.h"
 #include "cuda/device/aspects.h"
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/memory/release.h"
 #include "fake_cuda.h"
 #include "status.h"

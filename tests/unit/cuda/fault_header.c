@@ -1,6 +1,5 @@
 /* The driver's results as cuda.h tells of them, against what the CUDA backend makes of them. */
-#include "cuda/driver/entries.h"
-#include "cuda/device/internal.h"
+#include "cuda/device/device.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -14,8 +14,9 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/../binary_stream.c
     ${cuda_folder}/driver/fault.c
     ${cuda_folder}/program/geometry.c
-    ${cuda_folder}/memory/image.c
-    ${cuda_folder}/memory/image_arguments.c
+    ${cuda_folder}/program/cubin.c
+    ${cuda_folder}/memory/sampler.c
+    ${cuda_folder}/program/image_arguments.c
     ${cuda_folder}/driver/options.c
     ${cuda_folder}/program/ptx.c
     ${cuda_folder}/program/ptx_complete.c

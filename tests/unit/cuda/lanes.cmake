@@ -14,10 +14,11 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/lane/chain.c
     ${cuda_folder}/driver/environment.c
     ${cuda_folder}/driver/fault.c
-    ${cuda_folder}/lane/graph_fill.c
+    ${cuda_folder}/graph/fill.c
+    ${cuda_folder}/lane/own_kernels.c
     ${cuda_folder}/lane/lane.c
     ${cuda_folder}/lane/l2.c
-    ${cuda_folder}/lane/pace.c
+    ${cuda_folder}/program/pace.c
     ${cuda_folder}/lane/partition.c
     ${cuda_folder}/lane/progress.c
     ${cuda_folder}/lane/send.c

@@ -552,10 +552,10 @@ Test(cuda_lanes_chain, templates_keep_the_code_of_what_ran_in_them_last)
 	cr_assert_eq(second.kept, 3);
 	cr_assert_eq(finish_all(device), 10);
 	/* As long as somebody has it nothing changes; then only what nobody has is let go. */
-	cuda_chains_tidy(device);
+	device->on_abandoned(device);
 	cr_assert_eq(first.kept, 4);
 	first.holds--;
-	cuda_chains_tidy(device);
+	device->on_abandoned(device);
 	cr_assert_eq(first.holds, 0);
 	cr_assert_eq(second.kept, 3);
 	/* And all of it with the lane. */
@@ -578,10 +578,10 @@ Test(cuda_lanes_chain, code_is_kept_while_the_driver_refuses_to_forget_it)
 	cr_assert_eq(finish_all(device), 1);
 	code.holds--;
 	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
-	cuda_chains_tidy(device);
+	device->on_abandoned(device);
 	cr_assert_eq(code.kept, 1);
 	driver.set_parameters_result = CUDA_SUCCESS;
-	cuda_chains_tidy(device);
+	device->on_abandoned(device);
 	cr_assert_eq(code.kept, 0);
 	lanes_device_free(device);
 }

@@ -1,5 +1,6 @@
 #include "cuda/lanes_driver.h"
 
+#include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
 #include "cuda/lane/native_command.h"
 #include "cuda/graph/graph.h"

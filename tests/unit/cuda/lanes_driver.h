@@ -6,9 +6,9 @@
 #ifndef SYCL_TESTS_CUDA_LANES_DRIVER_H
 #define SYCL_TESTS_CUDA_LANES_DRIVER_H
 
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/lane/lane.h"
-#include "cuda/lane/pace.h"
+#include "cuda/program/pace.h"
 
 #define RAN_MAX 4096u
 

@@ -1,6 +1,6 @@
 /* What is done ahead of any user, on the double of the driver: contexts that the device's opener
  * finds; and what is refused. */
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "fake_cuda.h"
 #include "status.h"
 

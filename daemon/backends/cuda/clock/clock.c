@@ -2,7 +2,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "cuda/clock/bases.h"
-#include "cuda/driver/entries.h"
+#include "cuda/clock/device_clock.h"
 #include "status.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef SYCL_BACKENDS_CUDA_ASPECTS_H
 #define SYCL_BACKENDS_CUDA_ASPECTS_H
 
-#include "cuda/device/internal.h"
+#include "cuda/device/device.h"
 
 /* Bit numbers, equal to those of the public enum sycl_aspect; only those that this backend can
  * report. */

@@ -3,7 +3,7 @@
 #ifndef SYCL_BACKENDS_CUDA_ATTRIBUTES_H
 #define SYCL_BACKENDS_CUDA_ATTRIBUTES_H
 
-#include "cuda/device/internal.h"
+#include "cuda/device/device.h"
 
 /* All of facts but `device` and `uuid`, which are given. An attribute that the driver does not know
  * is 0. */
@@ -12,5 +12,12 @@ void cuda_attributes_read(const struct cuda_library *cuda, struct cuda_device_fa
 /* What backend.h wants to know, but for texts and identity. `memory_bytes`: of the whole device. */
 void cuda_attributes_fill(const struct cuda_library *cuda, const struct cuda_device_facts *from,
 			  uint64_t memory_bytes, struct backend_device_facts *facts);
+
+/*
+ * device/image_facts.c: what the device's facts say of images, and the feature; nothing where the
+ * driver lacks a function.
+ */
+void cuda_image_facts_fill(const struct cuda_library *library, CUdevice device,
+			   struct backend_device_facts *facts);
 
 #endif

@@ -1,83 +1,13 @@
-/*
- * A device's context, current where it is used: the primary one, of which there is one per device
- * and process, retained when the device is opened; or one of the application's own making, which
- * stays the application's (I9).
- */
-#include "cuda/driver/entries.h"
+/* A device is opened and closed: its context, then its parts, from the lowest room up. */
+#include "cuda/clock/device_clock.h"
+#include "cuda/device/ahead.h"
+#include "cuda/device/device.h"
 #include "cuda/graph/graph.h"
 #include "cuda/lane/lane.h"
 #include "status.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-/* Which opening of a device this thread has entered last; a context's address may come again, this
- * number does not. */
-static _Thread_local uint64_t entered;
-static _Atomic uint64_t openings;
-
-/*
- * The application may capture a stream of its own in this process, in the mode that forbids all
- * threads what could wait. Ours wait on streams that it does not know, and must go on (K20).
- */
-static void relax(const struct cuda_library *cu)
-{
-	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-
-	if (cu->cuThreadExchangeStreamCaptureMode)
-		(void)cu->cuThreadExchangeStreamCaptureMode(&mode);
-}
-
-int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
-{
-	const struct cuda_library *cu = &device->backend->library;
-
-	if (entered == device->opening)
-		return 0;
-	CUresult result = cu->cuCtxSetCurrent(device->context);
-	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot make the context current");
-	relax(cu);
-	entered = device->opening;
-	return 0;
-}
-
-int cuda_enter_again(struct backend_device *device, struct backend_fault *fault_out)
-{
-	entered = 0;
-	return cuda_enter(device, fault_out);
-}
-
-/* A thread that waits for the device sleeps, and does not spin. Only before the context is active:
- * else it has an owner. */
-static CUresult set_flags(const struct cuda_library *cu, CUdevice device)
-{
-	unsigned flags = 0;
-	int is_active = 0;
-
-	CUresult result = cu->cuDevicePrimaryCtxGetState(device, &flags, &is_active);
-	if (result == CUDA_SUCCESS && !is_active)
-		result = cu->cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_BLOCKING_SYNC);
-	return result;
-}
-
-CUresult cuda_context_retain(const struct cuda_library *cu, CUdevice device, CUcontext *context_out,
-			     const char **what_out)
-{
-	const char *what = "cannot set up the context";
-	CUcontext context = NULL;
-
-	CUresult result = set_flags(cu, device);
-	if (result == CUDA_SUCCESS) {
-		what = "cannot open the device";
-		result = cu->cuDevicePrimaryCtxRetain(&context, device);
-	}
-	if (result == CUDA_SUCCESS)
-		*context_out = context;
-	else
-		*what_out = what;
-	return result;
-}
 
 static int retain(struct backend_device *device, struct backend_fault *fault_out)
 {
@@ -124,8 +54,7 @@ static void end(struct backend_device *device)
 		cuda_conditions_close(device);
 		cuda_lanes_close(device);
 		cuda_ahead_drop(cu, &device->ahead);
-		(void)cu->cuCtxSetCurrent(NULL);
-		entered = 0;
+		cuda_leave(device);
 		if (!device->is_foreign)
 			(void)cu->cuDevicePrimaryCtxRelease(device->facts->device);
 	}
@@ -137,7 +66,7 @@ static int open_parts(struct backend_device *device, struct backend_fault *fault
 	int error = device->is_foreign ? 0 : retain(device, fault_out);
 
 	if (error == 0) {
-		device->opening = atomic_fetch_add(&openings, 1) + 1;
+		device->opening = cuda_opening_next();
 		error = cuda_enter(device, fault_out);
 	}
 	if (error == 0)

@@ -3,7 +3,7 @@
  * context is made (A17), so a listing costs no memory on any GPU.
  */
 #include "cuda/device/attributes.h"
-#include "cuda/driver/entries.h"
+#include "cuda/device/device.h"
 #include "cuda/lane/partition.h"
 #include "cuda/memory/release.h"
 

@@ -3,7 +3,8 @@
  * opening a device takes. They belong to the process, so whoever opens the device later in it finds
  * its context there. Kept until the process ends.
  */
-#include "cuda/driver/entries.h"
+#include "cuda/device/ahead.h"
+#include "cuda/device/device.h"
 #include "cuda/driver/environment.h"
 #include "cuda/driver/settings.h"
 #include "status.h"
@@ -12,12 +13,9 @@
 
 #include <string.h>
 
-#define DEVICES_MAX 64u
-
 /* One thread calls this, before any other of the backend's entries. */
 static struct backend *ahead;
-static CUcontext contexts[DEVICES_MAX];
-static struct cuda_ahead made[DEVICES_MAX]; /* in these contexts */
+static CUcontext contexts[CUDA_AHEAD_DEVICES_MAX];
 
 static int no_memory(struct backend_fault *fault_out)
 {
@@ -97,18 +95,9 @@ static int hold(const struct backend *backend, uint32_t index, struct backend_fa
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(NULL, cu, result, fault_out, "%s", what);
 	if (cu->cuCtxSetCurrent(contexts[index]) == CUDA_SUCCESS)
-		cuda_ahead_make(cu, &made[index]);
+		cuda_ahead_prepare(cu, index, contexts[index]);
 	(void)cu->cuCtxSetCurrent(NULL);
 	return 0;
-}
-
-void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead_out)
-{
-	*ahead_out = (struct cuda_ahead){.own = NULL};
-	if (index >= DEVICES_MAX || !contexts[index] || contexts[index] != context)
-		return;
-	*ahead_out = made[index];
-	made[index] = (struct cuda_ahead){.own = NULL};
 }
 
 /*
@@ -122,7 +111,7 @@ static int hold_all(const struct backend *backend, uint64_t devices,
 	int first_error = 0;
 	bool is_any = devices == 0;
 
-	for (uint32_t i = 0; i < DEVICES_MAX; i++) {
+	for (uint32_t i = 0; i < CUDA_AHEAD_DEVICES_MAX; i++) {
 		if (!(devices >> i & 1))
 			continue;
 		int error = hold(backend, i, &fault);

@@ -1,6 +1,5 @@
 /* The driver's results in words, and the memory of the first one that ends a device. */
-#include "cuda/driver/entries.h"
-#include "cuda/device/internal.h"
+#include "cuda/driver/context.h"
 #include "status.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "cuda/driver/library.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/driver/context.h"
 #include "status.h"
 
 #include <dlfcn.h>

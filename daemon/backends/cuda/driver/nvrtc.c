@@ -1,6 +1,6 @@
 #include "cuda/driver/nvrtc.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/driver/context.h"
 #include "status.h"
 
 #include <dirent.h>

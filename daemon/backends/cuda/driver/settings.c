@@ -1,7 +1,7 @@
 #include "cuda/driver/settings.h"
 
 #include "cleanup.h"
-#include "cuda/driver/entries.h"
+#include "cuda/driver/context.h"
 #include "status.h"
 
 #include <ctype.h>

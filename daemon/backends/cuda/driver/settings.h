@@ -2,7 +2,7 @@
 #ifndef SYCL_BACKENDS_CUDA_SETTINGS_H
 #define SYCL_BACKENDS_CUDA_SETTINGS_H
 
-#include "cuda/device/internal.h"
+#include "backend.h"
 
 #define CUDA_LANES_DEFAULT               16u
 #define CUDA_LANES_MAX                   64u
@@ -12,6 +12,32 @@
 #define CUDA_LATENCY_MULTIPROCESSORS_MAX 1024u
 #define CUDA_HEADROOM_DEFAULT            (256ull << 20)
 #define CUDA_STACK_BYTES_MAX             (512ull << 10) /* what a work-item can have at most */
+
+/* How data comes from one GPU to another; AUTO takes the first that works. */
+enum cuda_peer_path {
+	CUDA_PEER_AUTO = 0,
+	CUDA_PEER_DIRECT = 1,  /* access enabled: the destination reads the source's memory */
+	CUDA_PEER_COPY = 2,    /* cuMemcpyPeerAsync, access not enabled */
+	CUDA_PEER_MANAGED = 3, /* through managed memory that migrates */
+	CUDA_PEER_HOST = 4,    /* through pinned host memory */
+};
+
+/* cuda_settings.c: options of sycld.conf's section [cuda]; every one has a default. */
+struct cuda_settings {
+	char *library;                 /* "library": libcuda.so.1 by another name */
+	char *nvrtc;                   /* "nvrtc": libnvrtc by another name */
+	enum cuda_peer_path peer_path; /* "peer_path" = auto direct peer managed host */
+	uint64_t stack_bytes;          /* "stack_bytes": of a work-item; 0: the driver's */
+	uint64_t headroom_bytes; /* "headroom_bytes": of device memory, left for modules (F9) */
+	uint32_t lanes;          /* "lanes": compute lanes of a device */
+	uint32_t connections;    /* "connections": queues to a device, of the driver's own */
+	uint32_t chain_length;   /* "chain_length": longest chain template, 1 2 4 8 16; 0: plain
+				    launches only */
+	bool overlap; /* "overlap" = yes no: kernels in a row begin while the one before them ends
+		       */
+	uint32_t latency_multiprocessors; /* the same name: set apart for the latency class; 0: none
+					     (cuda_partition.h) */
+};
 
 /*
  * `options`: NULL ends the list; NULL: none. The settings are to be freed, their texts are copies.

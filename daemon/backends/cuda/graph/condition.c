@@ -5,8 +5,6 @@
  */
 #include "cuda/graph/graph.h"
 
-#include "cuda/lane/ahead.h"
-#include "cuda/driver/entries.h"
 #include "cuda/memory/state.h"
 #include "status.h"
 

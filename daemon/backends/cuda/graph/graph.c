@@ -1,7 +1,6 @@
 #include "cuda/graph/graph.h"
 
 #include "cuda/lane/chain.h"
-#include "cuda/driver/entries.h"
 #include "cuda/memory/state.h"
 #include "cuda/lane/partition.h"
 #include "cuda/lane/streams.h"

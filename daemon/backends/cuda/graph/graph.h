@@ -181,4 +181,29 @@ int cuda_graph_add_native(struct backend_graph *graph, const struct backend_comm
 			  const CUgraphNode *after, uint32_t after_count, CUgraphNode *node_out,
 			  struct backend_fault *fault_out);
 
+/* graph/condition.c: load its kernel, with the context current. NULL: it cannot be loaded, or the
+ * driver has no such nodes. */
+CUmodule cuda_condition_load(const struct cuda_library *cu);
+
+/* Entries of backend.h, as in lane/lane.h. */
+int cuda_graph_create(struct backend_device *device, struct backend_graph **graph_out,
+		      struct backend_fault *fault_out);
+int cuda_graph_add(struct backend_graph *graph, const struct backend_command *command,
+		   const uint32_t *after, uint32_t after_count, uint32_t *node_out,
+		   struct backend_fault *fault_out);
+int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
+			 struct backend_memory **memory_out, struct backend_fault *fault_out);
+int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
+int cuda_graph_update(struct backend_graph *graph, uint32_t node,
+		      const struct backend_command *command, struct backend_fault *fault_out);
+void cuda_graph_free(struct backend_graph *graph);
+
+int cuda_submit(struct backend_lane *lane, const struct backend_command *command,
+		const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		const struct backend_direct_completion *completion,
+		struct backend_fault *fault_out);
+int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command,
+		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
+		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
+
 #endif

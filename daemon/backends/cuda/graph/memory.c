@@ -3,7 +3,6 @@
  * gives each launch a piece of what it keeps on the device for graphs, so graphs that do not run at
  * one time have the same; cuda_pool.c trims that.
  */
-#include "cuda/driver/entries.h"
 #include "cuda/graph/graph.h"
 #include "cuda/memory/state.h"
 #include "status.h"

@@ -4,7 +4,6 @@
  * the graph has when the function returns becomes a child.
  */
 #include "cuda/memory/array.h"
-#include "cuda/driver/entries.h"
 #include "cuda/graph/graph.h"
 #include "cuda/lane/streams.h"
 #include "status.h"

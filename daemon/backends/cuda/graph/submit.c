@@ -3,12 +3,12 @@
  * or when the longest chain is full; anything else first sends what was collected and then goes by
  * itself. No call here waits for the device.
  */
+#include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
-#include "cuda/driver/entries.h"
 #include "cuda/graph/graph.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/native_command.h"
-#include "cuda/lane/pace.h"
+#include "cuda/program/pace.h"
 
 #include "clock.h"
 #include "status.h"

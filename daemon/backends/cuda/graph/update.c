@@ -2,7 +2,6 @@
  * Changes of a finished graph (L13). What runs keeps what it was launched with; what the graph
  * itself has is changed along, for those that take it as a child later.
  */
-#include "cuda/driver/entries.h"
 #include "cuda/graph/graph.h"
 #include "status.h"
 

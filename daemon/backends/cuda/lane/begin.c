@@ -1,6 +1,7 @@
+#include "cuda/clock/device_clock.h"
 #include "cuda/lane/begin.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
 
 /*
  * A command that is not timed has no event in front: that it has begun is as likely as the engine

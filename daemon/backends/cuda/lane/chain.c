@@ -1,6 +1,6 @@
 #include "cuda/lane/chain.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
 #include "cuda/program/ptx_wait.h"
 
 #include <errno.h>
@@ -31,32 +31,6 @@ static bool find_own(struct backend_device *device, const char *name, CUfunction
 	return cu->cuModuleGetFunction(function_out, device->lanes->own_module, name) ==
 		       CUDA_SUCCESS &&
 	       cu->cuFuncLoad(*function_out) == CUDA_SUCCESS;
-}
-
-void cuda_chains_open(struct backend_device *device)
-{
-	const struct cuda_library *cu = &device->backend->library;
-	struct cuda_lanes *lanes = device->lanes;
-
-	if (!cuda_chains_are_possible(cu))
-		return;
-	lanes->own_module = device->ahead.own ? device->ahead.own : cuda_own_load(cu);
-	device->ahead.own = NULL;
-	if (!lanes->own_module)
-		return;
-	bool has_blank = find_own(device, "sycl_blank", &lanes->blank);
-	lanes->has_graphs = has_blank && device->backend->settings.chain_length > 0;
-	if (!find_own(device, "sycl_fill", &lanes->fill))
-		lanes->fill = NULL;
-}
-
-void cuda_chains_close(struct backend_device *device)
-{
-	if (device->lanes->own_module)
-		(void)device->backend->library.cuModuleUnload(device->lanes->own_module);
-	device->lanes->own_module = NULL;
-	device->lanes->blank = device->lanes->fill = NULL;
-	device->lanes->has_graphs = false;
 }
 
 static struct cuda_launch blank_launch(const struct cuda_lane_state *state)
@@ -296,7 +270,7 @@ static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *cha
 	return CUDA_SUCCESS;
 }
 
-static void tidy(struct cuda_lane_state *state, struct cuda_chain *chain, uint32_t level)
+static void tidy_chain(struct cuda_lane_state *state, struct cuda_chain *chain, uint32_t level)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
@@ -306,16 +280,45 @@ static void tidy(struct cuda_lane_state *state, struct cuda_chain *chain, uint32
 			(void)set_kernel(cu, chain, i, &blank, NULL, NULL);
 }
 
-void cuda_chains_tidy(struct backend_device *device)
+/* Templates let go of the code that nothing else has any more. Waits for nothing. */
+static void release_abandoned(struct backend_device *device)
 {
-	if (!device->lanes || cuda_enter(device, NULL) < 0)
+	if (cuda_enter(device, NULL) < 0)
 		return;
 	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next) {
 		for (uint32_t form = 0; form < CUDA_CHAIN_FORMS; form++)
 			for (uint32_t level = 0; level < CUDA_LEVELS; level++)
-				tidy(state, &state->chains[form][level], level);
-		tidy(state, &state->lone, 0);
+				tidy_chain(state, &state->chains[form][level], level);
+		tidy_chain(state, &state->lone, 0);
 	}
+}
+
+void cuda_chains_open(struct backend_device *device)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_lanes *lanes = device->lanes;
+
+	device->on_abandoned = release_abandoned;
+	if (!cuda_chains_are_possible(cu))
+		return;
+	lanes->own_module = device->ahead.own ? device->ahead.own : cuda_own_load(cu);
+	device->ahead.own = NULL;
+	if (!lanes->own_module)
+		return;
+	bool has_blank = find_own(device, "sycl_blank", &lanes->blank);
+	lanes->has_graphs = has_blank && device->backend->settings.chain_length > 0;
+	if (!find_own(device, "sycl_fill", &lanes->fill))
+		lanes->fill = NULL;
+}
+
+void cuda_chains_close(struct backend_device *device)
+{
+	device->on_abandoned = NULL;
+	if (device->lanes->own_module)
+		(void)device->backend->library.cuModuleUnload(device->lanes->own_module);
+	device->lanes->own_module = NULL;
+	device->lanes->blank = device->lanes->fill = NULL;
+	device->lanes->has_graphs = false;
 }
 
 static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain,

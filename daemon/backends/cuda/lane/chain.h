@@ -7,7 +7,7 @@
  * The driver must never meet a function that is gone. The graph, which only names the nodes, is
  * made of an empty kernel that lives as long as the device; the executable's nodes name what ran in
  * them last, and keep its code loaded until they are set anew, or set back to the empty kernel
- * because nobody else has that code any more (cuda_chains_tidy).
+ * because nobody else has that code any more (backend_device.on_abandoned).
  */
 #ifndef SYCL_BACKENDS_CUDA_CHAIN_H
 #define SYCL_BACKENDS_CUDA_CHAIN_H
@@ -17,7 +17,10 @@
 /* Whether this driver has all that chains need. */
 bool cuda_chains_are_possible(const struct cuda_library *library);
 /* cuda_graph_fill.c: the backend's own kernels, in PTX: sycl_blank and sycl_fill. */
+/* lane/own_kernels.c */
 extern const char cuda_own_ptx[];
+/* Load that, with the context current. NULL: it cannot be loaded. */
+CUmodule cuda_own_load(const struct cuda_library *cu);
 /* The empty kernel, without which there are no chains, and the one that fills. */
 void cuda_chains_open(struct backend_device *device);
 void cuda_chains_close(struct backend_device *device);

@@ -1,6 +1,6 @@
 #include "cuda/lane/l2.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
 
 static CUaccessProperty property_of(enum backend_l2_use use)
 {

@@ -6,7 +6,7 @@
 #ifndef SYCL_BACKENDS_CUDA_L2_H
 #define SYCL_BACKENDS_CUDA_L2_H
 
-#include "cuda/device/internal.h"
+#include "cuda/lane/lane.h"
 
 /* Of what a device can set aside one context takes this part at most: others' processes have the
  * cache, too. */

@@ -1,7 +1,6 @@
 #include "cuda/lane/lane.h"
 
 #include "cuda/lane/chain.h"
-#include "cuda/driver/entries.h"
 #include "cuda/lane/partition.h"
 #include "cuda/lane/streams.h"
 #include "status.h"

@@ -13,9 +13,11 @@
 #ifndef SYCL_BACKENDS_CUDA_LANE_H
 #define SYCL_BACKENDS_CUDA_LANE_H
 
-#include "cuda/device/internal.h"
+#include "cuda/memory/staging.h"
+#include "cuda/program/launch.h"
 
-#define CUDA_LEVELS           5u /* chains of 1, 2, 4, 8, 16 */
+#define CUDA_WORDS_BYTES      ((size_t)1025 * 64) /* completion words of all lanes, and one more */
+#define CUDA_LEVELS           5u                  /* chains of 1, 2, 4, 8, 16 */
 #define CUDA_CHAIN_LENGTH_MAX 16u
 #define CUDA_CHAIN_STORAGE_BYTES                                                                   \
 	1024u /* of a launch's arguments; a launch with more goes plainly */
@@ -27,9 +29,6 @@
 #define CUDA_POOLED_EVENTS_MAX  1024u
 #define CUDA_LANE_KINDS         4u
 #define CUDA_NOTED_WAITS        4u
-#define CUDA_CHAIN_NS           100000u /* what a chain may take, by what its kernels took lately */
-
-struct cuda_finish;
 
 /* A launch that waits to be sent. */
 struct cuda_collected {
@@ -209,6 +208,8 @@ struct cuda_lanes {
 	void **large_parameters;      /* CUDA_PARAMETERS_MAX */
 };
 
+/* Completion words in pinned memory, with the context current. */
+CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out);
 /* At device_open and device_close, with the context current. */
 int cuda_lanes_open(struct backend_device *device, struct backend_fault *fault_out);
 void cuda_lanes_close(struct backend_device *device);
@@ -261,5 +262,75 @@ __attribute__((cold)) void cuda_flight_fail(const struct cuda_lane_state *state,
 /* cuda_send.c: the same with a fault in words. */
 void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight,
 		      struct backend_fault *fault);
+
+/* cuda_event_share.c, cuda_native.c */
+struct backend_event {
+	struct backend_device *device;
+	CUevent event;
+	bool is_foreign; /* the application's: waited for, neither recorded nor destroyed (I9) */
+};
+
+/* cuda_lane.c: an event from the pool, without (`timed` false) or with times; given back when it is
+ * not needed. */
+int cuda_event_take(struct backend_device *device, bool timed, CUevent *event_out,
+		    struct backend_fault *fault_out);
+void cuda_event_give(struct backend_device *device, bool timed, CUevent event);
+
+/*
+ * lane/transfer.c: put WRITE, READ, COPY, FILL, COPY_PEER, USM_* on the lane's stream, after all
+ * that is on it. *finish_out: NULL, or what the end of the command must run (cuda_finish_run).
+ */
+int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_command *command,
+			  struct cuda_finish **finish_out, struct backend_fault *fault_out);
+/*
+ * Entries of backend.h. What one does, which thread calls it and what it returns is said there;
+ * each one that has a device enters it first.
+ */
+int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind,
+		     struct backend_lane **lane_out, struct backend_fault *fault_out);
+void cuda_lane_free(struct backend_lane *lane);
+void cuda_flush(struct backend_device *device);
+void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out);
+uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions,
+		       uint32_t capacity);
+/* cuda_begin.c; calls nothing of the driver, and no cuda_enter */
+bool cuda_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
+
+/* cuda_event_share.c */
+int cuda_event_create(struct backend_device *device, struct backend_event **event_out,
+		      uint8_t handle_out[64], struct backend_fault *fault_out);
+int cuda_event_open(struct backend_device *device, const uint8_t handle[64],
+		    struct backend_event **event_out, struct backend_fault *fault_out);
+void cuda_event_free(struct backend_event *event);
+int cuda_event_record(struct backend_lane *lane, struct backend_event *event,
+		      struct backend_fault *fault_out);
+/* EVENT_RECORD and EVENT_WAIT: put it on the lane's stream, after all that is on it. */
+int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
+		       struct backend_fault *fault_out);
+
+/* cuda_native.c */
+int cuda_native_get(struct backend_device *device, enum backend_native_kind kind, void *object,
+		    uint64_t *native_out, struct backend_fault *fault_out);
+int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native,
+			uint64_t *devices_out, struct backend_fault *fault_out);
+int cuda_native_make(struct backend_device *device, enum backend_native_kind kind, uint64_t native,
+		     void **object_out, uint64_t *size_out, struct backend_fault *fault_out);
+/* A context as a number of the bridge's. */
+CUcontext cuda_native_context(uint64_t native);
+/* The device of any context, whatever is current on this thread, which stays so. -EINVAL: it is no
+ * context. Any thread. */
+int cuda_native_device_of(const struct cuda_library *cu, CUcontext context, CUdevice *device_out,
+			  struct backend_fault *fault_out);
+/* cuda_lane.c: a lane on a stream of the application's, in the device's context. */
+int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backend_lane **lane_out,
+		    struct backend_fault *fault_out);
+/* lane/quiet.c */
+bool cuda_quiet_wanted(struct backend_device *device);
+void cuda_quiet(struct backend_device *device);
+/* cuda_partition.c */
+void cuda_latency_wanted(struct backend_device *device, bool is_wanted);
+/* cuda_l2.c */
+void cuda_l2_wanted(struct backend_device *device, uint64_t size_bytes);
+uint32_t cuda_latency_units(struct backend_device *device);
 
 #endif

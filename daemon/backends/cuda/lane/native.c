@@ -4,7 +4,6 @@
  * destroyed here, nor kept alive.
  */
 #include "cuda/memory/array.h"
-#include "cuda/driver/entries.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/partition.h"
 #include "status.h"

@@ -1,6 +1,6 @@
 #include "cuda/lane/native_command.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
 #include "status.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef SYCL_BACKENDS_CUDA_NATIVE_COMMAND_H
 #define SYCL_BACKENDS_CUDA_NATIVE_COMMAND_H
 
-#include "cuda/device/internal.h"
+#include "cuda/lane/lane.h"
 
 /* What the function gets of its memories; ended by cuda_native_memories_free. */
 struct cuda_native_memories {

@@ -1,6 +1,6 @@
 #include "cuda/lane/partition.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
 #include "cuda/lane/streams.h"
 
 #include <stdio.h>

@@ -2,10 +2,10 @@
  * What has ended. Words are read, nothing is asked of the driver, but for one stream about every
  * millisecond: a failed device writes no words, and tells of its failure in any call.
  */
+#include "cuda/clock/device_clock.h"
 #include "cuda/lane/begin.h"
-#include "cuda/driver/entries.h"
 #include "cuda/lane/lane.h"
-#include "cuda/lane/pace.h"
+#include "cuda/program/pace.h"
 
 #include "clock.h"
 #include "status.h"

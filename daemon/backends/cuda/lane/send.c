@@ -1,9 +1,8 @@
 /* What a lane has collected goes to its stream: as chains, or one by one. */
 #include "cuda/lane/chain.h"
-#include "cuda/driver/entries.h"
-#include "cuda/lane/l2.h"
 #include "cuda/lane/lane.h"
-#include "cuda/lane/pace.h"
+#include "cuda/lane/l2.h"
+#include "cuda/program/pace.h"
 #include "cuda/lane/partition.h"
 
 #include "clock.h"

@@ -1,6 +1,6 @@
 #include "cuda/lane/streams.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
 
 #include <errno.h>
 

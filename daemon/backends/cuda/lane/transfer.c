@@ -4,6 +4,7 @@
  * are checked here once more: the driver would write to a neighbour without a word.
  */
 #include "backend_rect.h"
+#include "cuda/lane/lane.h"
 #include "cuda/memory/array.h"
 #include "cuda/memory/state.h"
 #include "cuda/memory/peer.h"

@@ -1,7 +1,7 @@
 /* Image memory, and what moves it. */
 #include "cuda/memory/array.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/memory/memory.h"
 #include "cuda/memory/state.h"
 #include "cuda/driver/rect.h"
 #include "cuda/memory/staging.h"

@@ -1,8 +1,5 @@
 /* Memory of a device: where it comes from, and where it goes back to. */
-#include "cuda/lane/l2.h"
-#include "cuda/lane/chain.h"
 #include "cuda/memory/state.h"
-#include "cuda/lane/partition.h"
 #include "cuda/memory/peer.h"
 #include "cuda/memory/staging.h"
 #include "status.h"
@@ -182,24 +179,6 @@ void cuda_memory_free(struct backend_memory *memory)
 	else
 		cuda_pool_give(state, memory->address);
 	free(memory);
-}
-
-bool cuda_quiet_wanted(struct backend_device *device)
-{
-	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
-	       atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed) ||
-	       device->lanes->awaiting_chains > 0 || cuda_partition_is_due(device) ||
-	       cuda_l2_is_due(device);
-}
-
-void cuda_quiet(struct backend_device *device)
-{
-	cuda_reaper_run(&device->memory->reaper, true);
-	if (atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed))
-		cuda_graph_memory_trim(device->memory);
-	cuda_chains_make_wanted(device);
-	cuda_partition_step(device);
-	cuda_l2_step(device);
 }
 
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,

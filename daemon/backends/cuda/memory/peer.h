@@ -9,7 +9,7 @@
 #ifndef SYCL_BACKENDS_CUDA_PEER_H
 #define SYCL_BACKENDS_CUDA_PEER_H
 
-#include "cuda/device/internal.h"
+#include "cuda/memory/memory.h"
 
 /*
  * COPY_PEER: the lane's device is the destination's; the source's device is open. Device thread of

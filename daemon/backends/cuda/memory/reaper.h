@@ -7,7 +7,7 @@
 #ifndef SYCL_BACKENDS_CUDA_REAPER_H
 #define SYCL_BACKENDS_CUDA_REAPER_H
 
-#include "cuda/device/internal.h"
+#include "cuda/memory/memory.h"
 
 enum cuda_reap_kind {
 	CUDA_REAP_PLAIN = 1, /* cuMemFree: cuMemAlloc, cuMemAllocManaged */

@@ -15,10 +15,19 @@
 #define SYCL_BACKENDS_CUDA_STAGING_H
 
 #include "copy_box.h"
-#include "cuda/device/internal.h"
 #include "cuda/driver/rect.h"
+#include "cuda/memory/memory.h"
+
+#define CUDA_STAGING_BYTES ((size_t)16 << 20) /* slots of a device */
 
 struct cuda_staging;
+
+/*
+ * struct cuda_finish: something that must be run once, on the device's thread, when the command is
+ * complete or the device is lost, before the completion goes to the engine: cuda_finish_run, which
+ * ends it. It gives staging back, and after it the caller's host memory is never touched again.
+ */
+void cuda_finish_run(struct cuda_finish *finish);
 
 /* Pins its slots. Device thread. */
 int cuda_staging_open(struct backend_device *device, struct cuda_staging **staging_out,
@@ -35,5 +44,8 @@ void cuda_staging_close(struct cuda_staging *staging);
 int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_rect_side device,
 			 void *host, const struct copy_box *box, struct cuda_finish **finish_out,
 			 struct backend_fault *fault_out);
+
+/* Slots in pinned memory, with the context current. */
+CUresult cuda_slots_pin(const struct cuda_library *cu, void **slots_out);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef SYCL_BACKENDS_CUDA_MEMORY_STATE_H
 #define SYCL_BACKENDS_CUDA_MEMORY_STATE_H
 
-#include "cuda/driver/entries.h"
+#include "cuda/memory/memory.h"
 #include "cuda/driver/ranges.h"
 #include "cuda/memory/reaper.h"
 
@@ -81,6 +81,13 @@ bool cuda_host_is_registered(struct backend_device *device, const void *host, ui
  */
 int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		     struct cuda_finish **finish_out, struct backend_fault *fault_out);
+
+/*
+ * cuda_usm.c: device memory that has an owner is USM from now on, until cuda_usm_free, which calls
+ * `release`. -EEXIST: it is already; -ENOMEM. `release` is not called then.
+ */
+int cuda_usm_add(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
+		 void (*release)(void *owner), void *owner);
 
 /* cuda_usm.c: USM or registered memory that kernels and copies of this device use as it is. Any
  * thread. */

@@ -2,7 +2,7 @@
  * array. */
 #include "cuda/memory/array.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/memory/memory.h"
 #include "image_format.h"
 #include "image_sample.h"
 #include "status.h"

@@ -2,7 +2,6 @@
  * its commands. */
 #include "cuda/memory/state.h"
 #include "cuda/memory/peer.h"
-#include "cuda/program/program.h"
 #include "cuda/memory/staging.h"
 #include "protocol_limits.h"
 #include "status.h"
@@ -18,8 +17,10 @@ struct cuda_usm {
 	enum backend_usm_kind kind;
 	uint64_t address, size_bytes;
 	CUdeviceptr base;
-	struct cuda_reap *reap;          /* NULL: device memory of the pool, or a variable */
-	struct backend_program *program; /* held: it is a variable of that; NULL: it is not */
+	struct cuda_reap *reap; /* NULL: device memory of the pool, or of an owner */
+	/* An owner has the memory: called when it is USM no longer; NULL: it is this file's own */
+	void (*release)(void *owner);
+	void *owner;
 };
 
 static CUresult allocate_shared(struct backend_device *device, uint64_t size_bytes,
@@ -99,8 +100,8 @@ static int take(struct backend_device *device, struct cuda_usm *usm, uint64_t si
 
 static void give(struct cuda_usm *usm)
 {
-	if (usm->program)
-		cuda_program_drop(usm->program);
+	if (usm->release)
+		usm->release(usm->owner);
 	else if (usm->reap)
 		cuda_reap_send(&usm->device->memory->reaper, usm->reap);
 	else
@@ -217,63 +218,24 @@ void cuda_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 	free(usm);
 }
 
-/* Where the driver has it. Portable sources have constants alone, and share what is loaded with
- * other bundles. */
-static int find_variable(const struct backend_program *program, const char *name,
-			 CUdeviceptr *address_out, size_t *size_out,
-			 struct backend_fault *fault_out)
+int cuda_usm_add(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
+		 void (*release)(void *owner), void *owner)
 {
-	struct backend_device *device = program->device;
-	const struct cuda_modules *modules = program->modules;
-	CUresult result = CUDA_ERROR_NOT_FOUND;
-
-	if (modules->binary->flags & CUDA_BINARY_NATIVE)
-		result = device->backend->library.cuModuleGetGlobal(address_out, size_out,
-								    modules->modules[0], name);
-	if (result == CUDA_ERROR_NOT_FOUND || (result == CUDA_SUCCESS && *size_out == 0))
-		return cuda_fault_words(fault_out, -ENOENT, STATUS_INVALID,
-					"the program has no variable '%.100s'", name);
-	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, &device->backend->library, result, fault_out,
-				  "cannot find the variable '%.100s'", name);
-	return 0;
-}
-
-int cuda_program_variable(struct backend_program *program, const char *name, void **pointer_out,
-			  uint64_t *size_bytes_out, struct backend_fault *fault_out)
-{
-	struct backend_device *device = program->device;
-	CUdeviceptr address = 0;
-	size_t size_bytes = 0;
-
-	int error = cuda_enter(device, fault_out);
-	if (error == 0)
-		error = find_variable(program, name, &address, &size_bytes, fault_out);
-	if (error < 0)
-		return error;
 	struct cuda_usm *usm = calloc(1, sizeof(*usm));
+
 	if (!usm)
-		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
-					"no memory for a variable");
+		return -ENOMEM;
 	*usm = (struct cuda_usm){.device = device,
 				 .kind = BACKEND_USM_DEVICE,
 				 .address = address,
 				 .size_bytes = size_bytes,
 				 .base = address,
-				 .program = program};
-	error = cuda_ranges_add(&device->memory->usm, address, size_bytes, usm);
-	if (error < 0) {
+				 .release = release,
+				 .owner = owner};
+	int error = cuda_ranges_add(&device->memory->usm, address, size_bytes, usm);
+	if (error < 0)
 		free(usm);
-		return cuda_fault_words(
-			fault_out, error,
-			error == -EEXIST ? STATUS_INVALID : STATUS_MEMORY_ALLOCATION,
-			"the variable '%.100s' %s", name,
-			error == -EEXIST ? "has been given out already" : "finds no memory");
-	}
-	cuda_program_hold(program);
-	*pointer_out = (void *)(uintptr_t)address;
-	*size_bytes_out = size_bytes;
-	return 0;
+	return error;
 }
 
 /* The lane's own device is asked first, then the others of this backend. */
@@ -352,7 +314,7 @@ static int copy_between(struct backend_lane *lane, const struct cuda_usm *destin
 	uint64_t size_bytes = command->usm.size_bytes;
 
 	if (destination->device == lane->device)
-		return cuda_peer_copy_usm(lane, source->device, !source->reap && !source->program,
+		return cuda_peer_copy_usm(lane, source->device, !source->reap && !source->release,
 					  from, to, size_bytes, fault_out);
 	return tell(lane,
 		    lane->device->backend->library.cuMemcpyPeerAsync(

@@ -12,10 +12,34 @@
 #ifndef SYCL_BACKENDS_CUDA_ARGUMENTS_H
 #define SYCL_BACKENDS_CUDA_ARGUMENTS_H
 
-#include "cuda/memory/array.h"
-#include "cuda/device/internal.h"
+#include "cuda/memory/memory.h"
 
 #define CUDA_LOCAL_ALIGNMENT 16u
+
+/* What a parameter of the portable prelude is: "SYCL_IMAGE_READ_2D", "SYCL_IMAGE_READ_2D_LAYERED".
+ */
+enum cuda_image_use {
+	CUDA_IMAGE_NONE = 0,
+	CUDA_IMAGE_READ = 1,
+	CUDA_IMAGE_WRITE = 2,
+	CUDA_IMAGE_SAMPLED = 3
+};
+
+struct cuda_image_form {
+	enum cuda_image_use use;
+	uint32_t dimensions; /* of the image: with the one that counts layers */
+	bool is_layered;
+};
+
+/* NONE: the type's text is another one. */
+struct cuda_image_form cuda_image_form(const char *type_text);
+
+/* The prelude's struct sycl_image_: what a kernel gets. */
+struct cuda_image_argument {
+	uint64_t object;  /* a texture or a surface */
+	uint32_t format;  /* enum backend_image_format */
+	uint32_t size[3]; /* SYCL's order; 1 where there is no such dimension */
+};
 
 enum cuda_local_form {
 	CUDA_LOCAL_NONE = 0, /* the parameter takes none */
@@ -58,5 +82,10 @@ int cuda_arguments_pack(const struct cuda_layout *layout, const struct backend_a
 			uint32_t count, void *storage, size_t storage_bytes, void **parameters,
 			uint32_t parameters_max, uint64_t *local_bytes_out,
 			struct backend_fault *fault_out);
+
+/* program/image_arguments.c: the same of an IMAGE, after cuda_texture_settle. */
+int cuda_image_argument_put(const struct cuda_parameter *parameter, uint32_t index,
+			    const struct backend_argument *argument, void *to,
+			    struct backend_fault *fault_out);
 
 #endif

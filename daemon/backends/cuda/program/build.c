@@ -9,7 +9,7 @@
 
 #include "cuda/program/compile.h"
 #include "cuda/program/describe.h"
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"
 #include "portable_names.h"

@@ -17,4 +17,19 @@ int cuda_build_make(struct backend *backend, uint32_t device,
 		    const struct cuda_build_request *request, struct cuda_binary *binary_out,
 		    char **log_out, struct backend_fault *fault_out);
 
+/* Entries of backend.h. */
+int cuda_build(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+	       const char *source, size_t source_bytes, const char *options, void **binary_out,
+	       size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
+int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+			const char *source, size_t source_bytes, const char *options,
+			void **object_out, size_t *object_bytes_out, char **log_out,
+			struct backend_fault *fault_out);
+int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
+	      const size_t *object_bytes, const char *options, void **binary_out,
+	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
+
+/* Of what these return; backend_ops.binary_format. */
+#define CUDA_BINARY_FORMAT 2u
+
 #endif

@@ -1,7 +1,7 @@
 #include "cuda/program/compile.h"
 
 #include "cleanup.h"
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "status.h"
 
 #include <stdio.h>

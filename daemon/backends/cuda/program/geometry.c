@@ -1,6 +1,6 @@
 #include "cuda/program/geometry.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "status.h"
 
 #include <errno.h>

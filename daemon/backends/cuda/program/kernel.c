@@ -1,6 +1,6 @@
 #include "cuda/program/kernel.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "cuda/program/ptx_wait.h"
 #include "status.h"
 
@@ -148,8 +148,7 @@ void cuda_kernel_free(struct backend_kernel *kernel)
 		return;
 	struct backend_device *device = kernel->device;
 	drop(kernel);
-	if (cuda_code_was_abandoned(device))
-		cuda_chains_tidy(device);
+	cuda_abandoned_notify(device);
 }
 
 struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel)

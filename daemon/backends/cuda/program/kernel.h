@@ -4,7 +4,6 @@
 #define SYCL_BACKENDS_CUDA_KERNEL_H
 
 #include "cuda/program/geometry.h"
-#include "cuda/lane/pace.h"
 #include "cuda/program/program.h"
 
 /* The kernel as compiled for a number of dimensions; a native one is the same for all of them. */

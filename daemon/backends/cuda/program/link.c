@@ -5,7 +5,7 @@
  * loaded.
  */
 #include "cuda/program/build.h"
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"
 #include "status.h"

@@ -1,6 +1,6 @@
 /* How many work-groups the device holds at one time. Questions to the driver that touch no device;
  * any thread. */
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "cuda/program/kernel.h"
 #include "status.h"
 

@@ -1,7 +1,7 @@
 #include "cuda/program/program.h"
 
-#include "cuda/driver/entries.h"
-#include "cuda/driver/join.h"
+#include "cuda/program/launch.h"
+#include "cuda/program/join.h"
 #include "cuda/program/ptx_wait.h"
 #include "cuda/program/symbol.h"
 #include "status.h"
@@ -336,16 +336,17 @@ void cuda_program_free(struct backend_program *program)
 		return;
 	struct backend_device *device = program->device;
 	cuda_program_drop(program);
-	if (cuda_code_was_abandoned(device))
-		cuda_chains_tidy(device);
+	cuda_abandoned_notify(device);
 }
 
-bool cuda_code_was_abandoned(struct backend_device *device)
+void cuda_abandoned_notify(struct backend_device *device)
 {
 	_Atomic bool *flag = &device->kernels->was_abandoned;
+	bool was_abandoned = atomic_load_explicit(flag, memory_order_relaxed) &&
+			     atomic_exchange_explicit(flag, false, memory_order_acq_rel);
 
-	return atomic_load_explicit(flag, memory_order_relaxed) &&
-	       atomic_exchange_explicit(flag, false, memory_order_acq_rel);
+	if (was_abandoned && device->on_abandoned)
+		device->on_abandoned(device);
 }
 
 void cuda_code_keep(struct backend_program *program)

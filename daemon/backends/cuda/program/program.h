@@ -12,7 +12,7 @@
 #define SYCL_BACKENDS_CUDA_PROGRAM_H
 
 #include "cuda/program/binary.h"
-#include "cuda/device/internal.h"
+#include "cuda/program/launch.h"
 
 struct cuda_modules {
 	struct cuda_modules *next; /* in kernels->modules, the last used first; under kernels->lock,
@@ -48,13 +48,15 @@ void cuda_program_hold(struct backend_program *program);
 /* Any thread. Accepts NULL. */
 void cuda_program_drop(struct backend_program *program);
 
-/*
- * Whether some program may have been left to templates alone since the last call; they must be set
- * anew then (cuda_chains_tidy). Any thread.
- */
-bool cuda_code_was_abandoned(struct backend_device *device);
+/* Call backend_device.on_abandoned if some program may have been left to templates alone since the
+ * last call. Device thread. */
+void cuda_abandoned_notify(struct backend_device *device);
 
 /* Unload all; the device closes, and everything of it was freed before. */
 void cuda_modules_close(struct backend_device *device);
+
+/* program/window.c: ask a tiny kernel, in the context that is current. Failing is no fault: local
+ * memory for native kernels is refused then. */
+void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_out);
 
 #endif

@@ -1,6 +1,6 @@
 /* What the driver says of a compiled kernel, on the loader's thread. */
 #include "cuda/program/describe.h"
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "cuda/program/kernel.h"
 #include "cuda/program/symbol.h"
 #include "status.h"

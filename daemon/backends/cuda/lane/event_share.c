@@ -2,7 +2,6 @@
  * Events that other processes can wait for or record: the only ones that are not of a lane's pool,
  * because the driver wants them made for it, without times.
  */
-#include "cuda/driver/entries.h"
 #include "cuda/lane/lane.h"
 #include "status.h"
 

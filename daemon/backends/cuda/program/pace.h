@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define CUDA_CHAIN_NS 100000u /* what a chain may take, by what its kernels took lately */
+
 struct cuda_launch;
 
 struct cuda_pace {

@@ -1,6 +1,6 @@
-#include "cuda/driver/join.h"
+#include "cuda/program/join.h"
 
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "status.h"
 
 #include <stdlib.h>

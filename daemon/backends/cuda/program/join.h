@@ -3,7 +3,7 @@
 #define SYCL_BACKENDS_CUDA_JOIN_H
 
 #include "cuda/program/binary.h"
-#include "cuda/device/internal.h"
+#include "cuda/driver/context.h"
 
 /* A CUDA_IMAGE_PIECES as a module of the device. -EINVAL and BUILD with the linker's words: they do
  * not fit together. */

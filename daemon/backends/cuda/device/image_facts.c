@@ -1,4 +1,5 @@
 /* What a device's facts say of images (A15). */
+#include "cuda/device/attributes.h"
 #include "cuda/memory/array.h"
 
 #include "cuda/device/aspects.h"

@@ -1,7 +1,6 @@
-#include "cuda/lane/pace.h"
+#include "cuda/program/pace.h"
 
-#include "cuda/program/geometry.h"
-#include "cuda/lane/lane.h"
+#include "cuda/program/launch.h"
 
 /* More than this is no longer what a chain may take, however late it was seen. */
 #define SURPRISE_NS (UINT64_C(4) * CUDA_CHAIN_NS)

@@ -4,7 +4,7 @@
  * launch: it is the start of the window, which is the same for every kernel of a context, and the
  * place inside it. Only a kernel can tell.
  */
-#include "cuda/lane/ahead.h"
+#include "cuda/program/program.h"
 
 #include <string.h>
 

@@ -2,19 +2,12 @@
 #include "cuda/memory/array.h"
 
 #include "cuda/program/arguments.h"
-#include "cuda/driver/entries.h"
+#include "cuda/program/launch.h"
 #include "status.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-const struct backend_sampler cuda_pixel_sampler = {.addressing = BACKEND_ADDRESSING_NONE};
-
-uint32_t cuda_texture_index(const struct backend_sampler *sampler)
-{
-	return ((uint32_t)sampler->addressing - 1) * 4 + sampler->normalised * 2u + sampler->linear;
-}
 
 struct cuda_image_form cuda_image_form(const char *type_text)
 {

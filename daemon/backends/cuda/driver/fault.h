@@ -1,0 +1,32 @@
+/* The driver's results in words, and the loss of a device. */
+#ifndef SYCL_BACKENDS_CUDA_FAULT_H
+#define SYCL_BACKENDS_CUDA_FAULT_H
+
+#include "backend.h"
+#include "cuda/driver/library.h"
+
+/*
+ * cuda_fault.c: put a CUresult into words. `what` is said before the driver's own words: "cannot
+ * allocate 4096 bytes"; of an open device that has failed "the device failed", whichever call finds
+ * it. Status: of the result (out of memory: MEMORY_ALLOCATION; argument: INVALID; ...). Sticky
+ * results (700, 702, 710, 714 - 719, 226, 911 and the like) mark the device lost: device_lost and
+ * process_lost. Returns a negative errno.
+ */
+int cuda_fault(struct backend_device *device_or_null, const struct cuda_library *library,
+	       CUresult result, struct backend_fault *fault_out, const char *what, ...)
+	__attribute__((cold, format(printf, 5, 6)));
+bool cuda_result_is_sticky(CUresult result);
+
+/*
+ * cuda_fault.c: a fault in words alone, without a CUresult. Returns `error`, a negative errno, so
+ * that `return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "...")` does.
+ */
+int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status, const char *format,
+		     ...) __attribute__((cold, format(printf, 4, 5)));
+/* The fault that ended the device, good while it is open; NULL: it works. Any thread. */
+const struct backend_fault *cuda_lost(const struct backend_device *device);
+/* The device is lost with this fault, whatever its result was: nothing in flight can be trusted to
+ * end. Any thread. */
+__attribute__((cold)) void cuda_lose(struct backend_device *device, struct backend_fault *fault);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * Memories of a device, images and host ranges among them, and the entries of backend.h for them.
+ * What an entry does, which thread calls it and what it returns is said in backend.h; each one that
+ * has a device enters it first.
+ */
+#ifndef SYCL_BACKENDS_CUDA_MEMORY_H
+#define SYCL_BACKENDS_CUDA_MEMORY_H
+
+#include "cuda/driver/context.h"
+
+struct cuda_finish;
+
+/* How a memory was taken from the driver. */
+enum cuda_memory_origin {
+	CUDA_ORIGIN_POOL = 0,
+	CUDA_ORIGIN_PLAIN = 1, /* cuMemAlloc */
+	CUDA_ORIGIN_VMM = 2,
+	CUDA_ORIGIN_IPC = 3,   /* cuIpcOpenMemHandle */
+	CUDA_ORIGIN_ARRAY = 4, /* an image (cuda_array.c) */
+	CUDA_ORIGIN_GRAPH =
+		5, /* a graph's own, in a struct cuda_graph_temporary (cuda_graph_memory.c) */
+};
+
+/* cuda_memory.c */
+struct backend_memory {
+	struct backend_device *device;
+	CUdeviceptr address;
+	uint64_t size_bytes;     /* as asked for */
+	uint64_t reserved_bytes; /* as taken from the device */
+	enum backend_export_kind export_kind;
+	bool imported;
+	CUmemGenericAllocationHandle allocation; /* VMM */
+	enum cuda_memory_origin origin;
+	CUevent zeroed; /* exported memory: happens when its old bytes are gone; NULL: it has none
+			 */
+	_Atomic bool settled; /* nobody needs to wait for `zeroed` any more */
+	_Atomic uint64_t
+		peers; /* VMM: a bit for each device (index) that may read it besides its own */
+	struct cuda_reap *reap; /* how it is freed (cuda_reaper.h); NULL: in the pool */
+	struct cuda_array
+		*array; /* of an image, which has no address (cuda_array.h); NULL: it is a buffer */
+};
+
+/* A host range that the device reaches (cuda_host.c). */
+struct backend_host {
+	struct backend_device *device;
+	void *host;
+	uint64_t size_bytes;
+	CUdeviceptr address;
+};
+
+/*
+ * cuda_memory.c: the lane does not go on before the memory's old bytes are gone; call it for each
+ * GLOBAL argument of a launch (the commands of cuda_transfer_enqueue do it themselves). Costs
+ * something only for exported memory, just made.
+ */
+int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
+		       struct backend_fault *fault_out);
+
+/* cuda_memory.c, cuda_host.c, cuda_share.c, cuda_usm.c: entries of backend.h, by the same names
+ * with cuda_ before. */
+int cuda_memory_open(struct backend_device *device,
+		     struct backend_fault *fault_out); /* at device_open */
+void cuda_memory_close(struct backend_device *device);
+
+/* cuda_memory.c */
+int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
+		       enum backend_export_kind export_kind, struct backend_memory **memory_out,
+		       struct backend_fault *fault_out);
+void cuda_memory_free(struct backend_memory *memory);
+
+/* cuda_array.c */
+int cuda_image_create(struct backend_device *device, const struct backend_image *image,
+		      struct backend_memory **memory_out, struct backend_fault *fault_out);
+
+/* cuda_share.c */
+int cuda_memory_export(struct backend_memory *memory, struct backend_shared_memory *shared_out,
+		       struct backend_fault *fault_out);
+int cuda_memory_import(struct backend_device *device, const struct backend_shared_memory *shared,
+		       uint64_t size_bytes, struct backend_memory **memory_out,
+		       struct backend_fault *fault_out);
+
+/* cuda_host.c */
+int cuda_host_register(struct backend_device *device, void *host, uint64_t size_bytes,
+		       struct backend_host **host_out, struct backend_fault *fault_out);
+void cuda_host_unregister(struct backend_host *host);
+
+/* cuda_usm.c */
+int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
+		   uint64_t alignment_bytes, void **pointer_out, struct backend_fault *fault_out);
+void cuda_usm_free(struct backend_device *device, enum backend_usm_kind kind, void *pointer);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * Programs, kernels and launches as the rooms above see them, and the entries of backend.h for
+ * them. What an entry does, which thread calls it and what it returns is said in backend.h; each
+ * one that has a device enters it first.
+ */
+#ifndef SYCL_BACKENDS_CUDA_LAUNCH_H
+#define SYCL_BACKENDS_CUDA_LAUNCH_H
+
+#include "cuda/memory/memory.h"
+#include "cuda/program/pace.h"
+
+#define CUDA_PARAMETER_BYTES_MAX 32764u
+#define CUDA_PARAMETERS_MAX      1024u
+
+/* One launch, ready for the driver; `parameters[i]` point into the storage that the caller gave. */
+struct cuda_launch {
+	CUfunction function;
+	unsigned grid[3], block[3]; /* CUDA's order */
+	unsigned shared_bytes;
+	void **parameters;
+	uint32_t parameter_count;
+	uint32_t parameter_bytes; /* in the storage */
+	bool cooperative;
+	bool waits; /* its code waits for the kernels before it (cuda_ptx_wait.h) */
+	bool early; /* it says itself where it waits, and may begin while the launch before it runs
+		       (R5) */
+	struct backend_l2_window window; /* R6; size_bytes 0: none. Such a launch goes by itself */
+	unsigned cluster[3];             /* CUDA's order; 0: none */
+};
+
+/*
+ * cuda_kernel.c: check a launch and compute what the driver needs (E1, E8, E9, E14); `storage` of
+ * `storage_bytes` holds the parameters. -ENOSPC: storage too small (CUDA_PARAMETER_BYTES_MAX always
+ * does). Touches no driver state.
+ */
+int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command,
+			void *storage, size_t storage_bytes, void **parameters,
+			uint32_t parameters_max, struct cuda_launch *launch_out,
+			struct backend_fault *fault_out);
+/*
+ * The arguments of a launch that was prepared, once more at another place, but for its values:
+ * those `value_bytes_behind` the command's own. `to` and `to_parameters` have as much room as the
+ * first's.
+ */
+void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backend_command *command,
+			size_t value_bytes_behind, const unsigned char *from,
+			void *const *from_parameters, unsigned char *to, void **to_parameters);
+int cuda_kernels_open(struct backend_device *device,
+		      struct backend_fault *fault_out); /* at device_open */
+void cuda_kernels_close(struct backend_device *device);
+
+/* cuda_program.c */
+int cuda_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
+		      struct backend_program **program_out, struct backend_fault *fault_out);
+int cuda_program_kernels(struct backend_program *program, char **names_out,
+			 struct backend_fault *fault_out);
+/* program/variable.c */
+int cuda_program_variable(struct backend_program *program, const char *name, void **pointer_out,
+			  uint64_t *size_bytes_out, struct backend_fault *fault_out);
+bool cuda_program_is_loaded(struct backend_device *device, const void *binary, size_t binary_bytes);
+void cuda_program_free(struct backend_program *program);
+
+/* cuda_kernel.c */
+int cuda_kernel_create(struct backend_program *program, const char *name,
+		       struct backend_kernel **kernel_out, struct backend_fault *fault_out);
+void cuda_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
+/* Drops one reference; the last one ends the kernel. Device thread, as cuda_program_free. */
+void cuda_kernel_free(struct backend_kernel *kernel);
+/*
+ * One reference more, ended by cuda_kernel_free: a command in flight holds its kernel, so a module
+ * is never unloaded under it. Device thread.
+ */
+void cuda_kernel_hold(struct backend_kernel *kernel);
+/*
+ * What has the kernel's code. A template names a function until it is set anew, and the driver
+ * looks at what it named before when that happens: so a template keeps the code of what ran in it
+ * last, and lets go when it is the last to have it. Device thread; NULL is allowed to release.
+ */
+struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel);
+void cuda_code_keep(struct backend_program *program);
+void cuda_code_release(struct backend_program *program);
+bool cuda_code_is_abandoned(
+	const struct backend_program *program); /* nobody but those that keep it has it */
+/* How long a launch took lately, in ns; 0: none has ended yet. Read and written by the lanes alone.
+ * Device thread. */
+struct cuda_pace *cuda_kernel_pace(struct backend_kernel *kernel);
+
+/* cuda_occupancy.c */
+int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3],
+			  uint64_t local_mem_bytes, struct backend_occupancy *occupancy_out,
+			  struct backend_fault *fault_out);
+
+#endif
