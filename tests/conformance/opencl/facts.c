@@ -1,5 +1,5 @@
 /* Texts of the driver and what becomes of them; what the fault codes say. */
-#include "opencl/device/aspects.h"
+#include "opencl/driver/aspects.h"
 #include "opencl/program/binary.h"
 #include "opencl/driver/fault.h"
 #include "opencl/driver/library.h"

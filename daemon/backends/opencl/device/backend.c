@@ -9,15 +9,15 @@
 #include "opencl/program/link.h"
 #include "opencl/lane/native.h"
 #include "opencl/program/native_program.h"
-#include "opencl/driver/platforms.h"
+#include "opencl/device/platforms.h"
 #include "opencl/program/program.h"
 #include "opencl/device/sub_device.h"
 #include "opencl/lane/submit.h"
 #include "opencl/memory/usm.h"
 #include "opencl/driver/watch.h"
 
-static uint32_t progress(struct backend_device *device, struct backend_completion *completions,
-			 uint32_t capacity)
+static uint32_t progress_device(struct backend_device *device,
+				struct backend_completion *completions, uint32_t capacity)
 {
 	const uint32_t count = opencl_progress(device, completions, capacity);
 
@@ -69,6 +69,6 @@ const struct backend_ops backend_opencl_ops = {
 	.kernel_free = opencl_kernel_drop,
 	.submit = opencl_submit,
 	.flush = opencl_flush,
-	.progress = progress,
+	.progress = progress_device,
 	.begun = opencl_begun,
 };

@@ -1,8 +1,9 @@
 #include "opencl/device/device.h"
 
-#include "opencl/device/aspects.h"
+#include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
 #include "opencl/lane/graph.h"
+#include "opencl/lane/native.h"
 #include "opencl/memory/sampler.h"
 #include "opencl/driver/aside.h"
 #include "opencl/device/sub_device.h"
@@ -38,13 +39,7 @@ static int take_context(struct backend_device *device, cl_context native,
 	return device->context ? 0 : opencl_fault_code(fault_out, code, "open the device");
 }
 
-int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
-		       struct backend_device **device_out, struct backend_fault *fault_out)
-{
-	return opencl_device_open_in(backend, index, NULL, wake, token, device_out, fault_out);
-}
-
-int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context native,
+static int open_device_in(struct backend *backend, uint32_t index, cl_context native,
 			  backend_wake *wake, void *token, struct backend_device **device_out,
 			  struct backend_fault *fault_out)
 {
@@ -87,6 +82,12 @@ int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context na
 	}
 	*device_out = device;
 	return 0;
+}
+
+int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
+		       struct backend_device **device_out, struct backend_fault *fault_out)
+{
+	return open_device_in(backend, index, NULL, wake, token, device_out, fault_out);
 }
 
 void opencl_device_close(struct backend_device *device)
@@ -161,4 +162,22 @@ void opencl_memory_free(struct backend_memory *memory)
 	if (memory->buffer)
 		(void)memory->device->cl->ReleaseMemObject(memory->buffer);
 	free(memory);
+}
+
+int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t native_context,
+			      backend_wake *wake, void *token, struct backend_device **device_out,
+			      struct backend_fault *fault_out)
+{
+	uint64_t devices = 0;
+	int error = opencl_native_devices(backend, BACKEND_NATIVE_CONTEXT, native_context, &devices,
+					  fault_out);
+	if (error < 0)
+		return error;
+	if (index >= 64 || !(devices >> index & 1)) {
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the device is not one of the OpenCL context's");
+		return -EINVAL;
+	}
+	return open_device_in(backend, index, (void *)(uintptr_t)native_context, wake, token,
+			      device_out, fault_out);
 }

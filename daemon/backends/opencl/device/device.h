@@ -6,10 +6,10 @@
 
 int opencl_device_open(struct backend *backend, uint32_t device, backend_wake *wake, void *token,
 		       struct backend_device **device_out, struct backend_fault *fault_out);
-/* As above in this context, unless it is NULL. */
-int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context native,
-			  backend_wake *wake, void *token, struct backend_device **device_out,
-			  struct backend_fault *fault_out);
+/* The same in a context of the application's. */
+int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t native_context,
+			      backend_wake *wake, void *token, struct backend_device **device_out,
+			      struct backend_fault *fault_out);
 void opencl_device_close(struct backend_device *device);
 
 int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,

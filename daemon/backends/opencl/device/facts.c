@@ -1,6 +1,6 @@
 #include "opencl/device/facts.h"
 
-#include "opencl/device/aspects.h"
+#include "opencl/driver/aspects.h"
 #include "opencl/lane/command_buffer.h"
 #include "opencl/memory/image.h"
 #include "opencl/program/model.h"
@@ -54,8 +54,8 @@ static bool only_enqueues(const struct backend_device_facts *facts)
 		strncmp(facts->name, "cpu-minimal", 11) != 0);
 }
 
-static uint64_t aspects(const struct opencl_library *cl, cl_device_id device,
-			const struct backend_device_facts *facts)
+static uint64_t device_aspects(const struct opencl_library *cl, cl_device_id device,
+			       const struct backend_device_facts *facts)
 {
 	static const enum opencl_aspect by_type[] = {
 		[DEVICE_CPU] = OPENCL_ASPECT_CPU,
@@ -212,7 +212,7 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	if (facts.image_formats != 0)
 		facts.features |= BACKEND_FEATURE_IMAGE;
 	facts.features |= build_features(cl, device) | BACKEND_FEATURE_NATIVE;
-	facts.aspects = aspects(cl, device, &facts);
+	facts.aspects = device_aspects(cl, device, &facts);
 	/* Its kernels are threads of this process, though it does not claim to reach any memory. */
 	bool is_pocl = strcmp(platform_facts->name, "Portable Computing Language") == 0;
 	bool runs_here = facts.host_unified_memory && is_pocl;

@@ -1,6 +1,7 @@
 #include "opencl/device/sub_device.h"
 
 #include "opencl/device/facts.h"
+#include "opencl/driver/device_root.h"
 #include "opencl/driver/fault.h"
 #include "opencl/driver/query.h"
 #include "status.h"
@@ -8,7 +9,6 @@
 #include <string.h>
 
 #define FIRST_NUMBER   1024u /* behind every index of enumerate */
-#define PARENTS_MAX    16u   /* a part of a part ... */
 #define PROPERTIES_MAX 16u   /* what a device's list may have */
 
 struct opencl_sub_device {
@@ -99,29 +99,7 @@ bool opencl_device_find(const struct backend *backend, uint32_t number, cl_devic
 	return true;
 }
 
-static uint32_t index_of(const struct backend *backend, cl_device_id id)
-{
-	uint32_t i = 0;
-	while (i < backend->device_count && backend->device_ids[i] != id)
-		i++;
-	return i;
-}
-
-uint32_t opencl_device_root(const struct backend *backend, cl_device_id id)
-{
-	uint32_t index = index_of(backend, id);
-	for (uint32_t i = 0; id && index == backend->device_count && i < PARENTS_MAX; i++) {
-		cl_device_id parent = NULL;
-		if (backend->cl.GetDeviceInfo(id, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id),
-					      &parent, NULL) != CL_SUCCESS)
-			break;
-		id = parent;
-		index = index_of(backend, id);
-	}
-	return index;
-}
-
-static void drop(struct backend *backend, uint32_t slot)
+static void sub_device_drop(struct backend *backend, uint32_t slot)
 {
 	struct opencl_sub_device *sub_device = backend->sub_devices[slot];
 	if (!sub_device)
@@ -152,8 +130,8 @@ static int fill_facts(const struct backend *backend, struct opencl_sub_device *s
 }
 
 /* Takes the reference over, also on failure. */
-static int add(struct backend *backend, cl_device_id id, uint32_t root,
-	       struct backend_sub_device *sub_device_out)
+static int add_sub_device(struct backend *backend, cl_device_id id, uint32_t root,
+			  struct backend_sub_device *sub_device_out)
 {
 	uint32_t slot = 0;
 	while (slot < OPENCL_SUB_DEVICES && backend->sub_devices[slot])
@@ -177,13 +155,14 @@ static int add(struct backend *backend, cl_device_id id, uint32_t root,
 }
 
 /* All of them, or none. The references are taken over. */
-static int add_all(struct backend *backend, const cl_device_id *ids, uint32_t count, uint32_t root,
-		   struct backend_sub_device *sub_devices_out, struct backend_fault *fault_out)
+static int add_sub_devices(struct backend *backend, const cl_device_id *ids, uint32_t count,
+			   uint32_t root, struct backend_sub_device *sub_devices_out,
+			   struct backend_fault *fault_out)
 {
 	uint32_t added = 0;
 	int error = 0;
 	while (added < count && error == 0) {
-		error = add(backend, ids[added], root, &sub_devices_out[added]);
+		error = add_sub_device(backend, ids[added], root, &sub_devices_out[added]);
 		added += error == 0;
 	}
 	if (error == 0)
@@ -191,7 +170,7 @@ static int add_all(struct backend *backend, const cl_device_id *ids, uint32_t co
 	for (uint32_t i = added + 1; i < count; i++)
 		(void)backend->cl.ReleaseDevice(ids[i]);
 	while (added > 0)
-		drop(backend, sub_devices_out[--added].index - FIRST_NUMBER);
+		sub_device_drop(backend, sub_devices_out[--added].index - FIRST_NUMBER);
 	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
 			   "no room for another part of a device");
 	return error;
@@ -250,8 +229,8 @@ int opencl_sub_devices_create(struct backend *backend, uint32_t device,
 	code = backend->cl.CreateSubDevices(id, properties, count, ids, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "divide the device");
-	int error = add_all(backend, ids, count, opencl_device_root(backend, id), sub_devices_out,
-			    fault_out);
+	int error = add_sub_devices(backend, ids, count, opencl_device_root(backend, id),
+				    sub_devices_out, fault_out);
 	if (error == 0)
 		*count_out = count;
 	return error;
@@ -272,16 +251,16 @@ int opencl_sub_device_take(struct backend *backend, uint64_t native,
 	cl_int code = backend->cl.RetainDevice(id);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "retain the device");
-	return add_all(backend, &id, 1, root, sub_device_out, fault_out);
+	return add_sub_devices(backend, &id, 1, root, sub_device_out, fault_out);
 }
 
 void opencl_sub_device_free(struct backend *backend, uint32_t sub_device)
 {
-	drop(backend, sub_device - FIRST_NUMBER);
+	sub_device_drop(backend, sub_device - FIRST_NUMBER);
 }
 
 void opencl_sub_devices_close(struct backend *backend)
 {
 	for (uint32_t slot = 0; slot < OPENCL_SUB_DEVICES; slot++)
-		drop(backend, slot);
+		sub_device_drop(backend, slot);
 }

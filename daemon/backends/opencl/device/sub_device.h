@@ -21,8 +21,6 @@ void opencl_sub_device_free(struct backend *backend, uint32_t sub_device);
  * meanwhile. */
 bool opencl_device_find(const struct backend *backend, uint32_t number, cl_device_id *id_out,
 			const struct backend_device_facts **facts_out);
-/* The device of enumerate that this one is, or is a part of; device_count: none of these. */
-uint32_t opencl_device_root(const struct backend *backend, cl_device_id id);
 /* With backend_close: all that is left. */
 void opencl_sub_devices_close(struct backend *backend);
 

@@ -5,7 +5,7 @@
 
 #include "opencl/driver/objects.h"
 
-/* The device's queue for markers behind what was sent (opencl_usm.c). NULL: there can be none.
+/* The device's queue for markers behind what was sent (memory/usm.c). NULL: there can be none.
  * Device thread. */
 cl_command_queue opencl_leaving_queue(struct backend_device *device);
 /* What was sent there is over. */

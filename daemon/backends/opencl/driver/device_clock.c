@@ -132,7 +132,7 @@ void opencl_clock_rebase(struct opencl_clock *clock, uint64_t now_ns)
 		sample_host_clock(clock);
 }
 
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+static uint64_t clamp_time(uint64_t value, uint64_t low, uint64_t high)
 {
 	return value < low ? low : value > high ? high : value;
 }
@@ -155,6 +155,7 @@ void opencl_clock_convert(struct opencl_clock *clock, uint64_t submit_ns, uint64
 		*start_ns = *end_ns = clock->seen_ns;
 		return;
 	}
-	*start_ns = clamp(opencl_timeline_host(timeline, *start_ns), submit_ns, clock->seen_ns);
-	*end_ns = clamp(opencl_timeline_host(timeline, *end_ns), *start_ns, clock->seen_ns);
+	*start_ns =
+		clamp_time(opencl_timeline_host(timeline, *start_ns), submit_ns, clock->seen_ns);
+	*end_ns = clamp_time(opencl_timeline_host(timeline, *end_ns), *start_ns, clock->seen_ns);
 }

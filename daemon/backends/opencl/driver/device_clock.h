@@ -3,7 +3,7 @@
  * submission share. What a driver's times are is its own affair: PoCL's are those of a clock of the
  * host (CLOCK_MONOTONIC_RAW), a GPU's count from anywhere. A few commands at open tell which; a
  * clock of the host is then compared with CLOCK_MONOTONIC every 10 ms of use. For every other one
- * the commands themselves tell, see opencl_timeline.h: the times of two commands can be off against
+ * the commands themselves tell, see driver/timeline.h: the times of two commands can be off against
  * each other by about as much as the quickest way to the device and back takes, never so that one
  * starts before it was submitted or ends after it was seen complete. clGetDeviceAndHostTimer is not
  * asked: neither PoCL nor NVIDIA's driver has it.

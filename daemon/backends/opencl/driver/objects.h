@@ -5,7 +5,7 @@
 #ifndef SYCL_BACKENDS_OPENCL_OBJECTS_H
 #define SYCL_BACKENDS_OPENCL_OBJECTS_H
 
-#include "opencl/program/binary.h"
+#include "cleanup.h"
 #include "opencl/driver/device_clock.h"
 #include "opencl/driver/library.h"
 
@@ -13,6 +13,8 @@
 
 /* Five addressing modes, two filters, two kinds of coordinates. */
 #define OPENCL_SAMPLERS 20u
+/* Of a program: one, or one for each number of dimensions. */
+#define OPENCL_VARIANTS 3u
 /* As many as the scheduler has places for. */
 #define OPENCL_SUB_DEVICES 64u
 
@@ -23,13 +25,14 @@ struct backend {
 	struct backend_platform_facts *platforms;
 	struct backend_device_facts *devices;
 	cl_device_id *device_ids;                                  /* by index of `devices` */
-	struct opencl_sub_device *sub_devices[OPENCL_SUB_DEVICES]; /* opencl_sub_device.c; NULL:
+	struct opencl_sub_device *sub_devices[OPENCL_SUB_DEVICES]; /* device/sub_device.c; NULL:
 								      none of this number */
 	cl_context build_context; /* of the latest build (opencl_build_open); NULL: nothing was
 				     built */
 	uint32_t build_device;    /* the device that it is on */
 };
 
+struct opencl_binary;
 struct opencl_usm;
 struct opencl_graphs;
 
@@ -41,13 +44,13 @@ struct backend_device {
 	bool profiling;
 	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
 	bool scales_layers;      /* opencl_pocl_scales_layers */
-	uint64_t growth_leaders; /* opencl_growth.h: so many so far */
+	uint64_t growth_leaders; /* program/growth.h: so many so far */
 	struct opencl_clock clock;
 	bool shares_programs; /* they have no variables of their own, so equal ones cannot be told
 				 apart */
 	struct backend_program *programs;     /* all, linked by `next` */
-	cl_sampler samplers[OPENCL_SAMPLERS]; /* opencl_sampler.c: made when first used */
-	struct opencl_usm *usm;               /* opencl_usm.c: sorted by address */
+	cl_sampler samplers[OPENCL_SAMPLERS]; /* memory/sampler.c: made when first used */
+	struct opencl_usm *usm;               /* memory/usm.c: sorted by address */
 	size_t usm_count, usm_capacity;
 	uint64_t usm_changes; /* how often one came or went */
 	void *usm_nothing;    /* an allocation that nobody uses; NULL: there was no other so far */
@@ -55,10 +58,10 @@ struct backend_device {
 		*usm_leaving_last; /* freed, and maybe needed by what was sent before; the oldest
 				      first */
 	uint64_t usm_leaving_bytes;
-	struct opencl_graphs *graphs;       /* opencl_graph.c; NULL: it has none */
+	struct opencl_graphs *graphs;       /* lane/graph.c; NULL: it has none */
 	struct backend_lane *lanes;         /* all, linked by `next` */
 	struct backend_lane *unflushed;     /* linked by `next_unflushed` */
-	cl_command_queue settling, leaving; /* opencl_aside.h; NULL: not needed so far */
+	cl_command_queue settling, leaving; /* driver/aside.h; NULL: not needed so far */
 
 	backend_wake *wake;
 	void *token;
@@ -73,10 +76,10 @@ struct opencl_flight {
 	cl_event event;
 	cl_event start; /* whose end is the beginning, of a graph; NULL: `event` tells it */
 	struct opencl_begin *begin;    /* when it began, told by the driver at once; NULL: not timed
-					  (opencl_begin.h) */
+					  (lane/begin.h) */
 	struct backend_kernel *kernel; /* of a launch; a reference */
 	const struct opencl_growth
-		*growth; /* of a launch; NULL: nothing to keep apart (opencl_growth.h) */
+		*growth; /* of a launch; NULL: nothing to keep apart (program/growth.h) */
 	const struct backend_graph *graph; /* of a graph */
 	void *staging;                     /* host bytes that the command reads; NULL: none */
 	uint64_t period_ns;                /* estimate for what is no launch */
@@ -123,12 +126,12 @@ struct backend_program {
 struct backend_event {
 	struct backend_device *device;
 	cl_event event; /* retained */
-	uint64_t watch; /* opencl_watch.c: 0: nobody watches it */
+	uint64_t watch; /* driver/watch.c: 0: nobody watches it */
 };
 
 /*
  * One argument is one to three of the driver's: a sampled image is an image and a sampler, and one
- * with layers has more (opencl_image_arguments.h).
+ * with layers has more (memory/image_arguments.h).
  */
 struct opencl_place {
 	cl_uint index;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Drivers pad some texts with blanks. */
-static char *trim(char *text)
+static char *trim_text(char *text)
 {
 	size_t start = strspn(text, " \t\n"), length = strlen(text + start);
 
@@ -26,7 +26,7 @@ char *opencl_platform_text(const struct opencl_library *cl, cl_platform_id platf
 	if (text && size > 0 &&
 	    cl->GetPlatformInfo(platform, parameter, size, text, NULL) != CL_SUCCESS)
 		text[0] = '\0';
-	return text ? trim(text) : NULL;
+	return text ? trim_text(text) : NULL;
 }
 
 char *opencl_device_text(const struct opencl_library *cl, cl_device_id device,
@@ -40,7 +40,7 @@ char *opencl_device_text(const struct opencl_library *cl, cl_device_id device,
 	if (text && size > 0 &&
 	    cl->GetDeviceInfo(device, parameter, size, text, NULL) != CL_SUCCESS)
 		text[0] = '\0';
-	return text ? trim(text) : NULL;
+	return text ? trim_text(text) : NULL;
 }
 
 uint32_t opencl_device_uint(const struct opencl_library *cl, cl_device_id device,

@@ -4,7 +4,7 @@
 #include "opencl/driver/fault.h"
 #include "status.h"
 
-static int outside(struct backend_fault *fault_out)
+static int is_outside(struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID, "a box that is not inside of its memory");
 	return -EINVAL;
@@ -28,8 +28,8 @@ struct order {
 	cl_event *event_out; /* NULL: none is made */
 };
 
-static cl_int put(struct backend_lane *lane, const struct copy_box *box, const struct end *from,
-		  const struct end *to, const struct order *order)
+static cl_int put_rect(struct backend_lane *lane, const struct copy_box *box,
+		       const struct end *from, const struct end *to, const struct order *order)
 {
 	const size_t region[3] = {box->width_bytes, box->rows, box->slices};
 	const size_t source_origin[3] = {from->offset, 0, 0},
@@ -53,10 +53,11 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
 					  box->width_bytes * box->rows * box->slices, NULL, &code);
 	if (code != CL_SUCCESS)
 		return code;
-	code = put(lane, box, from, &between,
-		   &(struct order){.wait_count = order->wait_count, .waits = order->waits});
+	code = put_rect(lane, box, from, &between,
+			&(struct order){.wait_count = order->wait_count, .waits = order->waits});
 	if (code == CL_SUCCESS)
-		code = put(lane, box, &between, to, &(struct order){.event_out = order->event_out});
+		code = put_rect(lane, box, &between, to,
+				&(struct order){.event_out = order->event_out});
 	(void)cl->ReleaseMemObject(between.buffer); /* the commands keep it */
 	return code;
 }
@@ -73,13 +74,13 @@ static cl_int put_inside(struct backend_lane *lane, const struct copy_box *box,
 
 	if (from->pitch.row_bytes == to->pitch.row_bytes &&
 	    from->pitch.slice_bytes == to->pitch.slice_bytes)
-		code = put(lane, box, from, to, order);
+		code = put_rect(lane, box, from, to, order);
 	return code == CL_MEM_COPY_OVERLAP ? put_twice(lane, box, from, to, order) : code;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command,
-		cl_uint wait_count, const cl_event *waits, cl_event *event_out,
-		struct backend_fault *fault_out)
+static int copy_rect(struct backend_lane *lane, const struct backend_command *command,
+		     cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		     struct backend_fault *fault_out)
 {
 	const struct backend_memory *source = command->copy.source,
 				    *destination = command->copy.destination;
@@ -89,7 +90,7 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 
 	if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to),
 			       &box))
-		return outside(fault_out);
+		return is_outside(fault_out);
 	if (source == destination && copy_box_overlaps(&box, from, to)) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "a copy onto itself");
 		return -EINVAL;
@@ -106,7 +107,7 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	else if (source == destination)
 		code = put_inside(lane, &box, &first, &last, &order);
 	else
-		code = put(lane, &box, &first, &last, &order);
+		code = put_rect(lane, &box, &first, &last, &order);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy a box");
 }
 
@@ -143,9 +144,9 @@ static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
 	return code;
 }
 
-static int transfer(struct backend_lane *lane, const struct backend_command *command,
-		    cl_uint wait_count, const cl_event *waits, cl_event *event_out,
-		    struct backend_fault *fault_out)
+static int transfer_rect(struct backend_lane *lane, const struct backend_command *command,
+			 cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+			 struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	cl_mem buffer = command->transfer.memory ? command->transfer.memory->buffer : NULL;
@@ -157,7 +158,7 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 
 	if (!backend_rect_good(command->transfer.rect, writes ? UINT64_MAX : rest,
 			       writes ? rest : UINT64_MAX, &box))
-		return outside(fault_out);
+		return is_outside(fault_out);
 	const size_t region[3] = {box.width_bytes, box.rows, box.slices};
 	const size_t origin[3] = {offset, 0, 0}, host_origin[3] = {0, 0, 0};
 	cl_int code;
@@ -194,6 +195,6 @@ int opencl_rect(struct backend_lane *lane, const struct backend_command *command
 		struct backend_fault *fault_out)
 {
 	if (command->kind == BACKEND_COMMAND_COPY)
-		return copy(lane, command, wait_count, waits, event_out, fault_out);
-	return transfer(lane, command, wait_count, waits, event_out, fault_out);
+		return copy_rect(lane, command, wait_count, waits, event_out, fault_out);
+	return transfer_rect(lane, command, wait_count, waits, event_out, fault_out);
 }

@@ -58,7 +58,7 @@ static double offset_at(const struct opencl_timeline *timeline, double device_ns
 	return segment->offset_ns + segment->rate * since + segment->correction_ns * part;
 }
 
-static double clamp(double value, double low, double high)
+static double clamp_offset(double value, double low, double high)
 {
 	return value < low ? low : value > high ? high : value;
 }
@@ -113,7 +113,7 @@ static void tell_by(struct opencl_timeline *timeline, double at_ns, double offse
 }
 
 /* From the latest time told on, let the offset at `at_ns` become this one. */
-static void correct(struct opencl_timeline *timeline, double at_ns, double offset_ns)
+static void correct_offset(struct opencl_timeline *timeline, double at_ns, double offset_ns)
 {
 	double from = timeline->told_ns, offset = offset_at(timeline, from);
 	double rate = (timeline->slowest + timeline->fastest) / 2;
@@ -157,10 +157,10 @@ static bool is_window_over(const struct opencl_timeline *timeline)
 	double known = timeline->latest_ns - fmin(timeline->windows[0].low.device_ns,
 						  timeline->windows[0].high.device_ns);
 	return timeline->latest_ns - timeline->window_begin_ns >=
-	       clamp(known / 3, WINDOW_MIN_NS, WINDOW_MAX_NS);
+	       clamp_offset(known / 3, WINDOW_MIN_NS, WINDOW_MAX_NS);
 }
 
-static void begin(struct opencl_timeline *timeline, const struct opencl_window *said)
+static void begin_timeline(struct opencl_timeline *timeline, const struct opencl_window *said)
 {
 	timeline->slowest = -RATE_LIMIT;
 	timeline->fastest = RATE_LIMIT;
@@ -184,12 +184,12 @@ static struct opencl_window bounds_of(const struct opencl_timeline *timeline,
 }
 
 /* The first one, or all anew: it lies anywhere between its bounds. */
-static void place(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
+static void place_time(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
 {
 	timeline->epoch_device = stamps->start;
 	timeline->epoch_host = stamps->submit_ns;
 	struct opencl_window said = bounds_of(timeline, stamps);
-	begin(timeline, &said);
+	begin_timeline(timeline, &said);
 	timeline->is_placed = true;
 	tell_by(timeline, timeline->latest_ns, (said.low.offset_ns + said.high.offset_ns) / 2);
 }
@@ -199,11 +199,11 @@ bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl
 	if (stamps->end < stamps->start || stamps->seen_ns < stamps->submit_ns)
 		return true; /* no clock at all: tells nothing */
 	if (!timeline->is_placed) {
-		place(timeline, stamps);
+		place_time(timeline, stamps);
 		return true;
 	}
 	if (fabs(device_time(timeline, stamps->end)) > BEYOND_NS) {
-		place(timeline, stamps);
+		place_time(timeline, stamps);
 		return false;
 	}
 	struct opencl_window said = bounds_of(timeline, stamps),
@@ -214,7 +214,7 @@ bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl
 	bool is_possible = low_at(timeline, &best.low, at) <= high_at(timeline, &best.high, at);
 	bool is_over = false;
 	if (!is_possible) {
-		begin(timeline, &said);
+		begin_timeline(timeline, &said);
 		at = timeline->latest_ns;
 	} else {
 		timeline->low = best.low;
@@ -231,9 +231,10 @@ bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl
 	double low = low_at(timeline, &timeline->low, at),
 	       high = high_at(timeline, &timeline->high, at);
 	double width = high - low, edge = is_over && width < NARROW_NS ? width / 4 : 0;
-	double given = offset_at(timeline, at), wanted = clamp(given, low + edge, high - edge);
+	double given = offset_at(timeline, at),
+	       wanted = clamp_offset(given, low + edge, high - edge);
 	if (wanted != given || is_over)
-		correct(timeline, at, wanted);
+		correct_offset(timeline, at, wanted);
 	return is_possible;
 }
 

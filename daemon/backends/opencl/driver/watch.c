@@ -20,7 +20,7 @@ static struct watch *watches; /* kept until the process ends: the driver may cal
 static uint32_t capacity, first_free;
 
 /* With the lock. */
-static int grow(void)
+static int grow_watches(void)
 {
 	uint32_t more = capacity ? capacity * 2 : 64;
 	struct watch *grown = realloc(watches, more * sizeof(*grown));
@@ -36,19 +36,19 @@ static int grow(void)
 }
 
 /* With the lock. NULL: it is nobody's any more. */
-static struct watch *find(uint64_t number)
+static struct watch *find_watch(uint64_t number)
 {
 	uint32_t place = (uint32_t)number;
 	return place < capacity && watches[place].generation == number >> 32 ? &watches[place]
 									     : NULL;
 }
 
-static int take(backend_happened *happened, void *token, uint64_t *number_out)
+static int take_watch(backend_happened *happened, void *token, uint64_t *number_out)
 {
 	int error = 0;
 	(void)pthread_mutex_lock(&lock);
 	if (first_free == 0)
-		error = grow();
+		error = grow_watches();
 	if (error == 0) {
 		uint32_t place = first_free - 1;
 		struct watch *watch = &watches[place];
@@ -64,13 +64,13 @@ static int take(backend_happened *happened, void *token, uint64_t *number_out)
 }
 
 /* Nobody is called for it any more, nor being called. */
-static void give(uint64_t number)
+static void release_watch(uint64_t number)
 {
 	(void)pthread_mutex_lock(&lock);
-	struct watch *watch = find(number);
+	struct watch *watch = find_watch(number);
 	while (watch && watch->is_calling) {
 		(void)pthread_cond_wait(&called, &lock);
-		watch = find(number);
+		watch = find_watch(number);
 	}
 	if (watch) {
 		watch->happened = NULL;
@@ -82,12 +82,12 @@ static void give(uint64_t number)
 }
 
 /* The call is made without the lock: it takes others. */
-static void tell(uint64_t number, cl_int status)
+static void call_watcher(uint64_t number, cl_int status)
 {
 	backend_happened *happened = NULL;
 	void *token = NULL;
 	(void)pthread_mutex_lock(&lock);
-	struct watch *watch = find(number);
+	struct watch *watch = find_watch(number);
 	if (watch && watch->happened) {
 		happened = watch->happened;
 		token = watch->token;
@@ -99,7 +99,7 @@ static void tell(uint64_t number, cl_int status)
 		return;
 	happened(token, status < 0 ? status : 0);
 	(void)pthread_mutex_lock(&lock);
-	watch = find(number);
+	watch = find_watch(number);
 	if (watch)
 		watch->is_calling = false;
 	(void)pthread_cond_broadcast(&called);
@@ -109,7 +109,7 @@ static void tell(uint64_t number, cl_int status)
 static void CL_CALLBACK on_event(cl_event event, cl_int status, void *number)
 {
 	(void)event;
-	tell((uint64_t)(uintptr_t)number, status);
+	call_watcher((uint64_t)(uintptr_t)number, status);
 }
 
 int opencl_event_make_native(struct backend_device *device, cl_event native,
@@ -144,7 +144,7 @@ int opencl_event_watch(struct backend_event *event, backend_happened *happened, 
 		happened(token, status);
 		return 0;
 	}
-	if (take(happened, token, &number) < 0) {
+	if (take_watch(happened, token, &number) < 0) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 		return -ENOMEM;
 	}
@@ -153,7 +153,7 @@ int opencl_event_watch(struct backend_event *event, backend_happened *happened, 
 					   (void *)(uintptr_t)number);
 	if (code == CL_SUCCESS)
 		return 0;
-	give(number);
+	release_watch(number);
 	event->watch = 0;
 	return opencl_fault_code(fault_out, code, "watch an event");
 }
@@ -163,7 +163,7 @@ void opencl_event_free(struct backend_event *event)
 	if (!event)
 		return;
 	if (event->watch)
-		give(event->watch);
+		release_watch(event->watch);
 	(void)event->device->cl->ReleaseEvent(event->event);
 	free(event);
 }

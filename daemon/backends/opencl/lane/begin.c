@@ -1,6 +1,7 @@
 #include "opencl/lane/begin.h"
 
 #include "clock.h"
+#include "opencl/driver/flights.h"
 #include "opencl/lane/lane.h"
 
 #include <stdatomic.h>
@@ -19,7 +20,7 @@ void opencl_begin_drop(struct opencl_begin *begin)
 		free(begin);
 }
 
-static void CL_CALLBACK begun(cl_event event, cl_int status, void *user_data)
+static void CL_CALLBACK on_begun(cl_event event, cl_int status, void *user_data)
 {
 	struct opencl_begin *begin = user_data;
 	(void)event;
@@ -46,7 +47,7 @@ void opencl_begin_watch(const struct backend_lane *lane, struct opencl_flight *f
 	if (!begin)
 		return;
 	atomic_init(&begin->references, 2);
-	if (lane->device->cl->SetEventCallback(mark, state, begun, begin) == CL_SUCCESS)
+	if (lane->device->cl->SetEventCallback(mark, state, on_begun, begin) == CL_SUCCESS)
 		flight->begin = begin;
 	else
 		free(begin);

@@ -1,6 +1,6 @@
 #include "opencl/lane/command_buffer.h"
 
-#include "opencl/device/aspects.h"
+#include "opencl/driver/aspects.h"
 #include "opencl/driver/query.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@ static int no_memory(struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-static int invalid(struct backend_fault *fault_out, const char *what)
+static int invalid_graph(struct backend_fault *fault_out, const char *what)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID, "%s", what);
 	return -EINVAL;
@@ -38,7 +38,7 @@ int opencl_graphs_open(struct backend_device *device, struct backend_fault *faul
 		return no_memory(fault_out);
 	if (opencl_command_buffers_find(device->cl, device->id, &graphs->buffers) < 0) {
 		free(graphs);
-		return invalid(fault_out, "the device has lost its command buffers");
+		return invalid_graph(fault_out, "the device has lost its command buffers");
 	}
 	device->graphs = graphs;
 	return 0;
@@ -105,7 +105,8 @@ void opencl_graph_free(struct backend_graph *graph)
 
 /* -------------------------------------- recording --------------------------------------- */
 
-static int reserve(struct backend_graph *graph, uint32_t more, struct backend_fault *fault_out)
+static int reserve_nodes(struct backend_graph *graph, uint32_t more,
+			 struct backend_fault *fault_out)
 {
 	uint64_t wanted = graph->node_capacity ? graph->node_capacity : FIRST_CAPACITY;
 
@@ -123,7 +124,7 @@ static int reserve(struct backend_graph *graph, uint32_t more, struct backend_fa
 	return 0;
 }
 
-static cl_int record(const struct backend_graph *graph, const struct opencl_node *node)
+static cl_int record_graph(const struct backend_graph *graph, const struct opencl_node *node)
 {
 	const struct opencl_command_buffers *buffers = &graph->device->graphs->buffers;
 	const struct opencl_geometry *geometry = &node->geometry;
@@ -156,12 +157,12 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 {
 	struct opencl_node node = {.kind = OPENCL_NODE_EMPTY};
 
-	int error = reserve(graph, 1, fault_out);
+	int error = reserve_nodes(graph, 1, fault_out);
 	if (error == 0)
 		error = opencl_node_make(graph->device, command, &node, fault_out);
 	if (error < 0)
 		return error;
-	cl_int code = record(graph, &node);
+	cl_int code = record_graph(graph, &node);
 	if (code != CL_SUCCESS) {
 		opencl_node_clear(graph->device, &node);
 		return opencl_fault_code(fault_out, code, "record a command");
@@ -175,13 +176,14 @@ static int add_graph(struct backend_graph *graph, const struct backend_graph *ch
 		     struct backend_fault *fault_out)
 {
 	if (!child || child == graph || !child->is_finished || child->device != graph->device)
-		return invalid(fault_out, "a graph in a graph is finished, and of the same device");
+		return invalid_graph(fault_out,
+				     "a graph in a graph is finished, and of the same device");
 	if (child->has_native)
 		return no_node(fault_out, "a graph with a native command");
-	int error = reserve(graph, child->node_count, fault_out);
+	int error = reserve_nodes(graph, child->node_count, fault_out);
 	for (uint32_t i = 0; error == 0 && i < child->node_count; i++) {
 		struct opencl_node node;
-		cl_int code = record(graph, &child->nodes[i]);
+		cl_int code = record_graph(graph, &child->nodes[i]);
 		if (code == CL_SUCCESS)
 			error = opencl_node_copy(graph->device, &child->nodes[i], &node);
 		else
@@ -200,7 +202,7 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 	struct backend_device *device = graph->device;
 	const struct opencl_command_buffers *buffers = &device->graphs->buffers;
 
-	int error = reserve(graph, 1, fault_out);
+	int error = reserve_nodes(graph, 1, fault_out);
 	uint64_t *memories = opencl_native_memories(command);
 	if (error < 0 || !memories) {
 		free(memories);
@@ -220,7 +222,7 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 		/* What it had recorded cannot be told from nothing: who fails may have left
 		 * something half done. */
 		graph->is_broken = true;
-		return invalid(fault_out, "a native command failed");
+		return invalid_graph(fault_out, "a native command failed");
 	}
 	free(memories);
 	if (code == CL_SUCCESS)
@@ -241,10 +243,10 @@ int opencl_graph_add(struct backend_graph *graph, const struct backend_command *
 	int error;
 
 	if (graph->is_finished)
-		return invalid(fault_out, "a finished graph takes no more nodes");
+		return invalid_graph(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count)
-			return invalid(fault_out, "a node waits for one that is not there");
+			return invalid_graph(fault_out, "a node waits for one that is not there");
 	if (command->kind == BACKEND_COMMAND_GRAPH)
 		error = add_graph(graph, command->graph, fault_out);
 	else if (command->kind == BACKEND_COMMAND_NATIVE)
@@ -287,8 +289,9 @@ int opencl_graph_finish(struct backend_graph *graph, bool updatable,
 {
 	(void)updatable; /* no driver of today changes what was recorded */
 	if (graph->is_finished || graph->is_broken)
-		return invalid(fault_out, graph->is_broken ? "a part of the graph was not recorded"
-							   : "the graph is finished already");
+		return invalid_graph(fault_out, graph->is_broken
+							? "a part of the graph was not recorded"
+							: "the graph is finished already");
 	int error = graph->growths ? 0 : find_growths(graph, fault_out);
 	if (error < 0)
 		return error;
@@ -321,7 +324,7 @@ int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph,
 	cl_event start = NULL;
 
 	if (!graph || !graph->is_finished || graph->device != lane->device)
-		return invalid(fault_out, "a finished graph of this device is launched");
+		return invalid_graph(fault_out, "a finished graph of this device is launched");
 	CLEANUP(free_pointer) bool *leads = calloc(graph->growth_count + 1u, sizeof(bool));
 	if (!leads || join_growths(lane, graph, waits, leads) < 0)
 		return no_memory(fault_out);

@@ -15,7 +15,7 @@
 #include "opencl/driver/objects.h"
 #include "opencl/program/growth.h"
 #include "opencl/lane/submit.h"
-#include "opencl/lane/waits.h"
+#include "opencl/driver/waits.h"
 #include "protocol_limits.h"
 
 /* Of a device that has graphs. */
@@ -56,7 +56,7 @@ struct backend_graph {
 	uint32_t node_count, node_capacity;
 	uint32_t count; /* as the table counts */
 	struct opencl_growth_user
-		*growths; /* opencl_growth.h: what its launches need; when it is finished */
+		*growths; /* program/growth.h: what its launches need; when it is finished */
 	uint32_t growth_count;
 	bool is_finished, is_broken; /* broken: something was recorded that should not be there */
 	bool has_native;
@@ -84,7 +84,7 @@ int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph,
 		      struct opencl_waits *waits, cl_event *event_out, cl_event *start_out,
 		      struct backend_fault *fault_out);
 
-/* opencl_graph_node.c: what a command is as a node; released by opencl_node_clear. -EOPNOTSUPP: it
+/* lane/graph_node.c: what a command is as a node; released by opencl_node_clear. -EOPNOTSUPP: it
  * cannot be one. */
 int opencl_node_make(struct backend_device *device, const struct backend_command *command,
 		     struct opencl_node *node_out, struct backend_fault *fault_out);

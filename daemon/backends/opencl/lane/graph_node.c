@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int invalid(struct backend_fault *fault_out, const char *what)
+static int invalid_node(struct backend_fault *fault_out, const char *what)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID, "%s", what);
 	return -EINVAL;
@@ -63,7 +63,7 @@ static void make_box(struct opencl_node *node, const struct copy_box *box, uint6
 }
 
 /* Within one buffer OpenCL takes boxes for overlapping that are not, and wants the same pitches
- * (opencl_rect.c). */
+ * (driver/rect.c). */
 static int make_copy(const struct backend_command *command, struct opencl_node *node,
 		     struct backend_fault *fault_out)
 {
@@ -76,20 +76,20 @@ static int make_copy(const struct backend_command *command, struct opencl_node *
 	struct copy_box box;
 
 	if (!source || !destination || from > source->size_bytes || to > destination->size_bytes)
-		return invalid(fault_out, "a range that is not inside of its memory");
+		return invalid_node(fault_out, "a range that is not inside of its memory");
 	if (size == 0)
 		return 0;
 	if (command->copy.rect) {
 		if (!backend_rect_good(command->copy.rect, rest_of(source, from),
 				       rest_of(destination, to), &box))
-			return invalid(fault_out, "a box that is not inside of its memory");
+			return invalid_node(fault_out, "a box that is not inside of its memory");
 	} else {
 		box = copy_box_simplify(&piece);
 		if (size > rest_of(source, from) || size > rest_of(destination, to))
-			return invalid(fault_out, "a range that is not inside of its memory");
+			return invalid_node(fault_out, "a range that is not inside of its memory");
 	}
 	if (source == destination && copy_box_overlaps(&box, from, to))
-		return invalid(fault_out, "a copy onto itself");
+		return invalid_node(fault_out, "a copy onto itself");
 	if (source == destination && box.rows > 1)
 		return no_node(fault_out, "a box that is moved inside of its buffer");
 	node->source = source->buffer;
@@ -106,8 +106,8 @@ static int make_fill(const struct backend_command *command, struct opencl_node *
 
 	if (pattern == 0 || pattern > FILL_PATTERN_BYTES_MAX ||
 	    size > rest_of(command->fill.memory, offset))
-		return invalid(fault_out,
-			       "a fill that is not inside of its memory, or of no pattern");
+		return invalid_node(fault_out,
+				    "a fill that is not inside of its memory, or of no pattern");
 	if (size == 0)
 		return 0;
 	if ((pattern & (pattern - 1)) != 0 || offset % pattern != 0 || size % pattern != 0)
@@ -136,14 +136,14 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 	cl_int code = CL_SUCCESS;
 
 	if (!memory || offset > memory->size_bytes)
-		return invalid(fault_out, "a range that is not inside of its memory");
+		return invalid_node(fault_out, "a range that is not inside of its memory");
 	if (size == 0)
 		return 0;
 	if (command->transfer.rect
 		    ? !backend_rect_good(command->transfer.rect, writes ? UINT64_MAX : rest,
 					 writes ? rest : UINT64_MAX, &box)
 		    : size > rest)
-		return invalid(fault_out, "a range that is not inside of its memory");
+		return invalid_node(fault_out, "a range that is not inside of its memory");
 	if (!command->transfer.rect && memory->host &&
 	    memory->host + offset == command->transfer.host)
 		return 0; /* in place already */
@@ -152,7 +152,7 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 	if (!command->transfer.rect)
 		box = copy_box_simplify(&piece);
 	if (!copy_box_span(&box, writes ? &box.source : &box.destination, &span))
-		return invalid(fault_out, "a box whose rows lie in each other");
+		return invalid_node(fault_out, "a box whose rows lie in each other");
 	cl_mem host =
 		device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
 					 span, command->transfer.host, &code);

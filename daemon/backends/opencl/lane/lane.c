@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "opencl/lane/begin.h"
 #include "opencl/driver/fault.h"
+#include "opencl/driver/flights.h"
 #include "status.h"
 
 #define OPENCL_FIRST_CAPACITY 64u
@@ -111,40 +112,8 @@ void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *fli
 	lane->device->unflushed = lane;
 }
 
-int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence,
-		       const struct opencl_flight **flight_out)
-{
-	size_t low = lane->head, high = lane->tail;
-
-	if (sequence > lane->last_sequence)
-		return -EINVAL;
-	/* The first one at or after it. Nothing in flight reaches so far back: it was reported. */
-	while (low != high) {
-		size_t middle = low + (high - low) / 2;
-		if (lane->flights[middle & (lane->capacity - 1)].sequence < sequence)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool reported = low == lane->head &&
-			(low == lane->tail ||
-			 lane->flights[low & (lane->capacity - 1)].sequence > sequence);
-	*flight_out = reported ? NULL : &lane->flights[low & (lane->capacity - 1)];
-	return 0;
-}
-
-int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out)
-{
-	const struct opencl_flight *flight = NULL;
-	int error = opencl_lane_flight(lane, sequence, &flight);
-
-	if (error == 0)
-		*event_out = flight ? flight->event : NULL;
-	return error;
-}
-
 /* On a thread of the driver, or inside the call that asks for it. */
-static void CL_CALLBACK completed(cl_event event, cl_int status, void *user_data)
+static void CL_CALLBACK on_completed(cl_event event, cl_int status, void *user_data)
 {
 	struct backend_lane *lane = user_data;
 	struct backend_device *device = lane->device;
@@ -193,7 +162,7 @@ static const struct opencl_flight *window_end(const struct backend_lane *lane)
 }
 
 /* Ask for a callback if there is something to learn and none is to come. */
-static void arm(struct backend_lane *lane)
+static void arm_callback(struct backend_lane *lane)
 {
 	struct backend_device *device = lane->device;
 
@@ -208,12 +177,12 @@ static void arm(struct backend_lane *lane)
 	(void)pthread_mutex_unlock(&device->lock);
 	if (armed)
 		return;
-	if (device->cl->SetEventCallback(window_end(lane)->event, CL_COMPLETE, completed, lane) ==
-	    CL_SUCCESS)
+	if (device->cl->SetEventCallback(window_end(lane)->event, CL_COMPLETE, on_completed,
+					 lane) == CL_SUCCESS)
 		return;
 	/* A driver that cannot: what is there is looked at on the next turn instead of being lost.
 	 */
-	completed(NULL, CL_COMPLETE, lane);
+	on_completed(NULL, CL_COMPLETE, lane);
 }
 
 void opencl_flush(struct backend_device *device)
@@ -226,7 +195,7 @@ void opencl_flush(struct backend_device *device)
 		lane->is_unflushed = false;
 		lane->next_unflushed = NULL;
 		(void)device->cl->Flush(lane->queue);
-		arm(lane);
+		arm_callback(lane);
 		lane = next;
 	}
 }
@@ -267,8 +236,8 @@ static void learn_period(const struct backend_lane *lane, const struct opencl_fl
 		kernel->period_ns -= (kernel->period_ns - period) / 4;
 }
 
-static void complete(struct backend_lane *lane, struct opencl_flight *flight,
-		     struct backend_completion *completion_out)
+static void fill_completion(struct backend_lane *lane, struct opencl_flight *flight,
+			    struct backend_completion *completion_out)
 {
 	end_flight(lane->device->cl, flight);
 	completion_out->lane = lane;
@@ -311,7 +280,7 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 		(void)opencl_fault_code(&completion.fault, state, "complete the command");
 	else if (read_times(lane, flight, &start, &end))
 		tell_times(lane, flight, start, end, &completion);
-	complete(lane, flight, &completion);
+	fill_completion(lane, flight, &completion);
 	*completion_out = completion;
 	return true;
 }
@@ -329,7 +298,7 @@ uint32_t opencl_progress(struct backend_device *device, struct backend_completio
 			count++;
 		}
 		if (!lane->is_unflushed) /* else flush() asks for the callback */
-			arm(lane);
+			arm_callback(lane);
 	}
 	return count;
 }

@@ -26,15 +26,6 @@ int opencl_lane_reserve(struct backend_lane *lane);
 /* A command was sent. Room was reserved. Takes the event, the kernel's reference and the staging
  * memory. */
 void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *flight);
-/*
- * The event that says that `sequence` has been reached; NULL: it has been reached and reported.
- * -EINVAL: nothing like it was submitted. The lane keeps the event.
- */
-int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out);
-/* The same, of the command itself; it is good until the next one is sent, or told. */
-int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence,
-		       const struct opencl_flight **flight_out);
-
 /* backend_ops' flush and progress. */
 void opencl_flush(struct backend_device *device);
 uint32_t opencl_progress(struct backend_device *device, struct backend_completion *completions,

@@ -1,6 +1,5 @@
 #include "opencl/lane/native.h"
 
-#include "opencl/device/device.h"
 #include "opencl/driver/fault.h"
 #include "opencl/memory/image.h"
 #include "opencl/program/kernel.h"
@@ -9,32 +8,14 @@
 #include "opencl/driver/watch.h"
 #include "status.h"
 
-static void *handle(uint64_t native)
+static void *native_handle(uint64_t native)
 {
 	return (void *)(uintptr_t)native;
 }
 
-int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t native_context,
-			      backend_wake *wake, void *token, struct backend_device **device_out,
-			      struct backend_fault *fault_out)
-{
-	uint64_t devices = 0;
-	int error = opencl_native_devices(backend, BACKEND_NATIVE_CONTEXT, native_context, &devices,
-					  fault_out);
-	if (error < 0)
-		return error;
-	if (index >= 64 || !(devices >> index & 1)) {
-		opencl_fault_words(fault_out, STATUS_INVALID,
-				   "the device is not one of the OpenCL context's");
-		return -EINVAL;
-	}
-	return opencl_device_open_in(backend, index, handle(native_context), wake, token,
-				     device_out, fault_out);
-}
-
 /* What an entry hands out is the asker's: retained. */
-static cl_int retain(const struct backend_device *device, enum backend_native_kind kind,
-		     void *object, void **native)
+static cl_int retain_native(const struct backend_device *device, enum backend_native_kind kind,
+			    void *object, void **native)
 {
 	const struct opencl_library *cl = device->cl;
 	switch (kind) {
@@ -69,7 +50,7 @@ int opencl_native_get(struct backend_device *device, enum backend_native_kind ki
 		      uint64_t *native_out, struct backend_fault *fault_out)
 {
 	void *native = NULL;
-	cl_int code = retain(device, kind, object, &native);
+	cl_int code = retain_native(device, kind, object, &native);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "give a reference");
 	*native_out = (uint64_t)(uintptr_t)native;
@@ -201,16 +182,17 @@ int opencl_native_make(struct backend_device *device, enum backend_native_kind k
 	int error;
 	switch (kind) {
 	case BACKEND_NATIVE_QUEUE:
-		error = make_lane(device, handle(native), &lane, fault_out);
+		error = make_lane(device, native_handle(native), &lane, fault_out);
 		break;
 	case BACKEND_NATIVE_MEMORY:
-		error = make_memory(device, handle(native), &memory, &bytes, fault_out);
+		error = make_memory(device, native_handle(native), &memory, &bytes, fault_out);
 		break;
 	case BACKEND_NATIVE_KERNEL:
-		error = opencl_kernel_make_native(device, handle(native), &kernel, fault_out);
+		error = opencl_kernel_make_native(device, native_handle(native), &kernel,
+						  fault_out);
 		break;
 	case BACKEND_NATIVE_EVENT:
-		error = opencl_event_make_native(device, handle(native), &event, fault_out);
+		error = opencl_event_make_native(device, native_handle(native), &event, fault_out);
 		break;
 	default:
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,

@@ -14,9 +14,6 @@ int opencl_native_devices(struct backend *backend, enum backend_native_kind kind
 int opencl_native_describe(struct backend *backend, enum backend_native_kind kind, uint64_t native,
 			   uint64_t context, struct backend_native_facts *facts_out,
 			   struct backend_fault *fault_out);
-int opencl_native_device_open(struct backend *backend, uint32_t index, uint64_t native_context,
-			      backend_wake *wake, void *token, struct backend_device **device_out,
-			      struct backend_fault *fault_out);
 int opencl_native_get(struct backend_device *device, enum backend_native_kind kind, void *object,
 		      uint64_t *native_out, struct backend_fault *fault_out);
 int opencl_native_make(struct backend_device *device, enum backend_native_kind kind,

@@ -19,8 +19,8 @@ uint64_t *opencl_native_memories(const struct backend_command *command)
 
 /* What follows on the queue begins behind these, and behind all that is on it. A queue in order
  * needs no more than a mark. */
-static cl_int begin(struct backend_lane *lane, cl_uint wait_count, const cl_event *waits,
-		    cl_event *start_out)
+static cl_int begin_native(struct backend_lane *lane, cl_uint wait_count, const cl_event *waits,
+			   cl_event *start_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 
@@ -29,8 +29,8 @@ static cl_int begin(struct backend_lane *lane, cl_uint wait_count, const cl_even
 	return cl->EnqueueMarkerWithWaitList(lane->queue, wait_count, waits, start_out);
 }
 
-static int call(const struct backend_lane *lane, const struct backend_command *command,
-		const uint64_t *memories, struct backend_fault *fault_out)
+static int call_native(const struct backend_lane *lane, const struct backend_command *command,
+		       const uint64_t *memories, struct backend_fault *fault_out)
 {
 	const struct backend_device *device = lane->device;
 	const struct backend_native_scope scope = {
@@ -61,12 +61,12 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 		return -ENOMEM;
 	}
-	cl_int code = begin(lane, wait_count, waits, &start);
+	cl_int code = begin_native(lane, wait_count, waits, &start);
 	if (code != CL_SUCCESS) {
 		free(memories);
 		return opencl_fault_code(fault_out, code, "mark the queue");
 	}
-	int error = call(lane, command, memories, fault_out);
+	int error = call_native(lane, command, memories, fault_out);
 	free(memories);
 	if (error == 0) {
 		code = cl->EnqueueMarkerWithWaitList(lane->queue, 0, NULL, event_out);

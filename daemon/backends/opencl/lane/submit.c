@@ -8,12 +8,13 @@
 #include "opencl/program/growth.h"
 #include "opencl/memory/image.h"
 #include "opencl/program/kernel.h"
+#include "opencl/driver/flights.h"
 #include "opencl/lane/lane.h"
 #include "opencl/program/local_size.h"
 #include "opencl/lane/native_command.h"
 #include "opencl/driver/rect.h"
 #include "opencl/memory/usm.h"
-#include "opencl/lane/waits.h"
+#include "opencl/driver/waits.h"
 #include "status.h"
 
 /* Host bytes that a device moves in a nanosecond, roughly; only to guess when to look for
@@ -50,7 +51,7 @@ static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane
 }
 
 /* SYCL's last dimension is OpenCL's first (E1, E2). */
-static void reverse(const uint64_t *sycl, uint32_t dimensions, size_t *opencl, bool *any_out)
+static void reverse_range(const uint64_t *sycl, uint32_t dimensions, size_t *opencl, bool *any_out)
 {
 	bool any = false;
 
@@ -72,9 +73,11 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 				   "a range has 1 to 3 dimensions, not %u", geometry.dimensions);
 		return -EINVAL;
 	}
-	reverse(command->launch.global, geometry.dimensions, geometry.global, &any);
-	reverse(command->launch.offset, geometry.dimensions, geometry.offset, &geometry.has_offset);
-	reverse(command->launch.local, geometry.dimensions, geometry.local, &geometry.has_local);
+	reverse_range(command->launch.global, geometry.dimensions, geometry.global, &any);
+	reverse_range(command->launch.offset, geometry.dimensions, geometry.offset,
+		      &geometry.has_offset);
+	reverse_range(command->launch.local, geometry.dimensions, geometry.local,
+		      &geometry.has_local);
 	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or
 	 * OpenCL refuses. */
 	if (!geometry.has_local && kernel->facts.required_work_group_size[2] != 0) {
@@ -90,9 +93,9 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 	return 0;
 }
 
-static int launch(struct backend_lane *lane, const struct backend_command *command,
-		  struct opencl_waits *list, struct opencl_flight *flight,
-		  struct backend_fault *fault_out)
+static int submit_launch(struct backend_lane *lane, const struct backend_command *command,
+			 struct opencl_waits *list, struct opencl_flight *flight,
+			 struct backend_fault *fault_out)
 {
 	struct backend_kernel *kernel = command->launch.kernel;
 	struct opencl_growth_user user;
@@ -130,9 +133,9 @@ static int launch(struct backend_lane *lane, const struct backend_command *comma
 	return 0;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command,
-		struct opencl_waits *list, struct opencl_flight *flight,
-		struct backend_fault *fault_out)
+static int submit_copy(struct backend_lane *lane, const struct backend_command *command,
+		       struct opencl_waits *list, struct opencl_flight *flight,
+		       struct backend_fault *fault_out)
 {
 	flight->period_ns = command->copy.size_bytes / OPENCL_BYTES_PER_NS;
 	if (command->copy.rect)
@@ -145,8 +148,8 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy");
 }
 
-static int marker(struct backend_lane *lane, struct opencl_waits *list,
-		  struct opencl_flight *flight, struct backend_fault *fault_out)
+static int submit_marker(struct backend_lane *lane, struct opencl_waits *list,
+			 struct opencl_flight *flight, struct backend_fault *fault_out)
 {
 	cl_int code = lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, list->count,
 								  list->events, &flight->event);
@@ -154,9 +157,9 @@ static int marker(struct backend_lane *lane, struct opencl_waits *list,
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "mark the queue");
 }
 
-static int transfer(struct backend_lane *lane, const struct backend_command *command,
-		    struct opencl_waits *list, struct opencl_flight *flight,
-		    struct backend_fault *fault_out)
+static int submit_transfer(struct backend_lane *lane, const struct backend_command *command,
+			   struct opencl_waits *list, struct opencl_flight *flight,
+			   struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	struct backend_memory *memory = command->transfer.memory;
@@ -166,7 +169,7 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 	/* In place already: the bytes are where they should go. */
 	if (!command->transfer.rect && memory->host &&
 	    memory->host + offset == command->transfer.host)
-		return marker(lane, list, flight, fault_out);
+		return submit_marker(lane, list, flight, fault_out);
 	flight->period_ns = size / OPENCL_BYTES_PER_NS;
 	if (command->transfer.rect)
 		return opencl_rect(lane, command, list->count, list->events, &flight->event,
@@ -186,9 +189,9 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 									: "read a buffer");
 }
 
-static int fill(struct backend_lane *lane, const struct backend_command *command,
-		struct opencl_waits *list, struct opencl_flight *flight,
-		struct backend_fault *fault_out)
+static int submit_fill(struct backend_lane *lane, const struct backend_command *command,
+		       struct opencl_waits *list, struct opencl_flight *flight,
+		       struct backend_fault *fault_out)
 {
 	const struct opencl_fill_request request = {
 		.memory = command->fill.memory,
@@ -205,22 +208,22 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 }
 
 /* On the queue behind what the list names. The event is in the flight. */
-static int enqueue(struct backend_lane *lane, const struct backend_command *command,
-		   struct opencl_waits *list, struct opencl_flight *flight,
-		   struct backend_fault *fault_out)
+static int enqueue_command(struct backend_lane *lane, const struct backend_command *command,
+			   struct opencl_waits *list, struct opencl_flight *flight,
+			   struct backend_fault *fault_out)
 {
 	switch (command->kind) {
 	case BACKEND_COMMAND_NOP:
-		return marker(lane, list, flight, fault_out);
+		return submit_marker(lane, list, flight, fault_out);
 	case BACKEND_COMMAND_LAUNCH:
-		return launch(lane, command, list, flight, fault_out);
+		return submit_launch(lane, command, list, flight, fault_out);
 	case BACKEND_COMMAND_COPY:
-		return copy(lane, command, list, flight, fault_out);
+		return submit_copy(lane, command, list, flight, fault_out);
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return transfer(lane, command, list, flight, fault_out);
+		return submit_transfer(lane, command, list, flight, fault_out);
 	case BACKEND_COMMAND_FILL:
-		return fill(lane, command, list, flight, fault_out);
+		return submit_fill(lane, command, list, flight, fault_out);
 	case BACKEND_COMMAND_USM_COPY:
 	case BACKEND_COMMAND_USM_FILL:
 	case BACKEND_COMMAND_USM_PREFETCH:
@@ -270,7 +273,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		error = opencl_image_command(lane, command, list.count, list.events, &flight.event,
 					     fault_out);
 	else
-		error = enqueue(lane, command, &list, &flight, fault_out);
+		error = enqueue_command(lane, command, &list, &flight, fault_out);
 	if (error < 0)
 		return error;
 	if (command->timed)

@@ -2,14 +2,8 @@
 #ifndef SYCL_BACKENDS_OPENCL_SUBMIT_H
 #define SYCL_BACKENDS_OPENCL_SUBMIT_H
 
-#include "opencl/driver/objects.h"
-
-/* A launch's ranges as OpenCL counts. */
-struct opencl_geometry {
-	uint32_t dimensions;
-	size_t global[3], local[3], offset[3];
-	bool has_local, has_offset;
-};
+#include "opencl/driver/waits.h"
+#include "opencl/program/growth.h"
 
 /* -EINVAL: no such number of dimensions. */
 int opencl_geometry_make(const struct backend_kernel *kernel, const struct backend_command *command,
@@ -19,5 +13,10 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		  const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
 		  const struct backend_direct_completion *completion,
 		  struct backend_fault *fault_out);
+
+/* lane/growth_order.c: before a command with such a launch is sent on the lane: adds what it waits
+ * for. *leads_out: then opencl_growth_led comes behind. */
+int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user,
+		       struct opencl_waits *waits, bool *leads_out);
 
 #endif

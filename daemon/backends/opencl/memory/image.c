@@ -40,7 +40,7 @@ static cl_mem_object_type native_type(const struct backend_image *image)
 
 /* OpenCL's order: width, height, depth; 1 where there is no such dimension. Layers come last there,
  * too. */
-static void reverse(const struct backend_image *image, size_t region_out[3])
+static void image_region(const struct backend_image *image, size_t region_out[3])
 {
 	for (uint32_t i = 0; i < 3; i++)
 		region_out[i] = i < image->dimensions ? image->size[image->dimensions - 1 - i] : 1;
@@ -120,8 +120,8 @@ static uint64_t limit_of(const struct backend_device_facts *facts,
 	return facts->image_sizes[image->dimensions < 3 ? i : 2 + i];
 }
 
-static int check(const struct backend_device *device, const struct backend_image *image,
-		 uint64_t *bytes_out, struct backend_fault *fault_out)
+static int check_image(const struct backend_device *device, const struct backend_image *image,
+		       uint64_t *bytes_out, struct backend_fault *fault_out)
 {
 	size_t region[3];
 
@@ -135,7 +135,7 @@ static int check(const struct backend_device *device, const struct backend_image
 				   image_format_find(image->format)->name);
 		return -ENOTSUP;
 	}
-	reverse(image, region);
+	image_region(image, region);
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t limit = limit_of(device->facts, image, i);
 		if (region[i] > limit) {
@@ -155,7 +155,7 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 	uint64_t bytes = 0;
 	cl_int code = CL_SUCCESS;
 
-	int error = check(device, image, &bytes, fault_out);
+	int error = check_image(device, image, &bytes, fault_out);
 	if (error < 0)
 		return error;
 	struct backend_memory *memory = calloc(1, sizeof(*memory));
@@ -163,7 +163,7 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 		return -ENOMEM;
 	}
-	reverse(image, region);
+	image_region(image, region);
 	const cl_image_format format = native_format(image->format);
 	const uint32_t plain = image->dimensions - image->is_layered;
 	const cl_image_desc description = {
@@ -209,16 +209,16 @@ static bool is_alike(const struct backend_image *a, const struct backend_image *
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 
-static int refuse(struct backend_fault *fault_out)
+static int refuse_image(struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID,
 			   "an image is moved as a whole, and only to one that is alike");
 	return -EINVAL;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command,
-		cl_uint wait_count, const cl_event *waits, cl_event *event_out,
-		struct backend_fault *fault_out)
+static int copy_image(struct backend_lane *lane, const struct backend_command *command,
+		      cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		      struct backend_fault *fault_out)
 {
 	static const size_t origin[3];
 	const struct backend_memory *source = command->copy.source,
@@ -229,8 +229,8 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	    command->copy.rect || command->copy.source_offset_bytes != 0 ||
 	    command->copy.destination_offset_bytes != 0 ||
 	    command->copy.size_bytes != source->size_bytes)
-		return refuse(fault_out);
-	reverse(&source->image, region);
+		return refuse_image(fault_out);
+	image_region(&source->image, region);
 	cl_int code = lane->device->cl->EnqueueCopyImage(lane->queue, source->buffer,
 							 destination->buffer, origin, origin,
 							 region, wait_count, waits, event_out);
@@ -247,14 +247,14 @@ int opencl_image_command(struct backend_lane *lane, const struct backend_command
 	cl_int code = CL_SUCCESS;
 
 	if (command->kind == BACKEND_COMMAND_COPY)
-		return copy(lane, command, wait_count, waits, event_out, fault_out);
+		return copy_image(lane, command, wait_count, waits, event_out, fault_out);
 	if (command->kind != BACKEND_COMMAND_WRITE && command->kind != BACKEND_COMMAND_READ)
-		return refuse(fault_out);
+		return refuse_image(fault_out);
 	const struct backend_memory *memory = command->transfer.memory;
 	if (command->transfer.offset_bytes != 0 ||
 	    command->transfer.size_bytes != memory->size_bytes || command->transfer.rect)
-		return refuse(fault_out);
-	reverse(&memory->image, region);
+		return refuse_image(fault_out);
+	image_region(&memory->image, region);
 	if (command->kind == BACKEND_COMMAND_WRITE)
 		code = cl->EnqueueWriteImage(lane->queue, memory->buffer, CL_FALSE, origin, region,
 					     0, 0, command->transfer.host, wait_count, waits,

@@ -36,7 +36,7 @@ uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32
 	return merged;
 }
 
-static int refuse(struct backend_fault *fault_out, uint32_t index, const char *why)
+static int refuse_argument(struct backend_fault *fault_out, uint32_t index, const char *why)
 {
 	opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u %s", index, why);
 	return -EINVAL;
@@ -54,30 +54,36 @@ static bool is_of_type(const struct backend_image *image, const char *type_name)
 
 /* Drivers look at nothing of this: PoCL reads another image's dimensions as far as its kernel's
  * type says. */
-static int check(const struct backend_kernel *kernel, uint32_t index,
-		 const struct backend_argument *argument, struct backend_fault *fault_out)
+static int check_image_argument(const struct backend_kernel *kernel, uint32_t index,
+				const struct backend_argument *argument,
+				struct backend_fault *fault_out)
 {
 	const struct backend_argument_facts *facts = &kernel->arguments[index];
 	const struct backend_memory *memory = argument->image.memory;
 	bool is_pair = kernel->places[index].is_pair;
 
 	if (!memory || memory->image.dimensions == 0)
-		return refuse(fault_out, index, "is an image; a buffer was given");
+		return refuse_argument(fault_out, index, "is an image; a buffer was given");
 	if (!is_of_type(&memory->image, facts->type_name))
-		return refuse(fault_out, index,
-			      "is an image of another number of dimensions, or has layers or none");
+		return refuse_argument(
+			fault_out, index,
+			"is an image of another number of dimensions, or has layers or none");
 	if (argument->image.sampled && !is_pair)
-		return refuse(fault_out, index,
-			      "is an image without a sampler, which is an argument of its own");
+		return refuse_argument(
+			fault_out, index,
+			"is an image without a sampler, which is an argument of its own");
 	if (!argument->image.sampled && is_pair)
-		return refuse(fault_out, index, "is a sampled image; no sampler was given");
+		return refuse_argument(fault_out, index,
+				       "is a sampled image; no sampler was given");
 	if (!facts->is_const && !argument->image.writes)
-		return refuse(fault_out, index,
-			      "is an image that the kernel writes, with an accessor for reading");
+		return refuse_argument(
+			fault_out, index,
+			"is an image that the kernel writes, with an accessor for reading");
 	if (argument->image.sampled && argument->image.sampler.linear &&
 	    !image_format_is_float(memory->image.format))
-		return refuse(fault_out, index,
-			      "is an image of integers, which linear filtering cannot mix");
+		return refuse_argument(
+			fault_out, index,
+			"is an image of integers, which linear filtering cannot mix");
 	return 0;
 }
 
@@ -100,7 +106,7 @@ int opencl_image_argument_set(struct backend_kernel *kernel, cl_kernel to, uint3
 	bool has_image = argument->kind == BACKEND_ARGUMENT_IMAGE;
 	cl_int code = CL_SUCCESS;
 
-	int error = has_image ? check(kernel, index, argument, fault_out) : 0;
+	int error = has_image ? check_image_argument(kernel, index, argument, fault_out) : 0;
 	if (error < 0)
 		return error;
 	if (has_image) {

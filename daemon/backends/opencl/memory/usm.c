@@ -1,9 +1,9 @@
 #include "opencl/memory/usm.h"
 
 #include "opencl/driver/aside.h"
-#include "opencl/device/aspects.h"
+#include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
-#include "opencl/lane/lane.h"
+#include "opencl/driver/flights.h"
 #include "opencl/driver/query.h"
 #include "protocol_limits.h"
 #include "status.h"
@@ -81,8 +81,8 @@ static size_t place_of(const struct backend_device *device, uintptr_t address)
 	return low;
 }
 
-static const struct opencl_usm *find(const struct backend_device *device, const void *pointer,
-				     uint64_t size_bytes)
+static const struct opencl_usm *find_usm(const struct backend_device *device, const void *pointer,
+					 uint64_t size_bytes)
 {
 	size_t at = place_of(device, (uintptr_t)pointer);
 	const struct opencl_usm *usm = at > 0 ? &device->usm[at - 1] : NULL;
@@ -92,7 +92,7 @@ static const struct opencl_usm *find(const struct backend_device *device, const 
 											  : NULL;
 }
 
-static int reserve(struct backend_device *device)
+static int reserve_usm(struct backend_device *device)
 {
 	if (device->usm_count < device->usm_capacity)
 		return 0;
@@ -183,7 +183,7 @@ static void give_later(struct backend_device *device, const struct opencl_usm *u
 	let_go(device, false);
 }
 
-static void give(struct backend_device *device, const struct opencl_usm *usm)
+static void give_usm(struct backend_device *device, const struct opencl_usm *usm)
 {
 	if (reaches_all(device))
 		(void)munmap(usm->base, usm->size_bytes);
@@ -192,7 +192,7 @@ static void give(struct backend_device *device, const struct opencl_usm *usm)
 }
 
 /* Pages are aligned to all that may be asked for; others get room to align in. */
-static int take(struct backend_device *device, struct opencl_usm *usm, uint64_t alignment)
+static int take_usm(struct backend_device *device, struct opencl_usm *usm, uint64_t alignment)
 {
 	if (reaches_all(device)) {
 		usm->base = mmap(NULL, usm->size_bytes, PROT_READ | PROT_WRITE,
@@ -222,7 +222,7 @@ static int take(struct backend_device *device, struct opencl_usm *usm, uint64_t 
 	return 0;
 }
 
-static bool has(const struct backend_device *device, enum backend_usm_kind kind)
+static bool has_usm_kind(const struct backend_device *device, enum backend_usm_kind kind)
 {
 	static const enum opencl_aspect aspects[] = {
 		[BACKEND_USM_DEVICE] = OPENCL_ASPECT_USM_DEVICE_ALLOCATIONS,
@@ -246,7 +246,7 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 				   (unsigned long long)alignment_bytes);
 		return -EINVAL;
 	}
-	if (!has(device, kind)) {
+	if (!has_usm_kind(device, kind)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
 				   "the device has no USM of kind %d", (int)kind);
 		return -ENOTSUP;
@@ -261,8 +261,8 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 			(unsigned long long)device->usm_leaving_bytes);
 		return -ENOMEM;
 	}
-	if (size_bytes > device->facts->max_mem_alloc_bytes || reserve(device) < 0 ||
-	    take(device, &usm, alignment_bytes) < 0)
+	if (size_bytes > device->facts->max_mem_alloc_bytes || reserve_usm(device) < 0 ||
+	    take_usm(device, &usm, alignment_bytes) < 0)
 		return out_of_memory(size_bytes, fault_out);
 	size_t at = place_of(device, usm.address);
 	memmove(&device->usm[at + 1], &device->usm[at], (device->usm_count - at) * sizeof(usm));
@@ -280,7 +280,7 @@ void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, 
 
 	if (!pointer || at == 0 || device->usm[at - 1].address != (uintptr_t)pointer)
 		return;
-	give(device, &device->usm[at - 1]);
+	give_usm(device, &device->usm[at - 1]);
 	memmove(&device->usm[at - 1], &device->usm[at],
 		(device->usm_count - at) * sizeof(*device->usm));
 	device->usm_count--;
@@ -328,8 +328,8 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 	return 0;
 }
 
-static int copy(struct backend_lane *lane, void *to, const void *from, uint64_t size_bytes,
-		cl_uint wait_count, const cl_event *waits, cl_event *event_out)
+static int copy_usm(struct backend_lane *lane, void *to, const void *from, uint64_t size_bytes,
+		    cl_uint wait_count, const cl_event *waits, cl_event *event_out)
 {
 	return lane->device->cl->EnqueueSVMMemcpy(lane->queue, CL_FALSE, to, from, size_bytes,
 						  wait_count, waits, event_out);
@@ -337,9 +337,9 @@ static int copy(struct backend_lane *lane, void *to, const void *from, uint64_t 
 
 /* The first block from host memory, then what is filled doubles itself: drivers fill what they have
  * allocated only. */
-static int fill(struct backend_lane *lane, const struct backend_command *command,
-		cl_uint wait_count, const cl_event *waits, cl_event *event_out, void **staging_out,
-		struct backend_fault *fault_out)
+static int fill_usm(struct backend_lane *lane, const struct backend_command *command,
+		    cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		    void **staging_out, struct backend_fault *fault_out)
 {
 	size_t pattern = command->usm.pattern_bytes;
 	uint64_t size = command->usm.size_bytes;
@@ -358,11 +358,12 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 		return out_of_memory(done, fault_out);
 	for (uint64_t i = 0; i < done; i++)
 		block[i] = ((const char *)command->usm.pattern)[i % pattern];
-	int code = copy(lane, to, block, done, wait_count, waits, done == size ? event_out : NULL);
+	int code =
+		copy_usm(lane, to, block, done, wait_count, waits, done == size ? event_out : NULL);
 	while (code == CL_SUCCESS && done < size) {
 		uint64_t next = done < size - done ? done : size - done;
-		code = copy(lane, to + done, to, next, 0, NULL,
-			    done + next == size ? event_out : NULL);
+		code = copy_usm(lane, to + done, to, next, 0, NULL,
+				done + next == size ? event_out : NULL);
 		done += next;
 	}
 	if (code == CL_SUCCESS) {
@@ -376,12 +377,12 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 }
 
 /* OpenCL has nothing to do for it; it keeps its place in the lane. */
-static int hint(struct backend_lane *lane, const struct backend_command *command,
-		cl_uint wait_count, const cl_event *waits, cl_event *event_out,
-		struct backend_fault *fault_out)
+static int hint_usm(struct backend_lane *lane, const struct backend_command *command,
+		    cl_uint wait_count, const cl_event *waits, cl_event *event_out,
+		    struct backend_fault *fault_out)
 {
 	const struct opencl_usm *usm =
-		find(lane->device, command->usm.destination, command->usm.size_bytes);
+		find_usm(lane->device, command->usm.destination, command->usm.size_bytes);
 	bool known = command->kind == BACKEND_COMMAND_USM_PREFETCH ||
 		     (command->usm.advice >= BACKEND_ADVICE_SET_READ_MOSTLY &&
 		      command->usm.advice <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST);
@@ -406,10 +407,11 @@ int opencl_usm_command(struct backend_lane *lane, const struct backend_command *
 		return -ENOTSUP;
 	}
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
-		return fill(lane, command, wait_count, waits, event_out, staging_out, fault_out);
+		return fill_usm(lane, command, wait_count, waits, event_out, staging_out,
+				fault_out);
 	if (command->kind != BACKEND_COMMAND_USM_COPY)
-		return hint(lane, command, wait_count, waits, event_out, fault_out);
-	cl_int code = copy(lane, command->usm.destination, command->usm.source,
-			   command->usm.size_bytes, wait_count, waits, event_out);
+		return hint_usm(lane, command, wait_count, waits, event_out, fault_out);
+	cl_int code = copy_usm(lane, command->usm.destination, command->usm.source,
+			       command->usm.size_bytes, wait_count, waits, event_out);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy USM");
 }

@@ -16,14 +16,12 @@
 #ifndef SYCL_BACKENDS_OPENCL_BINARY_H
 #define SYCL_BACKENDS_OPENCL_BINARY_H
 
-#include "backend.h"
-#include "cleanup.h"
+#include "opencl/driver/objects.h"
 
 /* Raise it with every change of the layout, or of what the engine expects inside. */
 #define OPENCL_BINARY_FORMAT 7u
 
 #define OPENCL_BINARY_KERNELS_MAX 4096u
-#define OPENCL_VARIANTS           3u
 
 struct opencl_binary_kernel {
 	char *name;

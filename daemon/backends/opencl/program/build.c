@@ -1,6 +1,6 @@
 /*
  * Building in the helper's child: source to binary. A portable source is compiled once per number
- * of dimensions (see opencl_binary.h), unless it asks for nothing that depends on it.
+ * of dimensions (see program/binary.h), unless it asks for nothing that depends on it.
  */
 #include "opencl/program/build.h"
 
@@ -140,7 +140,8 @@ int opencl_build_result(struct opencl_build *build, cl_int code, const char *wha
 	return error;
 }
 
-static int compile(struct opencl_build *build, uint32_t dimensions, struct backend_fault *fault_out)
+static int compile_source(struct opencl_build *build, uint32_t dimensions,
+			  struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) char *options = NULL;
 
@@ -292,7 +293,7 @@ static int build_variant(struct opencl_build *build, uint32_t dimensions,
 	int error = opencl_build_create(build, fault_out);
 
 	if (error == 0)
-		error = compile(build, dimensions, fault_out);
+		error = compile_source(build, dimensions, fault_out);
 	if (error == 0)
 		error = opencl_build_take(build, fault_out);
 	if (build->program)

@@ -1,4 +1,4 @@
-/* One build in the helper's child, in its steps; for opencl_build.c and opencl_link.c alone. */
+/* One build in the helper's child, in its steps; for program/build.c and program/link.c alone. */
 #ifndef SYCL_BACKENDS_OPENCL_BUILD_H
 #define SYCL_BACKENDS_OPENCL_BUILD_H
 

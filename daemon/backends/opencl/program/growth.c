@@ -1,6 +1,5 @@
 #include "opencl/program/growth.h"
 
-#include "opencl/lane/graph.h"
 #include "opencl/program/program.h"
 
 #include <string.h>
@@ -18,8 +17,8 @@ static bool is_of(const struct opencl_growth *growth, const char *name, uint32_t
 	       strcmp(growth->name, name) == 0;
 }
 
-static int find(struct backend_kernel *kernel, uint32_t variant, const size_t *local,
-		struct opencl_growth **growth_out)
+static int find_growth(struct backend_kernel *kernel, uint32_t variant, const size_t *local,
+		       struct opencl_growth **growth_out)
 {
 	struct backend_program *program = kernel->program;
 	struct opencl_growth *growth = kernel->growth;
@@ -62,8 +61,8 @@ int opencl_growth_find(struct backend_kernel *kernel, const struct opencl_geomet
 		.some_offset = geometry->has_offset,
 		.some_without = !geometry->has_offset,
 	};
-	return find(kernel, opencl_program_variant(kernel->program, geometry->dimensions), local,
-		    &user_out->growth);
+	return find_growth(kernel, opencl_program_variant(kernel->program, geometry->dimensions),
+			   local, &user_out->growth);
 }
 
 void opencl_growth_merge(struct opencl_growth_need *need, const struct opencl_growth_need *more)
@@ -82,7 +81,7 @@ static void forget_leader(const struct opencl_library *cl, struct opencl_growth 
 }
 
 /* Has the one that leads ended? One that failed has prepared nothing. */
-static void look_at_leader(const struct opencl_library *cl, struct opencl_growth *growth)
+static void poll_leader(const struct opencl_library *cl, struct opencl_growth *growth)
 {
 	cl_int state = CL_QUEUED;
 
@@ -107,37 +106,11 @@ static bool is_served(const struct backend_device *device, const struct opencl_g
 	       (!need->some_without || growth->served.some_without);
 }
 
-static bool uses(const struct opencl_flight *flight, const struct opencl_growth *growth)
+bool opencl_growth_is_served(const struct backend_device *device,
+			     const struct opencl_growth_user *user)
 {
-	if (flight->growth == growth)
-		return true;
-	for (uint32_t i = 0; flight->graph && i < flight->graph->growth_count; i++)
-		if (flight->graph->growths[i].growth == growth)
-			return true;
-	return false;
-}
-
-int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user,
-		       struct opencl_waits *waits, bool *leads_out)
-{
-	struct backend_device *device = lane->device;
-	struct opencl_growth *growth = user->growth;
-	int error = 0;
-
-	*leads_out = false;
-	look_at_leader(device->cl, growth);
-	if (is_served(device, growth, &user->need))
-		return growth->leader ? opencl_waits_add(waits, growth->leader) : 0;
-	*leads_out = true;
-	for (const struct backend_lane *other = device->lanes; other; other = other->next) {
-		for (size_t i = other->head; error == 0 && i != other->tail; i++) {
-			const struct opencl_flight *flight =
-				&other->flights[i & (other->capacity - 1)];
-			if (uses(flight, growth))
-				error = opencl_waits_add(waits, flight->event);
-		}
-	}
-	return error;
+	poll_leader(device->cl, user->growth);
+	return is_served(device, user->growth, &user->need);
 }
 
 void opencl_growth_led(struct backend_device *device, const struct opencl_growth_user *user,

@@ -16,12 +16,18 @@
 #ifndef SYCL_BACKENDS_OPENCL_GROWTH_H
 #define SYCL_BACKENDS_OPENCL_GROWTH_H
 
-#include "opencl/lane/submit.h"
-#include "opencl/lane/waits.h"
+#include "opencl/driver/objects.h"
 
 /* After so many that led, all lead once more: PoCL drops preparations that were not used for long,
  * beyond 128. */
 #define OPENCL_GROWTH_LEADERS 48u
+
+/* A launch's ranges as OpenCL counts. */
+struct opencl_geometry {
+	uint32_t dimensions;
+	size_t global[3], local[3], offset[3];
+	bool has_local, has_offset;
+};
 
 /* What launches ask of a preparation: the widest range in PoCL's count, which leaves the third
  * dimension out, and as it should be. */
@@ -54,10 +60,9 @@ int opencl_growth_find(struct backend_kernel *kernel, const struct opencl_geomet
 /* Several launches of one command become one need. */
 void opencl_growth_merge(struct opencl_growth_need *need, const struct opencl_growth_need *more);
 
-/* Before a command with such a launch is sent on the lane: adds what it waits for. *leads_out: then
- * opencl_growth_led comes behind. */
-int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *user,
-		       struct opencl_waits *waits, bool *leads_out);
+/* Does the first preparation serve such a launch? Else it must lead. */
+bool opencl_growth_is_served(const struct backend_device *device,
+			     const struct opencl_growth_user *user);
 /* It was sent, with this event. */
 void opencl_growth_led(struct backend_device *device, const struct opencl_growth_user *user,
 		       cl_event event);

@@ -1,7 +1,7 @@
 #include "opencl/program/kernel.h"
 
 #include "opencl/program/argument_types.h"
-#include "opencl/device/aspects.h"
+#include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
 #include "opencl/memory/image_arguments.h"
 #include "opencl/program/kernel_name.h"
@@ -159,7 +159,8 @@ static int out_of_memory(struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-static int fill(struct backend_kernel *kernel, const char *name, struct backend_fault *fault_out)
+static int fill_kernel(struct backend_kernel *kernel, const char *name,
+		       struct backend_fault *fault_out)
 {
 	cl_kernel first = NULL;
 	cl_uint count = 0;
@@ -191,7 +192,7 @@ int opencl_kernel_create(struct backend_program *program, const char *name,
 	kernel->program = program;
 	kernel->period_ns = UINT64_MAX;
 	program->references++;
-	int error = fill(kernel, name, fault_out);
+	int error = fill_kernel(kernel, name, fault_out);
 	if (error < 0) {
 		opencl_kernel_drop(kernel);
 		return error;
@@ -238,7 +239,7 @@ int opencl_kernel_make_native(struct backend_device *device, cl_kernel native,
 	kernel->is_native = true;
 	(void)cl->RetainKernel(native);
 	kernel->kernels[0] = native;
-	error = fill(kernel, name, fault_out);
+	error = fill_kernel(kernel, name, fault_out);
 	if (error < 0)
 		opencl_kernel_drop(kernel);
 	else
@@ -344,8 +345,8 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
  * Drivers do not all check: PoCL takes a value where a buffer belongs, and its bytes for an
  * address. So the kinds must agree before anything reaches it.
  */
-static int check(const struct backend_kernel *kernel, uint32_t index,
-		 const struct backend_argument *argument, struct backend_fault *fault_out)
+static int check_argument(const struct backend_kernel *kernel, uint32_t index,
+			  const struct backend_argument *argument, struct backend_fault *fault_out)
 {
 	const struct backend_argument_facts *facts = &kernel->arguments[index];
 
@@ -383,7 +384,7 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 
 	if (kernel->is_native && argument->kind == BACKEND_ARGUMENT_UNKNOWN)
 		return 0; /* as the application has set it */
-	int error = check(kernel, index, argument, fault_out);
+	int error = check_argument(kernel, index, argument, fault_out);
 	if (error < 0)
 		return error;
 	switch (argument->kind) {

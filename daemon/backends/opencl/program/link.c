@@ -22,7 +22,7 @@ static int out_of_memory(struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-static int pack(const struct opencl_build *build, void **object_out, size_t *bytes_out)
+static int pack_object(const struct opencl_build *build, void **object_out, size_t *bytes_out)
 {
 	const char *options = build->options ? build->options : "";
 	struct object_head head = {.kind = (uint32_t)build->kind,
@@ -42,7 +42,7 @@ static int pack(const struct opencl_build *build, void **object_out, size_t *byt
 }
 
 /* Kind, options and source of a build from what may be anything. -EINVAL: no object. */
-static int unpack(const void *object, size_t bytes, struct opencl_build *build)
+static int unpack_object(const void *object, size_t bytes, struct opencl_build *build)
 {
 	struct object_head head;
 	const char *options = (const char *)object + sizeof(head);
@@ -62,7 +62,8 @@ static int unpack(const void *object, size_t bytes, struct opencl_build *build)
 }
 
 /* build->program, compiled. */
-static int compile(struct opencl_build *build, uint32_t dimensions, struct backend_fault *fault_out)
+static int compile_for_dimensions(struct opencl_build *build, uint32_t dimensions,
+				  struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) char *options = NULL;
 
@@ -79,7 +80,8 @@ static int compile(struct opencl_build *build, uint32_t dimensions, struct backe
 /* An object of a source that compiles; which of its texts that is, is then known. */
 static int compile_object(struct opencl_build *build, struct backend_fault *fault_out)
 {
-	int error = compile(build, opencl_build_asks_for_dimensions(build) ? 1 : 0, fault_out);
+	int error = compile_for_dimensions(build, opencl_build_asks_for_dimensions(build) ? 1 : 0,
+					   fault_out);
 
 	if (build->program)
 		(void)build->cl->ReleaseProgram(build->program);
@@ -96,7 +98,7 @@ int opencl_compile(struct backend *backend, uint32_t device, enum backend_source
 		.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
 
 	*log_out = NULL;
-	/* Of a module's kernels the arguments must be read from the module itself: opencl_spirv.h.
+	/* Of a module's kernels the arguments must be read from the module itself: program/spirv.h.
 	 */
 	if (kind == BACKEND_SOURCE_BUILTIN || kind == BACKEND_SOURCE_SPIRV || source_bytes == 0) {
 		opencl_fault_words(fault_out, source_bytes ? STATUS_INVALID : STATUS_BUILD,
@@ -109,7 +111,7 @@ int opencl_compile(struct backend *backend, uint32_t device, enum backend_source
 	if (error == 0)
 		error = opencl_build_try(&build, compile_object, fault_out);
 	*log_out = build.log;
-	if (error == 0 && pack(&build, object_out, object_bytes_out) < 0)
+	if (error == 0 && pack_object(&build, object_out, object_bytes_out) < 0)
 		return out_of_memory(fault_out);
 	return error;
 }
@@ -157,7 +159,7 @@ static void hand_log(struct link *link, struct opencl_build *part)
  * What a linker without words has found is looked for in the sources. The log has all of it, the
  * sentence the last line, if something was seen that is missing or there twice.
  */
-static void explain(struct link *link, struct backend_fault *fault_out)
+static void explain_failure(struct link *link, struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) struct opencl_text *sources = calloc(link->count, sizeof(*sources));
 
@@ -185,7 +187,7 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 
 	for (uint32_t i = 0; i < link->count; i++) {
 		struct opencl_build *part = &link->parts[i];
-		int error = compile(part, dimensions, fault_out);
+		int error = compile_for_dimensions(part, dimensions, fault_out);
 		hand_log(link, part);
 		if (error < 0)
 			return error;
@@ -198,7 +200,7 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 		int error = opencl_fault_code(fault_out, code ? code : CL_LINK_PROGRAM_FAILURE,
 					      "link the program");
 		if (code == CL_LINK_PROGRAM_FAILURE)
-			explain(link, fault_out);
+			explain_failure(link, fault_out);
 		return error;
 	}
 	int error = opencl_build_result(whole, code, "link the program", fault_out);
@@ -237,7 +239,7 @@ static int open_parts(struct link *link, const void *const *objects, const size_
 		part->facts = link->whole.facts;
 		part->device = link->whole.device;
 		part->context = link->whole.context;
-		if (unpack(objects[i], object_bytes[i], part) < 0) {
+		if (unpack_object(objects[i], object_bytes[i], part) < 0) {
 			opencl_fault_words(fault_out, STATUS_INVALID,
 					   "input %u is no object of this device", i);
 			return -EINVAL;

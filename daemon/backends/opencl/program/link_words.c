@@ -28,7 +28,7 @@ struct reader {
 	bool is_line_start;
 };
 
-static bool starts(const struct reader *reader, const char *with)
+static bool starts_word(const struct reader *reader, const char *with)
 {
 	return (size_t)(reader->end - reader->at) >= strlen(with) &&
 	       memcmp(reader->at, with, strlen(with)) == 0;
@@ -50,15 +50,17 @@ static void skip_quoted(struct reader *reader)
 }
 
 /* Blanks, comments, directives, texts. */
-static void skip(struct reader *reader)
+static void skip_blanks(struct reader *reader)
 {
 	while (reader->at < reader->end) {
 		if (isspace((unsigned char)*reader->at)) {
 			reader->is_line_start |= *reader->at++ == '\n';
-		} else if (starts(reader, "//") || (reader->is_line_start && *reader->at == '#')) {
+		} else if (starts_word(reader, "//") ||
+			   (reader->is_line_start && *reader->at == '#')) {
 			skip_line(reader);
-		} else if (starts(reader, "/*")) {
-			for (reader->at += 2; reader->at < reader->end && !starts(reader, "*/");)
+		} else if (starts_word(reader, "/*")) {
+			for (reader->at += 2;
+			     reader->at < reader->end && !starts_word(reader, "*/");)
 				reader->at++;
 			reader->at += reader->at < reader->end ? 2 : 0;
 		} else if (*reader->at == '"' || *reader->at == '\'') {
@@ -72,9 +74,9 @@ static void skip(struct reader *reader)
 }
 
 /* A word or one other character; false: the end. */
-static bool next(struct reader *reader, struct name *word_out)
+static bool next_word(struct reader *reader, struct name *word_out)
 {
-	skip(reader);
+	skip_blanks(reader);
 	if (reader->at == reader->end)
 		return false;
 	const char *from = reader->at++;
@@ -87,7 +89,7 @@ static bool next(struct reader *reader, struct name *word_out)
 	return true;
 }
 
-static bool is(const struct name *word, const char *text)
+static bool word_is(const struct name *word, const char *text)
 {
 	return word->bytes == strlen(text) && memcmp(word->at, text, word->bytes) == 0;
 }
@@ -97,11 +99,12 @@ static bool is_same(const struct name *a, const struct name *b)
 	return a->bytes == b->bytes && memcmp(a->at, b->at, a->bytes) == 0;
 }
 
-static void add(struct names *names, const struct name *name, uint32_t object, bool is_defined,
-		bool is_local)
+static void add_word(struct names *names, const struct name *name, uint32_t object, bool is_defined,
+		     bool is_local)
 {
 	if (names->count == NAMES_MAX || name->bytes > NAME_MAX_BYTES ||
-	    (!isalpha((unsigned char)*name->at) && *name->at != '_') || is(name, "__attribute__"))
+	    (!isalpha((unsigned char)*name->at) && *name->at != '_') ||
+	    word_is(name, "__attribute__"))
 		return;
 	names->all[names->count] = *name;
 	names->all[names->count].object = object;
@@ -119,23 +122,23 @@ static void read_source(struct names *names, const struct opencl_text *source, u
 	unsigned depth = 0;
 	bool is_local = false, has_value = false;
 
-	while (next(&reader, &word)) {
-		if (is(&word, "{") || is(&word, ";")) {
+	while (next_word(&reader, &word)) {
+		if (word_is(&word, "{") || word_is(&word, ";")) {
 			if (depth == 0 && function.bytes > 0 && !has_value)
-				add(names, &function, object, is(&word, "{"), is_local);
-		} else if (depth == 0 && is(&word, "(") && function.bytes == 0) {
-			if (!is(&last, "__attribute__"))
+				add_word(names, &function, object, word_is(&word, "{"), is_local);
+		} else if (depth == 0 && word_is(&word, "(") && function.bytes == 0) {
+			if (!word_is(&last, "__attribute__"))
 				function = last;
 		} else if (depth == 0) {
-			is_local |=
-				is(&word, "static") || is(&word, "inline") || is(&word, "typedef");
-			has_value |= is(&word, "=");
+			is_local |= word_is(&word, "static") || word_is(&word, "inline") ||
+				    word_is(&word, "typedef");
+			has_value |= word_is(&word, "=");
 		}
-		if (is(&word, "{") || is(&word, "("))
+		if (word_is(&word, "{") || word_is(&word, "("))
 			depth++;
-		else if ((is(&word, "}") || is(&word, ")")) && depth > 0)
+		else if ((word_is(&word, "}") || word_is(&word, ")")) && depth > 0)
 			depth--;
-		if (depth == 0 && (is(&word, ";") || is(&word, "}"))) {
+		if (depth == 0 && (word_is(&word, ";") || word_is(&word, "}"))) {
 			function.bytes = 0;
 			is_local = has_value = false;
 		}

@@ -1,6 +1,6 @@
 #include "opencl/program/model.h"
 
-#include "opencl/device/aspects.h"
+#include "opencl/driver/aspects.h"
 #include "opencl/driver/query.h"
 
 #include <errno.h>

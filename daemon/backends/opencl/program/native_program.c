@@ -15,8 +15,8 @@ static int no_memory(struct backend_fault *fault_out)
 }
 
 /* All retained; nothing is made of them yet. */
-static int wrap(struct backend_device *device, const uint64_t *natives, uint32_t count,
-		struct backend_program **program_out, struct backend_fault *fault_out)
+static int wrap_program(struct backend_device *device, const uint64_t *natives, uint32_t count,
+			struct backend_program **program_out, struct backend_fault *fault_out)
 {
 	struct backend_program *program = calloc(1, sizeof(*program));
 	if (!program)
@@ -57,7 +57,7 @@ int opencl_native_program_wrap(struct backend_device *device, cl_program native,
 			       struct backend_fault *fault_out)
 {
 	const uint64_t one = (uint64_t)(uintptr_t)native;
-	int error = wrap(device, &one, 1, program_out, fault_out);
+	int error = wrap_program(device, &one, 1, program_out, fault_out);
 	if (error == 0)
 		(*program_out)->programs[0] = native;
 	return error;
@@ -76,8 +76,8 @@ static int type_of(const struct backend_device *device, cl_program program,
 }
 
 /* What the compiler or the linker said, its end at least. */
-static int failed(const struct backend_device *device, cl_program program, cl_int code,
-		  const char *what, struct backend_fault *fault_out)
+static int build_failed(const struct backend_device *device, cl_program program, cl_int code,
+			const char *what, struct backend_fault *fault_out)
 {
 	char log[4096] = "";
 	size_t bytes = 0;
@@ -92,21 +92,23 @@ static int failed(const struct backend_device *device, cl_program program, cl_in
 	return error;
 }
 
-static int compile(const struct backend_device *device, cl_program program,
-		   struct backend_fault *fault_out)
+static int compile_native(const struct backend_device *device, cl_program program,
+			  struct backend_fault *fault_out)
 {
 	cl_int code =
 		device->cl->CompileProgram(program, 1, &device->id, "", 0, NULL, NULL, NULL, NULL);
-	return code == CL_SUCCESS ? 0
-				  : failed(device, program, code, "compile the program", fault_out);
+	return code == CL_SUCCESS
+		       ? 0
+		       : build_failed(device, program, code, "compile the program", fault_out);
 }
 
-static int build(const struct backend_device *device, cl_program program,
-		 struct backend_fault *fault_out)
+static int build_native(const struct backend_device *device, cl_program program,
+			struct backend_fault *fault_out)
 {
 	cl_int code = device->cl->BuildProgram(program, 1, &device->id, "", NULL, NULL);
-	return code == CL_SUCCESS ? 0
-				  : failed(device, program, code, "build the program", fault_out);
+	return code == CL_SUCCESS
+		       ? 0
+		       : build_failed(device, program, code, "build the program", fault_out);
 }
 
 static int link_all(struct backend_program *program, struct backend_fault *fault_out)
@@ -119,8 +121,8 @@ static int link_all(struct backend_program *program, struct backend_fault *fault
 	program->programs[0] = linked;
 	if (linked && code == CL_SUCCESS)
 		return 0;
-	return failed(device, linked, code ? code : CL_LINK_PROGRAM_FAILURE, "link the programs",
-		      fault_out);
+	return build_failed(device, linked, code ? code : CL_LINK_PROGRAM_FAILURE,
+			    "link the programs", fault_out);
 }
 
 /* J10, J11: may it become that? */
@@ -148,7 +150,7 @@ static int make_executable(struct backend_program *program, const cl_program_bin
 	bool alone = program->native_count == 1;
 	int error = 0;
 	if (alone && types[0] == CL_PROGRAM_BINARY_TYPE_NONE)
-		error = build(device, program->natives[0], fault_out);
+		error = build_native(device, program->natives[0], fault_out);
 	if (error < 0)
 		return error;
 	if (alone && (types[0] == CL_PROGRAM_BINARY_TYPE_NONE ||
@@ -163,7 +165,7 @@ static int make_executable(struct backend_program *program, const cl_program_bin
 			return -EINVAL;
 		}
 		error = types[i] == CL_PROGRAM_BINARY_TYPE_NONE
-				? compile(device, program->natives[i], fault_out)
+				? compile_native(device, program->natives[i], fault_out)
 				: 0;
 		if (error < 0)
 			return error;
@@ -182,7 +184,7 @@ static int make_part(struct backend_program *program, enum backend_program_state
 		return -EINVAL;
 	}
 	int error = state == BACKEND_PROGRAM_OBJECT && type == CL_PROGRAM_BINARY_TYPE_NONE
-			    ? compile(device, program->natives[0], fault_out)
+			    ? compile_native(device, program->natives[0], fault_out)
 			    : 0;
 	if (error < 0)
 		return error;
@@ -195,7 +197,7 @@ int opencl_native_program(struct backend_device *device, enum backend_program_st
 			  struct backend_program **program_out, struct backend_fault *fault_out)
 {
 	struct backend_program *program = NULL;
-	int error = wrap(device, natives, count, &program, fault_out);
+	int error = wrap_program(device, natives, count, &program, fault_out);
 	if (error < 0 || !program)
 		return error;
 	CLEANUP(free_pointer) cl_program_binary_type *types = calloc(count, sizeof(*types));

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-static cl_program create(struct backend_device *device, const struct opencl_binary *binary,
-			 uint32_t variant, cl_int *code_out)
+static cl_program create_variant(struct backend_device *device, const struct opencl_binary *binary,
+				 uint32_t variant, cl_int *code_out)
 {
 	const struct opencl_library *cl = device->cl;
 	const struct opencl_payload *payload = &binary->payloads[variant];
@@ -48,7 +48,7 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 	cl_int code = CL_SUCCESS;
 
 	if (!program->programs[variant]) {
-		cl_program made = create(device, program->binary, variant, &code);
+		cl_program made = create_variant(device, program->binary, variant, &code);
 		if (!made)
 			return opencl_fault_code(fault_out, code, "load the binary");
 		/*
@@ -68,8 +68,8 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 
 /* One that is loaded already, by another session of the tenant perhaps. To the driver each would be
  * one more copy. */
-static struct backend_program *find(const struct backend_device *device, const void *bytes,
-				    size_t count)
+static struct backend_program *find_loaded(const struct backend_device *device, const void *bytes,
+					   size_t count)
 {
 	struct backend_program *program = device->shares_programs ? device->programs : NULL;
 	while (program && !opencl_binary_is(program->binary, bytes, count))
@@ -90,7 +90,7 @@ int opencl_program_load(struct backend_device *device, const void *bytes, size_t
 			struct backend_program **program_out, struct backend_fault *fault_out)
 {
 	cl_program first = NULL;
-	struct backend_program *present = find(device, bytes, count);
+	struct backend_program *present = find_loaded(device, bytes, count);
 	if (present) {
 		present->references++;
 		*program_out = present;

@@ -4,6 +4,7 @@
 #define SYCL_BACKENDS_OPENCL_PROGRAM_H
 
 #include "opencl/driver/objects.h"
+#include "opencl/program/binary.h"
 
 int opencl_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
 			struct backend_program **program_out, struct backend_fault *fault_out);

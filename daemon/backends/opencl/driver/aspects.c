@@ -1,4 +1,4 @@
-#include "opencl/device/aspects.h"
+#include "opencl/driver/aspects.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "opencl/driver/platforms.h"
+#include "opencl/device/platforms.h"
 
 #include "opencl/program/build.h"
 #include "opencl/device/facts.h"

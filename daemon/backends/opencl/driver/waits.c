@@ -1,4 +1,4 @@
-#include "opencl/lane/waits.h"
+#include "opencl/driver/waits.h"
 
 #include <errno.h>
 #include <stdlib.h>

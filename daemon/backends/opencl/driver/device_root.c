@@ -1,0 +1,25 @@
+#include "opencl/driver/device_root.h"
+
+#define PARENTS_MAX 16u /* a part of a part ... */
+
+static uint32_t index_of(const struct backend *backend, cl_device_id id)
+{
+	uint32_t i = 0;
+	while (i < backend->device_count && backend->device_ids[i] != id)
+		i++;
+	return i;
+}
+
+uint32_t opencl_device_root(const struct backend *backend, cl_device_id id)
+{
+	uint32_t index = index_of(backend, id);
+	for (uint32_t i = 0; id && index == backend->device_count && i < PARENTS_MAX; i++) {
+		cl_device_id parent = NULL;
+		if (backend->cl.GetDeviceInfo(id, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id),
+					      &parent, NULL) != CL_SUCCESS)
+			break;
+		id = parent;
+		index = index_of(backend, id);
+	}
+	return index;
+}

@@ -1,0 +1,16 @@
+/* The commands of a lane that no progress() has reported, found by number. */
+#ifndef SYCL_BACKENDS_OPENCL_FLIGHTS_H
+#define SYCL_BACKENDS_OPENCL_FLIGHTS_H
+
+#include "opencl/driver/objects.h"
+
+/*
+ * The event that says that `sequence` has been reached; NULL: it has been reached and reported.
+ * -EINVAL: nothing like it was submitted. The lane keeps the event.
+ */
+int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out);
+/* The same, of the command itself; it is good until the next one is sent, or told. */
+int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence,
+		       const struct opencl_flight **flight_out);
+
+#endif
