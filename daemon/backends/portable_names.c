@@ -205,7 +205,7 @@ struct text {
 	const char *at, *end;
 };
 /* A name, compared with what is not ended by a 0. */
-static int compare(const void *key, const void *name)
+static int compare_names(const void *key, const void *name)
 {
 	const struct text *text = key;
 	const char *other = *(const char *const *)name;
@@ -218,7 +218,7 @@ static bool is_listed(const char *name, size_t bytes)
 {
 	const struct text key = {name, name + bytes};
 	return bytes > 0 &&
-	       bsearch(&key, names, sizeof(names) / sizeof(*names), sizeof(*names), compare);
+	       bsearch(&key, names, sizeof(names) / sizeof(*names), sizeof(*names), compare_names);
 }
 
 bool portable_name_is_builtin(const char *name, size_t bytes)
@@ -256,7 +256,7 @@ struct reader {
 	bool failed; /* no memory */
 };
 
-static char peek(const struct reader *reader)
+static char peek_char(const struct reader *reader)
 {
 	const char *at = reader->at;
 	while (at < reader->end && (*at == ' ' || *at == '\t'))
@@ -266,7 +266,7 @@ static char peek(const struct reader *reader)
 	return *at;
 }
 
-static struct own *find(const struct reader *reader)
+static struct own *find_name(const struct reader *reader)
 {
 	for (size_t i = 0; i < reader->own_count; i++)
 		if (reader->owns[i].bytes == reader->name_bytes &&
@@ -275,9 +275,9 @@ static struct own *find(const struct reader *reader)
 	return NULL;
 }
 
-static void declare(struct reader *reader, bool everywhere)
+static void declare_name(struct reader *reader, bool everywhere)
 {
-	struct own *own = find(reader);
+	struct own *own = find_name(reader);
 	if (!own && reader->own_count == reader->own_room) {
 		size_t room = reader->own_room ? 2 * reader->own_room : 16;
 		struct own *more = realloc(reader->owns, room * sizeof(*more));
@@ -350,7 +350,7 @@ static bool is_word(const char *name, size_t bytes, const char *const *words)
 }
 
 /* The next token; false at the end. What lies between tokens is passed over. */
-static bool next(struct reader *reader)
+static bool next_token(struct reader *reader)
 {
 	static const char *const define[] = {"define", "undef", "ifdef", "ifndef", NULL};
 	static const char *const no_type[] = {"return", "else", "case", "goto",
@@ -386,23 +386,23 @@ static bool next(struct reader *reader)
 }
 
 /* Does the name that was read stand where it is declared? */
-static void look(struct reader *reader)
+static void peek_token(struct reader *reader)
 {
-	bool called = peek(reader) == '(';
+	bool called = peek_char(reader) == '(';
 
 	if (!portable_name_is_builtin(reader->name, reader->name_bytes))
 		return;
 	if (reader->in_directive) {
 		if (reader->last == 'd')
-			declare(reader, true);
+			declare_name(reader, true);
 		return;
 	}
 	bool argument = reader->parentheses > 0 && (reader->last == '(' || reader->last == ',');
 	if (reader->braces == 0 && !reader->in_initialiser &&
 	    (reader->parentheses == 0 || argument))
-		declare(reader, true); /* an argument: of a macro that declares it */
+		declare_name(reader, true); /* an argument: of a macro that declares it */
 	else if (!called && !argument && !(reader->braces == 0 && reader->in_initialiser))
-		declare(reader, false);
+		declare_name(reader, false);
 }
 
 static void put_text(const struct reader *reader, const char *from, char **to)
@@ -413,11 +413,11 @@ static void put_text(const struct reader *reader, const char *from, char **to)
 }
 
 /* `to` has room for a prefix before every name. Returns its end. */
-static char *rewrite(struct reader *reader, char *to)
+static char *rewrite_names(struct reader *reader, char *to)
 {
-	for (const char *from = reader->at; next(reader); from = reader->at) {
-		const struct own *own = reader->name_bytes > 0 ? find(reader) : NULL;
-		if (own && (own->everywhere || peek(reader) != '('))
+	for (const char *from = reader->at; next_token(reader); from = reader->at) {
+		const struct own *own = reader->name_bytes > 0 ? find_name(reader) : NULL;
+		if (own && (own->everywhere || peek_char(reader) != '('))
 			to = stpcpy(to, PORTABLE_NAMES_PREFIX);
 		put_text(reader, from, &to);
 	}
@@ -431,9 +431,9 @@ char *portable_names_own(const char *source, size_t source_bytes, size_t *bytes_
 	size_t name_count = 0;
 	char *text = NULL;
 
-	while (next(&reader)) {
+	while (next_token(&reader)) {
 		if (reader.name_bytes > 0) {
-			look(&reader);
+			peek_token(&reader);
 			name_count++;
 		}
 	}
@@ -442,14 +442,14 @@ char *portable_names_own(const char *source, size_t source_bytes, size_t *bytes_
 	if (text) {
 		reader.at = source;
 		reader.last = '\0';
-		*bytes_out = (size_t)(rewrite(&reader, text) - text);
+		*bytes_out = (size_t)(rewrite_names(&reader, text) - text);
 	}
 	free(reader.owns);
 	return text;
 }
 
 /* A symbol of C++ has a name's length before the name. */
-static char *shorten(const char *text, char *to)
+static char *shorten_name(const char *text, char *to)
 {
 	const size_t bytes = sizeof(PORTABLE_NAMES_PREFIX) - 1;
 	char *digits = to;
@@ -469,7 +469,7 @@ void portable_names_restore(char *text)
 		if (*from == PORTABLE_NAMES_PREFIX[0] &&
 		    strncmp(from, PORTABLE_NAMES_PREFIX, bytes) == 0) {
 			*to = '\0';
-			to = shorten(text, to);
+			to = shorten_name(text, to);
 			from += bytes;
 		} else {
 			*to++ = *from++;

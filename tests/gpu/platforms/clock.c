@@ -3,7 +3,7 @@
  * events, in the order of the host's clock, with an idle and with a full GPU. GPU_CLOCK_SECONDS
  * (default 10, 600 for the whole) is how long H8_probes_go_together probes; by itself: gpu_clock
  * --filter 'gpu_clock/H8_probes*'. What it prints tells how good the clock is. With other processes
- * on the GPU it cannot be so good (cuda_clock_math.h): run it alone.
+ * on the GPU it cannot be so good (cuda/clock/math.h): run it alone.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/device/device.h"
@@ -155,7 +155,7 @@ Test(gpu_clock, H8_the_driver_tells_times_backwards_too)
 	printf("elapsed: %.6f ms there, %.6f ms back (result %d)\n", (double)there, (double)back,
 	       (int)result);
 	cr_assert_eq((int)result, CUDA_SUCCESS);
-	/* Either negative, or 0: cuda_clock_bases.c understands both. */
+	/* Either negative, or 0: cuda/clock/bases.c understands both. */
 	cr_assert(back == -there || back == 0.0f, "%f and %f", (double)there, (double)back);
 	probe_free(&probe);
 	end();

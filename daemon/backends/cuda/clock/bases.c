@@ -14,7 +14,7 @@ void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *s
 	cuda_timeline_init(&bases->timeline, (int64_t)(round_trip_ns / 2));
 }
 
-static uint64_t now(const struct cuda_bases *bases)
+static uint64_t host_now_ns(const struct cuda_bases *bases)
 {
 	return bases->source.now(bases->source.context);
 }
@@ -45,7 +45,7 @@ static int send_one(struct cuda_bases *bases)
 	unsigned mark = bases->sent + (bases->has_base && bases->sent >= bases->base);
 	bases->order[bases->sent] = mark;
 	bases->seen_ns[bases->sent] = 0;
-	bases->burst[bases->sent] = (struct cuda_clock_sample){.host_ns = now(bases)};
+	bases->burst[bases->sent] = (struct cuda_clock_sample){.host_ns = host_now_ns(bases)};
 	int r = source->record(source->context, source->marks[mark]);
 	if (r == 0)
 		bases->sent++;
@@ -65,7 +65,7 @@ static int send_and_see(struct cuda_bases *bases, uint64_t deadline_ns)
 	uint64_t seen = 0;
 	while (r == 0 && seen < deadline_ns) {
 		r = source->happened(source->context, source->marks[bases->order[sample]]);
-		seen = now(bases);
+		seen = host_now_ns(bases);
 	}
 	if (r <= 0)
 		return r;
@@ -76,7 +76,7 @@ static int send_and_see(struct cuda_bases *bases, uint64_t deadline_ns)
 /* Round trips until several were fast; where that takes too long, records that nobody waits for. */
 static int send_burst(struct cuda_bases *bases)
 {
-	uint64_t deadline = now(bases) + CUDA_CLOCK_WAIT_NS;
+	uint64_t deadline = host_now_ns(bases) + CUDA_CLOCK_WAIT_NS;
 	int r = 0;
 	bases->sent = 0;
 	unsigned fast = 0;
@@ -85,7 +85,7 @@ static int send_burst(struct cuda_bases *bases)
 		r = send_and_see(bases, deadline);
 		fast += r > 0;
 	} while (r >= 0 && fast < SEVERAL && bases->sent < CUDA_CLOCK_BURST &&
-		 now(bases) < deadline);
+		 host_now_ns(bases) < deadline);
 	bool is_late = bases->sent > 0 && bases->seen_ns[bases->sent - 1] == 0;
 	while (r >= 0 && is_late && bases->sent < CUDA_CLOCK_BURST)
 		r = send_one(bases);
@@ -156,8 +156,8 @@ static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
  * by itself. Several in a row that are all somewhat slow are slow both ways: such is the device
  * just then.
  */
-static bool centre(struct cuda_bases *bases, unsigned first, unsigned count,
-		   struct cuda_clock_sample *sample_out)
+static bool find_centre(struct cuda_bases *bases, unsigned first, unsigned count,
+			struct cuda_clock_sample *sample_out)
 {
 	const struct cuda_clock_sample *burst = bases->burst, *last = &burst[count - 1];
 	uint64_t shortest = UINT64_MAX;
@@ -208,7 +208,7 @@ static int take_burst(struct cuda_bases *bases)
 	int64_t gap = is_break ? host_advance : 0;
 	unsigned first = first_of_now(bases, count);
 	struct cuda_clock_sample centred;
-	bool is_centred = centre(bases, first, count, &centred);
+	bool is_centred = find_centre(bases, first, count, &centred);
 	bases->is_fresh = !is_centred && (bases->is_fresh || is_break || !bases->has_base ||
 					  cuda_timeline_is_doubtful(&bases->timeline, advance));
 	cuda_timeline_add(&bases->timeline, is_centred ? &centred : &bases->burst[first],
@@ -232,8 +232,8 @@ int cuda_bases_prepare(struct cuda_bases *bases)
 		if (r < 0 || bases->is_out)
 			return r;
 	}
-	if (bases->has_base &&
-	    (int64_t)(now(bases) - bases->base_host_ns) < cuda_timeline_patience(&bases->timeline))
+	if (bases->has_base && (int64_t)(host_now_ns(bases) - bases->base_host_ns) <
+				       cuda_timeline_patience(&bases->timeline))
 		return 0;
 	int r = send_burst(bases);
 	return r == 0 ? take_burst(bases) : r;
@@ -245,13 +245,14 @@ static int await_burst(struct cuda_bases *bases, uint64_t since)
 {
 	bool is_near = bases->has_base && (int64_t)(since - bases->base_host_ns) <= BASE_OLD_NS;
 	int r = bases->is_out ? take_burst(bases) : 0;
-	while (r == 0 && bases->is_out && !is_near && now(bases) - since < CUDA_CLOCK_WAIT_NS)
+	while (r == 0 && bases->is_out && !is_near &&
+	       host_now_ns(bases) - since < CUDA_CLOCK_WAIT_NS)
 		r = take_burst(bases);
 	return r;
 }
 
 /* The last burst was late as a whole, and little is known: once more. */
-static int sharpen(struct cuda_bases *bases)
+static int sharpen_bases(struct cuda_bases *bases)
 {
 	bases->is_fresh = false;
 	int r = send_burst(bases);
@@ -286,13 +287,13 @@ static void note_told(struct cuda_bases *bases, int64_t device_ns, uint64_t host
 int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out,
 		     uint64_t *end_ns_out)
 {
-	uint64_t seen = now(bases);
+	uint64_t seen = host_now_ns(bases);
 	int64_t duration = 0, since = 0;
 	int r = elapsed_ns(bases, start, end, &duration);
 	if (r == 0)
 		r = await_burst(bases, seen);
 	if (r == 0 && bases->is_fresh && !bases->is_out)
-		r = sharpen(bases);
+		r = sharpen_bases(bases);
 	if (r == 0 && bases->has_base)
 		r = elapsed_ns(bases, bases->source.marks[bases->base], end, &since);
 	if (r < 0)

@@ -1,10 +1,10 @@
 /*
  * The device's own time of events, in whole nanoseconds, however long the service runs, and through
- * cuda_clock_math.h their CLOCK_MONOTONIC.
+ * clock/math.h their CLOCK_MONOTONIC.
  *
  * The driver tells only the time between two events, as a float of milliseconds: good to 15 ns over
  * half a second, to 31 us over ten minutes, to 4 ms over a day. So times are counted from a base
- * event that is never old while the clock is used: each burst of samples (see cuda_clock_math.h)
+ * event that is never old while the clock is used: each burst of samples (see clock/math.h)
  * ends in the next base, and the bases' own times are added up in integers. What rounding does to
  * that sum, and pauses (then the base is old, and its time only about right), does not stay: every
  * burst compares the device with CLOCK_MONOTONIC anew.

@@ -1,4 +1,4 @@
-/* The clock of one device on the driver: cuda_clock_bases.h says how it works. */
+/* The clock of one device on the driver: clock/bases.h says how it works. */
 #include "cleanup.h"
 #include "clock.h"
 #include "cuda/clock/bases.h"
@@ -24,7 +24,7 @@ static const struct cuda_library *library_of(const struct cuda_clock *clock)
 	return &clock->device->backend->library;
 }
 
-static int failed(struct cuda_clock *clock, CUresult result)
+static int fault_of_result(struct cuda_clock *clock, CUresult result)
 {
 	clock->failure = result;
 	return -EIO;
@@ -40,7 +40,7 @@ static int source_record(void *context, void *mark)
 {
 	struct cuda_clock *clock = context;
 	CUresult result = library_of(clock)->cuEventRecord(mark, clock->stream);
-	return result == CUDA_SUCCESS ? 0 : failed(clock, result);
+	return result == CUDA_SUCCESS ? 0 : fault_of_result(clock, result);
 }
 
 static int source_happened(void *context, void *mark)
@@ -49,7 +49,7 @@ static int source_happened(void *context, void *mark)
 	CUresult result = library_of(clock)->cuEventQuery(mark);
 	if (result == CUDA_ERROR_NOT_READY)
 		return 0;
-	return result == CUDA_SUCCESS ? 1 : failed(clock, result);
+	return result == CUDA_SUCCESS ? 1 : fault_of_result(clock, result);
 }
 
 static int source_elapsed(void *context, void *from, void *to, float *milliseconds_out)
@@ -58,10 +58,10 @@ static int source_elapsed(void *context, void *from, void *to, float *millisecon
 	CUresult result = library_of(clock)->cuEventElapsedTime(milliseconds_out, from, to);
 	if (result == CUDA_ERROR_NOT_READY)
 		return -EAGAIN;
-	return result == CUDA_SUCCESS ? 0 : failed(clock, result);
+	return result == CUDA_SUCCESS ? 0 : fault_of_result(clock, result);
 }
 
-static int make(struct cuda_clock *clock)
+static int make_base(struct cuda_clock *clock)
 {
 	const struct cuda_library *cuda = library_of(clock);
 	int least = 0, greatest = 0;
@@ -73,7 +73,7 @@ static int make(struct cuda_clock *clock)
 							  greatest);
 	for (unsigned i = 0; i < CUDA_CLOCK_MARKS && result == CUDA_SUCCESS; i++)
 		result = cuda->cuEventCreate(&clock->marks[i], CU_EVENT_DEFAULT);
-	return result == CUDA_SUCCESS ? 0 : failed(clock, result);
+	return result == CUDA_SUCCESS ? 0 : fault_of_result(clock, result);
 }
 
 static struct cuda_clock *clock_free(struct cuda_clock *clock)
@@ -120,7 +120,7 @@ int cuda_clock_open(struct backend_device *device, struct backend_fault *fault_o
 					"no memory for a device's clock");
 	clock->device = device;
 	uint64_t round_trip_ns = 0;
-	int r = make(clock);
+	int r = make_base(clock);
 	if (r == 0)
 		r = find_round_trip(clock, &round_trip_ns);
 	if (r < 0) {

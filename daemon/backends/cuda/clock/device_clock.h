@@ -5,8 +5,8 @@
 #include "cuda/driver/context.h"
 
 /*
- * cuda_clock.c: CLOCK_MONOTONIC of two timing events that have both happened, +-0.5 us against each
- * other however long the service runs (H8). Device thread.
+ * clock/clock.c: CLOCK_MONOTONIC of two timing events that have both happened, +-0.5 us against
+ * each other however long the service runs (H8). Device thread.
  */
 int cuda_clock_open(struct backend_device *device,
 		    struct backend_fault *fault_out); /* at device_open; up to 3 ms */

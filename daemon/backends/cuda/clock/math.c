@@ -18,7 +18,7 @@
 #define PATIENCE_MIN_NS  1000000ll
 #define PATIENCE_MAX_NS  250000000ll
 
-static int64_t rounded(double value)
+static int64_t round_to_ns(double value)
 {
 	return (int64_t)(value < 0.0 ? value - 0.5 : value + 0.5);
 }
@@ -31,7 +31,7 @@ void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns)
 					   .told_ns = INT64_MIN / 2};
 }
 
-static int64_t difference(const struct cuda_clock_sample *sample)
+static int64_t time_difference(const struct cuda_clock_sample *sample)
 {
 	return (int64_t)sample->host_ns - sample->device_ns;
 }
@@ -44,7 +44,7 @@ static int64_t offset_at(const struct cuda_timeline *timeline, int64_t device_ns
 		      : since >= timeline->spread_ns ? 1.0
 						     : (double)since / (double)timeline->spread_ns;
 	return timeline->anchor_offset_ns +
-	       rounded(timeline->drift * (double)since + timeline->correction_ns * part);
+	       round_to_ns(timeline->drift * (double)since + timeline->correction_ns * part);
 }
 
 uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns)
@@ -56,12 +56,12 @@ uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns)
 
 int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_span_ns)
 {
-	return device_span_ns + rounded(timeline->drift * (double)device_span_ns);
+	return device_span_ns + round_to_ns(timeline->drift * (double)device_span_ns);
 }
 
 /* How far off the offset may be a time away from a sample: by what is not known of the drift, and
  * by how that changes. */
-static double doubt(const struct cuda_timeline *timeline, double since)
+static double timeline_uncertainty(const struct cuda_timeline *timeline, double since)
 {
 	return fabs(since) * timeline->uncertainty + since * since * (DRIFT_CHANGE / 2e9);
 }
@@ -71,7 +71,7 @@ static double said_at(const struct cuda_timeline *timeline, const struct cuda_cl
 		      int64_t device_ns, int64_t origin_ns)
 {
 	double since = (double)(device_ns - sample->device_ns);
-	return (double)(difference(sample) - origin_ns) + timeline->drift * since;
+	return (double)(time_difference(sample) - origin_ns) + timeline->drift * since;
 }
 
 /* Bursts that lie on one line, which none of them lies above: those that came through as fast as
@@ -82,17 +82,18 @@ struct line {
 };
 
 /* By how much a burst lies above the line. */
-static double above(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
+static double distance_above(const struct cuda_timeline *timeline, const struct line *line,
+			     unsigned burst)
 {
 	const struct cuda_clock_sample *a = &timeline->bursts[line->through],
 				       *b = &timeline->bursts[burst];
-	return (double)(difference(b) - difference(a)) -
+	return (double)(time_difference(b) - time_difference(a)) -
 	       line->slope * (double)(b->device_ns - a->device_ns);
 }
 
 static bool is_on(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
 {
-	return above(timeline, line, burst) >= -NOISE_NS;
+	return distance_above(timeline, line, burst) >= -NOISE_NS;
 }
 
 /* The line through two bursts; count 0: there is none, or one lies above it, so one of the two was
@@ -103,10 +104,10 @@ static struct line line_through(const struct cuda_timeline *timeline, unsigned f
 	struct line line = {.through = from, .first = timeline->count};
 	if (b->device_ns <= a->device_ns)
 		return line;
-	line.slope =
-		(double)(difference(b) - difference(a)) / (double)(b->device_ns - a->device_ns);
+	line.slope = (double)(time_difference(b) - time_difference(a)) /
+		     (double)(b->device_ns - a->device_ns);
 	for (unsigned i = 0; i < timeline->count; i++) {
-		if (above(timeline, &line, i) > NOISE_NS / 2)
+		if (distance_above(timeline, &line, i) > NOISE_NS / 2)
 			return (struct line){.count = 0};
 		if (!is_on(timeline, &line, i))
 			continue;
@@ -126,7 +127,8 @@ static double fitted_slope(const struct cuda_timeline *timeline, const struct li
 		if (!is_on(timeline, line, i))
 			continue;
 		double time = (double)(timeline->bursts[i].device_ns - origin->device_ns);
-		double offset = (double)(difference(&timeline->bursts[i]) - difference(origin));
+		double offset =
+			(double)(time_difference(&timeline->bursts[i]) - time_difference(origin));
 		times += time;
 		offsets += offset;
 		squares += time * time;
@@ -228,11 +230,11 @@ static void learn_again(struct cuda_timeline *timeline)
 static bool is_explained(const struct cuda_timeline *timeline)
 {
 	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
-	int64_t origin = difference(now);
+	int64_t origin = time_difference(now);
 	for (unsigned i = 0; i + 1 < timeline->count; i++) {
 		double since = (double)(now->device_ns - timeline->bursts[i].device_ns);
 		if (said_at(timeline, &timeline->bursts[i], now->device_ns, origin) +
-			    doubt(timeline, since) + CONTRADICTION_NS >
+			    timeline_uncertainty(timeline, since) + CONTRADICTION_NS >
 		    0.0)
 			return true;
 	}
@@ -247,7 +249,7 @@ static void forget_bursts(struct cuda_timeline *timeline, double uncertainty)
 		timeline->uncertainty = uncertainty;
 }
 
-static void keep(struct cuda_timeline *timeline, const struct cuda_clock_sample *sample)
+static void keep_bound(struct cuda_timeline *timeline, const struct cuda_clock_sample *sample)
 {
 	if (timeline->count == CUDA_TIMELINE_BURSTS) {
 		for (unsigned i = 1; i < timeline->count; i++)
@@ -258,12 +260,12 @@ static void keep(struct cuda_timeline *timeline, const struct cuda_clock_sample 
 }
 
 /* The mean of what those that were seen both ways say of now. */
-static double middle(const struct cuda_timeline *timeline, int64_t at_ns, int64_t origin_ns)
+static double bound_middle(const struct cuda_timeline *timeline, int64_t at_ns, int64_t origin_ns)
 {
 	double sum = 0.0, weights = 0.0;
 	for (unsigned i = 0; i < timeline->count; i++) {
 		const struct cuda_clock_sample *burst = &timeline->bursts[i];
-		double apart = doubt(timeline, (double)(at_ns - burst->device_ns));
+		double apart = timeline_uncertainty(timeline, (double)(at_ns - burst->device_ns));
 		double weight =
 			burst->is_centred ? 1.0 / (CENTRED_NS * CENTRED_NS + apart * apart) : 0.0;
 		sum += weight * said_at(timeline, burst, at_ns, origin_ns);
@@ -276,18 +278,19 @@ static double middle(const struct cuda_timeline *timeline, int64_t at_ns, int64_
 static int64_t wanted_offset(struct cuda_timeline *timeline)
 {
 	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
-	int64_t origin = difference(now);
+	int64_t origin = time_difference(now);
 	double most = 0.0;
 	if (now->is_centred)
-		return origin + rounded(middle(timeline, now->device_ns, origin)) +
+		return origin + round_to_ns(bound_middle(timeline, now->device_ns, origin)) +
 		       timeline->way_ns;
 	for (unsigned i = 0; i + 1 < timeline->count; i++) {
 		double said =
 			said_at(timeline, &timeline->bursts[i], now->device_ns, origin) -
-			doubt(timeline, (double)(now->device_ns - timeline->bursts[i].device_ns));
+			timeline_uncertainty(
+				timeline, (double)(now->device_ns - timeline->bursts[i].device_ns));
 		most = said > most ? said : most;
 	}
-	return origin + rounded(most) + timeline->way_ns;
+	return origin + round_to_ns(most) + timeline->way_ns;
 }
 
 /* Nothing is seen before it has happened. */
@@ -295,10 +298,11 @@ static int64_t obey_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t
 {
 	if (!timeline->is_limited)
 		return wanted;
-	int64_t origin = difference(&timeline->limit);
-	int64_t most =
-		origin + rounded(said_at(timeline, &timeline->limit, at_ns, origin) +
-				 doubt(timeline, (double)(at_ns - timeline->limit.device_ns)));
+	int64_t origin = time_difference(&timeline->limit);
+	int64_t most = origin +
+		       round_to_ns(said_at(timeline, &timeline->limit, at_ns, origin) +
+				   timeline_uncertainty(
+					   timeline, (double)(at_ns - timeline->limit.device_ns)));
 	timeline->is_limited = false;
 	if (wanted <= most)
 		return wanted;
@@ -312,23 +316,25 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 {
 	const struct cuda_clock_sample *best = samples;
 	for (unsigned i = 1; i < count; i++)
-		best = difference(&samples[i]) >= difference(best) ? &samples[i] : best;
+		best = time_difference(&samples[i]) >= time_difference(best) ? &samples[i] : best;
 	if (gap_ns > 0)
 		forget_bursts(timeline, DRIFT_GAP);
 	if (timeline->count > 0)
 		grow_uncertain(timeline,
 			       best->device_ns - timeline->bursts[timeline->count - 1].device_ns);
-	keep(timeline, best);
+	keep_bound(timeline, best);
 	int64_t at = best->device_ns, given = timeline->is_placed ? offset_at(timeline, at) : 0;
 	/* A sample can be late, but never early; late ones may have moved the offset. */
-	if (timeline->count > 1 && difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&
+	if (timeline->count > 1 &&
+	    time_difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&
 	    !is_explained(timeline))
 		learn_again(timeline);
 	learn_drift(timeline);
 	int64_t wanted = wanted_offset(timeline);
 	if (gap_ns > 0 && timeline->is_placed) {
 		/* A burst that had to wait for the device does not undo what was known before. */
-		int64_t least = given - slip_ns - rounded(timeline->uncertainty * (double)gap_ns);
+		int64_t least =
+			given - slip_ns - round_to_ns(timeline->uncertainty * (double)gap_ns);
 		wanted = wanted < least ? least : wanted;
 	}
 	wanted = obey_limit(timeline, at, wanted);
@@ -345,7 +351,7 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint64_t host_ns)
 {
 	const struct cuda_clock_sample seen = {.device_ns = device_ns, .host_ns = host_ns};
-	int64_t origin = difference(&seen);
+	int64_t origin = time_difference(&seen);
 	if (timeline->is_limited && said_at(timeline, &timeline->limit, device_ns, origin) < 0.0)
 		return;
 	timeline->limit = seen;
@@ -354,7 +360,7 @@ void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint
 
 int64_t cuda_timeline_patience(const struct cuda_timeline *timeline)
 {
-	int64_t patience = rounded(DOUBT_NS / timeline->uncertainty);
+	int64_t patience = round_to_ns(DOUBT_NS / timeline->uncertainty);
 	return patience < PATIENCE_MIN_NS   ? PATIENCE_MIN_NS
 	       : patience > PATIENCE_MAX_NS ? PATIENCE_MAX_NS
 					    : patience;
@@ -367,7 +373,7 @@ bool cuda_timeline_is_doubtful(const struct cuda_timeline *timeline, int64_t sin
 
 int64_t cuda_clock_elapsed_ns(float milliseconds)
 {
-	return rounded((double)milliseconds * 1e6);
+	return round_to_ns((double)milliseconds * 1e6);
 }
 
 /* Half the distance to the next float of milliseconds. */

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int retain(struct backend_device *device, struct backend_fault *fault_out)
+static int retain_primary(struct backend_device *device, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	const char *what = "";
@@ -23,7 +23,7 @@ static int retain(struct backend_device *device, struct backend_fault *fault_out
 
 /* Every work-item gets so much; changing it waits for all work, so it is done once, when there is
  * none. */
-static int set_stack(struct backend_device *device, struct backend_fault *fault_out)
+static int set_stack_limit(struct backend_device *device, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	const uint64_t bytes = device->backend->settings.stack_bytes;
@@ -39,7 +39,7 @@ static int set_stack(struct backend_device *device, struct backend_fault *fault_
 }
 
 /* Whatever of the device is open, in the reverse order. */
-static void end(struct backend_device *device)
+static void device_end(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;
 
@@ -63,14 +63,14 @@ static void end(struct backend_device *device)
 
 static int open_parts(struct backend_device *device, struct backend_fault *fault_out)
 {
-	int error = device->is_foreign ? 0 : retain(device, fault_out);
+	int error = device->is_foreign ? 0 : retain_primary(device, fault_out);
 
 	if (error == 0) {
 		device->opening = cuda_opening_next();
 		error = cuda_enter(device, fault_out);
 	}
 	if (error == 0)
-		error = set_stack(device, fault_out);
+		error = set_stack_limit(device, fault_out);
 	if (error == 0)
 		error = cuda_lanes_open(device, fault_out);
 	if (error == 0)
@@ -88,7 +88,7 @@ static int open_parts(struct backend_device *device, struct backend_fault *fault
  * -EBUSY: it is open already. In contexts that the application names it can be open beside that;
  * such a one is what others find only as long as there is no other.
  */
-static int claim(struct backend_device *device, struct backend_fault *fault_out)
+static int claim_device_index(struct backend_device *device, struct backend_fault *fault_out)
 {
 	struct backend *backend = device->backend;
 	bool is_claimed = false;
@@ -106,7 +106,7 @@ static int claim(struct backend_device *device, struct backend_fault *fault_out)
 					  "CUDA device %u is open already", device->index);
 }
 
-static void unclaim(struct backend_device *device)
+static void unclaim_device_index(struct backend_device *device)
 {
 	struct backend *backend = device->backend;
 
@@ -132,9 +132,9 @@ static int check_index(const struct backend *backend, uint32_t index,
 
 /* `context`: the application's own, or NULL for the primary one. `is_native`: the application has
  * named it. */
-static int open_in(struct backend *backend, uint32_t index, CUcontext context, bool is_native,
-		   backend_wake *wake, void *token, struct backend_device **device_out,
-		   struct backend_fault *fault_out)
+static int open_device_in(struct backend *backend, uint32_t index, CUcontext context,
+			  bool is_native, backend_wake *wake, void *token,
+			  struct backend_device **device_out, struct backend_fault *fault_out)
 {
 	struct backend_device *device = calloc(1, sizeof(*device));
 
@@ -152,9 +152,9 @@ static int open_in(struct backend *backend, uint32_t index, CUcontext context, b
 	int error = open_parts(device, fault_out);
 	/* Other devices see it (peers) only when it is whole. */
 	if (error == 0)
-		error = claim(device, fault_out);
+		error = claim_device_index(device, fault_out);
 	if (error < 0) {
-		end(device);
+		device_end(device);
 		return error;
 	}
 	*device_out = device;
@@ -167,7 +167,8 @@ int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake
 	int error = check_index(backend, index, fault_out);
 
 	return error < 0 ? error
-			 : open_in(backend, index, NULL, false, wake, token, device_out, fault_out);
+			 : open_device_in(backend, index, NULL, false, wake, token, device_out,
+					  fault_out);
 }
 
 /* Whether a context is the device's primary one, which is not made for this question. */
@@ -201,13 +202,13 @@ int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t na
 					"the context is not one of CUDA device %u", index);
 	if (is_primary(&backend->library, device, context))
 		context = NULL;
-	return open_in(backend, index, context, true, wake, token, device_out, fault_out);
+	return open_device_in(backend, index, context, true, wake, token, device_out, fault_out);
 }
 
 void cuda_device_close(struct backend_device *device)
 {
 	if (!device)
 		return;
-	unclaim(device);
-	end(device);
+	unclaim_device_index(device);
+	device_end(device);
 }

@@ -8,7 +8,7 @@
 #include "cuda/graph/graph.h"
 #include "cuda/program/build.h"
 
-/* cuda_backend.c */
+/* device/backend.c */
 void cuda_prepare(const struct backend_settings *settings);
 int cuda_open(const struct backend_settings *settings, struct backend **backend_out,
 	      struct backend_fault *fault_out);
@@ -16,7 +16,7 @@ void cuda_close(struct backend *backend);
 int cuda_enumerate(struct backend *backend, struct backend_topology *topology_out,
 		   struct backend_fault *fault_out);
 
-/* cuda_preload.c */
+/* device/preload.c */
 int cuda_preload(const struct backend_settings *settings, uint64_t devices,
 		 struct backend_fault *fault_out);
 
@@ -27,7 +27,8 @@ int cuda_device_open_native(struct backend *backend, uint32_t device, uint64_t n
 			    struct backend_fault *fault_out);
 void cuda_device_close(struct backend_device *device);
 
-/* cuda_facts.c: fill backend->topology and backend->devices. Makes no context (A17). Calls cuInit.
+/* device/facts.c: fill backend->topology and backend->devices. Makes no context (A17). Calls
+ * cuInit.
  */
 int cuda_facts_read(struct backend *backend, struct backend_fault *fault_out);
 void cuda_facts_free(struct backend *backend);

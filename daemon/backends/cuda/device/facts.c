@@ -198,7 +198,8 @@ static struct backend_platform_facts *make_platform(int driver_version)
 }
 
 /* Start the driver. What goes wrong here is for whoever installs the machine. */
-static int start(const struct cuda_library *cuda, int *count_out, struct backend_fault *fault_out)
+static int start_driver(const struct cuda_library *cuda, int *count_out,
+			struct backend_fault *fault_out)
 {
 	CUresult result = cuda->cuInit(0);
 
@@ -229,7 +230,7 @@ int cuda_facts_read(struct backend *backend, struct backend_fault *fault_out)
 	const struct cuda_library *cuda = &backend->library;
 	char driver[CUDA_RELEASE_BYTES];
 	int count = 0;
-	int error = start(cuda, &count, fault_out);
+	int error = start_driver(cuda, &count, fault_out);
 
 	if (error < 0)
 		return error;

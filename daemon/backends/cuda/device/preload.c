@@ -40,8 +40,8 @@ static int start_driver(const struct backend_settings *settings, struct backend 
 	return error < 0 ? error : cuda_facts_read(backend, fault_out);
 }
 
-static int start(const struct backend_settings *settings, struct backend **backend_out,
-		 struct backend_fault *fault_out)
+static int preload_start(const struct backend_settings *settings, struct backend **backend_out,
+			 struct backend_fault *fault_out)
 {
 	struct backend *backend = calloc(1, sizeof(*backend));
 
@@ -58,7 +58,8 @@ static int start(const struct backend_settings *settings, struct backend **backe
 }
 
 /* Has the GPU gone meanwhile, or failed? The driver asks it for this number. */
-static int check(const struct backend *backend, uint32_t index, struct backend_fault *fault_out)
+static int check_context(const struct backend *backend, uint32_t index,
+			 struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &backend->library;
 	size_t free_bytes = 0, total_bytes = 0;
@@ -80,12 +81,13 @@ static bool is_possible(const struct backend *backend, uint32_t index)
 }
 
 /* -EOPNOTSUPP: there is no such device, or nothing can be done ahead for it. */
-static int hold(const struct backend *backend, uint32_t index, struct backend_fault *fault_out)
+static int hold_context(const struct backend *backend, uint32_t index,
+			struct backend_fault *fault_out)
 {
 	const char *what = "";
 
 	if (contexts[index])
-		return check(backend, index, fault_out);
+		return check_context(backend, index, fault_out);
 	if (!is_possible(backend, index))
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"GPU %u cannot be prepared ahead", index);
@@ -104,8 +106,8 @@ static int hold(const struct backend *backend, uint32_t index, struct backend_fa
  * One GPU without memory for a context does not keep the others from being prepared. One that was
  * and does not answer any more, or a result that is sticky, does: this process is of no use then.
  */
-static int hold_all(const struct backend *backend, uint64_t devices,
-		    struct backend_fault *fault_out)
+static int hold_contexts(const struct backend *backend, uint64_t devices,
+			 struct backend_fault *fault_out)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int first_error = 0;
@@ -114,7 +116,7 @@ static int hold_all(const struct backend *backend, uint64_t devices,
 	for (uint32_t i = 0; i < CUDA_AHEAD_DEVICES_MAX; i++) {
 		if (!(devices >> i & 1))
 			continue;
-		int error = hold(backend, i, &fault);
+		int error = hold_context(backend, i, &fault);
 		is_any |= error == 0;
 		if (error == 0)
 			continue;
@@ -132,7 +134,7 @@ static int hold_all(const struct backend *backend, uint64_t devices,
 int cuda_preload(const struct backend_settings *settings, uint64_t devices,
 		 struct backend_fault *fault_out)
 {
-	int error = ahead ? 0 : start(settings, &ahead, fault_out);
+	int error = ahead ? 0 : preload_start(settings, &ahead, fault_out);
 
-	return error < 0 ? error : hold_all(ahead, devices, fault_out);
+	return error < 0 ? error : hold_contexts(ahead, devices, fault_out);
 }

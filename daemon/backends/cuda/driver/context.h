@@ -19,8 +19,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Where dynamic shared memory begins in a kernel that has no static one (cuda_window.c). The same
- * in all of a context. */
+/* Where dynamic shared memory begins in a kernel that has no static one (program/window.c). The
+ * same in all of a context. */
 struct cuda_window {
 	bool is_known;
 	uint64_t generic_base, shared_base;
@@ -77,28 +77,28 @@ struct backend_device {
 			     context a thread has */
 	backend_wake *wake;
 	void *token;
-	struct cuda_clock *clock;         /* cuda_clock.c */
-	struct cuda_memory_state *memory; /* cuda_memory.c: pools, staging, registered ranges */
-	struct cuda_lanes *lanes;     /* cuda_lane.c: stream and event pools, completion words */
-	struct cuda_kernels *kernels; /* cuda_kernel.c: shared window base and the like */
+	struct cuda_clock *clock;         /* clock/clock.c */
+	struct cuda_memory_state *memory; /* memory/memory.c: pools, staging, registered ranges */
+	struct cuda_lanes *lanes;     /* lane/lane.c: stream and event pools, completion words */
+	struct cuda_kernels *kernels; /* program/kernel.c: shared window base and the like */
 	/* program/ calls it when chain templates alone hold some program: lane/ sets them anew.
 	 * NULL before the lanes are opened. Device thread. */
 	void (*on_abandoned)(struct backend_device *device);
-	uint64_t l2_wanted, l2_set; /* cuda_l2.c: of windows that persist; for which the cache has
+	uint64_t l2_wanted, l2_set; /* lane/l2.c: of windows that persist; for which the cache has
 				       been set up */
-	/* enum cuda_life; left once by whoever sees a sticky error first (cuda_fault.c). */
+	/* enum cuda_life; left once by whoever sees a sticky error first (driver/fault.c). */
 	_Atomic int lost;
 	struct backend_fault lost_fault;
 };
 
-/* A lane's stream, for those who put work on it (cuda_lane.c). */
+/* A lane's stream, for those who put work on it (lane/lane.c). */
 struct backend_lane {
 	struct backend_device *device;
 	enum backend_lane_kind kind;
 	CUstream stream;
 	bool is_foreign; /* the stream is the application's: never destroyed, never another lane's
 			    (I9) */
-	struct cuda_lane_state *state; /* cuda_lane.c's own */
+	struct cuda_lane_state *state; /* lane/lane.c's own */
 };
 
 /* driver/context.c: make the device's context current on this thread (once per thread; F4). 0 or
@@ -113,7 +113,7 @@ void cuda_leave(struct backend_device *device);
 uint64_t cuda_opening_next(void);
 
 /*
- * cuda_device.c: retain a device's primary context; its flags are set first, if it is not active
+ * device/device.c: retain a device's primary context; its flags are set first, if it is not active
  * yet. *what_out: what could not be done, untouched on success. Any thread.
  */
 CUresult cuda_context_retain(const struct cuda_library *cu, CUdevice device, CUcontext *context_out,

@@ -66,7 +66,7 @@ static void remove_unwanted(void)
 	}
 }
 
-static void prepare(const char *path, uint32_t connections)
+static void set_variables(const char *path, uint32_t connections)
 {
 	char number[16];
 
@@ -91,7 +91,7 @@ void cuda_environment_prepare(const char *cache_directory, uint32_t connections)
 {
 	CLEANUP(free_pointer) char *path = vendor_cache_folder(cache_directory, "cuda");
 
-	prepare(path, connections);
+	set_variables(path, connections);
 }
 
 void cuda_environment_prepare_early(const char *later, uint32_t connections)
@@ -104,5 +104,5 @@ void cuda_environment_prepare_early(const char *later, uint32_t connections)
 	 * is there later. */
 	if (path)
 		(void)mkdir(path, 0700);
-	prepare(path, connections);
+	set_variables(path, connections);
 }

@@ -23,7 +23,7 @@ static const struct function functions[] = {
 #undef CUDA_OPTIONAL
 };
 
-static void symbol(void *handle, const char *name, void *function_out)
+static void library_symbol(void *handle, const char *name, void *function_out)
 {
 	void *found = dlsym(handle, name);
 
@@ -47,7 +47,7 @@ static int check_version(struct cuda_library *library, struct backend_fault *fau
 	PFN_cuDriverGetVersion_v2020 get_version = NULL;
 	int version = 0;
 
-	symbol(library->handle, "cuDriverGetVersion", &get_version);
+	library_symbol(library->handle, "cuDriverGetVersion", &get_version);
 	CUresult result = get_version ? get_version(&version) : CUDA_ERROR_NOT_FOUND;
 	if (result == CUDA_ERROR_STUB_LIBRARY)
 		return cuda_fault_words(
@@ -63,11 +63,11 @@ static int check_version(struct cuda_library *library, struct backend_fault *fau
 	return 0;
 }
 
-static int look_up(struct cuda_library *library, struct backend_fault *fault_out)
+static int look_up_entry(struct cuda_library *library, struct backend_fault *fault_out)
 {
 	PFN_cuGetProcAddress_v12000 get_address = NULL;
 
-	symbol(library->handle, "cuGetProcAddress_v2", &get_address);
+	library_symbol(library->handle, "cuGetProcAddress_v2", &get_address);
 	if (!get_address)
 		return too_old(library->driver_version, fault_out);
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
@@ -105,7 +105,7 @@ int cuda_library_open(const char *name, struct cuda_library *library_out,
 	}
 	int error = check_version(&library, fault_out);
 	if (error == 0)
-		error = look_up(&library, fault_out);
+		error = look_up_entry(&library, fault_out);
 	if (error < 0)
 		return error;
 	*library_out = library;

@@ -2,8 +2,8 @@
  * The driver's library, opened at run time: one build serves machines with and without an NVIDIA
  * GPU. The headers give types alone; nothing links against the library.
  *
- * `library->cuMemAlloc(...)` calls the version that cuda_functions.h pins, also where cuda.h makes
- * the name a macro.
+ * `library->cuMemAlloc(...)` calls the version that driver/functions.h pins, also where cuda.h
+ * makes the name a macro.
  */
 #ifndef SYCL_BACKENDS_CUDA_LIBRARY_H
 #define SYCL_BACKENDS_CUDA_LIBRARY_H

@@ -63,7 +63,7 @@ static void *open_library(const char *name)
 	return NULL;
 }
 
-static bool look_up(struct cuda_nvrtc *nvrtc)
+static bool look_up_nvrtc(struct cuda_nvrtc *nvrtc)
 {
 	bool whole = true;
 
@@ -129,7 +129,7 @@ int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor,
 			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 			"sources cannot be compiled for CUDA: %s is not installed (nvrtc in sycld.conf)",
 			name ? name : "NVRTC (libnvrtc.so.13 or .12)");
-	if (!look_up(&nvrtc) || nvrtc.Version(&nvrtc.major, &nvrtc.minor) != NVRTC_DONE)
+	if (!look_up_nvrtc(&nvrtc) || nvrtc.Version(&nvrtc.major, &nvrtc.minor) != NVRTC_DONE)
 		return cuda_fault_words(
 			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 			"sources cannot be compiled for CUDA: this NVRTC is older than 11.2");

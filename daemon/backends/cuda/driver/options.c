@@ -11,7 +11,7 @@ static bool is_space(char c)
 }
 
 /* One word from *from to *to, ended by 0: never more bytes than it was written with, and that 0. */
-static int take_word(const char **from, char **to)
+static int take_option_word(const char **from, char **to)
 {
 	char quote = '\0';
 
@@ -35,7 +35,7 @@ static int take_word(const char **from, char **to)
 }
 
 /* What a portable source's option is for NVRTC; NULL: nothing. */
-static const char *translate(const char *word)
+static const char *translate_option(const char *word)
 {
 	if (strcmp(word, "-cl-fast-relaxed-math") == 0 ||
 	    strcmp(word, "-cl-unsafe-math-optimizations") == 0)
@@ -85,7 +85,7 @@ static int take_definition(struct cuda_options *options, const char *word, bool 
 	return 0;
 }
 
-static int add(struct cuda_options *options, const char *word, bool portable)
+static int add_option(struct cuda_options *options, const char *word, bool portable)
 {
 	static const char expression[] = "--sycl-kernel=";
 
@@ -100,7 +100,7 @@ static int add(struct cuda_options *options, const char *word, bool portable)
 		int error = take_definition(options, word, &taken);
 		if (error < 0 || taken)
 			return error;
-		word = translate(word);
+		word = translate_option(word);
 	}
 	if (!word)
 		return 0;
@@ -125,9 +125,9 @@ int cuda_options_parse(const char *text, bool portable, struct cuda_options *opt
 		if (!*from)
 			break;
 		const char *word = to;
-		error = take_word(&from, &to);
+		error = take_option_word(&from, &to);
 		if (error == 0)
-			error = add(&options, word, portable);
+			error = add_option(&options, word, portable);
 	}
 	if (error < 0) {
 		cuda_options_fini(&options);

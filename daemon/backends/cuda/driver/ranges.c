@@ -32,7 +32,7 @@ static size_t count_up_to(const struct cuda_ranges *ranges, uint64_t address)
 	return low;
 }
 
-static int grow(struct cuda_ranges *ranges)
+static int grow_ranges(struct cuda_ranges *ranges)
 {
 	size_t capacity = ranges->capacity ? ranges->capacity * 2 : 16;
 
@@ -46,7 +46,7 @@ static int grow(struct cuda_ranges *ranges)
 	return 0;
 }
 
-static int add(struct cuda_ranges *ranges, const struct cuda_range *range)
+static int insert_range(struct cuda_ranges *ranges, const struct cuda_range *range)
 {
 	size_t place = count_up_to(ranges, range->first);
 
@@ -54,7 +54,7 @@ static int add(struct cuda_ranges *ranges, const struct cuda_range *range)
 		return -EEXIST;
 	if (place < ranges->count && ranges->ranges[place].first <= range->last)
 		return -EEXIST;
-	int error = grow(ranges);
+	int error = grow_ranges(ranges);
 	if (error < 0)
 		return error;
 	memmove(&ranges->ranges[place + 1], &ranges->ranges[place],
@@ -72,7 +72,7 @@ int cuda_ranges_add(struct cuda_ranges *ranges, uint64_t address, uint64_t size_
 		.first = address, .last = address + (size_bytes - 1), .item = item};
 
 	(void)pthread_mutex_lock(&ranges->lock);
-	int error = add(ranges, &range);
+	int error = insert_range(ranges, &range);
 	(void)pthread_mutex_unlock(&ranges->lock);
 	return error;
 }

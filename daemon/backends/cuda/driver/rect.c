@@ -2,7 +2,7 @@
 
 #define PITCH_BYTES_MAX ((uint64_t)INT32_MAX) /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every device */
 
-static struct cuda_rect_side at(struct cuda_rect_side side, uint64_t offset)
+static struct cuda_rect_side side_address(struct cuda_rect_side side, uint64_t offset)
 {
 	if (side.host)
 		side.host = (unsigned char *)side.host + offset;
@@ -29,11 +29,12 @@ static CUresult put_rows(const struct cuda_library *cuda, CUstream stream,
 
 	for (uint64_t slice = 0; slice < box->slices; slice++)
 		for (uint64_t row = 0; result == CUDA_SUCCESS && row < box->rows; row++)
-			result = put_row(cuda, stream, box->width_bytes,
-					 at(destination, slice * box->destination.slice_bytes +
-								 row * box->destination.row_bytes),
-					 at(source, slice * box->source.slice_bytes +
-							    row * box->source.row_bytes));
+			result = put_row(
+				cuda, stream, box->width_bytes,
+				side_address(destination, slice * box->destination.slice_bytes +
+								  row * box->destination.row_bytes),
+				side_address(source, slice * box->source.slice_bytes +
+							     row * box->source.row_bytes));
 	return result;
 }
 

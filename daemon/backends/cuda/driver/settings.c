@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static int read_text(const char *value, char **text_out)
+static int read_text_setting(const char *value, char **text_out)
 {
 	if (!*value)
 		return -EINVAL;
@@ -19,7 +19,7 @@ static int read_text(const char *value, char **text_out)
 	return 0;
 }
 
-static int read_number(const char *value, uint64_t low, uint64_t high, uint64_t *number_out)
+static int read_number_setting(const char *value, uint64_t low, uint64_t high, uint64_t *number_out)
 {
 	char *end = NULL;
 
@@ -36,7 +36,7 @@ static int read_number(const char *value, uint64_t low, uint64_t high, uint64_t 
 static int read_small(const char *value, uint64_t low, uint64_t high, uint32_t *number_out)
 {
 	uint64_t number = 0;
-	int error = read_number(value, low, high, &number);
+	int error = read_number_setting(value, low, high, &number);
 
 	if (error == 0)
 		*number_out = (uint32_t)number;
@@ -84,15 +84,15 @@ static int read_switch(const char *value, bool *switch_out)
 static int read_one(const char *name, const char *value, struct cuda_settings *settings)
 {
 	if (strcmp(name, "library") == 0)
-		return read_text(value, &settings->library);
+		return read_text_setting(value, &settings->library);
 	if (strcmp(name, "nvrtc") == 0)
-		return read_text(value, &settings->nvrtc);
+		return read_text_setting(value, &settings->nvrtc);
 	if (strcmp(name, "peer_path") == 0)
 		return read_peer_path(value, &settings->peer_path);
 	if (strcmp(name, "stack_bytes") == 0)
-		return read_number(value, 0, CUDA_STACK_BYTES_MAX, &settings->stack_bytes);
+		return read_number_setting(value, 0, CUDA_STACK_BYTES_MAX, &settings->stack_bytes);
 	if (strcmp(name, "headroom_bytes") == 0)
-		return read_number(value, 0, UINT64_MAX, &settings->headroom_bytes);
+		return read_number_setting(value, 0, UINT64_MAX, &settings->headroom_bytes);
 	if (strcmp(name, "lanes") == 0)
 		return read_small(value, 1, CUDA_LANES_MAX, &settings->lanes);
 	if (strcmp(name, "connections") == 0)

@@ -22,7 +22,7 @@ enum cuda_peer_path {
 	CUDA_PEER_HOST = 4,    /* through pinned host memory */
 };
 
-/* cuda_settings.c: options of sycld.conf's section [cuda]; every one has a default. */
+/* driver/settings.c: options of sycld.conf's section [cuda]; every one has a default. */
 struct cuda_settings {
 	char *library;                 /* "library": libcuda.so.1 by another name */
 	char *nvrtc;                   /* "nvrtc": libnvrtc by another name */
@@ -36,7 +36,7 @@ struct cuda_settings {
 	bool overlap; /* "overlap" = yes no: kernels in a row begin while the one before them ends
 		       */
 	uint32_t latency_multiprocessors; /* the same name: set apart for the latency class; 0: none
-					     (cuda_partition.h) */
+					     (lane/partition.h) */
 };
 
 /*

@@ -94,12 +94,13 @@ static int no_node(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s", what);
 }
 
-static int invalid(struct backend_fault *fault_out, const char *what)
+static int invalid_condition(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-static int tell(const struct backend_graph *graph, CUresult result, struct backend_fault *fault_out)
+static int fault_of_result(const struct backend_graph *graph, CUresult result,
+			   struct backend_fault *fault_out)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
@@ -146,8 +147,8 @@ static CUresult add_setter(const struct backend_graph *graph, const struct cuda_
 								    count, &kernel);
 }
 
-static int check(const struct backend_graph *graph, const struct backend_command *command,
-		 CUdeviceptr *word_out, struct backend_fault *fault_out)
+static int check_condition(const struct backend_graph *graph, const struct backend_command *command,
+			   CUdeviceptr *word_out, struct backend_fault *fault_out)
 {
 	const struct backend_memory *memory = command->condition.memory;
 	const uint64_t offset = command->condition.offset_bytes;
@@ -161,15 +162,17 @@ static int check(const struct backend_graph *graph, const struct backend_command
 	if (memory &&
 	    (memory->device != graph->device || memory->array || memory->size_bytes < WORD_BYTES ||
 	     offset % WORD_BYTES != 0 || offset > memory->size_bytes - WORD_BYTES))
-		return invalid(fault_out, "a condition's word is not inside of its memory");
+		return invalid_condition(fault_out,
+					 "a condition's word is not inside of its memory");
 	if (!memory && !cuda_usm_is_reached(graph->device, command->condition.usm, WORD_BYTES))
-		return invalid(fault_out,
-			       "a condition's word is in memory that the device does not reach");
+		return invalid_condition(
+			fault_out,
+			"a condition's word is in memory that the device does not reach");
 	if (body_nodes == 0 || body_nodes > UINT32_MAX / 2 ||
 	    (graph->place != CUDA_GRAPH_TOP &&
 	     body_nodes >= graph->nodes[graph->place].end - graph->count))
-		return invalid(fault_out,
-			       "a body is empty, or reaches beyond the one that it lies in");
+		return invalid_condition(
+			fault_out, "a body is empty, or reaches beyond the one that it lies in");
 	*word_out =
 		memory ? memory->address + offset : (CUdeviceptr)(uintptr_t)command->condition.usm;
 	return 0;
@@ -184,7 +187,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	CUgraphNodeParams parameters;
 	CUgraphNode setter = NULL;
 
-	int error = check(graph, command, &node->word, fault_out);
+	int error = check_condition(graph, command, &node->word, fault_out);
 	if (error < 0)
 		return error;
 	CUresult result = cu->cuGraphConditionalHandleCreate(&node->handle, target,
@@ -192,7 +195,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	if (result == CUDA_SUCCESS)
 		result = add_setter(graph, node, target, after, after_count, &setter);
 	if (result != CUDA_SUCCESS)
-		return tell(graph, result, fault_out);
+		return fault_of_result(graph, result, fault_out);
 	memset(&parameters, 0, sizeof(parameters));
 	parameters.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
 	parameters.conditional.handle = node->handle;
@@ -203,7 +206,7 @@ int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_c
 	result = cu->cuGraphAddNode(&node->node, target, &setter, NULL, 1, &parameters);
 	if (result != CUDA_SUCCESS) {
 		(void)cu->cuGraphDestroyNode(setter);
-		return tell(graph, result, fault_out);
+		return fault_of_result(graph, result, fault_out);
 	}
 	node->form = CUDA_FORM_CONDITION;
 	node->body = parameters.conditional.phGraph_out[0];
@@ -223,7 +226,8 @@ static int close_body(const struct backend_graph *graph, uint32_t index, CUgraph
 	for (uint32_t i = index + 1; i < node->end; i++)
 		if (graph->nodes[i].place == index && !graph->nodes[i].is_waited_for)
 			last[count++] = graph->nodes[i].node;
-	return tell(graph, add_setter(graph, node, node->body, last, count, &setter), fault_out);
+	return fault_of_result(graph, add_setter(graph, node, node->body, last, count, &setter),
+			       fault_out);
 }
 
 int cuda_graph_close_bodies(struct backend_graph *graph, struct backend_fault *fault_out)
@@ -234,7 +238,7 @@ int cuda_graph_close_bodies(struct backend_graph *graph, struct backend_fault *f
 	if (!graph->has_conditions || graph->are_bodies_closed)
 		return 0;
 	if (graph->place != CUDA_GRAPH_TOP)
-		return invalid(fault_out, "nodes of a condition's body are missing");
+		return invalid_condition(fault_out, "nodes of a condition's body are missing");
 	last = calloc(graph->count, sizeof(CUgraphNode));
 	if (!last)
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,

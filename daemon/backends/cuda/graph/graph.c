@@ -45,13 +45,13 @@ static int no_memory(struct backend_fault *fault_out)
 				"no memory for a graph");
 }
 
-static int invalid(struct backend_fault *fault_out, const char *what)
+static int invalid_graph(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-static int tell(struct backend_graph *graph, CUresult result, struct backend_fault *fault_out,
-		const char *what)
+static int fault_of_result(struct backend_graph *graph, CUresult result,
+			   struct backend_fault *fault_out, const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
@@ -60,8 +60,8 @@ static int tell(struct backend_graph *graph, CUresult result, struct backend_fau
 }
 
 /* Room for `more` entries behind `count`. The array stays as it is on failure. */
-static int reserve(void *array_pointer, uint32_t *capacity, uint32_t count, uint32_t more,
-		   size_t entry_bytes, struct backend_fault *fault_out)
+static int reserve_array(void *array_pointer, uint32_t *capacity, uint32_t count, uint32_t more,
+			 size_t entry_bytes, struct backend_fault *fault_out)
 {
 	void *array = NULL;
 	uint64_t wanted = *capacity ? *capacity : FIRST_CAPACITY;
@@ -91,8 +91,8 @@ int cuda_graph_create(struct backend_device *device, struct backend_graph **grap
 		return no_memory(fault_out);
 	graph->device = device;
 	graph->place = CUDA_GRAPH_TOP;
-	error = tell(graph, device->backend->library.cuGraphCreate(&graph->graph, 0), fault_out,
-		     "cannot make a graph");
+	error = fault_of_result(graph, device->backend->library.cuGraphCreate(&graph->graph, 0),
+				fault_out, "cannot make a graph");
 	if (error < 0) {
 		free(graph);
 		return error;
@@ -126,14 +126,15 @@ void cuda_graph_free(struct backend_graph *graph)
 
 /* ------------------------------ what a graph must wait for ------------------------------ */
 
-static int note(struct backend_graph *graph, struct backend_memory *memory,
-		struct backend_fault *fault_out)
+static int note_unsettled(struct backend_graph *graph, struct backend_memory *memory,
+			  struct backend_fault *fault_out)
 {
 	if (!memory || !memory->zeroed ||
 	    atomic_load_explicit(&memory->settled, memory_order_acquire))
 		return 0;
-	int error = reserve(&graph->unsettled, &graph->unsettled_capacity, graph->unsettled_count,
-			    1, sizeof(struct backend_memory *), fault_out);
+	int error =
+		reserve_array(&graph->unsettled, &graph->unsettled_capacity, graph->unsettled_count,
+			      1, sizeof(struct backend_memory *), fault_out);
 	if (error == 0)
 		graph->unsettled[graph->unsettled_count++] = memory;
 	return error;
@@ -148,23 +149,25 @@ int cuda_graph_note(struct backend_graph *graph, const struct backend_command *c
 	case BACKEND_COMMAND_LAUNCH:
 		for (uint32_t i = 0; error == 0 && i < command->launch.argument_count; i++)
 			if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-				error = note(graph, command->launch.arguments[i].global.memory,
-					     fault_out);
+				error = note_unsettled(graph,
+						       command->launch.arguments[i].global.memory,
+						       fault_out);
 		return error;
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
-		error = note(graph, command->copy.source, fault_out);
-		return error < 0 ? error : note(graph, command->copy.destination, fault_out);
+		error = note_unsettled(graph, command->copy.source, fault_out);
+		return error < 0 ? error
+				 : note_unsettled(graph, command->copy.destination, fault_out);
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return note(graph, command->transfer.memory, fault_out);
+		return note_unsettled(graph, command->transfer.memory, fault_out);
 	case BACKEND_COMMAND_FILL:
-		return note(graph, command->fill.memory, fault_out);
+		return note_unsettled(graph, command->fill.memory, fault_out);
 	case BACKEND_COMMAND_CONDITION:
-		return note(graph, command->condition.memory, fault_out);
+		return note_unsettled(graph, command->condition.memory, fault_out);
 	case BACKEND_COMMAND_NATIVE:
 		for (uint32_t i = 0; error == 0 && i < command->native.memory_count; i++)
-			error = note(graph, command->native.memories[i], fault_out);
+			error = note_unsettled(graph, command->native.memories[i], fault_out);
 		return error;
 	default:
 		return 0;
@@ -276,8 +279,8 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	int error = cuda_plan_make(device, command, &plan, fault_out);
 	if (error < 0)
 		return error;
-	error = tell(graph, add_planned(graph, &plan, place, &node->node), fault_out,
-		     "cannot add to a graph");
+	error = fault_of_result(graph, add_planned(graph, &plan, place, &node->node), fault_out,
+				"cannot add to a graph");
 	if (error < 0)
 		return error;
 	node->form = plan.form;
@@ -290,8 +293,9 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	node->cooperative = plan.launch.cooperative;
 	node->is_plain = is_plain(&plan.launch);
 	memcpy(node->cluster, plan.launch.cluster, sizeof(node->cluster));
-	error = tell(graph, set_shape(&device->backend->library, node->node, &plan.launch),
-		     fault_out, "cannot add to a graph");
+	error = fault_of_result(graph,
+				set_shape(&device->backend->library, node->node, &plan.launch),
+				fault_out, "cannot add to a graph");
 	if (error < 0) {
 		(void)device->backend->library.cuGraphDestroyNode(node->node);
 		return error;
@@ -305,7 +309,7 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 
 /* What another graph holds, and what must be done before it runs, is this one's from now on. Room
  * is there. */
-static void inherit(struct backend_graph *graph, const struct backend_graph *child)
+static void inherit_child(struct backend_graph *graph, const struct backend_graph *child)
 {
 	for (uint32_t i = 0; i < child->count + child->kernel_count; i++) {
 		struct backend_kernel *kernel = i < child->count ? child->nodes[i].kernel
@@ -329,7 +333,8 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child,
 		     struct backend_fault *fault_out)
 {
 	if (!child || !child->executable || child == graph || child->device != graph->device)
-		return invalid(fault_out, "a graph in a graph is finished, and of the same device");
+		return invalid_graph(fault_out,
+				     "a graph in a graph is finished, and of the same device");
 	if (child->temporary_count > 0)
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"a graph with memory of its own cannot be a node");
@@ -339,24 +344,26 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child,
 	if (child->differs)
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"a graph that was updated cannot be a node");
-	int error = reserve(&graph->kernels, &graph->kernel_capacity, graph->kernel_count,
-			    child->count + child->kernel_count, sizeof(struct backend_kernel *),
-			    fault_out);
+	int error = reserve_array(&graph->kernels, &graph->kernel_capacity, graph->kernel_count,
+				  child->count + child->kernel_count,
+				  sizeof(struct backend_kernel *), fault_out);
 	if (error == 0)
-		error = reserve(&graph->unsettled, &graph->unsettled_capacity,
-				graph->unsettled_count, child->unsettled_count,
-				sizeof(struct backend_memory *), fault_out);
+		error = reserve_array(&graph->unsettled, &graph->unsettled_capacity,
+				      graph->unsettled_count, child->unsettled_count,
+				      sizeof(struct backend_memory *), fault_out);
 	if (error == 0)
-		error = reserve(&graph->hints, &graph->hint_capacity, graph->hint_count,
-				child->count + child->hint_count, sizeof(*graph->hints), fault_out);
+		error = reserve_array(&graph->hints, &graph->hint_capacity, graph->hint_count,
+				      child->count + child->hint_count, sizeof(*graph->hints),
+				      fault_out);
 	if (error < 0)
 		return error;
-	error = tell(graph,
-		     graph->device->backend->library.cuGraphAddChildGraphNode(
-			     &node->node, graph->graph, place->after, place->count, child->graph),
-		     fault_out, "cannot add a graph to a graph");
+	error = fault_of_result(
+		graph,
+		graph->device->backend->library.cuGraphAddChildGraphNode(
+			&node->node, graph->graph, place->after, place->count, child->graph),
+		fault_out, "cannot add a graph to a graph");
 	if (error == 0)
-		inherit(graph, child);
+		inherit_child(graph, child);
 	return error;
 }
 
@@ -393,10 +400,10 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	uint32_t before_count = after_count;
 
 	if (graph->executable)
-		return invalid(fault_out, "a finished graph takes no more nodes");
+		return invalid_graph(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count || graph->nodes[after[i]].place != graph->place)
-			return invalid(fault_out, "a node waits for one that is not there");
+			return invalid_graph(fault_out, "a node waits for one that is not there");
 	int error = cuda_graph_uses(graph, command, &node.uses, fault_out);
 	if (error < 0)
 		return error;
@@ -410,8 +417,8 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	before_count += cuda_graph_allocations(graph, node.uses & ~node.has, before + after_count);
 	node.has |= node.uses;
 	node.last_uses = node.uses;
-	error = reserve(&graph->nodes, &graph->capacity, graph->count, 1, sizeof(*graph->nodes),
-			fault_out);
+	error = reserve_array(&graph->nodes, &graph->capacity, graph->count, 1,
+			      sizeof(*graph->nodes), fault_out);
 	if (error == 0)
 		error = cuda_enter(graph->device, fault_out);
 	struct place place = {.after = before_count > 0 ? before : NULL,
@@ -468,15 +475,16 @@ static int add_word(struct backend_graph *graph, struct backend_fault *fault_out
 	for (uint32_t i = 0; i < graph->count; i++)
 		if (!graph->nodes[i].is_waited_for && graph->nodes[i].place == CUDA_GRAPH_TOP)
 			last[count++] = graph->nodes[i].node;
-	return tell(graph,
-		    device->backend->library.cuGraphAddMemsetNode(&graph->word, graph->graph, last,
-								  count, &word, device->context),
-		    fault_out, "cannot add to a graph");
+	return fault_of_result(
+		graph,
+		device->backend->library.cuGraphAddMemsetNode(&graph->word, graph->graph, last,
+							      count, &word, device->context),
+		fault_out, "cannot add to a graph");
 }
 
 /* On the device before the first launch, which would else bring it there. Whether it came or not:
  * nothing depends on it. */
-static void upload(struct backend_graph *graph)
+static void upload_executable(struct backend_graph *graph)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	CUstream stream = NULL;
@@ -493,18 +501,18 @@ static void upload(struct backend_graph *graph)
 int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out,
 			   struct backend_fault *fault_out)
 {
-	return tell(graph,
-		    graph->device->backend->library.cuGraphInstantiateWithFlags(executable_out,
-										graph->graph, 0),
-		    fault_out, "cannot make a graph executable");
+	return fault_of_result(graph,
+			       graph->device->backend->library.cuGraphInstantiateWithFlags(
+				       executable_out, graph->graph, 0),
+			       fault_out, "cannot make a graph executable");
 }
 
 int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out)
 {
 	if (graph->executable)
-		return invalid(fault_out, "the graph is finished already");
+		return invalid_graph(fault_out, "the graph is finished already");
 	if (updatable && graph->has_conditions)
-		return invalid(fault_out, "a graph with conditions is not updated");
+		return invalid_graph(fault_out, "a graph with conditions is not updated");
 	int error = cuda_enter(graph->device, fault_out);
 	if (error == 0)
 		error = cuda_graph_close_bodies(graph, fault_out);
@@ -518,7 +526,7 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	if (error < 0)
 		return error;
 	graph->updatable = updatable;
-	upload(graph);
+	upload_executable(graph);
 	if (graph->temporary_count > 0)
 		error = cuda_graph_room_left(graph->device->memory, fault_out);
 	if (error < 0) {
@@ -530,8 +538,8 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 }
 
 /* Exported memory is zeroed before anybody uses it, once: what has settled is forgotten. */
-static int settle(struct backend_graph *graph, struct backend_lane *lane,
-		  struct backend_fault *fault_out)
+static int settle_memories(struct backend_graph *graph, struct backend_lane *lane,
+			   struct backend_fault *fault_out)
 {
 	for (uint32_t i = 0; i < graph->unsettled_count;) {
 		struct backend_memory *memory = graph->unsettled[i];
@@ -570,9 +578,9 @@ int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph 
 
 	if (!graph || !graph->executable || graph->device != lane->device ||
 	    !backend_lane_computes(lane->kind))
-		return invalid(fault_out,
-			       "a finished graph of this device runs on a lane for computing");
-	int error = settle(graph, lane, fault_out);
+		return invalid_graph(
+			fault_out, "a finished graph of this device runs on a lane for computing");
+	int error = settle_memories(graph, lane, fault_out);
 	if (error == 0)
 		error = give_hints(graph, lane, fault_out);
 	if (error < 0)
@@ -585,5 +593,5 @@ int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph 
 		result = cu->cuGraphLaunch(graph->executable, state->whole);
 	if (result == CUDA_SUCCESS)
 		result = cuda_whole_end(state);
-	return tell(graph, result, fault_out, "the graph was not launched");
+	return fault_of_result(graph, result, fault_out, "the graph was not launched");
 }

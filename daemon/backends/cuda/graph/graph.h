@@ -29,7 +29,7 @@ enum cuda_form {
 	CUDA_FORM_CONDITION = 5,
 };
 
-/* cuda_graph_fill.c: parameters of the kernel that fills. */
+/* lane/own_kernels.c: parameters of the kernel that fills. */
 #define CUDA_FILL_WORDS_MAX 128u
 struct cuda_fill_kernel {
 	uint64_t aligned; /* address of the first 16 bytes, of which some may lie before `first` */
@@ -117,30 +117,30 @@ bool cuda_graphs_are_possible(const struct cuda_library *library);
 int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph,
 		      uint32_t value, struct backend_fault *fault_out);
 
-/* cuda_graph.c: the executable, made of the graph as it is now. */
+/* graph/graph.c: the executable, made of the graph as it is now. */
 int cuda_graph_instantiate(struct backend_graph *graph, CUgraphExec *executable_out,
 			   struct backend_fault *fault_out);
-/* cuda_graph.c: memories of the command that must be waited for once, before the graph runs.
+/* graph/graph.c: memories of the command that must be waited for once, before the graph runs.
  * -ENOMEM. */
 int cuda_graph_note(struct backend_graph *graph, const struct backend_command *command,
 		    struct backend_fault *fault_out);
-/* cuda_graph.c: as a node has it. */
+/* graph/graph.c: as a node has it. */
 CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch);
 
 /*
- * cuda_graph_plan.c: what LAUNCH, COPY, WRITE, READ, FILL, COPY_PEER, USM_COPY, USM_FILL and NOP
+ * graph/plan.c: what LAUNCH, COPY, WRITE, READ, FILL, COPY_PEER, USM_COPY, USM_FILL and NOP
  * are for the driver. Touches no stream. -EOPNOTSUPP: that cannot be a node.
  */
 int cuda_plan_make(struct backend_device *device, const struct backend_command *command,
 		   struct cuda_plan *plan_out, struct backend_fault *fault_out);
 
-/* cuda_graph_fill.c: a launch of the kernel that fills. `pattern_bytes`: 1 to
+/* lane/own_kernels.c: a launch of the kernel that fills. `pattern_bytes`: 1 to
  * FILL_PATTERN_BYTES_MAX; size_bytes > 0. */
 void cuda_fill_plan(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
 		    const void *pattern, size_t pattern_bytes, struct cuda_plan *plan_out);
 
 /*
- * cuda_graph_memory.c: which of the graph's memories the command names, as bits. -EINVAL: another
+ * graph/memory.c: which of the graph's memories the command names, as bits. -EINVAL: another
  * graph's.
  */
 int cuda_graph_uses(const struct backend_graph *graph, const struct backend_command *command,
@@ -155,7 +155,7 @@ uint64_t cuda_graph_memory_bytes(const struct backend_graph *graph);
 /* The driver's graph is gone. */
 void cuda_graph_memory_end(struct backend_graph *graph);
 
-/* cuda_graph_condition.c */
+/* graph/condition.c */
 extern const char cuda_condition_ptx[];
 /* The graph of the driver's in which the next node lies. */
 CUgraph cuda_graph_target(const struct backend_graph *graph);
@@ -174,7 +174,7 @@ void cuda_conditions_open(struct backend_device *device);
 void cuda_conditions_close(struct backend_device *device);
 
 /*
- * cuda_graph_native.c: call the native command's function with a graph of its own, and add that as
+ * graph/native.c: call the native command's function with a graph of its own, and add that as
  * a child (K15 - K18). A failure leaves the graph as it was.
  */
 int cuda_graph_add_native(struct backend_graph *graph, const struct backend_command *command,

@@ -1,7 +1,7 @@
 /*
  * Memory of a graph: an allocation node before all that names it, a free node behind. The driver
  * gives each launch a piece of what it keeps on the device for graphs, so graphs that do not run at
- * one time have the same; cuda_pool.c trims that.
+ * one time have the same; memory/pool.c trims that.
  */
 #include "cuda/graph/graph.h"
 #include "cuda/memory/state.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int none(struct backend_fault *fault_out, const char *why)
+static int no_such_memory(struct backend_fault *fault_out, const char *why)
 {
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s", why);
 }
@@ -50,13 +50,15 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
 			 struct backend_memory **memory_out, struct backend_fault *fault_out)
 {
 	if (graph->executable)
-		return none(fault_out, "a finished graph gets no more memory");
+		return no_such_memory(fault_out, "a finished graph gets no more memory");
 	if (graph->has_conditions)
-		return none(fault_out, "a graph with conditions has no memory of its own");
+		return no_such_memory(fault_out,
+				      "a graph with conditions has no memory of its own");
 	if (!cuda_graphs_have_memory(graph->device))
-		return none(fault_out, "this driver's graphs have no memory of their own");
+		return no_such_memory(fault_out,
+				      "this driver's graphs have no memory of their own");
 	if (graph->temporary_count == CUDA_GRAPH_TEMPORARIES)
-		return none(fault_out, "a graph has so many memories, and no more");
+		return no_such_memory(fault_out, "a graph has so many memories, and no more");
 	if (size_bytes == 0 || size_bytes > graph->device->memory->total_bytes)
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
 					"a memory of %llu bytes", (unsigned long long)size_bytes);

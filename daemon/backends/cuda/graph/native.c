@@ -46,8 +46,8 @@ static void give_stream(struct backend_device *device, CUstream stream)
  * anything; the function's captures are what they are in an application's thread. Whatever context
  * it leaves behind, ours is current after it.
  */
-static int call(struct backend_device *device, const struct backend_command *command,
-		const struct backend_native_scope *scope)
+static int call_native(struct backend_device *device, const struct backend_command *command,
+		       const struct backend_native_scope *scope)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
@@ -59,8 +59,8 @@ static int call(struct backend_device *device, const struct backend_command *com
 	return result;
 }
 
-static int run(struct backend_device *device, const struct backend_command *command, CUgraph inner,
-	       CUstream stream, struct backend_fault *fault_out)
+static int run_captured(struct backend_device *device, const struct backend_command *command,
+			CUgraph inner, CUstream stream, struct backend_fault *fault_out)
 {
 	const uint32_t count = command->native.memory_count;
 	CLEANUP(free_pointer) uint64_t *memories = calloc(count ? count : 1, sizeof(uint64_t));
@@ -84,7 +84,7 @@ static int run(struct backend_device *device, const struct backend_command *comm
 		.memories = memories,
 		.memory_count = count,
 	};
-	int result = call(device, command, &scope);
+	int result = call_native(device, command, &scope);
 	bool was_open = end_capture(&device->backend->library, stream, inner);
 	if (result != 0)
 		return cuda_fault_words(fault_out, -EINVAL,
@@ -97,8 +97,8 @@ static int run(struct backend_device *device, const struct backend_command *comm
 	return 0;
 }
 
-static int tell(struct backend_device *device, CUresult result, struct backend_fault *fault_out,
-		const char *what)
+static int fault_of_result(struct backend_device *device, CUresult result,
+			   struct backend_fault *fault_out, const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
@@ -114,19 +114,21 @@ int cuda_graph_add_native(struct backend_graph *graph, const struct backend_comm
 	CUstream stream = NULL;
 	CUgraph inner = NULL;
 
-	int error = tell(device, cu->cuGraphCreate(&inner, 0), fault_out, "cannot make a graph");
+	int error = fault_of_result(device, cu->cuGraphCreate(&inner, 0), fault_out,
+				    "cannot make a graph");
 	if (error < 0)
 		return error;
 	error = cuda_stream_take(device, BACKEND_LANE_COMPUTE, &stream, fault_out);
 	if (error == 0) {
-		error = run(device, command, inner, stream, fault_out);
+		error = run_captured(device, command, inner, stream, fault_out);
 		give_stream(device, stream);
 	}
 	if (error == 0)
-		error = tell(device,
-			     cu->cuGraphAddChildGraphNode(node_out, graph->graph, after,
-							  after_count, inner),
-			     fault_out, "what a native command has made cannot be a node");
+		error = fault_of_result(device,
+					cu->cuGraphAddChildGraphNode(node_out, graph->graph, after,
+								     after_count, inner),
+					fault_out,
+					"what a native command has made cannot be a node");
 	(void)cu->cuGraphDestroy(inner);
 	return error;
 }

@@ -24,7 +24,7 @@ struct side {
 	void *host;
 };
 
-static int invalid(struct backend_fault *fault_out, const char *what)
+static int invalid_plan(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
@@ -40,7 +40,7 @@ static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
 	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
 }
 
-static struct copy_box piece(uint64_t size_bytes)
+static struct copy_box copy_piece(uint64_t size_bytes)
 {
 	const struct copy_box box = {.width_bytes = size_bytes, .rows = 1, .slices = 1};
 
@@ -57,7 +57,7 @@ static size_t height_of(const struct copy_box *box, const struct box_pitch *pitc
  * A row of 2 GiB or more, as rows of equal length without gaps: nobody says that a node takes one
  * in one piece. A length that has no such divisor stays as it is.
  */
-static struct copy_box cut(const struct copy_box *box)
+static struct copy_box cut_copy(const struct copy_box *box)
 {
 	struct copy_box pieces = *box;
 	uint64_t rows = box->width_bytes / PITCH_BYTES_MAX + 1;
@@ -76,7 +76,7 @@ static struct copy_box cut(const struct copy_box *box)
 static int plan_box(const struct copy_box *whole, struct side destination, struct side source,
 		    struct cuda_plan *plan, struct backend_fault *fault_out)
 {
-	const struct copy_box pieces = cut(whole), *box = &pieces;
+	const struct copy_box pieces = cut_copy(whole), *box = &pieces;
 	bool is_row = box->rows == 1 && box->slices == 1;
 
 	if (box->width_bytes > PITCH_BYTES_MAX)
@@ -129,21 +129,21 @@ static int plan_transfer(struct backend_device *device, const struct backend_com
 	const uint64_t rest = rest_of(memory, command->transfer.offset_bytes);
 	bool to_device = command->kind == BACKEND_COMMAND_WRITE;
 	struct copy_box box =
-		piece(command->transfer.size_bytes ? command->transfer.size_bytes : 1);
+		copy_piece(command->transfer.size_bytes ? command->transfer.size_bytes : 1);
 	uint64_t span = 0;
 
 	if (!memory || memory->device != device ||
 	    command->transfer.offset_bytes > memory->size_bytes)
-		return invalid(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "a range that is not inside of its memory");
 	if (command->transfer.size_bytes == 0)
 		return 0;
 	if (command->transfer.rect
 		    ? !backend_rect_good(command->transfer.rect, to_device ? UINT64_MAX : rest,
 					 to_device ? rest : UINT64_MAX, &box)
 		    : command->transfer.size_bytes > rest)
-		return invalid(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "a range that is not inside of its memory");
 	if (!copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
-		return invalid(fault_out, "a box whose rows lie in each other");
+		return invalid_plan(fault_out, "a box whose rows lie in each other");
 	if (!cuda_host_is_registered(device, command->transfer.host, span))
 		return no_node(fault_out,
 			       "a transfer from or to host memory that is not registered");
@@ -162,20 +162,20 @@ static int plan_copy(struct backend_device *device, const struct backend_command
 		       to = command->copy.destination_offset_bytes;
 	const uint64_t source_rest = rest_of(source, from),
 		       destination_rest = rest_of(destination, to);
-	struct copy_box box = piece(command->copy.size_bytes ? command->copy.size_bytes : 1);
+	struct copy_box box = copy_piece(command->copy.size_bytes ? command->copy.size_bytes : 1);
 
 	if (!source || !destination || destination->device != device || from > source->size_bytes ||
 	    to > destination->size_bytes)
-		return invalid(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "a range that is not inside of its memory");
 	if (command->copy.size_bytes == 0)
 		return 0;
 	if (command->copy.rect
 		    ? !backend_rect_good(command->copy.rect, source_rest, destination_rest, &box)
 		    : command->copy.size_bytes > source_rest ||
 			      command->copy.size_bytes > destination_rest)
-		return invalid(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "a range that is not inside of its memory");
 	if (source == destination && copy_box_overlaps(&box, from, to))
-		return invalid(fault_out, "a copy onto itself");
+		return invalid_plan(fault_out, "a copy onto itself");
 	if (source->device != device && !cuda_peer_reach(device, source))
 		return no_node(fault_out, "a copy from a GPU whose memory is out of reach");
 	return plan_box(&box, (struct side){.address = destination->address + to},
@@ -205,7 +205,7 @@ static int plan_buffer_fill(struct backend_device *device, const struct backend_
 	if (!memory || memory->device != device ||
 	    command->fill.offset_bytes > memory->size_bytes ||
 	    command->fill.size_bytes > memory->size_bytes - command->fill.offset_bytes)
-		return invalid(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "a range that is not inside of its memory");
 	return plan_fill(device, memory->address + command->fill.offset_bytes,
 			 command->fill.size_bytes, command->fill.pattern,
 			 command->fill.pattern_bytes, plan, fault_out);
@@ -217,7 +217,7 @@ static int plan_usm(struct backend_device *device, const struct backend_command 
 	const uintptr_t to = (uintptr_t)command->usm.destination,
 			from = (uintptr_t)command->usm.source;
 	const uint64_t size_bytes = command->usm.size_bytes;
-	const struct copy_box box = piece(size_bytes ? size_bytes : 1);
+	const struct copy_box box = copy_piece(size_bytes ? size_bytes : 1);
 
 	if (size_bytes == 0)
 		return 0;
@@ -229,7 +229,7 @@ static int plan_usm(struct backend_device *device, const struct backend_command 
 	if (!cuda_usm_is_reached(device, command->usm.source, size_bytes))
 		return no_node(fault_out, "memory that the device does not reach by itself");
 	if ((from < to ? to - from : from - to) < size_bytes)
-		return invalid(fault_out, "a copy onto itself");
+		return invalid_plan(fault_out, "a copy onto itself");
 	int error = plan_box(&box, (struct side){.address = to}, (struct side){.address = from},
 			     plan, fault_out);
 	/* Whose it is the driver sees by the addresses. */

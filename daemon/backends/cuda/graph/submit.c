@@ -109,7 +109,7 @@ static int enqueue_wait(struct submission *submission, const struct backend_wait
 
 /* --------------------------------------- commands --------------------------------------- */
 
-static void push(struct submission *submission, bool is_sent)
+static void push_pending(struct submission *submission, bool is_sent)
 {
 	struct cuda_lane_state *state = submission->state;
 	struct cuda_lanes *lanes = submission->device->lanes;
@@ -157,7 +157,7 @@ static void finish_send_of(struct submission *submission, bool writes_word)
 	}
 	flight->value = state->issued + 1;
 	flight->is_send_start = true;
-	push(submission, true);
+	push_pending(submission, true);
 	if (writes_word)
 		state->written = state->sent;
 	else
@@ -212,7 +212,7 @@ static int send_launch(struct submission *submission, const struct cuda_launch *
 }
 
 /* A launch that may wait for others to make a chain with. */
-static void collect(struct submission *submission, struct cuda_collected *collected)
+static void collect_launch(struct submission *submission, struct cuda_collected *collected)
 {
 	struct cuda_lane_state *state = submission->state;
 
@@ -224,7 +224,7 @@ static void collect(struct submission *submission, struct cuda_collected *collec
 	submission->flight.items = cuda_launch_items(&collected->launch);
 	cuda_kernel_hold(submission->flight.kernel);
 	submission->flight.value = state->issued + 1;
-	push(submission, false);
+	push_pending(submission, false);
 	if (++state->collected_count == submission->device->backend->settings.chain_length)
 		cuda_lane_send(state);
 }
@@ -294,7 +294,7 @@ static int submit_launch(struct submission *submission, struct backend_fault *fa
 				may_begin_early(state, command->launch.properties);
 		if (error == 0 && !collected->launch.cooperative &&
 		    collected->launch.cluster[0] == 0 && collected->launch.window.size_bytes == 0) {
-			collect(submission, collected);
+			collect_launch(submission, collected);
 			return 0;
 		}
 	}
@@ -320,7 +320,7 @@ static int submit_nop(struct submission *submission, struct backend_fault *fault
 	if (submission->flight.wait_count == 0 && !submission->direct &&
 	    !submission->command->timed) {
 		submission->flight.value = state->issued;
-		push(submission, true);
+		push_pending(submission, true);
 		return 0;
 	}
 	int error = start_timing(submission, fault_out);
@@ -438,7 +438,7 @@ static int check_completion(struct submission *submission,
 }
 
 /* What a command that was not sent had taken. */
-static void undo(struct submission *submission)
+static void undo_command(struct submission *submission)
 {
 	struct cuda_flight *flight = &submission->flight;
 
@@ -449,9 +449,9 @@ static void undo(struct submission *submission)
 	flight->start = flight->end = NULL;
 }
 
-static int send(struct submission *submission, const struct backend_wait *waits,
-		uint32_t wait_count, const struct backend_direct_completion *completion,
-		struct backend_fault *fault_out)
+static int send_command(struct submission *submission, const struct backend_wait *waits,
+			uint32_t wait_count, const struct backend_direct_completion *completion,
+			struct backend_fault *fault_out)
 {
 	const struct backend_fault *lost = cuda_lost(submission->device);
 
@@ -467,7 +467,7 @@ static int send(struct submission *submission, const struct backend_wait *waits,
 	if (error == 0)
 		error = submit_kind(submission, fault_out);
 	if (error < 0)
-		undo(submission);
+		undo_command(submission);
 	return error;
 }
 
@@ -489,7 +489,7 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	if (cuda_flight_reserve(lane->state) < 0)
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
 					"no memory for a command");
-	int error = send(&submission, waits, wait_count, completion, fault_out);
+	int error = send_command(&submission, waits, wait_count, completion, fault_out);
 	if (error == 0 || !cuda_lost(lane->device) || lane->device->lanes->in_flight == 0)
 		return error;
 	/*
@@ -498,7 +498,7 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	 * the failure.
 	 */
 	submission.flight.value = lane->state->issued + 1;
-	push(&submission, false);
+	push_pending(&submission, false);
 	return 0;
 }
 
@@ -527,7 +527,7 @@ static void collect_more(struct submission *submission, uint32_t count, uint32_t
 	submission->flight.launches = count;
 	cuda_kernel_hold(first->kernel);
 	submission->flight.value = state->issued + 1;
-	push(submission, false);
+	push_pending(submission, false);
 	state->collected_count += count;
 	if (state->collected_count == submission->device->backend->settings.chain_length)
 		cuda_lane_send(state);

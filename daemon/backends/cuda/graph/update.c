@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int refuse(struct backend_fault *fault_out, const char *what)
+static int refuse_update(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s", what);
 }
@@ -21,8 +21,9 @@ static int update_kernel(struct backend_graph *graph, const struct cuda_graph_no
 
 	if (node->cooperative != plan->launch.cooperative ||
 	    memcmp(node->cluster, plan->launch.cluster, sizeof(node->cluster)) != 0)
-		return refuse(fault_out,
-			      "a node stays as cooperative as it was, and its clusters as large");
+		return refuse_update(
+			fault_out,
+			"a node stays as cooperative as it was, and its clusters as large");
 	CUresult result =
 		cu->cuGraphExecKernelNodeSetParams(graph->executable, node->node, &kernel);
 	if (result != CUDA_SUCCESS)
@@ -52,8 +53,8 @@ static int skip_again(const struct backend_graph *graph, CUgraphExec executable,
  * one to wait: a graph in which one is skipped is made anew. As a child of others this graph would
  * have it still.
  */
-static int skip(struct backend_graph *graph, struct cuda_graph_node *node, bool skips,
-		struct backend_fault *fault_out)
+static int skip_node(struct backend_graph *graph, struct cuda_graph_node *node, bool skips,
+		     struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	CUresult result = CUDA_SUCCESS;
@@ -62,7 +63,7 @@ static int skip(struct backend_graph *graph, struct cuda_graph_node *node, bool 
 		return 0;
 	if (!cu->cuGraphNodeSetEnabled || node->overlaps || node->form == CUDA_FORM_CHILD ||
 	    node->form == CUDA_FORM_HINT)
-		return refuse(fault_out, "this node cannot be skipped in place");
+		return refuse_update(fault_out, "this node cannot be skipped in place");
 	if (node->form != CUDA_FORM_EMPTY)
 		result = cu->cuGraphNodeSetEnabled(graph->executable, node->node, !skips);
 	if (result != CUDA_SUCCESS)
@@ -89,7 +90,7 @@ static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node
 	/* One with memory cannot be made executable a second time. */
 	if (result != CUDA_SUCCESS && graph->temporary_count > 0) {
 		(void)cu->cuGraphMemcpyNodeSetParams(node->node, &node->copy);
-		return refuse(fault_out, "this copy cannot be changed in place");
+		return refuse_update(fault_out, "this copy cannot be changed in place");
 	}
 	if (result != CUDA_SUCCESS) {
 		int error = cuda_graph_instantiate(graph, &executable, fault_out);
@@ -120,32 +121,34 @@ int cuda_graph_update(struct backend_graph *graph, uint32_t index,
 	struct cuda_graph_node *node = &graph->nodes[index];
 	if (command->kind == BACKEND_COMMAND_NOP && node->kind != BACKEND_COMMAND_NOP) {
 		int entered = cuda_enter(graph->device, fault_out);
-		return entered < 0 ? entered : skip(graph, node, true, fault_out);
+		return entered < 0 ? entered : skip_node(graph, node, true, fault_out);
 	}
 	if (command->kind != node->kind ||
 	    (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel != node->kernel))
-		return refuse(fault_out, "a node keeps its kind and its kernel");
+		return refuse_update(fault_out, "a node keeps its kind and its kernel");
 	if (node->form == CUDA_FORM_CHILD)
-		return refuse(fault_out,
-			      "a graph in a graph, or a native command, cannot be changed");
+		return refuse_update(fault_out,
+				     "a graph in a graph, or a native command, cannot be changed");
 	/* What is waited for would outlive the node that named it, and its memory may go with that
 	 * node: a graph made anew forgets it. */
 	if (graph->unsettled_count > 0)
-		return refuse(fault_out, "a graph that waits for new memory cannot be changed");
+		return refuse_update(fault_out,
+				     "a graph that waits for new memory cannot be changed");
 	uint64_t uses = 0;
 	int error = cuda_graph_uses(graph, command, &uses, fault_out);
 	if (error == 0 && uses != node->uses)
-		error = refuse(fault_out, "a node keeps the memories of the graph that it names");
+		error = refuse_update(fault_out,
+				      "a node keeps the memories of the graph that it names");
 	if (error == 0)
 		error = cuda_enter(graph->device, fault_out);
 	if (error == 0)
 		error = cuda_plan_make(graph->device, command, &plan, fault_out);
 	if (error == 0 && plan.form != node->form)
-		error = refuse(fault_out, "a node without bytes stays so");
+		error = refuse_update(fault_out, "a node without bytes stays so");
 	if (error == 0)
 		error = cuda_graph_note(graph, command, fault_out);
 	if (error == 0)
-		error = skip(graph, node, false, fault_out);
+		error = skip_node(graph, node, false, fault_out);
 	if (error == 0 && plan.form == CUDA_FORM_KERNEL)
 		error = update_kernel(graph, node, &plan, fault_out);
 	else if (error == 0 && plan.form == CUDA_FORM_COPY)

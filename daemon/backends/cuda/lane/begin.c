@@ -29,7 +29,7 @@ void cuda_begin_look(struct backend_device *device, struct cuda_lane_state *stat
 	if (flight->sequence != begin->sequence || !flight->start ||
 	    cuda_clock_times(device, flight->start, flight->start, &begun_ns, &again_ns, NULL) != 0)
 		return;
-	/* As it is told at its end (cuda_progress.c). */
+	/* As it is told at its end (lane/progress.c). */
 	begin->begun_ns = begun_ns > flight->submit_ns ? begun_ns : flight->submit_ns;
 	if (begin->begun_ns < state->timed_end_ns)
 		begin->begun_ns = state->timed_end_ns;

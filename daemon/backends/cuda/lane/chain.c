@@ -113,8 +113,8 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 					state->lane->device->context);
 }
 
-static void make(struct cuda_lane_state *state, uint32_t level, const struct ending *ending,
-		 struct cuda_chain *chain)
+static void make_chain(struct cuda_lane_state *state, uint32_t level, const struct ending *ending,
+		       struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	CUgraphExec executable = NULL;
@@ -143,10 +143,10 @@ static void make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_
 {
 	const struct ending ending = {.word = state->word_device, .form = form};
 
-	make(state, level, &ending, &state->chains[form][level]);
+	make_chain(state, level, &ending, &state->chains[form][level]);
 }
 
-static bool overlaps(const struct backend_device *device)
+static bool chains_overlap(const struct backend_device *device)
 {
 	return device->backend->settings.overlap &&
 	       device->backend->library.cuGraphAddDependencies &&
@@ -163,10 +163,10 @@ static void make_all(struct cuda_lane_state *state)
 	     level++) {
 		make_level(state, level, CUDA_CHAIN_PLAIN);
 		make_level(state, level, CUDA_CHAIN_DIRECT);
-		if (level > 0 && overlaps(state->lane->device))
+		if (level > 0 && chains_overlap(state->lane->device))
 			make_level(state, level, CUDA_CHAIN_OVERLAPPED);
 	}
-	make(state, 0, &mark, &state->lone);
+	make_chain(state, 0, &mark, &state->lone);
 }
 
 void cuda_chains_want(struct cuda_lane_state *state)
@@ -229,8 +229,8 @@ static bool is_set(const struct cuda_node *node, const struct cuda_launch *launc
 	       memcmp(node->storage, storage, launch->parameter_bytes) == 0;
 }
 
-static void remember(struct cuda_node *node, const struct cuda_launch *launch,
-		     const unsigned char *storage)
+static void remember_node(struct cuda_node *node, const struct cuda_launch *launch,
+			  const unsigned char *storage)
 {
 	node->function = launch->function;
 	node->parameter_bytes = launch->parameter_bytes;
@@ -260,7 +260,7 @@ static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *cha
 	CUresult result = cu->cuGraphExecKernelNodeSetParams(chain->executable,
 							     chain->kernels[index], &kernel);
 	if (result == CUDA_SUCCESS && node && is_small)
-		remember(node, launch, storage);
+		remember_node(node, launch, storage);
 	if (result != CUDA_SUCCESS || code == chain->codes[index])
 		return result;
 	if (code)

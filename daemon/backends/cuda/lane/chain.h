@@ -16,7 +16,7 @@
 
 /* Whether this driver has all that chains need. */
 bool cuda_chains_are_possible(const struct cuda_library *library);
-/* cuda_graph_fill.c: the backend's own kernels, in PTX: sycl_blank and sycl_fill. */
+/* lane/own_kernels.c: the backend's own kernels, in PTX: sycl_blank and sycl_fill. */
 /* lane/own_kernels.c */
 extern const char cuda_own_ptx[];
 /* Load that, with the context current. NULL: it cannot be loaded. */
@@ -27,7 +27,7 @@ void cuda_chains_close(struct backend_device *device);
 
 /*
  * Have `node` begin while `before` ends. Both are kernels, and what runs in `node` waits by itself,
- * always (cuda_ptx_wait.h): the driver starts it with nothing of what `before` wrote in place.
+ * always (program/ptx_wait.h): the driver starts it with nothing of what `before` wrote in place.
  */
 CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before,
 			    CUgraphNode node);

@@ -14,8 +14,8 @@
 
 static_assert(sizeof(CUipcEventHandle) == HANDLE_BYTES, "the handle is the driver's");
 
-static int prepare(struct backend_device *device, struct backend_event **event_out,
-		   struct backend_fault *fault_out)
+static int make_event(struct backend_device *device, struct backend_event **event_out,
+		      struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 
@@ -41,7 +41,7 @@ int cuda_event_create(struct backend_device *device, struct backend_event **even
 	struct backend_event *event = NULL;
 	CUipcEventHandle handle;
 
-	int error = prepare(device, &event, fault_out);
+	int error = make_event(device, &event, fault_out);
 	if (!event)
 		return error;
 	CUresult result =
@@ -66,7 +66,7 @@ int cuda_event_open(struct backend_device *device, const uint8_t handle[64],
 	struct backend_event *event = NULL;
 	CUipcEventHandle native;
 
-	int error = prepare(device, &event, fault_out);
+	int error = make_event(device, &event, fault_out);
 	if (!event)
 		return error;
 	memcpy(&native, handle, HANDLE_BYTES);

@@ -124,7 +124,7 @@ void cuda_flight_end(struct backend_device *device, struct cuda_flight *flight)
 }
 
 /* The word goes on from where the lane before left it: notes of waits for it stay true. */
-static void take_word(struct cuda_lanes *lanes, struct cuda_lane_state *state)
+static void take_completion_word(struct cuda_lanes *lanes, struct cuda_lane_state *state)
 {
 	state->word = lanes->free_words[--lanes->free_word_count];
 	const size_t offset = (size_t)state->word * CUDA_WORD_STRIDE;
@@ -174,8 +174,8 @@ static struct cuda_lane_state *make_state(struct backend_device *device,
 }
 
 /* `stream`: the application's; NULL: one of the pool's. */
-static int create(struct backend_device *device, enum backend_lane_kind kind, CUstream stream,
-		  struct backend_lane **lane_out, struct backend_fault *fault_out)
+static int create_lane(struct backend_device *device, enum backend_lane_kind kind, CUstream stream,
+		       struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	struct cuda_lanes *lanes = device->lanes;
 
@@ -197,7 +197,7 @@ static int create(struct backend_device *device, enum backend_lane_kind kind, CU
 		drop_state(device, state);
 		return error;
 	}
-	take_word(lanes, state);
+	take_completion_word(lanes, state);
 	cuda_partition_join(state);
 	if (state->collected)
 		cuda_chains_want(state);
@@ -213,13 +213,13 @@ int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind,
 	if ((uint32_t)kind >= CUDA_LANE_KINDS)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a CUDA device has no lanes of kind %d", (int)kind);
-	return create(device, kind, NULL, lane_out, fault_out);
+	return create_lane(device, kind, NULL, lane_out, fault_out);
 }
 
 int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backend_lane **lane_out,
 		    struct backend_fault *fault_out)
 {
-	return create(device, BACKEND_LANE_COMPUTE, stream, lane_out, fault_out);
+	return create_lane(device, BACKEND_LANE_COMPUTE, stream, lane_out, fault_out);
 }
 
 static void unlink_state(struct cuda_lanes *lanes, struct cuda_lane_state *state)

@@ -63,7 +63,7 @@ struct cuda_chain {
 
 /*
  * PLAIN: each kernel is started when the one before it is over. OVERLAPPED: of two kernels or more,
- * each of which waits by itself (cuda_ptx_wait.h). DIRECT: PLAIN, and a second word.
+ * each of which waits by itself (program/ptx_wait.h). DIRECT: PLAIN, and a second word.
  */
 enum cuda_chain_form {
 	CUDA_CHAIN_PLAIN,
@@ -98,7 +98,7 @@ struct cuda_flight {
 	struct backend_fault *fault; /* owned: why it was not sent after all; NULL: it was */
 };
 
-/* Whose beginning is asked for, and what it was: cuda_begin.h. */
+/* Whose beginning is asked for, and what it was: lane/begin.h. */
 struct cuda_begin {
 	uint64_t sequence; /* 0: of none */
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not known yet */
@@ -108,7 +108,7 @@ struct cuda_lane_state {
 	struct backend_lane *lane;
 	struct cuda_lane_state *next;
 	CUstream whole; /* of the primary context; lane->stream is another one while the lane is
-			   apart (cuda_partition.h) */
+			   apart (lane/partition.h) */
 	CUevent whole_event; /* orders the two; NULL: it never was apart */
 	bool is_known;       /* the application has been given `whole` */
 	uint32_t word;       /* index */
@@ -190,7 +190,7 @@ struct cuda_lanes {
 	struct cuda_event_pool plain_events, timing_events;
 
 	unsigned char
-		*words_host; /* CUDA_WORDS_MAX, and one that nobody reads (cuda_graph.h), pinned */
+		*words_host; /* CUDA_WORDS_MAX, and one that nobody reads (graph/graph.h), pinned */
 	CUdeviceptr words_device;
 	uint32_t reached[CUDA_WORDS_MAX]; /* by what was seen of word and mark last */
 	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
@@ -246,31 +246,31 @@ static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 /* Ends what a flight holds, and runs its finish. */
 void cuda_flight_end(struct backend_device *device, struct cuda_flight *flight);
 
-/* cuda_send.c: send what the lane has collected. What cannot be sent is told as failed. */
+/* lane/send.c: send what the lane has collected. What cannot be sent is told as failed. */
 void cuda_lane_send(struct cuda_lane_state *state);
 /*
- * cuda_send.c: have the lane's word written after all that is on its stream. A write that fails is
+ * lane/send.c: have the lane's word written after all that is on its stream. A write that fails is
  * tried again with the next one, and progress() finds out by the stream that all is done.
  */
 void cuda_lane_write_word(struct cuda_lane_state *state);
-/* cuda_send.c: put one launch on the stream by itself. */
+/* lane/send.c: put one launch on the stream by itself. */
 CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch);
-/* cuda_send.c: the command was taken and could not be sent: progress() tells it as failed. */
+/* lane/send.c: the command was taken and could not be sent: progress() tells it as failed. */
 __attribute__((cold)) void cuda_flight_fail(const struct cuda_lane_state *state,
 					    struct cuda_flight *flight, CUresult result,
 					    const char *what);
-/* cuda_send.c: the same with a fault in words. */
+/* lane/send.c: the same with a fault in words. */
 void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight,
 		      struct backend_fault *fault);
 
-/* cuda_event_share.c, cuda_native.c */
+/* lane/event_share.c, lane/native.c */
 struct backend_event {
 	struct backend_device *device;
 	CUevent event;
 	bool is_foreign; /* the application's: waited for, neither recorded nor destroyed (I9) */
 };
 
-/* cuda_lane.c: an event from the pool, without (`timed` false) or with times; given back when it is
+/* lane/lane.c: an event from the pool, without (`timed` false) or with times; given back when it is
  * not needed. */
 int cuda_event_take(struct backend_device *device, bool timed, CUevent *event_out,
 		    struct backend_fault *fault_out);
@@ -293,10 +293,10 @@ void cuda_flush(struct backend_device *device);
 void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out);
 uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions,
 		       uint32_t capacity);
-/* cuda_begin.c; calls nothing of the driver, and no cuda_enter */
+/* lane/begin.c; calls nothing of the driver, and no cuda_enter */
 bool cuda_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 
-/* cuda_event_share.c */
+/* lane/event_share.c */
 int cuda_event_create(struct backend_device *device, struct backend_event **event_out,
 		      uint8_t handle_out[64], struct backend_fault *fault_out);
 int cuda_event_open(struct backend_device *device, const uint8_t handle[64],
@@ -308,7 +308,7 @@ int cuda_event_record(struct backend_lane *lane, struct backend_event *event,
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);
 
-/* cuda_native.c */
+/* lane/native.c */
 int cuda_native_get(struct backend_device *device, enum backend_native_kind kind, void *object,
 		    uint64_t *native_out, struct backend_fault *fault_out);
 int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native,
@@ -321,15 +321,15 @@ CUcontext cuda_native_context(uint64_t native);
  * context. Any thread. */
 int cuda_native_device_of(const struct cuda_library *cu, CUcontext context, CUdevice *device_out,
 			  struct backend_fault *fault_out);
-/* cuda_lane.c: a lane on a stream of the application's, in the device's context. */
+/* lane/lane.c: a lane on a stream of the application's, in the device's context. */
 int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backend_lane **lane_out,
 		    struct backend_fault *fault_out);
 /* lane/quiet.c */
 bool cuda_quiet_wanted(struct backend_device *device);
 void cuda_quiet(struct backend_device *device);
-/* cuda_partition.c */
+/* lane/partition.c */
 void cuda_latency_wanted(struct backend_device *device, bool is_wanted);
-/* cuda_l2.c */
+/* lane/l2.c */
 void cuda_l2_wanted(struct backend_device *device, uint64_t size_bytes);
 uint32_t cuda_latency_units(struct backend_device *device);
 

@@ -183,7 +183,7 @@ bool cuda_launch_needs_whole(const struct cuda_lane_state *state, const struct c
 
 /* ------------------------------------ made and ended ------------------------------------ */
 
-static void end(struct backend_device *device)
+static void end_partition(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_partition *partition = &device->lanes->partition;
@@ -296,7 +296,7 @@ static CUresult try_parts(struct backend_device *device)
 	return result;
 }
 
-static void make(struct backend_device *device)
+static void make_partition(struct backend_device *device)
 {
 	struct cuda_partition *partition = &device->lanes->partition;
 
@@ -312,7 +312,7 @@ static void make(struct backend_device *device)
 	/* A result that ends the device is told by the next call of those that tell. */
 	(void)cuda_fault(device, &device->backend->library, result, NULL,
 			 "cannot set multiprocessors apart");
-	end(device);
+	end_partition(device);
 	partition->is_refused = true;
 }
 
@@ -329,14 +329,14 @@ void cuda_partition_step(struct backend_device *device)
 	if (!cuda_partition_is_due(device) || cuda_enter(device, NULL) < 0)
 		return;
 	if (device->lanes->partition.is_wanted)
-		make(device);
+		make_partition(device);
 	else
-		end(device);
+		end_partition(device);
 }
 
 void cuda_partition_close(struct backend_device *device)
 {
-	end(device);
+	end_partition(device);
 }
 
 void cuda_latency_wanted(struct backend_device *device, bool is_wanted)

@@ -188,7 +188,7 @@ static uint32_t count_flights(const struct cuda_collected *launches, uint32_t co
 }
 
 /* One thread at a time adds. */
-static void add(_Atomic uint64_t *counter, uint64_t more)
+static void counter_add(_Atomic uint64_t *counter, uint64_t more)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
 			      memory_order_relaxed);
@@ -282,13 +282,13 @@ void cuda_lane_send(struct cuda_lane_state *state)
 		if (error == 0) {
 			first->is_send_start = true;
 			state->sent = state->written = value;
-			add(&lanes->chains_sent, 1);
-			add(&lanes->chain_launches, count);
+			counter_add(&lanes->chains_sent, 1);
+			counter_add(&lanes->chain_launches, count);
 		} else {
 			send_plainly(state, at, count);
 			/* What is not asked for is not refused. */
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
-				add(&lanes->chains_refused, 1);
+				counter_add(&lanes->chains_refused, 1);
 		}
 		note_sent(state, flights, error == 0 ? count : 1);
 		at += count;

@@ -1,7 +1,7 @@
 /*
  * Commands that move bytes. From and to registered memory one DMA does it, however large it is;
- * what the driver does not know goes through cuda_staging.h. Ranges were checked by the engine and
- * are checked here once more: the driver would write to a neighbour without a word.
+ * what the driver does not know goes through memory/staging.h. Ranges were checked by the engine
+ * and are checked here once more: the driver would write to a neighbour without a word.
  */
 #include "backend_rect.h"
 #include "cuda/lane/lane.h"
@@ -20,14 +20,14 @@ static bool is_inside(const struct backend_memory *memory, uint64_t offset, uint
 	return memory && offset <= memory->size_bytes && size_bytes <= memory->size_bytes - offset;
 }
 
-static int outside(struct backend_fault *fault_out)
+static int is_outside(struct backend_fault *fault_out)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 				"a range that is not inside of its memory");
 }
 
-static int tell(struct backend_lane *lane, CUresult result, struct backend_fault *fault_out,
-		const char *what)
+static int fault_of_result(struct backend_lane *lane, CUresult result,
+			   struct backend_fault *fault_out, const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
@@ -57,8 +57,8 @@ static bool transfer_box(const struct backend_command *command, struct copy_box 
 	return command->transfer.size_bytes <= rest;
 }
 
-static int transfer(struct backend_lane *lane, const struct backend_command *command,
-		    struct cuda_finish **finish_out, struct backend_fault *fault_out)
+static int transfer_host(struct backend_lane *lane, const struct backend_command *command,
+			 struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct backend_memory *memory = command->transfer.memory;
@@ -68,12 +68,12 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 	uint64_t span = 0;
 
 	if (!is_inside(memory, command->transfer.offset_bytes, 0))
-		return outside(fault_out);
+		return is_outside(fault_out);
 	if (command->transfer.size_bytes == 0)
 		return 0;
 	if (!transfer_box(command, &box) ||
 	    !copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
-		return outside(fault_out);
+		return is_outside(fault_out);
 	int error = cuda_memory_settle(lane, memory, fault_out);
 	if (error < 0)
 		return error;
@@ -83,13 +83,13 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 		return cuda_staging_enqueue(lane, to_device, device, host.host, &box, finish_out,
 					    fault_out);
 	if (to_device)
-		return tell(lane, cuda_rect_put(cuda, lane->stream, &box, device, host), fault_out,
-			    "cannot write to a buffer");
-	return tell(lane, cuda_rect_put(cuda, lane->stream, &box, host, device), fault_out,
-		    "cannot read from a buffer");
+		return fault_of_result(lane, cuda_rect_put(cuda, lane->stream, &box, device, host),
+				       fault_out, "cannot write to a buffer");
+	return fault_of_result(lane, cuda_rect_put(cuda, lane->stream, &box, host, device),
+			       fault_out, "cannot read from a buffer");
 }
 
-static bool overlaps(const struct backend_command *command)
+static bool boxes_overlap(const struct backend_command *command)
 {
 	uint64_t from = command->copy.source_offset_bytes,
 		 to = command->copy.destination_offset_bytes;
@@ -110,7 +110,7 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 
 	if (!backend_rect_good(command->copy.rect, rest_of(source, from), rest_of(destination, to),
 			       &box))
-		return outside(fault_out);
+		return is_outside(fault_out);
 	if (source->device != lane->device || destination->device != lane->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a copy on a lane of another device");
@@ -125,11 +125,11 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 		cuda_rect_put(&lane->device->backend->library, lane->stream, &box,
 			      (struct cuda_rect_side){.address = destination->address + to},
 			      (struct cuda_rect_side){.address = source->address + from});
-	return tell(lane, result, fault_out, "cannot copy a box");
+	return fault_of_result(lane, result, fault_out, "cannot copy a box");
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command,
-		struct backend_fault *fault_out)
+static int transfer_copy(struct backend_lane *lane, const struct backend_command *command,
+			 struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct backend_memory *source = command->copy.source,
@@ -138,13 +138,13 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 
 	if (!is_inside(source, command->copy.source_offset_bytes, size_bytes) ||
 	    !is_inside(destination, command->copy.destination_offset_bytes, size_bytes))
-		return outside(fault_out);
+		return is_outside(fault_out);
 	if (destination->device != lane->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a copy on a lane of another device");
 	if (size_bytes == 0)
 		return 0;
-	if (overlaps(command))
+	if (boxes_overlap(command))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a copy onto itself");
 	int error = cuda_memory_settle(lane, source, fault_out);
 	if (error == 0)
@@ -153,21 +153,22 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 		return error;
 	if (source->device != lane->device)
 		return cuda_peer_copy(lane, command, fault_out);
-	return tell(lane,
-		    cuda->cuMemcpyDtoDAsync(destination->address +
-						    command->copy.destination_offset_bytes,
-					    source->address + command->copy.source_offset_bytes,
-					    size_bytes, lane->stream),
-		    fault_out, "cannot copy");
+	return fault_of_result(
+		lane,
+		cuda->cuMemcpyDtoDAsync(destination->address +
+						command->copy.destination_offset_bytes,
+					source->address + command->copy.source_offset_bytes,
+					size_bytes, lane->stream),
+		fault_out, "cannot copy");
 }
 
-static int fill(struct backend_lane *lane, const struct backend_command *command,
-		struct backend_fault *fault_out)
+static int transfer_fill(struct backend_lane *lane, const struct backend_command *command,
+			 struct backend_fault *fault_out)
 {
 	struct backend_memory *memory = command->fill.memory;
 
 	if (!is_inside(memory, command->fill.offset_bytes, command->fill.size_bytes))
-		return outside(fault_out);
+		return is_outside(fault_out);
 	if (command->fill.pattern_bytes == 0 ||
 	    command->fill.pattern_bytes > FILL_PATTERN_BYTES_MAX)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -182,7 +183,7 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 		cuda_fill(&lane->device->backend->library, lane->stream,
 			  memory->address + command->fill.offset_bytes, command->fill.size_bytes,
 			  command->fill.pattern, command->fill.pattern_bytes);
-	return tell(lane, result, fault_out, "cannot fill a buffer");
+	return fault_of_result(lane, result, fault_out, "cannot fill a buffer");
 }
 
 int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_command *command,
@@ -194,13 +195,13 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 	switch (command->kind) {
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return transfer(lane, command, finish_out, fault_out);
+		return transfer_host(lane, command, finish_out, fault_out);
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
 		return command->copy.rect ? copy_rect(lane, command, fault_out)
-					  : copy(lane, command, fault_out);
+					  : transfer_copy(lane, command, fault_out);
 	case BACKEND_COMMAND_FILL:
-		return fill(lane, command, fault_out);
+		return transfer_fill(lane, command, fault_out);
 	case BACKEND_COMMAND_USM_COPY:
 	case BACKEND_COMMAND_USM_FILL:
 	case BACKEND_COMMAND_USM_PREFETCH:

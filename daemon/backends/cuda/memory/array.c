@@ -38,7 +38,7 @@ static CUarray_format native_format(enum backend_image_format number)
  * The width, the height, the depth; `none` where there is no such dimension. Layers are the depth,
  * also where a layer has no height.
  */
-static uint64_t extent(const struct backend_image *image, uint32_t native, uint64_t none)
+static uint64_t array_extent(const struct backend_image *image, uint32_t native, uint64_t none)
 {
 	if (image->is_layered && native == 2)
 		return image->size[0];
@@ -47,8 +47,8 @@ static uint64_t extent(const struct backend_image *image, uint32_t native, uint6
 	return native < image->dimensions ? image->size[image->dimensions - 1 - native] : none;
 }
 
-static int check(const struct backend_device *device, const struct backend_image *image,
-		 uint64_t *bytes_out, struct backend_fault *fault_out)
+static int check_image(const struct backend_device *device, const struct backend_image *image,
+		       uint64_t *bytes_out, struct backend_fault *fault_out)
 {
 	const struct backend_device_facts *facts =
 		&device->backend->topology.devices[device->index];
@@ -70,18 +70,18 @@ static int check(const struct backend_device *device, const struct backend_image
 		uint64_t limit = image->is_layered       ? limits[i]
 				 : image->dimensions < 3 ? two[i]
 							 : limits[2 + i];
-		if (extent(image, i, 1) > limit)
+		if (array_extent(image, i, 1) > limit)
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 						"an image of size %llu; this device allows %llu",
-						(unsigned long long)extent(image, i, 1),
+						(unsigned long long)array_extent(image, i, 1),
 						(unsigned long long)limit);
 	}
 	return 0;
 }
 
 /* What it holds in the end, even half-made. */
-static void give_up(struct backend_device *device, struct backend_memory *memory,
-		    struct cuda_array *array)
+static void array_give_up(struct backend_device *device, struct backend_memory *memory,
+			  struct cuda_array *array)
 {
 	if (memory && memory->reserved_bytes)
 		cuda_room_give(device->memory, memory->reserved_bytes);
@@ -91,15 +91,15 @@ static void give_up(struct backend_device *device, struct backend_memory *memory
 	free(array);
 }
 
-static int make(struct backend_device *device, struct backend_memory *memory,
-		struct cuda_array *array, struct backend_fault *fault_out)
+static int make_array(struct backend_device *device, struct backend_memory *memory,
+		      struct cuda_array *array, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	const struct backend_image *image = &array->image;
 	const CUDA_ARRAY3D_DESCRIPTOR descriptor = {
-		.Width = extent(image, 0, 0),
-		.Height = extent(image, 1, 0),
-		.Depth = extent(image, 2, 0),
+		.Width = array_extent(image, 0, 0),
+		.Height = array_extent(image, 1, 0),
+		.Depth = array_extent(image, 2, 0),
 		.Format = native_format(image->format),
 		.NumChannels = 4,
 		.Flags =
@@ -118,9 +118,9 @@ static int make(struct backend_device *device, struct backend_memory *memory,
 			fault_out, -EINVAL, STATUS_INVALID,
 			"the driver takes no image of this size: %s, %llu x %llu x %llu",
 			image_format_find(image->format)->name,
-			(unsigned long long)extent(image, 0, 1),
-			(unsigned long long)extent(image, 1, 1),
-			(unsigned long long)extent(image, 2, 1));
+			(unsigned long long)array_extent(image, 0, 1),
+			(unsigned long long)array_extent(image, 1, 1),
+			(unsigned long long)array_extent(image, 2, 1));
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot make an image");
 	return 0;
@@ -136,7 +136,7 @@ int cuda_image_create(struct backend_device *device, const struct backend_image 
 		*fault_out = *lost;
 		return -EIO;
 	}
-	int error = check(device, image, &bytes, fault_out);
+	int error = check_image(device, image, &bytes, fault_out);
 	if (error == 0)
 		error = cuda_enter(device, fault_out);
 	if (error < 0)
@@ -146,7 +146,7 @@ int cuda_image_create(struct backend_device *device, const struct backend_image 
 	if (memory)
 		memory->reap = cuda_reap_make(CUDA_REAP_ARRAY);
 	if (!memory || !array || !memory->reap) {
-		give_up(device, memory, array);
+		array_give_up(device, memory, array);
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
 					"no memory for an image");
 	}
@@ -154,9 +154,9 @@ int cuda_image_create(struct backend_device *device, const struct backend_image 
 	memory->size_bytes = bytes;
 	memory->origin = CUDA_ORIGIN_ARRAY;
 	array->image = *image;
-	error = make(device, memory, array, fault_out);
+	error = make_array(device, memory, array, fault_out);
 	if (error < 0) {
-		give_up(device, memory, array);
+		array_give_up(device, memory, array);
 		return error;
 	}
 	memory->array = array;
@@ -194,7 +194,7 @@ bool cuda_array_is_meant(const struct backend_command *command)
 	}
 }
 
-static int refuse(struct backend_fault *fault_out)
+static int refuse_image(struct backend_fault *fault_out)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 				"an image is moved as a whole, and only to one that is alike");
@@ -205,9 +205,9 @@ static int refuse(struct backend_fault *fault_out)
 static struct copy_box whole_box(const struct backend_image *image)
 {
 	struct copy_box box = {
-		.width_bytes = extent(image, 0, 1) * image_pixel_bytes(image->format),
-		.rows = extent(image, 1, 1),
-		.slices = extent(image, 2, 1),
+		.width_bytes = array_extent(image, 0, 1) * image_pixel_bytes(image->format),
+		.rows = array_extent(image, 1, 1),
+		.slices = array_extent(image, 2, 1),
 	};
 
 	box.source = box.destination = copy_box_tight(&box);
@@ -221,8 +221,8 @@ static bool is_alike(const struct backend_image *a, const struct backend_image *
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command,
-		struct backend_fault *fault_out)
+static int copy_array(struct backend_lane *lane, const struct backend_command *command,
+		      struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	const struct backend_memory *source = command->copy.source,
@@ -234,7 +234,7 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	    !is_alike(&source->array->image, &destination->array->image) ||
 	    command->copy.source_offset_bytes != 0 || command->copy.destination_offset_bytes != 0 ||
 	    command->copy.size_bytes != source->size_bytes)
-		return refuse(fault_out);
+		return refuse_image(fault_out);
 	struct copy_box box = whole_box(&source->array->image);
 	CUresult result = cuda_rect_put(cuda, lane->stream, &box,
 					(struct cuda_rect_side){.array = destination->array->array},
@@ -251,13 +251,13 @@ int cuda_array_enqueue(struct backend_lane *lane, const struct backend_command *
 	bool to_device = command->kind == BACKEND_COMMAND_WRITE;
 
 	if (command->kind == BACKEND_COMMAND_COPY)
-		return copy(lane, command, fault_out);
+		return copy_array(lane, command, fault_out);
 	if (command->kind != BACKEND_COMMAND_WRITE && command->kind != BACKEND_COMMAND_READ)
-		return refuse(fault_out);
+		return refuse_image(fault_out);
 	const struct backend_memory *memory = command->transfer.memory;
 	if (memory->device != lane->device || command->transfer.offset_bytes != 0 ||
 	    command->transfer.rect || command->transfer.size_bytes != memory->size_bytes)
-		return refuse(fault_out);
+		return refuse_image(fault_out);
 	struct copy_box box = whole_box(&memory->array->image);
 	const struct cuda_rect_side host = {.host = command->transfer.host},
 				    device = {.array = memory->array->array};

@@ -36,7 +36,7 @@ int cuda_array_enqueue(struct backend_lane *lane, const struct backend_command *
 		       struct cuda_finish **finish_out, struct backend_fault *fault_out);
 
 /*
- * cuda_texture.c: what an IMAGE argument may need is there when this returns. Device thread; for
+ * memory/texture.c: what an IMAGE argument may need is there when this returns. Device thread; for
  * each such argument of a launch before cuda_kernel_prepare.
  */
 int cuda_texture_settle(struct backend_lane *lane, const struct backend_argument *argument,

@@ -16,12 +16,12 @@ enum cuda_memory_origin {
 	CUDA_ORIGIN_PLAIN = 1, /* cuMemAlloc */
 	CUDA_ORIGIN_VMM = 2,
 	CUDA_ORIGIN_IPC = 3,   /* cuIpcOpenMemHandle */
-	CUDA_ORIGIN_ARRAY = 4, /* an image (cuda_array.c) */
+	CUDA_ORIGIN_ARRAY = 4, /* an image (memory/array.c) */
 	CUDA_ORIGIN_GRAPH =
-		5, /* a graph's own, in a struct cuda_graph_temporary (cuda_graph_memory.c) */
+		5, /* a graph's own, in a struct cuda_graph_temporary (graph/memory.c) */
 };
 
-/* cuda_memory.c */
+/* memory/memory.c */
 struct backend_memory {
 	struct backend_device *device;
 	CUdeviceptr address;
@@ -36,12 +36,12 @@ struct backend_memory {
 	_Atomic bool settled; /* nobody needs to wait for `zeroed` any more */
 	_Atomic uint64_t
 		peers; /* VMM: a bit for each device (index) that may read it besides its own */
-	struct cuda_reap *reap; /* how it is freed (cuda_reaper.h); NULL: in the pool */
-	struct cuda_array
-		*array; /* of an image, which has no address (cuda_array.h); NULL: it is a buffer */
+	struct cuda_reap *reap;   /* how it is freed (memory/reaper.h); NULL: in the pool */
+	struct cuda_array *array; /* of an image, which has no address (memory/array.h); NULL: it is
+				     a buffer */
 };
 
-/* A host range that the device reaches (cuda_host.c). */
+/* A host range that the device reaches (memory/host.c). */
 struct backend_host {
 	struct backend_device *device;
 	void *host;
@@ -50,42 +50,42 @@ struct backend_host {
 };
 
 /*
- * cuda_memory.c: the lane does not go on before the memory's old bytes are gone; call it for each
+ * memory/memory.c: the lane does not go on before the memory's old bytes are gone; call it for each
  * GLOBAL argument of a launch (the commands of cuda_transfer_enqueue do it themselves). Costs
  * something only for exported memory, just made.
  */
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 		       struct backend_fault *fault_out);
 
-/* cuda_memory.c, cuda_host.c, cuda_share.c, cuda_usm.c: entries of backend.h, by the same names
- * with cuda_ before. */
+/* memory/memory.c, memory/host.c, memory/share.c, memory/usm.c: entries of backend.h, by the same
+ * names with cuda_ before. */
 int cuda_memory_open(struct backend_device *device,
 		     struct backend_fault *fault_out); /* at device_open */
 void cuda_memory_close(struct backend_device *device);
 
-/* cuda_memory.c */
+/* memory/memory.c */
 int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
 		       enum backend_export_kind export_kind, struct backend_memory **memory_out,
 		       struct backend_fault *fault_out);
 void cuda_memory_free(struct backend_memory *memory);
 
-/* cuda_array.c */
+/* memory/array.c */
 int cuda_image_create(struct backend_device *device, const struct backend_image *image,
 		      struct backend_memory **memory_out, struct backend_fault *fault_out);
 
-/* cuda_share.c */
+/* memory/share.c */
 int cuda_memory_export(struct backend_memory *memory, struct backend_shared_memory *shared_out,
 		       struct backend_fault *fault_out);
 int cuda_memory_import(struct backend_device *device, const struct backend_shared_memory *shared,
 		       uint64_t size_bytes, struct backend_memory **memory_out,
 		       struct backend_fault *fault_out);
 
-/* cuda_host.c */
+/* memory/host.c */
 int cuda_host_register(struct backend_device *device, void *host, uint64_t size_bytes,
 		       struct backend_host **host_out, struct backend_fault *fault_out);
 void cuda_host_unregister(struct backend_host *host);
 
-/* cuda_usm.c */
+/* memory/usm.c */
 int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
 		   uint64_t alignment_bytes, void **pointer_out, struct backend_fault *fault_out);
 void cuda_usm_free(struct backend_device *device, enum backend_usm_kind kind, void *pointer);

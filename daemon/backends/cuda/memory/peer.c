@@ -256,8 +256,8 @@ static CUresult reach_context(struct backend_device *destination, struct link *l
 
 /* Give the destination access to the source's memory. Anything but success and sticky results: it
  * has none. */
-static CUresult reach(struct backend_device *destination, struct link *link,
-		      struct backend_memory *memory)
+static CUresult enable_access(struct backend_device *destination, struct link *link,
+			      struct backend_memory *memory)
 {
 	const struct cuda_library *cuda = &destination->backend->library;
 	CUresult result;
@@ -283,7 +283,7 @@ static CUresult reach(struct backend_device *destination, struct link *link,
 static CUresult copy_direct(struct backend_lane *lane, struct link *link,
 			    struct backend_memory *memory, const struct copy *copy)
 {
-	CUresult result = reach(lane->device, link, memory);
+	CUresult result = enable_access(lane->device, link, memory);
 
 	if (result == CUDA_SUCCESS)
 		result = lane->device->backend->library.cuMemcpyDtoDAsync(
@@ -441,7 +441,7 @@ bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *
 
 	return (forced == CUDA_PEER_AUTO || forced == CUDA_PEER_DIRECT) &&
 	       open_link(destination, memory->device, &link, NULL) == 0 && link &&
-	       reach(destination, link, memory) == CUDA_SUCCESS;
+	       enable_access(destination, link, memory) == CUDA_SUCCESS;
 }
 
 enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination,

@@ -121,7 +121,7 @@ static bool has_room(struct cuda_memory_state *state, uint64_t growth_bytes, uin
 }
 
 /* Everything that is kept without need goes back to the device. */
-static void trim(struct cuda_memory_state *state)
+static void trim_pool(struct cuda_memory_state *state)
 {
 	const struct cuda_library *cuda = &state->device->backend->library;
 
@@ -169,8 +169,8 @@ static bool can_ever_fit(const struct cuda_memory_state *state, uint64_t size_by
 }
 
 /* `in_pool`: what the pool has unused serves too. */
-static bool fits(struct cuda_memory_state *state, uint64_t size_bytes, bool in_pool,
-		 uint64_t *free_out)
+static bool fits_headroom(struct cuda_memory_state *state, uint64_t size_bytes, bool in_pool,
+			  uint64_t *free_out)
 {
 	uint64_t growth = in_pool ? pool_growth(state, size_bytes) : size_bytes;
 
@@ -185,12 +185,12 @@ static int make_room(struct cuda_memory_state *state, uint64_t size_bytes, bool 
 	/* The sums below could overflow. */
 	if (size_bytes > state->total_bytes)
 		return no_room(state, size_bytes, 0, fault_out);
-	if (fits(state, size_bytes, in_pool, &free_bytes))
+	if (fits_headroom(state, size_bytes, in_pool, &free_bytes))
 		return 0;
 	cuda_reaper_run(&state->reaper, false);
 	if (can_ever_fit(state, size_bytes)) {
-		trim(state);
-		if (fits(state, size_bytes, in_pool, &free_bytes))
+		trim_pool(state);
+		if (fits_headroom(state, size_bytes, in_pool, &free_bytes))
 			return 0;
 	}
 	return no_room(state, size_bytes, free_bytes, fault_out);
@@ -213,8 +213,8 @@ void cuda_room_give(struct cuda_memory_state *state, uint64_t size_bytes)
 
 /* The allocation has happened when this returns; the stream has nothing on it that could take long.
  */
-static CUresult allocate(struct cuda_memory_state *state, uint64_t size_bytes,
-			 CUdeviceptr *address_out)
+static CUresult allocate_pooled(struct cuda_memory_state *state, uint64_t size_bytes,
+				CUdeviceptr *address_out)
 {
 	const struct cuda_library *cuda = &state->device->backend->library;
 	CUdeviceptr address = 0;
@@ -234,11 +234,11 @@ static CUresult allocate(struct cuda_memory_state *state, uint64_t size_bytes,
 }
 
 /* The pool has grown by more than it was thought to, and now there is less left than must be. */
-static int refuse(struct cuda_memory_state *state, CUdeviceptr address, uint64_t size_bytes,
-		  uint64_t free_bytes, struct backend_fault *fault_out)
+static int refuse_size(struct cuda_memory_state *state, CUdeviceptr address, uint64_t size_bytes,
+		       uint64_t free_bytes, struct backend_fault *fault_out)
 {
 	cuda_pool_give(state, address);
-	trim(state);
+	trim_pool(state);
 	return no_room(state, size_bytes, free_bytes, fault_out);
 }
 
@@ -253,19 +253,19 @@ static int take_from_pool(struct cuda_memory_state *state, uint64_t size_bytes,
 	if (error < 0)
 		return error;
 	uint64_t before = pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-	CUresult result = allocate(state, size_bytes, &address);
+	CUresult result = allocate_pooled(state, size_bytes, &address);
 	if (result == CUDA_ERROR_OUT_OF_MEMORY) {
 		cuda_reaper_run(&state->reaper, false);
-		trim(state);
+		trim_pool(state);
 		before = pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-		result = allocate(state, size_bytes, &address);
+		result = allocate_pooled(state, size_bytes, &address);
 	}
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, &device->backend->library, result, fault_out,
 				  "cannot allocate %llu bytes", (unsigned long long)size_bytes);
 	if (pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > before &&
 	    !has_room(state, 0, &free_bytes))
-		return refuse(state, address, size_bytes, free_bytes, fault_out);
+		return refuse_size(state, address, size_bytes, free_bytes, fault_out);
 	*address_out = address;
 	return 0;
 }
@@ -321,7 +321,7 @@ int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes,
 		return 0;
 	cuda_reaper_run(&state->reaper, false);
 	if (can_ever_fit(state, size_bytes)) {
-		trim(state);
+		trim_pool(state);
 		if (has_room(state, size_bytes, &free_bytes))
 			return 0;
 	}
@@ -334,7 +334,7 @@ int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *
 
 	if (has_room(state, 0, &free_bytes))
 		return 0;
-	trim(state);
+	trim_pool(state);
 	return no_room(state, 0, free_bytes, fault_out);
 }
 

@@ -12,7 +12,7 @@
 #define RELEASE_BYTES 48
 
 /* The first few bytes of a file as text; false: there is none. */
-static bool read_text(const char *root, const char *path, char *text_out, size_t capacity)
+static bool read_release_file(const char *root, const char *path, char *text_out, size_t capacity)
 {
 	char whole[PATH_MAX];
 	int length = snprintf(whole, sizeof(whole), "%s%s", root, path);
@@ -54,7 +54,7 @@ void cuda_release(const char *root, int driver_version, char text_out[CUDA_RELEA
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !found; i++)
-		found = read_text(root, places[i], text, sizeof(text)) &&
+		found = read_release_file(root, places[i], text, sizeof(text)) &&
 			find_release(text, release);
 	(void)snprintf(text_out, CUDA_RELEASE_BYTES, "%s%sCUDA %d.%d", release, found ? ", " : "",
 		       driver_version / 1000, driver_version % 1000 / 10);

@@ -59,7 +59,8 @@ static uint64_t round_up(const struct cuda_memory_state *state, uint64_t size_by
 
 /* Give the allocation addresses that this device reads and writes. What was done is in `reap`, also
  * on failure. */
-static CUresult map(struct backend_device *device, struct cuda_reap *reap, uint64_t size_bytes)
+static CUresult map_allocation(struct backend_device *device, struct cuda_reap *reap,
+			       uint64_t size_bytes)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	const CUmemAccessDesc access = {
@@ -92,7 +93,7 @@ static CUresult create_mapping(struct backend_device *device, struct cuda_reap *
 	};
 	CUresult result = cuda->cuMemCreate(&reap->allocation, size_bytes, &properties, 0);
 
-	return result == CUDA_SUCCESS ? map(device, reap, size_bytes) : result;
+	return result == CUDA_SUCCESS ? map_allocation(device, reap, size_bytes) : result;
 }
 
 /* On a stream of its own: it waits for no kernel, and what uses the memory waits for it
@@ -120,7 +121,7 @@ static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *r
 }
 
 /* Take what was made half-way back. */
-static void undo(struct backend_device *device, struct cuda_reap *reap)
+static void undo_allocation(struct backend_device *device, struct cuda_reap *reap)
 {
 	if (reap->address || reap->allocation)
 		cuda_reap_send(&device->memory->reaper, reap);
@@ -153,7 +154,7 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 		result = start_zeroing(device, reap, size_bytes);
 	if (result != CUDA_SUCCESS) {
 		cuda_room_give(state, size_bytes);
-		undo(device, reap);
+		undo_allocation(device, reap);
 		return cuda_fault(device, cuda, result, fault_out,
 				  "cannot allocate %llu bytes to share",
 				  (unsigned long long)size_bytes);
@@ -279,7 +280,7 @@ static int import_descriptor(struct backend_device *device,
 	int error = check_allocation(device, reap->allocation, fault_out);
 	if (error < 0)
 		return error;
-	result = map(device, reap, shared->size_bytes);
+	result = map_allocation(device, reap, shared->size_bytes);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot map %llu imported bytes",
 				  (unsigned long long)shared->size_bytes);
@@ -361,7 +362,7 @@ int cuda_memory_import(struct backend_device *device, const struct backend_share
 	error = vmm ? import_descriptor(device, shared, reap, fault_out)
 		    : import_handle(device, shared, size_bytes, reap, fault_out);
 	if (error < 0) {
-		undo(device, reap);
+		undo_allocation(device, reap);
 		free(memory);
 		return error;
 	}

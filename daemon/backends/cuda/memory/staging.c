@@ -61,12 +61,12 @@ struct cuda_staging {
 	struct cuda_finish *kept;
 };
 
-static void lock(struct cuda_staging *staging)
+static void lock_staging(struct cuda_staging *staging)
 {
 	(void)pthread_mutex_lock(&staging->lock);
 }
 
-static void unlock(struct cuda_staging *staging)
+static void unlock_staging(struct cuda_staging *staging)
 {
 	(void)pthread_mutex_unlock(&staging->lock);
 }
@@ -76,7 +76,7 @@ static void wait_for_progress(struct cuda_staging *staging)
 	(void)pthread_cond_wait(&staging->progress, &staging->lock);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t smaller_size(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -88,11 +88,11 @@ static struct steps steps_of(const struct copy_box *box)
 
 	if (copy_box_empty(box))
 		return steps;
-	steps.bytes = smaller(box->width_bytes, SLOT_BYTES);
+	steps.bytes = smaller_size(box->width_bytes, SLOT_BYTES);
 	if (steps.bytes == box->width_bytes)
-		steps.rows = smaller(box->rows, SLOT_BYTES / steps.bytes);
+		steps.rows = smaller_size(box->rows, SLOT_BYTES / steps.bytes);
 	if (steps.bytes == box->width_bytes && steps.rows == box->rows)
-		steps.slices = smaller(box->slices, SLOT_BYTES / (steps.bytes * steps.rows));
+		steps.slices = smaller_size(box->slices, SLOT_BYTES / (steps.bytes * steps.rows));
 	steps.columns = (box->width_bytes - 1) / steps.bytes + 1;
 	steps.bands = (box->rows - 1) / steps.rows + 1;
 	steps.layers = (box->slices - 1) / steps.slices + 1;
@@ -116,9 +116,9 @@ static struct piece piece_of(const struct cuda_finish *transfer, uint64_t index)
 	uint64_t slice = index / steps->columns / steps->bands * steps->slices;
 	struct piece piece = {.box = *box, .byte = byte, .row = row, .slice = slice};
 
-	piece.box.width_bytes = smaller(steps->bytes, box->width_bytes - byte);
-	piece.box.rows = smaller(steps->rows, box->rows - row);
-	piece.box.slices = smaller(steps->slices, box->slices - slice);
+	piece.box.width_bytes = smaller_size(steps->bytes, box->width_bytes - byte);
+	piece.box.rows = smaller_size(steps->rows, box->rows - row);
+	piece.box.slices = smaller_size(steps->slices, box->slices - slice);
 	piece.source = slice * box->source.slice_bytes + row * box->source.row_bytes + byte;
 	piece.destination =
 		slice * box->destination.slice_bytes + row * box->destination.row_bytes + byte;
@@ -140,7 +140,7 @@ static void copy_piece(const struct cuda_finish *transfer, uint64_t index)
 }
 
 /* With the lock. */
-static void queue(struct cuda_staging *staging, struct cuda_finish *transfer)
+static void queue_transfer(struct cuda_staging *staging, struct cuda_finish *transfer)
 {
 	if (transfer->queued || transfer->copying || transfer->done >= transfer->allowed)
 		return;
@@ -152,7 +152,7 @@ static void queue(struct cuda_staging *staging, struct cuda_finish *transfer)
 }
 
 /* With the lock. */
-static void unqueue(struct cuda_staging *staging, struct cuda_finish *transfer)
+static void unqueue_transfer(struct cuda_staging *staging, struct cuda_finish *transfer)
 {
 	struct cuda_finish **place = &staging->first;
 
@@ -167,30 +167,30 @@ static void unqueue(struct cuda_staging *staging, struct cuda_finish *transfer)
 }
 
 /* One piece of each transfer in turn. */
-static void *run(void *argument)
+static void *run_copy_thread(void *argument)
 {
 	struct cuda_staging *staging = argument;
 
-	lock(staging);
+	lock_staging(staging);
 	while (!staging->stop) {
 		struct cuda_finish *transfer = staging->first;
 		if (!transfer) {
 			(void)pthread_cond_wait(&staging->work, &staging->lock);
 			continue;
 		}
-		unqueue(staging, transfer);
+		unqueue_transfer(staging, transfer);
 		uint64_t piece = transfer->done;
 		transfer->copying = true;
-		unlock(staging);
+		unlock_staging(staging);
 		copy_piece(transfer, piece);
-		lock(staging);
+		lock_staging(staging);
 		transfer->copying = false;
 		transfer->done++;
 		if (!transfer->cancelled)
-			queue(staging, transfer);
+			queue_transfer(staging, transfer);
 		(void)pthread_cond_broadcast(&staging->progress);
 	}
-	unlock(staging);
+	unlock_staging(staging);
 	return NULL;
 }
 
@@ -201,7 +201,7 @@ static void before_copy_in(struct cuda_staging *staging, struct cuda_finish *tra
 	uint64_t piece = transfer->begun++, allowed = piece + SLOTS_PER_SET;
 
 	transfer->allowed = allowed < transfer->piece_count ? allowed : transfer->piece_count;
-	queue(staging, transfer);
+	queue_transfer(staging, transfer);
 	while (transfer->done <= piece && !transfer->cancelled)
 		wait_for_progress(staging);
 }
@@ -215,7 +215,7 @@ static void after_copy_out(struct cuda_staging *staging, struct cuda_finish *tra
 	if (piece + 1 < transfer->piece_count)
 		needed = piece + 2 > SLOTS_PER_SET ? piece + 2 - SLOTS_PER_SET : 0;
 	transfer->allowed = piece + 1;
-	queue(staging, transfer);
+	queue_transfer(staging, transfer);
 	while (transfer->done < needed && !transfer->cancelled)
 		wait_for_progress(staging);
 }
@@ -227,7 +227,7 @@ static void host_function(void *argument)
 	struct cuda_finish *transfer = argument;
 	struct cuda_staging *staging = transfer->staging;
 
-	lock(staging);
+	lock_staging(staging);
 	if (!transfer->cancelled) {
 		transfer->inside = true;
 		if (transfer->piece_count > 1 && transfer->to_device) {
@@ -235,14 +235,14 @@ static void host_function(void *argument)
 		} else if (transfer->piece_count > 1) {
 			after_copy_out(staging, transfer);
 		} else {
-			unlock(staging);
+			unlock_staging(staging);
 			copy_piece(transfer, 0);
-			lock(staging);
+			lock_staging(staging);
 		}
 		transfer->inside = false;
 		(void)pthread_cond_broadcast(&staging->progress);
 	}
-	unlock(staging);
+	unlock_staging(staging);
 }
 
 static_assert(CUDA_STAGING_BYTES == SETS * SLOTS_PER_SET * SLOT_BYTES, "they fill it");
@@ -300,10 +300,10 @@ void cuda_staging_close(struct cuda_staging *staging)
 	if (!staging)
 		return;
 	const struct cuda_library *cuda = &staging->device->backend->library;
-	lock(staging);
+	lock_staging(staging);
 	staging->stop = true;
 	(void)pthread_cond_signal(&staging->work);
-	unlock(staging);
+	unlock_staging(staging);
 	if (staging->started)
 		(void)pthread_join(staging->thread, NULL);
 	while (staging->kept) {
@@ -388,26 +388,26 @@ static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *tr
  * The host's memory is left alone from now on, also by what is on its way. The record stays: the
  * driver may have a host function of it still to call.
  */
-static void give_up(struct cuda_finish *transfer)
+static void transfer_give_up(struct cuda_finish *transfer)
 {
 	struct cuda_staging *staging = transfer->staging;
 
-	lock(staging);
+	lock_staging(staging);
 	transfer->cancelled = true;
-	unqueue(staging, transfer);
+	unqueue_transfer(staging, transfer);
 	(void)pthread_cond_broadcast(&staging->progress);
 	while (transfer->copying || transfer->inside)
 		wait_for_progress(staging);
 	transfer->kept_next = staging->kept;
 	staging->kept = transfer;
-	unlock(staging);
+	unlock_staging(staging);
 }
 
 static int start_thread(struct cuda_staging *staging, struct backend_fault *fault_out)
 {
 	if (staging->started)
 		return 0;
-	int error = pthread_create(&staging->thread, NULL, run, staging);
+	int error = pthread_create(&staging->thread, NULL, run_copy_thread, staging);
 	if (error != 0)
 		return cuda_fault_words(fault_out, -error, STATUS_MEMORY_ALLOCATION,
 					"no thread for transfers");
@@ -454,7 +454,7 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_
 	transfer->set->used = ++staging->transfers;
 	if (result != CUDA_SUCCESS) {
 		transfer->set->must_wait = true;
-		give_up(transfer);
+		transfer_give_up(transfer);
 		return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out,
 				  to_device ? "cannot write to a buffer"
 					    : "cannot read from a buffer");
@@ -470,7 +470,7 @@ void cuda_finish_run(struct cuda_finish *finish)
 		return;
 	finish->set->users--;
 	if (cuda_lost(finish->staging->device))
-		give_up(finish);
+		transfer_give_up(finish);
 	else
 		free(finish);
 }

@@ -28,13 +28,13 @@ struct cuda_memory_state {
 	_Atomic uint64_t outside_bytes;
 	struct cuda_reaper reaper;
 	struct cuda_ranges hosts; /* of struct backend_host: pinned for this device */
-	struct cuda_ranges usm;   /* of struct cuda_usm (cuda_usm.c) */
+	struct cuda_ranges usm;   /* of struct cuda_usm (memory/usm.c) */
 	struct cuda_staging *staging;
 	struct cuda_peers *peers; /* NULL until the first copy from another device */
 };
 
 /*
- * cuda_pool.c. Bytes of the pool, or of the device where it has no pool, ready for use by any
+ * memory/pool.c. Bytes of the pool, or of the device where it has no pool, ready for use by any
  * stream on return. Waits for no kernel. -ENOMEM and MEMORY_ALLOCATION: there are not so many, or
  * only with the headroom (F9). Any thread that has entered the device.
  */
@@ -46,7 +46,7 @@ void cuda_pool_give(struct cuda_memory_state *state,
 		    CUdeviceptr address); /* nothing uses it any more */
 
 /*
- * cuda_pool.c: is there room for so much outside of the pool, and the headroom beside it? Gives
+ * memory/pool.c: is there room for so much outside of the pool, and the headroom beside it? Gives
  * back what the pool keeps without need, if that helps. `outside_bytes` grows by it on success: the
  * caller takes it off again with the memory.
  */
@@ -55,7 +55,7 @@ int cuda_room_take(struct cuda_memory_state *state, uint64_t size_bytes,
 void cuda_room_give(struct cuda_memory_state *state, uint64_t size_bytes);
 
 /*
- * cuda_pool.c: what the driver keeps on the device for the memory of graphs. Has it functions for
+ * memory/pool.c: what the driver keeps on the device for the memory of graphs. Has it functions for
  * that? Is there room for so much of it, with the headroom? -ENOMEM and MEMORY_ALLOCATION: no. A
  * graph that had some is gone, the last one: the rest goes back in a quiet moment.
  */
@@ -67,34 +67,34 @@ int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *
 void cuda_graph_memory_gone(struct cuda_memory_state *state);
 void cuda_graph_memory_trim(struct cuda_memory_state *state);
 
-/* cuda_share.c: memory of granules of its own, for others to open; zeroed in time
+/* memory/share.c: memory of granules of its own, for others to open; zeroed in time
  * (cuda_memory_settle). */
 int cuda_share_create(struct backend_device *device, struct backend_memory *memory,
 		      struct backend_fault *fault_out);
 
-/* cuda_host.c: the whole range is pinned, so the driver moves it without a copy. Any thread. */
+/* memory/host.c: the whole range is pinned, so the driver moves it without a copy. Any thread. */
 bool cuda_host_is_registered(struct backend_device *device, const void *host, uint64_t size_bytes);
 
 /*
- * cuda_usm.c: USM_COPY, USM_FILL, USM_PREFETCH and USM_ADVISE. `finish_out`: of a copy that goes
- * through cuda_staging.h, otherwise untouched.
+ * memory/usm.c: USM_COPY, USM_FILL, USM_PREFETCH and USM_ADVISE. `finish_out`: of a copy that goes
+ * through memory/staging.h, otherwise untouched.
  */
 int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		     struct cuda_finish **finish_out, struct backend_fault *fault_out);
 
 /*
- * cuda_usm.c: device memory that has an owner is USM from now on, until cuda_usm_free, which calls
- * `release`. -EEXIST: it is already; -ENOMEM. `release` is not called then.
+ * memory/usm.c: device memory that has an owner is USM from now on, until cuda_usm_free, which
+ * calls `release`. -EEXIST: it is already; -ENOMEM. `release` is not called then.
  */
 int cuda_usm_add(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
 		 void (*release)(void *owner), void *owner);
 
-/* cuda_usm.c: USM or registered memory that kernels and copies of this device use as it is. Any
+/* memory/usm.c: USM or registered memory that kernels and copies of this device use as it is. Any
  * thread. */
 bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes);
 
 /*
- * cuda_fill.c: put the pattern on the stream again and again, from `address` on, the last time
+ * memory/fill.c: put the pattern on the stream again and again, from `address` on, the last time
  * perhaps not whole. The pattern is read before the return. 0 < pattern_bytes <=
  * FILL_PATTERN_BYTES_MAX, size_bytes > 0.
  */

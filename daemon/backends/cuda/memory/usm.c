@@ -84,8 +84,8 @@ static int take_device(struct backend_device *device, struct cuda_usm *usm, uint
 	return error;
 }
 
-static int take(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
-		struct backend_fault *fault_out)
+static int take_usm(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
+		    struct backend_fault *fault_out)
 {
 	switch (usm->kind) {
 	case BACKEND_USM_HOST:
@@ -98,7 +98,7 @@ static int take(struct backend_device *device, struct cuda_usm *usm, uint64_t si
 	return take_device(device, usm, size_bytes, fault_out);
 }
 
-static void give(struct cuda_usm *usm)
+static void give_usm(struct cuda_usm *usm)
 {
 	if (usm->release)
 		usm->release(usm->owner);
@@ -134,7 +134,7 @@ static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uin
 		int error = make_reap(device, usm, fault_out);
 		if (error < 0)
 			return error;
-		error = take(device, usm, size_bytes, fault_out);
+		error = take_usm(device, usm, size_bytes, fault_out);
 		if (error < 0) {
 			free(usm->reap);
 			usm->reap = NULL;
@@ -143,7 +143,7 @@ static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uin
 		usm->address = (usm->base + alignment - 1) & ~(alignment - 1);
 		if (usm->address - usm->base <= size_bytes - usm->size_bytes)
 			break;
-		give(usm);
+		give_usm(usm);
 		size_bytes += alignment;
 	}
 	return 0;
@@ -194,7 +194,7 @@ int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 		if (error < 0) {
 			(void)cuda_fault_words(fault_out, error, STATUS_MEMORY_ALLOCATION,
 					       "no memory for USM");
-			give(usm);
+			give_usm(usm);
 		}
 	}
 	if (error < 0) {
@@ -214,7 +214,7 @@ void cuda_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 	struct cuda_usm *usm = cuda_ranges_remove(&device->memory->usm, (uintptr_t)pointer);
 	if (!usm)
 		return;
-	give(usm);
+	give_usm(usm);
 	free(usm);
 }
 
@@ -263,8 +263,8 @@ static int not_usm(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-static int tell(struct backend_lane *lane, CUresult result, struct backend_fault *fault_out,
-		const char *what)
+static int fault_of_result(struct backend_lane *lane, CUresult result,
+			   struct backend_fault *fault_out, const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
@@ -304,8 +304,8 @@ static int copy_unpinned(struct backend_lane *lane, const struct backend_command
 				    fault_out);
 }
 
-/* From one GPU to another: the destination's lane goes the ways of cuda_peer.h; from elsewhere the
- * driver finds one. */
+/* From one GPU to another: the destination's lane goes the ways of memory/peer.h; from elsewhere
+ * the driver finds one. */
 static int copy_between(struct backend_lane *lane, const struct cuda_usm *destination,
 			const struct cuda_usm *source, const struct backend_command *command,
 			struct backend_fault *fault_out)
@@ -316,15 +316,15 @@ static int copy_between(struct backend_lane *lane, const struct cuda_usm *destin
 	if (destination->device == lane->device)
 		return cuda_peer_copy_usm(lane, source->device, !source->reap && !source->release,
 					  from, to, size_bytes, fault_out);
-	return tell(lane,
-		    lane->device->backend->library.cuMemcpyPeerAsync(
-			    to, destination->device->context, from, source->device->context,
-			    size_bytes, lane->stream),
-		    fault_out, "cannot copy USM");
+	return fault_of_result(lane,
+			       lane->device->backend->library.cuMemcpyPeerAsync(
+				       to, destination->device->context, from,
+				       source->device->context, size_bytes, lane->stream),
+			       fault_out, "cannot copy USM");
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command,
-		struct cuda_finish **finish_out, struct backend_fault *fault_out)
+static int copy_usm(struct backend_lane *lane, const struct backend_command *command,
+		    struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	const void *from = command->usm.source;
@@ -348,12 +348,12 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	if (source && destination && source->kind == BACKEND_USM_DEVICE &&
 	    destination->kind == BACKEND_USM_DEVICE && source->device != destination->device)
 		return copy_between(lane, destination, source, command, fault_out);
-	return tell(lane, cuda->cuMemcpyAsync(second, first, size_bytes, lane->stream), fault_out,
-		    "cannot copy USM");
+	return fault_of_result(lane, cuda->cuMemcpyAsync(second, first, size_bytes, lane->stream),
+			       fault_out, "cannot copy USM");
 }
 
-static int fill(struct backend_lane *lane, const struct backend_command *command,
-		struct backend_fault *fault_out)
+static int fill_usm(struct backend_lane *lane, const struct backend_command *command,
+		    struct backend_fault *fault_out)
 {
 	size_t pattern_bytes = command->usm.pattern_bytes;
 
@@ -363,11 +363,12 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 		      command->usm.destination, command->usm.size_bytes))
 		return not_usm(fault_out,
 			       "a fill of what is no USM, or with a pattern that is too long");
-	return tell(lane,
-		    cuda_fill(&lane->device->backend->library, lane->stream,
-			      (uintptr_t)command->usm.destination, command->usm.size_bytes,
-			      command->usm.pattern, pattern_bytes),
-		    fault_out, "cannot fill USM");
+	return fault_of_result(lane,
+			       cuda_fill(&lane->device->backend->library, lane->stream,
+					 (uintptr_t)command->usm.destination,
+					 command->usm.size_bytes, command->usm.pattern,
+					 pattern_bytes),
+			       fault_out, "cannot fill USM");
 }
 
 /* The table of the specification (G1): what the driver is told, and about whom. */
@@ -410,8 +411,8 @@ static CUmemLocation location_of(const struct backend_device *device, bool host)
 }
 
 /* A hint has no order: the driver takes it at once, before what the lane still has to do. */
-static int advise(struct backend_lane *lane, const struct backend_command *command,
-		  struct backend_fault *fault_out)
+static int advise_usm(struct backend_lane *lane, const struct backend_command *command,
+		      struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct advice advice;
@@ -422,25 +423,26 @@ static int advise(struct backend_lane *lane, const struct backend_command *comma
 	if (!cuda->cuMemAdvise)
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the driver takes no advice");
-	return tell(lane,
-		    cuda->cuMemAdvise((uintptr_t)command->usm.destination, command->usm.size_bytes,
-				      advice.native, location_of(lane->device, advice.host)),
-		    fault_out, "cannot advise");
+	return fault_of_result(lane,
+			       cuda->cuMemAdvise((uintptr_t)command->usm.destination,
+						 command->usm.size_bytes, advice.native,
+						 location_of(lane->device, advice.host)),
+			       fault_out, "cannot advise");
 }
 
-static int prefetch(struct backend_lane *lane, const struct backend_command *command,
-		    struct backend_fault *fault_out)
+static int prefetch_usm(struct backend_lane *lane, const struct backend_command *command,
+			struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 
 	if (!cuda->cuMemPrefetchAsync)
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the driver does not prefetch");
-	return tell(lane,
-		    cuda->cuMemPrefetchAsync((uintptr_t)command->usm.destination,
-					     command->usm.size_bytes,
-					     location_of(lane->device, false), 0, lane->stream),
-		    fault_out, "cannot prefetch");
+	return fault_of_result(lane,
+			       cuda->cuMemPrefetchAsync(
+				       (uintptr_t)command->usm.destination, command->usm.size_bytes,
+				       location_of(lane->device, false), 0, lane->stream),
+			       fault_out, "cannot prefetch");
 }
 
 int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command,
@@ -451,14 +453,14 @@ int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *co
 	if (command->usm.size_bytes == 0)
 		return 0;
 	if (command->kind == BACKEND_COMMAND_USM_COPY)
-		return copy(lane, command, finish_out, fault_out);
+		return copy_usm(lane, command, finish_out, fault_out);
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
-		return fill(lane, command, fault_out);
+		return fill_usm(lane, command, fault_out);
 	/* Only shared USM moves (G2). */
 	usm = find_usm(lane->device, command->usm.destination, command->usm.size_bytes);
 	if (!usm || usm->kind != BACKEND_USM_SHARED)
 		return not_usm(fault_out, "prefetch and advice are for shared USM");
 	if (command->kind == BACKEND_COMMAND_USM_PREFETCH)
-		return prefetch(lane, command, fault_out);
-	return advise(lane, command, fault_out);
+		return prefetch_usm(lane, command, fault_out);
+	return advise_usm(lane, command, fault_out);
 }

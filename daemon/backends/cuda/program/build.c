@@ -2,8 +2,8 @@
  * Building, in the build helper's child, where there is no context: the device's facts say for
  * which architecture. A portable source is compiled once per number of dimensions, because which of
  * CUDA's dimensions SYCL's dimension 0 is must be known to the compiler, and each text is completed
- * (cuda_ptx.h). CUDA C++ becomes code for the device, or PTX where NVRTC is older than the device.
- * PTX and binaries are looked at and packed.
+ * (program/ptx.h). CUDA C++ becomes code for the device, or PTX where NVRTC is older than the
+ * device. PTX and binaries are looked at and packed.
  */
 #include "cuda/program/build.h"
 
@@ -83,8 +83,8 @@ static int read_ptx(const char *text, size_t bytes, struct cuda_ptx **ptx_out,
 	return 0;
 }
 
-static int describe(struct build *build, const struct cuda_ptx *ptx, bool portable,
-		    struct backend_fault *fault_out)
+static int describe_kernels(struct build *build, const struct cuda_ptx *ptx, bool portable,
+			    struct backend_fault *fault_out)
 {
 	int error = cuda_describe_ptx(&build->binary, ptx, portable);
 
@@ -107,7 +107,7 @@ static int build_ptx(struct build *build, struct backend_fault *fault_out)
 	if (error == 0)
 		error = refuse_launches(build->source, bytes, fault_out);
 	if (error == 0)
-		error = describe(build, ptx, false, fault_out);
+		error = describe_kernels(build, ptx, false, fault_out);
 	if (error == 0)
 		error = add_image(build, CUDA_IMAGE_PTX, build->source, bytes, fault_out);
 	if (error == 0)
@@ -170,7 +170,7 @@ static int build_cuda_cpp(struct build *build, struct backend_fault *fault_out)
 	if (error == 0)
 		error = refuse_launches(compiled.ptx, compiled.ptx_bytes, fault_out);
 	if (error == 0)
-		error = describe(build, ptx, false, fault_out);
+		error = describe_kernels(build, ptx, false, fault_out);
 	if (error == 0)
 		error = name_expressions(build, &compiled, fault_out);
 	if (error < 0)
@@ -205,8 +205,8 @@ static int check_parameters(const struct build *build, const struct cuda_ptx *pt
 	return 0;
 }
 
-static int complete(struct build *build, const struct cuda_compiled *compiled, struct cuda_ptx *ptx,
-		    unsigned dimensions, struct backend_fault *fault_out)
+static int complete_ptx(struct build *build, const struct cuda_compiled *compiled,
+			struct cuda_ptx *ptx, unsigned dimensions, struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) const char **names = calloc(ptx->entry_count + 1u, sizeof(char *));
 	CLEANUP(free_pointer) char *text = NULL;
@@ -280,14 +280,14 @@ static int build_variant(struct build *build, unsigned dimensions, struct backen
 		error = read_ptx(compiled.ptx, compiled.ptx_bytes, &ptx, fault_out);
 	}
 	if (error == 0)
-		error = dimensions == 1 ? describe(build, ptx, true, fault_out)
+		error = dimensions == 1 ? describe_kernels(build, ptx, true, fault_out)
 					: check_same_kernels(build, ptx, fault_out);
 	if (error == 0)
 		error = check_parameters(build, ptx, fault_out);
 	if (error < 0 || !ptx)
 		return error;
 	ptx->relocatable = build->relocatable;
-	return complete(build, &compiled, ptx, dimensions, fault_out);
+	return complete_ptx(build, &compiled, ptx, dimensions, fault_out);
 }
 
 static int build_variants(struct build *build, struct backend_fault *fault_out)

@@ -26,8 +26,8 @@ static void compilation_cleanup(struct compilation *c)
 	free(c->text);
 }
 
-static int fail(const struct compilation *c, int result, const char *what,
-		struct backend_fault *fault_out)
+static int compile_fail(const struct compilation *c, int result, const char *what,
+			struct backend_fault *fault_out)
 {
 	(void)cuda_fault_words(
 		fault_out, 0, result == NVRTC_NO_MEMORY ? STATUS_MEMORY_ALLOCATION : STATUS_BUILD,
@@ -97,16 +97,16 @@ static int take_lowered(const struct compilation *c, struct cuda_compiled *compi
 
 	compiled->lowered = calloc(user->expression_count + 1u, sizeof(*compiled->lowered));
 	if (!compiled->lowered)
-		return fail(c, NVRTC_NO_MEMORY, "name the kernels", fault_out);
+		return compile_fail(c, NVRTC_NO_MEMORY, "name the kernels", fault_out);
 	for (uint32_t i = 0; i < user->expression_count; i++) {
 		const char *name = NULL;
 		int result =
 			c->request->nvrtc->GetLoweredName(c->program, user->expressions[i], &name);
 		if (result != NVRTC_DONE)
-			return fail(c, result, "name the kernels", fault_out);
+			return compile_fail(c, result, "name the kernels", fault_out);
 		compiled->lowered[i] = strdup(name);
 		if (!compiled->lowered[i])
-			return fail(c, NVRTC_NO_MEMORY, "name the kernels", fault_out);
+			return compile_fail(c, NVRTC_NO_MEMORY, "name the kernels", fault_out);
 		compiled->lowered_count++;
 	}
 	return 0;
@@ -126,10 +126,10 @@ static int take_code(const struct compilation *c, struct cuda_compiled *compiled
 	}
 	compiled->ptx = calloc(1, bytes + 1);
 	if (!compiled->ptx)
-		return fail(c, NVRTC_NO_MEMORY, "give the PTX", fault_out);
+		return compile_fail(c, NVRTC_NO_MEMORY, "give the PTX", fault_out);
 	result = nvrtc->GetPTX(c->program, compiled->ptx);
 	if (result != NVRTC_DONE)
-		return fail(c, result, "give the PTX", fault_out);
+		return compile_fail(c, result, "give the PTX", fault_out);
 	compiled->ptx_bytes = strlen(compiled->ptx);
 	bytes = 0;
 	if (c->request->dimensions > 0 || c->request->relocatable ||
@@ -137,13 +137,13 @@ static int take_code(const struct compilation *c, struct cuda_compiled *compiled
 		return 0;
 	compiled->cubin = calloc(1, bytes);
 	if (!compiled->cubin)
-		return fail(c, NVRTC_NO_MEMORY, "give the code", fault_out);
+		return compile_fail(c, NVRTC_NO_MEMORY, "give the code", fault_out);
 	compiled->cubin_bytes = bytes;
 	result = nvrtc->GetCUBIN(c->program, compiled->cubin);
-	return result == NVRTC_DONE ? 0 : fail(c, result, "give the code", fault_out);
+	return result == NVRTC_DONE ? 0 : compile_fail(c, result, "give the code", fault_out);
 }
 
-static int run(struct compilation *c, char **log_in_out, struct backend_fault *fault_out)
+static int run_nvrtc(struct compilation *c, char **log_in_out, struct backend_fault *fault_out)
 {
 	const struct cuda_nvrtc *nvrtc = c->request->nvrtc;
 	const struct cuda_options *user = c->request->options;
@@ -152,13 +152,13 @@ static int run(struct compilation *c, char **log_in_out, struct backend_fault *f
 	for (uint32_t i = 0; result == NVRTC_DONE && i < user->expression_count; i++)
 		result = nvrtc->AddNameExpression(c->program, user->expressions[i]);
 	if (result != NVRTC_DONE)
-		return fail(c, result, "take the source", fault_out);
+		return compile_fail(c, result, "take the source", fault_out);
 	put_options(c);
 	result = nvrtc->CompileProgram(c->program, (int)c->options.count, c->options.list);
 	take_log(c, log_in_out);
 	if (result == NVRTC_DONE)
 		return 0;
-	int error = fail(c, result, "build the program", fault_out);
+	int error = compile_fail(c, result, "build the program", fault_out);
 	if (result == NVRTC_DOES_NOT_COMPILE || result == NVRTC_WRONG_OPTION)
 		(void)snprintf(fault_out->text, sizeof(fault_out->text), "%s; see the build log",
 			       result == NVRTC_WRONG_OPTION ? "the compiler does not take an option"
@@ -175,9 +175,9 @@ int cuda_compile(const struct cuda_compile_request *request, struct cuda_compile
 	if (asprintf(&c.text, "%s%s#line 1 \"kernel\"\n%s", request->prelude,
 		     request->options->definitions, request->source) < 0) {
 		c.text = NULL;
-		return fail(&c, NVRTC_NO_MEMORY, "take the source", fault_out);
+		return compile_fail(&c, NVRTC_NO_MEMORY, "take the source", fault_out);
 	}
-	int error = run(&c, log_in_out, fault_out);
+	int error = run_nvrtc(&c, log_in_out, fault_out);
 	if (error == 0)
 		error = take_lowered(&c, &compiled, fault_out);
 	if (error == 0)

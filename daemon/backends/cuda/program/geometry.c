@@ -28,7 +28,7 @@ static uint64_t round_up_divide(uint64_t a, uint64_t b)
 }
 
 /* As many parts as `most` would give, of sizes as equal as they can be. */
-static unsigned even(uint64_t count, uint64_t most)
+static unsigned even_group(uint64_t count, uint64_t most)
 {
 	return (unsigned)one_or_more(round_up_divide(count, round_up_divide(count, most)));
 }
@@ -66,9 +66,9 @@ static void choose_block(const struct cuda_shape *shape, const uint64_t n[3], un
 	uint64_t row_most = at_most(several_rows ? NARROW_ROW : WARP, threads);
 
 	block[0] = (unsigned)one_or_more(n[0] <= row_most ? n[0] : at_most(WARP, threads));
-	block[1] = even(n[1], at_most(one_or_more(threads / block[0]), shape->max_block[1]));
-	block[2] = even(n[2], at_most(one_or_more(threads / (block[0] * block[1])),
-				      at_most(SHARED_Z_MAX, shape->max_block[2])));
+	block[1] = even_group(n[1], at_most(one_or_more(threads / block[0]), shape->max_block[1]));
+	block[2] = even_group(n[2], at_most(one_or_more(threads / (block[0] * block[1])),
+					    at_most(SHARED_Z_MAX, shape->max_block[2])));
 	unsigned room = threads / (block[1] * block[2]);
 	if (n[0] > block[0] && room >= 2 * WARP) {
 		uint64_t row = round_up_divide(n[0], WARP) * (uint64_t)WARP;
@@ -77,7 +77,7 @@ static void choose_block(const struct cuda_shape *shape, const uint64_t n[3], un
 }
 
 /* The best size up to `most` that divides n: whole warps if there are any such. */
-static unsigned divisor(uint64_t n, uint64_t most)
+static unsigned largest_divisor(uint64_t n, uint64_t most)
 {
 	unsigned size = (unsigned)at_most(n, most);
 
@@ -96,12 +96,14 @@ static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t
 	unsigned threads = target_threads(shape, n);
 	bool several_rows = n[1] > 1 || n[2] > 1;
 
-	block[0] = divisor(n[0], at_most(several_rows ? WARP : threads, shape->max_block[0]));
-	block[1] = divisor(n[1], at_most(threads / block[0], shape->max_block[1]));
-	block[2] = divisor(n[2], at_most(threads / (block[0] * block[1]), shape->max_block[2]));
+	block[0] =
+		largest_divisor(n[0], at_most(several_rows ? WARP : threads, shape->max_block[0]));
+	block[1] = largest_divisor(n[1], at_most(threads / block[0], shape->max_block[1]));
+	block[2] = largest_divisor(n[2],
+				   at_most(threads / (block[0] * block[1]), shape->max_block[2]));
 	unsigned room = threads / (block[1] * block[2]);
 	if (room > block[0])
-		block[0] = divisor(n[0], at_most(room, shape->max_block[0]));
+		block[0] = largest_divisor(n[0], at_most(room, shape->max_block[0]));
 }
 
 static int check_block(const struct cuda_shape *shape, const uint64_t n[3], const uint64_t local[3],
@@ -155,7 +157,7 @@ static int plan_block(const struct cuda_shape *shape, const uint64_t n[3], const
 }
 
 /* Spread `count` over two dimensions of a grid. */
-static bool fold(uint64_t count, unsigned most, unsigned *size_out, uint64_t *folds_out)
+static bool fold_dimensions(uint64_t count, unsigned most, unsigned *size_out, uint64_t *folds_out)
 {
 	*folds_out = round_up_divide(count, most);
 	uint64_t size = round_up_divide(count, *folds_out);
@@ -182,7 +184,7 @@ static int plan_flat(const struct cuda_shape *shape, unsigned last, struct cuda_
 			return too_many(fault_out, g->record.groups[d], shape->max_grid[d]);
 		g->grid[d] = (unsigned)g->record.groups[d];
 	}
-	if (!fold(g->record.groups[last], shape->max_grid[last], &g->grid[last], &folds))
+	if (!fold_dimensions(g->record.groups[last], shape->max_grid[last], &g->grid[last], &folds))
 		g->record.flags |= CUDA_RECORD_CHECK;
 	if (folds > shape->max_grid[last + 1])
 		return too_many(fault_out, g->record.groups[last], shape->max_grid[last]);
@@ -196,8 +198,10 @@ static int plan_deep(const struct cuda_shape *shape, struct cuda_geometry *g,
 		     struct backend_fault *fault_out)
 {
 	uint64_t columns = g->record.groups[0], folds_y = 1, folds_z = 1;
-	bool even_y = fold(g->record.groups[1], shape->max_grid[1], &g->grid[1], &folds_y);
-	bool even_z = fold(g->record.groups[2], shape->max_grid[2], &g->grid[2], &folds_z);
+	bool even_y =
+		fold_dimensions(g->record.groups[1], shape->max_grid[1], &g->grid[1], &folds_y);
+	bool even_z =
+		fold_dimensions(g->record.groups[2], shape->max_grid[2], &g->grid[2], &folds_z);
 	uint64_t folds = 1, width = columns;
 
 	/* Each factor below 2^32 keeps the products inside 64 bits. */
@@ -257,7 +261,8 @@ static int plan_cluster(const struct cuda_shape *shape, bool basic, struct cuda_
 }
 
 /* SYCL's order to CUDA's; what is absent is `absent`. */
-static void reverse(unsigned dimensions, const uint64_t *from, uint64_t absent, uint64_t to[3])
+static void reverse_range(unsigned dimensions, const uint64_t *from, uint64_t absent,
+			  uint64_t to[3])
 {
 	for (unsigned d = 0; d < 3; d++)
 		to[d] = d < dimensions ? from[dimensions - 1 - d] : absent;
@@ -326,9 +331,9 @@ int cuda_geometry_plan(const struct cuda_shape *shape, const struct cuda_range *
 	struct cuda_geometry g = {0};
 	uint64_t local[3];
 
-	reverse(range->dimensions, range->global, 1, g.record.range);
-	reverse(range->dimensions, range->offset, 0, g.record.offset);
-	reverse(range->dimensions, range->local, 1, local);
+	reverse_range(range->dimensions, range->global, 1, g.record.range);
+	reverse_range(range->dimensions, range->offset, 0, g.record.offset);
+	reverse_range(range->dimensions, range->local, 1, local);
 	bool basic = local[0] == 0;
 	if (basic)
 		memset(local, 0, sizeof(local));

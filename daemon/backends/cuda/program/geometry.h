@@ -27,7 +27,7 @@
 /*
  * The last parameter of every portable kernel, called sycl_launch in its PTX. CUDA's order of
  * dimensions; absent ones have range and groups 1. The prelude (portable_cuda.cu) and
- * cuda_ptx_complete.c know these offsets.
+ * program/ptx_complete.c know these offsets.
  */
 struct cuda_launch_record {
 	uint32_t flags;

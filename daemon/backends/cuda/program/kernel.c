@@ -70,7 +70,8 @@ static void fill_facts(struct backend_kernel *kernel)
 		facts->required_work_group_size[2 - d] = first->shape.required[d];
 }
 
-static int fill(struct backend_kernel *kernel, const char *name, struct backend_fault *fault_out)
+static int fill_kernel(struct backend_kernel *kernel, const char *name,
+		       struct backend_fault *fault_out)
 {
 	const struct cuda_modules *modules = kernel->program->modules;
 	const struct cuda_binary_kernel *described = cuda_binary_find(modules->binary, name);
@@ -93,7 +94,7 @@ static int fill(struct backend_kernel *kernel, const char *name, struct backend_
 	return error;
 }
 
-static void drop(struct backend_kernel *kernel)
+static void kernel_drop(struct backend_kernel *kernel)
 {
 	if (atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)
 		return;
@@ -118,9 +119,9 @@ int cuda_kernel_create(struct backend_program *program, const char *name,
 	kernel->device = program->device;
 	kernel->program = program;
 	cuda_program_hold(program);
-	error = fill(kernel, name, fault_out);
+	error = fill_kernel(kernel, name, fault_out);
 	if (error < 0) {
-		drop(kernel);
+		kernel_drop(kernel);
 		return error;
 	}
 	*kernel_out = kernel;
@@ -147,7 +148,7 @@ void cuda_kernel_free(struct backend_kernel *kernel)
 	if (!kernel)
 		return;
 	struct backend_device *device = kernel->device;
-	drop(kernel);
+	kernel_drop(kernel);
 	cuda_abandoned_notify(device);
 }
 
@@ -218,9 +219,9 @@ static bool is_planned(const struct cuda_plan *plan, const struct cuda_range *ra
 }
 
 /* As a rule a kernel is launched as it was before: then nothing is divided again. */
-static int plan(struct backend_kernel *kernel, const struct cuda_variant *variant,
-		const struct cuda_range *range, const struct cuda_geometry **geometry_out,
-		struct backend_fault *fault_out)
+static int plan_launch(struct backend_kernel *kernel, const struct cuda_variant *variant,
+		       const struct cuda_range *range, const struct cuda_geometry **geometry_out,
+		       struct backend_fault *fault_out)
 {
 	struct cuda_plan *plan = &kernel->plan;
 	const size_t bytes = range->dimensions * sizeof(uint64_t);
@@ -275,7 +276,7 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 	if (error == 0 && (variant->cluster[0] || command->launch.properties))
 		error = choose_cluster(variant, command, cluster, fault_out);
 	if (error == 0)
-		error = is_plain ? plan(kernel, variant, &range, &geometry, fault_out)
+		error = is_plain ? plan_launch(kernel, variant, &range, &geometry, fault_out)
 				 : cuda_geometry_plan(&variant->shape, &range, &special, fault_out);
 	if (error < 0)
 		return error;

@@ -40,12 +40,13 @@ struct backend_kernel {
 	char *name;
 };
 
-/* cuda_variant.c: fill one, from the driver. The kernel's parameters are known from the first on.
+/* program/variant.c: fill one, from the driver. The kernel's parameters are known from the first
+ * on.
  */
 int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule module,
 		      const struct cuda_binary_kernel *described, struct backend_fault *fault_out);
 
-/* cuda_occupancy.c: resident work-groups of a compute unit; 0 where the driver cannot tell. */
+/* program/occupancy.c: resident work-groups of a compute unit; 0 where the driver cannot tell. */
 unsigned cuda_resident_groups(const struct backend_kernel *kernel,
 			      const struct cuda_variant *variant, unsigned threads,
 			      unsigned shared_bytes);

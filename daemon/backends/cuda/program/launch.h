@@ -21,7 +21,7 @@ struct cuda_launch {
 	uint32_t parameter_count;
 	uint32_t parameter_bytes; /* in the storage */
 	bool cooperative;
-	bool waits; /* its code waits for the kernels before it (cuda_ptx_wait.h) */
+	bool waits; /* its code waits for the kernels before it (program/ptx_wait.h) */
 	bool early; /* it says itself where it waits, and may begin while the launch before it runs
 		       (R5) */
 	struct backend_l2_window window; /* R6; size_bytes 0: none. Such a launch goes by itself */
@@ -29,9 +29,9 @@ struct cuda_launch {
 };
 
 /*
- * cuda_kernel.c: check a launch and compute what the driver needs (E1, E8, E9, E14); `storage` of
- * `storage_bytes` holds the parameters. -ENOSPC: storage too small (CUDA_PARAMETER_BYTES_MAX always
- * does). Touches no driver state.
+ * program/kernel.c: check a launch and compute what the driver needs (E1, E8, E9, E14); `storage`
+ * of `storage_bytes` holds the parameters. -ENOSPC: storage too small (CUDA_PARAMETER_BYTES_MAX
+ * always does). Touches no driver state.
  */
 int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command,
 			void *storage, size_t storage_bytes, void **parameters,
@@ -49,7 +49,7 @@ int cuda_kernels_open(struct backend_device *device,
 		      struct backend_fault *fault_out); /* at device_open */
 void cuda_kernels_close(struct backend_device *device);
 
-/* cuda_program.c */
+/* program/program.c */
 int cuda_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
 		      struct backend_program **program_out, struct backend_fault *fault_out);
 int cuda_program_kernels(struct backend_program *program, char **names_out,
@@ -60,7 +60,7 @@ int cuda_program_variable(struct backend_program *program, const char *name, voi
 bool cuda_program_is_loaded(struct backend_device *device, const void *binary, size_t binary_bytes);
 void cuda_program_free(struct backend_program *program);
 
-/* cuda_kernel.c */
+/* program/kernel.c */
 int cuda_kernel_create(struct backend_program *program, const char *name,
 		       struct backend_kernel **kernel_out, struct backend_fault *fault_out);
 void cuda_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
@@ -85,7 +85,7 @@ bool cuda_code_is_abandoned(
  * Device thread. */
 struct cuda_pace *cuda_kernel_pace(struct backend_kernel *kernel);
 
-/* cuda_occupancy.c */
+/* program/occupancy.c */
 int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3],
 			  uint64_t local_mem_bytes, struct backend_occupancy *occupancy_out,
 			  struct backend_fault *fault_out);

@@ -42,7 +42,7 @@ unsigned cuda_basic_threads(const struct backend_kernel *kernel, const struct cu
 	return best ? best : variant->shape.max_threads;
 }
 
-static unsigned product(const unsigned sizes[3])
+static unsigned size_product(const unsigned sizes[3])
 {
 	return sizes[0] * sizes[1] * sizes[2];
 }
@@ -56,7 +56,7 @@ int cuda_cooperative_check(const struct backend_kernel *kernel, const struct cud
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"the device has no cooperative launches");
 	uint64_t groups = (uint64_t)launch->grid[0] * launch->grid[1];
-	uint64_t most = (uint64_t)cuda_resident_groups(kernel, variant, product(launch->block),
+	uint64_t most = (uint64_t)cuda_resident_groups(kernel, variant, size_product(launch->block),
 						       launch->shared_bytes) *
 			(unsigned)facts->multiprocessors;
 	if (groups > most || groups * launch->grid[2] > most) {
@@ -138,8 +138,8 @@ static unsigned smaller(unsigned a, unsigned b)
 }
 
 /* Of a portable kernel's variants the least: the answer holds for every number of dimensions. */
-static void ask(const struct backend_kernel *kernel, unsigned threads, unsigned shared_bytes,
-		struct backend_occupancy *occupancy)
+static void query_occupancy(const struct backend_kernel *kernel, unsigned threads,
+			    unsigned shared_bytes, struct backend_occupancy *occupancy)
 {
 	const struct cuda_device_facts *facts = kernel->device->facts;
 	unsigned resident = UINT32_MAX, cluster = UINT32_MAX;
@@ -186,7 +186,7 @@ int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3]
 		occupancy.suggested_group_size = smaller(occupancy.suggested_group_size,
 							 kernel->variants[i].shape.basic_threads);
 	if (chosen)
-		ask(kernel, (unsigned)threads, (unsigned)local_mem_bytes, &occupancy);
+		query_occupancy(kernel, (unsigned)threads, (unsigned)local_mem_bytes, &occupancy);
 	*occupancy_out = occupancy;
 	return 0;
 }

@@ -129,8 +129,8 @@ static int list_functions(struct backend_device *device, struct cuda_modules *mo
 		       : cuda_fault(device, cu, result, fault_out, "cannot list the kernels");
 }
 
-static int load(struct backend_device *device, const void *binary, size_t binary_bytes,
-		struct cuda_modules *modules, struct backend_fault *fault_out)
+static int load_modules(struct backend_device *device, const void *binary, size_t binary_bytes,
+			struct cuda_modules *modules, struct backend_fault *fault_out)
 {
 	int error = cuda_binary_unpack(binary, binary_bytes, &modules->binary);
 
@@ -237,7 +237,7 @@ static int load_with_room(struct backend_device *device, const void *binary, siz
 		if (!modules)
 			return out_of_memory(fault_out);
 		modules->references = 1;
-		error = load(device, binary, binary_bytes, modules, fault_out);
+		error = load_modules(device, binary, binary_bytes, modules, fault_out);
 		if (error == 0) {
 			*modules_out = modules;
 			return 0;

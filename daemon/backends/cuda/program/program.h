@@ -22,7 +22,7 @@ struct cuda_modules {
 	size_t count;
 	struct cuda_binary *binary;
 	CUmodule modules[CUDA_IMAGES_MAX];
-	bool waits; /* every kernel begins by waiting for those before it (cuda_ptx_wait.h), but
+	bool waits; /* every kernel begins by waiting for those before it (program/ptx_wait.h), but
 		       those that say themselves where they wait */
 };
 

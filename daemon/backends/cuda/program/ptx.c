@@ -71,7 +71,7 @@ static struct token next_token(struct cursor *cursor)
 	return (struct token){cursor->text + from, cursor->at - from};
 }
 
-static bool is(struct token token, const char *word)
+static bool token_is(struct token token, const char *word)
 {
 	return token.length == strlen(word) && memcmp(token.at, word, token.length) == 0;
 }
@@ -111,11 +111,11 @@ static int skip_body(struct cursor *cursor, bool *waits_out)
 		struct token token = next_token(cursor);
 		if (token.length == 0)
 			return -EINVAL;
-		if (is(token, "{"))
+		if (token_is(token, "{"))
 			depth++;
-		else if (is(token, "}"))
+		else if (token_is(token, "}"))
 			depth--;
-		else if (waits_out && is(token, "griddepcontrol.wait"))
+		else if (waits_out && token_is(token, "griddepcontrol.wait"))
 			*waits_out = true;
 	}
 	return 0;
@@ -140,10 +140,10 @@ static bool read_type(struct token token, struct cuda_ptx_parameter *parameter)
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
-		if (!is(token, types[i].name))
+		if (!token_is(token, types[i].name))
 			continue;
 		parameter->size_bytes = types[i].bytes;
-		parameter->may_point = is(token, ".u64") || is(token, ".b64");
+		parameter->may_point = token_is(token, ".u64") || token_is(token, ".b64");
 		return true;
 	}
 	return false;
@@ -168,7 +168,7 @@ static bool read_space(struct token token, struct cuda_ptx_parameter *parameter)
 					     [CUDA_PTX_LOCAL] = ".local"};
 
 	for (int space = CUDA_PTX_GENERIC; space <= CUDA_PTX_LOCAL; space++) {
-		if (!is(token, spaces[space]))
+		if (!token_is(token, spaces[space]))
 			continue;
 		parameter->space = (enum cuda_ptx_space)space;
 		return true;
@@ -186,11 +186,11 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 	*parameter = (struct cuda_ptx_parameter){0};
 	for (;;) {
 		struct token token = next_token(cursor);
-		if (is(token, ",") || is(token, ")")) {
-			*last_out = is(token, ")");
+		if (token_is(token, ",") || token_is(token, ")")) {
+			*last_out = token_is(token, ")");
 			break;
 		}
-		if (is(token, ".align")) {
+		if (token_is(token, ".align")) {
 			/* Behind .ptr it is that of what is pointed to. */
 			uint32_t number = 0;
 			if (read_number(cursor, &number) < 0)
@@ -199,8 +199,8 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 				align = number;
 			else
 				note_said(cursor, token, parameter);
-		} else if (is(token, "[")) {
-			if (read_number(cursor, &count) < 0 || !is(next_token(cursor), "]") ||
+		} else if (token_is(token, "[")) {
+			if (read_number(cursor, &count) < 0 || !token_is(next_token(cursor), "]") ||
 			    !named)
 				return -EINVAL;
 			parameter->may_point = false;
@@ -208,7 +208,7 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 			named = true;
 		} else if (read_space(token, parameter)) {
 			note_said(cursor, token, parameter);
-		} else if (!is(token, ".param") && !read_type(token, parameter)) {
+		} else if (!token_is(token, ".param") && !read_type(token, parameter)) {
 			return -EINVAL;
 		}
 	}
@@ -224,7 +224,7 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 static int read_parameters(struct cursor *cursor, struct cuda_ptx_entry *entry)
 {
 	struct cursor ahead = *cursor;
-	bool last = is(next_token(&ahead), ")");
+	bool last = token_is(next_token(&ahead), ")");
 	uint32_t capacity = 0;
 
 	if (last)
@@ -258,7 +258,7 @@ static int read_sizes(struct cursor *cursor, uint32_t sizes[3])
 		if (read_number(cursor, &sizes[i]) < 0)
 			return -EINVAL;
 		struct cursor ahead = *cursor;
-		if (!is(next_token(&ahead), ","))
+		if (!token_is(next_token(&ahead), ","))
 			break;
 		*cursor = ahead;
 	}
@@ -275,22 +275,22 @@ static int read_directives(struct cursor *cursor, struct cuda_ptx_entry *entry, 
 		int error = 0;
 		if (token.length == 0)
 			return -EINVAL;
-		if (is(token, ".pragma")) {
+		if (token_is(token, ".pragma")) {
 			(void)next_token(cursor); /* its text */
-			if (!is(next_token(cursor), ";"))
+			if (!token_is(next_token(cursor), ";"))
 				return -EINVAL;
 			continue;
 		}
-		if (is(token, "{") || is(token, ";")) {
-			*body_out = is(token, "{");
+		if (token_is(token, "{") || token_is(token, ";")) {
+			*body_out = token_is(token, "{");
 			entry->body_at = cursor->at;
 			return 0;
 		}
-		if (is(token, ".reqntid"))
+		if (token_is(token, ".reqntid"))
 			error = read_sizes(cursor, entry->required);
-		else if (is(token, ".maxntid"))
+		else if (token_is(token, ".maxntid"))
 			error = read_sizes(cursor, entry->max_threads);
-		else if (is(token, ".minnctapersm"))
+		else if (token_is(token, ".minnctapersm"))
 			error = read_number(cursor, &entry->min_groups);
 		if (error < 0)
 			return error;
@@ -315,7 +315,7 @@ static int read_entry(struct cursor *cursor, struct cuda_ptx_entry *entry, bool 
 	if (!entry->name)
 		return -ENOMEM;
 	ahead = *cursor;
-	if (is(next_token(&ahead), "(")) {
+	if (token_is(next_token(&ahead), "(")) {
 		*cursor = ahead;
 		int error = read_parameters(cursor, entry);
 		if (error < 0)
@@ -357,8 +357,8 @@ static int add_function(struct cuda_ptx *ptx, struct cursor *cursor)
 
 	do {
 		token = next_token(cursor);
-	} while (token.length > 0 && !is(token, "{") && !is(token, ";"));
-	if (is(token, ";"))
+	} while (token.length > 0 && !token_is(token, "{") && !token_is(token, ";"));
+	if (token_is(token, ";"))
 		return 0;
 	function.body_at = cursor->at;
 	if (token.length == 0 || skip_block(cursor) < 0)
@@ -387,7 +387,7 @@ static void read_target(struct cuda_ptx *ptx, struct cursor *cursor)
 	note_word(cursor, &ptx->target_at, &ptx->target_end);
 	for (;;) {
 		struct cursor ahead = *cursor;
-		if (!is(next_token(&ahead), ","))
+		if (!token_is(next_token(&ahead), ","))
 			return;
 		(void)next_token(&ahead);
 		*cursor = ahead;
@@ -412,7 +412,7 @@ static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size
 static int read_module(struct cuda_ptx *ptx, struct cursor *cursor)
 {
 	/* Every text begins with it. */
-	if (!is(next_token(cursor), ".version"))
+	if (!token_is(next_token(cursor), ".version"))
 		return -EINVAL;
 	note_word(cursor, &ptx->version_at, &ptx->version_end);
 	for (;;) {
@@ -420,15 +420,16 @@ static int read_module(struct cuda_ptx *ptx, struct cursor *cursor)
 		int error = 0;
 		if (token.length == 0)
 			return ptx->header_end ? 0 : -EINVAL;
-		if (is(token, ".target") || is(token, ".address_size"))
-			error = read_header(ptx, cursor, is(token, ".address_size"));
-		else if (!ptx->header_end && (is(token, ".entry") || is(token, ".func")))
+		if (token_is(token, ".target") || token_is(token, ".address_size"))
+			error = read_header(ptx, cursor, token_is(token, ".address_size"));
+		else if (!ptx->header_end &&
+			 (token_is(token, ".entry") || token_is(token, ".func")))
 			error = -EINVAL;
-		else if (is(token, ".entry"))
+		else if (token_is(token, ".entry"))
 			error = add_entry(ptx, cursor);
-		else if (is(token, ".func"))
+		else if (token_is(token, ".func"))
 			error = add_function(ptx, cursor);
-		else if (is(token, "{"))
+		else if (token_is(token, "{"))
 			error = skip_block(cursor);
 		if (error < 0)
 			return error;

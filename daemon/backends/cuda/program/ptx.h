@@ -5,7 +5,7 @@
  * work-group, the offset, how a grid was folded. Its source cannot be given one more parameter by
  * macros, and a variable of the module would be shared by all launches. So the compiled text is
  * completed: each kernel gets one more parameter, named sycl_launch, of CUDA_RECORD_BYTES
- * (cuda_geometry.h); at its beginning work-items that lie beyond the range end; and its symbol
+ * (program/geometry.h); at its beginning work-items that lie beyond the range end; and its symbol
  * becomes the name that the source has. The prelude reads the parameter by that name. (Considered:
  * wrapping each kernel by a template, which has to know the names before it compiles; one constant
  * bank per launch, which CUDA has not.)

@@ -1,6 +1,7 @@
 /*
- * Completing the PTX of a portable source: what cuda_ptx.h says. The text is NVRTC's, with what the
- * prelude put in: reads of the record are the lines "ld.param.bN REGISTER, [sycl_launch+OFFSET];".
+ * Completing the PTX of a portable source: what program/ptx.h says. The text is NVRTC's, with what
+ * the prelude put in: reads of the record are the lines "ld.param.bN REGISTER,
+ * [sycl_launch+OFFSET];".
  */
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"
@@ -25,7 +26,7 @@ struct completion {
 				shared memory for them */
 };
 
-static void put(const struct completion *c, size_t from, size_t to)
+static void put_text(const struct completion *c, size_t from, size_t to)
 {
 	(void)fwrite(c->text + from, 1, to - from, c->out);
 }
@@ -61,17 +62,17 @@ static void put_function(const struct completion *c, const struct cuda_ptx_funct
 			break;
 		size_t place = (size_t)(found - c->text), read = find_read(c->text, at, place);
 		size_t next = place + sizeof(record_name) - 1;
-		put(c, at, read);
+		put_text(c, at, read);
 		if (read < place) {
 			(void)fputs("ld.shared.", c->out);
-			put(c, read + sizeof(record_read) - 1, place);
+			put_text(c, read + sizeof(record_read) - 1, place);
 			(void)fputs("[sycl_launch_copy", c->out);
 		} else {
-			put(c, place, next);
+			put_text(c, place, next);
 		}
 		at = next;
 	}
-	put(c, at, function->body_end);
+	put_text(c, at, function->body_end);
 }
 
 /* 64-bit registers %sycl_0 .. of the prologue hold the work-item's place in each dimension. */
@@ -183,7 +184,7 @@ static void put_entry(const struct completion *c, const struct cuda_ptx_entry *e
 
 	(void)fputs(name, c->out);
 	if (entry->parameters_end) {
-		put(c, entry->name_at + strlen(entry->name), entry->parameters_end);
+		put_text(c, entry->name_at + strlen(entry->name), entry->parameters_end);
 		if (entry->parameter_count > 0)
 			(void)fputs(",\n", c->out);
 	} else {
@@ -195,9 +196,9 @@ static void put_entry(const struct completion *c, const struct cuda_ptx_entry *e
 		(void)fprintf(c->out, "\n.reqntid %u, %u, %u\n{", entry->required[0],
 			      entry->required[1], entry->required[2]);
 	else
-		put(c, entry->directives_at, entry->body_at);
+		put_text(c, entry->directives_at, entry->body_at);
 	put_prologue(c);
-	put(c, entry->body_at, entry->body_end);
+	put_text(c, entry->body_at, entry->body_end);
 }
 
 /* Kernels and functions in the order of the text, and what is between them as it is. */
@@ -206,7 +207,7 @@ static void put_module(const struct completion *c, const char *const *names, siz
 	uint32_t e = 0, f = 0;
 	size_t at = c->ptx->header_end;
 
-	put(c, 0, at);
+	put_text(c, 0, at);
 	if (c->functions_read)
 		(void)fprintf(c->out, "\n%s" CUDA_RECORD_COPY "[%u];\n",
 			      c->ptx->relocatable ? ".extern " : "", CUDA_RECORD_BYTES);
@@ -216,18 +217,18 @@ static void put_module(const struct completion *c, const char *const *names, siz
 		const struct cuda_ptx_function *function =
 			f < c->ptx->function_count ? &c->ptx->functions[f] : NULL;
 		if (entry && (!function || entry->body_at < function->body_at)) {
-			put(c, at, entry->name_at);
+			put_text(c, at, entry->name_at);
 			put_entry(c, entry, names[e]);
 			at = entry->body_end;
 			e++;
 		} else if (function) {
-			put(c, at, function->body_at);
+			put_text(c, at, function->body_at);
 			put_function(c, function);
 			at = function->body_end;
 			f++;
 		}
 	}
-	put(c, at, bytes);
+	put_text(c, at, bytes);
 }
 
 int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsigned dimensions,

@@ -36,7 +36,7 @@ static void set_text(char *text, size_t bytes, const char *format, ...)
 		text[0] = '\0';
 }
 
-static bool take(struct reader *reader, char c)
+static bool take_char(struct reader *reader, char c)
 {
 	if (*reader->at != c)
 		return false;
@@ -49,7 +49,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static int remember(struct reader *reader, const struct cuda_type *type)
+static int remember_type(struct reader *reader, const struct cuda_type *type)
 {
 	if (reader->substitution_count == SUBSTITUTIONS_MAX)
 		return -EINVAL;
@@ -120,7 +120,7 @@ static int read_literal(struct reader *reader, struct cuda_type *type)
 			 strcmp(text, "0") == 0 ? "false" : "true");
 	else
 		memcpy(type->text, text, length + 1);
-	return take(reader, 'E') ? 0 : -EINVAL;
+	return take_char(reader, 'E') ? 0 : -EINVAL;
 }
 
 /* Behind 'I', up to its 'E'. `text`: "float, 3"; first_out and `list` may be NULL. */
@@ -131,10 +131,10 @@ static int read_arguments(struct reader *reader, char *text, size_t bytes,
 	size_t used = 0;
 
 	text[0] = '\0';
-	while (!take(reader, 'E')) {
+	while (!take_char(reader, 'E')) {
 		struct cuda_type argument;
-		int error = take(reader, 'L') ? read_literal(reader, &argument)
-					      : read_type(reader, &argument);
+		int error = take_char(reader, 'L') ? read_literal(reader, &argument)
+						   : read_type(reader, &argument);
 		if (error < 0)
 			return error;
 		if (count == 0 && first_out)
@@ -150,7 +150,7 @@ static int read_arguments(struct reader *reader, char *text, size_t bytes,
 	return 0;
 }
 
-static void join(char *text, size_t bytes, const char *scope, const char *name)
+static void join_names(char *text, size_t bytes, const char *scope, const char *name)
 {
 	char joined[CUDA_SYMBOL_NAME_BYTES];
 
@@ -199,7 +199,7 @@ static int read_instance(struct reader *reader, struct cuda_type *type)
 	} else if (!read_image(type, name, arguments)) {
 		set_text(type->text, sizeof(type->text), "%s<%s>", name, arguments);
 	}
-	return remember(reader, type);
+	return remember_type(reader, type);
 }
 
 static int read_substitution(struct reader *reader, struct cuda_type *type)
@@ -211,25 +211,25 @@ static int read_substitution(struct reader *reader, struct cuda_type *type)
 	if (read_index(reader, 36, &index) < 0 || index >= reader->substitution_count)
 		return -EINVAL;
 	*type = reader->substitutions[index];
-	return take(reader, 'I') ? read_instance(reader, type) : 0;
+	return take_char(reader, 'I') ? read_instance(reader, type) : 0;
 }
 
 /* Behind 'N', up to its 'E'. */
 static int read_nested_type(struct reader *reader, struct cuda_type *type)
 {
 	*type = (struct cuda_type){.kind = CUDA_TYPE_VALUE};
-	while (!take(reader, 'E')) {
+	while (!take_char(reader, 'E')) {
 		char part[CUDA_SYMBOL_TYPE_BYTES];
 		int error = 0;
-		if (take(reader, 'I')) {
+		if (take_char(reader, 'I')) {
 			error = read_instance(reader, type);
-		} else if (take(reader, 'S')) {
+		} else if (take_char(reader, 'S')) {
 			error = read_substitution(reader, type);
 		} else {
 			error = read_source_name(reader, part, sizeof(part));
 			if (error == 0) {
-				join(type->text, sizeof(type->text), type->text, part);
-				error = remember(reader, type);
+				join_names(type->text, sizeof(type->text), type->text, part);
+				error = remember_type(reader, type);
 			}
 		}
 		if (error < 0)
@@ -269,7 +269,7 @@ static int read_pointer(struct reader *reader, struct cuda_type *type)
 		return error;
 	*type = (struct cuda_type){.kind = CUDA_TYPE_POINTER, .points_to_const = to.is_const};
 	set_text(type->text, sizeof(type->text), "%s%c", to.text, mark);
-	return remember(reader, type);
+	return remember_type(reader, type);
 }
 
 static int read_qualified(struct reader *reader, struct cuda_type *type)
@@ -286,7 +286,7 @@ static int read_qualified(struct reader *reader, struct cuda_type *type)
 	type->is_const = is_const;
 	set_text(type->text, sizeof(type->text), "%s%s", plain.text,
 		 is_const ? " const" : " volatile");
-	return remember(reader, type);
+	return remember_type(reader, type);
 }
 
 /* "FviE": what it takes is of no interest. */
@@ -294,13 +294,13 @@ static int read_function(struct reader *reader, struct cuda_type *type)
 {
 	struct cuda_type part;
 
-	while (!take(reader, 'E')) {
+	while (!take_char(reader, 'E')) {
 		int error = read_type(reader, &part);
 		if (error < 0)
 			return error;
 	}
 	*type = (struct cuda_type){.text = "function"};
-	return remember(reader, type);
+	return remember_type(reader, type);
 }
 
 static int read_array(struct reader *reader, struct cuda_type *type)
@@ -309,14 +309,14 @@ static int read_array(struct reader *reader, struct cuda_type *type)
 
 	while (is_digit(*reader->at))
 		reader->at++;
-	if (!take(reader, '_'))
+	if (!take_char(reader, '_'))
 		return -EINVAL;
 	int error = read_type(reader, &of);
 	if (error < 0)
 		return error;
 	*type = (struct cuda_type){.is_const = of.is_const};
 	set_text(type->text, sizeof(type->text), "%s[]", of.text);
-	return remember(reader, type);
+	return remember_type(reader, type);
 }
 
 static int read_template_parameter(struct reader *reader, struct cuda_type *type)
@@ -326,7 +326,7 @@ static int read_template_parameter(struct reader *reader, struct cuda_type *type
 	if (read_index(reader, 10, &index) < 0 || index >= reader->argument_count)
 		return -EINVAL;
 	*type = reader->arguments[index];
-	return remember(reader, type);
+	return remember_type(reader, type);
 }
 
 static int read_class(struct reader *reader, struct cuda_type *type)
@@ -334,8 +334,8 @@ static int read_class(struct reader *reader, struct cuda_type *type)
 	*type = (struct cuda_type){.kind = CUDA_TYPE_VALUE};
 	int error = read_source_name(reader, type->text, sizeof(type->text));
 	if (error == 0)
-		error = remember(reader, type);
-	if (error == 0 && take(reader, 'I'))
+		error = remember_type(reader, type);
+	if (error == 0 && take_char(reader, 'I'))
 		error = read_instance(reader, type);
 	return error;
 }
@@ -394,7 +394,7 @@ static int read_own_arguments(struct reader *reader, char *name)
 	struct cuda_type template = {.kind = CUDA_TYPE_VALUE};
 	set_text(template.text, sizeof(template.text), "%.*s", (int)sizeof(template.text) - 1,
 		 name);
-	int error = remember(reader, &template);
+	int error = remember_type(reader, &template);
 	if (error == 0)
 		error = read_arguments(reader, text, sizeof(text), NULL, reader->arguments,
 				       &reader->argument_count);
@@ -410,24 +410,24 @@ static int read_own_arguments(struct reader *reader, char *name)
 static int read_nested_name(struct reader *reader, char *name)
 {
 	name[0] = '\0';
-	while (!take(reader, 'E')) {
+	while (!take_char(reader, 'E')) {
 		char part[CUDA_SYMBOL_NAME_BYTES];
 		struct cuda_type scope = {.kind = CUDA_TYPE_VALUE};
 		int error;
-		if (take(reader, 'I')) {
+		if (take_char(reader, 'I')) {
 			error = read_own_arguments(reader, name);
 			if (error == 0)
-				return take(reader, 'E') ? 0 : -EINVAL;
+				return take_char(reader, 'E') ? 0 : -EINVAL;
 			return error;
 		}
 		error = read_source_name(reader, part, sizeof(part));
 		if (error < 0)
 			return error;
-		join(name, CUDA_SYMBOL_NAME_BYTES, name, part);
+		join_names(name, CUDA_SYMBOL_NAME_BYTES, name, part);
 		set_text(scope.text, sizeof(scope.text), "%.*s", (int)sizeof(scope.text) - 1, name);
 		/* Neither the function itself nor a template's name before its arguments is
 		 * remembered here. */
-		if (*reader->at != 'E' && *reader->at != 'I' && remember(reader, &scope) < 0)
+		if (*reader->at != 'E' && *reader->at != 'I' && remember_type(reader, &scope) < 0)
 			return -EINVAL;
 	}
 	return 0;
@@ -435,11 +435,11 @@ static int read_nested_name(struct reader *reader, char *name)
 
 static int read_name(struct reader *reader, char *name)
 {
-	if (take(reader, 'N'))
+	if (take_char(reader, 'N'))
 		return read_nested_name(reader, name);
-	(void)take(reader, 'L');
+	(void)take_char(reader, 'L');
 	int error = read_source_name(reader, name, CUDA_SYMBOL_NAME_BYTES);
-	if (error == 0 && take(reader, 'I'))
+	if (error == 0 && take_char(reader, 'I'))
 		error = read_own_arguments(reader, name);
 	return error;
 }

@@ -18,8 +18,8 @@ static int out_of_memory(struct backend_fault *fault_out)
 	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
 }
 
-static int attribute(const struct backend_kernel *kernel, CUfunction function,
-		     CUfunction_attribute which)
+static int function_attribute(const struct backend_kernel *kernel, CUfunction function,
+			      CUfunction_attribute which)
 {
 	int value = 0;
 
@@ -57,8 +57,9 @@ static int read_layout(const struct backend_kernel *kernel, CUfunction function,
 }
 
 /* Kinds and names: as the build described them, else as far as the symbol tells. */
-static void describe(struct backend_kernel *kernel, const struct cuda_binary_kernel *described,
-		     const struct cuda_symbol *symbol, uint32_t count)
+static void describe_parameters(struct backend_kernel *kernel,
+				const struct cuda_binary_kernel *described,
+				const struct cuda_symbol *symbol, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct cuda_binary_argument argument;
@@ -101,7 +102,7 @@ static int first_layout(struct backend_kernel *kernel, struct cuda_variant *vari
 		return out_of_memory(fault_out);
 	if (symbol && symbol->parameter_count != count)
 		symbol = cuda_symbol_free(symbol);
-	describe(kernel, described, symbol, kernel->facts.argument_count);
+	describe_parameters(kernel, described, symbol, kernel->facts.argument_count);
 	kernel->facts.arguments = kernel->arguments;
 	return 0;
 }
@@ -139,8 +140,8 @@ static void allow_shared(const struct backend_kernel *kernel, struct cuda_varian
 	const struct cuda_device_facts *facts = kernel->device->facts;
 	unsigned most = (unsigned)facts->shared_bytes_default;
 
-	variant->static_bytes =
-		(uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+	variant->static_bytes = (uint32_t)function_attribute(kernel, variant->function,
+							     CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
 	if (facts->shared_bytes_optin > facts->shared_bytes_default &&
 	    variant->static_bytes <= (unsigned)facts->shared_bytes_optin &&
 	    cu->cuFuncSetAttribute(
@@ -185,8 +186,8 @@ static void fill_shape(const struct backend_kernel *kernel, struct cuda_variant 
 
 	shape->native = kernel->native;
 	shape->multiprocessors = (unsigned)facts->multiprocessors;
-	shape->max_threads = (unsigned)attribute(kernel, variant->function,
-						 CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+	shape->max_threads = (unsigned)function_attribute(kernel, variant->function,
+							  CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 	if (shape->max_threads == 0)
 		shape->max_threads = (unsigned)facts->max_block_threads;
 	for (unsigned d = 0; d < 3; d++) {
@@ -194,15 +195,15 @@ static void fill_shape(const struct backend_kernel *kernel, struct cuda_variant 
 		shape->max_block[d] = (unsigned)facts->max_block[d];
 		shape->max_grid[d] = (unsigned)facts->max_grid[d];
 		if (facts->cluster)
-			variant->cluster[d] =
-				(unsigned)attribute(kernel, variant->function, clusters[d]);
+			variant->cluster[d] = (unsigned)function_attribute(
+				kernel, variant->function, clusters[d]);
 	}
 	for (unsigned d = 0; variant->cluster[0] > 0 && d < 3; d++)
 		variant->cluster[d] = variant->cluster[d] ? variant->cluster[d] : 1;
 	variant->registers =
-		(uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_NUM_REGS);
-	variant->private_bytes =
-		(uint32_t)attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+		(uint32_t)function_attribute(kernel, variant->function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+	variant->private_bytes = (uint32_t)function_attribute(kernel, variant->function,
+							      CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
 	shape->basic_threads = cuda_basic_threads(kernel, variant);
 }
 

@@ -26,8 +26,8 @@ static const char window_source[] = ".version 6.0\n"
 				    "\tret;\n"
 				    "}\n";
 
-static CUresult ask(const struct cuda_library *cu, CUfunction function, CUstream stream,
-		    CUdeviceptr place, uint64_t answer[2])
+static CUresult run_window_kernel(const struct cuda_library *cu, CUfunction function,
+				  CUstream stream, CUdeviceptr place, uint64_t answer[2])
 {
 	void *parameters[] = {&place};
 	CUresult result = cu->cuMemsetD8Async(place, 0, 16, stream);
@@ -58,7 +58,7 @@ void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_
 	if (result == CUDA_SUCCESS)
 		result = cu->cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
 	if (result == CUDA_SUCCESS)
-		result = ask(cu, function, stream, place, answer);
+		result = run_window_kernel(cu, function, stream, place, answer);
 	/* A generic address of 0 is no answer; nor is one that the place does not fit into. */
 	if (result == CUDA_SUCCESS && answer[1] != 0 && answer[1] >= answer[0])
 		*window_out = (struct cuda_window){true, .generic_base = answer[1],
