@@ -443,7 +443,8 @@ Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 	lanes_device_free(device);
 }
 
-/* As if the flights from `from` on had been sent a second ago, and looked at without a pause since.
+/* As if the pending commands from `from` on had been sent a second ago, and looked at without a
+ * pause since.
  */
 static void make_old(struct backend_device *device, const struct backend_lane *lane, size_t from)
 {
@@ -451,7 +452,7 @@ static void make_old(struct backend_device *device, const struct backend_lane *l
 
 	state->last_end_ns = 0;
 	for (size_t i = from; i < state->sent_end; i++)
-		cuda_flight_at(state, i)->submit_ns -= 1000000000;
+		cuda_pending_at(state, i)->submit_ns -= 1000000000;
 	device->lanes->looked_ns = clock_now_ns() + 3600 * UINT64_C(1000000000);
 }
 

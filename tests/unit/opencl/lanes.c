@@ -126,10 +126,10 @@ static struct backend_lane *open_lane(void)
 static void send(struct backend_lane *lane, uint64_t sequence, uint64_t submit_ns,
 		 struct driver_event *event)
 {
-	const struct opencl_flight flight = {
+	const struct opencl_pending pending = {
 		.sequence = sequence, .submit_ns = submit_ns, .event = (cl_event)event};
 	cr_assert(eq(int, opencl_lane_reserve(lane), 0));
-	opencl_lane_push(lane, &flight);
+	opencl_lane_push(lane, &pending);
 }
 
 /* NVIDIA's tells times of what waits for a user event. */
@@ -212,11 +212,11 @@ static unsigned woken_for(const uint64_t *periods_ns, unsigned count)
 {
 	struct backend_lane *lane = open_lane();
 	for (unsigned i = 0; i < count; i++) {
-		const struct opencl_flight flight = {.sequence = i + 1,
-						     .period_ns = periods_ns[i],
-						     .event = (cl_event)&events[i]};
+		const struct opencl_pending pending = {.sequence = i + 1,
+						       .period_ns = periods_ns[i],
+						       .event = (cl_event)&events[i]};
 		cr_assert(eq(int, opencl_lane_reserve(lane), 0));
-		opencl_lane_push(lane, &flight);
+		opencl_lane_push(lane, &pending);
 	}
 	asked.is_taken = true;
 	opencl_flush(&device);

@@ -1,7 +1,7 @@
 # The OpenCL backend's clock and lanes: arithmetic that needs no OpenCL at all, and a driver of a few functions.
 set(opencl_folder ${PROJECT_SOURCE_DIR}/daemon/backends/opencl)
 sycl_test(unit_opencl_timeline SOURCES opencl/timeline.c ${opencl_folder}/driver/timeline.c LIBS m)
-sycl_test(unit_opencl_lanes SOURCES opencl/lanes.c ${opencl_folder}/lane/lane.c ${opencl_folder}/driver/flights.c ${opencl_folder}/driver/device_clock.c
+sycl_test(unit_opencl_lanes SOURCES opencl/lanes.c ${opencl_folder}/lane/lane.c ${opencl_folder}/driver/pending.c ${opencl_folder}/driver/device_clock.c
   ${opencl_folder}/lane/begin.c ${opencl_folder}/driver/fault.c ${opencl_folder}/driver/timeline.c LIBS sycl_shared Threads::Threads m)
 sycl_test(unit_opencl_log SOURCES opencl/log.c ${opencl_folder}/driver/log.c)
 foreach(name unit_opencl_timeline unit_opencl_lanes unit_opencl_log)

@@ -25,12 +25,13 @@ void cuda_begin_look(struct backend_device *device, struct cuda_lane_state *stat
 
 	if (begin->sequence == 0 || begin->begun_ns != 0 || state->head == state->sent_end)
 		return;
-	const struct cuda_flight *flight = cuda_flight_at(state, state->head);
-	if (flight->sequence != begin->sequence || !flight->start ||
-	    cuda_clock_times(device, flight->start, flight->start, &begun_ns, &again_ns, NULL) != 0)
+	const struct cuda_pending *pending = cuda_pending_at(state, state->head);
+	if (pending->sequence != begin->sequence || !pending->start ||
+	    cuda_clock_times(device, pending->start, pending->start, &begun_ns, &again_ns, NULL) !=
+		    0)
 		return;
 	/* As it is told at its end (lane/progress.c). */
-	begin->begun_ns = begun_ns > flight->submit_ns ? begun_ns : flight->submit_ns;
+	begin->begun_ns = begun_ns > pending->submit_ns ? begun_ns : pending->submit_ns;
 	if (begin->begun_ns < state->timed_end_ns)
 		begin->begun_ns = state->timed_end_ns;
 }

@@ -89,38 +89,38 @@ void cuda_lanes_close(struct backend_device *device)
 	device->lanes = NULL;
 }
 
-int cuda_flight_reserve(struct cuda_lane_state *state)
+int cuda_pending_reserve(struct cuda_lane_state *state)
 {
 	if (state->tail - state->head < state->capacity)
 		return 0;
 	size_t capacity = state->capacity ? state->capacity * 2 : FIRST_CAPACITY;
-	struct cuda_flight *flights = calloc(capacity, sizeof(*flights));
-	if (!flights)
+	struct cuda_pending *pending_ring = calloc(capacity, sizeof(*pending_ring));
+	if (!pending_ring)
 		return -ENOMEM;
 	for (size_t i = state->head; i != state->tail; i++)
-		flights[i & (capacity - 1)] = *cuda_flight_at(state, i);
-	free(state->flights);
-	state->flights = flights;
+		pending_ring[i & (capacity - 1)] = *cuda_pending_at(state, i);
+	free(state->pending_ring);
+	state->pending_ring = pending_ring;
 	state->capacity = capacity;
 	return 0;
 }
 
-void cuda_flight_end(struct backend_device *device, struct cuda_flight *flight)
+void cuda_pending_end(struct backend_device *device, struct cuda_pending *pending)
 {
-	if (flight->finish)
-		cuda_finish_run(flight->finish);
-	if (flight->start)
-		cuda_event_give(device, true, flight->start);
-	if (flight->end)
-		cuda_event_give(device, true, flight->end);
-	if (flight->kernel)
-		cuda_kernel_free(flight->kernel);
-	free(flight->fault);
+	if (pending->finish)
+		cuda_finish_run(pending->finish);
+	if (pending->start)
+		cuda_event_give(device, true, pending->start);
+	if (pending->end)
+		cuda_event_give(device, true, pending->end);
+	if (pending->kernel)
+		cuda_kernel_free(pending->kernel);
+	free(pending->fault);
 	/* Whatever else is there is overwritten by the next one. */
-	flight->finish = NULL;
-	flight->start = flight->end = NULL;
-	flight->kernel = NULL;
-	flight->fault = NULL;
+	pending->finish = NULL;
+	pending->start = pending->end = NULL;
+	pending->kernel = NULL;
+	pending->fault = NULL;
 }
 
 /* The word goes on from where the lane before left it: notes of waits for it stay true. */
@@ -148,7 +148,7 @@ static void drop_state(struct backend_device *device, struct cuda_lane_state *st
 	if (state->whole && !state->lane->is_foreign)
 		cuda_stream_give(device, state->lane->kind, state->whole);
 	free(state->collected);
-	free(state->flights);
+	free(state->pending_ring);
 	free(state->lane);
 	free(state);
 }
@@ -253,7 +253,7 @@ void cuda_lane_free(struct backend_lane *lane)
 		(void)device->backend->library.cuStreamSynchronize(lane->stream);
 	}
 	for (; state->head != state->tail; state->head++) {
-		cuda_flight_end(device, cuda_flight_at(state, state->head));
+		cuda_pending_end(device, cuda_pending_at(state, state->head));
 		device->lanes->in_flight--;
 	}
 	unlink_state(device->lanes, state);

@@ -1,6 +1,6 @@
 /*
  * Lanes: what a device has for all of them (streams, events, completion words), what one of them
- * has (flights, launches that wait to be sent). Device thread, but for the event pools.
+ * has (pending commands, launches that wait to be sent). Device thread, but for the event pools.
  *
  * A lane counts its commands with a 32-bit value. The GPU writes the value of a command to the
  * lane's word, in pinned host memory, after it; of a chain only the last value is written. What the
@@ -38,7 +38,7 @@ struct cuda_collected {
 	_Alignas(16) unsigned char storage[CUDA_CHAIN_STORAGE_BYTES];
 	CUdeviceptr direct; /* where the GPU writes direct_value after it; 0: nowhere */
 	uint32_t direct_value;
-	bool ends_flight; /* of a burst only the last does */
+	bool ends_command; /* of a burst only the last does */
 };
 
 /* What a node was set to last; one with more arguments is set each time. */
@@ -79,7 +79,7 @@ struct cuda_noted_wait {
 };
 
 /* A command that was taken and not told yet. */
-struct cuda_flight {
+struct cuda_pending {
 	uint64_t sequence;
 	uint32_t value;
 	bool is_send_start; /* the commands after it up to the next one of these travelled with it
@@ -128,11 +128,12 @@ struct cuda_lane_state {
 				*/
 	struct cuda_begin begin;
 
-	struct cuda_flight
-		*flights; /* a ring: [head, tail), of which [head, sent_end) are on the stream */
+	struct cuda_pending *pending_ring; /* a ring: [head, tail), of which [head, sent_end) are on
+					      the stream */
 	size_t capacity, head, sent_end, tail;
 
-	uint32_t suspects; /* of a lost device: flights at the head that may have been running */
+	uint32_t suspects; /* of a lost device: pending commands at the head that may have been
+			      running */
 
 	struct cuda_collected *collected; /* CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies */
 	uint32_t collected_count;
@@ -214,12 +215,13 @@ CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out);
 int cuda_lanes_open(struct backend_device *device, struct backend_fault *fault_out);
 void cuda_lanes_close(struct backend_device *device);
 
-/* Room for one flight more, at `tail`. -ENOMEM. */
-int cuda_flight_reserve(struct cuda_lane_state *state);
+/* Room for one pending command more, at `tail`. -ENOMEM. */
+int cuda_pending_reserve(struct cuda_lane_state *state);
 
-static inline struct cuda_flight *cuda_flight_at(const struct cuda_lane_state *state, size_t index)
+static inline struct cuda_pending *cuda_pending_at(const struct cuda_lane_state *state,
+						   size_t index)
 {
-	return &state->flights[index & (state->capacity - 1)];
+	return &state->pending_ring[index & (state->capacity - 1)];
 }
 
 /* Whether a word that shows `word` has reached `value`; they are never 2^31 apart. */
@@ -243,8 +245,8 @@ static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 	return *reached;
 }
 
-/* Ends what a flight holds, and runs its finish. */
-void cuda_flight_end(struct backend_device *device, struct cuda_flight *flight);
+/* Ends what a pending command holds, and runs its finish. */
+void cuda_pending_end(struct backend_device *device, struct cuda_pending *pending);
 
 /* lane/send.c: send what the lane has collected. What cannot be sent is told as failed. */
 void cuda_lane_send(struct cuda_lane_state *state);
@@ -256,12 +258,12 @@ void cuda_lane_write_word(struct cuda_lane_state *state);
 /* lane/send.c: put one launch on the stream by itself. */
 CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch);
 /* lane/send.c: the command was taken and could not be sent: progress() tells it as failed. */
-__attribute__((cold)) void cuda_flight_fail(const struct cuda_lane_state *state,
-					    struct cuda_flight *flight, CUresult result,
-					    const char *what);
+__attribute__((cold)) void cuda_pending_fail(const struct cuda_lane_state *state,
+					     struct cuda_pending *pending, CUresult result,
+					     const char *what);
 /* lane/send.c: the same with a fault in words. */
-void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight,
-		      struct backend_fault *fault);
+void cuda_pending_keep(const struct cuda_lane_state *state, struct cuda_pending *pending,
+		       struct backend_fault *fault);
 
 /* lane/event_share.c, lane/native.c */
 struct backend_event {

@@ -26,12 +26,12 @@ struct report {
 
 static struct backend_completion *next_completion(struct report *report,
 						  const struct cuda_lane_state *state,
-						  const struct cuda_flight *flight)
+						  const struct cuda_pending *pending)
 {
 	struct backend_completion *completion = &report->completions[report->count++];
 
 	completion->lane = state->lane;
-	completion->sequence = flight->sequence;
+	completion->sequence = pending->sequence;
 	backend_fault_none(&completion->fault);
 	completion->start_ns = completion->end_ns = 0;
 	completion->estimated = false;
@@ -41,7 +41,7 @@ static struct backend_completion *next_completion(struct report *report,
 
 static void end_first(struct report *report, struct cuda_lane_state *state)
 {
-	cuda_flight_end(report->device, cuda_flight_at(state, state->head));
+	cuda_pending_end(report->device, cuda_pending_at(state, state->head));
 	state->head++;
 	if (state->sent_end < state->head) /* unsent ones that were told as lost */
 		state->sent_end = state->head;
@@ -50,13 +50,13 @@ static void end_first(struct report *report, struct cuda_lane_state *state)
 
 /* --------------------------------- commands that ended ---------------------------------- */
 
-/* How many flights at the lane's head the word shows as complete, `most` at most. */
+/* How many pending commands at the lane's head the word shows as complete, `most` at most. */
 static uint32_t count_done(const struct cuda_lane_state *state, uint32_t word, uint32_t most)
 {
 	uint32_t count = 0;
 
 	while (count < most && state->head + count != state->sent_end &&
-	       cuda_has_reached(word, cuda_flight_at(state, state->head + count)->value))
+	       cuda_has_reached(word, cuda_pending_at(state, state->head + count)->value))
 		count++;
 	return count;
 }
@@ -72,11 +72,11 @@ static uint64_t shared_by(uint64_t ns, uint32_t count)
  * time since the one before them ended, or since the first of them was submitted.
  */
 static void estimate_times(const struct report *report, const struct cuda_lane_state *state,
-			   const struct cuda_flight *flight, uint32_t left,
+			   const struct cuda_pending *pending, uint32_t left,
 			   struct backend_completion *completion)
 {
 	uint64_t start =
-		flight->submit_ns > state->last_end_ns ? flight->submit_ns : state->last_end_ns;
+		pending->submit_ns > state->last_end_ns ? pending->submit_ns : state->last_end_ns;
 	uint64_t end =
 		report->now_ns > start ? start + shared_by(report->now_ns - start, left) : start;
 
@@ -86,50 +86,51 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 }
 
 /* What was seen late, as nobody has looked for a while, is no surprise. */
-static void learn_pace(const struct report *report, const struct cuda_flight *flight,
+static void learn_pace(const struct report *report, const struct cuda_pending *pending,
 		       uint64_t took_ns)
 {
 	const struct cuda_lanes *lanes = report->device->lanes;
 	const bool is_late = report->now_ns > lanes->looked_ns + CUDA_CHAIN_NS;
-	const bool is_alone = flight->together < 2;
+	const bool is_alone = pending->together < 2;
 
-	took_ns = shared_by(took_ns, flight->launches);
-	cuda_pace_learn(cuda_kernel_pace(flight->kernel), flight->items, took_ns,
-			is_alone || is_late ? 0 : took_ns * flight->together);
+	took_ns = shared_by(took_ns, pending->launches);
+	cuda_pace_learn(cuda_kernel_pace(pending->kernel), pending->items, took_ns,
+			is_alone || is_late ? 0 : took_ns * pending->together);
 }
 
 /* False: its times are not known yet, ask again. */
 static bool tell_done(struct report *report, struct cuda_lane_state *state, uint32_t left)
 {
-	struct cuda_flight *flight = cuda_flight_at(state, state->head);
+	struct cuda_pending *pending = cuda_pending_at(state, state->head);
 	uint64_t start = 0, end = 0;
-	int error = flight->start && flight->end ? cuda_clock_times(report->device, flight->start,
-								    flight->end, &start, &end, NULL)
-						 : -ENODATA;
+	int error = pending->start && pending->end
+			    ? cuda_clock_times(report->device, pending->start, pending->end, &start,
+					       &end, NULL)
+			    : -ENODATA;
 
 	/* The word may be seen a moment before the event behind which it was written. */
 	if (error == -EAGAIN && !cuda_lost(report->device))
 		return false;
-	struct backend_completion *completion = next_completion(report, state, flight);
-	if (flight->fault)
-		completion->fault = *flight->fault;
-	completion->failed_launches = flight->failed_launches;
+	struct backend_completion *completion = next_completion(report, state, pending);
+	if (pending->fault)
+		completion->fault = *pending->fault;
+	completion->failed_launches = pending->failed_launches;
 	if (error == 0) {
 		/* Nothing begins before it was sent, or before the one before it on its stream had
 		 * ended (L9), whatever the clock has learned since: one whose samples have all been
 		 * late tells too early. */
-		uint64_t least = flight->submit_ns > state->timed_end_ns ? flight->submit_ns
-									 : state->timed_end_ns;
+		uint64_t least = pending->submit_ns > state->timed_end_ns ? pending->submit_ns
+									  : state->timed_end_ns;
 		completion->start_ns = start > least ? start : least;
 		completion->end_ns = end > completion->start_ns ? end : completion->start_ns;
 		state->timed_end_ns = completion->end_ns;
 	} else {
-		estimate_times(report, state, flight, left, completion);
+		estimate_times(report, state, pending, left, completion);
 	}
 	if (completion->end_ns > state->last_end_ns)
 		state->last_end_ns = completion->end_ns;
-	if (flight->kernel && !flight->fault)
-		learn_pace(report, flight, completion->end_ns - completion->start_ns);
+	if (pending->kernel && !pending->fault)
+		learn_pace(report, pending, completion->end_ns - completion->start_ns);
 	end_first(report, state);
 	return true;
 }
@@ -168,18 +169,18 @@ static void tell_unwritten(struct report *report, struct cuda_lane_state *state)
 
 /* ------------------------------------ a lost device ------------------------------------- */
 
-static bool has_noted_wait_open(const struct cuda_lanes *lanes, const struct cuda_flight *flight)
+static bool has_noted_wait_open(const struct cuda_lanes *lanes, const struct cuda_pending *pending)
 {
-	for (uint32_t i = 0; i < flight->wait_count && i < CUDA_NOTED_WAITS; i++)
-		if (!cuda_has_reached(lanes->reached[flight->waits[i].word],
-				      flight->waits[i].value))
+	for (uint32_t i = 0; i < pending->wait_count && i < CUDA_NOTED_WAITS; i++)
+		if (!cuda_has_reached(lanes->reached[pending->waits[i].word],
+				      pending->waits[i].value))
 			return true;
 	return false;
 }
 
 /*
- * How many flights at the lane's head may have been running: they were sent together, and waited
- * for nothing. Those that the driver refused are counted along.
+ * How many pending commands at the lane's head may have been running: they were sent together, and
+ * waited for nothing. Those that the driver refused are counted along.
  */
 static uint32_t count_suspects(const struct cuda_lane_state *state)
 {
@@ -188,10 +189,10 @@ static uint32_t count_suspects(const struct cuda_lane_state *state)
 	bool has_begun = false;
 
 	for (size_t at = state->head; at != state->sent_end; at++) {
-		const struct cuda_flight *flight = cuda_flight_at(state, at);
-		if ((has_begun && flight->is_send_start) || has_noted_wait_open(lanes, flight))
+		const struct cuda_pending *pending = cuda_pending_at(state, at);
+		if ((has_begun && pending->is_send_start) || has_noted_wait_open(lanes, pending))
 			break;
-		has_begun |= !flight->fault;
+		has_begun |= !pending->fault;
 		count++;
 	}
 	return count;
@@ -200,11 +201,11 @@ static uint32_t count_suspects(const struct cuda_lane_state *state)
 static void tell_lost(struct report *report, struct cuda_lane_state *state, bool is_suspect)
 {
 	const struct backend_fault *lost = cuda_lost(report->device);
-	const struct cuda_flight *flight = cuda_flight_at(state, state->head);
-	struct backend_completion *completion = next_completion(report, state, flight);
+	const struct cuda_pending *pending = cuda_pending_at(state, state->head);
+	struct backend_completion *completion = next_completion(report, state, pending);
 
 	completion->fault = *lost;
-	completion->fault.not_begun = !is_suspect || flight->fault;
+	completion->fault.not_begun = !is_suspect || pending->fault;
 	end_first(report, state);
 }
 

@@ -80,26 +80,26 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 	return result == CUDA_SUCCESS ? cuda_whole_end(state) : result;
 }
 
-void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight,
-		      struct backend_fault *fault)
+void cuda_pending_keep(const struct cuda_lane_state *state, struct cuda_pending *pending,
+		       struct backend_fault *fault)
 {
-	if (!flight->fault)
-		flight->fault = malloc(sizeof(*flight->fault));
-	if (flight->fault)
-		*flight->fault = *fault;
+	if (!pending->fault)
+		pending->fault = malloc(sizeof(*pending->fault));
+	if (pending->fault)
+		*pending->fault = *fault;
 	else
 		cuda_lose(state->lane->device,
 			  fault); /* nothing else is left that would tell of it */
 }
 
-void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight,
-		      CUresult result, const char *what)
+void cuda_pending_fail(const struct cuda_lane_state *state, struct cuda_pending *pending,
+		       CUresult result, const char *what)
 {
 	struct backend_device *device = state->lane->device;
 	struct backend_fault fault;
 
 	(void)cuda_fault(device, &device->backend->library, result, &fault, "%s", what);
-	cuda_flight_keep(state, flight, &fault);
+	cuda_pending_keep(state, pending, &fault);
 }
 
 /* One after the other: where chains are not to be had. */
@@ -109,22 +109,22 @@ static void send_plainly(struct cuda_lane_state *state, const struct cuda_collec
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 
 	size_t at = state->sent_end;
-	uint32_t index = 0; /* in its flight */
+	uint32_t index = 0; /* in its pending command */
 	for (uint32_t i = 0; i < count; i++) {
-		struct cuda_flight *flight = cuda_flight_at(state, at);
+		struct cuda_pending *pending = cuda_pending_at(state, at);
 		CUresult result = cuda_lane_launch(state, &launches[i].launch);
-		flight->is_send_start = true;
+		pending->is_send_start = true;
 		if (result == CUDA_SUCCESS && launches[i].direct)
 			result = cu->cuStreamWriteValue32(state->lane->stream, launches[i].direct,
 							  launches[i].direct_value, 0);
 		if (result != CUDA_SUCCESS) {
-			cuda_flight_fail(state, flight, result, "the kernel was not launched");
-			flight->failed_launches |= 1u << index;
+			cuda_pending_fail(state, pending, result, "the kernel was not launched");
+			pending->failed_launches |= 1u << index;
 		}
-		index = launches[i].ends_flight ? 0 : index + 1;
-		at += launches[i].ends_flight;
+		index = launches[i].ends_command ? 0 : index + 1;
+		at += launches[i].ends_command;
 	}
-	state->sent = cuda_flight_at(state, at - 1)->value;
+	state->sent = cuda_pending_at(state, at - 1)->value;
 	cuda_lane_write_word(state);
 }
 
@@ -149,7 +149,7 @@ static uint32_t choose_level(const struct cuda_lane_state *state,
 	uint64_t sum_ns = period_of(&launches[0]);
 	uint32_t run = 1, first = 1, level;
 
-	while (!launches[first - 1].ends_flight)
+	while (!launches[first - 1].ends_command)
 		first++;
 	level = (uint32_t)__builtin_ctz(first);
 	for (; run < count && !launches[run - 1].direct; run++) {
@@ -159,7 +159,7 @@ static uint32_t choose_level(const struct cuda_lane_state *state,
 	}
 	for (uint32_t next = level + 1;
 	     next < CUDA_LEVELS && 1u << next <= run && 1u << next <= longest; next++)
-		if (launches[(1u << next) - 1].ends_flight)
+		if (launches[(1u << next) - 1].ends_command)
 			level = next;
 	return level;
 }
@@ -178,13 +178,13 @@ static int send_chain(struct cuda_lane_state *state, const struct cuda_collected
 	return error == -EAGAIN ? cuda_chain_send(state, launches, level, value) : error;
 }
 
-static uint32_t count_flights(const struct cuda_collected *launches, uint32_t count)
+static uint32_t count_commands(const struct cuda_collected *launches, uint32_t count)
 {
-	uint32_t flights = 0;
+	uint32_t commands = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		flights += launches[i].ends_flight;
-	return flights;
+		commands += launches[i].ends_command;
+	return commands;
 }
 
 /* One thread at a time adds. */
@@ -206,18 +206,18 @@ void cuda_sendings(struct backend_device *device, struct backend_sendings *sendi
 
 /* Which is after the call: what it takes is not the device's time, and nobody waits for the clock.
  */
-static void note_sent(struct cuda_lane_state *state, uint32_t flights, uint32_t together)
+static void note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t together)
 {
 	const uint64_t now_ns = clock_now_ns();
 
-	for (uint32_t i = 0; i < flights; i++) {
-		struct cuda_flight *flight = cuda_flight_at(state, state->sent_end + i);
-		flight->submit_ns = now_ns;
-		flight->together = together;
+	for (uint32_t i = 0; i < commands; i++) {
+		struct cuda_pending *pending = cuda_pending_at(state, state->sent_end + i);
+		pending->submit_ns = now_ns;
+		pending->together = together;
 		if (together == 1)
-			surprise_pass(&cuda_kernel_pace(flight->kernel)->surprise);
+			surprise_pass(&cuda_kernel_pace(pending->kernel)->surprise);
 	}
-	state->sent_end += flights;
+	state->sent_end += commands;
 }
 
 /*
@@ -247,12 +247,12 @@ static uint32_t before_early(const struct cuda_collected *launches, uint32_t cou
 static void send_early(struct cuda_lane_state *state, const struct cuda_collected *launches,
 		       uint32_t count)
 {
-	const uint32_t flights = count_flights(launches, count);
+	const uint32_t commands = count_commands(launches, count);
 
 	send_plainly(state, launches, count);
-	for (uint32_t i = 1; i < flights; i++) /* any of them may be running */
-		cuda_flight_at(state, state->sent_end + i)->is_send_start = false;
-	note_sent(state, flights, count);
+	for (uint32_t i = 1; i < commands; i++) /* any of them may be running */
+		cuda_pending_at(state, state->sent_end + i)->is_send_start = false;
+	note_sent(state, commands, count);
 }
 
 void cuda_lane_send(struct cuda_lane_state *state)
@@ -272,9 +272,9 @@ void cuda_lane_send(struct cuda_lane_state *state)
 		}
 		uint32_t level = choose_level(state, at, before_early(at, left));
 		uint32_t count = 1u << level;
-		uint32_t flights = count_flights(at, count);
-		struct cuda_flight *first = cuda_flight_at(state, state->sent_end);
-		uint32_t value = cuda_flight_at(state, state->sent_end + flights - 1)->value;
+		uint32_t commands = count_commands(at, count);
+		struct cuda_pending *first = cuda_pending_at(state, state->sent_end);
+		uint32_t value = cuda_pending_at(state, state->sent_end + commands - 1)->value;
 
 		int error = send_chain(state, at, level, value);
 		if (error == -EIO)
@@ -290,7 +290,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				counter_add(&lanes->chains_refused, 1);
 		}
-		note_sent(state, flights, error == 0 ? count : 1);
+		note_sent(state, commands, error == 0 ? count : 1);
 		at += count;
 		left -= count;
 	}

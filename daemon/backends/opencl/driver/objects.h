@@ -71,7 +71,7 @@ struct backend_device {
 };
 
 /* One command that no progress() has reported. */
-struct opencl_flight {
+struct opencl_pending {
 	uint64_t sequence, submit_ns;
 	cl_event event;
 	cl_event start; /* whose end is the beginning, of a graph; NULL: `event` tells it */
@@ -96,8 +96,8 @@ struct backend_lane {
 	bool armed; /* a callback of this lane is to come; guarded by the device's lock */
 	uint64_t last_sequence;              /* submitted; 0: none */
 	uint64_t last_start_ns, last_end_ns; /* latest that were reported, CLOCK_MONOTONIC */
-	struct opencl_flight *flights; /* ring of `capacity` (a power of two), from head to tail
-					  (counts, never wrapped) */
+	struct opencl_pending *pending_ring; /* ring of `capacity` (a power of two), from head to
+					  tail (counts, never wrapped) */
 	size_t capacity, head, tail;
 };
 
@@ -143,7 +143,7 @@ struct opencl_place {
 
 struct backend_kernel {
 	struct backend_program *program;
-	unsigned references;                /* the engine's, and one per flight */
+	unsigned references;                /* the engine's, and one per pending command */
 	cl_kernel kernels[OPENCL_VARIANTS]; /* by variant; the first is always there, NULL: not
 					       needed so far */
 	bool is_native;  /* the application's: its arguments may be set already, and stay so (J9) */

@@ -1,7 +1,7 @@
 #include "opencl/lane/begin.h"
 
 #include "clock.h"
-#include "opencl/driver/flights.h"
+#include "opencl/driver/pending.h"
 #include "opencl/lane/lane.h"
 
 #include <stdatomic.h>
@@ -32,43 +32,43 @@ static void CL_CALLBACK on_begun(cl_event event, cl_int status, void *user_data)
 
 /* What tells that the command runs: a graph and a native command have a mark in front, which is
  * complete then. */
-static cl_event mark_of(const struct opencl_flight *flight, cl_int *state_out)
+static cl_event mark_of(const struct opencl_pending *pending, cl_int *state_out)
 {
-	*state_out = flight->start ? CL_COMPLETE : CL_RUNNING;
-	return flight->start ? flight->start : flight->event;
+	*state_out = pending->start ? CL_COMPLETE : CL_RUNNING;
+	return pending->start ? pending->start : pending->event;
 }
 
-void opencl_begin_watch(const struct backend_lane *lane, struct opencl_flight *flight)
+void opencl_begin_watch(const struct backend_lane *lane, struct opencl_pending *pending)
 {
 	cl_int state = CL_RUNNING;
-	cl_event mark = mark_of(flight, &state);
+	cl_event mark = mark_of(pending, &state);
 	struct opencl_begin *begin = calloc(1, sizeof(*begin));
 
 	if (!begin)
 		return;
 	atomic_init(&begin->references, 2);
 	if (lane->device->cl->SetEventCallback(mark, state, on_begun, begin) == CL_SUCCESS)
-		flight->begin = begin;
+		pending->begin = begin;
 	else
 		free(begin);
 }
 
 bool opencl_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out)
 {
-	const struct opencl_flight *flight = NULL;
+	const struct opencl_pending *pending = NULL;
 	cl_int wanted = CL_RUNNING, state = CL_QUEUED;
 
 	*begun_ns_out = 0;
-	if (opencl_lane_flight(lane, sequence, &flight) < 0)
+	if (opencl_lane_pending(lane, sequence, &pending) < 0)
 		return false;
-	if (!flight)
+	if (!pending)
 		return true;
-	if (flight->begin)
+	if (pending->begin)
 		*begun_ns_out =
-			atomic_load_explicit(&flight->begin->begun_ns, memory_order_acquire);
+			atomic_load_explicit(&pending->begin->begun_ns, memory_order_acquire);
 	if (*begun_ns_out)
 		return true;
-	cl_event mark = mark_of(flight, &wanted);
+	cl_event mark = mark_of(pending, &wanted);
 	return lane->device->cl->GetEventInfo(mark, CL_EVENT_COMMAND_EXECUTION_STATUS,
 					      sizeof(state), &state, NULL) == CL_SUCCESS &&
 	       state <= wanted;

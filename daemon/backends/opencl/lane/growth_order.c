@@ -1,13 +1,13 @@
 /* The order of launches whose preparations PoCL would mix up (program/growth.h). */
 #include "opencl/lane/graph.h"
 
-static bool flight_uses_growth(const struct opencl_flight *flight,
-			       const struct opencl_growth *growth)
+static bool pending_uses_growth(const struct opencl_pending *pending,
+				const struct opencl_growth *growth)
 {
-	if (flight->growth == growth)
+	if (pending->growth == growth)
 		return true;
-	for (uint32_t i = 0; flight->graph && i < flight->graph->growth_count; i++)
-		if (flight->graph->growths[i].growth == growth)
+	for (uint32_t i = 0; pending->graph && i < pending->graph->growth_count; i++)
+		if (pending->graph->growths[i].growth == growth)
 			return true;
 	return false;
 }
@@ -25,10 +25,10 @@ int opencl_growth_join(struct backend_lane *lane, struct opencl_growth_user *use
 	*leads_out = true;
 	for (const struct backend_lane *other = device->lanes; other; other = other->next) {
 		for (size_t i = other->head; error == 0 && i != other->tail; i++) {
-			const struct opencl_flight *flight =
-				&other->flights[i & (other->capacity - 1)];
-			if (flight_uses_growth(flight, growth))
-				error = opencl_waits_add(waits, flight->event);
+			const struct opencl_pending *pending =
+				&other->pending_ring[i & (other->capacity - 1)];
+			if (pending_uses_growth(pending, growth))
+				error = opencl_waits_add(waits, pending->event);
 		}
 	}
 	return error;

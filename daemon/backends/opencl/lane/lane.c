@@ -3,7 +3,7 @@
 #include "clock.h"
 #include "opencl/lane/begin.h"
 #include "opencl/driver/fault.h"
-#include "opencl/driver/flights.h"
+#include "opencl/driver/pending.h"
 #include "status.h"
 
 #define OPENCL_FIRST_CAPACITY 64u
@@ -48,14 +48,14 @@ static void unlink_lane(struct backend_lane *lane)
 	*at = lane->next_unflushed;
 }
 
-static void end_flight(const struct opencl_library *cl, struct opencl_flight *flight)
+static void end_pending(const struct opencl_library *cl, struct opencl_pending *pending)
 {
-	(void)cl->ReleaseEvent(flight->event);
-	if (flight->start)
-		(void)cl->ReleaseEvent(flight->start);
-	opencl_begin_drop(flight->begin);
-	opencl_kernel_drop(flight->kernel);
-	free(flight->staging);
+	(void)cl->ReleaseEvent(pending->event);
+	if (pending->start)
+		(void)cl->ReleaseEvent(pending->start);
+	opencl_begin_drop(pending->begin);
+	opencl_kernel_drop(pending->kernel);
+	free(pending->staging);
 }
 
 void opencl_lane_free(struct backend_lane *lane)
@@ -72,7 +72,7 @@ void opencl_lane_free(struct backend_lane *lane)
 	    !lane->is_native) /* the application's queue may have more to do */
 		(void)device->cl->Finish(lane->queue);
 	for (; lane->head != lane->tail; lane->head++)
-		end_flight(device->cl, &lane->flights[lane->head & (lane->capacity - 1)]);
+		end_pending(device->cl, &lane->pending_ring[lane->head & (lane->capacity - 1)]);
 	(void)pthread_mutex_lock(&device->lock);
 	while (lane->armed)
 		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
@@ -80,7 +80,7 @@ void opencl_lane_free(struct backend_lane *lane)
 
 	unlink_lane(lane);
 	(void)device->cl->ReleaseCommandQueue(lane->queue);
-	free(lane->flights);
+	free(lane->pending_ring);
 	free(lane);
 }
 
@@ -89,22 +89,22 @@ int opencl_lane_reserve(struct backend_lane *lane)
 	if (lane->tail - lane->head < lane->capacity)
 		return 0;
 	size_t capacity = lane->capacity ? lane->capacity * 2 : OPENCL_FIRST_CAPACITY;
-	struct opencl_flight *flights = calloc(capacity, sizeof(*flights));
-	if (!flights)
+	struct opencl_pending *pending_ring = calloc(capacity, sizeof(*pending_ring));
+	if (!pending_ring)
 		return -ENOMEM;
 	for (size_t i = lane->head; i != lane->tail; i++)
-		flights[i & (capacity - 1)] = lane->flights[i & (lane->capacity - 1)];
-	free(lane->flights);
-	lane->flights = flights;
+		pending_ring[i & (capacity - 1)] = lane->pending_ring[i & (lane->capacity - 1)];
+	free(lane->pending_ring);
+	lane->pending_ring = pending_ring;
 	lane->capacity = capacity;
 	return 0;
 }
 
-void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *flight)
+void opencl_lane_push(struct backend_lane *lane, const struct opencl_pending *pending)
 {
-	lane->flights[lane->tail & (lane->capacity - 1)] = *flight;
+	lane->pending_ring[lane->tail & (lane->capacity - 1)] = *pending;
 	lane->tail++;
-	lane->last_sequence = flight->sequence;
+	lane->last_sequence = pending->sequence;
 	if (lane->is_unflushed)
 		return;
 	lane->is_unflushed = true;
@@ -136,29 +136,29 @@ static void CL_CALLBACK on_completed(cl_event event, cl_int status, void *user_d
 	(void)pthread_mutex_unlock(&device->lock);
 }
 
-static uint64_t period_of(const struct opencl_flight *flight)
+static uint64_t period_of(const struct opencl_pending *pending)
 {
-	return flight->kernel ? flight->kernel->period_ns : flight->period_ns;
+	return pending->kernel ? pending->kernel->period_ns : pending->period_ns;
 }
 
 /*
  * The first command, and those behind it as long as all together stay within the window. One that
  * is long, or of which nothing is known, is not waited for by those before it.
  */
-static const struct opencl_flight *window_end(const struct backend_lane *lane)
+static const struct opencl_pending *window_end(const struct backend_lane *lane)
 {
 	size_t at = lane->head;
-	uint64_t sum = period_of(&lane->flights[at & (lane->capacity - 1)]);
+	uint64_t sum = period_of(&lane->pending_ring[at & (lane->capacity - 1)]);
 
 	for (size_t count = 1;
 	     at + 1 != lane->tail && count < OPENCL_WINDOW_COMMANDS && sum < OPENCL_WINDOW_NS;
 	     count++, at++) {
-		uint64_t next = period_of(&lane->flights[(at + 1) & (lane->capacity - 1)]);
+		uint64_t next = period_of(&lane->pending_ring[(at + 1) & (lane->capacity - 1)]);
 		if (next > OPENCL_WINDOW_NS - sum)
 			break;
 		sum += next;
 	}
-	return &lane->flights[at & (lane->capacity - 1)];
+	return &lane->pending_ring[at & (lane->capacity - 1)];
 }
 
 /* Ask for a callback if there is something to learn and none is to come. */
@@ -201,18 +201,18 @@ void opencl_flush(struct backend_device *device)
 }
 
 /* Of a command that has ended. False: the driver does not tell. */
-static bool read_times(const struct backend_lane *lane, const struct opencl_flight *flight,
+static bool read_times(const struct backend_lane *lane, const struct opencl_pending *pending,
 		       uint64_t *start_out, uint64_t *end_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	const cl_profiling_info begin =
-		flight->start ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START;
+		pending->start ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START;
 	cl_ulong start = 0, end = 0;
 
 	if (!lane->profiling ||
-	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_END, sizeof(end), &end,
+	    cl->GetEventProfilingInfo(pending->event, CL_PROFILING_COMMAND_END, sizeof(end), &end,
 				      NULL) != CL_SUCCESS ||
-	    cl->GetEventProfilingInfo(flight->start ? flight->start : flight->event, begin,
+	    cl->GetEventProfilingInfo(pending->start ? pending->start : pending->event, begin,
 				      sizeof(start), &start, NULL) != CL_SUCCESS)
 		return false;
 	*start_out = start;
@@ -222,12 +222,12 @@ static bool read_times(const struct backend_lane *lane, const struct opencl_flig
 
 /* Long launches count at once, short ones little by little: a late report is worse than one too
  * many. */
-static void learn_period(const struct backend_lane *lane, const struct opencl_flight *flight,
+static void learn_period(const struct backend_lane *lane, const struct opencl_pending *pending,
 			 uint64_t end_ns)
 {
-	struct backend_kernel *kernel = flight->kernel;
+	struct backend_kernel *kernel = pending->kernel;
 	uint64_t from =
-		lane->last_end_ns > flight->submit_ns ? lane->last_end_ns : flight->submit_ns;
+		lane->last_end_ns > pending->submit_ns ? lane->last_end_ns : pending->submit_ns;
 	uint64_t period = end_ns > from ? end_ns - from : 0;
 
 	if (kernel->period_ns == UINT64_MAX || period > kernel->period_ns)
@@ -236,41 +236,41 @@ static void learn_period(const struct backend_lane *lane, const struct opencl_fl
 		kernel->period_ns -= (kernel->period_ns - period) / 4;
 }
 
-static void fill_completion(struct backend_lane *lane, struct opencl_flight *flight,
+static void fill_completion(struct backend_lane *lane, struct opencl_pending *pending,
 			    struct backend_completion *completion_out)
 {
-	end_flight(lane->device->cl, flight);
+	end_pending(lane->device->cl, pending);
 	completion_out->lane = lane;
-	completion_out->sequence = flight->sequence;
+	completion_out->sequence = pending->sequence;
 	lane->head++;
 }
 
 /* What a command was, by the driver's clock, and from then on by CLOCK_MONOTONIC. A lane's commands
  * begin in order. */
-static void tell_times(struct backend_lane *lane, const struct opencl_flight *flight,
+static void tell_times(struct backend_lane *lane, const struct opencl_pending *pending,
 		       uint64_t start, uint64_t end, struct backend_completion *completion)
 {
-	opencl_clock_convert(&lane->device->clock, flight->submit_ns, &start, &end);
-	if (flight->kernel)
-		learn_period(lane, flight, end);
+	opencl_clock_convert(&lane->device->clock, pending->submit_ns, &start, &end);
+	if (pending->kernel)
+		learn_period(lane, pending, end);
 	lane->last_start_ns = start > lane->last_start_ns ? start : lane->last_start_ns;
 	lane->last_end_ns = end > lane->last_end_ns ? end : lane->last_end_ns;
 	completion->start_ns = lane->last_start_ns;
 	completion->end_ns = lane->last_end_ns;
 }
 
-/* Report the first flight if it has ended. */
+/* Report the first pending command if it has ended. */
 static bool report_first(struct backend_lane *lane, struct backend_completion *completion_out)
 {
 	struct backend_device *device = lane->device;
-	struct opencl_flight *flight = &lane->flights[lane->head & (lane->capacity - 1)];
+	struct opencl_pending *pending = &lane->pending_ring[lane->head & (lane->capacity - 1)];
 	struct backend_completion completion = {.start_ns = 0};
 	uint64_t start = 0, end = 0;
 	cl_int state = CL_QUEUED;
 
 	/* Not by its times, though there are none before: a driver may tell some of a command that
 	 * waits for a user event. */
-	cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+	cl_int code = device->cl->GetEventInfo(pending->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
 					       sizeof(state), &state, NULL);
 	if (code != CL_SUCCESS)
 		state = code;
@@ -278,9 +278,9 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 		return false;
 	if (state < 0)
 		(void)opencl_fault_code(&completion.fault, state, "complete the command");
-	else if (read_times(lane, flight, &start, &end))
-		tell_times(lane, flight, start, end, &completion);
-	fill_completion(lane, flight, &completion);
+	else if (read_times(lane, pending, &start, &end))
+		tell_times(lane, pending, start, end, &completion);
+	fill_completion(lane, pending, &completion);
 	*completion_out = completion;
 	return true;
 }

@@ -20,12 +20,13 @@ int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kin
 		       struct backend_lane **lane_out, struct backend_fault *fault_out);
 void opencl_lane_free(struct backend_lane *lane);
 
-/* Make room for one more flight, so that nothing can fail once the command was sent. 0 or -ENOMEM.
+/* Make room for one more pending command, so that nothing can fail once the command was sent. 0 or
+ * -ENOMEM.
  */
 int opencl_lane_reserve(struct backend_lane *lane);
 /* A command was sent. Room was reserved. Takes the event, the kernel's reference and the staging
  * memory. */
-void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *flight);
+void opencl_lane_push(struct backend_lane *lane, const struct opencl_pending *pending);
 /* backend_ops' flush and progress. */
 void opencl_flush(struct backend_device *device);
 uint32_t opencl_progress(struct backend_device *device, struct backend_completion *completions,

@@ -8,7 +8,7 @@
 #include "opencl/program/growth.h"
 #include "opencl/memory/image.h"
 #include "opencl/program/kernel.h"
-#include "opencl/driver/flights.h"
+#include "opencl/driver/pending.h"
 #include "opencl/lane/lane.h"
 #include "opencl/program/local_size.h"
 #include "opencl/lane/native_command.h"
@@ -94,7 +94,7 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 }
 
 static int submit_launch(struct backend_lane *lane, const struct backend_command *command,
-			 struct opencl_waits *list, struct opencl_flight *flight,
+			 struct opencl_waits *list, struct opencl_pending *pending,
 			 struct backend_fault *fault_out)
 {
 	struct backend_kernel *kernel = command->launch.kernel;
@@ -118,7 +118,7 @@ static int submit_launch(struct backend_lane *lane, const struct backend_command
 			lane->queue, prepared, geometry.dimensions,
 			geometry.has_offset ? geometry.offset : NULL, geometry.global,
 			geometry.has_local ? geometry.local : NULL, list->count, list->events,
-			&flight->event);
+			&pending->event);
 		if (code != CL_SUCCESS)
 			error = opencl_fault_code(fault_out, code, "start the kernel");
 	}
@@ -126,39 +126,39 @@ static int submit_launch(struct backend_lane *lane, const struct backend_command
 	if (error < 0)
 		return error;
 	if (leads)
-		opencl_growth_led(lane->device, &user, flight->event);
-	flight->growth = user.growth;
-	flight->kernel = kernel;
+		opencl_growth_led(lane->device, &user, pending->event);
+	pending->growth = user.growth;
+	pending->kernel = kernel;
 	kernel->references++;
 	return 0;
 }
 
 static int submit_copy(struct backend_lane *lane, const struct backend_command *command,
-		       struct opencl_waits *list, struct opencl_flight *flight,
+		       struct opencl_waits *list, struct opencl_pending *pending,
 		       struct backend_fault *fault_out)
 {
-	flight->period_ns = command->copy.size_bytes / OPENCL_BYTES_PER_NS;
+	pending->period_ns = command->copy.size_bytes / OPENCL_BYTES_PER_NS;
 	if (command->copy.rect)
-		return opencl_rect(lane, command, list->count, list->events, &flight->event,
+		return opencl_rect(lane, command, list->count, list->events, &pending->event,
 				   fault_out);
 	cl_int code = lane->device->cl->EnqueueCopyBuffer(
 		lane->queue, command->copy.source->buffer, command->copy.destination->buffer,
 		command->copy.source_offset_bytes, command->copy.destination_offset_bytes,
-		command->copy.size_bytes, list->count, list->events, &flight->event);
+		command->copy.size_bytes, list->count, list->events, &pending->event);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy");
 }
 
 static int submit_marker(struct backend_lane *lane, struct opencl_waits *list,
-			 struct opencl_flight *flight, struct backend_fault *fault_out)
+			 struct opencl_pending *pending, struct backend_fault *fault_out)
 {
 	cl_int code = lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, list->count,
-								  list->events, &flight->event);
+								  list->events, &pending->event);
 
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "mark the queue");
 }
 
 static int submit_transfer(struct backend_lane *lane, const struct backend_command *command,
-			   struct opencl_waits *list, struct opencl_flight *flight,
+			   struct opencl_waits *list, struct opencl_pending *pending,
 			   struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
@@ -169,19 +169,19 @@ static int submit_transfer(struct backend_lane *lane, const struct backend_comma
 	/* In place already: the bytes are where they should go. */
 	if (!command->transfer.rect && memory->host &&
 	    memory->host + offset == command->transfer.host)
-		return submit_marker(lane, list, flight, fault_out);
-	flight->period_ns = size / OPENCL_BYTES_PER_NS;
+		return submit_marker(lane, list, pending, fault_out);
+	pending->period_ns = size / OPENCL_BYTES_PER_NS;
 	if (command->transfer.rect)
-		return opencl_rect(lane, command, list->count, list->events, &flight->event,
+		return opencl_rect(lane, command, list->count, list->events, &pending->event,
 				   fault_out);
 	if (command->kind == BACKEND_COMMAND_WRITE)
 		code = cl->EnqueueWriteBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size,
 					      command->transfer.host, list->count, list->events,
-					      &flight->event);
+					      &pending->event);
 	else
 		code = cl->EnqueueReadBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size,
 					     command->transfer.host, list->count, list->events,
-					     &flight->event);
+					     &pending->event);
 	if (code == CL_SUCCESS)
 		return 0;
 	return opencl_fault_code(fault_out, code,
@@ -190,7 +190,7 @@ static int submit_transfer(struct backend_lane *lane, const struct backend_comma
 }
 
 static int submit_fill(struct backend_lane *lane, const struct backend_command *command,
-		       struct opencl_waits *list, struct opencl_flight *flight,
+		       struct opencl_waits *list, struct opencl_pending *pending,
 		       struct backend_fault *fault_out)
 {
 	const struct opencl_fill_request request = {
@@ -203,44 +203,44 @@ static int submit_fill(struct backend_lane *lane, const struct backend_command *
 		.wait_count = list->count,
 	};
 
-	flight->period_ns = command->fill.size_bytes / OPENCL_BYTES_PER_NS;
-	return opencl_fill(lane, &request, &flight->event, &flight->staging, fault_out);
+	pending->period_ns = command->fill.size_bytes / OPENCL_BYTES_PER_NS;
+	return opencl_fill(lane, &request, &pending->event, &pending->staging, fault_out);
 }
 
-/* On the queue behind what the list names. The event is in the flight. */
+/* On the queue behind what the list names. The event is in the pending command. */
 static int enqueue_command(struct backend_lane *lane, const struct backend_command *command,
-			   struct opencl_waits *list, struct opencl_flight *flight,
+			   struct opencl_waits *list, struct opencl_pending *pending,
 			   struct backend_fault *fault_out)
 {
 	switch (command->kind) {
 	case BACKEND_COMMAND_NOP:
-		return submit_marker(lane, list, flight, fault_out);
+		return submit_marker(lane, list, pending, fault_out);
 	case BACKEND_COMMAND_LAUNCH:
-		return submit_launch(lane, command, list, flight, fault_out);
+		return submit_launch(lane, command, list, pending, fault_out);
 	case BACKEND_COMMAND_COPY:
-		return submit_copy(lane, command, list, flight, fault_out);
+		return submit_copy(lane, command, list, pending, fault_out);
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return submit_transfer(lane, command, list, flight, fault_out);
+		return submit_transfer(lane, command, list, pending, fault_out);
 	case BACKEND_COMMAND_FILL:
-		return submit_fill(lane, command, list, flight, fault_out);
+		return submit_fill(lane, command, list, pending, fault_out);
 	case BACKEND_COMMAND_USM_COPY:
 	case BACKEND_COMMAND_USM_FILL:
 	case BACKEND_COMMAND_USM_PREFETCH:
 	case BACKEND_COMMAND_USM_ADVISE:
-		flight->period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
-		return opencl_usm_command(lane, command, list->count, list->events, &flight->event,
-					  &flight->staging, fault_out);
+		pending->period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
+		return opencl_usm_command(lane, command, list->count, list->events, &pending->event,
+					  &pending->staging, fault_out);
 	case BACKEND_COMMAND_GRAPH:
-		flight->period_ns =
+		pending->period_ns =
 			OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
-		flight->graph = command->graph;
-		return opencl_graph_send(lane, command->graph, list, &flight->event, &flight->start,
-					 fault_out);
+		pending->graph = command->graph;
+		return opencl_graph_send(lane, command->graph, list, &pending->event,
+					 &pending->start, fault_out);
 	case BACKEND_COMMAND_NATIVE:
-		flight->period_ns = OPENCL_WINDOW_NS;
+		pending->period_ns = OPENCL_WINDOW_NS;
 		return opencl_native_command(lane, command, list->count, list->events,
-					     &flight->event, &flight->start, fault_out);
+					     &pending->event, &pending->start, fault_out);
 	default:
 		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known",
 				   (int)command->kind);
@@ -254,7 +254,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		  struct backend_fault *fault_out)
 {
 	CLEANUP(opencl_waits_cleanup) struct opencl_waits list = {.events = NULL};
-	struct opencl_flight flight = {.sequence = sequence, .submit_ns = clock_now_ns()};
+	struct opencl_pending pending = {.sequence = sequence, .submit_ns = clock_now_ns()};
 
 	(void)completion; /* only with a feature that no OpenCL device has */
 
@@ -270,14 +270,14 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 	if (error < 0)
 		return error;
 	if (opencl_image_is_meant(command))
-		error = opencl_image_command(lane, command, list.count, list.events, &flight.event,
+		error = opencl_image_command(lane, command, list.count, list.events, &pending.event,
 					     fault_out);
 	else
-		error = enqueue_command(lane, command, &list, &flight, fault_out);
+		error = enqueue_command(lane, command, &list, &pending, fault_out);
 	if (error < 0)
 		return error;
 	if (command->timed)
-		opencl_begin_watch(lane, &flight);
-	opencl_lane_push(lane, &flight);
+		opencl_begin_watch(lane, &pending);
+	opencl_lane_push(lane, &pending);
 	return 0;
 }

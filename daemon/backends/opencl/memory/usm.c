@@ -3,7 +3,7 @@
 #include "opencl/driver/aside.h"
 #include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
-#include "opencl/driver/flights.h"
+#include "opencl/driver/pending.h"
 #include "opencl/driver/query.h"
 #include "protocol_limits.h"
 #include "status.h"

@@ -32,7 +32,7 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 			struct backend_fault *fault_out);
 
 /* USM_COPY, USM_FILL, USM_PREFETCH and USM_ADVISE; size not 0. `staging_out`: to be freed with the
- * flight, or NULL. */
+ * pending command, or NULL. */
 int opencl_usm_command(struct backend_lane *lane, const struct backend_command *command,
 		       cl_uint wait_count, const cl_event *waits, cl_event *event_out,
 		       void **staging_out, struct backend_fault *fault_out);

@@ -1,6 +1,6 @@
 /* The commands of a lane that no progress() has reported, found by number. */
-#ifndef SYCL_BACKENDS_OPENCL_FLIGHTS_H
-#define SYCL_BACKENDS_OPENCL_FLIGHTS_H
+#ifndef SYCL_BACKENDS_OPENCL_PENDING_H
+#define SYCL_BACKENDS_OPENCL_PENDING_H
 
 #include "opencl/driver/objects.h"
 
@@ -10,7 +10,7 @@
  */
 int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out);
 /* The same, of the command itself; it is good until the next one is sent, or told. */
-int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence,
-		       const struct opencl_flight **flight_out);
+int opencl_lane_pending(const struct backend_lane *lane, uint64_t sequence,
+			const struct opencl_pending **pending_out);
 
 #endif
