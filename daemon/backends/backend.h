@@ -1,7 +1,7 @@
 /*
  * What one vendor's driver does for the engine: opencl and cuda.
  *
- * Who calls, from where. `open`, `enumerate`, `build` and `close` are called once each, by one
+ * Threads. `open`, `enumerate`, `build` and `close` are called once each, by one
  * thread at a time, which may be another one each time, and while other backends are opened and
  * asked (build: by the build helper process, which calls nothing else but open and enumerate before
  * it). Everything of a device - its lanes, memories, programs, kernels - is called only from that
@@ -122,7 +122,8 @@ enum backend_feature {
 	BACKEND_FEATURE_PRELOAD = 1u << 19,
 	/*
 	 * What lies on one lane holds up no other lane, and many commands are sent for little more
-	 * than one: who has many there costs the others less than if they were sent one by one.
+	 * than one: a lane with many of them costs the others less than if they were sent one by
+	 * one.
 	 */
 	BACKEND_FEATURE_SIDE_BY_SIDE = 1u << 20,
 	BACKEND_FEATURE_NATIVE =
@@ -136,8 +137,9 @@ enum backend_feature {
 	BACKEND_FEATURE_EARLY =
 		1u << 27, /* launches that begin before the one before them is over (R5) */
 	BACKEND_FEATURE_GRAPH_CONDITION = 1u << 28, /* BACKEND_COMMAND_CONDITION as a node (R4) */
-	BACKEND_FEATURE_USM_MIGRATES = 1u << 29,    /* shared USM of usm_alloc moves to whoever uses
-						       it, and hints say where to (G1) */
+	BACKEND_FEATURE_USM_MIGRATES = 1u
+				       << 29, /* shared USM of usm_alloc moves to the device or host
+						 that uses it, and hints say where to (G1) */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
@@ -296,7 +298,7 @@ struct backend_kernel_facts {
 	uint64_t max_local_mem_bytes; /* that a launch may ask for, beside local_mem_bytes; 0: the
 					 device's */
 	uint64_t max_global_size[3]; /* SYCL's order; of a built-in kernel or on a custom device; 0:
-					not told */
+					not known */
 	uint32_t registers;          /* of a work-item; 0: not known */
 	uint32_t sub_group_size;     /* 0: not known */
 	/*
@@ -486,8 +488,8 @@ struct backend_launch_properties {
 	uint32_t cluster[3];             /* groups of a cluster, SYCL's order; all 0: none */
 	/*
 	 * It may begin before the command before it on its lane is over, if that is the launch
-	 * `early_after`, and its kernel `waits` (with EARLY). That one may then be told together
-	 * with it. As a node: before the one node that it comes after.
+	 * `early_after`, and its kernel `waits` (with EARLY). That one may then be reported
+	 * together with it. As a node: before the one node that it comes after.
 	 */
 	bool early;
 	uint64_t early_after; /* a sequence of the lane; 0: none. Not of nodes */
@@ -495,8 +497,8 @@ struct backend_launch_properties {
 
 /*
  * Some of a launch's work-groups: of those along SYCL's dimension 0, as the backend has made them,
- * n of them, these from n * first / of to before n * end / of, which may be none. The kernel is
- * told ids, ranges and numbers of groups as if all of them ran.
+ * n of them, these from n * first / of to before n * end / of, which may be none. The kernel sees
+ * ids, ranges and numbers of groups as if all of them ran.
  */
 struct backend_part {
 	uint32_t first, end; /* first < end <= of */
@@ -513,7 +515,8 @@ static inline uint64_t backend_part_at(uint64_t n, uint32_t numerator, uint32_t 
  * is complete. */
 struct backend_command {
 	enum backend_command_kind kind;
-	bool timed; /* start_ns and end_ns of its completion must be exact: somebody will ask */
+	bool timed; /* start_ns and end_ns of its completion must be exact: the application may ask
+		       for them */
 	union {
 		struct {
 			struct backend_kernel *kernel;
@@ -611,8 +614,8 @@ enum backend_lane_kind {
 	BACKEND_LANE_COMPUTE = 0,
 	BACKEND_LANE_COPY_IN = 1,  /* host to device; only with BACKEND_FEATURE_COPY_LANES */
 	BACKEND_LANE_COPY_OUT = 2, /* device to host */
-	/* As COMPUTE, for who must not wait: before what other lanes have and has not begun, where
-	   the device can do that. */
+	/* As COMPUTE, for work that must not wait: before what other lanes have and has not begun,
+	   where the device can do that. */
 	BACKEND_LANE_LATENCY = 3,
 };
 
@@ -819,7 +822,7 @@ struct backend_ops {
 			  struct backend_event **event_out, struct backend_fault *fault_out);
 	void (*event_free)(struct backend_event *event);
 	/* Optional (SHARED_EVENT). Record it now, behind all that the lane was given: no command,
-	 * and nothing is told of it. */
+	 * and no completion reports it. */
 	int (*event_record)(struct backend_lane *lane, struct backend_event *event,
 			    struct backend_fault *fault_out);
 
@@ -960,7 +963,7 @@ struct backend_ops {
 	void (*kernel_facts)(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 	void (*kernel_free)(struct backend_kernel *kernel);
 	/* Optional (OCCUPANCY); loader. `local` in SYCL's order, all 0: not chosen; only
-	 * suggested_group_size is told then. */
+	 * suggested_group_size is filled in then. */
 	int (*kernel_occupancy)(struct backend_kernel *kernel, const uint64_t local[3],
 				uint64_t local_mem_bytes, struct backend_occupancy *occupancy_out,
 				struct backend_fault *fault_out);
@@ -969,7 +972,7 @@ struct backend_ops {
 	 * Send one command to a lane; it gets `sequence` (larger than any before it on this lane)
 	 * and starts when the waits have been reached. Does not wait for the device. A failure
 	 * means that it was not sent and no completion follows. `completion`: NULL, or only with
-	 * BACKEND_FEATURE_COMPLETION; it is written before progress() tells of the command.
+	 * BACKEND_FEATURE_COMPLETION; it is written before progress() reports the command.
 	 */
 	int (*submit)(struct backend_lane *lane, const struct backend_command *command,
 		      const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
@@ -1004,7 +1007,7 @@ struct backend_ops {
 			     uint32_t capacity);
 	/*
 	 * Optional. Has the driver begun the command with this sequence, the lane's first? True of
-	 * one that has ended, too, and where the driver does not tell. *begun_ns_out: since when
+	 * one that has ended, too, and where the driver gives no answer. *begun_ns_out: since when
 	 * (CLOCK_MONOTONIC), 0 where that is not known, or not yet: ask again; always 0 of what was
 	 * not `timed`. Never blocks.
 	 */
@@ -1018,7 +1021,7 @@ struct backend_ops {
 	bool (*quiet_wanted)(struct backend_device *device);
 	void (*quiet)(struct backend_device *device);
 	/*
-	 * Optional (QUIET_LOAD). Whether there are sessions of the latency class now, told when
+	 * Optional (QUIET_LOAD). Whether there are sessions of the latency class now; called when
 	 * that changes: the device may set a part of itself apart for lanes of theirs, and give it
 	 * back, in quiet moments (quiet_wanted). Costs nothing by itself.
 	 */
@@ -1026,8 +1029,8 @@ struct backend_ops {
 	/* With latency_wanted: compute units that are set apart now; 0: none. */
 	uint32_t (*latency_units)(struct backend_device *device);
 	/*
-	 * Optional (QUIET_LOAD). How many bytes queues' windows have together that are to persist,
-	 * told when that changes: the device sets a part of its second-level cache aside, by its
+	 * Optional (QUIET_LOAD). How many bytes queues' windows have together that are to persist;
+	 * called when that changes: the device sets a part of its second-level cache aside, by its
 	 * own bounds, and gives all back when it is 0, in quiet moments. Costs nothing by itself.
 	 */
 	void (*l2_wanted)(struct backend_device *device, uint64_t size_bytes);

@@ -1,7 +1,7 @@
 /*
  * Names of a portable source that the device's language has, too: OpenCL C and CUDA C++ have
  * functions called mix, dot or pow, and a source may call its own so. The names that it declares
- * itself get a prefix then, and lose it again before anybody sees them. What the prelude makes of
+ * itself get a prefix then, and lose it again before they are reported. What the prelude makes of
  * its words stays the language's own function.
  *
  * A source is tried with and without, as it may declare a function for the one language and use the

@@ -1,8 +1,8 @@
 /*
- * Of launches that go together only the common end is told. A kernel that was short lately and is
- * long now so holds back those before it: that is seen when it is over. Then its launches go alone,
- * 64 of them, and after each further surprise twice as many, up to 4,096. So that happens once in
- * so many of a kernel's launches at most (B18). One thread at a time.
+ * Of launches that go together only the common end is reported. A kernel that was short lately and
+ * is long now so holds back those before it: that is seen when it is over. Then its launches go
+ * alone, 64 of them, and after each further surprise twice as many, up to 4,096. So that happens
+ * once in so many of a kernel's launches at most (B18). One thread at a time.
  */
 #ifndef SYCL_BACKENDS_SURPRISE_H
 #define SYCL_BACKENDS_SURPRISE_H

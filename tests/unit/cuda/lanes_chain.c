@@ -453,7 +453,7 @@ static void make_old(struct backend_device *device, const struct backend_lane *l
 	state->last_end_ns = 0;
 	for (size_t i = from; i < state->sent_end; i++)
 		cuda_pending_at(state, i)->submit_ns -= 1000000000;
-	device->lanes->looked_ns = clock_now_ns() + 3600 * UINT64_C(1000000000);
+	device->lanes->polled_ns = clock_now_ns() + 3600 * UINT64_C(1000000000);
 }
 
 static uint32_t chains_of_two(struct backend_device *device, struct backend_lane *lane,
@@ -504,7 +504,7 @@ Test(cuda_lanes_chain, B18_a_chain_that_was_seen_late_is_no_surprise)
 
 	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1);
 	make_old(device, lane, ((struct cuda_lane_state *)lane->state)->head);
-	device->lanes->looked_ns = 0;
+	device->lanes->polled_ns = 0;
 	cr_assert_eq(finish_all(device), 2);
 	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1);
 	cr_assert_eq(finish_all(device), 2);

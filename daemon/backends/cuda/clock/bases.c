@@ -19,8 +19,8 @@ static uint64_t host_now_ns(const struct cuda_bases *bases)
 	return bases->source.now(bases->source.context);
 }
 
-/* Signed time between two events. Where the driver tells 0 of an end that lies before its start,
- * asked the other way. */
+/* Signed time between two events. The driver gives 0 for an end that lies before its start; then
+ * the events change places. */
 static int elapsed_ns(const struct cuda_bases *bases, void *from, void *to, int64_t *ns_out)
 {
 	const struct cuda_clock_source *source = &bases->source;
@@ -73,7 +73,7 @@ static int send_and_see(struct cuda_bases *bases, uint64_t deadline_ns)
 	return seen - bases->burst[sample].host_ns <= shortest + shortest / 8;
 }
 
-/* Round trips until several were fast; where that takes too long, records that nobody waits for. */
+/* Round trips until several were fast; where that takes too long, records without a wait. */
 static int send_burst(struct cuda_bases *bases)
 {
 	uint64_t deadline = host_now_ns(bases) + CUDA_CLOCK_WAIT_NS;
@@ -152,9 +152,9 @@ static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
  * What the round trips of a burst say together: nothing was stamped before it was asked for, or
  * after it was seen, and the device is as far as the host, so it was stamped in the middle. The
  * mean of those that were about as fast as the fastest: stamps may be multiples of a microsecond.
- * As a sample that came by the shortest way. False: nobody looked, or one of the two ways was long
- * by itself. Several in a row that are all somewhat slow are slow both ways: such is the device
- * just then.
+ * As a sample that came by the shortest way. False: the end was seen late, or one of the two ways
+ * was long by itself. Several in a row that are all somewhat slow are slow both ways: such is the
+ * device just then.
  */
 static bool find_centre(struct cuda_bases *bases, unsigned first, unsigned count,
 			struct cuda_clock_sample *sample_out)
@@ -218,8 +218,8 @@ static int take_burst(struct cuda_bases *bases)
 	bases->has_base = true;
 	bases->base = bases->order[last];
 	bases->base_ns += advance;
-	bases->told_device_ns -= slip == NOTHING_KNOWN_NS
-					 ? 0
+	bases->reported_device_ns -=
+		slip == NOTHING_KNOWN_NS ? 0
 					 : slip; /* by that much it is less sure where it lies */
 	bases->base_host_ns = bases->burst[last].host_ns;
 	return 0;
@@ -239,7 +239,7 @@ int cuda_bases_prepare(struct cuda_bases *bases)
 	return r == 0 ? take_burst(bases) : r;
 }
 
-/* Take the burst that is out. Waited for a moment where there is nothing else to tell a time from.
+/* Take the burst that is out. Waits a moment where no other burst gives a time.
  */
 static int await_burst(struct cuda_bases *bases, uint64_t since)
 {
@@ -267,21 +267,21 @@ static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_o
 	*start_ns_out = *end_ns_out - (uint64_t)duration;
 }
 
-/* Never earlier than what came earlier on the device was told to be. `device_ns`: as late as
+/* Never earlier than the time reported for what came earlier on the device. `device_ns`: as late as
  * rounding lets it have been. */
 static uint64_t in_order(const struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
 {
-	return device_ns >= bases->told_device_ns && host_ns < bases->told_host_ns
-		       ? bases->told_host_ns
+	return device_ns >= bases->reported_device_ns && host_ns < bases->reported_host_ns
+		       ? bases->reported_host_ns
 		       : host_ns;
 }
 
-static void note_told(struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
+static void note_reported(struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
 {
-	if (bases->told_host_ns != 0 && device_ns < bases->told_device_ns)
+	if (bases->reported_host_ns != 0 && device_ns < bases->reported_device_ns)
 		return;
-	bases->told_device_ns = device_ns;
-	bases->told_host_ns = host_ns;
+	bases->reported_device_ns = device_ns;
+	bases->reported_host_ns = host_ns;
 }
 
 int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out,
@@ -314,6 +314,6 @@ int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t 
 	uint64_t start_host = end_host - (uint64_t)cuda_timeline_span(&bases->timeline, duration);
 	*start_ns_out = in_order(bases, end_device - duration + rounding, start_host);
 	*end_ns_out = in_order(bases, end_device + rounding, end_host);
-	note_told(bases, end_device - rounding, *end_ns_out);
+	note_reported(bases, end_device - rounding, *end_ns_out);
 	return 0;
 }

@@ -2,7 +2,7 @@
  * The device's own time of events, in whole nanoseconds, however long the service runs, and through
  * clock/math.h their CLOCK_MONOTONIC.
  *
- * The driver tells only the time between two events, as a float of milliseconds: good to 15 ns over
+ * The driver gives only the time between two events, as a float of milliseconds: good to 15 ns over
  * half a second, to 31 us over ten minutes, to 4 ms over a day. So times are counted from a base
  * event that is never old while the clock is used: each burst of samples (see clock/math.h)
  * ends in the next base, and the bases' own times are added up in integers. What rounding does to
@@ -10,20 +10,20 @@
  * burst compares the device with CLOCK_MONOTONIC anew.
  *
  * Everything happens when the clock is used: nothing wakes up for it. A burst is a few records on a
- * stream of its own, each waited for before the next one is sent: a round trip tells from both
+ * stream of its own, each waited for before the next one is sent: a round trip shows from both
  * sides where the device's clock stands, and that matters, because a device that rests or hurries
  * changes the way to it by half a microsecond, both ways alike. It takes some 30 us, four times a
  * second, and ends when several round trips were about as fast as any before; after
  * CUDA_CLOCK_WAIT_NS the rest is sent and not waited for. Such samples, of a device that serves
- * somebody else just then, tell from one side only, and are taken when they are there. Meanwhile
- * the base before serves on, or, if that is too old, an event that was just seen is placed by when
- * that was. Where the first burst after a pause was one of those, a few more samples are waited for
- * when the first times are asked for. The same for the first few at all, and whenever so long has
- * passed that what was known of the drift would not show that a burst is late.
+ * other work just then, show one side only, and are taken when they are there. Meanwhile the base
+ * before serves on, or, if that is too old, an event that was just seen is placed by when that was.
+ * Where the first burst after a pause was one of those, a few more samples are waited for when the
+ * first times are asked for. The same for the first few at all, and whenever so long has passed
+ * that what was known of the drift would not show that a burst is late.
  *
  * What is learned between two commands moves all later times by what was wrong before. So that what
- * came later on the device is never told to have come earlier, no time is told before the latest
- * end that was.
+ * came later on the device is never reported as earlier, no reported time lies before the latest
+ * reported end.
  *
  * Why no kernel that reads %globaltimer: that would tie the device's own time together across a
  * pause, but times are given in CLOCK_MONOTONIC, and over a pause the two crystals part by more
@@ -65,15 +65,15 @@ struct cuda_bases {
 	uint64_t round_trip_ns;
 	uint64_t narrowest_ns; /* the shortest way there and back that any burst has shown; 0: none
 				  yet */
-	bool is_fresh;         /* nothing was told since a pause */
+	bool is_fresh;         /* nothing was reported since a pause */
 	bool is_out;           /* a burst of `sent` was sent, and not taken yet */
 	unsigned sent;
 	struct cuda_clock_sample burst[CUDA_CLOCK_BURST]; /* host_ns, in the order of `order` */
-	uint64_t seen_ns[CUDA_CLOCK_BURST]; /* when it was seen to be back; 0: nobody looked */
+	uint64_t seen_ns[CUDA_CLOCK_BURST]; /* when it was seen to be back; 0: no thread looked */
 	unsigned order[CUDA_CLOCK_BURST];
-	int64_t told_device_ns; /* the latest end that was told, as early as rounding lets it have
-				   been */
-	uint64_t told_host_ns;  /* as what; 0: none yet */
+	int64_t reported_device_ns; /* the latest end that was reported, as early as rounding lets
+				   it have been */
+	uint64_t reported_host_ns;  /* as what; 0: none yet */
 };
 
 /* `round_trip_ns`: the shortest from asking for a time stamp to seeing it; 0: not known. */

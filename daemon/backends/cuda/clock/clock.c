@@ -165,5 +165,5 @@ int cuda_clock_times(struct backend_device *device, CUevent start, CUevent end,
 	if (r == 0 || r == -EAGAIN)
 		return r;
 	return cuda_fault(device, library_of(clock), clock->failure, fault_out,
-			  "cannot tell when a command ran");
+			  "cannot find out when a command ran");
 }

@@ -5,7 +5,7 @@
 
 #define DRIFT_LIMIT      1e-3 /* no host's clock is set at such a rate */
 #define DRIFT_UNKNOWN    1e-4 /* crystals differ by less */
-#define DRIFT_BEST       2e-7 /* it changes by so much while nobody looks, with the temperature */
+#define DRIFT_BEST       2e-7 /* it changes by so much without samples, with the temperature */
 #define DRIFT_CHANGE     1e-7 /* and goes on changing by so much in a second */
 #define DRIFT_STEP       2e-6 /* clocks of hosts are corrected by so much at a time */
 #define BELIEVED_COUNT   6u
@@ -28,7 +28,7 @@ void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns)
 	*timeline = (struct cuda_timeline){.uncertainty = DRIFT_UNKNOWN,
 					   .way_ns = way_ns,
 					   .spread_ns = 1,
-					   .told_ns = INT64_MIN / 2};
+					   .reported_ns = INT64_MIN / 2};
 }
 
 static int64_t time_difference(const struct cuda_clock_sample *sample)
@@ -36,7 +36,7 @@ static int64_t time_difference(const struct cuda_clock_sample *sample)
 	return (int64_t)sample->host_ns - sample->device_ns;
 }
 
-/* The offset by which this time is told. */
+/* The offset by which this time is reported. */
 static int64_t offset_at(const struct cuda_timeline *timeline, int64_t device_ns)
 {
 	int64_t since = device_ns - timeline->anchor_ns;
@@ -49,8 +49,8 @@ static int64_t offset_at(const struct cuda_timeline *timeline, int64_t device_ns
 
 uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns)
 {
-	if (timeline->told_ns < device_ns)
-		timeline->told_ns = device_ns;
+	if (timeline->reported_ns < device_ns)
+		timeline->reported_ns = device_ns;
 	return (uint64_t)(device_ns + offset_at(timeline, device_ns));
 }
 
@@ -160,7 +160,7 @@ static bool is_confirmed(const struct cuda_timeline *timeline, const struct line
 	return false;
 }
 
-/* How well a line tells the drift of today: a short one is blurred by noise, a long one tells of
+/* How well a line shows the drift of today: a short one is blurred by noise, a long one shows
  * drifts gone by. */
 static double uncertainty_of(const struct cuda_timeline *timeline, const struct line *line)
 {
@@ -180,7 +180,7 @@ static bool is_believed(const struct cuda_timeline *timeline, const struct line 
 
 /*
  * Late bursts lie anywhere below the line of the others. So it is the one with none above it that
- * goes on until now, but for two late ones at most, and tells most; the more bursts are on it the
+ * goes on until now, but for two late ones at most, and shows most; the more bursts are on it the
  * better.
  */
 static void learn_drift(struct cuda_timeline *timeline)
@@ -219,7 +219,7 @@ static void grow_uncertain(struct cuda_timeline *timeline, int64_t since_ns)
 
 /* What was learned does not hold: the host's clock runs otherwise than it did, or the first bursts
  * were late. */
-static void learn_again(struct cuda_timeline *timeline)
+static void recompute(struct cuda_timeline *timeline)
 {
 	timeline->bursts[0] = timeline->bursts[timeline->count - 1];
 	timeline->count = 1;
@@ -307,7 +307,7 @@ static int64_t obey_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t
 	if (wanted <= most)
 		return wanted;
 	if (wanted - most > CONTRADICTION_NS)
-		learn_again(timeline);
+		recompute(timeline);
 	return most;
 }
 
@@ -328,7 +328,7 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 	if (timeline->count > 1 &&
 	    time_difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&
 	    !is_explained(timeline))
-		learn_again(timeline);
+		recompute(timeline);
 	learn_drift(timeline);
 	int64_t wanted = wanted_offset(timeline);
 	if (gap_ns > 0 && timeline->is_placed) {
@@ -339,7 +339,7 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 	}
 	wanted = obey_limit(timeline, at, wanted);
 	double correction = (double)(wanted - given);
-	bool at_once = !timeline->is_placed || at - timeline->told_ns >= next_ns ||
+	bool at_once = !timeline->is_placed || at - timeline->reported_ns >= next_ns ||
 		       fabs(correction) > STEP_NS;
 	timeline->anchor_ns = at;
 	timeline->anchor_offset_ns = at_once ? wanted : given;

@@ -17,15 +17,15 @@
  * the offset is the mean, the nearer in time the more, and only where the last one is of the other
  * kind those are asked as above.
  *
- * How good that is (H8; tests/unit/cuda/clock_math.c): two times that were told are good to +-0.5
+ * How good that is (H8; tests/unit/cuda/clock_math.c): two reported times are good to +-0.5
  * us each against each other on the host's clock, where the way to the device is sometimes late by
  * 20 us, crystals wander by 5e-8 a second and are corrected by 5e-7 at a time. What it cannot be:
  * where another process has the device, a burst is late by that one's time slice. Until the first
  * burst comes through the times are late by as much, and while several in a row are late, the
  * offset is off by what the drift may be (about a microsecond for three or four of them).
  *
- * Times that were told must go together with those told later. So a correction does not jump while
- * times are told one after the other: it is spread over the time until the next burst. Between two
+ * Reported times must agree with those reported later. So a correction does not jump while times
+ * are reported one after the other: it is spread over the time until the next burst. Between two
  * that lie further apart it is taken at once, and so is what cannot be a correction any more
  * (STEP_NS).
  */
@@ -56,8 +56,8 @@ struct cuda_timeline {
 	int64_t anchor_ns, anchor_offset_ns;
 	double correction_ns;
 	int64_t spread_ns;
-	int64_t told_ns; /* the latest time of the device that was told */
-	int64_t way_ns;  /* of a sample to the device, as far as that is known: added to each */
+	int64_t reported_ns; /* the latest time of the device that was reported */
+	int64_t way_ns;      /* of a sample to the device, as far as that is known: added to each */
 	/* The tightest limit from the other side since the last burst. */
 	bool is_limited;
 	struct cuda_clock_sample limit;
@@ -78,7 +78,7 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
  * difference. */
 void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint64_t host_ns);
 
-/* Tell the CLOCK_MONOTONIC of a time of the device; a burst must have been added. */
+/* The CLOCK_MONOTONIC of a time of the device; a burst must have been added. */
 uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns);
 
 /* So long on the host's clock: for durations, which a correction of the offset must not stretch. */
@@ -90,7 +90,7 @@ int64_t cuda_timeline_patience(const struct cuda_timeline *timeline);
 /* After so long, too little is known to find out by it that a burst is late. */
 bool cuda_timeline_is_doubtful(const struct cuda_timeline *timeline, int64_t since_ns);
 
-/* What cuEventElapsedTime tells (a float of milliseconds) in whole ns, and by how much it can be
+/* The result of cuEventElapsedTime (a float of milliseconds) in whole ns, and by how much it can be
  * off by its rounding. */
 int64_t cuda_clock_elapsed_ns(float milliseconds);
 int64_t cuda_clock_rounding_ns(int64_t elapsed_ns);

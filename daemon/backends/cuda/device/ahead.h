@@ -1,5 +1,5 @@
 /*
- * What is made in a device's primary context before anybody opens the device (device/preload.c),
+ * What is made in a device's primary context before the device is opened (device/preload.c),
  * beside the context. Each of these takes some 10 ms, and longer while the driver takes a failed
  * process apart. The part of the device that needs one takes it from here, or makes it where it is
  * not here.

@@ -16,8 +16,8 @@ static uint64_t aspect_bit(enum cuda_aspect number, bool has)
 uint64_t cuda_aspects(const struct cuda_device_facts *facts)
 {
 	int major = facts->compute_major, minor = facts->compute_minor;
-	/* Host and kernels at the same time, on the same pages: what the service does to
-	 * everybody's memory. */
+	/* Host and kernels at the same time, on the same pages: what the service does to the memory
+	 * of all applications. */
 	bool shared = facts->managed && facts->concurrent_managed;
 
 	return aspect_bit(CUDA_ASPECT_GPU, true) | aspect_bit(CUDA_ASPECT_FP64, true) |
@@ -31,8 +31,8 @@ uint64_t cuda_aspects(const struct cuda_device_facts *facts)
 	       aspect_bit(CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS,
 			  facts->unified_addressing && facts->host_native_atomics) |
 	       aspect_bit(CUDA_ASPECT_USM_SHARED_ALLOCATIONS, shared) |
-	       /* Pages come to whoever is at work on them, so that each atomic is done in one place
-		  (G15). */
+	       /* Pages come to the processor that works on them, so that each atomic is done in one
+		  place (G15). */
 	       aspect_bit(CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS,
 			  shared && is_at_least(major, minor, 6, 0));
 }

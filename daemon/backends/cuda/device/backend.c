@@ -17,9 +17,9 @@ static int no_memory(struct backend_fault *fault_out)
 void cuda_prepare(const struct backend_settings *settings)
 {
 	struct cuda_settings read;
-	struct backend_fault told_by_open;
+	struct backend_fault ignored;
 
-	if (cuda_settings_read(settings->options, &read, &told_by_open) < 0)
+	if (cuda_settings_read(settings->options, &read, &ignored) < 0)
 		return;
 	cuda_environment_prepare(settings->cache_directory, read.connections);
 	cuda_settings_free(&read);

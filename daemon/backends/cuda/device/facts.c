@@ -57,7 +57,7 @@ static const char *why_not(const struct cuda_device_facts *facts)
 	if (!facts->unified_addressing)
 		return "it has no address space in common with the host";
 	if (facts->warp_size <= 0 || facts->max_block_threads <= 0 || facts->multiprocessors <= 0)
-		return "its driver does not tell its limits";
+		return "its driver does not report its limits";
 	return NULL;
 }
 
@@ -113,8 +113,8 @@ static int no_memory(struct backend_fault *fault_out)
 				"no memory for the facts of devices");
 }
 
-/* An option that this device cannot follow is told as the reason for which it is not there, and not
- * passed over. */
+/* An option that this device cannot follow is not passed over: it is given as the reason for which
+ * the device is not available. */
 static int check_partition(const struct backend *backend, const struct cuda_device_facts *own,
 			   struct backend_device_facts *facts)
 {
@@ -197,7 +197,7 @@ static struct backend_platform_facts *make_platform(int driver_version)
 	return platform;
 }
 
-/* Start the driver. What goes wrong here is for whoever installs the machine. */
+/* Start the driver. Errors here are for the administrator of the machine. */
 static int start_driver(const struct cuda_library *cuda, int *count_out,
 			struct backend_fault *fault_out)
 {

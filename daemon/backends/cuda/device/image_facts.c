@@ -31,8 +31,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Layers of one dimension and of two have limits of their own; what is told holds for both. Nothing
- * where one is missing. */
+/* Layers of one dimension and of two have limits of their own; what is reported holds for both.
+ * Nothing where one is missing. */
 static void fill_layered(const struct cuda_library *cuda, CUdevice device,
 			 struct backend_device_facts *facts)
 {

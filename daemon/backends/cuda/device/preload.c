@@ -1,6 +1,6 @@
 /*
  * Ahead of any user: the driver is started and primary contexts are made, which are most of what
- * opening a device takes. They belong to the process, so whoever opens the device later in it finds
+ * opening a device takes. They belong to the process, so a later opening of the device in it finds
  * its context there. Kept until the process ends.
  */
 #include "cuda/device/ahead.h"

@@ -86,12 +86,13 @@ struct backend_device {
 	void (*on_abandoned)(struct backend_device *device);
 	uint64_t l2_wanted, l2_set; /* lane/l2.c: of windows that persist; for which the cache has
 				       been set up */
-	/* enum cuda_life; left once by whoever sees a sticky error first (driver/fault.c). */
+	/* enum cuda_life; left once, by the first thread that gets a sticky error (driver/fault.c).
+	 */
 	_Atomic int lost;
 	struct backend_fault lost_fault;
 };
 
-/* A lane's stream, for those who put work on it (lane/lane.c). */
+/* A lane's stream, for the rooms that put work on it (lane/lane.c). */
 struct backend_lane {
 	struct backend_device *device;
 	enum backend_lane_kind kind;

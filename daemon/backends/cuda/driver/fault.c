@@ -22,7 +22,7 @@ struct meaning {
 	const char *sentence; /* NULL: the driver's words say it well enough */
 };
 
-/* What a person who did not write the driver should read. Sorted by number. */
+/* Sentences for readers who do not know the driver. Sorted by number. */
 static const struct meaning meanings[] = {
 	{CUDA_ERROR_INVALID_VALUE, ONE_CALL, STATUS_INVALID, EINVAL, NULL},
 	{CUDA_ERROR_OUT_OF_MEMORY, ONE_CALL, STATUS_MEMORY_ALLOCATION, ENOMEM, NULL},
@@ -58,7 +58,7 @@ static const struct meaning meanings[] = {
 	{CUDA_ERROR_UNSUPPORTED_PTX_VERSION, ONE_CALL, STATUS_BUILD, EINVAL,
 	 "the PTX is newer than the driver"},
 	{CUDA_ERROR_JIT_COMPILATION_DISABLED, ONE_CALL, STATUS_BUILD, EOPNOTSUPP,
-	 "the driver is told not to compile PTX"},
+	 "the driver is set not to compile PTX"},
 	{CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC, ONE_CALL, STATUS_BUILD, EINVAL,
 	 "the kernel waits for kernels that it launched, which this GPU does not do"},
 	{CUDA_ERROR_CONTAINED, STICKY, STATUS_DEVICE_LOST, EIO,
@@ -173,7 +173,7 @@ static void mark_lost(struct backend_device *device, const struct backend_fault 
 	atomic_store_explicit(&device->lost, CUDA_LOST, memory_order_release);
 	if (device->wake)
 		device->wake(device->token); /* the loader may have seen it: what is in flight is
-						told as lost */
+						reported as lost */
 }
 
 void cuda_lose(struct backend_device *device, struct backend_fault *fault)
@@ -197,7 +197,7 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 	 * NOLINTNEXTLINE(clang-analyzer-valist.*) */
 	(void)vsnprintf(said, sizeof(said), what, arguments);
 	va_end(arguments);
-	/* Whatever was asked for next hears of it, and which call that is, is chance. */
+	/* The next call returns it, and which call that is, is chance. */
 	if (device_or_null && meaning->weight == STICKY)
 		(void)snprintf(said, sizeof(said), "the device failed");
 	if (library->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)

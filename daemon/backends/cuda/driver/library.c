@@ -56,7 +56,8 @@ static int check_version(struct cuda_library *library, struct backend_fault *fau
 	if (result != CUDA_SUCCESS || version <= 0)
 		return cuda_fault_words(
 			fault_out, -ENODEV, STATUS_PLATFORM,
-			"no NVIDIA driver: its library does not tell a version (%d)", (int)result);
+			"no NVIDIA driver: its library does not report a version (%d)",
+			(int)result);
 	if (version < CUDA_OLDEST_DRIVER)
 		return too_old(version, fault_out);
 	library->driver_version = version;
@@ -75,7 +76,8 @@ static int look_up_entry(struct cuda_library *library, struct backend_fault *fau
 		CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 		void *address = NULL;
 
-		/* Not the symbols of per-thread default streams, whatever the compiler was told. */
+		/* Not the symbols of per-thread default streams, whatever the compiler's options
+		 * say. */
 		CUresult result = get_address(function->name, &address, function->version,
 					      CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status);
 		if (result != CUDA_SUCCESS || status != CU_GET_PROC_ADDRESS_SUCCESS)

@@ -13,7 +13,7 @@
 
 #define ARCHITECTURES_MAX 128
 
-/* The loader's path first, then where the toolkit lies that no loader knows of. */
+/* The loader's path first, then where the toolkit lies that is in no loader's path. */
 static const char *const usual_names[] = {
 	"libnvrtc.so.13",
 	"libnvrtc.so.12",

@@ -30,7 +30,7 @@ struct nvrtc_program; /* the library's */
 	F(GetLoweredName, int,                                                                     \
 	  (struct nvrtc_program * program, const char *expression, const char **name))
 
-/* Results that are told apart; the numbers are the library's. */
+/* Results that have a meaning of their own; the numbers are the library's. */
 enum { NVRTC_DONE = 0, NVRTC_NO_MEMORY = 1, NVRTC_WRONG_OPTION = 5, NVRTC_DOES_NOT_COMPILE = 6 };
 
 struct cuda_nvrtc {

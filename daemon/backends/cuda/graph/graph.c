@@ -537,7 +537,8 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	return error;
 }
 
-/* Exported memory is zeroed before anybody uses it, once: what has settled is forgotten. */
+/* Exported memory is zeroed once, before its first use: what has settled is removed from the list.
+ */
 static int settle_memories(struct backend_graph *graph, struct backend_lane *lane,
 			   struct backend_fault *fault_out)
 {

@@ -6,8 +6,8 @@
  * child graph (a graph in a graph, a native command), or an empty one. One more, behind all that
  * nothing waits for, writes the lane's completion word, as in a chain: so a launch is one call of
  * the driver. Its place and value are set at each launch; in the graph itself it writes to a word
- * that nobody reads, so that a graph may become a child of others as it is. The driver lets no two
- * launches of one executable overlap, whatever streams they are on.
+ * that no thread reads, so that a graph may become a child of others as it is. The driver lets no
+ * two launches of one executable overlap, whatever streams they are on.
  *
  * What lies in the body of a condition is a node of the body's graph, which is the driver's, and
  * goes with it.
@@ -40,8 +40,8 @@ struct cuda_fill_kernel {
 	void *parameters[6];
 };
 
-/* What the driver is told of a command. Points into itself, and into the storage of the device's
- * lanes: good until the next. */
+/* The parameters of a command for the driver. Points into itself, and into the storage of the
+ * device's lanes: good until the next. */
 struct cuda_plan {
 	enum cuda_form form;
 	struct cuda_launch launch;    /* KERNEL */

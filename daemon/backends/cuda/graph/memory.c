@@ -84,7 +84,8 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
 	return 0;
 }
 
-/* ------------------------------------- who names it ------------------------------------- */
+/* ------------------------------------- which node names it -------------------------------------
+ */
 
 static int add_use(const struct backend_graph *graph, const struct backend_memory *memory,
 		   uint64_t *uses)

@@ -54,8 +54,8 @@ static size_t height_of(const struct copy_box *box, const struct box_pitch *pitc
 }
 
 /*
- * A row of 2 GiB or more, as rows of equal length without gaps: nobody says that a node takes one
- * in one piece. A length that has no such divisor stays as it is.
+ * A row of 2 GiB or more, as rows of equal length without gaps: the driver's documents do not say
+ * that a node takes one in one piece. A length that has no such divisor stays as it is.
  */
 static struct copy_box cut_copy(const struct copy_box *box)
 {

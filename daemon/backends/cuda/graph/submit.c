@@ -27,7 +27,7 @@ struct cuda_send_context {
 
 /* ---------------------------------------- waits ----------------------------------------- */
 
-/* The value that shows that the lane has reached a sequence; false: it was told long ago. */
+/* The value that shows that the lane has reached a sequence; false: it was reported long ago. */
 static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, uint32_t *value_out)
 {
 	size_t low = state->head, high = state->tail;
@@ -228,7 +228,7 @@ static void collect_launch(struct cuda_send_context *context, struct cuda_collec
 		cuda_lane_send(state);
 }
 
-/* Exported memory is zeroed before anybody uses it; nearly always that is long over. */
+/* Exported memory is zeroed before its first use; nearly always that is long over. */
 static int settle_arguments(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	const struct backend_command *command = context->command;
@@ -479,8 +479,7 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 		.pending = {.sequence = sequence},
 	};
 
-	/* A plain launch begins when it is sent, and whoever waits for it need not wait for the
-	 * clock. */
+	/* A plain launch begins when it is sent, and a wait for it need not include the clock. */
 	if (command->timed || command->kind != BACKEND_COMMAND_LAUNCH)
 		context.pending.submit_ns = clock_now_ns();
 	if (cuda_pending_reserve(lane->state) < 0)
@@ -491,7 +490,7 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 		return error;
 	/*
 	 * The device was lost by something in flight, and this call is only where it shows. Taken
-	 * as if all were well, so that progress() tells who may have done it before anybody acts on
+	 * as if all were well, so that progress() reports the suspects before the engine acts on
 	 * the failure.
 	 */
 	context.pending.value = lane->state->issued + 1;
@@ -544,7 +543,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 		.pending = {.sequence = sequence},
 	};
 
-	/* A device that is lost is told of by what follows. */
+	/* What follows reports that the device is lost. */
 	if (!state->collected || count > longest || cuda_lost(lane->device))
 		return -EAGAIN;
 	if (cuda_pending_reserve(state) < 0)

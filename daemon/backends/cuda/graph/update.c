@@ -130,7 +130,7 @@ int cuda_graph_update(struct backend_graph *graph, uint32_t index,
 		return refuse_update(fault_out,
 				     "a graph in a graph, or a native command, cannot be changed");
 	/* What is waited for would outlive the node that named it, and its memory may go with that
-	 * node: a graph made anew forgets it. */
+	 * node: a graph made anew does not have it. */
 	if (graph->unsettled_count > 0)
 		return refuse_update(fault_out,
 				     "a graph that waits for new memory cannot be changed");

@@ -18,7 +18,7 @@ bool cuda_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns
 	return true;
 }
 
-void cuda_begin_look(struct backend_device *device, struct cuda_lane_state *state)
+void cuda_begin_poll(struct backend_device *device, struct cuda_lane_state *state)
 {
 	struct cuda_begin *begin = &state->begin;
 	uint64_t begun_ns = 0, again_ns = 0;
@@ -30,7 +30,7 @@ void cuda_begin_look(struct backend_device *device, struct cuda_lane_state *stat
 	    cuda_clock_times(device, pending->start, pending->start, &begun_ns, &again_ns, NULL) !=
 		    0)
 		return;
-	/* As it is told at its end (lane/progress.c). */
+	/* As it is reported at its end (lane/progress.c). */
 	begin->begun_ns = begun_ns > pending->submit_ns ? begun_ns : pending->submit_ns;
 	if (begin->begun_ns < state->timed_end_ns)
 		begin->begun_ns = state->timed_end_ns;

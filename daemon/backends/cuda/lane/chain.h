@@ -2,12 +2,12 @@
  * Chain templates: executable graphs of 1, 2, 4, 8 or 16 kernels in a row and the completion word,
  * made once per lane, whose functions, grids, arguments and values are set at each launch. One
  * launch of a chain costs little more than one launch of a kernel, and a memset node is the
- * quickest way to tell that it ended.
+ * quickest sign of its end.
  *
  * The driver must never meet a function that is gone. The graph, which only names the nodes, is
  * made of an empty kernel that lives as long as the device; the executable's nodes name what ran in
  * them last, and keep its code loaded until they are set anew, or set back to the empty kernel
- * because nobody else has that code any more (backend_device.on_abandoned).
+ * because nothing else holds that code any more (backend_device.on_abandoned).
  */
 #ifndef SYCL_BACKENDS_CUDA_CHAIN_H
 #define SYCL_BACKENDS_CUDA_CHAIN_H

@@ -19,7 +19,7 @@ static int no_memory(struct backend_fault *fault_out)
 }
 
 static_assert(CUDA_WORDS_BYTES / CUDA_WORD_STRIDE == CUDA_WORDS_MAX + 1,
-	      "a line for each, and one that nobody reads");
+	      "a line for each, and one that no thread reads");
 
 CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out)
 {
@@ -247,7 +247,7 @@ void cuda_lane_free(struct backend_lane *lane)
 	struct backend_device *device = lane->device;
 
 	(void)cuda_enter(device, NULL);
-	/* Idle by contract; but what nobody asked about may still be there. */
+	/* Idle by contract; but commands without a report may still be there. */
 	if (state->head != state->tail && !cuda_lost(device)) {
 		cuda_lane_send(state);
 		(void)device->backend->library.cuStreamSynchronize(lane->stream);

@@ -78,7 +78,7 @@ struct cuda_noted_wait {
 	uint32_t value;
 };
 
-/* A command that was taken and not told yet. */
+/* A command that was taken and not reported yet. */
 struct cuda_pending {
 	uint64_t sequence;
 	uint32_t value;
@@ -123,7 +123,7 @@ struct cuda_lane_state {
 	uint32_t written; /* value whose write is on the stream; behind `sent` only when a write
 			     could not be sent */
 	uint64_t last_sequence;
-	uint64_t last_end_ns;  /* of what was told, in times as told */
+	uint64_t last_end_ns;  /* of what was reported, in times as reported */
 	uint64_t timed_end_ns; /* the same, of the device's own times alone: estimates may lie late
 				*/
 	struct cuda_begin begin;
@@ -141,8 +141,8 @@ struct cuda_lane_state {
 	bool is_unsent;     /* in the device's list of those that flush() must look at */
 	struct cuda_lane_state *next_unsent;
 
-	CUevent tail_event; /* recorded again whenever somebody waits for the tail; made at first
-			       need */
+	CUevent tail_event;        /* recorded again for each wait for the tail; made at first
+				      need */
 	uint32_t tail_event_value; /* of the last command when it was recorded */
 	bool has_tail_event;       /* tail_event was recorded at tail_event_value */
 
@@ -178,8 +178,8 @@ struct cuda_lanes {
 	uint64_t in_flight;
 	bool are_suspects_counted;
 	uint64_t asked_ns;          /* when the driver was asked last whether all is well */
-	uint64_t looked_ns;         /* when progress() read the clock last; */
-	uint32_t looks, looks_left; /* so often it did not before that, and will not now */
+	uint64_t polled_ns;         /* when progress() read the clock last; */
+	uint32_t looks, polls_left; /* so often it did not before that, and will not now */
 
 	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
@@ -190,8 +190,8 @@ struct cuda_lanes {
 	pthread_mutex_t events_lock;
 	struct cuda_event_pool plain_events, timing_events;
 
-	unsigned char
-		*words_host; /* CUDA_WORDS_MAX, and one that nobody reads (graph/graph.h), pinned */
+	unsigned char *words_host; /* CUDA_WORDS_MAX, and one that no thread reads (graph/graph.h),
+				      pinned */
 	CUdeviceptr words_device;
 	uint32_t reached[CUDA_WORDS_MAX]; /* by what was seen of word and mark last */
 	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
@@ -248,7 +248,7 @@ static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 /* Ends what a pending command holds, and runs its finish. */
 void cuda_pending_end(struct backend_device *device, struct cuda_pending *pending);
 
-/* lane/send.c: send what the lane has collected. What cannot be sent is told as failed. */
+/* lane/send.c: send what the lane has collected. What cannot be sent is reported as failed. */
 void cuda_lane_send(struct cuda_lane_state *state);
 /*
  * lane/send.c: have the lane's word written after all that is on its stream. A write that fails is
@@ -257,7 +257,7 @@ void cuda_lane_send(struct cuda_lane_state *state);
 void cuda_lane_write_word(struct cuda_lane_state *state);
 /* lane/send.c: put one launch on the stream by itself. */
 CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch);
-/* lane/send.c: the command was taken and could not be sent: progress() tells it as failed. */
+/* lane/send.c: the command was taken and could not be sent: progress() reports it as failed. */
 __attribute__((cold)) void cuda_pending_fail(const struct cuda_lane_state *state,
 					     struct cuda_pending *pending, CUresult result,
 					     const char *what);

@@ -50,8 +50,8 @@ static bool is_capturing(struct backend_lane *lane)
 	return result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* While a stream captures, nothing that is sent to it runs: also not what tells that the command is
- * complete. */
+/* While a stream captures, nothing that is sent to it runs: also not the sign of the command's
+ * completion. */
 static int end_capture(struct backend_lane *lane, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &lane->device->backend->library;

@@ -18,7 +18,7 @@ bool cuda_partition_is_possible(const struct cuda_library *library)
 	       library->cuGreenCtxDestroy && library->cuGreenCtxStreamCreate;
 }
 
-/* As the driver's guide tells: 8 and multiples from compute capability 9.0 on, 4 and even numbers,
+/* As the driver's guide says: 8 and multiples from compute capability 9.0 on, 4 and even numbers,
  * 2 and even numbers, 1. */
 uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted)
 {
@@ -88,7 +88,7 @@ static CUresult enter_part(struct backend_device *device, struct cuda_lane_state
 	return result;
 }
 
-/* Nothing is on it that anybody waits for. */
+/* No work on it is waited for. */
 static void leave_part(struct backend_device *device, struct cuda_lane_state *state)
 {
 	if (!cuda_lane_is_apart(state))
@@ -309,7 +309,7 @@ static void make_partition(struct backend_device *device)
 			result = enter_part(device, state);
 	if (result == CUDA_SUCCESS)
 		return;
-	/* A result that ends the device is told by the next call of those that tell. */
+	/* A result that ends the device is returned by the next call that has a fault to fill. */
 	(void)cuda_fault(device, &device->backend->library, result, NULL,
 			 "cannot set multiprocessors apart");
 	end_partition(device);

@@ -34,7 +34,7 @@ void cuda_partition_close(struct backend_device *device); /* lanes are gone */
 /* A new lane: with a partition it gets a stream there; without, or if that fails, it stays on the
  * whole device. */
 void cuda_partition_join(struct cuda_lane_state *state);
-/* From now on the lane stays on its own stream, which somebody else knows: what is sent goes before
+/* From now on the lane stays on its own stream, which the application has: what is sent goes before
  * what comes. */
 int cuda_partition_leave(struct cuda_lane_state *state, struct backend_fault *fault_out);
 /* The lane goes. */

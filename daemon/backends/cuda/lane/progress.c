@@ -1,6 +1,6 @@
 /*
  * What has ended. Words are read, nothing is asked of the driver, but for one stream about every
- * millisecond: a failed device writes no words, and tells of its failure in any call.
+ * millisecond: a failed device writes no words, and returns its failure from any call.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/lane/begin.h"
@@ -43,7 +43,7 @@ static void end_first(struct report *report, struct cuda_lane_state *state)
 {
 	cuda_pending_end(report->device, cuda_pending_at(state, state->head));
 	state->head++;
-	if (state->sent_end < state->head) /* unsent ones that were told as lost */
+	if (state->sent_end < state->head) /* unsent ones that were reported as lost */
 		state->sent_end = state->head;
 	report->device->lanes->in_flight--;
 }
@@ -61,7 +61,7 @@ static uint32_t count_done(const struct cuda_lane_state *state, uint32_t word, u
 	return count;
 }
 
-/* As a rule there is nobody to share with, and a division takes longer than to see that. */
+/* As a rule there is nothing to share, and a division takes longer than this check. */
 static uint64_t shared_by(uint64_t ns, uint32_t count)
 {
 	return count > 1 ? ns / count : ns;
@@ -85,12 +85,12 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 	completion->estimated = true;
 }
 
-/* What was seen late, as nobody has looked for a while, is no surprise. */
+/* A late report after a pause of the polling is no surprise. */
 static void learn_pace(const struct report *report, const struct cuda_pending *pending,
 		       uint64_t took_ns)
 {
 	const struct cuda_lanes *lanes = report->device->lanes;
-	const bool is_late = report->now_ns > lanes->looked_ns + CUDA_CHAIN_NS;
+	const bool is_late = report->now_ns > lanes->polled_ns + CUDA_CHAIN_NS;
 	const bool is_alone = pending->together < 2;
 
 	took_ns = shared_by(took_ns, pending->launches);
@@ -99,7 +99,7 @@ static void learn_pace(const struct report *report, const struct cuda_pending *p
 }
 
 /* False: its times are not known yet, ask again. */
-static bool tell_done(struct report *report, struct cuda_lane_state *state, uint32_t left)
+static bool report_done(struct report *report, struct cuda_lane_state *state, uint32_t left)
 {
 	struct cuda_pending *pending = cuda_pending_at(state, state->head);
 	uint64_t start = 0, end = 0;
@@ -118,7 +118,7 @@ static bool tell_done(struct report *report, struct cuda_lane_state *state, uint
 	if (error == 0) {
 		/* Nothing begins before it was sent, or before the one before it on its stream had
 		 * ended (L9), whatever the clock has learned since: one whose samples have all been
-		 * late tells too early. */
+		 * late gives too early times. */
 		uint64_t least = pending->submit_ns > state->timed_end_ns ? pending->submit_ns
 									  : state->timed_end_ns;
 		completion->start_ns = start > least ? start : least;
@@ -135,7 +135,7 @@ static bool tell_done(struct report *report, struct cuda_lane_state *state, uint
 	return true;
 }
 
-static void tell_lane(struct report *report, struct cuda_lane_state *state)
+static void report_lane(struct report *report, struct cuda_lane_state *state)
 {
 	uint32_t word = cuda_word_read(state);
 
@@ -153,13 +153,14 @@ static void tell_lane(struct report *report, struct cuda_lane_state *state)
 	uint32_t left = count_done(state, word, report->capacity - report->count);
 	if (left > 0 && report->now_ns == 0)
 		report->now_ns = clock_now_ns();
-	while (left > 0 && tell_done(report, state, left))
+	while (left > 0 && report_done(report, state, left))
 		left--;
-	cuda_begin_look(report->device, state);
+	cuda_begin_poll(report->device, state);
 }
 
-/* A lane whose words could not all be sent: its stream is asked, and what it has done is told. */
-static void tell_unwritten(struct report *report, struct cuda_lane_state *state)
+/* A lane whose words could not all be sent: its stream is queried, and what it has done is
+ * reported. */
+static void report_unwritten(struct report *report, struct cuda_lane_state *state)
 {
 	if (report->device->backend->library.cuStreamQuery(state->lane->stream) != CUDA_SUCCESS)
 		return;
@@ -198,7 +199,7 @@ static uint32_t count_suspects(const struct cuda_lane_state *state)
 	return count;
 }
 
-static void tell_lost(struct report *report, struct cuda_lane_state *state, bool is_suspect)
+static void report_lost(struct report *report, struct cuda_lane_state *state, bool is_suspect)
 {
 	const struct backend_fault *lost = cuda_lost(report->device);
 	const struct cuda_pending *pending = cuda_pending_at(state, state->head);
@@ -210,7 +211,7 @@ static void tell_lost(struct report *report, struct cuda_lane_state *state, bool
 }
 
 /* Suspects of all lanes, in calls as many as it takes; then everything else. */
-static void tell_all_lost(struct report *report)
+static void report_all_lost(struct report *report)
 {
 	struct cuda_lanes *lanes = report->device->lanes;
 
@@ -224,39 +225,39 @@ static void tell_all_lost(struct report *report)
 	for (struct cuda_lane_state *state = lanes->first; state; state = state->next) {
 		while (state->suspects > 0 && report->count < report->capacity) {
 			state->suspects--;
-			tell_lost(report, state, true);
+			report_lost(report, state, true);
 		}
 	}
 	for (struct cuda_lane_state *state = lanes->first; state; state = state->next)
 		while (state->head != state->tail && report->count < report->capacity)
-			tell_lost(report, state, false);
+			report_lost(report, state, false);
 }
 
 /* --------------------------------------- one turn --------------------------------------- */
 
 /*
- * Reading the clock takes longer than looking at a lane. Whoever looks without a pause learns what
- * time it is now and then only, whoever rests in between each time. False: as a moment ago.
+ * Reading the clock takes longer than looking at a lane. A thread that polls without a pause reads
+ * it now and then only; one that rests in between reads it each time. False: as a moment ago.
  */
-static bool look_at_clock(struct report *report)
+static bool check_clock(struct report *report)
 {
 	struct cuda_lanes *lanes = report->device->lanes;
 
-	if (report->now_ns == 0 && lanes->looks_left > 0) {
-		lanes->looks_left--;
+	if (report->now_ns == 0 && lanes->polls_left > 0) {
+		lanes->polls_left--;
 		return false;
 	}
 	if (report->now_ns == 0)
 		report->now_ns = clock_now_ns();
-	lanes->looks = report->now_ns - lanes->looked_ns < CLOSE_NS
+	lanes->looks = report->now_ns - lanes->polled_ns < CLOSE_NS
 			       ? (lanes->looks * 2 + 1) & LOOKS_MOST
 			       : 0;
-	lanes->looks_left = lanes->looks;
-	lanes->looked_ns = report->now_ns;
+	lanes->polls_left = lanes->looks;
+	lanes->polled_ns = report->now_ns;
 	return true;
 }
 
-/* Any lane's stream tells of a failure of any. */
+/* Any lane's stream returns a failure of any. */
 static void ask_driver(struct report *report)
 {
 	struct backend_device *device = report->device;
@@ -264,7 +265,7 @@ static void ask_driver(struct report *report)
 	struct cuda_lanes *lanes = device->lanes;
 	struct cuda_lane_state *state = lanes->first;
 
-	if (!look_at_clock(report) || report->now_ns - lanes->asked_ns < ASK_EVERY_NS)
+	if (!check_clock(report) || report->now_ns - lanes->asked_ns < ASK_EVERY_NS)
 		return;
 	lanes->asked_ns = report->now_ns;
 	while (state && state->head == state->sent_end)
@@ -281,10 +282,10 @@ static void ask_driver(struct report *report)
 
 /*
  * The lanes in turns, so that a busy one cannot fill every report. Those that have nothing in
- * flight are not looked at when all others have been; a report with room to spare has left nobody
+ * flight are not looked at when all others have been; a report with room to spare has left no lane
  * out, and the next one begins where this one has found something.
  */
-static void tell_lanes(struct report *report)
+static void report_lanes(struct report *report)
 {
 	struct cuda_lanes *lanes = report->device->lanes;
 	struct cuda_lane_state *begin = lanes->turn ? lanes->turn : lanes->first, *state = begin,
@@ -296,9 +297,9 @@ static void tell_lanes(struct report *report)
 		if (!busy && state->head != state->tail)
 			busy = state;
 		if (state->written != state->sent)
-			tell_unwritten(report, state);
+			report_unwritten(report, state);
 		if (state->head != state->sent_end)
-			tell_lane(report, state);
+			report_lane(report, state);
 		state = state->next ? state->next : lanes->first;
 	} while (left > 0 && state != begin && report->count < report->capacity);
 	if (report->count == report->capacity)
@@ -315,16 +316,16 @@ uint32_t cuda_progress(struct backend_device *device, struct backend_completion 
 
 	if (lanes->in_flight == 0 || capacity == 0)
 		return 0;
-	(void)cuda_enter(device, NULL); /* a lost device may refuse, and is told of all the same */
+	(void)cuda_enter(device, NULL); /* a lost device may refuse, and is reported all the same */
 	if (!lanes->are_suspects_counted)
-		tell_lanes(&report);
+		report_lanes(&report);
 	if (!cuda_lost(device)) {
 		ask_driver(&report);
-		/* What ended before the device did is told as what it was. */
+		/* What ended before the device did is reported as what it was. */
 		if (cuda_lost(device) && report.count < capacity)
-			tell_lanes(&report);
+			report_lanes(&report);
 	}
 	if (cuda_lost(device) && report.count < capacity)
-		tell_all_lost(&report);
+		report_all_lost(&report);
 	return report.count;
 }

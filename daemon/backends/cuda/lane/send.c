@@ -89,7 +89,7 @@ void cuda_pending_keep(const struct cuda_lane_state *state, struct cuda_pending 
 		*pending->fault = *fault;
 	else
 		cuda_lose(state->lane->device,
-			  fault); /* nothing else is left that would tell of it */
+			  fault); /* nothing else is left that would report it */
 }
 
 void cuda_pending_fail(const struct cuda_lane_state *state, struct cuda_pending *pending,
@@ -138,8 +138,8 @@ static uint64_t period_of(const struct cuda_collected *collected)
 }
 
 /*
- * The longest chain that the first `count` launches make. Only its end is told, so it must come
- * soon: for long kernels a chain gains nothing, and whoever waits for the first would wait for all.
+ * The longest chain that the first `count` launches make. Only its end is reported, so it must come
+ * soon: for long kernels a chain gains nothing, and a wait for the first would be a wait for all.
  * A direct completion ends one. A burst is in one.
  */
 static uint32_t choose_level(const struct cuda_lane_state *state,
@@ -204,7 +204,8 @@ void cuda_sendings(struct backend_device *device, struct backend_sendings *sendi
 	sendings_out->refused = atomic_load_explicit(&lanes->chains_refused, memory_order_relaxed);
 }
 
-/* Which is after the call: what it takes is not the device's time, and nobody waits for the clock.
+/* Which is after the call: what it takes is not the device's time, and no thread waits for the
+ * clock.
  */
 static void note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t together)
 {
@@ -222,7 +223,7 @@ static void note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t
 
 /*
  * Launches of which each but the first begins before the one before it is over: the driver does so
- * only where nothing is between them. So all are told by the last one's word, as in a chain. 1: the
+ * only where nothing is between them. So the last one's word reports all, as in a chain. 1: the
  * first has none behind it.
  */
 static uint32_t early_run(const struct cuda_collected *launches, uint32_t count)
@@ -278,7 +279,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 
 		int error = send_chain(state, at, level, value);
 		if (error == -EIO)
-			return; /* progress() tells */
+			return; /* progress() reports it */
 		if (error == 0) {
 			first->is_send_start = true;
 			state->sent = state->written = value;

@@ -49,7 +49,7 @@ static int open_parts(struct cuda_memory_state *state, struct backend_fault *fau
 	CUresult result = cuda->cuMemGetInfo(&free_bytes, &total_bytes);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out,
-				  "cannot tell how much memory there is");
+				  "cannot find out how much memory there is");
 	state->total_bytes = total_bytes;
 	state->granule_bytes = find_granule(device);
 	int error = open_stream(device, &state->stream, fault_out);

@@ -33,7 +33,7 @@ struct backend_memory {
 	enum cuda_memory_origin origin;
 	CUevent zeroed; /* exported memory: happens when its old bytes are gone; NULL: it has none
 			 */
-	_Atomic bool settled; /* nobody needs to wait for `zeroed` any more */
+	_Atomic bool settled; /* no wait for `zeroed` is needed any more */
 	_Atomic uint64_t
 		peers; /* VMM: a bit for each device (index) that may read it besides its own */
 	struct cuda_reap *reap;   /* how it is freed (memory/reaper.h); NULL: in the pool */

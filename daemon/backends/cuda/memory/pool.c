@@ -156,8 +156,8 @@ static int no_room(const struct cuda_memory_state *state, uint64_t size_bytes, u
 	return -ENOMEM;
 }
 
-/* Would it fit if the pool gave back all that it keeps? If not, a trim costs everybody and helps
- * nobody. */
+/* Would it fit if the pool gave back all that it keeps? If not, a trim costs time and helps
+ * nothing. */
 static bool can_ever_fit(const struct cuda_memory_state *state, uint64_t size_bytes)
 {
 	uint64_t headroom = state->device->backend->settings.headroom_bytes;

@@ -2,7 +2,7 @@
  * Frees what the driver frees only when nothing runs. cuMemFree, cuIpcCloseMemHandle and
  * cuMemFreeHost wait for every kernel that is running on the device, and every launch of the
  * process waits for them meanwhile, so they are put off until a quiet moment (quiet() of the
- * table). A mapping waits for nobody and goes at once.
+ * table). A mapping waits for nothing and goes at once.
  */
 #ifndef SYCL_BACKENDS_CUDA_REAPER_H
 #define SYCL_BACKENDS_CUDA_REAPER_H

@@ -1,4 +1,4 @@
-/* Which release of the driver this is: "580.159.04, CUDA 13.0". Its library tells only the second
+/* Which release of the driver this is: "580.159.04, CUDA 13.0". Its library gives only the second
  * half. */
 #ifndef SYCL_BACKENDS_CUDA_RELEASE_H
 #define SYCL_BACKENDS_CUDA_RELEASE_H

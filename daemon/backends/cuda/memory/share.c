@@ -1,8 +1,8 @@
 /*
  * Memory that other processes can open: as a descriptor (VMM), or as a handle of 64 bytes that CUDA
- * programs know (cuMemAlloc and cudaIpc). Whoever opens it sees whole granules, so it has its
- * granules for itself, and all of them are zeroed before anybody uses it: nothing of a neighbour's,
- * and nothing of who had the memory before.
+ * programs know (cuMemAlloc and cudaIpc). A process that opens it sees whole granules. So it shares
+ * no granule with other memory, and all of them are zeroed before its first use: no process reads
+ * bytes of a neighbour or of an earlier owner.
  */
 #include "cuda/memory/state.h"
 #include "process_uids.h"
@@ -114,7 +114,7 @@ static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *r
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = cuda->cuEventRecord(reap->zeroed, stream);
-	/* Nothing else tells when it may be freed. */
+	/* Nothing else shows when it may be freed. */
 	if (result != CUDA_SUCCESS)
 		(void)cuda->cuStreamSynchronize(stream);
 	return result;
@@ -195,8 +195,8 @@ static CUresult export_descriptor(struct backend_memory *memory,
 		&descriptor, memory->allocation, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
 	if (result != CUDA_SUCCESS)
 		return result;
-	/* The driver has made it; an engine executes nothing, so the moment in between harms
-	 * nobody. */
+	/* The driver has made it; an engine executes nothing, so the moment in between does no
+	 * harm. */
 	(void)fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 	shared->descriptor = descriptor;
 	return CUDA_SUCCESS;

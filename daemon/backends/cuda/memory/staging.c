@@ -17,7 +17,7 @@
 struct slot_set {
 	unsigned char *slots[SLOTS_PER_SET];
 	uint32_t users; /* transfers that are not finished */
-	bool must_wait; /* a transfer was given up half-way: only the event tells when it is over */
+	bool must_wait; /* a transfer was given up half-way: only the event shows when it is over */
 	uint64_t used;  /* when: a count of transfers */
 	CUevent over;   /* recorded behind the last transfer */
 };

@@ -38,7 +38,7 @@ static CUresult allocate_host(struct backend_device *device, uint64_t size_bytes
 
 /*
  * Managed memory takes room on the device as if it all were there: more of it than the device has
- * would move back and forth, and can hang the GPU for everybody.
+ * would move back and forth, and can hang the GPU for all its users.
  */
 static int take_shared(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
 		       struct backend_fault *fault_out)
@@ -288,7 +288,7 @@ bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uin
 	return device->facts->host_pointers && cuda_host_is_registered(device, pointer, size_bytes);
 }
 
-/* The engine's own memory that nobody has pinned yet, or could: as for buffers. */
+/* The engine's own memory that is not pinned, or cannot be: as for buffers. */
 static int copy_unpinned(struct backend_lane *lane, const struct backend_command *command,
 			 struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
@@ -371,7 +371,7 @@ static int fill_usm(struct backend_lane *lane, const struct backend_command *com
 			       fault_out, "cannot fill USM");
 }
 
-/* The table of the specification (G1): what the driver is told, and about whom. */
+/* The table of the specification (G1): the advice for the driver, and the place that it names. */
 struct advice {
 	CUmem_advise native;
 	bool host;

@@ -1,10 +1,10 @@
 /*
- * A launch's arguments as the kernel reads them: at the offsets that cuFuncGetParamInfo tells,
+ * A launch's arguments as the kernel reads them: at the offsets that cuFuncGetParamInfo gives,
  * checked before the driver sees them, because it reads what it is given without asking. Pure: no
  * driver, any thread, never blocks.
  *
  * Local memory is the dynamic part of the work-group's shared memory, one argument behind the other
- * in multiples of CUDA_LOCAL_ALIGNMENT. What the kernel gets for it depends on who wrote it: a
+ * in multiples of CUDA_LOCAL_ALIGNMENT. What the kernel gets for it depends on its form: a
  * portable kernel the place inside that part (32 bits; the prelude adds where it begins, which it
  * knows exactly); another one a plain pointer (E15): a generic address, or one of shared memory
  * where its PTX says .ptr .shared.
@@ -61,14 +61,14 @@ struct cuda_layout {
 	bool has_record;
 	uint32_t record_at, bytes; /* bytes: of all */
 	/* Where dynamic memory begins: as a generic address and as one of shared memory; known
-	 * false: nobody could tell */
+	 * false: it could not be found out */
 	bool base_known;
 	uint64_t generic_base, shared_base;
 	uint64_t local_bytes_max; /* of all arguments together */
 };
 
 /*
- * How much storage these take together. A cubin that somebody made by hand may name them in any
+ * How much storage these take together. A cubin that was made by hand may name them in any
  * order, so the last one need not be the one that ends last.
  */
 uint32_t cuda_parameters_bytes(const struct cuda_parameter *parameters, uint32_t count);

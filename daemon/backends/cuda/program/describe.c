@@ -54,7 +54,8 @@ static void describe_native(const struct cuda_ptx_parameter *parameter,
 	default:
 		break;
 	}
-	/* Without a symbol that tells, the PTX's own type may: a float of 64 bits is no pointer. */
+	/* Without a symbol that shows it, the PTX's own type may: a float of 64 bits is no pointer.
+	 */
 	if (!symbol && parameter->space == CUDA_PTX_NO_POINTER && !parameter->may_point) {
 		argument->facts.kind = BACKEND_ARGUMENT_VALUE;
 		argument->local = CUDA_LOCAL_NONE;

@@ -1,5 +1,5 @@
 /*
- * What is known of a program's kernels beside what the driver tells: from PTX, and from symbols of
+ * What is known of a program's kernels beside the driver's facts: from PTX, and from symbols of
  * CUDA C++. Pure: any thread, never blocks.
  */
 #ifndef SYCL_BACKENDS_CUDA_DESCRIBE_H

@@ -247,7 +247,7 @@ static int plan_cluster(const struct cuda_shape *shape, bool basic, struct cuda_
 		unsigned over = g->grid[d] % (unsigned)one_or_more(g->cluster[d]);
 		if (over == 0)
 			continue;
-		/* Groups that are too many have no work-items, if the kernel can be told. */
+		/* Groups that are too many have no work-items, if the kernel can know that. */
 		if (!basic || shape->native ||
 		    g->grid[d] > shape->max_grid[d] - (g->cluster[d] - over))
 			return cuda_fault_words(

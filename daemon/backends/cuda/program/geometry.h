@@ -1,7 +1,7 @@
 /*
  * From SYCL's ranges to CUDA's grid: dimensions reversed (E1), the size of a work-group where none
  * is asked for, grids that the device has no room for folded into other dimensions (E9, E10), and
- * the record that tells a portable kernel about it. Pure: no driver, any thread, never blocks.
+ * the record that describes it to a portable kernel. Pure: no driver, any thread, never blocks.
  *
  * Folding. With one dimension the group is x + grid.x * y. With two it is (x, y + grid.y * z). With
  * three, and only where CUDA_RECORD_FOLDED says so, grid.x holds columns * folds of y * folds of z:

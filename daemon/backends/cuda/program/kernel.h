@@ -46,7 +46,8 @@ struct backend_kernel {
 int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule module,
 		      const struct cuda_binary_kernel *described, struct backend_fault *fault_out);
 
-/* program/occupancy.c: resident work-groups of a compute unit; 0 where the driver cannot tell. */
+/* program/occupancy.c: resident work-groups of a compute unit; 0 where the driver gives no answer.
+ */
 unsigned cuda_resident_groups(const struct backend_kernel *kernel,
 			      const struct cuda_variant *variant, unsigned threads,
 			      unsigned shared_bytes);

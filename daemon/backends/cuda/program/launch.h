@@ -80,7 +80,7 @@ struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel);
 void cuda_code_keep(struct backend_program *program);
 void cuda_code_release(struct backend_program *program);
 bool cuda_code_is_abandoned(
-	const struct backend_program *program); /* nobody but those that keep it has it */
+	const struct backend_program *program); /* only those that keep it have it */
 /* How long a launch took lately, in ns; 0: none has ended yet. Read and written by the lanes alone.
  * Device thread. */
 struct cuda_pace *cuda_kernel_pace(struct backend_kernel *kernel);

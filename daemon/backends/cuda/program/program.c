@@ -179,7 +179,8 @@ static struct cuda_modules *find_loaded(struct cuda_kernels *kernels, const void
 	return found;
 }
 
-/* Out of the list: those that nobody has and nobody can have again, or that were not used for long.
+/* Out of the list: those that are not held and cannot be found again, or that were not used for
+ * long.
  */
 static struct cuda_modules *take_idle(struct cuda_kernels *kernels, uint32_t keep)
 {
@@ -226,7 +227,7 @@ static void drop_modules(struct cuda_kernels *kernels, struct cuda_modules *modu
 	(void)pthread_mutex_unlock(&kernels->lock);
 }
 
-/* Out of device memory: what is only kept in case somebody wants it again goes first. */
+/* Out of device memory: what is only kept for a later use goes first. */
 static int load_with_room(struct backend_device *device, const void *binary, size_t binary_bytes,
 			  struct cuda_modules **modules_out, struct backend_fault *fault_out)
 {

@@ -1,7 +1,7 @@
 /*
  * Programs as the driver has them. A portable program has no variables, so one that is loaded
  * serves every session of the engine that brings the same bytes, and stays loaded for a while when
- * nobody has it any more: the next process finds it ready. Others are loaded anew each time,
+ * it is not held any more: the next process finds it ready. Others are loaded anew each time,
  * because their variables belong to one bundle.
  *
  * The driver may wait for running kernels when it unloads. So nothing is unloaded when the last one

@@ -1,7 +1,7 @@
 /*
  * PTX as text: what its kernels take, and the completion of what NVRTC makes of a portable source.
  *
- * A portable kernel needs to know more than CUDA tells it: where a basic range ends inside the last
+ * A portable kernel needs to know more than CUDA gives it: where a basic range ends inside the last
  * work-group, the offset, how a grid was folded. Its source cannot be given one more parameter by
  * macros, and a variable of the module would be shared by all launches. So the compiled text is
  * completed: each kernel gets one more parameter, named sycl_launch, of CUDA_RECORD_BYTES

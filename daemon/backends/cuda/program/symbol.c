@@ -67,7 +67,7 @@ static int read_source_name(struct reader *reader, char *text, size_t bytes)
 	left = strlen(reader->at);
 	if (length == 0 || length > left)
 		return -EINVAL;
-	/* What a namespace without a name is called differs; nobody writes it. */
+	/* What a namespace without a name is called differs; no source names it. */
 	bool nameless = length >= 11 && memcmp(reader->at, "_GLOBAL__N_", 11) == 0;
 	set_text(text, bytes, "%.*s", nameless ? 0 : (int)(length < 1000 ? length : 1000),
 		 reader->at);

@@ -56,7 +56,7 @@ static int read_layout(const struct backend_kernel *kernel, CUfunction function,
 	return 0;
 }
 
-/* Kinds and names: as the build described them, else as far as the symbol tells. */
+/* Kinds and names: as the build described them, else as far as the symbol shows. */
 static void describe_parameters(struct backend_kernel *kernel,
 				const struct cuda_binary_kernel *described,
 				const struct cuda_symbol *symbol, uint32_t count)

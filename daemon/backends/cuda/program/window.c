@@ -2,7 +2,7 @@
  * Where shared memory lies in the generic address space. A kernel that was not written for this
  * service takes local memory as a plain pointer (E15), so its value must be known before the
  * launch: it is the start of the window, which is the same for every kernel of a context, and the
- * place inside it. Only a kernel can tell.
+ * place inside it. Only a kernel can find it out.
  */
 #include "cuda/program/program.h"
 

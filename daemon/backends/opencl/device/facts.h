@@ -1,4 +1,4 @@
-/* All that a device tells about itself. */
+/* All facts of a device. */
 #ifndef SYCL_BACKENDS_OPENCL_DEVICE_FACTS_H
 #define SYCL_BACKENDS_OPENCL_DEVICE_FACTS_H
 

@@ -92,8 +92,8 @@ static int grow_devices(struct backend *backend, cl_uint count)
 	return 0;
 }
 
-/* The devices of one platform and of some types; none is not an error (A1), but kept for whoever
- * looks for one. */
+/* The devices of one platform and of some types; none is not an error (A1), but the code is kept
+ * for the topology. */
 static int add_devices(struct backend *backend, cl_platform_id platform_id, uint32_t platform,
 		       cl_device_type types)
 {

@@ -1,4 +1,4 @@
-/* Finds platforms and devices, with all that they tell about themselves. */
+/* Finds platforms and devices, with all their facts. */
 #ifndef SYCL_BACKENDS_OPENCL_PLATFORMS_H
 #define SYCL_BACKENDS_OPENCL_PLATFORMS_H
 

@@ -47,8 +47,8 @@ static void sample_host_clock(struct opencl_clock *clock)
 	clock->rebased_ns = best.seen_ns;
 }
 
-/* The times of a transfer of a few bytes, which every device does by itself. False: the driver does
- * not tell. */
+/* The times of a transfer of a few bytes, which every device does by itself. False: the driver
+ * gives no answer. */
 static bool sample_device(const struct opencl_library *cl, cl_command_queue queue, cl_mem buffer,
 			  uint32_t *word, struct opencl_stamps *stamps_out)
 {
@@ -59,23 +59,23 @@ static bool sample_device(const struct opencl_library *cl, cl_command_queue queu
 	if (cl->EnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof(*word), word, 0, NULL,
 				  &event) != CL_SUCCESS)
 		return false;
-	bool is_told = cl->Finish(queue) == CL_SUCCESS;
+	bool is_reported = cl->Finish(queue) == CL_SUCCESS;
 	stamps.seen_ns = clock_now_ns();
-	is_told = is_told &&
-		  cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start),
-					    &start, NULL) == CL_SUCCESS &&
-		  cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end,
-					    NULL) == CL_SUCCESS;
+	is_reported = is_reported &&
+		      cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start),
+						&start, NULL) == CL_SUCCESS &&
+		      cl->GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end,
+						NULL) == CL_SUCCESS;
 	(void)cl->ReleaseEvent(event);
 	stamps.start = start;
 	stamps.end = end;
-	if (is_told)
+	if (is_reported)
 		*stamps_out = stamps;
-	return is_told;
+	return is_reported;
 }
 
-/* Which clocks of the host agree with what the driver says of the samples; learn from those. How
- * many were taken. */
+/* Which clocks of the host agree with what the driver says of the samples; take the offset from
+ * those. How many were taken. */
 static int take_samples(struct opencl_clock *clock, const struct opencl_library *cl,
 			cl_command_queue queue, cl_mem buffer, bool fits[OPENCL_CLOCKS])
 {

@@ -1,12 +1,12 @@
 /*
  * Converts a device's profiling times to CLOCK_MONOTONIC, which all devices and the times of
  * submission share. What a driver's times are is its own affair: PoCL's are those of a clock of the
- * host (CLOCK_MONOTONIC_RAW), a GPU's count from anywhere. A few commands at open tell which; a
+ * host (CLOCK_MONOTONIC_RAW), a GPU's count from anywhere. A few commands at open show which; a
  * clock of the host is then compared with CLOCK_MONOTONIC every 10 ms of use. For every other one
- * the commands themselves tell, see driver/timeline.h: the times of two commands can be off against
- * each other by about as much as the quickest way to the device and back takes, never so that one
- * starts before it was submitted or ends after it was seen complete. clGetDeviceAndHostTimer is not
- * asked: neither PoCL nor NVIDIA's driver has it.
+ * the commands themselves show it, see driver/timeline.h: the times of two commands can be off
+ * against each other by about as much as the quickest way to the device and back takes, never so
+ * that one starts before it was submitted or ends after it was seen complete.
+ * clGetDeviceAndHostTimer is not asked: neither PoCL nor NVIDIA's driver has it.
  *
  * Belongs to the device's own thread. Nothing here waits, but for opencl_clock_open.
  */

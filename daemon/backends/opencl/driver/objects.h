@@ -46,14 +46,14 @@ struct backend_device {
 	bool scales_layers;      /* opencl_pocl_scales_layers */
 	uint64_t growth_leaders; /* program/growth.h: so many so far */
 	struct opencl_clock clock;
-	bool shares_programs; /* they have no variables of their own, so equal ones cannot be told
-				 apart */
+	bool shares_programs; /* they have no variables of their own, so equal ones cannot be
+				 distinguished */
 	struct backend_program *programs;     /* all, linked by `next` */
 	cl_sampler samplers[OPENCL_SAMPLERS]; /* memory/sampler.c: made when first used */
 	struct opencl_usm *usm;               /* memory/usm.c: sorted by address */
 	size_t usm_count, usm_capacity;
 	uint64_t usm_changes; /* how often one came or went */
-	void *usm_nothing;    /* an allocation that nobody uses; NULL: there was no other so far */
+	void *usm_nothing;    /* an allocation that has no use; NULL: there was no other so far */
 	struct opencl_leaving *usm_leaving,
 		*usm_leaving_last; /* freed, and maybe needed by what was sent before; the oldest
 				      first */
@@ -74,9 +74,9 @@ struct backend_device {
 struct opencl_pending {
 	uint64_t sequence, submit_ns;
 	cl_event event;
-	cl_event start; /* whose end is the beginning, of a graph; NULL: `event` tells it */
-	struct opencl_begin *begin;    /* when it began, told by the driver at once; NULL: not timed
-					  (lane/begin.h) */
+	cl_event start; /* whose end is the beginning, of a graph; NULL: `event` has it */
+	struct opencl_begin *begin; /* when it began, by a callback of the driver; NULL: not timed
+				       (lane/begin.h) */
 	struct backend_kernel *kernel; /* of a launch; a reference */
 	const struct opencl_growth
 		*growth; /* of a launch; NULL: nothing to keep apart (program/growth.h) */
@@ -126,7 +126,7 @@ struct backend_program {
 struct backend_event {
 	struct backend_device *device;
 	cl_event event; /* retained */
-	uint64_t watch; /* driver/watch.c: 0: nobody watches it */
+	uint64_t watch; /* driver/watch.c: 0: it is not watched */
 };
 
 /*
@@ -154,7 +154,8 @@ struct backend_kernel {
 	struct opencl_place *places;  /* by argument: which of the driver's */
 	cl_mem *temporaries;          /* room for one per argument, used within one submit */
 	struct opencl_growth *growth; /* of the program, used last; NULL: none so far */
-	uint64_t usm_changes[OPENCL_VARIANTS]; /* of the device, as the driver was told of them */
+	uint64_t usm_changes[OPENCL_VARIANTS]; /* of the device, as they were announced to the
+						  driver */
 	uint64_t period_ns; /* how long one launch keeps a lane busy, lately; UINT64_MAX: not known
 			       yet */
 };

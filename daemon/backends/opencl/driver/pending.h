@@ -9,7 +9,7 @@
  * -EINVAL: nothing like it was submitted. The lane keeps the event.
  */
 int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out);
-/* The same, of the command itself; it is good until the next one is sent, or told. */
+/* The same, of the command itself; it is good until the next one is sent, or reported. */
 int opencl_lane_pending(const struct backend_lane *lane, uint64_t sequence,
 			const struct opencl_pending **pending_out);
 

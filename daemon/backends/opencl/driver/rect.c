@@ -112,8 +112,9 @@ static int copy_rect(struct backend_lane *lane, const struct backend_command *co
 }
 
 /*
- * Row by row; the lane is in order, so the first waits and the last tells. For drivers that refuse
- * a box as a whole though it lies inside of its memory: NVIDIA's refuses some with long rows.
+ * Row by row; the lane is in order, so the first has the waits and the last has the event. For
+ * drivers that refuse a box as a whole though it lies inside of its memory: NVIDIA's refuses some
+ * with long rows.
  */
 static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box,
 		       const struct end *device, char *host, const struct box_pitch *host_pitch,

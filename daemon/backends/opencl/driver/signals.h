@@ -19,7 +19,7 @@ void opencl_signals_save(struct opencl_signals *saved_out);
 /*
  * Put back what was changed since, but SIGFPE: PoCL's handler lets a kernel go on after an integer
  * division by zero. A change that another thread made meanwhile is lost too: the standard has no
- * way to tell.
+ * way to find out.
  */
 void opencl_signals_restore(const struct opencl_signals *saved);
 

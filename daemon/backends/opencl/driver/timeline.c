@@ -103,27 +103,27 @@ static void learn_rate(struct opencl_timeline *timeline)
 	timeline->fastest = RATE_LIMIT;
 }
 
-/* All times are told by this one. */
-static void tell_by(struct opencl_timeline *timeline, double at_ns, double offset_ns)
+/* All times are converted by this one. */
+static void report_by(struct opencl_timeline *timeline, double at_ns, double offset_ns)
 {
 	for (unsigned i = 0; i < OPENCL_TIMELINE_SEGMENTS; i++)
 		timeline->segments[i] = (struct opencl_segment){
 			.anchor_ns = at_ns, .offset_ns = offset_ns, .spread_ns = 1};
-	timeline->told_ns = at_ns;
+	timeline->reported_ns = at_ns;
 }
 
-/* From the latest time told on, let the offset at `at_ns` become this one. */
+/* From the latest reported time on, let the offset at `at_ns` become this one. */
 static void correct_offset(struct opencl_timeline *timeline, double at_ns, double offset_ns)
 {
-	double from = timeline->told_ns, offset = offset_at(timeline, from);
+	double from = timeline->reported_ns, offset = offset_at(timeline, from);
 	double rate = (timeline->slowest + timeline->fastest) / 2;
 	double correction = offset_ns - (offset + rate * (at_ns - from));
 
 	if (fabs(correction) > SET_NS) {
-		tell_by(timeline, at_ns, offset_ns);
+		report_by(timeline, at_ns, offset_ns);
 		return;
 	}
-	/* One by which nothing was told is not kept. */
+	/* One that has converted nothing is not kept. */
 	for (unsigned i = OPENCL_TIMELINE_SEGMENTS - 1;
 	     i > 0 && from > timeline->segments[0].anchor_ns; i--)
 		timeline->segments[i] = timeline->segments[i - 1];
@@ -134,7 +134,7 @@ static void correct_offset(struct opencl_timeline *timeline, double at_ns, doubl
 							.spread_ns = fabs(correction) * SPREAD + 1};
 }
 
-/* Learn the rate from what the windows say, and the bounds anew with that. */
+/* Compute the rate from the windows, and the bounds anew with that. */
 static void close_window(struct opencl_timeline *timeline)
 {
 	learn_rate(timeline);
@@ -191,13 +191,13 @@ static void place_time(struct opencl_timeline *timeline, const struct opencl_sta
 	struct opencl_window said = bounds_of(timeline, stamps);
 	begin_timeline(timeline, &said);
 	timeline->is_placed = true;
-	tell_by(timeline, timeline->latest_ns, (said.low.offset_ns + said.high.offset_ns) / 2);
+	report_by(timeline, timeline->latest_ns, (said.low.offset_ns + said.high.offset_ns) / 2);
 }
 
 bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
 {
 	if (stamps->end < stamps->start || stamps->seen_ns < stamps->submit_ns)
-		return true; /* no clock at all: tells nothing */
+		return true; /* no clock at all: gives no times */
 	if (!timeline->is_placed) {
 		place_time(timeline, stamps);
 		return true;
@@ -243,9 +243,9 @@ void opencl_timeline_settle(struct opencl_timeline *timeline)
 	if (!timeline->is_placed)
 		return;
 	double at = timeline->latest_ns;
-	tell_by(timeline, at,
-		(low_at(timeline, &timeline->low, at) + high_at(timeline, &timeline->high, at)) /
-			2);
+	report_by(timeline, at,
+		  (low_at(timeline, &timeline->low, at) + high_at(timeline, &timeline->high, at)) /
+			  2);
 }
 
 bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns)
@@ -260,6 +260,6 @@ bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end,
 uint64_t opencl_timeline_host(struct opencl_timeline *timeline, uint64_t device_ns)
 {
 	double at = device_time(timeline, device_ns);
-	timeline->told_ns = fmax(timeline->told_ns, at);
+	timeline->reported_ns = fmax(timeline->reported_ns, at);
 	return timeline->epoch_host + (uint64_t)(int64_t)llround(at + offset_at(timeline, at));
 }

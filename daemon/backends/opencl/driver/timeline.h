@@ -7,12 +7,12 @@
  * be added to have CLOCK_MONOTONIC. Each command says that it is not less than submission - start
  * and not greater than seen - end; the best of all of them leave an interval about as wide as the
  * quickest way to the device and back. A bound grows weaker with time, by what is not known of the
- * offset's rate; and bounds far apart tell that rate, in the same way: from two sides. Where no
+ * offset's rate; and bounds far apart show that rate, in the same way: from two sides. Where no
  * offset is left at all, the clock was set or its rate has changed: what was learned is forgotten.
  *
- * Times that were told go together with those told later, on whatever lane: a correction begins
- * behind the latest time told and is spread, so that time never runs backwards and little is added
- * to a duration. Only a clock that was set moves at once.
+ * Reported times agree with those reported later, on whatever lane: a correction begins behind the
+ * latest reported time and is spread, so that time never runs backwards and little is added to a
+ * duration. Only a clock that was set moves at once.
  */
 #ifndef SYCL_BACKENDS_OPENCL_TIMELINE_H
 #define SYCL_BACKENDS_OPENCL_TIMELINE_H
@@ -51,7 +51,7 @@ struct opencl_timeline {
 	uint64_t epoch_device,
 		epoch_host; /* of the first command: counted from there, numbers are small */
 	double latest_ns;   /* of the device, learned */
-	double told_ns;     /* of the device, the latest that was told */
+	double reported_ns; /* of the device, the latest that was reported */
 
 	struct opencl_bound low, high;                         /* the best of all */
 	double slowest, fastest;                               /* rate of the offset, ns per ns */
@@ -61,7 +61,7 @@ struct opencl_timeline {
 	double window_begin_ns;
 
 	struct opencl_segment
-		segments[OPENCL_TIMELINE_SEGMENTS]; /* by which times are told, newest first */
+		segments[OPENCL_TIMELINE_SEGMENTS]; /* by which times are converted, newest first */
 };
 
 /* `resolution_ns`: by how much stamps may be rounded. */
@@ -71,16 +71,16 @@ void opencl_timeline_init(struct opencl_timeline *timeline, uint64_t resolution_
 bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl_stamps *stamps);
 
 /*
- * Nothing was told yet: from now on times are told by the best that is known. Otherwise they would
- * begin with what the first command showed, and come nearer from there.
+ * No time was reported yet: from now on times are converted by the best that is known. Otherwise
+ * they would begin with what the first command showed, and come nearer from there.
  */
 void opencl_timeline_settle(struct opencl_timeline *timeline);
 
-/* An end that is seen no earlier than `host_ns` tells nothing new: the caller need not look when it
- * is. */
+/* An end that is seen no earlier than `host_ns` shows nothing new: the caller need not read the
+ * time. */
 bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns);
 
-/* Tell the CLOCK_MONOTONIC of a time of the device. Something must have been learned. */
+/* The CLOCK_MONOTONIC of a time of the device. There must have been a window before. */
 uint64_t opencl_timeline_host(struct opencl_timeline *timeline, uint64_t device_ns);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Number: place | generation << 32, never 0. */
 struct watch {
-	backend_happened *happened; /* NULL: free, or it was told */
+	backend_happened *happened; /* NULL: free, or it was called */
 	void *token;
 	uint32_t generation;
 	uint32_t next_free; /* place + 1 */
@@ -35,7 +35,7 @@ static int grow_watches(void)
 	return 0;
 }
 
-/* With the lock. NULL: it is nobody's any more. */
+/* With the lock. NULL: it has no owner any more. */
 static struct watch *find_watch(uint64_t number)
 {
 	uint32_t place = (uint32_t)number;
@@ -63,7 +63,7 @@ static int take_watch(backend_happened *happened, void *token, uint64_t *number_
 	return error;
 }
 
-/* Nobody is called for it any more, nor being called. */
+/* No callback runs for it, or will run. */
 static void release_watch(uint64_t number)
 {
 	(void)pthread_mutex_lock(&lock);

@@ -1,5 +1,5 @@
 /*
- * The application's events, and who is told when they have happened. A callback that the driver was
+ * The application's events, and the callbacks for their completion. A callback that the driver was
  * asked for cannot be taken back, and an event of the application's may happen long after the
  * engine has gone: so it gets a number, not an address, and one that means nothing any more is
  * ignored. backend_ops' entries.

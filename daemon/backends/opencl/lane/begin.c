@@ -30,7 +30,7 @@ static void CL_CALLBACK on_begun(cl_event event, cl_int status, void *user_data)
 	opencl_begin_drop(begin);
 }
 
-/* What tells that the command runs: a graph and a native command have a mark in front, which is
+/* The sign that the command runs: a graph and a native command have a mark in front, which is
  * complete then. */
 static cl_event mark_of(const struct opencl_pending *pending, cl_int *state_out)
 {

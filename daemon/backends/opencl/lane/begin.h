@@ -1,6 +1,6 @@
 /*
- * When a command began, while it runs. PoCL 3.1 tells the state of a command at any time, and its
- * times only when it has ended; but it calls who asks for CL_RUNNING on the thread that begins the
+ * When a command began, while it runs. PoCL 3.1 gives the state of a command at any time, and its
+ * times only when it has ended; but it runs callbacks for CL_RUNNING on the thread that begins the
  * command. So a timed command asks for that call, which notes the time.
  */
 #ifndef SYCL_BACKENDS_OPENCL_BEGIN_H

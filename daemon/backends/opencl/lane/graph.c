@@ -219,8 +219,8 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 	cl_int code = opencl_command_barrier(buffers, graph->buffer);
 	if (code == CL_SUCCESS && command->native.function(command->native.context, &scope) != 0) {
 		free(memories);
-		/* What it had recorded cannot be told from nothing: who fails may have left
-		 * something half done. */
+		/* What it had recorded cannot be distinguished from nothing: a function that fails
+		 * may have left something half done. */
 		graph->is_broken = true;
 		return invalid_graph(fault_out, "a native command failed");
 	}
@@ -304,7 +304,7 @@ int opencl_graph_finish(struct backend_graph *graph, bool updatable,
 
 /* -------------------------------------- launching --------------------------------------- */
 
-/* What leads is told when the graph is sent; so both are walked twice. */
+/* The leaders are noted when the graph is sent; so both are walked twice. */
 static int join_growths(struct backend_lane *lane, struct backend_graph *graph,
 			struct opencl_waits *waits, bool *leads)
 {

@@ -3,10 +3,10 @@
  * recorded for such a one: its commands run in the order in which they were added, which every edge
  * agrees with, and no sync points are needed.
  *
- * Drivers need not tell a graph's nodes from the objects that they were recorded with: PoCL 3.1
- * reads a kernel's arguments when the buffer runs. So every launch has a cl_kernel of its own,
- * which nobody touches any more. What was recorded is kept as nodes, from which a graph that takes
- * this one in records it again. Device thread.
+ * Drivers need not keep a graph's nodes apart from the objects that they were recorded with:
+ * PoCL 3.1 reads a kernel's arguments when the buffer runs. So every launch has a cl_kernel of its
+ * own, which is not changed any more. What was recorded is kept as nodes, from which a graph that
+ * takes this one in records it again. Device thread.
  */
 #ifndef SYCL_BACKENDS_OPENCL_GRAPH_H
 #define SYCL_BACKENDS_OPENCL_GRAPH_H
@@ -77,7 +77,7 @@ int opencl_graph_finish(struct backend_graph *graph, bool updatable,
 void opencl_graph_free(struct backend_graph *graph);
 
 /*
- * Put a launch on the lane's queue. Its own event tells of the buffer's end alone, so an event
+ * Put a launch on the lane's queue. Its own event shows the buffer's end alone, so an event
  * before it is the beginning: *start_out, the caller's.
  */
 int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph,
@@ -88,7 +88,8 @@ int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph,
  * cannot be one. */
 int opencl_node_make(struct backend_device *device, const struct backend_command *command,
 		     struct opencl_node *node_out, struct backend_fault *fault_out);
-/* A copy with references of its own. -EOPNOTSUPP: nobody can record it again (a native command). */
+/* A copy with references of its own. -EOPNOTSUPP: it cannot be recorded again (a native command).
+ */
 int opencl_node_copy(const struct backend_device *device, const struct opencl_node *node,
 		     struct opencl_node *copy_out);
 void opencl_node_clear(const struct backend_device *device, struct opencl_node *node);

@@ -65,7 +65,7 @@ void opencl_lane_free(struct backend_lane *lane)
 	struct backend_device *device = lane->device;
 
 	/*
-	 * Idle by contract; but complete commands that nobody asked about keep their events, and a
+	 * Idle by contract; but complete commands without a report keep their events, and a
 	 * callback may be late.
 	 */
 	if (lane->head != lane->tail &&
@@ -161,7 +161,7 @@ static const struct opencl_pending *window_end(const struct backend_lane *lane)
 	return &lane->pending_ring[at & (lane->capacity - 1)];
 }
 
-/* Ask for a callback if there is something to learn and none is to come. */
+/* Ask for a callback if a command is pending and no callback is to come. */
 static void arm_callback(struct backend_lane *lane)
 {
 	struct backend_device *device = lane->device;
@@ -200,7 +200,7 @@ void opencl_flush(struct backend_device *device)
 	}
 }
 
-/* Of a command that has ended. False: the driver does not tell. */
+/* Of a command that has ended. False: the driver gives no answer. */
 static bool read_times(const struct backend_lane *lane, const struct opencl_pending *pending,
 		       uint64_t *start_out, uint64_t *end_out)
 {
@@ -247,8 +247,8 @@ static void fill_completion(struct backend_lane *lane, struct opencl_pending *pe
 
 /* What a command was, by the driver's clock, and from then on by CLOCK_MONOTONIC. A lane's commands
  * begin in order. */
-static void tell_times(struct backend_lane *lane, const struct opencl_pending *pending,
-		       uint64_t start, uint64_t end, struct backend_completion *completion)
+static void report_times(struct backend_lane *lane, const struct opencl_pending *pending,
+			 uint64_t start, uint64_t end, struct backend_completion *completion)
 {
 	opencl_clock_convert(&lane->device->clock, pending->submit_ns, &start, &end);
 	if (pending->kernel)
@@ -268,7 +268,7 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 	uint64_t start = 0, end = 0;
 	cl_int state = CL_QUEUED;
 
-	/* Not by its times, though there are none before: a driver may tell some of a command that
+	/* Not by its times, though there are none before: a driver may give some of a command that
 	 * waits for a user event. */
 	cl_int code = device->cl->GetEventInfo(pending->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
 					       sizeof(state), &state, NULL);
@@ -279,7 +279,7 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 	if (state < 0)
 		(void)opencl_fault_code(&completion.fault, state, "complete the command");
 	else if (read_times(lane, pending, &start, &end))
-		tell_times(lane, pending, start, end, &completion);
+		report_times(lane, pending, start, end, &completion);
 	fill_completion(lane, pending, &completion);
 	*completion_out = completion;
 	return true;

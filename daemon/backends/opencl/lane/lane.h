@@ -2,7 +2,7 @@
  * A lane is an in-order command queue. Each command keeps its event until progress() reports it:
  * for its times and for lanes that wait on it.
  *
- * Who learns of completion. One callback per lane is asked for at a time, on a command so far ahead
+ * Completion. One callback per lane is asked for at a time, on a command so far ahead
  * that all up to it take OPENCL_WINDOW_NS at most: a callback per command is work for nothing, and
  * one on the last command of a batch would report the first of them too late. When it comes,
  * progress() reports everything complete and asks for the next one. A kernel that was short lately

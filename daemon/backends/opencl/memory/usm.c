@@ -161,7 +161,7 @@ static cl_event mark_all(struct backend_device *device)
 }
 
 /*
- * When all is over that has been sent until now: every kernel was told of all allocations
+ * When all is over that has been sent until now: all allocations were announced to every kernel
  * (opencl_usm_announce), so that its driver needs them, whether it uses them or not. Looked at when
  * USM comes and goes; where nothing can be marked, or noted, the device's end frees it, or the
  * driver's.
@@ -252,8 +252,8 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 		return -ENOTSUP;
 	}
 	let_go(device, false);
-	/* What a program has given back, and the device still needs, is nobody's share: so there is
-	 * not much of it. */
+	/* What a program has given back, and the device still needs, counts for no program: so
+	 * there is not much of it. */
 	if (device->usm_leaving_bytes > device->facts->global_mem_bytes / LEAVING_PART) {
 		opencl_fault_words(
 			fault_out, STATUS_MEMORY_ALLOCATION,
@@ -323,7 +323,7 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 					     (const void *)pointers);
 	free((void *)pointers);
 	if (code != CL_SUCCESS)
-		return opencl_fault_code(fault_out, code, "tell a kernel of USM");
+		return opencl_fault_code(fault_out, code, "announce USM to a kernel");
 	kernel->usm_changes[variant] = device->usm_changes;
 	return 0;
 }

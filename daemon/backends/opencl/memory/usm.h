@@ -25,8 +25,8 @@ void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, 
 void opencl_usm_go_on(struct backend_device *device);
 
 /*
- * What a kernel may reach through pointers in other memory must be told to some drivers. Before the
- * launch; it costs nothing when it is the same as the last time.
+ * What a kernel may reach through pointers in other memory must be announced to some drivers.
+ * Before the launch; it costs nothing when it is the same as the last time.
  */
 int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 			struct backend_fault *fault_out);

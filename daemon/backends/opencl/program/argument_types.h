@@ -1,4 +1,4 @@
-/* What the driver tells about a kernel's arguments, as facts. */
+/* The driver's answers about a kernel's arguments, as facts. */
 #ifndef SYCL_BACKENDS_OPENCL_ARGUMENT_TYPES_H
 #define SYCL_BACKENDS_OPENCL_ARGUMENT_TYPES_H
 

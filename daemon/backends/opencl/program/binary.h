@@ -1,6 +1,6 @@
 /*
  * What `build` returns and `program_load` takes: the driver's binary together with what is known
- * about the kernels. PoCL tells a kernel's arguments only for programs built from source in the
+ * about the kernels. PoCL describes a kernel's arguments only for programs built from source in the
  * same process (for a loaded binary it answers CL_KERNEL_ARG_INFO_NOT_AVAILABLE), so the facts
  * travel along.
  *

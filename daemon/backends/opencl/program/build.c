@@ -90,9 +90,9 @@ static void take_log(struct opencl_build *build)
 
 /*
  * With arg-info: without, a driver keeps nothing of the arguments, and a wrong one could not be
- * told from a right one. Scratch memory of group functions has a word for each work-item:
+ * distinguished from a right one. Scratch memory of group functions has a word for each work-item:
  * portable_opencl_groups.cl of the prelude. Sub-groups are what the facts say, so that what a
- * program was told and what its kernels may do are the same. Whether a version of the language was
+ * program was given and what its kernels may do are the same. Whether a version of the language was
  * asked for is said, too: compilers are stricter then (portable_stream.inc).
  */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
@@ -173,7 +173,7 @@ static int take_payload(struct opencl_build *build, struct backend_fault *fault_
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "get the binary");
 }
 
-/* Of what was linked the sources are elsewhere: then the driver must have told. */
+/* Of what was linked the sources are elsewhere: then the driver must have named it. */
 static int describe_module(const struct opencl_build *build, struct opencl_binary_kernel *described)
 {
 	uint32_t count = 0;

@@ -31,7 +31,7 @@ bool opencl_build_asks_for_dimensions(const struct opencl_build *build);
 /*
  * Makes it with the source as it is. A portable one that does not compile so has another try with
  * its own names where they are those of built-in functions, too; if that fails, the first fault and
- * its log are told.
+ * its log are returned.
  */
 int opencl_build_try(struct opencl_build *build,
 		     int (*make)(struct opencl_build *build, struct backend_fault *fault_out),

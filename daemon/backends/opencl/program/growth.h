@@ -10,7 +10,7 @@
  * before it, and those behind it wait for it. It is one in many: launches that are no larger than
  * one before need no waiting.
  *
- * All by waiting lists of events, so nobody's thread waits. Two devices of one platform are not
+ * All by waiting lists of events, so no thread waits. Two devices of one platform are not
  * kept apart. Device thread.
  */
 #ifndef SYCL_BACKENDS_OPENCL_GROWTH_H

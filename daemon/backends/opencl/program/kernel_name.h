@@ -2,7 +2,7 @@
  * A kernel's name, in the source and in the driver. PoCL's header makes macros of the names of
  * built-in functions (mix is _cl_mix there), so that it lists a kernel of such a name by another
  * one; and a portable source may have been built with names of our own (portable_names.h).
- * Everybody but the driver knows the source's name.
+ * All others use the source's name.
  */
 #ifndef SYCL_BACKENDS_OPENCL_KERNEL_NAME_H
 #define SYCL_BACKENDS_OPENCL_KERNEL_NAME_H

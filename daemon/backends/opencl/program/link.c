@@ -167,7 +167,7 @@ static void explain_failure(struct link *link, struct backend_fault *fault_out)
 		sources[i] =
 			(struct opencl_text){link->parts[i].source, link->parts[i].source_bytes};
 	char *words = sources ? opencl_link_words(sources, link->count) : NULL;
-	if (!words) /* the code is told all the same */
+	if (!words) /* the code is returned all the same */
 		return;
 	free(link->whole.log);
 	link->whole.log = words;

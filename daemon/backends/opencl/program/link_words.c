@@ -146,7 +146,7 @@ static void read_source(struct names *names, const struct opencl_text *source, u
 	}
 }
 
-/* Has an object before `end` in the list defined it, too; or does anybody? */
+/* Has an object before `end` in the list defined it, too; or does any object? */
 static const struct name *find_definition(const struct names *names, const struct name *name,
 					  uint32_t end)
 {
@@ -160,7 +160,7 @@ static bool is_missing(const struct names *names, uint32_t index)
 {
 	const struct name *name = &names->all[index];
 
-	for (uint32_t i = 0; i < index; i++) /* told already */
+	for (uint32_t i = 0; i < index; i++) /* reported already */
 		if (is_same(&names->all[i], name))
 			return false;
 	return !name->is_defined && !name->is_local && !find_definition(names, name, names->count);
@@ -206,7 +206,7 @@ char *opencl_link_words(const struct opencl_text *sources, uint32_t count)
 		read_source(names, &sources[i], i);
 	(void)fprintf(
 		file,
-		"The driver does not say why these objects do not link. As far as their sources tell:\n");
+		"The driver does not say why these objects do not link. As far as their sources show:\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const char *between = "";
 		(void)fprintf(file, "object %u defines ", i);

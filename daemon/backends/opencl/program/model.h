@@ -1,5 +1,5 @@
-/* Of a device: memory orders and scopes (G10), images, sub-groups and who it is. What a driver does
- * not tell is 0. */
+/* Of a device: memory orders and scopes (G10), images, sub-groups and identity. What a driver does
+ * not report is 0. */
 #ifndef SYCL_BACKENDS_OPENCL_MODEL_H
 #define SYCL_BACKENDS_OPENCL_MODEL_H
 
@@ -19,7 +19,7 @@ uint32_t opencl_memory_orders(uint64_t capabilities);
 uint32_t opencl_memory_scopes(uint64_t capabilities);
 
 /*
- * Needs facts->extensions, and max_sub_groups and independent_progress as the driver tells them.
+ * Needs facts->extensions, and max_sub_groups and independent_progress as the driver gives them.
  * Sub-groups whose sizes the driver does not list are none: then all of it becomes 0, and the
  * portable form refuses them (E17).
  */
