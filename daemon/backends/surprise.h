@@ -1,5 +1,5 @@
 /*
- * Of launches that go together only the common end is reported. A kernel that was short lately and
+ * Launches that go together have one reported end. A kernel that was short lately and
  * is long now so holds back those before it: that is seen when it is over. Then its launches go
  * alone, 64 of them, and after each further surprise twice as many, up to 4,096. So that happens
  * once in so many of a kernel's launches at most (B18). One thread at a time.
@@ -34,7 +34,7 @@ static inline void surprise_note(struct surprise *surprise)
 	surprise->left = surprise->last;
 }
 
-/* One has gone alone. */
+/* A launch has gone alone. */
 static inline void surprise_pass(struct surprise *surprise)
 {
 	surprise->left -= surprise->left > 0;

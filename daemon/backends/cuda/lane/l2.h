@@ -8,7 +8,7 @@
 
 #include "cuda/lane/lane.h"
 
-/* Of what a device can set aside one context takes this part at most: others' processes have the
+/* One context takes at most this part of what a device can set aside: others' processes have the
  * cache, too. */
 #define CUDA_L2_SHARE 2u
 

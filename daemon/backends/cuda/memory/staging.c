@@ -81,7 +81,7 @@ static uint64_t smaller_size(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Of a box that is not empty. */
+/* The box is not empty. */
 static struct steps steps_of(const struct copy_box *box)
 {
 	struct steps steps = {.bytes = 1, .rows = 1, .slices = 1};

@@ -9,7 +9,7 @@
 
 static const char magic[8] = {'S', 'Y', 'C', 'L', 'C', 'U', '0', '1'};
 
-/* Of the number of arguments. */
+/* A bit of the number of arguments. */
 #define KERNEL_WAITS (1u << 31)
 
 static void put_kernel(FILE *file, const struct cuda_binary_kernel *kernel)

@@ -29,7 +29,7 @@ int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const vo
 	      const size_t *object_bytes, const char *options, void **binary_out,
 	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
 
-/* Of what these return; backend_ops.binary_format. */
+/* The format of what these return: backend_ops.binary_format. */
 #define CUDA_BINARY_FORMAT 2u
 
 #endif

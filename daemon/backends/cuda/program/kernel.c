@@ -42,7 +42,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Of the variants what is true of all of them. */
+/* The facts that hold for all variants. */
 static void fill_facts(struct backend_kernel *kernel)
 {
 	struct backend_kernel_facts *facts = &kernel->facts;

@@ -98,7 +98,7 @@ struct opencl_library {
 	cl_command_queue(CL_API_CALL *CreateCommandQueue)(cl_context context, cl_device_id device,
 							  cl_command_queue_properties properties,
 							  cl_int *error);
-	/* Of 1.x, and in every loader since; the header calls it old. */
+	/* Deprecated since OpenCL 1.x, and in every loader since. */
 	cl_sampler(CL_API_CALL *CreateSampler)(cl_context context, cl_bool normalised,
 					       cl_addressing_mode addressing, cl_filter_mode filter,
 					       cl_int *error);

@@ -13,7 +13,7 @@
 
 /* Five addressing modes, two filters, two kinds of coordinates. */
 #define OPENCL_SAMPLERS 20u
-/* Of a program: one, or one for each number of dimensions. */
+/* Variants of a program: one, or one for each number of dimensions. */
 #define OPENCL_VARIANTS 3u
 /* As many as the scheduler has places for. */
 #define OPENCL_SUB_DEVICES 64u
@@ -117,7 +117,7 @@ struct backend_program {
 	cl_program
 		programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
 	struct opencl_growth *growths;     /* linked by `next` */
-	/* Of the application's programs, retained: programs[0] is what was made of them, or the
+	/* The application's programs, retained: programs[0] is what was made of them, or the
 	 * only one, which is retained once. */
 	cl_program *natives;
 	uint32_t native_count; /* 0: it was built here */

@@ -96,7 +96,7 @@ static void learn_rate(struct opencl_timeline *timeline)
 	timeline->fastest = fmin(fastest + RATE_WANDER, RATE_LIMIT);
 	if (timeline->slowest <= timeline->fastest)
 		return;
-	/* It was not one rate. */
+	/* The rate has changed. */
 	timeline->windows[0] = timeline->windows[timeline->count - 1];
 	timeline->count = 1;
 	timeline->slowest = -RATE_LIMIT;

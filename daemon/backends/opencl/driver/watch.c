@@ -137,7 +137,7 @@ int opencl_event_watch(struct backend_event *event, backend_happened *happened, 
 	uint64_t number = 0;
 	cl_int status = CL_QUEUED;
 
-	/* Of one that has failed PoCL would say that it is complete. */
+	/* PoCL would call a failed event complete. */
 	if (cl->GetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
 			     &status, NULL) == CL_SUCCESS &&
 	    status <= CL_COMPLETE) {

@@ -8,7 +8,7 @@
 
 #include "opencl/driver/objects.h"
 
-/* Of a command that was sent and not pushed yet. Without memory, or where the driver cannot, its
+/* For a command that was sent and not pushed yet. Without memory, or where the driver cannot, its
  * beginning is known with its end. */
 void opencl_begin_watch(const struct backend_lane *lane, struct opencl_pending *pending);
 /* The lane does not need it any more; the driver may still call. NULL: nothing. */

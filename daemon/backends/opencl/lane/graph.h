@@ -18,7 +18,7 @@
 #include "opencl/driver/waits.h"
 #include "protocol_limits.h"
 
-/* Of a device that has graphs. */
+/* For a device that has graphs. */
 struct opencl_graphs {
 	struct opencl_command_buffers buffers;
 	cl_command_queue queue; /* buffers are recorded for it, and run on lanes, which are alike */

@@ -200,7 +200,7 @@ void opencl_flush(struct backend_device *device)
 	}
 }
 
-/* Of a command that has ended. False: the driver gives no answer. */
+/* The times of a command that has ended. False: the driver gives no answer. */
 static bool read_times(const struct backend_lane *lane, const struct opencl_pending *pending,
 		       uint64_t *start_out, uint64_t *end_out)
 {

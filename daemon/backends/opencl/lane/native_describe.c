@@ -45,7 +45,8 @@ static uint64_t of_platform(const struct backend *backend, cl_platform_id id)
 	return devices;
 }
 
-/* Of a part of a device: the whole. A handle that is none is undefined, as everywhere. */
+/* For a part of a device: the bit of the whole. A handle that is none is undefined, as everywhere.
+ */
 static uint64_t of_device(const struct backend *backend, cl_device_id id)
 {
 	uint32_t root = opencl_device_root(backend, id);

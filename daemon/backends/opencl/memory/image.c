@@ -109,7 +109,7 @@ static bool is_listed(const struct backend_device *device, const struct backend_
 	return false;
 }
 
-/* Of the region's part `i`. */
+/* The limit of the region's part `i`. */
 static uint64_t limit_of(const struct backend_device_facts *facts,
 			 const struct backend_image *image, uint32_t i)
 {

@@ -12,7 +12,7 @@
 int opencl_image_create(struct backend_device *device, const struct backend_image *image,
 			struct backend_memory **memory_out, struct backend_fault *fault_out);
 
-/* Of its pixels, tightly packed. */
+/* Its pixels, tightly packed. */
 int opencl_image_size(const struct backend_image *image, uint64_t *bytes_out,
 		      struct backend_fault *fault_out);
 /* What an image of the application's is; false: SYCL has no such image. */

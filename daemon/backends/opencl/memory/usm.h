@@ -37,7 +37,7 @@ int opencl_usm_command(struct backend_lane *lane, const struct backend_command *
 		       cl_uint wait_count, const cl_event *waits, cl_event *event_out,
 		       void **staging_out, struct backend_fault *fault_out);
 
-/* Of a device that closes: everything has been freed. */
+/* For a device that closes: everything has been freed. */
 void opencl_usm_close(struct backend_device *device);
 
 #endif

@@ -22,7 +22,8 @@ static const struct scalar scalars[] = {
 	{"uint32_t", 4, false},  {"int64_t", 8, false},   {"uint64_t", 8, false},
 };
 
-/* Of "float4" the bytes of four floats; a vector of three takes the room of four. */
+/* The size of a type: "float4" has the bytes of four floats; a vector of three takes the room of
+ * four. */
 static uint32_t vector_bytes(const struct scalar *scalar, const char *digits)
 {
 	char *end = NULL;

@@ -55,7 +55,7 @@ int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_
 	return build->program ? 0 : opencl_fault_code(fault_out, code, "take the source");
 }
 
-/* Of what goes before the user's text, with the "#line" itself. */
+/* How many lines go before the user's text, with the "#line" itself. */
 static unsigned long lines_before(const struct opencl_build *build)
 {
 	unsigned long lines = 1;
@@ -173,7 +173,7 @@ static int take_payload(struct opencl_build *build, struct backend_fault *fault_
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "get the binary");
 }
 
-/* Of what was linked the sources are elsewhere: then the driver must have named it. */
+/* The sources of a linked program are elsewhere: then the driver must have named it. */
 static int describe_module(const struct opencl_build *build, struct opencl_binary_kernel *described)
 {
 	uint32_t count = 0;

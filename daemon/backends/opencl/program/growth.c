@@ -122,7 +122,7 @@ void opencl_growth_led(struct backend_device *device, const struct opencl_growth
 	device->growth_leaders++;
 	growth->epoch = device->growth_leaders / OPENCL_GROWTH_LEADERS;
 	growth->served = user->need;
-	/* Of both kinds in one command the last decides what is first then: the next one leads
+	/* With both kinds in one command the last decides what is first then: the next one leads
 	 * again. */
 	growth->is_known = !(user->need.some_offset && user->need.some_without);
 	if (device->cl->RetainEvent(event) == CL_SUCCESS)

@@ -44,7 +44,7 @@ static void fill_facts(struct backend_kernel *kernel)
 		group_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
 	kernel->facts.private_mem_bytes = group_bytes(kernel, CL_KERNEL_PRIVATE_MEM_SIZE);
 	kernel->facts.local_mem_bytes = group_bytes(kernel, CL_KERNEL_LOCAL_MEM_SIZE);
-	/* Of other kernels it is an error, which some drivers do not report. */
+	/* For other kernels it is an error, which some drivers do not report. */
 	bool is_custom = (device->facts->aspects & 1ull << OPENCL_ASPECT_CUSTOM) != 0;
 	if ((kernel->program->binary->is_builtin || is_custom) &&
 	    device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id,

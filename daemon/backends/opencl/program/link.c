@@ -98,7 +98,7 @@ int opencl_compile(struct backend *backend, uint32_t device, enum backend_source
 		.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
 
 	*log_out = NULL;
-	/* Of a module's kernels the arguments must be read from the module itself: program/spirv.h.
+	/* The arguments of a module's kernels must be read from the module itself: program/spirv.h.
 	 */
 	if (kind == BACKEND_SOURCE_BUILTIN || kind == BACKEND_SOURCE_SPIRV || source_bytes == 0) {
 		opencl_fault_words(fault_out, source_bytes ? STATUS_INVALID : STATUS_BUILD,

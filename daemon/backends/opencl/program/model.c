@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of cl_khr_device_uuid, cl_khr_pci_bus_info and OpenCL 2.1: headers may be older. */
+/* Numbers of cl_khr_device_uuid, cl_khr_pci_bus_info and OpenCL 2.1: headers may be older. */
 #define DEVICE_UUID                 0x106A
 #define DEVICE_PCI_BUS_INFO         0x410F
 #define DEVICE_MAX_NUM_SUB_GROUPS   0x105C

@@ -1,5 +1,5 @@
-/* Of a device: memory orders and scopes (G10), images, sub-groups and identity. What a driver does
- * not report is 0. */
+/* Facts of a device: memory orders and scopes (G10), images, sub-groups and identity. What a driver
+ * does not report is 0. */
 #ifndef SYCL_BACKENDS_OPENCL_MODEL_H
 #define SYCL_BACKENDS_OPENCL_MODEL_H
 
