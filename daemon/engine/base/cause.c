@@ -1,5 +1,5 @@
 /* Causes of failures, and faults as the client sees them. */
-#include "scheduler/internal.h"
+#include "base/cause.h"
 
 #include "status.h"
 

@@ -1,6 +1,18 @@
 /* Who may hold how much: what a client asks for in a few bytes can take megabytes of edges and
  * nodes. */
-#include "scheduler/internal.h"
+#include "scheduler/account.h"
+
+#include "base/cause.h"
+#include "base/intrusive_list.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/admission.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/flow.h"
+#include "scheduler/public/account.h"
+#include "scheduler/public/device.h"
+#include "scheduler/task.h"
+#include "scheduler/use.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,8 +6,22 @@
  * nothing that is on a lane, or waits for room in one, can wait for what is held here by an edge,
  * whatever the gate decides.
  */
+#include "scheduler/admission.h"
+
+#include "base/intrusive_list.h"
+#include "base/lane_limits.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/account.h"
+#include "scheduler/burst.h"
+#include "scheduler/device.h"
+#include "scheduler/grant.h"
 #include "scheduler/graph.h"
-#include "scheduler/internal.h"
+#include "scheduler/lane.h"
+#include "scheduler/latency.h"
+#include "scheduler/public/device.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -3,8 +3,19 @@
  * together, and are told together; to the backend, and when one fails, each is a command of its
  * own, with a sequence of its own on the lane: the task's is the last.
  */
+#include "scheduler/burst.h"
+
+#include "base/cause.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/internal.h"
+#include "scheduler/device.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/program.h"
+#include "scheduler/public/task.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/burst.h"
 
 #include "stage_clock.h"
 #include "status.h"

@@ -3,7 +3,12 @@
  * looks at the first command of each lane, and remembers since when it has been that. So one is
  * noticed late by the time between two questions, and costs nothing.
  */
-#include "scheduler/internal.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/quiesce.h"
 
 /* On its device, with nothing before it that it would wait for, and with its memory there. */
 static const struct task *running(const struct scheduler_device *device, uint32_t lane)

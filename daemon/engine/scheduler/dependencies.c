@@ -1,7 +1,15 @@
 /* Spans: edges from the use of buffers. */
 #include "scheduler/dependencies.h"
 
+#include "base/cause.h"
+#include "base/interval_map.h"
+#include "base/pool.h"
+#include "scheduler/account.h"
+#include "scheduler/buffer.h"
+#include "scheduler/pool.h"
 #include "scheduler/residency.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 #include <errno.h>
 

@@ -20,7 +20,11 @@
 #ifndef SYCL_ENGINE_SCHED_DEPENDENCIES_H
 #define SYCL_ENGINE_SCHED_DEPENDENCIES_H
 
-#include "scheduler/internal.h"
+#include "base/cause.h"
+#include "base/interval_map.h"
+#include "scheduler/buffer.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 /* What a task does with a buffer. */
 struct sched_access {

@@ -1,5 +1,8 @@
 /* Which platforms and devices there are: asked of all backends once, on first need. */
-#include "scheduler/internal.h"
+#include "scheduler/device.h"
+#include "scheduler/host_memory.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
 
 #include "cleanup.h"
 

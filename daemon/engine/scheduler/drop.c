@@ -10,9 +10,19 @@
  * those are dropped that nobody needs who goes on. What takes home what a task was to write fails
  * with it.
  */
+#include "scheduler/drop.h"
+
+#include "base/cause.h"
+#include "base/mailbox.h"
+#include "scheduler/account.h"
+#include "scheduler/admission.h"
+#include "scheduler/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/internal.h"
-#include "scheduler/residency.h"
+#include "scheduler/device.h"
+#include "scheduler/flow.h"
+#include "scheduler/public/account.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 struct dropping {
 	struct sched_account *account;

@@ -1,5 +1,8 @@
 /* The DAG as text. */
-#include "scheduler/internal.h"
+#include "scheduler/buffer.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,12 @@
  * A task that depends on nothing any more, or whose event another one has that is not over, is a
  * host task like any other.
  */
-#include "scheduler/internal.h"
+#include "scheduler/early.h"
+
+#include "scheduler/event.h"
+#include "scheduler/notice.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 bool sched_early_begin(struct task *task)
 {

@@ -1,8 +1,18 @@
 /* From a request to the command that a device's thread sends: of a task, or of a node of a graph.
  */
+#include "scheduler/fill.h"
+
+#include "scheduler/buffer.h"
+#include "scheduler/burst.h"
 #include "scheduler/dependencies.h"
+#include "scheduler/device.h"
+#include "scheduler/event.h"
 #include "scheduler/graph.h"
-#include "scheduler/internal.h"
+#include "scheduler/public/task.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "scheduler/usm.h"
+#include "worker/native_command.h"
 
 #include <string.h>
 

@@ -9,7 +9,20 @@
  * Of each lane a flow may have SCHED_FLOW_LANE_LEAST in any case: a lane that stands still, with a
  * kernel that runs long or a wait for an event, must not keep its session from its other lanes.
  */
-#include "scheduler/internal.h"
+#include "scheduler/flow.h"
+
+#include "base/intrusive_list.h"
+#include "base/lane_limits.h"
+#include "base/rivals.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/account.h"
+#include "scheduler/admission.h"
+#include "scheduler/burst.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "scheduler/use.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,11 @@
-#include "scheduler/internal.h"
+#include "scheduler/grant.h"
+
+#include "fair_queue/fair_queue.h"
+#include "scheduler/admission.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/state.h"
 
 static uint64_t bit_of(const struct scheduler_device *device)
 {

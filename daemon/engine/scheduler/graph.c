@@ -2,7 +2,22 @@
  */
 #include "scheduler/graph.h"
 
+#include "base/mailbox.h"
+#include "scheduler/buffer.h"
 #include "scheduler/dependencies.h"
+#include "scheduler/device.h"
+#include "scheduler/fill.h"
+#include "scheduler/host_memory.h"
+#include "scheduler/loss.h"
+#include "scheduler/notice.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/graph.h"
+#include "scheduler/public/task.h"
+#include "scheduler/state.h"
+#include "scheduler/submit.h"
+#include "scheduler/task.h"
+#include "worker/native_command.h"
 
 #include <errno.h>
 #include <stdlib.h>

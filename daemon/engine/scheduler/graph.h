@@ -19,7 +19,14 @@
 #ifndef SYCL_ENGINE_SCHED_GRAPH_H
 #define SYCL_ENGINE_SCHED_GRAPH_H
 
-#include "scheduler/internal.h"
+#include "base/mailbox.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/host_memory.h"
+#include "scheduler/notice.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/task.h"
+#include "scheduler/task.h"
 
 #define SCHED_GRAPH_TEMPORARIES 64u /* of a backend's graph; others lie in memory as any */
 #define SCHED_GRAPH_SLICE                                                                          \

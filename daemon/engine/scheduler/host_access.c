@@ -1,7 +1,14 @@
 /* Host accesses and host tasks: held from the moment in which their turn has come until their owner
  * says so. */
+#include "base/cause.h"
+#include "scheduler/account.h"
+#include "scheduler/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/internal.h"
+#include "scheduler/notice.h"
+#include "scheduler/pool.h"
+#include "scheduler/public/task.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 #include "access_mode.h"
 #include "clock.h"

@@ -15,7 +15,20 @@
  * looks for work anyway; when it goes to sleep, or has more for that device, the device's thread
  * takes over.
  */
-#include "scheduler/internal.h"
+#include "scheduler/inline.h"
+
+#include "base/mailbox.h"
+#include "base/quiet.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/notice.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/execute.h"
+#include "worker/quiesce.h"
+#include "worker/worker.h"
 
 #include <string.h>
 

@@ -1,6 +1,10 @@
 /* How much of a device's second-level cache queues' windows want to keep (backend.h, l2_wanted):
  * the sum, told when it changes. */
-#include "scheduler/internal.h"
+#include "scheduler/l2.h"
+
+#include "base/mailbox.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
 
 void scheduler_l2_change(struct scheduler_device *device, uint64_t before_bytes, uint64_t now_bytes)
 {

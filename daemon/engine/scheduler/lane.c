@@ -1,6 +1,27 @@
 /* Which lane of its device a task goes to, and what happens around its way there and back. */
+#include "scheduler/lane.h"
+
+#include "base/cause.h"
+#include "base/intrusive_list.h"
+#include "base/lane_limits.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/admission.h"
+#include "scheduler/burst.h"
+#include "scheduler/device.h"
+#include "scheduler/drop.h"
+#include "scheduler/early.h"
+#include "scheduler/flow.h"
 #include "scheduler/graph.h"
-#include "scheduler/internal.h"
+#include "scheduler/inline.h"
+#include "scheduler/loss.h"
+#include "scheduler/public/device.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/split.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "scheduler/trace.h"
+#include "scheduler/use.h"
+#include "worker/flight.h"
 
 #include "stage_clock.h"
 

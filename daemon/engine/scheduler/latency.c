@@ -7,7 +7,15 @@
  *
  * And how long threads look before they sleep (spin_pace.h): longer while there are such sessions.
  */
-#include "scheduler/internal.h"
+#include "scheduler/latency.h"
+
+#include "base/mailbox.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/state.h"
+#include "worker/latency.h"
 
 #include "spin_pace.h"
 

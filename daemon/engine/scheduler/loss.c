@@ -5,7 +5,15 @@
  * yet: each is told, marks who may have been running, and fails its tasks. Only when all have done
  * so the front's user is told, and only after that of any task that failed of it.
  */
-#include "scheduler/internal.h"
+#include "scheduler/loss.h"
+
+#include "base/cause.h"
+#include "base/mailbox.h"
+#include "scheduler/admission.h"
+#include "scheduler/device.h"
+#include "scheduler/notice.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
 
 static void take_along(struct scheduler_device *device, const struct backend_fault *fault)
 {

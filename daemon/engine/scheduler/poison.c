@@ -1,7 +1,11 @@
 /* What a command group that was refused would have written. */
+#include "base/cause.h"
+#include "base/interval_map.h"
+#include "scheduler/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/internal.h"
+#include "scheduler/public/buffer.h"
 #include "scheduler/residency.h"
+#include "scheduler/state.h"
 
 /*
  * No account pays for what refusals cut, so a buffer that is in more parts than this is cut no

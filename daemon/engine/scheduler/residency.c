@@ -1,7 +1,17 @@
 /* Pieces: places and moves. */
 #include "scheduler/residency.h"
 
+#include "base/cause.h"
+#include "base/interval_map.h"
+#include "scheduler/buffer.h"
 #include "scheduler/dependencies.h"
+#include "scheduler/device.h"
+#include "scheduler/pool.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/task.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/spill.h"
 
 #include "access_mode.h"
 

@@ -17,7 +17,11 @@
 #ifndef SYCL_ENGINE_SCHED_RESIDENCY_H
 #define SYCL_ENGINE_SCHED_RESIDENCY_H
 
-#include "scheduler/internal.h"
+#include "base/cause.h"
+#include "base/interval_map.h"
+#include "scheduler/buffer.h"
+#include "scheduler/dependencies.h"
+#include "scheduler/task.h"
 
 struct sched_access;
 struct sched_cost;

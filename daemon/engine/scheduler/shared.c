@@ -1,7 +1,20 @@
 /* Buffers that other processes open, or opened: contents with a home, told to others through it. */
+#include "scheduler/shared.h"
+
+#include "base/cause.h"
+#include "base/interval_map.h"
+#include "base/mailbox.h"
+#include "base/pool.h"
+#include "scheduler/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/internal.h"
+#include "scheduler/device.h"
+#include "scheduler/loss.h"
+#include "scheduler/pool.h"
+#include "scheduler/public/buffer.h"
+#include "scheduler/public/device.h"
 #include "scheduler/residency.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 #include "cleanup.h"
 #include "status.h"

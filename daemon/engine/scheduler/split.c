@@ -12,8 +12,18 @@
  * Whether it helps is asked before each part: who is alone on the device holds up nobody, and has
  * the rest sent in one.
  */
-#include "scheduler/internal.h"
+#include "scheduler/split.h"
+
 #include "base/split_plan.h"
+#include "fair_queue/estimate.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/admission.h"
+#include "scheduler/device.h"
+#include "scheduler/flow.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 #include <stdlib.h>
 

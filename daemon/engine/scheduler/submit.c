@@ -1,7 +1,22 @@
 /* From a request to a task. */
+#include "scheduler/submit.h"
+
+#include "base/cause.h"
+#include "scheduler/account.h"
+#include "scheduler/buffer.h"
+#include "scheduler/burst.h"
 #include "scheduler/dependencies.h"
+#include "scheduler/device.h"
+#include "scheduler/event.h"
+#include "scheduler/fill.h"
 #include "scheduler/graph.h"
-#include "scheduler/internal.h"
+#include "scheduler/pool.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/task.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/worker.h"
 
 #include "access_mode.h"
 #include "clock.h"

@@ -1,9 +1,26 @@
 /* The life of a task: edges, what may go on, failure and the end. */
-#include "scheduler/internal.h"
+#include "scheduler/task.h"
+
+#include "base/cause.h"
+#include "base/mailbox.h"
+#include "scheduler/account.h"
+#include "scheduler/admission.h"
+#include "scheduler/burst.h"
+#include "scheduler/dependencies.h"
+#include "scheduler/device.h"
+#include "scheduler/early.h"
+#include "scheduler/event.h"
+#include "scheduler/graph.h"
+#include "scheduler/lane.h"
+#include "scheduler/notice.h"
+#include "scheduler/pool.h"
+#include "scheduler/program.h"
+#include "scheduler/shared.h"
+#include "scheduler/state.h"
+#include "worker/native_command.h"
+#include "worker/spill.h"
 
 #include "clock.h"
-#include "scheduler/dependencies.h"
-#include "scheduler/graph.h"
 #include "status.h"
 
 #include <stdio.h>

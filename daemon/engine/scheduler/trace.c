@@ -1,5 +1,15 @@
 #include "scheduler/trace.h"
-#include "scheduler/internal.h"
+
+#include "base/trace_ring.h"
+#include "fair_queue/estimate.h"
+#include "fair_queue/fair_queue.h"
+#include "scheduler/account.h"
+#include "scheduler/admission.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,17 @@
  * thread. A command's wait begins when nothing of its own session's is in its way any more, and
  * ends when it is sent; both are read off the clock of the turn.
  */
-#include "scheduler/internal.h"
+#include "scheduler/use.h"
+
+#include "scheduler/account.h"
+#include "scheduler/buffer.h"
+#include "scheduler/burst.h"
+#include "scheduler/device.h"
+#include "scheduler/flow.h"
+#include "scheduler/public/account.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 /* What is used of a sub-device is used of the device that it is a part of. */
 static struct sched_used *used_of(struct sched_flow *flow)

@@ -1,7 +1,26 @@
 /* The device thread's part of a task: objects made at first use, waits, submission, completion,
  * failure. */
+#include "worker/execute.h"
+
+#include "base/cause.h"
+#include "base/expect.h"
+#include "base/lane_limits.h"
+#include "base/spill_order.h"
+#include "scheduler/buffer.h"
+#include "scheduler/burst.h"
+#include "scheduler/device.h"
+#include "scheduler/early.h"
+#include "scheduler/event.h"
 #include "scheduler/graph.h"
-#include "scheduler/internal.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/burst.h"
+#include "worker/flight.h"
+#include "worker/native_command.h"
+#include "worker/spill.h"
+#include "worker/worker.h"
 
 #include "clock.h"
 #include "stage_clock.h"

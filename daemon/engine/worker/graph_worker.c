@@ -1,5 +1,14 @@
 /* Graphs of the backend's, the device thread's part: made, changed, made anew. */
+#include "base/cause.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
 #include "scheduler/graph.h"
+#include "scheduler/public/device.h"
+#include "scheduler/task.h"
+#include "worker/execute.h"
+#include "worker/native_command.h"
+#include "worker/spill.h"
+#include "worker/worker.h"
 
 #include "status.h"
 

@@ -3,7 +3,17 @@
  * on a thread of its own, so that launches go on meanwhile (F11). A device without
  * BACKEND_FEATURE_LOADER does it all on its one thread.
  */
-#include "scheduler/internal.h"
+#include "worker/loader.h"
+
+#include "base/cause.h"
+#include "base/mailbox.h"
+#include "scheduler/device.h"
+#include "scheduler/host_memory.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/usm.h"
+#include "worker/quiesce.h"
+#include "worker/worker.h"
 
 #include "status.h"
 

@@ -3,8 +3,16 @@
  * calls it through call(), on the device's thread, so that it is known here whether it was: the
  * function must be called once, whatever becomes of the task.
  */
+#include "worker/native_command.h"
+
+#include "scheduler/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/internal.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/public/task.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/worker.h"
 
 struct sched_native_command {
 	backend_native_function *function;

@@ -1,6 +1,18 @@
 /* Objects of a device that are made and freed on its own thread. */
+#include "worker/objects.h"
+
+#include "base/cause.h"
+#include "base/mailbox.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/event.h"
 #include "scheduler/graph.h"
-#include "scheduler/internal.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/task.h"
+#include "worker/native.h"
+#include "worker/spill.h"
+#include "worker/worker.h"
 
 #include "status.h"
 

@@ -6,7 +6,18 @@
  * that it could not open. So it is, but for the first part, where somebody else has the device for
  * himself (-EBUSY).
  */
-#include "scheduler/internal.h"
+#include "worker/open.h"
+
+#include "base/lane_limits.h"
+#include "base/mailbox.h"
+#include "base/pace.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "worker/execute.h"
+#include "worker/flight.h"
+#include "worker/spill.h"
+#include "worker/worker.h"
 
 #include "clock.h"
 #include "status.h"

@@ -1,8 +1,20 @@
 /* See sched_spill.h. */
 #include "worker/spill.h"
 
+#include "base/lane_limits.h"
+#include "base/mailbox.h"
+#include "base/spill_order.h"
+#include "scheduler/buffer.h"
+#include "scheduler/burst.h"
+#include "scheduler/device.h"
 #include "scheduler/graph.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/native_command.h"
+#include "worker/spill_host.h"
 #include "worker/spill_internal.h"
+#include "worker/worker.h"
 
 #include "status.h"
 

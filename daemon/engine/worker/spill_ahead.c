@@ -8,7 +8,17 @@
  * nobody else's. For those behind it nothing goes that is needed before twice as many commands have
  * gone by: what they need themselves will have room then without a copy.
  */
+#include "base/mailbox.h"
+#include "base/spill_order.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/native_command.h"
+#include "worker/spill.h"
 #include "worker/spill_internal.h"
+#include "worker/worker.h"
 
 #include "status.h"
 

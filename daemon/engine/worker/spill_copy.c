@@ -13,7 +13,15 @@
  * from the host, behind the heir's own parts on their lane, and the heir is AWAY as it was. Nothing
  * else comes on that lane while the one that follows may still have parts to be sent.
  */
+#include "base/spill_order.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "worker/spill.h"
+#include "worker/spill_host.h"
 #include "worker/spill_internal.h"
+#include "worker/worker.h"
 
 #include "status.h"
 

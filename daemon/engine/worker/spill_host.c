@@ -1,7 +1,9 @@
 /* See spill_host.h. */
 #include "worker/spill_host.h"
 
-#include "scheduler/internal.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
 
 #include "clock.h"
 #include "status.h"

@@ -2,7 +2,12 @@
 #ifndef SYCL_ENGINE_SCHED_SPILL_INTERNAL_H
 #define SYCL_ENGINE_SCHED_SPILL_INTERNAL_H
 
-#include "scheduler/internal.h"
+#include "base/spill_order.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/task.h"
+#include "worker/spill.h"
 
 /* In a device's step, before those that were set aside are tried again: what they will use, and in
  * which order. */

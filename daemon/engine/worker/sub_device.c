@@ -3,7 +3,11 @@
  * come and go as devices over native contexts do (sched_native.c). What they use is counted for the
  * device that they are a part of, which is open as long.
  */
-#include "scheduler/internal.h"
+#include "base/cause.h"
+#include "scheduler/device.h"
+#include "scheduler/native.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
 
 #include "status.h"
 

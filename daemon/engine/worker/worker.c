@@ -4,7 +4,29 @@
  * messages, asks for completions when the backend says that there are some, or has to be asked,
  * gives everything back, rests when there is nothing (sched_pace.h).
  */
-#include "scheduler/internal.h"
+#include "worker/worker.h"
+
+#include "base/expect.h"
+#include "base/lane_limits.h"
+#include "base/mailbox.h"
+#include "base/pace.h"
+#include "base/quiet.h"
+#include "scheduler/burst.h"
+#include "scheduler/device.h"
+#include "scheduler/l2.h"
+#include "scheduler/latency.h"
+#include "scheduler/loss.h"
+#include "scheduler/notice.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/execute.h"
+#include "worker/latency.h"
+#include "worker/loader.h"
+#include "worker/objects.h"
+#include "worker/open.h"
+#include "worker/quiesce.h"
+#include "worker/spill.h"
 
 #include "clock.h"
 #include "status.h"

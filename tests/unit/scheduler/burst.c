@@ -3,7 +3,9 @@
 #include "scheduler/harness.h"
 
 #include "access_mode.h"
-#include "scheduler/internal.h"
+#include "scheduler/burst.h"
+#include "scheduler/program.h"
+#include "scheduler/task.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,10 @@
 /* Graphs of the backend's as the scheduler has them: made in the background, launched as one task,
  * changed, moved, ended. */
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/graph.h"
 #include "scheduler/harness.h"
-#include "scheduler/internal.h"
+#include "scheduler/task.h"
 
 #include "access_mode.h"
 #include "status.h"

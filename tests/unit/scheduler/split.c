@@ -3,8 +3,10 @@
  * everybody else. Time is the fake device's: its clock goes by what its commands take, and by
  * nothing else.
  */
+#include "base/lane_limits.h"
+#include "scheduler/device.h"
 #include "scheduler/harness.h"
-#include "scheduler/internal.h"
+#include "scheduler/task.h"
 
 #include "access_mode.h"
 #include "fair_queue/fair_queue.h"

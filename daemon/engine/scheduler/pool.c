@@ -1,6 +1,12 @@
 /* Tasks, edges and nodes that are kept for the next submission, so that a steady stream allocates
  * nothing. */
-#include "scheduler/internal.h"
+#include "scheduler/pool.h"
+
+#include "base/mailbox.h"
+#include "base/pool.h"
+#include "scheduler/buffer.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
 
 #include "clock.h"
 

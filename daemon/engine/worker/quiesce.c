@@ -3,7 +3,17 @@
  * thread chooses it (sched_quiet.h) and sends nothing until the loader is done. What the backend
  * itself likes to do in such a moment is done in one, too.
  */
-#include "scheduler/internal.h"
+#include "worker/quiesce.h"
+
+#include "base/lane_limits.h"
+#include "base/mailbox.h"
+#include "base/quiet.h"
+#include "scheduler/device.h"
+#include "scheduler/l2.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/latency.h"
 
 #include "clock.h"
 

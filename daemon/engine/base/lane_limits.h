@@ -1,0 +1,25 @@
+/* How many lanes a device has, and how much a lane holds. */
+#ifndef SYCL_ENGINE_LANE_LIMITS_H
+#define SYCL_ENGINE_LANE_LIMITS_H
+
+#include "base/mailbox.h"
+
+#include <assert.h>
+
+#define SCHED_LANES_DEFAULT 8u
+#define SCHED_LANES_MAX     32u /* for computing */
+#define SCHED_LANES_LATENCY 8u  /* for computing, of sessions of the latency class */
+#define SCHED_LANES_ALL                                                                            \
+	(SCHED_LANES_MAX + 2u + SCHED_LANES_LATENCY) /* with one each way for copies */
+#define SCHED_LANE_DEPTH                                                                           \
+	96u /* sent and not come back; more would only make a lane harder to share */
+#define SCHED_LANE_DEPTH_MOST                                                                      \
+	240u /* ... but where they come back sooner than this, and no other lane waits for them:   \
+	      */
+#define SCHED_LANE_DELAY_NS 500000u
+#define SCHED_DEEPER_MOST   4096u /* than SCHED_LANE_DEPTH, of all lanes of a device together */
+
+static_assert(SCHED_LANES_ALL * SCHED_LANE_DEPTH + SCHED_DEEPER_MOST < SCHED_MAILBOX_SLOTS,
+	      "full lanes leave room for other messages");
+
+#endif

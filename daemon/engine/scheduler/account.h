@@ -1,0 +1,32 @@
+/* What the tasks of one user hold. An account may be NULL. */
+#ifndef SYCL_ENGINE_SCHED_ACCOUNT_H
+#define SYCL_ENGINE_SCHED_ACCOUNT_H
+
+#include "fair_queue/fair_queue.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct list;
+struct sched_account;
+struct sched_cause;
+struct sched_flow;
+struct task;
+
+bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
+void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
+void sched_account_settle(struct task *task);
+void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out,
+			   uint32_t *weight_out);
+/* One for each device on which it has had something. */
+struct sched_flow **sched_account_flows(struct sched_account *account);
+/* Why what it still has fails; NULL: it does not. */
+struct sched_cause **sched_account_ended(struct sched_account *account);
+struct list *sched_account_memories(struct sched_account *account); /* sched_memory.account_link */
+void sched_account_settle_spills(struct sched_account *account);
+
+/* NULL: it is not counted. */
+void sched_account_sent_more(struct sched_account *account);
+void sched_account_sent_less(struct sched_account *account);
+
+#endif

@@ -1,0 +1,18 @@
+/* From a request to the command that a device's thread sends. */
+#ifndef SYCL_ENGINE_SCHED_FILL_H
+#define SYCL_ENGINE_SCHED_FILL_H
+
+#include "scheduler/public/task.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct task_send;
+
+/* How much its uses take of a task's storage; and its command. */
+size_t sched_uses_storage(const struct task_request *request);
+size_t sched_send_storage(const struct task_request *request);
+/* `at`: so much storage, 16-byte aligned. The memories are those of scheduler.accesses. */
+void sched_send_fill(struct task_send *send, const struct task_request *request, uint8_t *at);
+
+#endif

@@ -1,0 +1,58 @@
+/* Host memory that devices register. */
+#ifndef SYCL_ENGINE_SCHED_HOST_MEMORY_H
+#define SYCL_ENGINE_SCHED_HOST_MEMORY_H
+
+#include "base/mailbox.h"
+#include "scheduler/notice.h"
+
+#include "backend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scheduler;
+struct scheduler_device;
+
+/* Somebody waits until these devices have registered a host range, or could not. */
+struct sched_host_wait {
+	struct scheduler *scheduler;
+	struct sched_host_wait *next;
+	uint64_t devices; /* that have not yet */
+	void *owner;
+	struct sched_notice notice;
+	struct backend_fault fault;
+};
+
+/* Host memory that devices register. */
+struct sched_host {
+	struct sched_host_wait *waits;
+	uint32_t holds; /* graphs whose nodes copy from or to it */
+	struct scheduler *scheduler;
+	struct sched_host *previous, *next;
+	void *host;
+	uint64_t size_bytes;
+	struct sched_registration *registrations;
+	void (*release)(void *owner); /* NULL: it is still wanted */
+	void *owner;
+};
+
+/* One device's. */
+struct sched_registration {
+	struct sched_message message;
+	struct sched_registration *next;
+	struct sched_host *host;
+	struct scheduler_device *device;
+	bool away;
+	/* loader, until it comes back */
+	struct backend_host *handle;
+	struct backend_fault fault;
+};
+
+void sched_host_device_opened(struct scheduler_device *device);
+/* Somebody names it beside its owner, who may be through with it before. */
+void sched_host_hold(struct sched_host *host);
+void sched_host_drop(struct sched_host *host);
+void sched_registration_returned(struct sched_registration *registration);
+void sched_host_wait_tell(struct sched_host_wait *wait);
+
+#endif

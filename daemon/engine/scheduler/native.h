@@ -1,0 +1,48 @@
+/* Questions about native handles, and devices in native contexts. */
+#ifndef SYCL_ENGINE_SCHED_NATIVE_H
+#define SYCL_ENGINE_SCHED_NATIVE_H
+
+#include "base/mailbox.h"
+#include "scheduler/notice.h"
+#include "scheduler/public/device.h"
+
+#include "backend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sched_buffer;
+
+enum sched_native_question {
+	SCHED_NATIVE_OPENED,
+	SCHED_NATIVE_GET,
+	SCHED_NATIVE_LANE_MAKE,
+	SCHED_NATIVE_LANE_FREE, /* told to nobody */
+};
+
+struct sched_native {
+	struct sched_message message;
+	struct scheduler_device *device;
+	void *owner;
+	enum sched_native_question question;
+	enum backend_native_kind kind;
+	uint32_t lane; /* of a queue */
+	void *object;  /* struct sched_memory, sched_program, sched_kernel, sched_event */
+	bool makes;    /* the memory, if there is none */
+	struct sched_buffer *buffer; /* of a memory, which lives until this has come back */
+	struct sched_notice notice;
+	uint64_t native; /* to make from; what was asked for */
+	struct backend_fault fault;
+};
+
+/* sched_native.c: one more device behind those that were discovered, with one holder. -ENOSPC:
+ * there are too many. */
+int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info,
+		     uint64_t native_context, struct scheduler_device **device_out);
+
+void sched_native_returned(struct sched_native *question);
+void sched_native_tell(struct sched_native *question);
+/* Devices of native contexts that nobody needs any more end here. */
+void sched_native_retire(struct scheduler *scheduler);
+
+#endif

@@ -1,0 +1,36 @@
+/* Memory for tasks, edges and nodes, kept for the next ones. */
+#ifndef SYCL_ENGINE_SCHED_POOL_H
+#define SYCL_ENGINE_SCHED_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct scheduler;
+struct task;
+struct task_edge;
+union sched_node;
+
+#define SCHED_TASKS_KEPT          1024u /* in any case; pool.h says how many more */
+#define SCHED_EDGES_KEPT          4096u
+#define SCHED_NODES_KEPT          4096u
+#define SCHED_STORAGE_BYTES       640u /* of a task that is kept for the next one */
+#define SCHED_BURSTS_KEPT         128u
+#define SCHED_BURST_STORAGE_BYTES 2048u /* the same of larger ones: bursts, mostly */
+
+void sched_pool_init(struct scheduler *scheduler);
+/* From what was reserved (pool_reserve): cannot fail. */
+struct task_edge *sched_take_edge(struct scheduler *scheduler);
+void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge);
+union sched_node *sched_take_node(struct scheduler *scheduler);
+void sched_give_node(struct scheduler *scheduler, union sched_node *node);
+/* All fields set as for a new task, but `storage`. NULL: no memory. */
+struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes);
+void sched_give_task(struct scheduler *scheduler, struct task *task);
+/* Of what was reserved and not needed, keep a few times what is kept otherwise: the next one may
+ * reserve as much. */
+void sched_pool_trim(struct scheduler *scheduler);
+/* Before the front sleeps. True: there is more to give back. */
+bool sched_pool_rest(struct scheduler *scheduler);
+void sched_pool_free(struct scheduler *scheduler);
+
+#endif

@@ -1,0 +1,85 @@
+/* Programs, their kernels, and questions about their occupancy. */
+#ifndef SYCL_ENGINE_SCHED_PROGRAM_H
+#define SYCL_ENGINE_SCHED_PROGRAM_H
+
+#include "base/mailbox.h"
+#include "scheduler/notice.h"
+#include "scheduler/task.h"
+
+#include "backend.h"
+#include "surprise.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sched_occupancy {
+	struct sched_message message;
+	struct sched_kernel *kernel;
+	void *owner;
+	uint64_t local[3], local_mem_bytes;
+	struct sched_notice notice;
+	/* loader, until it comes back */
+	struct backend_occupancy answer;
+	struct backend_fault fault;
+};
+
+struct sched_program {
+	struct sched_message message;
+	struct scheduler *scheduler;
+	struct scheduler_device *device;
+	void *owner, *binary;
+	size_t binary_bytes;
+	bool is_native; /* `binary` is a list of handles */
+	enum backend_program_state state;
+	uint32_t references; /* the owner, the load, kernels that are being made */
+	struct sched_notice notice;
+	/* loader, until it comes back */
+	struct backend_program *handle;
+	char *names;
+	struct backend_fault fault;
+};
+
+/* Of a launch. */
+struct sched_range {
+	uint32_t dimensions;
+	uint64_t global[3], local[3], offset[3];
+};
+
+struct sched_kernel {
+	struct sched_message message;
+	struct scheduler *scheduler;
+	struct sched_program *program; /* until it is made; NULL with `native` */
+	uint64_t native;               /* the application's; 0: none */
+	struct scheduler_device *device;
+	void *owner;
+	char *name;
+	uint32_t references;  /* the owner, the making, open tasks, questions */
+	bool made;            /* or failed: `fault` says */
+	struct task *waiting; /* launches, by kernel_next */
+	struct sched_range
+		seen; /* of the last launch that came back with success; dimensions 0: none has */
+	uint64_t seen_at;   /* device.novelties, then */
+	uint64_t period_ns; /* of a launch, as those that came back lately took; 0: not known */
+	struct surprise surprise; /* as a burst */
+	struct sched_notice notice;
+	/* loader, until it comes back */
+	struct backend_kernel *handle;
+	struct backend_kernel_facts facts;
+	struct backend_fault fault;
+};
+
+void sched_program_returned(struct sched_program *program);
+void sched_kernel_returned(struct sched_kernel *kernel);
+void sched_kernel_drop(struct sched_kernel *kernel);
+void sched_program_tell(struct sched_program *program);
+void sched_kernel_tell(struct sched_kernel *kernel);
+void sched_program_destroy(struct sched_program *program);
+void sched_kernel_destroy(struct sched_kernel *kernel);
+/* The launch keeps the kernel, and waits for it if it is not made yet. */
+void sched_kernel_use(struct sched_kernel *kernel, struct task *task);
+/* The launch is over. */
+void sched_kernel_unuse(struct task *task);
+void sched_occupancy_returned(struct sched_occupancy *occupancy);
+void sched_occupancy_tell(struct sched_occupancy *occupancy);
+
+#endif

@@ -1,0 +1,55 @@
+/* Native handles, for clients that are this very process. */
+#ifndef SYCL_ENGINE_PUBLIC_NATIVE_H
+#define SYCL_ENGINE_PUBLIC_NATIVE_H
+
+#include "backend.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sched_buffer;
+struct sched_event;
+struct sched_kernel;
+struct sched_program;
+struct scheduler;
+struct scheduler_device;
+
+/*
+ * Native handles (BACKEND_FEATURE_NATIVE). Only for clients that are this very process: the caller
+ * has seen to that.
+ *
+ * The devices (bits: of scheduler_discover) of a native object, and what else is known of it. 0, or
+ * a negative errno with a fault. Asks the vendor's library now.
+ */
+int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind backend,
+			      enum backend_native_kind kind, uint64_t native, uint64_t context,
+			      struct backend_native_facts *facts_out,
+			      struct backend_fault *fault_out);
+
+/*
+ * sched_native: questions to a device's thread; on_native follows each. What they are about lives
+ * until then (a buffer is held). -ENOMEM. sched_native_get is for PLATFORM, DEVICE and CONTEXT.
+ */
+int sched_native_opened(struct scheduler_device *device, void *owner);
+int sched_native_get(struct scheduler_device *device, enum backend_native_kind kind, void *owner);
+int sched_native_get_lane(struct scheduler_device *device, uint32_t home_lane, void *owner);
+int sched_native_get_program(struct sched_program *program, void *owner);
+int sched_native_get_kernel(struct sched_kernel *kernel, void *owner);
+int sched_native_get_event(struct sched_event *event, void *owner);
+/*
+ * Of a buffer, on this device, made if there is none; or on all devices of the backend that have
+ * some now, `limit` at most: how many questions, and how many more there are.
+ */
+int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device *device,
+			    void *owner);
+int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind backend,
+			      uint32_t limit, void *owner, uint32_t *left_out);
+/* The application's queue as a lane of its own, for `home_lane`. -ENOSPC: this device has too many.
+ * on_native follows. */
+int sched_native_lane_make(struct scheduler_device *device, uint64_t native, void *owner,
+			   uint32_t *home_lane_out);
+/* No task uses it any more. */
+void sched_native_lane_release(struct scheduler_device *device, uint32_t home_lane);
+
+#endif

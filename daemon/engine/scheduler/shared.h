@@ -1,0 +1,11 @@
+/* Contents that are shared with other processes. */
+#ifndef SYCL_ENGINE_SCHED_SHARED_H
+#define SYCL_ENGINE_SCHED_SHARED_H
+
+struct task;
+
+void sched_shared_returned(struct task *task);
+void sched_shared_export(struct task *task);
+void sched_shared_tell(struct task *task);
+
+#endif

@@ -1,0 +1,37 @@
+/* USM that a backend allocates, and its commands. */
+#ifndef SYCL_ENGINE_SCHED_USM_H
+#define SYCL_ENGINE_SCHED_USM_H
+
+#include "base/mailbox.h"
+#include "scheduler/notice.h"
+#include "scheduler/task.h"
+
+#include "backend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* USM that a device's backend has. */
+struct sched_usm {
+	struct sched_message message;
+	struct scheduler_device *device;
+	void *owner;
+	enum backend_usm_kind kind;
+	uint64_t size_bytes, alignment_bytes;
+	struct sched_program *program; /* whose variable `name` it is, held until it is found; NULL:
+					  an allocation */
+	char *name;                    /* NULL: an allocation */
+	struct sched_notice notice;
+	/* loader, until it comes back; `size_bytes` of a variable as well */
+	void *pointer; /* NULL: not allocated */
+	struct backend_fault fault;
+};
+
+void sched_usm_returned(struct sched_usm *usm);
+void sched_usm_tell(struct sched_usm *usm);
+bool sched_usm_is_action(enum task_action action);
+/* `at`: storage for the pattern of a fill. */
+void sched_usm_fill_command(struct task_send *send, const struct task_request *request,
+			    uint8_t *at);
+
+#endif

@@ -1,0 +1,31 @@
+/* The device's second thread, for what may take long. */
+#ifndef SYCL_ENGINE_SCHED_LOADER_H
+#define SYCL_ENGINE_SCHED_LOADER_H
+
+#include "base/mailbox.h"
+
+#include "backend.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scheduler_device;
+
+/* The device's second thread, for what may take long. Its own but for the port. */
+struct sched_loader {
+	struct sched_port port;
+	pthread_t thread;
+	bool started, failed;  /* front */
+	_Atomic uint32_t lost; /* then `fault` is set, for the device's thread */
+	struct backend_fault fault;
+};
+
+int sched_loader_start(struct scheduler_device *device);
+/* Front; nothing is away. */
+void sched_loader_stop(struct scheduler_device *device);
+/* On the loader, or on the device's thread if it has none. */
+void sched_loader_handle(struct scheduler_device *device, struct sched_message *message);
+
+#endif

@@ -1,0 +1,32 @@
+/* Commands of an application's own: a function that sends work to the lane itself. */
+#ifndef SYCL_ENGINE_SCHED_NATIVE_COMMAND_H
+#define SYCL_ENGINE_SCHED_NATIVE_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct backend_fault;
+struct sched_memory;
+struct sched_native_command;
+struct scheduler_device;
+struct task_request;
+struct task_send;
+
+size_t sched_native_command_storage(const struct task_request *request);
+/* `at`: so much storage. */
+void sched_native_command_fill(struct task_send *send, const struct task_request *request,
+			       uint8_t *at);
+/* The memory of a requirement, or NULL for one of no bytes. False: there are not so many. */
+bool sched_native_command_has(const struct sched_native_command *native, uint32_t index,
+			      struct sched_memory **memory_out);
+/* Device thread: its memories are made. */
+int sched_native_command_prepare(struct scheduler_device *device,
+				 struct sched_native_command *native, struct backend_fault *fault);
+/* Device thread: its function was called and has failed, though what it had sent runs on. Also of
+ * tasks that are none. */
+bool sched_native_command_failed(const struct task_send *send);
+/* It is over: tell a function that was not called. Also of what is none. */
+void sched_native_command_end(struct task_send *send);
+
+#endif

@@ -1,0 +1,86 @@
+/* The device's thread: its state and its loop. */
+#ifndef SYCL_ENGINE_SCHED_WORKER_H
+#define SYCL_ENGINE_SCHED_WORKER_H
+
+#include "base/expect.h"
+#include "base/lane_limits.h"
+#include "base/mailbox.h"
+#include "base/pace.h"
+#include "worker/spill.h"
+
+#include "backend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sched_graph;
+struct sched_memory;
+struct scheduler_device;
+struct task;
+
+/* The device thread's own view of a lane. */
+struct sched_worker_lane {
+	struct backend_lane *handle; /* NULL: not made yet */
+	struct task *first, *last;
+	uint64_t free_ns; /* when the large transfers on it are expected to be over */
+	uint64_t waited[SCHED_LANES_ALL]; /* the latest of each other lane that something sent here
+					     waits for: what comes behind need not */
+	uint64_t owed[SCHED_LANES_ALL];   /* the latest of each lane that something here was to come
+					     behind, and has not begun: what comes behind it waits
+					     instead */
+};
+
+#define SCHED_COMPLETIONS 64u
+
+/* Device thread only. */
+struct sched_worker {
+	bool unusable;                         /* `gone`, as this thread sees it */
+	uint64_t open_again_ns, open_pause_ns; /* it could not be opened, and will be tried again
+						  then; 0: it will not */
+	bool unflushed;
+	uint64_t graph_stamp;       /* of the latest making of a graph */
+	struct sched_graph *making; /* a command of which is filled in; NULL: none */
+	bool fed; /* the front has sent something, of which this thread has not taken notice */
+	uint32_t latency_told; /* latency_wanted, as the backend knows it */
+	uint64_t l2_told;      /* the same of l2_wanted */
+	uint32_t in_flight;    /* submitted and not complete */
+	bool owes;             /* some lane's `owed` is not all zero */
+	uint32_t failing; /* native commands among them whose function has failed: what needs them
+			     need not be sent */
+	bool losing,
+		named; /* progress() said that the device is lost; and who may have been running */
+	struct backend_fault loss;
+	struct sched_pace pace;
+	bool looks; /* a device that calls wake is asked next without having called: sched_pace_look
+		     */
+	struct sched_expect expect;
+	struct sched_spill spill;
+	struct sched_worker_lane lanes[SCHED_LANES_ALL];
+	struct sched_worker_lane *told; /* the lane of the latest completion, looked at first: the
+					   next one is often of the same */
+	struct task *failed;
+	struct backend_completion completions[SCHED_COMPLETIONS];
+};
+
+void *sched_worker_main(void *device);
+/* From any thread, also from inside the backend: progress() has something. */
+void sched_worker_wake(void *device);
+void sched_worker_return(struct scheduler_device *device, struct sched_message *message);
+void sched_worker_publish(struct scheduler_device *device, struct sched_port *port);
+/* What was submitted must get going. */
+void sched_worker_flush(struct scheduler_device *device);
+/* A message that has come, or was set aside. */
+void sched_worker_handle(struct scheduler_device *device, struct sched_message *message);
+/* What has completed goes into port.back, to be published. False: there was nothing. */
+bool sched_worker_complete(struct scheduler_device *device);
+/* Unless it is gone already. */
+void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
+void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault,
+		       int negative_errno);
+/* It is there for the next command, or why not; SCHED_SPILL_WAIT: not yet. Of NULL as well. */
+int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory,
+			struct backend_fault *fault);
+int sched_worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
+			     struct backend_memory **made_out, struct backend_fault *fault);
+
+#endif
