@@ -18,9 +18,9 @@
 
 enum sched_message_kind {
 	/* to the device's thread */
-	SCHED_MESSAGE_SEND,   /* struct task: run its command */
-	SCHED_MESSAGE_FORGET, /* struct task: its failure is known to the front, nothing sent later
-				 names it */
+	SCHED_MESSAGE_COMMAND, /* struct task: run its command */
+	SCHED_MESSAGE_FORGET,  /* struct task: its failure is known to the front, nothing sent later
+				  names it */
 	SCHED_MESSAGE_MEMORY_PREPARE, /* struct task: make or import the memory of shared contents
 				       */
 	SCHED_MESSAGE_MEMORY_EXPORT,  /* struct task */

@@ -105,11 +105,11 @@ bool sched_admission_takes_time(const struct task *task)
 {
 	if (task->role != TASK_ROLE_GROUP || !task->flow->account)
 		return false;
-	switch (task->send.command.kind) {
+	switch (task->command.backend.kind) {
 	case BACKEND_COMMAND_NOP:
 	case BACKEND_COMMAND_EVENT_RECORD:
 	case BACKEND_COMMAND_EVENT_WAIT:
-		return task->send.graph || task->send.native_command;
+		return task->command.graph || task->command.native_command;
 	default:
 		return true;
 	}
@@ -171,31 +171,31 @@ static uint64_t size_class(uint64_t bytes)
 	return bytes == 0 ? 0 : 64u - (uint64_t)__builtin_clzll(bytes);
 }
 
-uint64_t sched_admission_shape(const struct task_send *send)
+uint64_t sched_admission_shape(const struct task_command *command)
 {
-	const struct backend_command *command = &send->command;
-	uint64_t key = mix(1, command->kind);
-	if (send->graph)
-		return mix(key, (uintptr_t)send->graph->graph);
-	if (send->native_command)
+	const struct backend_command *backend = &command->backend;
+	uint64_t key = mix(1, backend->kind);
+	if (command->graph)
+		return mix(key, (uintptr_t)command->graph->graph);
+	if (command->native_command)
 		return 0;
-	switch (command->kind) {
+	switch (backend->kind) {
 	case BACKEND_COMMAND_LAUNCH:
-		key = mix(mix(key, (uintptr_t)send->kernel), sched_launches(send));
-		for (uint32_t i = 0; i < command->launch.dimensions; i++)
-			key = mix(mix(key, command->launch.global[i]), command->launch.local[i]);
-		if (command->launch.part.of > 0)
-			key = mix(mix(key, command->launch.part.end - command->launch.part.first),
-				  command->launch.part.of);
+		key = mix(mix(key, (uintptr_t)command->kernel), sched_launches(command));
+		for (uint32_t i = 0; i < backend->launch.dimensions; i++)
+			key = mix(mix(key, backend->launch.global[i]), backend->launch.local[i]);
+		if (backend->launch.part.of > 0)
+			key = mix(mix(key, backend->launch.part.end - backend->launch.part.first),
+				  backend->launch.part.of);
 		return key;
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
-		return mix(key, size_class(command->copy.size_bytes));
+		return mix(key, size_class(backend->copy.size_bytes));
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return mix(key, size_class(command->transfer.size_bytes));
+		return mix(key, size_class(backend->transfer.size_bytes));
 	case BACKEND_COMMAND_FILL:
-		return mix(key, size_class(command->fill.size_bytes));
+		return mix(key, size_class(backend->fill.size_bytes));
 	default:
 		return key;
 	}
@@ -207,8 +207,8 @@ static bool arrive(struct task *task)
 	struct sched_flow *flow = task->flow;
 	if (!sched_admission_takes_time(task) || !need(task->device) || !flow->at_gate)
 		return false;
-	task->gate.shape = sched_admission_shape(&task->send);
-	task->gate.launches = sched_launches(&task->send);
+	task->gate.shape = sched_admission_shape(&task->command);
+	task->gate.launches = sched_launches(&task->command);
 	task->state = TASK_PARKED;
 	(void)gate_arrive(&flow->gate, &task->gate, scheduler->now_ns);
 	scheduler->gates_due |= bit_of(task->device);
@@ -224,7 +224,7 @@ bool sched_admission_pass(struct task *task)
 	if (scheduler->has_gates && arrive(task))
 		return false;
 	if (task->role == TASK_ROLE_GROUP)
-		scheduler->counters.gate_bypassed += sched_launches(&task->send);
+		scheduler->counters.gate_bypassed += sched_launches(&task->command);
 	return true;
 }
 
@@ -232,35 +232,36 @@ bool sched_admission_pass(struct task *task)
 
 void sched_admission_sent(struct task *task)
 {
-	struct backend_command *command = &task->send.command;
+	struct backend_command *backend = &task->command.backend;
 	if (!task->gate.in_flight) {
 		tell_of_stranger(task);
 		return;
 	}
-	gate_sent(&task->gate, task->send.lane, task->scheduler->now_ns);
-	if (task->gate.timed && !task->send.burst &&
-	    (command->kind == BACKEND_COMMAND_LAUNCH || command->kind == BACKEND_COMMAND_GRAPH))
-		command->timed = true;
+	gate_sent(&task->gate, task->command.lane, task->scheduler->now_ns);
+	if (task->gate.timed && !task->command.burst &&
+	    (backend->kind == BACKEND_COMMAND_LAUNCH || backend->kind == BACKEND_COMMAND_GRAPH))
+		backend->timed = true;
 }
 
 void sched_admission_back(struct task *task)
 {
-	const struct task_send *send = &task->send;
+	const struct task_command *command = &task->command;
 	if (!task->gate.in_flight) {
 		strangers_end(task);
 		return;
 	}
-	uint64_t took_ns = send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
+	uint64_t took_ns =
+		command->end_ns > command->start_ns ? command->end_ns - command->start_ns : 0;
 	/* What failed before it ran is not charged. What ran is, or failing would be the way to
 	 * more than one's share. */
-	if (send->skipped || (send->cause && took_ns == 0)) {
+	if (command->skipped || (command->cause && took_ns == 0)) {
 		sched_admission_refuse(task);
 		return;
 	}
-	if (send->estimated)
+	if (command->estimated)
 		task->gate.seen_ns = took_ns;
-	task->gate.began_ns = send->start_ns;
-	gate_end(&task->gate, task->scheduler->now_ns, send->estimated ? 0 : took_ns);
+	task->gate.began_ns = command->start_ns;
+	gate_end(&task->gate, task->scheduler->now_ns, command->estimated ? 0 : took_ns);
 	task->scheduler->gates_due |= bit_of(task->device);
 }
 
@@ -317,9 +318,9 @@ static void let_in(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	leave(task);
-	scheduler->counters.gate_admitted += sched_launches(&task->send);
+	scheduler->counters.gate_admitted += sched_launches(&task->command);
 	if (task->gate.arrived_ns < scheduler->now_ns)
-		scheduler->counters.gate_held += sched_launches(&task->send);
+		scheduler->counters.gate_held += sched_launches(&task->command);
 	if (task->cause) {
 		sched_admission_refuse(task);
 		task->front_only = true;

@@ -15,7 +15,7 @@ struct scheduler;
 struct scheduler_device;
 struct sched_flow;
 struct sched_cause;
-struct task_send;
+struct task_command;
 struct task;
 
 /* Of one device. */
@@ -37,7 +37,7 @@ bool sched_admission_pass(struct task *task);
 /* A group that takes a device's time. Its flow is known. */
 bool sched_admission_takes_time(const struct task *task);
 /* What those have in common that take about as long; 0: nothing is known. */
-uint64_t sched_admission_shape(const struct task_send *send);
+uint64_t sched_admission_shape(const struct task_command *command);
 /* It goes to its lane. */
 void sched_admission_sent(struct task *task);
 /* It was there. */

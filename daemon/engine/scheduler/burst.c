@@ -71,7 +71,8 @@ static bool is_chained(const struct task_request *request)
 	return false;
 }
 
-void sched_burst_fill(struct task_send *send, const struct task_request *request, uint8_t *values)
+void sched_burst_fill(struct task_command *command, const struct task_request *request,
+		      uint8_t *values)
 {
 	uint32_t stride = stride_of(request), count = request->launch.count;
 	struct scheduler_counters *counters = &request->device->scheduler->counters;
@@ -85,7 +86,7 @@ void sched_burst_fill(struct task_send *send, const struct task_request *request
 	burst->is_chained = is_chained(request);
 	burst->is_whole = false;
 	burst->out = burst->over = burst->failed = 0;
-	send->burst = burst;
+	command->burst = burst;
 	counters->bursts++;
 	counters->burst_launches += count;
 }
@@ -105,39 +106,39 @@ static void fail(struct task_burst *burst, uint32_t index, const struct backend_
 	burst->failed |= 1u << index;
 }
 
-static void next_values(struct task_send *send)
+static void next_values(struct task_command *command)
 {
-	for (uint32_t i = 0; i < send->command.launch.argument_count; i++)
-		if (send->arguments[i].kind == BACKEND_ARGUMENT_VALUE)
-			send->arguments[i].value.bytes =
-				(const uint8_t *)send->arguments[i].value.bytes +
-				send->burst->value_stride;
+	for (uint32_t i = 0; i < command->backend.launch.argument_count; i++)
+		if (command->arguments[i].kind == BACKEND_ARGUMENT_VALUE)
+			command->arguments[i].value.bytes =
+				(const uint8_t *)command->arguments[i].value.bytes +
+				command->burst->value_stride;
 }
 
 /* Others may wait for the last one: something must stand for it. */
-static void submit_end(struct scheduler_device *device, const struct task_send *send)
+static void submit_end(struct scheduler_device *device, const struct task_command *command)
 {
 	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
 	struct backend_fault fault;
-	if (device->ops->submit(device->worker.lanes[send->lane].handle, &nothing, NULL, 0,
-				send->sequence, NULL, &fault) == 0)
-		send->burst->out++;
+	if (device->ops->submit(device->worker.lanes[command->lane].handle, &nothing, NULL, 0,
+				command->sequence, NULL, &fault) == 0)
+		command->burst->out++;
 }
 
 /* Where the backend takes it so. */
-static bool submit_whole(struct scheduler_device *device, struct task_send *send,
+static bool submit_whole(struct scheduler_device *device, struct task_command *command,
 			 const struct backend_wait *waits, uint32_t wait_count)
 {
-	struct task_burst *burst = send->burst;
+	struct task_burst *burst = command->burst;
 	struct backend_fault fault; /* told by the launches, one by one */
 	if (!device->ops->submit_burst ||
-	    device->ops->submit_burst(device->worker.lanes[send->lane].handle, &send->command,
+	    device->ops->submit_burst(device->worker.lanes[command->lane].handle, &command->backend,
 				      burst->count, burst->value_stride, waits, wait_count,
-				      send->sequence, &fault) < 0)
+				      command->sequence, &fault) < 0)
 		return false;
 	burst->out = 1;
 	burst->is_whole = true;
-	STAGE_MARK_ALL(send->flight_group, burst->count, STAGE_LAUNCHED);
+	STAGE_MARK_ALL(command->flight_group, burst->count, STAGE_LAUNCHED);
 	return true;
 }
 
@@ -145,25 +146,25 @@ int sched_burst_submit(struct scheduler_device *device, struct task *task,
 		       const struct backend_wait *waits, uint32_t wait_count,
 		       struct backend_fault *fault_out)
 {
-	struct task_send *send = &task->send;
-	struct task_burst *burst = send->burst;
-	struct backend_lane *lane = device->worker.lanes[send->lane].handle;
-	if (submit_whole(device, send, waits, wait_count))
+	struct task_command *command = &task->command;
+	struct task_burst *burst = command->burst;
+	struct backend_lane *lane = device->worker.lanes[command->lane].handle;
+	if (submit_whole(device, command, waits, wait_count))
 		return 0;
-	uint64_t first = send->sequence - burst->count + 1;
+	uint64_t first = command->sequence - burst->count + 1;
 	bool has_last = false;
 	for (uint32_t i = 0; i < burst->count; i++) {
 		struct backend_fault fault = {.status = STATUS_SUCCESS};
 		if (i > 0)
-			next_values(send);
+			next_values(command);
 		/* The lane is in order: those behind the first that is sent need not wait by
 		 * themselves. */
 		int result =
-			device->ops->submit(lane, &send->command, waits,
+			device->ops->submit(lane, &command->backend, waits,
 					    burst->out ? 0 : wait_count, first + i, NULL, &fault);
 		has_last = result == 0;
 		burst->out += has_last;
-		STAGE_MARK(send->flight_group + i, STAGE_LAUNCHED);
+		STAGE_MARK(command->flight_group + i, STAGE_LAUNCHED);
 		if (result == 0)
 			continue;
 		sched_fault_complete(&fault, result);
@@ -178,16 +179,17 @@ int sched_burst_submit(struct scheduler_device *device, struct task *task,
 	if (burst->out == 0)
 		return -EINVAL;
 	if (!has_last)
-		submit_end(device, send);
+		submit_end(device, command);
 	return 0;
 }
 
 bool sched_burst_completed(struct task *task, const struct backend_completion *completion)
 {
-	struct task_send *send = &task->send;
-	struct task_burst *burst = send->burst;
-	uint32_t index = burst->count - 1 - (uint32_t)(send->sequence - completion->sequence);
-	STAGE_MARK_ALL(send->flight_group + burst->over, index + 1 - burst->over, STAGE_COMPLETED);
+	struct task_command *command = &task->command;
+	struct task_burst *burst = command->burst;
+	uint32_t index = burst->count - 1 - (uint32_t)(command->sequence - completion->sequence);
+	STAGE_MARK_ALL(command->flight_group + burst->over, index + 1 - burst->over,
+		       STAGE_COMPLETED);
 	if (completion->fault.status != STATUS_SUCCESS) {
 		struct backend_fault fault = completion->fault;
 		uint32_t failed = burst->is_whole
@@ -198,9 +200,9 @@ bool sched_burst_completed(struct task *task, const struct backend_completion *c
 			fail(burst, (uint32_t)__builtin_ctz(failed), &fault);
 	}
 	if (burst->over == 0)
-		send->start_ns = completion->start_ns;
-	send->end_ns = completion->end_ns;
-	send->estimated = completion->estimated;
+		command->start_ns = completion->start_ns;
+	command->end_ns = completion->end_ns;
+	command->estimated = completion->estimated;
 	burst->out--;
 	burst->over = burst->out ? index + 1 : burst->count;
 	return burst->out == 0;
@@ -228,7 +230,7 @@ static bool is_doomed(const struct task *task)
 /* Its own, or that of the one which it needed. NULL: it succeeded. */
 static struct sched_cause *cause_of(const struct task *task, uint32_t index)
 {
-	const struct task_burst *burst = task->send.burst;
+	const struct task_burst *burst = task->command.burst;
 	if (is_doomed(task) || index >= burst->over)
 		return task->cause;
 	uint32_t at =
@@ -239,18 +241,18 @@ static struct sched_cause *cause_of(const struct task *task, uint32_t index)
 struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launches)
 {
 	struct sched_cause *cause = task->cause;
-	if (!task->send.burst || launches & SCHED_LAUNCHES_ALL)
+	if (!task->command.burst || launches & SCHED_LAUNCHES_ALL)
 		launches &= ~SCHED_LAUNCHES_ALL;
 	else
 		cause = NULL;
-	for (; task->send.burst && launches && !cause; launches &= launches - 1)
+	for (; task->command.burst && launches && !cause; launches &= launches - 1)
 		cause = cause_of(task, (uint32_t)__builtin_ctz(launches));
 	return cause;
 }
 
 uint32_t task_launch_bit(const struct task *task, uint32_t index)
 {
-	const struct task_burst *burst = task->send.burst;
+	const struct task_burst *burst = task->command.burst;
 	/* Where each needs the one before it, what depends on the last is what depends on all. */
 	if (!burst || index >= burst->count || (burst->is_chained && index == burst->count - 1))
 		return 0;
@@ -259,7 +261,7 @@ uint32_t task_launch_bit(const struct task *task, uint32_t index)
 
 void task_launch_fault(const struct task *task, uint32_t index, struct backend_fault *fault_out)
 {
-	const struct task_burst *burst = task->send.burst;
+	const struct task_burst *burst = task->command.burst;
 	struct sched_cause *cause = burst ? cause_of(task, index) : NULL;
 	fault_out->status = STATUS_SUCCESS;
 	if (!burst || is_doomed(task)) {
@@ -290,12 +292,12 @@ uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
  * was seen late does not count for long. */
 void sched_burst_learn(const struct task *task)
 {
-	const struct task_send *send = &task->send;
-	if (send->command.kind != BACKEND_COMMAND_LAUNCH || send->command.launch.part.of > 0 ||
-	    send->end_ns <= send->start_ns)
+	const struct task_command *command = &task->command;
+	if (command->backend.kind != BACKEND_COMMAND_LAUNCH ||
+	    command->backend.launch.part.of > 0 || command->end_ns <= command->start_ns)
 		return;
-	uint64_t took_ns = (send->end_ns - send->start_ns) / sched_launches(send);
-	uint64_t *period_ns = &send->kernel->period_ns;
+	uint64_t took_ns = (command->end_ns - command->start_ns) / sched_launches(command);
+	uint64_t *period_ns = &command->kernel->period_ns;
 	if (*period_ns == 0 || took_ns == 0)
 		*period_ns = took_ns;
 	else
@@ -303,8 +305,8 @@ void sched_burst_learn(const struct task *task)
 						  : (*period_ns + 3 * took_ns) / 4;
 	if (*period_ns == 0)
 		*period_ns = 1;
-	if (!send->burst)
-		surprise_pass(&send->kernel->surprise);
-	else if (send->end_ns - send->start_ns > SCHED_BURST_SURPRISE_NS)
-		surprise_note(&send->kernel->surprise);
+	if (!command->burst)
+		surprise_pass(&command->kernel->surprise);
+	else if (command->end_ns - command->start_ns > SCHED_BURST_SURPRISE_NS)
+		surprise_note(&command->kernel->surprise);
 }

@@ -14,7 +14,7 @@
 static const struct task *running(const struct scheduler_device *device, uint32_t lane)
 {
 	const struct task *first = device->lanes[lane].first;
-	bool runs = first && first->open_in == 0 && first->send.flight_session != 0 &&
+	bool runs = first && first->open_in == 0 && first->command.flight_session != 0 &&
 		    !atomic_load(&first->is_aside);
 	return runs ? first : NULL;
 }
@@ -24,10 +24,10 @@ static bool is_overdue(struct scheduler_device *device, uint32_t lane, uint64_t 
 {
 	const struct task *task = running(device, lane);
 	struct sched_gate_head *head = &device->deadline_heads[lane];
-	uint64_t sequence = task ? task->send.sequence : 0;
+	uint64_t sequence = task ? task->command.sequence : 0;
 	if (head->sequence != sequence)
 		*head = (struct sched_gate_head){.sequence = sequence, .since_ns = now_ns};
-	uint64_t most_ns = task ? deadline(context, task->send.flight_session) : 0;
+	uint64_t most_ns = task ? deadline(context, task->command.flight_session) : 0;
 	uint64_t before_ns = task ? task->split.took_ns
 				  : 0; /* in its earlier parts; what came between them is others' */
 	return most_ns > 0 && now_ns - head->since_ns + before_ns > most_ns;
@@ -46,10 +46,10 @@ bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_d
 	if (!late)
 		return false;
 	*overdue_out = (struct scheduler_overdue){
-		.session = late->send.flight_session,
-		.queue = late->send.flight_queue,
-		.group = late->send.flight_group,
-		.what = late->send.what,
+		.session = late->command.flight_session,
+		.queue = late->command.flight_queue,
+		.group = late->command.flight_group,
+		.what = late->command.what,
 		.backend = late->device->ops->kind,
 	};
 	return true;

@@ -5,6 +5,7 @@
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
 #include "scheduler/buffer.h"
+#include "scheduler/burst.h"
 #include "scheduler/event.h"
 #include "scheduler/flow.h"
 #include "scheduler/grant.h"
@@ -20,6 +21,7 @@
 #include "scheduler/shared.h"
 #include "scheduler/split.h"
 #include "scheduler/state.h"
+#include "scheduler/task.h"
 #include "scheduler/usm.h"
 #include "worker/loader.h"
 #include "worker/worker.h"
@@ -36,13 +38,25 @@
 #define NOT_OF_NATIVE_CONTEXTS                                                                     \
 	(BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC)
 
+/* The command that waited for the flush goes to the device's thread. */
+static void post_unposted(struct scheduler_device *device)
+{
+	struct task *task = device->unposted;
+	if (!task)
+		return;
+	device->unposted = NULL;
+	device->scheduler->counters.device_wakes += sched_port_post(&device->port, &task->message);
+}
+
 void sched_device_publish(struct scheduler_device *device)
 {
 	bool woken = false;
 	/* Most looks find nothing that was to be sent. */
-	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0)
+	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0 &&
+	    !device->unposted)
 		return;
-	if (!sched_inline_send(device)) {
+	if (!device->unposted || !sched_inline_send(device)) {
+		post_unposted(device);
 		/* Its thread gets something to do: it does the rest, too. */
 		if (device->port.unpublished > 0)
 			sched_inline_hand_over(device);
@@ -55,7 +69,21 @@ void sched_device_publish(struct scheduler_device *device)
 void sched_device_post(struct scheduler_device *device, struct sched_message *message)
 {
 	device->scheduler->away++;
+	post_unposted(device);
 	device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
+}
+
+void sched_send(struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	if (!task->command.burst && sched_inline_may_send(device)) {
+		device->scheduler->away++;
+		device->unposted = task;
+		return;
+	}
+	/* The device's thread counts what it gets to do. */
+	device->port.unpublished += sched_launches(&task->command) - 1;
+	sched_device_post(device, &task->message);
 }
 
 void sched_device_post_load(struct scheduler_device *device, struct sched_message *message)
@@ -83,7 +111,7 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 {
 	void *object = message; /* it begins with the message */
 	switch (message->kind) {
-	case SCHED_MESSAGE_SEND:
+	case SCHED_MESSAGE_COMMAND:
 		sched_lane_return(object);
 		break;
 	case SCHED_MESSAGE_FORGET:

@@ -130,6 +130,7 @@ struct scheduler_device {
 	struct sched_cause *lost;
 	struct sched_loss loss;
 	struct sched_port port;
+	struct task *unposted; /* the only command since the last flush: it may go inline */
 	/* all threads */
 	_Atomic uint32_t opened;       /* enum sched_opened */
 	struct backend_device *handle; /* good unless it is `gone` */
@@ -167,6 +168,9 @@ static inline const struct backend_fault *sched_gone_fault(struct scheduler_devi
 }
 
 void sched_device_post(struct scheduler_device *device, struct sched_message *message);
+/* The task's command goes to its device: inline at the next flush, if it is alone and may; else it
+ * is posted. */
+void sched_send(struct task *task);
 /* To the loader, where the device has one. */
 void sched_device_post_load(struct scheduler_device *device, struct sched_message *message);
 void sched_device_publish(struct scheduler_device *device);

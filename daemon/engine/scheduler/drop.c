@@ -55,7 +55,7 @@ static bool has_not_run(const struct task *task)
 /* Can another session, or process, find out whether it has run? */
 static bool is_seen(const struct task *task)
 {
-	if (task->send.command.kind == BACKEND_COMMAND_EVENT_RECORD)
+	if (task->command.backend.kind == BACKEND_COMMAND_EVENT_RECORD)
 		return true;
 	for (uint32_t i = 0; i < task->use_count; i++)
 		if (task->uses[i].kind == TASK_USE_WRITE && task->uses[i].buffer->contents->home)
@@ -168,6 +168,6 @@ uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *accou
 
 void sched_drop_returned(struct task *task)
 {
-	if (is_dropped(task) && (task->send.skipped || task->split.more) && !task->cause)
+	if (is_dropped(task) && (task->command.skipped || task->split.more) && !task->cause)
 		task_doom(task, *sched_account_ended(task->account), true);
 }

@@ -14,6 +14,8 @@ static const char *state_name(const struct task *task)
 		return task->open_in > 0 ? "waiting" : "ready";
 	case TASK_PARKED:
 		return "ready";
+	case TASK_RETURNED:
+		return "returned";
 	case TASK_SENT:
 		return "sent";
 	case TASK_HELD:
@@ -66,7 +68,7 @@ char *scheduler_dump(const struct scheduler *scheduler)
 		return NULL;
 	for (const struct task *task = scheduler->open_first; task; task = task->open_next) {
 		(void)fprintf(file, "task %llu %s: after", (unsigned long long)task->number,
-			      task->send.what[0] ? task->send.what : "-");
+			      task->command.what[0] ? task->command.what : "-");
 		for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
 			(void)fprintf(file, " %llu", (unsigned long long)edge->from->number);
 		(void)fprintf(file, "; %s", state_name(task));

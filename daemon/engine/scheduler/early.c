@@ -16,7 +16,7 @@
 
 bool sched_early_begin(struct task *task)
 {
-	struct sched_event *event = task->send.event;
+	struct sched_event *event = task->command.event;
 	if (task->open_in == 0 || event->early)
 		return false;
 	event->early = task;
@@ -26,7 +26,7 @@ bool sched_early_begin(struct task *task)
 void sched_early_recorded(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
-	struct sched_event *event = task->send.event;
+	struct sched_event *event = task->command.event;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);
 	event->recorded_next = atomic_load(&scheduler->recorded);
 	atomic_store(&scheduler->recorded, event);
@@ -56,7 +56,7 @@ void sched_early_collect(struct scheduler *scheduler)
 void sched_early_returned(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
-	const struct sched_event *event = task->send.event;
+	const struct sched_event *event = task->command.event;
 	if (task->is_recorded || !atomic_load(&scheduler->recorded))
 		return;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);
@@ -87,7 +87,7 @@ void sched_early_tell(struct sched_event *event)
 
 void sched_early_end(struct task *task)
 {
-	struct sched_event *event = task->send.event;
+	struct sched_event *event = task->command.event;
 	if (event && event->early == task)
 		event->early = NULL;
 }

@@ -39,8 +39,8 @@ static int make(struct scheduler *scheduler, struct scheduler_device *device, co
 		.native = native,
 		.is_watched = native && device->ops->event_watch,
 		.is_behind = behind != NULL,
-		.lane = behind ? behind->send.lane : 0,
-		.sequence = behind ? behind->send.sequence : 0,
+		.lane = behind ? behind->command.lane : 0,
+		.sequence = behind ? behind->command.sequence : 0,
 	};
 	if (handle)
 		memcpy(event->bytes, handle, sizeof(event->bytes));
@@ -154,7 +154,7 @@ void sched_event_collect(struct scheduler *scheduler)
 
 bool sched_event_hold(struct task *task)
 {
-	struct sched_event *event = task->send.event;
+	struct sched_event *event = task->command.event;
 	if (!event->has_happened) {
 		task->state = TASK_HELD;
 		task->list_next = event->waiting;
@@ -168,7 +168,7 @@ bool sched_event_hold(struct task *task)
 
 void task_end_event_wait(struct task *task, const struct backend_fault *fault)
 {
-	struct sched_event *event = task->send.event;
+	struct sched_event *event = task->command.event;
 	/* One that is over has let go of its event. */
 	if (task->state == TASK_DONE || !event || !event->is_watched)
 		return;

@@ -28,7 +28,7 @@ size_t sched_uses_storage(const struct task_request *request)
 	return aligned(request->requirement_count * sizeof(struct task_use));
 }
 
-size_t sched_send_storage(const struct task_request *request)
+size_t sched_command_storage(const struct task_request *request)
 {
 	size_t bytes = 0;
 	if (request->action == TASK_FILL)
@@ -59,13 +59,14 @@ static struct sched_memory *memory_of(const struct task_request *request, uint32
 	return request->device->scheduler->accesses[requirement].memory;
 }
 
-static void fill_arguments(struct task_send *send, const struct task_request *request, uint8_t *at)
+static void fill_arguments(struct task_command *command, const struct task_request *request,
+			   uint8_t *at)
 {
 	for (uint32_t i = 0; i < request->launch.argument_count; i++) {
 		const struct task_argument *from = &request->launch.arguments[i];
-		struct backend_argument *to = &send->arguments[i];
+		struct backend_argument *to = &command->arguments[i];
 		*to = (struct backend_argument){.kind = from->kind};
-		send->argument_memories[i] = NULL;
+		command->argument_memories[i] = NULL;
 		if (from->kind == BACKEND_ARGUMENT_VALUE) {
 			memcpy(at, from->bytes, from->size_bytes);
 			to->value.bytes = at;
@@ -74,12 +75,13 @@ static void fill_arguments(struct task_send *send, const struct task_request *re
 		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL && from->is_usm) {
 			to->global.usm = from->usm;
 		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL) {
-			send->argument_memories[i] = memory_of(request, from->requirement);
+			command->argument_memories[i] = memory_of(request, from->requirement);
 			to->global.offset_bytes = from->offset_bytes;
 		} else if (from->kind == BACKEND_ARGUMENT_IMAGE ||
 			   from->kind == BACKEND_ARGUMENT_SAMPLER) {
 			if (from->kind == BACKEND_ARGUMENT_IMAGE)
-				send->argument_memories[i] = memory_of(request, from->requirement);
+				command->argument_memories[i] =
+					memory_of(request, from->requirement);
 			to->image.sampled = from->sampled;
 			to->image.writes = from->writes;
 			to->image.sampler = from->sampler;
@@ -89,112 +91,116 @@ static void fill_arguments(struct task_send *send, const struct task_request *re
 	}
 }
 
-static void fill_launch(struct task_send *send, const struct task_request *request, uint8_t *at)
+static void fill_launch(struct task_command *command, const struct task_request *request,
+			uint8_t *at)
 {
 	uint32_t count = request->launch.argument_count;
-	send->command.kind = BACKEND_COMMAND_LAUNCH;
-	send->command.launch.dimensions = request->launch.dimensions;
-	memcpy(send->command.launch.global, request->launch.global, sizeof(request->launch.global));
-	memcpy(send->command.launch.local, request->launch.local, sizeof(request->launch.local));
-	memcpy(send->command.launch.offset, request->launch.offset, sizeof(request->launch.offset));
+	command->backend.kind = BACKEND_COMMAND_LAUNCH;
+	command->backend.launch.dimensions = request->launch.dimensions;
+	memcpy(command->backend.launch.global, request->launch.global,
+	       sizeof(request->launch.global));
+	memcpy(command->backend.launch.local, request->launch.local, sizeof(request->launch.local));
+	memcpy(command->backend.launch.offset, request->launch.offset,
+	       sizeof(request->launch.offset));
 	/* Sizes beyond the last dimension are nobody's to interpret. */
 	for (uint32_t i = request->launch.dimensions; i < 3; i++) {
-		send->command.launch.global[i] = 1;
-		send->command.launch.local[i] = request->launch.local[0] ? 1 : 0;
-		send->command.launch.offset[i] = 0;
+		command->backend.launch.global[i] = 1;
+		command->backend.launch.local[i] = request->launch.local[0] ? 1 : 0;
+		command->backend.launch.offset[i] = 0;
 	}
-	send->command.launch.argument_count = count;
-	send->arguments = (struct backend_argument *)(void *)at;
+	command->backend.launch.argument_count = count;
+	command->arguments = (struct backend_argument *)(void *)at;
 	at += aligned(count * sizeof(struct backend_argument));
-	send->argument_memories = (struct sched_memory **)(void *)at;
+	command->argument_memories = (struct sched_memory **)(void *)at;
 	at += aligned(count * sizeof(struct sched_memory *));
 	if (request->launch.properties) {
-		send->command.launch.properties =
+		command->backend.launch.properties =
 			memcpy(at, request->launch.properties, sizeof(*request->launch.properties));
 		at += aligned(sizeof(*request->launch.properties));
 	}
-	fill_arguments(send, request, at);
+	fill_arguments(command, request, at);
 	if (request->launch.count > 1)
-		sched_burst_fill(send, request, at);
+		sched_burst_fill(command, request, at);
 }
 
-static void fill_copy(struct task_send *send, const struct task_request *request, uint8_t *at)
+static void fill_copy(struct task_command *command, const struct task_request *request, uint8_t *at)
 {
-	struct backend_command *command = &send->command;
+	struct backend_command *backend = &command->backend;
 	const struct backend_rect *rect =
 		request->copy.rect ? memcpy(at, request->copy.rect, sizeof(*request->copy.rect))
 				   : NULL;
 	if (request->copy.source >= 0 && request->copy.destination >= 0) {
-		command->kind = BACKEND_COMMAND_COPY;
-		command->copy.source_offset_bytes = request->copy.source_offset_bytes;
-		command->copy.destination_offset_bytes = request->copy.destination_offset_bytes;
-		command->copy.size_bytes = request->copy.size_bytes;
-		command->copy.rect = rect;
-		send->source = memory_of(request, (uint32_t)request->copy.source);
-		send->destination = memory_of(request, (uint32_t)request->copy.destination);
+		backend->kind = BACKEND_COMMAND_COPY;
+		backend->copy.source_offset_bytes = request->copy.source_offset_bytes;
+		backend->copy.destination_offset_bytes = request->copy.destination_offset_bytes;
+		backend->copy.size_bytes = request->copy.size_bytes;
+		backend->copy.rect = rect;
+		command->source = memory_of(request, (uint32_t)request->copy.source);
+		command->destination = memory_of(request, (uint32_t)request->copy.destination);
 		return;
 	}
 	bool read = request->copy.source >= 0;
-	command->kind = read ? BACKEND_COMMAND_READ : BACKEND_COMMAND_WRITE;
-	command->transfer.offset_bytes =
+	backend->kind = read ? BACKEND_COMMAND_READ : BACKEND_COMMAND_WRITE;
+	backend->transfer.offset_bytes =
 		read ? request->copy.source_offset_bytes : request->copy.destination_offset_bytes;
-	command->transfer.size_bytes = request->copy.size_bytes;
-	command->transfer.rect = rect;
-	command->transfer.host = request->copy.host;
-	send->source = memory_of(
+	backend->transfer.size_bytes = request->copy.size_bytes;
+	backend->transfer.rect = rect;
+	backend->transfer.host = request->copy.host;
+	command->source = memory_of(
 		request, (uint32_t)(read ? request->copy.source : request->copy.destination));
 }
 
-static void fill_fill(struct task_send *send, const struct task_request *request, uint8_t *at)
+static void fill_fill(struct task_command *command, const struct task_request *request, uint8_t *at)
 {
-	struct backend_command *command = &send->command;
+	struct backend_command *backend = &command->backend;
 	memcpy(at, request->fill.pattern, request->fill.pattern_bytes);
-	command->kind = BACKEND_COMMAND_FILL;
-	command->fill.offset_bytes = request->fill.offset_bytes;
-	command->fill.size_bytes = request->fill.size_bytes;
-	command->fill.pattern = at;
-	command->fill.pattern_bytes = request->fill.pattern_bytes;
-	send->destination = memory_of(request, request->fill.requirement);
+	backend->kind = BACKEND_COMMAND_FILL;
+	backend->fill.offset_bytes = request->fill.offset_bytes;
+	backend->fill.size_bytes = request->fill.size_bytes;
+	backend->fill.pattern = at;
+	backend->fill.pattern_bytes = request->fill.pattern_bytes;
+	command->destination = memory_of(request, request->fill.requirement);
 }
 
-static void fill_condition(struct task_send *send, const struct task_request *request)
+static void fill_condition(struct task_command *command, const struct task_request *request)
 {
-	struct backend_command *command = &send->command;
-	command->kind = BACKEND_COMMAND_CONDITION;
-	command->condition.memory = NULL;
-	command->condition.offset_bytes = request->condition.offset_bytes;
-	command->condition.usm = request->condition.usm;
-	command->condition.repeats = request->condition.repeats;
-	command->condition.body_nodes = request->condition.body_nodes;
+	struct backend_command *backend = &command->backend;
+	backend->kind = BACKEND_COMMAND_CONDITION;
+	backend->condition.memory = NULL;
+	backend->condition.offset_bytes = request->condition.offset_bytes;
+	backend->condition.usm = request->condition.usm;
+	backend->condition.repeats = request->condition.repeats;
+	backend->condition.body_nodes = request->condition.body_nodes;
 	if (request->condition.requirement >= 0)
-		send->source = memory_of(request, (uint32_t)request->condition.requirement);
+		command->source = memory_of(request, (uint32_t)request->condition.requirement);
 }
 
-static void fill_event(struct task_send *send, const struct task_request *request)
+static void fill_event(struct task_command *command, const struct task_request *request)
 {
-	send->command.kind = request->action == TASK_EVENT_WAIT ? BACKEND_COMMAND_EVENT_WAIT
-								: BACKEND_COMMAND_EVENT_RECORD;
-	send->event = request->action == TASK_HOST ? request->early : request->event;
-	send->event->references++;
+	command->backend.kind = request->action == TASK_EVENT_WAIT ? BACKEND_COMMAND_EVENT_WAIT
+								   : BACKEND_COMMAND_EVENT_RECORD;
+	command->event = request->action == TASK_HOST ? request->early : request->event;
+	command->event->references++;
 }
 
-void sched_send_fill(struct task_send *send, const struct task_request *request, uint8_t *at)
+void sched_command_fill(struct task_command *command, const struct task_request *request,
+			uint8_t *at)
 {
 	if (request->action == TASK_LAUNCH)
-		fill_launch(send, request, at);
+		fill_launch(command, request, at);
 	else if (request->action == TASK_COPY)
-		fill_copy(send, request, at);
+		fill_copy(command, request, at);
 	else if (request->action == TASK_FILL)
-		fill_fill(send, request, at);
+		fill_fill(command, request, at);
 	else if (sched_usm_is_action(request->action))
-		sched_usm_fill_command(send, request, at);
+		sched_usm_fill_command(command, request, at);
 	else if (request->action == TASK_NATIVE)
-		sched_native_command_fill(send, request, at);
+		sched_native_command_fill(command, request, at);
 	else if (request->action == TASK_GRAPH)
-		sched_graph_fill(send, request, at);
+		sched_graph_fill(command, request, at);
 	else if (request->action == TASK_CONDITION)
-		fill_condition(send, request);
+		fill_condition(command, request);
 	else
-		fill_event(send, request);
-	send->command.timed = request->timed;
+		fill_event(command, request);
+	command->backend.timed = request->timed;
 }

@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct task_send;
+struct task_command;
 
 /* How much its uses take of a task's storage; and its command. */
 size_t sched_uses_storage(const struct task_request *request);
-size_t sched_send_storage(const struct task_request *request);
+size_t sched_command_storage(const struct task_request *request);
 /* `at`: so much storage, 16-byte aligned. The memories are those of scheduler.accesses. */
-void sched_send_fill(struct task_send *send, const struct task_request *request, uint8_t *at);
+void sched_command_fill(struct task_command *command, const struct task_request *request,
+			uint8_t *at);
 
 #endif

@@ -130,9 +130,9 @@ bool sched_flow_allows(const struct task *task, uint32_t lane)
 void sched_flow_sent(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
-	uint32_t launches = sched_launches(&task->send);
+	uint32_t launches = sched_launches(&task->command);
 	flow->sent += launches;
-	flow->lanes[task->send.lane].sent += launches;
+	flow->lanes[task->command.lane].sent += launches;
 	sched_use_sent(task);
 	task->sent_ns = task->scheduler->now_ns;
 	sched_account_sent_more(flow->account);
@@ -164,11 +164,11 @@ static void adapt(struct scheduler_device *device, struct sched_lane *lane, uint
 }
 
 /* The mean moves by an eighth. */
-static void learn(struct sched_flow *flow, const struct task_send *send, uint32_t launches)
+static void learn(struct sched_flow *flow, const struct task_command *command, uint32_t launches)
 {
-	if (send->end_ns <= send->start_ns)
+	if (command->end_ns <= command->start_ns)
 		return;
-	uint64_t took_ns = send->end_ns - send->start_ns;
+	uint64_t took_ns = command->end_ns - command->start_ns;
 	if (launches > 1)
 		took_ns /= launches;
 	flow->each_ns =
@@ -178,11 +178,11 @@ static void learn(struct sched_flow *flow, const struct task_send *send, uint32_
 void sched_flow_back(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
-	uint32_t launches = sched_launches(&task->send);
-	learn(flow, &task->send, launches);
+	uint32_t launches = sched_launches(&task->command);
+	learn(flow, &task->command, launches);
 	flow->sent -= launches;
-	flow->lanes[task->send.lane].sent -= launches;
-	adapt(task->device, &task->device->lanes[task->send.lane], launches,
+	flow->lanes[task->command.lane].sent -= launches;
+	adapt(task->device, &task->device->lanes[task->command.lane], launches,
 	      task->scheduler->now_ns - task->sent_ns);
 	sched_account_sent_less(flow->account);
 }

@@ -98,9 +98,9 @@ static size_t node_bytes(const struct sched_graph_node *node)
 
 static void free_node(struct sched_graph_node *node)
 {
-	sched_native_command_end(&node->send);
-	if (node->send.kernel)
-		sched_kernel_drop(node->send.kernel);
+	sched_native_command_end(&node->command);
+	if (node->command.kernel)
+		sched_kernel_drop(node->command.kernel);
 	for (uint32_t i = 0; i < node->buffer_count; i++)
 		sched_buffer_drop(node->buffers[i]);
 	free(node);
@@ -118,14 +118,14 @@ static void fill_node(struct sched_graph_node *node, const struct task_request *
 		node->buffers[i]->references++;
 	}
 	if (sched_request_is_front_only(request)) {
-		node->send.command.kind = BACKEND_COMMAND_NOP;
+		node->command.backend.kind = BACKEND_COMMAND_NOP;
 		return;
 	}
-	sched_send_fill(&node->send, request, node->storage);
-	node->send.command.timed = false; /* the whole has times */
+	sched_command_fill(&node->command, request, node->storage);
+	node->command.backend.timed = false; /* the whole has times */
 	if (request->action == TASK_LAUNCH) {
-		node->send.kernel = request->launch.kernel;
-		node->send.kernel->references++;
+		node->command.kernel = request->launch.kernel;
+		node->command.kernel->references++;
 	}
 }
 
@@ -138,7 +138,7 @@ static int make_node(const struct task_request *request, const uint32_t *after,
 	if (result < 0)
 		return result;
 	size_t storage_bytes =
-		sched_request_is_front_only(request) ? 0 : sched_send_storage(request);
+		sched_request_is_front_only(request) ? 0 : sched_command_storage(request);
 	const struct sched_graph_node sizes = {
 		.storage_bytes = storage_bytes,
 		.buffer_count = request->requirement_count,
@@ -268,7 +268,7 @@ size_t sched_graph_storage(void)
 	return sizeof(struct sched_graph_launch);
 }
 
-void sched_graph_fill(struct task_send *send, const struct task_request *request, uint8_t *at)
+void sched_graph_fill(struct task_command *command, const struct task_request *request, uint8_t *at)
 {
 	struct sched_graph_launch *launch = (struct sched_graph_launch *)(void *)at;
 	struct sched_graph *graph = request->graph.graph;
@@ -278,13 +278,13 @@ void sched_graph_fill(struct task_send *send, const struct task_request *request
 		.number = ++graph->launched,
 	};
 	graph->references++;
-	send->graph = launch;
-	send->command.kind = BACKEND_COMMAND_GRAPH;
+	command->graph = launch;
+	command->backend.kind = BACKEND_COMMAND_GRAPH;
 }
 
 void sched_graph_end(struct task *task)
 {
-	struct sched_graph_launch *launch = task->send.graph;
+	struct sched_graph_launch *launch = task->command.graph;
 	if (!launch)
 		return;
 	struct sched_graph *graph = launch->graph;
@@ -292,7 +292,7 @@ void sched_graph_end(struct task *task)
 		graph->ran = launch->number;
 	graph->is_broken |= launch->broke;
 	sched_graph_changes_free(launch->changes);
-	task->send.graph = NULL;
+	task->command.graph = NULL;
 	drop(graph);
 }
 

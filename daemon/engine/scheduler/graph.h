@@ -36,7 +36,7 @@
 struct sched_graph_node {
 	struct sched_graph_node *next; /* of the changes of a launch */
 	uint32_t index;                /* which one it takes the place of */
-	struct task_send send;
+	struct task_command command;
 	size_t storage_bytes;
 	struct sched_buffer **buffers; /* held */
 	uint32_t buffer_count, after_count;
@@ -102,7 +102,8 @@ struct sched_graph_launch {
 uint64_t sched_graph_changes_bytes(const struct sched_graph_node *changes);
 size_t sched_graph_storage(void);
 /* `at`: so much storage. The task holds the graph. */
-void sched_graph_fill(struct task_send *send, const struct task_request *request, uint8_t *at);
+void sched_graph_fill(struct task_command *command, const struct task_request *request,
+		      uint8_t *at);
 /* The task is over. Also of tasks that are none. */
 void sched_graph_end(struct task *task);
 void sched_graph_returned(struct sched_graph *graph);
@@ -122,7 +123,7 @@ int sched_graph_need(struct scheduler_device *device, struct sched_memory *memor
 /* Would the next making of the graph have memory of its own for it? */
 bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory);
 /* Before a launch: it is as this launch wants it. Fills in the command's graph. */
-int sched_graph_prepare(struct scheduler_device *device, struct task_send *send,
+int sched_graph_prepare(struct scheduler_device *device, struct task_command *command,
 			struct backend_fault *fault);
 
 #endif

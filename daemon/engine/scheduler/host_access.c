@@ -59,7 +59,7 @@ int host_access_submit(struct scheduler *scheduler, const struct task_requiremen
 	task->owner = owner;
 	task->front_only = true;
 	task->submit_ns = clock_now_ns();
-	(void)snprintf(task->send.what, sizeof(task->send.what),
+	(void)snprintf(task->command.what, sizeof(task->command.what),
 		       access.writes ? "host write access" : "host read access");
 	struct sched_cause *poison = sched_access_poison(&access);
 	if (poison)
@@ -111,7 +111,7 @@ void host_task_end(struct task *task, const struct backend_fault *fault)
 		task->ended_early = true;
 		return;
 	}
-	task->send.end_ns = clock_now_ns();
+	task->command.end_ns = clock_now_ns();
 	task_finish(task);
 	scheduler_run(scheduler);
 }

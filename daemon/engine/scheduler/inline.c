@@ -49,39 +49,39 @@ static bool is_range(const struct sched_range *seen, const struct backend_comman
 }
 
 /* What a driver has loaded or compiled it may put away again for others. */
-static bool is_seen(const struct scheduler_device *device, const struct task_send *send)
+static bool is_seen(const struct scheduler_device *device, const struct task_command *command)
 {
-	return device->novelties - send->kernel->seen_at <= SCHED_SEEN_MAX &&
-	       is_range(&send->kernel->seen, &send->command);
+	return device->novelties - command->kernel->seen_at <= SCHED_SEEN_MAX &&
+	       is_range(&command->kernel->seen, &command->backend);
 }
 
 void sched_inline_learn(const struct task *task)
 {
-	const struct task_send *send = &task->send;
+	const struct task_command *command = &task->command;
 	if (!task->scheduler->sends_inline || !(task->device->features & BACKEND_FEATURE_INLINE) ||
-	    send->command.kind != BACKEND_COMMAND_LAUNCH || send->command.launch.part.of > 0)
+	    command->backend.kind != BACKEND_COMMAND_LAUNCH || command->backend.launch.part.of > 0)
 		return;
 	/* A kernel that was not launched for long, and one with another range, are new to the
 	 * driver as far as is known here. */
-	if (!is_seen(task->device, send)) {
-		range_of(&send->command, &send->kernel->seen);
+	if (!is_seen(task->device, command)) {
+		range_of(&command->backend, &command->kernel->seen);
 		task->device->novelties++;
 	}
-	send->kernel->seen_at = task->device->novelties;
+	command->kernel->seen_at = task->device->novelties;
 }
 
 /* Textures, events and the like are made when they are needed first: such launches are the
  * thread's. */
-static bool is_plain(const struct scheduler_device *device, const struct task_send *send)
+static bool is_plain(const struct scheduler_device *device, const struct task_command *command)
 {
-	const struct backend_command *command = &send->command;
-	if (command->kind != BACKEND_COMMAND_LAUNCH || send->burst || command->timed ||
-	    command->launch.part.of > 0 || command->launch.properties || !send->kernel->handle ||
-	    !is_seen(device, send))
+	const struct backend_command *backend = &command->backend;
+	if (backend->kind != BACKEND_COMMAND_LAUNCH || command->burst || backend->timed ||
+	    backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
+	    !is_seen(device, command))
 		return false;
-	for (uint32_t i = 0; i < command->launch.argument_count; i++) {
-		enum backend_argument_kind kind = send->arguments[i].kind;
-		struct sched_memory *memory = send->argument_memories[i];
+	for (uint32_t i = 0; i < backend->launch.argument_count; i++) {
+		enum backend_argument_kind kind = command->arguments[i].kind;
+		struct sched_memory *memory = command->argument_memories[i];
 		if (kind == BACKEND_ARGUMENT_IMAGE || kind == BACKEND_ARGUMENT_SAMPLER ||
 		    (memory && !atomic_load_explicit(&memory->handle, memory_order_acquire)))
 			return false;
@@ -89,21 +89,7 @@ static bool is_plain(const struct scheduler_device *device, const struct task_se
 	return true;
 }
 
-/* The only message on its way, and not published yet. NULL: there is none, or more. */
-static struct task *single_launch(const struct scheduler_device *device)
-{
-	const struct sched_port *port = &device->port;
-	if (port->unpublished != 1 || port->away != 1 || port->waiting.first)
-		return NULL;
-	struct sched_message *message =
-		port->out.slots[(port->out.written - 1) & (SCHED_MAILBOX_SLOTS - 1)];
-	if (message->kind != SCHED_MESSAGE_SEND)
-		return NULL;
-	struct task *task = (struct task *)(void *)message;
-	return is_plain(device, &task->send) ? task : NULL;
-}
-
-/* Owned. A loss, a load that wants a quiet moment and the like are the thread's. */
+/* The device is owned. A loss, a load that wants a quiet moment and the like are the thread's. */
 static bool is_idle(struct scheduler_device *device, uint32_t lane)
 {
 	const struct sched_worker *worker = &device->worker;
@@ -126,15 +112,14 @@ static bool front_takes(const struct scheduler_device *device)
 	return !is_polled(device) || device->scheduler->front_polls;
 }
 
-/* Owned. What fails comes back by the mailbox as always. */
-static void send(struct scheduler_device *device, struct task *task)
+/* The device is owned. What fails comes back by the mailbox as always. */
+static void execute_inline(struct scheduler_device *device, struct task *task)
 {
 	struct scheduler *scheduler = device->scheduler;
 	struct sched_port *port = &device->port;
 	bool takes = front_takes(device);
-	/* It has not been published: nobody else has seen it. */
-	port->out.written--;
-	port->unpublished = 0;
+	device->unposted = NULL;
+	port->away++; /* it comes back by the mailbox */
 	/* First: it may be complete before this returns. */
 	if (takes)
 		atomic_store(&device->front_takes, 1);
@@ -154,7 +139,7 @@ static void send(struct scheduler_device *device, struct task *task)
 /* A driver that opens a device, allocates or frees may hold up launches for any of its devices. */
 static bool are_others_at_rest(struct scheduler *scheduler)
 {
-	/* This one message is all that any thread has or will have. */
+	/* The command at hand is all that any thread would have. */
 	if (scheduler->away != 1 || atomic_load(&scheduler->houseworks) > 0)
 		return false;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
@@ -163,18 +148,23 @@ static bool are_others_at_rest(struct scheduler *scheduler)
 	return true;
 }
 
+bool sched_inline_may_send(const struct scheduler_device *device)
+{
+	const struct sched_port *port = &device->port;
+	return port->away == 0 && !port->waiting.first && !device->unposted &&
+	       device->features & BACKEND_FEATURE_INLINE && device->scheduler->sends_inline;
+}
+
 bool sched_inline_send(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
-	if (device->port.unpublished != 1 || !(device->features & BACKEND_FEATURE_INLINE) ||
-	    !scheduler->sends_inline || !are_others_at_rest(scheduler))
+	struct task *task = device->unposted;
+	if (!are_others_at_rest(scheduler) || !is_plain(device, &task->command) ||
+	    pthread_mutex_trylock(&device->ownership) != 0)
 		return false;
-	struct task *task = single_launch(device);
-	if (!task || pthread_mutex_trylock(&device->ownership) != 0)
-		return false;
-	bool idle = is_idle(device, task->send.lane);
+	bool idle = is_idle(device, task->command.lane);
 	if (idle)
-		send(device, task);
+		execute_inline(device, task);
 	(void)pthread_mutex_unlock(&device->ownership);
 	/* Nobody tells of completions there: its thread must ask, if the front does not. */
 	if (idle && !front_takes(device))

@@ -8,10 +8,13 @@ struct scheduler_device;
 struct task;
 
 /*
- * Instead of publishing: sends the one launch that was posted, if the
- * device is idle. False: it is still to be published.
+ * At a flush: executes `unposted`, the only command since the last flush, on this thread, if the
+ * device is idle. False: it is still to be posted.
  */
 bool sched_inline_send(struct scheduler_device *device);
+/* May the next command wait for the flush as `unposted`? Nothing else is on its way to the device.
+ */
+bool sched_inline_may_send(const struct scheduler_device *device);
 /* A launch came back with success. */
 void sched_inline_learn(const struct task *task);
 /* Take what has completed of what was sent so. */

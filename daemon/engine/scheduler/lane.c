@@ -66,7 +66,7 @@ static struct sched_lane *lane_behind(const struct task *task)
 		const struct task *from = edge->from;
 		if (from->state != TASK_SENT || from->number < latest)
 			continue;
-		struct sched_lane *candidate = &task->device->lanes[from->send.lane];
+		struct sched_lane *candidate = &task->device->lanes[from->command.lane];
 		if (candidate->last != from || !is_in(&group, candidate))
 			continue;
 		lane = candidate;
@@ -96,7 +96,7 @@ static bool has_something_at(const struct task *task, const struct sched_lane *l
 {
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
 		if (edge->from->state == TASK_SENT &&
-		    &task->device->lanes[edge->from->send.lane] == lane)
+		    &task->device->lanes[edge->from->command.lane] == lane)
 			return true;
 	return false;
 }
@@ -130,7 +130,7 @@ static struct sched_lane *lane_for_copies(const struct task *task)
 	struct scheduler_device *device = task->device;
 	if (device->latency_first == device->lane_count)
 		return NULL;
-	switch (task->send.command.kind) {
+	switch (task->command.backend.kind) {
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_COPY_PEER:
 		return &device->lanes[device->lane_count];
@@ -164,12 +164,12 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 	    device->lanes[task->home_lane - 1].is_native)
 		return &device->lanes[task->home_lane - 1];
 	/* Launches of one graph that are in flight are on one lane. */
-	if (task->send.graph && task->send.graph->graph->sent > 0)
-		return &device->lanes[task->send.graph->graph->sent_lane];
+	if (task->command.graph && task->command.graph->graph->sent > 0)
+		return &device->lanes[task->command.graph->graph->sent_lane];
 	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
 		return task->forced_lane ? task->forced_lane
 					 : (task->forced_lane = lane_forced(device));
-	if (task->send.graph)
+	if (task->command.graph)
 		task->home_lane = (task->home_lane - 1) % device->lane_count + 1;
 	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
 		return lane_at_home(task);
@@ -184,12 +184,12 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 
 static void note_predecessors(struct task *task, uint32_t lane)
 {
-	struct task_send *send = &task->send;
+	struct task_command *command = &task->command;
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
-		const struct task_send *from = &edge->from->send;
+		const struct task_command *from = &edge->from->command;
 		if (from->lane == lane && !edge->data)
 			continue;
-		send->predecessors[send->predecessor_count++] = (struct task_predecessor){
+		command->predecessors[command->predecessor_count++] = (struct task_predecessor){
 			.lane = from->lane, .sequence = from->sequence, .data = edge->data};
 	}
 }
@@ -242,33 +242,33 @@ static bool is_lost(struct task *task)
  */
 static void settle_early(struct task *task, const struct sched_lane *lane)
 {
-	if (task->send.command.kind != BACKEND_COMMAND_LAUNCH ||
-	    !task->send.command.launch.properties)
+	if (task->command.backend.kind != BACKEND_COMMAND_LAUNCH ||
+	    !task->command.backend.launch.properties)
 		return;
 	/* It is in the task's own storage. */
 	struct backend_launch_properties *properties =
-		(struct backend_launch_properties *)task->send.command.launch.properties;
+		(struct backend_launch_properties *)task->command.backend.launch.properties;
 	const struct task *before = lane->last;
 	properties->early_after = 0;
 	if (!properties->early || !before || before->flow != task->flow ||
-	    before->send.command.kind != BACKEND_COMMAND_LAUNCH)
+	    before->command.backend.kind != BACKEND_COMMAND_LAUNCH)
 		return;
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
 		if (edge->from == before)
-			properties->early_after = before->send.sequence;
+			properties->early_after = before->command.sequence;
 }
 
-static void send_to(struct task *task, struct sched_lane *lane)
+static void send_to_lane(struct task *task, struct sched_lane *lane)
 {
 	struct scheduler_device *device = task->device;
-	task->send.lane = (uint32_t)(lane - device->lanes);
-	uint32_t launches = sched_launches(&task->send);
+	task->command.lane = (uint32_t)(lane - device->lanes);
+	uint32_t launches = sched_launches(&task->command);
 	lane->sequence += launches;
-	task->send.sequence = lane->sequence;
-	note_predecessors(task, task->send.lane);
+	task->command.sequence = lane->sequence;
+	note_predecessors(task, task->command.lane);
 	settle_early(task, lane);
-	if (task->send.flight_session != 0)
-		task->send.flight = sched_flight_take(&task->scheduler->flight);
+	if (task->command.flight_session != 0)
+		task->command.flight = sched_flight_take(&task->scheduler->flight);
 	task->lane_previous = lane->last;
 	task->lane_next = NULL; /* what was behind the part before has gone */
 	if (lane->last)
@@ -282,14 +282,13 @@ static void send_to(struct task *task, struct sched_lane *lane)
 	device->sent += launches;
 	sched_flow_sent(task);
 	sched_admission_sent(task);
-	if (task->send.graph) {
-		task->send.graph->graph->sent++;
-		task->send.graph->graph->sent_lane = task->send.lane;
+	if (task->command.graph) {
+		task->command.graph->graph->sent++;
+		task->command.graph->graph->sent_lane = task->command.lane;
 	}
 	task->state = TASK_SENT;
-	STAGE_MARK_ALL(task->send.flight_group, launches, STAGE_ORDERED);
-	device->port.unpublished += launches - 1; /* counts what its thread gets to do */
-	sched_device_post(device, &task->message);
+	STAGE_MARK_ALL(task->command.flight_group, launches, STAGE_ORDERED);
+	sched_send(task);
 	if (task_is_on_lane(task))
 		let_followers_go(task);
 }
@@ -300,7 +299,7 @@ static void send_or_park(struct task *task)
 	struct sched_lane *lane = choose_lane(task, &fixed);
 	uint32_t index = (uint32_t)(lane - task->device->lanes);
 	if (sched_flow_allows(task, index))
-		send_to(task, lane);
+		send_to_lane(task, lane);
 	else if (fixed)
 		sched_flow_park(task, index);
 	else
@@ -318,7 +317,7 @@ void sched_lane_dispatch(struct task *task)
 	if (!task->gate.in_flight && sched_flow_is_alone(task->flow) &&
 	    !sched_flow_is_ahead(task->flow))
 		task->scheduler->counters.gate_bypassed +=
-			task->role == TASK_ROLE_GROUP ? sched_launches(&task->send) : 0;
+			task->role == TASK_ROLE_GROUP ? sched_launches(&task->command) : 0;
 	else if (!sched_admission_pass(task))
 		return;
 	send_or_park(task);
@@ -334,9 +333,9 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 		task->lane_next->lane_previous = task->lane_previous;
 	else
 		lane->last = task->lane_previous;
-	lane->count -= sched_launches(&task->send);
-	task->device->sent -= sched_launches(&task->send);
-	task->device->returned += sched_launches(&task->send);
+	lane->count -= sched_launches(&task->command);
+	task->device->sent -= sched_launches(&task->command);
+	task->device->returned += sched_launches(&task->command);
 	lane->moved = task->device->returned;
 	sched_flow_back(task);
 }
@@ -382,7 +381,7 @@ static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
 	struct task *task = sched_flow_unpark(flow, index);
 	if (has_failed(task))
 		return true;
-	send_to(task, lane);
+	send_to_lane(task, lane);
 	if (sched_lane_is_full(lane))
 		*room = lists_with_room(device);
 	return true;
@@ -451,29 +450,30 @@ bool sched_lane_stalled(const struct scheduler_device *device)
 
 static void account(struct task *task)
 {
-	const struct task_send *send = &task->send;
+	const struct task_command *command = &task->command;
 	struct task *payer = task->beneficiary ? task->beneficiary : task;
 	struct scheduler_counters *counters = &task->scheduler->counters;
 	/* An instant in which several commands ran counts once: for the one that came back first.
 	 */
-	uint64_t start = send->start_ns > task->device->accounted_ns ? send->start_ns
-								     : task->device->accounted_ns;
-	uint64_t device_ns = send->end_ns > start ? send->end_ns - start : 0;
+	uint64_t start = command->start_ns > task->device->accounted_ns
+				 ? command->start_ns
+				 : task->device->accounted_ns;
+	uint64_t device_ns = command->end_ns > start ? command->end_ns - start : 0;
 	if (device_ns > 0) {
 		payer->device_ns += device_ns;
-		task->device->accounted_ns = send->end_ns;
+		task->device->accounted_ns = command->end_ns;
 	}
 	sched_use_back(task, device_ns);
-	if (send->cause || send->skipped)
+	if (command->cause || command->skipped)
 		return;
-	if (send->command.kind == BACKEND_COMMAND_WRITE) {
-		payer->bytes_to_device += send->command.transfer.size_bytes;
-		counters->moved_bytes_to_device += send->command.transfer.size_bytes;
-	} else if (send->command.kind == BACKEND_COMMAND_READ) {
-		payer->bytes_to_host += send->command.transfer.size_bytes;
-		counters->moved_bytes_to_host += send->command.transfer.size_bytes;
-	} else if (send->command.kind == BACKEND_COMMAND_COPY_PEER) {
-		counters->moved_bytes_between_devices += send->command.copy.size_bytes;
+	if (command->backend.kind == BACKEND_COMMAND_WRITE) {
+		payer->bytes_to_device += command->backend.transfer.size_bytes;
+		counters->moved_bytes_to_device += command->backend.transfer.size_bytes;
+	} else if (command->backend.kind == BACKEND_COMMAND_READ) {
+		payer->bytes_to_host += command->backend.transfer.size_bytes;
+		counters->moved_bytes_to_host += command->backend.transfer.size_bytes;
+	} else if (command->backend.kind == BACKEND_COMMAND_COPY_PEER) {
+		counters->moved_bytes_between_devices += command->backend.copy.size_bytes;
 	}
 }
 
@@ -491,33 +491,38 @@ static void prefetch_uses(const struct task *task)
 void sched_lane_return(struct task *task)
 {
 	struct scheduler_device *device = task->device;
-	struct sched_lane *lane = &device->lanes[task->send.lane];
+	struct sched_lane *lane = &device->lanes[task->command.lane];
 	prefetch_uses(task);
 	leave_lane(lane, task);
-	if (task->send.graph)
-		task->send.graph->graph->sent--;
-	if (task->send.flight != SCHED_NO_FLIGHT)
-		sched_flight_give(&task->scheduler->flight, task->send.flight);
+	if (task->command.graph)
+		task->command.graph->graph->sent--;
+	if (task->command.flight != SCHED_NO_FLIGHT)
+		sched_flight_give(&task->scheduler->flight, task->command.flight);
 	account(task);
 	sched_admission_back(task);
-	struct sched_cause *cause = task->send.cause;
-	if (!cause && task->send.burst && sched_burst_cause(task->send.burst))
-		cause = task->send.cause = sched_cause_hold(sched_burst_cause(task->send.burst));
+	struct sched_cause *cause = task->command.cause;
+	if (!cause && task->command.burst && sched_burst_cause(task->command.burst))
+		cause = task->command.cause =
+			sched_cause_hold(sched_burst_cause(task->command.burst));
 	if (cause) {
 		sched_loss_seen(device, &cause->fault);
 		task_doom(task, cause, true);
 		sched_cause_drop(cause);
-		task->send.cause = NULL;
-	} else if (!task->send.skipped) {
+		task->command.cause = NULL;
+	} else if (!task->command.skipped) {
 		sched_inline_learn(task);
 		sched_burst_learn(task);
 	}
 	if (task->held_by_host)
 		sched_early_returned(task);
 	sched_drop_returned(task);
-	task->state = TASK_PENDING;
-	task->front_only = !sched_split_goes_on(task);
-	if (__builtin_expect(task->scheduler->trace != NULL, 0) && task->front_only)
-		sched_trace_note(task);
+	if (sched_split_goes_on(task)) {
+		task->state = TASK_PENDING;
+	} else {
+		task->state = TASK_RETURNED;
+		task->front_only = true;
+		if (__builtin_expect(task->scheduler->trace != NULL, 0))
+			sched_trace_note(task);
+	}
 	task_consider(task);
 }

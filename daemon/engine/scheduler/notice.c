@@ -67,9 +67,9 @@ static void tell_task(struct task *task)
 	outcome.fault.text[0] = '\0';
 	task_outcome_fault(task, &outcome.fault);
 	outcome.submit_ns = task->submit_ns;
-	outcome.start_ns = task->send.start_ns;
-	outcome.end_ns = task->send.end_ns;
-	outcome.estimated = task->send.estimated;
+	outcome.start_ns = task->command.start_ns;
+	outcome.end_ns = task->command.end_ns;
+	outcome.estimated = task->command.estimated;
 	outcome.device_ns = task->device_ns;
 	outcome.bytes_to_device = task->bytes_to_device;
 	outcome.bytes_to_host = task->bytes_to_host;

@@ -84,9 +84,9 @@ struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes)
 	scheduler->pool_bytes += sizeof(*task) + task->storage_bytes;
 	task->scheduler = scheduler;
 	task->identity = ++scheduler->last_identity;
-	task->message.kind = SCHED_MESSAGE_SEND;
+	task->message.kind = SCHED_MESSAGE_COMMAND;
 	task->uses = (struct task_use *)(void *)task->storage;
-	task->send.flight = SCHED_NO_FLIGHT;
+	task->command.flight = SCHED_NO_FLIGHT;
 	return task;
 }
 

@@ -163,7 +163,7 @@ void sched_kernel_release(struct sched_kernel *kernel)
 
 void sched_kernel_use(struct sched_kernel *kernel, struct task *task)
 {
-	task->send.kernel = kernel;
+	task->command.kernel = kernel;
 	kernel->references++;
 	/* Made by the device's own thread it is there before the launch is. */
 	if (kernel->made || !kernel->device->loader.started)
@@ -184,7 +184,7 @@ static void leave_kernel(struct task *task)
 	if (task->kernel_previous)
 		task->kernel_previous->kernel_next = task->kernel_next;
 	else
-		task->send.kernel->waiting = task->kernel_next;
+		task->command.kernel->waiting = task->kernel_next;
 	if (task->kernel_next)
 		task->kernel_next->kernel_previous = task->kernel_previous;
 }
@@ -192,7 +192,7 @@ static void leave_kernel(struct task *task)
 void sched_kernel_unuse(struct task *task)
 {
 	leave_kernel(task);
-	sched_kernel_drop(task->send.kernel);
+	sched_kernel_drop(task->command.kernel);
 }
 
 static void let_launches_go(struct sched_kernel *kernel)

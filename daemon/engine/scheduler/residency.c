@@ -216,7 +216,7 @@ static struct task *open_move_to(const struct sched_buffer *buffer, const struct
 	return NULL;
 }
 
-static void flight_of(struct task_send *to, const struct task_send *from)
+static void flight_of(struct task_command *to, const struct task_command *from)
 {
 	to->flight_session = from->flight_session;
 	to->flight_queue = from->flight_queue;
@@ -227,25 +227,25 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, const stru
 		      uint32_t from, uint32_t to)
 {
 	struct scheduler *scheduler = buffer->scheduler;
-	struct backend_command *command = &move->send.command;
+	struct backend_command *backend = &move->command.backend;
 	move->device = scheduler->devices[(to != SCHED_HOST_PLACE ? to : from) - 1];
-	(void)snprintf(move->send.what, sizeof(move->send.what),
+	(void)snprintf(move->command.what, sizeof(move->command.what),
 		       to != SCHED_HOST_PLACE ? "move to device %u" : "move from device %u",
 		       move->device->index);
 	if (from != SCHED_HOST_PLACE && to != SCHED_HOST_PLACE) {
-		command->kind = BACKEND_COMMAND_COPY_PEER;
-		command->copy.source_offset_bytes = command->copy.destination_offset_bytes =
+		backend->kind = BACKEND_COMMAND_COPY_PEER;
+		backend->copy.source_offset_bytes = backend->copy.destination_offset_bytes =
 			bytes->begin;
-		command->copy.size_bytes = bytes->end - bytes->begin;
-		move->send.source = sched_memory_of(buffer, scheduler->devices[from - 1]);
-		move->send.destination = sched_memory_of(buffer, move->device);
+		backend->copy.size_bytes = bytes->end - bytes->begin;
+		move->command.source = sched_memory_of(buffer, scheduler->devices[from - 1]);
+		move->command.destination = sched_memory_of(buffer, move->device);
 		return;
 	}
-	command->kind = to != SCHED_HOST_PLACE ? BACKEND_COMMAND_WRITE : BACKEND_COMMAND_READ;
-	command->transfer.offset_bytes = bytes->begin;
-	command->transfer.size_bytes = bytes->end - bytes->begin;
-	command->transfer.host = (uint8_t *)buffer->host + bytes->begin;
-	move->send.source = sched_memory_of(buffer, move->device);
+	backend->kind = to != SCHED_HOST_PLACE ? BACKEND_COMMAND_WRITE : BACKEND_COMMAND_READ;
+	backend->transfer.offset_bytes = bytes->begin;
+	backend->transfer.size_bytes = bytes->end - bytes->begin;
+	backend->transfer.host = (uint8_t *)buffer->host + bytes->begin;
+	move->command.source = sched_memory_of(buffer, move->device);
 }
 
 static void set_only_place(struct sched_piece *piece, const struct sched_buffer *buffer,
@@ -279,7 +279,7 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 	move->beneficiary = beneficiary;
 	fill_move(move, buffer, &piece->interval, from, to);
 	if (beneficiary)
-		flight_of(&move->send, &beneficiary->send);
+		flight_of(&move->command, &beneficiary->command);
 
 	struct task *earlier = open_move_to(buffer, piece, from);
 	if (earlier)

@@ -97,7 +97,7 @@ static void prepare(struct sched_buffer *buffer)
 	task->owner = buffer;
 	task->front_only = true;
 	task->state = TASK_HELD; /* on no lane */
-	(void)snprintf(task->send.what, sizeof(task->send.what), "shared memory");
+	(void)snprintf(task->command.what, sizeof(task->command.what), "shared memory");
 	struct sched_access access = {
 		.buffer = buffer, .place = buffer->contents->home_place, .writes = true};
 	sched_access_ranges(&access, 0, 0, 0, home->size_bytes);
@@ -196,7 +196,7 @@ static struct task *take_export(struct sched_buffer *buffer, void *owner)
 	task->memory = contents->home;
 	task->owner = owner;
 	task->front_only = true;
-	(void)snprintf(task->send.what, sizeof(task->send.what), "export");
+	(void)snprintf(task->command.what, sizeof(task->command.what), "export");
 	return task;
 }
 
@@ -266,12 +266,12 @@ void sched_shared_export(struct task *task)
 
 void sched_shared_returned(struct task *task)
 {
-	struct sched_cause *cause = task->send.cause;
+	struct sched_cause *cause = task->command.cause;
 	if (cause) {
 		sched_loss_seen(task->device, &cause->fault);
 		task_doom(task, cause, true);
 		sched_cause_drop(cause);
-		task->send.cause = NULL;
+		task->command.cause = NULL;
 	}
 	task_finish(task);
 }

@@ -52,10 +52,10 @@ void sched_split_free(struct scheduler_device *device)
  */
 static bool may_be_split(const struct task *task)
 {
-	const struct task_send *send = &task->send;
-	return task->split.declared && task->scheduler->slice_ns > 0 && !send->burst &&
-	       !send->command.launch.properties && !task->home_is_fixed && send->kernel->made &&
-	       send->kernel->facts.splits;
+	const struct task_command *command = &task->command;
+	return task->split.declared && task->scheduler->slice_ns > 0 && !command->burst &&
+	       !command->backend.launch.properties && !task->home_is_fixed &&
+	       command->kernel->made && command->kernel->facts.splits;
 }
 
 /* Of whoever may wait longest, and somebody else is about. */
@@ -75,8 +75,8 @@ static uint64_t least_items(const struct scheduler_device *device)
 /* The product fits: that was checked when it was submitted. */
 static uint32_t plan(const struct task *task, uint64_t predicted_ns)
 {
-	const struct backend_command *command = &task->send.command;
-	const uint64_t *global = command->launch.global, *local = command->launch.local;
+	const struct backend_command *backend = &task->command.backend;
+	const uint64_t *global = backend->launch.global, *local = backend->launch.local;
 	struct split_facts facts = {
 		.predicted_ns = predicted_ns,
 		.slice_ns = task->scheduler->slice_ns,
@@ -93,18 +93,19 @@ static void begin(struct task *task)
 		task->flow->class == GATE_BEST_EFFORT ? estimates_of(task->device) : NULL;
 	if (!estimates)
 		return;
-	task->split.shape = sched_admission_shape(&task->send);
+	task->split.shape = sched_admission_shape(&task->command);
 	if (task->split.shape == 0)
 		return;
 	if (gate_estimate_wants(estimates, task->split.shape))
-		task->send.command.timed = true;
+		task->command.backend.timed = true;
 	if (!helps(task))
 		return;
 	uint32_t parts = plan(task, gate_estimate_ns(estimates, task->split.shape));
 	if (parts < 2)
 		return;
-	task->send.command.launch.part = (struct backend_part){.first = 0, .end = 1, .of = parts};
-	task->send.command.timed =
+	task->command.backend.launch.part =
+		(struct backend_part){.first = 0, .end = 1, .of = parts};
+	task->command.backend.timed =
 		true; /* each part: a deadline is of all of them (sched_deadline.c) */
 	task->split.more = true;
 	task->scheduler->counters.splits++;
@@ -114,7 +115,7 @@ void sched_split_next(struct task *task)
 {
 	if (!may_be_split(task))
 		return;
-	struct backend_part *part = &task->send.command.launch.part;
+	struct backend_part *part = &task->command.backend.launch.part;
 	if (part->of == 0)
 		begin(task);
 	else
@@ -125,14 +126,14 @@ void sched_split_next(struct task *task)
 static void add_times(struct task *task)
 {
 	struct sched_split *split = &task->split;
-	struct task_send *send = &task->send;
-	if (send->end_ns > send->start_ns)
-		split->took_ns += send->end_ns - send->start_ns;
+	struct task_command *command = &task->command;
+	if (command->end_ns > command->start_ns)
+		split->took_ns += command->end_ns - command->start_ns;
 	if (split->start_ns == 0)
-		split->start_ns = send->start_ns;
-	if (send->end_ns > 0)
-		split->end_ns = send->end_ns;
-	split->estimated |= send->estimated;
+		split->start_ns = command->start_ns;
+	if (command->end_ns > 0)
+		split->end_ns = command->end_ns;
+	split->estimated |= command->estimated;
 }
 
 static void learn(const struct task *task)
@@ -145,25 +146,25 @@ static void learn(const struct task *task)
 
 bool sched_split_goes_on(struct task *task)
 {
-	struct task_send *send = &task->send;
+	struct task_command *command = &task->command;
 	if (task->split.shape == 0)
 		return false;
-	struct backend_part *part = &send->command.launch.part;
-	bool failed = task->cause || send->skipped;
+	struct backend_part *part = &command->backend.launch.part;
+	bool failed = task->cause || command->skipped;
 	add_times(task);
 	task->scheduler->counters.split_parts += part->of > 0;
 	if (failed || !task->split.more) {
 		if (!failed)
 			learn(task);
-		send->start_ns = task->split.start_ns;
-		send->end_ns = task->split.end_ns;
-		send->estimated = task->split.estimated;
+		command->start_ns = task->split.start_ns;
+		command->end_ns = task->split.end_ns;
+		command->estimated = task->split.estimated;
 		return false;
 	}
 	part->first = part->end;
 	task->split.begun = true;
-	send->predecessor_count = 0;
-	send->flight = SCHED_NO_FLIGHT;
-	send->start_ns = send->end_ns = 0;
+	command->predecessor_count = 0;
+	command->flight = SCHED_NO_FLIGHT;
+	command->start_ns = command->end_ns = 0;
 	return true;
 }

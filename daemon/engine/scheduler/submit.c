@@ -166,13 +166,13 @@ static int reserve(const struct task *task, const struct task_request *request, 
 
 static void fill_identity(struct task *task, const struct task_request *request)
 {
-	struct task_send *send = &task->send;
-	send->flight_session = request->flight_session;
-	send->flight_queue = request->flight_queue;
-	send->flight_group = request->flight_group;
-	size_t length = request->what ? strnlen(request->what, sizeof(send->what) - 1) : 0;
+	struct task_command *command = &task->command;
+	command->flight_session = request->flight_session;
+	command->flight_queue = request->flight_queue;
+	command->flight_group = request->flight_group;
+	size_t length = request->what ? strnlen(request->what, sizeof(command->what) - 1) : 0;
 	if (length > 0)
-		memcpy(send->what, request->what, length);
+		memcpy(command->what, request->what, length);
 }
 
 /* What it needs of that one of `after`. */
@@ -210,7 +210,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 {
 	bool front_only = sched_request_is_front_only(request);
 	uint64_t before = scheduler->pool_bytes;
-	size_t storage_bytes = sched_uses_storage(request) + sched_send_storage(request);
+	size_t storage_bytes = sched_uses_storage(request) + sched_command_storage(request);
 	uint64_t carried_bytes = request->action == TASK_GRAPH
 					 ? sched_graph_changes_bytes(request->graph.changes)
 					 : 0;
@@ -236,7 +236,8 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	task->goes_alone = carried_bytes > 0;
 	fill_identity(task, request);
 	if (!front_only || (request->action == TASK_EVENT_WAIT && request->event->is_watched))
-		sched_send_fill(&task->send, request, task->storage + sched_uses_storage(request));
+		sched_command_fill(&task->command, request,
+				   task->storage + sched_uses_storage(request));
 	task->split.declared =
 		request->action == TASK_LAUNCH && request->launch.splittable && !front_only;
 	if (request->action == TASK_LAUNCH && request->launch.kernel)
@@ -285,13 +286,15 @@ static bool has_begun(struct task *task)
 	const struct sched_worker *worker = &device->worker;
 	if (!device->ops->begun)
 		return true;
-	if (task->has_begun && (task->begun_ns || !task->send.command.timed))
+	if (task->has_begun && (task->begun_ns || !task->command.backend.timed))
 		return true;
 	if (pthread_mutex_trylock(&device->ownership) != 0)
 		return task->has_begun;
-	struct backend_lane *lane = worker->unusable ? NULL : worker->lanes[task->send.lane].handle;
-	if (lane && device->ops->begun(lane, task->send.sequence - sched_launches(&task->send) + 1,
-				       &task->begun_ns))
+	struct backend_lane *lane =
+		worker->unusable ? NULL : worker->lanes[task->command.lane].handle;
+	if (lane &&
+	    device->ops->begun(lane, task->command.sequence - sched_launches(&task->command) + 1,
+			       &task->begun_ns))
 		task->has_begun = true;
 	(void)pthread_mutex_unlock(&device->ownership);
 	return task->has_begun;
@@ -305,7 +308,7 @@ bool task_running(struct task *task)
 	if (task->split.begun)
 		return task->state != TASK_DONE;
 	return task->state == TASK_SENT && task->open_in == 0 &&
-	       task->device->lanes[task->send.lane].first == task &&
+	       task->device->lanes[task->command.lane].first == task &&
 	       !atomic_load(&task->is_aside) && has_begun(task);
 }
 

@@ -44,11 +44,11 @@ void task_open(struct task *task)
 	scheduler->open_count++;
 	if (task->role == TASK_ROLE_MOVE) {
 		scheduler->counters.moves++;
-		if (task->send.command.kind == BACKEND_COMMAND_COPY_PEER)
+		if (task->command.backend.kind == BACKEND_COMMAND_COPY_PEER)
 			scheduler->counters.peer_moves++;
 	} else if (!is_own(task)) {
-		scheduler->counters.tasks_submitted += sched_launches(&task->send);
-		scheduler->counters.tasks_open += sched_launches(&task->send);
+		scheduler->counters.tasks_submitted += sched_launches(&task->command);
+		scheduler->counters.tasks_open += sched_launches(&task->command);
 	}
 }
 
@@ -65,8 +65,8 @@ static void task_close(struct task *task)
 		scheduler->open_last = task->open_previous;
 	scheduler->open_count--;
 	if (!is_own(task)) {
-		scheduler->counters.tasks_done += sched_launches(&task->send);
-		scheduler->counters.tasks_open -= sched_launches(&task->send);
+		scheduler->counters.tasks_done += sched_launches(&task->command);
+		scheduler->counters.tasks_open -= sched_launches(&task->command);
 	}
 }
 
@@ -156,7 +156,8 @@ static bool can_go_on(const struct task *task)
 void task_consider(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
-	if (task->state != TASK_PENDING || task->queued || !can_go_on(task))
+	if ((task->state != TASK_PENDING && task->state != TASK_RETURNED) || task->queued ||
+	    !can_go_on(task))
 		return;
 	task->queued = true;
 	task->list_next = NULL;
@@ -236,17 +237,17 @@ void task_finish(struct task *task)
 	task->state = TASK_DONE;
 	let_go(task, false);
 	/* Of a move, between devices. */
-	if (task->role == TASK_ROLE_MOVE && task->send.destination)
-		sched_spill_let_go(task->send.source);
+	if (task->role == TASK_ROLE_MOVE && task->command.destination)
+		sched_spill_let_go(task->command.source);
 	sched_uses_finish(task);
-	if (task->send.kernel)
+	if (task->command.kernel)
 		sched_kernel_unuse(task);
 	sched_early_end(task);
-	if (task->send.event)
-		sched_event_drop(task->send.event);
-	if (task->send.native_command)
-		sched_native_command_end(&task->send);
-	if (task->send.graph)
+	if (task->command.event)
+		sched_event_drop(task->command.event);
+	if (task->command.native_command)
+		sched_native_command_end(&task->command);
+	if (task->command.graph)
 		sched_graph_end(task);
 	task_close(task);
 	struct task *writer = task->returning;
@@ -263,10 +264,10 @@ void task_release(struct task *task)
 	struct scheduler *scheduler = task->scheduler;
 	sched_cause_drop(task->cause);
 	task->cause = NULL;
-	if (task->send.burst)
-		sched_burst_end(task->send.burst);
+	if (task->command.burst)
+		sched_burst_end(task->command.burst);
 	sched_account_settle(task);
-	if (task->send.remembered) {
+	if (task->command.remembered) {
 		task->message.kind = SCHED_MESSAGE_FORGET;
 		sched_device_post(task->device, &task->message);
 	} else {
@@ -282,9 +283,9 @@ void task_outcome_fault(const struct task *task, struct backend_fault *fault_out
 			*fault_out = task->cause->fault;
 		else
 			sched_cause_derive(task->cause, fault_out);
-	} else if (task->send.burst && task->send.burst->failed) {
-		*fault_out =
-			task->send.burst->causes[__builtin_ctz(task->send.burst->failed)]->fault;
+	} else if (task->command.burst && task->command.burst->failed) {
+		*fault_out = task->command.burst->causes[__builtin_ctz(task->command.burst->failed)]
+				     ->fault;
 	} else if (task->released) {
 		struct backend_fault fault = {.status = STATUS_RUNTIME};
 		(void)snprintf(fault.text, sizeof(fault.text),
@@ -302,10 +303,10 @@ static void complete_on_front(struct task *task)
 		return;
 	}
 	if (task->ended_early)
-		task->send.end_ns = clock_now_ns();
+		task->command.end_ns = clock_now_ns();
 	if (is_held && !task->cause && !task->released && !task->ended_early) {
 		task->state = TASK_HELD;
-		task->send.start_ns = task->held_by_host ? clock_now_ns() : 0;
+		task->command.start_ns = task->held_by_host ? clock_now_ns() : 0;
 		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 		return;
 	}
@@ -313,7 +314,7 @@ static void complete_on_front(struct task *task)
 		sched_shared_export(task);
 		return;
 	}
-	if (task->send.event && task->send.event->is_watched && !task->cause &&
+	if (task->command.event && task->command.event->is_watched && !task->cause &&
 	    sched_event_hold(task))
 		return;
 	task_finish(task);

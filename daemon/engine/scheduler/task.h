@@ -5,23 +5,29 @@
  * A task counts `open_in`, its predecessors that are not done, and `unmet`, those of them that were
  * not sent to the same device either.
  *
- *   PENDING --(unmet 0, few enough open_in)--> [room for it?] --no--> PARKED --room--> SENT --back, open_in 0-> DONE
- *                                        (PARKED also: beside others' it is not its turn, see
- * sched_admission.h)
- *      \--(front_only, open_in 0)--------------------------------------------------------------------------------> DONE
- *      \--(host access or host task, open_in 0)--> HELD --released or ended---------------------------------------> DONE
+ *   PENDING --unmet 0, open_in small--> SENT --the device is through--> RETURNED --open_in 0--> DONE
+ *     |  ^---------- it has more parts ----/                               |                     ^
+ *     |  \--> PARKED --room, or its turn--> SENT                           |                     |
+ *     |                                                                    v                     |
+ *     \--host access, host task; open_in 0--> HELD <--early event----------/                     |
+ *     |                                         \--released, or ended------------------------->--|
+ *     \--front_only, open_in 0------------------------------------------------------------------>/
  *
- * A host task with an early event (sched_early.c) goes to a lane first, as PENDING there, and is
- * HELD when it is back: unless it was ended by then. What comes behind it waits until it is DONE,
- * on its own device, too.
+ * PARKED: its lane is full, or it is the turn of another session (admission.h).
  *
- * What has written shared contents elsewhere than in their home passes RETURNING before DONE:
- * whoever waits for it may tell another process.
+ * RETURNED: lanes report in any order. A task that came back before a predecessor did is DONE when
+ * that one is. Tasks of the same device were sent behind it; others wait until it is DONE.
  *
- * front_only: nothing is sent to a lane: barriers, host updates, empty ranges, host accesses,
- * whatever has failed already, and a task that came back before a predecessor did (lanes report in
- * any order). A launch is also held while a loader makes its kernel: other launches go on
- * meanwhile.
+ * HELD: a host access until it is released, a host task until it has ended. A host task with an
+ * early event (early.c) goes to a lane first, and is HELD when it is back, unless it has ended by
+ * then. What comes behind it waits until it is DONE, on its own device, too.
+ *
+ * RETURNING: a task that has written shared contents elsewhere than in their home passes it before
+ * DONE, because whatever waits for it may notify another process.
+ *
+ * front_only: nothing (more) is sent to a lane. These are barriers, host updates, empty ranges,
+ * host accesses, tasks that have failed before they were sent, and all that is RETURNED. A launch
+ * is also held while a loader makes its kernel: other launches go on meanwhile.
  */
 #ifndef SYCL_ENGINE_SCHED_TASK_H
 #define SYCL_ENGINE_SCHED_TASK_H
@@ -125,12 +131,12 @@ struct task_burst {
 };
 
 /* What the device thread has of a task between send and return. */
-struct task_send {
+struct task_command {
 	uint32_t lane;
 	uint64_t sequence;
 	uint32_t predecessor_count;
 	struct task_predecessor predecessors[SCHED_PREDECESSORS_MAX];
-	struct backend_command command; /* objects are filled in by the device thread */
+	struct backend_command backend; /* objects are filled in by the device thread */
 	struct sched_kernel *kernel;
 	struct backend_argument *arguments;
 	struct sched_memory **argument_memories; /* one per argument; NULL where there is none */
@@ -160,6 +166,7 @@ enum task_state {
 	TASK_PENDING,
 	TASK_PARKED,
 	TASK_SENT,
+	TASK_RETURNED, /* its device is through with it */
 	TASK_HELD,
 	TASK_RETURNING, /* it has run; what it wrote of shared contents is on the way home */
 	TASK_DONE,
@@ -238,7 +245,7 @@ struct task {
 	struct sched_split split;
 	struct gate_group
 		gate; /* while it waits at its device's gate, and from there until it comes back */
-	struct task_send send;
+	struct task_command command;
 	_Alignas(16) uint8_t storage[];
 };
 

@@ -92,22 +92,23 @@ static uint64_t estimate(const struct task *task, uint64_t shape)
 
 static void fill_times(const struct task *task, struct trace_record *record)
 {
-	const struct task_send *send = &task->send;
-	uint64_t took_ns = send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
+	const struct task_command *command = &task->command;
+	uint64_t took_ns =
+		command->end_ns > command->start_ns ? command->end_ns - command->start_ns : 0;
 	if (task->split.begun) /* and what others had between its parts is not its own */
 		took_ns = task->split.took_ns;
 	uint64_t known_ns =
-		send->estimated && !task->split.begun ? estimate(task, record->shape) : 0;
-	record->start_ns = send->start_ns;
-	record->end_ns = took_ns > 0 ? send->end_ns : send->start_ns;
+		command->estimated && !task->split.begun ? estimate(task, record->shape) : 0;
+	record->start_ns = command->start_ns;
+	record->end_ns = took_ns > 0 ? command->end_ns : command->start_ns;
 	record->takes_ns = known_ns ? known_ns : took_ns;
 	record->known =
-		known_ns ? TRACE_ESTIMATED : (send->estimated ? TRACE_SEEN : TRACE_MEASURED);
+		known_ns ? TRACE_ESTIMATED : (command->estimated ? TRACE_SEEN : TRACE_MEASURED);
 }
 
 void sched_trace_note(const struct task *task)
 {
-	const struct task_send *send = &task->send;
+	const struct task_command *command = &task->command;
 	struct sched_trace *trace = task->scheduler->trace;
 	if (trace->is_stopped || task->due_ns < trace->since_ns ||
 	    !is_of_device(trace, task->device) || !sched_admission_takes_time(task))
@@ -116,16 +117,16 @@ void sched_trace_note(const struct task *task)
 	enum gate_class class;
 	sched_account_rank_of(task->flow->account, &class, &weight);
 	struct trace_record record = {
-		.session = send->flight_session,
+		.session = command->flight_session,
 		.at_ns = task->due_ns,
-		.shape = task->split.begun ? task->split.shape : sched_admission_shape(send),
+		.shape = task->split.begun ? task->split.shape : sched_admission_shape(command),
 		.weight = (uint16_t)weight,
 		.session_class = (uint8_t) class,
-		.lane = (uint8_t)send->lane,
+		.lane = (uint8_t)command->lane,
 	};
 	fill_times(task, &record);
 	/* What did not run took nothing of the device. */
-	if (send->skipped || (task->cause && record.takes_ns == 0))
+	if (command->skipped || (task->cause && record.takes_ns == 0))
 		return;
 	trace_ring_note(&trace->ring, &record);
 }

@@ -27,35 +27,35 @@ void sched_use_sent(struct task *task)
 	const uint64_t now_ns = task->scheduler->now_ns;
 	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
 		delay_note(&used_of(task->flow)->delays, now_ns - task->due_ns,
-			   sched_launches(&task->send));
+			   sched_launches(&task->command));
 }
 
-static uint32_t failures(const struct task_send *send)
+static uint32_t failures(const struct task_command *command)
 {
-	if (send->burst && send->burst->failed)
-		return (uint32_t)__builtin_popcount(send->burst->failed);
-	return send->cause ? sched_launches(send) : 0;
+	if (command->burst && command->burst->failed)
+		return (uint32_t)__builtin_popcount(command->burst->failed);
+	return command->cause ? sched_launches(command) : 0;
 }
 
 void sched_use_back(struct task *task, uint64_t device_ns)
 {
-	const struct task_send *send = &task->send;
+	const struct task_command *command = &task->command;
 	struct sched_used *used = used_of(task->flow);
 	used->device_ns += device_ns;
 	/* What another one's failure kept from running was never there. */
-	if (send->skipped)
+	if (command->skipped)
 		return;
 	/* One that goes on is counted with its last part. */
-	if (task->role == TASK_ROLE_GROUP && (send->cause || !task->split.more)) {
-		used->commands += sched_launches(send);
-		used->failed += failures(send);
+	if (task->role == TASK_ROLE_GROUP && (command->cause || !task->split.more)) {
+		used->commands += sched_launches(command);
+		used->failed += failures(command);
 	}
-	if (send->cause)
+	if (command->cause)
 		return;
-	if (send->command.kind == BACKEND_COMMAND_WRITE)
-		used->bytes_to_device += send->command.transfer.size_bytes;
-	else if (send->command.kind == BACKEND_COMMAND_READ)
-		used->bytes_to_host += send->command.transfer.size_bytes;
+	if (command->backend.kind == BACKEND_COMMAND_WRITE)
+		used->bytes_to_device += command->backend.transfer.size_bytes;
+	else if (command->backend.kind == BACKEND_COMMAND_READ)
+		used->bytes_to_host += command->backend.transfer.size_bytes;
 }
 
 /* Devices' threads count what they spill with the memory: whose it is the front thread knows. */

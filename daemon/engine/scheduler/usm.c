@@ -111,7 +111,8 @@ bool sched_usm_is_action(enum task_action action)
 	       action == TASK_USM_ADVISE;
 }
 
-void sched_usm_fill_command(struct task_send *send, const struct task_request *request, uint8_t *at)
+void sched_usm_fill_command(struct task_command *command, const struct task_request *request,
+			    uint8_t *at)
 {
 	static const enum backend_command_kind kinds[] = {
 		[TASK_USM_COPY] = BACKEND_COMMAND_USM_COPY,
@@ -119,17 +120,17 @@ void sched_usm_fill_command(struct task_send *send, const struct task_request *r
 		[TASK_USM_PREFETCH] = BACKEND_COMMAND_USM_PREFETCH,
 		[TASK_USM_ADVISE] = BACKEND_COMMAND_USM_ADVISE,
 	};
-	struct backend_command *command = &send->command;
-	command->kind = kinds[request->action];
-	command->usm.destination = request->usm.destination;
-	command->usm.source = request->usm.source;
-	command->usm.host_destination = request->usm.host_destination;
-	command->usm.host_source = request->usm.host_source;
-	command->usm.size_bytes = request->usm.size_bytes;
-	command->usm.advice = request->usm.advice;
+	struct backend_command *backend = &command->backend;
+	backend->kind = kinds[request->action];
+	backend->usm.destination = request->usm.destination;
+	backend->usm.source = request->usm.source;
+	backend->usm.host_destination = request->usm.host_destination;
+	backend->usm.host_source = request->usm.host_source;
+	backend->usm.size_bytes = request->usm.size_bytes;
+	backend->usm.advice = request->usm.advice;
 	if (request->action != TASK_USM_FILL)
 		return;
 	memcpy(at, request->usm.pattern, request->usm.pattern_bytes);
-	command->usm.pattern = at;
-	command->usm.pattern_bytes = request->usm.pattern_bytes;
+	backend->usm.pattern = at;
+	backend->usm.pattern_bytes = request->usm.pattern_bytes;
 }

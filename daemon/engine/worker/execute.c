@@ -45,8 +45,8 @@ static void remember(struct sched_worker *worker, struct task *task)
 {
 	if (worker->unusable && worker->open_again_ns == 0)
 		return;
-	task->send.remembered = true;
-	task->send.failed_next = worker->failed;
+	task->command.remembered = true;
+	task->command.failed_next = worker->failed;
 	worker->failed = task;
 }
 
@@ -54,17 +54,17 @@ void sched_execute_forget(struct scheduler_device *device, struct task *task)
 {
 	struct task **at = &device->worker.failed;
 	while (*at && *at != task)
-		at = &(*at)->send.failed_next;
+		at = &(*at)->command.failed_next;
 	if (*at)
-		*at = task->send.failed_next;
+		*at = task->command.failed_next;
 }
 
 static const struct task *find_failed(const struct sched_worker *worker,
 				      const struct task_predecessor *predecessor)
 {
-	for (const struct task *task = worker->failed; task; task = task->send.failed_next)
-		if (task->send.lane == predecessor->lane &&
-		    task->send.sequence == predecessor->sequence)
+	for (const struct task *task = worker->failed; task; task = task->command.failed_next)
+		if (task->command.lane == predecessor->lane &&
+		    task->command.sequence == predecessor->sequence)
 			return task;
 	return NULL;
 }
@@ -80,13 +80,13 @@ static bool has_failed_and_ended(const struct sched_worker *worker,
 				 const struct task_predecessor *predecessor)
 {
 	const struct task *task = worker->failed ? find_failed(worker, predecessor) : NULL;
-	return task && !(task->send.burst && task->send.burst->out > 0);
+	return task && !(task->command.burst && task->command.burst->out > 0);
 }
 
 void sched_execute_failed(struct scheduler_device *device, struct task *task,
 			  const struct backend_fault *fault)
 {
-	task->send.cause = sched_cause_create(fault);
+	task->command.cause = sched_cause_create(fault);
 	remember(&device->worker, task);
 	sched_worker_return(device, &task->message);
 	if (fault->device_lost)
@@ -96,7 +96,7 @@ void sched_execute_failed(struct scheduler_device *device, struct task *task,
 static bool is_over(const struct sched_worker *worker, const struct task_predecessor *predecessor)
 {
 	const struct task *first = worker->lanes[predecessor->lane].first;
-	return !first || first->send.sequence > predecessor->sequence;
+	return !first || first->command.sequence > predecessor->sequence;
 }
 
 /* The first of a lane may have been running, if nothing on another lane held it back. */
@@ -107,9 +107,9 @@ static void mark_suspects(struct sched_worker *worker)
 		if (!task)
 			continue;
 		bool held_back = false;
-		for (uint32_t k = 0; k < task->send.predecessor_count; k++)
-			held_back |= !is_over(worker, &task->send.predecessors[k]);
-		task->send.suspect = !held_back;
+		for (uint32_t k = 0; k < task->command.predecessor_count; k++)
+			held_back |= !is_over(worker, &task->command.predecessors[k]);
+		task->command.suspect = !held_back;
 	}
 }
 
@@ -139,8 +139,8 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 		struct sched_worker_lane *lane = &worker->lanes[i];
 		while (lane->first) {
 			struct task *task = lane->first;
-			lane->first = task->send.lane_next;
-			sched_flight_leave(&device->scheduler->flight, &task->send);
+			lane->first = task->command.lane_next;
+			sched_flight_leave(&device->scheduler->flight, &task->command);
 			sched_execute_failed(device, task, sched_gone_fault(device));
 		}
 		lane->last = NULL;
@@ -262,105 +262,105 @@ static struct backend_memory *handle_of(const struct sched_memory *memory)
 	return own ? own : atomic_load_explicit(&memory->handle, memory_order_relaxed);
 }
 
-static int fill_launch(struct scheduler_device *device, struct task_send *send,
+static int fill_launch(struct scheduler_device *device, struct task_command *command,
 		       struct backend_fault *fault)
 {
-	if (!send->kernel->handle) {
-		*fault = send->kernel->fault;
+	if (!command->kernel->handle) {
+		*fault = command->kernel->fault;
 		return -EINVAL;
 	}
-	send->command.launch.kernel = send->kernel->handle;
-	send->command.launch.arguments = send->arguments;
-	for (uint32_t i = 0; i < send->command.launch.argument_count; i++) {
-		struct sched_memory *memory = send->argument_memories[i];
+	command->backend.launch.kernel = command->kernel->handle;
+	command->backend.launch.arguments = command->arguments;
+	for (uint32_t i = 0; i < command->backend.launch.argument_count; i++) {
+		struct sched_memory *memory = command->argument_memories[i];
 		int result = sched_worker_memory(device, memory, fault);
 		if (result < 0)
 			return result;
-		if (memory && send->arguments[i].kind == BACKEND_ARGUMENT_IMAGE)
-			send->arguments[i].image.memory = handle_of(memory);
+		if (memory && command->arguments[i].kind == BACKEND_ARGUMENT_IMAGE)
+			command->arguments[i].image.memory = handle_of(memory);
 		else if (memory)
-			send->arguments[i].global.memory = handle_of(memory);
+			command->arguments[i].global.memory = handle_of(memory);
 	}
 	return 0;
 }
 
 /* From another device's memory; what that device has not even made yet has nothing in it. */
-static void fill_peer_copy(struct task_send *send)
+static void fill_peer_copy(struct task_command *command)
 {
-	send->command.copy.source =
-		atomic_load_explicit(&send->source->handle, memory_order_acquire);
-	send->command.copy.destination = handle_of(send->destination);
-	if (!send->command.copy.source)
-		send->command.kind = BACKEND_COMMAND_NOP;
+	command->backend.copy.source =
+		atomic_load_explicit(&command->source->handle, memory_order_acquire);
+	command->backend.copy.destination = handle_of(command->destination);
+	if (!command->backend.copy.source)
+		command->backend.kind = BACKEND_COMMAND_NOP;
 }
 
-static int fill_event(struct task_send *send, struct backend_fault *fault)
+static int fill_event(struct task_command *command, struct backend_fault *fault)
 {
-	if (!send->event->handle) {
-		*fault = send->event->fault;
+	if (!command->event->handle) {
+		*fault = command->event->fault;
 		return -EINVAL;
 	}
-	send->command.event = send->event->handle;
+	command->backend.event = command->event->handle;
 	return 0;
 }
 
-static int fill(struct scheduler_device *device, struct task_send *send,
+static int fill(struct scheduler_device *device, struct task_command *command,
 		struct backend_fault *fault)
 {
-	struct backend_command *command = &send->command;
-	if (send->graph) {
-		int ready = sched_spill_need_graph(device, send, fault);
-		return ready < 0 ? ready : sched_graph_prepare(device, send, fault);
+	struct backend_command *backend = &command->backend;
+	if (command->graph) {
+		int ready = sched_spill_need_graph(device, command, fault);
+		return ready < 0 ? ready : sched_graph_prepare(device, command, fault);
 	}
-	if (command->kind == BACKEND_COMMAND_LAUNCH)
-		return fill_launch(device, send, fault);
-	if (send->event)
-		return fill_event(send, fault);
-	if (send->native_command)
-		return sched_native_command_prepare(device, send->native_command, fault);
-	bool peer = command->kind == BACKEND_COMMAND_COPY_PEER;
-	int result = peer ? 0 : sched_worker_memory(device, send->source, fault);
+	if (backend->kind == BACKEND_COMMAND_LAUNCH)
+		return fill_launch(device, command, fault);
+	if (command->event)
+		return fill_event(command, fault);
+	if (command->native_command)
+		return sched_native_command_prepare(device, command->native_command, fault);
+	bool peer = backend->kind == BACKEND_COMMAND_COPY_PEER;
+	int result = peer ? 0 : sched_worker_memory(device, command->source, fault);
 	if (result == 0)
-		result = sched_worker_memory(device, send->destination, fault);
+		result = sched_worker_memory(device, command->destination, fault);
 	if (result < 0)
 		return result;
 	if (peer) {
-		fill_peer_copy(send);
-	} else if (command->kind == BACKEND_COMMAND_COPY) {
-		command->copy.source = handle_of(send->source);
-		command->copy.destination = handle_of(send->destination);
-	} else if (command->kind == BACKEND_COMMAND_FILL) {
-		command->fill.memory = handle_of(send->destination);
-	} else if (command->kind == BACKEND_COMMAND_WRITE ||
-		   command->kind == BACKEND_COMMAND_READ) {
-		command->transfer.memory = handle_of(send->source);
-	} else if (command->kind == BACKEND_COMMAND_CONDITION) {
-		command->condition.memory = send->source ? handle_of(send->source) : NULL;
+		fill_peer_copy(command);
+	} else if (backend->kind == BACKEND_COMMAND_COPY) {
+		backend->copy.source = handle_of(command->source);
+		backend->copy.destination = handle_of(command->destination);
+	} else if (backend->kind == BACKEND_COMMAND_FILL) {
+		backend->fill.memory = handle_of(command->destination);
+	} else if (backend->kind == BACKEND_COMMAND_WRITE ||
+		   backend->kind == BACKEND_COMMAND_READ) {
+		backend->transfer.memory = handle_of(command->source);
+	} else if (backend->kind == BACKEND_COMMAND_CONDITION) {
+		backend->condition.memory = command->source ? handle_of(command->source) : NULL;
 	}
 	return 0;
 }
 
-int sched_execute_fill(struct scheduler_device *device, struct task_send *send,
+int sched_execute_fill(struct scheduler_device *device, struct task_command *command,
 		       struct backend_fault *fault)
 {
 	struct sched_spill *spill = &device->worker.spill;
-	const struct task_send *before =
+	const struct task_command *before =
 		spill->sending; /* a graph's launch, of which this is a node */
-	spill->sending = send;
+	spill->sending = command;
 	/* One that is tried again is no other. */
 	spill->order.now = spill->again ? spill->again : ++spill->order.clock;
-	int result = fill(device, send, fault);
+	int result = fill(device, command, fault);
 	spill->sending = before;
 	return result;
 }
 
 /* Wait for so far of that lane, unless something before on this one does. The last of each lane
  * stands for all before it. */
-static void add_wait(const struct sched_worker *worker, const struct task_send *send,
+static void add_wait(const struct sched_worker *worker, const struct task_command *command,
 		     uint32_t index, uint64_t sequence, struct waits *waits)
 {
 	uint32_t at = 0;
-	if (index == send->lane || sequence <= worker->lanes[send->lane].waited[index])
+	if (index == command->lane || sequence <= worker->lanes[command->lane].waited[index])
 		return;
 	while (at < waits->count && waits->lanes[at] != index)
 		at++;
@@ -374,12 +374,12 @@ static void add_wait(const struct sched_worker *worker, const struct task_send *
 }
 
 /* What has not begun on that lane, and would have waited. */
-static void add_owed(const struct sched_worker *worker, const struct task_send *send,
+static void add_owed(const struct sched_worker *worker, const struct task_command *command,
 		     uint32_t index, struct waits *waits)
 {
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		if (worker->lanes[index].owed[i])
-			add_wait(worker, send, i, worker->lanes[index].owed[i], waits);
+			add_wait(worker, command, i, worker->lanes[index].owed[i], waits);
 }
 
 /*
@@ -387,28 +387,28 @@ static void add_owed(const struct sched_worker *worker, const struct task_send *
  * to come behind is waited for instead. And none for what something before it on its own lane waits
  * for.
  */
-static void fill_waits(const struct sched_worker *worker, const struct task_send *send,
+static void fill_waits(const struct sched_worker *worker, const struct task_command *command,
 		       struct waits *waits)
 {
 	waits->count = 0;
 	if (worker->owes)
-		add_owed(worker, send, send->lane, waits);
-	for (uint32_t i = 0; i < send->predecessor_count; i++) {
-		const struct task_predecessor *predecessor = &send->predecessors[i];
+		add_owed(worker, command, command->lane, waits);
+	for (uint32_t i = 0; i < command->predecessor_count; i++) {
+		const struct task_predecessor *predecessor = &command->predecessors[i];
 		if (!has_failed_and_ended(worker, predecessor))
-			add_wait(worker, send, predecessor->lane, predecessor->sequence, waits);
+			add_wait(worker, command, predecessor->lane, predecessor->sequence, waits);
 		else if (worker->owes)
-			add_owed(worker, send, predecessor->lane, waits);
+			add_owed(worker, command, predecessor->lane, waits);
 	}
 }
 
 /* It has been sent: its lane waits for all that. Not so an application's queue, which may have no
  * order of its own. */
-static void note_waits(struct scheduler_device *device, const struct task_send *send,
+static void note_waits(struct scheduler_device *device, const struct task_command *command,
 		       const struct waits *waits)
 {
-	uint64_t *waited = device->worker.lanes[send->lane].waited;
-	if (send->lane >= device->all_lane_count)
+	uint64_t *waited = device->worker.lanes[command->lane].waited;
+	if (command->lane >= device->all_lane_count)
 		return;
 	for (uint32_t i = 0; i < waits->count; i++)
 		waited[waits->lanes[i]] = waits->all[i].sequence;
@@ -426,21 +426,21 @@ static void owe(struct sched_worker *worker, uint32_t lane, uint32_t index, uint
  * they wait for what it would have waited for, which is whatever is on its lane, and what it was to
  * come behind on others.
  */
-static void leave_waits(struct sched_worker *worker, const struct task_send *send)
+static void leave_waits(struct sched_worker *worker, const struct task_command *command)
 {
-	const struct task *last = worker->lanes[send->lane].last;
+	const struct task *last = worker->lanes[command->lane].last;
 	if (worker->in_flight == 0)
 		return;
 	if (last)
-		owe(worker, send->lane, send->lane, last->send.sequence);
-	for (uint32_t i = 0; i < send->predecessor_count; i++) {
-		const struct task_predecessor *predecessor = &send->predecessors[i];
+		owe(worker, command->lane, command->lane, last->command.sequence);
+	for (uint32_t i = 0; i < command->predecessor_count; i++) {
+		const struct task_predecessor *predecessor = &command->predecessors[i];
 		const uint64_t *owed = worker->lanes[predecessor->lane].owed;
 		if (!has_failed_and_ended(worker, predecessor))
-			owe(worker, send->lane, predecessor->lane, predecessor->sequence);
+			owe(worker, command->lane, predecessor->lane, predecessor->sequence);
 		for (uint32_t k = 0; worker->owes && k < SCHED_LANES_ALL; k++)
 			if (owed[k])
-				owe(worker, send->lane, k, owed[k]);
+				owe(worker, command->lane, k, owed[k]);
 	}
 }
 
@@ -458,19 +458,20 @@ static bool is_failing(const struct sched_worker *worker,
 {
 	const struct task *task =
 		worker->failing > 0 ? worker->lanes[predecessor->lane].first : NULL;
-	while (task && task->send.sequence < predecessor->sequence)
-		task = task->send.lane_next;
-	return task && task->send.sequence == predecessor->sequence &&
-	       sched_native_command_failed(&task->send);
+	while (task && task->command.sequence < predecessor->sequence)
+		task = task->command.lane_next;
+	return task && task->command.sequence == predecessor->sequence &&
+	       sched_native_command_failed(&task->command);
 }
 
-static bool must_skip(const struct sched_worker *worker, const struct task_send *send)
+static bool must_skip(const struct sched_worker *worker, const struct task_command *command)
 {
 	if (!worker->failed && worker->failing == 0)
 		return false;
-	for (uint32_t i = 0; i < send->predecessor_count; i++)
-		if (send->predecessors[i].data && (has_failed(worker, &send->predecessors[i]) ||
-						   is_failing(worker, &send->predecessors[i])))
+	for (uint32_t i = 0; i < command->predecessor_count; i++)
+		if (command->predecessors[i].data &&
+		    (has_failed(worker, &command->predecessors[i]) ||
+		     is_failing(worker, &command->predecessors[i])))
 			return true;
 	return false;
 }
@@ -486,35 +487,36 @@ static enum sched_expect_way way_of(const struct backend_command *command)
 	return command->kind == BACKEND_COMMAND_WRITE ? SCHED_EXPECT_IN : SCHED_EXPECT_OUT;
 }
 
-static void expect_from(struct sched_worker *worker, struct task_send *send, uint64_t begin_ns)
+static void expect_from(struct sched_worker *worker, struct task_command *command,
+			uint64_t begin_ns)
 {
-	send->begin_ns = begin_ns;
-	send->expected_ns = sched_expect_end(&worker->expect, way_of(&send->command), begin_ns,
-					     send->command.transfer.size_bytes);
+	command->begin_ns = begin_ns;
+	command->expected_ns = sched_expect_end(&worker->expect, way_of(&command->backend),
+						begin_ns, command->backend.transfer.size_bytes);
 }
 
 static void expect_transfer(struct sched_worker *worker, struct sched_worker_lane *lane,
-			    struct task_send *send)
+			    struct task_command *command)
 {
-	send->begin_ns = send->expected_ns = 0;
-	if (!is_large_transfer(&send->command))
+	command->begin_ns = command->expected_ns = 0;
+	if (!is_large_transfer(&command->backend))
 		return;
 	uint64_t now = clock_now_ns();
-	expect_from(worker, send, lane->free_ns > now ? lane->free_ns : now);
-	lane->free_ns = send->expected_ns;
+	expect_from(worker, command, lane->free_ns > now ? lane->free_ns : now);
+	lane->free_ns = command->expected_ns;
 }
 
 /* It is over, and the next one on its lane begins. */
 static void learn_transfer(struct sched_worker *worker, const struct sched_worker_lane *lane,
-			   const struct task_send *send)
+			   const struct task_command *command)
 {
-	struct task_send *next = lane->first ? &lane->first->send : NULL;
-	if (send->begin_ns == 0 && !(next && next->begin_ns))
+	struct task_command *next = lane->first ? &lane->first->command : NULL;
+	if (command->begin_ns == 0 && !(next && next->begin_ns))
 		return;
 	uint64_t now = clock_now_ns();
-	if (send->begin_ns && now > send->begin_ns)
-		sched_expect_learn(&worker->expect, way_of(&send->command),
-				   send->command.transfer.size_bytes, now - send->begin_ns);
+	if (command->begin_ns && now > command->begin_ns)
+		sched_expect_learn(&worker->expect, way_of(&command->backend),
+				   command->backend.transfer.size_bytes, now - command->begin_ns);
 	if (next && next->begin_ns)
 		expect_from(worker, next, now);
 }
@@ -522,40 +524,40 @@ static void learn_transfer(struct sched_worker *worker, const struct sched_worke
 static int submit(struct scheduler_device *device, struct task *task, struct backend_fault *fault)
 {
 	struct sched_worker *worker = &device->worker;
-	struct task_send *send = &task->send;
-	STAGE_MARK_ALL(send->flight_group, sched_launches(send), STAGE_ARRIVED);
-	int result = sched_execute_need_lane(device, send->lane, fault);
+	struct task_command *command = &task->command;
+	STAGE_MARK_ALL(command->flight_group, sched_launches(command), STAGE_ARRIVED);
+	int result = sched_execute_need_lane(device, command->lane, fault);
 	if (result == 0)
-		result = sched_execute_fill(device, send, fault);
+		result = sched_execute_fill(device, command, fault);
 	if (result < 0)
 		return result;
 	struct waits waits;
 	if (worker->owes && worker->in_flight == 0)
 		forget_waits(worker);
-	fill_waits(worker, send, &waits);
-	struct sched_worker_lane *lane = &worker->lanes[send->lane];
-	sched_flight_enter(&device->scheduler->flight, send);
-	result = send->burst ? sched_burst_submit(device, task, waits.all, waits.count, fault)
-			     : device->ops->submit(lane->handle, &send->command, waits.all,
-						   waits.count, send->sequence, NULL, fault);
+	fill_waits(worker, command, &waits);
+	struct sched_worker_lane *lane = &worker->lanes[command->lane];
+	sched_flight_enter(&device->scheduler->flight, command);
+	result = command->burst ? sched_burst_submit(device, task, waits.all, waits.count, fault)
+				: device->ops->submit(lane->handle, &command->backend, waits.all,
+						      waits.count, command->sequence, NULL, fault);
 	if (result < 0) {
-		sched_flight_leave(&device->scheduler->flight, send);
+		sched_flight_leave(&device->scheduler->flight, command);
 		return result;
 	}
-	if (!send->burst)
-		STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
+	if (!command->burst)
+		STAGE_MARK(command->flight_group, STAGE_LAUNCHED);
 	if (atomic_load_explicit(&task->is_aside, memory_order_relaxed))
 		atomic_store(&task->is_aside, false);
 	if (task->held_by_host)
 		sched_early_recorded(task);
-	note_waits(device, send, &waits);
+	note_waits(device, command, &waits);
 	worker->unflushed = true;
-	worker->in_flight += send->burst ? send->burst->out : 1;
-	worker->failing += sched_native_command_failed(send);
-	expect_transfer(worker, lane, send);
-	send->lane_next = NULL;
+	worker->in_flight += command->burst ? command->burst->out : 1;
+	worker->failing += sched_native_command_failed(command);
+	expect_transfer(worker, lane, command);
+	command->lane_next = NULL;
 	if (lane->last)
-		lane->last->send.lane_next = task;
+		lane->last->command.lane_next = task;
 	else
 		lane->first = task;
 	lane->last = task;
@@ -565,8 +567,8 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 /* None of it is in flight. */
 static void end_burst(struct scheduler_device *device, struct task *task)
 {
-	task->send.burst->over = task->send.burst->count;
-	if (sched_burst_cause(task->send.burst) && !task->send.remembered)
+	task->command.burst->over = task->command.burst->count;
+	if (sched_burst_cause(task->command.burst) && !task->command.remembered)
 		remember(&device->worker, task);
 	sched_worker_return(device, &task->message);
 }
@@ -579,9 +581,9 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 		return;
 	}
 	if (atomic_load_explicit(&task->is_dropped, memory_order_relaxed) ||
-	    must_skip(worker, &task->send)) {
-		task->send.skipped = true;
-		leave_waits(worker, &task->send);
+	    must_skip(worker, &task->command)) {
+		task->command.skipped = true;
+		leave_waits(worker, &task->command);
 		remember(worker, task);
 		sched_worker_return(device, &task->message);
 		return;
@@ -591,14 +593,14 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 	int result = submit(device, task, &fault);
 	if (result == SCHED_SPILL_WAIT) {
 		sched_spill_set_aside(device, &task->message);
-	} else if (result < 0 && task->send.burst && task->send.burst->failed &&
+	} else if (result < 0 && task->command.burst && task->command.burst->failed &&
 		   !fault.device_lost) {
-		leave_waits(worker, &task->send);
+		leave_waits(worker, &task->command);
 		end_burst(device, task);
 	} else if (result == 0 && fault.device_lost) {
 		sched_worker_lose(device, &fault);
 	} else if (result < 0) {
-		leave_waits(worker, &task->send);
+		leave_waits(worker, &task->command);
 		sched_fault_complete(&fault, result);
 		sched_execute_failed(device, task, &fault);
 	}
@@ -615,9 +617,9 @@ static struct sched_worker_lane *find_lane(struct sched_worker *worker,
 	return NULL;
 }
 
-static bool is_of(const struct task_send *send, const struct backend_completion *completion)
+static bool is_of(const struct task_command *command, const struct backend_completion *completion)
 {
-	return send->sequence - completion->sequence < sched_launches(send);
+	return command->sequence - completion->sequence < sched_launches(command);
 }
 
 /* It ends with all the others, when everybody has been named that may have been running, which may
@@ -634,10 +636,10 @@ static void note_loss(struct sched_worker *worker, const struct sched_worker_lan
 	if (completion->fault.native_code == 0 || completion->fault.not_begun)
 		return;
 	struct task *task = lane->first;
-	while (task && task->send.sequence < completion->sequence)
-		task = task->send.lane_next;
-	if (task && is_of(&task->send, completion))
-		task->send.suspect = true;
+	while (task && task->command.sequence < completion->sequence)
+		task = task->command.lane_next;
+	if (task && is_of(&task->command, completion))
+		task->command.suspect = true;
 }
 
 /* One of a burst. True: it was the last. */
@@ -646,10 +648,10 @@ static bool complete_launch(struct scheduler_device *device, struct task *task,
 {
 	bool is_last = sched_burst_completed(task, completion);
 	/* What needs it and comes meanwhile must not run. */
-	if (!is_last && sched_burst_cause(task->send.burst) && !task->send.remembered)
+	if (!is_last && sched_burst_cause(task->command.burst) && !task->command.remembered)
 		remember(&device->worker, task);
 	if (!is_last)
-		sched_flight_advance(&device->scheduler->flight, &task->send);
+		sched_flight_advance(&device->scheduler->flight, &task->command);
 	return is_last;
 }
 
@@ -668,26 +670,26 @@ void sched_execute_completion(struct scheduler_device *device,
 		return;
 	}
 	struct task *task = lane->first;
-	if (!is_of(&task->send, completion))
+	if (!is_of(&task->command, completion))
 		return;
 	worker->in_flight--;
-	if (task->send.burst && !complete_launch(device, task, completion))
+	if (task->command.burst && !complete_launch(device, task, completion))
 		return;
-	lane->first = task->send.lane_next;
+	lane->first = task->command.lane_next;
 	if (!lane->first)
 		lane->last = NULL;
-	if (task->send.burst) {
-		sched_flight_leave(&device->scheduler->flight, &task->send);
+	if (task->command.burst) {
+		sched_flight_leave(&device->scheduler->flight, &task->command);
 		end_burst(device, task);
 		return;
 	}
-	worker->failing -= sched_native_command_failed(&task->send);
-	STAGE_MARK(task->send.flight_group, STAGE_COMPLETED);
-	learn_transfer(worker, lane, &task->send);
-	task->send.start_ns = completion->start_ns;
-	task->send.end_ns = completion->end_ns;
-	task->send.estimated = completion->estimated;
-	sched_flight_leave(&device->scheduler->flight, &task->send);
+	worker->failing -= sched_native_command_failed(&task->command);
+	STAGE_MARK(task->command.flight_group, STAGE_COMPLETED);
+	learn_transfer(worker, lane, &task->command);
+	task->command.start_ns = completion->start_ns;
+	task->command.end_ns = completion->end_ns;
+	task->command.estimated = completion->estimated;
+	sched_flight_leave(&device->scheduler->flight, &task->command);
 	if (completion->fault.status == STATUS_SUCCESS) {
 		sched_worker_return(device, &task->message);
 		return;

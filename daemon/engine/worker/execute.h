@@ -8,7 +8,7 @@
 
 struct scheduler_device;
 struct task;
-struct task_send;
+struct task_command;
 
 void sched_execute(struct scheduler_device *device, struct task *task);
 void sched_execute_failed(struct scheduler_device *device, struct task *task,
@@ -17,10 +17,10 @@ void sched_execute_forget(struct scheduler_device *device, struct task *task);
 void sched_execute_completion(struct scheduler_device *device,
 			      const struct backend_completion *completion);
 
-/* Objects into a command that sched_send_fill has made. */
+/* Objects into a command that sched_command_fill has made. */
 int sched_execute_need_lane(struct scheduler_device *device, uint32_t index,
 			    struct backend_fault *fault);
-int sched_execute_fill(struct scheduler_device *device, struct task_send *send,
+int sched_execute_fill(struct scheduler_device *device, struct task_command *command,
 		       struct backend_fault *fault);
 
 #endif

@@ -35,38 +35,40 @@ void sched_flight_device_open(struct sched_flight *flight, uint32_t device)
 		atomic_fetch_or(&flight->page->open_devices, 1ull << device);
 }
 
-void sched_flight_enter(struct sched_flight *flight, const struct task_send *send)
+void sched_flight_enter(struct sched_flight *flight, const struct task_command *command)
 {
-	if (!flight->page || send->flight_session == 0)
+	if (!flight->page || command->flight_session == 0)
 		return;
-	uint32_t more = sched_launches(send) - (send->flight != SCHED_NO_FLIGHT);
+	uint32_t more = sched_launches(command) - (command->flight != SCHED_NO_FLIGHT);
 	if (more > 0)
 		atomic_fetch_add(&flight->page->more, more);
-	if (send->flight == SCHED_NO_FLIGHT)
+	if (command->flight == SCHED_NO_FLIGHT)
 		return;
-	struct flight_entry *entry = &flight->page->entries[send->flight];
-	entry->queue = send->flight_queue;
-	entry->group = send->flight_group;
-	memcpy(entry->what, send->what, sizeof(entry->what));
-	atomic_store_explicit(&entry->session, send->flight_session, memory_order_release);
+	struct flight_entry *entry = &flight->page->entries[command->flight];
+	entry->queue = command->flight_queue;
+	entry->group = command->flight_group;
+	memcpy(entry->what, command->what, sizeof(entry->what));
+	atomic_store_explicit(&entry->session, command->flight_session, memory_order_release);
 }
 
-void sched_flight_leave(struct sched_flight *flight, const struct task_send *send)
+void sched_flight_leave(struct sched_flight *flight, const struct task_command *command)
 {
-	if (!flight->page || send->flight_session == 0)
+	if (!flight->page || command->flight_session == 0)
 		return;
 	/* Of a burst that is suspect those that are over are not. */
-	uint32_t less = send->suspect ? (send->burst ? send->burst->over : 0)
-				      : sched_launches(send) - (send->flight != SCHED_NO_FLIGHT);
+	uint32_t less = command->suspect
+				? (command->burst ? command->burst->over : 0)
+				: sched_launches(command) - (command->flight != SCHED_NO_FLIGHT);
 	if (less > 0)
 		atomic_fetch_sub(&flight->page->more, less);
-	if (!send->suspect && send->flight != SCHED_NO_FLIGHT)
-		atomic_store_explicit(&flight->page->entries[send->flight].session, 0,
+	if (!command->suspect && command->flight != SCHED_NO_FLIGHT)
+		atomic_store_explicit(&flight->page->entries[command->flight].session, 0,
 				      memory_order_release);
 }
 
-void sched_flight_advance(struct sched_flight *flight, const struct task_send *send)
+void sched_flight_advance(struct sched_flight *flight, const struct task_command *command)
 {
-	if (flight->page && send->flight_session != 0 && send->flight != SCHED_NO_FLIGHT)
-		flight->page->entries[send->flight].group = send->flight_group + send->burst->over;
+	if (flight->page && command->flight_session != 0 && command->flight != SCHED_NO_FLIGHT)
+		flight->page->entries[command->flight].group =
+			command->flight_group + command->burst->over;
 }

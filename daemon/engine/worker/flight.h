@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-struct task_send;
+struct task_command;
 
 /* Entries of the flight page that no task has. The front hands them out, the device thread fills
  * and clears them. */
@@ -21,11 +21,11 @@ uint32_t sched_flight_take(struct sched_flight *flight);
 void sched_flight_give(struct sched_flight *flight, uint32_t entry);
 void sched_flight_device_open(struct sched_flight *flight, uint32_t device); /* device thread */
 void sched_flight_enter(struct sched_flight *flight,
-			const struct task_send *send); /* device thread */
+			const struct task_command *command); /* device thread */
 void sched_flight_leave(struct sched_flight *flight,
-			const struct task_send *send); /* device thread */
+			const struct task_command *command); /* device thread */
 /* Device thread: the first launches of a burst are over. It has one entry, which names the first
  * that is not. */
-void sched_flight_advance(struct sched_flight *flight, const struct task_send *send);
+void sched_flight_advance(struct sched_flight *flight, const struct task_command *command);
 
 #endif

@@ -89,7 +89,7 @@ static int fill_node(struct sched_graph *graph, struct sched_graph_node *node,
 		     struct backend_fault *fault)
 {
 	graph->device->worker.making = graph;
-	int result = sched_execute_fill(graph->device, &node->send, fault);
+	int result = sched_execute_fill(graph->device, &node->command, fault);
 	graph->device->worker.making = NULL;
 	return result;
 }
@@ -119,20 +119,20 @@ static int gather(struct sched_graph *graph, struct sched_memory *memory,
 	return 0;
 }
 
-static int gather_all(struct sched_graph *graph, const struct task_send *send,
+static int gather_all(struct sched_graph *graph, const struct task_command *command,
 		      struct backend_fault *fault)
 {
 	struct sched_memory *memory;
-	uint32_t arguments = send->command.kind == BACKEND_COMMAND_LAUNCH
-				     ? send->command.launch.argument_count
+	uint32_t arguments = command->backend.kind == BACKEND_COMMAND_LAUNCH
+				     ? command->backend.launch.argument_count
 				     : 0;
-	int result = gather(graph, send->source, fault);
+	int result = gather(graph, command->source, fault);
 	if (result == 0)
-		result = gather(graph, send->destination, fault);
+		result = gather(graph, command->destination, fault);
 	for (uint32_t i = 0; result == 0 && i < arguments; i++)
-		result = gather(graph, send->argument_memories[i], fault);
-	for (uint32_t i = 0; result == 0 && send->native_command &&
-			     sched_native_command_has(send->native_command, i, &memory);
+		result = gather(graph, command->argument_memories[i], fault);
+	for (uint32_t i = 0; result == 0 && command->native_command &&
+			     sched_native_command_has(command->native_command, i, &memory);
 	     i++)
 		result = gather(graph, memory, fault);
 	return result;
@@ -145,9 +145,9 @@ static int add_node(struct sched_graph *graph, struct backend_fault *fault)
 	uint32_t place = 0;
 	int result = fill_node(graph, node, fault);
 	if (result == 0)
-		result = gather_all(graph, &node->send, fault);
+		result = gather_all(graph, &node->command, fault);
 	if (result == 0)
-		result = device->ops->graph_add(graph->handle, &node->send.command, node->after,
+		result = device->ops->graph_add(graph->handle, &node->command.backend, node->after,
 						node->after_count, &place, fault);
 	if (result < 0)
 		return result;
@@ -378,7 +378,7 @@ static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
 	graph->memories = NULL;
 	graph->memory_count = graph->memory_capacity = 0;
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
-		result = gather_all(graph, &graph->nodes[i]->send, fault);
+		result = gather_all(graph, &graph->nodes[i]->command, fault);
 	if (result == 0) {
 		unpin(graph->device, old, old_count);
 		free(old);
@@ -407,7 +407,7 @@ static int update(struct sched_graph *graph, const struct sched_graph_node *chan
 		int result = possible ? fill_node(graph, node, fault) : 1;
 		if (result == 0)
 			result = device->ops->graph_update(graph->handle, old->index,
-							   &node->send.command, fault);
+							   &node->command.backend, fault);
 		if (result == 0)
 			continue;
 		graph->is_stale = true;
@@ -419,25 +419,25 @@ static int update(struct sched_graph *graph, const struct sched_graph_node *chan
 	return changed ? gather_again(graph, fault) : 0;
 }
 
-int sched_graph_prepare(struct scheduler_device *device, struct task_send *send,
+int sched_graph_prepare(struct scheduler_device *device, struct task_command *command,
 			struct backend_fault *fault)
 {
-	struct sched_graph *graph = send->graph->graph;
-	bool alone = send->graph->changes != NULL;
+	struct sched_graph *graph = command->graph->graph;
+	bool alone = command->graph->changes != NULL;
 	(void)device;
-	take_changes(graph, send->graph);
+	take_changes(graph, command->graph);
 	int result = !graph->handle || graph->is_stale || have_moved(graph);
 	if (result == 0)
-		result = update(graph, send->graph->changes, fault);
+		result = update(graph, command->graph->changes, fault);
 	if (result > 0)
 		result = make_anew(graph, alone, fault);
 	if (result == 0)
-		send->command.graph = graph->handle;
+		command->backend.graph = graph->handle;
 	/* That is tried again with the same launch, when there is room: it must find the changes
 	 * where they were. */
 	if (result == SCHED_SPILL_WAIT || (result < 0 && graph->has_native && graph->handle))
-		undo(graph, send->graph);
+		undo(graph, command->graph);
 	else
-		send->graph->broke = result < 0 && !fault->device_lost;
+		command->graph->broke = result < 0 && !fault->device_lost;
 	return result;
 }

@@ -44,7 +44,7 @@ static int call(void *context, const struct backend_native_scope *scope)
 	return result;
 }
 
-void sched_native_command_fill(struct task_send *send, const struct task_request *request,
+void sched_native_command_fill(struct task_command *command, const struct task_request *request,
 			       uint8_t *at)
 {
 	uint32_t count = request->requirement_count;
@@ -60,13 +60,13 @@ void sched_native_command_fill(struct task_send *send, const struct task_request
 	native->handles = (struct backend_memory **)(void *)at;
 	for (uint32_t i = 0; i < count; i++)
 		native->memories[i] = request->device->scheduler->accesses[i].memory;
-	send->native_command = native;
-	struct backend_command *command = &send->command;
-	command->kind = BACKEND_COMMAND_NATIVE;
-	command->native.function = call;
-	command->native.context = native;
-	command->native.memories = native->handles;
-	command->native.memory_count = count;
+	command->native_command = native;
+	struct backend_command *backend = &command->backend;
+	backend->kind = BACKEND_COMMAND_NATIVE;
+	backend->native.function = call;
+	backend->native.context = native;
+	backend->native.memories = native->handles;
+	backend->native.memory_count = count;
 }
 
 int sched_native_command_prepare(struct scheduler_device *device,
@@ -83,17 +83,17 @@ int sched_native_command_prepare(struct scheduler_device *device,
 	return 0;
 }
 
-bool sched_native_command_failed(const struct task_send *send)
+bool sched_native_command_failed(const struct task_command *command)
 {
-	return send->native_command && send->native_command->failed;
+	return command->native_command && command->native_command->failed;
 }
 
-void sched_native_command_end(struct task_send *send)
+void sched_native_command_end(struct task_command *command)
 {
-	struct sched_native_command *native = send->native_command;
+	struct sched_native_command *native = command->native_command;
 	if (native && !native->called)
 		(void)native->function(native->context, NULL);
-	send->native_command = NULL;
+	command->native_command = NULL;
 }
 
 bool sched_native_command_has(const struct sched_native_command *native, uint32_t index,

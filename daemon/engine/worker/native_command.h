@@ -11,11 +11,11 @@ struct sched_memory;
 struct sched_native_command;
 struct scheduler_device;
 struct task_request;
-struct task_send;
+struct task_command;
 
 size_t sched_native_command_storage(const struct task_request *request);
 /* `at`: so much storage. */
-void sched_native_command_fill(struct task_send *send, const struct task_request *request,
+void sched_native_command_fill(struct task_command *command, const struct task_request *request,
 			       uint8_t *at);
 /* The memory of a requirement, or NULL for one of no bytes. False: there are not so many. */
 bool sched_native_command_has(const struct sched_native_command *native, uint32_t index,
@@ -25,8 +25,8 @@ int sched_native_command_prepare(struct scheduler_device *device,
 				 struct sched_native_command *native, struct backend_fault *fault);
 /* Device thread: its function was called and has failed, though what it had sent runs on. Also of
  * tasks that are none. */
-bool sched_native_command_failed(const struct task_send *send);
+bool sched_native_command_failed(const struct task_command *command);
 /* It is over: tell a function that was not called. Also of what is none. */
-void sched_native_command_end(struct task_send *send);
+void sched_native_command_end(struct task_command *command);
 
 #endif

@@ -23,7 +23,7 @@
 static void fail(struct task *task, struct backend_fault *fault, int result)
 {
 	sched_fault_complete(fault, result);
-	task->send.cause = sched_cause_create(fault);
+	task->command.cause = sched_cause_create(fault);
 }
 
 /* False: its turn comes when there is room. */

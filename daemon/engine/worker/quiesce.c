@@ -66,7 +66,7 @@ static uint64_t oldest_ns(struct scheduler_device *device, uint64_t now_ns)
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
 		const struct task *first = device->worker.lanes[i].first;
 		struct sched_gate_head *head = &device->gate.heads[i];
-		uint64_t sequence = first ? first->send.sequence : 0;
+		uint64_t sequence = first ? first->command.sequence : 0;
 		if (head->sequence != sequence || device->gate.quiet.wanted_ns == now_ns)
 			*head = (struct sched_gate_head){.sequence = sequence, .since_ns = now_ns};
 		if (first && head->since_ns < oldest)

@@ -112,33 +112,33 @@ static void mark_memory(struct scheduler_device *device, struct sched_memory *me
 		mark(&spill_of(device)->order, &memory->spill.entry);
 }
 
-void sched_spill_mark(struct scheduler_device *device, const struct task_send *send,
+void sched_spill_mark(struct scheduler_device *device, const struct task_command *command,
 		      spill_mark_function *mark)
 {
 	struct sched_memory *memory;
-	mark_memory(device, send->source, mark);
-	mark_memory(device, send->destination, mark);
-	if (send->command.kind == BACKEND_COMMAND_LAUNCH)
-		for (uint32_t i = 0; i < send->command.launch.argument_count; i++)
-			mark_memory(device, send->argument_memories[i], mark);
-	for (uint32_t i = 0;
-	     send->native_command && sched_native_command_has(send->native_command, i, &memory);
+	mark_memory(device, command->source, mark);
+	mark_memory(device, command->destination, mark);
+	if (command->backend.kind == BACKEND_COMMAND_LAUNCH)
+		for (uint32_t i = 0; i < command->backend.launch.argument_count; i++)
+			mark_memory(device, command->argument_memories[i], mark);
+	for (uint32_t i = 0; command->native_command &&
+			     sched_native_command_has(command->native_command, i, &memory);
 	     i++)
 		mark_memory(device, memory, mark);
 }
 
-static void mark_sending(struct scheduler_device *device, const struct task_send *send)
+static void mark_sending(struct scheduler_device *device, const struct task_command *command)
 {
-	if (!send)
+	if (!command)
 		return;
-	sched_spill_mark(device, send, spill_order_mark_kept);
-	if (!send->graph)
+	sched_spill_mark(device, command, spill_order_mark_kept);
+	if (!command->graph)
 		return;
-	const struct sched_graph *graph = send->graph->graph;
+	const struct sched_graph *graph = command->graph->graph;
 	for (uint32_t i = 0; i < graph->node_count; i++)
-		sched_spill_mark(device, &graph->nodes[i]->send, spill_order_mark_kept);
-	for (const struct sched_graph_node *node = send->graph->changes; node; node = node->next)
-		sched_spill_mark(device, &node->send, spill_order_mark_kept);
+		sched_spill_mark(device, &graph->nodes[i]->command, spill_order_mark_kept);
+	for (const struct sched_graph_node *node = command->graph->changes; node; node = node->next)
+		sched_spill_mark(device, &node->command, spill_order_mark_kept);
 }
 
 void sched_spill_mark_all(struct scheduler_device *device)
@@ -147,8 +147,8 @@ void sched_spill_mark_all(struct scheduler_device *device)
 	spill_order_unmark(&spill->order);
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		for (const struct task *task = device->worker.lanes[i].first; task;
-		     task = task->send.lane_next)
-			sched_spill_mark(device, &task->send, spill_order_mark_in_use);
+		     task = task->command.lane_next)
+			sched_spill_mark(device, &task->command, spill_order_mark_in_use);
 	mark_sending(device, spill->sending);
 }
 
@@ -359,37 +359,37 @@ static int need_one(const struct sched_graph *graph, struct sched_memory *memory
 	return has ? 0 : sched_worker_memory(graph->device, memory, fault);
 }
 
-static int need_all(const struct sched_graph *graph, const struct task_send *send,
+static int need_all(const struct sched_graph *graph, const struct task_command *command,
 		    struct backend_fault *fault)
 {
 	struct sched_memory *memory;
-	int result = need_one(graph, send->source, fault);
+	int result = need_one(graph, command->source, fault);
 	if (result == 0)
-		result = need_one(graph, send->destination, fault);
-	for (uint32_t i = 0; result == 0 && send->command.kind == BACKEND_COMMAND_LAUNCH &&
-			     i < send->command.launch.argument_count;
+		result = need_one(graph, command->destination, fault);
+	for (uint32_t i = 0; result == 0 && command->backend.kind == BACKEND_COMMAND_LAUNCH &&
+			     i < command->backend.launch.argument_count;
 	     i++)
-		result = need_one(graph, send->argument_memories[i], fault);
-	for (uint32_t i = 0; result == 0 && send->native_command &&
-			     sched_native_command_has(send->native_command, i, &memory);
+		result = need_one(graph, command->argument_memories[i], fault);
+	for (uint32_t i = 0; result == 0 && command->native_command &&
+			     sched_native_command_has(command->native_command, i, &memory);
 	     i++)
 		result = need_one(graph, memory, fault);
 	return result;
 }
 
-int sched_spill_need_graph(struct scheduler_device *device, const struct task_send *send,
+int sched_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
 			   struct backend_fault *fault)
 {
-	const struct sched_graph *graph = send->graph->graph;
+	const struct sched_graph *graph = command->graph->graph;
 	int result = 0;
 	(void)device;
-	if (graph->handle && !graph->is_stale && !send->graph->changes)
+	if (graph->handle && !graph->is_stale && !command->graph->changes)
 		return 0;
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
-		result = need_all(graph, &graph->nodes[i]->send, fault);
-	for (const struct sched_graph_node *node = send->graph->changes; result == 0 && node;
+		result = need_all(graph, &graph->nodes[i]->command, fault);
+	for (const struct sched_graph_node *node = command->graph->changes; result == 0 && node;
 	     node = node->next)
-		result = need_all(graph, &node->send, fault);
+		result = need_all(graph, &node->command, fault);
 	return result;
 }
 
@@ -421,13 +421,13 @@ void sched_spill_set_aside(struct scheduler_device *device, struct sched_message
 		spill->waiting_count = spill->order.now;
 		spill->waits_since_ns = device->scheduler->clock_ns();
 	}
-	if (message->kind != SCHED_MESSAGE_SEND)
+	if (message->kind != SCHED_MESSAGE_COMMAND)
 		return;
 	struct task *task = (struct task *)(void *)message;
-	const struct task_send *send = &task->send;
+	const struct task_command *command = &task->command;
 	atomic_store(&task->is_aside, true);
-	if (spill->aside_from[send->lane] == 0)
-		spill->aside_from[send->lane] = send->sequence - sched_launches(send) + 1;
+	if (spill->aside_from[command->lane] == 0)
+		spill->aside_from[command->lane] = command->sequence - sched_launches(command) + 1;
 }
 
 bool sched_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence)
@@ -436,12 +436,12 @@ bool sched_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64
 	return spill->aside_from[lane] != 0 && sequence >= spill->aside_from[lane];
 }
 
-static bool is_behind(const struct sched_spill *spill, const struct task_send *send)
+static bool is_behind(const struct sched_spill *spill, const struct task_command *command)
 {
-	if (spill->aside_from[send->lane] != 0)
+	if (spill->aside_from[command->lane] != 0)
 		return true;
-	for (uint32_t i = 0; i < send->predecessor_count; i++) {
-		const struct task_predecessor *predecessor = &send->predecessors[i];
+	for (uint32_t i = 0; i < command->predecessor_count; i++) {
+		const struct task_predecessor *predecessor = &command->predecessors[i];
 		uint64_t from = spill->aside_from[predecessor->lane];
 		if (from != 0 && predecessor->sequence >= from)
 			return true;
@@ -452,11 +452,11 @@ static bool is_behind(const struct sched_spill *spill, const struct task_send *s
 bool sched_spill_holds(struct scheduler_device *device, struct sched_message *message)
 {
 	struct sched_spill *spill = spill_of(device);
-	bool is_send = message->kind == SCHED_MESSAGE_SEND;
+	bool is_send = message->kind == SCHED_MESSAGE_COMMAND;
 	/* Whoever was set aside may still have to know of the failure. */
 	if (!spill->aside.first || device->worker.unusable ||
 	    (!is_send && message->kind != SCHED_MESSAGE_FORGET) ||
-	    (is_send && !is_behind(spill, &((struct task *)(void *)message)->send)))
+	    (is_send && !is_behind(spill, &((struct task *)(void *)message)->command)))
 		return false;
 	sched_spill_set_aside(device, message);
 	return true;

@@ -42,7 +42,7 @@
 struct scheduler_device;
 struct sched_memory;
 struct task;
-struct task_send;
+struct task_command;
 
 #define SPILL_LANES 64u /* as many as a device may have */
 #define SPILL_LEAST_BYTES                                                                          \
@@ -140,8 +140,8 @@ struct sched_spill {
 	struct backend_fault full;
 	bool full_is_old; /* that was the answer to the latest question */
 	uint32_t parts;   /* of copies, that have come back since that was last asked */
-	const struct task_send *sending; /* the command at hand */
-	struct backend_fault fault;      /* a copy back failed */
+	const struct task_command *sending; /* the command at hand */
+	struct backend_fault fault;         /* a copy back failed */
 };
 
 /* What is counted; written by the device's thread, read by all. */
@@ -153,7 +153,7 @@ struct spill_counts {
 int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory,
 		     struct backend_fault *fault);
 /* All memories that a graph's nodes name, if it may be made now. As above. */
-int sched_spill_need_graph(struct scheduler_device *device, const struct task_send *send,
+int sched_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
 			   struct backend_fault *fault);
 /* It is PRESENT and stays so until sched_spill_unpin. They are counted. */
 void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory);

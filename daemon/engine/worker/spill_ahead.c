@@ -28,10 +28,10 @@
 #define AHEAD_PART                                                                                 \
 	64u /* but not more than such a part of what could leave, unless it is a single memory */
 
-static const struct task_send *send_of(const struct sched_message *message)
+static const struct task_command *send_of(const struct sched_message *message)
 {
-	return message->kind == SCHED_MESSAGE_SEND
-		       ? &((const struct task *)(const void *)message)->send
+	return message->kind == SCHED_MESSAGE_COMMAND
+		       ? &((const struct task *)(const void *)message)->command
 		       : NULL;
 }
 
@@ -43,13 +43,13 @@ void sched_spill_line_up(struct scheduler_device *device)
 	for (const struct sched_message *message = spill->aside.first;
 	     message && spill->order.length < COMMANDS && arguments < ARGUMENTS;
 	     message = message->next) {
-		const struct task_send *send = send_of(message);
+		const struct task_command *command = send_of(message);
 		spill_order_next(&spill->order);
-		if (!send)
+		if (!command)
 			continue;
-		sched_spill_mark(device, send, spill_order_expect);
-		if (send->command.kind == BACKEND_COMMAND_LAUNCH)
-			arguments += send->command.launch.argument_count;
+		sched_spill_mark(device, command, spill_order_expect);
+		if (command->backend.kind == BACKEND_COMMAND_LAUNCH)
+			arguments += command->backend.launch.argument_count;
 	}
 }
 
@@ -145,16 +145,16 @@ static void look_at(struct ahead *ahead, struct sched_memory *memory, uint64_t p
 		ahead->needed = memory->size_bytes;
 }
 
-static void look_at_all(struct ahead *ahead, const struct task_send *send, uint64_t position)
+static void look_at_all(struct ahead *ahead, const struct task_command *command, uint64_t position)
 {
 	struct sched_memory *memory;
-	look_at(ahead, send->source, position);
-	look_at(ahead, send->destination, position);
-	if (send->command.kind == BACKEND_COMMAND_LAUNCH)
-		for (uint32_t i = 0; i < send->command.launch.argument_count; i++)
-			look_at(ahead, send->argument_memories[i], position);
-	for (uint32_t i = 0;
-	     send->native_command && sched_native_command_has(send->native_command, i, &memory);
+	look_at(ahead, command->source, position);
+	look_at(ahead, command->destination, position);
+	if (command->backend.kind == BACKEND_COMMAND_LAUNCH)
+		for (uint32_t i = 0; i < command->backend.launch.argument_count; i++)
+			look_at(ahead, command->argument_memories[i], position);
+	for (uint32_t i = 0; command->native_command &&
+			     sched_native_command_has(command->native_command, i, &memory);
 	     i++)
 		look_at(ahead, memory, position);
 }
@@ -170,10 +170,10 @@ void sched_spill_look_ahead(struct scheduler_device *device)
 	sched_spill_line_up(device);
 	for (const struct sched_message *message = spill->aside.first;
 	     message && position < COMMANDS && !ahead.is_over; message = message->next) {
-		const struct task_send *send = send_of(message);
+		const struct task_command *command = send_of(message);
 		position++;
-		if (send)
-			look_at_all(&ahead, send, position);
+		if (command)
+			look_at_all(&ahead, command, position);
 	}
 	if (ahead.fault.device_lost)
 		sched_worker_lose(device, &ahead.fault);

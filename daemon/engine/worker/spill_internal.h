@@ -18,7 +18,7 @@ void sched_spill_look_ahead(struct scheduler_device *device);
 
 /* For each memory that the command names; what a graph names is pinned once it is made. */
 typedef void spill_mark_function(const struct spill_order *order, struct spill_entry *entry);
-void sched_spill_mark(struct scheduler_device *device, const struct task_send *send,
+void sched_spill_mark(struct scheduler_device *device, const struct task_command *command,
 		      spill_mark_function *mark);
 /* What is in flight, or needed by the command at hand. */
 void sched_spill_mark_all(struct scheduler_device *device);

@@ -124,9 +124,9 @@ void sched_worker_handle(struct scheduler_device *device, struct sched_message *
 	if (sched_spill_holds(device, message))
 		return;
 	/* Others may free something. */
-	device->worker.spill.may_have_room |= message->kind != SCHED_MESSAGE_SEND;
+	device->worker.spill.may_have_room |= message->kind != SCHED_MESSAGE_COMMAND;
 	switch (message->kind) {
-	case SCHED_MESSAGE_SEND:
+	case SCHED_MESSAGE_COMMAND:
 		sched_execute(device, (struct task *)(void *)message);
 		return; /* comes back when it is complete */
 	case SCHED_MESSAGE_FORGET:
@@ -165,8 +165,8 @@ static bool take_messages(struct scheduler_device *device)
 	uint32_t count = 0;
 	struct sched_message *message;
 	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
-		count += message->kind == SCHED_MESSAGE_SEND
-				 ? sched_launches(&((struct task *)(void *)message)->send)
+		count += message->kind == SCHED_MESSAGE_COMMAND
+				 ? sched_launches(&((struct task *)(void *)message)->command)
 				 : 1;
 		sched_worker_handle(device, message);
 	}
@@ -204,9 +204,9 @@ static uint64_t next_expected(const struct sched_worker *worker)
 	uint64_t next = 0;
 	for (uint32_t i = 0; i < SCHED_LANES_ALL && worker->in_flight > 0; i++) {
 		const struct task *first = worker->lanes[i].first;
-		if (first && first->send.expected_ns &&
-		    (next == 0 || first->send.expected_ns < next))
-			next = first->send.expected_ns;
+		if (first && first->command.expected_ns &&
+		    (next == 0 || first->command.expected_ns < next))
+			next = first->command.expected_ns;
 	}
 	return next;
 }

@@ -336,17 +336,17 @@ Test(burst, B18_a_kernel_whose_burst_took_long_goes_without_for_a_while)
 	struct task *task = calloc(1, sizeof(*task));
 	struct task_burst burst = {.count = 4};
 	cr_assert(kernel && task);
-	task->send.command.kind = BACKEND_COMMAND_LAUNCH;
-	task->send.kernel = kernel;
-	task->send.start_ns = 1;
+	task->command.backend.kind = BACKEND_COMMAND_LAUNCH;
+	task->command.kernel = kernel;
+	task->command.start_ns = 1;
 	for (uint32_t expected = 64; expected <= 256; expected *= 2) {
 		kernel->period_ns = 1000;
 		cr_assert(gt(u32, sched_kernel_burst(kernel), 1));
-		task->send.burst = &burst;
-		task->send.end_ns = 1 + UINT64_C(1000000000);
+		task->command.burst = &burst;
+		task->command.end_ns = 1 + UINT64_C(1000000000);
 		sched_burst_learn(task);
-		task->send.burst = NULL;
-		task->send.end_ns = 1 + 1000;
+		task->command.burst = NULL;
+		task->command.end_ns = 1 + 1000;
 		for (uint32_t i = 0; i < expected; i++) {
 			cr_assert(eq(u32, sched_kernel_burst(kernel), 1), "launch %u of %u", i,
 				  expected);
