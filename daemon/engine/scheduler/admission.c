@@ -12,7 +12,6 @@
 #include "base/lane_limits.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/account.h"
-#include "scheduler/burst.h"
 #include "scheduler/device.h"
 #include "scheduler/grant.h"
 #include "scheduler/graph.h"
@@ -22,6 +21,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
+#include "worker/command.h"
 
 #include <stddef.h>
 #include <stdlib.h>

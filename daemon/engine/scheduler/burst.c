@@ -9,13 +9,13 @@
 #include "scheduler/dependencies.h"
 #include "scheduler/device.h"
 #include "scheduler/program.h"
-#include "scheduler/public/device.h"
 #include "scheduler/public/program.h"
 #include "scheduler/public/task.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
 #include "worker/burst.h"
+#include "worker/command.h"
 
 #include "stage_clock.h"
 #include "status.h"
@@ -98,129 +98,6 @@ void sched_burst_end(struct task_burst *burst)
 	burst->failed = 0;
 }
 
-/* -------------------------------- on the device's thread -------------------------------- */
-
-static void fail(struct task_burst *burst, uint32_t index, const struct backend_fault *fault)
-{
-	burst->causes[index] = sched_cause_create(fault);
-	burst->failed |= 1u << index;
-}
-
-static void next_values(struct task_command *command)
-{
-	for (uint32_t i = 0; i < command->backend.launch.argument_count; i++)
-		if (command->arguments[i].kind == BACKEND_ARGUMENT_VALUE)
-			command->arguments[i].value.bytes =
-				(const uint8_t *)command->arguments[i].value.bytes +
-				command->burst->value_stride;
-}
-
-/* Others may wait for the last one: something must stand for it. */
-static void submit_end(struct scheduler_device *device, const struct task_command *command)
-{
-	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
-	struct backend_fault fault;
-	if (device->ops->submit(device->worker.lanes[command->lane].handle, &nothing, NULL, 0,
-				command->sequence, NULL, &fault) == 0)
-		command->burst->out++;
-}
-
-/* Where the backend takes it so. */
-static bool submit_whole(struct scheduler_device *device, struct task_command *command,
-			 const struct backend_wait *waits, uint32_t wait_count)
-{
-	struct task_burst *burst = command->burst;
-	struct backend_fault fault; /* told by the launches, one by one */
-	if (!device->ops->submit_burst ||
-	    device->ops->submit_burst(device->worker.lanes[command->lane].handle, &command->backend,
-				      burst->count, burst->value_stride, waits, wait_count,
-				      command->sequence, &fault) < 0)
-		return false;
-	burst->out = 1;
-	burst->is_whole = true;
-	STAGE_MARK_ALL(command->flight_group, burst->count, STAGE_LAUNCHED);
-	return true;
-}
-
-int sched_burst_submit(struct scheduler_device *device, struct task *task,
-		       const struct backend_wait *waits, uint32_t wait_count,
-		       struct backend_fault *fault_out)
-{
-	struct task_command *command = &task->command;
-	struct task_burst *burst = command->burst;
-	struct backend_lane *lane = device->worker.lanes[command->lane].handle;
-	if (submit_whole(device, command, waits, wait_count))
-		return 0;
-	uint64_t first = command->sequence - burst->count + 1;
-	bool has_last = false;
-	for (uint32_t i = 0; i < burst->count; i++) {
-		struct backend_fault fault = {.status = STATUS_SUCCESS};
-		if (i > 0)
-			next_values(command);
-		/* The lane is in order: those behind the first that is sent need not wait by
-		 * themselves. */
-		int result =
-			device->ops->submit(lane, &command->backend, waits,
-					    burst->out ? 0 : wait_count, first + i, NULL, &fault);
-		has_last = result == 0;
-		burst->out += has_last;
-		STAGE_MARK(command->flight_group + i, STAGE_LAUNCHED);
-		if (result == 0)
-			continue;
-		sched_fault_complete(&fault, result);
-		if (fault.device_lost) {
-			*fault_out = fault;
-			return burst->out ? 0 : result;
-		}
-		fail(burst, i, &fault);
-		if (burst->is_chained)
-			break;
-	}
-	if (burst->out == 0)
-		return -EINVAL;
-	if (!has_last)
-		submit_end(device, command);
-	return 0;
-}
-
-bool sched_burst_completed(struct task *task, const struct backend_completion *completion)
-{
-	struct task_command *command = &task->command;
-	struct task_burst *burst = command->burst;
-	uint32_t index = burst->count - 1 - (uint32_t)(command->sequence - completion->sequence);
-	STAGE_MARK_ALL(command->flight_group + burst->over, index + 1 - burst->over,
-		       STAGE_COMPLETED);
-	if (completion->fault.status != STATUS_SUCCESS) {
-		struct backend_fault fault = completion->fault;
-		uint32_t failed = burst->is_whole
-					  ? completion->failed_launches & ((1u << burst->count) - 1)
-					  : 0;
-		sched_fault_complete(&fault, -EIO);
-		for (failed = failed ? failed : 1u << index; failed; failed &= failed - 1)
-			fail(burst, (uint32_t)__builtin_ctz(failed), &fault);
-	}
-	if (burst->over == 0)
-		command->start_ns = completion->start_ns;
-	command->end_ns = completion->end_ns;
-	command->estimated = completion->estimated;
-	burst->out--;
-	burst->over = burst->out ? index + 1 : burst->count;
-	return burst->out == 0;
-}
-
-/* ---------------------------------- what became of it ----------------------------------- */
-
-static uint32_t first_failed(const struct task_burst *burst)
-{
-	return burst->failed ? (uint32_t)__builtin_ctz(burst->failed) : burst->count;
-}
-
-struct sched_cause *sched_burst_cause(const struct task_burst *burst)
-{
-	uint32_t at = burst->is_chained ? first_failed(burst) : burst->count - 1;
-	return at < burst->count && burst->failed & 1u << at ? burst->causes[at] : NULL;
-}
-
 /* Is the whole task's failure that of something else, which it needed? */
 static bool is_doomed(const struct task *task)
 {
@@ -233,8 +110,9 @@ static struct sched_cause *cause_of(const struct task *task, uint32_t index)
 	const struct task_burst *burst = task->command.burst;
 	if (is_doomed(task) || index >= burst->over)
 		return task->cause;
-	uint32_t at =
-		burst->is_chained && first_failed(burst) < index ? first_failed(burst) : index;
+	uint32_t at = burst->is_chained && sched_burst_first_failed(burst) < index
+			      ? sched_burst_first_failed(burst)
+			      : index;
 	return burst->failed & 1u << at ? burst->causes[at] : NULL;
 }
 
@@ -270,7 +148,7 @@ void task_launch_fault(const struct task *task, uint32_t index, struct backend_f
 	}
 	if (!cause)
 		return;
-	uint32_t first = index >= burst->over ? burst->over : first_failed(burst);
+	uint32_t first = index >= burst->over ? burst->over : sched_burst_first_failed(burst);
 	if (burst->is_chained && first < index && !cause->fault.device_lost)
 		sched_cause_derive(cause, fault_out);
 	else

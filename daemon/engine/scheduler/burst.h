@@ -14,18 +14,12 @@
 	1000000u /* one that took longer held back those in it: its kernel goes without for a      \
 		    while */
 
-/* How many commands of its lane a task is. */
-static inline uint32_t sched_launches(const struct task_command *command)
-{
-	return command->burst ? command->burst->count : 1;
-}
 size_t sched_burst_storage(const struct task_request *request);
 /* The first launch's arguments are filled in, its values at `values`; behind them is room for those
  * of the others, and for the rest. */
 void sched_burst_fill(struct task_command *command, const struct task_request *request,
 		      uint8_t *values);
 
-struct sched_cause *sched_burst_cause(const struct task_burst *burst);
 /* Has it failed, for whoever is behind such an edge? NULL: no. */
 struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launches);
 /* Front: nobody asks any more. */

@@ -18,6 +18,7 @@
 #include "scheduler/task.h"
 #include "worker/flight.h"
 #include "worker/spill.h"
+#include "worker/wake.h"
 
 #include "cleanup.h"
 #include "clock.h"
@@ -195,7 +196,7 @@ bool scheduler_progress(struct scheduler *scheduler)
 	if (scheduler->gates_held)
 		sched_admission_look(scheduler);
 	if (scheduler->latency_leaving)
-		sched_latency_look(scheduler);
+		sched_latency_poll(scheduler);
 	bool found =
 		scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
 	/* What came back is counted as it is taken: a device's thread may put something there

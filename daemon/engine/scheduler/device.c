@@ -5,7 +5,6 @@
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
 #include "scheduler/buffer.h"
-#include "scheduler/burst.h"
 #include "scheduler/event.h"
 #include "scheduler/flow.h"
 #include "scheduler/grant.h"
@@ -23,6 +22,7 @@
 #include "scheduler/state.h"
 #include "scheduler/task.h"
 #include "scheduler/usm.h"
+#include "worker/command.h"
 #include "worker/loader.h"
 #include "worker/worker.h"
 
@@ -38,13 +38,14 @@
 #define NOT_OF_NATIVE_CONTEXTS                                                                     \
 	(BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC)
 
-/* The command that waited for the flush goes to the device's thread. */
+/* The command that waited for the flush goes to the device's thread after all. The port has counted
+ * it already. */
 static void post_unposted(struct scheduler_device *device)
 {
 	struct task *task = device->unposted;
-	if (!task)
-		return;
 	device->unposted = NULL;
+	device->port.away--;
+	device->port.unpublished--;
 	device->scheduler->counters.device_wakes += sched_port_post(&device->port, &task->message);
 }
 
@@ -52,11 +53,11 @@ void sched_device_publish(struct scheduler_device *device)
 {
 	bool woken = false;
 	/* Most looks find nothing that was to be sent. */
-	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0 &&
-	    !device->unposted)
+	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0)
 		return;
 	if (!device->unposted || !sched_inline_send(device)) {
-		post_unposted(device);
+		if (device->unposted)
+			post_unposted(device);
 		/* Its thread gets something to do: it does the rest, too. */
 		if (device->port.unpublished > 0)
 			sched_inline_hand_over(device);
@@ -69,15 +70,19 @@ void sched_device_publish(struct scheduler_device *device)
 void sched_device_post(struct scheduler_device *device, struct sched_message *message)
 {
 	device->scheduler->away++;
-	post_unposted(device);
+	if (device->unposted)
+		post_unposted(device);
 	device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
 }
 
 void sched_send(struct task *task)
 {
 	struct scheduler_device *device = task->device;
-	if (!task->command.burst && sched_inline_may_send(device)) {
+	/* Nothing else is on its way to the device. */
+	if (device->port.away == 0 && device->sends_inline && !task->command.burst) {
 		device->scheduler->away++;
+		device->port.away++;
+		device->port.unpublished++;
 		device->unposted = task;
 		return;
 	}
@@ -240,6 +245,7 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 	device->root = info->is_sub_device ? scheduler->devices[info->root] : NULL;
 	if (native_context || device->root)
 		device->features &= ~(uint32_t)NOT_OF_NATIVE_CONTEXTS;
+	device->sends_inline = scheduler->sends_inline && device->features & BACKEND_FEATURE_INLINE;
 	device->unified = info->facts->host_unified_memory;
 	device->place = device->unified ? SCHED_HOST_PLACE : index + 1;
 	device->ops = info->ops;

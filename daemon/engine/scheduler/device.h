@@ -130,7 +130,9 @@ struct scheduler_device {
 	struct sched_cause *lost;
 	struct sched_loss loss;
 	struct sched_port port;
-	struct task *unposted; /* the only command since the last flush: it may go inline */
+	struct task *unposted; /* the only command since the last flush: it may go inline. The port
+				  counts it as away and unpublished */
+	bool sends_inline;     /* the scheduler and the backend allow it */
 	/* all threads */
 	_Atomic uint32_t opened;       /* enum sched_opened */
 	struct backend_device *handle; /* good unless it is `gone` */

@@ -23,17 +23,6 @@ bool sched_early_begin(struct task *task)
 	return true;
 }
 
-void sched_early_recorded(struct task *task)
-{
-	struct scheduler *scheduler = task->scheduler;
-	struct sched_event *event = task->command.event;
-	(void)pthread_mutex_lock(&scheduler->happened_lock);
-	event->recorded_next = atomic_load(&scheduler->recorded);
-	atomic_store(&scheduler->recorded, event);
-	(void)pthread_mutex_unlock(&scheduler->happened_lock);
-	sched_wake_front(scheduler);
-}
-
 void sched_early_collect(struct scheduler *scheduler)
 {
 	/* What comes now wakes the front once more. */

@@ -10,8 +10,6 @@
 /* sched_early.c. A host task whose predecessors are all sent or over: does it go to a lane, to
  * record its event there? */
 bool sched_early_begin(struct task *task);
-/* Device thread: it has been recorded. */
-void sched_early_recorded(struct task *task);
 /* Front: what was recorded since the last call. */
 void sched_early_collect(struct scheduler *scheduler);
 /* It is back from its lane: who was not told yet need not be. */

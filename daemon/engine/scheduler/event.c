@@ -86,18 +86,6 @@ void sched_event_drop(struct sched_event *event)
 	sched_device_post(event->device, &event->message);
 }
 
-void sched_event_happened(void *token, int32_t native_code)
-{
-	struct sched_event *event = token;
-	struct scheduler *scheduler = event->scheduler;
-	(void)pthread_mutex_lock(&scheduler->happened_lock);
-	event->happened_code = native_code;
-	event->happened_next = scheduler->happened;
-	scheduler->happened = event;
-	(void)pthread_mutex_unlock(&scheduler->happened_lock);
-	sched_wake_front(scheduler);
-}
-
 /* `fault` NULL: all is well. */
 static void happen(struct sched_event *event, const struct backend_fault *fault)
 {

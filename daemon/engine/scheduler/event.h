@@ -47,8 +47,6 @@ void sched_event_returned(struct sched_event *event);
 void sched_event_tell(struct sched_event *event);
 void sched_event_drop(struct sched_event *event);
 void sched_event_destroy(struct sched_event *event);
-/* Any thread. */
-void sched_event_happened(void *event, int32_t native_code);
 /* A task whose turn it is waits for it. False: it has happened, the task goes on. */
 bool sched_event_hold(struct task *task);
 /* What was told since the last call. */

@@ -17,12 +17,12 @@
 #include "fair_queue/fair_queue.h"
 #include "scheduler/account.h"
 #include "scheduler/admission.h"
-#include "scheduler/burst.h"
 #include "scheduler/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
 #include "scheduler/use.h"
+#include "worker/command.h"
 
 #include <stdlib.h>
 

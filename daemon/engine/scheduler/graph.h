@@ -27,6 +27,7 @@
 #include "scheduler/public/device.h"
 #include "scheduler/public/task.h"
 #include "scheduler/task.h"
+#include "worker/graph_worker.h"
 
 #define SCHED_GRAPH_TEMPORARIES 64u /* of a backend's graph; others lie in memory as any */
 #define SCHED_GRAPH_SLICE                                                                          \
@@ -98,7 +99,6 @@ struct sched_graph_launch {
 	bool broke; /* device thread: and could not be made */
 };
 
-/* sched_graph.c, front */
 uint64_t sched_graph_changes_bytes(const struct sched_graph_node *changes);
 size_t sched_graph_storage(void);
 /* `at`: so much storage. The task holds the graph. */
@@ -109,21 +109,5 @@ void sched_graph_end(struct task *task);
 void sched_graph_returned(struct sched_graph *graph);
 void sched_graph_tell(struct sched_graph *graph);
 void sched_graph_destroy(struct sched_graph *graph);
-
-/* sched_graph_worker.c, device thread */
-/* False: it was set aside. */
-bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph);
-/*
- * Where a temporary lies in the graph that is being filled in; NULL: nowhere but in its handle.
- * `need` makes it if that can be: 0 when it has or cannot, or negative with a fault.
- */
-struct backend_memory *sched_graph_memory(const struct sched_memory *memory);
-int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory,
-		     struct backend_fault *fault);
-/* Would the next making of the graph have memory of its own for it? */
-bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory);
-/* Before a launch: it is as this launch wants it. Fills in the command's graph. */
-int sched_graph_prepare(struct scheduler_device *device, struct task_command *command,
-			struct backend_fault *fault);
 
 #endif

@@ -21,13 +21,13 @@
 #include "base/quiet.h"
 #include "scheduler/buffer.h"
 #include "scheduler/device.h"
-#include "scheduler/notice.h"
 #include "scheduler/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
 #include "worker/execute.h"
 #include "worker/quiesce.h"
+#include "worker/wake.h"
 #include "worker/worker.h"
 
 #include <string.h>
@@ -58,8 +58,8 @@ static bool is_seen(const struct scheduler_device *device, const struct task_com
 void sched_inline_learn(const struct task *task)
 {
 	const struct task_command *command = &task->command;
-	if (!task->scheduler->sends_inline || !(task->device->features & BACKEND_FEATURE_INLINE) ||
-	    command->backend.kind != BACKEND_COMMAND_LAUNCH || command->backend.launch.part.of > 0)
+	if (!task->device->sends_inline || command->backend.kind != BACKEND_COMMAND_LAUNCH ||
+	    command->backend.launch.part.of > 0)
 		return;
 	/* A kernel that was not launched for long, and one with another range, are new to the
 	 * driver as far as is known here. */
@@ -119,7 +119,7 @@ static void execute_inline(struct scheduler_device *device, struct task *task)
 	struct sched_port *port = &device->port;
 	bool takes = front_takes(device);
 	device->unposted = NULL;
-	port->away++; /* it comes back by the mailbox */
+	port->unpublished = 0;
 	/* First: it may be complete before this returns. */
 	if (takes)
 		atomic_store(&device->front_takes, 1);
@@ -146,13 +146,6 @@ static bool are_others_at_rest(struct scheduler *scheduler)
 		if (scheduler->devices[i] && !atomic_load(&scheduler->devices[i]->opened))
 			return false;
 	return true;
-}
-
-bool sched_inline_may_send(const struct scheduler_device *device)
-{
-	const struct sched_port *port = &device->port;
-	return port->away == 0 && !port->waiting.first && !device->unposted &&
-	       device->features & BACKEND_FEATURE_INLINE && device->scheduler->sends_inline;
 }
 
 bool sched_inline_send(struct scheduler_device *device)

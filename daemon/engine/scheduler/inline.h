@@ -12,9 +12,6 @@ struct task;
  * device is idle. False: it is still to be posted.
  */
 bool sched_inline_send(struct scheduler_device *device);
-/* May the next command wait for the flush as `unposted`? Nothing else is on its way to the device.
- */
-bool sched_inline_may_send(const struct scheduler_device *device);
 /* A launch came back with success. */
 void sched_inline_learn(const struct task *task);
 /* Take what has completed of what was sent so. */

@@ -1,7 +1,5 @@
 /* How much of a device's second-level cache queues' windows want to keep (backend.h, l2_wanted):
  * the sum, told when it changes. */
-#include "scheduler/l2.h"
-
 #include "base/mailbox.h"
 #include "scheduler/device.h"
 #include "scheduler/public/device.h"
@@ -16,21 +14,4 @@ void scheduler_l2_change(struct scheduler_device *device, uint64_t before_bytes,
 		atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) - before_bytes;
 	atomic_store(&device->l2_wanted, sum + now_bytes);
 	(void)sched_sleeper_wake(&device->port.sleeper);
-}
-
-/* --------------------------------- the device's thread ---------------------------------- */
-
-bool sched_l2_is_news(const struct scheduler_device *device)
-{
-	return atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) !=
-	       device->worker.l2_told;
-}
-
-void sched_l2_hear(struct scheduler_device *device)
-{
-	if (!sched_l2_is_news(device))
-		return;
-	device->worker.l2_told = atomic_load(&device->l2_wanted);
-	if (device->handle && !device->worker.unusable)
-		device->ops->l2_wanted(device->handle, device->worker.l2_told);
 }

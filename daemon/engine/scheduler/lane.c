@@ -21,6 +21,8 @@
 #include "scheduler/task.h"
 #include "scheduler/trace.h"
 #include "scheduler/use.h"
+#include "worker/burst.h"
+#include "worker/command.h"
 #include "worker/flight.h"
 
 #include "stage_clock.h"

@@ -15,13 +15,12 @@
 #include "scheduler/public/device.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/state.h"
-#include "worker/latency.h"
 
 #include "spin_pace.h"
 
 #define PATIENCE_NS 5000000000ull
 
-static void tell(struct scheduler_device *device, uint32_t wanted)
+static void set_latency_wanted(struct scheduler_device *device, uint32_t wanted)
 {
 	device->latency_until_ns = 0;
 	if (atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) == wanted)
@@ -42,7 +41,7 @@ void sched_latency_review(struct scheduler_device *device)
 		return;
 	if (here) {
 		scheduler->latency_leaving &= ~bit;
-		tell(device, 1);
+		set_latency_wanted(device, 1);
 	} else if (atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) &&
 		   !(scheduler->latency_leaving & bit)) {
 		scheduler->latency_leaving |= bit;
@@ -50,7 +49,7 @@ void sched_latency_review(struct scheduler_device *device)
 	}
 }
 
-void sched_latency_look(struct scheduler *scheduler)
+void sched_latency_poll(struct scheduler *scheduler)
 {
 	for (uint64_t left = scheduler->latency_leaving; left; left &= left - 1) {
 		uint32_t index = (uint32_t)__builtin_ctzll(left);
@@ -59,7 +58,7 @@ void sched_latency_look(struct scheduler *scheduler)
 			continue;
 		scheduler->latency_leaving &= ~(1ull << index);
 		if (device)
-			tell(device, 0);
+			set_latency_wanted(device, 0);
 	}
 }
 
@@ -82,35 +81,4 @@ uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler)
 uint32_t scheduler_latency_units(const struct scheduler_device *device)
 {
 	return atomic_load_explicit(&device->latency_units, memory_order_relaxed);
-}
-
-/* --------------------------------- the device's thread ---------------------------------- */
-
-bool sched_latency_is_news(const struct scheduler_device *device)
-{
-	return atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) !=
-	       device->worker.latency_told;
-}
-
-void sched_latency_hear(struct scheduler_device *device)
-{
-	if (!sched_latency_is_news(device))
-		return;
-	device->worker.latency_told = atomic_load(&device->latency_wanted);
-	if (device->handle && !device->worker.unusable)
-		device->ops->latency_wanted(device->handle, device->worker.latency_told != 0);
-}
-
-uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device)
-{
-	bool here = atomic_load_explicit(&device->latency_here, memory_order_relaxed);
-	return spin_pace_most(here, device->scheduler->processors);
-}
-
-void sched_latency_note(struct scheduler_device *device)
-{
-	if (device->ops->latency_units)
-		atomic_store_explicit(&device->latency_units,
-				      device->ops->latency_units(device->handle),
-				      memory_order_relaxed);
 }

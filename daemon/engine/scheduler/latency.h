@@ -9,10 +9,7 @@ struct scheduler_device;
 
 /* The device has more or fewer sessions of the latency class. */
 void sched_latency_review(struct scheduler_device *device);
-void sched_latency_look(struct scheduler *scheduler);
+void sched_latency_poll(struct scheduler *scheduler);
 uint64_t sched_latency_again_ns(const struct scheduler *scheduler);
-
-/* How long this thread may look before it rests: spin_pace.h. */
-uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device);
 
 #endif

@@ -23,21 +23,13 @@
 #include "scheduler/public/native.h"
 #include "scheduler/state.h"
 #include "worker/native.h"
-#include "worker/spill.h"
-#include "worker/worker.h"
+#include "worker/wake.h"
 
 #include "status.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static int refuse(struct backend_fault *fault, const char *text)
-{
-	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED};
-	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
-	return -EOPNOTSUPP;
-}
 
 /* Bits of the backend's devices to those of the scheduler's. */
 static uint64_t listed(const struct scheduler *scheduler, const struct backend_ops *ops,
@@ -51,12 +43,6 @@ static uint64_t listed(const struct scheduler *scheduler, const struct backend_o
 	return bits;
 }
 
-static bool has_devices_only(enum backend_native_kind kind)
-{
-	return kind == BACKEND_NATIVE_PLATFORM || kind == BACKEND_NATIVE_DEVICE ||
-	       kind == BACKEND_NATIVE_CONTEXT;
-}
-
 static int describe(const struct sched_backend *backend, enum backend_native_kind kind,
 		    uint64_t native, uint64_t context, struct backend_native_facts *facts,
 		    struct backend_fault *fault)
@@ -64,16 +50,18 @@ static int describe(const struct sched_backend *backend, enum backend_native_kin
 	const struct backend_ops *ops = backend->ops;
 	if (kind == BACKEND_NATIVE_DEVICE && ops->sub_device_take && ops->native_describe)
 		return ops->native_describe(backend->handle, kind, native, 0, facts, fault);
-	if (has_devices_only(kind))
-		return ops->native_devices ? ops->native_devices(backend->handle, kind, native,
-								 &facts->devices, fault)
-					   : refuse(fault, "this backend knows no native objects");
+	if (sched_native_is_of_devices(kind))
+		return ops->native_devices
+			       ? ops->native_devices(backend->handle, kind, native, &facts->devices,
+						     fault)
+			       : sched_native_refuse(fault, "this backend knows no native objects");
 	if (ops->native_describe)
 		return ops->native_describe(backend->handle, kind, native, context, facts, fault);
 	if (kind == BACKEND_NATIVE_QUEUE && ops->native_devices && context)
 		return ops->native_devices(backend->handle, BACKEND_NATIVE_CONTEXT, context,
 					   &facts->devices, fault);
-	return refuse(fault, "this backend makes nothing of native objects of this kind");
+	return sched_native_refuse(fault,
+				   "this backend makes nothing of native objects of this kind");
 }
 
 int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kind_of,
@@ -109,7 +97,7 @@ int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kin
 		*facts_out = facts;
 		return 0;
 	}
-	return refuse(fault_out, "this backend is not here");
+	return sched_native_refuse(fault_out, "this backend is not here");
 }
 
 int scheduler_device_open_native(struct scheduler *scheduler, uint32_t index,
@@ -326,121 +314,6 @@ void sched_native_lane_release(struct scheduler_device *device, uint32_t home_la
 {
 	(void)ask(device, &(struct sched_native){.question = SCHED_NATIVE_LANE_FREE,
 						 .lane = home_lane - 1});
-}
-
-/* What the backend calls it, made if need be. NULL without a fault: there is none. */
-static void *handle_of(struct scheduler_device *device, struct sched_native *question)
-{
-	switch (question->kind) {
-	case BACKEND_NATIVE_QUEUE: {
-		struct sched_worker_lane *lane = &device->worker.lanes[question->lane];
-		if (!lane->handle && question->lane < device->lane_count &&
-		    device->ops->lane_create(device->handle, BACKEND_LANE_COMPUTE, &lane->handle,
-					     &question->fault) < 0)
-			lane->handle = NULL;
-		return lane->handle;
-	}
-	case BACKEND_NATIVE_MEMORY: {
-		struct sched_memory *memory = question->object;
-		if (atomic_load_explicit(&memory->handle, memory_order_relaxed))
-			sched_spill_pin(device, memory);
-		return atomic_load_explicit(&memory->handle, memory_order_relaxed);
-	}
-	case BACKEND_NATIVE_PROGRAM:
-		question->fault = ((struct sched_program *)question->object)->fault;
-		return ((struct sched_program *)question->object)->handle;
-	case BACKEND_NATIVE_KERNEL:
-		question->fault = ((struct sched_kernel *)question->object)->fault;
-		return ((struct sched_kernel *)question->object)->handle;
-	case BACKEND_NATIVE_EVENT:
-		question->fault = ((struct sched_event *)question->object)->fault;
-		return ((struct sched_event *)question->object)->handle;
-	default:
-		return NULL;
-	}
-}
-
-static int answer(struct scheduler_device *device, struct sched_native *question)
-{
-	const struct backend_ops *ops = device->ops;
-	void *object = has_devices_only(question->kind) ? NULL : handle_of(device, question);
-	if (!object && !has_devices_only(question->kind)) {
-		question->native = 0; /* there is none, or the fault says why */
-		return question->fault.status ? -EINVAL : 0;
-	}
-	if (!(device->features & BACKEND_FEATURE_NATIVE) || !ops->native_get)
-		return refuse(&question->fault,
-			      "this device's backend hands out no native objects");
-	return ops->native_get(device->handle, question->kind, object, &question->native,
-			       &question->fault);
-}
-
-static int make_lane(struct scheduler_device *device, struct sched_native *question)
-{
-	uint64_t nothing = 0;
-	void *object = NULL;
-	if (!device->ops->native_make)
-		return refuse(&question->fault, "this device's backend takes no native queues");
-	int result =
-		device->ops->native_make(device->handle, BACKEND_NATIVE_QUEUE, question->native,
-					 &object, &nothing, &question->fault);
-	if (result == 0)
-		device->worker.lanes[question->lane].handle = object;
-	return result;
-}
-
-static void free_lane(struct scheduler_device *device, uint32_t index)
-{
-	struct sched_worker_lane *lane = &device->worker.lanes[index];
-	if (device->worker.told == lane)
-		device->worker.told = NULL;
-	if (lane->handle)
-		device->ops->lane_free(lane->handle);
-	lane->handle = NULL;
-}
-
-/* A memory that is asked for is made, or brought back. */
-static int need_memory(struct scheduler_device *device, struct sched_native *question)
-{
-	struct sched_memory *memory = question->object;
-	if (question->question != SCHED_NATIVE_GET || question->kind != BACKEND_NATIVE_MEMORY)
-		return 0;
-	return question->makes || atomic_load(&memory->spill.away)
-		       ? sched_worker_memory(device, memory, &question->fault)
-		       : 0;
-}
-
-bool sched_native_handle(struct scheduler_device *device, struct sched_native *question)
-{
-	if (question->question == SCHED_NATIVE_LANE_FREE) {
-		free_lane(device, question->lane);
-		return true;
-	}
-	if (device->worker.unusable) {
-		question->fault = *sched_gone_fault(device);
-		return true;
-	}
-	int result = need_memory(device, question);
-	if (result == SCHED_SPILL_WAIT) {
-		sched_spill_set_aside(device, &question->message);
-		return false;
-	}
-	if (result == 0 && question->question == SCHED_NATIVE_GET)
-		result = answer(device, question);
-	else if (result == 0 && question->question == SCHED_NATIVE_LANE_MAKE)
-		result = make_lane(device, question);
-	if (result == 0) {
-		question->fault = (struct backend_fault){.status = STATUS_SUCCESS};
-		return true;
-	}
-	if (question->fault.status == STATUS_SUCCESS && result == -EOPNOTSUPP)
-		question->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
-	if (question->fault.status == STATUS_SUCCESS && result == -EINVAL)
-		question->fault.status = STATUS_INVALID;
-	sched_fault_complete(&question->fault, result);
-	if (question->fault.device_lost)
-		sched_worker_lose(device, &question->fault);
-	return true;
 }
 
 void sched_native_returned(struct sched_native *question)

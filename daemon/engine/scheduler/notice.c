@@ -17,15 +17,6 @@
 
 #include <stdlib.h>
 
-void sched_wake_front(struct scheduler *scheduler)
-{
-	/* Sequentially consistent: either this sees that the front sleeps, or scheduler_sleep sees
-	 * this. */
-	if (atomic_exchange(&scheduler->front_pending, 1) == 0 &&
-	    !atomic_load(&scheduler->front_awake))
-		scheduler->callbacks.wake_front(scheduler->context);
-}
-
 void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice,
 			enum sched_notice_kind kind, void *object)
 {

@@ -38,6 +38,5 @@ bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit);
 void sched_notice_discard(struct scheduler *scheduler);
 /* Is something due, and may it be told now? */
 bool sched_notice_due(const struct scheduler *scheduler);
-void sched_wake_front(struct scheduler *scheduler);
 
 #endif

@@ -16,6 +16,7 @@
 #include "scheduler/public/task.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
+#include "worker/command.h"
 #include "worker/worker.h"
 
 #include "access_mode.h"

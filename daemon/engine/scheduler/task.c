@@ -17,6 +17,7 @@
 #include "scheduler/program.h"
 #include "scheduler/shared.h"
 #include "scheduler/state.h"
+#include "worker/command.h"
 #include "worker/native_command.h"
 #include "worker/spill.h"
 
@@ -156,8 +157,7 @@ static bool can_go_on(const struct task *task)
 void task_consider(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
-	if ((task->state != TASK_PENDING && task->state != TASK_RETURNED) || task->queued ||
-	    !can_go_on(task))
+	if (task->state > TASK_RETURNED || task->queued || !can_go_on(task))
 		return;
 	task->queued = true;
 	task->list_next = NULL;

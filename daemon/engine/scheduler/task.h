@@ -164,9 +164,9 @@ struct task_command {
 
 enum task_state {
 	TASK_PENDING,
+	TASK_RETURNED, /* its device is through with it. This and PENDING go on by task_consider */
 	TASK_PARKED,
 	TASK_SENT,
-	TASK_RETURNED, /* its device is through with it */
 	TASK_HELD,
 	TASK_RETURNING, /* it has run; what it wrote of shared contents is on the way home */
 	TASK_DONE,

@@ -7,13 +7,13 @@
 
 #include "scheduler/account.h"
 #include "scheduler/buffer.h"
-#include "scheduler/burst.h"
 #include "scheduler/device.h"
 #include "scheduler/flow.h"
 #include "scheduler/public/account.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
+#include "worker/command.h"
 
 /* What is used of a sub-device is used of the device that it is a part of. */
 static struct sched_used *used_of(struct sched_flow *flow)

@@ -2,24 +2,32 @@
 #ifndef SYCL_ENGINE_SCHED_WORKER_BURST_H
 #define SYCL_ENGINE_SCHED_WORKER_BURST_H
 
+#include "scheduler/task.h"
+
+#include "backend.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-struct backend_completion;
-struct backend_fault;
-struct backend_wait;
 struct scheduler_device;
-struct task;
 
 /*
- * Device thread: submit all. 0: some are in flight, and come back in any case; `fault_out` may say
- * all the same that the device is lost. Negative: nothing is in flight; a fault of the device, or
- * else those of the launches are in the burst.
+ * Submits all launches. 0: some are in flight, and come back in any case; `fault_out` may say that
+ * the device is lost. Negative: nothing is in flight; the fault is of the device, or the faults of
+ * the launches are in the burst.
  */
 int sched_burst_submit(struct scheduler_device *device, struct task *task,
 		       const struct backend_wait *waits, uint32_t wait_count,
 		       struct backend_fault *fault_out);
-/* Device thread: a launch of it has come back. True: that was the last. */
+/* A launch of it has come back. True: that was the last. */
 bool sched_burst_completed(struct task *task, const struct backend_completion *completion);
+/* Has it failed, for tasks that need what it writes? NULL: no. Also on the front. */
+struct sched_cause *sched_burst_cause(const struct task_burst *burst);
+
+/* `count`: none has. */
+static inline uint32_t sched_burst_first_failed(const struct task_burst *burst)
+{
+	return burst->failed ? (uint32_t)__builtin_ctz(burst->failed) : burst->count;
+}
 
 #endif

@@ -1,8 +1,8 @@
 /* The flight page: who is on a device now (shared/flight_page.h). */
 #include "worker/flight.h"
 
-#include "scheduler/burst.h"
 #include "scheduler/task.h"
+#include "worker/command.h"
 
 #include <string.h>
 

@@ -1,14 +1,16 @@
 /* Graphs of the backend's, the device thread's part: made, changed, made anew. */
+#include "worker/graph_worker.h"
+
 #include "base/cause.h"
 #include "scheduler/buffer.h"
 #include "scheduler/device.h"
 #include "scheduler/graph.h"
 #include "scheduler/public/device.h"
 #include "scheduler/task.h"
-#include "worker/execute.h"
+#include "worker/command.h"
+#include "worker/loss.h"
 #include "worker/native_command.h"
 #include "worker/spill.h"
-#include "worker/worker.h"
 
 #include "status.h"
 
@@ -89,7 +91,7 @@ static int fill_node(struct sched_graph *graph, struct sched_graph_node *node,
 		     struct backend_fault *fault)
 {
 	graph->device->worker.making = graph;
-	int result = sched_execute_fill(graph->device, &node->command, fault);
+	int result = sched_command_resolve(graph->device, &node->command, fault);
 	graph->device->worker.making = NULL;
 	return result;
 }

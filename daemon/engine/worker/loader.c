@@ -12,6 +12,7 @@
 #include "scheduler/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/usm.h"
+#include "worker/loss.h"
 #include "worker/quiesce.h"
 #include "worker/worker.h"
 

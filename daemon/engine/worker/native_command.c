@@ -12,7 +12,7 @@
 #include "scheduler/public/task.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
-#include "worker/worker.h"
+#include "worker/memory.h"
 
 struct sched_native_command {
 	backend_native_function *function;

@@ -6,13 +6,15 @@
 #include "scheduler/buffer.h"
 #include "scheduler/device.h"
 #include "scheduler/event.h"
-#include "scheduler/graph.h"
 #include "scheduler/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/task.h"
+#include "worker/graph_worker.h"
+#include "worker/loss.h"
+#include "worker/memory.h"
 #include "worker/native.h"
 #include "worker/spill.h"
-#include "worker/worker.h"
+#include "worker/wake.h"
 
 #include "status.h"
 

@@ -14,8 +14,9 @@
 #include "scheduler/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state.h"
-#include "worker/execute.h"
+#include "worker/command.h"
 #include "worker/flight.h"
+#include "worker/loss.h"
 #include "worker/spill.h"
 #include "worker/worker.h"
 
@@ -44,7 +45,7 @@ static void open_lanes(struct scheduler_device *device)
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	for (uint32_t i = 0;
 	     i < device->latency_first && (device->features & BACKEND_FEATURE_QUIET_LOAD); i++)
-		if (sched_execute_need_lane(device, i, &fault) < 0)
+		if (sched_command_need_lane(device, i, &fault) < 0)
 			return;
 	if (device->scheduler->spills)
 		(void)sched_spill_need_lanes(device, &fault);

@@ -9,7 +9,6 @@
 #include "base/mailbox.h"
 #include "base/quiet.h"
 #include "scheduler/device.h"
-#include "scheduler/l2.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
@@ -80,8 +79,8 @@ bool sched_gate_step(struct scheduler_device *device)
 	struct sched_gate *gate = &device->gate;
 	if (!is_gated(device))
 		return false;
-	sched_latency_hear(device);
-	sched_l2_hear(device);
+	sched_latency_apply(device);
+	sched_l2_apply(device);
 	if (!device->handle)
 		return false;
 	if (gate->loader_has_it) {

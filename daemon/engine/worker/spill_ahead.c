@@ -15,10 +15,10 @@
 #include "scheduler/public/device.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
+#include "worker/loss.h"
 #include "worker/native_command.h"
 #include "worker/spill.h"
 #include "worker/spill_internal.h"
-#include "worker/worker.h"
 
 #include "status.h"
 

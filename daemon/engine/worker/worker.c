@@ -11,22 +11,22 @@
 #include "base/mailbox.h"
 #include "base/pace.h"
 #include "base/quiet.h"
-#include "scheduler/burst.h"
 #include "scheduler/device.h"
-#include "scheduler/l2.h"
-#include "scheduler/latency.h"
 #include "scheduler/loss.h"
-#include "scheduler/notice.h"
 #include "scheduler/public/device.h"
 #include "scheduler/state.h"
 #include "scheduler/task.h"
+#include "worker/command.h"
 #include "worker/execute.h"
+#include "worker/failed.h"
 #include "worker/latency.h"
 #include "worker/loader.h"
+#include "worker/loss.h"
 #include "worker/objects.h"
 #include "worker/open.h"
 #include "worker/quiesce.h"
 #include "worker/spill.h"
+#include "worker/wake.h"
 
 #include "clock.h"
 #include "status.h"
@@ -130,7 +130,7 @@ void sched_worker_handle(struct scheduler_device *device, struct sched_message *
 		sched_execute(device, (struct task *)(void *)message);
 		return; /* comes back when it is complete */
 	case SCHED_MESSAGE_FORGET:
-		sched_execute_forget(device, (struct task *)(void *)message);
+		sched_failed_forget(device, (struct task *)(void *)message);
 		break;
 	case SCHED_MESSAGE_LOSE:
 		take_along(device, &((struct sched_loss *)(void *)message)->fault);
@@ -216,8 +216,8 @@ static bool has_something(struct scheduler_device *device, bool held)
 {
 	return (!held && sched_mailbox_has_mail(&device->port.out)) ||
 	       atomic_load(&device->poked) || atomic_load(&device->has_dropped) ||
-	       gate_has_changed(device) || sched_latency_is_news(device) ||
-	       sched_l2_is_news(device) ||
+	       gate_has_changed(device) || sched_latency_changed(device) ||
+	       sched_l2_changed(device) ||
 	       (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
 	       atomic_load(&device->quit);
 }

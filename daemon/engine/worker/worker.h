@@ -25,9 +25,8 @@ struct sched_worker_lane {
 	uint64_t free_ns; /* when the large transfers on it are expected to be over */
 	uint64_t waited[SCHED_LANES_ALL]; /* the latest of each other lane that something sent here
 					     waits for: what comes behind need not */
-	uint64_t owed[SCHED_LANES_ALL];   /* the latest of each lane that something here was to come
-					     behind, and has not begun: what comes behind it waits
-					     instead */
+	uint64_t inherited_waits[SCHED_LANES_ALL]; /* of commands here that did not begin: the
+						      latest of each lane, see waits.h */
 };
 
 #define SCHED_COMPLETIONS 64u
@@ -41,10 +40,10 @@ struct sched_worker {
 	uint64_t graph_stamp;       /* of the latest making of a graph */
 	struct sched_graph *making; /* a command of which is filled in; NULL: none */
 	bool fed; /* the front has sent something, of which this thread has not taken notice */
-	uint32_t latency_told; /* latency_wanted, as the backend knows it */
-	uint64_t l2_told;      /* the same of l2_wanted */
-	uint32_t in_flight;    /* submitted and not complete */
-	bool owes;             /* some lane's `owed` is not all zero */
+	uint32_t latency_told;    /* latency_wanted, as the backend knows it */
+	uint64_t l2_told;         /* the same of l2_wanted */
+	uint32_t in_flight;       /* submitted and not complete */
+	bool has_inherited_waits; /* some lane has */
 	uint32_t failing; /* native commands among them whose function has failed: what needs them
 			     need not be sent */
 	bool losing,
@@ -56,8 +55,7 @@ struct sched_worker {
 	struct sched_expect expect;
 	struct sched_spill spill;
 	struct sched_worker_lane lanes[SCHED_LANES_ALL];
-	struct sched_worker_lane *told; /* the lane of the latest completion, looked at first: the
-					   next one is often of the same */
+	struct sched_worker_lane *last_lane; /* cache: completions come in runs from one lane */
 	struct task *failed;
 	struct backend_completion completions[SCHED_COMPLETIONS];
 };
@@ -73,14 +71,4 @@ void sched_worker_flush(struct scheduler_device *device);
 void sched_worker_handle(struct scheduler_device *device, struct sched_message *message);
 /* What has completed goes into port.back, to be published. False: there was nothing. */
 bool sched_worker_complete(struct scheduler_device *device);
-/* Unless it is gone already. */
-void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
-void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault,
-		       int negative_errno);
-/* It is there for the next command, or why not; SCHED_SPILL_WAIT: not yet. Of NULL as well. */
-int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory,
-			struct backend_fault *fault);
-int sched_worker_make_memory(struct scheduler_device *device, struct sched_memory *memory,
-			     struct backend_memory **made_out, struct backend_fault *fault);
-
 #endif

@@ -1,0 +1,143 @@
+/* The objects that a command names: looked up, or made at first use (device thread). */
+#include "worker/command.h"
+
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/event.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "scheduler/task.h"
+#include "worker/graph_worker.h"
+#include "worker/memory.h"
+#include "worker/native_command.h"
+#include "worker/spill.h"
+#include "worker/worker.h"
+
+#include "status.h"
+
+#include <errno.h>
+
+static enum backend_lane_kind lane_kind(const struct scheduler_device *device, uint32_t index)
+{
+	if (index < device->lane_count)
+		return BACKEND_LANE_COMPUTE;
+	if (index >= device->latency_first)
+		return BACKEND_LANE_LATENCY;
+	return index == device->lane_count ? BACKEND_LANE_COPY_IN : BACKEND_LANE_COPY_OUT;
+}
+
+int sched_command_need_lane(struct scheduler_device *device, uint32_t index,
+			    struct backend_fault *fault)
+{
+	struct sched_worker_lane *lane = &device->worker.lanes[index];
+	if (lane->handle)
+		return 0;
+	if (index >= device->all_lane_count) {
+		*fault = (struct backend_fault){.status = STATUS_INVALID,
+						.text = "the native queue could not be taken"};
+		return -EINVAL;
+	}
+	int result = device->ops->lane_create(device->handle, lane_kind(device, index),
+					      &lane->handle, fault);
+	if (result < 0)
+		lane->handle = NULL;
+	return result;
+}
+
+static struct backend_memory *memory_handle(const struct sched_memory *memory)
+{
+	struct backend_memory *own = memory->is_temporary ? sched_graph_memory(memory) : NULL;
+	return own ? own : atomic_load_explicit(&memory->handle, memory_order_relaxed);
+}
+
+static int resolve_launch(struct scheduler_device *device, struct task_command *command,
+			  struct backend_fault *fault)
+{
+	if (!command->kernel->handle) {
+		*fault = command->kernel->fault;
+		return -EINVAL;
+	}
+	command->backend.launch.kernel = command->kernel->handle;
+	command->backend.launch.arguments = command->arguments;
+	for (uint32_t i = 0; i < command->backend.launch.argument_count; i++) {
+		struct sched_memory *memory = command->argument_memories[i];
+		int result = sched_worker_memory(device, memory, fault);
+		if (result < 0)
+			return result;
+		if (memory && command->arguments[i].kind == BACKEND_ARGUMENT_IMAGE)
+			command->arguments[i].image.memory = memory_handle(memory);
+		else if (memory)
+			command->arguments[i].global.memory = memory_handle(memory);
+	}
+	return 0;
+}
+
+/* From another device's memory; what that device has not even made yet has nothing in it. */
+static void resolve_peer_copy(struct task_command *command)
+{
+	command->backend.copy.source =
+		atomic_load_explicit(&command->source->handle, memory_order_acquire);
+	command->backend.copy.destination = memory_handle(command->destination);
+	if (!command->backend.copy.source)
+		command->backend.kind = BACKEND_COMMAND_NOP;
+}
+
+static int resolve_event(struct task_command *command, struct backend_fault *fault)
+{
+	if (!command->event->handle) {
+		*fault = command->event->fault;
+		return -EINVAL;
+	}
+	command->backend.event = command->event->handle;
+	return 0;
+}
+
+static int resolve_objects(struct scheduler_device *device, struct task_command *command,
+			   struct backend_fault *fault)
+{
+	struct backend_command *backend = &command->backend;
+	if (command->graph) {
+		int ready = sched_spill_need_graph(device, command, fault);
+		return ready < 0 ? ready : sched_graph_prepare(device, command, fault);
+	}
+	if (backend->kind == BACKEND_COMMAND_LAUNCH)
+		return resolve_launch(device, command, fault);
+	if (command->event)
+		return resolve_event(command, fault);
+	if (command->native_command)
+		return sched_native_command_prepare(device, command->native_command, fault);
+	bool peer = backend->kind == BACKEND_COMMAND_COPY_PEER;
+	int result = peer ? 0 : sched_worker_memory(device, command->source, fault);
+	if (result == 0)
+		result = sched_worker_memory(device, command->destination, fault);
+	if (result < 0)
+		return result;
+	if (peer) {
+		resolve_peer_copy(command);
+	} else if (backend->kind == BACKEND_COMMAND_COPY) {
+		backend->copy.source = memory_handle(command->source);
+		backend->copy.destination = memory_handle(command->destination);
+	} else if (backend->kind == BACKEND_COMMAND_FILL) {
+		backend->fill.memory = memory_handle(command->destination);
+	} else if (backend->kind == BACKEND_COMMAND_WRITE ||
+		   backend->kind == BACKEND_COMMAND_READ) {
+		backend->transfer.memory = memory_handle(command->source);
+	} else if (backend->kind == BACKEND_COMMAND_CONDITION) {
+		backend->condition.memory = command->source ? memory_handle(command->source) : NULL;
+	}
+	return 0;
+}
+
+int sched_command_resolve(struct scheduler_device *device, struct task_command *command,
+			  struct backend_fault *fault)
+{
+	struct sched_spill *spill = &device->worker.spill;
+	const struct task_command *before =
+		spill->sending; /* a graph's launch, of which this is a node */
+	spill->sending = command;
+	/* One that is tried again is no other. */
+	spill->order.now = spill->again ? spill->again : ++spill->order.clock;
+	int result = resolve_objects(device, command, fault);
+	spill->sending = before;
+	return result;
+}

@@ -1,0 +1,33 @@
+/* The objects that a command names (device thread). */
+#ifndef SYCL_ENGINE_SCHED_WORKER_COMMAND_H
+#define SYCL_ENGINE_SCHED_WORKER_COMMAND_H
+
+#include "scheduler/task.h"
+
+#include "backend.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scheduler_device;
+
+/* The lane has a handle, made here if need be. */
+int sched_command_need_lane(struct scheduler_device *device, uint32_t index,
+			    struct backend_fault *fault);
+/* Fills the backend's handles into a command of sched_command_fill. SCHED_SPILL_WAIT: not yet. */
+int sched_command_resolve(struct scheduler_device *device, struct task_command *command,
+			  struct backend_fault *fault);
+
+/* How many sequences of its lane a command takes: one for each launch. */
+static inline uint32_t sched_launches(const struct task_command *command)
+{
+	return command->burst ? command->burst->count : 1;
+}
+
+/* Is that sequence one of the command's? */
+static inline bool sched_command_covers(const struct task_command *command, uint64_t sequence)
+{
+	return command->sequence - sequence < sched_launches(command);
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* Tasks that have failed on a device, until the front knows (device thread). */
+#include "worker/failed.h"
+
+#include "base/cause.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/task.h"
+#include "worker/loss.h"
+#include "worker/native_command.h"
+#include "worker/worker.h"
+
+void sched_failed_remember(struct sched_worker *worker, struct task *task)
+{
+	if (worker->unusable && worker->open_again_ns == 0)
+		return;
+	task->command.remembered = true;
+	task->command.failed_next = worker->failed;
+	worker->failed = task;
+}
+
+void sched_failed_forget(struct scheduler_device *device, struct task *task)
+{
+	struct task **at = &device->worker.failed;
+	while (*at && *at != task)
+		at = &(*at)->command.failed_next;
+	if (*at)
+		*at = task->command.failed_next;
+}
+
+static const struct task *find_failed(const struct sched_worker *worker,
+				      const struct task_predecessor *predecessor)
+{
+	for (const struct task *task = worker->failed; task; task = task->command.failed_next)
+		if (task->command.lane == predecessor->lane &&
+		    task->command.sequence == predecessor->sequence)
+			return task;
+	return NULL;
+}
+
+bool sched_failed_has(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+{
+	return worker->failed && find_failed(worker, predecessor);
+}
+
+bool sched_failed_has_ended(const struct sched_worker *worker,
+			    const struct task_predecessor *predecessor)
+{
+	const struct task *task = worker->failed ? find_failed(worker, predecessor) : NULL;
+	return task && !(task->command.burst && task->command.burst->out > 0);
+}
+
+void sched_failed_return(struct scheduler_device *device, struct task *task,
+			 const struct backend_fault *fault)
+{
+	task->command.cause = sched_cause_create(fault);
+	sched_failed_remember(&device->worker, task);
+	sched_worker_return(device, &task->message);
+	if (fault->device_lost)
+		sched_worker_lose(device, fault);
+}
+
+bool sched_failed_is_failing(const struct sched_worker *worker,
+			     const struct task_predecessor *predecessor)
+{
+	const struct task *task =
+		worker->failing > 0 ? worker->lanes[predecessor->lane].first : NULL;
+	while (task && task->command.sequence < predecessor->sequence)
+		task = task->command.lane_next;
+	return task && task->command.sequence == predecessor->sequence &&
+	       sched_native_command_failed(&task->command);
+}

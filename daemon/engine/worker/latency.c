@@ -1,0 +1,59 @@
+/*
+ * What the front wants of a device as a whole, passed on to its backend: a part for the latency
+ * class, and space in the second-level cache for the windows of queues (device thread).
+ */
+#include "worker/latency.h"
+
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+
+#include "spin_pace.h"
+
+/* --------------------------------- the device's thread ---------------------------------- */
+
+bool sched_latency_changed(const struct scheduler_device *device)
+{
+	return atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) !=
+	       device->worker.latency_told;
+}
+
+void sched_latency_apply(struct scheduler_device *device)
+{
+	if (!sched_latency_changed(device))
+		return;
+	device->worker.latency_told = atomic_load(&device->latency_wanted);
+	if (device->handle && !device->worker.unusable)
+		device->ops->latency_wanted(device->handle, device->worker.latency_told != 0);
+}
+
+uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device)
+{
+	bool here = atomic_load_explicit(&device->latency_here, memory_order_relaxed);
+	return spin_pace_most(here, device->scheduler->processors);
+}
+
+void sched_latency_note(struct scheduler_device *device)
+{
+	if (device->ops->latency_units)
+		atomic_store_explicit(&device->latency_units,
+				      device->ops->latency_units(device->handle),
+				      memory_order_relaxed);
+}
+
+/* --------------------------------- the device's thread ---------------------------------- */
+
+bool sched_l2_changed(const struct scheduler_device *device)
+{
+	return atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) !=
+	       device->worker.l2_told;
+}
+
+void sched_l2_apply(struct scheduler_device *device)
+{
+	if (!sched_l2_changed(device))
+		return;
+	device->worker.l2_told = atomic_load(&device->l2_wanted);
+	if (device->handle && !device->worker.unusable)
+		device->ops->l2_wanted(device->handle, device->worker.l2_told);
+}

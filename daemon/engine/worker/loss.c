@@ -1,0 +1,93 @@
+/* A device is lost: whose commands may have been running, and the end of them all (device thread).
+ */
+#include "worker/loss.h"
+
+#include "base/cause.h"
+#include "base/lane_limits.h"
+#include "scheduler/device.h"
+#include "scheduler/public/device.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+#include "worker/command.h"
+#include "worker/failed.h"
+#include "worker/flight.h"
+#include "worker/spill.h"
+#include "worker/worker.h"
+
+#include <errno.h>
+
+static bool is_predecessor_over(const struct sched_worker *worker,
+				const struct task_predecessor *predecessor)
+{
+	const struct task *first = worker->lanes[predecessor->lane].first;
+	return !first || first->command.sequence > predecessor->sequence;
+}
+
+/* The first of a lane may have been running, if nothing on another lane held it back. */
+static void mark_suspects(struct sched_worker *worker)
+{
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
+		struct task *task = worker->lanes[i].first;
+		if (!task)
+			continue;
+		bool held_back = false;
+		for (uint32_t k = 0; k < task->command.predecessor_count; k++)
+			held_back |= !is_predecessor_over(worker, &task->command.predecessors[k]);
+		task->command.suspect = !held_back;
+	}
+}
+
+void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault,
+		       int negative_errno)
+{
+	const uint32_t gone = device->handle ? SCHED_GONE_LOST : SCHED_GONE_NOT_OPENED;
+	device->gone_faults[gone] = *fault;
+	sched_fault_complete(&device->gone_faults[gone], negative_errno);
+	device->worker.unusable = true;
+	atomic_store(&device->gone, gone);
+}
+
+/* Nothing more comes from this device: everything on it ends now, and whatever is sent to it fails
+ * at once. */
+void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault)
+{
+	struct sched_worker *worker = &device->worker;
+	worker->open_again_ns = 0;
+	if (worker->unusable)
+		return;
+	sched_worker_gone(device, fault, -EIO);
+	worker->in_flight = 0;
+	if (fault->process_lost && !worker->named)
+		mark_suspects(worker);
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
+		struct sched_worker_lane *lane = &worker->lanes[i];
+		while (lane->first) {
+			struct task *task = lane->first;
+			lane->first = task->command.lane_next;
+			sched_flight_leave(&device->scheduler->flight, &task->command);
+			sched_failed_return(device, task, sched_gone_fault(device));
+		}
+		lane->last = NULL;
+	}
+	sched_spill_lose(device);
+}
+
+/* It ends with all the others, when everybody has been named that may have been running, which may
+ * be nobody. */
+void sched_loss_note(struct sched_worker *worker, const struct sched_worker_lane *lane,
+		     const struct backend_completion *completion)
+{
+	if (!worker->losing)
+		worker->loss = completion->fault;
+	worker->losing = true;
+	if (!completion->fault.process_lost)
+		return;
+	worker->named = true; /* the backend knows better than a guess */
+	if (completion->fault.native_code == 0 || completion->fault.not_begun)
+		return;
+	struct task *task = lane->first;
+	while (task && task->command.sequence < completion->sequence)
+		task = task->command.lane_next;
+	if (task && sched_command_covers(&task->command, completion->sequence))
+		task->command.suspect = true;
+}

@@ -1,0 +1,143 @@
+/* Native handles: the device thread's answers to questions. */
+#include "worker/native.h"
+
+#include "base/cause.h"
+#include "scheduler/buffer.h"
+#include "scheduler/device.h"
+#include "scheduler/event.h"
+#include "scheduler/native.h"
+#include "scheduler/program.h"
+#include "scheduler/public/device.h"
+#include "worker/loss.h"
+#include "worker/memory.h"
+#include "worker/spill.h"
+#include "worker/worker.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+int sched_native_refuse(struct backend_fault *fault, const char *text)
+{
+	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED};
+	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
+	return -EOPNOTSUPP;
+}
+
+/* What the backend calls it, made if need be. NULL without a fault: there is none. */
+static void *native_object(struct scheduler_device *device, struct sched_native *question)
+{
+	switch (question->kind) {
+	case BACKEND_NATIVE_QUEUE: {
+		struct sched_worker_lane *lane = &device->worker.lanes[question->lane];
+		if (!lane->handle && question->lane < device->lane_count &&
+		    device->ops->lane_create(device->handle, BACKEND_LANE_COMPUTE, &lane->handle,
+					     &question->fault) < 0)
+			lane->handle = NULL;
+		return lane->handle;
+	}
+	case BACKEND_NATIVE_MEMORY: {
+		struct sched_memory *memory = question->object;
+		if (atomic_load_explicit(&memory->handle, memory_order_relaxed))
+			sched_spill_pin(device, memory);
+		return atomic_load_explicit(&memory->handle, memory_order_relaxed);
+	}
+	case BACKEND_NATIVE_PROGRAM:
+		question->fault = ((struct sched_program *)question->object)->fault;
+		return ((struct sched_program *)question->object)->handle;
+	case BACKEND_NATIVE_KERNEL:
+		question->fault = ((struct sched_kernel *)question->object)->fault;
+		return ((struct sched_kernel *)question->object)->handle;
+	case BACKEND_NATIVE_EVENT:
+		question->fault = ((struct sched_event *)question->object)->fault;
+		return ((struct sched_event *)question->object)->handle;
+	default:
+		return NULL;
+	}
+}
+
+static int answer_question(struct scheduler_device *device, struct sched_native *question)
+{
+	const struct backend_ops *ops = device->ops;
+	void *object =
+		sched_native_is_of_devices(question->kind) ? NULL : native_object(device, question);
+	if (!object && !sched_native_is_of_devices(question->kind)) {
+		question->native = 0; /* there is none, or the fault says why */
+		return question->fault.status ? -EINVAL : 0;
+	}
+	if (!(device->features & BACKEND_FEATURE_NATIVE) || !ops->native_get)
+		return sched_native_refuse(&question->fault,
+					   "this device's backend hands out no native objects");
+	return ops->native_get(device->handle, question->kind, object, &question->native,
+			       &question->fault);
+}
+
+static int make_native_lane(struct scheduler_device *device, struct sched_native *question)
+{
+	uint64_t nothing = 0;
+	void *object = NULL;
+	if (!device->ops->native_make)
+		return sched_native_refuse(&question->fault,
+					   "this device's backend takes no native queues");
+	int result =
+		device->ops->native_make(device->handle, BACKEND_NATIVE_QUEUE, question->native,
+					 &object, &nothing, &question->fault);
+	if (result == 0)
+		device->worker.lanes[question->lane].handle = object;
+	return result;
+}
+
+static void free_native_lane(struct scheduler_device *device, uint32_t index)
+{
+	struct sched_worker_lane *lane = &device->worker.lanes[index];
+	if (device->worker.last_lane == lane)
+		device->worker.last_lane = NULL;
+	if (lane->handle)
+		device->ops->lane_free(lane->handle);
+	lane->handle = NULL;
+}
+
+/* A memory that is asked for is made, or brought back. */
+static int need_native_memory(struct scheduler_device *device, struct sched_native *question)
+{
+	struct sched_memory *memory = question->object;
+	if (question->question != SCHED_NATIVE_GET || question->kind != BACKEND_NATIVE_MEMORY)
+		return 0;
+	return question->makes || atomic_load(&memory->spill.away)
+		       ? sched_worker_memory(device, memory, &question->fault)
+		       : 0;
+}
+
+bool sched_native_handle(struct scheduler_device *device, struct sched_native *question)
+{
+	if (question->question == SCHED_NATIVE_LANE_FREE) {
+		free_native_lane(device, question->lane);
+		return true;
+	}
+	if (device->worker.unusable) {
+		question->fault = *sched_gone_fault(device);
+		return true;
+	}
+	int result = need_native_memory(device, question);
+	if (result == SCHED_SPILL_WAIT) {
+		sched_spill_set_aside(device, &question->message);
+		return false;
+	}
+	if (result == 0 && question->question == SCHED_NATIVE_GET)
+		result = answer_question(device, question);
+	else if (result == 0 && question->question == SCHED_NATIVE_LANE_MAKE)
+		result = make_native_lane(device, question);
+	if (result == 0) {
+		question->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+		return true;
+	}
+	if (question->fault.status == STATUS_SUCCESS && result == -EOPNOTSUPP)
+		question->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
+	if (question->fault.status == STATUS_SUCCESS && result == -EINVAL)
+		question->fault.status = STATUS_INVALID;
+	sched_fault_complete(&question->fault, result);
+	if (question->fault.device_lost)
+		sched_worker_lose(device, &question->fault);
+	return true;
+}

@@ -1,0 +1,44 @@
+/*
+ * What a command waits for on other lanes of its device (device thread).
+ *
+ * A command that does not begin (it is skipped, or refused) passes its waits on: others may have
+ * been sent that come behind it and behind nothing else. Its lane inherits the waits, and so do
+ * commands that name it as a predecessor.
+ */
+#ifndef SYCL_ENGINE_SCHED_WAITS_H
+#define SYCL_ENGINE_SCHED_WAITS_H
+
+#include "base/lane_limits.h"
+
+#include "backend.h"
+
+#include <stdint.h>
+
+struct sched_worker;
+struct scheduler_device;
+struct task_command;
+
+/* Of one command: the other lanes, and the sequence that each must have reached. */
+struct sched_waits {
+	uint32_t count;
+	uint32_t lanes[SCHED_LANES_ALL];
+	struct backend_wait all[SCHED_LANES_ALL];
+};
+
+/*
+ * One wait for each other lane. None for a predecessor that has failed: it is over, or never began,
+ * and its waits are taken instead. None for what an earlier command of the same lane waits for.
+ */
+void sched_waits_fill(const struct sched_worker *worker, const struct task_command *command,
+		      struct sched_waits *waits);
+/* The command was submitted: later ones of its lane need none of these waits. An application's
+ * queue may have no order of its own, so there they do. */
+void sched_waits_note(struct scheduler_device *device, const struct task_command *command,
+		      const struct sched_waits *waits);
+/* The command does not begin: its lane inherits what it would have waited for, which is its
+ * predecessors and the lane's last command. */
+void sched_waits_pass_on(struct sched_worker *worker, const struct task_command *command);
+/* Nothing is in flight: there is nothing to wait for. */
+void sched_waits_forget(struct sched_worker *worker);
+
+#endif

@@ -1,0 +1,38 @@
+/* What other threads report to the front thread, and how they wake it. */
+#include "worker/wake.h"
+
+#include "scheduler/event.h"
+#include "scheduler/state.h"
+#include "scheduler/task.h"
+
+void sched_wake_front(struct scheduler *scheduler)
+{
+	/* Sequentially consistent: either this sees that the front sleeps, or scheduler_sleep sees
+	 * this. */
+	if (atomic_exchange(&scheduler->front_pending, 1) == 0 &&
+	    !atomic_load(&scheduler->front_awake))
+		scheduler->callbacks.wake_front(scheduler->context);
+}
+
+void sched_event_happened(void *token, int32_t native_code)
+{
+	struct sched_event *event = token;
+	struct scheduler *scheduler = event->scheduler;
+	(void)pthread_mutex_lock(&scheduler->happened_lock);
+	event->happened_code = native_code;
+	event->happened_next = scheduler->happened;
+	scheduler->happened = event;
+	(void)pthread_mutex_unlock(&scheduler->happened_lock);
+	sched_wake_front(scheduler);
+}
+
+void sched_early_recorded(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	struct sched_event *event = task->command.event;
+	(void)pthread_mutex_lock(&scheduler->happened_lock);
+	event->recorded_next = atomic_load(&scheduler->recorded);
+	atomic_store(&scheduler->recorded, event);
+	(void)pthread_mutex_unlock(&scheduler->happened_lock);
+	sched_wake_front(scheduler);
+}
