@@ -1,5 +1,5 @@
 /* The generator of the seeds: make_corpus.c writes, corpus_messages.c, corpus_rings.c,
- * corpus_intervals.c, corpus_gate.c and corpus_resubmit.c say what. */
+ * corpus_intervals.c, corpus_fair_queue.c and corpus_resubmit.c say what. */
 #ifndef SYCL_FUZZ_CORPUS_H
 #define SYCL_FUZZ_CORPUS_H
 
@@ -12,7 +12,7 @@ void seed(const char *target, const char *name, const void *bytes, size_t count)
 void make_message_seeds(void);
 void make_ring_seeds(void);
 void make_interval_seeds(void);
-void make_gate_seeds(void);
+void make_fair_queue_seeds(void);
 void make_resubmit_seeds(void);
 
 /* One command group with a launch, packed; at most 256 bytes. Its size. */

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	make_message_seeds();
 	make_ring_seeds();
 	make_interval_seeds();
-	make_gate_seeds();
+	make_fair_queue_seeds();
 	make_resubmit_seeds();
 	return 0;
 }

@@ -70,7 +70,7 @@ static void start(struct round *round, uint32_t number)
 		BACKEND_FEATURE_EXPORT_VMM, FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_INLINE,
 		FAKE_FEATURES_ALL & ~(uint32_t)(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_PEER)};
 	struct scheduler_config config = {
-		.processors = 4, .slice_ns = 1, .never_gate = number % 4 == 3};
+		.processors = 4, .slice_ns = 1, .never_fair_queue = number % 4 == 3};
 	*round = (struct round){.random = number + 1,
 				.what = number % 2 ? SCHEDULER_DROP_UNSEEN : SCHEDULER_DROP_ALL,
 				.tight = number % 3 == 2};
@@ -88,8 +88,9 @@ static void start(struct round *round, uint32_t number)
 	harness_start_with(&round->harness, DEVICES, &config);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		if (sched_account_create(UINT64_MAX, &round->accounts[i]) < 0 ||
-		    sched_account_rank(round->accounts[i], i == 0 ? GATE_BEST_EFFORT : GATE_NORMAL,
-				       GATE_WEIGHT) < 0)
+		    sched_account_rank(round->accounts[i],
+				       i == 0 ? FAIR_QUEUE_BEST_EFFORT : FAIR_QUEUE_NORMAL,
+				       FAIR_QUEUE_WEIGHT) < 0)
 			exit(fail("no account"));
 		for (uint32_t k = 0; k < OWN; k++)
 			harness_words(&round->harness, &round->own[i][k], WORDS, true, 0);
@@ -221,7 +222,7 @@ static const char *check(struct round *round)
 	}
 	struct scheduler_counters counters;
 	scheduler_counters(round->harness.scheduler, &counters);
-	if (!wrong && (counters.gate_waiting > 0 || counters.tasks_open > 0 ||
+	if (!wrong && (counters.fair_queue_waiting > 0 || counters.tasks_open > 0 ||
 		       sched_account_sent(round->accounts[0]) > 0 ||
 		       sched_account_bytes(round->accounts[0]) > 0))
 		wrong = "something was not given back";

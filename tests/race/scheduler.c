@@ -49,13 +49,13 @@ static int lose_devices(void)
 static int three_classes(uint32_t round)
 {
 	static struct probe probes[600];
-	struct sched_account *accounts[GATE_CLASSES];
+	struct sched_account *accounts[FAIR_QUEUE_CLASSES];
 	struct harness harness;
 	fake_reset();
 	fake_device_options(0, (struct fake_device_options){
 				       .features = round % 2 ? BACKEND_FEATURE_SIDE_BY_SIDE : 0});
 	harness_start_with(&harness, 1, &(struct scheduler_config){.processors = 4});
-	for (uint32_t i = 0; i < GATE_CLASSES; i++)
+	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		if (sched_account_create(UINT64_MAX, &accounts[i]) < 0 ||
 		    sched_account_rank(accounts[i], i, 1 + 300 * i) < 0)
 			return fail("no account");
@@ -63,7 +63,7 @@ static int three_classes(uint32_t round)
 	(void)harness_kernel(&harness, 0, "lose_device");
 	for (uint32_t i = 0; i < 600; i++) {
 		const char *kernel = round % 3 == 0 && i == 400 ? "lose_device" : "noop";
-		harness.account = accounts[i / 3 % GATE_CLASSES];
+		harness.account = accounts[i / 3 % FAIR_QUEUE_CLASSES];
 		(void)harness_launch(
 			&harness,
 			&(struct launch){.device = 0, .kernel = kernel, .home_lane = 1 + i % 2},
@@ -71,8 +71,8 @@ static int three_classes(uint32_t round)
 		if (i % 17 == 0)
 			harness_turn(&harness);
 		if (i % 101 == 0)
-			(void)sched_account_rank(accounts[i % GATE_CLASSES], round % GATE_CLASSES,
-						 50);
+			(void)sched_account_rank(accounts[i % FAIR_QUEUE_CLASSES],
+						 round % FAIR_QUEUE_CLASSES, 50);
 	}
 	if (!harness_settle(&harness))
 		return fail("not all tasks of three classes ended");
@@ -82,10 +82,10 @@ static int three_classes(uint32_t round)
 		if (probes[i].calls != 1 ||
 		    (round % 3 != 0 && probes[i].fault.status != STATUS_SUCCESS))
 			return fail("a task of three classes was not told once");
-	for (uint32_t i = 0; i < GATE_CLASSES; i++)
+	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		(void)sched_account_drop(accounts[i]);
 	const char *left = harness_stop(&harness);
-	if (!left && (counters.gate_admitted == 0 || counters.gate_waiting != 0))
+	if (!left && (counters.fair_queue_admitted == 0 || counters.fair_queue_waiting != 0))
 		left = "the gate was not asked, or has somebody still";
 	return left ? fail(left) : 0;
 }

@@ -13,7 +13,7 @@ struct sched_cause {
 };
 
 /*
- * sched_cause.c. Any thread may create; references belong to the front. Never NULL: one cause
+ * cause.c. Any thread may create; references belong to the front. Never NULL: one cause
  * stands for "no memory".
  */
 __attribute__((cold)) struct sched_cause *sched_cause_create(const struct backend_fault *fault);

@@ -1,4 +1,4 @@
-/* See sched_pace.h. */
+/* See pace.h. */
 #include "base/pace.h"
 
 #include "spin_pace.h"

@@ -5,24 +5,25 @@
 static uint32_t set_of(uint64_t key)
 {
 	/* Keys may be addresses or small numbers. */
-	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (GATE_SHAPE_SETS - 1);
+	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (FAIR_QUEUE_SHAPE_SETS - 1);
 }
 
-static const struct gate_shape *find(const struct gate_estimates *estimates, uint64_t key)
+static const struct fair_queue_shape *find(const struct fair_queue_estimates *estimates,
+					   uint64_t key)
 {
-	const struct gate_shape *set = estimates->shapes[set_of(key)];
-	for (uint32_t i = 0; i < GATE_SHAPE_WAYS && key != 0; i++)
+	const struct fair_queue_shape *set = estimates->shapes[set_of(key)];
+	for (uint32_t i = 0; i < FAIR_QUEUE_SHAPE_WAYS && key != 0; i++)
 		if (set[i].key == key)
 			return &set[i];
 	return NULL;
 }
 
 /* Made if it is new, in the place of the one in its set that was not used for longest. */
-static struct gate_shape *need(struct gate_estimates *estimates, uint64_t key)
+static struct fair_queue_shape *need(struct fair_queue_estimates *estimates, uint64_t key)
 {
-	struct gate_shape *set = estimates->shapes[set_of(key)], *place = &set[0];
+	struct fair_queue_shape *set = estimates->shapes[set_of(key)], *place = &set[0];
 	estimates->uses++;
-	for (uint32_t i = 0; i < GATE_SHAPE_WAYS; i++) {
+	for (uint32_t i = 0; i < FAIR_QUEUE_SHAPE_WAYS; i++) {
 		if (set[i].key == key) {
 			set[i].seen = estimates->uses;
 			return &set[i];
@@ -31,40 +32,41 @@ static struct gate_shape *need(struct gate_estimates *estimates, uint64_t key)
 		    set[i].key == 0)
 			place = &set[i];
 	}
-	*place = (struct gate_shape){.key = key, .seen = estimates->uses};
+	*place = (struct fair_queue_shape){.key = key, .seen = estimates->uses};
 	return place;
 }
 
-uint64_t gate_estimate_ns(const struct gate_estimates *estimates, uint64_t key)
+uint64_t fair_queue_estimate_ns(const struct fair_queue_estimates *estimates, uint64_t key)
 {
-	const struct gate_shape *shape = find(estimates, key);
+	const struct fair_queue_shape *shape = find(estimates, key);
 	return shape ? shape->mean_ns : 0;
 }
 
-bool gate_estimate_is_exact(const struct gate_estimates *estimates, uint64_t key)
+bool fair_queue_estimate_is_exact(const struct fair_queue_estimates *estimates, uint64_t key)
 {
-	const struct gate_shape *shape = find(estimates, key);
+	const struct fair_queue_shape *shape = find(estimates, key);
 	return shape && shape->exact > 0;
 }
 
-bool gate_estimate_wants(struct gate_estimates *estimates, uint64_t key)
+bool fair_queue_estimate_wants(struct fair_queue_estimates *estimates, uint64_t key)
 {
 	if (key == 0)
 		return true;
-	struct gate_shape *shape = need(estimates, key);
-	return shape->asked++ % GATE_SAMPLE_EVERY == 0 || shape->exact < GATE_SAMPLE_FIRST;
+	struct fair_queue_shape *shape = need(estimates, key);
+	return shape->asked++ % FAIR_QUEUE_SAMPLE_EVERY == 0 ||
+	       shape->exact < FAIR_QUEUE_SAMPLE_FIRST;
 }
 
-bool gate_estimate_is_alone(const struct gate_estimates *estimates, uint64_t key)
+bool fair_queue_estimate_is_alone(const struct fair_queue_estimates *estimates, uint64_t key)
 {
-	const struct gate_shape *shape = find(estimates, key);
-	return shape && shape->word >= GATE_SEEN_ALONE;
+	const struct fair_queue_shape *shape = find(estimates, key);
+	return shape && shape->word >= FAIR_QUEUE_SEEN_ALONE;
 }
 
-bool gate_estimate_is_due(const struct gate_estimates *estimates, uint64_t key, uint64_t least_ns,
-			  uint64_t most_ns, uint64_t now_ns)
+bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, uint64_t key,
+				uint64_t least_ns, uint64_t most_ns, uint64_t now_ns)
 {
-	const struct gate_shape *shape = find(estimates, key);
+	const struct fair_queue_shape *shape = find(estimates, key);
 	return shape && shape->mean_ns > 0 && (shape->mean_ns >= least_ns || shape->raised) &&
 	       shape->mean_ns <= most_ns && now_ns >= shape->due_ns;
 }
@@ -73,20 +75,21 @@ bool gate_estimate_is_due(const struct gate_estimates *estimates, uint64_t key, 
  * Of those that had the device to themselves there are few: the mean is of all of them, until there
  * are enough for a moving one. One that is far off begins it anew.
  */
-static uint64_t slowness(struct gate_shape *shape, uint64_t took_ns, enum gate_word word)
+static uint64_t slowness(struct fair_queue_shape *shape, uint64_t took_ns,
+			 enum fair_queue_word word)
 {
-	if (word < GATE_SEEN_ALONE)
-		return GATE_SHAPE_SLOW;
+	if (word < FAIR_QUEUE_SEEN_ALONE)
+		return FAIR_QUEUE_SHAPE_SLOW;
 	if (word > shape->word || took_ns / 2 > shape->mean_ns || took_ns < shape->mean_ns / 2)
 		shape->alone = 0;
-	if (shape->alone < GATE_SHAPE_SLOW)
+	if (shape->alone < FAIR_QUEUE_SHAPE_SLOW)
 		shape->alone++;
 	return shape->alone;
 }
 
-static void learn(struct gate_shape *shape, uint64_t took_ns, enum gate_word word)
+static void learn(struct fair_queue_shape *shape, uint64_t took_ns, enum fair_queue_word word)
 {
-	bool exact = word == GATE_EXACT || word == GATE_EXACT_ALONE;
+	bool exact = word == FAIR_QUEUE_EXACT || word == FAIR_QUEUE_EXACT_ALONE;
 	shape->exact += exact && shape->exact < UINT32_MAX;
 	if (took_ns == 0)
 		took_ns = 1;
@@ -102,48 +105,49 @@ static void learn(struct gate_shape *shape, uint64_t took_ns, enum gate_word wor
 	shape->word = word;
 }
 
-void gate_estimate_learn(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns,
-			 enum gate_word word)
+void fair_queue_estimate_learn(struct fair_queue_estimates *estimates, uint64_t key,
+			       uint64_t took_ns, enum fair_queue_word word)
 {
 	if (key != 0)
 		learn(need(estimates, key), took_ns, word);
 }
 
-static bool is_as_expected(const struct gate_shape *shape, uint64_t took_ns)
+static bool is_as_expected(const struct fair_queue_shape *shape, uint64_t took_ns)
 {
 	uint64_t off_ns =
 		took_ns > shape->mean_ns ? took_ns - shape->mean_ns : shape->mean_ns - took_ns;
-	return shape->word >= GATE_SEEN_ALONE && off_ns <= shape->mean_ns / 32;
+	return shape->word >= FAIR_QUEUE_SEEN_ALONE && off_ns <= shape->mean_ns / 32;
 }
 
-void gate_estimate_hear(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns,
-			enum gate_word word, uint64_t now_ns)
+void fair_queue_estimate_hear(struct fair_queue_estimates *estimates, uint64_t key,
+			      uint64_t took_ns, enum fair_queue_word word, uint64_t now_ns)
 {
 	if (key == 0)
 		return;
-	struct gate_shape *shape = need(estimates, key);
-	if (word >= GATE_SEEN_ALONE) {
+	struct fair_queue_shape *shape = need(estimates, key);
+	if (word >= FAIR_QUEUE_SEEN_ALONE) {
 		shape->raised = false;
 		uint32_t pace_ns =
-			is_as_expected(shape, took_ns) ? shape->pace_ns : GATE_ALONE_SOON;
+			is_as_expected(shape, took_ns) ? shape->pace_ns : FAIR_QUEUE_ALONE_SOON;
 		shape->due_ns = now_ns + pace_ns;
-		shape->pace_ns = pace_ns < GATE_ALONE_LATE / 2 ? 2 * pace_ns : GATE_ALONE_LATE;
+		shape->pace_ns =
+			pace_ns < FAIR_QUEUE_ALONE_LATE / 2 ? 2 * pace_ns : FAIR_QUEUE_ALONE_LATE;
 	}
 	learn(shape, took_ns, word);
 }
 
-void gate_estimate_raise(struct gate_estimates *estimates, uint64_t key, uint64_t least_ns,
-			 uint64_t now_ns)
+void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t key,
+			       uint64_t least_ns, uint64_t now_ns)
 {
 	if (key == 0)
 		return;
-	struct gate_shape *shape = need(estimates, key);
+	struct fair_queue_shape *shape = need(estimates, key);
 	/* What others had of its time may be more than is known of them, too: a little is looked at
 	 * first. */
 	if (least_ns / 2 > shape->mean_ns)
 		learn(shape, least_ns, shape->word);
 	if (shape->due_ns > now_ns)
 		shape->due_ns = now_ns;
-	shape->pace_ns = GATE_ALONE_SOON;
+	shape->pace_ns = FAIR_QUEUE_ALONE_SOON;
 	shape->raised = true;
 }

@@ -9,64 +9,64 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GATE_SHAPE_SETS   256u /* a power of two */
-#define GATE_SHAPE_WAYS   4u
-#define GATE_SHAPE_SLOW   8u  /* the mean moves by this part of a difference */
-#define GATE_SAMPLE_FIRST 4u  /* groups of a shape that are timed in any case, ... */
-#define GATE_SAMPLE_EVERY 32u /* ... and one of so many after that */
+#define FAIR_QUEUE_SHAPE_SETS   256u /* a power of two */
+#define FAIR_QUEUE_SHAPE_WAYS   4u
+#define FAIR_QUEUE_SHAPE_SLOW   8u  /* the mean moves by this part of a difference */
+#define FAIR_QUEUE_SAMPLE_FIRST 4u  /* groups of a shape that are timed in any case, ... */
+#define FAIR_QUEUE_SAMPLE_EVERY 32u /* ... and one of so many after that */
 
 /* Real time, ns: the next one of a shape is to be measured alone if the last was not as expected;
  * the longest, where all were. */
-#define GATE_ALONE_SOON 50000000u
-#define GATE_ALONE_LATE 1600000000u
+#define FAIR_QUEUE_ALONE_SOON 50000000u
+#define FAIR_QUEUE_ALONE_LATE 1600000000u
 
 /* How much a measurement is worth. The better gives no heed to the worse. */
-enum gate_word {
-	GATE_SEEN,       /* from outside: from the lane's last end to this one's */
-	GATE_EXACT,      /* by the device's clock, with what other lanes had of it meanwhile */
-	GATE_SEEN_ALONE, /* the same two; no other lane had anything */
-	GATE_EXACT_ALONE,
+enum fair_queue_word {
+	FAIR_QUEUE_SEEN,  /* from outside: from the lane's last end to this one's */
+	FAIR_QUEUE_EXACT, /* by the device's clock, with what other lanes had of it meanwhile */
+	FAIR_QUEUE_SEEN_ALONE, /* the same two; no other lane had anything */
+	FAIR_QUEUE_EXACT_ALONE,
 };
 
-struct gate_shape {
+struct fair_queue_shape {
 	uint64_t key; /* 0: empty */
 	uint64_t mean_ns;
-	uint64_t due_ns;     /* real time: when one should be measured alone */
-	uint32_t pace_ns;    /* real time until the one after that */
-	enum gate_word word; /* the mean is of */
-	uint32_t exact;      /* measurements in it */
-	uint32_t alone;      /* of one that had the device to itself, since they are as they are */
-	uint32_t asked;      /* groups that were sent */
-	uint32_t seen;       /* when it was used last, in uses of the table */
-	bool raised;         /* one took more than this since one was alone */
+	uint64_t due_ns;           /* real time: when one should be measured alone */
+	uint32_t pace_ns;          /* real time until the one after that */
+	enum fair_queue_word word; /* the mean is of */
+	uint32_t exact;            /* measurements in it */
+	uint32_t alone; /* of one that had the device to itself, since they are as they are */
+	uint32_t asked; /* groups that were sent */
+	uint32_t seen;  /* when it was used last, in uses of the table */
+	bool raised;    /* one took more than this since one was alone */
 };
 
-struct gate_estimates {
+struct fair_queue_estimates {
 	uint32_t uses;
-	struct gate_shape shapes[GATE_SHAPE_SETS][GATE_SHAPE_WAYS];
+	struct fair_queue_shape shapes[FAIR_QUEUE_SHAPE_SETS][FAIR_QUEUE_SHAPE_WAYS];
 };
 
 /* 0: nothing is known of it. A key of 0 is of no shape. */
-uint64_t gate_estimate_ns(const struct gate_estimates *estimates, uint64_t key);
+uint64_t fair_queue_estimate_ns(const struct fair_queue_estimates *estimates, uint64_t key);
 /* Has it been measured on the device? Otherwise what is known is what it seemed to take from
  * outside. */
-bool gate_estimate_is_exact(const struct gate_estimates *estimates, uint64_t key);
+bool fair_queue_estimate_is_exact(const struct fair_queue_estimates *estimates, uint64_t key);
 /* One more is sent: should the device time it? */
-bool gate_estimate_wants(struct gate_estimates *estimates, uint64_t key);
+bool fair_queue_estimate_wants(struct fair_queue_estimates *estimates, uint64_t key);
 /* One took so long. */
-void gate_estimate_learn(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns,
-			 enum gate_word word);
+void fair_queue_estimate_learn(struct fair_queue_estimates *estimates, uint64_t key,
+			       uint64_t took_ns, enum fair_queue_word word);
 /* The same, and if it was alone the next one need not be for a while. */
-void gate_estimate_hear(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns,
-			enum gate_word word, uint64_t now_ns);
+void fair_queue_estimate_hear(struct fair_queue_estimates *estimates, uint64_t key,
+			      uint64_t took_ns, enum fair_queue_word word, uint64_t now_ns);
 /* One took more than is known of such, how much more is not: one should be measured alone soon. */
-void gate_estimate_raise(struct gate_estimates *estimates, uint64_t key, uint64_t least_ns,
-			 uint64_t now_ns);
+void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t key,
+			       uint64_t least_ns, uint64_t now_ns);
 /* Is what is known of those that had the device to themselves? */
-bool gate_estimate_is_alone(const struct gate_estimates *estimates, uint64_t key);
+bool fair_queue_estimate_is_alone(const struct fair_queue_estimates *estimates, uint64_t key);
 /* Something is known of it, by which it takes `least_ns` (unless one has taken more than is known)
  * to `most_ns`, and one should be measured alone. */
-bool gate_estimate_is_due(const struct gate_estimates *estimates, uint64_t key, uint64_t least_ns,
-			  uint64_t most_ns, uint64_t now_ns);
+bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, uint64_t key,
+				uint64_t least_ns, uint64_t most_ns, uint64_t now_ns);
 
 #endif

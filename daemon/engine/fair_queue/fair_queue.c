@@ -1,4 +1,4 @@
-/* Sessions and groups come and go; what they took is charged. What goes next: gate_step.c. */
+/* Sessions and groups come and go; what they took is charged. What goes next: fair_queue_step.c. */
 #include "fair_queue/internal.h"
 
 #include <errno.h>
@@ -7,16 +7,16 @@
 #define MS 1000000ull
 #define US 1000ull
 
-void gate_config_init(struct gate_config *config)
+void fair_queue_config_init(struct fair_queue_config *config)
 {
-	*config = (struct gate_config){
+	*config = (struct fair_queue_config){
 		.window_ns = 2 * MS,
 		.narrow_ns = 100 * US,
 		.session_ns = 2 * MS,
 		.quantum_ns = 200 * US,
 		.debt_most_ns = 1000 * MS,
 		.guess_ns = 50 * US,
-		.least_ns = GATE_COST_LEAST_NS,
+		.least_ns = FAIR_QUEUE_COST_LEAST_NS,
 		.stall_ns = 10 * MS,
 		.remembered_ns = 100 * MS,
 		.memory_bytes = UINT64_MAX,
@@ -28,133 +28,139 @@ void gate_config_init(struct gate_config *config)
 
 static bool is_time(uint64_t ns)
 {
-	return ns >= 1 && ns <= GATE_NS_MOST;
+	return ns >= 1 && ns <= FAIR_QUEUE_NS_MOST;
 }
 
-static bool is_good(const struct gate_config *config)
+static bool is_good(const struct fair_queue_config *config)
 {
-	uint32_t normal = config->least[GATE_NORMAL], best_effort = config->least[GATE_BEST_EFFORT];
+	uint32_t normal = config->least[FAIR_QUEUE_NORMAL],
+		 best_effort = config->least[FAIR_QUEUE_BEST_EFFORT];
 	return is_time(config->window_ns) && is_time(config->narrow_ns) &&
 	       is_time(config->session_ns) && is_time(config->quantum_ns) &&
 	       is_time(config->debt_most_ns) && is_time(config->guess_ns) &&
 	       is_time(config->least_ns) && is_time(config->stall_ns) &&
 	       is_time(config->saved_ns) && is_time(config->look_ns) &&
-	       config->remembered_ns <= GATE_NS_MOST && normal > 0 && best_effort > 0 &&
-	       normal < GATE_WHOLE && best_effort < GATE_WHOLE - normal;
+	       config->remembered_ns <= FAIR_QUEUE_NS_MOST && normal > 0 && best_effort > 0 &&
+	       normal < FAIR_QUEUE_WHOLE && best_effort < FAIR_QUEUE_WHOLE - normal;
 }
 
-int gate_init(struct gate *gate, const struct gate_config *config)
+int fair_queue_init(struct fair_queue *queue, const struct fair_queue_config *config)
 {
 	if (!is_good(config))
 		return -EINVAL;
-	memset(gate, 0, sizeof(*gate));
-	gate->config = *config;
-	gate->overlap.part = GATE_WHOLE;
-	gate->grant.part = GATE_WHOLE;
-	gate_probe_init(gate);
-	list_init(&gate->memory_line);
-	for (uint32_t i = 0; i < GATE_CLASSES; i++) {
-		list_init(&gate->classes[i].round);
-		list_init(&gate->classes[i].held);
+	memset(queue, 0, sizeof(*queue));
+	queue->config = *config;
+	queue->overlap.part = FAIR_QUEUE_WHOLE;
+	queue->grant.part = FAIR_QUEUE_WHOLE;
+	fair_queue_probe_init(queue);
+	list_init(&queue->memory_line);
+	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++) {
+		list_init(&queue->classes[i].round);
+		list_init(&queue->classes[i].held);
 	}
 	return 0;
 }
 
-static bool is_class(enum gate_class class)
+static bool is_class(enum fair_queue_class class)
 {
-	return class == GATE_LATENCY || class == GATE_NORMAL || class == GATE_BEST_EFFORT;
+	return class == FAIR_QUEUE_LATENCY || class == FAIR_QUEUE_NORMAL ||
+	       class == FAIR_QUEUE_BEST_EFFORT;
 }
 
-void gate_set_apart(struct gate *gate, bool is_apart)
+void fair_queue_set_apart(struct fair_queue *queue, bool is_apart)
 {
-	gate->latency_is_apart = is_apart;
+	queue->latency_is_apart = is_apart;
 }
 
-int gate_session_init(struct gate *gate, struct gate_session *session, enum gate_class class,
-		      uint32_t weight)
+int fair_queue_session_init(struct fair_queue *queue, struct fair_queue_session *session,
+			    enum fair_queue_class class, uint32_t weight)
 {
-	if (!is_class(class) || weight < 1 || weight > GATE_WEIGHT_MOST)
+	if (!is_class(class) || weight < 1 || weight > FAIR_QUEUE_WEIGHT_MOST)
 		return -EINVAL;
-	*session = (struct gate_session){.gate = gate, .class = class, .weight = weight};
+	*session = (struct fair_queue_session){.queue = queue, .class = class, .weight = weight};
 	list_init(&session->turn);
-	gate->classes[class].sessions++;
+	queue->classes[class].sessions++;
 	return 0;
 }
 
-int gate_session_change(struct gate_session *session, enum gate_class class, uint32_t weight)
+int fair_queue_session_change(struct fair_queue_session *session, enum fair_queue_class class,
+			      uint32_t weight)
 {
-	struct gate *gate = session->gate;
-	if (!is_class(class) || weight < 1 || weight > GATE_WEIGHT_MOST)
+	struct fair_queue *queue = session->queue;
+	if (!is_class(class) || weight < 1 || weight > FAIR_QUEUE_WEIGHT_MOST)
 		return -EINVAL;
 	session->weight = weight;
 	if (class == session->class)
 		return 0;
-	bool wants_memory = session->place == GATE_WANTS_MEMORY;
+	bool wants_memory = session->place == FAIR_QUEUE_WANTS_MEMORY;
 	if (!wants_memory)
-		gate_leave_turn(session);
-	gate->classes[session->class].sessions--;
-	gate->classes[session->class].waiting -= session->waiting > 0;
-	gate->classes[class].sessions++;
-	gate->classes[class].waiting += session->waiting > 0;
+		fair_queue_leave_turn(session);
+	queue->classes[session->class].sessions--;
+	queue->classes[session->class].waiting -= session->waiting > 0;
+	queue->classes[class].sessions++;
+	queue->classes[class].waiting += session->waiting > 0;
 	session->class = class;
 	session->begun = false;
 	if (session->waiting > 0 && !wants_memory)
-		gate_take_turn(session, false);
+		fair_queue_take_turn(session, false);
 	return 0;
 }
 
-void gate_session_fini(struct gate_session *session)
+void fair_queue_session_fini(struct fair_queue_session *session)
 {
-	gate_leave_turn(session);
-	session->gate->classes[session->class].sessions--;
-	session->gate = NULL;
+	fair_queue_leave_turn(session);
+	session->queue->classes[session->class].sessions--;
+	session->queue = NULL;
 }
 
-uint64_t gate_cost_ns(const struct gate_session *session, const struct gate_group *group)
+uint64_t fair_queue_cost_ns(const struct fair_queue_session *session,
+			    const struct fair_queue_group *group)
 {
-	const struct gate *gate = session->gate;
-	uint64_t whole = gate_estimate_ns(&gate->estimates, group->shape);
+	const struct fair_queue *queue = session->queue;
+	uint64_t whole = fair_queue_estimate_ns(&queue->estimates, group->shape);
 	if (whole == 0)
-		whole = session->mean_ns > 0 ? session->mean_ns : gate->config.guess_ns;
-	uint64_t cost = whole > UINT64_MAX / 2 / GATE_WHOLE ? UINT64_MAX / 2 / GATE_WHOLE : whole;
-	cost = cost * gate->overlap.part / GATE_WHOLE;
-	if (cost < gate->config.least_ns)
-		cost = gate->config.least_ns;
+		whole = session->mean_ns > 0 ? session->mean_ns : queue->config.guess_ns;
+	uint64_t cost = whole > UINT64_MAX / 2 / FAIR_QUEUE_WHOLE
+				? UINT64_MAX / 2 / FAIR_QUEUE_WHOLE
+				: whole;
+	cost = cost * queue->overlap.part / FAIR_QUEUE_WHOLE;
+	if (cost < queue->config.least_ns)
+		cost = queue->config.least_ns;
 	/* No more than could ever be owed: a turn would never come. */
-	return cost < gate->config.debt_most_ns ? cost : gate->config.debt_most_ns;
+	return cost < queue->config.debt_most_ns ? cost : queue->config.debt_most_ns;
 }
 
 /* Minimum shares count only while a session waits for its own. */
-static void owe(const struct gate *gate, struct gate_class_state *state, uint32_t least,
-		uint64_t passed_ns)
+static void owe(const struct fair_queue *queue, struct fair_queue_class_state *state,
+		uint32_t least, uint64_t passed_ns)
 {
 	if (state->waiting == 0) {
 		state->credit_ns = 0;
 		return;
 	}
-	uint64_t most = gate->config.debt_most_ns;
-	uint64_t more = passed_ns > most ? most : passed_ns * least / GATE_WHOLE;
+	uint64_t most = queue->config.debt_most_ns;
+	uint64_t more = passed_ns > most ? most : passed_ns * least / FAIR_QUEUE_WHOLE;
 	state->credit_ns = more > most - state->credit_ns ? most : state->credit_ns + more;
 }
 
-void gate_advance(struct gate *gate, uint64_t now_ns)
+void fair_queue_advance(struct fair_queue *queue, uint64_t now_ns)
 {
-	if (now_ns <= gate->now_ns)
+	if (now_ns <= queue->now_ns)
 		return;
-	uint64_t passed_ns = now_ns - gate->now_ns;
-	gate->now_ns = now_ns;
-	if (gate->in_flight > 0)
-		gate->overlap.busy_ns += passed_ns;
-	gate_grant_advance(gate, passed_ns);
-	gate_probe_advance(gate, passed_ns);
-	for (uint32_t i = GATE_NORMAL; i < GATE_CLASSES; i++)
-		owe(gate, &gate->classes[i], gate->config.least[i], passed_ns);
+	uint64_t passed_ns = now_ns - queue->now_ns;
+	queue->now_ns = now_ns;
+	if (queue->in_flight > 0)
+		queue->overlap.busy_ns += passed_ns;
+	fair_queue_grant_advance(queue, passed_ns);
+	fair_queue_probe_advance(queue, passed_ns);
+	for (uint32_t i = FAIR_QUEUE_NORMAL; i < FAIR_QUEUE_CLASSES; i++)
+		owe(queue, &queue->classes[i], queue->config.least[i], passed_ns);
 }
 
-void gate_take_turn(struct gate_session *session, bool first)
+void fair_queue_take_turn(struct fair_queue_session *session, bool first)
 {
-	struct gate_class_state *state = &session->gate->classes[session->class];
-	session->place = GATE_IN_TURN;
+	struct fair_queue_class_state *state = &session->queue->classes[session->class];
+	session->place = FAIR_QUEUE_IN_TURN;
 	session->begun = false;
 	session->due = first;
 	state->in_turn++;
@@ -164,114 +170,115 @@ void gate_take_turn(struct gate_session *session, bool first)
 		list_push_back(&state->round, &session->turn);
 }
 
-void gate_leave_turn(struct gate_session *session)
+void fair_queue_leave_turn(struct fair_queue_session *session)
 {
-	if (session->place == GATE_IN_TURN)
-		session->gate->classes[session->class].in_turn--;
+	if (session->place == FAIR_QUEUE_IN_TURN)
+		session->queue->classes[session->class].in_turn--;
 	list_remove(&session->turn);
-	session->place = GATE_IDLE;
+	session->place = FAIR_QUEUE_IDLE;
 	session->due = false;
 }
 
 /* A session that was not served for a round comes first: its turn was due. So no session gains more
  * than a quantum a round. */
-static bool is_due(const struct gate_session *session)
+static bool is_due(const struct fair_queue_session *session)
 {
-	const struct gate_class_state *state = &session->gate->classes[session->class];
+	const struct fair_queue_class_state *state = &session->queue->classes[session->class];
 	return session->deficit_ns >= 0 && state->turns - session->turn_number >= state->in_turn;
 }
 
-int gate_arrive(struct gate_session *session, struct gate_group *group, uint64_t now_ns)
+int fair_queue_arrive(struct fair_queue_session *session, struct fair_queue_group *group,
+		      uint64_t now_ns)
 {
-	struct gate *gate = session->gate;
-	struct gate_class_state *state = &gate->classes[session->class];
-	if (group->lane >= GATE_LANES)
+	struct fair_queue *queue = session->queue;
+	struct fair_queue_class_state *state = &queue->classes[session->class];
+	if (group->lane >= FAIR_QUEUE_LANES)
 		return -EINVAL;
-	if (group->memory_bytes > gate->config.memory_bytes)
+	if (group->memory_bytes > queue->config.memory_bytes)
 		return -E2BIG;
-	gate_advance(gate, now_ns);
+	fair_queue_advance(queue, now_ns);
 	group->session = session;
 	group->next = NULL;
 	group->waiting = true;
 	group->timed = group->probe = group->in_flight = group->promised = false;
 	group->seen_ns = group->began_ns = 0;
-	group->arrived_ns = gate->now_ns;
+	group->arrived_ns = queue->now_ns;
 	if (session->last)
 		session->last->next = group;
 	else
 		session->first = group;
 	session->last = group;
-	gate->waiting++;
-	state->seen_ns = gate->now_ns;
+	queue->waiting++;
+	state->seen_ns = queue->now_ns;
 	if (session->waiting++ > 0)
 		return 0;
 	state->waiting++;
-	if (session->place == GATE_IDLE)
-		gate_take_turn(session, is_due(session));
+	if (session->place == FAIR_QUEUE_IDLE)
+		fair_queue_take_turn(session, is_due(session));
 	return 0;
 }
 
-void gate_forfeit(struct gate_session *session)
+void fair_queue_forfeit(struct fair_queue_session *session)
 {
-	gate_leave_turn(session);
+	fair_queue_leave_turn(session);
 	if (session->deficit_ns > 0)
 		session->deficit_ns = 0;
 }
 
-struct gate_group *gate_shift(struct gate_session *session)
+struct fair_queue_group *fair_queue_shift(struct fair_queue_session *session)
 {
-	struct gate_group *group = session->first;
+	struct fair_queue_group *group = session->first;
 	session->first = group->next;
 	if (!session->first)
 		session->last = NULL;
 	group->next = NULL;
 	group->waiting = false;
-	session->gate->waiting--;
+	session->queue->waiting--;
 	if (--session->waiting == 0)
-		session->gate->classes[session->class].waiting--;
+		session->queue->classes[session->class].waiting--;
 	return group;
 }
 
 /* Whoever waits for memory and finds it has it from now on: nobody gets ahead. */
-static void give_memory(struct gate *gate)
+static void give_memory(struct fair_queue *queue)
 {
-	while (!list_empty(&gate->memory_line)) {
-		struct gate_session *session =
-			list_entry(gate->memory_line.next, struct gate_session, turn);
-		struct gate_group *group = session->first;
-		if (group->memory_bytes > gate->config.memory_bytes - gate->promised_bytes)
+	while (!list_empty(&queue->memory_line)) {
+		struct fair_queue_session *session =
+			list_entry(queue->memory_line.next, struct fair_queue_session, turn);
+		struct fair_queue_group *group = session->first;
+		if (group->memory_bytes > queue->config.memory_bytes - queue->promised_bytes)
 			return;
-		gate->promised_bytes += group->memory_bytes;
+		queue->promised_bytes += group->memory_bytes;
 		group->promised = true;
-		gate_leave_turn(session);
-		gate_take_turn(session, true);
+		fair_queue_leave_turn(session);
+		fair_queue_take_turn(session, true);
 	}
 }
 
-static void take_memory(struct gate *gate, struct gate_group *group)
+static void take_memory(struct fair_queue *queue, struct fair_queue_group *group)
 {
 	if (group->promised)
-		gate->promised_bytes -= group->memory_bytes;
+		queue->promised_bytes -= group->memory_bytes;
 	group->promised = false;
-	give_memory(gate);
+	give_memory(queue);
 }
 
-void gate_cancel(struct gate_group *group)
+void fair_queue_cancel(struct fair_queue_group *group)
 {
-	struct gate_session *session = group->session;
+	struct fair_queue_session *session = group->session;
 	if (group == session->first) {
-		(void)gate_shift(session);
+		(void)fair_queue_shift(session);
 		/* The next one may need none. */
 		if (session->waiting == 0) {
-			gate_forfeit(session);
-		} else if (session->place == GATE_WANTS_MEMORY) {
-			gate_leave_turn(session);
-			gate_take_turn(session, false);
+			fair_queue_forfeit(session);
+		} else if (session->place == FAIR_QUEUE_WANTS_MEMORY) {
+			fair_queue_leave_turn(session);
+			fair_queue_take_turn(session, false);
 		}
-		take_memory(session->gate, group);
+		take_memory(session->queue, group);
 		return;
 	}
-	struct gate_group *before = session->first;
+	struct fair_queue_group *before = session->first;
 	while (before->next != group)
 		before = before->next;
 	before->next = group->next;
@@ -279,20 +286,20 @@ void gate_cancel(struct gate_group *group)
 		session->last = before;
 	group->next = NULL;
 	group->waiting = false;
-	session->gate->waiting--;
+	session->queue->waiting--;
 	session->waiting--;
 }
 
-static void learn_overlap(struct gate_overlap *overlap, uint64_t took_ns)
+static void learn_overlap(struct fair_queue_overlap *overlap, uint64_t took_ns)
 {
 	overlap->summed_ns += took_ns;
-	if (overlap->busy_ns < GATE_OVERLAP_NS)
+	if (overlap->busy_ns < FAIR_QUEUE_OVERLAP_NS)
 		return;
-	uint64_t seen = GATE_WHOLE;
+	uint64_t seen = FAIR_QUEUE_WHOLE;
 	if (overlap->summed_ns > overlap->busy_ns)
-		seen = overlap->busy_ns / (overlap->summed_ns / GATE_WHOLE + 1);
-	if (seen < GATE_WHOLE / GATE_LANES)
-		seen = GATE_WHOLE / GATE_LANES;
+		seen = overlap->busy_ns / (overlap->summed_ns / FAIR_QUEUE_WHOLE + 1);
+	if (seen < FAIR_QUEUE_WHOLE / FAIR_QUEUE_LANES)
+		seen = FAIR_QUEUE_WHOLE / FAIR_QUEUE_LANES;
 	overlap->part =
 		(uint32_t)(overlap->known ? (3 * (uint64_t)overlap->part + seen) / 4 : seen);
 	overlap->known = true;
@@ -301,13 +308,14 @@ static void learn_overlap(struct gate_overlap *overlap, uint64_t took_ns)
 
 /* What its like took by itself is known; it is not by how long this one was there, unless that is
  * more than others can have had of it. */
-static uint64_t time_in_company(struct gate *gate, const struct gate_group *group, uint64_t took_ns)
+static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queue_group *group,
+				uint64_t took_ns)
 {
-	uint64_t known_ns = gate_estimate_ns(&gate->estimates, group->shape);
-	uint64_t least_ns = gate_least_ns(gate, group, took_ns);
+	uint64_t known_ns = fair_queue_estimate_ns(&queue->estimates, group->shape);
+	uint64_t least_ns = fair_queue_least_ns(queue, group, took_ns);
 	if (least_ns <= known_ns)
 		return known_ns;
-	gate_estimate_raise(&gate->estimates, group->shape, least_ns, gate->now_ns);
+	fair_queue_estimate_raise(&queue->estimates, group->shape, least_ns, queue->now_ns);
 	return least_ns;
 }
 
@@ -315,27 +323,28 @@ static uint64_t time_in_company(struct gate *gate, const struct gate_group *grou
  * What its like took by itself; else the device's own word; else what its like took by that; else
  * how long its lane was its own, as seen from here.
  */
-static uint64_t time_of(struct gate *gate, const struct gate_group *group, uint64_t took_ns)
+static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group *group,
+			uint64_t took_ns)
 {
-	struct gate_estimates *estimates = &gate->estimates;
-	uint64_t free_ns = gate->lanes[group->lane].free_ns;
+	struct fair_queue_estimates *estimates = &queue->estimates;
+	uint64_t free_ns = queue->lanes[group->lane].free_ns;
 	uint64_t begun_ns = free_ns > group->sent_ns ? free_ns : group->sent_ns;
-	uint64_t seen_ns = group->seen_ns > 0        ? group->seen_ns
-			   : gate->now_ns > begun_ns ? gate->now_ns - begun_ns
-						     : 0;
+	uint64_t seen_ns = group->seen_ns > 0         ? group->seen_ns
+			   : queue->now_ns > begun_ns ? queue->now_ns - begun_ns
+						      : 0;
 	uint64_t lane_ns = took_ns > 0 ? took_ns : seen_ns;
-	bool alone = lane_ns > 0 && gate_was_alone(gate, group, lane_ns);
-	enum gate_word word = took_ns > 0 ? alone ? GATE_EXACT_ALONE : GATE_EXACT
-			      : alone     ? GATE_SEEN_ALONE
-					  : GATE_SEEN;
+	bool alone = lane_ns > 0 && fair_queue_was_alone(queue, group, lane_ns);
+	enum fair_queue_word word = took_ns > 0 ? alone ? FAIR_QUEUE_EXACT_ALONE : FAIR_QUEUE_EXACT
+				    : alone     ? FAIR_QUEUE_SEEN_ALONE
+						: FAIR_QUEUE_SEEN;
 	/* Those that come back together with the lane's one before say nothing by that. */
 	if (lane_ns > 0)
-		gate_estimate_hear(estimates, group->shape, lane_ns, word, gate->now_ns);
-	if (!alone && took_ns > 0 && gate_estimate_is_alone(estimates, group->shape))
-		return time_in_company(gate, group, took_ns);
+		fair_queue_estimate_hear(estimates, group->shape, lane_ns, word, queue->now_ns);
+	if (!alone && took_ns > 0 && fair_queue_estimate_is_alone(estimates, group->shape))
+		return time_in_company(queue, group, took_ns);
 	if (took_ns > 0)
 		return took_ns;
-	uint64_t known_ns = gate_estimate_ns(estimates, group->shape);
+	uint64_t known_ns = fair_queue_estimate_ns(estimates, group->shape);
 	if (known_ns > 0)
 		return known_ns;
 	return seen_ns > 0 ? seen_ns : group->cost_ns;
@@ -343,13 +352,14 @@ static uint64_t time_of(struct gate *gate, const struct gate_group *group, uint6
 
 /* Its session was charged what was predicted; now it is charged what it took. The grant has an
  * account of its own. */
-static void charge(struct gate_session *session, const struct gate_group *group, uint64_t took_ns)
+static void charge(struct fair_queue_session *session, const struct fair_queue_group *group,
+		   uint64_t took_ns)
 {
-	struct gate *gate = session->gate;
-	uint64_t most = gate->config.debt_most_ns;
-	uint64_t charged = took_ns > UINT64_MAX / GATE_WHOLE
+	struct fair_queue *queue = session->queue;
+	uint64_t most = queue->config.debt_most_ns;
+	uint64_t charged = took_ns > UINT64_MAX / FAIR_QUEUE_WHOLE
 				   ? took_ns
-				   : took_ns * gate->overlap.part / GATE_WHOLE;
+				   : took_ns * queue->overlap.part / FAIR_QUEUE_WHOLE;
 	session->used_ns += charged;
 	session->ended++;
 	session->mean_ns = session->mean_ns == 0
@@ -359,57 +369,58 @@ static void charge(struct gate_session *session, const struct gate_group *group,
 	session->deficit_ns -= difference;
 	if (session->deficit_ns < -(int64_t)most)
 		session->deficit_ns = -(int64_t)most;
-	if (session->deficit_ns > 0 && session->place == GATE_IDLE)
+	if (session->deficit_ns > 0 && session->place == FAIR_QUEUE_IDLE)
 		session->deficit_ns = 0;
 }
 
-static void come_back(struct gate *gate, struct gate_session *session,
-		      const struct gate_group *group)
+static void come_back(struct fair_queue *queue, struct fair_queue_session *session,
+		      const struct fair_queue_group *group)
 {
-	uint64_t cost_ns = group->cost_ns, latest_ns = gate->now_ns + gate->all.weight_ns - cost_ns;
-	gate_load_back(&session->load, latest_ns,
-		       gate_load_weight_ns(cost_ns, gate->config.session_ns));
-	gate_load_back(&gate->classes[group->class].own, latest_ns,
-		       gate_load_weight_ns(cost_ns, gate->config.window_ns));
-	gate_load_back(&gate->all, latest_ns, cost_ns);
+	uint64_t cost_ns = group->cost_ns,
+		 latest_ns = queue->now_ns + queue->all.weight_ns - cost_ns;
+	fair_queue_load_back(&session->load, latest_ns,
+			     fair_queue_load_weight_ns(cost_ns, queue->config.session_ns));
+	fair_queue_load_back(&queue->classes[group->class].own, latest_ns,
+			     fair_queue_load_weight_ns(cost_ns, queue->config.window_ns));
+	fair_queue_load_back(&queue->all, latest_ns, cost_ns);
 }
 
-void gate_sent(struct gate_group *group, uint32_t lane, uint64_t now_ns)
+void fair_queue_sent(struct fair_queue_group *group, uint32_t lane, uint64_t now_ns)
 {
-	gate_grant_moved(group->session->gate, group, lane, now_ns);
+	fair_queue_grant_moved(group->session->queue, group, lane, now_ns);
 	if (now_ns > group->sent_ns)
 		group->sent_ns = now_ns;
 }
 
-static void leave_flight(struct gate *gate, struct gate_group *group)
+static void leave_flight(struct fair_queue *queue, struct fair_queue_group *group)
 {
-	gate->in_flight--;
+	queue->in_flight--;
 	group->in_flight = false;
-	come_back(gate, group->session, group);
-	gate_probe_end(gate, group);
-	gate->classes[group->session->class].seen_ns = gate->now_ns;
-	take_memory(gate, group);
+	come_back(queue, group->session, group);
+	fair_queue_probe_end(queue, group);
+	queue->classes[group->session->class].seen_ns = queue->now_ns;
+	take_memory(queue, group);
 }
 
-void gate_return(struct gate_group *group, uint64_t now_ns)
+void fair_queue_return(struct fair_queue_group *group, uint64_t now_ns)
 {
-	struct gate_session *session = group->session;
-	gate_advance(session->gate, now_ns);
-	gate_grant_returned(session->gate, group);
+	struct fair_queue_session *session = group->session;
+	fair_queue_advance(session->queue, now_ns);
+	fair_queue_grant_returned(session->queue, group);
 	session->deficit_ns += (int64_t)group->cost_ns;
-	if (session->deficit_ns > 0 && session->place == GATE_IDLE)
+	if (session->deficit_ns > 0 && session->place == FAIR_QUEUE_IDLE)
 		session->deficit_ns = 0;
-	leave_flight(session->gate, group);
+	leave_flight(session->queue, group);
 }
 
-void gate_end(struct gate_group *group, uint64_t now_ns, uint64_t took_ns)
+void fair_queue_end(struct fair_queue_group *group, uint64_t now_ns, uint64_t took_ns)
 {
-	struct gate_session *session = group->session;
-	struct gate *gate = session->gate;
-	gate_advance(gate, now_ns);
-	uint64_t time_ns = time_of(gate, group, took_ns);
-	gate_grant_ended(gate, group, time_ns);
+	struct fair_queue_session *session = group->session;
+	struct fair_queue *queue = session->queue;
+	fair_queue_advance(queue, now_ns);
+	uint64_t time_ns = time_of(queue, group, took_ns);
+	fair_queue_grant_ended(queue, group, time_ns);
 	charge(session, group, time_ns);
-	learn_overlap(&gate->overlap, time_ns);
-	leave_flight(gate, group);
+	learn_overlap(&queue->overlap, time_ns);
+	leave_flight(queue, group);
 }

@@ -12,71 +12,73 @@
 	1000000000ull /* what runs longer than predicted may wait for what is held back: then one  \
 			 goes */
 
-void gate_set_grant(struct gate *gate, uint32_t part, uint64_t now_ns)
+void fair_queue_set_grant(struct fair_queue *queue, uint32_t part, uint64_t now_ns)
 {
-	bool was_limited = gate_is_limited(gate);
-	gate_advance(gate, now_ns);
-	gate->grant.part = part < GATE_WHOLE ? part : GATE_WHOLE;
-	if (gate_is_limited(gate) && !was_limited)
-		gate->grant.since_ns = gate->now_ns;
+	bool was_limited = fair_queue_is_limited(queue);
+	fair_queue_advance(queue, now_ns);
+	queue->grant.part = part < FAIR_QUEUE_WHOLE ? part : FAIR_QUEUE_WHOLE;
+	if (fair_queue_is_limited(queue) && !was_limited)
+		queue->grant.since_ns = queue->now_ns;
 }
 
 /* Little is saved: whoever did not use its part for a while does not have the device for itself
  * after that. */
-static int64_t most_ns(const struct gate *gate)
+static int64_t most_ns(const struct fair_queue *queue)
 {
-	int64_t most = (int64_t)(gate->config.saved_ns * gate->grant.part / GATE_WHOLE);
+	int64_t most = (int64_t)(queue->config.saved_ns * queue->grant.part / FAIR_QUEUE_WHOLE);
 	return most > 0 ? most : 1;
 }
 
-void gate_grant_advance(struct gate *gate, uint64_t passed_ns)
+void fair_queue_grant_advance(struct fair_queue *queue, uint64_t passed_ns)
 {
-	struct gate_grant *grant = &gate->grant;
-	if (!gate_is_limited(gate)) {
+	struct fair_queue_grant *grant = &queue->grant;
+	if (!fair_queue_is_limited(queue)) {
 		/* Nothing is counted; a limit begins with nothing owed and little saved. */
-		grant->left_ns = (int64_t)GATE_COST_LEAST_NS;
+		grant->left_ns = (int64_t)FAIR_QUEUE_COST_LEAST_NS;
 		return;
 	}
 	uint64_t parts =
-		(passed_ns < GATE_NS_MOST ? passed_ns : GATE_NS_MOST) * grant->part + grant->rest;
-	grant->rest = parts % GATE_WHOLE;
-	grant->left_ns += (int64_t)(parts / GATE_WHOLE);
-	if (grant->left_ns > most_ns(gate))
-		grant->left_ns = most_ns(gate);
+		(passed_ns < FAIR_QUEUE_NS_MOST ? passed_ns : FAIR_QUEUE_NS_MOST) * grant->part +
+		grant->rest;
+	grant->rest = parts % FAIR_QUEUE_WHOLE;
+	grant->left_ns += (int64_t)(parts / FAIR_QUEUE_WHOLE);
+	if (grant->left_ns > most_ns(queue))
+		grant->left_ns = most_ns(queue);
 }
 
 /* More time is known to be used; below 0: it was less. */
-static void pay(struct gate *gate, int64_t ns)
+static void pay(struct fair_queue *queue, int64_t ns)
 {
-	struct gate_grant *grant = &gate->grant;
-	if (!gate_is_limited(gate))
+	struct fair_queue_grant *grant = &queue->grant;
+	if (!fair_queue_is_limited(queue))
 		return;
 	grant->left_ns -= ns;
 	if (grant->left_ns < -(int64_t)OWED_MOST_NS)
 		grant->left_ns = -(int64_t)OWED_MOST_NS;
-	if (ns < 0 && grant->left_ns > most_ns(gate))
-		grant->left_ns = most_ns(gate);
+	if (ns < 0 && grant->left_ns > most_ns(queue))
+		grant->left_ns = most_ns(queue);
 }
 
 /* -------------------------------- what is on the device --------------------------------- */
 
-static void enter_lane(struct gate *gate, const struct gate_group *group, uint64_t now_ns)
+static void enter_lane(struct fair_queue *queue, const struct fair_queue_group *group,
+		       uint64_t now_ns)
 {
-	struct gate_lane *lane = &gate->lanes[group->lane];
+	struct fair_queue_lane *lane = &queue->lanes[group->lane];
 	if (lane->count++ == 0) {
 		lane->begun_ns = now_ns;
-		lane->ended_ns = gate->grant.ended_ns;
+		lane->ended_ns = queue->grant.ended_ns;
 	}
 	lane->predicted_ns += group->lane_ns;
-	gate_crowd_enter(gate, group->lane);
+	fair_queue_crowd_enter(queue, group->lane);
 }
 
-static void leave_lane(struct gate *gate, const struct gate_group *group)
+static void leave_lane(struct fair_queue *queue, const struct fair_queue_group *group)
 {
-	struct gate_lane *lane = &gate->lanes[group->lane];
+	struct fair_queue_lane *lane = &queue->lanes[group->lane];
 	lane->count--;
 	lane->predicted_ns -= group->lane_ns;
-	gate_crowd_leave(gate, group->lane);
+	fair_queue_crowd_leave(queue, group->lane);
 }
 
 static uint64_t later(uint64_t a_ns, uint64_t b_ns)
@@ -88,47 +90,48 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
  * For how long the device has been busy with what should be over: the lane where that is longest,
  * as the others' time passed beside it. What is late by a little is paid for when it is back.
  */
-static int64_t overdue_ns(const struct gate *gate)
+static int64_t overdue_ns(const struct fair_queue *queue)
 {
 	uint64_t longest_ns = 0;
-	for (uint32_t i = 0; i < GATE_LANES && gate->in_flight > 0; i++) {
-		const struct gate_lane *lane = &gate->lanes[i];
-		uint64_t due_ns = later(lane->begun_ns, gate->grant.since_ns) + lane->predicted_ns;
-		if (lane->count > 0 && gate->now_ns > due_ns + gate->config.stall_ns)
-			longest_ns = later(longest_ns, gate->now_ns - due_ns);
+	for (uint32_t i = 0; i < FAIR_QUEUE_LANES && queue->in_flight > 0; i++) {
+		const struct fair_queue_lane *lane = &queue->lanes[i];
+		uint64_t due_ns = later(lane->begun_ns, queue->grant.since_ns) + lane->predicted_ns;
+		if (lane->count > 0 && queue->now_ns > due_ns + queue->config.stall_ns)
+			longest_ns = later(longest_ns, queue->now_ns - due_ns);
 	}
 	return (int64_t)longest_ns;
 }
 
-bool gate_is_granted(const struct gate *gate)
+bool fair_queue_is_granted(const struct fair_queue *queue)
 {
-	const struct gate_grant *grant = &gate->grant;
-	if (!gate_is_limited(gate))
+	const struct fair_queue_grant *grant = &queue->grant;
+	if (!fair_queue_is_limited(queue))
 		return true;
 	if (grant->part == 0 || grant->left_ns <= 0)
 		return false;
-	return grant->left_ns > overdue_ns(gate) || gate->now_ns - grant->sent_ns >= PATIENCE_NS;
+	return grant->left_ns > overdue_ns(queue) || queue->now_ns - grant->sent_ns >= PATIENCE_NS;
 }
 
 /* ---------------------------------------- groups ---------------------------------------- */
 
-void gate_grant_decided(struct gate *gate, struct gate_group *group)
+void fair_queue_grant_decided(struct fair_queue *queue, struct fair_queue_group *group)
 {
-	group->prepaid_ns = gate_is_limited(gate) ? group->cost_ns : 0;
-	group->lane_ns = group->cost_ns * GATE_WHOLE / gate->overlap.part;
-	gate->grant.sent_ns = gate->now_ns;
-	pay(gate, (int64_t)group->prepaid_ns);
-	enter_lane(gate, group, gate->now_ns);
+	group->prepaid_ns = fair_queue_is_limited(queue) ? group->cost_ns : 0;
+	group->lane_ns = group->cost_ns * FAIR_QUEUE_WHOLE / queue->overlap.part;
+	queue->grant.sent_ns = queue->now_ns;
+	pay(queue, (int64_t)group->prepaid_ns);
+	enter_lane(queue, group, queue->now_ns);
 }
 
-void gate_grant_moved(struct gate *gate, struct gate_group *group, uint32_t lane, uint64_t now_ns)
+void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *group, uint32_t lane,
+			    uint64_t now_ns)
 {
 	/* It has not been on the lane that it was taken to be on. */
-	uint64_t until_ns = gate->crowd.until_ns;
-	leave_lane(gate, group);
-	gate->crowd.until_ns = until_ns;
+	uint64_t until_ns = queue->crowd.until_ns;
+	leave_lane(queue, group);
+	queue->crowd.until_ns = until_ns;
 	group->lane = lane;
-	enter_lane(gate, group, later(now_ns, gate->now_ns));
+	enter_lane(queue, group, later(now_ns, queue->now_ns));
 }
 
 /*
@@ -136,52 +139,54 @@ void gate_grant_moved(struct gate *gate, struct gate_group *group, uint32_t lane
  * when that was learnt and few while it ran. So it is charged by what has ended meanwhile, if that
  * is more.
  */
-static uint64_t part_of(const struct gate *gate, const struct gate_lane *lane, uint64_t took_ns)
+static uint64_t part_of(const struct fair_queue *queue, const struct fair_queue_lane *lane,
+			uint64_t took_ns)
 {
-	uint64_t beside_ns = gate->grant.ended_ns - lane->ended_ns, part = gate->overlap.part;
-	if (took_ns < GATE_OVERLAP_NS || beside_ns < took_ns)
+	uint64_t beside_ns = queue->grant.ended_ns - lane->ended_ns, part = queue->overlap.part;
+	if (took_ns < FAIR_QUEUE_OVERLAP_NS || beside_ns < took_ns)
 		return part;
-	return later(part, took_ns / (beside_ns / GATE_WHOLE + 1));
+	return later(part, took_ns / (beside_ns / FAIR_QUEUE_WHOLE + 1));
 }
 
 /* What was paid ahead is of a limit that has ended since: nothing is known of it any more. */
-static int64_t prepaid_ns(const struct gate *gate, const struct gate_group *group)
+static int64_t prepaid_ns(const struct fair_queue *queue, const struct fair_queue_group *group)
 {
-	return group->sent_ns < gate->grant.since_ns ? 0 : (int64_t)group->prepaid_ns;
+	return group->sent_ns < queue->grant.since_ns ? 0 : (int64_t)group->prepaid_ns;
 }
 
-void gate_grant_ended(struct gate *gate, const struct gate_group *group, uint64_t took_ns)
+void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_group *group,
+			    uint64_t took_ns)
 {
-	struct gate_grant *grant = &gate->grant;
-	struct gate_lane *lane = &gate->lanes[group->lane];
+	struct fair_queue_grant *grant = &queue->grant;
+	struct fair_queue_lane *lane = &queue->lanes[group->lane];
 	/* Nothing runs longer than there has been a limit, or than it is away, whatever the
 	 * device's clock says. */
 	uint64_t begun_ns = later(group->sent_ns, grant->since_ns);
 	uint64_t most_ns =
-		(gate->now_ns > begun_ns ? gate->now_ns - begun_ns : 0) + gate->config.saved_ns;
+		(queue->now_ns > begun_ns ? queue->now_ns - begun_ns : 0) + queue->config.saved_ns;
 	uint64_t time_ns = took_ns < most_ns ? took_ns : most_ns;
 	grant->ended_ns += time_ns;
-	uint64_t charged_ns = time_ns * part_of(gate, lane, time_ns) / GATE_WHOLE;
+	uint64_t charged_ns = time_ns * part_of(queue, lane, time_ns) / FAIR_QUEUE_WHOLE;
 	grant->used_ns += charged_ns;
-	pay(gate, (int64_t)charged_ns - prepaid_ns(gate, group));
-	leave_lane(gate, group);
-	lane->free_ns = lane->begun_ns = gate->now_ns;
+	pay(queue, (int64_t)charged_ns - prepaid_ns(queue, group));
+	leave_lane(queue, group);
+	lane->free_ns = lane->begun_ns = queue->now_ns;
 	lane->ended_ns = grant->ended_ns;
 }
 
-void gate_grant_returned(struct gate *gate, const struct gate_group *group)
+void fair_queue_grant_returned(struct fair_queue *queue, const struct fair_queue_group *group)
 {
-	pay(gate, -prepaid_ns(gate, group));
-	leave_lane(gate, group);
+	pay(queue, -prepaid_ns(queue, group));
+	leave_lane(queue, group);
 }
 
-uint64_t gate_grant_next_ns(const struct gate *gate)
+uint64_t fair_queue_grant_next_ns(const struct fair_queue *queue)
 {
-	const struct gate_grant *grant = &gate->grant;
-	uint64_t look_ns = gate->now_ns + gate->config.look_ns;
+	const struct fair_queue_grant *grant = &queue->grant;
+	uint64_t look_ns = queue->now_ns + queue->config.look_ns;
 	if (grant->part == 0 || grant->left_ns > 0)
 		return look_ns;
 	uint64_t when_ns =
-		gate->now_ns + (uint64_t)(1 - grant->left_ns) * GATE_WHOLE / grant->part + 1;
+		queue->now_ns + (uint64_t)(1 - grant->left_ns) * FAIR_QUEUE_WHOLE / grant->part + 1;
 	return when_ns < look_ns ? when_ns : look_ns;
 }

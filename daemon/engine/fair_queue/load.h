@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gate_load {
+struct fair_queue_load {
 	uint64_t weight_ns; /* of all that was sent and has not come back: what it counts in a
 			       window */
 	uint64_t until_ns;  /* when that should be over */
@@ -14,19 +14,19 @@ struct gate_load {
 
 /* In a wide window a long group counts no more than this: beside it there is room for others' short
  * ones. */
-static inline uint64_t gate_load_weight_ns(uint64_t cost_ns, uint64_t window_ns)
+static inline uint64_t fair_queue_load_weight_ns(uint64_t cost_ns, uint64_t window_ns)
 {
 	return cost_ns > window_ns / 4 ? window_ns / 4 : cost_ns;
 }
 
-static inline uint64_t gate_load_rest_ns(const struct gate_load *load, uint64_t now_ns)
+static inline uint64_t fair_queue_load_rest_ns(const struct fair_queue_load *load, uint64_t now_ns)
 {
 	return load->until_ns > now_ns ? load->until_ns - now_ns : 0;
 }
 
 /* One more is sent; the device gets to it at `begins_ns` at the earliest. */
-static inline void gate_load_sent(struct gate_load *load, uint64_t begins_ns, uint64_t cost_ns,
-				  uint64_t weight_ns)
+static inline void fair_queue_load_sent(struct fair_queue_load *load, uint64_t begins_ns,
+					uint64_t cost_ns, uint64_t weight_ns)
 {
 	load->weight_ns += weight_ns;
 	load->count++;
@@ -34,7 +34,8 @@ static inline void gate_load_sent(struct gate_load *load, uint64_t begins_ns, ui
 }
 
 /* One has come back; the device should be done with all that it has at `latest_ns`. */
-static inline void gate_load_back(struct gate_load *load, uint64_t latest_ns, uint64_t weight_ns)
+static inline void fair_queue_load_back(struct fair_queue_load *load, uint64_t latest_ns,
+					uint64_t weight_ns)
 {
 	load->weight_ns -= weight_ns;
 	load->count--;
@@ -47,17 +48,17 @@ static inline void gate_load_back(struct gate_load *load, uint64_t latest_ns, ui
  * so that the device does not run dry. And when all is overdue by `stall_ns`: then one, and so on,
  * because what takes so long may wait for what is held back here.
  */
-static inline bool gate_load_has_room(const struct gate_load *load, uint64_t now_ns,
-				      uint64_t window_ns, uint64_t stall_ns)
+static inline bool fair_queue_load_has_room(const struct fair_queue_load *load, uint64_t now_ns,
+					    uint64_t window_ns, uint64_t stall_ns)
 {
 	return load->count == 0 || load->weight_ns < window_ns ||
 	       now_ns >= load->until_ns + stall_ns ||
-	       (load->count == 1 && gate_load_rest_ns(load, now_ns) < window_ns);
+	       (load->count == 1 && fair_queue_load_rest_ns(load, now_ns) < window_ns);
 }
 
 /* Has it none now, when will it, if nothing comes back before? */
-static inline uint64_t gate_load_room_ns(const struct gate_load *load, uint64_t window_ns,
-					 uint64_t stall_ns)
+static inline uint64_t fair_queue_load_room_ns(const struct fair_queue_load *load,
+					       uint64_t window_ns, uint64_t stall_ns)
 {
 	if (load->count == 1)
 		return load->until_ns > window_ns ? load->until_ns - window_ns + 1 : 0;

@@ -23,57 +23,60 @@ static uint64_t bit_of(uint32_t lane)
 	return 1ull << lane;
 }
 
-static bool is_crowded(const struct gate_crowd *crowd)
+static bool is_crowded(const struct fair_queue_crowd *crowd)
 {
-	return crowd->strangers > 0 || (crowd->lanes & (crowd->lanes - 1)) != 0;
+	return crowd->bypassing > 0 || (crowd->lanes & (crowd->lanes - 1)) != 0;
 }
 
-void gate_crowd_enter(struct gate *gate, uint32_t lane)
+void fair_queue_crowd_enter(struct fair_queue *queue, uint32_t lane)
 {
-	gate->crowd.lanes |= bit_of(lane);
+	queue->crowd.lanes |= bit_of(lane);
 }
 
-void gate_crowd_leave(struct gate *gate, uint32_t lane)
+void fair_queue_crowd_leave(struct fair_queue *queue, uint32_t lane)
 {
-	if (is_crowded(&gate->crowd))
-		gate->crowd.until_ns = gate->now_ns;
-	if (gate->lanes[lane].count == 0)
-		gate->crowd.lanes &= ~bit_of(lane);
+	if (is_crowded(&queue->crowd))
+		queue->crowd.until_ns = queue->now_ns;
+	if (queue->lanes[lane].count == 0)
+		queue->crowd.lanes &= ~bit_of(lane);
 }
 
-void gate_strangers(struct gate *gate, uint32_t more, uint32_t less, uint64_t now_ns)
+void fair_queue_bypassing(struct fair_queue *queue, uint32_t more, uint32_t less, uint64_t now_ns)
 {
-	gate_advance(gate, now_ns);
-	if (gate->crowd.strangers == 0 && more == 0)
+	fair_queue_advance(queue, now_ns);
+	if (queue->crowd.bypassing == 0 && more == 0)
 		return;
-	gate->crowd.strangers += more;
-	gate->crowd.strangers -= less;
-	gate->crowd.stranger_ns = gate->crowd.until_ns = gate->now_ns;
+	queue->crowd.bypassing += more;
+	queue->crowd.bypassing -= less;
+	queue->crowd.bypassing_ns = queue->crowd.until_ns = queue->now_ns;
 }
 
-static uint64_t began_ns(const struct gate *gate, const struct gate_group *group, uint64_t took_ns)
+static uint64_t began_ns(const struct fair_queue *queue, const struct fair_queue_group *group,
+			 uint64_t took_ns)
 {
-	return group->began_ns > 0      ? group->began_ns
-	       : gate->now_ns > took_ns ? gate->now_ns - took_ns
-					: 0;
+	return group->began_ns > 0       ? group->began_ns
+	       : queue->now_ns > took_ns ? queue->now_ns - took_ns
+					 : 0;
 }
 
-bool gate_was_alone(const struct gate *gate, const struct gate_group *group, uint64_t took_ns)
+bool fair_queue_was_alone(const struct fair_queue *queue, const struct fair_queue_group *group,
+			  uint64_t took_ns)
 {
-	const struct gate_crowd *crowd = &gate->crowd;
-	return crowd->strangers == 0 && (crowd->lanes & ~bit_of(group->lane)) == 0 &&
-	       began_ns(gate, group, took_ns) >= crowd->until_ns;
+	const struct fair_queue_crowd *crowd = &queue->crowd;
+	return crowd->bypassing == 0 && (crowd->lanes & ~bit_of(group->lane)) == 0 &&
+	       began_ns(queue, group, took_ns) >= crowd->until_ns;
 }
 
-uint64_t gate_least_ns(const struct gate *gate, const struct gate_group *group, uint64_t took_ns)
+uint64_t fair_queue_least_ns(const struct fair_queue *queue, const struct fair_queue_group *group,
+			     uint64_t took_ns)
 {
-	const struct gate_crowd *crowd = &gate->crowd;
-	const struct gate_lane *lane = &gate->lanes[group->lane];
-	uint64_t own_ns = lane->predicted_ns * gate->overlap.part / GATE_WHOLE;
+	const struct fair_queue_crowd *crowd = &queue->crowd;
+	const struct fair_queue_lane *lane = &queue->lanes[group->lane];
+	uint64_t own_ns = lane->predicted_ns * queue->overlap.part / FAIR_QUEUE_WHOLE;
 	/* Others that are in flight still may have run already: nobody has looked since. */
-	uint64_t in_flight_ns = gate->all.weight_ns > own_ns ? gate->all.weight_ns - own_ns : 0;
-	uint64_t beside_ns = gate->grant.ended_ns - lane->ended_ns + in_flight_ns;
-	if (crowd->strangers > 0 || began_ns(gate, group, took_ns) < crowd->stranger_ns ||
+	uint64_t in_flight_ns = queue->all.weight_ns > own_ns ? queue->all.weight_ns - own_ns : 0;
+	uint64_t beside_ns = queue->grant.ended_ns - lane->ended_ns + in_flight_ns;
+	if (crowd->bypassing > 0 || began_ns(queue, group, took_ns) < crowd->bypassing_ns ||
 	    took_ns < beside_ns)
 		return 0;
 	return took_ns - beside_ns;
@@ -81,50 +84,51 @@ uint64_t gate_least_ns(const struct gate *gate, const struct gate_group *group, 
 
 /* -------------------------- one that has the device to itself --------------------------- */
 
-void gate_probe_advance(struct gate *gate, uint64_t passed_ns)
+void fair_queue_probe_advance(struct fair_queue *queue, uint64_t passed_ns)
 {
 	const int64_t most = (int64_t)CREDIT_NS * CREDIT_PARTS;
 	int64_t more = passed_ns < (uint64_t)most ? (int64_t)passed_ns : most;
-	gate->probe.credit = gate->probe.credit > most - more ? most : gate->probe.credit + more;
+	queue->probe.credit = queue->probe.credit > most - more ? most : queue->probe.credit + more;
 }
 
-void gate_probe_init(struct gate *gate)
+void fair_queue_probe_init(struct fair_queue *queue)
 {
-	gate->probe.credit = (int64_t)CREDIT_NS * CREDIT_PARTS;
+	queue->probe.credit = (int64_t)CREDIT_NS * CREDIT_PARTS;
 }
 
-bool gate_probe_holds(struct gate *gate)
+bool fair_queue_probe_holds(struct fair_queue *queue)
 {
-	struct gate_probe *probe = &gate->probe;
-	if (probe->state == GATE_PROBE_NONE)
+	struct fair_queue_probe *probe = &queue->probe;
+	if (probe->state == FAIR_QUEUE_PROBE_NONE)
 		return false;
-	bool overdue = gate->now_ns >= probe->until_ns;
+	bool overdue = queue->now_ns >= probe->until_ns;
 	/* What is on the device takes longer than it should: this is no time for it. */
 	if (overdue)
 		probe->credit = -(int64_t)CREDIT_NS * CREDIT_PARTS / 4;
 	/* A session that must not wait may have come since. */
-	if (overdue || gate->in_flight == 0 || gate->classes[GATE_LATENCY].sessions > 0)
-		probe->state = GATE_PROBE_NONE;
-	return probe->state != GATE_PROBE_NONE;
+	if (overdue || queue->in_flight == 0 || queue->classes[FAIR_QUEUE_LATENCY].sessions > 0)
+		probe->state = FAIR_QUEUE_PROBE_NONE;
+	return probe->state != FAIR_QUEUE_PROBE_NONE;
 }
 
-bool gate_probe_wants(const struct gate *gate, const struct gate_session *session)
+bool fair_queue_probe_wants(const struct fair_queue *queue,
+			    const struct fair_queue_session *session)
 {
-	const int64_t credit = gate->probe.credit;
+	const int64_t credit = queue->probe.credit;
 	const uint64_t shape = session->first->shape, launches = session->first->launches;
 	const uint64_t least_ns = LAUNCH_NS * (launches > 1 ? launches : 1);
-	if (credit <= 0 || gate->crowd.strangers > 0 ||
-	    (gate->in_flight > 0 && gate->now_ns > gate->all.until_ns + gate->config.stall_ns))
+	if (credit <= 0 || queue->crowd.bypassing > 0 ||
+	    (queue->in_flight > 0 && queue->now_ns > queue->all.until_ns + queue->config.stall_ns))
 		return false;
 	/* What is looked at again leaves something for what has not been looked at yet. */
 	if (credit <= (int64_t)CREDIT_NS * CREDIT_PARTS / 2 &&
-	    gate_estimate_is_alone(&gate->estimates, shape))
+	    fair_queue_estimate_is_alone(&queue->estimates, shape))
 		return false;
 	bool has_company =
-		gate->waiting > session->waiting || gate->in_flight > session->load.count;
-	return has_company && gate->classes[GATE_LATENCY].sessions == 0 &&
-	       gate_estimate_is_due(&gate->estimates, shape, least_ns, gate->config.stall_ns,
-				    gate->now_ns);
+		queue->waiting > session->waiting || queue->in_flight > session->load.count;
+	return has_company && queue->classes[FAIR_QUEUE_LATENCY].sessions == 0 &&
+	       fair_queue_estimate_is_due(&queue->estimates, shape, least_ns,
+					  queue->config.stall_ns, queue->now_ns);
 }
 
 /*
@@ -132,31 +136,32 @@ bool gate_probe_wants(const struct gate *gate, const struct gate_session *sessio
  * somebody may have come meanwhile. So there is not one drain after the other: those who come would
  * have the device between them, and nobody else anything.
  */
-bool gate_probe_drain(struct gate *gate)
+bool fair_queue_probe_drain(struct fair_queue *queue)
 {
-	if (gate->now_ns < gate->probe.next_ns)
+	if (queue->now_ns < queue->probe.next_ns)
 		return false;
-	gate->probe.state = GATE_PROBE_DRAINS;
-	gate->probe.until_ns =
-		gate->now_ns + gate_load_rest_ns(&gate->all, gate->now_ns) + gate->config.stall_ns;
-	gate->probe.next_ns = gate->now_ns + DRAIN_AGAIN_NS;
+	queue->probe.state = FAIR_QUEUE_PROBE_DRAINS;
+	queue->probe.until_ns = queue->now_ns +
+				fair_queue_load_rest_ns(&queue->all, queue->now_ns) +
+				queue->config.stall_ns;
+	queue->probe.next_ns = queue->now_ns + DRAIN_AGAIN_NS;
 	return true;
 }
 
-void gate_probe_begin(struct gate *gate, struct gate_group *group)
+void fair_queue_probe_begin(struct fair_queue *queue, struct fair_queue_group *group)
 {
 	group->timed = group->probe = true;
-	gate->probe.state = GATE_PROBE_RUNS;
-	gate->probe.until_ns = gate->now_ns + 2 * group->cost_ns + gate->config.stall_ns;
-	gate->probe.next_ns = 0;
-	gate->probe.credit -=
-		(int64_t)(gate_estimate_ns(&gate->estimates, group->shape) + HANDOVER_NS) *
+	queue->probe.state = FAIR_QUEUE_PROBE_RUNS;
+	queue->probe.until_ns = queue->now_ns + 2 * group->cost_ns + queue->config.stall_ns;
+	queue->probe.next_ns = 0;
+	queue->probe.credit -=
+		(int64_t)(fair_queue_estimate_ns(&queue->estimates, group->shape) + HANDOVER_NS) *
 		CREDIT_PARTS;
 }
 
-void gate_probe_end(struct gate *gate, struct gate_group *group)
+void fair_queue_probe_end(struct fair_queue *queue, struct fair_queue_group *group)
 {
 	if (group->probe)
-		gate->probe.state = GATE_PROBE_NONE;
+		queue->probe.state = FAIR_QUEUE_PROBE_NONE;
 	group->probe = false;
 }

@@ -211,13 +211,13 @@ static int make_loop(struct engine *engine)
 	(void)uv_idle_init(&engine->loop, &engine->busy);
 	(void)uv_timer_init(&engine->loop, &engine->end_timer);
 	(void)uv_timer_init(&engine->loop, &engine->held_timer);
-	(void)uv_timer_init(&engine->loop, &engine->gate_timer);
+	(void)uv_timer_init(&engine->loop, &engine->fair_queue_timer);
 	(void)uv_timer_init(&engine->loop, &engine->deadline_timer);
 	engine->prepare.data = engine;
 	engine->busy.data = engine;
 	engine->end_timer.data = engine;
 	engine->held_timer.data = engine;
-	engine->gate_timer.data = engine;
+	engine->fair_queue_timer.data = engine;
 	engine->deadline_timer.data = engine;
 	r = uv_poll_init(&engine->loop, &engine->bells_poll, engine->bells);
 	if (r < 0)
@@ -240,7 +240,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.backend_options = options->backend_options,
 		.never_inline = switch_is_off(SWITCH_INLINE),
 		.never_window = engine->never_window,
-		.never_gate = engine->never_gate,
+		.never_fair_queue = engine->never_fair_queue,
 		.spills = switch_is_on(SWITCH_SPILL) ||
 			  (options->spills && !switch_is_off(SWITCH_SPILL)),
 		.slice_ns = options->slice_us * 1000u,
@@ -261,7 +261,7 @@ static void init(struct engine *engine, const struct engine_options *options)
 	engine->options = *options;
 	engine->device_quota.most_bytes = options->limits.tenant_device_bytes;
 	engine->never_window = switch_is_off(SWITCH_WINDOW);
-	engine->never_gate = switch_is_off(SWITCH_GATE);
+	engine->never_fair_queue = switch_is_off(SWITCH_GATE);
 	engine->never_whole = switch_is_off(SWITCH_GRAPH);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
 	/* Looking on two processors takes one from the client, or from a device that computes on
@@ -338,7 +338,7 @@ struct engine *engine_free(struct engine *engine)
 		close_handle((uv_handle_t *)&engine->busy);
 		close_handle((uv_handle_t *)&engine->end_timer);
 		close_handle((uv_handle_t *)&engine->held_timer);
-		close_handle((uv_handle_t *)&engine->gate_timer);
+		close_handle((uv_handle_t *)&engine->fair_queue_timer);
 		close_handle((uv_handle_t *)&engine->deadline_timer);
 		close_handle((uv_handle_t *)&engine->bells_poll);
 		(void)uv_run(&engine->loop, UV_RUN_DEFAULT);

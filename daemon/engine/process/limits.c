@@ -39,7 +39,7 @@ void session_limits_init(struct session_limits *limits)
 		.tenant_arena_bytes = LIMIT_TENANT_ARENA_BYTES,
 		.group_seconds = 0,
 		.best_class = SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY,
-		.weight = GATE_WEIGHT_MOST,
+		.weight = FAIR_QUEUE_WEIGHT_MOST,
 		.orphan_seconds = LIMIT_ORPHAN_SECONDS,
 	};
 }

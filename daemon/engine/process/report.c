@@ -101,10 +101,10 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->graph_replays_change = engine->graph_replays[GRAPH_REPLAY_CHANGE];
 	report->bursts = counters.bursts;
 	report->burst_launches = counters.burst_launches;
-	report->gate_bypassed = counters.gate_bypassed;
-	report->gate_admitted = counters.gate_admitted;
-	report->gate_held = counters.gate_held;
-	report->gate_waiting = counters.gate_waiting;
+	report->gate_bypassed = counters.fair_queue_bypassed;
+	report->gate_admitted = counters.fair_queue_admitted;
+	report->gate_held = counters.fair_queue_held;
+	report->gate_waiting = counters.fair_queue_waiting;
 	report->spills = counters.spill.spills;
 	report->spilled_bytes = counters.spill.spilled_bytes;
 	report->spill_returns = counters.spill.returns;

@@ -11,7 +11,7 @@
 #include "memory_region.h"
 #include "packet.h"
 #include "base/pool.h"
-#include "base/rivals.h"
+#include "base/contention.h"
 #include "scheduler/scheduler.h"
 #include "base/shape.h"
 
@@ -44,10 +44,10 @@ struct engine {
 	uv_idle_t busy; /* started while there is more to do, so that the loop does not sleep */
 	uv_poll_t bells_poll; /* of `bells` */
 	uv_timer_t end_timer;
-	uv_timer_t deadline_timer; /* while somebody has a deadline */
-	uv_timer_t held_timer;     /* while some are held: not for long */
-	uv_timer_t gate_timer;     /* while somebody waits at a device's gate */
-	uint32_t handles;          /* open ones of the above */
+	uv_timer_t deadline_timer;   /* while somebody has a deadline */
+	uv_timer_t held_timer;       /* while some are held: not for long */
+	uv_timer_t fair_queue_timer; /* while somebody waits at a device's gate */
+	uint32_t handles;            /* open ones of the above */
 	bool loop_made;
 	int bells; /* epoll of the sessions' eventfds, edge-triggered */
 	_Atomic uint32_t wanted;
@@ -55,9 +55,9 @@ struct engine {
 
 	struct list sessions;
 	uint32_t session_count;
-	struct rivals rivals; /* sessions that had something to say */
-	bool never_burst;     /* groups that are alike are not taken together */
-	bool never_gate;      /* sessions' classes and weights are of no meaning */
+	struct contention contention; /* sessions that had something to say */
+	bool never_burst;             /* groups that are alike are not taken together */
+	bool never_fair_queue;        /* sessions' classes and weights are of no meaning */
 	bool never_window; /* neither in devices' lanes nor in turns a session is held back beside
 			      others */
 	struct list hot;   /* sessions whose rings are looked at in every turn */

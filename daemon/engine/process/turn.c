@@ -35,10 +35,10 @@ static void on_look(uv_timer_t *timer)
 static uint32_t run_session(struct engine *engine, struct session *session)
 {
 	bool shared = !engine->never_window &&
-		      rivals_has_others(&engine->rivals, session, engine->now_ns);
+		      contention_has_others(&engine->contention, session, engine->now_ns);
 	uint32_t done = session_turn(session, shared);
 	if (done > 0)
-		rivals_note(&engine->rivals, session, engine->now_ns);
+		contention_note(&engine->contention, session, engine->now_ns);
 	return done;
 }
 
@@ -195,7 +195,7 @@ static void set_gate_timer(struct engine *engine)
 	if (again_ns == UINT64_MAX)
 		return;
 	uint64_t now_ns = clock_now_ns(), rest_ns = again_ns > now_ns ? again_ns - now_ns : 0;
-	(void)uv_timer_start(&engine->gate_timer, on_look, rest_ns / NS_PER_MS + 1, 0);
+	(void)uv_timer_start(&engine->fair_queue_timer, on_look, rest_ns / NS_PER_MS + 1, 0);
 }
 
 static void on_prepare(uv_prepare_t *prepare)

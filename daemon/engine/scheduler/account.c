@@ -21,7 +21,7 @@ struct sched_account {
 	uint64_t most_bytes, bytes;
 	uint32_t references; /* the owner, tasks */
 	uint32_t sent;       /* commands that are on a device */
-	enum gate_class class;
+	enum fair_queue_class class;
 	uint32_t weight;
 	struct sched_flow *flows;
 	struct sched_cause *ended;
@@ -36,8 +36,8 @@ int sched_account_create(uint64_t most_bytes, struct sched_account **account_out
 		return -ENOMEM;
 	*account = (struct sched_account){.most_bytes = most_bytes,
 					  .references = 1,
-					  .class = GATE_NORMAL,
-					  .weight = GATE_WEIGHT,
+					  .class = FAIR_QUEUE_NORMAL,
+					  .weight = FAIR_QUEUE_WEIGHT,
 					  .device = {.most_bytes = UINT64_MAX}};
 	list_init(&account->memories);
 	*account_out = account;
@@ -66,11 +66,11 @@ void sched_account_change(struct sched_account *account, uint64_t most_bytes)
 
 int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t weight)
 {
-	if (class >= GATE_CLASSES || weight < 1 || weight > GATE_WEIGHT_MOST)
+	if (class >= FAIR_QUEUE_CLASSES || weight < 1 || weight > FAIR_QUEUE_WEIGHT_MOST)
 		return -EINVAL;
 	if ((uint32_t)account->class == class && account->weight == weight)
 		return 0;
-	account->class = (enum gate_class) class;
+	account->class = (enum fair_queue_class) class;
 	account->weight = weight;
 	for (struct sched_flow *flow = account->flows; flow; flow = flow->next)
 		if (flow->device)
@@ -78,7 +78,7 @@ int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t w
 	return 0;
 }
 
-void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out,
+void sched_account_rank_of(const struct sched_account *account, enum fair_queue_class *class_out,
 			   uint32_t *weight_out)
 {
 	*class_out = account->class;

@@ -16,7 +16,7 @@ struct task;
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
 void sched_account_settle(struct task *task);
-void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out,
+void sched_account_rank_of(const struct sched_account *account, enum fair_queue_class *class_out,
 			   uint32_t *weight_out);
 /* One for each device on which it has had something. */
 struct sched_flow **sched_account_flows(struct sched_account *account);

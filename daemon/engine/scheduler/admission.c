@@ -1,10 +1,11 @@
 /*
- * Which task may go to a device next, where several sessions want it. The decision is the gate's
- * (gate/gate.h); here is who has to ask it, what it is told, and when it is asked.
+ * Which task may go to a device next, where several sessions want it. The decision is the fair
+ * queue's (fair_queue/fair_queue.h); here is who has to ask it, what it is told, and when it is
+ * asked.
  *
  * A task comes here when it could be sent: all that it waits for is over, or on a lane already. So
  * nothing that is on a lane, or waits for room in one, can wait for what is held here by an edge,
- * whatever the gate decides.
+ * whatever the fair queue decides.
  */
 #include "scheduler/admission.h"
 
@@ -36,12 +37,13 @@ static uint64_t bit_of(const struct scheduler_device *device)
 static void join(struct sched_flow *flow)
 {
 	const struct sched_admission *admission = flow->device->admission;
-	enum gate_class class;
+	enum fair_queue_class class;
 	uint32_t weight;
 	sched_account_rank_of(flow->account, &class, &weight);
-	if (admission && !flow->at_gate)
-		flow->at_gate = gate_session_init(&flow->device->admission->gate, &flow->gate,
-						  class, weight) == 0;
+	if (admission && !flow->in_fair_queue)
+		flow->in_fair_queue =
+			fair_queue_session_init(&flow->device->admission->queue,
+						&flow->queue_session, class, weight) == 0;
 }
 
 void sched_admission_flow_made(struct sched_flow *flow)
@@ -55,28 +57,28 @@ void sched_admission_flow_made(struct sched_flow *flow)
 
 void sched_admission_flow_changed(struct sched_flow *flow)
 {
-	enum gate_class class;
+	enum fair_queue_class class;
 	uint32_t weight;
 	sched_account_rank_of(flow->account, &class, &weight);
-	bool changes_lanes = (flow->class == GATE_LATENCY) != (class == GATE_LATENCY);
+	bool changes_lanes = (flow->class == FAIR_QUEUE_LATENCY) != (class == FAIR_QUEUE_LATENCY);
 	flow->device->class_flows[flow->class]--;
 	flow->class = class;
 	flow->device->class_flows[class]++;
 	sched_latency_review(flow->device);
-	if (flow->at_gate)
-		(void)gate_session_change(&flow->gate, class, weight);
-	flow->device->scheduler->gates_due |= bit_of(flow->device);
+	if (flow->in_fair_queue)
+		(void)fair_queue_session_change(&flow->queue_session, class, weight);
+	flow->device->scheduler->fair_queues_due |= bit_of(flow->device);
 	if (changes_lanes)
-		sched_lane_choose_anew(flow);
+		sched_flow_reassign_lanes(flow);
 }
 
 void sched_admission_flow_gone(struct sched_flow *flow)
 {
 	flow->device->class_flows[flow->class]--;
 	sched_latency_review(flow->device);
-	if (flow->at_gate)
-		gate_session_fini(&flow->gate);
-	flow->at_gate = false;
+	if (flow->in_fair_queue)
+		fair_queue_session_fini(&flow->queue_session);
+	flow->in_fair_queue = false;
 }
 
 /*
@@ -87,9 +89,9 @@ void sched_admission_flow_gone(struct sched_flow *flow)
 #define PLAIN_WINDOW_NS  500000u
 #define PLAIN_COMMAND_NS 25000u
 
-static void configure(const struct scheduler_device *device, struct gate_config *config)
+static void configure(const struct scheduler_device *device, struct fair_queue_config *config)
 {
-	gate_config_init(config);
+	fair_queue_config_init(config);
 	if (device->features & BACKEND_FEATURE_SIDE_BY_SIDE)
 		return;
 	config->window_ns = config->session_ns = PLAIN_WINDOW_NS;
@@ -117,43 +119,44 @@ bool sched_admission_takes_time(const struct task *task)
 
 /* It is on the device without having asked: what the device says of others meanwhile has its time
  * in it. */
-static void tell_of_stranger(struct task *task)
+static void report_bypassing(struct task *task)
 {
 	struct sched_admission *admission = task->device->admission;
-	if (!admission || task->is_stranger || !sched_admission_takes_time(task))
+	if (!admission || task->bypassed_queue || !sched_admission_takes_time(task))
 		return;
-	task->is_stranger = true;
-	gate_strangers(&admission->gate, 1, 0, task->scheduler->now_ns);
+	task->bypassed_queue = true;
+	fair_queue_bypassing(&admission->queue, 1, 0, task->scheduler->now_ns);
 }
 
-static void strangers_end(struct task *task)
+static void end_bypassing(struct task *task)
 {
-	if (task->is_stranger)
-		gate_strangers(&task->device->admission->gate, 0, 1, task->scheduler->now_ns);
-	task->is_stranger = false;
+	if (task->bypassed_queue)
+		fair_queue_bypassing(&task->device->admission->queue, 0, 1,
+				     task->scheduler->now_ns);
+	task->bypassed_queue = false;
 }
 
-/* The device's gate, made with all its sessions when it is needed first. NULL: no memory; then
- * nobody is held back. */
+/* The device's fair queue, made with all its sessions when it is needed first. NULL: no memory;
+ * then nobody is held back. */
 static struct sched_admission *need(struct scheduler_device *device)
 {
 	if (device->admission)
 		return device->admission;
 	struct sched_admission *admission = malloc(sizeof(*admission));
-	struct gate_config config;
+	struct fair_queue_config config;
 	configure(device, &config);
-	if (!admission || gate_init(&admission->gate, &config) < 0) {
+	if (!admission || fair_queue_init(&admission->queue, &config) < 0) {
 		free(admission);
 		return NULL;
 	}
 	admission->again_ns = UINT64_MAX;
 	device->admission = admission;
-	gate_set_grant(&admission->gate, sched_grant_of(device), device->scheduler->now_ns);
+	fair_queue_set_grant(&admission->queue, sched_grant_of(device), device->scheduler->now_ns);
 	for (struct list *link = device->flows.next; link != &device->flows; link = link->next)
 		join(list_entry(link, struct sched_flow, link));
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		for (struct task *task = device->lanes[i].first; task; task = task->lane_next)
-			tell_of_stranger(task);
+			report_bypassing(task);
 	return admission;
 }
 
@@ -205,26 +208,26 @@ static bool arrive(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	struct sched_flow *flow = task->flow;
-	if (!sched_admission_takes_time(task) || !need(task->device) || !flow->at_gate)
+	if (!sched_admission_takes_time(task) || !need(task->device) || !flow->in_fair_queue)
 		return false;
-	task->gate.shape = sched_admission_shape(&task->command);
-	task->gate.launches = sched_launches(&task->command);
+	task->queue_group.shape = sched_admission_shape(&task->command);
+	task->queue_group.launches = sched_launches(&task->command);
 	task->state = TASK_PARKED;
-	(void)gate_arrive(&flow->gate, &task->gate, scheduler->now_ns);
-	scheduler->gates_due |= bit_of(task->device);
-	scheduler->counters.gate_waiting++;
+	(void)fair_queue_arrive(&flow->queue_session, &task->queue_group, scheduler->now_ns);
+	scheduler->fair_queues_due |= bit_of(task->device);
+	scheduler->counters.fair_queue_waiting++;
 	return true;
 }
 
 bool sched_admission_pass(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
-	if (task->gate.in_flight)
+	if (task->queue_group.in_flight)
 		return true;
-	if (scheduler->has_gates && arrive(task))
+	if (scheduler->has_fair_queues && arrive(task))
 		return false;
 	if (task->role == TASK_ROLE_GROUP)
-		scheduler->counters.gate_bypassed += sched_launches(&task->command);
+		scheduler->counters.fair_queue_bypassed += sched_launches(&task->command);
 	return true;
 }
 
@@ -233,12 +236,12 @@ bool sched_admission_pass(struct task *task)
 void sched_admission_sent(struct task *task)
 {
 	struct backend_command *backend = &task->command.backend;
-	if (!task->gate.in_flight) {
-		tell_of_stranger(task);
+	if (!task->queue_group.in_flight) {
+		report_bypassing(task);
 		return;
 	}
-	gate_sent(&task->gate, task->command.lane, task->scheduler->now_ns);
-	if (task->gate.timed && !task->command.burst &&
+	fair_queue_sent(&task->queue_group, task->command.lane, task->scheduler->now_ns);
+	if (task->queue_group.timed && !task->command.burst &&
 	    (backend->kind == BACKEND_COMMAND_LAUNCH || backend->kind == BACKEND_COMMAND_GRAPH))
 		backend->timed = true;
 }
@@ -246,8 +249,8 @@ void sched_admission_sent(struct task *task)
 void sched_admission_back(struct task *task)
 {
 	const struct task_command *command = &task->command;
-	if (!task->gate.in_flight) {
-		strangers_end(task);
+	if (!task->queue_group.in_flight) {
+		end_bypassing(task);
 		return;
 	}
 	uint64_t took_ns =
@@ -259,48 +262,49 @@ void sched_admission_back(struct task *task)
 		return;
 	}
 	if (command->estimated)
-		task->gate.seen_ns = took_ns;
-	task->gate.began_ns = command->start_ns;
-	gate_end(&task->gate, task->scheduler->now_ns, command->estimated ? 0 : took_ns);
-	task->scheduler->gates_due |= bit_of(task->device);
+		task->queue_group.seen_ns = took_ns;
+	task->queue_group.began_ns = command->start_ns;
+	fair_queue_end(&task->queue_group, task->scheduler->now_ns,
+		       command->estimated ? 0 : took_ns);
+	task->scheduler->fair_queues_due |= bit_of(task->device);
 }
 
 void sched_admission_refuse(struct task *task)
 {
-	if (!task->gate.in_flight)
+	if (!task->queue_group.in_flight)
 		return;
-	gate_return(&task->gate, task->scheduler->now_ns);
-	task->scheduler->gates_due |= bit_of(task->device);
+	fair_queue_return(&task->queue_group, task->scheduler->now_ns);
+	task->scheduler->fair_queues_due |= bit_of(task->device);
 }
 
 /* ----------------------------------- when it is asked ----------------------------------- */
 
-static struct task *task_of(struct gate_group *group)
+static struct task *task_of(struct fair_queue_group *group)
 {
-	return (struct task *)(void *)((char *)group - offsetof(struct task, gate));
+	return (struct task *)(void *)((char *)group - offsetof(struct task, queue_group));
 }
 
 static void leave(struct task *task)
 {
-	task->scheduler->counters.gate_waiting--;
+	task->scheduler->counters.fair_queue_waiting--;
 	task->state = TASK_PENDING;
 }
 
 struct task *sched_admission_withdraw(struct sched_flow *flow)
 {
-	if (!flow->at_gate || flow->gate.waiting == 0)
+	if (!flow->in_fair_queue || flow->queue_session.waiting == 0)
 		return NULL;
-	struct task *task = task_of(flow->gate.first);
-	gate_cancel(&task->gate);
+	struct task *task = task_of(flow->queue_session.first);
+	fair_queue_cancel(&task->queue_group);
 	leave(task);
-	task->scheduler->gates_due |= bit_of(flow->device);
+	task->scheduler->fair_queues_due |= bit_of(flow->device);
 	return task;
 }
 
 void sched_admission_lost(struct scheduler_device *device)
 {
 	struct sched_admission *admission = device->admission;
-	if (!admission || admission->gate.waiting == 0)
+	if (!admission || admission->queue.waiting == 0)
 		return;
 	for (struct list *link = device->flows.next; link != &device->flows; link = link->next) {
 		struct task *task;
@@ -318,9 +322,9 @@ static void let_in(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	leave(task);
-	scheduler->counters.gate_admitted += sched_launches(&task->command);
-	if (task->gate.arrived_ns < scheduler->now_ns)
-		scheduler->counters.gate_held += sched_launches(&task->command);
+	scheduler->counters.fair_queue_admitted += sched_launches(&task->command);
+	if (task->queue_group.arrived_ns < scheduler->now_ns)
+		scheduler->counters.fair_queue_held += sched_launches(&task->command);
 	if (task->cause) {
 		sched_admission_refuse(task);
 		task->front_only = true;
@@ -332,39 +336,40 @@ static void let_in(struct task *task)
 
 bool sched_admission_step(struct scheduler *scheduler)
 {
-	while (scheduler->gates_due) {
-		uint32_t index = (uint32_t)__builtin_ctzll(scheduler->gates_due);
+	while (scheduler->fair_queues_due) {
+		uint32_t index = (uint32_t)__builtin_ctzll(scheduler->fair_queues_due);
 		struct scheduler_device *device = scheduler->devices[index];
 		struct sched_admission *admission = device ? device->admission : NULL;
-		struct gate_group *group;
-		struct gate_decisions decisions = {.groups = &group, .room = 1};
-		if (admission && admission->gate.waiting > 0) {
-			gate_set_apart(&admission->gate, scheduler_latency_units(device) > 0);
-			gate_step(&admission->gate, scheduler->now_ns, &decisions);
+		struct fair_queue_group *group;
+		struct fair_queue_decisions decisions = {.groups = &group, .room = 1};
+		if (admission && admission->queue.waiting > 0) {
+			fair_queue_set_apart(&admission->queue,
+					     scheduler_latency_units(device) > 0);
+			fair_queue_step(&admission->queue, scheduler->now_ns, &decisions);
 			admission->again_ns = decisions.again_ns;
 		}
 		if (decisions.count == 1) {
 			let_in(task_of(group));
 			return true;
 		}
-		scheduler->gates_due &= ~(1ull << index);
-		if (admission && admission->gate.waiting > 0)
-			scheduler->gates_held |= 1ull << index;
+		scheduler->fair_queues_due &= ~(1ull << index);
+		if (admission && admission->queue.waiting > 0)
+			scheduler->fair_queues_held |= 1ull << index;
 		else
-			scheduler->gates_held &= ~(1ull << index);
+			scheduler->fair_queues_held &= ~(1ull << index);
 	}
 	return false;
 }
 
-void sched_admission_look(struct scheduler *scheduler)
+void sched_admission_poll(struct scheduler *scheduler)
 {
-	for (uint64_t held = scheduler->gates_held; held; held &= held - 1) {
+	for (uint64_t held = scheduler->fair_queues_held; held; held &= held - 1) {
 		uint32_t index = (uint32_t)__builtin_ctzll(held);
 		const struct scheduler_device *device = scheduler->devices[index];
 		if (!device || !device->admission)
-			scheduler->gates_held &= ~(1ull << index);
+			scheduler->fair_queues_held &= ~(1ull << index);
 		else if (scheduler->now_ns >= device->admission->again_ns)
-			scheduler->gates_due |= 1ull << index;
+			scheduler->fair_queues_due |= 1ull << index;
 	}
 }
 
@@ -374,7 +379,7 @@ uint64_t scheduler_again_ns(const struct scheduler *scheduler)
 		 latency_ns = sched_latency_again_ns(scheduler);
 	if (latency_ns < again_ns)
 		again_ns = latency_ns;
-	for (uint64_t held = scheduler->gates_held; held; held &= held - 1) {
+	for (uint64_t held = scheduler->fair_queues_held; held; held &= held - 1) {
 		const struct scheduler_device *device = scheduler->devices[__builtin_ctzll(held)];
 		if (device && device->admission && device->admission->again_ns < again_ns)
 			again_ns = device->admission->again_ns;

@@ -1,5 +1,5 @@
 /*
- * The dispatch gate in the way of tasks to a device's lanes (fair_queue/fair_queue.h;
+ * Fair queueing in the way of tasks to a device's lanes (fair_queue/fair_queue.h;
  * docs/scheduling.md). All of it is the front thread's. A device has none until there is something
  * to decide between.
  */
@@ -20,7 +20,7 @@ struct task;
 
 /* Of one device. */
 struct sched_admission {
-	struct gate gate;
+	struct fair_queue queue;
 	uint64_t again_ns; /* then one may go that may not now, though nothing happens; UINT64_MAX:
 			      none */
 };
@@ -31,8 +31,8 @@ void sched_admission_flow_made(struct sched_flow *flow);
 void sched_admission_flow_changed(struct sched_flow *flow);
 void sched_admission_flow_gone(struct sched_flow *flow);
 
-/* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits at the gate, and is
- * dispatched again when it may. */
+/* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits in the fair queue,
+ * and is dispatched again when it may. */
 bool sched_admission_pass(struct task *task);
 /* A group that takes a device's time. Its flow is known. */
 bool sched_admission_takes_time(const struct task *task);
@@ -45,12 +45,13 @@ void sched_admission_back(struct task *task);
 /* It may go, and will not. Nothing happens to what is not at that point. */
 void sched_admission_refuse(struct task *task);
 
-/* The first of what waits at the gate waits there no more, and is pending. NULL: nothing waits. */
+/* The first of what waits in the fair queue waits there no more, and is pending. NULL: nothing
+ * waits. */
 struct task *sched_admission_withdraw(struct sched_flow *flow);
-/* The device is lost: what waits at its gate will not run. */
+/* The device is lost: what waits in its fair queue will not run. */
 void sched_admission_lost(struct scheduler_device *device);
 /* Time has passed. */
-void sched_admission_look(struct scheduler *scheduler);
+void sched_admission_poll(struct scheduler *scheduler);
 /* Sends one that may go, on some device. False: there is none such now. */
 bool sched_admission_step(struct scheduler *scheduler);
 

@@ -16,12 +16,13 @@
 #include <stdint.h>
 
 #define SCHED_INTERVALS_MAX                                                                        \
-	4096u /* of one buffer, for order and for places; see sched_dependencies.h */
+	4096u /* of one buffer, for order and for places; see dependencies.h                       \
+	       */
 #define SCHED_INTERVALS_KEPT                                                                       \
 	64u /* before equal ones are joined that nobody asks for in one: likely to be cut again */
 #define SCHED_LINKS_MAX 16384u /* of one buffer: readers that are linked into several spans */
 #define SCHED_NODES_MAX                                                                            \
-	(2u << 20) /* of all buffers; with more nothing is cut any more, see sched_dependencies.h  \
+	(2u << 20) /* of all buffers; with more nothing is cut any more, see dependencies.h        \
 		    */
 #define SCHED_VISITS_MAX                                                                           \
 	(1u << 18) /* parts of buffers that the requirements of one task may have together */
@@ -71,14 +72,13 @@ struct sched_memory {
 	struct list account_link;
 	uint64_t native;   /* the application's memory; 0: none */
 	bool is_temporary; /* of a graph: a graph of the backend's may have memory of its own for it
-			      (sched_graph.h) */
+			      (graph.h) */
 	uint64_t gathered; /* device thread: the latest making of a graph that has it in its list */
 	struct backend_shared_memory shared;
 	struct backend_fault fault; /* device thread: why it could not be imported */
 	/* Made by its device's thread; NULL: not made yet. Also read by the thread of a device that
 	 * copies from it. */
-	_Atomic(struct backend_memory *)
-		handle; /* NULL also while it is not there: sched_spill.h */
+	_Atomic(struct backend_memory *) handle; /* NULL also while it is not there: spill.h */
 	struct spill_memory spill;
 };
 

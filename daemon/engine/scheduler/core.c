@@ -109,7 +109,7 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->lane_random = config->lane_seed | 1;
 	scheduler->sends_inline = !config->never_inline;
 	scheduler->has_windows = !config->never_window;
-	scheduler->has_gates = !config->never_gate;
+	scheduler->has_fair_queues = !config->never_fair_queue;
 	scheduler->spills = config->spills;
 	scheduler->slice_ns = config->slice_ns;
 	scheduler->page_bytes = page_bytes();
@@ -175,7 +175,7 @@ void scheduler_flush(struct scheduler *scheduler)
 {
 	scheduler_run(scheduler);
 	publish(scheduler);
-	sched_grant_tell(scheduler);
+	sched_grant_publish(scheduler);
 	if (sched_notice_due(scheduler))
 		sched_wake_front(scheduler);
 }
@@ -192,13 +192,13 @@ bool scheduler_progress(struct scheduler *scheduler)
 			sched_inline_collect(scheduler->devices[i]);
 	sched_event_collect(scheduler);
 	sched_early_collect(scheduler);
-	sched_grant_look(scheduler);
-	if (scheduler->gates_held)
-		sched_admission_look(scheduler);
+	sched_grant_read(scheduler);
+	if (scheduler->fair_queues_held)
+		sched_admission_poll(scheduler);
 	if (scheduler->latency_leaving)
 		sched_latency_poll(scheduler);
-	bool found =
-		scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
+	bool found = scheduler->runnable.first || scheduler->fair_queues_due ||
+		     sched_notice_due(scheduler);
 	/* What came back is counted as it is taken: a device's thread may put something there
 	 * between a look and this. */
 	found |= drain(scheduler);
@@ -235,7 +235,8 @@ bool scheduler_sleep(struct scheduler *scheduler)
 
 bool scheduler_idle(const struct scheduler *scheduler)
 {
-	return scheduler->open_count == 0 && scheduler->away == 0 && !scheduler->notice_first;
+	return scheduler->open_count == 0 && scheduler->messages_in_flight == 0 &&
+	       !scheduler->notice_first;
 }
 
 void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device,
@@ -294,12 +295,12 @@ static void wait_until_back(struct scheduler *scheduler)
 	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
 	sched_notice_discard(
 		scheduler); /* a graph that nobody asks for any more goes to its device once more */
-	while (scheduler->away > 0) {
+	while (scheduler->messages_in_flight > 0) {
 		(void)drain(scheduler);
 		publish(scheduler);
 		sched_notice_discard(scheduler);
 		sched_sleeper_prepare(sleeper);
-		if (scheduler->away > 0 && !has_mail(scheduler))
+		if (scheduler->messages_in_flight > 0 && !has_mail(scheduler))
 			sched_sleeper_sleep(sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 		sched_sleeper_cancel(sleeper);
 	}

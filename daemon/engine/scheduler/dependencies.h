@@ -5,7 +5,7 @@
  * since, tasks and host accesses. A reader waits for the writer and, if it is a task, for the host
  * accesses; a writer for all of them, then they are forgotten. What only orders behind the writer
  * is left out where a reader stands in between and waits for it. Whether a failure passes on is
- * another matter: that goes by the contents (sched_residency.h), so by what is accessed and not by
+ * another matter: that goes by the contents (residency.h), so by what is accessed and not by
  * what orders.
  *
  * A submission has steps, each for all of a task's accesses: cut (which nobody can tell) and
@@ -96,8 +96,7 @@ void sched_access_join(const struct sched_access *access);
 /* Why the contents that it needs are no good, or NULL. */
 struct sched_cause *sched_access_poison(const struct sched_access *access);
 /* From here on all is reserved, and nothing fails. A task that is doomed already moves nothing. */
-void sched_access_bring(struct task *task,
-			const struct sched_access *access); /* sched_residency.c */
+void sched_access_bring(struct task *task, const struct sched_access *access); /* residency.c */
 void sched_access_wait(struct task *task, const struct sched_access *access);
 /* Instead: only for what has been written, and for moves to the place, whatever becomes of them. */
 void sched_access_wait_written(struct task *task, const struct sched_access *access);

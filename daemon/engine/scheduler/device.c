@@ -69,7 +69,7 @@ void sched_device_publish(struct scheduler_device *device)
 
 void sched_device_post(struct scheduler_device *device, struct sched_message *message)
 {
-	device->scheduler->away++;
+	device->scheduler->messages_in_flight++;
 	if (device->unposted)
 		post_unposted(device);
 	device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
@@ -80,7 +80,7 @@ void sched_send(struct task *task)
 	struct scheduler_device *device = task->device;
 	/* Nothing else is on its way to the device. */
 	if (device->port.away == 0 && device->sends_inline && !task->command.burst) {
-		device->scheduler->away++;
+		device->scheduler->messages_in_flight++;
 		device->port.away++;
 		device->port.unpublished++;
 		device->unposted = task;
@@ -102,7 +102,7 @@ void sched_device_post_load(struct scheduler_device *device, struct sched_messag
 		sched_device_post(device, message);
 		return;
 	}
-	device->scheduler->away++;
+	device->scheduler->messages_in_flight++;
 	device->scheduler->counters.device_wakes += sched_port_post(&device->loader.port, message);
 }
 
@@ -175,7 +175,7 @@ static bool drain(struct scheduler_device *device, struct sched_port *port)
 	struct sched_message *message;
 	bool found = false;
 	while ((message = sched_port_take(port))) {
-		device->scheduler->away--;
+		device->scheduler->messages_in_flight--;
 		handle(device, message);
 		found = true;
 	}

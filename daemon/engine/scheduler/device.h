@@ -10,7 +10,7 @@
 #include "base/intrusive_list.h"
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
-#include "base/rivals.h"
+#include "base/contention.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/loss.h"
 #include "scheduler/public/account.h"
@@ -51,16 +51,16 @@ static inline bool sched_lane_is_full(const struct sched_lane *lane)
 	return lane->count >= SCHED_LANE_DEPTH + lane->deeper;
 }
 
-/* What one session has on one device (sched_flow.c); one more is for work of no session. */
+/* What one session has on one device (flow.c); one more is for work of no session. */
 struct sched_flow {
 	struct sched_flow *next; /* of the same account */
 	struct list link;        /* device.flows */
 	struct list turn;        /* device.line, while something is parked */
 	struct scheduler_device *device;
 	struct sched_account *account; /* NULL: nobody's */
-	enum gate_class class;
-	bool at_gate; /* `gate` is one of the device's gate */
-	struct gate_session gate;
+	enum fair_queue_class class;
+	bool in_fair_queue; /* `queue` is one of the device's fair queue */
+	struct fair_queue_session queue_session;
 	uint32_t sent;    /* and not come back */
 	uint64_t each_ns; /* that a launch or other command of it took lately, mean */
 	uint64_t waiting; /* bit per list of parked ones that is not empty */
@@ -107,7 +107,7 @@ struct scheduler_device {
 	uint64_t native_context; /* the application's, in which all of it lives; 0: the backend's
 				    own */
 	struct scheduler_device *root; /* of a sub-device: what it is a part of; else NULL */
-	uint64_t told_ns;              /* of a sub-device's time: by sched_grant.c */
+	uint64_t published_ns;         /* of a sub-device's time: by grant.c */
 	uint64_t parts_ns;             /* of its sub-devices' time, as a part of its own */
 	uint32_t holders, memories; /* of one with a native context, or a sub-device: who keeps it;
 				       what buffers have there */
@@ -116,14 +116,15 @@ struct scheduler_device {
 	uint64_t returned;
 	struct list flows,
 		line; /* of sessions; those with something parked, whose turn is next first */
-	struct sched_flow nobody;
-	struct rivals rivals;              /* flows */
+	struct sched_flow unowned_flow;
+	struct contention contention;      /* flows */
 	struct sched_admission *admission; /* NULL: there was nothing to decide yet */
-	bool divided; /* among users: what is sent there passes the gate, whoever is alone here */
+	bool divided; /* among users: what is sent there passes the fair queue, whoever is alone
+			 here */
 	uint32_t grant_slot; /* share_slot() */
-	uint32_t class_flows[GATE_CLASSES];
+	uint32_t class_flows[FAIR_QUEUE_CLASSES];
 	uint64_t latency_until_ns; /* no session is of the latency class: it is told so then
-				      (sched_latency.c) */
+				      (latency.c) */
 	struct sched_split_estimates *split_estimates; /* NULL: nothing to estimate yet */
 	uint64_t novelties; /* launches that came back and whose kernel had not come with this range
 			       before them */
@@ -149,18 +150,18 @@ struct scheduler_device {
 	_Atomic uint64_t graph_memories; /* that graphs were given for temporaries */
 	struct spill_counts spill_counts;
 	/*
-	 * Who holds it calls the backend, has `worker`, the gate's own part and the writer's end of
-	 * port.back. The device's thread lets go of it only to rest, and may wait for it; the front
-	 * only tries.
+	 * Who holds it calls the backend, has `worker`, the fair queue's own part and the writer's
+	 * end of port.back. The device's thread lets go of it only to rest, and may wait for it;
+	 * the front only tries.
 	 */
 	pthread_mutex_t ownership;
 	_Atomic uint32_t front_takes; /* what is in flight was sent by the front, which takes its
 					 completion */
 	_Atomic uint32_t quit;
 	struct sched_loader loader;
-	struct sched_gate gate;
+	struct sched_quiesce quiesce;
 	struct sched_worker worker;
-	struct sched_gate_head deadline_heads[SCHED_LANES_ALL]; /* the front's: sched_deadline.c */
+	struct sched_lane_head deadline_heads[SCHED_LANES_ALL]; /* the front's: deadline.c */
 };
 
 /* The device's thread, where it is `unusable`. */

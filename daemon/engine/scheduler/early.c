@@ -61,14 +61,14 @@ void sched_early_returned(struct task *task)
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
 }
 
-void sched_early_tell(struct sched_event *event)
+void sched_early_notify(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;
 	struct task *task = event->early;
 	/* One that is back is told when it is held, and one that has failed when it is over. */
-	if (task && task->is_recorded && task->state == TASK_SENT && !task->told_early &&
+	if (task && task->is_recorded && task->state == TASK_SENT && !task->notified_early &&
 	    !task->cause) {
-		task->told_early = true;
+		task->notified_early = true;
 		scheduler->callbacks.on_task_early(scheduler->context, task->owner);
 	}
 	sched_event_drop(event);

@@ -7,14 +7,14 @@
 
 #include <stdbool.h>
 
-/* sched_early.c. A host task whose predecessors are all sent or over: does it go to a lane, to
+/* early.c. A host task whose predecessors are all sent or over: does it go to a lane, to
  * record its event there? */
 bool sched_early_begin(struct task *task);
 /* Front: what was recorded since the last call. */
 void sched_early_collect(struct scheduler *scheduler);
 /* It is back from its lane: who was not told yet need not be. */
 void sched_early_returned(struct task *task);
-void sched_early_tell(struct sched_event *event);
+void sched_early_notify(struct sched_event *event);
 /* It is over: its event may be another one's. Also of what is none. */
 void sched_early_end(struct task *task);
 

@@ -182,7 +182,7 @@ void sched_event_returned(struct sched_event *event)
 	sched_notice_queue(event->scheduler, &event->notice, SCHED_NOTICE_EVENT_READY, event);
 }
 
-void sched_event_tell(struct sched_event *event)
+void sched_event_notify(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;
 	bool made = event->fault.status == 0 && !event->opened;

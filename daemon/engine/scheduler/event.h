@@ -44,7 +44,7 @@ struct sched_event {
 };
 
 void sched_event_returned(struct sched_event *event);
-void sched_event_tell(struct sched_event *event);
+void sched_event_notify(struct sched_event *event);
 void sched_event_drop(struct sched_event *event);
 void sched_event_destroy(struct sched_event *event);
 /* A task whose turn it is waits for it. False: it has happened, the task goes on. */

@@ -13,7 +13,7 @@
 
 #include "base/intrusive_list.h"
 #include "base/lane_limits.h"
-#include "base/rivals.h"
+#include "base/contention.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/account.h"
 #include "scheduler/admission.h"
@@ -32,9 +32,9 @@ void sched_flow_init(struct scheduler_device *device)
 {
 	list_init(&device->flows);
 	list_init(&device->line);
-	list_init(&device->nobody.turn);
-	device->nobody.device = device;
-	device->nobody.class = GATE_NORMAL;
+	list_init(&device->unowned_flow.turn);
+	device->unowned_flow.device = device;
+	device->unowned_flow.class = FAIR_QUEUE_NORMAL;
 }
 
 /* Accounts may outlive the device. */
@@ -91,7 +91,7 @@ struct sched_flow *sched_flow_of(struct scheduler_device *device, struct sched_a
 		flow = flow->next;
 	if (!flow && list)
 		flow = make(device, account, list);
-	return flow ? flow : &device->nobody;
+	return flow ? flow : &device->unowned_flow;
 }
 
 void sched_flow_enter(struct task *task)
@@ -102,7 +102,7 @@ void sched_flow_enter(struct task *task)
 		task->flow = sched_flow_of(task->device, payer->account);
 		task->due_ns = task->scheduler->now_ns;
 	}
-	rivals_note(&task->device->rivals, task->flow, task->scheduler->now_ns);
+	contention_note(&task->device->contention, task->flow, task->scheduler->now_ns);
 }
 
 /* Another one has something on the device, waits for it, or has been there lately. */
@@ -115,7 +115,7 @@ static bool has_rivals(const struct sched_flow *flow)
 	bool others_wait =
 		!list_empty(line) && (line->next != &flow->turn || line->previous != &flow->turn);
 	return device->sent != flow->sent || others_wait ||
-	       rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);
+	       contention_has_others(&device->contention, flow, device->scheduler->now_ns);
 }
 
 bool sched_flow_allows(const struct task *task, uint32_t lane)
@@ -124,7 +124,8 @@ bool sched_flow_allows(const struct task *task, uint32_t lane)
 	if (sched_lane_is_full(&flow->device->lanes[lane]))
 		return false;
 	return flow->sent < SCHED_FLOW_WINDOW || flow->lanes[lane].sent < SCHED_FLOW_LANE_LEAST ||
-	       task->gate.in_flight || flow == &flow->device->nobody || !has_rivals(flow);
+	       task->queue_group.in_flight || flow == &flow->device->unowned_flow ||
+	       !has_rivals(flow);
 }
 
 void sched_flow_sent(struct task *task)

@@ -3,7 +3,7 @@
 #define SYCL_ENGINE_SCHED_FLOW_H
 
 #include "base/intrusive_list.h"
-#include "base/rivals.h"
+#include "base/contention.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/admission.h"
 #include "scheduler/device.h"
@@ -18,22 +18,22 @@
 	16u /* of a session that is not alone: sent and not come back, on all lanes together ...   \
 	     */
 #define SCHED_FLOW_AHEAD_NS                                                                        \
-	1000000u /* device time that a session may have sent past the gate, where others may come  \
-		    back */
+	1000000u /* device time that a session may have sent without admission, where others may   \
+		    come back */
 #define SCHED_FLOW_LANE_LEAST 2u /* ... but so many on each lane in any case */
 
 /*
  * Is nobody else about on its device? A session of the class latency is, whatever it does: what may
  * not wait comes without a warning. In the way of each command of who is alone: what else there is
- * to say of the gate is in sched_admission.c.
+ * to say of the fair queue is in admission.c.
  */
 static inline bool sched_flow_is_alone(const struct sched_flow *flow)
 {
 	const struct scheduler_device *device = flow->device;
-	if (device->divided || (device->admission && device->admission->gate.waiting > 0))
+	if (device->divided || (device->admission && device->admission->queue.waiting > 0))
 		return false;
-	return device->class_flows[GATE_LATENCY] <= (flow->class == GATE_LATENCY) &&
-	       !rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);
+	return device->class_flows[FAIR_QUEUE_LATENCY] <= (flow->class == FAIR_QUEUE_LATENCY) &&
+	       !contention_has_others(&device->contention, flow, device->scheduler->now_ns);
 }
 
 /*
@@ -56,7 +56,7 @@ void sched_flow_fini(struct scheduler_device *device);
 struct sched_flow *sched_flow_free_all(struct sched_flow *flow);
 /* The task is about to be sent, or parked. */
 void sched_flow_enter(struct task *task);
-/* May this task, one of its flow's, be sent to the lane? What the gate has let in has had its turn:
+/* May this task, one of its flow's, be sent to the lane? What was admitted has had its turn:
  * only a full lane holds it up. */
 bool sched_flow_allows(const struct task *task, uint32_t lane);
 void sched_flow_sent(struct task *task);

@@ -25,10 +25,11 @@ void sched_grant_review(struct scheduler_device *device)
 {
 	const struct scheduler *scheduler = device->scheduler;
 	device->grant_slot = slot_of(device);
-	device->divided = scheduler->grants.granted && scheduler->has_gates &&
+	device->divided = scheduler->grants.granted && scheduler->has_fair_queues &&
 			  device->grant_slot < SHARE_SLOTS;
 	if (device->admission)
-		gate_set_grant(&device->admission->gate, sched_grant_of(device), scheduler->now_ns);
+		fair_queue_set_grant(&device->admission->queue, sched_grant_of(device),
+				     scheduler->now_ns);
 }
 
 void scheduler_divide(struct scheduler *scheduler, const struct share_grants *granted,
@@ -39,7 +40,7 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
 		if (!scheduler->devices[i])
 			continue;
 		sched_grant_review(scheduler->devices[i]);
-		scheduler->gates_due |= bit_of(scheduler->devices[i]);
+		scheduler->fair_queues_due |= bit_of(scheduler->devices[i]);
 	}
 }
 
@@ -59,23 +60,23 @@ uint32_t sched_grant_of(const struct scheduler_device *device)
 {
 	const struct sched_grants *grants = &device->scheduler->grants;
 	if (!device->divided || is_alone(grants, device->scheduler->now_ns))
-		return GATE_FREE;
+		return FAIR_QUEUE_FREE;
 	return atomic_load_explicit(&grants->granted->granted[device->grant_slot],
 				    memory_order_relaxed);
 }
 
 static void look_at(struct scheduler_device *device)
 {
-	struct gate *gate = device->admission ? &device->admission->gate : NULL;
-	if (!gate || !device->divided)
+	struct fair_queue *queue = device->admission ? &device->admission->queue : NULL;
+	if (!queue || !device->divided)
 		return;
-	uint32_t before = gate->grant.part;
-	gate_set_grant(gate, sched_grant_of(device), device->scheduler->now_ns);
-	if (gate->grant.part != before && gate->waiting > 0)
-		device->scheduler->gates_due |= bit_of(device);
+	uint32_t before = queue->grant.part;
+	fair_queue_set_grant(queue, sched_grant_of(device), device->scheduler->now_ns);
+	if (queue->grant.part != before && queue->waiting > 0)
+		device->scheduler->fair_queues_due |= bit_of(device);
 }
 
-void sched_grant_look(struct scheduler *scheduler)
+void sched_grant_read(struct scheduler *scheduler)
 {
 	if (!scheduler->grants.granted)
 		return;
@@ -98,17 +99,17 @@ static uint32_t look_at_parts(struct scheduler_device *device, bool *waits)
 	uint32_t sent = 0;
 	for (uint32_t i = scheduler->listed_count; i < scheduler->device_count; i++) {
 		struct scheduler_device *part = scheduler->devices[i];
-		const struct gate *gate = part && part->root == device && part->admission
-						  ? &part->admission->gate
-						  : NULL;
+		const struct fair_queue *queue = part && part->root == device && part->admission
+							 ? &part->admission->queue
+							 : NULL;
 		if (part && part->root == device)
 			sent += part->sent;
-		if (!gate)
+		if (!queue)
 			continue;
-		*waits |= gate->waiting > 0;
-		device->parts_ns +=
-			(gate->grant.used_ns - part->told_ns) * units_of(part) / units_of(device);
-		part->told_ns = gate->grant.used_ns;
+		*waits |= queue->waiting > 0;
+		device->parts_ns += (queue->grant.used_ns - part->published_ns) * units_of(part) /
+				    units_of(device);
+		part->published_ns = queue->grant.used_ns;
 	}
 	return sent;
 }
@@ -117,15 +118,15 @@ static uint32_t look_at_parts(struct scheduler_device *device, bool *waits)
 static bool tell_device(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
-	const struct gate *gate = device->admission ? &device->admission->gate : NULL;
+	const struct fair_queue *queue = device->admission ? &device->admission->queue : NULL;
 	struct share_claim *claim = &scheduler->grants.claims->slots[device->grant_slot];
-	bool waits = gate && gate->waiting > 0;
+	bool waits = queue && queue->waiting > 0;
 	const uint32_t running = device->sent + look_at_parts(device, &waits);
 	bool busy = running > 0 || waits, was_busy = scheduler->grants.busy & bit_of(device);
 	atomic_store_explicit(&claim->running, running, memory_order_relaxed);
-	if (gate || device->parts_ns)
+	if (queue || device->parts_ns)
 		atomic_store_explicit(&claim->used_ns,
-				      (gate ? gate->grant.used_ns : 0) + device->parts_ns,
+				      (queue ? queue->grant.used_ns : 0) + device->parts_ns,
 				      memory_order_relaxed);
 	if (busy == was_busy)
 		return false;
@@ -147,7 +148,7 @@ static bool tell_device(struct scheduler_device *device)
 	return true;
 }
 
-void sched_grant_tell(struct scheduler *scheduler)
+void sched_grant_publish(struct scheduler *scheduler)
 {
 	struct sched_grants *grants = &scheduler->grants;
 	if (!grants->granted)
@@ -158,7 +159,7 @@ void sched_grant_tell(struct scheduler *scheduler)
 		    !scheduler->devices[i]->root)
 			began |= tell_device(scheduler->devices[i]);
 	atomic_store_explicit(&grants->claims->beat, ++grants->beat, memory_order_relaxed);
-	grants->told_ns = scheduler->now_ns;
+	grants->published_ns = scheduler->now_ns;
 	/* Before it is looked whether somebody watches: who stops watching looks once more after
 	 * saying so. */
 	if (began)
@@ -180,5 +181,5 @@ bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out)
 
 uint64_t sched_grant_again_ns(const struct scheduler *scheduler)
 {
-	return scheduler->grants.busy ? scheduler->grants.told_ns + SHARE_BEAT_NS : UINT64_MAX;
+	return scheduler->grants.busy ? scheduler->grants.published_ns + SHARE_BEAT_NS : UINT64_MAX;
 }

@@ -20,18 +20,18 @@ struct sched_grants {
 	struct share_claims *claims;
 	uint64_t busy; /* bit per device: there was something waiting or running when it was told
 			  last */
-	uint64_t told_ns, beat;
+	uint64_t published_ns, beat;
 	uint64_t asked_ns; /* somebody was asked to look then, */
 	uint32_t asked;    /* when share_grants.watch was this; 0: nobody was, yet */
 };
 
 /* It was opened, or pages have come or gone: from now on what is sent there is counted, or not. */
 void sched_grant_review(struct scheduler_device *device);
-/* What is granted now, for its gate: permille, or GATE_FREE. */
+/* What is granted now, for its fair queue: permille, or FAIR_QUEUE_FREE. */
 uint32_t sched_grant_of(const struct scheduler_device *device);
 /* At the beginning of a turn: what is granted is looked at. At its end: what there is is told. */
-void sched_grant_look(struct scheduler *scheduler);
-void sched_grant_tell(struct scheduler *scheduler);
+void sched_grant_read(struct scheduler *scheduler);
+void sched_grant_publish(struct scheduler *scheduler);
 /* When it has to be told again, though nothing happens; UINT64_MAX: not. */
 uint64_t sched_grant_again_ns(const struct scheduler *scheduler);
 

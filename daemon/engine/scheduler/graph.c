@@ -328,7 +328,7 @@ void sched_graph_returned(struct sched_graph *graph)
 			   graph);
 }
 
-void sched_graph_tell(struct sched_graph *graph)
+void sched_graph_notify(struct sched_graph *graph)
 {
 	struct scheduler *scheduler = graph->device->scheduler;
 	if (!graph->released)

@@ -105,7 +105,7 @@ void host_task_end(struct task *task, const struct backend_fault *fault)
 		task_doom(task, cause, true);
 		sched_cause_drop(cause);
 	}
-	task->told = false; /* so far only that its turn had come */
+	task->notified = false; /* so far only that its turn had come */
 	/* What it has of times is the device thread's until it is back. */
 	if (task->state != TASK_HELD) {
 		task->ended_early = true;

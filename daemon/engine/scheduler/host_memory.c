@@ -119,7 +119,7 @@ int scheduler_host_await(struct sched_host *host, uint64_t devices, void *owner)
 	return 0;
 }
 
-void sched_host_wait_tell(struct sched_host_wait *wait)
+void sched_host_wait_notify(struct sched_host_wait *wait)
 {
 	struct scheduler *scheduler = wait->scheduler;
 	scheduler->callbacks.on_host_ready(scheduler->context, wait->owner, &wait->fault);

@@ -53,6 +53,6 @@ void sched_host_device_opened(struct scheduler_device *device);
 void sched_host_hold(struct sched_host *host);
 void sched_host_drop(struct sched_host *host);
 void sched_registration_returned(struct sched_registration *registration);
-void sched_host_wait_tell(struct sched_host_wait *wait);
+void sched_host_wait_notify(struct sched_host_wait *wait);
 
 #endif

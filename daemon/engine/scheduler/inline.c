@@ -93,11 +93,11 @@ static bool is_plain(const struct scheduler_device *device, const struct task_co
 static bool is_idle(struct scheduler_device *device, uint32_t lane)
 {
 	const struct sched_worker *worker = &device->worker;
-	const struct sched_gate *gate = &device->gate;
-	return device->handle && !worker->unusable && !worker->losing && worker->in_flight == 0 &&
-	       !worker->spill.aside.first && worker->lanes[lane].handle &&
-	       gate->quiet.state == SCHED_QUIET_NO && !gate->loader_has_it &&
-	       !atomic_load(&device->gate.asked) && !atomic_load(&device->loader.lost) &&
+	const struct sched_quiesce *quiesce = &device->quiesce;
+	return device->handle && !worker->unusable && !worker->is_losing &&
+	       worker->in_flight == 0 && !worker->spill.aside.first && worker->lanes[lane].handle &&
+	       quiesce->quiet.state == SCHED_QUIET_NO && !quiesce->loader_holds &&
+	       !atomic_load(&device->quiesce.asked) && !atomic_load(&device->loader.lost) &&
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
 }
 
@@ -125,7 +125,7 @@ static void execute_inline(struct scheduler_device *device, struct task *task)
 		atomic_store(&device->front_takes, 1);
 	sched_execute(device, task);
 	sched_worker_flush(device);
-	device->worker.fed = !takes;
+	device->worker.front_has_sent = !takes;
 	/* It was set aside, though its memory was there a moment ago: it goes on in the thread. */
 	if (device->worker.spill.aside.first) {
 		atomic_store(&device->front_takes, 0);
@@ -140,7 +140,7 @@ static void execute_inline(struct scheduler_device *device, struct task *task)
 static bool are_others_at_rest(struct scheduler *scheduler)
 {
 	/* The command at hand is all that any thread would have. */
-	if (scheduler->away != 1 || atomic_load(&scheduler->houseworks) > 0)
+	if (scheduler->messages_in_flight != 1 || atomic_load(&scheduler->maintenance_count) > 0)
 		return false;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i] && !atomic_load(&scheduler->devices[i]->opened))

@@ -44,7 +44,7 @@ static struct lane_group group_of(struct scheduler_device *device, bool is_laten
 
 static bool is_latency(const struct task *task)
 {
-	return task->flow->class == GATE_LATENCY;
+	return task->flow->class == FAIR_QUEUE_LATENCY;
 }
 
 static struct lane_group own_group(const struct task *task)
@@ -232,7 +232,8 @@ static bool is_lost(struct task *task)
 		return false;
 	sched_admission_refuse(task);
 	task_doom(task, lost, true);
-	task->front_only = true; /* also if it was doomed while it waited here or at the gate */
+	task->front_only =
+		true; /* also if it was doomed while it waited here or in the fair queue */
 	task_consider(task);
 	return true;
 }
@@ -314,11 +315,11 @@ void sched_lane_dispatch(struct task *task)
 	if (is_lost(task))
 		return;
 	sched_flow_enter(task);
-	if (!task->gate.in_flight)
+	if (!task->queue_group.in_flight)
 		sched_split_next(task);
-	if (!task->gate.in_flight && sched_flow_is_alone(task->flow) &&
+	if (!task->queue_group.in_flight && sched_flow_is_alone(task->flow) &&
 	    !sched_flow_is_ahead(task->flow))
-		task->scheduler->counters.gate_bypassed +=
+		task->scheduler->counters.fair_queue_bypassed +=
 			task->role == TASK_ROLE_GROUP ? sched_launches(&task->command) : 0;
 	else if (!sched_admission_pass(task))
 		return;
@@ -391,7 +392,7 @@ static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
 
 /* What is parked waits for nothing but room, so it may go in any order: what must come after it is
  * not here. */
-void sched_lane_choose_anew(struct sched_flow *flow)
+void sched_flow_reassign_lanes(struct sched_flow *flow)
 {
 	struct task_list all = {NULL, NULL};
 	while (flow->waiting) {

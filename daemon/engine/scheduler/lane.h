@@ -11,7 +11,7 @@ struct task;
 void sched_lane_dispatch(struct task *task);
 /* The flow has another class: what waits for room in lanes waits for those of that class, or goes
  * there. */
-void sched_lane_choose_anew(struct sched_flow *flow);
+void sched_flow_reassign_lanes(struct sched_flow *flow);
 /*
  * Does it go only when nothing is left to wait for? What goes to a copy lane does: all sessions'
  * moves share those, and one that had to wait there, for a kernel that runs long or an event that

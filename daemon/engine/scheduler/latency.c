@@ -33,7 +33,7 @@ void sched_latency_review(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	const uint64_t bit = 1ull << device->index;
-	const bool here = device->class_flows[GATE_LATENCY] > 0;
+	const bool here = device->class_flows[FAIR_QUEUE_LATENCY] > 0;
 	scheduler->latency_here =
 		here ? scheduler->latency_here | bit : scheduler->latency_here & ~bit;
 	atomic_store_explicit(&device->latency_here, here, memory_order_relaxed);

@@ -79,7 +79,7 @@ static const struct backend_fault *best_fault(const struct scheduler *scheduler)
 	return best;
 }
 
-void sched_loss_tell(struct scheduler *scheduler)
+void sched_loss_notify(struct scheduler *scheduler)
 {
 	if (scheduler->callbacks.on_process_lost)
 		scheduler->callbacks.on_process_lost(scheduler->context, scheduler->lost_kind,

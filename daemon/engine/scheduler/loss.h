@@ -19,6 +19,6 @@ struct sched_loss {
 /* Something of this device came back with a fault. */
 void sched_loss_seen(struct scheduler_device *device, const struct backend_fault *fault);
 void sched_loss_returned(struct sched_loss *loss);
-void sched_loss_tell(struct scheduler *scheduler);
+void sched_loss_notify(struct scheduler *scheduler);
 
 #endif

@@ -332,7 +332,7 @@ void sched_native_returned(struct sched_native *question)
 	sched_notice_queue(device->scheduler, &question->notice, SCHED_NOTICE_NATIVE, question);
 }
 
-void sched_native_tell(struct sched_native *question)
+void sched_native_notify(struct sched_native *question)
 {
 	struct scheduler *scheduler = question->device->scheduler;
 	scheduler->callbacks.on_native(scheduler->context, question->owner, question->native,

@@ -35,13 +35,13 @@ struct sched_native {
 	struct backend_fault fault;
 };
 
-/* sched_native.c: one more device behind those that were discovered, with one holder. -ENOSPC:
+/* native.c: one more device behind those that were discovered, with one holder. -ENOSPC:
  * there are too many. */
 int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info,
 		     uint64_t native_context, struct scheduler_device **device_out);
 
 void sched_native_returned(struct sched_native *question);
-void sched_native_tell(struct sched_native *question);
+void sched_native_notify(struct sched_native *question);
 /* Devices of native contexts that nobody needs any more end here. */
 void sched_native_retire(struct scheduler *scheduler);
 

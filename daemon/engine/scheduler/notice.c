@@ -46,7 +46,7 @@ static void tell_task(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	if (task->role == TASK_ROLE_PREPARE || task->role == TASK_ROLE_EXPORT) {
-		sched_shared_tell(task);
+		sched_shared_notify(task);
 		return;
 	}
 	struct task_outcome outcome;
@@ -65,7 +65,7 @@ static void tell_task(struct task *task)
 	outcome.bytes_to_device = task->bytes_to_device;
 	outcome.bytes_to_host = task->bytes_to_host;
 	bool done = task->state == TASK_DONE;
-	task->told = true;
+	task->notified = true;
 	scheduler->callbacks.on_task_done(scheduler->context, task->owner, task, &outcome);
 	if (done)
 		task_release(task);
@@ -89,34 +89,34 @@ static void tell(const struct sched_notice *notice)
 		tell_buffer(notice->object);
 		break;
 	case SCHED_NOTICE_PROGRAM_LOADED:
-		sched_program_tell(notice->object);
+		sched_program_notify(notice->object);
 		break;
 	case SCHED_NOTICE_KERNEL_CREATED:
-		sched_kernel_tell(notice->object);
+		sched_kernel_notify(notice->object);
 		break;
 	case SCHED_NOTICE_EVENT_READY:
-		sched_event_tell(notice->object);
+		sched_event_notify(notice->object);
 		break;
 	case SCHED_NOTICE_EARLY:
-		sched_early_tell(notice->object);
+		sched_early_notify(notice->object);
 		break;
 	case SCHED_NOTICE_OCCUPANCY:
-		sched_occupancy_tell(notice->object);
+		sched_occupancy_notify(notice->object);
 		break;
 	case SCHED_NOTICE_NATIVE:
-		sched_native_tell(notice->object);
+		sched_native_notify(notice->object);
 		break;
 	case SCHED_NOTICE_GRAPH_BUILT:
-		sched_graph_tell(notice->object);
+		sched_graph_notify(notice->object);
 		break;
 	case SCHED_NOTICE_USM_READY:
-		sched_usm_tell(notice->object);
+		sched_usm_notify(notice->object);
 		break;
 	case SCHED_NOTICE_HOST_READY:
-		sched_host_wait_tell(notice->object);
+		sched_host_wait_notify(notice->object);
 		break;
 	case SCHED_NOTICE_PROCESS_LOST:
-		sched_loss_tell(notice->object);
+		sched_loss_notify(notice->object);
 		break;
 	}
 }
@@ -145,7 +145,7 @@ void sched_notice_discard(struct scheduler *scheduler)
 	struct sched_notice *notice;
 	while ((notice = take(scheduler)))
 		if (notice->kind == SCHED_NOTICE_GRAPH_BUILT)
-			sched_graph_tell(notice->object);
+			sched_graph_notify(notice->object);
 		else if (notice->kind == SCHED_NOTICE_BUFFER_FREED ||
 			 notice->kind == SCHED_NOTICE_OCCUPANCY ||
 			 notice->kind == SCHED_NOTICE_NATIVE ||

@@ -90,7 +90,7 @@ void sched_program_returned(struct sched_program *program)
 			   program);
 }
 
-void sched_program_tell(struct sched_program *program)
+void sched_program_notify(struct sched_program *program)
 {
 	struct scheduler *scheduler = program->scheduler;
 	scheduler->callbacks.on_program_loaded(scheduler->context, program->owner, program,
@@ -220,7 +220,7 @@ void sched_kernel_returned(struct sched_kernel *kernel)
 	sched_notice_queue(kernel->scheduler, &kernel->notice, SCHED_NOTICE_KERNEL_CREATED, kernel);
 }
 
-void sched_kernel_tell(struct sched_kernel *kernel)
+void sched_kernel_notify(struct sched_kernel *kernel)
 {
 	struct scheduler *scheduler = kernel->scheduler;
 	scheduler->callbacks.on_kernel_created(scheduler->context, kernel->owner, kernel,
@@ -260,7 +260,7 @@ void sched_occupancy_returned(struct sched_occupancy *question)
 			   question);
 }
 
-void sched_occupancy_tell(struct sched_occupancy *question)
+void sched_occupancy_notify(struct sched_occupancy *question)
 {
 	struct scheduler *scheduler = question->kernel->scheduler;
 	scheduler->callbacks.on_occupancy(scheduler->context, question->owner,

@@ -71,8 +71,8 @@ struct sched_kernel {
 void sched_program_returned(struct sched_program *program);
 void sched_kernel_returned(struct sched_kernel *kernel);
 void sched_kernel_drop(struct sched_kernel *kernel);
-void sched_program_tell(struct sched_program *program);
-void sched_kernel_tell(struct sched_kernel *kernel);
+void sched_program_notify(struct sched_program *program);
+void sched_kernel_notify(struct sched_kernel *kernel);
 void sched_program_destroy(struct sched_program *program);
 void sched_kernel_destroy(struct sched_kernel *kernel);
 /* The launch keeps the kernel, and waits for it if it is not made yet. */
@@ -80,6 +80,6 @@ void sched_kernel_use(struct sched_kernel *kernel, struct task *task);
 /* The launch is over. */
 void sched_kernel_unuse(struct task *task);
 void sched_occupancy_returned(struct sched_occupancy *occupancy);
-void sched_occupancy_tell(struct sched_occupancy *occupancy);
+void sched_occupancy_notify(struct sched_occupancy *occupancy);
 
 #endif

@@ -34,12 +34,12 @@
  * a device. One that is alone there fills its lanes; beside others it may have a window of
  * commands, but not where lanes go side by side (BACKEND_FEATURE_SIDE_BY_SIDE); the rest waits
  * here, and accounts that wait for room get it in turn: so a command has no more than a window of
- * each other account's before it (sched_flow.c). What has no account is not limited. Classes and
- * weights: where several accounts want a device, the gate says whose task may be sent next, and
- * shares its time by weight (admission.c, docs/scheduling.md). Who is alone is not asked for
+ * each other account's before it (flow.c). What has no account is not limited. Classes and
+ * weights: where several accounts want a device, the fair queue says whose task may be sent next,
+ * and shares its time by weight (admission.c, docs/scheduling.md). Who is alone is not asked for
  * anything. Parts: a launch that says that it may be split, of an account of the class best effort,
  * is sent in parts where others are about and launches of its shape took longer than a slice
- * (sched_split.c). It is one task all the same: what depends on it comes behind its last part, its
+ * (split.c). It is one task all the same: what depends on it comes behind its last part, its
  * times are from its first one's start to its last one's end, and a part that fails is the last.
  * Lanes: an in-order queue has a lane of its own as far as there are enough (home_lane; F1). Where
  * it shares one, a command that follows none of its queue's there goes to an idle lane rather than
@@ -56,7 +56,7 @@
  * writes. What is only ordered behind a failed task (a write behind a failed reader, a no-init
  * write, what accesses another part) runs. A buffer is tracked in up to 4096 parts, merged as soon
  * as they are alike; with more than those ranges are widened to what is there
- * (sched_dependencies.h): then groups wait for more than they need to.
+ * (dependencies.h): then groups wait for more than they need to.
  */
 #ifndef SYCL_ENGINE_SCHEDULER_H
 #define SYCL_ENGINE_SCHEDULER_H
@@ -185,9 +185,9 @@ struct scheduler_config {
 	bool never_inline;   /* also where a device allows it, the front thread sends nothing itself
 			      */
 	bool never_window;   /* also beside others, a session may fill its lanes */
-	bool never_gate;     /* classes and weights are of no meaning: what can be sent is sent */
-	bool spills; /* what finds no room on a device may wait for it (sched_spill.h); else it
-			fails at once */
+	bool never_fair_queue; /* classes and weights are of no meaning: what can be sent is sent */
+	bool spills;           /* what finds no room on a device may wait for it (spill.h); else it
+				  fails at once */
 	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
 	uint64_t spill_bytes;       /* of host memory that devices may spill to; 0: half of what the
 				       machine has */
@@ -270,8 +270,8 @@ struct scheduler_counters {
 		burst_launches; /* launches that were taken together; and how many of them */
 	/* Launches and the like: sent without a decision, as nobody else was there; decided; and of
 	 * these, after a wait. */
-	uint64_t gate_bypassed, gate_admitted, gate_held;
-	uint32_t gate_waiting; /* now, in tasks */
+	uint64_t fair_queue_bypassed, fair_queue_admitted, fair_queue_held;
+	uint32_t fair_queue_waiting; /* now, in tasks */
 	uint64_t splits,
 		split_parts; /* tasks that were sent in parts; and how many parts came back */
 	struct scheduler_spill spill; /* of all devices */

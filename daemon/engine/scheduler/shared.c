@@ -276,7 +276,7 @@ void sched_shared_returned(struct task *task)
 	task_finish(task);
 }
 
-void sched_shared_tell(struct task *task)
+void sched_shared_notify(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	struct sched_buffer *buffer = task->uses[0].buffer;

@@ -6,6 +6,6 @@ struct task;
 
 void sched_shared_returned(struct task *task);
 void sched_shared_export(struct task *task);
-void sched_shared_tell(struct task *task);
+void sched_shared_notify(struct task *task);
 
 #endif

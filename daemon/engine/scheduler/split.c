@@ -3,11 +3,11 @@
  * (task_request.launch.splittable).
  *
  * A task that is split is sent once for each part, one after the other: it comes back from its
- * lane, and unless that was the last part, or it has failed, it is dispatched again, so the gate
- * decides anew and others' commands go first. To everybody else it is one task all the time. What
- * comes behind it is not sent before its last part is (task_is_on_lane): so whatever holds between
- * two tasks by edges, lanes and waits holds for it as it is written elsewhere, with its last part
- * in its place.
+ * lane, and unless that was the last part, or it has failed, it is dispatched again, so the fair
+ * queue decides anew and others' commands go first. To everybody else it is one task all the time.
+ * What comes behind it is not sent before its last part is (task_is_on_lane): so whatever holds
+ * between two tasks by edges, lanes and waits holds for it as it is written elsewhere, with its
+ * last part in its place.
  *
  * Whether it helps is asked before each part: who is alone on the device holds up nobody, and has
  * the rest sent in one.
@@ -29,10 +29,10 @@
 
 /* What launches took, of those that may be split; made for the first of them. */
 struct sched_split_estimates {
-	struct gate_estimates shapes;
+	struct fair_queue_estimates shapes;
 };
 
-static struct gate_estimates *estimates_of(struct scheduler_device *device)
+static struct fair_queue_estimates *estimates_of(struct scheduler_device *device)
 {
 	if (!device->split_estimates)
 		device->split_estimates = calloc(1, sizeof(*device->split_estimates));
@@ -61,7 +61,7 @@ static bool may_be_split(const struct task *task)
 /* Of whoever may wait longest, and somebody else is about. */
 static bool helps(const struct task *task)
 {
-	return task->flow->class == GATE_BEST_EFFORT && !sched_flow_is_alone(task->flow);
+	return task->flow->class == FAIR_QUEUE_BEST_EFFORT && !sched_flow_is_alone(task->flow);
 }
 
 /* Twice the largest work-group for each unit: as many work-items as a unit of a GPU has at one
@@ -89,24 +89,24 @@ static uint32_t plan(const struct task *task, uint64_t predicted_ns)
 
 static void begin(struct task *task)
 {
-	struct gate_estimates *estimates =
-		task->flow->class == GATE_BEST_EFFORT ? estimates_of(task->device) : NULL;
+	struct fair_queue_estimates *estimates =
+		task->flow->class == FAIR_QUEUE_BEST_EFFORT ? estimates_of(task->device) : NULL;
 	if (!estimates)
 		return;
 	task->split.shape = sched_admission_shape(&task->command);
 	if (task->split.shape == 0)
 		return;
-	if (gate_estimate_wants(estimates, task->split.shape))
+	if (fair_queue_estimate_wants(estimates, task->split.shape))
 		task->command.backend.timed = true;
 	if (!helps(task))
 		return;
-	uint32_t parts = plan(task, gate_estimate_ns(estimates, task->split.shape));
+	uint32_t parts = plan(task, fair_queue_estimate_ns(estimates, task->split.shape));
 	if (parts < 2)
 		return;
 	task->command.backend.launch.part =
 		(struct backend_part){.first = 0, .end = 1, .of = parts};
 	task->command.backend.timed =
-		true; /* each part: a deadline is of all of them (sched_deadline.c) */
+		true; /* each part: a deadline is of all of them (deadline.c) */
 	task->split.more = true;
 	task->scheduler->counters.splits++;
 }
@@ -138,10 +138,10 @@ static void add_times(struct task *task)
 
 static void learn(const struct task *task)
 {
-	struct gate_estimates *estimates = estimates_of(task->device);
+	struct fair_queue_estimates *estimates = estimates_of(task->device);
 	if (estimates && task->split.took_ns > 0)
-		gate_estimate_learn(estimates, task->split.shape, task->split.took_ns,
-				    !task->split.estimated);
+		fair_queue_estimate_learn(estimates, task->split.shape, task->split.took_ns,
+					  !task->split.estimated);
 }
 
 bool sched_split_goes_on(struct task *task)

@@ -7,7 +7,7 @@
 struct scheduler_device;
 struct task;
 
-/* It is to be dispatched, and the gate has not been asked for it yet: which part of
+/* It is to be dispatched, and the fair queue has not been asked for it yet: which part of
  * it? */
 void sched_split_next(struct task *task);
 /* It has come back from its lane, and has been accounted for. True: it is to be dispatched again.

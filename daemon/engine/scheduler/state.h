@@ -36,25 +36,25 @@ struct scheduler {
 	char *cache_directory;
 	char **backend_options; /* NULL ends it */
 	uint32_t lanes_per_device, processors;
-	bool sends_inline;                 /* sched_inline.c may */
+	bool sends_inline;                 /* inline.c may */
 	bool front_polls;                  /* scheduler_config */
-	bool has_windows;                  /* sched_flow.c */
-	bool has_gates;                    /* sched_admission.c */
-	bool spills;                       /* sched_spill.h */
+	bool has_windows;                  /* flow.c */
+	bool has_fair_queues;              /* admission.c */
+	bool spills;                       /* spill.h */
 	uint64_t page_bytes;               /* of host memory; */
 	uint64_t spill_least_bytes;        /* smaller memory is not spilled */
 	uint64_t spill_most_bytes;         /* of host memory that devices may spill to; */
 	_Atomic uint64_t spill_bytes;      /* and do now */
 	_Atomic uint64_t spill_kept_bytes; /* that is kept for the next (spill_host.h) */
 	struct sched_grants grants;
-	uint64_t slice_ns;        /* sched_split.c; 0: nothing is sent in parts */
+	uint64_t slice_ns;        /* split.c; 0: nothing is sent in parts */
 	uint64_t latency_here;    /* bit per device: it has sessions of the latency class */
 	uint64_t latency_leaving; /* bit per device: whose last session of the latency class has
 				     gone, and it is not told yet */
-	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known;
-					   somebody waits */
-	_Atomic uint32_t houseworks; /* devices whose backend does maintenance now, as it may while
-					they are idle */
+	uint64_t fair_queues_due, fair_queues_held; /* bit per device: somebody may go, as far as is
+					   known; somebody waits */
+	_Atomic uint32_t maintenance_count; /* devices whose backend does maintenance now, as it may
+					while they are idle */
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_random;
 	struct sched_flight flight;
@@ -80,8 +80,8 @@ struct scheduler {
 	struct task *open_first, *open_last;
 	struct task_list runnable;
 	struct sched_notice *notice_first, *notice_last;
-	uint32_t open_count; /* with moves */
-	uint32_t away;       /* messages in flight of all devices, waiting ones included */
+	uint32_t open_count;         /* with moves */
+	uint32_t messages_in_flight; /* messages in flight of all devices, waiting ones included */
 	struct scheduler_counters counters;
 	struct sched_trace *trace; /* NULL: none is taken */
 	uint64_t visits;           /* scheduler_visits */

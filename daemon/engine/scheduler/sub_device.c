@@ -1,6 +1,6 @@
 /*
  * Sub-devices: parts of a device, each with a thread, lanes and a driver's context of its own. They
- * come and go as devices over native contexts do (sched_native.c). What they use is counted for the
+ * come and go as devices over native contexts do (native.c). What they use is counted for the
  * device that they are a part of, which is open as long.
  */
 #include "base/cause.h"

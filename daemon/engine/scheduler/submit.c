@@ -304,7 +304,7 @@ static bool has_begun(struct task *task)
 bool task_running(struct task *task)
 {
 	if (task->held_by_host)
-		return task->state == TASK_HELD || (task->told_early && task->open_in == 0);
+		return task->state == TASK_HELD || (task->notified_early && task->open_in == 0);
 	/* Between two of its parts it goes on running. */
 	if (task->split.begun)
 		return task->state != TASK_DONE;

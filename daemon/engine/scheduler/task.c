@@ -212,7 +212,7 @@ static bool is_told(const struct task *task)
 {
 	if (task->role == TASK_ROLE_PREPARE)
 		return !task->memory->imported;
-	return task->role == TASK_ROLE_MOVE || task->told;
+	return task->role == TASK_ROLE_MOVE || task->notified;
 }
 
 /* One of the moves that bring home what `writer` wrote is over. */
@@ -298,7 +298,7 @@ static void complete_on_front(struct task *task)
 {
 	bool is_held = task->role == TASK_ROLE_HOST_ACCESS || task->held_by_host;
 	/* Whoever was told early runs it, though something before it may have failed. */
-	if (task->told_early && !task->ended_early) {
+	if (task->notified_early && !task->ended_early) {
 		task->state = TASK_HELD;
 		return;
 	}
@@ -346,5 +346,5 @@ void scheduler_run(struct scheduler *scheduler)
 {
 	do
 		run_runnable(scheduler);
-	while (scheduler->gates_due && sched_admission_step(scheduler));
+	while (scheduler->fair_queues_due && sched_admission_step(scheduler));
 }

@@ -200,16 +200,17 @@ struct task {
 	uint64_t identity; /* of this use of the memory: a kept task gets a new one */
 	enum task_state state;
 	enum task_role role;
-	bool front_only, queued, told, released;
+	bool front_only, queued, notified, released;
 	bool direct; /* `cause` is this task's own failure (or that of a move made for it) */
 	bool awaits_kernel;
-	bool held_by_host;                         /* a host task: held when its turn has come */
-	bool is_recorded, told_early, ended_early; /* its early event; the client knows of it; and
-						      is through with the task */
-	bool goes_alone;                           /* what it waits for is over before it is sent */
-	bool has_begun;   /* on its device, as the driver has told the front */
-	bool is_stranger; /* sent to its device without admission by the gate, which was told so */
-	_Atomic bool is_dropped; /* its session has ended (sched_drop.c): what has not begun does
+	bool held_by_host; /* a host task: held when its turn has come */
+	bool is_recorded, notified_early, ended_early; /* its early event; the client knows of it;
+						      and is through with the task */
+	bool goes_alone;     /* what it waits for is over before it is sent */
+	bool has_begun;      /* on its device, as the driver has told the front */
+	bool bypassed_queue; /* sent to its device without admission by the fair queue, which was
+				told so */
+	_Atomic bool is_dropped; /* its session has ended (drop.c): what has not begun does
 				    not. By the front */
 	_Atomic bool is_aside; /* sent, but its device has no room for its memory: it does not run.
 				  By the device thread */
@@ -243,8 +244,8 @@ struct task {
 	uint64_t charged_bytes;
 	uint32_t storage_bytes;
 	struct sched_split split;
-	struct gate_group
-		gate; /* while it waits at its device's gate, and from there until it comes back */
+	struct fair_queue_group queue_group; /* while it waits at its device's fair queue, and from
+						there until it comes back */
 	struct task_command command;
 	_Alignas(16) uint8_t storage[];
 };

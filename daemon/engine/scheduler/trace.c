@@ -85,9 +85,10 @@ uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *
 static uint64_t estimate(const struct task *task, uint64_t shape)
 {
 	const struct sched_admission *admission = task->device->admission;
-	if (!admission || shape == 0 || !gate_estimate_is_exact(&admission->gate.estimates, shape))
+	if (!admission || shape == 0 ||
+	    !fair_queue_estimate_is_exact(&admission->queue.estimates, shape))
 		return 0;
-	return gate_estimate_ns(&admission->gate.estimates, shape);
+	return fair_queue_estimate_ns(&admission->queue.estimates, shape);
 }
 
 static void fill_times(const struct task *task, struct trace_record *record)
@@ -114,7 +115,7 @@ void sched_trace_note(const struct task *task)
 	    !is_of_device(trace, task->device) || !sched_admission_takes_time(task))
 		return;
 	uint32_t weight;
-	enum gate_class class;
+	enum fair_queue_class class;
 	sched_account_rank_of(task->flow->account, &class, &weight);
 	struct trace_record record = {
 		.session = command->flight_session,

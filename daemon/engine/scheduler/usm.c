@@ -98,7 +98,7 @@ void sched_usm_returned(struct sched_usm *usm)
 	sched_notice_queue(usm->device->scheduler, &usm->notice, SCHED_NOTICE_USM_READY, usm);
 }
 
-void sched_usm_tell(struct sched_usm *usm)
+void sched_usm_notify(struct sched_usm *usm)
 {
 	struct scheduler *scheduler = usm->device->scheduler;
 	scheduler->callbacks.on_usm_ready(scheduler->context, usm->owner, usm->pointer,

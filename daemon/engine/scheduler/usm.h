@@ -28,7 +28,7 @@ struct sched_usm {
 };
 
 void sched_usm_returned(struct sched_usm *usm);
-void sched_usm_tell(struct sched_usm *usm);
+void sched_usm_notify(struct sched_usm *usm);
 bool sched_usm_is_action(enum task_action action);
 /* `at`: storage for the pattern of a fill. */
 void sched_usm_fill_command(struct task_command *command, const struct task_request *request,

@@ -61,12 +61,12 @@ static int take_rank(struct session *session, const Sycl__V1__Hello *message)
 {
 	uint32_t class = (uint32_t)message->session_class, weight = message->weight;
 	if (class > SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT ||
-	    weight > GATE_WEIGHT_MOST) {
+	    weight > FAIR_QUEUE_WEIGHT_MOST) {
 		session_fail(
 			session, STATUS_INVALID,
 			"the hello asks for class %u and weight %u; there are classes 1 to %u and weights up to %u",
 			class, weight, SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT,
-			GATE_WEIGHT_MOST);
+			FAIR_QUEUE_WEIGHT_MOST);
 		return 1;
 	}
 	if (class != SYCL__V1__SESSION_CLASS__SESSION_CLASS_UNSPECIFIED)

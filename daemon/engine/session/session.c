@@ -148,7 +148,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	session->limits = engine->options.limits;
 	session->arena_room = engine->options.limits.arenas;
 	session->asked_class = SYCL__V1__SESSION_CLASS__SESSION_CLASS_NORMAL;
-	session->asked_weight = GATE_WEIGHT;
+	session->asked_weight = FAIR_QUEUE_WEIGHT;
 	*sched_account_device(work) = (struct sched_quota){
 		.most_bytes = engine->options.limits.device_bytes, .above = &engine->device_quota};
 	session->work = work;
@@ -196,9 +196,9 @@ static int more_arenas(struct session *session, uint64_t most)
 	return 0;
 }
 
-static_assert(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY == (int)GATE_LATENCY + 1 &&
+static_assert(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY == (int)FAIR_QUEUE_LATENCY + 1 &&
 		      SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT ==
-			      (int)GATE_BEST_EFFORT + 1,
+			      (int)FAIR_QUEUE_BEST_EFFORT + 1,
 	      "the wire's classes are the gate's");
 
 void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out)

@@ -15,16 +15,16 @@
 bool sched_latency_changed(const struct scheduler_device *device)
 {
 	return atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) !=
-	       device->worker.latency_told;
+	       device->worker.latency_applied;
 }
 
 void sched_latency_apply(struct scheduler_device *device)
 {
 	if (!sched_latency_changed(device))
 		return;
-	device->worker.latency_told = atomic_load(&device->latency_wanted);
+	device->worker.latency_applied = atomic_load(&device->latency_wanted);
 	if (device->handle && !device->worker.unusable)
-		device->ops->latency_wanted(device->handle, device->worker.latency_told != 0);
+		device->ops->latency_wanted(device->handle, device->worker.latency_applied != 0);
 }
 
 uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device)
@@ -46,14 +46,14 @@ void sched_latency_note(struct scheduler_device *device)
 bool sched_l2_changed(const struct scheduler_device *device)
 {
 	return atomic_load_explicit(&device->l2_wanted, memory_order_relaxed) !=
-	       device->worker.l2_told;
+	       device->worker.l2_applied;
 }
 
 void sched_l2_apply(struct scheduler_device *device)
 {
 	if (!sched_l2_changed(device))
 		return;
-	device->worker.l2_told = atomic_load(&device->l2_wanted);
+	device->worker.l2_applied = atomic_load(&device->l2_wanted);
 	if (device->handle && !device->worker.unusable)
-		device->ops->l2_wanted(device->handle, device->worker.l2_told);
+		device->ops->l2_wanted(device->handle, device->worker.l2_applied);
 }

@@ -67,12 +67,12 @@ static int load_binary(struct scheduler_device *device, struct sched_program *pr
 {
 	bool loaded = is_loaded(device, program);
 	if (!loaded)
-		sched_gate_enter(device);
+		sched_quiesce_begin(device);
 	int result =
 		device->ops->program_load(device->handle, program->binary, program->binary_bytes,
 					  &program->handle, &program->fault);
 	if (!loaded)
-		sched_gate_leave(device);
+		sched_quiesce_end(device);
 	return result;
 }
 
@@ -251,7 +251,7 @@ static bool must_wait(struct scheduler_device *device, const struct put_off *lis
 	}
 	const struct sched_program *program = (struct sched_program *)(void *)message;
 	return message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !program->is_native &&
-	       !atomic_load(&device->gone) && !sched_gate_is_open(device) &&
+	       !atomic_load(&device->gone) && !sched_quiesce_is_granted(device) &&
 	       !is_loaded(device, program);
 }
 
@@ -265,7 +265,7 @@ static void put_off(struct scheduler_device *device, struct put_off *list,
 		list->first = message;
 	list->last = message;
 	if (list->first->kind == SCHED_MESSAGE_PROGRAM_LOAD)
-		sched_gate_ask(device);
+		sched_quiesce_ask(device);
 }
 
 /* The first of them, if its turn has come. */
@@ -273,7 +273,7 @@ static struct sched_message *take_put_off(struct scheduler_device *device, struc
 {
 	struct sched_message *message = list->first;
 	if (!message ||
-	    (message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !sched_gate_is_open(device)))
+	    (message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !sched_quiesce_is_granted(device)))
 		return NULL;
 	list->first = message->next;
 	return message;
@@ -281,7 +281,7 @@ static struct sched_message *take_put_off(struct scheduler_device *device, struc
 
 static bool must_rest(struct scheduler_device *device, const struct put_off *list)
 {
-	return !atomic_load(&device->quit) && !(list->first && sched_gate_is_open(device)) &&
+	return !atomic_load(&device->quit) && !(list->first && sched_quiesce_is_granted(device)) &&
 	       (!atomic_load(&device->opened) || !sched_mailbox_has_mail(&device->loader.port.out));
 }
 
@@ -306,9 +306,9 @@ static void *loader_main(void *argument)
 		if (message) {
 			sched_loader_handle(device, message);
 			if (has_gate) /* it may have needed none in the end */
-				sched_gate_leave(device);
+				sched_quiesce_end(device);
 			if (list.first && list.first->kind == SCHED_MESSAGE_PROGRAM_LOAD)
-				sched_gate_ask(device);
+				sched_quiesce_ask(device);
 			sched_mailbox_write(&port->back, message);
 			sched_worker_publish(device, port);
 			continue;

@@ -57,7 +57,7 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 		return;
 	sched_worker_gone(device, fault, -EIO);
 	worker->in_flight = 0;
-	if (fault->process_lost && !worker->named)
+	if (fault->process_lost && !worker->suspects_are_known)
 		mark_suspects(worker);
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
 		struct sched_worker_lane *lane = &worker->lanes[i];
@@ -77,12 +77,12 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 void sched_loss_note(struct sched_worker *worker, const struct sched_worker_lane *lane,
 		     const struct backend_completion *completion)
 {
-	if (!worker->losing)
+	if (!worker->is_losing)
 		worker->loss = completion->fault;
-	worker->losing = true;
+	worker->is_losing = true;
 	if (!completion->fault.process_lost)
 		return;
-	worker->named = true; /* the backend knows better than a guess */
+	worker->suspects_are_known = true; /* the backend knows better than a guess */
 	if (completion->fault.native_code == 0 || completion->fault.not_begun)
 		return;
 	struct task *task = lane->first;

@@ -145,17 +145,17 @@ void sched_open_again(struct scheduler_device *device)
 	if (clock_now_ns() < worker->open_again_ns)
 		return;
 	/* A driver may hold up launches for its other devices meanwhile. */
-	atomic_fetch_add(&device->scheduler->houseworks, 1);
+	atomic_fetch_add(&device->scheduler->maintenance_count, 1);
 	int result = try(device, &fault);
-	atomic_fetch_sub(&device->scheduler->houseworks, 1);
+	atomic_fetch_sub(&device->scheduler->maintenance_count, 1);
 	plan_next_try(worker, result, &fault);
 	if (result < 0)
 		return;
 	worker->unusable = false;
-	if (worker->latency_told && device->ops->latency_wanted) /* meanwhile */
+	if (worker->latency_applied && device->ops->latency_wanted) /* meanwhile */
 		device->ops->latency_wanted(device->handle, true);
-	if (worker->l2_told && device->ops->l2_wanted)
-		device->ops->l2_wanted(device->handle, worker->l2_told);
+	if (worker->l2_applied && device->ops->l2_wanted)
+		device->ops->l2_wanted(device->handle, worker->l2_applied);
 	opened(device);
 	if (!worker->unusable) /* by what making the lanes has found */
 		atomic_store(&device->gone, 0);

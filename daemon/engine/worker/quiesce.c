@@ -1,6 +1,6 @@
 /*
  * Between a device's two threads: the loader asks for a moment in which nothing runs, the device's
- * thread chooses it (sched_quiet.h) and sends nothing until the loader is done. What the backend
+ * thread chooses it (quiet.h) and sends nothing until the loader is done. What the backend
  * itself likes to do in such a moment is done in one, too.
  */
 #include "worker/quiesce.h"
@@ -21,40 +21,40 @@ static bool is_gated(const struct scheduler_device *device)
 	return (device->features & BACKEND_FEATURE_QUIET_LOAD) != 0;
 }
 
-void sched_gate_ask(struct scheduler_device *device)
+void sched_quiesce_ask(struct scheduler_device *device)
 {
-	if (atomic_exchange(&device->gate.asked, 1) == 0)
+	if (atomic_exchange(&device->quiesce.asked, 1) == 0)
 		(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
-bool sched_gate_is_open(struct scheduler_device *device)
+bool sched_quiesce_is_granted(struct scheduler_device *device)
 {
-	return !is_gated(device) || atomic_load(&device->gate.granted) ||
+	return !is_gated(device) || atomic_load(&device->quiesce.granted) ||
 	       atomic_load(&device->quit);
 }
 
-void sched_gate_enter(struct scheduler_device *device)
+void sched_quiesce_begin(struct scheduler_device *device)
 {
-	struct sched_gate *gate = &device->gate;
+	struct sched_quiesce *quiesce = &device->quiesce;
 	struct sched_sleeper *sleeper = &device->loader.port.sleeper;
 	if (!is_gated(device) || !device->loader.started)
 		return;
-	sched_gate_ask(device);
-	while (!atomic_load(&gate->granted) && !atomic_load(&device->quit)) {
+	sched_quiesce_ask(device);
+	while (!atomic_load(&quiesce->granted) && !atomic_load(&device->quit)) {
 		sched_sleeper_prepare(sleeper);
-		if (!atomic_load(&gate->granted) && !atomic_load(&device->quit))
+		if (!atomic_load(&quiesce->granted) && !atomic_load(&device->quit))
 			sched_sleeper_sleep(sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 		sched_sleeper_cancel(sleeper);
 	}
 }
 
-void sched_gate_leave(struct scheduler_device *device)
+void sched_quiesce_end(struct scheduler_device *device)
 {
 	if (!is_gated(device) || !device->loader.started)
 		return;
 	/* In this order: once it is not granted any more, what is asked is asked anew. */
-	atomic_store(&device->gate.asked, 0);
-	atomic_store(&device->gate.granted, 0);
+	atomic_store(&device->quiesce.asked, 0);
+	atomic_store(&device->quiesce.granted, 0);
 	(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
@@ -64,54 +64,55 @@ static uint64_t oldest_ns(struct scheduler_device *device, uint64_t now_ns)
 	uint64_t oldest = now_ns;
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
 		const struct task *first = device->worker.lanes[i].first;
-		struct sched_gate_head *head = &device->gate.heads[i];
+		struct sched_lane_head *head = &device->quiesce.heads[i];
 		uint64_t sequence = first ? first->command.sequence : 0;
-		if (head->sequence != sequence || device->gate.quiet.wanted_ns == now_ns)
-			*head = (struct sched_gate_head){.sequence = sequence, .since_ns = now_ns};
+		if (head->sequence != sequence || device->quiesce.quiet.wanted_ns == now_ns)
+			*head = (struct sched_lane_head){.sequence = sequence, .since_ns = now_ns};
 		if (first && head->since_ns < oldest)
 			oldest = head->since_ns;
 	}
 	return oldest;
 }
 
-bool sched_gate_step(struct scheduler_device *device)
+bool sched_quiesce_step(struct scheduler_device *device)
 {
-	struct sched_gate *gate = &device->gate;
+	struct sched_quiesce *quiesce = &device->quiesce;
 	if (!is_gated(device))
 		return false;
 	sched_latency_apply(device);
 	sched_l2_apply(device);
 	if (!device->handle)
 		return false;
-	if (gate->loader_has_it) {
-		if (atomic_load(&gate->granted))
+	if (quiesce->loader_holds) {
+		if (atomic_load(&quiesce->granted))
 			return true;
-		gate->loader_has_it = false;
-		sched_quiet_end(&gate->quiet);
+		quiesce->loader_holds = false;
+		sched_quiet_end(&quiesce->quiet);
 	}
-	bool asked = atomic_load(&gate->asked) != 0;
+	bool asked = atomic_load(&quiesce->asked) != 0;
 	bool housework = !device->worker.unusable && device->ops->quiet_wanted &&
 			 device->ops->quiet_wanted(device->handle);
 	if (!asked && !housework) {
-		sched_quiet_end(&gate->quiet);
+		sched_quiet_end(&quiesce->quiet);
 		return false;
 	}
 	uint64_t now = clock_now_ns();
-	sched_quiet_want(&gate->quiet, now);
-	if (!sched_quiet_step(&gate->quiet, now, device->worker.in_flight, oldest_ns(device, now)))
-		return sched_quiet_holds(&gate->quiet);
+	sched_quiet_want(&quiesce->quiet, now);
+	if (!sched_quiet_step(&quiesce->quiet, now, device->worker.in_flight,
+			      oldest_ns(device, now)))
+		return sched_quiet_holds(&quiesce->quiet);
 	if (housework) {
-		atomic_fetch_add(&device->scheduler->houseworks, 1);
+		atomic_fetch_add(&device->scheduler->maintenance_count, 1);
 		device->ops->quiet(device->handle);
 		sched_latency_note(device);
-		atomic_fetch_sub(&device->scheduler->houseworks, 1);
+		atomic_fetch_sub(&device->scheduler->maintenance_count, 1);
 	}
 	if (!asked) {
-		sched_quiet_end(&gate->quiet);
+		sched_quiet_end(&quiesce->quiet);
 		return false;
 	}
-	gate->loader_has_it = true;
-	atomic_store(&gate->granted, 1);
+	quiesce->loader_holds = true;
+	atomic_store(&quiesce->granted, 1);
 	(void)sched_sleeper_wake(&device->loader.port.sleeper);
 	return true;
 }

@@ -12,27 +12,27 @@
 struct scheduler_device;
 
 /* Since when a lane's first command has been seen there. */
-struct sched_gate_head {
+struct sched_lane_head {
 	uint64_t sequence, since_ns;
 };
 
-/* Keeps a device quiet for what must not run beside anything (sched_gate.c). */
-struct sched_gate {
+/* Keeps a device quiet for what must not run beside anything (quiesce.c). */
+struct sched_quiesce {
 	_Atomic uint32_t asked;   /* by the loader, until it is done */
 	_Atomic uint32_t granted; /* by the device's thread */
 	/* the device thread's own */
-	bool loader_has_it;
+	bool loader_holds;
 	struct sched_quiet quiet;
-	struct sched_gate_head heads[SCHED_LANES_ALL];
+	struct sched_lane_head heads[SCHED_LANES_ALL];
 };
 
 /* The loader's thread, around what needs a quiet device. */
-void sched_gate_enter(struct scheduler_device *device);
+void sched_quiesce_begin(struct scheduler_device *device);
 /* The same without waiting: ask, and has it been given (or is there no need)? */
-void sched_gate_ask(struct scheduler_device *device);
-bool sched_gate_is_open(struct scheduler_device *device);
-void sched_gate_leave(struct scheduler_device *device);
+void sched_quiesce_ask(struct scheduler_device *device);
+bool sched_quiesce_is_granted(struct scheduler_device *device);
+void sched_quiesce_end(struct scheduler_device *device);
 /* The device's thread, in every turn. True: nothing may be sent now. */
-bool sched_gate_step(struct scheduler_device *device);
+bool sched_quiesce_step(struct scheduler_device *device);
 
 #endif

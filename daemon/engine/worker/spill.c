@@ -1,4 +1,4 @@
-/* See sched_spill.h. */
+/* See spill.h. */
 #include "worker/spill.h"
 
 #include "base/lane_limits.h"

@@ -16,7 +16,7 @@
  * needs no memory that is not there. Those who were set aside stand in line, in the order in which
  * they came: room is made for the first before anybody else, and none of them can take from one
  * before it. In each try what the first needs and has is kept. What the others will need comes
- * ahead, and what is needed last goes (sched_spill_ahead.c, spill_order.h). The first is tried
+ * ahead, and what is needed last goes (spill_ahead.c, spill_order.h). The first is tried
  * again when a command, or all of a copy, has come back. It fails, with the words of the driver,
  * when nothing can be spilled and nothing that is in flight would change that; or when
  * SPILL_WAIT_MOST_NS have gone by in which no copy has come back: what is in flight may never end.
@@ -71,7 +71,7 @@ struct spill_memory {
 	_Atomic uint32_t peers; /* copies to other devices that are to come: by the front */
 	_Atomic uint32_t away;  /* or on the way there: no such copy now */
 	_Atomic uint32_t
-		times; /* that it went there, and its account does not know of yet (sched_use.c) */
+		times; /* that it went there, and its account does not know of yet (use.c) */
 	/* device thread */
 	enum spill_state state;
 	uint32_t pins;              /* it stays */
@@ -79,7 +79,7 @@ struct spill_memory {
 	bool is_freed;              /* LEAVING, COMING: it goes when the copy is over */
 	bool has_failed;            /* to come back: `fault` says why, once */
 	struct spill_piece *pieces; /* in the host, while it is not PRESENT */
-	/* LEAVING, COMING (sched_spill_copy.c) */
+	/* LEAVING, COMING (spill_copy.c) */
 	bool is_bad;     /* some of it was not copied */
 	bool is_over;    /* LEAVING: it is in no list any more, and waits for what followed it */
 	bool is_severed; /* COMING: what it followed stays */

@@ -399,9 +399,9 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 static void lose(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	struct sched_worker *worker = &device->worker;
-	if (!worker->losing)
+	if (!worker->is_losing)
 		worker->loss = *fault;
-	worker->losing = true;
+	worker->is_losing = true;
 }
 
 /* What has no other copy now is neither here nor there. */

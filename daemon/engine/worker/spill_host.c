@@ -97,9 +97,9 @@ static void unregister(struct spill_host *host, struct spill_piece *piece)
 {
 	if (!piece->registered)
 		return;
-	atomic_fetch_add(&host->device->scheduler->houseworks, 1);
+	atomic_fetch_add(&host->device->scheduler->maintenance_count, 1);
 	host->device->ops->host_unregister(piece->registered);
-	atomic_fetch_sub(&host->device->scheduler->houseworks, 1);
+	atomic_fetch_sub(&host->device->scheduler->maintenance_count, 1);
 	piece->registered = NULL;
 }
 
@@ -153,9 +153,9 @@ static void do_job(struct spill_host *host)
 	bool pins = !piece->is_dropped && !host->quits && atomic_load(&host->device->gone) == 0;
 	if (pins) {
 		(void)pthread_mutex_unlock(&host->lock);
-		atomic_fetch_add(&host->device->scheduler->houseworks, 1);
+		atomic_fetch_add(&host->device->scheduler->maintenance_count, 1);
 		struct backend_host *registered = pin(host, piece);
-		atomic_fetch_sub(&host->device->scheduler->houseworks, 1);
+		atomic_fetch_sub(&host->device->scheduler->maintenance_count, 1);
 		(void)pthread_mutex_lock(&host->lock);
 		piece->registered = registered;
 	}

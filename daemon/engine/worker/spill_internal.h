@@ -1,4 +1,4 @@
-/* Between the files of sched_spill.h; all of the device's thread. */
+/* Between the files of spill.h; all of the device's thread. */
 #ifndef SYCL_ENGINE_SCHED_SPILL_INTERNAL_H
 #define SYCL_ENGINE_SCHED_SPILL_INTERNAL_H
 

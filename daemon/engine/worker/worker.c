@@ -1,8 +1,8 @@
 /*
  * The thread of one device: the only one that calls its backend, but for what the loader does, and
- * for single launches that the front sends while this thread rests (sched_inline.c). Takes
+ * for single launches that the front sends while this thread rests (inline.c). Takes
  * messages, asks for completions when the backend says that there are some, or has to be asked,
- * gives everything back, rests when there is nothing (sched_pace.h).
+ * gives everything back, rests when there is nothing (pace.h).
  */
 #include "worker/worker.h"
 
@@ -79,8 +79,8 @@ static bool is_due(struct scheduler_device *device)
 {
 	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)
 		return true;
-	bool looks = device->worker.looks;
-	device->worker.looks = false;
+	bool looks = device->worker.polls_next;
+	device->worker.polls_next = false;
 	return (atomic_load_explicit(&device->poked, memory_order_relaxed) != 0 &&
 		atomic_exchange(&device->poked, 0) != 0) ||
 	       looks;
@@ -101,7 +101,7 @@ bool sched_worker_complete(struct scheduler_device *device)
 		if (count == SCHED_COMPLETIONS)
 			sched_worker_publish(device, &device->port);
 	} while (count == SCHED_COMPLETIONS);
-	if (worker->losing)
+	if (worker->is_losing)
 		sched_worker_lose(device, &worker->loss);
 	bool is_news = sched_spill_is_news(device, sum);
 	worker->spill.due |= is_news && worker->spill.aside.first;
@@ -177,17 +177,17 @@ static bool take_messages(struct scheduler_device *device)
 /* To the pace that is mail, too. */
 static bool take_notice(struct sched_worker *worker)
 {
-	bool fed = worker->fed;
-	worker->fed = false;
+	bool fed = worker->front_has_sent;
+	worker->front_has_sent = false;
 	return fed;
 }
 
 static bool gate_has_changed(const struct scheduler_device *device)
 {
-	const struct sched_gate *gate = &device->gate;
-	if (gate->loader_has_it)
-		return atomic_load(&gate->granted) == 0;
-	return atomic_load(&gate->asked) && gate->quiet.state == SCHED_QUIET_NO;
+	const struct sched_quiesce *quiesce = &device->quiesce;
+	if (quiesce->loader_holds)
+		return atomic_load(&quiesce->granted) == 0;
+	return atomic_load(&quiesce->asked) && quiesce->quiet.state == SCHED_QUIET_NO;
 }
 
 static void relax(void)
@@ -282,10 +282,10 @@ static void rest(struct scheduler_device *device, bool held)
 		ns = sched_expect_rest(ns, now, next_expected(worker), worker->pace.may_spin);
 	} else if (worker->in_flight > 1) {
 		ns = sched_pace_look(&worker->pace, clock_now_ns());
-		worker->looks = true;
+		worker->polls_next = true;
 	}
 	/* A gate that is wanted and not given has times of its own. */
-	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it &&
+	if (device->quiesce.quiet.state != SCHED_QUIET_NO && !device->quiesce.loader_holds &&
 	    ns > SCHED_PACE_STEP_MAX_NS)
 		ns = SCHED_PACE_STEP_MAX_NS;
 	ns = sched_spill_rest(device, ns);
@@ -312,7 +312,7 @@ void *sched_worker_main(void *argument)
 	sched_spill_open(device);
 	sched_open(device);
 	for (;;) {
-		bool held = sched_gate_step(device);
+		bool held = sched_quiesce_step(device);
 		bool busy = take_notice(&device->worker);
 		busy |= !held && take_messages(device);
 		busy |= sched_worker_complete(device);

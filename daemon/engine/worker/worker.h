@@ -39,19 +39,21 @@ struct sched_worker {
 	bool unflushed;
 	uint64_t graph_stamp;       /* of the latest making of a graph */
 	struct sched_graph *making; /* a command of which is filled in; NULL: none */
-	bool fed; /* the front has sent something, of which this thread has not taken notice */
-	uint32_t latency_told;    /* latency_wanted, as the backend knows it */
-	uint64_t l2_told;         /* the same of l2_wanted */
+	bool front_has_sent; /* the front has sent something, of which this thread has not taken
+				notice */
+	uint32_t latency_applied; /* latency_wanted, as the backend knows it */
+	uint64_t l2_applied;      /* the same of l2_wanted */
 	uint32_t in_flight;       /* submitted and not complete */
 	bool has_inherited_waits; /* some lane has */
 	uint32_t failing; /* native commands among them whose function has failed: what needs them
 			     need not be sent */
-	bool losing,
-		named; /* progress() said that the device is lost; and who may have been running */
+	bool is_losing, suspects_are_known; /* progress() said that the device is lost; and who may
+					       have been running */
 	struct backend_fault loss;
 	struct sched_pace pace;
-	bool looks; /* a device that calls wake is asked next without having called: sched_pace_look
-		     */
+	bool polls_next; /* a device that calls wake is asked next without having called:
+			  * sched_pace_look
+			  */
 	struct sched_expect expect;
 	struct sched_spill spill;
 	struct sched_worker_lane lanes[SCHED_LANES_ALL];

@@ -168,7 +168,7 @@ static void tell_throughput(const struct replay *replay, enum sim_policy policy)
 }
 
 /* Those that never rest share by their weights; of one class. */
-static bool is_sharer(const struct sim_kind *kind, enum gate_class class)
+static bool is_sharer(const struct sim_kind *kind, enum fair_queue_class class)
 {
 	return kind->manner == SIM_DEPTH && kind->class == class && kind->from_ns == 0 &&
 	       kind->until_ns == UINT64_MAX;
@@ -177,7 +177,7 @@ static bool is_sharer(const struct sim_kind *kind, enum gate_class class)
 /* By how many points of a hundred a kind is off its share in one window; the worst kind. NAN: there
  * are no two. */
 static double error_in(const struct replay *replay, const struct sim_result *result,
-		       enum gate_class class, uint32_t window)
+		       enum fair_queue_class class, uint32_t window)
 {
 	const struct sim_trace *trace = replay->trace;
 	double weights = 0, sum_ns = 0, worst = NAN;
@@ -204,10 +204,10 @@ static void tell_shares(const struct replay *replay, enum sim_policy policy)
 {
 	const struct sim_result *result = replay->results[policy];
 	double worst = NAN;
-	for (int class = 0; class < GATE_CLASSES; class ++) {
+	for (int class = 0; class < FAIR_QUEUE_CLASSES; class ++) {
 		/* The first window is for learning, where there are more. */
 		for (uint32_t i = result->window_count > 1; i < result->window_count; i++) {
-			double error = error_in(replay, result, (enum gate_class) class, i);
+			double error = error_in(replay, result, (enum fair_queue_class) class, i);
 			if (!isnan(error))
 				worst = isnan(worst) ? error : fmax(worst, error);
 		}

@@ -18,8 +18,8 @@ struct sim_policy_state {
 	struct sim_job *first, *last; /* SIM_FIFO */
 	struct list line;             /* SIM_TURNS: flows that may send */
 	struct flow *flows;
-	struct gate *gate; /* SIM_GATE */
-	struct gate_session *sessions;
+	struct fair_queue *queue; /* SIM_GATE */
+	struct fair_queue_session *sessions;
 };
 
 const char *sim_policy_name(enum sim_policy policy)
@@ -30,20 +30,20 @@ const char *sim_policy_name(enum sim_policy policy)
 
 static int open_gate(const struct sim_trace *trace, struct sim_policy_state *state)
 {
-	struct gate_config config;
-	gate_config_init(&config);
+	struct fair_queue_config config;
+	fair_queue_config_init(&config);
 	config.memory_bytes = trace->memory_bytes;
-	state->gate = malloc(sizeof(*state->gate));
+	state->queue = malloc(sizeof(*state->queue));
 	state->sessions = calloc(trace->client_count, sizeof(*state->sessions));
-	if (!state->gate || !state->sessions)
+	if (!state->queue || !state->sessions)
 		return -ENOMEM;
-	int result = gate_init(state->gate, &config);
+	int result = fair_queue_init(state->queue, &config);
 	for (uint32_t i = 0; i < trace->kind_count; i++) {
 		const struct sim_kind *kind = &trace->kinds[i];
 		for (uint32_t k = 0; k < kind->count && result == 0; k++)
-			result = gate_session_init(state->gate,
-						   &state->sessions[kind->first_client + k],
-						   kind->class, kind->weight);
+			result = fair_queue_session_init(state->queue,
+							 &state->sessions[kind->first_client + k],
+							 kind->class, kind->weight);
 	}
 	return result;
 }
@@ -97,7 +97,7 @@ void sim_policy_arrive(struct sim_policy_state *state, struct sim_job *job, uint
 			list_push_back(&state->line, &flow->turn);
 	} else {
 		/* The trace was read with this device's memory and lanes. */
-		(void)gate_arrive(&state->sessions[job->client], &job->group, now_ns);
+		(void)fair_queue_arrive(&state->sessions[job->client], &job->group, now_ns);
 	}
 }
 
@@ -105,7 +105,7 @@ void sim_policy_end(struct sim_policy_state *state, struct sim_job *job, uint64_
 		    uint64_t took_ns)
 {
 	if (state->policy == SIM_GATE) {
-		gate_end(&job->group, now_ns, took_ns);
+		fair_queue_end(&job->group, now_ns, took_ns);
 	} else if (state->policy == SIM_TURNS) {
 		struct flow *flow = &state->flows[job->client];
 		flow->sent--;
@@ -138,9 +138,9 @@ uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct
 		return step_turns(state, jobs, room);
 	if (state->policy == SIM_GATE) {
 		/* A job begins with its group. */
-		struct gate_decisions decisions = {.groups = (struct gate_group **)(void *)jobs,
-						   .room = room};
-		gate_step(state->gate, now_ns, &decisions);
+		struct fair_queue_decisions decisions = {
+			.groups = (struct fair_queue_group **)(void *)jobs, .room = room};
+		fair_queue_step(state->queue, now_ns, &decisions);
 		*again_ns_out = decisions.again_ns;
 		return decisions.count;
 	}
@@ -156,7 +156,7 @@ struct sim_policy_state *sim_policy_close(struct sim_policy_state *state)
 	if (!state)
 		return NULL;
 	free(state->flows);
-	free(state->gate);
+	free(state->queue);
 	free(state->sessions);
 	free(state);
 	return NULL;

@@ -6,7 +6,7 @@
 #include "simulator/run.h"
 
 struct sim_job {
-	struct gate_group group; /* first; also other policies' place for what they need */
+	struct fair_queue_group group; /* first; also other policies' place for what they need */
 	uint32_t client, kind, device_lane, width;
 	uint64_t takes_ns, arrived_ns;
 	struct sim_job *next; /* in one list: free, waiting, on the device */

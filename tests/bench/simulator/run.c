@@ -138,7 +138,7 @@ static void arrive(struct sim *sim, struct sim_job *job)
 /* The engine keeps lanes for the latency class: else its commands stood behind others in one. */
 static uint32_t lane_of(const struct sim_kind *kind, uint32_t wanted)
 {
-	if (kind->class == GATE_LATENCY)
+	if (kind->class == FAIR_QUEUE_LATENCY)
 		return wanted % SIM_LANES_LATENCY;
 	return SIM_LANES_LATENCY + wanted % (SIM_LANES - SIM_LANES_LATENCY);
 }

@@ -112,14 +112,15 @@ static int nothing_else(const struct reader *reader, const struct fields *fields
 	return 0;
 }
 
-static int read_class(const struct reader *reader, struct fields *fields, enum gate_class *class)
+static int read_class(const struct reader *reader, struct fields *fields,
+		      enum fair_queue_class *class)
 {
-	static const char *const names[GATE_CLASSES] = {"latency", "normal", "best-effort"};
+	static const char *const names[FAIR_QUEUE_CLASSES] = {"latency", "normal", "best-effort"};
 	const char *text = find(fields, "class");
-	for (uint32_t i = 0; text && i < GATE_CLASSES; i++) {
+	for (uint32_t i = 0; text && i < FAIR_QUEUE_CLASSES; i++) {
 		if (strcmp(text, names[i]) != 0)
 			continue;
-		*class = (enum gate_class)i;
+		*class = (enum fair_queue_class)i;
 		return 0;
 	}
 	return text ? refuse(reader, "class is to be latency, normal or best-effort, not '%s'",
@@ -149,8 +150,8 @@ static int new_kind(const struct reader *reader, const char *name, struct fields
 		    struct sim_kind *kind)
 {
 	struct sim_trace *trace = reader->trace;
-	*kind = (struct sim_kind){.class = GATE_NORMAL,
-				  .weight = GATE_WEIGHT,
+	*kind = (struct sim_kind){.class = FAIR_QUEUE_NORMAL,
+				  .weight = FAIR_QUEUE_WEIGHT,
 				  .count = 1,
 				  .lanes = 1,
 				  .width = SIM_WIDTH,
@@ -168,7 +169,8 @@ static int new_kind(const struct reader *reader, const char *name, struct fields
 	memcpy(kind->name, name, length + 1);
 	int result = read_class(reader, fields, &kind->class);
 	if (result == 0)
-		result = number32(reader, fields, "weight", 1, GATE_WEIGHT_MOST, &kind->weight);
+		result = number32(reader, fields, "weight", 1, FAIR_QUEUE_WEIGHT_MOST,
+				  &kind->weight);
 	return result;
 }
 

@@ -29,7 +29,7 @@ enum sim_manner { SIM_RECORDED, SIM_DEPTH, SIM_RATE, SIM_EVERY };
 /* Clients that are alike. */
 struct sim_kind {
 	char name[SIM_NAME_BYTES];
-	enum gate_class class;
+	enum fair_queue_class class;
 	uint32_t weight, count, lanes; /* count: clients */
 	enum sim_manner manner;
 	uint32_t depth;    /* DEPTH: groups that each keeps waiting or running */

@@ -10,7 +10,7 @@ sycl_test(unit_engine SOURCES
   engine/profiles.c
   engine/ranges.c
   engine/read_ahead.c
-  engine/rivals.c
+  engine/contention.c
   engine/shape.c
   engine/shares.c
   engine/usm_table.c

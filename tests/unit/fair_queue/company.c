@@ -14,8 +14,8 @@ enum { POINTS_1 = 10 /* of permille */, SETTLE_MS = 400 };
 
 static struct world *whole_world(void)
 {
-	struct gate_config config;
-	gate_config_init(&config);
+	struct fair_queue_config config;
+	fair_queue_config_init(&config);
 	struct world *world = world_create(&config);
 	world->whole = true;
 	return world;
@@ -32,8 +32,9 @@ static void expect_shares(const struct load *load)
 	struct world *world = whole_world();
 	uint32_t all = 0;
 	for (uint32_t i = 0; i < load->count; i++) {
-		struct world_client *client = world_client(world, GATE_NORMAL, load->weights[i],
-							   load->us[i] * WORLD_US, load->depth);
+		struct world_client *client =
+			world_client(world, FAIR_QUEUE_NORMAL, load->weights[i],
+				     load->us[i] * WORLD_US, load->depth);
 		client->from_ns = 1 + i * 7 * WORLD_MS;
 		all += load->weights[i];
 	}
@@ -84,8 +85,8 @@ Test(gate_company, TG11_the_weights_of_short_ones_beside_a_long_one)
 Test(gate_company, TG11_who_was_away_for_a_while_has_its_part_again_in_10_ms)
 {
 	struct world *world = whole_world();
-	struct world_client *guest = world_client(world, GATE_NORMAL, 75, 200 * WORLD_US, 32);
-	(void)world_client(world, GATE_NORMAL, 25, 500 * WORLD_US, 32);
+	struct world_client *guest = world_client(world, FAIR_QUEUE_NORMAL, 75, 200 * WORLD_US, 32);
+	(void)world_client(world, FAIR_QUEUE_NORMAL, 25, 500 * WORLD_US, 32);
 	for (uint32_t i = 0; i < 5; i++) {
 		guest->until_ns = world->now_ns + 400 * WORLD_MS;
 		world_run(world, guest->until_ns + 200 * WORLD_MS);
@@ -100,8 +101,8 @@ Test(gate_company, TG11_who_was_away_for_a_while_has_its_part_again_in_10_ms)
 Test(gate_company, one_whose_kernels_become_longer_pays_for_that)
 {
 	struct world *world = whole_world();
-	struct world_client *one = world_client(world, GATE_NORMAL, 100, 200 * WORLD_US, 32);
-	struct world_client *two = world_client(world, GATE_NORMAL, 100, 500 * WORLD_US, 32);
+	struct world_client *one = world_client(world, FAIR_QUEUE_NORMAL, 100, 200 * WORLD_US, 32);
+	struct world_client *two = world_client(world, FAIR_QUEUE_NORMAL, 100, 500 * WORLD_US, 32);
 	world_run(world, 3000 * WORLD_MS);
 	one->takes_ns = 1000 * WORLD_US;
 	world_run(world, 6000 * WORLD_MS);
@@ -114,18 +115,18 @@ Test(gate_company, one_whose_kernels_become_longer_pays_for_that)
 /* ------------------------------------ what it costs ------------------------------------- */
 
 static uint64_t probes_ns;
-static const struct gate_group *last_probe;
+static const struct fair_queue_group *last_probe;
 
 static void count_probes(const struct world *world)
 {
 	for (const struct world_group *group = world->first; group; group = group->next) {
 		if (!group->group.probe || &group->group == last_probe)
 			continue;
-		cr_assert(eq(u32, world->gate.in_flight, 1), "it has the device to itself");
+		cr_assert(eq(u32, world->queue.in_flight, 1), "it has the device to itself");
 		probes_ns += group->takes_ns;
 		last_probe = &group->group;
 	}
-	if (world->gate.probe.state != GATE_PROBE_RUNS)
+	if (world->queue.probe.state != FAIR_QUEUE_PROBE_RUNS)
 		last_probe = NULL;
 }
 
@@ -136,7 +137,7 @@ Test(gate_company, little_of_the_time_goes_to_finding_out)
 	world->side_by_side = 8;
 	world->check = count_probes;
 	for (uint32_t i = 0; i < 8; i++)
-		(void)world_client(world, GATE_NORMAL, 100, (100 + 10 * i) * WORLD_US, 32);
+		(void)world_client(world, FAIR_QUEUE_NORMAL, 100, (100 + 10 * i) * WORLD_US, 32);
 	world_run(world, 1000 * WORLD_MS);
 	cr_expect(gt(u64, probes_ns, 0));
 	cr_expect(le(u64, probes_ns, (4 + 1000 / 128 + 1) * WORLD_MS), "%lu", probes_ns);
@@ -148,19 +149,19 @@ Test(gate_company, little_of_the_time_goes_to_finding_out)
 
 static void check_that_none_is_made(const struct world *world)
 {
-	cr_assert(eq(int, (int)world->gate.probe.state, (int)GATE_PROBE_NONE));
+	cr_assert(eq(int, (int)world->queue.probe.state, (int)FAIR_QUEUE_PROBE_NONE));
 }
 
 /* As small kernels are: beside each other, each as long as alone. */
 Test(gate_company, TG4_nothing_is_held_back_for_it_where_all_are_short)
 {
-	struct gate_config config;
-	gate_config_init(&config);
+	struct fair_queue_config config;
+	fair_queue_config_init(&config);
 	struct world *world = world_create(&config);
 	world->side_by_side = 8;
 	world->check = check_that_none_is_made;
 	for (int i = 0; i < 8; i++)
-		(void)world_client(world, GATE_NORMAL, GATE_WEIGHT, 20 * WORLD_US, 64);
+		(void)world_client(world, FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT, 20 * WORLD_US, 64);
 	world_run(world, 300 * WORLD_MS);
 	uint64_t ran_ns = 0;
 	for (uint32_t i = 0; i < world->client_count; i++)
@@ -193,11 +194,12 @@ static void let_one_come(const struct world *world)
 Test(gate_company, who_come_and_go_keep_the_device_from_nobody)
 {
 	struct world *world = whole_world();
-	struct world_client *steady = world_client(world, GATE_NORMAL, 100, 500 * WORLD_US, 32);
-	(void)world_client(world, GATE_NORMAL, 100, 500 * WORLD_US, 32);
-	(void)world_client(world, GATE_NORMAL, 100, 20 * WORLD_US, 8);
+	struct world_client *steady =
+		world_client(world, FAIR_QUEUE_NORMAL, 100, 500 * WORLD_US, 32);
+	(void)world_client(world, FAIR_QUEUE_NORMAL, 100, 500 * WORLD_US, 32);
+	(void)world_client(world, FAIR_QUEUE_NORMAL, 100, 20 * WORLD_US, 8);
 	for (uint32_t i = 0; i < COMERS; i++)
-		comers[i] = world_client(world, GATE_NORMAL, 100, 40 * WORLD_US, 0);
+		comers[i] = world_client(world, FAIR_QUEUE_NORMAL, 100, 40 * WORLD_US, 0);
 	world->check = let_one_come;
 	world_run(world, 2000 * WORLD_MS);
 	world_forget(world);
@@ -209,10 +211,10 @@ Test(gate_company, nothing_is_held_back_for_it_where_a_latency_session_is)
 {
 	struct world *world = whole_world();
 	world->check = count_probes;
-	struct world_client *quick = world_client(world, GATE_LATENCY, 100, 50 * WORLD_US, 1);
+	struct world_client *quick = world_client(world, FAIR_QUEUE_LATENCY, 100, 50 * WORLD_US, 1);
 	quick->every_ns = 3 * WORLD_MS;
-	(void)world_client(world, GATE_NORMAL, 100, 200 * WORLD_US, 32);
-	(void)world_client(world, GATE_NORMAL, 100, 500 * WORLD_US, 32);
+	(void)world_client(world, FAIR_QUEUE_NORMAL, 100, 200 * WORLD_US, 32);
+	(void)world_client(world, FAIR_QUEUE_NORMAL, 100, 500 * WORLD_US, 32);
 	world_run(world, 1000 * WORLD_MS);
 	cr_expect(zero(u64, probes_ns));
 }
@@ -220,23 +222,24 @@ Test(gate_company, nothing_is_held_back_for_it_where_a_latency_session_is)
 Test(gate_company, what_ran_beside_strangers_was_not_alone)
 {
 	struct world *world = whole_world();
-	struct world_client *client = world_client(world, GATE_NORMAL, 100, 100 * WORLD_US, 0);
-	struct gate_group group = {.shape = 5}, *decided[1];
+	struct world_client *client =
+		world_client(world, FAIR_QUEUE_NORMAL, 100, 100 * WORLD_US, 0);
+	struct fair_queue_group group = {.shape = 5}, *decided[1];
 	const struct {
 		uint32_t more, less;
 	} steps[] = {{1, 0}, {0, 1}, {0, 0}};
 	for (uint32_t i = 0; i < 3; i++) {
-		struct gate_decisions decisions = {.groups = decided, .room = 1};
-		cr_assert(zero(int, gate_arrive(&client->session, &group, world->now_ns)));
-		gate_step(&world->gate, world->now_ns, &decisions);
+		struct fair_queue_decisions decisions = {.groups = decided, .room = 1};
+		cr_assert(zero(int, fair_queue_arrive(&client->session, &group, world->now_ns)));
+		fair_queue_step(&world->queue, world->now_ns, &decisions);
 		cr_assert(eq(u32, decisions.count, 1));
-		gate_strangers(&world->gate, steps[i].more, 0, world->now_ns);
+		fair_queue_bypassing(&world->queue, steps[i].more, 0, world->now_ns);
 		world->now_ns += 100 * WORLD_US;
-		gate_strangers(&world->gate, 0, steps[i].less, world->now_ns);
+		fair_queue_bypassing(&world->queue, 0, steps[i].less, world->now_ns);
 		world->now_ns += 100 * WORLD_US;
-		gate_end(&group, world->now_ns, 200 * WORLD_US);
-		cr_expect(eq(int, gate_estimate_is_alone(&world->gate.estimates, 5), i == 2), "%u",
-			  i);
+		fair_queue_end(&group, world->now_ns, 200 * WORLD_US);
+		cr_expect(eq(int, fair_queue_estimate_is_alone(&world->queue.estimates, 5), i == 2),
+			  "%u", i);
 	}
-	cr_expect(eq(u64, gate_estimate_ns(&world->gate.estimates, 5), 200 * WORLD_US));
+	cr_expect(eq(u64, fair_queue_estimate_ns(&world->queue.estimates, 5), 200 * WORLD_US));
 }

@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct world *world_create(const struct gate_config *config)
+struct world *world_create(const struct fair_queue_config *config)
 {
 	static struct world *world;
 	free(world);
 	world = calloc(1, sizeof(*world));
-	if (!world || gate_init(&world->gate, config) < 0)
+	if (!world || fair_queue_init(&world->queue, config) < 0)
 		abort();
 	world->side_by_side = 1;
 	return world;
 }
 
-struct world_client *world_client(struct world *world, enum gate_class class, uint32_t weight,
+struct world_client *world_client(struct world *world, enum fair_queue_class class, uint32_t weight,
 				  uint64_t takes_ns, uint32_t depth)
 {
 	struct world_client *client = &world->clients[world->client_count++];
@@ -25,7 +25,7 @@ struct world_client *world_client(struct world *world, enum gate_class class, ui
 					.lanes = 1,
 					.told = true,
 					.until_ns = UINT64_MAX};
-	if (gate_session_init(&world->gate, &client->session, class, weight) < 0)
+	if (fair_queue_session_init(&world->queue, &client->session, class, weight) < 0)
 		abort();
 	return client;
 }
@@ -53,7 +53,7 @@ static void ask(struct world *world, struct world_client *client)
 		group->group.shape = client->shape;
 		group->group.lane = client->lane + (uint32_t)(client->asked++ % client->lanes);
 		group->group.memory_bytes = client->memory_bytes;
-		if (gate_arrive(&client->session, &group->group, world->now_ns) < 0)
+		if (fair_queue_arrive(&client->session, &group->group, world->now_ns) < 0)
 			abort();
 		client->open++;
 		if (client->every_ns > 0)
@@ -127,10 +127,10 @@ static void end_one(struct world *world, struct world_group *group)
 	if (world->whole) {
 		uint64_t lane_ns = world->now_ns - group->first_ns;
 		group->group.seen_ns = lane_ns;
-		gate_end(&group->group, world->now_ns, group->group.timed ? lane_ns : 0);
+		fair_queue_end(&group->group, world->now_ns, group->group.timed ? lane_ns : 0);
 		return;
 	}
-	gate_end(&group->group, world->now_ns, client->told ? group->takes_ns : 0);
+	fair_queue_end(&group->group, world->now_ns, client->told ? group->takes_ns : 0);
 }
 
 static void end_due(struct world *world)
@@ -168,18 +168,18 @@ static uint64_t next_event_ns(const struct world *world, uint64_t again_ns)
 void world_run(struct world *world, uint64_t until_ns)
 {
 	while (world->now_ns < until_ns) {
-		struct gate_group *decided[8];
-		struct gate_decisions decisions = {.groups = decided, .room = 8};
+		struct fair_queue_group *decided[8];
+		struct fair_queue_decisions decisions = {.groups = decided, .room = 8};
 		for (uint32_t i = 0; i < world->client_count; i++)
 			ask(world, &world->clients[i]);
-		gate_step(&world->gate, world->now_ns, &decisions);
+		fair_queue_step(&world->queue, world->now_ns, &decisions);
 		for (uint32_t i = 0; i < decisions.count; i++)
 			send(world, (struct world_group *)(void *)decided[i]);
 		begin(world);
-		if (world->gate.promised_bytes > world->most_promised_bytes)
-			world->most_promised_bytes = world->gate.promised_bytes;
-		if (world->gate.all.weight_ns > world->longest_in_flight_ns)
-			world->longest_in_flight_ns = world->gate.all.weight_ns;
+		if (world->queue.promised_bytes > world->most_promised_bytes)
+			world->most_promised_bytes = world->queue.promised_bytes;
+		if (world->queue.all.weight_ns > world->longest_in_flight_ns)
+			world->longest_in_flight_ns = world->queue.all.weight_ns;
 		if (world->check)
 			world->check(world);
 		if (decisions.count == decisions.room)

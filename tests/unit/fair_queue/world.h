@@ -1,6 +1,6 @@
 /*
- * A device, clients and a clock for tests of the dispatch gate: all of it invented. The device runs
- * what the gate decides in that order, `side_by_side` at a time; clients keep so many groups
+ * A device, clients and a clock for tests of fair queueing: all of it invented. The device runs
+ * whin the fair queue decides in that order, `side_by_side` at a time; clients keep so many groups
  * waiting or on the device.
  *
  * With `whole`, as groups that fill a GPU: one at a time, lanes in the order in which their next
@@ -18,7 +18,7 @@ enum { WORLD_CLIENTS = 16, WORLD_GROUPS = 4096 };
 #define WORLD_MS 1000000ull
 
 struct world_group {
-	struct gate_group group; /* first */
+	struct fair_queue_group group; /* first */
 	struct world_client *client;
 	uint64_t takes_ns, end_ns; /* end 0: not begun */
 	uint64_t first_ns;         /* it is its lane's first since then; 0: it is not yet */
@@ -27,7 +27,7 @@ struct world_group {
 };
 
 struct world_client {
-	struct gate_session session;
+	struct fair_queue_session session;
 	uint64_t shape, takes_ns, memory_bytes;
 	uint64_t every_ns;           /* 0: at once when one has ended */
 	uint32_t depth, lane, lanes; /* its groups go to so many lanes in turn */
@@ -43,7 +43,7 @@ struct world_client {
 };
 
 struct world {
-	struct gate gate;
+	struct fair_queue queue;
 	uint64_t now_ns;
 	uint32_t side_by_side, running, client_count;
 	bool whole;
@@ -55,10 +55,10 @@ struct world {
 };
 
 /* A new one; the one before is given up. */
-struct world *world_create(const struct gate_config *config);
+struct world *world_create(const struct fair_queue_config *config);
 /* It asks from the start, for ever, one lane of its own, exact times; change what is to be
  * otherwise. */
-struct world_client *world_client(struct world *world, enum gate_class class, uint32_t weight,
+struct world_client *world_client(struct world *world, enum fair_queue_class class, uint32_t weight,
 				  uint64_t takes_ns, uint32_t depth);
 void world_run(struct world *world, uint64_t until_ns);
 /* Counts anew from here. */

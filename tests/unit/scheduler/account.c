@@ -43,7 +43,7 @@ static void finish(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
-/* A kernel that waits for the gate and has the buffer. */
+/* A kernel that waits for the fair queue and has the buffer. */
 static void hold(uint32_t mode, struct probe *probe)
 {
 	struct use use = {.words = &x, .mode = mode};

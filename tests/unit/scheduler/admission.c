@@ -1,6 +1,6 @@
 /*
- * Whose command goes to a device next: classes, weights and the gate in the scheduler. Time is the
- * fake device's: its clock goes by what its commands take, and by nothing else.
+ * Whose command goes to a device next: classes, weights and the fair queue in the scheduler. Time
+ * is the fake device's: its clock goes by what its commands take, and by nothing else.
  */
 #include "scheduler/harness.h"
 
@@ -158,14 +158,14 @@ Test(admission, who_is_alone_is_not_asked)
 	submit_many(first, 10, 500, firsts);
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 500, STATUS_SUCCESS);
-	cr_expect(eq(u64, counters().gate_bypassed, 500));
-	cr_expect(zero(u64, counters().gate_admitted));
+	cr_expect(eq(u64, counters().fair_queue_bypassed, 500));
+	cr_expect(zero(u64, counters().fair_queue_admitted));
 	finish();
 }
 
 Test(admission, TG11_weights_3_to_1_are_shares_of_the_devices_time)
 {
-	cr_assert(zero(int, sched_account_rank(first, GATE_NORMAL, 300)));
+	cr_assert(zero(int, sched_account_rank(first, FAIR_QUEUE_NORMAL, 300)));
 	meet(100, 50);
 	fake_device_gate_close(0);
 	submit_many(first, 100, 1500, firsts);
@@ -174,8 +174,8 @@ Test(admission, TG11_weights_3_to_1_are_shares_of_the_devices_time)
 	uint32_t part = part_of_second(100, 1500, 50, 2500);
 	cr_expect(ge(u32, part, 300), "%u", part);
 	cr_expect(le(u32, part, 366), "%u", part);
-	cr_expect(gt(u64, counters().gate_held, 3000));
-	cr_expect(zero(u32, counters().gate_waiting));
+	cr_expect(gt(u64, counters().fair_queue_held, 3000));
+	cr_expect(zero(u32, counters().fair_queue_waiting));
 	finish();
 }
 
@@ -192,11 +192,11 @@ Test(admission, TG11_equal_weights_are_equal_times_whatever_the_commands_take)
 	finish();
 }
 
-/* The next one of an in-order queue can be sent, and comes to the gate, when the one before it has
- * been. */
+/* The next one of an in-order queue can be sent, and comes to the fair queue, when the one before
+ * it has been. */
 Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_at_a_time)
 {
-	cr_assert(zero(int, sched_account_rank(first, GATE_NORMAL, 300)));
+	cr_assert(zero(int, sched_account_rank(first, FAIR_QUEUE_NORMAL, 300)));
 	meet(50, 50);
 	fake_device_gate_close(0);
 	submit_chain(first, 50, 1500, firsts);
@@ -217,10 +217,10 @@ Test(admission, TG11_who_is_alone_for_now_has_no_more_ahead_than_a_window)
 	meet(200, 500);
 	submit_many(second, 500, 400, seconds);
 	cr_assert(harness_settle(&h));
-	uint64_t bypassed = counters().gate_bypassed;
+	uint64_t bypassed = counters().fair_queue_bypassed;
 	fake_device_gate_close(0);
 	submit_chain(second, 500, 60, firsts);
-	cr_expect(ge(u64, counters().gate_bypassed - bypassed, 1), "it is alone");
+	cr_expect(ge(u64, counters().fair_queue_bypassed - bypassed, 1), "it is alone");
 	cr_expect(le(u32, count_sent(), 6), "%u", count_sent());
 	cr_expect(ge(u32, count_sent(), 3), "%u", count_sent());
 	submit(first, 200, &asked);
@@ -239,17 +239,17 @@ Test(admission, TG11_of_short_commands_who_is_alone_for_now_has_what_lanes_hold)
 	submit_many(second, 500, 250, seconds);
 	submit_many(second, 5, MANY, seconds);
 	cr_assert(harness_settle(&h));
-	uint64_t admitted = counters().gate_admitted;
+	uint64_t admitted = counters().fair_queue_admitted;
 	submit_many(second, 5, MANY, seconds);
 	cr_assert(harness_settle(&h));
-	cr_expect(eq(u64, counters().gate_admitted, admitted));
+	cr_expect(eq(u64, counters().fair_queue_admitted, admitted));
 	finish();
 }
 
 Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 {
-	cr_assert(zero(int, sched_account_rank(first, GATE_BEST_EFFORT, 100)));
-	cr_assert(zero(int, sched_account_rank(second, GATE_LATENCY, 100)));
+	cr_assert(zero(int, sched_account_rank(first, FAIR_QUEUE_BEST_EFFORT, 100)));
+	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
 	meet(50, 50);
 	fake_device_gate_close(0);
 	submit_many(first, 50, 500, firsts);
@@ -266,7 +266,7 @@ Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 /* Nothing of it has been there for long, and it comes without a warning. */
 Test(admission, TG9_others_leave_room_for_a_latency_session_that_is_silent)
 {
-	cr_assert(zero(int, sched_account_rank(second, GATE_LATENCY, 100)));
+	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
 	meet(50, 50);
 	submit(first, 900 * US, &asked);
 	cr_assert(harness_settle(&h));
@@ -278,7 +278,7 @@ Test(admission, TG9_others_leave_room_for_a_latency_session_that_is_silent)
 
 Test(admission, classes_below_have_their_least_part)
 {
-	cr_assert(zero(int, sched_account_rank(second, GATE_BEST_EFFORT, 100)));
+	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_BEST_EFFORT, 100)));
 	meet(100, 50);
 	fake_device_gate_close(0);
 	submit_many(first, 100, 2000, firsts);
@@ -314,10 +314,11 @@ Test(admission, a_class_and_a_weight_change_for_what_waits)
 	fake_device_gate_close(0);
 	submit_many(first, 50, 500, firsts);
 	submit_many(second, 50, 500, seconds);
-	cr_assert(zero(int, sched_account_rank(second, GATE_LATENCY, 700)));
-	cr_expect(eq(int, sched_account_rank(second, GATE_CLASSES, 100), -EINVAL));
-	cr_expect(eq(int, sched_account_rank(second, GATE_NORMAL, 0), -EINVAL));
-	cr_expect(eq(int, sched_account_rank(second, GATE_NORMAL, GATE_WEIGHT_MOST + 1), -EINVAL));
+	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 700)));
+	cr_expect(eq(int, sched_account_rank(second, FAIR_QUEUE_CLASSES, 100), -EINVAL));
+	cr_expect(eq(int, sched_account_rank(second, FAIR_QUEUE_NORMAL, 0), -EINVAL));
+	cr_expect(eq(int, sched_account_rank(second, FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT_MOST + 1),
+		     -EINVAL));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	/* What was on the device already, and their least part. */
@@ -355,7 +356,7 @@ Test(admission, TG11_what_ran_and_failed_is_charged)
 /* Its predecessor is on the lane and fails while it waits. */
 Test(admission, what_fails_at_the_gate_is_told_once)
 {
-	cr_assert(zero(int, sched_account_rank(second, GATE_LATENCY, 100)));
+	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
 	meet(50, 50);
 	fake_device_gate_close(0);
 	h.account = first;
@@ -370,7 +371,7 @@ Test(admission, what_fails_at_the_gate_is_told_once)
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 300, STATUS_DEPENDENCY_FAILED);
 	expect_all(seconds, 100, STATUS_SUCCESS);
-	cr_expect(zero(u32, counters().gate_waiting));
+	cr_expect(zero(u32, counters().fair_queue_waiting));
 	finish();
 }
 
@@ -384,12 +385,12 @@ Test(admission, M10_a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
 	h.account = NULL;
 	submit_many(first, 50, 1000, firsts);
 	submit_chain(second, 50, 1000, seconds);
-	cr_expect(gt(u32, counters().gate_waiting, 100));
+	cr_expect(gt(u32, counters().fair_queue_waiting, 100));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 1000, STATUS_DEVICE_LOST);
 	expect_all(seconds, 1000, STATUS_DEVICE_LOST);
-	cr_expect(zero(u32, counters().gate_waiting));
+	cr_expect(zero(u32, counters().fair_queue_waiting));
 	finish();
 }
 
@@ -431,13 +432,13 @@ Test(admission, it_can_be_switched_off)
 {
 	finish();
 	setup_with((struct scheduler_config){.processors = 2,
-					     .never_gate = true,
+					     .never_fair_queue = true,
 					     .never_window = true},
 		   0);
-	cr_assert(zero(int, sched_account_rank(second, GATE_LATENCY, 100)));
+	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
 	meet(50, 50);
 	submit_many(first, 50, 200, firsts);
 	cr_assert(harness_settle(&h));
-	cr_expect(zero(u64, counters().gate_admitted));
+	cr_expect(zero(u64, counters().fair_queue_admitted));
 	finish();
 }

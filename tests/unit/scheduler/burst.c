@@ -158,7 +158,8 @@ Test(burst, M9_launches_that_need_nothing_of_each_other_fail_by_themselves)
 	finish();
 }
 
-/* Eight words; the third launch from now on is not sent, and nothing runs until the gate is opened.
+/* Eight words; the third launch from now on is not sent, and nothing runs until the fair queue is
+ * opened.
  */
 static void refuse_one(struct words *x)
 {

@@ -21,9 +21,9 @@ static struct sched_account *flood, *quick;
 static struct probe probes[MANY], asked;
 static struct fake_log_entry entries[LOG];
 
-static void rank(struct sched_account *session, enum gate_class class)
+static void rank(struct sched_account *session, enum fair_queue_class class)
 {
-	cr_assert(zero(int, sched_account_rank(session, class, GATE_WEIGHT)));
+	cr_assert(zero(int, sched_account_rank(session, class, FAIR_QUEUE_WEIGHT)));
 }
 
 static void setup_with(uint32_t lanes, uint32_t features, uint32_t processors)
@@ -32,7 +32,7 @@ static void setup_with(uint32_t lanes, uint32_t features, uint32_t processors)
 		0, (struct fake_device_options){.preferred_lanes = lanes, .features = features});
 	harness_start_with(&h, 1,
 			   &(struct scheduler_config){.processors = processors,
-						      .never_gate = true,
+						      .never_fair_queue = true,
 						      .never_window = true});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
@@ -89,7 +89,7 @@ static struct task *submit(struct sched_account *session, const struct launch *l
 	return task;
 }
 
-/* A command that ends when the gate is opened. */
+/* A command that ends when the fair queue is opened. */
 static struct task *hold(struct sched_account *session, uint32_t gate, uint32_t home_lane,
 			 struct probe *probe)
 {
@@ -138,7 +138,7 @@ static uint32_t sent_now(void)
 
 Test(class_lanes, without_a_latency_session_there_are_no_more_lanes)
 {
-	rank(flood, GATE_BEST_EFFORT);
+	rank(flood, FAIR_QUEUE_BEST_EFFORT);
 	for (uint32_t i = 0; i < 64; i++)
 		run(i % 2 ? flood : quick, &(struct launch){.kernel = "noop", .home_lane = i % 9});
 	cr_expect(le(u32, lanes_made(), LANES));
@@ -151,16 +151,16 @@ Test(class_many_processors, TG9_threads_look_for_longer_while_somebody_is_of_the
 {
 	run(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
 	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
-	rank(quick, GATE_LATENCY);
+	rank(quick, FAIR_QUEUE_LATENCY);
 	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_LATENCY_MAX_NS));
-	rank(quick, GATE_NORMAL);
+	rank(quick, FAIR_QUEUE_NORMAL);
 	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
 	finish();
 }
 
 Test(class_lanes, the_latency_class_has_lanes_of_its_own_and_no_more_than_its_queues)
 {
-	rank(quick, GATE_LATENCY);
+	rank(quick, FAIR_QUEUE_LATENCY);
 	for (uint32_t i = 0; i < 64; i++)
 		run(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
 	cr_expect(eq(u32, lanes_made(), 1));
@@ -175,7 +175,7 @@ Test(class_lanes, the_latency_class_has_lanes_of_its_own_and_no_more_than_its_qu
 
 Test(class_one_lane, TC8_a_latency_session_is_not_behind_the_others_in_a_full_lane)
 {
-	rank(quick, GATE_LATENCY);
+	rank(quick, FAIR_QUEUE_LATENCY);
 	for (uint32_t i = 0; i < MANY; i++)
 		(void)hold(flood, GATE_FLOOD, i % 2, &probes[i]);
 	cr_assert(eq(u32, sent_now(), LANE_DEPTH));
@@ -197,7 +197,7 @@ Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 	harness_turn(&h);
 	cr_assert(not(first.done));
 	cr_assert(not(second.done));
-	rank(quick, GATE_LATENCY);
+	rank(quick, FAIR_QUEUE_LATENCY);
 	cr_assert(harness_wait(&h, &first));
 	cr_assert(harness_wait(&h, &second));
 	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_LATENCY), 2));
@@ -206,7 +206,7 @@ Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 	for (uint32_t i = LANE_DEPTH; i < 2 * LANE_DEPTH; i++)
 		(void)hold(quick, GATE_QUICK, 1, &probes[i]);
 	(void)submit(quick, &any, &first);
-	rank(quick, GATE_NORMAL);
+	rank(quick, FAIR_QUEUE_NORMAL);
 	fake_gate_open(GATE_QUICK);
 	for (uint32_t i = LANE_DEPTH; i < 2 * LANE_DEPTH; i++)
 		cr_assert(harness_wait(&h, &probes[i]));
@@ -224,7 +224,7 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 {
 	struct task *last = NULL;
 	for (uint32_t i = 0; i < MANY; i++) {
-		rank(quick, i / 7 % GATE_CLASSES);
+		rank(quick, i / 7 % FAIR_QUEUE_CLASSES);
 		struct launch launch = {.kernel = "noop",
 					.home_lane = 2,
 					.after = &last,
@@ -256,7 +256,7 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 /* One that others send to, too, is no other lane, whatever the class. */
 Test(class_lanes, J4_a_lane_that_the_application_was_told_of_is_kept)
 {
-	rank(quick, GATE_LATENCY);
+	rank(quick, FAIR_QUEUE_LATENCY);
 	struct task_request request = {
 		.device = h.devices[0],
 		.what = "noop",
@@ -292,8 +292,9 @@ static void setup_quiet(void)
 			    (struct fake_device_options){.preferred_lanes = LANES,
 							 .features = BACKEND_FEATURE_QUIET_LOAD});
 	harness_start_with(&h, 1,
-			   &(struct scheduler_config){
-				   .processors = 2, .never_gate = true, .clock_ns = read_clock});
+			   &(struct scheduler_config){.processors = 2,
+						      .never_fair_queue = true,
+						      .clock_ns = read_clock});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
 	(void)harness_kernel(&h, 0, "hold");
@@ -324,7 +325,7 @@ Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_
 	run(flood, &noop);
 	cr_expect(eq(u64, counters_now().latency_tells, 0));
 	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
-	rank(quick, GATE_LATENCY);
+	rank(quick, FAIR_QUEUE_LATENCY);
 	run(quick, &noop);
 	expect_units(FAKE_LATENCY_UNITS);
 	struct scheduler_counters counters;
@@ -333,13 +334,13 @@ Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_
 
 	/* It comes and goes: nobody is told, as long as it is away for a short time. */
 	for (int i = 0; i < 5; i++) {
-		rank(quick, GATE_NORMAL);
+		rank(quick, FAIR_QUEUE_NORMAL);
 		uint64_t again_ns = scheduler_again_ns(h.scheduler);
 		cr_assert(gt(u64, again_ns, read_clock()));
 		cr_assert(lt(u64, again_ns, read_clock() + 60000000000));
 		atomic_store(&clock_now, again_ns - 1);
 		run(flood, &noop);
-		rank(quick, GATE_LATENCY);
+		rank(quick, FAIR_QUEUE_LATENCY);
 		cr_assert(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	}
 	cr_expect(eq(u64, counters_now().latency_tells, 1));
@@ -361,7 +362,7 @@ Test(class_told, F8_it_is_done_when_nothing_runs)
 	(void)hold(flood, GATE_FLOOD, 1, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	rank(quick, GATE_LATENCY);
+	rank(quick, FAIR_QUEUE_LATENCY);
 	for (int i = 0; i < 200; i++)
 		run(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
 	cr_expect(zero(u32, scheduler_latency_units(h.devices[0])));
@@ -376,7 +377,7 @@ Test(class_told, F8_it_is_done_when_nothing_runs)
 /* Once the lane is made and the kernel was seen, the front sends by itself. */
 Test(class_inline, launches_of_the_latency_class_are_sent_by_the_front)
 {
-	rank(quick, GATE_LATENCY);
+	rank(quick, FAIR_QUEUE_LATENCY);
 	uint64_t before = launches_inline();
 	for (uint32_t i = 0; i < TRIES && launches_inline() < before + 50; i++)
 		run(quick, &(struct launch){.kernel = "noop", .home_lane = 1, .items = 1});

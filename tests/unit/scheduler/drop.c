@@ -69,7 +69,7 @@ static void expect_settled(void)
 	cr_expect(eq(u64, sched_account_bytes(victim), 0));
 	cr_expect(eq(u64, sched_account_bytes(other), 0));
 	cr_expect(eq(u32, sched_account_sent(victim), 0));
-	cr_expect(eq(u32, counters().gate_waiting, 0));
+	cr_expect(eq(u32, counters().fair_queue_waiting, 0));
 	cr_expect(eq(u32, counters().tasks_open, 0));
 	cr_expect(eq(u64, counters().tasks_done, counters().tasks_submitted));
 }
@@ -119,7 +119,7 @@ static uint64_t ended_on(uint32_t device)
 	       count.nops;
 }
 
-/* A kernel that ends when the gate is opened, and runs. Nothing else is there. */
+/* A kernel that ends when the fair queue is opened, and runs. Nothing else is there. */
 static struct task *hold_as(struct sched_account *session, uint32_t device, struct words *words,
 			    uint32_t mode, struct probe *probe)
 {
@@ -201,7 +201,7 @@ static void end_of_a_thousand(bool chained)
 	(void)submit_as(other, &(struct launch){.device = 0, .kernel = "noop", .home_lane = 2},
 			&asked[0]);
 	expect(&asked[0], STATUS_SUCCESS);
-	cr_expect(eq(u32, counters().gate_waiting, 0));
+	cr_expect(eq(u32, counters().fair_queue_waiting, 0));
 	fake_gate_open(GATE);
 	expect_settled();
 	uint32_t ran = logged("hold");
@@ -233,13 +233,14 @@ Test(drop, N4_a_thousand_commands_of_who_is_alone)
 
 Test(drop_set_up, N4_a_thousand_commands_that_wait_for_room)
 {
-	setup_with(&(struct scheduler_config){.processors = 2, .never_gate = true},
+	setup_with(&(struct scheduler_config){.processors = 2, .never_fair_queue = true},
 		   &(struct fake_device_options){.preferred_lanes = 4});
 	(void)submit_as(other, &(struct launch){.device = 0, .kernel = "noop"}, &asked[1]);
 	end_of_a_thousand(false);
 }
 
-/* What the other session has at the gate goes as soon as what was before it there has gone. */
+/* What the other session has in the fair queue goes as soon as what was before it there has gone.
+ */
 Test(drop, N4_who_waited_behind_it_at_the_gate_goes_on)
 {
 	struct probe others[20];
@@ -694,8 +695,8 @@ static void begin_parts(struct words *words, struct launch *launch)
 						 .estimates = true,
 						 .features = BACKEND_FEATURE_EXPORT_VMM});
 	static struct use use;
-	cr_assert(zero(int, sched_account_rank(victim, GATE_BEST_EFFORT, GATE_WEIGHT)));
-	cr_assert(zero(int, sched_account_rank(other, GATE_LATENCY, GATE_WEIGHT)));
+	cr_assert(zero(int, sched_account_rank(victim, FAIR_QUEUE_BEST_EFFORT, FAIR_QUEUE_WEIGHT)));
+	cr_assert(zero(int, sched_account_rank(other, FAIR_QUEUE_LATENCY, FAIR_QUEUE_WEIGHT)));
 	harness_words_shared(&h, words, ITEMS, true, 0, 0, BACKEND_EXPORT_VMM);
 	use = (struct use){.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	*launch = (struct launch){.device = 0,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in sched_internal.h, which is not for tests. */
+/* As in internal.h, which is not for tests. */
 enum { WINDOW = 16, LANE_LEAST = 2, LANE_DEPTH = 96, LANES = 4, MANY = 2000 };
 
 /* Gates: the flood's, its first command's, the quiet session's. */
@@ -36,12 +36,12 @@ static void setup_with(uint32_t lanes, const struct scheduler_config *config)
 
 static void setup(void)
 {
-	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_gate = true});
+	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
 }
 
 static void setup_one_lane(void)
 {
-	setup_with(1, &(struct scheduler_config){.processors = 2, .never_gate = true});
+	setup_with(1, &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
 }
 
 TestSuite(flow_off, .timeout = 30);
@@ -66,7 +66,7 @@ static void finish(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
-/* A command of that session that ends when the gate is opened. `home_lane` 0: any. */
+/* A command of that session that ends when the fair queue is opened. `home_lane` 0: any. */
 static void submit(struct sched_account *session, uint32_t gate, uint32_t home_lane,
 		   struct probe *probe)
 {
@@ -134,7 +134,7 @@ Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
 	fake_device_options(0,
 			    (struct fake_device_options){.features = BACKEND_FEATURE_SIDE_BY_SIDE,
 							 .preferred_lanes = 2});
-	harness_start_with(&h, 1, &(struct scheduler_config){.never_gate = true});
+	harness_start_with(&h, 1, &(struct scheduler_config){.never_fair_queue = true});
 	(void)harness_kernel(&h, 0, "hold");
 	cr_assert(harness_settle(&h));
 	submit(quiet, GATE_QUIET, 2, &held);
@@ -204,7 +204,7 @@ Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 Test(flow_off, a_window_can_be_switched_off)
 {
 	setup_with(LANES, &(struct scheduler_config){
-				  .processors = 2, .never_window = true, .never_gate = true});
+				  .processors = 2, .never_window = true, .never_fair_queue = true});
 	submit(quiet, GATE_QUIET, 4, &held);
 	submit_flood(MANY, 1);
 	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));

@@ -89,7 +89,7 @@ static uint64_t run(void)
 	while (!scheduler_idle(h.scheduler)) {
 		harness_turn(&h);
 		uint64_t again_ns = scheduler_again_ns(h.scheduler);
-		if (atomic_load(&claim()->running) == 0 && counters().gate_waiting > 0 &&
+		if (atomic_load(&claim()->running) == 0 && counters().fair_queue_waiting > 0 &&
 		    again_ns > fake_clock_now_ns())
 			fake_clock(again_ns, 1);
 	}
@@ -104,7 +104,7 @@ Test(sched_grant, who_is_granted_a_quarter_takes_four_times_as_long)
 	uint64_t took_ns = run();
 	cr_expect(ge(u64, took_ns, 72ull * MS), "%lu", took_ns);
 	cr_expect(le(u64, took_ns, 88ull * MS), "%lu", took_ns);
-	cr_expect(eq(u64, counters().gate_bypassed, 0), "though it is alone here");
+	cr_expect(eq(u64, counters().fair_queue_bypassed, 0), "though it is alone here");
 	finish();
 }
 
@@ -146,10 +146,10 @@ Test(sched_grant, nothing_goes_where_nothing_is_granted_and_all_of_it_when_somet
 		fake_clock(scheduler_again_ns(h.scheduler), 1);
 		harness_turn(&h);
 	}
-	cr_expect(eq(u32, counters().gate_waiting, 20));
+	cr_expect(eq(u32, counters().fair_queue_waiting, 20));
 	atomic_store(granted(), SHARE_WHOLE);
 	(void)run();
-	cr_expect(eq(u64, counters().gate_admitted, 20));
+	cr_expect(eq(u64, counters().fair_queue_admitted, 20));
 	finish();
 }
 
@@ -184,7 +184,7 @@ static void expect_free_in_the_end(uint32_t watch)
 	uint64_t begun_ns = fake_clock_now_ns();
 	fake_clock(begun_ns + SHARE_ALONE_NS / 2, 1);
 	harness_turn(&h);
-	cr_expect(eq(u32, counters().gate_waiting, 20));
+	cr_expect(eq(u32, counters().fair_queue_waiting, 20));
 	fake_clock(begun_ns + SHARE_ALONE_NS + MS, 1);
 	(void)run();
 	finish();
@@ -204,13 +204,13 @@ Test(sched_grant, without_pages_all_is_as_it_was)
 {
 	submit(100, 20);
 	(void)run();
-	cr_expect(eq(u64, counters().gate_bypassed, 20));
+	cr_expect(eq(u64, counters().fair_queue_bypassed, 20));
 	scheduler_divide(h.scheduler, &grants, &claims);
 	submit(100, 20);
-	cr_expect(eq(u32, counters().gate_waiting, 20));
+	cr_expect(eq(u32, counters().fair_queue_waiting, 20));
 	scheduler_divide(h.scheduler, NULL, NULL);
 	(void)run();
-	cr_expect(zero(u32, counters().gate_waiting));
+	cr_expect(zero(u32, counters().fair_queue_waiting));
 	finish();
 }
 

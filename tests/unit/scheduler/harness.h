@@ -112,7 +112,7 @@ void harness_words_free(struct harness *harness, struct words *words);
 
 struct task *harness_launch(struct harness *harness, const struct launch *launch,
 			    struct probe *probe);
-/* A kernel that ends when the gate is opened; uses are requirements only. */
+/* A kernel that ends when the fair queue is opened; uses are requirements only. */
 struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gate,
 			  const struct use *uses, uint32_t use_count, struct probe *probe);
 struct task *harness_submit(struct harness *harness, struct task_request *request,

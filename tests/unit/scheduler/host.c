@@ -28,7 +28,7 @@ static void expect_good(const struct probe *probe)
 	cr_expect(eq(i32, probe->fault.status, 0), "%s", probe->fault.text);
 }
 
-/* Everything that can go on without a gate has gone on: a barrier behind `after`, or behind
+/* Everything that can go on without a fair queue has gone on: a barrier behind `after`, or behind
  * nothing, came back. */
 static void turn(void)
 {

@@ -222,8 +222,9 @@ static void submit(struct model *model, struct record *record, struct task_reque
 	model->harness.account = model->sessions[model->count % SESSIONS];
 	/* Whoever goes first, and whose rank changes meanwhile: the outcome is the same. */
 	if (model->count % 37 == 5)
-		(void)sched_account_rank(model->harness.account, model->count / 37 % GATE_CLASSES,
-					 1 + model->count * 13 % GATE_WEIGHT_MOST);
+		(void)sched_account_rank(model->harness.account,
+					 model->count / 37 % FAIR_QUEUE_CLASSES,
+					 1 + model->count * 13 % FAIR_QUEUE_WEIGHT_MOST);
 	record->task = harness_submit(&model->harness, request, &record->probe);
 	model->harness.account = NULL;
 }
@@ -724,8 +725,9 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	for (uint32_t i = 0; i < SESSIONS; i++)
 		(void)sched_account_create(UINT64_MAX, &model->sessions[i]);
 	for (uint32_t i = 0; i < SESSIONS && seed % 3; i++)
-		(void)sched_account_rank(model->sessions[i], (uint32_t)(seed + i) % GATE_CLASSES,
-					 1 + (uint32_t)seed * 97 % GATE_WEIGHT_MOST);
+		(void)sched_account_rank(model->sessions[i],
+					 (uint32_t)(seed + i) % FAIR_QUEUE_CLASSES,
+					 1 + (uint32_t)seed * 97 % FAIR_QUEUE_WEIGHT_MOST);
 	make_buffers(model, options->features);
 	while (model->count < tasks && !model->wrong[0])
 		one_step(model);

@@ -60,7 +60,7 @@ static struct use ranged(uint32_t first, uint32_t end, uint32_t mode)
 	return (struct use){.words = &x, .mode = mode, .first = first, .count = end - first};
 }
 
-/* The number of a group that waits for a gate. */
+/* The number of a group that waits for a fair queue. */
 static unsigned hold(uint32_t device, uint32_t gate, struct use use, struct probe *probe)
 {
 	(void)harness_hold(&h, device, gate, &use, 1, probe);

@@ -144,7 +144,7 @@ static struct task *write_all(struct words *words, uint32_t lane, uint64_t sessi
 			      probe);
 }
 
-/* The device is full of what commands use that do not end until its gate is opened. */
+/* The device is full of what commands use that do not end until its fair queue is opened. */
 static void hold_all(struct words *words, struct probe *held)
 {
 	for (uint32_t i = 0; i < ROOM; i++)

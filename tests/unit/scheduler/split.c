@@ -32,7 +32,7 @@ static void setup_with(uint64_t slice_us, uint32_t features, uint32_t lanes)
 {
 	struct scheduler_config config = {
 		.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = slice_us * US};
-	config.never_gate = config.never_window = has_no_gates;
+	config.never_fair_queue = config.never_window = has_no_gates;
 	fake_clock(1000 * MS, 1);
 	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes,
 							    .features = features,
@@ -40,8 +40,8 @@ static void setup_with(uint64_t slice_us, uint32_t features, uint32_t lanes)
 	harness_start_with(&h, 1, &config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &batch)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
-	cr_assert(zero(int, sched_account_rank(batch, GATE_BEST_EFFORT, GATE_WEIGHT)));
-	cr_assert(zero(int, sched_account_rank(quick, GATE_LATENCY, GATE_WEIGHT)));
+	cr_assert(zero(int, sched_account_rank(batch, FAIR_QUEUE_BEST_EFFORT, FAIR_QUEUE_WEIGHT)));
+	cr_assert(zero(int, sched_account_rank(quick, FAIR_QUEUE_LATENCY, FAIR_QUEUE_WEIGHT)));
 	(void)harness_kernel(&h, 0, "take");
 	(void)harness_kernel(&h, 0, "take_increment_u32");
 	(void)harness_kernel(&h, 0, "linear_id_u32");
@@ -225,7 +225,7 @@ Test(split, other_classes_are_not_split)
 {
 	struct launch launch = long_launch(4900);
 	meet();
-	cr_assert(zero(int, sched_account_rank(batch, GATE_NORMAL, GATE_WEIGHT)));
+	cr_assert(zero(int, sched_account_rank(batch, FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT)));
 	cr_expect(zero(u32, parts_when_known(&launch)));
 	finish();
 }
@@ -548,7 +548,7 @@ Test(split, M10_a_device_that_is_lost_between_two_parts_ends_it_once)
 	cr_expect(eq(u32, probes[0].calls, 1));
 	cr_expect(eq(i32, probes[0].outcome.fault.status, STATUS_DEVICE_LOST));
 	cr_expect(zero(u32, counters().tasks_open));
-	cr_expect(zero(u32, counters().gate_waiting));
+	cr_expect(zero(u32, counters().fair_queue_waiting));
 	finish();
 }
 

@@ -33,7 +33,7 @@ static void setup(bool estimates)
 	harness_start_with(&h, 2, &config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &first)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &second)));
-	cr_assert(zero(int, sched_account_rank(second, GATE_BEST_EFFORT, 7)));
+	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_BEST_EFFORT, 7)));
 	for (uint32_t device = 0; device < 2; device++) {
 		(void)harness_kernel(&h, device, "take");
 		(void)harness_kernel(&h, device, "take_and_fail");
@@ -163,9 +163,9 @@ Test(sched_trace, a_group_is_noted_with_whose_it_was_when_it_came_and_what_it_to
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct trace_record *record = &records[i];
 		cr_expect(eq(u64, record->session, sessions[i]));
-		cr_expect(eq(u32, record->weight, sessions[i] == FIRST ? GATE_WEIGHT : 7));
+		cr_expect(eq(u32, record->weight, sessions[i] == FIRST ? FAIR_QUEUE_WEIGHT : 7));
 		cr_expect(eq(int, record->session_class,
-			     sessions[i] == FIRST ? GATE_NORMAL : GATE_BEST_EFFORT));
+			     sessions[i] == FIRST ? FAIR_QUEUE_NORMAL : FAIR_QUEUE_BEST_EFFORT));
 		cr_expect(eq(int, record->known, TRACE_MEASURED));
 		cr_expect(ge(u64, record->at_ns, i ? records[i - 1].end_ns : before_ns),
 			  "not before it could be sent");
@@ -220,7 +220,7 @@ Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 	uint32_t ways[TRACE_KNOWN_WAYS] = {0};
 	setup(true);
 	for (uint32_t i = 0; i < 8;
-	     i++) { /* as there are two, the gate is asked, and has some timed */
+	     i++) { /* as there are two, the fair queue is asked, and has some timed */
 		submit(first, 40, &probes[0]);
 		submit(second, 90, &probes[1]);
 	}

@@ -29,7 +29,7 @@ TestSuite(use, .timeout = 60);
 static void begin(bool spills)
 {
 	struct scheduler_config config = {
-		.processors = 2, .never_gate = true, .clock_ns = its_clock};
+		.processors = 2, .never_fair_queue = true, .clock_ns = its_clock};
 	config.spills = spills;
 	config.spill_least_bytes = spills ? 1 : 0;
 	fake_reset();

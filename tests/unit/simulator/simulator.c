@@ -102,9 +102,13 @@ static const char whole[] = HEAD
 
 /* What each line says, and what it leaves out. */
 static const struct sim_kind kinds[] = {
-	{.name = "old", .class = GATE_LATENCY, .weight = 7, .count = 1, .manner = SIM_RECORDED},
+	{.name = "old",
+	 .class = FAIR_QUEUE_LATENCY,
+	 .weight = 7,
+	 .count = 1,
+	 .manner = SIM_RECORDED},
 	{.name = "deep",
-	 .class = GATE_BEST_EFFORT,
+	 .class = FAIR_QUEUE_BEST_EFFORT,
 	 .weight = 100,
 	 .count = 3,
 	 .lanes = 4,
@@ -117,7 +121,7 @@ static const struct sim_kind kinds[] = {
 	 .until_ns = UINT64_MAX,
 	 .first_client = 1},
 	{.name = "seldom",
-	 .class = GATE_NORMAL,
+	 .class = FAIR_QUEUE_NORMAL,
 	 .weight = 100,
 	 .count = 20,
 	 .lanes = 1,
@@ -129,7 +133,7 @@ static const struct sim_kind kinds[] = {
 	 .until_ns = 20000000,
 	 .first_client = 4},
 	{.name = "clock",
-	 .class = GATE_NORMAL,
+	 .class = FAIR_QUEUE_NORMAL,
 	 .weight = 250,
 	 .count = 1,
 	 .lanes = 1,

@@ -22,18 +22,19 @@ struct node_engine *node_engine(struct node *node, uint64_t user, uint32_t least
 				uint64_t takes_ns, uint32_t depth)
 {
 	struct node_engine *engine = &node->engines[node->count++];
-	struct gate_config config;
-	gate_config_init(&config);
+	struct fair_queue_config config;
+	fair_queue_config_init(&config);
 	engine->user = user;
 	engine->least = least;
 	engine->most = most;
 	engine->takes_ns = takes_ns;
 	engine->depth = depth;
 	engine->until_ns = UINT64_MAX;
-	if (gate_init(&engine->gate, &config) < 0 ||
-	    gate_session_init(&engine->gate, &engine->session, GATE_NORMAL, GATE_WEIGHT) < 0)
+	if (fair_queue_init(&engine->gate, &config) < 0 ||
+	    fair_queue_session_init(&engine->gate, &engine->session, FAIR_QUEUE_NORMAL,
+				    FAIR_QUEUE_WEIGHT) < 0)
 		abort();
-	gate_set_grant(&engine->gate, most, node->now_ns);
+	fair_queue_set_grant(&engine->gate, most, node->now_ns);
 	return engine;
 }
 
@@ -44,21 +45,21 @@ static void ask(struct node *node, struct node_engine *engine)
 		    node->now_ns >= engine->until_ns || node->now_ns < engine->next_ns)
 			continue;
 		engine->used[i] = true;
-		engine->groups[i] = (struct gate_group){.shape = 1, .lane = i};
+		engine->groups[i] = (struct fair_queue_group){.shape = 1, .lane = i};
 		engine->next_ns = node->now_ns + engine->every_ns;
 		engine->again_ns = 0;
-		if (gate_arrive(&engine->session, &engine->groups[i], node->now_ns) < 0)
+		if (fair_queue_arrive(&engine->session, &engine->groups[i], node->now_ns) < 0)
 			abort();
 	}
 }
 
 static void send(struct node *node, struct node_engine *engine)
 {
-	struct gate_group *decided[NODE_DEPTH];
-	struct gate_decisions decisions = {.groups = decided, .room = NODE_DEPTH};
+	struct fair_queue_group *decided[NODE_DEPTH];
+	struct fair_queue_decisions decisions = {.groups = decided, .room = NODE_DEPTH};
 	if (node->now_ns < engine->again_ns)
 		return;
-	gate_step(&engine->gate, node->now_ns, &decisions);
+	fair_queue_step(&engine->gate, node->now_ns, &decisions);
 	engine->again_ns = decisions.again_ns;
 	for (uint32_t i = 0; i < decisions.count; i++) {
 		uint32_t at = (node->first + node->queued++) % NODE_QUEUE;
@@ -94,7 +95,7 @@ static void run_device(struct node *node)
 		engine->running--;
 		engine->used[group] = false;
 		engine->again_ns = 0;
-		gate_end(&engine->groups[group], node->now_ns, engine->takes_ns);
+		fair_queue_end(&engine->groups[group], node->now_ns, engine->takes_ns);
 	}
 }
 
@@ -137,7 +138,7 @@ static void look(struct node *node)
 		engines[i]->party = parties[i];
 		if (engines[i]->stopped)
 			continue;
-		gate_set_grant(&engines[i]->gate, parties[i].granted, node->now_ns);
+		fair_queue_set_grant(&engines[i]->gate, parties[i].granted, node->now_ns);
 		engines[i]->again_ns = 0;
 	}
 }

@@ -15,9 +15,9 @@ enum { NODE_ENGINES = 8, NODE_DEPTH = 64, NODE_QUEUE = 1024 };
 #define NODE_MS 1000000ull
 
 struct node_engine {
-	struct gate gate;
-	struct gate_session session;
-	struct gate_group groups[NODE_DEPTH];
+	struct fair_queue gate;
+	struct fair_queue_session session;
+	struct fair_queue_group groups[NODE_DEPTH];
 	bool used[NODE_DEPTH];
 	uint64_t user, takes_ns;
 	uint32_t least, most, depth; /* so many are open at a time */

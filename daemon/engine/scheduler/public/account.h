@@ -46,9 +46,9 @@ void sched_account_change(struct sched_account *account, uint64_t most_bytes);
 struct sched_account *
 sched_account_drop(struct sched_account *account); /* NULL is fine; returns NULL */
 /*
- * Its class (enum gate_class) and its weight within that, for all that is not sent yet: who goes
- * first where several accounts want one device, and how much of it is whose. Without: GATE_NORMAL,
- * GATE_WEIGHT. -EINVAL: there is no such class or weight.
+ * Its class (enum fair_queue_class) and its weight within that, for all that is not sent yet: who
+ * goes first where several accounts want one device, and how much of it is whose. Without:
+ * FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT. -EINVAL: there is no such class or weight.
  */
 int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t weight);
 uint64_t sched_account_bytes(const struct sched_account *account);

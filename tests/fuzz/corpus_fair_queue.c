@@ -1,4 +1,4 @@
-/* Seeds of dispatch_gate: what sessions and groups do, one after the other and mixed. */
+/* Seeds of fair_queue: what sessions and groups do, one after the other and mixed. */
 #include "corpus.h"
 
 enum { SESSION = 0, ARRIVE = 2, CANCEL = 7, END = 8, TIME = 11, STEP = 12, GRANT = 13 };
@@ -9,7 +9,7 @@ enum { SESSION = 0, ARRIVE = 2, CANCEL = 7, END = 8, TIME = 11, STEP = 12, GRANT
 #define STEPS(name, ...)                                                                           \
 	do {                                                                                       \
 		static const uint8_t bytes[] = {__VA_ARGS__};                                      \
-		seed("dispatch_gate", name, bytes, sizeof(bytes));                                 \
+		seed("fair_queue", name, bytes, sizeof(bytes));                                    \
 	} while (0)
 
 /* Of a session: the class, and a fifth of the weight times four. */
@@ -31,10 +31,10 @@ static void save_mixture(const char *name, uint32_t random, uint32_t kinds)
 		bytes[i + 2] = (uint8_t)(random >> 7);
 		bytes[i + 3] = (uint8_t)(random >> 24 & 3);
 	}
-	seed("dispatch_gate", name, bytes, sizeof(bytes));
+	seed("fair_queue", name, bytes, sizeof(bytes));
 }
 
-void make_gate_seeds(void)
+void make_fair_queue_seeds(void)
 {
 	STEPS("nothing", STEP, 0, D(0));
 	STEPS("one_group", SESSION, 0, D(NORMAL_100), ARRIVE, 0, D(50), STEP, 0, D(0), TIME, 4,

@@ -26,7 +26,7 @@ enum {
 enum group_state { FREE, WAITING, IN_FLIGHT };
 
 struct model_group {
-	struct gate_group group; /* first */
+	struct fair_queue_group group; /* first */
 	enum group_state state;
 	uint32_t session;
 	uint64_t number; /* of arrival */
@@ -35,8 +35,8 @@ struct model_group {
 };
 
 struct model {
-	struct gate gate;
-	struct gate_session sessions[SESSIONS];
+	struct fair_queue gate;
+	struct fair_queue_session sessions[SESSIONS];
 	bool exists[SESSIONS];
 	struct model_group groups[GROUPS];
 	uint64_t now_ns, numbers;
@@ -58,7 +58,7 @@ static struct model_group *oldest(struct model *model, uint32_t session, enum gr
 
 static void check(struct model *model)
 {
-	const struct gate *gate = &model->gate;
+	const struct fair_queue *gate = &model->gate;
 	uint64_t in_flight_bytes = 0;
 	uint32_t waiting = 0, in_flight = 0, of_classes = 0;
 	for (uint32_t i = 0; i < GROUPS; i++) {
@@ -74,18 +74,18 @@ static void check(struct model *model)
 	FUZZ_CHECK(in_flight_bytes <= gate->promised_bytes &&
 		   gate->promised_bytes <= gate->config.memory_bytes);
 	FUZZ_CHECK(gate->all.count == in_flight);
-	for (uint32_t i = 0; i < GATE_CLASSES; i++)
+	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		of_classes += gate->classes[i].own.count;
 	FUZZ_CHECK(of_classes == in_flight);
 	if (in_flight == 0)
 		FUZZ_CHECK(gate->all.weight_ns == 0);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
-		const struct gate_session *session = &model->sessions[i];
+		const struct fair_queue_session *session = &model->sessions[i];
 		if (model->exists[i])
 			FUZZ_CHECK((session->waiting > 0
-					    ? session->place != GATE_IDLE
-					    : session->place == GATE_IDLE ||
-						      session->place == GATE_IN_TURN) &&
+					    ? session->place != FAIR_QUEUE_IDLE
+					    : session->place == FAIR_QUEUE_IDLE ||
+						      session->place == FAIR_QUEUE_IN_TURN) &&
 				   session->deficit_ns >= -(int64_t)gate->config.debt_most_ns);
 	}
 }
@@ -93,15 +93,15 @@ static void check(struct model *model)
 /* Decisions are taken to the model. How many there were. */
 static uint32_t step(struct model *model)
 {
-	struct gate_group *decided[ROOM];
-	struct gate_decisions decisions = {.groups = decided, .room = ROOM};
-	const struct gate_grant *grant = &model->gate.grant;
-	gate_set_grant(&model->gate, grant->part, model->now_ns);
-	bool limited = grant->part < GATE_WHOLE,
+	struct fair_queue_group *decided[ROOM];
+	struct fair_queue_decisions decisions = {.groups = decided, .room = ROOM};
+	const struct fair_queue_grant *grant = &model->gate.grant;
+	fair_queue_set_grant(&model->gate, grant->part, model->now_ns);
+	bool limited = grant->part < FAIR_QUEUE_WHOLE,
 	     granted = !limited || (grant->part > 0 && grant->left_ns > 0);
 	bool idle = model->gate.in_flight == 0 && model->gate.waiting > 0 && granted;
 	int64_t left_ns = grant->left_ns, paid_ns = 0, last_ns = 0;
-	gate_step(&model->gate, model->now_ns, &decisions);
+	fair_queue_step(&model->gate, model->now_ns, &decisions);
 	FUZZ_CHECK(decisions.count <= ROOM);
 	for (uint32_t i = 0; i < decisions.count; i++) {
 		struct model_group *group = (struct model_group *)(void *)decided[i];
@@ -132,10 +132,10 @@ static struct model_group *arrive(struct model *model, uint32_t session, uint32_
 	*group = (struct model_group){.session = session, .number = ++model->numbers};
 	group->takes_ns = 1 + (uint64_t)(detail & 0xff) * (detail & 0xff) * (LONGEST_NS / 65536);
 	group->group.shape = model->new_shapes ? 1000 + detail : detail & 0x7f;
-	group->group.lane = detail % (GATE_LANES + 1);
+	group->group.lane = detail % (FAIR_QUEUE_LANES + 1);
 	group->group.memory_bytes = detail & 0x100 ? (detail >> 4) % (MEMORY + MEMORY / 16) : 0;
-	int result = gate_arrive(&model->sessions[session], &group->group, model->now_ns);
-	bool fits = group->group.memory_bytes <= MEMORY && group->group.lane < GATE_LANES;
+	int result = fair_queue_arrive(&model->sessions[session], &group->group, model->now_ns);
+	bool fits = group->group.memory_bytes <= MEMORY && group->group.lane < FAIR_QUEUE_LANES;
 	FUZZ_CHECK((result == 0) == fits);
 	if (result == 0)
 		group->state = WAITING;
@@ -145,24 +145,25 @@ static struct model_group *arrive(struct model *model, uint32_t session, uint32_
 static void end(struct model *model, struct model_group *group, uint64_t took_ns)
 {
 	group->state = FREE;
-	gate_end(&group->group, model->now_ns, took_ns);
+	fair_queue_end(&group->group, model->now_ns, took_ns);
 }
 
 static void session_comes_or_goes(struct model *model, uint32_t index, uint32_t detail)
 {
-	struct gate_session *session = &model->sessions[index];
-	enum gate_class class = (enum gate_class)(detail % (GATE_CLASSES + 1));
+	struct fair_queue_session *session = &model->sessions[index];
+	enum fair_queue_class class = (enum fair_queue_class)(detail % (FAIR_QUEUE_CLASSES + 1));
 	uint32_t weight = (detail >> 2 & 0xff) * 5;
-	bool good = class < GATE_CLASSES && weight >= 1 && weight <= GATE_WEIGHT_MOST;
+	bool good = class < FAIR_QUEUE_CLASSES && weight >= 1 && weight <= FAIR_QUEUE_WEIGHT_MOST;
 	if (!model->exists[index]) {
-		model->exists[index] = gate_session_init(&model->gate, session, class, weight) == 0;
+		model->exists[index] =
+			fair_queue_session_init(&model->gate, session, class, weight) == 0;
 		FUZZ_CHECK(model->exists[index] == good);
 	} else if (detail & 1 && !oldest(model, index, WAITING) &&
 		   !oldest(model, index, IN_FLIGHT)) {
-		gate_session_fini(session);
+		fair_queue_session_fini(session);
 		model->exists[index] = false;
 	} else {
-		FUZZ_CHECK((gate_session_change(session, class, weight) == 0) == good);
+		FUZZ_CHECK((fair_queue_session_change(session, class, weight) == 0) == good);
 	}
 }
 
@@ -184,7 +185,7 @@ static void take_step(struct model *model, const uint8_t *bytes)
 		break;
 	case 7:
 		if (group->state == WAITING) {
-			gate_cancel(&group->group);
+			fair_queue_cancel(&group->group);
 			group->state = FREE;
 		}
 		break;
@@ -193,7 +194,7 @@ static void take_step(struct model *model, const uint8_t *bytes)
 	case 10:
 		if (group->state == IN_FLIGHT && (detail & 12) == 12) {
 			group->state = FREE;
-			gate_return(&group->group, model->now_ns);
+			fair_queue_return(&group->group, model->now_ns);
 		} else if (group->state == IN_FLIGHT)
 			end(model, group,
 			    detail & 1 ? group->takes_ns : (uint64_t)(detail & 2) << 40);
@@ -205,14 +206,15 @@ static void take_step(struct model *model, const uint8_t *bytes)
 		break;
 	case 12:
 		/* Of those that did not come through it; some never end. */
-		if (detail & 1 && model->gate.crowd.strangers > 0)
-			gate_strangers(&model->gate, 0, 1, model->now_ns);
+		if (detail & 1 && model->gate.crowd.bypassing > 0)
+			fair_queue_bypassing(&model->gate, 0, 1, model->now_ns);
 		else if (detail & 2)
-			gate_strangers(&model->gate, 1, 0, model->now_ns);
+			fair_queue_bypassing(&model->gate, 1, 0, model->now_ns);
 		break;
 	case 13:
-		gate_set_grant(&model->gate, detail & 1 ? GATE_FREE : detail % (GATE_WHOLE + 2),
-			       model->now_ns);
+		fair_queue_set_grant(&model->gate,
+				     detail & 1 ? FAIR_QUEUE_FREE : detail % (FAIR_QUEUE_WHOLE + 2),
+				     model->now_ns);
 		break;
 	default:
 		(void)step(model);
@@ -250,14 +252,17 @@ static uint64_t longest_wait_ns(const struct model *model)
 	for (uint32_t i = 0; i < SESSIONS; i++)
 		if (model->exists[i])
 			round_ns += LONGEST_NS + model->gate.config.quantum_ns *
-							 model->sessions[i].weight / GATE_WEIGHT;
+							 model->sessions[i].weight /
+							 FAIR_QUEUE_WEIGHT;
 	for (uint32_t i = 0; i < GROUPS; i++) {
 		const struct model_group *group = &model->groups[i];
 		if (group->must_run)
-			rounds += 2 + 2ull * DEBT_NS * GATE_WEIGHT / model->gate.config.quantum_ns /
+			rounds += 2 + 2ull * DEBT_NS * FAIR_QUEUE_WEIGHT /
+					      model->gate.config.quantum_ns /
 					      model->sessions[group->session].weight;
 	}
-	return (rounds + 1) * round_ns * GATE_WHOLE / model->gate.config.least[GATE_BEST_EFFORT];
+	return (rounds + 1) * round_ns * FAIR_QUEUE_WHOLE /
+	       model->gate.config.least[FAIR_QUEUE_BEST_EFFORT];
 }
 
 /* Beside a latency session that always has something. */
@@ -266,14 +271,14 @@ static void run_all(struct model *model)
 	const uint32_t flood = 0;
 	uint64_t begun_ns = model->gate.now_ns > model->now_ns ? model->gate.now_ns : model->now_ns;
 	model->now_ns = begun_ns;
-	gate_set_grant(&model->gate, GATE_FREE, model->now_ns);
+	fair_queue_set_grant(&model->gate, FAIR_QUEUE_FREE, model->now_ns);
 	for (uint32_t i = 0; i < GROUPS; i++)
 		model->groups[i].must_run = model->groups[i].state == WAITING;
 	if (!model->exists[flood])
-		FUZZ_CHECK(gate_session_init(&model->gate, &model->sessions[flood], GATE_LATENCY,
-					     100) == 0);
+		FUZZ_CHECK(fair_queue_session_init(&model->gate, &model->sessions[flood],
+						   FAIR_QUEUE_LATENCY, 100) == 0);
 	model->exists[flood] = true;
-	(void)gate_session_change(&model->sessions[flood], GATE_LATENCY, 100);
+	(void)fair_queue_session_change(&model->sessions[flood], FAIR_QUEUE_LATENCY, 100);
 	uint64_t most_ns = longest_wait_ns(model);
 	while (!all_have_run(model)) {
 		while (model->sessions[flood].waiting < 4 && arrive(model, flood, 0xa0))
@@ -297,12 +302,12 @@ static void share(struct model *model, const uint8_t *bytes)
 	/* None so short that all groups there are do not fill the window. */
 	uint32_t details[2] = {36 + bytes[2] % 28u, 36 + bytes[3] % 28u};
 	uint64_t ran_ns[2] = {0}, begun_ns = model->now_ns, length_ns = 0;
-	enum gate_class class = (enum gate_class)(bytes[0] % GATE_CLASSES);
+	enum fair_queue_class class = (enum fair_queue_class)(bytes[0] % FAIR_QUEUE_CLASSES);
 	for (uint32_t i = 0; i < 2; i++) {
 		if (model->exists[i])
-			gate_session_fini(&model->sessions[i]);
-		FUZZ_CHECK(gate_session_init(&model->gate, &model->sessions[i], class,
-					     weights[i] * 10) == 0);
+			fair_queue_session_fini(&model->sessions[i]);
+		FUZZ_CHECK(fair_queue_session_init(&model->gate, &model->sessions[i], class,
+						   weights[i] * 10) == 0);
 		model->exists[i] = true;
 		uint64_t takes_ns = 1 + (uint64_t)details[i] * details[i] * (LONGEST_NS / 65536);
 		length_ns = takes_ns > length_ns ? takes_ns : length_ns;
@@ -336,12 +341,12 @@ static void share(struct model *model, const uint8_t *bytes)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
 	static struct model model;
-	struct gate_config config;
+	struct fair_queue_config config;
 	memset(&model, 0, sizeof(model));
-	gate_config_init(&config);
+	fair_queue_config_init(&config);
 	config.memory_bytes = MEMORY;
 	config.debt_most_ns = DEBT_NS;
-	FUZZ_CHECK(gate_init(&model.gate, &config) == 0);
+	FUZZ_CHECK(fair_queue_init(&model.gate, &config) == 0);
 	model.now_ns = 1;
 	for (size_t at = 0; at + 4 <= count && at < 4096; at += 4)
 		take_step(&model, bytes + at);
