@@ -3,8 +3,8 @@
  * with its range, a graph, a transfer of a size), of the shapes that came lately. Pure, of fixed
  * size: what a client invents shapes for takes other shapes' places, its own first.
  */
-#ifndef SYCL_ENGINE_GATE_ESTIMATE_H
-#define SYCL_ENGINE_GATE_ESTIMATE_H
+#ifndef SYCL_ENGINE_FAIR_QUEUE_ESTIMATE_H
+#define SYCL_ENGINE_FAIR_QUEUE_ESTIMATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  *
  * docs/scheduling.md, "Fair queueing", says what it promises and how.
  */
-#ifndef SYCL_ENGINE_GATE_H
-#define SYCL_ENGINE_GATE_H
+#ifndef SYCL_ENGINE_FAIR_QUEUE_H
+#define SYCL_ENGINE_FAIR_QUEUE_H
 
 #include "fair_queue/estimate.h"
 #include "fair_queue/load.h"

@@ -1,5 +1,5 @@
-#ifndef SYCL_ENGINE_GATE_INTERNAL_H
-#define SYCL_ENGINE_GATE_INTERNAL_H
+#ifndef SYCL_ENGINE_FAIR_QUEUE_INTERNAL_H
+#define SYCL_ENGINE_FAIR_QUEUE_INTERNAL_H
 
 #include "fair_queue/fair_queue.h"
 

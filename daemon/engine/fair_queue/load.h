@@ -1,6 +1,6 @@
 /* What one session has on the device, in predicted time, and when that should end. Pure. */
-#ifndef SYCL_ENGINE_GATE_LOAD_H
-#define SYCL_ENGINE_GATE_LOAD_H
+#ifndef SYCL_ENGINE_FAIR_QUEUE_LOAD_H
+#define SYCL_ENGINE_FAIR_QUEUE_LOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -66,7 +66,7 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 		atomic_store(&task->is_aside, false);
 	if (task->held_by_host)
 		sched_early_recorded(task);
-	sched_waits_note(device, command, &waits);
+	sched_waits_note(worker, command, device->all_lane_count, &waits);
 	worker->unflushed = true;
 	worker->in_flight += command->burst ? command->burst->out : 1;
 	worker->failing += sched_native_command_failed(command);

@@ -7,12 +7,6 @@
 
 #include "clock.h"
 
-static bool is_large_transfer(const struct backend_command *command)
-{
-	return (command->kind == BACKEND_COMMAND_WRITE || command->kind == BACKEND_COMMAND_READ) &&
-	       command->transfer.size_bytes >= SCHED_EXPECT_BYTES_MIN;
-}
-
 static enum sched_expect_way transfer_way(const struct backend_command *command)
 {
 	return command->kind == BACKEND_COMMAND_WRITE ? SCHED_EXPECT_IN : SCHED_EXPECT_OUT;
@@ -26,23 +20,17 @@ static void expect_transfer_from(struct sched_worker *worker, struct task_comman
 						begin_ns, command->backend.transfer.size_bytes);
 }
 
-void sched_transfer_expect(struct sched_worker *worker, struct sched_worker_lane *lane,
-			   struct task_command *command)
+void sched_transfer_expect_large(struct sched_worker *worker, struct sched_worker_lane *lane,
+				 struct task_command *command)
 {
-	command->begin_ns = command->expected_ns = 0;
-	if (!is_large_transfer(&command->backend))
-		return;
 	uint64_t now = clock_now_ns();
 	expect_transfer_from(worker, command, lane->free_ns > now ? lane->free_ns : now);
 	lane->free_ns = command->expected_ns;
 }
 
-void sched_transfer_learn(struct sched_worker *worker, const struct sched_worker_lane *lane,
-			  const struct task_command *command)
+void sched_transfer_learn_large(struct sched_worker *worker, const struct task_command *command,
+				struct task_command *next)
 {
-	struct task_command *next = lane->first ? &lane->first->command : NULL;
-	if (command->begin_ns == 0 && !(next && next->begin_ns))
-		return;
 	uint64_t now = clock_now_ns();
 	if (command->begin_ns && now > command->begin_ns)
 		sched_expect_learn(&worker->expect, transfer_way(&command->backend),

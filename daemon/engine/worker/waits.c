@@ -2,8 +2,6 @@
 #include "worker/waits.h"
 
 #include "base/lane_limits.h"
-#include "scheduler/device.h"
-#include "scheduler/public/device.h"
 #include "scheduler/task.h"
 #include "worker/failed.h"
 #include "worker/worker.h"
@@ -40,10 +38,9 @@ static void add_inherited_waits(const struct sched_worker *worker,
 				 waits);
 }
 
-void sched_waits_fill(const struct sched_worker *worker, const struct task_command *command,
-		      struct sched_waits *waits)
+void sched_waits_collect(const struct sched_worker *worker, const struct task_command *command,
+			 struct sched_waits *waits)
 {
-	waits->count = 0;
 	if (worker->has_inherited_waits)
 		add_inherited_waits(worker, command, command->lane, waits);
 	for (uint32_t i = 0; i < command->predecessor_count; i++) {
@@ -53,16 +50,6 @@ void sched_waits_fill(const struct sched_worker *worker, const struct task_comma
 		else if (worker->has_inherited_waits)
 			add_inherited_waits(worker, command, predecessor->lane, waits);
 	}
-}
-
-void sched_waits_note(struct scheduler_device *device, const struct task_command *command,
-		      const struct sched_waits *waits)
-{
-	uint64_t *waited = device->worker.lanes[command->lane].waited;
-	if (command->lane >= device->all_lane_count)
-		return;
-	for (uint32_t i = 0; i < waits->count; i++)
-		waited[waits->lanes[i]] = waits->all[i].sequence;
 }
 
 static void inherit_wait(struct sched_worker *worker, uint32_t lane, uint32_t index,
