@@ -17,7 +17,7 @@ void failure_list_fini(struct failure_list *list)
 }
 
 /* Index of the first run that ends at or behind `group`. */
-static uint32_t position(const struct failure_list *list, uint64_t group)
+static uint32_t failure_position(const struct failure_list *list, uint64_t group)
 {
 	uint32_t low = 0, high = list->count;
 	while (low < high) {
@@ -30,7 +30,7 @@ static uint32_t position(const struct failure_list *list, uint64_t group)
 	return low;
 }
 
-static void remove_run(struct failure_list *list, uint32_t index)
+static void remove_failure_run(struct failure_list *list, uint32_t index)
 {
 	if (list->runs[index].text) {
 		free(list->runs[index].text);
@@ -46,8 +46,8 @@ static bool same_cause(const struct failure_run *run, const struct backend_fault
 	return run->status == fault->status && run->native_code == fault->native_code;
 }
 
-static bool join(struct failure_list *list, uint32_t index, uint64_t group,
-		 const struct backend_fault *fault)
+static bool join_failure_runs(struct failure_list *list, uint32_t index, uint64_t group,
+			      const struct backend_fault *fault)
 {
 	struct failure_run *before = index > 0 ? &list->runs[index - 1] : NULL;
 	struct failure_run *behind = index < list->count ? &list->runs[index] : NULL;
@@ -56,7 +56,7 @@ static bool join(struct failure_list *list, uint32_t index, uint64_t group,
 	if (joins_before) {
 		before->last = joins_behind ? behind->last : group;
 		if (joins_behind)
-			remove_run(list, index);
+			remove_failure_run(list, index);
 	} else if (joins_behind) {
 		behind->first = group;
 	}
@@ -67,8 +67,8 @@ int failure_list_add(struct failure_list *list, uint64_t group, const struct bac
 {
 	if (list->closed_from && group >= list->closed_from)
 		return 0;
-	uint32_t index = position(list, group);
-	if (join(list, index, group, fault))
+	uint32_t index = failure_position(list, group);
+	if (join_failure_runs(list, index, group, fault))
 		return 0;
 	if (list->count == list->capacity) {
 		uint32_t capacity = list->capacity ? list->capacity * 2 : 8;
@@ -102,7 +102,7 @@ bool failure_list_find(const struct failure_list *list, uint64_t group,
 				group);
 		return true;
 	}
-	uint32_t index = position(list, group);
+	uint32_t index = failure_position(list, group);
 	if (index == list->count || list->runs[index].first > group)
 		return false;
 	const struct failure_run *run = &list->runs[index];

@@ -16,7 +16,7 @@ void group_window_fini(struct group_window *window)
 	group_window_init(window);
 }
 
-static struct window_entry **bucket_of(const struct group_window *window, uint64_t number)
+static struct window_entry **window_bucket_of(const struct group_window *window, uint64_t number)
 {
 	/* Where all are bursts of one length, the last bits of all are alike. */
 	return &window->buckets[(number ^ number >> 4) & (window->bucket_count - 1)];
@@ -24,7 +24,7 @@ static struct window_entry **bucket_of(const struct group_window *window, uint64
 
 /* Numbers are consecutive, so each bucket holds about one. Without memory the chains just get
  * longer. */
-static void grow(struct group_window *window)
+static void grow_group_window(struct group_window *window)
 {
 	uint32_t bucket_count = window->bucket_count * 2;
 	struct window_entry **buckets = calloc(bucket_count, sizeof(struct window_entry *));
@@ -36,7 +36,7 @@ static void grow(struct group_window *window)
 	window->bucket_count = bucket_count;
 	for (struct list *link = window->open.next; link != &window->open; link = link->next) {
 		struct window_entry *entry = list_entry(link, struct window_entry, order);
-		struct window_entry **bucket = bucket_of(window, entry->number);
+		struct window_entry **bucket = window_bucket_of(window, entry->number);
 		entry->bucket_next = *bucket;
 		*bucket = entry;
 	}
@@ -56,12 +56,12 @@ void group_window_open_burst(struct group_window *window, struct window_entry *e
 			     uint32_t count)
 {
 	if (window->count >= window->bucket_count)
-		grow(window);
+		grow_group_window(window);
 	window->last += count;
 	window->bursts += count > 1;
 	entry->number = window->last;
 	entry->count = count;
-	struct window_entry **bucket = bucket_of(window, entry->number);
+	struct window_entry **bucket = window_bucket_of(window, entry->number);
 	entry->bucket_next = *bucket;
 	*bucket = entry;
 	list_push_back(&window->open, &entry->order);
@@ -70,7 +70,7 @@ void group_window_open_burst(struct group_window *window, struct window_entry *e
 
 void group_window_close(struct group_window *window, struct window_entry *entry)
 {
-	struct window_entry **place = bucket_of(window, entry->number);
+	struct window_entry **place = window_bucket_of(window, entry->number);
 	while (*place != entry)
 		place = &(*place)->bucket_next;
 	*place = entry->bucket_next;
@@ -79,9 +79,9 @@ void group_window_close(struct group_window *window, struct window_entry *entry)
 	window->bursts -= entry->count > 1;
 }
 
-static struct window_entry *find_last(const struct group_window *window, uint64_t number)
+static struct window_entry *find_last_group(const struct group_window *window, uint64_t number)
 {
-	struct window_entry *entry = *bucket_of(window, number);
+	struct window_entry *entry = *window_bucket_of(window, number);
 	while (entry && entry->number != number)
 		entry = entry->bucket_next;
 	return entry;
@@ -89,12 +89,12 @@ static struct window_entry *find_last(const struct group_window *window, uint64_
 
 struct window_entry *group_window_find(const struct group_window *window, uint64_t number)
 {
-	struct window_entry *entry = find_last(window, number);
+	struct window_entry *entry = find_last_group(window, number);
 	/* A burst is found by its last number: that of the first open group behind this one, if it
 	 * is in one. */
 	for (uint32_t i = 1;
 	     !entry && window->bursts > 0 && i < GROUP_BURST_MAX && i <= window->last - number; i++)
-		entry = find_last(window, number + i);
+		entry = find_last_group(window, number + i);
 	return entry && entry->number - entry->count < number ? entry : NULL;
 }
 

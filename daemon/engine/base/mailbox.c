@@ -44,7 +44,7 @@ bool sched_port_publish(struct sched_port *port)
 	return sched_mailbox_publish(&port->out) && sched_sleeper_wake(&port->sleeper);
 }
 
-static bool put(struct sched_port *port, struct sched_message *message)
+static bool put_message(struct sched_port *port, struct sched_message *message)
 {
 	port->away++;
 	sched_mailbox_write(&port->out, message);
@@ -54,7 +54,7 @@ static bool put(struct sched_port *port, struct sched_message *message)
 bool sched_port_post(struct sched_port *port, struct sched_message *message)
 {
 	if (!port->waiting.first && port->away < SCHED_MAILBOX_SLOTS)
-		return put(port, message);
+		return put_message(port, message);
 	sched_message_append(&port->waiting, message);
 	return false;
 }
@@ -70,5 +70,5 @@ struct sched_message *sched_port_take(struct sched_port *port)
 void sched_port_refill(struct sched_port *port)
 {
 	while (port->waiting.first && port->away < SCHED_MAILBOX_SLOTS)
-		(void)put(port, sched_message_take(&port->waiting));
+		(void)put_message(port, sched_message_take(&port->waiting));
 }

@@ -15,7 +15,7 @@ void object_table_fini(struct object_table *table)
 	*table = (struct object_table){.limit = 0};
 }
 
-static int grow(struct object_table *table, uint32_t index)
+static int grow_object_table(struct object_table *table, uint32_t index)
 {
 	uint64_t capacity = table->capacity ? table->capacity : 64;
 	while (capacity <= index)
@@ -41,7 +41,7 @@ int object_table_insert(struct object_table *table, uint64_t id, enum object_typ
 	if (index >= table->limit)
 		return -EDQUOT;
 	if (index >= table->capacity) {
-		int r = grow(table, index);
+		int r = grow_object_table(table, index);
 		if (r < 0)
 			return r;
 	}
@@ -54,7 +54,7 @@ int object_table_insert(struct object_table *table, uint64_t id, enum object_typ
 	return 0;
 }
 
-static struct object_entry *entry_of(const struct object_table *table, uint64_t id)
+static struct object_entry *object_entry_of(const struct object_table *table, uint64_t id)
 {
 	uint32_t index = object_id_index(id);
 	if (index >= table->capacity)
@@ -68,7 +68,7 @@ static struct object_entry *entry_of(const struct object_table *table, uint64_t 
 
 struct object *object_table_find(const struct object_table *table, uint64_t id)
 {
-	const struct object_entry *entry = entry_of(table, id);
+	const struct object_entry *entry = object_entry_of(table, id);
 	return entry ? entry->object : NULL;
 }
 
@@ -89,7 +89,7 @@ bool object_table_gone(const struct object_table *table, uint64_t id)
 
 void object_table_remove(struct object_table *table, uint64_t id)
 {
-	struct object_entry *entry = entry_of(table, id);
+	struct object_entry *entry = object_entry_of(table, id);
 	if (!entry)
 		return;
 	table->count--;

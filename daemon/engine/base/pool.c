@@ -11,12 +11,12 @@
 #endif
 
 /* But for the link: memory that is reached through poisoned memory only counts as leaked. */
-static void hide(const struct pool *pool, struct pool_spare *spare)
+static void hide_spare(const struct pool *pool, struct pool_spare *spare)
 {
 	ASAN_POISON_MEMORY_REGION(spare + 1, pool->bytes - sizeof(*spare));
 }
 
-static void show(const struct pool *pool, struct pool_spare *spare)
+static void show_spare(const struct pool *pool, struct pool_spare *spare)
 {
 	ASAN_UNPOISON_MEMORY_REGION(spare, pool->bytes);
 }
@@ -29,11 +29,11 @@ void pool_init(struct pool *pool, size_t bytes, size_t alignment, uint32_t few)
 			      .alignment = alignment};
 }
 
-static void keep(struct pool *pool, void *object)
+static void keep_spare(struct pool *pool, void *object)
 {
 	struct pool_spare *spare = object;
 	spare->next = pool->first;
-	hide(pool, spare);
+	hide_spare(pool, spare);
 	pool->first = spare;
 	pool->spare++;
 }
@@ -41,20 +41,20 @@ static void keep(struct pool *pool, void *object)
 static struct pool_spare *take_spare(struct pool *pool)
 {
 	struct pool_spare *spare = pool->first;
-	show(pool, spare);
+	show_spare(pool, spare);
 	pool->first = spare->next;
 	pool->spare--;
 	return spare;
 }
 
-static void *allocate(const struct pool *pool)
+static void *allocate_piece(const struct pool *pool)
 {
 	return pool->alignment > _Alignof(max_align_t) ? aligned_alloc(pool->alignment, pool->bytes)
 						       : malloc(pool->bytes);
 }
 
 /* Frees `most` at most. */
-static void keep_only(struct pool *pool, uint32_t count, uint32_t most)
+static void trim_spares(struct pool *pool, uint32_t count, uint32_t most)
 {
 	for (; most > 0 && pool->spare > 0 && pool->spare + pool->used > count; most--)
 		free(take_spare(pool));
@@ -66,7 +66,7 @@ void pool_fini(struct pool *pool)
 		free(take_spare(pool));
 }
 
-static void need(struct pool *pool, uint32_t count)
+static void note_need(struct pool *pool, uint32_t count)
 {
 	if (count <= pool->peak)
 		return;
@@ -77,9 +77,9 @@ static void need(struct pool *pool, uint32_t count)
 
 void *pool_take_slowly(struct pool *pool)
 {
-	void *object = pool->spare > 0 ? take_spare(pool) : allocate(pool);
+	void *object = pool->spare > 0 ? take_spare(pool) : allocate_piece(pool);
 	if (object)
-		need(pool, ++pool->used);
+		note_need(pool, ++pool->used);
 	return object;
 }
 
@@ -96,56 +96,56 @@ static void note_peak(struct pool *pool)
 	pool->peak = pool->used;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b)
+static uint32_t larger_of(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
+static uint32_t smaller_of(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
-static void end_window(struct pool *pool)
+static void end_need_window(struct pool *pool)
 {
 	pool->windows[1] = pool->windows[0];
 	pool->windows[0] = (struct pool_window){0, 0};
 	pool->returns = 0;
-	pool->limit = larger(larger(pool->windows[1].most, pool->peak), pool->few);
+	pool->limit = larger_of(larger_of(pool->windows[1].most, pool->peak), pool->few);
 }
 
 void pool_give_slowly(struct pool *pool, void *object)
 {
 	if (++pool->returns >= POOL_WINDOW_RETURNS) {
 		note_peak(pool);
-		end_window(pool);
+		end_need_window(pool);
 	}
 	/* One after the other, as they come back, until there are no more than were needed lately.
 	 */
 	if (pool->spare + pool->used > pool->limit && pool->spare >= pool->few)
 		free(object);
 	else
-		keep(pool, object);
+		keep_spare(pool, object);
 	pool->used--;
 }
 
 int pool_reserve_slowly(struct pool *pool, uint32_t count)
 {
 	while (pool->spare < count) {
-		void *object = allocate(pool);
+		void *object = allocate_piece(pool);
 		if (!object)
 			return -ENOMEM;
-		keep(pool, object);
+		keep_spare(pool, object);
 	}
 	/* A caller that reserved that much may do so again. */
-	need(pool, pool->used + smaller(count, POOL_RESERVE_FACTOR * pool->few));
+	note_need(pool, pool->used + smaller_of(count, POOL_RESERVE_FACTOR * pool->few));
 	return 0;
 }
 
 void pool_trim_slowly(struct pool *pool)
 {
-	keep_only(pool, larger(pool->limit, pool->used + POOL_RESERVE_FACTOR * pool->few),
-		  UINT32_MAX);
+	trim_spares(pool, larger_of(pool->limit, pool->used + POOL_RESERVE_FACTOR * pool->few),
+		    UINT32_MAX);
 }
 
 /*
@@ -153,14 +153,14 @@ void pool_trim_slowly(struct pool *pool)
  * it. Like it is a quarter: how much of a stream is open at a time depends on who is faster, and
  * swings.
  */
-static uint32_t needed_again(const struct pool *pool)
+static uint32_t count_needed_again(const struct pool *pool)
 {
 	const struct pool_window *now = &pool->windows[0], *before = &pool->windows[1];
-	uint32_t second =
-		larger(smaller(now->most, before->most), larger(now->again, before->again));
+	uint32_t second = larger_of(smaller_of(now->most, before->most),
+				    larger_of(now->again, before->again));
 	return second > UINT32_MAX / POOL_ALIKE
 		       ? second
-		       : smaller(larger(now->most, before->most), POOL_ALIKE * second);
+		       : smaller_of(larger_of(now->most, before->most), POOL_ALIKE * second);
 }
 
 bool pool_rest(struct pool *pool, uint64_t now_ns)
@@ -170,14 +170,14 @@ bool pool_rest(struct pool *pool, uint64_t now_ns)
 		return false;
 	uint64_t age_ns = now_ns - pool->window_ns;
 	if (age_ns >= POOL_WINDOW_NS) {
-		end_window(pool);
+		end_need_window(pool);
 		if (age_ns >= 2 * POOL_WINDOW_NS)
-			end_window(pool);
+			end_need_window(pool);
 		pool->window_ns = now_ns;
 	}
 	note_peak(pool); /* of the new window, if one has just begun */
-	uint32_t count =
-		smaller(larger(needed_again(pool), pool->few), POOL_REST_FACTOR * pool->few);
-	keep_only(pool, count, POOL_REST_AT_ONCE);
+	uint32_t count = smaller_of(larger_of(count_needed_again(pool), pool->few),
+				    POOL_REST_FACTOR * pool->few);
+	trim_spares(pool, count, POOL_REST_AT_ONCE);
 	return pool->spare > 0 && pool->spare + pool->used > count;
 }

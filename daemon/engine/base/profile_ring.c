@@ -10,7 +10,7 @@ void profile_ring_fini(struct profile_ring *ring, uint64_t *budget)
 }
 
 /* Twice as many, if memory and budget allow. Newer groups win a place. */
-static void grow(struct profile_ring *ring, uint64_t *budget)
+static void grow_profile_ring(struct profile_ring *ring, uint64_t *budget)
 {
 	uint32_t capacity = ring->capacity ? ring->capacity * 2 : PROFILE_GROUPS_FIRST;
 	uint32_t more = capacity - ring->capacity;
@@ -35,7 +35,7 @@ void profile_ring_put(struct profile_ring *ring, const struct profile_times *tim
 		      uint64_t *budget)
 {
 	if (ring->capacity == 0)
-		grow(ring, budget);
+		grow_profile_ring(ring, budget);
 	/* Grow while a living entry would be lost. */
 	for (;;) {
 		if (ring->capacity == 0)
@@ -45,7 +45,7 @@ void profile_ring_put(struct profile_ring *ring, const struct profile_times *tim
 		uint32_t before = ring->capacity;
 		if (place->group == 0 || before == PROFILE_GROUPS_KEPT)
 			break;
-		grow(ring, budget);
+		grow_profile_ring(ring, budget);
 		if (ring->capacity == before)
 			break;
 	}

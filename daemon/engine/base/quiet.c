@@ -14,7 +14,7 @@ void sched_quiet_end(struct sched_quiet *quiet)
 	quiet->state = SCHED_QUIET_NO;
 }
 
-static void hold(struct sched_quiet *quiet, uint64_t now_ns, bool is_starved)
+static void begin_holding(struct sched_quiet *quiet, uint64_t now_ns, bool is_starved)
 {
 	quiet->state = SCHED_QUIET_HOLDING;
 	quiet->holding_ns = now_ns;
@@ -23,7 +23,7 @@ static void hold(struct sched_quiet *quiet, uint64_t now_ns, bool is_starved)
 
 /* Sends go on; holding is tried again after as long as was waited first, or, after a long one, much
  * later. */
-static void let_go(struct sched_quiet *quiet, uint64_t now_ns)
+static void end_holding(struct sched_quiet *quiet, uint64_t now_ns)
 {
 	bool was_long = quiet->hold_ns == SCHED_QUIET_STARVED_HOLD_NS;
 	quiet->state = SCHED_QUIET_WANTED;
@@ -46,9 +46,9 @@ bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_fl
 	is_starved = is_starved && now_ns - oldest_ns < SCHED_QUIET_STARVED_HOLD_NS;
 	if (quiet->state == SCHED_QUIET_WANTED && now_ns >= quiet->next_ns &&
 	    (!is_long || is_starved))
-		hold(quiet, now_ns, is_starved);
+		begin_holding(quiet, now_ns, is_starved);
 	else if (quiet->state == SCHED_QUIET_HOLDING &&
 		 now_ns - quiet->holding_ns >= quiet->hold_ns)
-		let_go(quiet, now_ns);
+		end_holding(quiet, now_ns);
 	return false;
 }

@@ -60,8 +60,8 @@ static int count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_out,
 	return 0;
 }
 
-static int check(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
-		 uint32_t *value_bytes_out)
+static int check_shape(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
+		       uint32_t *value_bytes_out)
 {
 	const Sycl__V1__Launch *launch = message->launch;
 	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH || !launch)
@@ -76,8 +76,8 @@ static int check(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
 }
 
 /* One block, so that a shape is one piece of memory however it is filled. */
-static struct shape *allocate(size_t requirements, size_t events, size_t arguments, size_t usm,
-			      size_t value_bytes)
+static struct shape *allocate_shape(size_t requirements, size_t events, size_t arguments,
+				    size_t usm, size_t value_bytes)
 {
 	size_t bytes = sizeof(struct shape) +
 		       requirements * (sizeof(Sycl__V1__Requirement) + sizeof(void *)) +
@@ -99,7 +99,7 @@ static struct shape *allocate(size_t requirements, size_t events, size_t argumen
 }
 
 /* What a later version may have added is left out, as this version would not look at it either. */
-static ProtobufCMessage plain(const ProtobufCMessageDescriptor *descriptor)
+static ProtobufCMessage is_plain_record(const ProtobufCMessageDescriptor *descriptor)
 {
 	return (ProtobufCMessage){.descriptor = descriptor};
 }
@@ -111,7 +111,7 @@ static void copy_arguments(struct shape *shape, const Sycl__V1__Launch *launch)
 	for (size_t i = 0; i < launch->n_arguments; i++) {
 		Sycl__V1__Argument *to = &shape->arguments[i];
 		*to = *launch->arguments[i];
-		to->base = plain(&sycl__v1__argument__descriptor);
+		to->base = is_plain_record(&sycl__v1__argument__descriptor);
 		to->sampler = NULL; /* nothing without an image or a sampler, which it is not */
 		if (to->value_case == SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS)
 			shape->usm[usm++] = to;
@@ -129,7 +129,7 @@ static void copy_launch(struct shape *shape, const Sycl__V1__Launch *launch)
 {
 	Sycl__V1__Launch *to = &shape->launch;
 	*to = *launch;
-	to->base = plain(&sycl__v1__launch__descriptor);
+	to->base = is_plain_record(&sycl__v1__launch__descriptor);
 	for (size_t i = 0; i < launch->n_global; i++)
 		shape->global[i] = launch->global[i];
 	for (size_t i = 0; i < launch->n_local; i++)
@@ -169,11 +169,11 @@ static bool makes_bursts(const Sycl__V1__CommandGroup *message, uint32_t value_b
 int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out)
 {
 	uint32_t usm, value_bytes;
-	int r = check(message, &usm, &value_bytes);
+	int r = check_shape(message, &usm, &value_bytes);
 	if (r < 0)
 		return r;
-	struct shape *shape = allocate(message->n_requirements, message->n_depends_on,
-				       message->launch->n_arguments, usm, value_bytes);
+	struct shape *shape = allocate_shape(message->n_requirements, message->n_depends_on,
+					     message->launch->n_arguments, usm, value_bytes);
 	if (!shape)
 		return -ENOMEM;
 	shape->generation = message->shape_generation;
@@ -183,12 +183,12 @@ int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out
 	shape->rest_bytes = (uint32_t)(message->n_depends_on * sizeof(struct resubmit_event) +
 				       usm * sizeof(uint64_t) + value_bytes);
 	shape->group = *message;
-	shape->group.base = plain(&sycl__v1__command_group__descriptor);
+	shape->group.base = is_plain_record(&sycl__v1__command_group__descriptor);
 	shape->group.shape = shape->group.shape_generation =
 		0; /* it defines nothing when it comes again */
 	for (size_t i = 0; i < message->n_requirements; i++) {
 		shape->requirements[i] = *message->requirements[i];
-		shape->requirements[i].base = plain(&sycl__v1__requirement__descriptor);
+		shape->requirements[i].base = is_plain_record(&sycl__v1__requirement__descriptor);
 		shape->requirement_list[i] = &shape->requirements[i];
 	}
 	for (size_t i = 0; i < message->n_depends_on; i++) {

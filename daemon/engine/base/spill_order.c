@@ -64,7 +64,7 @@ void spill_order_leave(struct spill_order *order, struct spill_entry *entry)
 }
 
 /* Behind what was used before it; where that is far from the end, not far from there. */
-static void place(struct spill_holder *holder, struct spill_entry *entry)
+static void heap_place_of(struct spill_holder *holder, struct spill_entry *entry)
 {
 	entry->placed = entry->used;
 	list_remove(&entry->link);
@@ -90,7 +90,7 @@ void spill_order_enter(struct spill_order *order, struct spill_entry *entry, con
 	if (!holder)
 		return;
 	list_push_back(&holder->queue, &entry->link);
-	place(holder, entry);
+	heap_place_of(holder, entry);
 	holder->bytes += bytes;
 	order->bytes += bytes;
 }
@@ -107,7 +107,7 @@ static void put_in_order(struct spill_holder *holder)
 		if (entry->used == entry->placed)
 			good++;
 		else
-			place(holder, entry);
+			heap_place_of(holder, entry);
 	}
 }
 
@@ -142,7 +142,7 @@ static void note_in_use(struct search *search, const struct spill_entry *entry)
 }
 
 /* True: it may be chosen. */
-static bool compare(struct search *search, struct spill_entry *entry)
+static bool compare_uses(struct search *search, struct spill_entry *entry)
 {
 	if (entry->mark == search->order->mark)
 		note_in_use(search, entry);
@@ -160,25 +160,25 @@ static bool compare(struct search *search, struct spill_entry *entry)
 }
 
 /* The one of its queue that is needed last. */
-static void look_into(struct search *search, struct spill_holder *holder)
+static void search_user(struct search *search, struct spill_holder *holder)
 {
 	uint32_t found = 0, looks = 0;
 	put_in_order(holder);
 	for (struct list *link = holder->queue.next;
 	     link != &holder->queue && found < SPILL_NEAR && looks < SPILL_LOOKS;
 	     link = link->next, looks++)
-		found += compare(search, list_entry(link, struct spill_entry, link));
+		found += compare_uses(search, list_entry(link, struct spill_entry, link));
 	if (found < SPILL_NEAR)
 		return;
 	found = looks = 0;
 	for (struct list *link = holder->queue.previous;
 	     link != &holder->queue && found < SPILL_NEAR && looks < SPILL_LOOKS;
 	     link = link->previous, looks++)
-		found += compare(search, list_entry(link, struct spill_entry, link));
+		found += compare_uses(search, list_entry(link, struct spill_entry, link));
 }
 
-static void search_all(struct spill_order *order, const void *owner, enum step last,
-		       struct search *search)
+static void search_users(struct spill_order *order, const void *owner, enum step last,
+			 struct search *search)
 {
 	uint64_t parts = order->holder_count + (find_holder(order, owner) ? 0u : 1u);
 	for (enum step step = OF_THOSE_WITH_MORE; step <= last && !search->best; step++) {
@@ -191,15 +191,15 @@ static void search_all(struct spill_order *order, const void *owner, enum step l
 				continue;
 			if (step == OF_ITS_OWN && holder->owner != owner)
 				continue;
-			look_into(search, holder);
+			search_user(search, holder);
 		}
 	}
 }
 
-static void choose(struct spill_order *order, const void *owner, enum step last,
-		   struct search *search)
+static void choose_entry(struct spill_order *order, const void *owner, enum step last,
+			 struct search *search)
 {
-	search_all(order, owner, last, search);
+	search_users(order, owner, last, search);
 	order->is_better_soon =
 		search->best && search->best->line == order->line && search->is_any_free_soon;
 	order->is_later_soon = search->best && search->latest_in_use > search->best_next;
@@ -209,7 +209,7 @@ struct spill_entry *spill_order_choose(struct spill_order *order, const void *ow
 				       bool *waits_out)
 {
 	struct search search = {.order = order};
-	choose(order, owner, OF_ANYBODY, &search);
+	choose_entry(order, owner, OF_ANYBODY, &search);
 	*waits_out = search.waits;
 	return search.best;
 }
@@ -218,6 +218,6 @@ struct spill_entry *spill_order_choose_ahead(struct spill_order *order, const vo
 					     uint64_t position)
 {
 	struct search search = {.order = order, .beyond = position};
-	choose(order, owner, OF_ITS_OWN, &search);
+	choose_entry(order, owner, OF_ITS_OWN, &search);
 	return search.best;
 }

@@ -16,7 +16,7 @@ void usm_table_fini(struct usm_table *table)
 }
 
 /* The first one that begins behind the address. */
-static uint32_t place_of(const struct usm_table *table, uint64_t address)
+static uint32_t usm_place_of(const struct usm_table *table, uint64_t address)
 {
 	uint32_t low = 0, high = table->count;
 	while (low < high) {
@@ -29,7 +29,7 @@ static uint32_t place_of(const struct usm_table *table, uint64_t address)
 	return low;
 }
 
-static int reserve(struct usm_table *table)
+static int reserve_usm(struct usm_table *table)
 {
 	if (table->count < table->capacity)
 		return 0;
@@ -44,14 +44,14 @@ static int reserve(struct usm_table *table)
 
 int usm_table_insert(struct usm_table *table, struct usm *usm)
 {
-	uint32_t at = place_of(table, usm->address);
+	uint32_t at = usm_place_of(table, usm->address);
 	const struct usm *before = at > 0 ? table->items[at - 1] : NULL;
 	const struct usm *after = at < table->count ? table->items[at] : NULL;
 	if (usm->size_bytes > UINT64_MAX - usm->address ||
 	    (before && usm->address - before->address < before->size_bytes) ||
 	    (after && after->address - usm->address < usm->size_bytes))
 		return -EEXIST;
-	if (reserve(table) < 0)
+	if (reserve_usm(table) < 0)
 		return -ENOMEM;
 	memmove((void *)&table->items[at + 1], (void *)&table->items[at],
 		(table->count - at) * sizeof(struct usm *));
@@ -62,7 +62,7 @@ int usm_table_insert(struct usm_table *table, struct usm *usm)
 
 void usm_table_remove(struct usm_table *table, const struct usm *usm)
 {
-	uint32_t at = place_of(table, usm->address);
+	uint32_t at = usm_place_of(table, usm->address);
 	if (at == 0 || table->items[at - 1] != usm)
 		return;
 	memmove((void *)&table->items[at - 1], (void *)&table->items[at],
@@ -72,7 +72,7 @@ void usm_table_remove(struct usm_table *table, const struct usm *usm)
 
 struct usm *usm_table_find(const struct usm_table *table, uint64_t address, uint64_t size_bytes)
 {
-	uint32_t at = place_of(table, address);
+	uint32_t at = usm_place_of(table, address);
 	struct usm *usm = at > 0 ? table->items[at - 1] : NULL;
 	if (!usm || address - usm->address >= usm->size_bytes ||
 	    !range_inside(address - usm->address, size_bytes, usm->size_bytes))

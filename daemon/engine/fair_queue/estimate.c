@@ -2,16 +2,16 @@
 
 #include <stddef.h>
 
-static uint32_t set_of(uint64_t key)
+static uint32_t estimate_set_of(uint64_t key)
 {
 	/* Keys may be addresses or small numbers. */
 	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (FAIR_QUEUE_SHAPE_SETS - 1);
 }
 
-static const struct fair_queue_shape *find(const struct fair_queue_estimates *estimates,
-					   uint64_t key)
+static const struct fair_queue_shape *find_estimate(const struct fair_queue_estimates *estimates,
+						    uint64_t key)
 {
-	const struct fair_queue_shape *set = estimates->shapes[set_of(key)];
+	const struct fair_queue_shape *set = estimates->shapes[estimate_set_of(key)];
 	for (uint32_t i = 0; i < FAIR_QUEUE_SHAPE_WAYS && key != 0; i++)
 		if (set[i].key == key)
 			return &set[i];
@@ -19,9 +19,9 @@ static const struct fair_queue_shape *find(const struct fair_queue_estimates *es
 }
 
 /* Made if it is new, in the place of the one in its set that was not used for longest. */
-static struct fair_queue_shape *need(struct fair_queue_estimates *estimates, uint64_t key)
+static struct fair_queue_shape *need_estimate(struct fair_queue_estimates *estimates, uint64_t key)
 {
-	struct fair_queue_shape *set = estimates->shapes[set_of(key)], *place = &set[0];
+	struct fair_queue_shape *set = estimates->shapes[estimate_set_of(key)], *place = &set[0];
 	estimates->uses++;
 	for (uint32_t i = 0; i < FAIR_QUEUE_SHAPE_WAYS; i++) {
 		if (set[i].key == key) {
@@ -38,13 +38,13 @@ static struct fair_queue_shape *need(struct fair_queue_estimates *estimates, uin
 
 uint64_t fair_queue_estimate_ns(const struct fair_queue_estimates *estimates, uint64_t key)
 {
-	const struct fair_queue_shape *shape = find(estimates, key);
+	const struct fair_queue_shape *shape = find_estimate(estimates, key);
 	return shape ? shape->mean_ns : 0;
 }
 
 bool fair_queue_estimate_is_exact(const struct fair_queue_estimates *estimates, uint64_t key)
 {
-	const struct fair_queue_shape *shape = find(estimates, key);
+	const struct fair_queue_shape *shape = find_estimate(estimates, key);
 	return shape && shape->exact > 0;
 }
 
@@ -52,21 +52,21 @@ bool fair_queue_estimate_wants(struct fair_queue_estimates *estimates, uint64_t 
 {
 	if (key == 0)
 		return true;
-	struct fair_queue_shape *shape = need(estimates, key);
+	struct fair_queue_shape *shape = need_estimate(estimates, key);
 	return shape->asked++ % FAIR_QUEUE_SAMPLE_EVERY == 0 ||
 	       shape->exact < FAIR_QUEUE_SAMPLE_FIRST;
 }
 
 bool fair_queue_estimate_is_alone(const struct fair_queue_estimates *estimates, uint64_t key)
 {
-	const struct fair_queue_shape *shape = find(estimates, key);
+	const struct fair_queue_shape *shape = find_estimate(estimates, key);
 	return shape && shape->word >= FAIR_QUEUE_SEEN_ALONE;
 }
 
 bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, uint64_t key,
 				uint64_t least_ns, uint64_t most_ns, uint64_t now_ns)
 {
-	const struct fair_queue_shape *shape = find(estimates, key);
+	const struct fair_queue_shape *shape = find_estimate(estimates, key);
 	return shape && shape->mean_ns > 0 && (shape->mean_ns >= least_ns || shape->raised) &&
 	       shape->mean_ns <= most_ns && now_ns >= shape->due_ns;
 }
@@ -75,8 +75,8 @@ bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, ui
  * Of those that had the device to themselves there are few: the mean is of all of them, until there
  * are enough for a moving one. One that is far off begins it anew.
  */
-static uint64_t slowness(struct fair_queue_shape *shape, uint64_t took_ns,
-			 enum fair_queue_word word)
+static uint64_t slowness_of(struct fair_queue_shape *shape, uint64_t took_ns,
+			    enum fair_queue_word word)
 {
 	if (word < FAIR_QUEUE_SEEN_ALONE)
 		return FAIR_QUEUE_SHAPE_SLOW;
@@ -87,7 +87,8 @@ static uint64_t slowness(struct fair_queue_shape *shape, uint64_t took_ns,
 	return shape->alone;
 }
 
-static void learn(struct fair_queue_shape *shape, uint64_t took_ns, enum fair_queue_word word)
+static void learn_estimate(struct fair_queue_shape *shape, uint64_t took_ns,
+			   enum fair_queue_word word)
 {
 	bool exact = word == FAIR_QUEUE_EXACT || word == FAIR_QUEUE_EXACT_ALONE;
 	shape->exact += exact && shape->exact < UINT32_MAX;
@@ -95,7 +96,7 @@ static void learn(struct fair_queue_shape *shape, uint64_t took_ns, enum fair_qu
 		took_ns = 1;
 	if (word < shape->word)
 		return;
-	uint64_t slow = slowness(shape, took_ns, word);
+	uint64_t slow = slowness_of(shape, took_ns, word);
 	if (shape->mean_ns == 0 || word > shape->word)
 		shape->mean_ns = took_ns;
 	else if (took_ns >= shape->mean_ns)
@@ -109,7 +110,7 @@ void fair_queue_estimate_learn(struct fair_queue_estimates *estimates, uint64_t 
 			       uint64_t took_ns, enum fair_queue_word word)
 {
 	if (key != 0)
-		learn(need(estimates, key), took_ns, word);
+		learn_estimate(need_estimate(estimates, key), took_ns, word);
 }
 
 static bool is_as_expected(const struct fair_queue_shape *shape, uint64_t took_ns)
@@ -124,7 +125,7 @@ void fair_queue_estimate_hear(struct fair_queue_estimates *estimates, uint64_t k
 {
 	if (key == 0)
 		return;
-	struct fair_queue_shape *shape = need(estimates, key);
+	struct fair_queue_shape *shape = need_estimate(estimates, key);
 	if (word >= FAIR_QUEUE_SEEN_ALONE) {
 		shape->raised = false;
 		uint32_t pace_ns =
@@ -133,7 +134,7 @@ void fair_queue_estimate_hear(struct fair_queue_estimates *estimates, uint64_t k
 		shape->pace_ns =
 			pace_ns < FAIR_QUEUE_ALONE_LATE / 2 ? 2 * pace_ns : FAIR_QUEUE_ALONE_LATE;
 	}
-	learn(shape, took_ns, word);
+	learn_estimate(shape, took_ns, word);
 }
 
 void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t key,
@@ -141,11 +142,11 @@ void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t 
 {
 	if (key == 0)
 		return;
-	struct fair_queue_shape *shape = need(estimates, key);
+	struct fair_queue_shape *shape = need_estimate(estimates, key);
 	/* What others had of its time may be more than is known of them, too: a little is looked at
 	 * first. */
 	if (least_ns / 2 > shape->mean_ns)
-		learn(shape, least_ns, shape->word);
+		learn_estimate(shape, least_ns, shape->word);
 	if (shape->due_ns > now_ns)
 		shape->due_ns = now_ns;
 	shape->pace_ns = FAIR_QUEUE_ALONE_SOON;

@@ -26,27 +26,27 @@ void fair_queue_config_init(struct fair_queue_config *config)
 	};
 }
 
-static bool is_time(uint64_t ns)
+static bool is_sensible_time(uint64_t ns)
 {
 	return ns >= 1 && ns <= FAIR_QUEUE_NS_MOST;
 }
 
-static bool is_good(const struct fair_queue_config *config)
+static bool is_sensible_config(const struct fair_queue_config *config)
 {
 	uint32_t normal = config->least[FAIR_QUEUE_NORMAL],
 		 best_effort = config->least[FAIR_QUEUE_BEST_EFFORT];
-	return is_time(config->window_ns) && is_time(config->narrow_ns) &&
-	       is_time(config->session_ns) && is_time(config->quantum_ns) &&
-	       is_time(config->debt_most_ns) && is_time(config->guess_ns) &&
-	       is_time(config->least_ns) && is_time(config->stall_ns) &&
-	       is_time(config->saved_ns) && is_time(config->look_ns) &&
+	return is_sensible_time(config->window_ns) && is_sensible_time(config->narrow_ns) &&
+	       is_sensible_time(config->session_ns) && is_sensible_time(config->quantum_ns) &&
+	       is_sensible_time(config->debt_most_ns) && is_sensible_time(config->guess_ns) &&
+	       is_sensible_time(config->least_ns) && is_sensible_time(config->stall_ns) &&
+	       is_sensible_time(config->saved_ns) && is_sensible_time(config->look_ns) &&
 	       config->remembered_ns <= FAIR_QUEUE_NS_MOST && normal > 0 && best_effort > 0 &&
 	       normal < FAIR_QUEUE_WHOLE && best_effort < FAIR_QUEUE_WHOLE - normal;
 }
 
 int fair_queue_init(struct fair_queue *queue, const struct fair_queue_config *config)
 {
-	if (!is_good(config))
+	if (!is_sensible_config(config))
 		return -EINVAL;
 	memset(queue, 0, sizeof(*queue));
 	queue->config = *config;
@@ -61,7 +61,7 @@ int fair_queue_init(struct fair_queue *queue, const struct fair_queue_config *co
 	return 0;
 }
 
-static bool is_class(enum fair_queue_class class)
+static bool is_known_class(enum fair_queue_class class)
 {
 	return class == FAIR_QUEUE_LATENCY || class == FAIR_QUEUE_NORMAL ||
 	       class == FAIR_QUEUE_BEST_EFFORT;
@@ -75,7 +75,7 @@ void fair_queue_set_apart(struct fair_queue *queue, bool is_apart)
 int fair_queue_session_init(struct fair_queue *queue, struct fair_queue_session *session,
 			    enum fair_queue_class class, uint32_t weight)
 {
-	if (!is_class(class) || weight < 1 || weight > FAIR_QUEUE_WEIGHT_MOST)
+	if (!is_known_class(class) || weight < 1 || weight > FAIR_QUEUE_WEIGHT_MOST)
 		return -EINVAL;
 	*session = (struct fair_queue_session){.queue = queue, .class = class, .weight = weight};
 	list_init(&session->turn);
@@ -87,7 +87,7 @@ int fair_queue_session_change(struct fair_queue_session *session, enum fair_queu
 			      uint32_t weight)
 {
 	struct fair_queue *queue = session->queue;
-	if (!is_class(class) || weight < 1 || weight > FAIR_QUEUE_WEIGHT_MOST)
+	if (!is_known_class(class) || weight < 1 || weight > FAIR_QUEUE_WEIGHT_MOST)
 		return -EINVAL;
 	session->weight = weight;
 	if (class == session->class)
@@ -131,8 +131,8 @@ uint64_t fair_queue_cost_ns(const struct fair_queue_session *session,
 }
 
 /* Minimum shares count only while a session waits for its own. */
-static void owe(const struct fair_queue *queue, struct fair_queue_class_state *state,
-		uint32_t least, uint64_t passed_ns)
+static void credit_class(const struct fair_queue *queue, struct fair_queue_class_state *state,
+			 uint32_t least, uint64_t passed_ns)
 {
 	if (state->waiting == 0) {
 		state->credit_ns = 0;
@@ -154,7 +154,7 @@ void fair_queue_advance(struct fair_queue *queue, uint64_t now_ns)
 	fair_queue_grant_advance(queue, passed_ns);
 	fair_queue_probe_advance(queue, passed_ns);
 	for (uint32_t i = FAIR_QUEUE_NORMAL; i < FAIR_QUEUE_CLASSES; i++)
-		owe(queue, &queue->classes[i], queue->config.least[i], passed_ns);
+		credit_class(queue, &queue->classes[i], queue->config.least[i], passed_ns);
 }
 
 void fair_queue_take_turn(struct fair_queue_session *session, bool first)
@@ -181,7 +181,7 @@ void fair_queue_leave_turn(struct fair_queue_session *session)
 
 /* A session that was not served for a round comes first: its turn was due. So no session gains more
  * than a quantum a round. */
-static bool is_due(const struct fair_queue_session *session)
+static bool is_session_due(const struct fair_queue_session *session)
 {
 	const struct fair_queue_class_state *state = &session->queue->classes[session->class];
 	return session->deficit_ns >= 0 && state->turns - session->turn_number >= state->in_turn;
@@ -214,7 +214,7 @@ int fair_queue_arrive(struct fair_queue_session *session, struct fair_queue_grou
 		return 0;
 	state->waiting++;
 	if (session->place == FAIR_QUEUE_IDLE)
-		fair_queue_take_turn(session, is_due(session));
+		fair_queue_take_turn(session, is_session_due(session));
 	return 0;
 }
 
@@ -240,7 +240,7 @@ struct fair_queue_group *fair_queue_shift(struct fair_queue_session *session)
 }
 
 /* Whoever waits for memory and finds it has it from now on: nobody gets ahead. */
-static void give_memory(struct fair_queue *queue)
+static void give_promised_memory(struct fair_queue *queue)
 {
 	while (!list_empty(&queue->memory_line)) {
 		struct fair_queue_session *session =
@@ -255,12 +255,12 @@ static void give_memory(struct fair_queue *queue)
 	}
 }
 
-static void take_memory(struct fair_queue *queue, struct fair_queue_group *group)
+static void take_promised_memory(struct fair_queue *queue, struct fair_queue_group *group)
 {
 	if (group->promised)
 		queue->promised_bytes -= group->memory_bytes;
 	group->promised = false;
-	give_memory(queue);
+	give_promised_memory(queue);
 }
 
 void fair_queue_cancel(struct fair_queue_group *group)
@@ -275,7 +275,7 @@ void fair_queue_cancel(struct fair_queue_group *group)
 			fair_queue_leave_turn(session);
 			fair_queue_take_turn(session, false);
 		}
-		take_memory(session->queue, group);
+		take_promised_memory(session->queue, group);
 		return;
 	}
 	struct fair_queue_group *before = session->first;
@@ -352,8 +352,8 @@ static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group 
 
 /* Its session was charged what was predicted; now it is charged what it took. The grant has an
  * account of its own. */
-static void charge(struct fair_queue_session *session, const struct fair_queue_group *group,
-		   uint64_t took_ns)
+static void charge_session(struct fair_queue_session *session, const struct fair_queue_group *group,
+			   uint64_t took_ns)
 {
 	struct fair_queue *queue = session->queue;
 	uint64_t most = queue->config.debt_most_ns;
@@ -373,8 +373,8 @@ static void charge(struct fair_queue_session *session, const struct fair_queue_g
 		session->deficit_ns = 0;
 }
 
-static void come_back(struct fair_queue *queue, struct fair_queue_session *session,
-		      const struct fair_queue_group *group)
+static void unload_group(struct fair_queue *queue, struct fair_queue_session *session,
+			 const struct fair_queue_group *group)
 {
 	uint64_t cost_ns = group->cost_ns,
 		 latest_ns = queue->now_ns + queue->all.weight_ns - cost_ns;
@@ -396,10 +396,10 @@ static void leave_flight(struct fair_queue *queue, struct fair_queue_group *grou
 {
 	queue->in_flight--;
 	group->in_flight = false;
-	come_back(queue, group->session, group);
+	unload_group(queue, group->session, group);
 	fair_queue_probe_end(queue, group);
 	queue->classes[group->session->class].seen_ns = queue->now_ns;
-	take_memory(queue, group);
+	take_promised_memory(queue, group);
 }
 
 void fair_queue_return(struct fair_queue_group *group, uint64_t now_ns)
@@ -420,7 +420,7 @@ void fair_queue_end(struct fair_queue_group *group, uint64_t now_ns, uint64_t to
 	fair_queue_advance(queue, now_ns);
 	uint64_t time_ns = time_of(queue, group, took_ns);
 	fair_queue_grant_ended(queue, group, time_ns);
-	charge(session, group, time_ns);
+	charge_session(session, group, time_ns);
 	learn_overlap(&queue->overlap, time_ns);
 	leave_flight(queue, group);
 }

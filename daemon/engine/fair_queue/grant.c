@@ -47,7 +47,7 @@ void fair_queue_grant_advance(struct fair_queue *queue, uint64_t passed_ns)
 }
 
 /* More time is known to be used; below 0: it was less. */
-static void pay(struct fair_queue *queue, int64_t ns)
+static void pay_from_grant(struct fair_queue *queue, int64_t ns)
 {
 	struct fair_queue_grant *grant = &queue->grant;
 	if (!fair_queue_is_limited(queue))
@@ -81,7 +81,7 @@ static void leave_lane(struct fair_queue *queue, const struct fair_queue_group *
 	fair_queue_crowd_leave(queue, group->lane);
 }
 
-static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+static uint64_t later_ns(uint64_t a_ns, uint64_t b_ns)
 {
 	return a_ns > b_ns ? a_ns : b_ns;
 }
@@ -95,9 +95,10 @@ static int64_t overdue_ns(const struct fair_queue *queue)
 	uint64_t longest_ns = 0;
 	for (uint32_t i = 0; i < FAIR_QUEUE_LANES && queue->in_flight > 0; i++) {
 		const struct fair_queue_lane *lane = &queue->lanes[i];
-		uint64_t due_ns = later(lane->begun_ns, queue->grant.since_ns) + lane->predicted_ns;
+		uint64_t due_ns =
+			later_ns(lane->begun_ns, queue->grant.since_ns) + lane->predicted_ns;
 		if (lane->count > 0 && queue->now_ns > due_ns + queue->config.stall_ns)
-			longest_ns = later(longest_ns, queue->now_ns - due_ns);
+			longest_ns = later_ns(longest_ns, queue->now_ns - due_ns);
 	}
 	return (int64_t)longest_ns;
 }
@@ -119,7 +120,7 @@ void fair_queue_grant_decided(struct fair_queue *queue, struct fair_queue_group 
 	group->prepaid_ns = fair_queue_is_limited(queue) ? group->cost_ns : 0;
 	group->lane_ns = group->cost_ns * FAIR_QUEUE_WHOLE / queue->overlap.part;
 	queue->grant.sent_ns = queue->now_ns;
-	pay(queue, (int64_t)group->prepaid_ns);
+	pay_from_grant(queue, (int64_t)group->prepaid_ns);
 	enter_lane(queue, group, queue->now_ns);
 }
 
@@ -131,7 +132,7 @@ void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *g
 	leave_lane(queue, group);
 	queue->crowd.until_ns = until_ns;
 	group->lane = lane;
-	enter_lane(queue, group, later(now_ns, queue->now_ns));
+	enter_lane(queue, group, later_ns(now_ns, queue->now_ns));
 }
 
 /*
@@ -139,13 +140,13 @@ void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *g
  * when that was learnt and few while it ran. So it is charged by what has ended meanwhile, if that
  * is more.
  */
-static uint64_t part_of(const struct fair_queue *queue, const struct fair_queue_lane *lane,
-			uint64_t took_ns)
+static uint64_t granted_part_of(const struct fair_queue *queue, const struct fair_queue_lane *lane,
+				uint64_t took_ns)
 {
 	uint64_t beside_ns = queue->grant.ended_ns - lane->ended_ns, part = queue->overlap.part;
 	if (took_ns < FAIR_QUEUE_OVERLAP_NS || beside_ns < took_ns)
 		return part;
-	return later(part, took_ns / (beside_ns / FAIR_QUEUE_WHOLE + 1));
+	return later_ns(part, took_ns / (beside_ns / FAIR_QUEUE_WHOLE + 1));
 }
 
 /* What was paid ahead is of a limit that has ended since: nothing is known of it any more. */
@@ -161,14 +162,14 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 	struct fair_queue_lane *lane = &queue->lanes[group->lane];
 	/* Nothing runs longer than there has been a limit, or than it is away, whatever the
 	 * device's clock says. */
-	uint64_t begun_ns = later(group->sent_ns, grant->since_ns);
+	uint64_t begun_ns = later_ns(group->sent_ns, grant->since_ns);
 	uint64_t most_ns =
 		(queue->now_ns > begun_ns ? queue->now_ns - begun_ns : 0) + queue->config.saved_ns;
 	uint64_t time_ns = took_ns < most_ns ? took_ns : most_ns;
 	grant->ended_ns += time_ns;
-	uint64_t charged_ns = time_ns * part_of(queue, lane, time_ns) / FAIR_QUEUE_WHOLE;
+	uint64_t charged_ns = time_ns * granted_part_of(queue, lane, time_ns) / FAIR_QUEUE_WHOLE;
 	grant->used_ns += charged_ns;
-	pay(queue, (int64_t)charged_ns - prepaid_ns(queue, group));
+	pay_from_grant(queue, (int64_t)charged_ns - prepaid_ns(queue, group));
 	leave_lane(queue, group);
 	lane->free_ns = lane->begun_ns = queue->now_ns;
 	lane->ended_ns = grant->ended_ns;
@@ -176,7 +177,7 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 
 void fair_queue_grant_returned(struct fair_queue *queue, const struct fair_queue_group *group)
 {
-	pay(queue, -prepaid_ns(queue, group));
+	pay_from_grant(queue, -prepaid_ns(queue, group));
 	leave_lane(queue, group);
 }
 

@@ -18,7 +18,7 @@
 
 /* --------------------------------- who is on the device --------------------------------- */
 
-static uint64_t bit_of(uint32_t lane)
+static uint64_t lane_bit(uint32_t lane)
 {
 	return 1ull << lane;
 }
@@ -30,7 +30,7 @@ static bool is_crowded(const struct fair_queue_crowd *crowd)
 
 void fair_queue_crowd_enter(struct fair_queue *queue, uint32_t lane)
 {
-	queue->crowd.lanes |= bit_of(lane);
+	queue->crowd.lanes |= lane_bit(lane);
 }
 
 void fair_queue_crowd_leave(struct fair_queue *queue, uint32_t lane)
@@ -38,7 +38,7 @@ void fair_queue_crowd_leave(struct fair_queue *queue, uint32_t lane)
 	if (is_crowded(&queue->crowd))
 		queue->crowd.until_ns = queue->now_ns;
 	if (queue->lanes[lane].count == 0)
-		queue->crowd.lanes &= ~bit_of(lane);
+		queue->crowd.lanes &= ~lane_bit(lane);
 }
 
 void fair_queue_bypassing(struct fair_queue *queue, uint32_t more, uint32_t less, uint64_t now_ns)
@@ -63,7 +63,7 @@ bool fair_queue_was_alone(const struct fair_queue *queue, const struct fair_queu
 			  uint64_t took_ns)
 {
 	const struct fair_queue_crowd *crowd = &queue->crowd;
-	return crowd->bypassing == 0 && (crowd->lanes & ~bit_of(group->lane)) == 0 &&
+	return crowd->bypassing == 0 && (crowd->lanes & ~lane_bit(group->lane)) == 0 &&
 	       began_ns(queue, group, took_ns) >= crowd->until_ns;
 }
 

@@ -138,7 +138,7 @@ static void skip_rounds(struct fair_queue_class_state *state)
 
 /* What it has saved is for the next group and no more: what that is taken to cost may have become
  * less since. */
-static bool can_afford(struct fair_queue_session *session)
+static bool can_session_afford(struct fair_queue_session *session)
 {
 	int64_t cost = (int64_t)fair_queue_cost_ns(session, session->first);
 	int64_t most = cost + (int64_t)fair_queue_quantum_ns(session);
@@ -166,7 +166,7 @@ static struct fair_queue_session *whose_turn(struct fair_queue_class_state *stat
 		if (!has_memory(session))
 			continue;
 		begin_turn(state, session);
-		if (can_afford(session))
+		if (can_session_afford(session))
 			return session;
 		end_turn(state, session);
 		if (++passed >= state->in_turn) {
@@ -205,14 +205,15 @@ static struct fair_queue_session *whose_turn_beside(struct fair_queue_class_stat
 }
 
 /* It has waited so long beside those before it that its next group is its least part. */
-static bool is_owed(const struct fair_queue *queue, enum fair_queue_class class, uint64_t cost_ns)
+static bool is_class_owed(const struct fair_queue *queue, enum fair_queue_class class,
+			  uint64_t cost_ns)
 {
 	return class != FAIR_QUEUE_LATENCY && queue->classes[class].credit_ns >= cost_ns;
 }
 
 /* From the last class on: who is owed something comes first, and the narrow windows are not for
  * that. */
-static struct fair_queue_session *choose(struct fair_queue *queue)
+static struct fair_queue_session *choose_session(struct fair_queue *queue)
 {
 	struct fair_queue_session *best = NULL;
 	for (uint32_t i = FAIR_QUEUE_CLASSES; i-- > 0;) {
@@ -228,7 +229,7 @@ static struct fair_queue_session *choose(struct fair_queue *queue)
 			room ? whose_turn(state) : whose_turn_beside(state);
 		if (!session)
 			continue;
-		if (is_owed(queue, class, fair_queue_cost_ns(session, session->first)))
+		if (is_class_owed(queue, class, fair_queue_cost_ns(session, session->first)))
 			return session;
 		if (fits)
 			best = session;
@@ -238,15 +239,15 @@ static struct fair_queue_session *choose(struct fair_queue *queue)
 
 /* What it had counts, however it came by it. What is left is for no burst: it may have had to save
  * for a long group. */
-static void pay(const struct fair_queue *queue, struct fair_queue_class_state *state,
-		uint64_t cost_ns)
+static void pay_for_group(const struct fair_queue *queue, struct fair_queue_class_state *state,
+			  uint64_t cost_ns)
 {
 	state->credit_ns = state->credit_ns > cost_ns ? state->credit_ns - cost_ns : 0;
 	if (state->credit_ns > queue->config.window_ns)
 		state->credit_ns = queue->config.window_ns;
 }
 
-static void decide(struct fair_queue_session *session, struct fair_queue_decisions *decisions)
+static void decide_group(struct fair_queue_session *session, struct fair_queue_decisions *decisions)
 {
 	struct fair_queue *queue = session->queue;
 	struct fair_queue_class_state *state = &queue->classes[session->class];
@@ -263,7 +264,7 @@ static void decide(struct fair_queue_session *session, struct fair_queue_decisio
 	group->timed = fair_queue_estimate_wants(&queue->estimates, group->shape);
 	session->queued_ns += queue->now_ns - group->arrived_ns;
 	queue->in_flight++;
-	pay(queue, state, cost_ns);
+	pay_for_group(queue, state, cost_ns);
 	uint64_t begins_ns =
 		queue->all.until_ns > queue->now_ns ? queue->all.until_ns : queue->now_ns;
 	fair_queue_load_sent(&session->load, begins_ns, cost_ns,
@@ -274,15 +275,15 @@ static void decide(struct fair_queue_session *session, struct fair_queue_decisio
 	decisions->groups[decisions->count++] = group;
 }
 
-static void sooner(uint64_t *when_ns, uint64_t other_ns)
+static void sooner_ns(uint64_t *when_ns, uint64_t other_ns)
 {
 	if (other_ns < *when_ns)
 		*when_ns = other_ns;
 }
 
 /* What the first of the round waits for it has saved then. */
-static void next_owed(const struct fair_queue *queue, const struct fair_queue_class_state *state,
-		      uint64_t *when_ns)
+static void next_owed_ns(const struct fair_queue *queue, const struct fair_queue_class_state *state,
+			 uint64_t *when_ns)
 {
 	uint32_t least = queue->config.least[state - queue->classes];
 	const struct fair_queue_session *session = first_waiting(state);
@@ -290,47 +291,48 @@ static void next_owed(const struct fair_queue *queue, const struct fair_queue_cl
 		return;
 	uint64_t cost_ns = fair_queue_cost_ns(session, session->first);
 	if (state->credit_ns < cost_ns)
-		sooner(when_ns, queue->now_ns +
-					(cost_ns - state->credit_ns) / least * FAIR_QUEUE_WHOLE +
-					FAIR_QUEUE_WHOLE);
+		sooner_ns(when_ns, queue->now_ns +
+					   (cost_ns - state->credit_ns) / least * FAIR_QUEUE_WHOLE +
+					   FAIR_QUEUE_WHOLE);
 }
 
 /* The same of one class that has something waiting. */
-static void next_of(const struct fair_queue *queue, uint32_t class, uint64_t *when_ns)
+static void next_of_class(const struct fair_queue *queue, uint32_t class, uint64_t *when_ns)
 {
 	const struct fair_queue_config *config = &queue->config;
 	const struct fair_queue_class_state *state = &queue->classes[class];
 	if (!fair_queue_load_has_room(&state->own, queue->now_ns, config->window_ns,
 				      config->stall_ns))
-		sooner(when_ns,
-		       fair_queue_load_room_ns(&state->own, config->window_ns, config->stall_ns));
+		sooner_ns(when_ns, fair_queue_load_room_ns(&state->own, config->window_ns,
+							   config->stall_ns));
 	if (!class_fits(queue, (enum fair_queue_class) class)) {
-		next_owed(queue, state, when_ns);
-		sooner(when_ns,
-		       fair_queue_load_room_ns(&queue->all, config->narrow_ns, config->stall_ns));
+		next_owed_ns(queue, state, when_ns);
+		sooner_ns(when_ns, fair_queue_load_room_ns(&queue->all, config->narrow_ns,
+							   config->stall_ns));
 		/* Or when those before it are no longer about. */
 		for (uint32_t i = queue->latency_is_apart ? FAIR_QUEUE_NORMAL : FAIR_QUEUE_LATENCY;
 		     i < class; i++)
 			if (queue->classes[i].seen_ns + config->remembered_ns > queue->now_ns)
-				sooner(when_ns, queue->classes[i].seen_ns + config->remembered_ns);
+				sooner_ns(when_ns,
+					  queue->classes[i].seen_ns + config->remembered_ns);
 	}
 	for (const struct list *link = state->held.next; link != &state->held; link = link->next)
-		sooner(when_ns, fair_queue_load_room_ns(
-					&list_entry(link, struct fair_queue_session, turn)->load,
-					config->session_ns, config->stall_ns));
+		sooner_ns(when_ns, fair_queue_load_room_ns(
+					   &list_entry(link, struct fair_queue_session, turn)->load,
+					   config->session_ns, config->stall_ns));
 }
 
 /* When may something go that may not now, though nothing comes back? */
-static uint64_t next_ns(const struct fair_queue *queue)
+static uint64_t next_decision_ns(const struct fair_queue *queue)
 {
 	uint64_t when_ns = UINT64_MAX;
 	if (!fair_queue_is_granted(queue) && queue->waiting > 0)
 		when_ns = fair_queue_grant_next_ns(queue);
 	if (queue->probe.state != FAIR_QUEUE_PROBE_NONE && queue->waiting > 0)
-		sooner(&when_ns, queue->probe.until_ns);
+		sooner_ns(&when_ns, queue->probe.until_ns);
 	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		if (queue->classes[i].waiting > 0)
-			next_of(queue, i, &when_ns);
+			next_of_class(queue, i, &when_ns);
 	return when_ns > queue->now_ns ? when_ns : queue->now_ns + 1;
 }
 
@@ -342,7 +344,7 @@ void fair_queue_step(struct fair_queue *queue, uint64_t now_ns,
 		release_held(&queue->classes[i]);
 	struct fair_queue_session *session;
 	while (decisions->count < decisions->room && fair_queue_is_granted(queue) &&
-	       !fair_queue_probe_holds(queue) && (session = choose(queue))) {
+	       !fair_queue_probe_holds(queue) && (session = choose_session(queue))) {
 		bool probe = fair_queue_probe_wants(queue, session) &&
 			     !has_betters(queue, session->class);
 		if (probe && queue->in_flight > 0) {
@@ -350,9 +352,10 @@ void fair_queue_step(struct fair_queue *queue, uint64_t now_ns,
 			if (fair_queue_probe_drain(queue))
 				break;
 		}
-		decide(session, decisions);
+		decide_group(session, decisions);
 		if (probe)
 			fair_queue_probe_begin(queue, decisions->groups[decisions->count - 1]);
 	}
-	decisions->again_ns = decisions->count < decisions->room ? next_ns(queue) : queue->now_ns;
+	decisions->again_ns =
+		decisions->count < decisions->room ? next_decision_ns(queue) : queue->now_ns;
 }

@@ -27,14 +27,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static uint64_t bit_of(const struct scheduler_device *device)
+static uint64_t device_bit(const struct scheduler_device *device)
 {
 	return 1ull << device->index;
 }
 
 /* ---------------------------------------- flows ----------------------------------------- */
 
-static void join(struct sched_flow *flow)
+static void join_fair_queue(struct sched_flow *flow)
 {
 	const struct sched_admission *admission = flow->device->admission;
 	enum fair_queue_class class;
@@ -52,7 +52,7 @@ void sched_admission_flow_made(struct sched_flow *flow)
 	sched_account_rank_of(flow->account, &flow->class, &weight);
 	flow->device->class_flows[flow->class]++;
 	sched_latency_review(flow->device);
-	join(flow);
+	join_fair_queue(flow);
 }
 
 void sched_admission_flow_changed(struct sched_flow *flow)
@@ -67,7 +67,7 @@ void sched_admission_flow_changed(struct sched_flow *flow)
 	sched_latency_review(flow->device);
 	if (flow->in_fair_queue)
 		(void)fair_queue_session_change(&flow->queue_session, class, weight);
-	flow->device->scheduler->fair_queues_due |= bit_of(flow->device);
+	flow->device->scheduler->fair_queues_due |= device_bit(flow->device);
 	if (changes_lanes)
 		sched_flow_reassign_lanes(flow);
 }
@@ -89,7 +89,8 @@ void sched_admission_flow_gone(struct sched_flow *flow)
 #define PLAIN_WINDOW_NS  500000u
 #define PLAIN_COMMAND_NS 25000u
 
-static void configure(const struct scheduler_device *device, struct fair_queue_config *config)
+static void configure_fair_queue(const struct scheduler_device *device,
+				 struct fair_queue_config *config)
 {
 	fair_queue_config_init(config);
 	if (device->features & BACKEND_FEATURE_SIDE_BY_SIDE)
@@ -138,13 +139,13 @@ static void end_bypassing(struct task *task)
 
 /* The device's fair queue, made with all its sessions when it is needed first. NULL: no memory;
  * then nobody is held back. */
-static struct sched_admission *need(struct scheduler_device *device)
+static struct sched_admission *need_admission(struct scheduler_device *device)
 {
 	if (device->admission)
 		return device->admission;
 	struct sched_admission *admission = malloc(sizeof(*admission));
 	struct fair_queue_config config;
-	configure(device, &config);
+	configure_fair_queue(device, &config);
 	if (!admission || fair_queue_init(&admission->queue, &config) < 0) {
 		free(admission);
 		return NULL;
@@ -153,7 +154,7 @@ static struct sched_admission *need(struct scheduler_device *device)
 	device->admission = admission;
 	fair_queue_set_grant(&admission->queue, sched_grant_of(device), device->scheduler->now_ns);
 	for (struct list *link = device->flows.next; link != &device->flows; link = link->next)
-		join(list_entry(link, struct sched_flow, link));
+		join_fair_queue(list_entry(link, struct sched_flow, link));
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		for (struct task *task = device->lanes[i].first; task; task = task->lane_next)
 			report_bypassing(task);
@@ -162,7 +163,7 @@ static struct sched_admission *need(struct scheduler_device *device)
 
 /* ------------------------------------ who has to ask ------------------------------------ */
 
-static uint64_t mix(uint64_t key, uint64_t value)
+static uint64_t mix_shape(uint64_t key, uint64_t value)
 {
 	key = (key ^ value) * 0x9e3779b97f4a7c15ull;
 	return key ^ key >> 32;
@@ -177,44 +178,48 @@ static uint64_t size_class(uint64_t bytes)
 uint64_t sched_admission_shape(const struct task_command *command)
 {
 	const struct backend_command *backend = &command->backend;
-	uint64_t key = mix(1, backend->kind);
+	uint64_t key = mix_shape(1, backend->kind);
 	if (command->graph)
-		return mix(key, (uintptr_t)command->graph->graph);
+		return mix_shape(key, (uintptr_t)command->graph->graph);
 	if (command->native_command)
 		return 0;
 	switch (backend->kind) {
 	case BACKEND_COMMAND_LAUNCH:
-		key = mix(mix(key, (uintptr_t)command->kernel), sched_launches(command));
+		key = mix_shape(mix_shape(key, (uintptr_t)command->kernel),
+				sched_launches(command));
 		for (uint32_t i = 0; i < backend->launch.dimensions; i++)
-			key = mix(mix(key, backend->launch.global[i]), backend->launch.local[i]);
+			key = mix_shape(mix_shape(key, backend->launch.global[i]),
+					backend->launch.local[i]);
 		if (backend->launch.part.of > 0)
-			key = mix(mix(key, backend->launch.part.end - backend->launch.part.first),
-				  backend->launch.part.of);
+			key = mix_shape(mix_shape(key, backend->launch.part.end -
+							       backend->launch.part.first),
+					backend->launch.part.of);
 		return key;
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
-		return mix(key, size_class(backend->copy.size_bytes));
+		return mix_shape(key, size_class(backend->copy.size_bytes));
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return mix(key, size_class(backend->transfer.size_bytes));
+		return mix_shape(key, size_class(backend->transfer.size_bytes));
 	case BACKEND_COMMAND_FILL:
-		return mix(key, size_class(backend->fill.size_bytes));
+		return mix_shape(key, size_class(backend->fill.size_bytes));
 	default:
 		return key;
 	}
 }
 
-static bool arrive(struct task *task)
+static bool arrive_in_fair_queue(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	struct sched_flow *flow = task->flow;
-	if (!sched_admission_takes_time(task) || !need(task->device) || !flow->in_fair_queue)
+	if (!sched_admission_takes_time(task) || !need_admission(task->device) ||
+	    !flow->in_fair_queue)
 		return false;
 	task->queue_group.shape = sched_admission_shape(&task->command);
 	task->queue_group.launches = sched_launches(&task->command);
 	task->state = TASK_PARKED;
 	(void)fair_queue_arrive(&flow->queue_session, &task->queue_group, scheduler->now_ns);
-	scheduler->fair_queues_due |= bit_of(task->device);
+	scheduler->fair_queues_due |= device_bit(task->device);
 	scheduler->counters.fair_queue_waiting++;
 	return true;
 }
@@ -224,7 +229,7 @@ bool sched_admission_pass(struct task *task)
 	struct scheduler *scheduler = task->scheduler;
 	if (task->queue_group.in_flight)
 		return true;
-	if (scheduler->has_fair_queues && arrive(task))
+	if (scheduler->has_fair_queues && arrive_in_fair_queue(task))
 		return false;
 	if (task->role == TASK_ROLE_GROUP)
 		scheduler->counters.fair_queue_bypassed += sched_launches(&task->command);
@@ -266,7 +271,7 @@ void sched_admission_back(struct task *task)
 	task->queue_group.began_ns = command->start_ns;
 	fair_queue_end(&task->queue_group, task->scheduler->now_ns,
 		       command->estimated ? 0 : took_ns);
-	task->scheduler->fair_queues_due |= bit_of(task->device);
+	task->scheduler->fair_queues_due |= device_bit(task->device);
 }
 
 void sched_admission_refuse(struct task *task)
@@ -274,17 +279,17 @@ void sched_admission_refuse(struct task *task)
 	if (!task->queue_group.in_flight)
 		return;
 	fair_queue_return(&task->queue_group, task->scheduler->now_ns);
-	task->scheduler->fair_queues_due |= bit_of(task->device);
+	task->scheduler->fair_queues_due |= device_bit(task->device);
 }
 
 /* ----------------------------------- when it is asked ----------------------------------- */
 
-static struct task *task_of(struct fair_queue_group *group)
+static struct task *task_of_group(struct fair_queue_group *group)
 {
 	return (struct task *)(void *)((char *)group - offsetof(struct task, queue_group));
 }
 
-static void leave(struct task *task)
+static void leave_fair_queue(struct task *task)
 {
 	task->scheduler->counters.fair_queue_waiting--;
 	task->state = TASK_PENDING;
@@ -294,10 +299,10 @@ struct task *sched_admission_withdraw(struct sched_flow *flow)
 {
 	if (!flow->in_fair_queue || flow->queue_session.waiting == 0)
 		return NULL;
-	struct task *task = task_of(flow->queue_session.first);
+	struct task *task = task_of_group(flow->queue_session.first);
 	fair_queue_cancel(&task->queue_group);
-	leave(task);
-	task->scheduler->fair_queues_due |= bit_of(flow->device);
+	leave_fair_queue(task);
+	task->scheduler->fair_queues_due |= device_bit(flow->device);
 	return task;
 }
 
@@ -318,10 +323,10 @@ void sched_admission_lost(struct scheduler_device *device)
 }
 
 /* It may go: to its lane, or to its end, if it has failed meanwhile. */
-static void let_in(struct task *task)
+static void admit_task(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
-	leave(task);
+	leave_fair_queue(task);
 	scheduler->counters.fair_queue_admitted += sched_launches(&task->command);
 	if (task->queue_group.arrived_ns < scheduler->now_ns)
 		scheduler->counters.fair_queue_held += sched_launches(&task->command);
@@ -349,7 +354,7 @@ bool sched_admission_step(struct scheduler *scheduler)
 			admission->again_ns = decisions.again_ns;
 		}
 		if (decisions.count == 1) {
-			let_in(task_of(group));
+			admit_task(task_of_group(group));
 			return true;
 		}
 		scheduler->fair_queues_due &= ~(1ull << index);

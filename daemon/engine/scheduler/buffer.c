@@ -167,7 +167,7 @@ void sched_memory_freed(struct sched_memory *memory)
 		free(contents);
 }
 
-static void charge(struct sched_memory *memory, struct sched_account *account)
+static void charge_memory(struct sched_memory *memory, struct sched_account *account)
 {
 	sched_account_hold(account);
 	sched_quota_take(sched_account_device(account), memory->device, memory->size_bytes);
@@ -182,7 +182,7 @@ void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *acco
 	for (struct sched_memory *memory = buffer->contents->memories; memory;
 	     memory = memory->next)
 		if (!memory->account && !memory->imported)
-			charge(memory, account);
+			charge_memory(memory, account);
 }
 
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device)
@@ -219,7 +219,7 @@ static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer,
 	};
 	memory->spill.owner = account;
 	if (account)
-		charge(memory, account);
+		charge_memory(memory, account);
 	*list = memory;
 	device->memories++;
 	*memory_out = memory;

@@ -25,19 +25,19 @@
 
 #define VALUE_ALIGNMENT 16u
 
-static size_t aligned(uint64_t bytes)
+static size_t align_values(uint64_t bytes)
 {
 	return (size_t)(bytes + VALUE_ALIGNMENT - 1) & ~(size_t)(VALUE_ALIGNMENT - 1);
 }
 
 /* ----------------------------------------- made ----------------------------------------- */
 
-static uint32_t stride_of(const struct task_request *request)
+static uint32_t value_stride_of(const struct task_request *request)
 {
 	size_t bytes = 0;
 	for (uint32_t i = 0; i < request->launch.argument_count; i++)
 		if (request->launch.arguments[i].kind == BACKEND_ARGUMENT_VALUE)
-			bytes += aligned(request->launch.arguments[i].size_bytes);
+			bytes += align_values(request->launch.arguments[i].size_bytes);
 	return (uint32_t)bytes;
 }
 
@@ -45,8 +45,8 @@ size_t sched_burst_storage(const struct task_request *request)
 {
 	if (request->launch.count < 2)
 		return 0;
-	return (request->launch.count - 1) * (size_t)stride_of(request) +
-	       aligned(sizeof(struct task_burst));
+	return (request->launch.count - 1) * (size_t)value_stride_of(request) +
+	       align_values(sizeof(struct task_burst));
 }
 
 static void copy_values(const struct task_request *request, const uint8_t *from, uint8_t *to)
@@ -57,7 +57,7 @@ static void copy_values(const struct task_request *request, const uint8_t *from,
 			continue;
 		memcpy(to, from, argument->size_bytes);
 		from += argument->size_bytes;
-		to += aligned(argument->size_bytes);
+		to += align_values(argument->size_bytes);
 	}
 }
 
@@ -74,7 +74,7 @@ static bool is_chained(const struct task_request *request)
 void sched_burst_fill(struct task_command *command, const struct task_request *request,
 		      uint8_t *values)
 {
-	uint32_t stride = stride_of(request), count = request->launch.count;
+	uint32_t stride = value_stride_of(request), count = request->launch.count;
 	struct scheduler_counters *counters = &request->device->scheduler->counters;
 	for (uint32_t i = 1; i < count; i++)
 		copy_values(request,
@@ -105,7 +105,7 @@ static bool is_doomed(const struct task *task)
 }
 
 /* Its own, or that of the one which it needed. NULL: it succeeded. */
-static struct sched_cause *cause_of(const struct task *task, uint32_t index)
+static struct sched_cause *launch_cause(const struct task *task, uint32_t index)
 {
 	const struct task_burst *burst = task->command.burst;
 	if (is_doomed(task) || index >= burst->over)
@@ -124,7 +124,7 @@ struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launc
 	else
 		cause = NULL;
 	for (; task->command.burst && launches && !cause; launches &= launches - 1)
-		cause = cause_of(task, (uint32_t)__builtin_ctz(launches));
+		cause = launch_cause(task, (uint32_t)__builtin_ctz(launches));
 	return cause;
 }
 
@@ -140,7 +140,7 @@ uint32_t task_launch_bit(const struct task *task, uint32_t index)
 void task_launch_fault(const struct task *task, uint32_t index, struct backend_fault *fault_out)
 {
 	const struct task_burst *burst = task->command.burst;
-	struct sched_cause *cause = burst ? cause_of(task, index) : NULL;
+	struct sched_cause *cause = burst ? launch_cause(task, index) : NULL;
 	fault_out->status = STATUS_SUCCESS;
 	if (!burst || is_doomed(task)) {
 		task_outcome_fault(task, fault_out);

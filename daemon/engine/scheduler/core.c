@@ -77,7 +77,7 @@ static int copy_backends(const struct backend_ops *const *tables,
 	return 0;
 }
 
-static uint64_t page_bytes(void)
+static uint64_t host_page_bytes(void)
 {
 	long bytes = sysconf(_SC_PAGESIZE);
 	return bytes > 0 ? (uint64_t)bytes : 4096;
@@ -88,7 +88,7 @@ static uint64_t page_bytes(void)
 static uint64_t half_of_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
-	uint64_t all = pages > 0 ? (uint64_t)pages * page_bytes() : 0;
+	uint64_t all = pages > 0 ? (uint64_t)pages * host_page_bytes() : 0;
 	uint64_t limit = control_group_least("memory.max", control_group_parse_bytes);
 	return (limit < all ? limit : all) / 2;
 }
@@ -112,7 +112,7 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->has_fair_queues = !config->never_fair_queue;
 	scheduler->spills = config->spills;
 	scheduler->slice_ns = config->slice_ns;
-	scheduler->page_bytes = page_bytes();
+	scheduler->page_bytes = host_page_bytes();
 	scheduler->spill_least_bytes =
 		config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;
 	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
@@ -139,7 +139,7 @@ int scheduler_create(const struct scheduler_config *config,
 	return 0;
 }
 
-static bool has_mail(const struct scheduler *scheduler)
+static bool any_device_has_mail(const struct scheduler *scheduler)
 {
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i] && sched_device_has_mail(scheduler->devices[i]))
@@ -148,7 +148,7 @@ static bool has_mail(const struct scheduler *scheduler)
 }
 
 /* True: something had come back. */
-static bool drain(struct scheduler *scheduler)
+static bool drain_devices(struct scheduler *scheduler)
 {
 	bool found = false;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
@@ -164,7 +164,7 @@ static bool drain(struct scheduler *scheduler)
 	return found;
 }
 
-static void publish(struct scheduler *scheduler)
+static void publish_to_devices(struct scheduler *scheduler)
 {
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
@@ -174,7 +174,7 @@ static void publish(struct scheduler *scheduler)
 void scheduler_flush(struct scheduler *scheduler)
 {
 	scheduler_run(scheduler);
-	publish(scheduler);
+	publish_to_devices(scheduler);
 	sched_grant_publish(scheduler);
 	if (sched_notice_due(scheduler))
 		sched_wake_front(scheduler);
@@ -201,8 +201,8 @@ bool scheduler_progress(struct scheduler *scheduler)
 		     sched_notice_due(scheduler);
 	/* What came back is counted as it is taken: a device's thread may put something there
 	 * between a look and this. */
-	found |= drain(scheduler);
-	publish(scheduler);
+	found |= drain_devices(scheduler);
+	publish_to_devices(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);
 	sched_native_retire(scheduler);
 	scheduler_flush(scheduler);
@@ -296,11 +296,11 @@ static void wait_until_back(struct scheduler *scheduler)
 	sched_notice_discard(
 		scheduler); /* a graph that nobody asks for any more goes to its device once more */
 	while (scheduler->messages_in_flight > 0) {
-		(void)drain(scheduler);
-		publish(scheduler);
+		(void)drain_devices(scheduler);
+		publish_to_devices(scheduler);
 		sched_notice_discard(scheduler);
 		sched_sleeper_prepare(sleeper);
-		if (scheduler->messages_in_flight > 0 && !has_mail(scheduler))
+		if (scheduler->messages_in_flight > 0 && !any_device_has_mail(scheduler))
 			sched_sleeper_sleep(sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 		sched_sleeper_cancel(sleeper);
 	}

@@ -11,7 +11,7 @@
 #include "worker/quiesce.h"
 
 /* On its device, with nothing before it that it would wait for, and with its memory there. */
-static const struct task *running(const struct scheduler_device *device, uint32_t lane)
+static const struct task *first_running_task(const struct scheduler_device *device, uint32_t lane)
 {
 	const struct task *first = device->lanes[lane].first;
 	bool runs = first && first->open_in == 0 && first->command.flight_session != 0 &&
@@ -19,10 +19,10 @@ static const struct task *running(const struct scheduler_device *device, uint32_
 	return runs ? first : NULL;
 }
 
-static bool is_overdue(struct scheduler_device *device, uint32_t lane, uint64_t now_ns,
-		       scheduler_deadline *deadline, void *context)
+static bool is_task_overdue(struct scheduler_device *device, uint32_t lane, uint64_t now_ns,
+			    scheduler_deadline *deadline, void *context)
 {
-	const struct task *task = running(device, lane);
+	const struct task *task = first_running_task(device, lane);
 	struct sched_lane_head *head = &device->deadline_heads[lane];
 	uint64_t sequence = task ? task->command.sequence : 0;
 	if (head->sequence != sequence)
@@ -40,7 +40,7 @@ bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_d
 	for (uint32_t i = 0; i < scheduler->device_count; i++) {
 		struct scheduler_device *device = scheduler->devices[i];
 		for (uint32_t lane = 0; device && lane < device->lane_end; lane++)
-			if (is_overdue(device, lane, now_ns, deadline, context))
+			if (is_task_overdue(device, lane, now_ns, deadline, context))
 				late = device->lanes[lane].first;
 	}
 	if (!late)

@@ -25,7 +25,7 @@ static void give_interval(void *context, struct interval *interval)
 	sched_give_node(contents->scheduler, (union sched_node *)(void *)interval);
 }
 
-static void copy_span(void *context, struct interval *to, struct interval *from)
+static void copy_cut_span(void *context, struct interval *to, struct interval *from)
 {
 	struct sched_contents *contents = context;
 	struct sched_span *upper = sched_span_of(to), *lower = sched_span_of(from);
@@ -37,7 +37,7 @@ static void copy_span(void *context, struct interval *to, struct interval *from)
 	contents->links += lower->readers.count + lower->host_readers.count;
 }
 
-static bool equal_spans(const struct interval *lower, const struct interval *upper)
+static bool are_spans_equal(const struct interval *lower, const struct interval *upper)
 {
 	const struct sched_span *a = (const struct sched_span *)(const void *)lower;
 	const struct sched_span *b = (const struct sched_span *)(const void *)upper;
@@ -48,8 +48,8 @@ static bool equal_spans(const struct interval *lower, const struct interval *upp
 const struct interval_ops sched_span_ops = {
 	.take = take_interval,
 	.give = give_interval,
-	.copy = copy_span,
-	.equal = equal_spans,
+	.copy = copy_cut_span,
+	.equal = are_spans_equal,
 };
 
 static struct sched_span *span_at(const struct sched_contents *contents, uint32_t index)
@@ -146,7 +146,7 @@ static uint32_t join_wide(struct sched_contents *contents, struct interval_map *
  * What is wanted in one becomes one where it can; so does everything where there is little room.
  * Before any of the task's cuts, which it would undo.
  */
-static uint32_t relieve(const struct sched_access *access, uint32_t accesses)
+static uint32_t relieve_map(const struct sched_access *access, uint32_t accesses)
 {
 	static const struct interval whole = {.end = UINT64_MAX};
 	struct sched_contents *contents = access->buffer->contents;
@@ -165,8 +165,8 @@ static uint32_t relieve(const struct sched_access *access, uint32_t accesses)
 }
 
 /* 1: it cannot be cut there. `links`: that the interval has in its lists. */
-static int cut(struct sched_contents *contents, struct interval_map *map, uint32_t index,
-	       uint64_t at, uint32_t links, const struct interval_ops *ops)
+static int cut_map(struct sched_contents *contents, struct interval_map *map, uint32_t index,
+		   uint64_t at, uint32_t links, const struct interval_ops *ops)
 {
 	if (map->count >= SCHED_INTERVALS_MAX ||
 	    contents->scheduler->nodes.used + links >= SCHED_NODES_MAX)
@@ -189,7 +189,7 @@ static int cut_span(struct sched_contents *contents, uint64_t at, bool lower, ui
 	uint32_t links = span->readers.count + span->host_readers.count;
 	int result = 1;
 	if (contents->links + links <= SCHED_LINKS_MAX)
-		result = cut(contents, &contents->spans, index, at, links, &sched_span_ops);
+		result = cut_map(contents, &contents->spans, index, at, links, &sched_span_ops);
 	if (result > 0)
 		*bound_out = lower ? span->interval.begin : span->interval.end;
 	return result < 0 ? result : 0;
@@ -204,8 +204,8 @@ static int cut_piece(struct sched_access *access, uint64_t at, bool lower, uint6
 	if (!interval_map_divides(&contents->pieces, index, at) ||
 	    !sched_residency_cuts(access, piece))
 		return 0;
-	int result =
-		cut(contents, &contents->pieces, index, at, piece->moves.count, &sched_piece_ops);
+	int result = cut_map(contents, &contents->pieces, index, at, piece->moves.count,
+			     &sched_piece_ops);
 	if (result > 0) {
 		/* All of the piece then, and what is not written must be there. */
 		*bound_out = lower ? piece->interval.begin : piece->interval.end;
@@ -244,7 +244,7 @@ int sched_accesses_prepare(struct sched_access *accesses, uint32_t count)
 	uint64_t visits = 0;
 	struct scheduler *scheduler = accesses->buffer->scheduler;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t more = relieve(&accesses[i], count);
+		uint32_t more = relieve_map(&accesses[i], count);
 		scheduler->visits += more;
 		visits += more;
 		if (visits > SCHED_VISITS_MAX)
@@ -424,7 +424,7 @@ static void enter_writer(struct task *task, const struct sched_access *access)
 	}
 }
 
-static enum task_use_kind kind_of(const struct sched_access *access)
+static enum task_use_kind use_kind_of(const struct sched_access *access)
 {
 	if (access->writes)
 		return TASK_USE_WRITE;
@@ -435,8 +435,8 @@ static enum task_use_kind kind_of(const struct sched_access *access)
 
 void sched_access_enter(struct task *task, const struct sched_access *access)
 {
-	struct task_use *use = sched_use_add(task, access->buffer, kind_of(access), access->place,
-					     &access->order, &access->bytes);
+	struct task_use *use = sched_use_add(task, access->buffer, use_kind_of(access),
+					     access->place, &access->order, &access->bytes);
 	if (orders_as_writer(access))
 		enter_writer(task, access);
 	else
@@ -445,8 +445,8 @@ void sched_access_enter(struct task *task, const struct sched_access *access)
 		sched_residency_enter(task, access);
 }
 
-static void join(struct sched_contents *contents, struct interval_map *map,
-		 const struct interval *range, const struct interval_ops *ops)
+static void join_range(struct sched_contents *contents, struct interval_map *map,
+		       const struct interval *range, const struct interval_ops *ops)
 {
 	if (map->count > SCHED_INTERVALS_KEPT)
 		interval_map_join(map, interval_map_run(map, range), ops, contents);
@@ -455,8 +455,8 @@ static void join(struct sched_contents *contents, struct interval_map *map,
 void sched_access_join(const struct sched_access *access)
 {
 	struct sched_contents *contents = access->buffer->contents;
-	join(contents, &contents->spans, &access->order, &sched_span_ops);
-	join(contents, &contents->pieces, &access->bytes, &sched_piece_ops);
+	join_range(contents, &contents->spans, &access->order, &sched_span_ops);
+	join_range(contents, &contents->pieces, &access->bytes, &sched_piece_ops);
 }
 
 void sched_access_finish(struct task *task, const struct sched_access *access)
@@ -512,8 +512,8 @@ static void use_finish(struct task *task, struct task_use *use)
 		sched_residency_forget(contents, &use->bytes);
 	if (contents->spans.count > SCHED_INTERVALS_KEPT ||
 	    contents->pieces.count > SCHED_INTERVALS_KEPT) {
-		join(contents, &contents->spans, &use->order, &sched_span_ops);
-		join(contents, &contents->pieces, &use->bytes, &sched_piece_ops);
+		join_range(contents, &contents->spans, &use->order, &sched_span_ops);
+		join_range(contents, &contents->pieces, &use->bytes, &sched_piece_ops);
 	}
 	sched_buffer_drop(use->buffer);
 }

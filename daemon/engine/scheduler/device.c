@@ -112,7 +112,7 @@ bool sched_device_has_mail(struct scheduler_device *device)
 	       sched_mailbox_has_mail(&device->loader.port.back);
 }
 
-static void handle(struct scheduler_device *device, struct sched_message *message)
+static void handle_returned_message(struct scheduler_device *device, struct sched_message *message)
 {
 	void *object = message; /* it begins with the message */
 	switch (message->kind) {
@@ -170,13 +170,13 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 	}
 }
 
-static bool drain(struct scheduler_device *device, struct sched_port *port)
+static bool drain_port(struct scheduler_device *device, struct sched_port *port)
 {
 	struct sched_message *message;
 	bool found = false;
 	while ((message = sched_port_take(port))) {
 		device->scheduler->messages_in_flight--;
-		handle(device, message);
+		handle_returned_message(device, message);
 		found = true;
 	}
 	sched_port_refill(port);
@@ -186,8 +186,8 @@ static bool drain(struct scheduler_device *device, struct sched_port *port)
 bool sched_device_drain(struct scheduler_device *device)
 {
 	uint32_t sent = device->sent;
-	bool found = drain(device, &device->loader.port);
-	found |= drain(device, &device->port);
+	bool found = drain_port(device, &device->loader.port);
+	found |= drain_port(device, &device->port);
 	if (device->sent < sent)
 		sched_lane_unpark(device);
 	return found;

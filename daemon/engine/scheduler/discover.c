@@ -46,8 +46,8 @@ static void make_unavailable(struct sched_backend *backend, const struct backend
 enum step { PREPARE, OPEN };
 
 /* Of "NAME:OPTION" those with the backend's name. */
-static int begin(const struct scheduler *scheduler, struct sched_backend *backend, enum step step,
-		 struct backend_fault *fault)
+static int begin_discovery(const struct scheduler *scheduler, struct sched_backend *backend,
+			   enum step step, struct backend_fault *fault)
 {
 	size_t length = strlen(backend->ops->name);
 	uint32_t count = 0;
@@ -71,8 +71,8 @@ static int begin(const struct scheduler *scheduler, struct sched_backend *backen
 	return backend->ops->open(&settings, &backend->handle, fault);
 }
 
-static void ask(struct scheduler *scheduler, struct sched_backend *backend,
-		struct backend_topology *topology_out)
+static void enumerate_backend(struct scheduler *scheduler, struct sched_backend *backend,
+			      struct backend_topology *topology_out)
 {
 	struct backend_fault fault = {.status = 0};
 	if (backend->ops->version != BACKEND_OPS_VERSION) {
@@ -81,7 +81,7 @@ static void ask(struct scheduler *scheduler, struct sched_backend *backend,
 		make_unavailable(backend, &fault, topology_out);
 		return;
 	}
-	if (begin(scheduler, backend, OPEN, &fault) < 0) {
+	if (begin_discovery(scheduler, backend, OPEN, &fault) < 0) {
 		make_unavailable(backend, &fault, topology_out);
 		return;
 	}
@@ -99,10 +99,10 @@ struct asking {
 	bool started;
 };
 
-static void *ask_on_a_thread(void *argument)
+static void *enumerate_on_a_thread(void *argument)
 {
 	const struct asking *asking = argument;
-	ask(asking->scheduler, asking->backend, asking->topology);
+	enumerate_backend(asking->scheduler, asking->backend, asking->topology);
 	return NULL;
 }
 
@@ -110,7 +110,7 @@ static void *ask_on_a_thread(void *argument)
  * All at the same time: each vendor's library takes a tenth of a second and more to start. What
  * they read from the environment is set before.
  */
-static void ask_all(struct scheduler *scheduler, struct backend_topology *topologies)
+static void enumerate_backends(struct scheduler *scheduler, struct backend_topology *topologies)
 {
 	struct asking askings[BACKENDS_MAX];
 	sigset_t all, before;
@@ -119,28 +119,28 @@ static void ask_all(struct scheduler *scheduler, struct backend_topology *topolo
 		struct backend_fault unimportant = {.status = 0};
 		struct sched_backend *backend = &scheduler->backends[i];
 		if (backend->ops->version == BACKEND_OPS_VERSION && backend->ops->prepare)
-			(void)begin(scheduler, backend, PREPARE, &unimportant);
+			(void)begin_discovery(scheduler, backend, PREPARE, &unimportant);
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
 		askings[i] = (struct asking){scheduler, &scheduler->backends[i], &topologies[i], 0,
 					     false};
 		/* The last one has this thread. */
-		askings[i].started =
-			i + 1 < scheduler->backend_count &&
-			pthread_create(&askings[i].thread, NULL, ask_on_a_thread, &askings[i]) == 0;
+		askings[i].started = i + 1 < scheduler->backend_count &&
+				     pthread_create(&askings[i].thread, NULL, enumerate_on_a_thread,
+						    &askings[i]) == 0;
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		if (!askings[i].started)
-			(void)ask_on_a_thread(&askings[i]);
+			(void)enumerate_on_a_thread(&askings[i]);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		if (askings[i].started)
 			(void)pthread_join(askings[i].thread, NULL);
 }
 
-static void add(struct scheduler *scheduler, const struct backend_ops *ops,
-		const struct backend_topology *topology)
+static void add_discovered_device(struct scheduler *scheduler, const struct backend_ops *ops,
+				  const struct backend_topology *topology)
 {
 	uint32_t base = scheduler->platform_count;
 	for (uint32_t i = 0; i < topology->platform_count; i++)
@@ -157,7 +157,7 @@ static void add(struct scheduler *scheduler, const struct backend_ops *ops,
 		};
 }
 
-static int discover(struct scheduler *scheduler)
+static int discover_devices(struct scheduler *scheduler)
 {
 	if (scheduler->backend_count > BACKENDS_MAX)
 		return -E2BIG;
@@ -165,7 +165,7 @@ static int discover(struct scheduler *scheduler)
 	if (!found)
 		return -ENOMEM;
 	uint32_t platforms = 0;
-	ask_all(scheduler, found->topologies);
+	enumerate_backends(scheduler, found->topologies);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		platforms += found->topologies[i].platform_count;
 	scheduler->discovered = true;
@@ -176,7 +176,7 @@ static int discover(struct scheduler *scheduler)
 	if (!scheduler->platforms || !scheduler->infos)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
-		add(scheduler, scheduler->backends[i].ops, &found->topologies[i]);
+		add_discovered_device(scheduler, scheduler->backends[i].ops, &found->topologies[i]);
 	scheduler->device_count = scheduler->listed_count;
 	return 0;
 }
@@ -186,7 +186,7 @@ int scheduler_discover(struct scheduler *scheduler,
 		       uint32_t *platform_count_out,
 		       const struct scheduler_device_info **devices_out, uint32_t *device_count_out)
 {
-	int result = scheduler->discovered ? 0 : discover(scheduler);
+	int result = scheduler->discovered ? 0 : discover_devices(scheduler);
 	if (result < 0)
 		return result;
 	*platforms_out = scheduler->platforms;
@@ -204,7 +204,7 @@ bool scheduler_discovered(const struct scheduler *scheduler)
 int scheduler_device(struct scheduler *scheduler, uint32_t device,
 		     struct scheduler_device **device_out)
 {
-	int result = scheduler->discovered ? 0 : discover(scheduler);
+	int result = scheduler->discovered ? 0 : discover_devices(scheduler);
 	if (result < 0)
 		return result;
 	if (device >= scheduler->listed_count)

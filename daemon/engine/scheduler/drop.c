@@ -53,7 +53,7 @@ static bool has_not_run(const struct task *task)
 }
 
 /* Can another session, or process, find out whether it has run? */
-static bool is_seen(const struct task *task)
+static bool is_seen_by_others(const struct task *task)
 {
 	if (task->command.backend.kind == BACKEND_COMMAND_EVENT_RECORD)
 		return true;
@@ -68,7 +68,7 @@ static bool is_seen(const struct task *task)
  * session whoever there is: by addresses nothing is ordered, so what one leaves there for the next
  * is known to nobody here.
  */
-static bool is_awaited(const struct task *task, const struct dropping *dropping)
+static bool is_awaited_by_others(const struct task *task, const struct dropping *dropping)
 {
 	for (const struct task_edge *edge = task->out; edge; edge = edge->next_out) {
 		const struct task *to = edge->to;
@@ -80,7 +80,7 @@ static bool is_awaited(const struct task *task, const struct dropping *dropping)
 	return false;
 }
 
-static bool is_needed(const struct task *task)
+static bool is_needed_by_others(const struct task *task)
 {
 	for (const struct task_edge *edge = task->out; edge; edge = edge->next_out)
 		if (edge->data && !is_dropped(edge->to))
@@ -93,16 +93,17 @@ static bool is_to_be_dropped(const struct task *task, const struct dropping *dro
 	if (payer_of(task) != dropping->account || is_dropped(task) || !has_not_run(task))
 		return false;
 	if (task->role == TASK_ROLE_MOVE)
-		return is_dropped(task->beneficiary) && !task->returning && !is_needed(task);
+		return is_dropped(task->beneficiary) && !task->returning &&
+		       !is_needed_by_others(task);
 	if (task->role != TASK_ROLE_GROUP)
 		return false;
 	return dropping->what == SCHEDULER_DROP_ALL ||
-	       !(is_seen(task) || is_awaited(task, dropping));
+	       !(is_seen_by_others(task) || is_awaited_by_others(task, dropping));
 }
 
 /* ----------------------------------------- how ------------------------------------------ */
 
-static void drop(struct task *task, struct sched_cause *cause)
+static void drop_task(struct task *task, struct sched_cause *cause)
 {
 	atomic_store_explicit(&task->is_dropped, true, memory_order_relaxed);
 	if (task->state == TASK_SENT)
@@ -114,20 +115,20 @@ static void drop(struct task *task, struct sched_cause *cause)
 }
 
 /* From the last one on: who comes behind whom was decided on before. */
-static uint32_t drop_all(struct scheduler *scheduler, const struct dropping *dropping)
+static uint32_t drop_tasks(struct scheduler *scheduler, const struct dropping *dropping)
 {
 	uint32_t count = 0;
 	for (struct task *task = scheduler->open_last; task; task = task->open_previous) {
 		if (!is_to_be_dropped(task, dropping))
 			continue;
-		drop(task, dropping->cause);
+		drop_task(task, dropping->cause);
 		count++;
 	}
 	return count;
 }
 
 /* It waits neither for room nor for its turn any more. What goes on asks once more. */
-static void go_on(struct task *task)
+static void requeue_task(struct task *task)
 {
 	if (task->cause) {
 		sched_admission_refuse(task);
@@ -136,13 +137,13 @@ static void go_on(struct task *task)
 	task_consider(task);
 }
 
-static void empty(struct sched_flow *flow)
+static void empty_flow(struct sched_flow *flow)
 {
 	struct task *task;
 	while (flow->waiting)
-		go_on(sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting)));
+		requeue_task(sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting)));
 	while ((task = sched_admission_withdraw(flow)))
-		go_on(task);
+		requeue_task(task);
 	if (flow->sent == 0)
 		return;
 	/* Some may be set aside, and would be looked at when something else happens. */
@@ -157,11 +158,11 @@ uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *accou
 	if (!*ended)
 		*ended = sched_cause_create(fault);
 	const struct dropping dropping = {account, what, *ended};
-	uint32_t count = drop_all(scheduler, &dropping);
+	uint32_t count = drop_tasks(scheduler, &dropping);
 	for (struct sched_flow *flow = count > 0 ? *sched_account_flows(account) : NULL; flow;
 	     flow = flow->next)
 		if (flow->device)
-			empty(flow);
+			empty_flow(flow);
 	scheduler_run(scheduler);
 	return count;
 }

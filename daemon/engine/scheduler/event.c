@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int make(struct scheduler *scheduler, struct scheduler_device *device, const uint8_t *handle,
-		uint64_t native, const struct task *behind, void *owner,
-		struct sched_event **event_out)
+static int make_event(struct scheduler *scheduler, struct scheduler_device *device,
+		      const uint8_t *handle, uint64_t native, const struct task *behind,
+		      void *owner, struct sched_event **event_out)
 {
 	struct sched_event *event = malloc(sizeof(*event));
 	if (!event)
@@ -52,25 +52,25 @@ static int make(struct scheduler *scheduler, struct scheduler_device *device, co
 int sched_event_create(struct scheduler *scheduler, struct scheduler_device *device, void *owner,
 		       struct sched_event **event_out)
 {
-	return make(scheduler, device, NULL, 0, NULL, owner, event_out);
+	return make_event(scheduler, device, NULL, 0, NULL, owner, event_out);
 }
 
 int sched_event_create_behind(struct scheduler *scheduler, const struct task *task, void *owner,
 			      struct sched_event **event_out)
 {
-	return make(scheduler, task->device, NULL, 0, task, owner, event_out);
+	return make_event(scheduler, task->device, NULL, 0, task, owner, event_out);
 }
 
 int sched_event_make_native(struct scheduler *scheduler, struct scheduler_device *device,
 			    uint64_t native, void *owner, struct sched_event **event_out)
 {
-	return make(scheduler, device, NULL, native, NULL, owner, event_out);
+	return make_event(scheduler, device, NULL, native, NULL, owner, event_out);
 }
 
 int sched_event_open(struct scheduler *scheduler, struct scheduler_device *device,
 		     const uint8_t handle[64], void *owner, struct sched_event **event_out)
 {
-	return make(scheduler, device, handle, 0, NULL, owner, event_out);
+	return make_event(scheduler, device, handle, 0, NULL, owner, event_out);
 }
 
 void sched_event_release(struct sched_event *event)
@@ -87,7 +87,7 @@ void sched_event_drop(struct sched_event *event)
 }
 
 /* `fault` NULL: all is well. */
-static void happen(struct sched_event *event, const struct backend_fault *fault)
+static void set_event_happened(struct sched_event *event, const struct backend_fault *fault)
 {
 	if (event->has_happened)
 		return;
@@ -103,7 +103,7 @@ static void happen(struct sched_event *event, const struct backend_fault *fault)
 }
 
 /* Out of the list of those that the front has not seen; false: it was not there. */
-static bool take_told(struct sched_event *event)
+static bool take_from_happened(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);
@@ -135,7 +135,7 @@ void sched_event_collect(struct scheduler *scheduler)
 					      .native_code = event->happened_code};
 		(void)snprintf(fault.text, sizeof(fault.text), "a native event ended with %d",
 			       event->happened_code);
-		happen(event, event->happened_code < 0 ? &fault : NULL);
+		set_event_happened(event, event->happened_code < 0 ? &fault : NULL);
 		event = next;
 	}
 }
@@ -178,7 +178,7 @@ void sched_event_returned(struct sched_event *event)
 {
 	sched_loss_seen(event->device, &event->fault);
 	if (event->is_watched && event->fault.status)
-		happen(event, &event->fault);
+		set_event_happened(event, &event->fault);
 	sched_notice_queue(event->scheduler, &event->notice, SCHED_NOTICE_EVENT_READY, event);
 }
 
@@ -193,7 +193,7 @@ void sched_event_notify(struct sched_event *event)
 
 void sched_event_destroy(struct sched_event *event)
 {
-	(void)take_told(event);
+	(void)take_from_happened(event);
 	sched_cause_drop(event->failed);
 	free(event);
 }

@@ -18,25 +18,25 @@
 
 #define VALUE_ALIGNMENT 16u
 
-static size_t aligned(uint64_t bytes)
+static size_t align_storage(uint64_t bytes)
 {
 	return (size_t)(bytes + VALUE_ALIGNMENT - 1) & ~(size_t)(VALUE_ALIGNMENT - 1);
 }
 
 size_t sched_uses_storage(const struct task_request *request)
 {
-	return aligned(request->requirement_count * sizeof(struct task_use));
+	return align_storage(request->requirement_count * sizeof(struct task_use));
 }
 
 size_t sched_command_storage(const struct task_request *request)
 {
 	size_t bytes = 0;
 	if (request->action == TASK_FILL)
-		bytes += aligned(request->fill.pattern_bytes);
+		bytes += align_storage(request->fill.pattern_bytes);
 	if (request->action == TASK_COPY && request->copy.rect)
-		bytes += aligned(sizeof(*request->copy.rect));
+		bytes += align_storage(sizeof(*request->copy.rect));
 	if (request->action == TASK_USM_FILL)
-		bytes += aligned(request->usm.pattern_bytes);
+		bytes += align_storage(request->usm.pattern_bytes);
 	if (request->action == TASK_NATIVE)
 		bytes += sched_native_command_storage(request);
 	if (request->action == TASK_GRAPH)
@@ -44,17 +44,18 @@ size_t sched_command_storage(const struct task_request *request)
 	if (request->action != TASK_LAUNCH)
 		return bytes;
 	uint32_t count = request->launch.argument_count;
-	bytes += aligned(count * sizeof(struct backend_argument)) +
-		 aligned(count * sizeof(struct sched_memory *));
+	bytes += align_storage(count * sizeof(struct backend_argument)) +
+		 align_storage(count * sizeof(struct sched_memory *));
 	if (request->launch.properties)
-		bytes += aligned(sizeof(*request->launch.properties));
+		bytes += align_storage(sizeof(*request->launch.properties));
 	for (uint32_t i = 0; i < count; i++)
 		if (request->launch.arguments[i].kind == BACKEND_ARGUMENT_VALUE)
-			bytes += aligned(request->launch.arguments[i].size_bytes);
+			bytes += align_storage(request->launch.arguments[i].size_bytes);
 	return bytes + sched_burst_storage(request);
 }
 
-static struct sched_memory *memory_of(const struct task_request *request, uint32_t requirement)
+static struct sched_memory *requirement_memory(const struct task_request *request,
+					       uint32_t requirement)
 {
 	return request->device->scheduler->accesses[requirement].memory;
 }
@@ -71,17 +72,18 @@ static void fill_arguments(struct task_command *command, const struct task_reque
 			memcpy(at, from->bytes, from->size_bytes);
 			to->value.bytes = at;
 			to->value.size_bytes = from->size_bytes;
-			at += aligned(from->size_bytes);
+			at += align_storage(from->size_bytes);
 		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL && from->is_usm) {
 			to->global.usm = from->usm;
 		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL) {
-			command->argument_memories[i] = memory_of(request, from->requirement);
+			command->argument_memories[i] =
+				requirement_memory(request, from->requirement);
 			to->global.offset_bytes = from->offset_bytes;
 		} else if (from->kind == BACKEND_ARGUMENT_IMAGE ||
 			   from->kind == BACKEND_ARGUMENT_SAMPLER) {
 			if (from->kind == BACKEND_ARGUMENT_IMAGE)
 				command->argument_memories[i] =
-					memory_of(request, from->requirement);
+					requirement_memory(request, from->requirement);
 			to->image.sampled = from->sampled;
 			to->image.writes = from->writes;
 			to->image.sampler = from->sampler;
@@ -91,8 +93,8 @@ static void fill_arguments(struct task_command *command, const struct task_reque
 	}
 }
 
-static void fill_launch(struct task_command *command, const struct task_request *request,
-			uint8_t *at)
+static void fill_launch_command(struct task_command *command, const struct task_request *request,
+				uint8_t *at)
 {
 	uint32_t count = request->launch.argument_count;
 	command->backend.kind = BACKEND_COMMAND_LAUNCH;
@@ -110,20 +112,21 @@ static void fill_launch(struct task_command *command, const struct task_request 
 	}
 	command->backend.launch.argument_count = count;
 	command->arguments = (struct backend_argument *)(void *)at;
-	at += aligned(count * sizeof(struct backend_argument));
+	at += align_storage(count * sizeof(struct backend_argument));
 	command->argument_memories = (struct sched_memory **)(void *)at;
-	at += aligned(count * sizeof(struct sched_memory *));
+	at += align_storage(count * sizeof(struct sched_memory *));
 	if (request->launch.properties) {
 		command->backend.launch.properties =
 			memcpy(at, request->launch.properties, sizeof(*request->launch.properties));
-		at += aligned(sizeof(*request->launch.properties));
+		at += align_storage(sizeof(*request->launch.properties));
 	}
 	fill_arguments(command, request, at);
 	if (request->launch.count > 1)
 		sched_burst_fill(command, request, at);
 }
 
-static void fill_copy(struct task_command *command, const struct task_request *request, uint8_t *at)
+static void fill_copy_command(struct task_command *command, const struct task_request *request,
+			      uint8_t *at)
 {
 	struct backend_command *backend = &command->backend;
 	const struct backend_rect *rect =
@@ -135,8 +138,9 @@ static void fill_copy(struct task_command *command, const struct task_request *r
 		backend->copy.destination_offset_bytes = request->copy.destination_offset_bytes;
 		backend->copy.size_bytes = request->copy.size_bytes;
 		backend->copy.rect = rect;
-		command->source = memory_of(request, (uint32_t)request->copy.source);
-		command->destination = memory_of(request, (uint32_t)request->copy.destination);
+		command->source = requirement_memory(request, (uint32_t)request->copy.source);
+		command->destination =
+			requirement_memory(request, (uint32_t)request->copy.destination);
 		return;
 	}
 	bool read = request->copy.source >= 0;
@@ -146,11 +150,12 @@ static void fill_copy(struct task_command *command, const struct task_request *r
 	backend->transfer.size_bytes = request->copy.size_bytes;
 	backend->transfer.rect = rect;
 	backend->transfer.host = request->copy.host;
-	command->source = memory_of(
+	command->source = requirement_memory(
 		request, (uint32_t)(read ? request->copy.source : request->copy.destination));
 }
 
-static void fill_fill(struct task_command *command, const struct task_request *request, uint8_t *at)
+static void fill_fill_command(struct task_command *command, const struct task_request *request,
+			      uint8_t *at)
 {
 	struct backend_command *backend = &command->backend;
 	memcpy(at, request->fill.pattern, request->fill.pattern_bytes);
@@ -159,10 +164,10 @@ static void fill_fill(struct task_command *command, const struct task_request *r
 	backend->fill.size_bytes = request->fill.size_bytes;
 	backend->fill.pattern = at;
 	backend->fill.pattern_bytes = request->fill.pattern_bytes;
-	command->destination = memory_of(request, request->fill.requirement);
+	command->destination = requirement_memory(request, request->fill.requirement);
 }
 
-static void fill_condition(struct task_command *command, const struct task_request *request)
+static void fill_condition_command(struct task_command *command, const struct task_request *request)
 {
 	struct backend_command *backend = &command->backend;
 	backend->kind = BACKEND_COMMAND_CONDITION;
@@ -172,10 +177,11 @@ static void fill_condition(struct task_command *command, const struct task_reque
 	backend->condition.repeats = request->condition.repeats;
 	backend->condition.body_nodes = request->condition.body_nodes;
 	if (request->condition.requirement >= 0)
-		command->source = memory_of(request, (uint32_t)request->condition.requirement);
+		command->source =
+			requirement_memory(request, (uint32_t)request->condition.requirement);
 }
 
-static void fill_event(struct task_command *command, const struct task_request *request)
+static void fill_event_command(struct task_command *command, const struct task_request *request)
 {
 	command->backend.kind = request->action == TASK_EVENT_WAIT ? BACKEND_COMMAND_EVENT_WAIT
 								   : BACKEND_COMMAND_EVENT_RECORD;
@@ -187,11 +193,11 @@ void sched_command_fill(struct task_command *command, const struct task_request 
 			uint8_t *at)
 {
 	if (request->action == TASK_LAUNCH)
-		fill_launch(command, request, at);
+		fill_launch_command(command, request, at);
 	else if (request->action == TASK_COPY)
-		fill_copy(command, request, at);
+		fill_copy_command(command, request, at);
 	else if (request->action == TASK_FILL)
-		fill_fill(command, request, at);
+		fill_fill_command(command, request, at);
 	else if (sched_usm_is_action(request->action))
 		sched_usm_fill_command(command, request, at);
 	else if (request->action == TASK_NATIVE)
@@ -199,8 +205,8 @@ void sched_command_fill(struct task_command *command, const struct task_request 
 	else if (request->action == TASK_GRAPH)
 		sched_graph_fill(command, request, at);
 	else if (request->action == TASK_CONDITION)
-		fill_condition(command, request);
+		fill_condition_command(command, request);
 	else
-		fill_event(command, request);
+		fill_event_command(command, request);
 	command->backend.timed = request->timed;
 }

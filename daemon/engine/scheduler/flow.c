@@ -61,8 +61,8 @@ struct sched_flow *sched_flow_free_all(struct sched_flow *flow)
 	return NULL;
 }
 
-static struct sched_flow *make(struct scheduler_device *device, struct sched_account *account,
-			       struct sched_flow **list)
+static struct sched_flow *make_flow(struct scheduler_device *device, struct sched_account *account,
+				    struct sched_flow **list)
 {
 	struct sched_flow *flow = *list;
 	/* One of a device that has gone since, if there is such. */
@@ -90,7 +90,7 @@ struct sched_flow *sched_flow_of(struct scheduler_device *device, struct sched_a
 	while (flow && flow->device != device)
 		flow = flow->next;
 	if (!flow && list)
-		flow = make(device, account, list);
+		flow = make_flow(device, account, list);
 	return flow ? flow : &device->unowned_flow;
 }
 
@@ -106,7 +106,7 @@ void sched_flow_enter(struct task *task)
 }
 
 /* Another one has something on the device, waits for it, or has been there lately. */
-static bool has_rivals(const struct sched_flow *flow)
+static bool has_contention(const struct sched_flow *flow)
 {
 	const struct scheduler_device *device = flow->device;
 	if (!device->scheduler->has_windows || (device->features & BACKEND_FEATURE_SIDE_BY_SIDE))
@@ -125,7 +125,7 @@ bool sched_flow_allows(const struct task *task, uint32_t lane)
 		return false;
 	return flow->sent < SCHED_FLOW_WINDOW || flow->lanes[lane].sent < SCHED_FLOW_LANE_LEAST ||
 	       task->queue_group.in_flight || flow == &flow->device->unowned_flow ||
-	       !has_rivals(flow);
+	       !has_contention(flow);
 }
 
 void sched_flow_sent(struct task *task)
@@ -144,8 +144,8 @@ void sched_flow_sent(struct task *task)
  * soon: then what keeps its device busy is more than the least. By one with each command, so it is
  * twice as deep, or half, within the time that all of them take.
  */
-static void adapt(struct scheduler_device *device, struct sched_lane *lane, uint32_t launches,
-		  uint64_t took_ns)
+static void adapt_lane_depth(struct scheduler_device *device, struct sched_lane *lane,
+			     uint32_t launches, uint64_t took_ns)
 {
 	uint32_t most = device->features & BACKEND_FEATURE_SIDE_BY_SIDE
 				? SCHED_LANE_DEPTH_MOST - SCHED_LANE_DEPTH
@@ -165,7 +165,8 @@ static void adapt(struct scheduler_device *device, struct sched_lane *lane, uint
 }
 
 /* The mean moves by an eighth. */
-static void learn(struct sched_flow *flow, const struct task_command *command, uint32_t launches)
+static void learn_command_time(struct sched_flow *flow, const struct task_command *command,
+			       uint32_t launches)
 {
 	if (command->end_ns <= command->start_ns)
 		return;
@@ -180,11 +181,11 @@ void sched_flow_back(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
 	uint32_t launches = sched_launches(&task->command);
-	learn(flow, &task->command, launches);
+	learn_command_time(flow, &task->command, launches);
 	flow->sent -= launches;
 	flow->lanes[task->command.lane].sent -= launches;
-	adapt(task->device, &task->device->lanes[task->command.lane], launches,
-	      task->scheduler->now_ns - task->sent_ns);
+	adapt_lane_depth(task->device, &task->device->lanes[task->command.lane], launches,
+			 task->scheduler->now_ns - task->sent_ns);
 	sched_account_sent_less(flow->account);
 }
 

@@ -7,13 +7,13 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/state.h"
 
-static uint64_t bit_of(const struct scheduler_device *device)
+static uint64_t device_bit(const struct scheduler_device *device)
 {
 	return 1ull << device->index;
 }
 
 /* A sub-device has the part of itself that its whole has of itself. */
-static uint32_t slot_of(const struct scheduler_device *device)
+static uint32_t grant_slot_of(const struct scheduler_device *device)
 {
 	const struct scheduler_device *whole = device->root ? device->root : device;
 	return device->native_context
@@ -24,7 +24,7 @@ static uint32_t slot_of(const struct scheduler_device *device)
 void sched_grant_review(struct scheduler_device *device)
 {
 	const struct scheduler *scheduler = device->scheduler;
-	device->grant_slot = slot_of(device);
+	device->grant_slot = grant_slot_of(device);
 	device->divided = scheduler->grants.granted && scheduler->has_fair_queues &&
 			  device->grant_slot < SHARE_SLOTS;
 	if (device->admission)
@@ -40,12 +40,12 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
 		if (!scheduler->devices[i])
 			continue;
 		sched_grant_review(scheduler->devices[i]);
-		scheduler->fair_queues_due |= bit_of(scheduler->devices[i]);
+		scheduler->fair_queues_due |= device_bit(scheduler->devices[i]);
 	}
 }
 
 /* Who divides does not look, though it should: then nobody is kept from anything. */
-static bool is_alone(const struct sched_grants *grants, uint64_t now_ns)
+static bool is_division_stale(const struct sched_grants *grants, uint64_t now_ns)
 {
 	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
 	uint64_t looked_ns =
@@ -59,13 +59,13 @@ static bool is_alone(const struct sched_grants *grants, uint64_t now_ns)
 uint32_t sched_grant_of(const struct scheduler_device *device)
 {
 	const struct sched_grants *grants = &device->scheduler->grants;
-	if (!device->divided || is_alone(grants, device->scheduler->now_ns))
+	if (!device->divided || is_division_stale(grants, device->scheduler->now_ns))
 		return FAIR_QUEUE_FREE;
 	return atomic_load_explicit(&grants->granted->granted[device->grant_slot],
 				    memory_order_relaxed);
 }
 
-static void look_at(struct scheduler_device *device)
+static void read_device_grant(struct scheduler_device *device)
 {
 	struct fair_queue *queue = device->admission ? &device->admission->queue : NULL;
 	if (!queue || !device->divided)
@@ -73,7 +73,7 @@ static void look_at(struct scheduler_device *device)
 	uint32_t before = queue->grant.part;
 	fair_queue_set_grant(queue, sched_grant_of(device), device->scheduler->now_ns);
 	if (queue->grant.part != before && queue->waiting > 0)
-		device->scheduler->fair_queues_due |= bit_of(device);
+		device->scheduler->fair_queues_due |= device_bit(device);
 }
 
 void sched_grant_read(struct scheduler *scheduler)
@@ -82,10 +82,10 @@ void sched_grant_read(struct scheduler *scheduler)
 		return;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
-			look_at(scheduler->devices[i]);
+			read_device_grant(scheduler->devices[i]);
 }
 
-static uint32_t units_of(const struct scheduler_device *device)
+static uint32_t compute_units_of(const struct scheduler_device *device)
 {
 	const uint32_t units = device->scheduler->infos[device->index].facts->max_compute_units;
 	return units ? units : 1;
@@ -93,7 +93,7 @@ static uint32_t units_of(const struct scheduler_device *device)
 
 /* What runs on a device's parts; *waits: something waits there. Their time counts by the compute
  * units that they have. */
-static uint32_t look_at_parts(struct scheduler_device *device, bool *waits)
+static uint32_t read_parts_use(struct scheduler_device *device, bool *waits)
 {
 	const struct scheduler *scheduler = device->scheduler;
 	uint32_t sent = 0;
@@ -107,22 +107,22 @@ static uint32_t look_at_parts(struct scheduler_device *device, bool *waits)
 		if (!queue)
 			continue;
 		*waits |= queue->waiting > 0;
-		device->parts_ns += (queue->grant.used_ns - part->published_ns) * units_of(part) /
-				    units_of(device);
+		device->parts_ns += (queue->grant.used_ns - part->published_ns) *
+				    compute_units_of(part) / compute_units_of(device);
 		part->published_ns = queue->grant.used_ns;
 	}
 	return sent;
 }
 
 /* True: it has something to do now, and had nothing before. */
-static bool tell_device(struct scheduler_device *device)
+static bool publish_device_claim(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	const struct fair_queue *queue = device->admission ? &device->admission->queue : NULL;
 	struct share_claim *claim = &scheduler->grants.claims->slots[device->grant_slot];
 	bool waits = queue && queue->waiting > 0;
-	const uint32_t running = device->sent + look_at_parts(device, &waits);
-	bool busy = running > 0 || waits, was_busy = scheduler->grants.busy & bit_of(device);
+	const uint32_t running = device->sent + read_parts_use(device, &waits);
+	bool busy = running > 0 || waits, was_busy = scheduler->grants.busy & device_bit(device);
 	atomic_store_explicit(&claim->running, running, memory_order_relaxed);
 	if (queue || device->parts_ns)
 		atomic_store_explicit(&claim->used_ns,
@@ -130,7 +130,7 @@ static bool tell_device(struct scheduler_device *device)
 				      memory_order_relaxed);
 	if (busy == was_busy)
 		return false;
-	scheduler->grants.busy ^= bit_of(device);
+	scheduler->grants.busy ^= device_bit(device);
 	if (!busy) {
 		uint64_t since_ns =
 			atomic_load_explicit(&claim->busy_since_ns, memory_order_relaxed);
@@ -157,7 +157,7 @@ void sched_grant_publish(struct scheduler *scheduler)
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i] && scheduler->devices[i]->divided &&
 		    !scheduler->devices[i]->root)
-			began |= tell_device(scheduler->devices[i]);
+			began |= publish_device_claim(scheduler->devices[i]);
 	atomic_store_explicit(&grants->claims->beat, ++grants->beat, memory_order_relaxed);
 	grants->published_ns = scheduler->now_ns;
 	/* Before it is looked whether somebody watches: who stops watching looks once more after

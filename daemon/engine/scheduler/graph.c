@@ -89,14 +89,14 @@ static int find_memories(const struct task_request *request)
 	return result;
 }
 
-static size_t node_bytes(const struct sched_graph_node *node)
+static size_t graph_node_bytes(const struct sched_graph_node *node)
 {
 	return sizeof(*node) + node->storage_bytes +
 	       node->buffer_count * sizeof(struct sched_buffer *) +
 	       node->after_count * sizeof(uint32_t);
 }
 
-static void free_node(struct sched_graph_node *node)
+static void free_graph_node(struct sched_graph_node *node)
 {
 	sched_native_command_end(&node->command);
 	if (node->command.kernel)
@@ -106,8 +106,8 @@ static void free_node(struct sched_graph_node *node)
 	free(node);
 }
 
-static void fill_node(struct sched_graph_node *node, const struct task_request *request,
-		      const uint32_t *after)
+static void fill_graph_node(struct sched_graph_node *node, const struct task_request *request,
+			    const uint32_t *after)
 {
 	node->buffers = (struct sched_buffer **)(void *)(node->storage + node->storage_bytes);
 	node->after = (uint32_t *)(void *)(node->buffers + node->buffer_count);
@@ -129,8 +129,8 @@ static void fill_node(struct sched_graph_node *node, const struct task_request *
 	}
 }
 
-static int make_node(const struct task_request *request, const uint32_t *after,
-		     uint32_t after_count, struct sched_graph_node **node_out)
+static int make_graph_node(const struct task_request *request, const uint32_t *after,
+			   uint32_t after_count, struct sched_graph_node **node_out)
 {
 	if (!is_node_action(request->action))
 		return -EOPNOTSUPP;
@@ -144,11 +144,11 @@ static int make_node(const struct task_request *request, const uint32_t *after,
 		.buffer_count = request->requirement_count,
 		.after_count = after_count,
 	};
-	struct sched_graph_node *node = calloc(1, node_bytes(&sizes));
+	struct sched_graph_node *node = calloc(1, graph_node_bytes(&sizes));
 	if (!node)
 		return -ENOMEM;
 	*node = sizes;
-	fill_node(node, request, after);
+	fill_graph_node(node, request, after);
 	*node_out = node;
 	return 0;
 }
@@ -161,12 +161,12 @@ int sched_graph_add(struct sched_graph *graph, const struct task_request *reques
 		return -ENOMEM;
 	if (request->device != graph->device)
 		return -EOPNOTSUPP;
-	int result = make_node(request, after, after_count, &node);
+	int result = make_graph_node(request, after, after_count, &node);
 	if (result < 0)
 		return result;
 	node->index = graph->node_count;
 	graph->nodes[graph->node_count++] = node;
-	graph->bytes += node_bytes(node);
+	graph->bytes += graph_node_bytes(node);
 	graph->has_native |= request->action == TASK_NATIVE;
 	graph->has_condition |= request->action == TASK_CONDITION;
 	return 0;
@@ -206,7 +206,7 @@ int sched_graph_change(struct sched_graph *graph, uint32_t index,
 {
 	struct sched_graph_node *node;
 	bool possible = index < graph->node_count && request->device == graph->device;
-	int result = possible ? make_node(request, after, after_count, &node) : -EOPNOTSUPP;
+	int result = possible ? make_graph_node(request, after, after_count, &node) : -EOPNOTSUPP;
 	if (result < 0)
 		return result;
 	node->index = index;
@@ -220,7 +220,7 @@ void sched_graph_changes_free(struct sched_graph_node *changes)
 	while (changes) {
 		struct sched_graph_node *node = changes;
 		changes = node->next;
-		free_node(node);
+		free_graph_node(node);
 	}
 }
 
@@ -228,7 +228,7 @@ uint64_t sched_graph_changes_bytes(const struct sched_graph_node *changes)
 {
 	uint64_t bytes = 0;
 	for (const struct sched_graph_node *node = changes; node; node = node->next)
-		bytes += node_bytes(node);
+		bytes += graph_node_bytes(node);
 	return bytes;
 }
 
@@ -247,7 +247,7 @@ bool sched_graph_is_broken(const struct sched_graph *graph)
 	return graph->is_broken;
 }
 
-static void drop(struct sched_graph *graph)
+static void drop_graph_reference(struct sched_graph *graph)
 {
 	if (--graph->references > 0)
 		return;
@@ -258,7 +258,7 @@ static void drop(struct sched_graph *graph)
 void sched_graph_release(struct sched_graph *graph)
 {
 	graph->released = true;
-	drop(graph);
+	drop_graph_reference(graph);
 }
 
 /* --------------------------------------- launches --------------------------------------- */
@@ -293,15 +293,15 @@ void sched_graph_end(struct task *task)
 	graph->is_broken |= launch->broke;
 	sched_graph_changes_free(launch->changes);
 	task->command.graph = NULL;
-	drop(graph);
+	drop_graph_reference(graph);
 }
 
 /* ----------------------------------- what comes back ------------------------------------ */
 
-static void destroy(struct sched_graph *graph)
+static void destroy_graph(struct sched_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->node_count; i++)
-		free_node(graph->nodes[i]);
+		free_graph_node(graph->nodes[i]);
 	for (uint32_t i = 0; i < graph->host_count; i++)
 		sched_host_drop(graph->hosts[i]);
 	free((void *)graph->hosts);
@@ -316,7 +316,7 @@ static void destroy(struct sched_graph *graph)
 void sched_graph_returned(struct sched_graph *graph)
 {
 	if (graph->way == SCHED_GRAPH_FREE) {
-		destroy(graph);
+		destroy_graph(graph);
 		return;
 	}
 	if (graph->way == SCHED_GRAPH_BUILD_ON && !graph->released) {
@@ -334,5 +334,5 @@ void sched_graph_notify(struct sched_graph *graph)
 	if (!graph->released)
 		scheduler->callbacks.on_graph_built(scheduler->context, graph->owner, graph,
 						    &graph->fault);
-	drop(graph);
+	drop_graph_reference(graph);
 }

@@ -16,8 +16,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int reserve(struct task *task, struct sched_access *access,
-		   const struct sched_account *account)
+static int reserve_host_access(struct task *task, struct sched_access *access,
+			       const struct sched_account *account)
 {
 	struct sched_cost cost = {.edges = 0};
 	int result = sched_accesses_prepare(access, 1);
@@ -49,7 +49,7 @@ int host_access_submit(struct scheduler *scheduler, const struct task_requiremen
 	struct task *task = sched_take_task(scheduler, sizeof(struct task_use));
 	if (!task)
 		return -ENOMEM;
-	int result = reserve(task, &access, account);
+	int result = reserve_host_access(task, &access, account);
 	if (result < 0) {
 		sched_give_task(scheduler, task);
 		sched_pool_trim(scheduler);

@@ -127,8 +127,8 @@ void sched_host_wait_notify(struct sched_host_wait *wait)
 }
 
 /* One device is through with it. */
-static void step_waits(struct sched_host *host, const struct scheduler_device *device,
-		       const struct backend_fault *fault)
+static void advance_host_waits(struct sched_host *host, const struct scheduler_device *device,
+			       const struct backend_fault *fault)
 {
 	struct sched_host_wait **at = &host->waits;
 	while (*at) {
@@ -145,7 +145,7 @@ static void step_waits(struct sched_host *host, const struct scheduler_device *d
 	}
 }
 
-static void release_if_gone(struct sched_host *host)
+static void release_if_unregistered(struct sched_host *host)
 {
 	if (host->registrations || !host->release || host->holds > 0)
 		return;
@@ -162,7 +162,7 @@ static void remove_registration(struct sched_registration *registration)
 	free(registration);
 }
 
-static void leave(struct sched_registration *registration)
+static void unregister_from_device(struct sched_registration *registration)
 {
 	registration->away = true;
 	registration->message.kind = SCHED_MESSAGE_HOST_UNREGISTER;
@@ -170,15 +170,15 @@ static void leave(struct sched_registration *registration)
 }
 
 /* No task needs it any more; memory that a graph names stays until the graph is gone. */
-static void let_go(struct sched_host *host)
+static void release_host(struct sched_host *host)
 {
 	if (host->holds > 0)
 		return;
 	for (struct sched_registration *registration = host->registrations; registration;
 	     registration = registration->next)
 		if (!registration->away)
-			leave(registration);
-	release_if_gone(host);
+			unregister_from_device(registration);
+	release_if_unregistered(host);
 }
 
 void scheduler_host_unregister(struct sched_host *host, void (*release)(void *owner), void *owner)
@@ -195,7 +195,7 @@ void scheduler_host_unregister(struct sched_host *host, void (*release)(void *ow
 		host->next->previous = host->previous;
 	host->release = release;
 	host->owner = owner;
-	let_go(host);
+	release_host(host);
 }
 
 void sched_host_hold(struct sched_host *host)
@@ -207,7 +207,7 @@ void sched_host_drop(struct sched_host *host)
 {
 	host->holds--;
 	if (host->release)
-		let_go(host);
+		release_host(host);
 }
 
 void sched_registration_returned(struct sched_registration *registration)
@@ -220,13 +220,13 @@ void sched_registration_returned(struct sched_registration *registration)
 		counters->host_registrations--;
 		remove_registration(registration);
 	} else if (!registration->handle) {
-		step_waits(host, registration->device, &registration->fault);
+		advance_host_waits(host, registration->device, &registration->fault);
 		remove_registration(registration);
 	} else {
 		counters->host_registrations++;
-		step_waits(host, registration->device, NULL);
+		advance_host_waits(host, registration->device, NULL);
 		if (host->release && host->holds == 0)
-			leave(registration);
+			unregister_from_device(registration);
 	}
-	release_if_gone(host);
+	release_if_unregistered(host);
 }

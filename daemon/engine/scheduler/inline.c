@@ -32,7 +32,7 @@
 
 #include <string.h>
 
-static void range_of(const struct backend_command *command, struct sched_range *range_out)
+static void copy_launch_range(const struct backend_command *command, struct sched_range *range_out)
 {
 	range_out->dimensions = command->launch.dimensions;
 	memcpy(range_out->global, command->launch.global, sizeof(range_out->global));
@@ -40,7 +40,7 @@ static void range_of(const struct backend_command *command, struct sched_range *
 	memcpy(range_out->offset, command->launch.offset, sizeof(range_out->offset));
 }
 
-static bool is_range(const struct sched_range *seen, const struct backend_command *command)
+static bool is_same_range(const struct sched_range *seen, const struct backend_command *command)
 {
 	return seen->dimensions == command->launch.dimensions &&
 	       memcmp(seen->global, command->launch.global, sizeof(seen->global)) == 0 &&
@@ -49,10 +49,11 @@ static bool is_range(const struct sched_range *seen, const struct backend_comman
 }
 
 /* What a driver has loaded or compiled it may put away again for others. */
-static bool is_seen(const struct scheduler_device *device, const struct task_command *command)
+static bool was_seen_lately(const struct scheduler_device *device,
+			    const struct task_command *command)
 {
 	return device->novelties - command->kernel->seen_at <= SCHED_SEEN_MAX &&
-	       is_range(&command->kernel->seen, &command->backend);
+	       is_same_range(&command->kernel->seen, &command->backend);
 }
 
 void sched_inline_learn(const struct task *task)
@@ -63,8 +64,8 @@ void sched_inline_learn(const struct task *task)
 		return;
 	/* A kernel that was not launched for long, and one with another range, are new to the
 	 * driver as far as is known here. */
-	if (!is_seen(task->device, command)) {
-		range_of(&command->backend, &command->kernel->seen);
+	if (!was_seen_lately(task->device, command)) {
+		copy_launch_range(&command->backend, &command->kernel->seen);
 		task->device->novelties++;
 	}
 	command->kernel->seen_at = task->device->novelties;
@@ -72,12 +73,13 @@ void sched_inline_learn(const struct task *task)
 
 /* Textures, events and the like are made when they are needed first: such launches are the
  * thread's. */
-static bool is_plain(const struct scheduler_device *device, const struct task_command *command)
+static bool is_plain_launch(const struct scheduler_device *device,
+			    const struct task_command *command)
 {
 	const struct backend_command *backend = &command->backend;
 	if (backend->kind != BACKEND_COMMAND_LAUNCH || command->burst || backend->timed ||
 	    backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
-	    !is_seen(device, command))
+	    !was_seen_lately(device, command))
 		return false;
 	for (uint32_t i = 0; i < backend->launch.argument_count; i++) {
 		enum backend_argument_kind kind = command->arguments[i].kind;
@@ -90,7 +92,7 @@ static bool is_plain(const struct scheduler_device *device, const struct task_co
 }
 
 /* The device is owned. A loss, a load that wants a quiet moment and the like are the thread's. */
-static bool is_idle(struct scheduler_device *device, uint32_t lane)
+static bool is_device_idle(struct scheduler_device *device, uint32_t lane)
 {
 	const struct sched_worker *worker = &device->worker;
 	const struct sched_quiesce *quiesce = &device->quiesce;
@@ -107,7 +109,7 @@ static bool is_polled(const struct scheduler_device *device)
 }
 
 /* Does the front take the completion of what it sends there? A polled device's it must look for. */
-static bool front_takes(const struct scheduler_device *device)
+static bool front_takes_completion(const struct scheduler_device *device)
 {
 	return !is_polled(device) || device->scheduler->front_polls;
 }
@@ -117,7 +119,7 @@ static void execute_inline(struct scheduler_device *device, struct task *task)
 {
 	struct scheduler *scheduler = device->scheduler;
 	struct sched_port *port = &device->port;
-	bool takes = front_takes(device);
+	bool takes = front_takes_completion(device);
 	device->unposted = NULL;
 	port->unpublished = 0;
 	/* First: it may be complete before this returns. */
@@ -152,15 +154,15 @@ bool sched_inline_send(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	struct task *task = device->unposted;
-	if (!are_others_at_rest(scheduler) || !is_plain(device, &task->command) ||
+	if (!are_others_at_rest(scheduler) || !is_plain_launch(device, &task->command) ||
 	    pthread_mutex_trylock(&device->ownership) != 0)
 		return false;
-	bool idle = is_idle(device, task->command.lane);
+	bool idle = is_device_idle(device, task->command.lane);
 	if (idle)
 		execute_inline(device, task);
 	(void)pthread_mutex_unlock(&device->ownership);
 	/* Nobody tells of completions there: its thread must ask, if the front does not. */
-	if (idle && !front_takes(device))
+	if (idle && !front_takes_completion(device))
 		scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
 	return idle;
 }

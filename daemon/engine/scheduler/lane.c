@@ -35,24 +35,24 @@ struct lane_group {
 	uint32_t count;
 };
 
-static struct lane_group group_of(struct scheduler_device *device, bool is_latency)
+static struct lane_group lane_group_of(struct scheduler_device *device, bool is_latency)
 {
 	return is_latency ? (struct lane_group){&device->lanes[device->latency_first],
 						device->latency_count}
 			  : (struct lane_group){device->lanes, device->lane_count};
 }
 
-static bool is_latency(const struct task *task)
+static bool is_of_latency_class(const struct task *task)
 {
 	return task->flow->class == FAIR_QUEUE_LATENCY;
 }
 
-static struct lane_group own_group(const struct task *task)
+static struct lane_group own_lane_group(const struct task *task)
 {
-	return group_of(task->device, is_latency(task));
+	return lane_group_of(task->device, is_of_latency_class(task));
 }
 
-static bool is_in(const struct lane_group *group, const struct sched_lane *lane)
+static bool is_lane_of_group(const struct lane_group *group, const struct sched_lane *lane)
 {
 	return lane >= group->first && lane < group->first + group->count;
 }
@@ -61,7 +61,7 @@ static bool is_in(const struct lane_group *group, const struct sched_lane *lane)
  * the dependency. */
 static struct sched_lane *lane_behind(const struct task *task)
 {
-	const struct lane_group group = own_group(task);
+	const struct lane_group group = own_lane_group(task);
 	struct sched_lane *lane = NULL;
 	uint64_t latest = 0;
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
@@ -69,7 +69,7 @@ static struct sched_lane *lane_behind(const struct task *task)
 		if (from->state != TASK_SENT || from->number < latest)
 			continue;
 		struct sched_lane *candidate = &task->device->lanes[from->command.lane];
-		if (candidate->last != from || !is_in(&group, candidate))
+		if (candidate->last != from || !is_lane_of_group(&group, candidate))
 			continue;
 		lane = candidate;
 		latest = from->number;
@@ -79,7 +79,7 @@ static struct sched_lane *lane_behind(const struct task *task)
 
 /* How long one may have to wait there: what is in front, and the more others have come back
  * meanwhile, the likelier long. */
-static uint64_t load_of(const struct scheduler_device *device, const struct sched_lane *lane)
+static uint64_t lane_load(const struct scheduler_device *device, const struct sched_lane *lane)
 {
 	return lane->count == 0 ? 0 : lane->count + device->returned - lane->moved;
 }
@@ -89,12 +89,12 @@ static struct sched_lane *lane_most_idle(const struct scheduler_device *device,
 {
 	struct sched_lane *best = group.first;
 	for (uint32_t i = 1; i < group.count && best->count > 0; i++)
-		if (load_of(device, &group.first[i]) < load_of(device, best))
+		if (lane_load(device, &group.first[i]) < lane_load(device, best))
 			best = &group.first[i];
 	return best;
 }
 
-static bool has_something_at(const struct task *task, const struct sched_lane *lane)
+static bool has_predecessor_at(const struct task *task, const struct sched_lane *lane)
 {
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
 		if (edge->from->state == TASK_SENT &&
@@ -112,17 +112,17 @@ static bool has_something_at(const struct task *task, const struct sched_lane *l
 static struct sched_lane *lane_at_home(const struct task *task)
 {
 	struct scheduler_device *device = task->device;
-	const struct lane_group group = own_group(task);
+	const struct lane_group group = own_lane_group(task);
 	if (task->home_is_fixed)
 		return &device->lanes[task->home_lane - 1];
 	struct sched_lane *home = &group.first[(task->home_lane - 1) % group.count];
-	if (home->count == 0 || has_something_at(task, home))
+	if (home->count == 0 || has_predecessor_at(task, home))
 		return home;
 	struct sched_lane *other = lane_behind(task);
 	if (other)
 		return other;
 	other = lane_most_idle(device, group);
-	return load_of(device, other) < load_of(device, home) ? other : home;
+	return lane_load(device, other) < lane_load(device, home) ? other : home;
 }
 
 /* Transfers that no queue has a lane for run beside the kernels, each way on its own. NULL: there
@@ -181,7 +181,7 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 	if (lane)
 		return lane;
 	*fixed_out = false;
-	return lane_most_idle(device, own_group(task));
+	return lane_most_idle(device, own_lane_group(task));
 }
 
 static void note_predecessors(struct task *task, uint32_t lane)
@@ -196,7 +196,7 @@ static void note_predecessors(struct task *task, uint32_t lane)
 	}
 }
 
-static bool is_shared(const struct task *task)
+static bool goes_to_copy_lane(const struct task *task)
 {
 	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST &&
 	       task->home_lane == 0 && lane_for_copies(task) != NULL;
@@ -204,7 +204,7 @@ static bool is_shared(const struct task *task)
 
 bool sched_lane_waits(const struct task *task)
 {
-	return task->goes_alone || is_shared(task);
+	return task->goes_alone || goes_to_copy_lane(task);
 }
 
 /* Those that only waited for this one to be on its way can go after it, if they are of the same
@@ -225,7 +225,7 @@ static void let_followers_go(struct task *task)
 }
 
 /* It fails with its device, before it has been there. */
-static bool is_lost(struct task *task)
+static bool fail_if_device_lost(struct task *task)
 {
 	struct sched_cause *lost = task->device->lost;
 	if (!lost)
@@ -243,7 +243,7 @@ static bool is_lost(struct task *task)
  * one depends on it, and both are of one session, so that nobody else's kernel has company that it
  * does not know of.
  */
-static void settle_early(struct task *task, const struct sched_lane *lane)
+static void settle_early_launch(struct task *task, const struct sched_lane *lane)
 {
 	if (task->command.backend.kind != BACKEND_COMMAND_LAUNCH ||
 	    !task->command.backend.launch.properties)
@@ -269,7 +269,7 @@ static void send_to_lane(struct task *task, struct sched_lane *lane)
 	lane->sequence += launches;
 	task->command.sequence = lane->sequence;
 	note_predecessors(task, task->command.lane);
-	settle_early(task, lane);
+	settle_early_launch(task, lane);
 	if (task->command.flight_session != 0)
 		task->command.flight = sched_flight_take(&task->scheduler->flight);
 	task->lane_previous = lane->last;
@@ -306,13 +306,13 @@ static void send_or_park(struct task *task)
 	else if (fixed)
 		sched_flow_park(task, index);
 	else
-		sched_flow_park(task,
-				is_latency(task) ? SCHED_FLOW_ANY_LATENCY : SCHED_FLOW_ANY_LANE);
+		sched_flow_park(task, is_of_latency_class(task) ? SCHED_FLOW_ANY_LATENCY
+								: SCHED_FLOW_ANY_LANE);
 }
 
 void sched_lane_dispatch(struct task *task)
 {
-	if (is_lost(task))
+	if (fail_if_device_lost(task))
 		return;
 	sched_flow_enter(task);
 	if (!task->queue_group.in_flight)
@@ -359,9 +359,9 @@ static uint64_t lists_with_room(const struct scheduler_device *device)
 }
 
 /* It is over before it was sent. */
-static bool has_failed(struct task *task)
+static bool end_if_failed(struct task *task)
 {
-	if (is_lost(task))
+	if (fail_if_device_lost(task))
 		return true;
 	if (!task->cause)
 		return false;
@@ -372,17 +372,18 @@ static bool has_failed(struct task *task)
 }
 
 /* True: one of the list has gone on. `room`: as above, of all lists. */
-static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
+static bool unpark_first(struct sched_flow *flow, uint32_t index, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
 	struct sched_lane *lane =
 		index < SCHED_LANES_ALL
 			? &device->lanes[index]
-			: lane_most_idle(device, group_of(device, index == SCHED_FLOW_ANY_LATENCY));
+			: lane_most_idle(device,
+					 lane_group_of(device, index == SCHED_FLOW_ANY_LATENCY));
 	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
 		return false;
 	struct task *task = sched_flow_unpark(flow, index);
-	if (has_failed(task))
+	if (end_if_failed(task))
 		return true;
 	send_to_lane(task, lane);
 	if (sched_lane_is_full(lane))
@@ -408,18 +409,18 @@ void sched_flow_reassign_lanes(struct sched_flow *flow)
 	while (all.first) {
 		struct task *task = all.first;
 		all.first = task->list_next;
-		if (!has_failed(task))
+		if (!end_if_failed(task))
 			send_or_park(task);
 	}
 }
 
 /* One of each of its lists. Then it is the others' turn. */
-static bool serve(struct sched_flow *flow, uint64_t *room)
+static bool serve_flow(struct sched_flow *flow, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
 	bool served = false;
 	for (uint64_t lists = flow->waiting & *room; lists; lists &= lists - 1)
-		served |= unpark_one(flow, (uint32_t)__builtin_ctzll(lists), room);
+		served |= unpark_first(flow, (uint32_t)__builtin_ctzll(lists), room);
 	if (served && flow->waiting) {
 		list_remove(&flow->turn);
 		list_push_back(&device->line, &flow->turn);
@@ -441,7 +442,7 @@ void sched_lane_unpark(struct scheduler_device *device)
 		do {
 			link = next;
 			next = link->next;
-			served |= serve(list_entry(link, struct sched_flow, turn), &room);
+			served |= serve_flow(list_entry(link, struct sched_flow, turn), &room);
 		} while (link != last && room);
 	}
 }
@@ -451,7 +452,7 @@ bool sched_lane_stalled(const struct scheduler_device *device)
 	return device->sent == 0 && !list_empty(&device->line);
 }
 
-static void account(struct task *task)
+static void account_for_command(struct task *task)
 {
 	const struct task_command *command = &task->command;
 	struct task *payer = task->beneficiary ? task->beneficiary : task;
@@ -501,7 +502,7 @@ void sched_lane_return(struct task *task)
 		task->command.graph->graph->sent--;
 	if (task->command.flight != SCHED_NO_FLIGHT)
 		sched_flight_give(&task->scheduler->flight, task->command.flight);
-	account(task);
+	account_for_command(task);
 	sched_admission_back(task);
 	struct sched_cause *cause = task->command.cause;
 	if (!cause && task->command.burst && sched_burst_cause(task->command.burst))

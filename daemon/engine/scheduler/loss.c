@@ -15,7 +15,7 @@
 #include "scheduler/public/device.h"
 #include "scheduler/state.h"
 
-static void take_along(struct scheduler_device *device, const struct backend_fault *fault)
+static void lose_other_devices(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	struct scheduler *scheduler = device->scheduler;
 	device->loss = (struct sched_loss){
@@ -35,13 +35,13 @@ static void lose_process(struct scheduler_device *device)
 	for (uint32_t i = 0; i < scheduler->device_count; i++) {
 		struct scheduler_device *other = scheduler->devices[i];
 		if (other && other != device && other->ops == device->ops)
-			take_along(other, &device->lost->fault);
+			lose_other_devices(other, &device->lost->fault);
 	}
 	sched_notice_queue(scheduler, &scheduler->loss_notice, SCHED_NOTICE_PROCESS_LOST,
 			   scheduler);
 }
 
-static void lose(struct scheduler_device *device, const struct backend_fault *fault)
+static void lose_device(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	device->lost = sched_cause_create(fault);
 	sched_admission_lost(device);
@@ -52,7 +52,7 @@ void sched_loss_seen(struct scheduler_device *device, const struct backend_fault
 	if (!fault->device_lost)
 		return;
 	if (!device->lost)
-		lose(device, fault);
+		lose_device(device, fault);
 	if (fault->process_lost && !device->scheduler->process_lost)
 		lose_process(device);
 }
@@ -61,7 +61,7 @@ void sched_loss_returned(struct sched_loss *loss)
 {
 	struct scheduler_device *device = loss->device;
 	if (!device->lost)
-		lose(device, &loss->fault);
+		lose_device(device, &loss->fault);
 	device->scheduler->losses_away--;
 }
 

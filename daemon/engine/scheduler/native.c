@@ -32,8 +32,8 @@
 #include <stdlib.h>
 
 /* Bits of the backend's devices to those of the scheduler's. */
-static uint64_t listed(const struct scheduler *scheduler, const struct backend_ops *ops,
-		       uint64_t devices)
+static uint64_t scheduler_device_bits(const struct scheduler *scheduler,
+				      const struct backend_ops *ops, uint64_t devices)
 {
 	uint64_t bits = 0;
 	for (uint32_t i = 0; i < scheduler->listed_count; i++)
@@ -43,9 +43,9 @@ static uint64_t listed(const struct scheduler *scheduler, const struct backend_o
 	return bits;
 }
 
-static int describe(const struct sched_backend *backend, enum backend_native_kind kind,
-		    uint64_t native, uint64_t context, struct backend_native_facts *facts,
-		    struct backend_fault *fault)
+static int describe_native(const struct sched_backend *backend, enum backend_native_kind kind,
+			   uint64_t native, uint64_t context, struct backend_native_facts *facts,
+			   struct backend_fault *fault)
 {
 	const struct backend_ops *ops = backend->ops;
 	if (kind == BACKEND_NATIVE_DEVICE && ops->sub_device_take && ops->native_describe)
@@ -85,7 +85,7 @@ int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kin
 			continue;
 		struct backend_native_facts facts = {.devices = 0};
 		struct backend_fault fault = {.status = STATUS_SUCCESS};
-		result = describe(backend, kind, native, context, &facts, &fault);
+		result = describe_native(backend, kind, native, context, &facts, &fault);
 		if (result < 0) {
 			if (fault.status == STATUS_SUCCESS)
 				fault.status = STATUS_INVALID;
@@ -93,7 +93,7 @@ int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kin
 			*fault_out = fault;
 			return result;
 		}
-		facts.devices = listed(scheduler, backend->ops, facts.devices);
+		facts.devices = scheduler_device_bits(scheduler, backend->ops, facts.devices);
 		*facts_out = facts;
 		return 0;
 	}
@@ -140,7 +140,7 @@ uint64_t scheduler_device_native_context(const struct scheduler_device *device)
 	return device->native_context;
 }
 
-static bool is_unused(const struct scheduler_device *device)
+static bool is_device_unused(const struct scheduler_device *device)
 {
 	return (device->native_context || device->root) && device->holders == 0 &&
 	       device->memories == 0 && device->sent == 0 && device->port.away == 0 &&
@@ -152,7 +152,7 @@ void sched_native_retire(struct scheduler *scheduler)
 {
 	for (uint32_t i = scheduler->listed_count; i < scheduler->device_count; i++) {
 		struct scheduler_device *device = scheduler->devices[i];
-		if (!device || !is_unused(device))
+		if (!device || !is_device_unused(device))
 			continue;
 		struct backend *backend = device->backend;
 		scheduler->devices[i] = NULL;
@@ -164,7 +164,7 @@ void sched_native_retire(struct scheduler *scheduler)
 	}
 }
 
-static int ask(struct scheduler_device *device, const struct sched_native *what)
+static int ask_device(struct scheduler_device *device, const struct sched_native *what)
 {
 	struct sched_native *question = malloc(sizeof(*question));
 	if (!question)
@@ -178,20 +178,21 @@ static int ask(struct scheduler_device *device, const struct sched_native *what)
 
 int sched_native_opened(struct scheduler_device *device, void *owner)
 {
-	return ask(device, &(struct sched_native){.question = SCHED_NATIVE_OPENED, .owner = owner});
+	return ask_device(device,
+			  &(struct sched_native){.question = SCHED_NATIVE_OPENED, .owner = owner});
 }
 
-static int get(struct scheduler_device *device, enum backend_native_kind kind, void *object,
-	       void *owner)
+static int get_native(struct scheduler_device *device, enum backend_native_kind kind, void *object,
+		      void *owner)
 {
 	const struct sched_native what = {
 		.question = SCHED_NATIVE_GET, .kind = kind, .object = object, .owner = owner};
-	return ask(device, &what);
+	return ask_device(device, &what);
 }
 
 int sched_native_get(struct scheduler_device *device, enum backend_native_kind kind, void *owner)
 {
-	return get(device, kind, NULL, owner);
+	return get_native(device, kind, NULL, owner);
 }
 
 int sched_native_get_lane(struct scheduler_device *device, uint32_t home_lane, void *owner)
@@ -200,27 +201,27 @@ int sched_native_get_lane(struct scheduler_device *device, uint32_t home_lane, v
 					  .kind = BACKEND_NATIVE_QUEUE,
 					  .lane = home_lane - 1,
 					  .owner = owner};
-	return ask(device, &what);
+	return ask_device(device, &what);
 }
 
 int sched_native_get_program(struct sched_program *program, void *owner)
 {
-	return get(program->device, BACKEND_NATIVE_PROGRAM, program, owner);
+	return get_native(program->device, BACKEND_NATIVE_PROGRAM, program, owner);
 }
 
 int sched_native_get_kernel(struct sched_kernel *kernel, void *owner)
 {
-	return get(kernel->device, BACKEND_NATIVE_KERNEL, kernel, owner);
+	return get_native(kernel->device, BACKEND_NATIVE_KERNEL, kernel, owner);
 }
 
 int sched_native_get_event(struct sched_event *event, void *owner)
 {
-	return get(event->device, BACKEND_NATIVE_EVENT, event, owner);
+	return get_native(event->device, BACKEND_NATIVE_EVENT, event, owner);
 }
 
 /* It may wait for room, and what ends the memory must not overtake it. */
-static int get_memory(struct sched_buffer *buffer, struct sched_memory *memory, bool makes,
-		      void *owner)
+static int get_native_memory(struct sched_buffer *buffer, struct sched_memory *memory, bool makes,
+			     void *owner)
 {
 	const struct sched_native what = {.question = SCHED_NATIVE_GET,
 					  .kind = BACKEND_NATIVE_MEMORY,
@@ -228,32 +229,32 @@ static int get_memory(struct sched_buffer *buffer, struct sched_memory *memory, 
 					  .makes = makes,
 					  .buffer = buffer,
 					  .owner = owner};
-	int result = ask(memory->device, &what);
+	int result = ask_device(memory->device, &what);
 	buffer->references += result == 0;
 	return result;
 }
 
-static bool is_of(const struct sched_memory *memory, enum backend_kind backend)
+static bool is_memory_of_backend(const struct sched_memory *memory, enum backend_kind backend)
 {
 	return (memory->device->features & BACKEND_FEATURE_NATIVE) &&
 	       memory->device->ops->kind == backend;
 }
 
 /* Goes on with what is left of `limit`. */
-static int get_list(struct sched_buffer *buffer, struct sched_memory *first,
-		    enum backend_kind backend, uint32_t limit, void *owner, uint32_t *count,
-		    uint32_t *left)
+static int get_native_memories(struct sched_buffer *buffer, struct sched_memory *first,
+			       enum backend_kind backend, uint32_t limit, void *owner,
+			       uint32_t *count, uint32_t *left)
 {
 	for (struct sched_memory *memory = first; memory; memory = memory->next) {
 		bool is_there = atomic_load_explicit(&memory->handle, memory_order_acquire) ||
 				atomic_load(&memory->spill.away);
-		if (!is_of(memory, backend) || !is_there)
+		if (!is_memory_of_backend(memory, backend) || !is_there)
 			continue;
 		if (*count == limit) {
 			(*left)++;
 			continue;
 		}
-		int result = get_memory(buffer, memory, false, owner);
+		int result = get_native_memory(buffer, memory, false, owner);
 		if (result < 0)
 			return result;
 		(*count)++;
@@ -269,7 +270,7 @@ int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device
 	struct sched_memory *memory;
 	int result = sched_memory_need(buffer, device, &memory);
 	if (result == 0)
-		result = get_memory(buffer, memory, true, owner);
+		result = get_native_memory(buffer, memory, true, owner);
 	return result < 0 ? result : 1;
 }
 
@@ -277,10 +278,11 @@ int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind bac
 			      uint32_t limit, void *owner, uint32_t *left_out)
 {
 	uint32_t count = 0, left = 0;
-	int result = get_list(buffer, buffer->memories, backend, limit, owner, &count, &left);
+	int result =
+		get_native_memories(buffer, buffer->memories, backend, limit, owner, &count, &left);
 	if (result == 0)
-		result = get_list(buffer, buffer->contents->memories, backend, limit, owner, &count,
-				  &left);
+		result = get_native_memories(buffer, buffer->contents->memories, backend, limit,
+					     owner, &count, &left);
 	*left_out = left;
 	/* What was asked is answered. */
 	return result < 0 && count == 0 ? result : (int)count;
@@ -299,7 +301,7 @@ int sched_native_lane_make(struct scheduler_device *device, uint64_t native, voi
 					  .lane = index,
 					  .native = native,
 					  .owner = owner};
-	int result = ask(device, &what);
+	int result = ask_device(device, &what);
 	if (result < 0)
 		return result;
 	device->lanes[index].is_native = true;
@@ -312,8 +314,8 @@ int sched_native_lane_make(struct scheduler_device *device, uint64_t native, voi
 /* Without memory for the message the lane stays with its device. */
 void sched_native_lane_release(struct scheduler_device *device, uint32_t home_lane)
 {
-	(void)ask(device, &(struct sched_native){.question = SCHED_NATIVE_LANE_FREE,
-						 .lane = home_lane - 1});
+	(void)ask_device(device, &(struct sched_native){.question = SCHED_NATIVE_LANE_FREE,
+							.lane = home_lane - 1});
 }
 
 void sched_native_returned(struct sched_native *question)

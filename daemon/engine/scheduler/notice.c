@@ -30,7 +30,7 @@ void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice
 	scheduler->notice_last = notice;
 }
 
-static struct sched_notice *take(struct scheduler *scheduler)
+static struct sched_notice *take_notice(struct scheduler *scheduler)
 {
 	struct sched_notice *notice = scheduler->notice_first;
 	if (notice) {
@@ -42,7 +42,7 @@ static struct sched_notice *take(struct scheduler *scheduler)
 	return notice;
 }
 
-static void tell_task(struct task *task)
+static void notify_of_task(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	if (task->role == TASK_ROLE_PREPARE || task->role == TASK_ROLE_EXPORT) {
@@ -71,7 +71,7 @@ static void tell_task(struct task *task)
 		task_release(task);
 }
 
-static void tell_buffer(struct sched_buffer *buffer)
+static void notify_of_buffer(struct sched_buffer *buffer)
 {
 	struct scheduler *scheduler = buffer->scheduler;
 	scheduler->counters.buffers--;
@@ -79,14 +79,14 @@ static void tell_buffer(struct sched_buffer *buffer)
 	free(buffer);
 }
 
-static void tell(const struct sched_notice *notice)
+static void deliver_notice(const struct sched_notice *notice)
 {
 	switch (notice->kind) {
 	case SCHED_NOTICE_TASK:
-		tell_task(notice->object);
+		notify_of_task(notice->object);
 		break;
 	case SCHED_NOTICE_BUFFER_FREED:
-		tell_buffer(notice->object);
+		notify_of_buffer(notice->object);
 		break;
 	case SCHED_NOTICE_PROGRAM_LOADED:
 		sched_program_notify(notice->object);
@@ -130,9 +130,9 @@ bool sched_notice_due(const struct scheduler *scheduler)
 bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit)
 {
 	while (limit-- > 0 && sched_notice_due(scheduler)) {
-		struct sched_notice *notice = take(scheduler);
+		struct sched_notice *notice = take_notice(scheduler);
 		bool last = notice->kind == SCHED_NOTICE_PROCESS_LOST;
-		tell(notice);
+		deliver_notice(notice);
 		/* A session that ends by this must not be told of later failures. */
 		if (last)
 			break;
@@ -143,7 +143,7 @@ bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit)
 void sched_notice_discard(struct scheduler *scheduler)
 {
 	struct sched_notice *notice;
-	while ((notice = take(scheduler)))
+	while ((notice = take_notice(scheduler)))
 		if (notice->kind == SCHED_NOTICE_GRAPH_BUILT)
 			sched_graph_notify(notice->object);
 		else if (notice->kind == SCHED_NOTICE_BUFFER_FREED ||

@@ -14,7 +14,7 @@
  */
 #define CUT_PIECES_MAX 32u
 
-static struct interval_run run_of(struct sched_access *access)
+static struct interval_run poisoned_run(struct sched_access *access)
 {
 	struct sched_contents *contents = access->buffer->contents;
 	if (sched_access_is_plain(access))
@@ -50,7 +50,7 @@ uint32_t sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes,
 	sched_access_ranges(&access, 0, 0, offset_bytes, size_bytes);
 	if (interval_empty(&access.bytes))
 		return 0;
-	access.pieces = run_of(&access);
+	access.pieces = poisoned_run(&access);
 	uint32_t visits = access.pieces.end - access.pieces.first;
 	buffer->scheduler->visits += visits;
 	for (uint32_t i = access.pieces.first; i < access.pieces.end; i++) {

@@ -49,20 +49,20 @@ void sched_give_node(struct scheduler *scheduler, union sched_node *node)
 	pool_give(&scheduler->nodes, node);
 }
 
-static struct task *allocate_large(size_t storage_bytes)
+static struct task *allocate_large_task(size_t storage_bytes)
 {
 	size_t bytes = sizeof(struct task) + storage_bytes;
 	return aligned_alloc(_Alignof(struct task), (bytes + 63) & ~(size_t)63);
 }
 
 /* Of tasks with so much storage, which is no more than that of a burst. */
-static struct pool *pool_of(struct scheduler *scheduler, size_t storage_bytes)
+static struct pool *pool_for_bytes(struct scheduler *scheduler, size_t storage_bytes)
 {
 	return storage_bytes <= SCHED_STORAGE_BYTES ? &scheduler->tasks : &scheduler->bursts;
 }
 
 /* What a task gets that asks for so much. */
-static size_t round_up(size_t storage_bytes)
+static size_t round_up_bytes(size_t storage_bytes)
 {
 	if (storage_bytes <= SCHED_STORAGE_BYTES)
 		return SCHED_STORAGE_BYTES;
@@ -75,12 +75,12 @@ struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes)
 	if (storage_bytes > UINT32_MAX / 2)
 		return NULL;
 	bool large = storage_bytes > SCHED_BURST_STORAGE_BYTES;
-	struct task *task = large ? allocate_large(storage_bytes)
-				  : pool_take(pool_of(scheduler, storage_bytes));
+	struct task *task = large ? allocate_large_task(storage_bytes)
+				  : pool_take(pool_for_bytes(scheduler, storage_bytes));
 	if (!task)
 		return NULL;
 	memset(task, 0, offsetof(struct task, storage));
-	task->storage_bytes = (uint32_t)round_up(storage_bytes);
+	task->storage_bytes = (uint32_t)round_up_bytes(storage_bytes);
 	scheduler->pool_bytes += sizeof(*task) + task->storage_bytes;
 	task->scheduler = scheduler;
 	task->identity = ++scheduler->last_identity;
@@ -96,7 +96,7 @@ void sched_give_task(struct scheduler *scheduler, struct task *task)
 	if (task->storage_bytes > SCHED_BURST_STORAGE_BYTES)
 		free(task);
 	else
-		pool_give(pool_of(scheduler, task->storage_bytes), task);
+		pool_give(pool_for_bytes(scheduler, task->storage_bytes), task);
 }
 
 void sched_pool_trim(struct scheduler *scheduler)

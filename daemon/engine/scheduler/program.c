@@ -30,8 +30,9 @@ struct source {
 	enum backend_program_state state;
 };
 
-static int load(struct scheduler *scheduler, struct scheduler_device *device,
-		const struct source *source, void *owner, struct sched_program **program_out)
+static int load_program(struct scheduler *scheduler, struct scheduler_device *device,
+			const struct source *source, void *owner,
+			struct sched_program **program_out)
 {
 	size_t binary_bytes = source->byte_count;
 	struct sched_program *program = malloc(sizeof(*program));
@@ -64,16 +65,16 @@ int sched_program_load(struct scheduler *scheduler, struct scheduler_device *dev
 		       struct sched_program **program_out)
 {
 	const struct source source = {.bytes = binary, .byte_count = binary_bytes};
-	return load(scheduler, device, &source, owner, program_out);
+	return load_program(scheduler, device, &source, owner, program_out);
 }
 
 int sched_program_make_native(struct scheduler *scheduler, struct scheduler_device *device,
 			      enum backend_program_state state, const uint64_t *natives,
 			      uint32_t count, void *owner, struct sched_program **program_out)
 {
-	return load(scheduler, device,
-		    &(struct source){natives, count * sizeof(*natives), true, state}, owner,
-		    program_out);
+	return load_program(scheduler, device,
+			    &(struct source){natives, count * sizeof(*natives), true, state}, owner,
+			    program_out);
 }
 
 void sched_program_release(struct sched_program *program)
@@ -176,7 +177,7 @@ void sched_kernel_use(struct sched_kernel *kernel, struct task *task)
 }
 
 /* It waits no longer. */
-static void leave_kernel(struct task *task)
+static void leave_kernel_waits(struct task *task)
 {
 	if (!task->awaits_kernel)
 		return;
@@ -191,17 +192,17 @@ static void leave_kernel(struct task *task)
 
 void sched_kernel_unuse(struct task *task)
 {
-	leave_kernel(task);
+	leave_kernel_waits(task);
 	sched_kernel_drop(task->command.kernel);
 }
 
-static void let_launches_go(struct sched_kernel *kernel)
+static void release_waiting_launches(struct sched_kernel *kernel)
 {
 	struct sched_cause *cause =
 		kernel->fault.status == 0 ? NULL : sched_cause_create(&kernel->fault);
 	while (kernel->waiting) {
 		struct task *task = kernel->waiting;
-		leave_kernel(task);
+		leave_kernel_waits(task);
 		if (cause)
 			task_doom(task, cause, true);
 		task_consider(task);
@@ -216,7 +217,7 @@ void sched_kernel_returned(struct sched_kernel *kernel)
 	kernel->program = NULL;
 	kernel->made = true;
 	sched_loss_seen(kernel->device, &kernel->fault);
-	let_launches_go(kernel);
+	release_waiting_launches(kernel);
 	sched_notice_queue(kernel->scheduler, &kernel->notice, SCHED_NOTICE_KERNEL_CREATED, kernel);
 }
 

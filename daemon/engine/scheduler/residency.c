@@ -82,7 +82,7 @@ static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece
 }
 
 /* Does it matter where the contents are? */
-static bool brings(const struct sched_access *access)
+static bool needs_move(const struct sched_access *access)
 {
 	return access->needs && access->moves && access->buffer->contents->size_bytes > 0;
 }
@@ -128,7 +128,7 @@ static bool hold_peer(struct sched_buffer *buffer, uint32_t from, uint32_t to)
 bool sched_residency_cuts(const struct sched_access *access, const struct sched_piece *piece)
 {
 	return access->writes ||
-	       (brings(access) &&
+	       (needs_move(access) &&
 		(piece->valid == 0 || is_stale(access->buffer, piece, access->place)));
 }
 
@@ -146,7 +146,7 @@ static int piece_moves(const struct sched_access *access, const struct sched_pie
 {
 	struct sched_buffer *buffer = access->buffer;
 	const struct sched_memory *home = buffer->contents->home;
-	if (brings(access) && is_stale(buffer, piece, access->place)) {
+	if (needs_move(access) && is_stale(buffer, piece, access->place)) {
 		uint32_t from = source_place(buffer, piece);
 		if (need_memory(buffer, from) < 0 || need_memory(buffer, access->place) < 0)
 			return -ENOMEM;
@@ -168,7 +168,7 @@ int sched_residency_cost(struct sched_access *access, struct sched_cost *cost)
 		cost->edges += 2 + piece->moves.count;
 		access->poisoned |= access->needs && piece->poison;
 		bool valid = (valid_places(access->buffer, piece) & place_bit(access->place)) != 0;
-		access->comes |= !valid && brings(access);
+		access->comes |= !valid && needs_move(access);
 		if ((valid || !access->needs) && !contents->home)
 			continue;
 		int result = piece_moves(access, piece, &moves);
@@ -216,7 +216,7 @@ static struct task *open_move_to(const struct sched_buffer *buffer, const struct
 	return NULL;
 }
 
-static void flight_of(struct task_command *to, const struct task_command *from)
+static void move_flight_of(struct task_command *to, const struct task_command *from)
 {
 	to->flight_session = from->flight_session;
 	to->flight_queue = from->flight_queue;
@@ -255,7 +255,8 @@ static void set_only_place(struct sched_piece *piece, const struct sched_buffer 
 	piece->hosts = place == SCHED_HOST_PLACE ? buffer->host_bit : 0;
 }
 
-static void add_place(struct sched_piece *piece, const struct sched_buffer *buffer, uint32_t place)
+static void add_valid_place(struct sched_piece *piece, const struct sched_buffer *buffer,
+			    uint32_t place)
 {
 	piece->valid |= place_bit(place);
 	if (place == SCHED_HOST_PLACE)
@@ -279,7 +280,7 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 	move->beneficiary = beneficiary;
 	fill_move(move, buffer, &piece->interval, from, to);
 	if (beneficiary)
-		flight_of(&move->command, &beneficiary->command);
+		move_flight_of(&move->command, &beneficiary->command);
 
 	struct task *earlier = open_move_to(buffer, piece, from);
 	if (earlier)
@@ -291,7 +292,7 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 		sched_use_add(move, buffer, TASK_USE_MOVE, to, &nothing, &piece->interval);
 	use->from = (uint8_t)from;
 	sched_link(use, &use->link, &piece->moves);
-	add_place(piece, buffer, to);
+	add_valid_place(piece, buffer, to);
 	task_open(move);
 	task_consider(move);
 	return move;
@@ -333,7 +334,7 @@ void sched_access_bring(struct task *task, const struct sched_access *access)
 static void wait_for_moves(struct task *task, const struct sched_access *access,
 			   const struct sched_piece *piece)
 {
-	struct task *move = brings(access) && !task->cause
+	struct task *move = needs_move(access) && !task->cause
 				    ? open_move_to(access->buffer, piece, access->place)
 				    : NULL;
 	if (move)

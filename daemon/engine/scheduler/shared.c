@@ -87,7 +87,7 @@ static int make_shared(struct scheduler *scheduler, struct scheduler_device *hom
 }
 
 /* Nothing uses the contents before their memory is there. */
-static void prepare(struct sched_buffer *buffer)
+static void prepare_shared_memory(struct sched_buffer *buffer)
 {
 	struct sched_memory *home = buffer->contents->home;
 	struct task *task = sched_take_task(buffer->scheduler, sizeof(struct task_use));
@@ -121,7 +121,7 @@ int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_dev
 	if (result < 0)
 		return result;
 	buffer->contents->home->export_kind = export_kind;
-	prepare(buffer);
+	prepare_shared_memory(buffer);
 	if (initialised)
 		sched_residency_first(buffer);
 	*buffer_out = buffer;
@@ -149,7 +149,7 @@ int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *ho
 	memory->shared = *shared;
 	memory->shared.descriptor = take_fd(&descriptor);
 	buffer->references++; /* until it is told */
-	prepare(buffer);
+	prepare_shared_memory(buffer);
 	*buffer_out = buffer;
 	return 0;
 }
@@ -166,7 +166,7 @@ int sched_buffer_create_native(struct scheduler *scheduler, struct scheduler_dev
 	buffer->contents->home->imported = true;
 	buffer->contents->home->native = native;
 	buffer->references++; /* until it is told */
-	prepare(buffer);
+	prepare_shared_memory(buffer);
 	*buffer_out = buffer;
 	return 0;
 }

@@ -59,21 +59,21 @@ static bool may_be_split(const struct task *task)
 }
 
 /* Of whoever may wait longest, and somebody else is about. */
-static bool helps(const struct task *task)
+static bool would_split_help(const struct task *task)
 {
 	return task->flow->class == FAIR_QUEUE_BEST_EFFORT && !sched_flow_is_alone(task->flow);
 }
 
 /* Twice the largest work-group for each unit: as many work-items as a unit of a GPU has at one
  * time. */
-static uint64_t least_items(const struct scheduler_device *device)
+static uint64_t least_part_items(const struct scheduler_device *device)
 {
 	const struct backend_device_facts *facts = device->scheduler->infos[device->index].facts;
 	return 2 * facts->max_work_group_size * facts->max_compute_units;
 }
 
 /* The product fits: that was checked when it was submitted. */
-static uint32_t plan(const struct task *task, uint64_t predicted_ns)
+static uint32_t plan_parts(const struct task *task, uint64_t predicted_ns)
 {
 	const struct backend_command *backend = &task->command.backend;
 	const uint64_t *global = backend->launch.global, *local = backend->launch.local;
@@ -82,12 +82,12 @@ static uint32_t plan(const struct task *task, uint64_t predicted_ns)
 		.slice_ns = task->scheduler->slice_ns,
 		.groups = local[0] ? global[0] / local[0] : global[0],
 		.items = global[0] * global[1] * global[2],
-		.least_items = least_items(task->device),
+		.least_items = least_part_items(task->device),
 	};
 	return split_plan(&facts);
 }
 
-static void begin(struct task *task)
+static void begin_split(struct task *task)
 {
 	struct fair_queue_estimates *estimates =
 		task->flow->class == FAIR_QUEUE_BEST_EFFORT ? estimates_of(task->device) : NULL;
@@ -98,9 +98,9 @@ static void begin(struct task *task)
 		return;
 	if (fair_queue_estimate_wants(estimates, task->split.shape))
 		task->command.backend.timed = true;
-	if (!helps(task))
+	if (!would_split_help(task))
 		return;
-	uint32_t parts = plan(task, fair_queue_estimate_ns(estimates, task->split.shape));
+	uint32_t parts = plan_parts(task, fair_queue_estimate_ns(estimates, task->split.shape));
 	if (parts < 2)
 		return;
 	task->command.backend.launch.part =
@@ -117,13 +117,13 @@ void sched_split_next(struct task *task)
 		return;
 	struct backend_part *part = &task->command.backend.launch.part;
 	if (part->of == 0)
-		begin(task);
+		begin_split(task);
 	else
-		part->end = helps(task) ? part->first + 1 : part->of;
+		part->end = would_split_help(task) ? part->first + 1 : part->of;
 	task->split.more = part->end < part->of;
 }
 
-static void add_times(struct task *task)
+static void add_part_times(struct task *task)
 {
 	struct sched_split *split = &task->split;
 	struct task_command *command = &task->command;
@@ -136,7 +136,7 @@ static void add_times(struct task *task)
 	split->estimated |= command->estimated;
 }
 
-static void learn(const struct task *task)
+static void learn_split_time(const struct task *task)
 {
 	struct fair_queue_estimates *estimates = estimates_of(task->device);
 	if (estimates && task->split.took_ns > 0)
@@ -151,11 +151,11 @@ bool sched_split_goes_on(struct task *task)
 		return false;
 	struct backend_part *part = &command->backend.launch.part;
 	bool failed = task->cause || command->skipped;
-	add_times(task);
+	add_part_times(task);
 	task->scheduler->counters.split_parts += part->of > 0;
 	if (failed || !task->split.more) {
 		if (!failed)
-			learn(task);
+			learn_split_time(task);
 		command->start_ns = task->split.start_ns;
 		command->end_ns = task->split.end_ns;
 		command->estimated = task->split.estimated;

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int refuse(struct backend_fault *fault, int32_t status, int error, const char *text)
+static int refuse_division(struct backend_fault *fault, int32_t status, int error, const char *text)
 {
 	*fault = (struct backend_fault){.status = status};
 	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
@@ -31,8 +31,8 @@ static struct sched_backend *backend_of(struct scheduler *scheduler, const struc
 }
 
 /* The scheduler's number of a backend's device; listed_count: it is not listed. */
-static uint32_t number_of(const struct scheduler *scheduler, const struct backend_ops *ops,
-			  uint32_t backend_index)
+static uint32_t device_number_of(const struct scheduler *scheduler, const struct backend_ops *ops,
+				 uint32_t backend_index)
 {
 	uint32_t i = 0;
 	while (i < scheduler->listed_count && (scheduler->infos[i].ops != ops ||
@@ -41,11 +41,12 @@ static uint32_t number_of(const struct scheduler *scheduler, const struct backen
 	return i;
 }
 
-static int add(struct scheduler *scheduler, const struct backend_ops *ops,
-	       const struct backend_sub_device *sub_device, struct scheduler_device **device_out)
+static int add_sub_device(struct scheduler *scheduler, const struct backend_ops *ops,
+			  const struct backend_sub_device *sub_device,
+			  struct scheduler_device **device_out)
 {
 	struct scheduler_device *unused;
-	uint32_t root = number_of(scheduler, ops, sub_device->root);
+	uint32_t root = device_number_of(scheduler, ops, sub_device->root);
 	int result = root < scheduler->listed_count ? scheduler_device(scheduler, root, &unused)
 						    : -ENODEV;
 	if (result < 0)
@@ -62,14 +63,15 @@ static int add(struct scheduler *scheduler, const struct backend_ops *ops,
 }
 
 /* Takes the backend's over: all of them become devices, or none is left. */
-static int add_all(struct scheduler *scheduler, const struct sched_backend *backend,
-		   const struct backend_sub_device *sub_devices, uint32_t count,
-		   struct scheduler_device **devices_out, struct backend_fault *fault_out)
+static int add_sub_devices(struct scheduler *scheduler, const struct sched_backend *backend,
+			   const struct backend_sub_device *sub_devices, uint32_t count,
+			   struct scheduler_device **devices_out, struct backend_fault *fault_out)
 {
 	uint32_t added = 0;
 	int result = 0;
 	while (added < count && result == 0) {
-		result = add(scheduler, backend->ops, &sub_devices[added], &devices_out[added]);
+		result = add_sub_device(scheduler, backend->ops, &sub_devices[added],
+					&devices_out[added]);
 		added += result == 0;
 	}
 	if (result == 0)
@@ -78,7 +80,7 @@ static int add_all(struct scheduler *scheduler, const struct sched_backend *back
 		backend->ops->sub_device_free(backend->handle, sub_devices[i].index);
 	while (added > 0)
 		scheduler_device_release(devices_out[--added]);
-	return refuse(
+	return refuse_division(
 		fault_out, result == -ENOSPC ? STATUS_QUOTA : STATUS_MEMORY_ALLOCATION, result,
 		result == -ENOSPC ? "this engine has as many devices and sub-devices as it can have"
 				  : "the sub-devices could not be made");
@@ -95,8 +97,8 @@ int scheduler_sub_devices_create(struct scheduler *scheduler, uint32_t number,
 	const struct scheduler_device_info *info = scheduler_device_info(scheduler, number);
 	const struct sched_backend *backend = info ? backend_of(scheduler, info->ops) : NULL;
 	if (!backend || !backend->ops->sub_devices_create)
-		return refuse(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP,
-			      "this device cannot be divided");
+		return refuse_division(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP,
+				       "this device cannot be divided");
 	if (capacity > SCHED_DEVICES_MAX)
 		capacity = SCHED_DEVICES_MAX;
 	int result =
@@ -110,7 +112,8 @@ int scheduler_sub_devices_create(struct scheduler *scheduler, uint32_t number,
 		return result;
 	}
 	if (count <= capacity)
-		result = add_all(scheduler, backend, sub_devices, count, devices_out, fault_out);
+		result = add_sub_devices(scheduler, backend, sub_devices, count, devices_out,
+					 fault_out);
 	if (result == 0)
 		*count_out = count;
 	return result;
@@ -129,15 +132,16 @@ int scheduler_sub_device_take(struct scheduler *scheduler, enum backend_kind kin
 		int result =
 			backend->ops->sub_device_take(backend->handle, native, &sub_device, &fault);
 		if (result == 0)
-			return add_all(scheduler, backend, &sub_device, 1, device_out, fault_out);
+			return add_sub_devices(scheduler, backend, &sub_device, 1, device_out,
+					       fault_out);
 		if (fault.status == STATUS_SUCCESS)
 			fault.status = STATUS_INVALID;
 		sched_fault_complete(&fault, result);
 		*fault_out = fault;
 		return result;
 	}
-	return refuse(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP,
-		      "this backend takes no parts of devices");
+	return refuse_division(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP,
+			       "this backend takes no parts of devices");
 }
 
 uint32_t scheduler_device_number(const struct scheduler_device *device)

@@ -153,7 +153,8 @@ static int reserve_accesses(const struct task *task, const struct task_request *
 }
 
 /* Everything that can fail, before anything is changed. */
-static int reserve(const struct task *task, const struct task_request *request, bool front_only)
+static int reserve_task(const struct task *task, const struct task_request *request,
+			bool front_only)
 {
 	struct scheduler *scheduler = task->scheduler;
 	int result = fill_accesses(scheduler, request, front_only);
@@ -177,7 +178,7 @@ static void fill_identity(struct task *task, const struct task_request *request)
 }
 
 /* What it needs of that one of `after`. */
-static uint32_t launches_of(const struct task_request *request, uint32_t after)
+static uint32_t awaited_launches(const struct task_request *request, uint32_t after)
 {
 	uint32_t launches = request->after_launches ? request->after_launches[after] : 0;
 	return launches ? launches : SCHED_LAUNCHES_ALL;
@@ -199,8 +200,8 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 	for (uint32_t i = 0; i < request->after_count - request->after_order_count && !task->cause;
 	     i++)
 		if (request->after[i]->state == TASK_DONE) {
-			struct sched_cause *cause =
-				sched_launches_cause(request->after[i], launches_of(request, i));
+			struct sched_cause *cause = sched_launches_cause(
+				request->after[i], awaited_launches(request, i));
 			if (cause)
 				task_doom(task, cause, false);
 		}
@@ -221,7 +222,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	struct task *task = sched_take_task(scheduler, storage_bytes);
 	if (!task)
 		return -ENOMEM;
-	int result = reserve(task, request, front_only);
+	int result = reserve_task(task, request, front_only);
 	if (result < 0) {
 		sched_give_task(scheduler, task);
 		sched_pool_trim(scheduler);
@@ -254,7 +255,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 		sched_access_enter(task, &accesses[i]);
 	for (uint32_t i = 0; i < request->after_count; i++)
 		if (i < request->after_count - request->after_order_count)
-			task_edge_add_data(request->after[i], task, launches_of(request, i));
+			task_edge_add_data(request->after[i], task, awaited_launches(request, i));
 		else
 			task_edge_add(request->after[i], task, false);
 	task_open(task);
@@ -281,7 +282,7 @@ bool task_has_lane_of(const struct task *task, const struct scheduler_device *de
  * The front tries only: while the device's thread works, the next question finds out. What the
  * driver has said once stays so.
  */
-static bool has_begun(struct task *task)
+static bool has_command_begun(struct task *task)
 {
 	struct scheduler_device *device = task->device;
 	const struct sched_worker *worker = &device->worker;
@@ -310,7 +311,7 @@ bool task_running(struct task *task)
 		return task->state != TASK_DONE;
 	return task->state == TASK_SENT && task->open_in == 0 &&
 	       task->device->lanes[task->command.lane].first == task &&
-	       !atomic_load(&task->is_aside) && has_begun(task);
+	       !atomic_load(&task->is_aside) && has_command_begun(task);
 }
 
 uint64_t task_begun_ns(const struct task *task)

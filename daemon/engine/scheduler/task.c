@@ -27,7 +27,7 @@
 #include <stdio.h>
 
 /* Work of the scheduler's own is not counted with that of its user. */
-static bool is_own(const struct task *task)
+static bool is_own_failure(const struct task *task)
 {
 	return task->role != TASK_ROLE_GROUP && task->role != TASK_ROLE_HOST_ACCESS;
 }
@@ -47,7 +47,7 @@ void task_open(struct task *task)
 		scheduler->counters.moves++;
 		if (task->command.backend.kind == BACKEND_COMMAND_COPY_PEER)
 			scheduler->counters.peer_moves++;
-	} else if (!is_own(task)) {
+	} else if (!is_own_failure(task)) {
 		scheduler->counters.tasks_submitted += sched_launches(&task->command);
 		scheduler->counters.tasks_open += sched_launches(&task->command);
 	}
@@ -65,7 +65,7 @@ static void task_close(struct task *task)
 	else
 		scheduler->open_last = task->open_previous;
 	scheduler->open_count--;
-	if (!is_own(task)) {
+	if (!is_own_failure(task)) {
 		scheduler->counters.tasks_done += sched_launches(&task->command);
 		scheduler->counters.tasks_open -= sched_launches(&task->command);
 	}
@@ -145,7 +145,7 @@ static void edge_remove(struct task_edge *edge)
 	sched_give_edge(to->scheduler, edge);
 }
 
-static bool can_go_on(const struct task *task)
+static bool can_task_go_on(const struct task *task)
 {
 	if (task->front_only)
 		return task->open_in == 0;
@@ -157,7 +157,7 @@ static bool can_go_on(const struct task *task)
 void task_consider(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
-	if (task->state > TASK_RETURNED || task->queued || !can_go_on(task))
+	if (task->state > TASK_RETURNED || task->queued || !can_task_go_on(task))
 		return;
 	task->queued = true;
 	task->list_next = NULL;
@@ -186,10 +186,10 @@ void task_doom(struct task *task, struct sched_cause *cause, bool direct)
 }
 
 /* Followers go on, all or only moves, which need nothing but that it has run. */
-static void let_go(struct task *task, bool moves_only)
+static void release_followers(struct task *task, bool moves_only)
 {
 	/* These are nobody's: what they were made for has failed itself. */
-	bool direct = is_own(task) && task->direct;
+	bool direct = is_own_failure(task) && task->direct;
 	struct task_edge **at = &task->out;
 	while (*at) {
 		struct task_edge *edge = *at;
@@ -208,7 +208,7 @@ static void let_go(struct task *task, bool moves_only)
 	}
 }
 
-static bool is_told(const struct task *task)
+static bool needs_no_notice(const struct task *task)
 {
 	if (task->role == TASK_ROLE_PREPARE)
 		return !task->memory->imported;
@@ -216,7 +216,7 @@ static bool is_told(const struct task *task)
 }
 
 /* One of the moves that bring home what `writer` wrote is over. */
-static void returned(struct task *writer, const struct task *move)
+static void note_writer_move_done(struct task *writer, const struct task *move)
 {
 	if (move->cause && !writer->cause) {
 		writer->cause = sched_cause_hold(move->cause);
@@ -231,11 +231,11 @@ void task_finish(struct task *task)
 {
 	if (task->returns > 0) {
 		task->state = TASK_RETURNING;
-		let_go(task, true);
+		release_followers(task, true);
 		return;
 	}
 	task->state = TASK_DONE;
-	let_go(task, false);
+	release_followers(task, false);
 	/* Of a move, between devices. */
 	if (task->role == TASK_ROLE_MOVE && task->command.destination)
 		sched_spill_let_go(task->command.source);
@@ -252,8 +252,8 @@ void task_finish(struct task *task)
 	task_close(task);
 	struct task *writer = task->returning;
 	if (writer)
-		returned(writer, task);
-	if (is_told(task))
+		note_writer_move_done(writer, task);
+	if (needs_no_notice(task))
 		task_release(task);
 	else
 		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
@@ -328,11 +328,11 @@ static void run_runnable(struct scheduler *scheduler)
 		if (!scheduler->runnable.first)
 			scheduler->runnable.last = NULL;
 		task->queued = false;
-		if (!can_go_on(task))
+		if (!can_task_go_on(task))
 			continue;
 		if (task->held_by_host && !task->front_only && !sched_early_begin(task)) {
 			task->front_only = true;
-			if (!can_go_on(task))
+			if (!can_task_go_on(task))
 				continue;
 		}
 		if (task->front_only)

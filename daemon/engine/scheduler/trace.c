@@ -82,7 +82,7 @@ uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *
 }
 
 /* What others of its shape took, if a device has said so. 0: none has. */
-static uint64_t estimate(const struct task *task, uint64_t shape)
+static uint64_t estimate_task_time(const struct task *task, uint64_t shape)
 {
 	const struct sched_admission *admission = task->device->admission;
 	if (!admission || shape == 0 ||
@@ -91,15 +91,16 @@ static uint64_t estimate(const struct task *task, uint64_t shape)
 	return fair_queue_estimate_ns(&admission->queue.estimates, shape);
 }
 
-static void fill_times(const struct task *task, struct trace_record *record)
+static void fill_record_times(const struct task *task, struct trace_record *record)
 {
 	const struct task_command *command = &task->command;
 	uint64_t took_ns =
 		command->end_ns > command->start_ns ? command->end_ns - command->start_ns : 0;
 	if (task->split.begun) /* and what others had between its parts is not its own */
 		took_ns = task->split.took_ns;
-	uint64_t known_ns =
-		command->estimated && !task->split.begun ? estimate(task, record->shape) : 0;
+	uint64_t known_ns = command->estimated && !task->split.begun
+				    ? estimate_task_time(task, record->shape)
+				    : 0;
 	record->start_ns = command->start_ns;
 	record->end_ns = took_ns > 0 ? command->end_ns : command->start_ns;
 	record->takes_ns = known_ns ? known_ns : took_ns;
@@ -125,7 +126,7 @@ void sched_trace_note(const struct task *task)
 		.session_class = (uint8_t) class,
 		.lane = (uint8_t)command->lane,
 	};
-	fill_times(task, &record);
+	fill_record_times(task, &record);
 	/* What did not run took nothing of the device. */
 	if (command->skipped || (task->cause && record.takes_ns == 0))
 		return;

@@ -16,7 +16,7 @@
 #include "worker/command.h"
 
 /* What is used of a sub-device is used of the device that it is a part of. */
-static struct sched_used *used_of(struct sched_flow *flow)
+static struct sched_used *used_by_flow(struct sched_flow *flow)
 {
 	struct scheduler_device *root = flow->device->root;
 	return root && flow->account ? &sched_flow_of(root, flow->account)->used : &flow->used;
@@ -26,11 +26,11 @@ void sched_use_sent(struct task *task)
 {
 	const uint64_t now_ns = task->scheduler->now_ns;
 	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
-		delay_note(&used_of(task->flow)->delays, now_ns - task->due_ns,
+		delay_note(&used_by_flow(task->flow)->delays, now_ns - task->due_ns,
 			   sched_launches(&task->command));
 }
 
-static uint32_t failures(const struct task_command *command)
+static uint32_t count_failures(const struct task_command *command)
 {
 	if (command->burst && command->burst->failed)
 		return (uint32_t)__builtin_popcount(command->burst->failed);
@@ -40,7 +40,7 @@ static uint32_t failures(const struct task_command *command)
 void sched_use_back(struct task *task, uint64_t device_ns)
 {
 	const struct task_command *command = &task->command;
-	struct sched_used *used = used_of(task->flow);
+	struct sched_used *used = used_by_flow(task->flow);
 	used->device_ns += device_ns;
 	/* What another one's failure kept from running was never there. */
 	if (command->skipped)
@@ -48,7 +48,7 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 	/* One that goes on is counted with its last part. */
 	if (task->role == TASK_ROLE_GROUP && (command->cause || !task->split.more)) {
 		used->commands += sched_launches(command);
-		used->failed += failures(command);
+		used->failed += count_failures(command);
 	}
 	if (command->cause)
 		return;
@@ -67,8 +67,8 @@ void sched_use_settle(struct sched_memory *memory)
 		flow = flow->next;
 	if (times == 0 || !flow)
 		return;
-	used_of(flow)->spills += times;
-	used_of(flow)->spilled_bytes += times * memory->size_bytes;
+	used_by_flow(flow)->spills += times;
+	used_by_flow(flow)->spilled_bytes += times * memory->size_bytes;
 }
 
 bool sched_account_use(struct sched_account *account, uint32_t nth,

@@ -69,7 +69,7 @@ uint64_t sched_usm_bytes(const struct sched_usm *usm)
 	return usm->size_bytes;
 }
 
-static void destroy(struct sched_usm *usm)
+static void destroy_usm(struct sched_usm *usm)
 {
 	free(usm->name);
 	free(usm);
@@ -78,7 +78,7 @@ static void destroy(struct sched_usm *usm)
 void sched_usm_release(struct sched_usm *usm)
 {
 	if (!usm->pointer) {
-		destroy(usm);
+		destroy_usm(usm);
 		return;
 	}
 	usm->message.kind = SCHED_MESSAGE_USM_FREE;
@@ -88,7 +88,7 @@ void sched_usm_release(struct sched_usm *usm)
 void sched_usm_returned(struct sched_usm *usm)
 {
 	if (usm->message.kind == SCHED_MESSAGE_USM_FREE) {
-		destroy(usm);
+		destroy_usm(usm);
 		return;
 	}
 	if (usm->program)

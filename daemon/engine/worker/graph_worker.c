@@ -20,17 +20,17 @@
 
 #define FIRST_CAPACITY 8u
 
-static int refuse(struct backend_fault *fault, int32_t status, const char *text, int error)
+static int refuse_graph(struct backend_fault *fault, int32_t status, const char *text, int error)
 {
 	*fault = (struct backend_fault){.status = status};
 	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
 	return error;
 }
 
-static int no_memory(struct backend_fault *fault)
+static int fail_without_memory(struct backend_fault *fault)
 {
-	return refuse(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph",
-		      -ENOMEM);
+	return refuse_graph(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph",
+			    -ENOMEM);
 }
 
 /* ------------------------------------- temporaries -------------------------------------- */
@@ -45,7 +45,8 @@ static struct backend_memory *find_temporary(const struct sched_graph *graph,
 }
 
 /* One that lies in a handle stays there: its session pays for one of both. */
-static bool may_have(const struct sched_graph *graph, const struct sched_memory *memory)
+static bool may_have_graph_memory(const struct sched_graph *graph,
+				  const struct sched_memory *memory)
 {
 	return memory->is_temporary && graph->device->ops->graph_temporary && !graph->has_native &&
 	       !graph->has_condition && graph->temporary_count < SCHED_GRAPH_TEMPORARIES &&
@@ -61,19 +62,20 @@ struct backend_memory *sched_graph_memory(const struct sched_memory *memory)
 
 bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory)
 {
-	return memory->is_temporary && (find_temporary(graph, memory) || may_have(graph, memory));
+	return memory->is_temporary &&
+	       (find_temporary(graph, memory) || may_have_graph_memory(graph, memory));
 }
 
 int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory,
 		     struct backend_fault *fault)
 {
 	struct sched_graph *graph = device->worker.making;
-	if (!graph || !may_have(graph, memory) || find_temporary(graph, memory))
+	if (!graph || !may_have_graph_memory(graph, memory) || find_temporary(graph, memory))
 		return 0;
 	if (!graph->temporaries)
 		graph->temporaries = calloc(SCHED_GRAPH_TEMPORARIES, sizeof(*graph->temporaries));
 	if (!graph->temporaries)
-		return no_memory(fault);
+		return fail_without_memory(fault);
 	struct sched_graph_memory made = {.memory = memory};
 	int result = device->ops->graph_temporary(graph->handle, memory->size_bytes, &made.handle,
 						  fault);
@@ -87,8 +89,8 @@ int sched_graph_need(struct scheduler_device *device, struct sched_memory *memor
 	return 0;
 }
 
-static int fill_node(struct sched_graph *graph, struct sched_graph_node *node,
-		     struct backend_fault *fault)
+static int resolve_graph_node(struct sched_graph *graph, struct sched_graph_node *node,
+			      struct backend_fault *fault)
 {
 	graph->device->worker.making = graph;
 	int result = sched_command_resolve(graph->device, &node->command, fault);
@@ -98,8 +100,8 @@ static int fill_node(struct sched_graph *graph, struct sched_graph_node *node,
 
 /* ---------------------------------------- making ---------------------------------------- */
 
-static int gather(struct sched_graph *graph, struct sched_memory *memory,
-		  struct backend_fault *fault)
+static int gather_memory(struct sched_graph *graph, struct sched_memory *memory,
+			 struct backend_fault *fault)
 {
 	if (!memory || memory->gathered == graph->stamp ||
 	    (memory->is_temporary && find_temporary(graph, memory)))
@@ -110,7 +112,7 @@ static int gather(struct sched_graph *graph, struct sched_memory *memory,
 		struct sched_graph_memory *memories =
 			reallocarray(graph->memories, capacity, sizeof(*memories));
 		if (!memories)
-			return no_memory(fault);
+			return fail_without_memory(fault);
 		graph->memories = memories;
 		graph->memory_capacity = capacity;
 	}
@@ -121,47 +123,48 @@ static int gather(struct sched_graph *graph, struct sched_memory *memory,
 	return 0;
 }
 
-static int gather_all(struct sched_graph *graph, const struct task_command *command,
-		      struct backend_fault *fault)
+static int gather_node_memories(struct sched_graph *graph, const struct task_command *command,
+				struct backend_fault *fault)
 {
 	struct sched_memory *memory;
 	uint32_t arguments = command->backend.kind == BACKEND_COMMAND_LAUNCH
 				     ? command->backend.launch.argument_count
 				     : 0;
-	int result = gather(graph, command->source, fault);
+	int result = gather_memory(graph, command->source, fault);
 	if (result == 0)
-		result = gather(graph, command->destination, fault);
+		result = gather_memory(graph, command->destination, fault);
 	for (uint32_t i = 0; result == 0 && i < arguments; i++)
-		result = gather(graph, command->argument_memories[i], fault);
+		result = gather_memory(graph, command->argument_memories[i], fault);
 	for (uint32_t i = 0; result == 0 && command->native_command &&
 			     sched_native_command_has(command->native_command, i, &memory);
 	     i++)
-		result = gather(graph, memory, fault);
+		result = gather_memory(graph, memory, fault);
 	return result;
 }
 
-static int add_node(struct sched_graph *graph, struct backend_fault *fault)
+static int add_graph_node(struct sched_graph *graph, struct backend_fault *fault)
 {
 	const struct scheduler_device *device = graph->device;
 	struct sched_graph_node *node = graph->nodes[graph->next];
 	uint32_t place = 0;
-	int result = fill_node(graph, node, fault);
+	int result = resolve_graph_node(graph, node, fault);
 	if (result == 0)
-		result = gather_all(graph, &node->command, fault);
+		result = gather_node_memories(graph, &node->command, fault);
 	if (result == 0)
 		result = device->ops->graph_add(graph->handle, &node->command.backend, node->after,
 						node->after_count, &place, fault);
 	if (result < 0)
 		return result;
 	if (place != graph->next)
-		return refuse(fault, STATUS_RUNTIME,
-			      "the backend counts the nodes of a graph in another way", -EINVAL);
+		return refuse_graph(fault, STATUS_RUNTIME,
+				    "the backend counts the nodes of a graph in another way",
+				    -EINVAL);
 	graph->next++;
 	return 0;
 }
 
-static void unpin(struct scheduler_device *device, const struct sched_graph_memory *memories,
-		  uint32_t count)
+static void unpin_memories(struct scheduler_device *device,
+			   const struct sched_graph_memory *memories, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		sched_spill_unpin(device, memories[i].memory);
@@ -171,23 +174,23 @@ static void unpin(struct scheduler_device *device, const struct sched_graph_memo
  * What launches in flight have of an earlier making is in no list: it stays. On a device that is
  * lost nothing is spilled, and what nodes named that were changed last may be gone.
  */
-static void let_go_of_memories(struct sched_graph *graph)
+static void release_memories(struct sched_graph *graph)
 {
 	if (!graph->device->worker.unusable)
-		unpin(graph->device, graph->memories, graph->memory_count);
+		unpin_memories(graph->device, graph->memories, graph->memory_count);
 	graph->memory_count = 0;
 }
 
-static void forget(struct sched_graph *graph)
+static void free_handle(struct sched_graph *graph)
 {
-	let_go_of_memories(graph);
+	release_memories(graph);
 	if (graph->handle)
 		graph->device->ops->graph_free(graph->handle);
 	graph->handle = NULL;
 	graph->temporary_count = 0;
 }
 
-static int begin(struct sched_graph *graph, struct backend_fault *fault)
+static int begin_graph(struct sched_graph *graph, struct backend_fault *fault)
 {
 	struct scheduler_device *device = graph->device;
 	graph->stamp = ++device->worker.graph_stamp;
@@ -196,8 +199,8 @@ static int begin(struct sched_graph *graph, struct backend_fault *fault)
 	graph->next = 0;
 	graph->is_stale = true;
 	if (!device->ops->graph_create)
-		return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED, "this device has no graphs",
-			      -EOPNOTSUPP);
+		return refuse_graph(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				    "this device has no graphs", -EOPNOTSUPP);
 	return device->ops->graph_create(device->handle, &graph->handle, fault);
 }
 
@@ -206,18 +209,18 @@ static int begin(struct sched_graph *graph, struct backend_fault *fault)
  * something does, it is not made: the launch is replayed, and a later one tries again. What calls
  * the application's functions, once, cannot be replayed, nor what has conditions.
  */
-static int check_quiet(const struct sched_graph *graph, struct backend_fault *fault)
+static int check_device_quiet(const struct sched_graph *graph, struct backend_fault *fault)
 {
 	const struct scheduler_device *device = graph->device;
 	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || device->worker.in_flight == 0 ||
 	    graph->has_native || graph->has_condition)
 		return 0;
-	return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED,
-		      "a graph is made when nothing runs on the device", -EOPNOTSUPP);
+	return refuse_graph(fault, STATUS_FEATURE_NOT_SUPPORTED,
+			    "a graph is made when nothing runs on the device", -EOPNOTSUPP);
 }
 
 /* Up to `most` nodes; the end in a step of its own. 1: there is more to do. */
-static int make_on(struct sched_graph *graph, uint32_t most, struct backend_fault *fault)
+static int continue_graph(struct sched_graph *graph, uint32_t most, struct backend_fault *fault)
 {
 	int result = 0;
 	if (graph->next == graph->node_count) {
@@ -226,30 +229,30 @@ static int make_on(struct sched_graph *graph, uint32_t most, struct backend_faul
 		return result;
 	}
 	for (uint32_t i = 0; result == 0 && i < most && graph->next < graph->node_count; i++)
-		result = add_node(graph, fault);
+		result = add_graph_node(graph, fault);
 	return result < 0 ? result : 1;
 }
 
-static int build_step(struct sched_graph *graph, struct backend_fault *fault)
+static int build_graph_step(struct sched_graph *graph, struct backend_fault *fault)
 {
 	struct scheduler_device *device = graph->device;
 	if (device->worker.unusable) {
 		*fault = *sched_gone_fault(device);
 		return -EIO;
 	}
-	int result = graph->handle ? 0 : begin(graph, fault);
+	int result = graph->handle ? 0 : begin_graph(graph, fault);
 	if (result == 0 && graph->next == graph->node_count)
-		result = check_quiet(graph, fault);
+		result = check_device_quiet(graph, fault);
 	if (result == 0)
-		result = make_on(graph, SCHED_GRAPH_SLICE, fault);
+		result = continue_graph(graph, SCHED_GRAPH_SLICE, fault);
 	if (result < 0 && result != SCHED_SPILL_WAIT)
-		forget(graph);
+		free_handle(graph);
 	return result;
 }
 
-static void end(struct sched_graph *graph)
+static void end_graph(struct sched_graph *graph)
 {
-	forget(graph);
+	free_handle(graph);
 	for (uint32_t i = 0; i < graph->retired_count; i++)
 		graph->device->ops->graph_free(graph->retired[i]);
 	graph->retired_count = 0;
@@ -258,11 +261,11 @@ static void end(struct sched_graph *graph)
 bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph)
 {
 	if (graph->way == SCHED_GRAPH_FREE) {
-		end(graph);
+		end_graph(graph);
 		return true;
 	}
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
-	int result = build_step(graph, &fault);
+	int result = build_graph_step(graph, &fault);
 	if (result == SCHED_SPILL_WAIT)
 		sched_spill_set_aside(device, &graph->message);
 	if (result > 0 || result == SCHED_SPILL_WAIT)
@@ -281,10 +284,10 @@ bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *gra
 /* --------------------------------------- changes ---------------------------------------- */
 
 /* Launches of it may be in flight: then it is freed when one comes alone. */
-static int put_away(struct sched_graph *graph, bool alone, struct backend_fault *fault)
+static int retire_handle(struct sched_graph *graph, bool alone, struct backend_fault *fault)
 {
 	if (alone || !graph->handle) {
-		end(graph);
+		end_graph(graph);
 		return 0;
 	}
 	if (graph->retired_count == graph->retired_capacity) {
@@ -293,7 +296,7 @@ static int put_away(struct sched_graph *graph, bool alone, struct backend_fault 
 		struct backend_graph **retired = reallocarray((void *)graph->retired, capacity,
 							      sizeof(struct backend_graph *));
 		if (!retired)
-			return no_memory(fault);
+			return fail_without_memory(fault);
 		graph->retired = retired;
 		graph->retired_capacity = capacity;
 	}
@@ -302,26 +305,26 @@ static int put_away(struct sched_graph *graph, bool alone, struct backend_fault 
 	return 0;
 }
 
-static int make_anew(struct sched_graph *graph, bool alone, struct backend_fault *fault)
+static int make_graph_anew(struct sched_graph *graph, bool alone, struct backend_fault *fault)
 {
 	if (graph->has_native)
-		return refuse(
+		return refuse_graph(
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
 			"this change would make the graph anew, and what its native commands did is done once",
 			-EOPNOTSUPP);
-	int result = put_away(graph, alone, fault);
+	int result = retire_handle(graph, alone, fault);
 	if (result == 0)
-		result = begin(graph, fault);
+		result = begin_graph(graph, fault);
 	if (result == 0)
 		do
-			result = make_on(graph, UINT32_MAX, fault);
+			result = continue_graph(graph, UINT32_MAX, fault);
 		while (result > 0);
 	if (result < 0)
-		forget(graph);
+		free_handle(graph);
 	return result;
 }
 
-static bool have_moved(const struct sched_graph *graph)
+static bool have_memories_moved(const struct sched_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->memory_count; i++)
 		if (atomic_load_explicit(&graph->memories[i].memory->handle,
@@ -359,7 +362,7 @@ static void take_changes(struct sched_graph *graph, struct sched_graph_launch *l
  * What calls the application's functions, once, is as good as it was without these changes. Those
  * that were made all the same come again with the next launch: this one has not taken them.
  */
-static void undo(struct sched_graph *graph, struct sched_graph_launch *launch)
+static void undo_changes(struct sched_graph *graph, struct sched_graph_launch *launch)
 {
 	take_changes(graph, launch);
 	launch->ran = false;
@@ -371,7 +374,7 @@ static void undo(struct sched_graph *graph, struct sched_graph_launch *launch)
  * are there once have the old ones again (undo), and the old list with them; of all others, which
  * are made anew, none of this launch is left in a list.
  */
-static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
+static int gather_memories_again(struct sched_graph *graph, struct backend_fault *fault)
 {
 	int result = 0;
 	struct sched_graph_memory *old = graph->memories;
@@ -380,33 +383,33 @@ static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
 	graph->memories = NULL;
 	graph->memory_count = graph->memory_capacity = 0;
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
-		result = gather_all(graph, &graph->nodes[i]->command, fault);
+		result = gather_node_memories(graph, &graph->nodes[i]->command, fault);
 	if (result == 0) {
-		unpin(graph->device, old, old_count);
+		unpin_memories(graph->device, old, old_count);
 		free(old);
 		return 0;
 	}
-	unpin(graph->device, graph->memories, graph->memory_count);
+	unpin_memories(graph->device, graph->memories, graph->memory_count);
 	free(graph->memories);
 	graph->memories = old;
 	graph->memory_count = old_count;
 	graph->memory_capacity = old_capacity;
 	graph->is_stale = true;
 	if (!graph->has_native)
-		let_go_of_memories(graph);
+		release_memories(graph);
 	return result;
 }
 
 /* 1: it must be made anew. */
-static int update(struct sched_graph *graph, const struct sched_graph_node *changed,
-		  struct backend_fault *fault)
+static int update_graph(struct sched_graph *graph, const struct sched_graph_node *changed,
+			struct backend_fault *fault)
 {
 	struct scheduler_device *device = graph->device;
 	bool possible =
 		(device->features & BACKEND_FEATURE_GRAPH_UPDATE) && device->ops->graph_update;
 	for (const struct sched_graph_node *old = changed; old; old = old->next) {
 		struct sched_graph_node *node = graph->nodes[old->index];
-		int result = possible ? fill_node(graph, node, fault) : 1;
+		int result = possible ? resolve_graph_node(graph, node, fault) : 1;
 		if (result == 0)
 			result = device->ops->graph_update(graph->handle, old->index,
 							   &node->command.backend, fault);
@@ -418,7 +421,7 @@ static int update(struct sched_graph *graph, const struct sched_graph_node *chan
 		*fault = (struct backend_fault){.status = STATUS_SUCCESS};
 		return 1;
 	}
-	return changed ? gather_again(graph, fault) : 0;
+	return changed ? gather_memories_again(graph, fault) : 0;
 }
 
 int sched_graph_prepare(struct scheduler_device *device, struct task_command *command,
@@ -428,17 +431,17 @@ int sched_graph_prepare(struct scheduler_device *device, struct task_command *co
 	bool alone = command->graph->changes != NULL;
 	(void)device;
 	take_changes(graph, command->graph);
-	int result = !graph->handle || graph->is_stale || have_moved(graph);
+	int result = !graph->handle || graph->is_stale || have_memories_moved(graph);
 	if (result == 0)
-		result = update(graph, command->graph->changes, fault);
+		result = update_graph(graph, command->graph->changes, fault);
 	if (result > 0)
-		result = make_anew(graph, alone, fault);
+		result = make_graph_anew(graph, alone, fault);
 	if (result == 0)
 		command->backend.graph = graph->handle;
 	/* That is tried again with the same launch, when there is room: it must find the changes
 	 * where they were. */
 	if (result == SCHED_SPILL_WAIT || (result < 0 && graph->has_native && graph->handle))
-		undo(graph, command->graph);
+		undo_changes(graph, command->graph);
 	else
 		command->graph->broke = result < 0 && !fault->device_lost;
 	return result;

@@ -22,7 +22,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-static bool is_there(struct scheduler_device *device, struct backend_fault *fault_out)
+static bool is_device_there(struct scheduler_device *device, struct backend_fault *fault_out)
 {
 	const uint32_t gone = atomic_load(&device->gone);
 	if (!gone)
@@ -78,7 +78,7 @@ static int load_binary(struct scheduler_device *device, struct sched_program *pr
 
 static void load_program(struct scheduler_device *device, struct sched_program *program)
 {
-	if (!is_there(device, &program->fault))
+	if (!is_device_there(device, &program->fault))
 		return;
 	int result = program->is_native ? make_native_program(device, program)
 					: load_binary(device, program);
@@ -111,7 +111,7 @@ static int make_native_kernel(struct scheduler_device *device, struct sched_kern
 
 static void create_kernel(struct scheduler_device *device, struct sched_kernel *kernel)
 {
-	if (!is_there(device, &kernel->fault))
+	if (!is_device_there(device, &kernel->fault))
 		return;
 	if (kernel->program && !kernel->program->handle) {
 		kernel->fault = kernel->program->fault;
@@ -130,10 +130,10 @@ static void create_kernel(struct scheduler_device *device, struct sched_kernel *
 	complete_fault(device, &kernel->fault, result);
 }
 
-static void answer(struct scheduler_device *device, struct sched_occupancy *question)
+static void answer_occupancy(struct scheduler_device *device, struct sched_occupancy *question)
 {
 	struct backend_fault *fault = &question->fault;
-	if (!is_there(device, fault))
+	if (!is_device_there(device, fault))
 		return;
 	if (!question->kernel->handle) {
 		*fault = question->kernel->fault;
@@ -156,7 +156,7 @@ static void answer(struct scheduler_device *device, struct sched_occupancy *ques
 
 static void register_host(struct scheduler_device *device, struct sched_registration *registration)
 {
-	if (!is_there(device, &registration->fault))
+	if (!is_device_there(device, &registration->fault))
 		return;
 	int result = device->ops->host_register(device->handle, registration->host->host,
 						registration->host->size_bytes,
@@ -183,7 +183,7 @@ static int find_variable(struct scheduler_device *device, struct sched_usm *usm)
 
 static void allocate_usm(struct scheduler_device *device, struct sched_usm *usm)
 {
-	if (!is_there(device, &usm->fault))
+	if (!is_device_there(device, &usm->fault))
 		return;
 	int result = -ENOTSUP;
 	if (usm->name)
@@ -208,7 +208,7 @@ void sched_loader_handle(struct scheduler_device *device, struct sched_message *
 		create_kernel(device, object);
 		break;
 	case SCHED_MESSAGE_OCCUPANCY:
-		answer(device, object);
+		answer_occupancy(device, object);
 		break;
 	case SCHED_MESSAGE_HOST_REGISTER:
 		register_host(device, object);
@@ -234,7 +234,7 @@ struct put_off {
 	struct sched_message *first, *last;
 };
 
-static bool is_put_off(const struct put_off *list, const struct sched_program *program)
+static bool is_load_deferred(const struct put_off *list, const struct sched_program *program)
 {
 	const struct sched_message *message = list->first;
 	while (message && message != &program->message)
@@ -242,12 +242,12 @@ static bool is_put_off(const struct put_off *list, const struct sched_program *p
 	return message != NULL;
 }
 
-static bool must_wait(struct scheduler_device *device, const struct put_off *list,
-		      struct sched_message *message)
+static bool must_load_wait(struct scheduler_device *device, const struct put_off *list,
+			   struct sched_message *message)
 {
 	if (message->kind == SCHED_MESSAGE_KERNEL_CREATE) {
 		const struct sched_kernel *kernel = (struct sched_kernel *)(void *)message;
-		return kernel->program && is_put_off(list, kernel->program);
+		return kernel->program && is_load_deferred(list, kernel->program);
 	}
 	const struct sched_program *program = (struct sched_program *)(void *)message;
 	return message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !program->is_native &&
@@ -255,8 +255,8 @@ static bool must_wait(struct scheduler_device *device, const struct put_off *lis
 	       !is_loaded(device, program);
 }
 
-static void put_off(struct scheduler_device *device, struct put_off *list,
-		    struct sched_message *message)
+static void defer_load(struct scheduler_device *device, struct put_off *list,
+		       struct sched_message *message)
 {
 	message->next = NULL;
 	if (list->first)
@@ -269,7 +269,8 @@ static void put_off(struct scheduler_device *device, struct put_off *list,
 }
 
 /* The first of them, if its turn has come. */
-static struct sched_message *take_put_off(struct scheduler_device *device, struct put_off *list)
+static struct sched_message *take_deferred_load(struct scheduler_device *device,
+						struct put_off *list)
 {
 	struct sched_message *message = list->first;
 	if (!message ||
@@ -279,7 +280,7 @@ static struct sched_message *take_put_off(struct scheduler_device *device, struc
 	return message;
 }
 
-static bool must_rest(struct scheduler_device *device, const struct put_off *list)
+static bool must_loader_rest(struct scheduler_device *device, const struct put_off *list)
 {
 	return !atomic_load(&device->quit) && !(list->first && sched_quiesce_is_granted(device)) &&
 	       (!atomic_load(&device->opened) || !sched_mailbox_has_mail(&device->loader.port.out));
@@ -294,12 +295,12 @@ static void *loader_main(void *argument)
 	(void)pthread_setname_np(pthread_self(), name);
 	struct put_off list = {NULL, NULL};
 	for (;;) {
-		struct sched_message *message = take_put_off(device, &list);
+		struct sched_message *message = take_deferred_load(device, &list);
 		bool has_gate = message && message->kind == SCHED_MESSAGE_PROGRAM_LOAD;
 		if (!message && atomic_load(&device->opened)) {
 			message = sched_mailbox_read(&port->out);
-			if (message && must_wait(device, &list, message)) {
-				put_off(device, &list, message);
+			if (message && must_load_wait(device, &list, message)) {
+				defer_load(device, &list, message);
 				continue;
 			}
 		}
@@ -316,7 +317,7 @@ static void *loader_main(void *argument)
 		if (atomic_load(&device->quit))
 			return NULL;
 		sched_sleeper_prepare(&port->sleeper);
-		if (must_rest(device, &list))
+		if (must_loader_rest(device, &list))
 			sched_sleeper_sleep(&port->sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 		sched_sleeper_cancel(&port->sleeper);
 	}

@@ -23,19 +23,19 @@ struct sched_native_command {
 	struct backend_memory **handles;
 };
 
-static size_t aligned(size_t bytes)
+static size_t align_storage(size_t bytes)
 {
 	return (bytes + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
 }
 
 size_t sched_native_command_storage(const struct task_request *request)
 {
-	return aligned(sizeof(struct sched_native_command)) +
-	       aligned(request->requirement_count * sizeof(struct sched_memory *)) +
-	       aligned(request->requirement_count * sizeof(struct backend_memory *));
+	return align_storage(sizeof(struct sched_native_command)) +
+	       align_storage(request->requirement_count * sizeof(struct sched_memory *)) +
+	       align_storage(request->requirement_count * sizeof(struct backend_memory *));
 }
 
-static int call(void *context, const struct backend_native_scope *scope)
+static int call_native_function(void *context, const struct backend_native_scope *scope)
 {
 	struct sched_native_command *native = context;
 	native->called = true;
@@ -49,21 +49,21 @@ void sched_native_command_fill(struct task_command *command, const struct task_r
 {
 	uint32_t count = request->requirement_count;
 	struct sched_native_command *native = (struct sched_native_command *)(void *)at;
-	at += aligned(sizeof(*native));
+	at += align_storage(sizeof(*native));
 	*native = (struct sched_native_command){
 		.function = request->native.function,
 		.context = request->native.context,
 		.count = count,
 		.memories = (struct sched_memory **)(void *)at,
 	};
-	at += aligned(count * sizeof(struct sched_memory *));
+	at += align_storage(count * sizeof(struct sched_memory *));
 	native->handles = (struct backend_memory **)(void *)at;
 	for (uint32_t i = 0; i < count; i++)
 		native->memories[i] = request->device->scheduler->accesses[i].memory;
 	command->native_command = native;
 	struct backend_command *backend = &command->backend;
 	backend->kind = BACKEND_COMMAND_NATIVE;
-	backend->native.function = call;
+	backend->native.function = call_native_function;
 	backend->native.context = native;
 	backend->native.memories = native->handles;
 	backend->native.memory_count = count;

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void fail(struct task *task, struct backend_fault *fault, int result)
+static void fail_object_task(struct task *task, struct backend_fault *fault, int result)
 {
 	sched_fault_complete(fault, result);
 	task->command.cause = sched_cause_create(fault);
@@ -38,7 +38,7 @@ static bool prepare_memory(struct scheduler_device *device, struct task *task)
 		return false;
 	}
 	if (result < 0)
-		fail(task, &fault, result);
+		fail_object_task(task, &fault, result);
 	if (result < 0 && fault.device_lost)
 		sched_worker_lose(device, &fault);
 	return true;
@@ -63,7 +63,7 @@ static bool export_memory(struct scheduler_device *device, struct task *task)
 	if (result < 0 && device->worker.unusable)
 		fault = *sched_gone_fault(device);
 	if (result < 0)
-		fail(task, &fault, result);
+		fail_object_task(task, &fault, result);
 	if (result < 0 && fault.device_lost)
 		sched_worker_lose(device, &fault);
 	return true;

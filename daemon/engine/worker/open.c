@@ -51,7 +51,7 @@ static void open_lanes(struct scheduler_device *device)
 		(void)sched_spill_need_lanes(device, &fault);
 }
 
-static int try(struct scheduler_device *device, struct backend_fault *fault_out)
+static int try_to_open(struct scheduler_device *device, struct backend_fault *fault_out)
 {
 	int result = -EOPNOTSUPP;
 	*fault_out = (struct backend_fault){.status = STATUS_SUCCESS};
@@ -87,7 +87,7 @@ static void plan_next_try(struct sched_worker *worker, int result,
 }
 
 /* False: the engine does not want the device any more. */
-static bool wait_a_while(struct scheduler_device *device, uint64_t ns)
+static bool wait_before_next_try(struct scheduler_device *device, uint64_t ns)
 {
 	const uint64_t until_ns = clock_deadline_ns(ns);
 	for (uint64_t now_ns = clock_now_ns(); now_ns < until_ns; now_ns = clock_now_ns()) {
@@ -101,7 +101,7 @@ static bool wait_a_while(struct scheduler_device *device, uint64_t ns)
 	return true;
 }
 
-static void opened(struct scheduler_device *device)
+static void note_opened(struct scheduler_device *device)
 {
 	open_lanes(device);
 	sched_flight_device_open(&device->scheduler->flight, device->index);
@@ -119,12 +119,12 @@ void sched_open(struct scheduler_device *device)
 		(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	sched_pace_init(&worker->pace, polled && device->scheduler->processors > 2);
 	struct backend_fault fault;
-	int result = try(device, &fault);
+	int result = try_to_open(device, &fault);
 	uint64_t pause_ns = FIRST_PAUSE_NS;
 	for (int i = 1; i < TRIES && result < 0 && is_short_of_memory(&fault) &&
-			wait_a_while(device, pause_ns);
+			wait_before_next_try(device, pause_ns);
 	     i++) {
-		result = try(device, &fault);
+		result = try_to_open(device, &fault);
 		pause_ns *= 2;
 	}
 	if (result < 0) {
@@ -133,7 +133,7 @@ void sched_open(struct scheduler_device *device)
 		plan_next_try(worker, result, &fault);
 		atomic_store(&device->opened, SCHED_NOT_OPENED);
 	} else {
-		opened(device);
+		note_opened(device);
 	}
 	(void)sched_sleeper_wake(&device->loader.port.sleeper);
 }
@@ -146,7 +146,7 @@ void sched_open_again(struct scheduler_device *device)
 		return;
 	/* A driver may hold up launches for its other devices meanwhile. */
 	atomic_fetch_add(&device->scheduler->maintenance_count, 1);
-	int result = try(device, &fault);
+	int result = try_to_open(device, &fault);
 	atomic_fetch_sub(&device->scheduler->maintenance_count, 1);
 	plan_next_try(worker, result, &fault);
 	if (result < 0)
@@ -156,7 +156,7 @@ void sched_open_again(struct scheduler_device *device)
 		device->ops->latency_wanted(device->handle, true);
 	if (worker->l2_applied && device->ops->l2_wanted)
 		device->ops->l2_wanted(device->handle, worker->l2_applied);
-	opened(device);
+	note_opened(device);
 	if (!worker->unusable) /* by what making the lanes has found */
 		atomic_store(&device->gone, 0);
 }

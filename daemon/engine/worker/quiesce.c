@@ -16,7 +16,7 @@
 
 #include "clock.h"
 
-static bool is_gated(const struct scheduler_device *device)
+static bool must_be_quiet_for_loads(const struct scheduler_device *device)
 {
 	return (device->features & BACKEND_FEATURE_QUIET_LOAD) != 0;
 }
@@ -29,7 +29,7 @@ void sched_quiesce_ask(struct scheduler_device *device)
 
 bool sched_quiesce_is_granted(struct scheduler_device *device)
 {
-	return !is_gated(device) || atomic_load(&device->quiesce.granted) ||
+	return !must_be_quiet_for_loads(device) || atomic_load(&device->quiesce.granted) ||
 	       atomic_load(&device->quit);
 }
 
@@ -37,7 +37,7 @@ void sched_quiesce_begin(struct scheduler_device *device)
 {
 	struct sched_quiesce *quiesce = &device->quiesce;
 	struct sched_sleeper *sleeper = &device->loader.port.sleeper;
-	if (!is_gated(device) || !device->loader.started)
+	if (!must_be_quiet_for_loads(device) || !device->loader.started)
 		return;
 	sched_quiesce_ask(device);
 	while (!atomic_load(&quiesce->granted) && !atomic_load(&device->quit)) {
@@ -50,7 +50,7 @@ void sched_quiesce_begin(struct scheduler_device *device)
 
 void sched_quiesce_end(struct scheduler_device *device)
 {
-	if (!is_gated(device) || !device->loader.started)
+	if (!must_be_quiet_for_loads(device) || !device->loader.started)
 		return;
 	/* In this order: once it is not granted any more, what is asked is asked anew. */
 	atomic_store(&device->quiesce.asked, 0);
@@ -59,7 +59,7 @@ void sched_quiesce_end(struct scheduler_device *device)
 }
 
 /* Since when the command that has been running longest has, as far as this has been looked at. */
-static uint64_t oldest_ns(struct scheduler_device *device, uint64_t now_ns)
+static uint64_t oldest_running_ns(struct scheduler_device *device, uint64_t now_ns)
 {
 	uint64_t oldest = now_ns;
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
@@ -77,7 +77,7 @@ static uint64_t oldest_ns(struct scheduler_device *device, uint64_t now_ns)
 bool sched_quiesce_step(struct scheduler_device *device)
 {
 	struct sched_quiesce *quiesce = &device->quiesce;
-	if (!is_gated(device))
+	if (!must_be_quiet_for_loads(device))
 		return false;
 	sched_latency_apply(device);
 	sched_l2_apply(device);
@@ -99,7 +99,7 @@ bool sched_quiesce_step(struct scheduler_device *device)
 	uint64_t now = clock_now_ns();
 	sched_quiet_want(&quiesce->quiet, now);
 	if (!sched_quiet_step(&quiesce->quiet, now, device->worker.in_flight,
-			      oldest_ns(device, now)))
+			      oldest_running_ns(device, now)))
 		return sched_quiet_holds(&quiesce->quiet);
 	if (housework) {
 		atomic_fetch_add(&device->scheduler->maintenance_count, 1);

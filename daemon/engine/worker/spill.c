@@ -156,7 +156,7 @@ void sched_spill_mark_all(struct scheduler_device *device)
 
 /* ----------------------------------------- room ----------------------------------------- */
 
-static uint64_t larger(uint64_t one, uint64_t other)
+static uint64_t larger_bytes(uint64_t one, uint64_t other)
 {
 	return one > other ? one : other;
 }
@@ -167,9 +167,9 @@ bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes)
 	uint64_t until_ns = spill->waits_since_ns,
 		 copy_ns = (bytes >> 10) * spill->ways[SPILL_OUT].ns_per_mib >> 10;
 	if (spill->order.is_better_soon)
-		until_ns += larger(SPILL_DEFER_NS, copy_ns);
+		until_ns += larger_bytes(SPILL_DEFER_NS, copy_ns);
 	else if (spill->order.is_later_soon)
-		until_ns += larger(bytes / SPILL_DEFER_BYTES_PER_NS, copy_ns / 2);
+		until_ns += larger_bytes(bytes / SPILL_DEFER_BYTES_PER_NS, copy_ns / 2);
 	if (device->scheduler->clock_ns() >= until_ns)
 		return false;
 	spill->defers = true;
@@ -240,7 +240,7 @@ static int make_room(struct scheduler_device *device, struct sched_memory *memor
 }
 
 /* It is being copied, or others are before it. */
-static int wait_on(const struct sched_spill *spill, struct backend_fault *fault)
+static int wait_for_room(const struct sched_spill *spill, struct backend_fault *fault)
 {
 	if (!spill->is_last_try)
 		return SCHED_SPILL_WAIT;
@@ -304,14 +304,14 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 	return result;
 }
 
-static int bring(struct scheduler_device *device, struct sched_memory *memory,
-		 struct backend_fault *fault)
+static int bring_memory(struct scheduler_device *device, struct sched_memory *memory,
+			struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	struct backend_memory *made = NULL;
 	bool is_full = false;
 	if (memory->spill.state == SPILL_AWAY && !sched_spill_may_come(spill))
-		return wait_on(spill, fault);
+		return wait_for_room(spill, fault);
 	struct sched_memory *before = sched_spill_find_before(spill, memory);
 	if (before)
 		return sched_spill_begin_to_follow(device, memory, before, fault);
@@ -337,45 +337,45 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 		memory->spill.wanted |= is_first; /* the others wait for the room that this makes */
 	if (memory->spill.state == SPILL_LEAVING || memory->spill.state == SPILL_COMING ||
 	    !is_first)
-		return wait_on(spill, fault);
+		return wait_for_room(spill, fault);
 	if (memory->spill.has_failed) {
 		memory->spill.has_failed = false;
 		*fault = spill->fault;
 		return -EIO;
 	}
-	int result = bring(device, memory, fault);
+	int result = bring_memory(device, memory, fault);
 	/* Nothing can go. Is there really no room? */
 	if (result < 0 && result != SCHED_SPILL_WAIT && !spill->may_have_room &&
 	    spill->full_is_old) {
 		spill->may_have_room = true;
-		result = bring(device, memory, fault);
+		result = bring_memory(device, memory, fault);
 	}
 	return result;
 }
 
 /* What the graph itself has needs no room now. */
-static int need_one(const struct sched_graph *graph, struct sched_memory *memory,
-		    struct backend_fault *fault)
+static int need_memory(const struct sched_graph *graph, struct sched_memory *memory,
+		       struct backend_fault *fault)
 {
 	bool has = memory && sched_graph_has_memory(graph, memory);
 	return has ? 0 : sched_worker_memory(graph->device, memory, fault);
 }
 
-static int need_all(const struct sched_graph *graph, const struct task_command *command,
-		    struct backend_fault *fault)
+static int need_memories(const struct sched_graph *graph, const struct task_command *command,
+			 struct backend_fault *fault)
 {
 	struct sched_memory *memory;
-	int result = need_one(graph, command->source, fault);
+	int result = need_memory(graph, command->source, fault);
 	if (result == 0)
-		result = need_one(graph, command->destination, fault);
+		result = need_memory(graph, command->destination, fault);
 	for (uint32_t i = 0; result == 0 && command->backend.kind == BACKEND_COMMAND_LAUNCH &&
 			     i < command->backend.launch.argument_count;
 	     i++)
-		result = need_one(graph, command->argument_memories[i], fault);
+		result = need_memory(graph, command->argument_memories[i], fault);
 	for (uint32_t i = 0; result == 0 && command->native_command &&
 			     sched_native_command_has(command->native_command, i, &memory);
 	     i++)
-		result = need_one(graph, memory, fault);
+		result = need_memory(graph, memory, fault);
 	return result;
 }
 
@@ -388,10 +388,10 @@ int sched_spill_need_graph(struct scheduler_device *device, const struct task_co
 	if (graph->handle && !graph->is_stale && !command->graph->changes)
 		return 0;
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
-		result = need_all(graph, &graph->nodes[i]->command, fault);
+		result = need_memories(graph, &graph->nodes[i]->command, fault);
 	for (const struct sched_graph_node *node = command->graph->changes; result == 0 && node;
 	     node = node->next)
-		result = need_all(graph, &node->command, fault);
+		result = need_memories(graph, &node->command, fault);
 	return result;
 }
 
@@ -464,7 +464,7 @@ bool sched_spill_holds(struct scheduler_device *device, struct sched_message *me
 	return true;
 }
 
-static bool is_time_over(const struct scheduler_device *device)
+static bool is_wait_over(const struct scheduler_device *device)
 {
 	const struct sched_spill *spill = &device->worker.spill;
 	if (!spill->aside.first)
@@ -486,7 +486,7 @@ uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
 }
 
 /* The first, and if that goes on, the others. */
-static void try_again(struct scheduler_device *device)
+static void retry_set_aside(struct scheduler_device *device)
 {
 	struct sched_spill *spill = spill_of(device);
 	uint64_t from[SPILL_LANES];
@@ -517,7 +517,7 @@ static void try_again(struct scheduler_device *device)
 bool sched_spill_step(struct scheduler_device *device)
 {
 	struct sched_spill *spill = spill_of(device);
-	bool is_last_try = is_time_over(device);
+	bool is_last_try = is_wait_over(device);
 	spill->due |= is_last_try ||
 		      (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);
 	if (!spill->due || !spill->aside.first) {
@@ -530,7 +530,7 @@ bool sched_spill_step(struct scheduler_device *device)
 	spill->is_last_try = is_last_try;
 	spill->is_stepping = true;
 	spill->wants_room = spill->defers = false;
-	try_again(device);
+	retry_set_aside(device);
 	sched_spill_look_ahead(device);
 	spill->is_stepping = false;
 	sched_worker_flush(device);

@@ -28,7 +28,7 @@
 #define AHEAD_PART                                                                                 \
 	64u /* but not more than such a part of what could leave, unless it is a single memory */
 
-static const struct task_command *send_of(const struct sched_message *message)
+static const struct task_command *command_of_message(const struct sched_message *message)
 {
 	return message->kind == SCHED_MESSAGE_COMMAND
 		       ? &((const struct task *)(const void *)message)->command
@@ -43,7 +43,7 @@ void sched_spill_line_up(struct scheduler_device *device)
 	for (const struct sched_message *message = spill->aside.first;
 	     message && spill->order.length < COMMANDS && arguments < ARGUMENTS;
 	     message = message->next) {
-		const struct task_command *command = send_of(message);
+		const struct task_command *command = command_of_message(message);
 		spill_order_next(&spill->order);
 		if (!command)
 			continue;
@@ -62,8 +62,8 @@ struct ahead {
 };
 
 /* May so much more be on its way? */
-static bool is_allowed(const struct sched_spill *spill, enum spill_direction direction,
-		       uint64_t bytes)
+static bool may_look_ahead(const struct sched_spill *spill, enum spill_direction direction,
+			   uint64_t bytes)
 {
 	uint64_t under_way =
 		spill->ways[direction].bytes + (direction == SPILL_OUT ? spill->spare_bytes : 0);
@@ -73,13 +73,13 @@ static bool is_allowed(const struct sched_spill *spill, enum spill_direction dir
 }
 
 /* False: there is no room. */
-static bool bring(struct ahead *ahead, struct sched_memory *memory)
+static bool bring_ahead(struct ahead *ahead, struct sched_memory *memory)
 {
 	struct sched_spill *spill = &ahead->device->worker.spill;
 	struct backend_memory *made = NULL;
 	bool is_full = false;
 	if (spill->wants_room || ahead->needed > 0 ||
-	    !is_allowed(spill, SPILL_IN, memory->size_bytes) || !sched_spill_may_come(spill))
+	    !may_look_ahead(spill, SPILL_IN, memory->size_bytes) || !sched_spill_may_come(spill))
 		return false;
 	ahead->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 	struct sched_memory *before = sched_spill_find_before(spill, memory);
@@ -100,7 +100,8 @@ static bool bring(struct ahead *ahead, struct sched_memory *memory)
 }
 
 /* Beside what leaves already. */
-static void make_room(struct ahead *ahead, const struct sched_memory *memory, uint64_t position)
+static void make_room_ahead(struct ahead *ahead, const struct sched_memory *memory,
+			    uint64_t position)
 {
 	struct sched_spill *spill = &ahead->device->worker.spill;
 	if (!ahead->is_marked)
@@ -111,7 +112,7 @@ static void make_room(struct ahead *ahead, const struct sched_memory *memory, ui
 		struct spill_entry *entry =
 			spill_order_choose_ahead(&spill->order, memory->spill.owner, 2 * position);
 		if (!entry || spill->order.is_better_soon ||
-		    !is_allowed(spill, SPILL_OUT, entry->bytes) ||
+		    !may_look_ahead(spill, SPILL_OUT, entry->bytes) ||
 		    sched_spill_defers(ahead->device, entry->bytes)) {
 			ahead->is_over = true;
 			return;
@@ -125,38 +126,39 @@ static void make_room(struct ahead *ahead, const struct sched_memory *memory, ui
 }
 
 /* In the order of the line: entries are new in it at their first place. */
-static void look_at(struct ahead *ahead, struct sched_memory *memory, uint64_t position)
+static void consider_memory(struct ahead *ahead, struct sched_memory *memory, uint64_t position)
 {
 	if (ahead->is_over || !memory || memory->device != ahead->device ||
 	    memory->spill.state != SPILL_AWAY || memory->spill.has_failed ||
 	    memory->spill.entry.position != position)
 		return;
-	if (bring(ahead, memory) || ahead->is_over)
+	if (bring_ahead(ahead, memory) || ahead->is_over)
 		return;
 	uint64_t needed_before = ahead->needed;
 	ahead->needed += memory->size_bytes;
-	make_room(ahead, memory, position);
+	make_room_ahead(ahead, memory, position);
 	if (needed_before > 0 || ahead->fault.device_lost ||
 	    !sched_spill_find_before(&ahead->device->worker.spill, memory))
 		return;
 	/* It need not wait until that is over. */
 	ahead->needed = 0;
-	if (!bring(ahead, memory))
+	if (!bring_ahead(ahead, memory))
 		ahead->needed = memory->size_bytes;
 }
 
-static void look_at_all(struct ahead *ahead, const struct task_command *command, uint64_t position)
+static void consider_memories(struct ahead *ahead, const struct task_command *command,
+			      uint64_t position)
 {
 	struct sched_memory *memory;
-	look_at(ahead, command->source, position);
-	look_at(ahead, command->destination, position);
+	consider_memory(ahead, command->source, position);
+	consider_memory(ahead, command->destination, position);
 	if (command->backend.kind == BACKEND_COMMAND_LAUNCH)
 		for (uint32_t i = 0; i < command->backend.launch.argument_count; i++)
-			look_at(ahead, command->argument_memories[i], position);
+			consider_memory(ahead, command->argument_memories[i], position);
 	for (uint32_t i = 0; command->native_command &&
 			     sched_native_command_has(command->native_command, i, &memory);
 	     i++)
-		look_at(ahead, memory, position);
+		consider_memory(ahead, memory, position);
 }
 
 void sched_spill_look_ahead(struct scheduler_device *device)
@@ -170,10 +172,10 @@ void sched_spill_look_ahead(struct scheduler_device *device)
 	sched_spill_line_up(device);
 	for (const struct sched_message *message = spill->aside.first;
 	     message && position < COMMANDS && !ahead.is_over; message = message->next) {
-		const struct task_command *command = send_of(message);
+		const struct task_command *command = command_of_message(message);
 		position++;
 		if (command)
-			look_at_all(&ahead, command, position);
+			consider_memories(&ahead, command, position);
 	}
 	if (ahead.fault.device_lost)
 		sched_worker_lose(device, &ahead.fault);

@@ -58,7 +58,7 @@ int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault
 
 /* ----------------------------------------- ways ----------------------------------------- */
 
-static void append(struct spill_way *way, struct sched_memory *memory, uint64_t now_ns)
+static void append_copy(struct spill_way *way, struct sched_memory *memory, uint64_t now_ns)
 {
 	memory->spill.next = NULL;
 	if (!way->first)
@@ -71,7 +71,7 @@ static void append(struct spill_way *way, struct sched_memory *memory, uint64_t 
 	way->bytes += memory->size_bytes;
 }
 
-static void take_out(struct spill_way *way, struct sched_memory *memory)
+static void remove_copy(struct spill_way *way, struct sched_memory *memory)
 {
 	struct sched_memory *before = NULL, *at = way->first;
 	for (; at != memory; at = at->spill.next)
@@ -93,7 +93,7 @@ static void note_rate(struct spill_way *way, uint64_t bytes, uint64_t now_ns)
 	way->since_ns = now_ns;
 }
 
-static struct spill_way *way_of(struct sched_spill *spill, const struct backend_lane *lane)
+static struct spill_way *copy_way_of(struct sched_spill *spill, const struct backend_lane *lane)
 {
 	for (uint32_t i = 0; i < SPILL_WAYS; i++)
 		if (spill->ways[i].lane == lane && spill->ways[i].first)
@@ -177,7 +177,7 @@ static int send_copy(struct scheduler_device *device, struct sched_memory *memor
 		memory->spill.before = NULL;
 		return -EIO;
 	}
-	append(&spill->ways[direction], memory, device->scheduler->clock_ns());
+	append_copy(&spill->ways[direction], memory, device->scheduler->clock_ns());
 	return 0;
 }
 
@@ -283,7 +283,7 @@ static void part_from_heir(struct scheduler_device *device, struct sched_memory 
 	before->spill.heir = NULL;
 }
 
-static void give_up(struct scheduler_device *device, const struct sched_memory *memory)
+static void free_left_memory(struct scheduler_device *device, const struct sched_memory *memory)
 {
 	if (!sched_spill_is_image(memory)) {
 		sched_spill_give_spare(device, memory->spill.handle, memory->size_bytes);
@@ -293,13 +293,13 @@ static void give_up(struct scheduler_device *device, const struct sched_memory *
 	spill_of(device)->may_have_room = true;
 }
 
-static void has_left(struct scheduler_device *device, struct sched_memory *memory,
-		     bool is_inherited)
+static void note_memory_left(struct scheduler_device *device, struct sched_memory *memory,
+			     bool is_inherited)
 {
 	struct spill_counts *counts = &device->spill_counts;
 	if (!memory->spill.is_bad && (is_inherited || !memory->spill.wanted)) {
 		if (!is_inherited)
-			give_up(device, memory);
+			free_left_memory(device, memory);
 		memory->spill.state = SPILL_AWAY;
 		atomic_fetch_add(&counts->spills, 1);
 		atomic_fetch_add(&counts->spilled_bytes, memory->size_bytes);
@@ -312,7 +312,7 @@ static void has_left(struct scheduler_device *device, struct sched_memory *memor
 	sched_spill_be_present(device, memory, memory->spill.handle);
 }
 
-static void has_come(struct scheduler_device *device, struct sched_memory *memory)
+static void note_memory_came(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct spill_counts *counts = &device->spill_counts;
 	if (memory->spill.is_bad) {
@@ -332,7 +332,8 @@ static void has_come(struct scheduler_device *device, struct sched_memory *memor
 }
 
 /* What was to be freed while it was copied; its memory on the device may be another one's. */
-static void free_now(struct scheduler_device *device, struct sched_memory *memory, bool has_memory)
+static void free_while_copied(struct scheduler_device *device, struct sched_memory *memory,
+			      bool has_memory)
 {
 	if (memory->spill.state == SPILL_COMING)
 		atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
@@ -343,7 +344,7 @@ static void free_now(struct scheduler_device *device, struct sched_memory *memor
 	sched_worker_return(device, &memory->message);
 }
 
-static bool is_over(const struct sched_memory *memory)
+static bool is_copy_over(const struct sched_memory *memory)
 {
 	const struct spill_memory *spill = &memory->spill;
 	return spill->copies == 0 &&
@@ -354,22 +355,22 @@ static void finish_leaving(struct scheduler_device *device, struct sched_memory 
 			   bool is_inherited)
 {
 	if (memory->spill.is_freed)
-		free_now(device, memory, !is_inherited);
+		free_while_copied(device, memory, !is_inherited);
 	else
-		has_left(device, memory, is_inherited);
+		note_memory_left(device, memory, is_inherited);
 }
 
 /* All of it has come, or will not. */
 static void end_coming(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct sched_memory *before = memory->spill.before;
-	take_out(&spill_of(device)->ways[SPILL_IN], memory);
+	remove_copy(&spill_of(device)->ways[SPILL_IN], memory);
 	if (before)
 		part_from_heir(device, before);
 	if (memory->spill.is_freed)
-		free_now(device, memory, !memory->spill.is_severed);
+		free_while_copied(device, memory, !memory->spill.is_severed);
 	else
-		has_come(device, memory);
+		note_memory_came(device, memory);
 	if (before && before->spill.is_over)
 		finish_leaving(device, before, false);
 }
@@ -377,7 +378,7 @@ static void end_coming(struct scheduler_device *device, struct sched_memory *mem
 static void end_leaving(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct sched_memory *heir = memory->spill.heir;
-	take_out(&spill_of(device)->ways[SPILL_OUT], memory);
+	remove_copy(&spill_of(device)->ways[SPILL_OUT], memory);
 	note_rate(&spill_of(device)->ways[SPILL_OUT], memory->size_bytes,
 		  device->scheduler->clock_ns());
 	memory->spill.is_over = true;
@@ -390,13 +391,13 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 		part_from_heir(device, memory);
 	finish_leaving(device, memory, heir != NULL);
 	/* Of which not all could be sent. */
-	if (heir && is_over(heir))
+	if (heir && is_copy_over(heir))
 		end_coming(device, heir);
 }
 
 /* ---------------------------------- as parts come back ---------------------------------- */
 
-static void lose(struct scheduler_device *device, const struct backend_fault *fault)
+static void note_copy_loss(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	struct sched_worker *worker = &device->worker;
 	if (!worker->is_losing)
@@ -409,13 +410,13 @@ static void lose_for(struct scheduler_device *device, const struct backend_fault
 {
 	struct backend_fault own = *fault;
 	own.device_lost = true;
-	lose(device, &own);
+	note_copy_loss(device, &own);
 }
 
 /* It stays after all: what of it was overwritten comes back from the host, behind all that could
  * overwrite more. */
-static void sever(struct scheduler_device *device, struct sched_memory *memory,
-		  struct sched_memory *heir)
+static void sever_heir(struct scheduler_device *device, struct sched_memory *memory,
+		       struct sched_memory *heir)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	const struct spill_piece *piece = memory->spill.pieces;
@@ -429,7 +430,7 @@ static void sever(struct scheduler_device *device, struct sched_memory *memory,
 		heir->spill.copies++;
 		offset_bytes += piece->bytes;
 	}
-	if (is_over(heir))
+	if (is_copy_over(heir))
 		end_coming(device, heir);
 }
 
@@ -442,7 +443,7 @@ static void go_on_with_heir(struct scheduler_device *device, struct sched_memory
 	if (!heir || heir->spill.is_severed)
 		return;
 	if (memory->spill.is_bad) {
-		sever(device, memory, heir);
+		sever_heir(device, memory, heir);
 		return;
 	}
 	bool was_bad = heir->spill.is_bad;
@@ -451,7 +452,7 @@ static void go_on_with_heir(struct scheduler_device *device, struct sched_memory
 		return;
 	spill->fault = fault;
 	if (fault.device_lost)
-		lose(device, &fault);
+		note_copy_loss(device, &fault);
 }
 
 static void note_failure(struct scheduler_device *device, struct sched_memory *memory,
@@ -468,11 +469,11 @@ bool sched_spill_completed(struct scheduler_device *device,
 			   const struct backend_completion *completion)
 {
 	struct sched_spill *spill = spill_of(device);
-	struct spill_way *way = way_of(spill, completion->lane);
+	struct spill_way *way = copy_way_of(spill, completion->lane);
 	if (!way)
 		return false;
 	if (completion->fault.device_lost) {
-		lose(device, &completion->fault);
+		note_copy_loss(device, &completion->fault);
 		return true;
 	}
 	struct sched_memory *memory = way->first;
@@ -484,7 +485,7 @@ bool sched_spill_completed(struct scheduler_device *device,
 	else if (!memory->spill.is_bad)
 		memory->spill.done++;
 	go_on_with_heir(device, memory);
-	if (!is_over(memory)) {
+	if (!is_copy_over(memory)) {
 		spill->parts++;
 		return true;
 	}
@@ -514,7 +515,7 @@ static void lose_copy(struct scheduler_device *device, struct sched_memory *memo
 	spill_host_lose(&spill_of(device)->host, memory->spill.pieces);
 	memory->spill.pieces = NULL;
 	if (memory->spill.is_freed) {
-		free_now(device, memory, has_memory);
+		free_while_copied(device, memory, has_memory);
 		return;
 	}
 	if (memory->spill.state == SPILL_COMING)
@@ -542,11 +543,11 @@ void sched_spill_lose(struct scheduler_device *device)
 	struct sched_spill *spill = spill_of(device);
 	struct sched_memory *memory;
 	while ((memory = spill->ways[SPILL_IN].first)) {
-		take_out(&spill->ways[SPILL_IN], memory);
+		remove_copy(&spill->ways[SPILL_IN], memory);
 		lose_coming(device, memory);
 	}
 	while ((memory = spill->ways[SPILL_OUT].first)) {
-		take_out(&spill->ways[SPILL_OUT], memory);
+		remove_copy(&spill->ways[SPILL_OUT], memory);
 		lose_copy(device, memory, true);
 	}
 	(void)sched_spill_free_spares(device);

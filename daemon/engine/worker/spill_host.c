@@ -38,7 +38,7 @@ static uint64_t piece_bytes(const struct scheduler *scheduler, uint64_t size_byt
 	return bytes;
 }
 
-static uint64_t round_up(uint64_t bytes, uint64_t step)
+static uint64_t round_up_piece(uint64_t bytes, uint64_t step)
 {
 	return (bytes + step - 1) / step * step;
 }
@@ -46,9 +46,9 @@ static uint64_t round_up(uint64_t bytes, uint64_t step)
 /* The size that serves, with a quarter too much at most, or a page. */
 static uint64_t size_for(const struct spill_host *host, uint64_t bytes)
 {
-	uint64_t pages = round_up(bytes, host->device->scheduler->page_bytes);
+	uint64_t pages = round_up_piece(bytes, host->device->scheduler->page_bytes);
 	uint64_t step = 1ull << (63 - __builtin_clzll(pages)) >> 2;
-	return step > host->device->scheduler->page_bytes ? round_up(pages, step) : pages;
+	return step > host->device->scheduler->page_bytes ? round_up_piece(pages, step) : pages;
 }
 
 static uint32_t bin_of(uint64_t bytes)
@@ -60,7 +60,7 @@ static uint32_t bin_of(uint64_t bytes)
 /* --------------------------------------- mappings --------------------------------------- */
 
 /* Where a large page may begin, if it has any. */
-static void *map(uint64_t bytes)
+static void *map_piece(uint64_t bytes)
 {
 	uint64_t more = bytes >= LARGE_BYTES ? LARGE_BYTES : 0;
 	uint8_t *mapped = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE,
@@ -69,7 +69,7 @@ static void *map(uint64_t bytes)
 		return NULL;
 	if (more == 0)
 		return mapped;
-	uint64_t before = round_up((uintptr_t)mapped, LARGE_BYTES) - (uintptr_t)mapped;
+	uint64_t before = round_up_piece((uintptr_t)mapped, LARGE_BYTES) - (uintptr_t)mapped;
 	if (before > 0)
 		(void)munmap(mapped, before);
 	if (more > before)
@@ -78,10 +78,10 @@ static void *map(uint64_t bytes)
 	return mapped + before;
 }
 
-static struct spill_piece *make(uint64_t bytes, bool is_whole)
+static struct spill_piece *make_piece(uint64_t bytes, bool is_whole)
 {
 	struct spill_piece *piece = malloc(sizeof(*piece));
-	void *memory = piece ? map(bytes) : NULL;
+	void *memory = piece ? map_piece(bytes) : NULL;
 	if (!memory) {
 		free(piece);
 		return NULL;
@@ -93,7 +93,7 @@ static struct spill_piece *make(uint64_t bytes, bool is_whole)
 	return piece;
 }
 
-static void unregister(struct spill_host *host, struct spill_piece *piece)
+static void unregister_piece(struct spill_host *host, struct spill_piece *piece)
 {
 	if (!piece->registered)
 		return;
@@ -103,9 +103,9 @@ static void unregister(struct spill_host *host, struct spill_piece *piece)
 	piece->registered = NULL;
 }
 
-static void end(struct spill_host *host, struct spill_piece *piece)
+static void end_piece(struct spill_host *host, struct spill_piece *piece)
 {
-	unregister(host, piece);
+	unregister_piece(host, piece);
 	(void)munmap(piece->host, piece->bytes);
 	free(piece);
 }
@@ -134,7 +134,7 @@ static struct spill_piece *take_job(struct spill_host *host)
 }
 
 /* Without it transfers are slower, nothing more. */
-static struct backend_host *pin(struct spill_host *host, const struct spill_piece *piece)
+static struct backend_host *pin_piece(struct spill_host *host, const struct spill_piece *piece)
 {
 	struct scheduler_device *device = host->device;
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
@@ -147,14 +147,14 @@ static struct backend_host *pin(struct spill_host *host, const struct spill_piec
 
 /* With the lock, which it lets go of meanwhile. A piece that is not pinned is to be, unless it
  * ends. */
-static void do_job(struct spill_host *host)
+static void do_pin_job(struct spill_host *host)
 {
 	struct spill_piece *piece = take_job(host);
 	bool pins = !piece->is_dropped && !host->quits && atomic_load(&host->device->gone) == 0;
 	if (pins) {
 		(void)pthread_mutex_unlock(&host->lock);
 		atomic_fetch_add(&host->device->scheduler->maintenance_count, 1);
-		struct backend_host *registered = pin(host, piece);
+		struct backend_host *registered = pin_piece(host, piece);
 		atomic_fetch_sub(&host->device->scheduler->maintenance_count, 1);
 		(void)pthread_mutex_lock(&host->lock);
 		piece->registered = registered;
@@ -163,7 +163,7 @@ static void do_job(struct spill_host *host)
 	if (!piece->is_dropped)
 		return;
 	(void)pthread_mutex_unlock(&host->lock);
-	end(host, piece);
+	end_piece(host, piece);
 	(void)pthread_mutex_lock(&host->lock);
 }
 
@@ -187,11 +187,11 @@ static void end_one_kept(struct spill_host *host)
 	if (!piece)
 		return;
 	(void)pthread_mutex_unlock(&host->lock);
-	end(host, piece);
+	end_piece(host, piece);
 	(void)pthread_mutex_lock(&host->lock);
 }
 
-static void wait_until(struct spill_host *host, uint64_t ns)
+static void wait_for_job(struct spill_host *host, uint64_t ns)
 {
 	const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000),
 				      .tv_nsec = (long)(ns % 1000000000)};
@@ -205,14 +205,14 @@ static void *run(void *argument)
 	(void)pthread_mutex_lock(&host->lock);
 	while (!host->quits || host->first_job) {
 		if (host->first_job) {
-			do_job(host);
+			do_pin_job(host);
 		} else if (host->kept_bytes == 0) {
 			host->is_pressed = false;
 			(void)pthread_cond_wait(&host->news, &host->lock);
 		} else if (host->is_pressed || clock_now_ns() >= host->used_ns + SPILL_KEEP_NS) {
 			end_one_kept(host);
 		} else {
-			wait_until(host, host->used_ns + SPILL_KEEP_NS);
+			wait_for_job(host, host->used_ns + SPILL_KEEP_NS);
 		}
 	}
 	(void)pthread_mutex_unlock(&host->lock);
@@ -292,7 +292,7 @@ static void discharge(struct spill_host *host, struct spill_piece *piece)
 }
 
 /* Who has ended has no memory, though some may have gone for its sake. */
-static bool is_only(const struct spill_host *host, const struct spill_claim *claim)
+static bool is_only_owner(const struct spill_host *host, const struct spill_claim *claim)
 {
 	for (const struct spill_charge *charge = host->charges; charge; charge = charge->next)
 		if (charge->own_bytes > 0 && charge->owner != claim->owner)
@@ -301,13 +301,14 @@ static bool is_only(const struct spill_host *host, const struct spill_claim *cla
 }
 
 /* It has no more then than is left, or no more than now when the one that it needs has come. */
-static bool may_have(const struct spill_host *host, const struct spill_claim *claim, uint64_t bytes)
+static bool may_have_bytes(const struct spill_host *host, const struct spill_claim *claim,
+			   uint64_t bytes)
 {
 	const struct scheduler *scheduler = host->device->scheduler;
 	const struct spill_charge *charge = find_charge(host, claim->owner);
 	uint64_t used = atomic_load(&scheduler->spill_bytes), own = charge ? charge->bytes : 0;
 	uint64_t left = scheduler->spill_most_bytes > used ? scheduler->spill_most_bytes - used : 0;
-	if (is_only(host, claim) || claim->comes_bytes >= bytes)
+	if (is_only_owner(host, claim) || claim->comes_bytes >= bytes)
 		return true;
 	return own + 2 * bytes <= left;
 }
@@ -323,7 +324,7 @@ static bool is_pinned(const struct scheduler_device *device, uint64_t bytes)
 }
 
 /* What is kept makes way. */
-static void press(struct spill_host *host)
+static void press_for_release(struct spill_host *host)
 {
 	struct scheduler *scheduler = host->device->scheduler;
 	uint64_t all =
@@ -346,8 +347,8 @@ static struct spill_piece *take_piece(struct spill_host *host, uint64_t bytes, b
 	struct spill_piece *piece = is_whole ? NULL : take_kept(host, bin_of(bytes));
 	if (piece)
 		return piece;
-	press(host);
-	piece = make(bytes, is_whole);
+	press_for_release(host);
+	piece = make_piece(bytes, is_whole);
 	if (!piece)
 		atomic_fetch_sub(&scheduler->spill_bytes, bytes);
 	else if (!is_whole && is_pinned(host->device, bytes) && need_thread(host))
@@ -379,13 +380,13 @@ static void give_piece(struct spill_host *host, struct spill_piece *piece)
 	if (piece->registered)
 		add_job(host, piece);
 	else if (!piece->is_job)
-		end(host, piece);
+		end_piece(host, piece);
 }
 
 struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_claim *claim,
 				    uint64_t size_bytes, bool is_whole)
 {
-	if (!may_have(host, claim, size_bytes))
+	if (!may_have_bytes(host, claim, size_bytes))
 		return NULL;
 	struct spill_piece *first = NULL, **last = &first;
 	uint64_t left = size_bytes,
@@ -463,11 +464,11 @@ void spill_host_close(struct spill_host *host)
 		(void)pthread_join(host->thread, NULL);
 	for (uint32_t bin = 0; bin < SPILL_BINS; bin++)
 		for (struct spill_piece *piece; (piece = take_kept(host, bin));)
-			end(host, piece);
+			end_piece(host, piece);
 	while (host->lost) {
 		struct spill_piece *piece = host->lost;
 		host->lost = piece->next;
-		unregister(host, piece);
+		unregister_piece(host, piece);
 		free(piece);
 	}
 	(void)pthread_cond_destroy(&host->news);

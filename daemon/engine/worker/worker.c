@@ -75,7 +75,7 @@ static bool take_loss(struct scheduler_device *device)
 }
 
 /* Has the backend something, or must it be asked? */
-static bool is_due(struct scheduler_device *device)
+static bool must_ask_backend(struct scheduler_device *device)
 {
 	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)
 		return true;
@@ -89,7 +89,7 @@ static bool is_due(struct scheduler_device *device)
 bool sched_worker_complete(struct scheduler_device *device)
 {
 	struct sched_worker *worker = &device->worker;
-	if (!is_due(device) || !device->handle)
+	if (!must_ask_backend(device) || !device->handle)
 		return false;
 	uint32_t count, sum = 0;
 	do {
@@ -110,7 +110,7 @@ bool sched_worker_complete(struct scheduler_device *device)
 
 /* The process was lost on another device. If anybody knows who was running on this one, it is the
  * backend. */
-static void take_along(struct scheduler_device *device, const struct backend_fault *fault)
+static void lose_with_process(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	uint64_t deadline = clock_deadline_ns(ASK_NS);
 	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 &&
@@ -133,7 +133,7 @@ void sched_worker_handle(struct scheduler_device *device, struct sched_message *
 		sched_failed_forget(device, (struct task *)(void *)message);
 		break;
 	case SCHED_MESSAGE_LOSE:
-		take_along(device, &((struct sched_loss *)(void *)message)->fault);
+		lose_with_process(device, &((struct sched_loss *)(void *)message)->fault);
 		break;
 	case SCHED_MESSAGE_PROGRAM_LOAD:
 	case SCHED_MESSAGE_KERNEL_CREATE:
@@ -175,14 +175,14 @@ static bool take_messages(struct scheduler_device *device)
 }
 
 /* To the pace that is mail, too. */
-static bool take_notice(struct sched_worker *worker)
+static bool take_front_sent(struct sched_worker *worker)
 {
 	bool fed = worker->front_has_sent;
 	worker->front_has_sent = false;
 	return fed;
 }
 
-static bool gate_has_changed(const struct scheduler_device *device)
+static bool quiesce_has_changed(const struct scheduler_device *device)
 {
 	const struct sched_quiesce *quiesce = &device->quiesce;
 	if (quiesce->loader_holds)
@@ -190,7 +190,7 @@ static bool gate_has_changed(const struct scheduler_device *device)
 	return atomic_load(&quiesce->asked) && quiesce->quiet.state == SCHED_QUIET_NO;
 }
 
-static void relax(void)
+static void pause_processor(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
@@ -212,18 +212,18 @@ static uint64_t next_expected(const struct sched_worker *worker)
 }
 
 /* What this thread is woken for. To be asked again once its sleeper is prepared. */
-static bool has_something(struct scheduler_device *device, bool held)
+static bool has_work(struct scheduler_device *device, bool held)
 {
 	return (!held && sched_mailbox_has_mail(&device->port.out)) ||
 	       atomic_load(&device->poked) || atomic_load(&device->has_dropped) ||
-	       gate_has_changed(device) || sched_latency_changed(device) ||
+	       quiesce_has_changed(device) || sched_latency_changed(device) ||
 	       sched_l2_changed(device) ||
 	       (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
 	       atomic_load(&device->quit);
 }
 
 /* What the front has sent meanwhile is this thread's from now on. */
-static void own_again(struct scheduler_device *device)
+static void take_ownership_again(struct scheduler_device *device)
 {
 	(void)pthread_mutex_lock(&device->ownership);
 	if (atomic_load_explicit(&device->front_takes, memory_order_relaxed))
@@ -239,7 +239,7 @@ static void wake_front_unowned(struct scheduler_device *device)
 	(void)pthread_mutex_unlock(&device->ownership);
 	sched_wake_front(device->scheduler);
 	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
-	own_again(device);
+	take_ownership_again(device);
 }
 
 /* Whoever finds something to do here wakes this thread, or does it. */
@@ -247,7 +247,7 @@ static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
 {
 	(void)pthread_mutex_unlock(&device->ownership);
 	sched_sleeper_sleep(&device->port.sleeper, ns);
-	own_again(device);
+	take_ownership_again(device);
 }
 
 /*
@@ -257,20 +257,20 @@ static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
 static void look_unowned(struct scheduler_device *device, bool held)
 {
 	(void)pthread_mutex_unlock(&device->ownership);
-	for (int i = 0; i < LOOKS && !has_something(device, held); i++) {
+	for (int i = 0; i < LOOKS && !has_work(device, held); i++) {
 		if (atomic_load(&device->front_takes)) {
 			sched_sleeper_prepare(&device->port.sleeper);
-			if (atomic_load(&device->front_takes) && !has_something(device, held))
+			if (atomic_load(&device->front_takes) && !has_work(device, held))
 				sched_sleeper_sleep(&device->port.sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 			sched_sleeper_cancel(&device->port.sleeper);
 			break;
 		}
-		relax();
+		pause_processor();
 	}
-	own_again(device);
+	take_ownership_again(device);
 }
 
-static void rest(struct scheduler_device *device, bool held)
+static void rest_until_woken(struct scheduler_device *device, bool held)
 {
 	struct sched_worker *worker = &device->worker;
 	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
@@ -295,11 +295,11 @@ static void rest(struct scheduler_device *device, bool held)
 		return;
 	}
 	if (ns == 0) {
-		relax();
+		pause_processor();
 		return;
 	}
 	sched_sleeper_prepare(&device->port.sleeper);
-	if (!has_something(device, held))
+	if (!has_work(device, held))
 		sleep_unowned(device, ns);
 	sched_sleeper_cancel(&device->port.sleeper);
 }
@@ -313,7 +313,7 @@ void *sched_worker_main(void *argument)
 	sched_open(device);
 	for (;;) {
 		bool held = sched_quiesce_step(device);
-		bool busy = take_notice(&device->worker);
+		bool busy = take_front_sent(&device->worker);
 		busy |= !held && take_messages(device);
 		busy |= sched_worker_complete(device);
 		busy |= take_loss(device);
@@ -327,7 +327,7 @@ void *sched_worker_main(void *argument)
 		if (!busy) {
 			if (atomic_load(&device->quit))
 				break;
-			rest(device, held);
+			rest_until_woken(device, held);
 		} else if (pace->quiet_since_ns != 0) {
 			sched_pace_found(pace, clock_now_ns());
 		}
