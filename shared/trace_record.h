@@ -18,7 +18,7 @@
 /* How takes_ns is known. */
 enum trace_known {
 	TRACE_MEASURED,  /* the device timed it */
-	TRACE_ESTIMATED, /* it did not: what it said of others of its shape (gate_estimate.h) */
+	TRACE_ESTIMATED, /* it did not: what it said of others of its shape (fair_queue/estimate.h) */
 	TRACE_SEEN,      /* nothing better is known than how long it seemed to take from outside */
 	TRACE_KNOWN_WAYS
 };
@@ -32,7 +32,7 @@ struct trace_record {
 	uint64_t shape; /* what those of one session have in common that take about as long; 0: not
 			   known */
 	uint16_t weight;
-	uint8_t session_class; /* enum gate_class */
+	uint8_t session_class; /* enum fair_queue_class */
 	uint8_t lane;
 	uint8_t known; /* enum trace_known */
 	uint8_t reserved[3];

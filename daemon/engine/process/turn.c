@@ -189,7 +189,7 @@ static bool is_worth_a_look(struct engine *engine, bool busy)
 }
 
 /* Some wait at a device's gate, and nothing that comes back may say that their time has come. */
-static void set_gate_timer(struct engine *engine)
+static void set_fair_queue_timer(struct engine *engine)
 {
 	uint64_t again_ns = scheduler_again_ns(engine->scheduler);
 	if (again_ns == UINT64_MAX)
@@ -230,7 +230,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (!awake && !list_empty(&engine->held))
 		(void)uv_timer_start(&engine->held_timer, on_look, READ_AHEAD_HELD_NS / 1000000, 0);
 	if (!awake)
-		set_gate_timer(engine);
+		set_fair_queue_timer(engine);
 	if (awake)
 		(void)uv_idle_start(&engine->busy, on_busy);
 	else

@@ -1,0 +1,35 @@
+#!/bin/sh
+# The page that walks one command group names functions that exist: life.sh PROJECT-FOLDER
+# Each row of its tables has a function and the file that defines it. Prints each that is not there;
+# exit 0 when all are. Fewer than 50 rows are a table that was not read.
+set -u
+cd "$1" || exit 1
+page=docs/life-of-a-command-group.md
+# shellcheck disable=SC2016  # awk's dollars, and the page's quotes
+awk -F'|' '
+$2 ~ /^ `[a-z_0-9]+` $/ && $3 ~ /^ `[^`]*\/[^`]*` $/ {
+	gsub(/[ `]/, "", $2)
+	gsub(/[ `]/, "", $3)
+	print $2, $3
+}' "$page" | {
+	rows=0
+	missing=0
+	while read -r function file; do
+		rows=$((rows + 1))
+		# A definition begins a line, and its line does not end with a semicolon.
+		if ! { [ -f "$file" ] && awk -v name="$function" '
+			$0 ~ "^[a-zA-Z_].*[^a-zA-Z_0-9]" name "\\(" || $0 ~ "^" name "\\(" {
+				text = $0
+				while (text !~ /[;{]/ && (getline line) > 0)
+					text = text line
+				if (text !~ /^[^{]*;/)
+					found = 1
+			}
+			END { exit !found }' "$file"; }; then
+			echo "$page: $function is not defined in $file"
+			missing=$((missing + 1))
+		fi
+	done
+	echo "$rows functions, $missing missing"
+	[ "$rows" -ge 50 ] && [ "$missing" -eq 0 ]
+}
