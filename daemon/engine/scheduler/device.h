@@ -31,19 +31,21 @@
 
 static_assert(SCHED_DEVICES_MAX == 63, "with the host 64 places: one word");
 #define SCHED_FLOW_ANY_LANE                                                                        \
-	SCHED_LANES_ALL /* for computing, of the latency class or of the others */
+	SCHED_LANES_ALL /* any compute lane of the other classes; _ANY_LATENCY: of the latency     \
+			   class */
 #define SCHED_FLOW_ANY_LATENCY (SCHED_LANES_ALL + 1u)
 #define SCHED_FLOW_LISTS       (SCHED_LANES_ALL + 2u)
 #define SCHED_SEEN_MAX                                                                             \
-	32u /* other launches since one was seen that were new: the driver has it at hand still */
+	32u /* a kernel counts as recent until so many new launches have come after it */
 
 struct sched_lane {
-	struct task *first, *last; /* sent and not come back */
+	struct task *first, *last; /* in flight */
 	uint32_t count;
-	uint32_t deeper; /* than SCHED_LANE_DEPTH it may be */
-	bool is_native;  /* over a queue of the application's; such are behind all others */
+	uint32_t deeper; /* commands beyond SCHED_LANE_DEPTH that it may hold */
+	bool is_native; /* made over a queue of the application; such lanes are behind all others */
 	uint64_t sequence;
-	uint64_t moved; /* device.returned when the last one came back, or the first one was sent */
+	uint64_t moved; /* device.returned at the latest return, or when the first command was sent
+			 */
 };
 
 static inline bool sched_lane_is_full(const struct sched_lane *lane)
@@ -51,23 +53,23 @@ static inline bool sched_lane_is_full(const struct sched_lane *lane)
 	return lane->count >= SCHED_LANE_DEPTH + lane->deeper;
 }
 
-/* What one session has on one device (flow.c); one more is for work of no session. */
+/* What one session has on one device (flow.c). One more is for work without an account. */
 struct sched_flow {
-	struct sched_flow *next; /* of the same account */
+	struct sched_flow *next; /* flows of the same account */
 	struct list link;        /* device.flows */
-	struct list turn;        /* device.line, while something is parked */
+	struct list turn;        /* device.line, while a task is parked */
 	struct scheduler_device *device;
-	struct sched_account *account; /* NULL: nobody's */
+	struct sched_account *account; /* NULL: none */
 	enum fair_queue_class class;
-	bool in_fair_queue; /* `queue` is one of the device's fair queue */
+	bool in_fair_queue; /* `queue_session` was initialised */
 	struct fair_queue_session queue_session;
-	uint32_t sent;    /* and not come back */
-	uint64_t each_ns; /* that a launch or other command of it took lately, mean */
-	uint64_t waiting; /* bit per list of parked ones that is not empty */
+	uint32_t sent;    /* commands in flight */
+	uint64_t each_ns; /* recent mean time of its commands */
+	uint64_t waiting; /* bit per list below that has parked tasks */
 	struct {
 		uint32_t sent;
-		struct task_list parked; /* they wait for room in this lane; the last two: in any
-					    for computing */
+		struct task_list parked; /* waiting for room in this lane; the last two lists: in
+					    any compute lane */
 	} lanes[SCHED_FLOW_LISTS];
 	struct sched_used used;
 };
@@ -79,8 +81,8 @@ enum sched_gone {
 };
 
 enum sched_opened {
-	SCHED_OPENS = 0,  /* its thread is about to */
-	SCHED_NOT_OPENED, /* it is `gone` */
+	SCHED_OPENS = 0,  /* the device thread has not tried yet */
+	SCHED_NOT_OPENED, /* see `gone` */
 	SCHED_OPENED,
 };
 
@@ -88,101 +90,101 @@ struct scheduler_device {
 	struct scheduler *scheduler;
 	uint32_t index, backend_index, place;
 	uint32_t features;
-	uint64_t memory_bytes; /* all of it, whoever has it */
+	uint64_t memory_bytes; /* of the whole device */
 	bool unified;
-	uint64_t accounted_ns; /* CLOCK_MONOTONIC; time of the device up to here has been charged */
+	uint64_t accounted_ns; /* CLOCK_MONOTONIC ns up to which device time has been charged */
 	const struct backend_ops *ops;
 	struct backend *backend;
 	pthread_t thread;
 	/*
-	 * For computing; behind them, if there are any, for copies in and out; then for computing
-	 * of the latency class, which the backend makes when they are needed first.
+	 * Compute lanes; then the two copy lanes, if the device has them; then compute lanes of the
+	 * latency class, which are made at first use.
 	 */
 	struct sched_lane lanes[SCHED_LANES_ALL];
-	uint32_t lane_count; /* for computing, of the other classes */
+	uint32_t lane_count; /* compute lanes of the other classes */
 	uint32_t latency_first, latency_count;
-	uint32_t deeper; /* of all lanes together */
+	uint32_t deeper; /* sum of the lanes' `deeper` */
 	uint32_t all_lane_count;
-	uint32_t lane_end;       /* and those over native queues, some not in use */
-	uint64_t native_context; /* the application's, in which all of it lives; 0: the backend's
-				    own */
-	struct scheduler_device *root; /* of a sub-device: what it is a part of; else NULL */
-	uint64_t published_ns;         /* of a sub-device's time: by grant.c */
-	uint64_t parts_ns;             /* of its sub-devices' time, as a part of its own */
-	uint32_t holders, memories; /* of one with a native context, or a sub-device: who keeps it;
-				       what buffers have there */
+	uint32_t lane_end;             /* with lanes over native queues, some of them unused */
+	uint64_t native_context;       /* the application's context that the device lives in; 0: the
+					  backend's own */
+	struct scheduler_device *root; /* the device that a sub-device is a part of; else NULL */
+	uint64_t published_ns;         /* part of a sub-device's time that grant.c has published */
+	uint64_t parts_ns;             /* time of its sub-devices, as time of the whole device */
+	uint32_t holders,
+		memories; /* of a native context or sub-device: references to it; memories there */
 	uint32_t next_home;
-	uint32_t sent; /* in all lanes */
+	uint32_t sent; /* commands in all lanes */
 	uint64_t returned;
 	struct list flows,
-		line; /* of sessions; those with something parked, whose turn is next first */
+		line; /* all flows; those with parked tasks, the next to be served first */
 	struct sched_flow unowned_flow;
-	struct contention contention;      /* flows */
-	struct sched_admission *admission; /* NULL: there was nothing to decide yet */
-	bool divided; /* among users: what is sent there passes the fair queue, whoever is alone
-			 here */
+	struct contention contention;      /* users are flows */
+	struct sched_admission *admission; /* NULL: no decision was needed yet */
+	bool divided;        /* shared among users: all commands pass the fair queue */
 	uint32_t grant_slot; /* share_slot() */
 	uint32_t class_flows[FAIR_QUEUE_CLASSES];
-	uint64_t latency_until_ns; /* no session is of the latency class: it is told so then
-				      (latency.c) */
-	struct sched_split_estimates *split_estimates; /* NULL: nothing to estimate yet */
-	uint64_t novelties; /* launches that came back and whose kernel had not come with this range
-			       before them */
+	uint64_t latency_until_ns; /* the backend learns then that no session is of the latency
+				      class (latency.c) */
+	struct sched_split_estimates *split_estimates; /* NULL: nothing was estimated yet */
+	uint64_t novelties; /* launches so far whose kernel or range was new */
 	struct sched_cause *lost;
 	struct sched_loss loss;
 	struct sched_port port;
-	struct task *unposted; /* the only command since the last flush: it may go inline. The port
-				  counts it as away and unpublished */
+	struct task *unposted; /* the only command since the last flush, which may go inline. The
+				  port counts it as away and unpublished */
 	bool sends_inline;     /* the scheduler and the backend allow it */
 	/* all threads */
 	_Atomic uint32_t opened;       /* enum sched_opened */
-	struct backend_device *handle; /* good unless it is `gone` */
-	_Atomic uint32_t gone; /* enum sched_gone. One that was not opened may come back, once */
-	struct backend_fault gone_faults[SCHED_GONE_LOST + 1]; /* good, and the same for ever, once
-								  `gone` has said so */
-	_Atomic uint32_t poked;                                /* progress() has something */
-	_Atomic uint32_t has_dropped;  /* by the front: something that was sent, and may be set
-					  aside, is to be skipped */
-	_Atomic uint32_t latency_here; /* by the front: there are sessions of the latency class; */
-	_Atomic uint32_t latency_wanted; /* or there were just now */
-	_Atomic uint32_t latency_units;  /* by its thread: set apart for them */
-	_Atomic uint64_t l2_wanted;      /* by the front: bytes of windows that are to persist */
-	_Atomic uint64_t graph_memories; /* that graphs were given for temporaries */
+	struct backend_device *handle; /* valid unless `gone` */
+	_Atomic uint32_t
+		gone; /* enum sched_gone. A device that was not opened may still be opened, once */
+	struct backend_fault gone_faults[SCHED_GONE_LOST + 1]; /* constant once `gone` names it */
+	_Atomic uint32_t poked;                                /* the backend has called wake */
+	_Atomic uint32_t
+		has_dropped; /* by the front: a command that may be set aside is to be skipped */
+	_Atomic uint32_t latency_here;   /* by the front: it has sessions of the latency class */
+	_Atomic uint32_t latency_wanted; /* the same, a few seconds longer */
+	_Atomic uint32_t latency_units;  /* by the device thread: units set apart for them */
+	_Atomic uint64_t l2_wanted;      /* by the front: bytes of windows that should persist */
+	_Atomic uint64_t graph_memories; /* memories that graphs have for temporaries */
 	struct spill_counts spill_counts;
 	/*
-	 * Who holds it calls the backend, has `worker`, the fair queue's own part and the writer's
-	 * end of port.back. The device's thread lets go of it only to rest, and may wait for it;
-	 * the front only tries.
+	 * The owner calls the backend, and owns `worker`, the device thread's part of `quiesce` and
+	 * the writer's end of port.back. The device thread releases it only to rest, and may wait
+	 * for it. The front thread only tries.
 	 */
 	pthread_mutex_t ownership;
-	_Atomic uint32_t front_takes; /* what is in flight was sent by the front, which takes its
-					 completion */
+	_Atomic uint32_t
+		front_takes; /* the front sent what is in flight and takes its completion */
 	_Atomic uint32_t quit;
 	struct sched_loader loader;
 	struct sched_quiesce quiesce;
 	struct sched_worker worker;
-	struct sched_lane_head deadline_heads[SCHED_LANES_ALL]; /* the front's: deadline.c */
+	struct sched_lane_head deadline_heads[SCHED_LANES_ALL]; /* the front's (deadline.c) */
 };
 
-/* The device's thread, where it is `unusable`. */
+/* Device thread, where the device is `unusable`. */
 static inline const struct backend_fault *sched_gone_fault(struct scheduler_device *device)
 {
 	return &device->gone_faults[atomic_load(&device->gone)];
 }
 
 void sched_device_post(struct scheduler_device *device, struct sched_message *message);
-/* The task's command goes to its device: inline at the next flush, if it is alone and may; else it
- * is posted. */
+/*
+ * The one way of a command to its device: inline at the next flush if it is alone and allowed to,
+ * else by the mailbox.
+ */
 void sched_send(struct task *task);
-/* To the loader, where the device has one. */
+/* Posts to the loader, where the device has one. */
 void sched_device_post_load(struct scheduler_device *device, struct sched_message *message);
 void sched_device_publish(struct scheduler_device *device);
 bool sched_device_has_mail(struct scheduler_device *device);
-/* Handle what came back. True: something had. */
+/* Handles what came back. False: nothing did. */
 bool sched_device_drain(struct scheduler_device *device);
 int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
 		       struct scheduler_device **device_out);
-/* Nothing is away. */
+/* Nothing is in flight. */
 void sched_device_stop(struct scheduler_device *device);
 
 #endif

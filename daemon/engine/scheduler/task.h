@@ -56,18 +56,16 @@ struct sched_native_command;
 
 #define SCHED_NO_FLIGHT UINT32_MAX
 #define SCHED_PREDECESSORS_MAX                                                                     \
-	8u /* sent before the task and not done; a task with more waits for some */
+	8u /* a task is sent with no more open predecessors; with more it waits */
 
-/*
- * `to` waits for `from`. `data`: it also fails with it. `sent`: no longer in to->unmet, because
- * both are of one device.
- */
+/* `to` waits for `from`. `data`: it also fails with it. `sent`: it is no longer counted in
+ * to->unmet, because both tasks are of one device. */
 struct task_edge {
 	struct task *from, *to;
 	struct task_edge *next_out;
 	struct task_edge *previous_in, *next_in;
 	bool data, sent;
-	uint32_t launches; /* data, of a burst: SCHED_LAUNCHES_ALL for its contents, a bit per
+	uint32_t launches; /* from a burst: SCHED_LAUNCHES_ALL for its contents, or a bit for each
 			      launch that `to` names */
 };
 
@@ -77,7 +75,7 @@ static_assert(SCHED_BURST_MAX < 31, "a bit each");
 enum task_use_kind {
 	TASK_USE_WRITE,
 	TASK_USE_READ,
-	TASK_USE_READ_ALONE, /* orders as if it wrote */
+	TASK_USE_READ_ALONE, /* a read that orders as a write does */
 	TASK_USE_HOST_READ,
 	TASK_USE_MOVE,
 };
@@ -89,24 +87,23 @@ struct task_link_list {
 	uint32_t count;
 };
 
-/* A use in one list: of a span that it reads, or of a piece that it moves. */
+/* Links a use into one list: that of a span that it reads, or of a piece that it moves. */
 struct task_link {
 	struct task_use *use;
-	struct task_link_list *list; /* NULL: in none; something was written there after it */
+	struct task_link_list *list; /* NULL: in no list; a later task has written there */
 	struct task_link *previous, *next;
-	struct task_link *more; /* the next one of the same use */
+	struct task_link *more; /* the next link of the same use */
 };
 
-/* A task's use of a buffer. What is read of other tasks' uses comes first, and is in one line of
- * the cache mostly. */
+/* A task's use of a buffer. What other tasks read of it comes first, mostly in one cache line. */
 struct task_use {
-	struct task_link link; /* the first one; the others are nodes */
+	struct task_link link; /* the first link; the others are nodes */
 	struct task *task;
 	struct sched_buffer *buffer;
 	enum task_use_kind kind;
 	uint8_t place, from;   /* `from`: where a move takes it, else SCHED_NO_PLACE */
-	struct interval order; /* what waits for it; of no meaning for a move */
-	struct interval bytes; /* what it touches */
+	struct interval order; /* later uses of these bytes wait for this one; unused in a move */
+	struct interval bytes; /* the bytes that the task accesses */
 };
 static_assert(SCHED_DEVICES_MAX < UINT8_MAX, "a place is a byte");
 
@@ -121,22 +118,22 @@ struct task_predecessor {
 struct task_burst {
 	uint32_t count;
 	uint32_t value_stride; /* bytes from a launch's values to those of the next */
-	bool is_chained;       /* each needs what the one before it writes */
-	bool is_whole;         /* the device thread's: it was submitted as one command */
-	/* The device thread's, then the front's. */
-	uint32_t out;    /* in flight */
-	uint32_t over;   /* so many, from the first on, have come back or will not */
-	uint32_t failed; /* bit per launch that failed by itself: why, in `causes` */
+	bool is_chained;       /* each launch needs what the one before it writes */
+	bool is_whole;         /* device thread: the burst was submitted as one command */
+	/* Written by the device thread; the front reads it when the task is back. */
+	uint32_t out;    /* launches in flight */
+	uint32_t over;   /* this many launches, from the first on, have ended */
+	uint32_t failed; /* bit per launch that failed by itself; `causes` says why */
 	struct sched_cause *causes[SCHED_BURST_MAX];
 };
 
-/* What the device thread has of a task between send and return. */
+/* What the device thread is given of a task. The front does not touch it while the task is SENT. */
 struct task_command {
 	uint32_t lane;
 	uint64_t sequence;
 	uint32_t predecessor_count;
 	struct task_predecessor predecessors[SCHED_PREDECESSORS_MAX];
-	struct backend_command backend; /* objects are filled in by the device thread */
+	struct backend_command backend; /* the device thread fills in the handles */
 	struct sched_kernel *kernel;
 	struct backend_argument *arguments;
 	struct sched_memory **argument_memories; /* one per argument; NULL where there is none */
@@ -150,45 +147,45 @@ struct task_command {
 	uint64_t flight_session, flight_queue, flight_group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];
 	/* out */
-	struct sched_cause *cause; /* failed on its own */
-	bool skipped;              /* not run: a predecessor had failed */
-	bool remembered;           /* in the device thread's list of failures: needs a FORGET */
-	bool suspect;              /* may have been running when the process was lost */
+	struct sched_cause *cause; /* the command failed by itself */
+	bool skipped;              /* the command did not run: a predecessor had failed */
+	bool remembered;           /* listed in worker.failed: the front must post a FORGET */
+	bool suspect;              /* the command may have been running when the process was lost */
 	bool estimated;
 	uint64_t start_ns, end_ns;
-	uint64_t begin_ns, expected_ns; /* of a large transfer: since when it runs, as it seems, and
-					   until when; 0: none */
-	/* the device thread's own */
+	uint64_t begin_ns, expected_ns; /* of a large transfer: its estimated start and end; 0: not
+					   estimated */
+	/* device thread */
 	struct task *lane_next, *failed_next;
 };
 
 enum task_state {
 	TASK_PENDING,
-	TASK_RETURNED, /* its device is through with it. This and PENDING go on by task_consider */
+	TASK_RETURNED, /* its device has ended it. task_consider queues RETURNED and PENDING tasks
+			*/
 	TASK_PARKED,
 	TASK_SENT,
 	TASK_HELD,
-	TASK_RETURNING, /* it has run; what it wrote of shared contents is on the way home */
+	TASK_RETURNING, /* its shared contents are being copied to their home */
 	TASK_DONE,
 };
 enum task_role {
 	TASK_ROLE_GROUP,
-	TASK_ROLE_MOVE, /* nobody's: its end is told to nobody */
+	TASK_ROLE_MOVE, /* made by the scheduler: no callback reports its end */
 	TASK_ROLE_HOST_ACCESS,
 	TASK_ROLE_PREPARE, /* makes or imports the memory of shared contents; their first writer */
 	TASK_ROLE_EXPORT,
 };
 
-/* Of a launch that may be sent in parts; the part itself is its command's. */
+/* A launch that may be sent in parts. command.backend.launch.part says which part it is now. */
 struct sched_split {
-	bool declared; /* the program says that it may be done; only then is anything else here
-			  looked at */
-	bool more;     /* what is sent next, or now, is not all of it, nor its last part */
-	bool begun;    /* a part of it is over */
+	bool declared; /* the program allows it; otherwise the rest is unused */
+	bool more;     /* the part at hand is not the last */
+	bool begun;    /* at least one part has ended */
 	bool estimated;
-	uint64_t shape; /* whose times it is one of; 0: of none */
+	uint64_t shape; /* its times count for this shape; 0: for none */
 	uint64_t start_ns, end_ns,
-		took_ns; /* of the parts so far: the first one's, the latest one's, all together */
+		took_ns; /* of the parts so far: first start, latest end, sum of times */
 };
 
 struct task {
@@ -196,46 +193,46 @@ struct task {
 	struct scheduler *scheduler;
 	struct scheduler_device *device;
 	void *owner;
-	uint64_t number;   /* in the order of submission, moves included */
-	uint64_t identity; /* of this use of the memory: a kept task gets a new one */
+	uint64_t number;   /* numbered in the order of submission, moves included */
+	uint64_t identity; /* unique, also where the memory of an earlier task is reused */
 	enum task_state state;
 	enum task_role role;
 	bool front_only, queued, notified, released;
-	bool direct; /* `cause` is this task's own failure (or that of a move made for it) */
+	bool direct; /* `cause` is this task's own failure, or that of a move made for it */
 	bool awaits_kernel;
-	bool held_by_host; /* a host task: held when its turn has come */
-	bool is_recorded, notified_early, ended_early; /* its early event; the client knows of it;
-						      and is through with the task */
-	bool goes_alone;     /* what it waits for is over before it is sent */
-	bool has_begun;      /* on its device, as the driver has told the front */
-	bool bypassed_queue; /* sent to its device without admission by the fair queue, which was
-				told so */
-	_Atomic bool is_dropped; /* its session has ended (drop.c): what has not begun does
-				    not. By the front */
-	_Atomic bool is_aside; /* sent, but its device has no room for its memory: it does not run.
-				  By the device thread */
-	uint32_t home_lane;    /* 0: any */
+	bool held_by_host; /* a host task: HELD when its turn has come */
+	bool is_recorded, notified_early,
+		ended_early; /* its early event was recorded; the client was notified; the client
+				has ended the task */
+	bool goes_alone;     /* it is sent only when all predecessors are DONE */
+	bool has_begun;      /* the driver has said that it runs */
+	bool bypassed_queue; /* sent without admission; reported to fair_queue */
+	_Atomic bool is_dropped; /* written by the front: its session has ended, and it does not
+				    begin (drop.c) */
+	_Atomic bool is_aside;   /* written by the device thread: SENT, but set aside until there is
+				    room for its memory */
+	uint32_t home_lane;      /* 0: any */
 	bool home_is_fixed;
-	struct sched_flow *flow; /* since it was to be sent first; NULL: it was not */
-	uint64_t begun_ns;       /* since when, if that was told; CLOCK_MONOTONIC */
+	struct sched_flow *flow; /* set when it is dispatched first; NULL before */
+	uint64_t begun_ns;       /* CLOCK_MONOTONIC ns of its start; 0: not known */
 	uint64_t due_ns,
-		sent_ns; /* scheduler.now_ns, when it was to be sent first; and when it was sent */
-	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
+		sent_ns; /* scheduler.now_ns when it was dispatched first, and when it was sent */
+	struct sched_lane *forced_lane; /* tests only; NULL: not chosen yet */
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
 	struct task *open_previous, *open_next;
-	struct task *list_next;                     /* runnable, parked */
-	struct task *lane_previous, *lane_next;     /* sent on one lane */
-	struct task *kernel_previous, *kernel_next; /* waiting for one kernel */
-	uint64_t mark;               /* identity of the task that an edge was added to last */
-	struct task_edge *mark_edge; /* and that edge */
+	struct task *list_next;                     /* in the runnable list or a parked list */
+	struct task *lane_previous, *lane_next;     /* in the list of its lane */
+	struct task *kernel_previous, *kernel_next; /* in the list of its kernel */
+	uint64_t mark; /* identity of the latest task that got an edge from this one */
+	struct task_edge *mark_edge; /* that edge */
 	struct sched_cause *cause;
-	struct task *beneficiary;    /* of a move, NULL: none */
-	struct task *returning;      /* of a move: the writer that is done when this is */
-	uint32_t returns;            /* such moves, of a writer */
+	struct task *beneficiary;    /* of a move: the task that it is made for; NULL: none */
+	struct task *returning;      /* of a move: the RETURNING writer that waits for it */
+	uint32_t returns;            /* of a writer: such moves that are open */
 	struct sched_memory *memory; /* of PREPARE and EXPORT */
 	struct backend_shared_memory
-		*shared; /* of EXPORT, in its storage; the descriptor until it is told */
+		*shared; /* of EXPORT, in its storage; owns the descriptor until the callback */
 	struct task_use *uses;
 	uint32_t use_count;
 	uint64_t submit_ns, device_ns, bytes_to_device, bytes_to_host;
@@ -244,8 +241,8 @@ struct task {
 	uint64_t charged_bytes;
 	uint32_t storage_bytes;
 	struct sched_split split;
-	struct fair_queue_group queue_group; /* while it waits at its device's fair queue, and from
-						there until it comes back */
+	struct fair_queue_group
+		queue_group; /* used from its arrival in the fair queue until it comes back */
 	struct task_command command;
 	_Alignas(16) uint8_t storage[];
 };
@@ -254,8 +251,7 @@ struct task_list {
 	struct task *first, *last;
 };
 
-/* Sent with all that is left of it: what only waits for its being on a lane may be sent behind it.
- */
+/* SENT, and no part is left: a task of the same device may be sent behind it. */
 static inline bool task_is_on_lane(const struct task *task)
 {
 	return task->state == TASK_SENT && !task->split.more;
@@ -263,17 +259,17 @@ static inline bool task_is_on_lane(const struct task *task)
 
 void task_open(struct task *task);
 void task_edge_add(struct task *from, struct task *to, bool data);
-/* `launches`: of a burst, SCHED_LAUNCHES_ALL or task_launch_bit. */
+/* `launches` of a burst: SCHED_LAUNCHES_ALL, or bits of task_launch_bit. */
 void task_edge_add_data(struct task *from, struct task *to, uint32_t launches);
-/* It has failed, or will not run: no matter what state it is in. */
+/* The task fails with this cause, in whatever state it is. */
 __attribute__((cold)) void task_doom(struct task *task, struct sched_cause *cause, bool direct);
-/* Queue it if nothing keeps it from going on. */
+/* Queues a task as runnable if nothing holds it back. */
 void task_consider(struct task *task);
 void task_finish(struct task *task);
-/* There are no references to it any more. */
+/* Frees a DONE task; its callback was called. */
 void task_release(struct task *task);
 void task_outcome_fault(const struct task *task, struct backend_fault *fault_out);
-/* Let everything runnable go on. */
+/* Runs all tasks that are queued, and those that they release. */
 void scheduler_run(struct scheduler *scheduler);
 
 #endif
