@@ -18,14 +18,14 @@ void sched_account_charge(struct sched_account *account, struct task *task, uint
 void sched_account_settle(struct task *task);
 void sched_account_rank_of(const struct sched_account *account, enum fair_queue_class *class_out,
 			   uint32_t *weight_out);
-/* One for each device on which it has had something. */
+/* A flow for each device that the account has used. */
 struct sched_flow **sched_account_flows(struct sched_account *account);
-/* Why what it still has fails; NULL: it does not. */
+/* The cause with which its open tasks fail; NULL: the account has not ended. */
 struct sched_cause **sched_account_ended(struct sched_account *account);
 struct list *sched_account_memories(struct sched_account *account); /* sched_memory.account_link */
 void sched_account_settle_spills(struct sched_account *account);
 
-/* NULL: it is not counted. */
+/* A NULL account is not counted. */
 void sched_account_sent_more(struct sched_account *account);
 void sched_account_sent_less(struct sched_account *account);
 

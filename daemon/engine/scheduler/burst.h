@@ -15,16 +15,18 @@
 		    while */
 
 size_t sched_burst_storage(const struct task_request *request);
-/* The first launch's arguments are filled in, its values at `values`; behind them is room for those
- * of the others, and for the rest. */
+/*
+ * The first launch's arguments are filled in, with its values at `values`. Behind them is room for
+ * the values of the others and for the struct task_burst.
+ */
 void sched_burst_fill(struct task_command *command, const struct task_request *request,
 		      uint8_t *values);
 
-/* Has it failed, for whoever is behind such an edge? NULL: no. */
+/* The cause for a task behind an edge with these launches. NULL: they have not failed. */
 struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launches);
-/* Front: nobody asks any more. */
+/* Front: frees the causes; no task asks any more. */
 void sched_burst_end(struct task_burst *burst);
-/* Front: a launch, or several, came back with success. */
+/* Front: learns how long launches of the kernel take, from a task that succeeded. */
 void sched_burst_learn(const struct task *task);
 
 #endif

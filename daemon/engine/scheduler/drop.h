@@ -6,8 +6,7 @@
 
 struct task;
 
-/* It has come back from its lane: it has failed, if it was to be skipped or had parts
- * to come. */
+/* The task is back from its lane. It fails if it was dropped and skipped, or had more parts. */
 void sched_drop_returned(struct task *task);
 
 #endif

@@ -7,15 +7,14 @@
 
 #include <stdbool.h>
 
-/* early.c. A host task whose predecessors are all sent or over: does it go to a lane, to
- * record its event there? */
+/* A host task whose predecessors are all sent or done: does it go to a lane to record its event? */
 bool sched_early_begin(struct task *task);
-/* Front: what was recorded since the last call. */
+/* Takes events that were recorded since the last call. */
 void sched_early_collect(struct scheduler *scheduler);
-/* It is back from its lane: who was not told yet need not be. */
+/* The task is back from its lane: a client that was not notified need not be. */
 void sched_early_returned(struct task *task);
 void sched_early_notify(struct sched_event *event);
-/* It is over: its event may be another one's. Also of what is none. */
+/* The task is done: its event is free for another one. Any task may be given. */
 void sched_early_end(struct task *task);
 
 #endif

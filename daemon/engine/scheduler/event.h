@@ -11,29 +11,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An event shared with other processes. */
 struct sched_event {
 	struct sched_message message;
 	struct scheduler *scheduler;
 	struct scheduler_device *device;
 	void *owner;
-	uint32_t references; /* the owner, the making, open tasks */
-	bool opened;         /* from `bytes`, otherwise they are filled in */
-	uint64_t native;     /* the application's; 0: none */
-	bool is_watched; /* it tells by itself when it has happened: who waits for it is on no lane
-			  */
+	uint32_t references; /* owner, creation, open tasks */
+	bool opened;         /* opened from `bytes`; otherwise creation fills them in */
+	uint64_t native;     /* the application's native event; 0: none */
+	bool is_watched;     /* the backend reports it: tasks wait here and not on a lane */
 	bool has_happened;
-	struct sched_cause *failed; /* it never will; NULL: it has */
-	struct task *waiting;       /* held until then, by list_next */
-	bool is_behind; /* recorded as it is made, on `lane`, which has `sequence` by then */
+	struct sched_cause *failed; /* the wait failed with this; NULL: the event has happened */
+	struct task *waiting;       /* HELD tasks, by list_next */
+	bool is_behind; /* recorded at creation, on `lane`, which must have `sequence` */
 	uint32_t lane;
 	uint64_t sequence;
 	struct sched_notice notice;
 	/* under scheduler.happened_lock */
 	struct sched_event *happened_next;
 	int32_t happened_code;
-	struct task *early; /* a host task that is not over and may have recorded it: no other one
-			       does meanwhile */
+	struct task *early; /* the open host task that records it; one at a time */
 	struct sched_notice early_notice;
 	/* under scheduler.happened_lock */
 	struct sched_event *recorded_next;
@@ -47,9 +44,9 @@ void sched_event_returned(struct sched_event *event);
 void sched_event_notify(struct sched_event *event);
 void sched_event_drop(struct sched_event *event);
 void sched_event_destroy(struct sched_event *event);
-/* A task whose turn it is waits for it. False: it has happened, the task goes on. */
+/* The task has only its event to wait for, and is HELD. False: the event has happened. */
 bool sched_event_hold(struct task *task);
-/* What was told since the last call. */
+/* Takes events that have happened since the last call. */
 void sched_event_collect(struct scheduler *scheduler);
 
 #endif

@@ -9,10 +9,10 @@
 
 struct task_command;
 
-/* How much its uses take of a task's storage; and its command. */
+/* Bytes of a task's storage for its uses, and for its command. */
 size_t sched_uses_storage(const struct task_request *request);
 size_t sched_command_storage(const struct task_request *request);
-/* `at`: so much storage, 16-byte aligned. The memories are those of scheduler.accesses. */
+/* `at`: storage of that size, 16-byte aligned. Memories come from scheduler.accesses. */
 void sched_command_fill(struct task_command *command, const struct task_request *request,
 			uint8_t *at);
 

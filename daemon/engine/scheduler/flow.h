@@ -20,12 +20,12 @@
 #define SCHED_FLOW_AHEAD_NS                                                                        \
 	1000000u /* device time that a session may have sent without admission, where others may   \
 		    come back */
-#define SCHED_FLOW_LANE_LEAST 2u /* ... but so many on each lane in any case */
+#define SCHED_FLOW_LANE_LEAST 2u /* but so many on each lane in any case */
 
 /*
- * Is nobody else about on its device? A session of the class latency is, whatever it does: what may
- * not wait comes without a warning. In the way of each command of who is alone: what else there is
- * to say of the fair queue is in admission.c.
+ * Is the flow alone on its device? Sessions of the latency class count as present whatever they do,
+ * because they come without a warning. Every command of a session that is alone passes here, so it
+ * is short; the rest of the decision is in admission.c.
  */
 static inline bool sched_flow_is_alone(const struct sched_flow *flow)
 {
@@ -47,23 +47,30 @@ static inline bool sched_flow_is_ahead(const struct sched_flow *flow)
 }
 
 void sched_flow_init(struct scheduler_device *device);
-/* What an account has on a device, made if need be; the device's `nobody` for none, and without
- * memory. */
+/*
+ * The flow of an account on a device, created if need be. Without an account or memory: the
+ * device's `unowned_flow`.
+ */
 struct sched_flow *sched_flow_of(struct scheduler_device *device, struct sched_account *account);
-/* No task is left. */
+/* No task is open. */
 void sched_flow_fini(struct scheduler_device *device);
-/* Of an account that nothing is open of. Returns NULL. */
+/* Frees the flows of an account without open tasks. Returns NULL. */
 struct sched_flow *sched_flow_free_all(struct sched_flow *flow);
-/* The task is about to be sent, or parked. */
+/* The task is about to be sent or parked: it gets its flow. */
 void sched_flow_enter(struct task *task);
-/* May this task, one of its flow's, be sent to the lane? What was admitted has had its turn:
- * only a full lane holds it up. */
+/*
+ * May the task be sent to the lane now? An admitted task has had its turn: only a full lane holds
+ * it up.
+ */
 bool sched_flow_allows(const struct task *task, uint32_t lane);
 void sched_flow_sent(struct task *task);
 void sched_flow_back(struct task *task);
-/* It waits for this lane, or for any: SCHED_FLOW_ANY_LANE, SCHED_FLOW_ANY_LATENCY. */
+/* The task waits for this lane, or for any: SCHED_FLOW_ANY_LANE, SCHED_FLOW_ANY_LATENCY. */
 void sched_flow_park(struct task *task, uint32_t lane);
-/* The first that waits for it; there is one. The flow leaves the line with its last. */
+/*
+ * Removes the first task that waits for the lane; there is one. With its last the flow leaves the
+ * line.
+ */
 struct task *sched_flow_unpark(struct sched_flow *flow, uint32_t lane);
 
 #endif

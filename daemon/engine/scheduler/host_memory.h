@@ -13,11 +13,11 @@
 struct scheduler;
 struct scheduler_device;
 
-/* Somebody waits until these devices have registered a host range, or could not. */
+/* A wait until devices have registered a host range, or have failed to. */
 struct sched_host_wait {
 	struct scheduler *scheduler;
 	struct sched_host_wait *next;
-	uint64_t devices; /* that have not yet */
+	uint64_t devices; /* devices that have not answered */
 	void *owner;
 	struct sched_notice notice;
 	struct backend_fault fault;
@@ -26,17 +26,17 @@ struct sched_host_wait {
 /* Host memory that devices register. */
 struct sched_host {
 	struct sched_host_wait *waits;
-	uint32_t holds; /* graphs whose nodes copy from or to it */
+	uint32_t holds; /* graphs whose nodes copy from it or to it */
 	struct scheduler *scheduler;
 	struct sched_host *previous, *next;
 	void *host;
 	uint64_t size_bytes;
 	struct sched_registration *registrations;
-	void (*release)(void *owner); /* NULL: it is still wanted */
+	void (*release)(void *owner); /* NULL: not unregistered */
 	void *owner;
 };
 
-/* One device's. */
+/* The registration with one device. */
 struct sched_registration {
 	struct sched_message message;
 	struct sched_registration *next;
@@ -49,7 +49,7 @@ struct sched_registration {
 };
 
 void sched_host_device_opened(struct scheduler_device *device);
-/* Somebody names it beside its owner, who may be through with it before. */
+/* A graph names the memory, and may outlive its owner's use. */
 void sched_host_hold(struct sched_host *host);
 void sched_host_drop(struct sched_host *host);
 void sched_registration_returned(struct sched_registration *registration);

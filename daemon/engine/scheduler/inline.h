@@ -12,11 +12,11 @@ struct task;
  * device is idle. False: it is still to be posted.
  */
 bool sched_inline_send(struct scheduler_device *device);
-/* A launch came back with success. */
+/* A launch succeeded: its kernel and range are known to the driver now. */
 void sched_inline_learn(const struct task *task);
-/* Take what has completed of what was sent so. */
+/* Takes completions of what the front has sent. */
 void sched_inline_collect(struct scheduler_device *device);
-/* The front will not look any more: what it sent to a polled device is its thread's from now on. */
+/* The front stops polling: the device thread takes over what the front sent to a polled device. */
 void sched_inline_hand_over(struct scheduler_device *device);
 
 #endif

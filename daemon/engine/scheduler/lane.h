@@ -9,21 +9,19 @@ struct scheduler_device;
 struct task;
 
 void sched_lane_dispatch(struct task *task);
-/* The flow has another class: what waits for room in lanes waits for those of that class, or goes
- * there. */
+/* The flow has another class: its parked tasks wait for lanes of that class, or are sent there. */
 void sched_flow_reassign_lanes(struct sched_flow *flow);
 /*
- * Does it go only when nothing is left to wait for? What goes to a copy lane does: all sessions'
- * moves share those, and one that had to wait there, for a kernel that runs long or an event that
- * does not happen, would hold up everybody's (F8). So does a launch that changes its graph.
+ * Is the task sent only when all its predecessors are done? On a copy lane it is: all sessions
+ * share those lanes, and a task that waited there would hold up everybody's moves (F8). So is a
+ * launch that changes its graph.
  */
 bool sched_lane_waits(const struct task *task);
-/* The device thread is done with it. */
+/* The task is back from its device. */
 void sched_lane_return(struct task *task);
-/* After some came back: as many of those that waited for room as there is room, one of each flow in
- * turn. */
+/* After tasks came back: sends parked tasks while there is room, one of each flow in turn. */
 void sched_lane_unpark(struct scheduler_device *device);
-/* Some wait for room, and nothing will come back that would give it. */
+/* Tasks are parked, and nothing is in flight that would make room. */
 bool sched_lane_stalled(const struct scheduler_device *device);
 
 #endif

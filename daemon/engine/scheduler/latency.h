@@ -7,7 +7,7 @@
 struct scheduler;
 struct scheduler_device;
 
-/* The device has more or fewer sessions of the latency class. */
+/* The number of sessions of the latency class on the device has changed. */
 void sched_latency_review(struct scheduler_device *device);
 void sched_latency_poll(struct scheduler *scheduler);
 uint64_t sched_latency_again_ns(const struct scheduler *scheduler);

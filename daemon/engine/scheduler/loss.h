@@ -9,14 +9,14 @@
 struct scheduler;
 struct scheduler_device;
 
-/* To a device: a fault elsewhere has taken it along. */
+/* Message to a device that is lost because of a fault of another device. */
 struct sched_loss {
 	struct sched_message message;
 	struct scheduler_device *device;
 	struct backend_fault fault;
 };
 
-/* Something of this device came back with a fault. */
+/* A task or message of this device came back with a fault: is it a loss? */
 void sched_loss_seen(struct scheduler_device *device, const struct backend_fault *fault);
 void sched_loss_returned(struct sched_loss *loss);
 void sched_loss_notify(struct scheduler *scheduler);

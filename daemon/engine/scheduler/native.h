@@ -17,7 +17,7 @@ enum sched_native_question {
 	SCHED_NATIVE_OPENED,
 	SCHED_NATIVE_GET,
 	SCHED_NATIVE_LANE_MAKE,
-	SCHED_NATIVE_LANE_FREE, /* told to nobody */
+	SCHED_NATIVE_LANE_FREE, /* without a callback */
 };
 
 struct sched_native {
@@ -28,21 +28,20 @@ struct sched_native {
 	enum backend_native_kind kind;
 	uint32_t lane; /* of a queue */
 	void *object;  /* struct sched_memory, sched_program, sched_kernel, sched_event */
-	bool makes;    /* the memory, if there is none */
-	struct sched_buffer *buffer; /* of a memory, which lives until this has come back */
+	bool makes;    /* creates the memory if there is none */
+	struct sched_buffer *buffer; /* of a memory; held until the answer */
 	struct sched_notice notice;
-	uint64_t native; /* to make from; what was asked for */
+	uint64_t native; /* the native handle: given or asked for */
 	struct backend_fault fault;
 };
 
-/* native.c: one more device behind those that were discovered, with one holder. -ENOSPC:
- * there are too many. */
+/* Adds a device behind the discovered ones, with one holder. -ENOSPC: there are too many. */
 int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info,
 		     uint64_t native_context, struct scheduler_device **device_out);
 
 void sched_native_returned(struct sched_native *question);
 void sched_native_notify(struct sched_native *question);
-/* Devices of native contexts that nobody needs any more end here. */
+/* Stops devices of native contexts without holders and memories. */
 void sched_native_retire(struct scheduler *scheduler);
 
 #endif

@@ -32,11 +32,11 @@ struct sched_notice {
 
 void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice,
 			enum sched_notice_kind kind, void *object);
-/* Calls the callbacks that are due; false: some are left. */
+/* Calls callbacks that are due, `limit` at most. False: some are left. */
 bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit);
-/* Without calling anything. */
+/* Drops them without a call. */
 void sched_notice_discard(struct scheduler *scheduler);
-/* Is something due, and may it be told now? */
+/* Is a callback due that may be called now? */
 bool sched_notice_due(const struct scheduler *scheduler);
 
 #endif

@@ -18,18 +18,20 @@ union sched_node;
 #define SCHED_BURST_STORAGE_BYTES 2048u /* the same of larger ones: bursts, mostly */
 
 void sched_pool_init(struct scheduler *scheduler);
-/* From what was reserved (pool_reserve): cannot fail. */
+/* Takes from what pool_reserve has reserved, so it cannot fail. */
 struct task_edge *sched_take_edge(struct scheduler *scheduler);
 void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge);
 union sched_node *sched_take_node(struct scheduler *scheduler);
 void sched_give_node(struct scheduler *scheduler, union sched_node *node);
-/* All fields set as for a new task, but `storage`. NULL: no memory. */
+/* All fields are set as in a new task, except `storage`. NULL: no memory. */
 struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes);
 void sched_give_task(struct scheduler *scheduler, struct task *task);
-/* Of what was reserved and not needed, keep a few times what is kept otherwise: the next one may
- * reserve as much. */
+/*
+ * Frees reserved memory that was not needed, beyond a few times what is kept in any case: the next
+ * submission may reserve as much.
+ */
 void sched_pool_trim(struct scheduler *scheduler);
-/* Before the front sleeps. True: there is more to give back. */
+/* Frees some spare memory before the front sleeps. True: call again. */
 bool sched_pool_rest(struct scheduler *scheduler);
 void sched_pool_free(struct scheduler *scheduler);
 

@@ -29,9 +29,9 @@ struct sched_program {
 	struct scheduler_device *device;
 	void *owner, *binary;
 	size_t binary_bytes;
-	bool is_native; /* `binary` is a list of handles */
+	bool is_native; /* `binary` is a list of native handles */
 	enum backend_program_state state;
-	uint32_t references; /* the owner, the load, kernels that are being made */
+	uint32_t references; /* owner, load, kernels that are being made */
 	struct sched_notice notice;
 	/* loader, until it comes back */
 	struct backend_program *handle;
@@ -39,7 +39,7 @@ struct sched_program {
 	struct backend_fault fault;
 };
 
-/* Of a launch. */
+/* The range of a launch. */
 struct sched_range {
 	uint32_t dimensions;
 	uint64_t global[3], local[3], offset[3];
@@ -48,19 +48,18 @@ struct sched_range {
 struct sched_kernel {
 	struct sched_message message;
 	struct scheduler *scheduler;
-	struct sched_program *program; /* until it is made; NULL with `native` */
-	uint64_t native;               /* the application's; 0: none */
+	struct sched_program *program; /* until the kernel is made; NULL with `native` */
+	uint64_t native;               /* the application's native kernel; 0: none */
 	struct scheduler_device *device;
 	void *owner;
 	char *name;
-	uint32_t references;  /* the owner, the making, open tasks, questions */
-	bool made;            /* or failed: `fault` says */
-	struct task *waiting; /* launches, by kernel_next */
-	struct sched_range
-		seen; /* of the last launch that came back with success; dimensions 0: none has */
-	uint64_t seen_at;   /* device.novelties, then */
-	uint64_t period_ns; /* of a launch, as those that came back lately took; 0: not known */
-	struct surprise surprise; /* as a burst */
+	uint32_t references;     /* owner, creation, open tasks, questions */
+	bool made;               /* or failed, see `fault` */
+	struct task *waiting;    /* launches that wait for it, by kernel_next */
+	struct sched_range seen; /* range of the latest launch that succeeded; dimensions 0: none */
+	uint64_t seen_at;        /* device.novelties at that time */
+	uint64_t period_ns;      /* recent time of one launch; 0: not known */
+	struct surprise surprise; /* by its bursts */
 	struct sched_notice notice;
 	/* loader, until it comes back */
 	struct backend_kernel *handle;
@@ -75,9 +74,9 @@ void sched_program_notify(struct sched_program *program);
 void sched_kernel_notify(struct sched_kernel *kernel);
 void sched_program_destroy(struct sched_program *program);
 void sched_kernel_destroy(struct sched_kernel *kernel);
-/* The launch keeps the kernel, and waits for it if it is not made yet. */
+/* The launch holds the kernel, and waits for it if it is not made yet. */
 void sched_kernel_use(struct sched_kernel *kernel, struct task *task);
-/* The launch is over. */
+/* The launch is done. */
 void sched_kernel_unuse(struct task *task);
 void sched_occupancy_returned(struct sched_occupancy *occupancy);
 void sched_occupancy_notify(struct sched_occupancy *occupancy);

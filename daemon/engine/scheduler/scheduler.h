@@ -1,62 +1,55 @@
 /*
- * The heart of an engine: orders command groups by what they touch, moves data to where they run,
- * sends them to lanes of devices, and tells when they are complete. Knows nothing of sessions,
+ * The scheduler of an engine: it orders tasks by what they access, moves data to where they run,
+ * sends their commands to lanes of devices, and reports their ends. It knows nothing of sessions,
  * rings or ids.
  *
- * Threads: every function here is called on the engine's front thread, which owns all of this
- * state; so there is no lock. Each open device has one thread that calls its backend, and, where
- * the backend allows it, a second one that loads programs, registers memory and the like, so that a
- * launch never waits for those (F11); they meet in bounded mailboxes. A device that wakes nobody
- * (BACKEND_FEATURE_POLLED) is asked by its thread while something is in flight: for a moment
- * without pause where there are processors to spare, then in steps that grow with the time waited.
- * A single launch for a device that is idle the front thread sends itself, where the backend says
- * that this never waits (BACKEND_FEATURE_INLINE), and takes its completion. No function waits for
- * device work. Callbacks come on the front thread, from scheduler_progress, never from inside
- * another function of this header.
+ *   task_submit --> ordered behind other tasks --> on a lane of its device --> on_task_done
  *
- *   task_submit -> [pending: waits for other tasks] -> [ready] -> [sent to a lane] -> [complete] ->
- * on_task_done
+ * Threads. Every function here is called on the engine's front thread, which owns all of this
+ * state, so there is no lock. Each open device has a device thread, which calls its backend. Where
+ * the backend allows it a second thread, the loader, loads programs and registers memory, so that a
+ * launch never waits for those (F11). They exchange messages through bounded mailboxes. A polled
+ * device (BACKEND_FEATURE_POLLED) wakes nobody: its thread polls while a command is in flight. The
+ * front thread itself sends a single launch to an idle device where the backend never waits
+ * (BACKEND_FEATURE_INLINE). No function waits for device work. Callbacks come from
+ * scheduler_progress alone.
  *
- * Dependencies (per byte of a buffer: last writer, readers since; B12): a reader waits for the last
- * writer, a writer for the last writer and all readers since; two readers do not wait for each
- * other (B11). What a requirement orders is the whole buffer, or a sub-buffer's range: those that
- * do not overlap have nothing to do with each other (C8 to C10). A host access is a task that, once
- * granted, completes when it is released: groups on its range wait for it, also after a read one
- * (D3, D6); read ones coexist, and a read host access does not wait for reading groups (D1, S11).
- * Residency (per byte and place): a place is the host (the buffer's arena range) or a device with
- * memory of its own; devices with unified memory share the host's place. Memory is the whole
- * buffer's in each place. Moves are tasks of the scheduler's own, made at submission, when the
- * order is known: the range that a requirement accesses gets the contents in its place, those parts
- * that it lacks; a write leaves its place as the only valid one for that range; a no-init write
- * moves nothing, and of a part it keeps the rest (C6, C7). What a group touches of a buffer beyond
- * its ranges is undefined, also afterwards. Between two devices of a backend that can do it a move
- * is one copy (BACKEND_FEATURE_PEER), otherwise two through the host. Flows: what an account has on
- * a device. One that is alone there fills its lanes; beside others it may have a window of
- * commands, but not where lanes go side by side (BACKEND_FEATURE_SIDE_BY_SIDE); the rest waits
- * here, and accounts that wait for room get it in turn: so a command has no more than a window of
- * each other account's before it (flow.c). What has no account is not limited. Classes and
- * weights: where several accounts want a device, the fair queue says whose task may be sent next,
- * and shares its time by weight (admission.c, docs/scheduling.md). Who is alone is not asked for
- * anything. Parts: a launch that says that it may be split, of an account of the class best effort,
- * is sent in parts where others are about and launches of its shape took longer than a slice
- * (split.c). It is one task all the same: what depends on it comes behind its last part, its
- * times are from its first one's start to its last one's end, and a part that fails is the last.
- * Lanes: an in-order queue has a lane of its own as far as there are enough (home_lane; F1). Where
- * it shares one, a command that follows none of its queue's there goes to an idle lane rather than
- * behind somebody else's, which may have no end (F8); where there is no idle one, not to one that
- * stands still while others move. Other tasks go behind their latest dependency or to the lane
- * where least seems to be in the way; moves, and transfers without a home, go to copy lanes where a
- * device has them. Which lane it is changes nothing but speed (F5). Shared buffers (export_kind, or
- * imported): the contents live in one memory object of one device for good, which other processes
- * may see. What is written elsewhere is brought there at once; copies elsewhere last while they are
- * used. A failed task fails all that depend on it with STATUS_DEPENDENCY_FAILED and the first cause
- * (M9): nothing runs on garbage. That is: what names it in `after`, and what needs the contents
- * that it was to write: the range that it accessed. The buffer remembers the cause, byte by byte,
- * so the outcome does not depend on when the next task was submitted; a no-init write heals what it
- * writes. What is only ordered behind a failed task (a write behind a failed reader, a no-init
- * write, what accesses another part) runs. A buffer is tracked in up to 4096 parts, merged as soon
- * as they are alike; with more than those ranges are widened to what is there
- * (dependencies.h): then groups wait for more than they need to.
+ * Order. For each byte of a buffer the scheduler knows the last writer and the readers since (B12).
+ * A reader waits for the writer, a writer for both; readers do not wait for each other (B11). A
+ * requirement orders the whole buffer, or a sub-buffer's range; ranges that do not overlap are
+ * independent (C8 to C10). A host access is a task that is done when it is released: groups on its
+ * range wait for it, also if it only reads (D3, D6). Host accesses that read coexist, and do not
+ * wait for groups that read (D1, S11). A buffer is tracked in up to 4096 parts; beyond that, ranges
+ * are widened, and groups wait for more than they need to (dependencies.h).
+ *
+ * Residency. For each byte the scheduler knows in which places the contents are valid. A place is
+ * the host (the buffer's arena range) or a device with its own memory; devices with unified memory
+ * share the host's place. A device's memory always holds the whole buffer. Moves are tasks of the
+ * scheduler, made at submission: a requirement's range gets the contents that its place lacks. A
+ * write leaves its place as the only valid one. A no-init write moves nothing, and of a part it
+ * keeps the rest (C6, C7). What a group touches beyond its ranges is undefined from then on.
+ * Between two devices a move is one copy where the backend can (BACKEND_FEATURE_PEER), otherwise
+ * two through the host. Shared contents (exported or imported) live in one memory of one device,
+ * which other processes may see: writes elsewhere are copied there at once.
+ *
+ * Failure. A failed task fails its dependants with STATUS_DEPENDENCY_FAILED and the first cause
+ * (M9): tasks that name it in `after`, and tasks that need bytes that it was to write. The buffer
+ * remembers the cause of each byte, so the outcome does not depend on when a task is submitted. A
+ * no-init write clears it. Tasks that are only ordered behind a failed task run.
+ *
+ * Lanes. An in-order queue has a lane of its own as long as there are enough (home_lane; F1). Where
+ * it shares one, a command without a predecessor there prefers an idle lane to waiting behind
+ * another queue's command, which may never end (F8). Other tasks follow their latest dependency, or
+ * go to the lane with the least in front. Moves, and transfers without a home lane, go to copy
+ * lanes where the device has them. The choice changes speed, never results (F5).
+ *
+ * Contention. A flow is what one account has on one device. A flow that is alone fills its lanes.
+ * Beside others it has a window of commands (flow.c), except where lanes run side by side
+ * (BACKEND_FEATURE_SIDE_BY_SIDE), and the rest is parked; flows get room in turn. Fair queueing
+ * decides whose task is sent next, by class and weight (admission.c, docs/scheduling.md). A
+ * splittable launch of the class best effort is sent in parts under contention, if launches of its
+ * shape take longer than a slice (split.c). It stays one task, with the start of its first part and
+ * the end of its last, and ends with a part that fails. Tasks without an account are not limited.
  */
 #ifndef SYCL_ENGINE_SCHEDULER_H
 #define SYCL_ENGINE_SCHEDULER_H

@@ -7,11 +7,10 @@
 struct scheduler_device;
 struct task;
 
-/* It is to be dispatched, and the fair queue has not been asked for it yet: which part of
- * it? */
+/* Chooses the next part of a task that is about to ask for admission. */
 void sched_split_next(struct task *task);
-/* It has come back from its lane, and has been accounted for. True: it is to be dispatched again.
- */
+/* The task is back from its lane and accounted for. True: it has more parts and is dispatched
+ * again. */
 bool sched_split_goes_on(struct task *task);
 void sched_split_free(struct scheduler_device *device);
 

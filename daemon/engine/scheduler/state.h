@@ -36,25 +36,25 @@ struct scheduler {
 	char *cache_directory;
 	char **backend_options; /* NULL ends it */
 	uint32_t lanes_per_device, processors;
-	bool sends_inline;                 /* inline.c may */
-	bool front_polls;                  /* scheduler_config */
-	bool has_windows;                  /* flow.c */
-	bool has_fair_queues;              /* admission.c */
-	bool spills;                       /* spill.h */
-	uint64_t page_bytes;               /* of host memory; */
+	bool sends_inline;                 /* config: launches by the front thread (inline.c) */
+	bool front_polls;                  /* config */
+	bool has_windows;                  /* config: windows (flow.c) */
+	bool has_fair_queues;              /* config: fair queueing (admission.c) */
+	bool spills;                       /* config: spilling (spill.h) */
+	uint64_t page_bytes;               /* page size of host memory */
 	uint64_t spill_least_bytes;        /* smaller memory is not spilled */
-	uint64_t spill_most_bytes;         /* of host memory that devices may spill to; */
-	_Atomic uint64_t spill_bytes;      /* and do now */
-	_Atomic uint64_t spill_kept_bytes; /* that is kept for the next (spill_host.h) */
+	uint64_t spill_most_bytes;         /* host memory that all devices together may spill to */
+	_Atomic uint64_t spill_bytes;      /* in use for that now */
+	_Atomic uint64_t spill_kept_bytes; /* kept for the next spill (spill_host.h) */
 	struct sched_grants grants;
-	uint64_t slice_ns;        /* split.c; 0: nothing is sent in parts */
-	uint64_t latency_here;    /* bit per device: it has sessions of the latency class */
-	uint64_t latency_leaving; /* bit per device: whose last session of the latency class has
-				     gone, and it is not told yet */
-	uint64_t fair_queues_due, fair_queues_held; /* bit per device: somebody may go, as far as is
-					   known; somebody waits */
-	_Atomic uint32_t maintenance_count; /* devices whose backend does maintenance now, as it may
-					while they are idle */
+	uint64_t slice_ns;        /* config: length of a part (split.c); 0: no launch is split */
+	uint64_t latency_here;    /* bit per device with sessions of the latency class */
+	uint64_t latency_leaving; /* bit per device that has none left, and whose backend does not
+				     know yet */
+	uint64_t fair_queues_due,
+		fair_queues_held; /* bit per device: a group may be admitted; a group waits */
+	_Atomic uint32_t
+		maintenance_count; /* devices running backend maintenance, which idle devices may */
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_random;
 	struct sched_flight flight;
@@ -64,42 +64,44 @@ struct scheduler {
 	struct scheduler_platform_info *platforms;
 	struct scheduler_device_info *infos;
 	uint32_t platform_count, device_count;
-	uint32_t listed_count; /* of device_count: those that were discovered; the others are native
-				  contexts' */
+	uint32_t listed_count; /* of device_count: discovered ones; behind them native contexts and
+				  sub-devices */
 	bool discovered;
 	pthread_mutex_t happened_lock;
 	_Atomic(struct sched_event *)
-		happened; /* by happened_next: told, and not seen by the front, which looks without
-			     the lock whether there is any */
-	_Atomic(struct sched_event *) recorded; /* the same of early events, by recorded_next */
+		happened; /* list by happened_next, under the lock: events that the front has not
+			     collected. It is read without the lock to see whether there are any */
+	_Atomic(struct sched_event *) recorded; /* the same for early events, by recorded_next */
 	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
 
-	uint64_t (*clock_ns)(void); /* scheduler_config */
-	uint64_t now_ns;            /* CLOCK_MONOTONIC, at the last scheduler_progress */
+	uint64_t (*clock_ns)(void); /* config */
+	uint64_t now_ns;            /* CLOCK_MONOTONIC ns at the last scheduler_progress */
 	uint64_t last_number, last_identity, last_buffer;
 	struct task *open_first, *open_last;
 	struct task_list runnable;
 	struct sched_notice *notice_first, *notice_last;
-	uint32_t open_count;         /* with moves */
-	uint32_t messages_in_flight; /* messages in flight of all devices, waiting ones included */
+	uint32_t open_count;         /* tasks that are open, moves included */
+	uint32_t messages_in_flight; /* of all devices; those that wait for room in a mailbox count
+				      */
 	struct scheduler_counters counters;
-	struct sched_trace *trace; /* NULL: none is taken */
+	struct sched_trace *trace; /* NULL: no trace is taken */
 	uint64_t visits;           /* scheduler_visits */
 	struct sched_host *hosts;
-	/* The process was lost: why, and devices that have not yet said who was running. */
+	/* Once the process was lost: the cause, and devices that have not reported their suspects.
+	 */
 	struct sched_cause *process_lost;
 	enum backend_kind lost_kind;
 	uint32_t losses_away;
 	struct sched_notice loss_notice;
 
 	struct pool tasks, bursts, edges,
-		nodes; /* tasks: of SCHED_STORAGE_BYTES; bursts: of SCHED_BURST_STORAGE_BYTES */
-	uint64_t pool_bytes;           /* of tasks, edges and nodes in use */
+		nodes;       /* tasks have SCHED_STORAGE_BYTES, bursts SCHED_BURST_STORAGE_BYTES */
+	uint64_t pool_bytes; /* tasks, edges and nodes in use */
 	struct sched_access *accesses; /* of the task that is being submitted */
 	uint32_t access_capacity;
 
-	_Atomic uint32_t front_awake;       /* it will look without being woken */
-	_Atomic uint32_t front_pending;     /* it has something to do, and was woken if it sleeps */
+	_Atomic uint32_t front_awake;   /* the front thread polls: nobody wakes it */
+	_Atomic uint32_t front_pending; /* the front thread has work; it was woken if it slept */
 	struct sched_sleeper front_sleeper; /* scheduler_free only */
 };
 

@@ -6,7 +6,7 @@
 
 struct scheduler;
 
-/* Room in scheduler.accesses. -ENOMEM. */
+/* Makes room in scheduler.accesses. -ENOMEM. */
 int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count);
 
 #endif

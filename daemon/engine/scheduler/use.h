@@ -7,8 +7,10 @@
 struct sched_memory;
 struct task;
 
-/* It is sent; it is back, and took so much of the device's time; what of it was
- * spilled becomes its account's. */
+/*
+ * A task is sent; a task is back and took so much device time; spills of a memory are charged to
+ * its account.
+ */
 void sched_use_sent(struct task *task);
 void sched_use_back(struct task *task, uint64_t device_ns);
 void sched_use_settle(struct sched_memory *memory);

@@ -11,18 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* USM that a device's backend has. */
+/* An allocation or a variable of a program. */
 struct sched_usm {
 	struct sched_message message;
 	struct scheduler_device *device;
 	void *owner;
 	enum backend_usm_kind kind;
 	uint64_t size_bytes, alignment_bytes;
-	struct sched_program *program; /* whose variable `name` it is, held until it is found; NULL:
-					  an allocation */
+	struct sched_program *program; /* program of the variable `name`, held until it is found;
+					  NULL: an allocation */
 	char *name;                    /* NULL: an allocation */
 	struct sched_notice notice;
-	/* loader, until it comes back; `size_bytes` of a variable as well */
+	/* loader, until it is back; so is `size_bytes` of a variable */
 	void *pointer; /* NULL: not allocated */
 	struct backend_fault fault;
 };

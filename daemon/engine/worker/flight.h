@@ -1,4 +1,4 @@
-/* The flight page: who is on a device now (shared/flight_page.h). */
+/* The flight page: whose commands are on a device now (shared/flight_page.h). */
 #ifndef SYCL_ENGINE_SCHED_FLIGHT_H
 #define SYCL_ENGINE_SCHED_FLIGHT_H
 
@@ -8,8 +8,10 @@
 
 struct task_command;
 
-/* Entries of the flight page that no task has. The front hands them out, the device thread fills
- * and clears them. */
+/*
+ * Free entries of the flight page. The front hands them out; the device thread fills and clears
+ * them.
+ */
 struct sched_flight {
 	struct flight_page *page;
 	uint32_t free_count;
@@ -24,8 +26,10 @@ void sched_flight_enter(struct sched_flight *flight,
 			const struct task_command *command); /* device thread */
 void sched_flight_leave(struct sched_flight *flight,
 			const struct task_command *command); /* device thread */
-/* Device thread: the first launches of a burst are over. It has one entry, which names the first
- * that is not. */
+/*
+ * Device thread: the first launches of a burst have ended. The burst has one entry, which names the
+ * first launch that has not.
+ */
 void sched_flight_advance(struct sched_flight *flight, const struct task_command *command);
 
 #endif

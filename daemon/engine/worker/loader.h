@@ -13,7 +13,7 @@
 
 struct scheduler_device;
 
-/* The device's second thread, for what may take long. Its own but for the port. */
+/* Belongs to the loader, except for the port. */
 struct sched_loader {
 	struct sched_port port;
 	pthread_t thread;
@@ -23,9 +23,9 @@ struct sched_loader {
 };
 
 int sched_loader_start(struct scheduler_device *device);
-/* Front; nothing is away. */
+/* Front; nothing is in flight. */
 void sched_loader_stop(struct scheduler_device *device);
-/* On the loader, or on the device's thread if it has none. */
+/* On the loader, or on the device's thread where there is none. */
 void sched_loader_handle(struct scheduler_device *device, struct sched_message *message);
 
 #endif

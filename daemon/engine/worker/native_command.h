@@ -14,19 +14,22 @@ struct task_request;
 struct task_command;
 
 size_t sched_native_command_storage(const struct task_request *request);
-/* `at`: so much storage. */
+/* `at`: storage of that size. */
 void sched_native_command_fill(struct task_command *command, const struct task_request *request,
 			       uint8_t *at);
-/* The memory of a requirement, or NULL for one of no bytes. False: there are not so many. */
+/* The memory of a requirement, NULL where it has no bytes. False: there is no such requirement. */
 bool sched_native_command_has(const struct sched_native_command *native, uint32_t index,
 			      struct sched_memory **memory_out);
-/* Device thread: its memories are made. */
+/* Device thread: makes its memories. */
 int sched_native_command_prepare(struct scheduler_device *device,
 				 struct sched_native_command *native, struct backend_fault *fault);
-/* Device thread: its function was called and has failed, though what it had sent runs on. Also of
- * tasks that are none. */
+/*
+ * Device thread: its function was called and has failed, but what it had sent may still run. Any
+ * command may be given.
+ */
 bool sched_native_command_failed(const struct task_command *command);
-/* It is over: tell a function that was not called. Also of what is none. */
+/* The task is done: a function that was not called is called with NULL. Any command may be given.
+ */
 void sched_native_command_end(struct task_command *command);
 
 #endif

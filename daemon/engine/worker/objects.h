@@ -7,7 +7,7 @@
 struct sched_message;
 struct scheduler_device;
 
-/* False: the message does not go back now. */
+/* False: the message was set aside and does not go back now. */
 bool sched_objects_handle(struct scheduler_device *device, struct sched_message *message);
 
 #endif

@@ -11,14 +11,14 @@
 
 struct scheduler_device;
 
-/* Since when a lane's first command has been seen there. */
+/* The first command of a lane, and since when it has been the first. */
 struct sched_lane_head {
 	uint64_t sequence, since_ns;
 };
 
-/* Keeps a device quiet for what must not run beside anything (quiesce.c). */
+/* One device. The loader asks, the device thread grants (quiesce.c). */
 struct sched_quiesce {
-	_Atomic uint32_t asked;   /* by the loader, until it is done */
+	_Atomic uint32_t asked;   /* by the loader, until it has finished */
 	_Atomic uint32_t granted; /* by the device's thread */
 	/* the device thread's own */
 	bool loader_holds;
@@ -26,13 +26,13 @@ struct sched_quiesce {
 	struct sched_lane_head heads[SCHED_LANES_ALL];
 };
 
-/* The loader's thread, around what needs a quiet device. */
+/* The loader, around work that needs a quiet device: waits until it is granted. */
 void sched_quiesce_begin(struct scheduler_device *device);
-/* The same without waiting: ask, and has it been given (or is there no need)? */
+/* The same without waiting: ask, then see whether it is granted or not needed. */
 void sched_quiesce_ask(struct scheduler_device *device);
 bool sched_quiesce_is_granted(struct scheduler_device *device);
 void sched_quiesce_end(struct scheduler_device *device);
-/* The device's thread, in every turn. True: nothing may be sent now. */
+/* Device thread, in every turn. True: nothing may be sent now. */
 bool sched_quiesce_step(struct scheduler_device *device);
 
 #endif
