@@ -17,84 +17,84 @@ struct scheduler;
 struct scheduler_device;
 
 /*
- * What the tasks of one user hold of the scheduler's memory, with their edges and the moves made
- * for them, and the most that they may; and whose turn it is on a device. A task counts until it is
- * over for good, also one whose owner was told before (a host access that was released early). The
- * account ends when the caller and the last task have let it go.
+ * An account limits the scheduler's memory that tasks of one user hold, with their edges and moves,
+ * and stands for the user in the division of devices. A task counts until it is freed, also after
+ * its callback (a host access that was released early). The account ends with its last reference;
+ * open tasks hold one each.
  */
 int sched_account_create(uint64_t most_bytes, struct sched_account **account_out); /* -ENOMEM */
-/* What its commands have used of one device, ever. Delays: of commands, from when nothing of their
- * own was in their way until they were sent. */
+/*
+ * What its commands have used of one device so far. Delays: from when a command was ready until it
+ * was sent.
+ */
 struct sched_used {
-	uint64_t commands, failed; /* of a burst each launch */
+	uint64_t commands, failed; /* each launch of a burst counts */
 	uint64_t device_ns, bytes_to_device, bytes_to_host;
-	uint64_t spills, spilled_bytes; /* of its memory, to the host */
+	uint64_t spills, spilled_bytes; /* spills of its memory to the host */
 	struct delay_histogram delays;
 };
 struct sched_device_use {
 	enum backend_kind backend;
 	uint32_t index;                /* backend_index */
-	const struct sched_used *used; /* the account's, which goes on to change */
+	const struct sched_used *used; /* owned by the account; goes on changing */
 };
-/* Of the devices that it has used, from 0 on; false: there are not so many. */
+/* The nth device that it has used, from 0. False: there is none. */
 bool sched_account_use(struct sched_account *account, uint32_t nth,
 		       struct sched_device_use *use_out);
-/* One more that holds it; sched_account_drop ends that. */
+/* Takes a reference; sched_account_drop ends it. */
 void sched_account_hold(struct sched_account *account);
-/* More or less than before; what is held already stays. */
+/* Changes the limit; what is held already stays. */
 void sched_account_change(struct sched_account *account, uint64_t most_bytes);
 struct sched_account *
 sched_account_drop(struct sched_account *account); /* NULL is fine; returns NULL */
 /*
- * Its class (enum fair_queue_class) and its weight within that, for all that is not sent yet: who
- * goes first where several accounts want one device, and how much of it is whose. Without:
- * FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT. -EINVAL: there is no such class or weight.
+ * Sets its class (enum fair_queue_class) and its weight, for all tasks that are not sent yet. At
+ * first: FAIR_QUEUE_NORMAL and FAIR_QUEUE_WEIGHT. -EINVAL: there is no such class or weight.
  */
 int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t weight);
 uint64_t sched_account_bytes(const struct sched_account *account);
-uint32_t sched_account_sent(const struct sched_account *account); /* commands that are on a device:
-								     they end by themselves */
+uint32_t sched_account_sent(const struct sched_account *account); /* commands on devices */
 
 /*
- * Memory on devices, of an account and of all accounts together (`above`, which outlives it):
- * counted from when it is asked for until the device has given it back. What a device has been told
- * to give back may be asked for again at once, but only what its own thread makes, which comes by
- * that order first: another device, and the loader's thread, may be there sooner, and a kernel that
- * does not end keeps such an order for ever. A quota may be lowered below what is held: then
- * nothing more is had.
+ * A limit on device memory, of an account, or of all accounts together (`above`, which outlives
+ * it). Memory counts from the request until the device has freed it. Memory that a device was
+ * ordered to free may be used again at once, but only by allocations of that device's own thread,
+ * which come behind the order. A quota may be lowered below what is held: then it allows nothing
+ * more.
  */
 struct sched_quota {
 	uint64_t most_bytes, bytes;
-	uint64_t leaving_bytes[SCHED_DEVICES_MAX]; /* of `bytes`: ordered to be given back, by
-						      device */
-	uint64_t peak_bytes; /* the most that it has been: a driver's pool keeps what is free again
-			      */
+	uint64_t leaving_bytes[SCHED_DEVICES_MAX]; /* part of `bytes` that was ordered to be freed,
+						      by device */
+	uint64_t peak_bytes;       /* highest `bytes` so far: a driver's pool keeps freed memory */
 	struct sched_quota *above; /* NULL: none */
 };
-/* `device`: whose own thread makes it; NULL: somebody else does. */
+/* `device`: the device whose own thread allocates; NULL: another thread does. */
 bool sched_quota_allows(const struct sched_quota *quota, const struct scheduler_device *device,
 			uint64_t bytes);
 void sched_quota_take(struct sched_quota *quota, const struct scheduler_device *device,
 		      uint64_t bytes);
 void sched_quota_give(struct sched_quota *quota, uint64_t bytes);
-/* This device has been told to give it back; and it has done so, which gives it. */
+/* The device was ordered to free the bytes; the device has freed them, which gives them back. */
 void sched_quota_leave(struct sched_quota *quota, const struct scheduler_device *device,
 		       uint64_t bytes);
 void sched_quota_left(struct sched_quota *quota, const struct scheduler_device *device,
 		      uint64_t bytes);
-/* The account's; nothing is limited unless the caller sets it. */
+/* The account's quota; without a limit unless the caller sets one. */
 struct sched_quota *sched_account_device(struct sched_account *account);
-/* What this buffer has on devices is the account's from now on; once. What another process made is
- * nobody's here. */
+/*
+ * Charges the buffer's device memory to the account from now on; once. Imported memory is not
+ * charged.
+ */
 void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *account);
 
 /*
- * Cancel the tasks of an account whose owner has ended. Tasks that are not on a device yet, and
- * later parts of a launch in parts, fail with `fault`; what they would have written is lost for
- * tasks that read it. Tasks on a device finish. _UNSEEN: but for what another account or process
- * may find out about: what writes contents that can be shared, what records shared events, and all
- * of the account that comes before such. Host accesses and host tasks are their owner's to end. How
- * many tasks and moves that were.
+ * Cancels the tasks of an account whose owner has ended. Tasks that are not on a device yet, and
+ * later parts of a split launch, fail with `fault`; what they were to write is lost for tasks that
+ * read it. Tasks on a device finish. With _UNSEEN, tasks run that another account or process can
+ * observe (they write contents that may be shared, or record shared events), with all tasks of the
+ * account before them. The owner ends its host accesses and host tasks. Returns how many tasks and
+ * moves were cancelled.
  */
 enum scheduler_drop { SCHEDULER_DROP_UNSEEN, SCHEDULER_DROP_ALL };
 uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *account,
