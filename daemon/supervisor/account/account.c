@@ -1,6 +1,7 @@
 #include "account/account.h"
 
-#include "engine/engine.h"
+#include "account/claims.h"
+#include "service/engine_state.h"
 #include "packet.h"
 #include "service/session.h"
 #include "service/supervisor.h"

@@ -3,7 +3,7 @@
 #include "account/account.h"
 #include "admin.pb-c.h"
 #include "clock.h"
-#include "engine/engine.h"
+#include "service/engine_state.h"
 #include "service/session.h"
 #include "base/text.h"
 

@@ -8,6 +8,7 @@
 
 #include "control.pb-c.h"
 #include "packet.h"
+#include "service/claims_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,46 +20,8 @@ struct session;
 enum {
 	CLAIMS_PARTS_MAX = 64,
 	CLAIMS_PART_SESSIONS_MAX = 256,
-	CLAIMS_DEVICES_MAX = 64,  /* and platforms; only the first part has them */
 	CLAIMS_ANSWER_MS = 100,   /* an answer that is younger serves again, */
 	CLAIMS_ASKED_FREELY = 16, /* when the engine was asked so often in that time */
-};
-
-/* Of a session; all 0: none. */
-struct session_figures {
-	uint64_t request; /* of the report that it is of */
-	uint32_t queues, buffers, objects, weight;
-	Sycl__V1__SessionClass session_class;
-	bool paused, ended;
-	bool has_usage;
-	Sycl__V1__Usage usage;
-	uint8_t *
-		devices; /* SessionReport with nothing but devices, packed; allocated; NULL: none */
-	size_t devices_bytes;
-};
-
-struct device_claim {
-	const Sycl__V1__DeviceFacts *facts; /* of the topology */
-	Sycl__V1__Backend backend;
-	const char *platform_name;
-	uint8_t *bytes; /* the same as KnownDevice, packed: what is equal has equal bytes. Allocated
-			 */
-	size_t size;
-};
-
-struct engine_claims {
-	uint64_t request;   /* the last one that was answered; 0: none was */
-	uint64_t arriving;  /* the one that some parts of an answer are of */
-	unsigned parts;     /* so many */
-	uint64_t at_ns;     /* when `request` was answered */
-	uint64_t serves;    /* questions up to this one are answered by what there is */
-	uint64_t window_ns; /* since then it was asked */
-	unsigned asked;     /* so often */
-	Sycl__V1__EngineReport
-		facts; /* the figures of the latest one; without topology and sessions */
-	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: it has told of none */
-	struct device_claim devices[CLAIMS_DEVICES_MAX];
-	unsigned device_count;
 };
 
 /* Take a part of a report. 1: it was the last one; 0: more follow; -E2BIG: it does not end;
@@ -79,7 +42,6 @@ const struct session_figures *claims_of(const struct engine *engine, const struc
 const Sycl__V1__SessionReport *claims_devices(const struct session_figures *claim,
 					      struct decode_arena *arena);
 
-void session_figures_fini(struct session_figures *claim);
 void engine_claims_fini(struct engine_claims *claims);
 
 /* One of its sessions that were handed on, or NULL. */

@@ -4,7 +4,7 @@
 #include "account/account.h"
 #include "admin.pb-c.h"
 #include "cleanup.h"
-#include "engine/engine.h"
+#include "service/engine_state.h"
 #include "base/kept_file.h"
 #include "base/log.h"
 #include "service/supervisor.h"
@@ -116,7 +116,7 @@ static bool some_are_away(const struct supervisor *supervisor)
 
 static void collect(const struct supervisor *supervisor, struct batch *batch)
 {
-	const struct account_groups *away = &supervisor->succession.groups;
+	const struct account_groups *away = &supervisor->account_file->groups;
 	const struct tenant *tenant;
 	const struct engine *engine;
 	const struct session *session;
@@ -134,7 +134,8 @@ static void collect(const struct supervisor *supervisor, struct batch *batch)
 
 static int save(const struct supervisor *supervisor, struct batch *batch)
 {
-	size_t rows = 0, sessions = supervisor->session_count + supervisor->succession.groups.count;
+	size_t rows = 0,
+	       sessions = supervisor->session_count + supervisor->account_file->groups.count;
 	const struct tenant *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	rows += tenant->ledger.count;
@@ -155,15 +156,15 @@ static int save(const struct supervisor *supervisor, struct batch *batch)
 
 int account_file_save(struct supervisor *supervisor)
 {
-	struct succession *succession = &supervisor->succession;
+	struct account_file *file = supervisor->account_file;
 	struct batch batch;
 	int r = save(supervisor, &batch);
 	batch_fini(&batch);
-	if (r < 0 && !succession->accounts_failed)
+	if (r < 0 && !file->has_failed)
 		log_warning("service",
 			    "what was used by control group and device cannot be written to %s: %s",
 			    supervisor->directory.path, strerror(-r));
-	succession->accounts_failed = r < 0;
+	file->has_failed = r < 0;
 	return r;
 }
 
@@ -186,7 +187,7 @@ static void restore_row(struct supervisor *supervisor, const Sycl__V1__AccountRo
 
 static void restore(struct supervisor *supervisor, const Sycl__V1__KeptAccounts *kept)
 {
-	struct account_groups *groups = &supervisor->succession.groups;
+	struct account_groups *groups = &supervisor->account_file->groups;
 	for (size_t i = 0; i < kept->n_rows; i++)
 		restore_row(supervisor, kept->rows[i]);
 	size_t count = kept->n_sessions < GROUPS_MAX ? kept->n_sessions : GROUPS_MAX;
@@ -242,14 +243,15 @@ int account_file_load(struct supervisor *supervisor)
 
 void account_file_recall(struct supervisor *supervisor, uint64_t session, struct peer *peer)
 {
-	const struct account_groups *groups = &supervisor->succession.groups;
+	const struct account_groups *groups = &supervisor->account_file->groups;
 	for (uint32_t i = 0; i < groups->count; i++)
 		if (groups->groups[i].session == session)
 			memcpy(peer->cgroup, groups->groups[i].cgroup, sizeof(peer->cgroup));
 }
 
-void account_file_fini(struct account_groups *groups)
+void account_file_forget(struct supervisor *supervisor)
 {
+	struct account_groups *groups = &supervisor->account_file->groups;
 	free(groups->groups);
 	*groups = (struct account_groups){.count = 0};
 }

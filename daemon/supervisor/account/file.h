@@ -8,6 +8,7 @@
 
 #include "base/cgroup.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct peer;
@@ -24,6 +25,12 @@ struct account_groups {
 	struct account_group *groups; /* allocated */
 };
 
+/* The supervisor's part. */
+struct account_file {
+	struct account_groups groups;
+	bool has_failed; /* the file could not be written: logged once, and tried again */
+};
+
 /* 0, also when there is nothing, or nothing that can be used, which is logged. A negative errno: it
  * cannot be read now. */
 int account_file_load(struct supervisor *supervisor);
@@ -34,6 +41,7 @@ int account_file_save(struct supervisor *supervisor);
 /* A session of an earlier service is back: what is known of its group. */
 void account_file_recall(struct supervisor *supervisor, uint64_t session, struct peer *peer);
 
-void account_file_fini(struct account_groups *groups);
+/* Free what is known of the groups of sessions that have not come back. */
+void account_file_forget(struct supervisor *supervisor);
 
 #endif

@@ -47,7 +47,7 @@ static void on_request(struct sp_server *server, struct sp_peer *peer, const uin
 {
 	struct supervisor *supervisor = server->context;
 	struct asker asker = {.peer = peer, .uid = sp_peer_uid(peer)};
-	asker.sees_all = server == &supervisor->admin.admin || asker.uid == 0;
+	asker.sees_all = server == &supervisor->admin->admin || asker.uid == 0;
 
 	ProtobufCMessage *unpacked = NULL;
 	int r = message_unpack(&sycl__v1__admin_request__descriptor, &supervisor->arena, body,
@@ -80,7 +80,7 @@ static void give_to_group(const char *path, const char *name)
 int admin_open(struct supervisor *supervisor)
 {
 	bool user = supervisor->options.user;
-	struct admin *admin = &supervisor->admin;
+	struct admin *admin = supervisor->admin;
 	char path[sizeof(supervisor->directory.path) + sizeof("/" STATUS_SOCKET_NAME)];
 	(void)snprintf(path, sizeof(path), "%s/" STATUS_SOCKET_NAME, supervisor->directory.path);
 	int r = sp_server_open(&admin->status, &supervisor->loop, path, user ? 0600 : 0666,
@@ -102,6 +102,6 @@ int admin_open(struct supervisor *supervisor)
 
 void admin_close(struct supervisor *supervisor)
 {
-	sp_server_close(&supervisor->admin.status);
-	sp_server_close(&supervisor->admin.admin);
+	sp_server_close(&supervisor->admin->status);
+	sp_server_close(&supervisor->admin->admin);
 }

@@ -12,7 +12,7 @@
 #include "engine/tenant_arrivals.h"
 #include "account/tenant_forget.h"
 #include "account/tenant_identity.h"
-#include "division/tenant_share.h"
+#include "service/tenant_share.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 #include "admin/report.h"
 
+#include "admin/trace.h"
 #include "engine/placement.h"
 #include "engine/engine.h"
 #include "engine/control.h"
@@ -28,8 +29,8 @@ static void on_timer_closed(uv_handle_t *handle)
 
 static void inquiry_end(struct inquiry *inquiry)
 {
-	TAILQ_REMOVE(&inquiry->supervisor->inquiries, inquiry, link);
-	inquiry->supervisor->inquiry_count--;
+	TAILQ_REMOVE(&inquiry->supervisor->inquiries->list, inquiry, link);
+	inquiry->supervisor->inquiries->count--;
 	asker_drop(&inquiry->asker);
 	inquiry->poll = trace_poll_free(inquiry->poll);
 	uv_close((uv_handle_t *)&inquiry->timer, on_timer_closed);
@@ -136,7 +137,7 @@ static unsigned open_inquiries(const struct supervisor *supervisor, uid_t uid)
 {
 	unsigned count = 0;
 	const struct inquiry *inquiry;
-	TAILQ_FOREACH(inquiry, &supervisor->inquiries, link)
+	TAILQ_FOREACH(inquiry, &supervisor->inquiries->list, link)
 	count += inquiry->asker.uid == uid;
 	return count;
 }
@@ -145,7 +146,7 @@ static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *
 				   enum inquiry_kind kind)
 {
 	/* Root is not kept out by others' questions. */
-	if ((supervisor->inquiry_count >= INQUIRIES_MAX && asker->uid != 0) ||
+	if ((supervisor->inquiries->count >= INQUIRIES_MAX && asker->uid != 0) ||
 	    open_inquiries(supervisor, asker->uid) >= INQUIRIES_PER_UID) {
 		admin_answer_error(asker, STATUS_QUOTA, "too many questions at one time");
 		return NULL;
@@ -160,15 +161,15 @@ static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *
 	}
 	inquiry->supervisor = supervisor;
 	inquiry->kind = kind;
-	inquiry->trace = supervisor->trace.id;
+	inquiry->trace = supervisor->trace->terms.id;
 	inquiry->poll = poll;
-	inquiry->id = ++supervisor->last_inquiry;
+	inquiry->id = ++supervisor->inquiries->last;
 	inquiry->asker = *asker;
 	asker->peer = NULL;
 	(void)uv_timer_init(&supervisor->loop, &inquiry->timer);
 	inquiry->timer.data = inquiry;
-	TAILQ_INSERT_TAIL(&supervisor->inquiries, inquiry, link);
-	supervisor->inquiry_count++;
+	TAILQ_INSERT_TAIL(&supervisor->inquiries->list, inquiry, link);
+	supervisor->inquiries->count++;
 	return inquiry;
 }
 
@@ -242,7 +243,7 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker,
 struct inquiry *report_find(struct supervisor *supervisor, uint64_t id)
 {
 	struct inquiry *inquiry;
-	TAILQ_FOREACH(inquiry, &supervisor->inquiries, link)
+	TAILQ_FOREACH(inquiry, &supervisor->inquiries->list, link)
 	if (inquiry->id == id)
 		return inquiry;
 	return NULL;
@@ -267,7 +268,7 @@ void report_arrived(struct engine *engine, uint64_t request)
 
 void report_tenant_identified(const struct tenant *tenant)
 {
-	struct inquiry *inquiry = TAILQ_FIRST(&tenant->supervisor->inquiries);
+	struct inquiry *inquiry = TAILQ_FIRST(&tenant->supervisor->inquiries->list);
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);
 		if (inquiry->awaits_user && inquiry->asker.uid == tenant->uid) {
@@ -280,7 +281,7 @@ void report_tenant_identified(const struct tenant *tenant)
 
 void report_engine_ready(struct engine *engine)
 {
-	struct inquiry *inquiry = TAILQ_FIRST(&engine->tenant->supervisor->inquiries);
+	struct inquiry *inquiry = TAILQ_FIRST(&engine->tenant->supervisor->inquiries->list);
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);
 		if (inquiry->discovers == engine && !inquiry->discovery_asked) {
@@ -296,7 +297,7 @@ void report_engine_gone(struct engine *engine)
 	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++)
 		if (engine->asked[i])
 			one_less(engine, engine->asked[i]);
-	struct inquiry *inquiry = TAILQ_FIRST(&engine->tenant->supervisor->inquiries);
+	struct inquiry *inquiry = TAILQ_FIRST(&engine->tenant->supervisor->inquiries->list);
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);
 		if (inquiry->discovers == engine) {
@@ -312,6 +313,6 @@ void report_engine_gone(struct engine *engine)
 void report_drop_all(struct supervisor *supervisor)
 {
 	struct inquiry *inquiry;
-	while ((inquiry = TAILQ_FIRST(&supervisor->inquiries)))
+	while ((inquiry = TAILQ_FIRST(&supervisor->inquiries->list)))
 		inquiry_end(inquiry);
 }

@@ -45,6 +45,13 @@ struct inquiry {
 
 TAILQ_HEAD(inquiry_list, inquiry);
 
+/* The supervisor's part: questions without an answer. */
+struct inquiries {
+	struct inquiry_list list;
+	unsigned count;
+	uint64_t last; /* number that one was given */
+};
+
 /* Answer a request, now or later. Takes the asker. */
 void report_inquire(struct supervisor *supervisor, struct asker *asker,
 		    const Sycl__V1__AdminRequest *request);

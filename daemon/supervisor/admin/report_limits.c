@@ -2,7 +2,7 @@
 
 #include "protocol_limits.h"
 #include "service/supervisor.h"
-#include "division/tenant_share.h"
+#include "service/tenant_share.h"
 
 #include <stdlib.h>
 

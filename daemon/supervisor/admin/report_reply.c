@@ -2,6 +2,7 @@
 #include "account/account.h"
 #include "clock.h"
 #include "control.pb-c.h"
+#include "engine/standby.h"
 #include "engine/engine.h"
 #include "protocol_limits.h"
 #include "base/log.h"
@@ -11,7 +12,7 @@
 #include "engine/sharing.h"
 #include "status.h"
 #include "service/supervisor.h"
-#include "division/tenant_share.h"
+#include "service/tenant_share.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static void add_service(struct reply *reply)
 	service->endpoints = reply->endpoints;
 	service->stopping = supervisor->stopping;
 	service->drained = supervisor->drained;
-	if (supervisor->sharing.is_on)
+	if (supervisor->sharing->is_on)
 		service->share_mode = supervisor->configuration.shares.exclusive
 					      ? SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
 					      : SYCL__V1__SHARE_MODE__SHARE_MODE_CONCURRENT;
@@ -337,7 +338,7 @@ static void add_shares(struct reply *reply)
 	const struct supervisor *supervisor = reply->inquiry->supervisor;
 	const struct tenant *tenant;
 	const struct engine *engine;
-	if (!supervisor->sharing.is_on)
+	if (!supervisor->sharing->is_on)
 		return;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)

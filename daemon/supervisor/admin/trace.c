@@ -39,7 +39,7 @@ struct trace_poll {
 
 void trace_session_ends(struct supervisor *supervisor, const struct session *session)
 {
-	struct trace *trace = &supervisor->trace;
+	struct trace *trace = supervisor->trace;
 	if (!trace->leavers || trace->leaver_count == LEAVERS_MOST)
 		return;
 	struct trace_leaver *leaver = &trace->leavers[trace->leaver_count++];
@@ -51,9 +51,9 @@ void trace_session_ends(struct supervisor *supervisor, const struct session *ses
 
 void trace_forget(struct supervisor *supervisor)
 {
-	free(supervisor->trace.leavers);
-	supervisor->trace.leavers = NULL;
-	supervisor->trace.leaver_count = 0;
+	free(supervisor->trace->leavers);
+	supervisor->trace->leavers = NULL;
+	supervisor->trace->leaver_count = 0;
 }
 
 /* Every engine that may have one. */
@@ -61,27 +61,27 @@ static void end(struct supervisor *supervisor)
 {
 	struct tenant *tenant;
 	struct engine *engine;
-	supervisor->trace.id = 0;
+	supervisor->trace->terms.id = 0;
 	trace_forget(supervisor);
-	(void)uv_timer_stop(&supervisor->trace.lease);
+	(void)uv_timer_stop(&supervisor->trace->lease);
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)
 	if (engine->was_ready)
-		(void)engine_send_trace_request(engine, 0, 0);
+		(void)engine_send_trace_request(engine, 0, &supervisor->trace->terms, 0);
 }
 
 static void on_lease_over(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	log_info("trace", "%llu ends: nobody asks for it any more",
-		 (unsigned long long)supervisor->trace.id);
+		 (unsigned long long)supervisor->trace->terms.id);
 	end(supervisor);
 }
 
 void trace_init(struct supervisor *supervisor)
 {
-	(void)uv_timer_init(&supervisor->loop, &supervisor->trace.lease);
-	supervisor->trace.lease.data = supervisor;
+	(void)uv_timer_init(&supervisor->loop, &supervisor->trace->lease);
+	supervisor->trace->lease.data = supervisor;
 }
 
 static bool refuse(struct asker *asker, int code, const char *text)
@@ -93,7 +93,7 @@ static bool refuse(struct asker *asker, int code, const char *text)
 bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 		   const Sycl__V1__TraceQuery *query)
 {
-	struct trace *trace = &supervisor->trace;
+	struct trace *trace = supervisor->trace;
 	if (!asker->sees_all)
 		return refuse(
 			asker, STATUS_INVALID,
@@ -101,23 +101,23 @@ bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 	if (query->backend < SYCL__V1__BACKEND__BACKEND_OPENCL ||
 	    query->backend > SYCL__V1__BACKEND__BACKEND_FAKE || query->index > INDEX_MOST)
 		return refuse(asker, STATUS_INVALID, "there is no such device");
-	if (query->trace == 0 && trace->id != 0)
+	if (query->trace == 0 && trace->terms.id != 0)
 		return refuse(asker, STATUS_QUOTA,
 			      "a trace is being taken; there is one at a time");
-	if (query->trace != 0 && query->trace != trace->id)
+	if (query->trace != 0 && query->trace != trace->terms.id)
 		return refuse(asker, STATUS_INVALID,
 			      "that trace has ended: nobody asked for it for three seconds");
 	if (query->trace == 0) {
-		trace->id = ++trace->last;
-		trace->backend = (uint32_t)query->backend;
-		trace->index = query->index;
-		trace->stops = false;
+		trace->terms.id = ++trace->last;
+		trace->terms.backend = (uint32_t)query->backend;
+		trace->terms.index = query->index;
+		trace->terms.stops = false;
 		trace->leavers = malloc(LEAVERS_MOST * sizeof(*trace->leavers));
 		log_info("trace", "%llu of backend %u, device %u, for uid %lu",
-			 (unsigned long long)trace->id, trace->backend, trace->index,
-			 (unsigned long)asker->uid);
+			 (unsigned long long)trace->terms.id, trace->terms.backend,
+			 trace->terms.index, (unsigned long)asker->uid);
 	}
-	trace->stops |= query->stop;
+	trace->terms.stops |= query->stop;
 	(void)uv_timer_start(&trace->lease, on_lease_over, LEASE_MS, 0);
 	return true;
 }
@@ -161,7 +161,9 @@ bool trace_ask(struct trace_poll *poll, struct engine *engine, uint64_t request)
 	piece->chunk.engine_pid = (uint32_t)engine->pid;
 	/* One of an earlier release would never answer, and each question would be one that it
 	 * still owes an answer. */
-	return !engine->is_older && engine_send_trace_request(engine, request, poll->most) == 0;
+	return !engine->is_older &&
+	       engine_send_trace_request(engine, request, &engine->tenant->supervisor->trace->terms,
+					 poll->most) == 0;
 }
 
 static bool append(ProtobufCBinaryData *records, const ProtobufCBinaryData *more)
@@ -210,7 +212,7 @@ struct answer {
 
 static size_t count_sessions(const struct supervisor *supervisor)
 {
-	size_t count = supervisor->trace.leaver_count;
+	size_t count = supervisor->trace->leaver_count;
 	const struct tenant *tenant;
 	const struct engine *engine;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
@@ -258,8 +260,8 @@ static void add_sessions(struct answer *answer, const struct supervisor *supervi
 	if (answer->message.n_sessions < room)
 		add_session(answer, session);
 	for (unsigned i = 0;
-	     i < supervisor->trace.leaver_count && answer->message.n_sessions < room; i++)
-		add_leaver(answer, &supervisor->trace.leavers[i]);
+	     i < supervisor->trace->leaver_count && answer->message.n_sessions < room; i++)
+		add_leaver(answer, &supervisor->trace->leavers[i]);
 	answer->message.sessions = answer->session_list;
 }
 
@@ -290,8 +292,9 @@ void trace_reply(struct inquiry *inquiry)
 		add_sessions(&answer, supervisor, room);
 		bool rest = add_chunks(&answer, inquiry->poll);
 		admin_answer(&inquiry->asker, &answer.message);
-		supervisor->trace.leaver_count = 0;
-		if (!rest && supervisor->trace.stops && supervisor->trace.id == inquiry->trace)
+		supervisor->trace->leaver_count = 0;
+		if (!rest && supervisor->trace->terms.stops &&
+		    supervisor->trace->terms.id == inquiry->trace)
 			end(supervisor);
 	} else {
 		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION,

@@ -9,6 +9,7 @@
 
 #include "admin/admin.h"
 #include "control.pb-c.h"
+#include "engine/control.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,9 +22,8 @@ struct supervisor;
 struct trace_leaver;
 
 struct trace {
-	uint64_t id, last; /* 0: none is taken */
-	uint32_t backend, index;
-	bool stops;                   /* engines note nothing more */
+	struct trace_terms terms;     /* `id` is 0: none is taken */
+	uint64_t last;                /* number that a trace was given */
 	struct trace_leaver *leavers; /* sessions that have ended since the last answer; beyond so
 					 many, they stay without a name */
 	unsigned leaver_count;

@@ -6,9 +6,9 @@
 #ifndef SYCLD_SUPERVISOR_SESSION_PROOF_H
 #define SYCLD_SUPERVISOR_SESSION_PROOF_H
 
-#include "service/service_state.h"
-
 #include <stdint.h>
+
+enum { SERVICE_SECRET_BYTES = 16 };
 
 struct session_claim {
 	uint64_t session;

@@ -11,8 +11,8 @@ struct user_lookup {
 	link; /* of `asked` or `answered`; in none while a thread has it */
 	struct user_question question;
 	struct user_answer answer;
-	user_lookup_answered *call;
-	void *context; /* NULL: it was dropped */
+	user_lookup_answered *call; /* NULL: it was dropped */
+	void *context;
 };
 
 STAILQ_HEAD(user_lookup_list, user_lookup);
@@ -99,7 +99,7 @@ static void on_answered(uv_async_t *tell)
 	struct user_lookup *lookup;
 	(void)tell;
 	while ((lookup = take_answered())) {
-		if (lookup->context)
+		if (lookup->call)
 			lookup->call(lookup->context, &lookup->answer);
 		free(lookup);
 	}
@@ -168,6 +168,6 @@ int user_lookup_begin(const struct user_question *question, user_lookup_answered
 struct user_lookup *user_lookup_drop(struct user_lookup *lookup)
 {
 	if (lookup)
-		lookup->context = NULL; /* which is the loop's alone */
+		lookup->call = NULL; /* which is the loop's alone */
 	return NULL;
 }

@@ -1,5 +1,6 @@
 #include "engine/control.h"
 
+#include "engine/succession.h"
 #include "account/account.h"
 #include "control.pb-c.h"
 #include "engine/engine.h"
@@ -37,7 +38,7 @@ int engine_send_session(struct engine *engine, const struct session *session)
 	hand_off.since_ns = session->since_ns;
 	const struct session_claim claim = {hand_off.session, hand_off.since_ns, hand_off.uid,
 					    hand_off.gid, hand_off.pid};
-	hand_off.proof = session_proof(engine->tenant->supervisor->succession.secret, &claim);
+	hand_off.proof = session_proof(engine->tenant->supervisor->succession->secret, &claim);
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF;
 	control.session_hand_off = &hand_off;
@@ -84,15 +85,15 @@ int engine_send_report_request(struct engine *engine, uint64_t request, bool dis
 	return send_control(engine, &control, NULL, 0);
 }
 
-int engine_send_trace_request(struct engine *engine, uint64_t request, unsigned most)
+int engine_send_trace_request(struct engine *engine, uint64_t request,
+			      const struct trace_terms *terms, unsigned most)
 {
-	const struct trace *trace = &engine->tenant->supervisor->trace;
 	Sycl__V1__EngineTraceRequest asked = SYCL__V1__ENGINE_TRACE_REQUEST__INIT;
 	asked.request = request;
-	asked.trace = request ? trace->id : 0;
-	asked.backend = (Sycl__V1__Backend)trace->backend;
-	asked.index = trace->index;
-	asked.stop = trace->stops;
+	asked.trace = request ? terms->id : 0;
+	asked.backend = (Sycl__V1__Backend)terms->backend;
+	asked.index = terms->index;
+	asked.stop = terms->stops;
 	asked.most = most;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_TRACE_REQUEST;

@@ -10,6 +10,13 @@ struct engine_process;
 struct session;
 struct tenant;
 
+/* Of the trace that is taken. */
+struct trace_terms {
+	uint64_t id;
+	uint32_t backend, index; /* the device */
+	bool stops;              /* engines record nothing more */
+};
+
 /* Never block. 0, or a negative errno of message_send; -EAGAIN: the engine does not read. */
 int engine_send_session(struct engine *engine, const struct session *session);
 int engine_send_stop(struct engine *engine, uint64_t drain_ns);
@@ -18,11 +25,12 @@ int engine_send_stop(struct engine *engine, uint64_t drain_ns);
 int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text,
 		      uint64_t value);
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
-/* Of what is known of it in supervisor.trace. `request` 0: it ends. */
-int engine_send_trace_request(struct engine *engine, uint64_t request, unsigned most);
-/* By what it will be known to the next service, and where that listens. */
+/* `request` 0: the trace ends, whatever the terms are. */
+int engine_send_trace_request(struct engine *engine, uint64_t request,
+			      const struct trace_terms *terms, unsigned most);
 /* The pages of shared/share_page.h; the descriptors stay the caller's. */
 int engine_send_division(struct engine *engine, int grants, int claims);
+/* By what the next service will know the engine, and where that service listens. */
 int engine_send_identity(struct engine *engine, const char *socket_path);
 /* To one that comes back: it may speak; it is taken over, or (`refused` not NULL) why it is not. */
 int engine_send_greeting(struct engine *engine);

@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include "engine/orphans.h"
+#include "engine/groups.h"
 #include "account/account.h"
 #include "cleanup.h"
 #include "clock.h"
@@ -505,7 +507,7 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 		engine_drop(engine);
 		return r;
 	}
-	engine_groups_take(&supervisor->groups, &supervisor->configuration, tenant->uid,
+	engine_groups_take(supervisor->groups, &supervisor->configuration, tenant->uid,
 			   engine->pid);
 	watch_control(engine, UV_READABLE);
 	(void)uv_timer_start(&engine->deadline, on_deadline, start_limit_ms(engine), 0);
@@ -662,7 +664,7 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 		return;
 	engine->state = ENGINE_READY;
 	/* Again, with the build helper, which may have been on its way the first time. */
-	engine_groups_take(&engine->tenant->supervisor->groups,
+	engine_groups_take(engine->tenant->supervisor->groups,
 			   &engine->tenant->supervisor->configuration, engine->tenant->uid,
 			   engine->pid);
 	engine->tenant->start_failures = 0;
@@ -748,7 +750,7 @@ void engine_kill(struct engine *engine, const char *reason)
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
 		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid,
 			  strerror(errno));
-	engine_groups_kill(&engine->tenant->supervisor->groups, engine->tenant->uid, engine->pid);
+	engine_groups_kill(engine->tenant->supervisor->groups, engine->tenant->uid, engine->pid);
 }
 
 void engine_kill_soon(struct engine *engine, const char *reason)

@@ -8,9 +8,8 @@
 #ifndef SYCLD_SUPERVISOR_ENGINE_LOG_H
 #define SYCLD_SUPERVISOR_ENGINE_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/log_window.h"
+
 #include <uv.h>
 
 enum {
@@ -24,14 +23,6 @@ enum {
 };
 
 struct engine_log;
-
-/* What the engines of one user may say, all together; zeroed: a window begins with the first words.
- * It outlives their logs. */
-struct engine_log_window {
-	uint64_t until_ms; /* of the loop's time; then another one begins */
-	size_t room;       /* bytes */
-	bool is_told;      /* that it is full */
-};
 
 /* Both ends, CLOEXEC and not blocking. 0 or a negative errno. */
 int engine_log_pair(int *ours_out, int *theirs_out);

@@ -1,5 +1,7 @@
 #include "engine/orphans.h"
 
+#include "engine/standby.h"
+#include "engine/groups.h"
 #include "engine/engine.h"
 #include "base/log.h"
 #include "service/supervisor.h"
@@ -53,8 +55,8 @@ static bool is_engine(const void *context, pid_t pid)
 
 static bool is_known(const struct supervisor *supervisor, pid_t pid)
 {
-	for (unsigned i = 0; i < supervisor->orphans.stranger_count; i++)
-		if (supervisor->orphans.strangers[i] == pid)
+	for (unsigned i = 0; i < supervisor->orphans->stranger_count; i++)
+		if (supervisor->orphans->strangers[i] == pid)
 			return true;
 	return is_engine(supervisor, pid);
 }
@@ -64,8 +66,8 @@ static bool is_known(const struct supervisor *supervisor, pid_t pid)
 static unsigned end_round(const struct supervisor *supervisor)
 {
 	static pid_t pids[CHILDREN_MAX];
-	engine_groups_tidy(&supervisor->groups, is_engine, supervisor);
-	if (!supervisor->orphans.are_ours)
+	engine_groups_tidy(supervisor->groups, is_engine, supervisor);
+	if (!supervisor->orphans->are_ours)
 		return 0;
 	unsigned count = children(pids, CHILDREN_MAX), left = 0;
 	for (unsigned i = 0; i < count; i++) {
@@ -107,7 +109,7 @@ static void on_child_ended(uv_signal_t *signal, int number)
 
 void orphans_init(struct supervisor *supervisor)
 {
-	struct orphans *orphans = &supervisor->orphans;
+	struct orphans *orphans = supervisor->orphans;
 	(void)uv_timer_init(&supervisor->loop, &orphans->again);
 	orphans->again.data = supervisor;
 	orphans->stranger_count = children(orphans->strangers, ORPHANS_STRANGERS_MAX);
@@ -123,7 +125,7 @@ void orphans_init(struct supervisor *supervisor)
 void orphans_end(struct supervisor *supervisor)
 {
 	if (end_round(supervisor) > 0)
-		(void)uv_timer_start(&supervisor->orphans.again, on_again, AGAIN_MS, 0);
+		(void)uv_timer_start(&supervisor->orphans->again, on_again, AGAIN_MS, 0);
 }
 
 void orphans_end_now(struct supervisor *supervisor)

@@ -1,6 +1,8 @@
 #include "engine/return.h"
 
 #include "cleanup.h"
+#include "engine/succession.h"
+#include "account/file.h"
 #include "engine/engine.h"
 #include "engine/control.h"
 #include "flight_page.h"
@@ -131,7 +133,7 @@ static bool is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *ha
 		return false;
 	const struct session_claim claim = {hand_off->session, hand_off->since_ns, hand_off->uid,
 					    hand_off->gid, hand_off->pid};
-	return session_proof(supervisor->succession.secret, &claim) == hand_off->proof;
+	return session_proof(supervisor->succession->secret, &claim) == hand_off->proof;
 }
 
 static bool take_session(struct engine *engine, const Sycl__V1__ReturnedSession *returned)

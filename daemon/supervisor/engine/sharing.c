@@ -5,7 +5,7 @@
 #include "engine/control.h"
 #include "base/log.h"
 #include "service/supervisor.h"
-#include "division/tenant_share.h"
+#include "service/tenant_share.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,12 +98,12 @@ static void grant_unused(struct engine *engine)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
 	uint32_t most = tenant_share(engine->tenant).most * PERMILLE_OF_PERCENT;
-	if (!supervisor->sharing.is_on)
+	if (!supervisor->sharing->is_on)
 		most = SHARE_WHOLE;
 	else if (is_exclusive(supervisor))
 		most = 0;
 	for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++)
-		if (!supervisor->sharing.is_on || !is_used(engine->share, slot))
+		if (!supervisor->sharing->is_on || !is_used(engine->share, slot))
 			grant(engine, slot, most);
 }
 
@@ -135,7 +135,7 @@ struct engine_share *engine_share_free(struct engine_share *share)
 
 static int join(struct engine *engine)
 {
-	struct sharing *sharing = &engine->tenant->supervisor->sharing;
+	struct sharing *sharing = engine->tenant->supervisor->sharing;
 	if (sharing->engines >= SHARING_ENGINES_MAX)
 		return -EDQUOT;
 	engine->share = calloc(1, sizeof(*engine->share));
@@ -193,7 +193,7 @@ static bool divide(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns
 {
 	static struct division_party parties[SHARING_ENGINES_MAX];
 	static struct engine *engines[SHARING_ENGINES_MAX];
-	struct division *division = &supervisor->sharing.divisions[slot];
+	struct division *division = &supervisor->sharing->divisions[slot];
 	bool wanted = false;
 	uint32_t count = gather(supervisor, slot, now_ns, engines, parties);
 	division->mode = is_exclusive(supervisor) ? DIVISION_EXCLUSIVE : DIVISION_CONCURRENT;
@@ -217,7 +217,7 @@ static void write_all(struct supervisor *supervisor, uint64_t now_ns)
 			continue;
 		struct share_grants *page = engine->share->grants->address;
 		atomic_store(&page->beat_ns, now_ns);
-		atomic_store(&page->watch, supervisor->sharing.watch);
+		atomic_store(&page->watch, supervisor->sharing->watch);
 	}
 }
 
@@ -248,7 +248,7 @@ static bool look(struct supervisor *supervisor)
 		if (used[slot / SHARE_DEVICES] >> slot % SHARE_DEVICES & 1u)
 			wanted |= divide(supervisor, slot, now_ns);
 	if (wanted)
-		supervisor->sharing.wanted_ns = now_ns;
+		supervisor->sharing->wanted_ns = now_ns;
 	write_all(supervisor, now_ns);
 	return wanted;
 }
@@ -258,24 +258,24 @@ static void watch(struct supervisor *supervisor);
 /* Who begins now sees that nobody watches, or is seen by the look after that. */
 static void rest(struct supervisor *supervisor)
 {
-	supervisor->sharing.watch++;
-	(void)uv_timer_stop(&supervisor->sharing.timer);
+	supervisor->sharing->watch++;
+	(void)uv_timer_stop(&supervisor->sharing->timer);
 	write_all(supervisor, clock_now_ns());
 	atomic_thread_fence(memory_order_seq_cst);
-	if (supervisor->sharing.is_on && look(supervisor))
+	if (supervisor->sharing->is_on && look(supervisor))
 		watch(supervisor);
 }
 
 static void on_look(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	if (!look(supervisor) && clock_now_ns() - supervisor->sharing.wanted_ns > REST_NS)
+	if (!look(supervisor) && clock_now_ns() - supervisor->sharing->wanted_ns > REST_NS)
 		rest(supervisor);
 }
 
 static void watch(struct supervisor *supervisor)
 {
-	struct sharing *sharing = &supervisor->sharing;
+	struct sharing *sharing = supervisor->sharing;
 	uint64_t every_ms = is_exclusive(supervisor) ? LOOK_EXCLUSIVE_MS : LOOK_MS;
 	if (!is_watching(sharing))
 		sharing->watch++;
@@ -288,16 +288,16 @@ static void watch(struct supervisor *supervisor)
 
 void sharing_init(struct supervisor *supervisor)
 {
-	(void)uv_timer_init(&supervisor->loop, &supervisor->sharing.timer);
-	supervisor->sharing.timer.data = supervisor;
-	(void)uv_timer_init(&supervisor->loop, &supervisor->sharing.again);
-	supervisor->sharing.again.data = supervisor;
-	supervisor->sharing.is_on = tenant_shares_matter(supervisor);
+	(void)uv_timer_init(&supervisor->loop, &supervisor->sharing->timer);
+	supervisor->sharing->timer.data = supervisor;
+	(void)uv_timer_init(&supervisor->loop, &supervisor->sharing->again);
+	supervisor->sharing->again.data = supervisor;
+	supervisor->sharing->is_on = tenant_shares_matter(supervisor);
 }
 
 static bool is_missing(const struct engine *engine)
 {
-	return engine->tenant->supervisor->sharing.is_on && !engine->share && engine->control >= 0;
+	return engine->tenant->supervisor->sharing->is_on && !engine->share && engine->control >= 0;
 }
 
 /* Until all that may take part do, less and less often. One that is kept out by their number waits
@@ -305,7 +305,7 @@ static bool is_missing(const struct engine *engine)
 static void on_again(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	struct sharing *sharing = &supervisor->sharing;
+	struct sharing *sharing = supervisor->sharing;
 	struct tenant *tenant;
 	struct engine *engine;
 	bool are_missing = false;
@@ -334,7 +334,7 @@ static void try_again(struct sharing *sharing)
 
 void sharing_engine_ready(struct engine *engine)
 {
-	struct sharing *sharing = &engine->tenant->supervisor->sharing;
+	struct sharing *sharing = engine->tenant->supervisor->sharing;
 	if (!is_missing(engine))
 		return;
 	int r = join(engine);
@@ -352,7 +352,7 @@ void sharing_engine_gone(struct engine *engine)
 {
 	if (!engine->share)
 		return;
-	struct sharing *sharing = &engine->tenant->supervisor->sharing;
+	struct sharing *sharing = engine->tenant->supervisor->sharing;
 	engine->share = engine_share_free(engine->share);
 	if (sharing->engines-- == SHARING_ENGINES_MAX)
 		try_again(sharing);
@@ -361,7 +361,7 @@ void sharing_engine_gone(struct engine *engine)
 bool sharing_engine_wants(struct engine *engine, uint32_t watched)
 {
 	struct supervisor *supervisor = engine->tenant->supervisor;
-	struct sharing *sharing = &supervisor->sharing;
+	struct sharing *sharing = supervisor->sharing;
 	struct engine_share *share = engine->share;
 	/* It may have been read before somebody else has asked for the same. */
 	if (!share || (watched & 1u) || (share->has_asked && share->asked == watched) ||
@@ -376,7 +376,7 @@ bool sharing_engine_wants(struct engine *engine, uint32_t watched)
 
 void sharing_review(struct supervisor *supervisor)
 {
-	struct sharing *sharing = &supervisor->sharing;
+	struct sharing *sharing = supervisor->sharing;
 	struct tenant *tenant;
 	struct engine *engine;
 	sharing->is_on = tenant_shares_matter(supervisor);

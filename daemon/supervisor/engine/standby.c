@@ -66,7 +66,7 @@ static void close_handle(uv_handle_t *handle)
  * before. */
 static void let_go(struct standby *standby)
 {
-	standby->supervisor->keeper.standby = NULL;
+	standby->supervisor->keeper->standby = NULL;
 	close_handle((uv_handle_t *)&standby->control_poll);
 	close_handle((uv_handle_t *)&standby->exit_poll);
 	close_handle((uv_handle_t *)&standby->deadline);
@@ -76,7 +76,7 @@ static void start_rest(struct supervisor *supervisor);
 
 static void count_failure(struct supervisor *supervisor, const char *why)
 {
-	struct standby_keeper *keeper = &supervisor->keeper;
+	struct standby_keeper *keeper = supervisor->keeper;
 	keeper->failures++;
 	log_warning("standby", "%s%s", why,
 		    keeper->failures == FAILURES_FREE ? "; the next one is started in some minutes"
@@ -101,7 +101,7 @@ static void gone(struct standby *standby, int wait_status)
 		log_info("standby", "pid %ld has ended", pid);
 	} else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == EXIT_USELESS) {
 		log_info("standby", "pid %ld: none of the devices can be prepared", pid);
-		supervisor->keeper.useless = asked_for;
+		supervisor->keeper->useless = asked_for;
 	} else {
 		if (standby->failure[0])
 			(void)snprintf(why, sizeof(why), "pid %ld was killed: %s", pid,
@@ -144,7 +144,7 @@ static void kill_it(struct standby *standby, const char *why)
 static void end(struct standby *standby)
 {
 	struct supervisor *supervisor = standby->supervisor;
-	(void)uv_timer_stop(&supervisor->keeper.idle);
+	(void)uv_timer_stop(&supervisor->keeper->idle);
 	if (standby->state == STANDBY_ENDING)
 		return;
 	standby->state = STANDBY_ENDING;
@@ -285,8 +285,8 @@ static int start(struct supervisor *supervisor, const struct device_set *devices
 	char whose[ENGINE_LOG_WHOSE_BYTES];
 	(void)snprintf(whose, sizeof(whose), "the standby, pid %ld,", (long)standby->process.pid);
 	standby->log = engine_log_open(&supervisor->loop, take_fd(&standby->process.log), whose,
-				       &supervisor->keeper.log);
-	supervisor->keeper.standby = standby;
+				       &supervisor->keeper->log);
+	supervisor->keeper->standby = standby;
 	log_info("standby", "started pid %ld", (long)standby->process.pid);
 	ask_for(standby, devices);
 	return 0;
@@ -328,7 +328,7 @@ static bool somebody_opens(const struct supervisor *supervisor)
 static void on_rest_over(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	struct standby_keeper *keeper = &supervisor->keeper;
+	struct standby_keeper *keeper = supervisor->keeper;
 	struct device_set wanted = devices_in_use(supervisor);
 	if (keeper->failures >= FAILURES_FREE)
 		keeper->failures = 0; /* it has paused for that */
@@ -354,7 +354,7 @@ static void on_rest_over(uv_timer_t *timer)
 
 static void start_rest(struct supervisor *supervisor)
 {
-	struct standby_keeper *keeper = &supervisor->keeper;
+	struct standby_keeper *keeper = supervisor->keeper;
 	uint64_t ms = keeper->failures == 0              ? REST_MS
 		      : keeper->failures < FAILURES_FREE ? FAILED_REST_MS
 							 : FAILED_PAUSE_MS;
@@ -365,7 +365,7 @@ static void start_rest(struct supervisor *supervisor)
 static void on_idle(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	struct standby *standby = supervisor->keeper.standby;
+	struct standby *standby = supervisor->keeper->standby;
 	if (!standby)
 		return;
 	log_info("standby", "pid %ld: nobody uses its devices any more",
@@ -377,7 +377,7 @@ static void on_idle(uv_timer_t *timer)
 static void review_present(struct standby *standby, const struct device_set *wanted)
 {
 	struct supervisor *supervisor = standby->supervisor;
-	uv_timer_t *idle = &supervisor->keeper.idle;
+	uv_timer_t *idle = &supervisor->keeper->idle;
 	if (standby->state == STANDBY_ENDING || standby->failure[0])
 		return;
 	if (device_set_has(wanted, &standby->asked))
@@ -391,7 +391,7 @@ static void review_present(struct standby *standby, const struct device_set *wan
 
 void standby_review(struct supervisor *supervisor)
 {
-	struct standby_keeper *keeper = &supervisor->keeper;
+	struct standby_keeper *keeper = supervisor->keeper;
 	struct device_set wanted = devices_in_use(supervisor);
 	if (!supervisor->configuration.standby || supervisor->stopping) {
 		standby_stop(supervisor);
@@ -407,7 +407,7 @@ void standby_review(struct supervisor *supervisor)
 
 void standby_renew(struct supervisor *supervisor)
 {
-	struct standby_keeper *keeper = &supervisor->keeper;
+	struct standby_keeper *keeper = supervisor->keeper;
 	keeper->failures = 0;
 	keeper->useless = (struct device_set){.devices = {0}};
 	struct tenant *tenant;
@@ -420,21 +420,21 @@ void standby_renew(struct supervisor *supervisor)
 
 bool standby_take(struct supervisor *supervisor, struct engine_process *process_out)
 {
-	struct standby *standby = supervisor->keeper.standby;
+	struct standby *standby = supervisor->keeper->standby;
 	if (!standby || standby->state != STANDBY_READY ||
-	    supervisor->keeper.failures >= FAILURES_FREE)
+	    supervisor->keeper->failures >= FAILURES_FREE)
 		return false;
 	*process_out = standby->process;
 	process_out->log = engine_log_release(TAKE(standby->log));
 	standby->process = (struct engine_process)ENGINE_PROCESS_NONE;
 	let_go(standby);
-	(void)uv_timer_stop(&supervisor->keeper.idle);
+	(void)uv_timer_stop(&supervisor->keeper->idle);
 	return true;
 }
 
 void standby_succeeded(struct supervisor *supervisor)
 {
-	supervisor->keeper.failures = 0;
+	supervisor->keeper->failures = 0;
 }
 
 void standby_failed(struct supervisor *supervisor, const char *why)
@@ -466,8 +466,8 @@ void standby_misadopted(struct tenant *tenant, int wait_status)
 
 void standby_stop(struct supervisor *supervisor)
 {
-	struct standby *standby = supervisor->keeper.standby;
-	(void)uv_timer_stop(&supervisor->keeper.rest);
+	struct standby *standby = supervisor->keeper->standby;
+	(void)uv_timer_stop(&supervisor->keeper->rest);
 	if (!standby || standby->state == STANDBY_ENDING)
 		return;
 	start_deadline(standby, END_GRACE_MS);
@@ -476,7 +476,7 @@ void standby_stop(struct supervisor *supervisor)
 
 void standby_abandon(struct supervisor *supervisor)
 {
-	struct standby *standby = supervisor->keeper.standby;
+	struct standby *standby = supervisor->keeper->standby;
 	if (!standby)
 		return;
 	struct engine_process process = standby->process;
@@ -487,7 +487,7 @@ void standby_abandon(struct supervisor *supervisor)
 
 void standby_init(struct supervisor *supervisor)
 {
-	struct standby_keeper *keeper = &supervisor->keeper;
+	struct standby_keeper *keeper = supervisor->keeper;
 	(void)uv_timer_init(&supervisor->loop, &keeper->rest);
 	(void)uv_timer_init(&supervisor->loop, &keeper->idle);
 	keeper->rest.data = supervisor;
@@ -497,7 +497,7 @@ void standby_init(struct supervisor *supervisor)
 enum standby_state standby_look(const struct supervisor *supervisor, pid_t *pid_out,
 				uint64_t *since_ns_out)
 {
-	const struct standby *standby = supervisor->keeper.standby;
+	const struct standby *standby = supervisor->keeper->standby;
 	if (!standby)
 		return STANDBY_NONE;
 	*pid_out = standby->process.pid;

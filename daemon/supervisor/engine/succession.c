@@ -88,7 +88,7 @@ static void on_while_over(uv_timer_t *timer)
 
 static void tell_once(struct supervisor *supervisor, int r)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	if (r < 0 && !succession->has_failed)
 		log_warning("service",
 			    "what the next service has to know cannot be written to %s: %s",
@@ -103,7 +103,7 @@ static void tell_once(struct supervisor *supervisor, int r)
  * that is. */
 static int write_state(struct supervisor *supervisor, uint64_t sessions_before)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	if (!succession->is_open)
 		return -EBADF;
 	struct service_state state = {.sessions_before = sessions_before};
@@ -129,12 +129,12 @@ static int write_state(struct supervisor *supervisor, uint64_t sessions_before)
 
 void succession_changed(struct supervisor *supervisor)
 {
-	(void)write_state(supervisor, supervisor->succession.sessions_before);
+	(void)write_state(supervisor, supervisor->succession->sessions_before);
 }
 
 void succession_changes(struct supervisor *supervisor)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	if (succession->is_open && !uv_is_active((uv_handle_t *)&succession->while_over))
 		(void)uv_timer_start(&succession->while_over, on_while_over, WHILE_MS, 0);
 }
@@ -147,8 +147,8 @@ void succession_engine_ready(struct engine *engine)
 			getrandom(engine->token, sizeof(engine->token), 0) ==
 				(ssize_t)sizeof(engine->token) &&
 			process_start_ticks(engine->pid, &engine->start_ticks) == 0 &&
-			engine_send_identity(engine, engine->tenant->supervisor->succession.path) ==
-				0;
+			engine_send_identity(engine,
+					     engine->tenant->supervisor->succession->path) == 0;
 		if (!engine->has_token)
 			log_warning(
 				"engine",
@@ -174,7 +174,7 @@ static uint64_t far_number(uint64_t number)
 
 uint64_t succession_session_number(struct supervisor *supervisor)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	uint64_t number = supervisor->last_session + 1;
 	/* Written ahead, so that no number is given twice, however this service ends. */
 	if (number < succession->sessions_before ||
@@ -256,7 +256,7 @@ static void restore_account(struct supervisor *supervisor,
 
 static void use(struct supervisor *supervisor, const struct service_state *state)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	memcpy(succession->secret, state->secret, sizeof(succession->secret));
 	succession->sessions_before = state->sessions_before;
 	supervisor->last_session = state->sessions_before ? state->sessions_before - 1 : 0;
@@ -281,7 +281,7 @@ static void set_aside(struct supervisor *supervisor, const char *why)
 
 static int begin(struct supervisor *supervisor)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	struct service_state state = {.engines = NULL};
 	int r = service_state_load(supervisor->directory.fd, &state);
 	switch (r) {
@@ -316,7 +316,7 @@ static int begin(struct supervisor *supervisor)
 
 static int listen_for_engines(struct supervisor *supervisor)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	/* An engine has its tenant's uid. Who it is says the kernel. */
 	int r = listener_bind(succession->path, SOCK_SEQPACKET,
 			      supervisor->privileged ? 0666 : 0600, &succession->listener);
@@ -330,7 +330,7 @@ static int listen_for_engines(struct supervisor *supervisor)
 
 int succession_open(struct supervisor *supervisor)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	(void)snprintf(succession->path, sizeof(succession->path), "%s/" ENGINE_SOCKET_NAME,
 		       supervisor->directory.path);
 	int r = begin(supervisor);
@@ -353,14 +353,14 @@ int succession_open(struct supervisor *supervisor)
 
 void succession_close(struct supervisor *supervisor)
 {
-	struct succession *succession = &supervisor->succession;
+	struct succession *succession = supervisor->succession;
 	if (!succession->is_open) {
-		account_file_fini(&succession->groups);
+		account_file_forget(supervisor);
 		return;
 	}
 	(void)write_state(supervisor, supervisor->last_session + 1);
 	(void)account_file_save(supervisor);
-	account_file_fini(&succession->groups);
+	account_file_forget(supervisor);
 	succession->is_open = false;
 	listener_forget(&succession->listener);
 	listener_close(&succession->listener);

@@ -6,7 +6,6 @@
 #ifndef SYCLD_SUPERVISOR_SUCCESSION_H
 #define SYCLD_SUPERVISOR_SUCCESSION_H
 
-#include "account/file.h"
 #include "base/listener.h"
 #include "base/runtime_directory.h"
 #include "service/service_state.h"
@@ -24,8 +23,6 @@ struct succession {
 	bool is_open;
 	bool has_failed; /* the file could not be written: told once, and tried again */
 	bool is_far; /* since then numbers are given that the next service will not give either */
-	bool accounts_failed; /* the same of the accounts' file */
-	struct account_groups groups;
 	struct listener listener; /* for engines that come back */
 	uv_timer_t while_over;    /* until what tenants have used is written, or what failed */
 	char path[RUNTIME_DIRECTORY_BYTES + sizeof("/" ENGINE_SOCKET_NAME)];

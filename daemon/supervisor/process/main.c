@@ -8,7 +8,7 @@
 #include "base/process_state.h"
 #include "processors.h"
 #include "base/runtime_directory.h"
-#include "division/share_names.h"
+#include "base/user_question.h"
 #include "process/supervisor.h"
 #include "switches.h"
 #include "base/user_question.h"

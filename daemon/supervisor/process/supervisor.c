@@ -2,7 +2,16 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "account/file.h"
+#include "admin/admin.h"
+#include "admin/report.h"
+#include "admin/trace.h"
 #include "engine/engine.h"
+#include "engine/groups.h"
+#include "engine/orphans.h"
+#include "engine/sharing.h"
+#include "engine/standby.h"
+#include "engine/succession.h"
 #include "engine/control.h"
 #include "engine/placement.h"
 #include "engine/process.h"
@@ -13,7 +22,7 @@
 #include "admin/orders_file.h"
 #include "base/peer.h"
 #include "base/refusal.h"
-#include "division/share_names.h"
+#include "base/share_names.h"
 #include "engine/tenant_arrivals.h"
 #include "account/tenant_forget.h"
 #include "base/user_lookup.h"
@@ -96,7 +105,7 @@ static void on_sessions_changed(struct supervisor *supervisor)
 
 static bool has_processes(const struct supervisor *supervisor)
 {
-	return supervisor->engine_count || supervisor->keeper.standby;
+	return supervisor->engine_count || supervisor->keeper->standby;
 }
 
 static void on_engine_ended(struct supervisor *supervisor)
@@ -260,7 +269,7 @@ static void on_reload(uv_signal_t *handle, int number)
 			"read again; holds for engines started from now on, limits and shares for all");
 	if (r == 0) {
 		orders_reloaded(supervisor, &before);
-		share_names_review(supervisor);
+		share_names_review(&supervisor->configuration.shares);
 		standby_renew(supervisor);
 	}
 	notify_reloaded();
@@ -335,7 +344,7 @@ static int start(struct supervisor *supervisor)
 	arrivals_init(supervisor);
 	standby_init(supervisor);
 	orphans_init(supervisor);
-	engine_groups_open(&supervisor->groups, &supervisor->configuration);
+	engine_groups_open(supervisor->groups, &supervisor->configuration);
 	sharing_init(supervisor);
 	trace_init(supervisor);
 	int r = unsettled_open(supervisor);
@@ -350,7 +359,7 @@ static int start(struct supervisor *supervisor)
 	if (r == 0)
 		r = user_lookups_open(&supervisor->loop);
 	if (r == 0)
-		share_names_review(supervisor);
+		share_names_review(&supervisor->configuration.shares);
 	/* Before the first client is accepted: its engine may be there already. */
 	if (r == 0)
 		r = succession_open(supervisor);
@@ -400,7 +409,7 @@ static void finish(struct supervisor *supervisor)
 	int r = uv_loop_close(&supervisor->loop);
 	if (r < 0)
 		log_error("service", "the loop still has handles");
-	engine_groups_close(&supervisor->groups);
+	engine_groups_close(supervisor->groups);
 	decode_arena_fini(&supervisor->arena);
 	log_finish();
 	runtime_directory_close(&supervisor->directory);
@@ -419,6 +428,20 @@ static void on_tenant_identified(struct tenant *tenant)
 	report_tenant_identified(tenant);
 	tenant_continue(tenant);
 }
+
+/* All parts of the service. libuv keeps pointers into them. */
+static struct service_parts {
+	struct supervisor supervisor;
+	struct account_file account_file;
+	struct succession succession;
+	struct standby_keeper keeper;
+	struct orphans orphans;
+	struct engine_groups groups;
+	struct sharing sharing;
+	struct admin admin;
+	struct inquiries inquiries;
+	struct trace trace;
+} parts;
 
 static const struct service_observer observer = {
 	.sessions_changed = on_sessions_changed,
@@ -439,11 +462,12 @@ static const struct service_observer observer = {
 	.tenant_identified = on_tenant_identified,
 };
 
-int supervisor_run(const struct options *options, const struct configuration *configuration,
-		   const struct runtime_directory *directory, const struct listener *listener)
+static struct supervisor *connect_parts(const struct options *options,
+					const struct configuration *configuration,
+					const struct runtime_directory *directory,
+					const struct listener *listener)
 {
-	static struct supervisor supervisor; /* libuv keeps pointers into it */
-	supervisor = (struct supervisor){
+	parts.supervisor = (struct supervisor){
 		.options = *options,
 		.configuration = *configuration,
 		.directory = *directory,
@@ -453,40 +477,56 @@ int supervisor_run(const struct options *options, const struct configuration *co
 		.outsiders = user_namespace_outsiders(USER_NAMESPACE_MAP, USER_NAMESPACE_OVERFLOW),
 		.since_ns = clock_now_ns(),
 		.since_unix_seconds = (uint64_t)time(NULL),
+		.account_file = &parts.account_file,
+		.succession = &parts.succession,
+		.keeper = &parts.keeper,
+		.orphans = &parts.orphans,
+		.groups = &parts.groups,
+		.sharing = &parts.sharing,
+		.admin = &parts.admin,
+		.inquiries = &parts.inquiries,
+		.trace = &parts.trace,
 	};
-	TAILQ_INIT(&supervisor.tenants);
-	TAILQ_INIT(&supervisor.inquiries);
-	supervisor.listener.connected = on_connected;
-	supervisor.listener.starved = on_starved;
-	supervisor.listener.context = &supervisor;
-	(void)snprintf(supervisor.session_path, sizeof(supervisor.session_path), "%s",
+	struct supervisor *supervisor = &parts.supervisor;
+	TAILQ_INIT(&supervisor->tenants);
+	TAILQ_INIT(&supervisor->inquiries->list);
+	supervisor->listener.connected = on_connected;
+	supervisor->listener.starved = on_starved;
+	supervisor->listener.context = supervisor;
+	(void)snprintf(supervisor->session_path, sizeof(supervisor->session_path), "%s",
 		       listener->path);
-	supervisor.listener.path = supervisor.session_path;
+	supervisor->listener.path = supervisor->session_path;
+	return supervisor;
+}
 
-	int r = engine_program_find(options->engine, supervisor.engine_program,
-				    sizeof(supervisor.engine_program));
+int supervisor_run(const struct options *options, const struct configuration *configuration,
+		   const struct runtime_directory *directory, const struct listener *listener)
+{
+	struct supervisor *supervisor = connect_parts(options, configuration, directory, listener);
+	int r = engine_program_find(options->engine, supervisor->engine_program,
+				    sizeof(supervisor->engine_program));
 	if (r < 0) {
 		log_error("service", "the engine's program %s: %s",
 			  options->engine ? options->engine : "", strerror(-r));
 		return EXIT_FAILURE;
 	}
-	find_cache(&supervisor);
-	r = decode_arena_init(&supervisor.arena, DECODE_BYTES_MAX);
+	find_cache(supervisor);
+	r = decode_arena_init(&supervisor->arena, DECODE_BYTES_MAX);
 	if (r == 0)
-		r = uv_loop_init(&supervisor.loop);
+		r = uv_loop_init(&supervisor->loop);
 	if (r < 0) {
 		log_error("service", "%s", strerror(-r));
 		return EXIT_FAILURE;
 	}
-	r = start(&supervisor);
+	r = start(supervisor);
 	if (r == 0) {
-		notify_ready(&supervisor.notify, &supervisor.loop);
+		notify_ready(&supervisor->notify, &supervisor->loop);
 		log_info("service", "sycld %s serves %s at %s", SYCLD_VERSION,
-			 supervisor.privileged ? "every user" : "its own user",
-			 supervisor.session_path);
-		check_idle(&supervisor);
-		(void)uv_run(&supervisor.loop, UV_RUN_DEFAULT);
+			 supervisor->privileged ? "every user" : "its own user",
+			 supervisor->session_path);
+		check_idle(supervisor);
+		(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);
 	}
-	finish(&supervisor);
+	finish(supervisor);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -7,12 +7,13 @@
 #ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
 #define SYCLD_SUPERVISOR_SERVICE_STATE_H
 
+#include "base/session_proof.h"
 #include "protocol_limits.h"
 
 #include <assert.h>
 #include <stdint.h>
 
-enum { SERVICE_SECRET_BYTES = 16, SERVICE_STATE_ENTRIES_MAX = 8192 };
+enum { SERVICE_STATE_ENTRIES_MAX = 8192 };
 
 struct service_state_engine {
 	uint32_t uid;

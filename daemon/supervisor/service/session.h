@@ -2,8 +2,8 @@
 #ifndef SYCLD_SUPERVISOR_SESSION_H
 #define SYCLD_SUPERVISOR_SESSION_H
 
-#include "account/claims.h"
 #include "base/peer.h"
+#include "service/claims_state.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 
 #include "base/account_table.h"
 #include "base/configuration.h"
-#include "engine/log.h"
+#include "base/log_window.h"
 #include "service/service_state.h"
 #include "service/session.h"
 #include "base/refusal.h"

@@ -1,8 +1,6 @@
-#include "division/share_names.h"
+#include "base/share_names.h"
 
 #include "base/log.h"
-#include "service/supervisor.h"
-#include "base/user_database.h"
 #include "base/user_lookup.h"
 
 static void on_reviewed(void *context, const struct user_answer *answer)
@@ -15,12 +13,11 @@ static void on_reviewed(void *context, const struct user_answer *answer)
 			answer->trouble);
 }
 
-void share_names_review(struct supervisor *supervisor)
+void share_names_review(const struct configuration_shares *shares)
 {
 	struct user_lookup *lookup;
-	struct user_question question = {.is_of_names = true,
-					 .shares = supervisor->configuration.shares};
+	struct user_question question = {.is_of_names = true, .shares = *shares};
 	if (user_question_has_names(&question.shares) &&
-	    user_lookup_begin(&question, on_reviewed, supervisor, &lookup) < 0)
+	    user_lookup_begin(&question, on_reviewed, NULL, &lookup) < 0)
 		log_warning("configuration", "the names in [shares] cannot be looked up now");
 }

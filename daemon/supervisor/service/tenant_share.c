@@ -1,4 +1,4 @@
-#include "division/tenant_share.h"
+#include "service/tenant_share.h"
 
 #include "service/supervisor.h"
 #include "service/tenant.h"

@@ -6,9 +6,9 @@
 #ifndef SYCLD_SUPERVISOR_SHARE_NAMES_H
 #define SYCLD_SUPERVISOR_SHARE_NAMES_H
 
-struct supervisor;
+struct configuration_shares;
 
 /* Look for them without waiting, and log what there is. */
-void share_names_review(struct supervisor *supervisor);
+void share_names_review(const struct configuration_shares *shares);
 
 #endif

@@ -1,0 +1,53 @@
+/* What is kept of an engine's reports (account/claims.h): part of a session and of an engine. */
+#ifndef SYCLD_SUPERVISOR_CLAIMS_STATE_H
+#define SYCLD_SUPERVISOR_CLAIMS_STATE_H
+
+#include "control.pb-c.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CLAIMS_DEVICES_MAX = 64 }; /* and platforms; only the first part of a report has them */
+
+/* Of a session; all 0: none. */
+struct session_figures {
+	uint64_t request; /* of the report that it is of */
+	uint32_t queues, buffers, objects, weight;
+	Sycl__V1__SessionClass session_class;
+	bool paused, ended;
+	bool has_usage;
+	Sycl__V1__Usage usage;
+	uint8_t *
+		devices; /* SessionReport with nothing but devices, packed; allocated; NULL: none */
+	size_t devices_bytes;
+};
+
+struct device_claim {
+	const Sycl__V1__DeviceFacts *facts; /* of the topology */
+	Sycl__V1__Backend backend;
+	const char *platform_name;
+	uint8_t *bytes; /* the same as KnownDevice, packed: what is equal has equal bytes. Allocated
+			 */
+	size_t size;
+};
+
+struct engine_claims {
+	uint64_t request;   /* the last one that was answered; 0: none was */
+	uint64_t arriving;  /* the one that some parts of an answer are of */
+	unsigned parts;     /* so many */
+	uint64_t at_ns;     /* when `request` was answered */
+	uint64_t serves;    /* questions up to this one are answered by what there is */
+	uint64_t window_ns; /* since then it was asked */
+	unsigned asked;     /* so often */
+	Sycl__V1__EngineReport
+		facts; /* the figures of the latest one; without topology and sessions */
+	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: it has told of none */
+	struct device_claim devices[CLAIMS_DEVICES_MAX];
+	unsigned device_count;
+};
+
+/* Free what it holds; it is all 0 then. */
+void session_figures_fini(struct session_figures *claim);
+
+#endif

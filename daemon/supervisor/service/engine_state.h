@@ -1,0 +1,95 @@
+/*
+ * One engine process as the service knows it, and its states (engine/engine.h has the functions):
+ *
+ *   STARTING --ready--> READY --stop, hang-up--> STOPPING --exit--> (reaped, freed)
+ *       \                ^   \--- this service ends: the process goes on (engine_abandon)
+ *        \               |                    \--- the next one: RETURNING --comes back (engine_return.h)--> READY
+ *         \------------- exit, time-out ------------------/                 \--exit--> (freed)
+ *
+ * One that has given up its devices is settled at its hang-up (engine_lost.h), and is STOPPING
+ * until its process is gone.
+ */
+#ifndef SYCLD_SUPERVISOR_ENGINE_STATE_H
+#define SYCLD_SUPERVISOR_ENGINE_STATE_H
+
+#include "base/device_set.h"
+#include "protocol_limits.h"
+#include "service/claims_state.h"
+#include "service/session.h"
+#include "service/tenant.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <uv.h>
+
+enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETURNING };
+
+enum {
+	ENGINE_ASKED_MAX = 4,    /* report requests without an answer; more are not sent */
+	ENGINE_PLACES = 1024,    /* where sessions are found by their number */
+	ENGINE_STRIKES_MAX = 64, /* messages that nobody asked for, before the engine is ended */
+	ENGINE_REASON_BYTES = 128,
+};
+
+struct engine_log;
+struct engine_share;
+struct memory_region;
+
+struct engine {
+	TAILQ_ENTRY(engine) link; /* of its tenant */
+	struct tenant *tenant;
+	enum engine_state state;
+	bool was_ready;
+	bool had_session;
+	bool adopted;        /* it was the standby */
+	bool is_replacement; /* of one that a device has failed: it opens devices at once */
+	bool stop_asked;     /* by us: its end is no failure */
+	bool is_child;       /* of this process: its exit status will be known */
+	bool is_lost;        /* engine_lost.h: to its tenant it is gone, its process may not be */
+	bool is_held;        /* is_lost: its process is left alone for a while */
+	bool has_token;      /* it can come back to the service that follows */
+	uint8_t token[ENGINE_TOKEN_BYTES];
+	uint64_t start_ticks; /* process_start_ticks */
+	/* RETURNING: it has been refused, for good; what has come of its return so far. */
+	bool is_refused;
+	bool return_begun;
+	bool is_older; /* of another release: it serves whom it has, and nobody new */
+	unsigned returns_lost;
+	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
+	char end_reason[ENGINE_REASON_BYTES]; /* why we are going to; "" if that is not for an order
+					       */
+	pid_t pid;
+	int pidfd;
+	int control;
+	struct engine_log *log; /* what it writes to its standard error; NULL: that is not read */
+	uint64_t since_ns;
+	uint64_t since_unix_seconds;
+	uint64_t idle_since_ns; /* if it has no session */
+
+	struct session_list waiting;                /* accepted, not handed on */
+	struct session_list sessions;               /* handed on */
+	struct session_place places[ENGINE_PLACES]; /* the same */
+	unsigned waiting_count;
+	unsigned sessions_count;
+
+	struct engine_share *share; /* sharing.h; NULL: it takes no part */
+	struct device_set
+		devices; /* that it has open, as it says; of those backends that can open ahead */
+	struct memory_region *flight;     /* its flight page, read-only; NULL until it is ready */
+	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
+	struct engine_claims claims;
+	uint64_t told_request; /* the latest that it has told of a trace for, */
+	size_t told_bytes;     /* and how much */
+	unsigned strikes;
+
+	uv_poll_t *control_poll; /* NULL: nobody watches `control` */
+	int control_events;
+	uv_poll_t exit_poll;
+	uv_timer_t deadline; /* of the start, of the stop, or of its being held */
+	uv_timer_t idle;
+	unsigned open_handles;
+};
+
+#endif
