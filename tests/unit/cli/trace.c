@@ -40,7 +40,7 @@ static struct trace_record record_at(uint64_t session, uint64_t at_us, uint64_t 
 				     .takes_ns = takes_us * US,
 				     .shape = 77,
 				     .weight = 100,
-				     .session_class = GATE_NORMAL};
+				     .session_class = FAIR_QUEUE_NORMAL};
 }
 
 static void add_from(const struct trace_source *from, struct trace_record record)
@@ -81,7 +81,7 @@ Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_com
 	struct sim_trace trace;
 	begin();
 	struct trace_record late = record_at(7, 300, 20), early = record_at(8, 100, 50);
-	early.session_class = GATE_LATENCY;
+	early.session_class = FAIR_QUEUE_LATENCY;
 	early.weight = 300;
 	early.known = TRACE_ESTIMATED;
 	add(late);
@@ -102,10 +102,10 @@ Test(cli_trace, sessions_and_groups_are_what_was_noted_in_the_order_of_their_com
 	const struct sim_kind *quick = &trace.kinds[groups[0].kind],
 			      *plain = &trace.kinds[groups[1].kind];
 	cr_expect(eq(str, (char *)(uintptr_t)quick->name, "u1000-s8"));
-	cr_expect(eq(int, quick->class, GATE_LATENCY));
+	cr_expect(eq(int, quick->class, FAIR_QUEUE_LATENCY));
 	cr_expect(eq(u32, quick->weight, 300));
 	cr_expect(eq(str, (char *)(uintptr_t)plain->name, "u1000-s7"));
-	cr_expect(eq(int, plain->class, GATE_NORMAL));
+	cr_expect(eq(int, plain->class, FAIR_QUEUE_NORMAL));
 	EXPECT_SAID("# uid 1000, pid 4242, a?session evil # b\n");
 	EXPECT_SAID(
 		"takes: 1 as the device timed them, 1 by what it said of others of the same shape, 0 as seen");
