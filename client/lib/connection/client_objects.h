@@ -298,10 +298,15 @@ sycl_result info_give(const void *source, size_t source_bytes, size_t bytes, voi
 		      size_t *bytes_out);
 sycl_result info_give_text(const char *text, size_t bytes, void *value, size_t *bytes_out);
 
-/* platform.c, device.c: made by topology.c only, with the state lock held. */
+/* platform.c. `index`: in the topology, or INDEX_UNRESOLVED. NULL: no memory. */
 struct platform *platform_new(struct connection *connection, uint32_t index);
+/* device.c. NULL: no memory. */
 struct device *device_new(struct connection *connection, uint32_t index,
 			  const Sycl__V1__DeviceFacts *facts);
+/* platform.c, device.c: the object at that place of the topology. A reference for the caller. */
+sycl_result platform_at(struct connection *connection, uint32_t index,
+			struct platform **platform_out);
+sycl_result device_at(struct connection *connection, uint32_t index, struct device **device_out);
 /* sub_device.c: the application's own part of `parent`. One user reference. */
 sycl_result sub_device_take(struct device *parent, sycl_backend backend, uint64_t native,
 			    sycl_device *device_out);

@@ -1,6 +1,6 @@
 #include "connection/page_copy.h"
 
-#include "base/copy_threads.h"
+#include "connection/copy_threads.h"
 #include "connection/helpers.h"
 #include "base/page_stream.h"
 #include "processors.h"

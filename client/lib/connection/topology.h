@@ -19,12 +19,6 @@ struct topology {
 sycl_result topology_get(struct connection *connection, const struct topology **topology_out);
 void topology_free(struct connection *connection);
 
-/* Platform and device objects by index; a reference for the caller. */
-sycl_result topology_platform(struct connection *connection, uint32_t index,
-			      struct platform **platform_out);
-sycl_result topology_device(struct connection *connection, uint32_t index,
-			    struct device **device_out);
-
 /* Position in topology.platforms of a device's platform; platform_count when the service sent
  * nonsense. */
 uint32_t topology_platform_of(const struct topology *topology, const Sycl__V1__DeviceFacts *device);

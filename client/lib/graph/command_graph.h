@@ -70,7 +70,7 @@ struct executable_node {
 };
 
 struct executable_graph {
-	struct object object;
+	struct object object; /* first: a handler holds the graph by it */
 	struct remote remote;
 	struct context *context; /* references */
 	struct device *device;

@@ -106,6 +106,7 @@ static void set(struct handler *handler, sycl_graph_condition_type type,
 	handler->action = HANDLER_ACTION_CONDITION;
 	handler->repeats = type == SYCL_GRAPH_CONDITION_WHILE;
 	handler->graph = body;
+	handler->graph_remote = &body->remote;
 	object_ref(&body->object);
 }
 

@@ -11,11 +11,6 @@
 /* Edges of a node that travel with it; more follow in records of their own. */
 #define EDGES_WITH_NODE 256u
 
-struct object *executable_graph_object(struct executable_graph *graph)
-{
-	return &graph->object;
-}
-
 void graph_flattened_fini(struct executable_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {

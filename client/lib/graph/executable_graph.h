@@ -3,7 +3,7 @@
 #define SYCL_CLIENT_EXECUTABLE_GRAPH_H
 
 #include "graph/command_graph.h"
-#include "submit/handler_messages.h"
+#include "handler/messages.h"
 
 /*
  * With the graph lock. Nodes and edges of what the graph is now, into a zeroed executable graph, to
@@ -23,6 +23,9 @@ void graph_flattened_fini(struct executable_graph *graph);
  * must be `small` and `lent` NULL before; group_messages_fini in any case.
  */
 sycl_result graph_node_message(struct group_messages *messages, const struct handler *handler);
+
+/* Is it of the same connection, context and device as the handler's queue? */
+sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph);
 
 /* graph_launch.c: the host tasks of a launch that is being submitted, one for each node that is
  * one. */

@@ -20,7 +20,7 @@ sycl_result graph_keep(struct handler *handler, struct handler *origin, struct h
 	sycl_result result = handler->bridge ? bridge_graph_check(handler) : SYCL_SUCCESS;
 	if (result)
 		return result;
-	if (usm_is_staged(handler))
+	if (handler_is_staged(handler))
 		return error_set(
 			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
 			"a graph does not copy between USM and memory of the program's own: use a host task");

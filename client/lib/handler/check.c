@@ -1,6 +1,6 @@
 /* Ranges against the device and the kernel; arguments against what the service knows of the kernel.
  */
-#include "memory/image.h"
+#include "handler/image.h"
 
 #include <inttypes.h>
 
@@ -322,4 +322,53 @@ sycl_result handler_check_memory(const struct handler *handler)
 			 "the command group's buffers have %" PRIu64
 			 " bytes together; the device has %" PRIu64 " of memory",
 			 bytes, room);
+}
+
+/* May all that the handler requires be opened in this process? */
+static sycl_result check_bridge(const struct handler *handler)
+{
+	uint32_t device = handler->queue->device->facts->device;
+	for (uint32_t i = 0; i < handler->requirements.count; i++) {
+		struct buffer *root = buffer_root(handler_requirement_at(handler, i)->buffer);
+		if (root->size_bytes == 0)
+			continue;
+		if (root->share == SYCL_SHARE_NONE)
+			return error_set_object(
+				SYCL_ERROR_FEATURE_NOT_SUPPORTED, root->remote.id,
+				"native handles through a service need buffers of sycl_buffer_create_exportable");
+		if (root->share_device != device)
+			return error_set_object(
+				SYCL_ERROR_FEATURE_NOT_SUPPORTED, root->remote.id,
+				"the buffer lies on another device than the queue, whose native handles are used");
+	}
+	return SYCL_SUCCESS;
+}
+
+sycl_result handler_check(const struct handler *handler, bool plain_buffers)
+{
+	sycl_result result = remote_check(&handler->queue->line->remote);
+	if (!result && atomic_load_explicit(&handler->queue->is_lent, memory_order_acquire))
+		result = error_set(
+			SYCL_ERROR_INVALID,
+			"the queue's native queue is in use until sycl_queue_return_native");
+	for (uint32_t i = 0; !plain_buffers && i < handler->requirements.count && !result; i++)
+		result = remote_check(
+			&buffer_root(handler_requirement_at(handler, i)->buffer)->remote);
+	if (!result && (handler->action != HANDLER_ACTION_LAUNCH ||
+			handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM)))
+		result = usm_check(handler);
+	if (!result)
+		result = handler_check_arguments(handler);
+	if (!result && handler->requirements.count)
+		result = handler_check_memory(handler);
+	if (!result && handler->bridge)
+		result = check_bridge(handler);
+	if (!result)
+		result = handler_check_properties(handler);
+	if (!result && handler->graph_remote)
+		result = remote_check(handler->graph_remote);
+	if (!result && handler->action == HANDLER_ACTION_GRAPH && handler->requirements.count)
+		result = error_set(SYCL_ERROR_INVALID,
+				   "a launch of a graph requires no buffers: its nodes do");
+	return result;
 }

@@ -1,5 +1,6 @@
 /* Building a command group: requisites, arguments, one action. */
 #include "handler/handler.h"
+#include "handler/native_action.h"
 
 #include "access_mode.h"
 #include "base/lone_thread.h"
@@ -49,7 +50,7 @@ void handler_fini(struct handler *handler)
 		object_unref(&handler->event->object);
 	native_action_drop(handler->native);
 	if (handler->graph)
-		object_unref(executable_graph_object(handler->graph));
+		object_unref((struct object *)handler->graph);
 }
 
 #ifdef HANDLERS_ARE_FREED
@@ -187,7 +188,7 @@ sycl_result handler_clone(const struct handler *from, struct handler **clone_out
 	if (clone->event)
 		object_ref(&clone->event->object);
 	if (clone->graph)
-		object_ref(executable_graph_object(clone->graph));
+		object_ref((struct object *)clone->graph);
 	native_action_hold(clone->native);
 	*clone_out = clone;
 	return SYCL_SUCCESS;
@@ -400,77 +401,4 @@ sycl_result handler_check_no_action(const struct handler *handler)
 	if (handler->action == HANDLER_ACTION_NONE)
 		return SYCL_SUCCESS;
 	return error_set(SYCL_ERROR_INVALID, "this command group has an action already");
-}
-
-/*
- * The handle ends now, whatever happens; the object does with the call. It is counted as one of the
- * connection's until the submission is over: there may be no other (host_tasks_look).
- */
-static sycl_result end_handle(sycl_handler handle, struct handler **handler_out)
-{
-	struct object *object = NULL;
-	bool counted = false;
-	sycl_result result = handle_pin_taken(handle, HANDLE_HANDLER, &object, &counted);
-	if (result)
-		return result;
-	if (!counted)
-		(void)count_add(&object->connection->handles, 1, memory_order_relaxed);
-	*handler_out = (struct handler *)object;
-	return SYCL_SUCCESS;
-}
-
-static void end_submission(struct handler *handler)
-{
-	struct connection *c = handler->object.connection;
-	(void)count_add(&c->handles, -1u, memory_order_acq_rel);
-	host_tasks_look(c);
-}
-
-SYCL_API sycl_result sycl_handler_submit(sycl_handler handle, sycl_event *event_out)
-{
-	CLEANUP(handler_unpin) struct handler *handler = NULL;
-	sycl_result result = end_handle(handle, &handler);
-	if (result)
-		return result;
-	result = handler_send(handler, handler->queue, event_out);
-	end_submission(handler);
-	return result;
-}
-
-SYCL_API sycl_result sycl_queue_submit(sycl_queue queue_handle, sycl_handler handle,
-				       sycl_event *event_out)
-{
-	CLEANUP(handler_unpin) struct handler *handler = NULL;
-	CLEANUP(queue_unpin) struct queue *queue = NULL;
-	sycl_result result = end_handle(handle, &handler);
-	if (result)
-		return result;
-	result = queue_pin(queue_handle, &queue);
-	if (!result && queue->context != handler->queue->context)
-		result = error_set(SYCL_ERROR_INVALID,
-				   "the handler was begun on a queue of another context");
-	if (!result)
-		result = handler_send(handler, queue, event_out);
-	end_submission(handler);
-	return result;
-}
-
-SYCL_API sycl_result sycl_handler_submit_with_secondary(sycl_handler handle,
-							sycl_queue secondary_handle,
-							sycl_event *event_out)
-{
-	CLEANUP(handler_unpin) struct handler *handler = NULL;
-	CLEANUP(queue_unpin) struct queue *secondary = NULL;
-	sycl_result result = end_handle(handle, &handler);
-	if (result)
-		return result;
-	sycl_result pinned = queue_pin(secondary_handle, &secondary);
-	struct failure no_secondary;
-	error_get(&no_secondary);
-	if (!pinned)
-		result = handler_send(handler, handler->queue, event_out);
-	if (!pinned && result)
-		result = handler_send(handler, secondary, event_out);
-	end_submission(handler);
-	return pinned ? error_set_failure(&no_secondary) : result;
 }

@@ -98,7 +98,8 @@ struct handler {
 	sycl_range cluster; /* dimensions 0: none */
 	sycl_range offset;  /* of global ids; dimensions 0: none */
 	struct shared_event *event;     /* a reference */
-	struct executable_graph *graph; /* a reference; of a condition its body */
+	struct executable_graph *graph; /* a reference, by its object; of a condition its body */
+	struct remote *graph_remote;    /* the graph's; NULL without one */
 	bool repeats; /* of a condition: WHILE. Its word is at usm.source, or NULL: at
 			 source_offset_bytes of `source` */
 	sycl_host_task_function *host_function;
@@ -215,10 +216,6 @@ sycl_result handler_add_dependency(struct handler *handler, struct event *event)
  * handler, and *pinned is NULL. */
 sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
 			       const sycl_range *global, const sycl_range *local);
-/* graph_launch.c: is it of the same connection, context and device as the handler's queue? */
-sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph);
-/* executable_graph.c: for those who hold it only. */
-struct object *executable_graph_object(struct executable_graph *graph);
 /* One action for each group. */
 sycl_result handler_check_no_action(const struct handler *handler);
 
@@ -232,13 +229,18 @@ sycl_result handler_check_memory(const struct handler *handler);
  * offset fit? */
 sycl_result handler_check_properties(const struct handler *handler);
 
-/*
- * handler_submit.c: is it what the queue takes? Then send it; `event_out` may be NULL. The handler
- * itself never changes here, so a frozen one is sent from several threads at a time.
+/* Does the queue take it? `plain_buffers`: none of its buffers has failed, the caller has looked.
  */
-sycl_result handler_check(const struct handler *handler);
-sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_event *event_out);
-/* One group that needs nothing before or behind it (usm_staging.c). */
-sycl_result handler_send_whole(struct handler *handler, sycl_event *event_out);
+sycl_result handler_check(const struct handler *handler, bool plain_buffers);
+
+/* What a handler names, as it is now: also what was good when it was set may be freed by now. Takes
+ * the state lock. */
+sycl_result usm_check(const struct handler *handler);
+/* Bytes that a node of a graph looks at, on the queue's device. `what`: for people. */
+sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,
+			   const char *what);
+
+/* usm_actions.c: a copy from or to memory of the program, which goes by way of shared memory. */
+bool handler_is_staged(const struct handler *handler);
 
 #endif

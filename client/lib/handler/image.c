@@ -1,5 +1,5 @@
 /* Images and samplers in command groups. */
-#include "memory/image.h"
+#include "handler/image.h"
 
 #include "access_mode.h"
 

@@ -252,25 +252,6 @@ sycl_result bridge_context_find(struct connection *c, const struct device *devic
 	return result;
 }
 
-sycl_result bridge_check(const struct handler *handler)
-{
-	uint32_t device = handler->queue->device->facts->device;
-	for (uint32_t i = 0; i < handler->requirements.count; i++) {
-		struct buffer *root = buffer_root(handler_requirement_at(handler, i)->buffer);
-		if (root->size_bytes == 0)
-			continue;
-		if (root->share == SYCL_SHARE_NONE)
-			return error_set_object(
-				SYCL_ERROR_FEATURE_NOT_SUPPORTED, root->remote.id,
-				"native handles through a service need buffers of sycl_buffer_create_exportable");
-		if (root->share_device != device)
-			return error_set_object(
-				SYCL_ERROR_FEATURE_NOT_SUPPORTED, root->remote.id,
-				"the buffer lies on another device than the queue, whose native handles are used");
-	}
-	return SYCL_SUCCESS;
-}
-
 sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *context,
 			       const struct bridge_event *event, uint32_t *stream_out)
 {

@@ -120,8 +120,6 @@ sycl_result bridge_context_find(struct connection *connection, const struct devi
 /* What this program's driver calls that device. */
 sycl_result bridge_device_find(const struct connection *connection, const struct device *device,
 			       cuda_device *device_out);
-/* May all that the handler requires be opened? SYCL_ERROR_FEATURE_NOT_SUPPORTED */
-sycl_result bridge_check(const struct handler *handler);
 
 /*
  * With the context current: one that few use, counted until it is given back. With `event` the one

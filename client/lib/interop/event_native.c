@@ -5,7 +5,7 @@
  */
 #include "connection/client_objects.h"
 
-#include "syclclient/types.h"
+#include "syclclient/native.h"
 
 #include <stdlib.h>
 

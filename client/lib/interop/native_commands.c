@@ -28,21 +28,6 @@ struct sycl_interop_handle_s {
 };
 static _Thread_local struct sycl_interop_handle_s *running;
 
-void native_action_hold(struct native_action *action)
-{
-	if (action)
-		atomic_fetch_add_explicit(&action->references, 1, memory_order_relaxed);
-}
-
-void native_action_drop(struct native_action *action)
-{
-	if (!action || atomic_fetch_sub_explicit(&action->references, 1, memory_order_acq_rel) != 1)
-		return;
-	if (action->destroy)
-		action->destroy(action->user_data);
-	free(action);
-}
-
 void native_calls_init(struct native_calls *calls)
 {
 	calls->first = NULL;
@@ -156,7 +141,8 @@ static int run(void *context, const struct backend_native_scope *scope)
 	return result;
 }
 
-uint64_t native_call_function(void)
+/* The address of `run`, for the engine. */
+static uint64_t entry_address(void)
 {
 	backend_native_function *function = run;
 	uintptr_t address = 0;
@@ -189,7 +175,12 @@ SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle,
 	if (!action)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	*action = (struct native_action){
-		.references = 1, .function = function, .user_data = user_data, .destroy = destroy};
+		.references = 1,
+		.function = function,
+		.user_data = user_data,
+		.destroy = destroy,
+		.entry = entry_address(),
+	};
 	handler->action = context ? HANDLER_ACTION_HOST_TASK : HANDLER_ACTION_NATIVE;
 	handler->on_device = context != NULL;
 	handler->bridge = context;

@@ -7,25 +7,13 @@
 #ifndef SYCL_CLIENT_NATIVE_COMMANDS_H
 #define SYCL_CLIENT_NATIVE_COMMANDS_H
 
-#include "syclclient/native_command.h"
+#include "handler/native_action.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
 struct connection;
 struct handler;
-
-/* What a handler calls; its submissions have it together. Any thread. */
-struct native_action {
-	_Atomic uint32_t references;
-	sycl_native_command_function *function;
-	void *user_data;
-	sycl_user_data_destroy *destroy;
-};
-/* NULL is fine. */
-void native_action_hold(struct native_action *action);
-/* The last one calls `destroy`. NULL is fine. */
-void native_action_drop(struct native_action *action);
 
 /* Calls of a connection that the engine has and has not come back with. A lock of its own, held for
  * nothing else. */
@@ -50,8 +38,7 @@ sycl_result native_call_here(const struct handler *handler,
 			     const struct backend_native_scope *scope);
 /* It was not sent. NULL is fine. */
 void native_call_discard(struct native_call *call);
-/* As the message has them: addresses. */
-uint64_t native_call_function(void);
+/* As the message has it: an address. */
 uint64_t native_call_context(const struct native_call *call);
 
 #endif

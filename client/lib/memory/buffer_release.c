@@ -73,8 +73,8 @@ static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t d
 	 */
 	uint32_t mode = target ? ACCESS_MODE_READ : ACCESS_MODE_WRITE_NO_INIT;
 	struct host_access access = {.slot = 0};
-	sycl_result result =
-		host_access_ask(buffer, mode, 0, target ? buffer->size_bytes : 0, &access);
+	sycl_result result = own_pages_ask_host_access(buffer, mode, 0,
+						       target ? buffer->size_bytes : 0, &access);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &access, deadline_ns);

@@ -1,4 +1,5 @@
 /* Host accessors: what the program holds of a host access. */
+#include "memory/own_pages.h"
 #include "connection/client_objects.h"
 
 #include "access_mode.h"
@@ -69,8 +70,8 @@ static sycl_result make(struct buffer *buffer, struct wanted wanted,
 	object_ref(&buffer->object);
 	struct buffer *root = buffer_root(buffer);
 	atomic_fetch_add_explicit(&root->host_accessors, 1, memory_order_relaxed);
-	result = host_access_ask(buffer, mode, wanted.offset_bytes, wanted.size_bytes,
-				 &accessor->access);
+	result = own_pages_ask_host_access(buffer, mode, wanted.offset_bytes, wanted.size_bytes,
+					   &accessor->access);
 	if (result) {
 		struct failure why;
 		error_get(&why);

@@ -1,6 +1,7 @@
 /* Images as the host sees them: pixels in shared memory, converted and sampled as a device would
  * (C20, G5). */
 #include "memory/image.h"
+#include "memory/own_pages.h"
 
 #include "access_mode.h"
 #include "clock.h"
@@ -31,8 +32,9 @@ static sycl_result make(struct buffer *image, sycl_access_mode mode, bool keeps,
 	accessor->mode = (uint32_t)mode;
 	object_ref(&image->object);
 	atomic_fetch_add_explicit(&image->host_accessors, 1, memory_order_relaxed);
-	sycl_result result = host_access_ask(image, (uint32_t)mode | (keeps ? ACCESS_KEEP_BIT : 0),
-					     0, image->size_bytes, &accessor->access);
+	sycl_result result =
+		own_pages_ask_host_access(image, (uint32_t)mode | (keeps ? ACCESS_KEEP_BIT : 0), 0,
+					  image->size_bytes, &accessor->access);
 	if (result) {
 		struct failure why;
 		error_get(&why);

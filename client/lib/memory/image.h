@@ -4,7 +4,6 @@
 #define SYCL_CLIENT_IMAGE_H
 
 #include "memory/buffer.h"
-#include "handler/handler.h"
 #include "image_sample.h"
 
 static inline bool is_image(const struct buffer *buffer)
@@ -18,12 +17,5 @@ sycl_result sampler_check(const sycl_sampler *sampler, struct image_sampler *sam
 sycl_result image_check_device(const struct buffer *image, const struct device *device);
 /* May it be read by this sampler? */
 sycl_result image_check_filter(const struct buffer *image, const struct image_sampler *sampler);
-
-/* handler_image.c: of an image or a sampler as argument `index`, against what the kernel declares.
- */
-bool handler_image_fits(const struct handler_argument *given, const struct kernel_argument *wanted);
-sycl_result handler_check_image(const struct handler *handler, uint32_t index);
-void handler_put_image(const struct handler_argument *from, Sycl__V1__Argument *to,
-		       Sycl__V1__ImageArgument *image, Sycl__V1__SamplerArgument *sampler);
 
 #endif

@@ -1,7 +1,6 @@
 #include "memory/own_pages.h"
 
 #include "access_mode.h"
-#include "handler/handler.h"
 #include "connection/page_copy.h"
 
 #include <stdlib.h>
@@ -89,6 +88,13 @@ void own_pages_settle(struct buffer *buffer)
 	settle(buffer, OWN_PAGES_TAKEN);
 }
 
+sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
+				      uint64_t size_bytes, struct host_access *access)
+{
+	own_pages_settle(buffer_root(buffer));
+	return host_access_ask(buffer, mode, offset_bytes, size_bytes, access);
+}
+
 void own_pages_end(struct buffer *buffer)
 {
 	settle(buffer, OWN_PAGES_COMING);
@@ -147,36 +153,31 @@ static void hold_back(struct incoming *incoming)
 	bring_whole(buffer);
 }
 
-static struct buffer *root_at(const struct handler *handler, uint32_t i)
-{
-	return buffer_root(handler_requirement_at(handler, i)->buffer);
-}
-
-static uint32_t count_outside(const struct handler *handler)
+static uint32_t count_outside(const struct buffer_list *buffers)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < handler->requirements.count; i++)
-		count += state_of(root_at(handler, i)) == OWN_PAGES_OUTSIDE;
+	for (uint32_t i = 0; i < buffers->count; i++)
+		count += state_of(buffers->root_at(buffers->owner, i)) == OWN_PAGES_OUTSIDE;
 	return count;
 }
 
 /* Nothing is to be brought, and nobody waited for. */
-static bool are_settled(const struct handler *handler)
+static bool are_settled(const struct buffer_list *buffers)
 {
-	for (uint32_t i = 0; i < handler->requirements.count; i++) {
-		if (!own_pages_are_settled(root_at(handler, i)))
+	for (uint32_t i = 0; i < buffers->count; i++) {
+		if (!own_pages_are_settled(buffers->root_at(buffers->owner, i)))
 			return false;
 	}
 	return true;
 }
 
 /* All that nobody else has taken. */
-static void take_all(const struct handler *handler, struct own_pages *pages, uint32_t most)
+static void take_all(const struct buffer_list *buffers, struct own_pages *pages, uint32_t most)
 {
-	struct connection *c = handler->object.connection;
+	struct connection *c = buffers->connection;
 	(void)pthread_mutex_lock(&c->state_lock);
-	for (uint32_t i = 0; i < handler->requirements.count && pages->count < most; i++) {
-		struct buffer *buffer = root_at(handler, i);
+	for (uint32_t i = 0; i < buffers->count && pages->count < most; i++) {
+		struct buffer *buffer = buffers->root_at(buffers->owner, i);
 		if (!take(buffer))
 			continue;
 		object_ref(&buffer->object);
@@ -185,26 +186,26 @@ static void take_all(const struct handler *handler, struct own_pages *pages, uin
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-static void bring(const struct handler *handler, struct own_pages **pages_out)
+static void bring(const struct buffer_list *buffers, struct own_pages **pages_out)
 {
-	uint32_t most = count_outside(handler);
+	uint32_t most = count_outside(buffers);
 	struct own_pages *pages = calloc(1, sizeof(*pages) + most * sizeof(pages->incoming[0]));
 	if (pages) {
-		take_all(handler, pages, most);
+		take_all(buffers, pages, most);
 		for (uint32_t i = 0; i < pages->count; i++)
 			hold_back(&pages->incoming[i]);
 		*pages_out = pages;
 	}
 	/* Only now: two groups may have taken each other's, and each must hold its own first. */
-	for (uint32_t i = 0; i < handler->requirements.count; i++)
-		own_pages_settle(root_at(handler, i));
+	for (uint32_t i = 0; i < buffers->count; i++)
+		own_pages_settle(buffers->root_at(buffers->owner, i));
 }
 
-void own_pages_begin(const struct handler *handler, struct own_pages **pages_out)
+void own_pages_begin(const struct buffer_list *buffers, struct own_pages **pages_out)
 {
 	*pages_out = NULL;
-	if (!are_settled(handler))
-		bring(handler, pages_out);
+	if (!are_settled(buffers))
+		bring(buffers, pages_out);
 }
 
 void own_pages_finish(struct own_pages *pages)
@@ -231,7 +232,7 @@ static sycl_result write_back_whole(struct buffer *buffer, void *target)
 	struct connection *c = buffer->object.connection;
 	struct host_access access = {.slot = 0};
 	sycl_result result =
-		host_access_ask(buffer, ACCESS_MODE_READ, 0, buffer->size_bytes, &access);
+		own_pages_ask_host_access(buffer, ACCESS_MODE_READ, 0, buffer->size_bytes, &access);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &access, UINT64_MAX);
@@ -281,7 +282,7 @@ sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 	copy.buffer = buffer;
 	copy.accesses = accesses;
 	copy.granted = 0;
-	sycl_result result = host_access_ask(buffer, ACCESS_MODE_READ, 0, 0, &writers);
+	sycl_result result = own_pages_ask_host_access(buffer, ACCESS_MODE_READ, 0, 0, &writers);
 	if (result)
 		return result;
 	/* At once: what others submit from now on is not written back. */

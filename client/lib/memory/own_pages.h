@@ -13,8 +13,15 @@
 
 #include "connection/client_objects.h"
 
-struct handler;
 struct own_pages;
+
+/* The buffers that a group requires, by their roots. */
+struct buffer_list {
+	struct connection *connection;
+	uint32_t count;
+	struct buffer *(*root_at)(const void *owner, uint32_t i);
+	const void *owner;
+};
 
 /* Where a buffer's first contents are. */
 enum own_pages_state {
@@ -39,13 +46,16 @@ static inline bool own_pages_are_settled(const struct buffer *buffer)
  * copies in, NULL: nothing, as a rule. Waits for the engine to answer, for no device; without
  * locks.
  */
-void own_pages_begin(const struct handler *handler, struct own_pages **pages_out);
+void own_pages_begin(const struct buffer_list *buffers, struct own_pages **pages_out);
 /* Accepts NULL. Keeps the calling thread's error. */
 void own_pages_finish(struct own_pages *pages);
 
 /* Of a root: before anything but a group uses it. Its contents are in shared memory then, or held
  * as above. */
 void own_pages_settle(struct buffer *buffer);
+/* As host_access_ask, once the buffer's contents are settled. */
+sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
+				      uint64_t size_bytes, struct host_access *access);
 /* Of a root: before its memory is the program's again. Nobody reads it after this. */
 void own_pages_end(struct buffer *buffer);
 

@@ -48,6 +48,39 @@ struct device *device_new(struct connection *c, uint32_t index, const Sycl__V1__
 	return device;
 }
 
+sycl_result device_at(struct connection *c, uint32_t index, struct device **device_out)
+{
+	const struct topology *topology = NULL;
+	sycl_result result = topology_get(c, &topology);
+	if (result)
+		return result;
+	uint32_t of = topology_platform_of(topology, topology->devices[index]);
+	if (of == topology->platform_count)
+		return error_set(SYCL_ERROR_RUNTIME,
+				 "the service named a device without a platform");
+	struct platform *platform = NULL;
+	result = platform_at(c, of, &platform);
+	if (result)
+		return result;
+	(void)pthread_mutex_lock(&c->state_lock);
+	struct device *device = c->devices[index];
+	if (!device || !object_try_ref(&device->object)) {
+		device = device_new(c, index, topology->devices[index]);
+		if (device) {
+			device->platform = platform;
+			platform = NULL;
+			c->devices[index] = device;
+		}
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (platform)
+		object_unref(&platform->object);
+	if (!device)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	*device_out = device;
+	return SYCL_SUCCESS;
+}
+
 static bool type_matches(const Sycl__V1__DeviceFacts *facts, sycl_device_type type)
 {
 	return type == SYCL_DEVICE_TYPE_ALL || (uint32_t)facts->type == (uint32_t)type;
@@ -56,7 +89,7 @@ static bool type_matches(const Sycl__V1__DeviceFacts *facts, sycl_device_type ty
 static sycl_result give_device(struct connection *c, uint32_t index, sycl_device *out)
 {
 	struct device *device = NULL;
-	sycl_result result = topology_device(c, index, &device);
+	sycl_result result = device_at(c, index, &device);
 	if (result)
 		return result;
 	result = object_give(&device->object);

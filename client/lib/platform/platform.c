@@ -2,7 +2,7 @@
 #include "connection/topology.h"
 
 #include "clock.h"
-#include "base/copy_threads.h"
+#include "connection/copy_threads.h"
 #include "connection/helpers.h"
 #include "base/session_rank.h"
 #include "wake.h"
@@ -59,6 +59,22 @@ static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
 		SYCL_ERROR_INVALID,
 		"SYCLD_ENDPOINT in the environment is '%.64s', neither \"unix:PATH\" nor \"embedded:\"",
 		text);
+}
+
+sycl_result platform_at(struct connection *c, uint32_t index, struct platform **platform_out)
+{
+	(void)pthread_mutex_lock(&c->state_lock);
+	struct platform *platform = c->platforms[index];
+	if (!platform || !object_try_ref(&platform->object)) {
+		platform = platform_new(c, index);
+		if (platform)
+			c->platforms[index] = platform;
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (!platform)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	*platform_out = platform;
+	return SYCL_SUCCESS;
 }
 
 /* What is not in its size is not read. */
@@ -143,7 +159,7 @@ SYCL_API sycl_result sycl_platform_get_reference_count(sycl_platform platform, u
 static sycl_result give_platform(struct connection *c, uint32_t index, sycl_platform *out)
 {
 	struct platform *platform = NULL;
-	sycl_result result = topology_platform(c, index, &platform);
+	sycl_result result = platform_at(c, index, &platform);
 	if (result)
 		return result;
 	result = object_give(&platform->object);

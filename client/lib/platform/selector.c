@@ -5,7 +5,7 @@ static sycl_result score_of(struct connection *c, uint32_t index, sycl_device_se
 			    void *user_data, int32_t *score_out)
 {
 	struct device *device = NULL;
-	sycl_result result = topology_device(c, index, &device);
+	sycl_result result = device_at(c, index, &device);
 	if (result)
 		return result;
 	result = object_give(&device->object);
@@ -56,7 +56,7 @@ static sycl_result select_device(struct connection *c, sycl_device_selector *sel
 	if (best_score < 0)
 		return nothing_to_select(topology);
 	struct device *device = NULL;
-	result = topology_device(c, best, &device);
+	result = device_at(c, best, &device);
 	if (result)
 		return result;
 	result = object_give(&device->object);

@@ -279,31 +279,3 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling 
 				: (what == SYCL_PROFILING_START ? answer.start_ns : answer.end_ns);
 	return result;
 }
-
-SYCL_API sycl_result sycl_event_has_native_event(sycl_event handle, uint32_t *has_out)
-{
-	PIN(event, event, handle);
-	REQUIRE_OUTPUT(has_out);
-	*has_out = event_natives(event) > 0; /* otherwise the engine tells completion without one */
-	return SYCL_SUCCESS;
-}
-
-SYCL_API sycl_result sycl_event_get_native(sycl_event handle, void **native_out)
-{
-	PIN(event, event, handle);
-	REQUIRE_OUTPUT(native_out);
-	if (event_natives(event) == 1) {
-		uint64_t native = 0;
-		uint32_t count = 0;
-		sycl_result result = sycl_event_get_natives(
-			handle, (sycl_backend)event->line->backend, 1, &native, &count);
-		if (!result)
-			*native_out = (void *)(uintptr_t)native;
-		return result;
-	}
-	if (event->line->backend != SYCL_BACKEND_KIND_CUDA)
-		return error_set_object(SYCL_ERROR_FEATURE_NOT_SUPPORTED, event->line->remote.id,
-					"the event has no single native event");
-	*native_out = NULL;
-	return SYCL_SUCCESS;
-}

@@ -1,5 +1,5 @@
 /* A launch in one call: a handler on the stack, without a handle, because nobody sees it. */
-#include "handler/handler.h"
+#include "submit/submit.h"
 
 #include "syclclient/launch.h"
 

@@ -3,21 +3,6 @@
 
 #include <stdlib.h>
 
-sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph)
-{
-	sycl_result result = remote_check(&graph->remote);
-	if (result)
-		return result;
-	if (graph->object.connection != handler->object.connection)
-		return error_set(SYCL_ERROR_INVALID,
-				 "the graph and the queue belong to different connections");
-	if (graph->context != handler->queue->context || graph->device != handler->queue->device)
-		return error_set_object(
-			SYCL_ERROR_INVALID, graph->remote.id,
-			"the graph was made for another context or device than the queue's");
-	return SYCL_SUCCESS;
-}
-
 SYCL_API sycl_result sycl_handler_graph(sycl_handler handle, sycl_executable_graph graph_handle)
 {
 	PIN(handler, handler, handle);
@@ -29,35 +14,9 @@ SYCL_API sycl_result sycl_handler_graph(sycl_handler handle, sycl_executable_gra
 		return result;
 	handler->action = HANDLER_ACTION_GRAPH;
 	handler->graph = graph;
+	handler->graph_remote = &graph->remote;
 	object_ref(&graph->object);
 	return SYCL_SUCCESS;
-}
-
-static sycl_result build(sycl_handler handler, sycl_executable_graph graph, uint32_t count,
-			 const sycl_event *depends_on)
-{
-	sycl_result result = sycl_handler_graph(handler, graph);
-	for (uint32_t i = 0; i < count && !result; i++)
-		result = sycl_handler_depends_on(handler, depends_on[i]);
-	return result;
-}
-
-SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph graph, uint32_t count,
-				      const sycl_event *depends_on, sycl_event *event_out)
-{
-	if (count > 0 && !depends_on)
-		return error_set(SYCL_ERROR_INVALID, "a list of %u events is NULL", count);
-	sycl_handler handler = NULL;
-	sycl_result result = sycl_handler_begin(queue, &handler);
-	if (result)
-		return result;
-	result = build(handler, graph, count, depends_on);
-	if (!result)
-		return sycl_handler_submit(handler, event_out);
-	struct failure why;
-	error_get(&why);
-	(void)sycl_handler_discard(handler);
-	return error_set_failure(&why);
 }
 
 static void drop(struct graph_tasks *tasks)

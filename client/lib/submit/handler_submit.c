@@ -1,6 +1,8 @@
 /* From a built command group to its record and its event. */
+#include "submit/submit.h"
+
 #include "graph/executable_graph.h"
-#include "submit/handler_messages.h"
+#include "handler/messages.h"
 #include "submit/handler_shape.h"
 #include "base/lone_thread.h"
 #include "memory/own_pages.h"
@@ -237,7 +239,7 @@ static void take_answers(struct connection *c)
 
 /*
  * None of its buffers has failed, is a temporary or has contents to be brought: as a rule, and then
- * nobody need look at them one by one. Said once of a group, before it is sent.
+ * nobody need look at them one by one. Asked once of a group, before it is sent.
  */
 static bool buffers_are_plain(const struct handler *handler)
 {
@@ -250,40 +252,6 @@ static bool buffers_are_plain(const struct handler *handler)
 			return false;
 	}
 	return true;
-}
-
-static sycl_result check(const struct handler *handler, bool plain_buffers)
-{
-	sycl_result result = remote_check(&handler->queue->line->remote);
-	if (!result && atomic_load_explicit(&handler->queue->is_lent, memory_order_acquire))
-		result = error_set(
-			SYCL_ERROR_INVALID,
-			"the queue's native queue is in use until sycl_queue_return_native");
-	for (uint32_t i = 0; !plain_buffers && i < handler->requirements.count && !result; i++)
-		result = remote_check(
-			&buffer_root(handler_requirement_at(handler, i)->buffer)->remote);
-	if (!result && (handler->action != HANDLER_ACTION_LAUNCH ||
-			handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM)))
-		result = usm_check(handler);
-	if (!result)
-		result = handler_check_arguments(handler);
-	if (!result && handler->requirements.count)
-		result = handler_check_memory(handler);
-	if (!result && handler->bridge)
-		result = bridge_check(handler);
-	if (!result)
-		result = handler_check_properties(handler);
-	if (!result && handler->graph)
-		result = remote_check(&handler->graph->remote);
-	if (!result && handler->action == HANDLER_ACTION_GRAPH && handler->requirements.count)
-		result = error_set(SYCL_ERROR_INVALID,
-				   "a launch of a graph requires no buffers: its nodes do");
-	return result;
-}
-
-sycl_result handler_check(const struct handler *handler)
-{
-	return check(handler, false);
 }
 
 /* What was checked against the queue that it was begun on, when it was set. */
@@ -367,13 +335,18 @@ static void submission_fini(struct submission *s)
 	group_messages_fini(&s->messages);
 }
 
+static struct buffer *required_root_at(const void *handler, uint32_t i)
+{
+	return buffer_root(handler_requirement_at(handler, i)->buffer);
+}
+
 static sycl_result send(struct handler *handler, struct handler *origin, bool is_step,
 			sycl_event *event_out)
 {
 	struct connection *c = handler->object.connection;
 	take_answers(c);
 	bool plain_buffers = buffers_are_plain(handler);
-	sycl_result result = check(handler, plain_buffers);
+	sycl_result result = handler_check(handler, plain_buffers);
 	if (result)
 		return result;
 	if (!is_step && graph_records(handler))
@@ -385,7 +358,7 @@ static sycl_result send(struct handler *handler, struct handler *origin, bool is
 		result = graph_check_no_temporaries(handler);
 	if (result)
 		return result;
-	if (usm_is_staged(handler))
+	if (handler_is_staged(handler))
 		return usm_send_staged(handler, event_out);
 	CLEANUP(submission_fini)
 	struct submission s; /* large: nothing is written that is not needed */
@@ -404,7 +377,9 @@ static sycl_result send(struct handler *handler, struct handler *origin, bool is
 		return result;
 	struct own_pages *pages = NULL;
 	if (!plain_buffers)
-		own_pages_begin(handler, &pages);
+		own_pages_begin(&(struct buffer_list){c, handler->requirements.count,
+						      required_root_at, handler},
+				&pages);
 	result = transmit(&s, origin, event_out);
 	if (pages)
 		own_pages_finish(pages);

@@ -3,121 +3,15 @@
  * cannot reach the program's. The program's bytes are read when the group is submitted, or in turn,
  * as written bytes are: in a host task of its own, before or behind the copy.
  */
-#include "handler/handler.h"
+#include "submit/submit.h"
+#include "usm/staging.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Shared memory that a copy uses. In the connection's list from the beginning; free when nobody
- * uses it here and its group is complete. It holds the queue's line and no object, as those hold
- * the connection.
- */
-struct usm_staging {
-	struct usm_staging *next;
-	struct connection *connection;
-	struct arena_range range;
-	void *shared;
-	void *program; /* where the bytes are copied from or to */
-	uint64_t size_bytes;
-	uint32_t users;          /* whoever sends it; a host task */
-	struct queue_line *line; /* held; NULL: no group was sent */
-	uint64_t group;
-};
-
-static bool is_over(const struct usm_staging *staging)
-{
-	const struct connection *c = staging->connection;
-	if (staging->users > 0)
-		return false;
-	if (!staging->line)
-		return true;
-	const struct completion_slot *slot = &c->slot_memory[staging->line->slot];
-	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire),
-				(uint32_t)staging->group);
-}
-
-static void sweep(struct connection *c)
-{
-	struct usm_staging *over = NULL;
-	(void)pthread_mutex_lock(&c->state_lock);
-	for (struct usm_staging **at = &c->usm.stagings; *at;) {
-		struct usm_staging *staging = *at;
-		if (!is_over(staging)) {
-			at = &staging->next;
-			continue;
-		}
-		*at = staging->next;
-		staging->next = over;
-		over = staging;
-		arenas_give(&c->arenas, &staging->range);
-	}
-	(void)pthread_mutex_unlock(&c->state_lock);
-	while (over) {
-		struct usm_staging *next = over->next;
-		if (over->line)
-			queue_line_drop(c, over->line);
-		free(over);
-		over = next;
-	}
-}
-
-void usm_stagings_fini(struct connection *c)
-{
-	while (c->usm.stagings) {
-		struct usm_staging *next = c->usm.stagings->next;
-		free(c->usm.stagings);
-		c->usm.stagings = next;
-	}
-}
-
-static sycl_result staging_new(struct connection *c, void *program, uint64_t size_bytes,
-			       struct usm_staging **staging_out)
-{
-	sweep(c);
-	struct usm_staging *staging = calloc(1, sizeof(*staging));
-	if (!staging)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	sycl_result result = arenas_take(c, size_bytes, &staging->range, &staging->shared);
-	if (result) {
-		free(staging);
-		return result;
-	}
-	staging->range.size_bytes = size_bytes;
-	staging->connection = c;
-	staging->program = program;
-	staging->size_bytes = size_bytes;
-	staging->users = 1;
-	(void)pthread_mutex_lock(&c->state_lock);
-	staging->next = c->usm.stagings;
-	c->usm.stagings = staging;
-	(void)pthread_mutex_unlock(&c->state_lock);
-	*staging_out = staging;
-	return SYCL_SUCCESS;
-}
-
-static void change_users(struct usm_staging *staging, uint32_t difference)
-{
-	struct connection *c = staging->connection;
-	(void)pthread_mutex_lock(&c->state_lock);
-	staging->users += difference;
-	(void)pthread_mutex_unlock(&c->state_lock);
-}
-
-/* The engine uses it until this event's group is complete. */
-static void note_group(struct usm_staging *staging, const struct event *event)
-{
-	struct connection *c = staging->connection;
-	queue_line_hold(event->line);
-	(void)pthread_mutex_lock(&c->state_lock);
-	staging->line = event->line;
-	staging->group = event->group;
-	(void)pthread_mutex_unlock(&c->state_lock);
-}
-
 static void drop_user(void *staging)
 {
-	change_users(staging, UINT32_MAX);
+	usm_staging_change_users(staging, UINT32_MAX);
 }
 
 static sycl_result copy_in(sycl_host_task task, void *user_data)
@@ -245,7 +139,7 @@ static sycl_result send_copy(const struct handler *handler, struct usm_staging *
 		return result;
 	CLEANUP(event_unpin) struct event *sent = NULL;
 	if (event_pin(*event_out, &sent) == SYCL_SUCCESS)
-		note_group(staging, sent);
+		usm_staging_set_group(staging, sent);
 	return SYCL_SUCCESS;
 }
 
@@ -266,7 +160,7 @@ static sycl_result send_from_program(const struct handler *handler, struct usm_s
 	sycl_result result = send_requisites(handler, &requisites);
 	if (result)
 		return result;
-	change_users(staging, 1);
+	usm_staging_change_users(staging, 1);
 	const struct host_part part = {copy_in, staging, drop_user};
 	result = send_host_part(handler, &part, requisites, &read);
 	return result ? result : send_copy(handler, staging, read, event_out);
@@ -279,7 +173,7 @@ static sycl_result send_to_program(const struct handler *handler, struct usm_sta
 	sycl_result result = send_copy(handler, staging, NULL, &copied);
 	if (result)
 		return result;
-	change_users(staging, 1);
+	usm_staging_change_users(staging, 1);
 	const struct host_part part = {copy_out, staging, drop_user};
 	return send_host_part(handler, &part, copied, event_out);
 }
@@ -300,13 +194,6 @@ static sycl_result send_within_program(const struct handler *handler, sycl_event
 	return send_host_part(handler, &part, requisites, event_out);
 }
 
-bool usm_is_staged(const struct handler *handler)
-{
-	return handler->action == HANDLER_ACTION_USM_COPY && !handler->usm.range &&
-	       !handler->is_empty &&
-	       (handler->usm.program_destination || handler->usm.program_source);
-}
-
 static sycl_result send_staged(const struct handler *handler, sycl_event *event_out)
 {
 	bool to_program = handler->usm.program_destination;
@@ -314,12 +201,12 @@ static sycl_result send_staged(const struct handler *handler, sycl_event *event_
 		to_program ? handler->usm.destination : (void *)(uintptr_t)handler->usm.source;
 	struct usm_staging *staging = NULL;
 	sycl_result result =
-		staging_new(handler->object.connection, program, handler->size_bytes, &staging);
+		usm_staging_new(handler->object.connection, program, handler->size_bytes, &staging);
 	if (result)
 		return result;
 	result = to_program ? send_to_program(handler, staging, event_out)
 			    : send_from_program(handler, staging, event_out);
-	change_users(staging, UINT32_MAX);
+	usm_staging_change_users(staging, UINT32_MAX);
 	return result;
 }
 
@@ -337,10 +224,4 @@ sycl_result usm_send_staged(const struct handler *handler, sycl_event *event_out
 	else
 		(void)sycl_event_release(event);
 	return SYCL_SUCCESS;
-}
-
-void usm_stagings_sweep(struct connection *c)
-{
-	if (c->usm.stagings)
-		sweep(c);
 }

@@ -1,8 +1,9 @@
 /* USM: allocating, freeing, and what a pointer is. */
 #include "usm/usm.h"
+#include "usm/staging.h"
 
 #include "connection/topology.h"
-#include "base/usm_allocations.h"
+#include "usm/allocations.h"
 #include "base/usm_place.h"
 #include "usm_window.h"
 

@@ -75,22 +75,4 @@ sycl_result usm_name_variable(struct connection *connection, const struct usm_al
 			      struct usm_allocation **variable_out);
 void usm_forget_variable(struct connection *connection, struct usm_allocation *variable);
 
-/* What a handler names, as it is now: also what was good when it was set may be freed by now. Takes
- * the state lock. */
-sycl_result usm_check(const struct handler *handler);
-/* Bytes that a node of a graph looks at, on the queue's device. `what`: for people. */
-sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,
-			   const char *what);
-
-/*
- * usm_staging.c: a copy from or to memory of the program, which was checked. Sends one group or
- * more; `event_out` may be NULL. Without locks.
- */
-bool usm_is_staged(const struct handler *handler);
-sycl_result usm_send_staged(const struct handler *handler, sycl_event *event_out);
-/* What the engine has no more use of is free again. Without locks. */
-void usm_stagings_sweep(struct connection *connection);
-/* Of a connection that ends. */
-void usm_stagings_fini(struct connection *connection);
-
 #endif

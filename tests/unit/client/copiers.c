@@ -1,6 +1,6 @@
 /* Copy threads, without a connection: started, woken, ended; and how many there shall be. */
 #include "connection/copiers.h"
-#include "base/copy_threads.h"
+#include "connection/copy_threads.h"
 
 #include <semaphore.h>
 #include <signal.h>

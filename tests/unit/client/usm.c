@@ -1,5 +1,5 @@
 /* Small pieces of USM, and the table of allocations, each against a model. */
-#include "base/usm_allocations.h"
+#include "usm/allocations.h"
 
 #include <errno.h>
 #include <stdlib.h>

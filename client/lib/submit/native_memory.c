@@ -3,6 +3,7 @@
 
 #include "memory/buffer.h"
 #include "handler/handler.h"
+#include "submit/submit.h"
 
 #include "access_mode.h"
 

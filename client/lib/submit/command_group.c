@@ -1,6 +1,6 @@
 /* Command groups that are submitted again and again: a handler that nobody can change any more
  * (B15). */
-#include "handler/handler.h"
+#include "submit/submit.h"
 
 static void group_destroy(struct object *object)
 {
@@ -12,7 +12,7 @@ static void group_destroy(struct object *object)
 static sycl_result freeze(struct handler *handler, sycl_command_group *group_out)
 {
 	REQUIRE_OUTPUT(group_out);
-	sycl_result result = handler_check(handler);
+	sycl_result result = handler_check(handler, false);
 	if (result)
 		return result;
 	struct command_group *group = object_new(sizeof(*group), handler->object.connection);

@@ -1,5 +1,5 @@
 /* Actions about USM as messages. */
-#include "submit/handler_messages.h"
+#include "handler/messages.h"
 
 static void put_copy(struct group_messages *m, const struct handler *handler)
 {

@@ -1,5 +1,5 @@
 /* Asking the engine for bytes of a buffer: they are in the shared memory when it says so. */
-#include "memory/own_pages.h"
+#include "connection/client_objects.h"
 
 #include "access_mode.h"
 
@@ -74,7 +74,6 @@ static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_
 sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
 			    uint64_t size_bytes, struct host_access *access)
 {
-	own_pages_settle(buffer_root(buffer));
 	const struct arena_range bytes = {.offset_bytes = offset_bytes, .size_bytes = size_bytes};
 	return ask(buffer, mode, &bytes, false, access);
 }

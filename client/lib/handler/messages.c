@@ -1,7 +1,8 @@
 /* From a built command group to its messages. */
-#include "submit/handler_messages.h"
+#include "handler/messages.h"
+#include "handler/native_action.h"
 
-#include "memory/image.h"
+#include "handler/image.h"
 
 #include <stdlib.h>
 
@@ -248,11 +249,10 @@ static void put_host_task(struct group_messages *m, const struct handler *handle
 	m->group.host_task = &m->host_task;
 }
 
-static void put_native(struct group_messages *m)
+static void put_native(struct group_messages *m, const struct handler *handler)
 {
 	sycl__v1__native_command__init(&m->native);
-	m->native.function =
-		native_call_function(); /* what it is called with is filled in when there is one */
+	m->native.function = handler->native->entry; /* its argument is filled in later */
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_NATIVE;
 	m->group.native = &m->native;
 }
@@ -281,7 +281,7 @@ static sycl_result put_action(struct group_messages *m, struct handler *handler)
 	} else if (handler->action == HANDLER_ACTION_HOST_TASK) {
 		put_host_task(m, handler);
 	} else if (handler->action == HANDLER_ACTION_NATIVE) {
-		put_native(m);
+		put_native(m, handler);
 	} else if (handler->action == HANDLER_ACTION_CONDITION) {
 		put_condition(m, handler);
 	} else if (handler->is_empty) {

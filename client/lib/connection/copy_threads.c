@@ -1,4 +1,4 @@
-#include "base/copy_threads.h"
+#include "connection/copy_threads.h"
 
 #include "base/error.h"
 #include "connection/copiers.h"

@@ -1,4 +1,4 @@
-#include "base/usm_allocations.h"
+#include "usm/allocations.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,15 @@
+/* Images and samplers as arguments of a command group. */
+#ifndef SYCL_CLIENT_HANDLER_IMAGE_H
+#define SYCL_CLIENT_HANDLER_IMAGE_H
+
+#include "handler/handler.h"
+#include "memory/image.h"
+
+/* An image or a sampler as argument `index`, against what the kernel declares.
+ */
+bool handler_image_fits(const struct handler_argument *given, const struct kernel_argument *wanted);
+sycl_result handler_check_image(const struct handler *handler, uint32_t index);
+void handler_put_image(const struct handler_argument *from, Sycl__V1__Argument *to,
+		       Sycl__V1__ImageArgument *image, Sycl__V1__SamplerArgument *sampler);
+
+#endif

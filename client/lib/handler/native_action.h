@@ -1,0 +1,22 @@
+/* The function of a native command, as its handler and the submissions of that have it. */
+#ifndef SYCL_CLIENT_NATIVE_ACTION_H
+#define SYCL_CLIENT_NATIVE_ACTION_H
+
+#include "syclclient/native_command.h"
+
+#include <stdint.h>
+
+/* What a handler calls; its submissions have it together. Any thread. */
+struct native_action {
+	_Atomic uint32_t references;
+	sycl_native_command_function *function;
+	void *user_data;
+	sycl_user_data_destroy *destroy;
+	uint64_t entry; /* the address that an engine in this process calls */
+};
+/* NULL is fine. */
+void native_action_hold(struct native_action *action);
+/* The last one calls `destroy`. NULL is fine. */
+void native_action_drop(struct native_action *action);
+
+#endif

@@ -1,0 +1,37 @@
+/* Shared memory by which bytes of the program's own memory travel. */
+#ifndef SYCL_CLIENT_USM_STAGING_H
+#define SYCL_CLIENT_USM_STAGING_H
+
+#include "connection/client_objects.h"
+#include "usm/usm.h"
+
+/*
+ * Shared memory that a copy uses. In the connection's list from the beginning; free when nobody
+ * uses it here and its group is complete. It holds the queue's line and no object, as those hold
+ * the connection.
+ */
+struct usm_staging {
+	struct usm_staging *next;
+	struct connection *connection;
+	struct arena_range range;
+	void *shared;
+	void *program; /* where the bytes are copied from or to */
+	uint64_t size_bytes;
+	uint32_t users;          /* whoever sends it; a host task */
+	struct queue_line *line; /* held; NULL: no group was sent */
+	uint64_t group;
+};
+
+/* For `program`, with one user: the caller. */
+sycl_result usm_staging_new(struct connection *connection, void *program, uint64_t size_bytes,
+			    struct usm_staging **staging_out);
+void usm_staging_change_users(struct usm_staging *staging, uint32_t difference);
+/* The engine uses it until this event's group is complete. */
+void usm_staging_set_group(struct usm_staging *staging, const struct event *event);
+
+/* What the engine has no more use of is free again. Without locks. */
+void usm_stagings_sweep(struct connection *connection);
+/* Of a connection that ends. */
+void usm_stagings_fini(struct connection *connection);
+
+#endif
