@@ -21,6 +21,13 @@ extern _Atomic uint32_t *fork_word;
 
 void fork_child_settle(void);
 
+/*
+ * What a part of the library forgets in a child, before anything else is done there. Called by
+ * constructors, for each part once.
+ */
+typedef void fork_forget(void);
+void fork_guard_forget_with(fork_forget *forget);
+
 /* Nothing is left to do for fork_check. */
 static inline bool fork_is_settled(void)
 {

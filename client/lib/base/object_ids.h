@@ -18,6 +18,7 @@ struct remote {
 	struct failure *why;    /* written before `failed`; NULL when there was no memory for it */
 };
 
+struct connection;
 struct queue_line;
 struct usm_allocation;
 
@@ -33,6 +34,8 @@ struct id_entry {
 	uint32_t next_free;         /* index + 1 */
 	struct arena_range range;   /* size 0: none */
 	struct usm_allocation *usm; /* of USM; freed with the entry */
+	/* Frees `line` or `usm`; NULL: there is neither. With the state lock. */
+	void (*released)(struct connection *connection, struct id_entry *entry);
 };
 
 struct object_ids {

@@ -98,6 +98,7 @@ struct buffer {
 	uint32_t share_device;         /* where it lives then: the service's number */
 	struct bridge_import *imports; /* of a root, where it is open in contexts of the program's
 					  (bridge_memory.c); under open_lock */
+	void (*close_imports)(struct buffer *root); /* NULL: there are none */
 	uint32_t image_format; /* of an image, which has a handle of its own kind: `range` counts
 				  pixels; else 0 */
 	bool image_layered;    /* ... its first dimension counts layers */

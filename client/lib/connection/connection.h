@@ -12,28 +12,30 @@
 
 #include "connection/arenas.h"
 #include "connection/async_errors.h"
-#include "interop/bridge.h"
 #include "connection/copiers.h"
 #include "embedded_entry.h"
 #include "flight_page.h"
-#include "host_task/host_tasks.h"
-#include "interop/native_commands.h"
 #include "base/object_ids.h"
 #include "packet.h"
 #include "connection/replies.h"
 #include "ring.h"
 #include "base/shapes.h"
 #include "base/slots.h"
-#include "usm/usm.h"
 #include "session.pb-c.h"
 
 #include <pthread.h>
 
-struct topology;
-struct page_copy;
-struct graph;
-struct platform;
+struct bridge;
 struct device;
+struct graph;
+struct helpers;
+struct host_task;
+struct host_tasks;
+struct native_calls;
+struct page_copy;
+struct platform;
+struct topology;
+struct usm_state;
 
 /* Somebody waits for the descriptor of an exported buffer. Lives on the waiter's stack. */
 struct pending_grant {
@@ -47,7 +49,37 @@ struct connection_limits {
 	uint64_t arena_bytes, buffer_bytes, source_bytes;
 };
 
+/*
+ * What waiting threads run meanwhile: the program's host tasks. A wait knows them by these
+ * functions only. With the state lock, unless something else is said.
+ */
+struct wait_tasks {
+	/* May the calling thread run them? With the lock or without it. */
+	bool (*may_run)(const struct connection *connection);
+	/* Has the turn of one come? */
+	bool (*ready)(struct connection *connection);
+	/* Takes one whose turn has come off the list; NULL: there is none. */
+	struct host_task *(*take)(struct connection *connection);
+	/* Runs the task, which ends with that. Without locks. */
+	void (*run)(struct connection *connection, struct host_task *task);
+	/* After a wait, without locks. `is_over`: the session has ended. `closed_queues`: some have
+	 * failures to be passed on. */
+	void (*after_wait)(struct connection *connection, bool is_over, bool closed_queues);
+};
+
+/* What a connection asks of the rooms above. One table for all connections (open/client.c). */
+struct connection_hooks {
+	/* The last reference is gone: ends the connection, and frees it. */
+	void (*end)(struct connection *connection);
+	/* No object of the connection is in the caller's hands. The caller holds the connection by
+	 * other means. */
+	void (*last_handle)(struct connection *connection);
+	struct wait_tasks tasks;
+	reply_receiver *receivers[REPLY_KINDS]; /* of what comes unasked, by the reply's case */
+};
+
 struct connection {
+	const struct connection_hooks *hooks;
 	_Atomic uint32_t refs;
 	_Atomic uint32_t handles;   /* of its objects, in the caller's hands */
 	_Atomic uint32_t published; /* see connection_publish */
@@ -80,10 +112,14 @@ struct connection {
 	struct object_ids ids;
 	struct slots slots;
 	struct arenas arenas;
-	struct usm_state usm;
-	struct host_tasks host_tasks;
-	struct native_calls native_calls;
-	struct bridge bridge;
+	/* State of the rooms above, which lies beside the connection (open/client.h). */
+	struct usm_state *usm;
+	struct host_tasks *host_tasks;
+	struct native_calls *native_calls;
+	struct bridge *bridge;
+	uint32_t tasks_listed;         /* host tasks that have not begun */
+	uint32_t waits_with_tasks;     /* threads in waits that run host tasks */
+	struct helpers *helpers;       /* NULL: none; written once, when the connection is opened */
 	struct graph *graphs;          /* weak, under the graph lock */
 	uint64_t graph_number;         /* of the latest */
 	struct page_copy *page_copies; /* that copy and helper threads may take part in */
@@ -94,8 +130,8 @@ struct connection {
 	_Atomic uint32_t copy_quota; /* processors_quota's; 0: nobody has asked yet */
 	struct copiers copiers;
 	struct async_errors async_errors;
-	struct queue_line *orphans; /* closed queues with failures that were not passed to their
-				       handlers yet */
+	struct queue_line *closed_queues; /* closed queues with failures that were not passed to
+				       their handlers yet */
 	bool polling; /* a thread sleeps on the socket, or reads from it: the others wait for it */
 	uint32_t sleepers;
 	uint32_t prepared;    /* event loops that will poll the descriptor themselves */
@@ -122,7 +158,6 @@ struct connection {
 	embedded_stop *engine_stop;
 };
 
-/* connection.c: open, handshake, close */
 struct open_request {
 	const char *endpoint; /* NULL, "unix:PATH" or "embedded:" */
 	const char *name;
@@ -130,9 +165,24 @@ struct open_request {
 	uint32_t helper_threads, copy_threads; /* the latter: copy_threads_wanted's */
 	uint32_t session_class, weight;        /* 0: the environment's, or the service's default */
 };
-sycl_result connection_open(const struct open_request *request, struct connection **connection_out);
+/* connection.c: its own part of the memory, zeroed before. -ENOMEM: connection_fini all the same.
+ */
+int connection_init(struct connection *connection);
+/* Behind the parts that use rings and slots. */
+void connection_fini(struct connection *connection);
 void connection_ref(struct connection *connection);
 void connection_unref(struct connection *connection);
+/* open.c: connects, and greets the service. *went_away_out: the service ended between connecting
+ * and answering, so another attempt makes sense. */
+sycl_result connection_connect(struct connection *connection, const struct open_request *request,
+			       bool *went_away_out);
+
+/* A handle of one of its objects was released: was it the last one? */
+static inline void connection_handle_released(struct connection *connection)
+{
+	if (atomic_load_explicit(&connection->handles, memory_order_acquire) == 0)
+		connection->hooks->last_handle(connection);
+}
 
 /*
  * The service orders what threads of this program do to memory that is mapped twice. Neither the
@@ -162,7 +212,7 @@ static inline sycl_result connection_check(struct connection *connection)
 	return __builtin_expect(lost, 0) ? connection_tell(connection) : SYCL_SUCCESS;
 }
 
-/* connection_handshake.c. -ECONNRESET as *retry_out: the peer went away before it answered. */
+/* handshake.c. -ECONNRESET as *retry_out: the peer went away before it answered. */
 sycl_result connection_handshake(struct connection *connection, const struct open_request *request,
 				 bool *went_away_out);
 
@@ -170,16 +220,16 @@ sycl_result connection_handshake(struct connection *connection, const struct ope
  * question. */
 bool connection_endpoint_is_valid(const char *endpoint);
 
-/* connection_start.c: a socket to the system's service, or the user's, which is started if need be.
+/* start.c: a socket to the system's service, or the user's, which is started if need be.
  */
 sycl_result connection_find_service(uint64_t deadline_ns, int *socket_out, char **endpoint_out);
 sycl_result connection_connect_path(const char *path, uint64_t deadline_ns, int *socket_out);
 
-/* connection_embedded.c */
+/* embedded.c */
 sycl_result connection_embedded(struct connection *connection);
 void connection_embedded_end(struct connection *connection);
 
-/* connection_ring.c. Packs the command into the ring and rings the bell. Waits for room, never for
+/* ring.c. Packs the command into the ring and rings the bell. Waits for room, never for
  * the device. */
 sycl_result connection_send(struct connection *connection, const Sycl__V1__Command *command);
 /* As above with the submit lock held. */
@@ -196,10 +246,10 @@ sycl_result connection_ask(struct connection *connection, const Sycl__V1__Comman
 sycl_result connection_request(struct connection *connection, const Sycl__V1__Command *command,
 			       struct pending *pending, uint64_t deadline_ns);
 
-/* connection_wait.c */
+/* wait.c */
 typedef bool wait_ready(struct connection *connection, void *context);
 /* How to wait. RUNS: for what the program itself waits for, without any lock: host tasks run
- * meanwhile (host_tasks.h). */
+ * meanwhile (struct wait_tasks). */
 enum { WAIT_SPINS = 1, WAIT_RUNS = 2 };
 /*
  * Wait until ready() says so (called with the state lock held, or with no lock while spinning where
@@ -211,11 +261,13 @@ sycl_result connection_wait(struct connection *connection, wait_ready *ready, vo
 /* Run the host tasks whose turn has come, and hand out what late failures there are. Without locks.
  */
 void connection_run_ready(struct connection *connection);
-/* Read what the socket has, without waiting. The state lock is held. */
+
+/* socket.c: read what the socket has, without waiting. The state lock is held. */
 void connection_read_socket(struct connection *connection);
+/* The same up to the first Wake, behind which there is nothing as a rule. */
+void connection_read_until_wake(struct connection *connection);
 /* Has the peer hung up? Any thread; no lock held or submit_lock. */
 void connection_probe(struct connection *connection);
-bool spinning_is_wise(void);
 
 /* remote.c: objects of the engine */
 sycl_result remote_name(struct connection *connection, enum object_type type,
@@ -224,6 +276,9 @@ sycl_result remote_name(struct connection *connection, enum object_type type,
 void remote_forget(struct connection *connection, struct remote *remote);
 /* Sends Release; what the entry holds comes back with Released. */
 void remote_release(struct connection *connection, struct remote *remote);
+/* Receivers: the engine has let go of an object; the service could not make one. */
+void remote_receive_released(struct connection *connection, const Sycl__V1__Reply *reply);
+void remote_receive_failed(struct connection *connection, const Sycl__V1__Reply *reply);
 /* Of one that has failed: the code, with its detail set. */
 sycl_result remote_tell(struct remote *remote);
 /* 0, or what remote_tell says. In the way of every group, several times. */

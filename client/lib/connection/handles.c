@@ -433,7 +433,8 @@ uint32_t object_users(const struct object *object)
 	return word_users(atomic_load_explicit(&object->entry->word, memory_order_relaxed));
 }
 
-void handles_forget_after_fork(void)
+/* In a forked child: all handles of the parent are refused from now on. */
+static void handles_forget_after_fork(void)
 {
 	/* The parent's objects stay in memory, unused: their locks may be held by threads that do
 	 * not exist here. */
@@ -443,6 +444,11 @@ void handles_forget_after_fork(void)
 	(void)pthread_mutex_init(&t->lock, NULL);
 	t->inherited = atomic_load_explicit(&table, memory_order_relaxed);
 	atomic_store_explicit(&table, t, memory_order_release);
+}
+
+__attribute__((constructor)) static void handles_register_forget(void)
+{
+	fork_guard_forget_with(handles_forget_after_fork);
 }
 
 sycl_result handle_retain(const void *handle, enum handle_type type)
@@ -464,7 +470,7 @@ sycl_result handle_release(const void *handle, enum handle_type type)
 		return result;
 	result = object_take(object);
 	if (!result && object->connection)
-		host_tasks_look(object->connection);
+		connection_handle_released(object->connection);
 	object_unref(object);
 	return result;
 }

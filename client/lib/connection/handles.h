@@ -72,7 +72,7 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 
 /*
  * handle_pin and object_take in one. *counted_out: it was the last one of the users' references,
- * and the connection still counts its handle: the caller takes that back (host_tasks_look).
+ * and the connection still counts its handle: the caller takes that back.
  */
 sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out,
 			     bool *counted_out);
@@ -98,9 +98,6 @@ uint32_t object_users(const struct object *object);
 
 /* "queue", "buffer" ... */
 const char *handle_type_name(enum handle_type type);
-
-/* In a forked child: all handles of the parent are refused from now on. */
-void handles_forget_after_fork(void);
 
 /* Generic bodies of the public functions. */
 sycl_result handle_retain(const void *handle, enum handle_type type);

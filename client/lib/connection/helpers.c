@@ -42,7 +42,7 @@ void helpers_wake_all(struct helpers *helpers)
 static bool nothing_left(struct connection *c, void *context)
 {
 	(void)context;
-	return !c->host_tasks.first;
+	return c->tasks_listed == 0;
 }
 
 static void *run(void *argument)
@@ -53,7 +53,7 @@ static void *run(void *argument)
 	(void)pthread_mutex_lock(&c->state_lock);
 	while (!helpers->stop) {
 		bool copies = page_copies_wait(c);
-		if (!copies && !c->host_tasks.first) {
+		if (!copies && c->tasks_listed == 0) {
 			(void)pthread_cond_wait(&helpers->work, &c->state_lock);
 			continue;
 		}
@@ -89,7 +89,7 @@ sycl_result helpers_start(struct connection *c, uint32_t count)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
 				 "helper thread %u cannot be started: error %d", helpers->count, r);
 	}
-	c->host_tasks.helpers = helpers;
+	c->helpers = helpers;
 	return SYCL_SUCCESS;
 }
 

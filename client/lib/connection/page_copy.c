@@ -153,7 +153,7 @@ bool page_copies_work(void *context)
 /* With helper threads: so many that both together are as many. */
 static uint32_t count_copiers(struct connection *c, uint32_t parts)
 {
-	uint32_t count = c->copy_threads, helpers = helpers_count(c->host_tasks.helpers);
+	uint32_t count = c->copy_threads, helpers = helpers_count(c->helpers);
 	if (count == COPY_THREADS_BY_PROCESSORS) {
 		uint32_t processors = processors_allowed();
 		uint32_t quota = atomic_load_explicit(&c->copy_quota, memory_order_relaxed);
@@ -174,7 +174,7 @@ static void enlist(struct page_copy *copy)
 	copy->next = c->page_copies;
 	c->page_copies = copy;
 	if (copy->count > 1) {
-		helpers_wake_all(c->host_tasks.helpers);
+		helpers_wake_all(c->helpers);
 		copiers_wake(&c->copiers, copy->granted);
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);

@@ -79,7 +79,8 @@ void queue_line_throw_late(struct connection *c, struct queue_line *line)
 	error_note_failure(&before);
 }
 
-void queue_line_end(struct connection *c, struct queue_line *line)
+/* The engine has let go of the line: it is freed now, or after its handler has its failures. */
+static void end_line(struct connection *c, struct queue_line *line)
 {
 	lent_ranges_end(c, line);
 	bool unreported = false;
@@ -89,21 +90,65 @@ void queue_line_end(struct connection *c, struct queue_line *line)
 		(void)queue_line_free(line);
 		return;
 	}
-	line->next_orphan = c->orphans;
-	c->orphans = line;
+	line->next_closed = c->closed_queues;
+	c->closed_queues = line;
 }
 
-void queue_line_throw_orphans(struct connection *c)
+void queue_line_released(struct connection *c, struct id_entry *entry)
+{
+	end_line(c, entry->line);
+	entry->line = NULL;
+}
+
+void queue_line_receive_failure(struct connection *c, const Sycl__V1__Reply *reply)
+{
+	struct id_entry *entry = object_ids_find(&c->ids, reply->group_failed->queue);
+	if (!entry || !entry->line)
+		return;
+	struct failure failure;
+	failure_from_failed(reply->status, &failure);
+	queue_line_add_failure(entry->line, reply->group_failed->group, &failure);
+}
+
+void queue_lines_throw_closed(struct connection *c)
 {
 	for (;;) {
 		(void)pthread_mutex_lock(&c->state_lock);
-		struct queue_line *line = c->orphans;
+		struct queue_line *line = c->closed_queues;
 		if (line)
-			c->orphans = line->next_orphan;
+			c->closed_queues = line->next_closed;
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (!line)
 			return;
 		queue_line_throw_late(c, line);
 		(void)queue_line_free(line);
 	}
+}
+
+/*
+ * First the lines are taken out of the table of names: a reply that is read on the way would free
+ * one that its name still leads to.
+ */
+void queue_lines_throw_last(struct connection *c)
+{
+	if (c->ids.used == 0)
+		return; /* nothing was ever made; perhaps the connection was never open */
+	(void)pthread_mutex_lock(&c->state_lock);
+	(void)replies_drain(c);
+	for (uint32_t i = 0; i < c->ids.used; i++) {
+		struct queue_line *line = c->ids.entries[i].line;
+		c->ids.entries[i].line = NULL;
+		if (!line)
+			continue;
+		c->ids.entries[i].released = NULL;
+		end_line(c, line);
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+	queue_lines_throw_closed(c);
+}
+
+void queue_lines_free(struct connection *c)
+{
+	for (uint32_t i = 0; i < c->ids.used; i++)
+		c->ids.entries[i].line = queue_line_free(c->ids.entries[i].line);
 }

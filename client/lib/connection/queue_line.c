@@ -8,7 +8,7 @@
 #include <string.h>
 
 sycl_result queue_line_create(struct connection *c, bool in_order, bool profiling,
-			      struct queue_line **line_out)
+			      line_released *released, struct queue_line **line_out)
 {
 	struct queue_line *line = calloc(1, sizeof(*line));
 	if (!line)
@@ -26,6 +26,7 @@ sycl_result queue_line_create(struct connection *c, bool in_order, bool profilin
 	int r = slots_take_counter(&c->slots, &line->slot);
 	if (r == 0) {
 		entry->line = line;
+		entry->released = released;
 		entry->slot = line->slot;
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);

@@ -9,6 +9,7 @@
 
 #include "connection/lent_ranges.h"
 #include "base/object_ids.h"
+#include "command.pb-c.h"
 
 #include "syclclient/async.h"
 
@@ -39,7 +40,7 @@ struct queue_line {
 	sycl_async_handler *handler; /* the queue's, or its context's; NULL: failures stay until a
 					wait tells them */
 	void *handler_data;
-	struct queue_line *next_orphan;
+	struct queue_line *next_closed;
 	uint32_t backend; /* enum sycl_backend, of its device */
 	uint64_t groups;  /* submitted; under the submit lock, as what follows */
 	uint32_t done;    /* of them, when the slot was looked at last; low bits */
@@ -50,8 +51,10 @@ struct queue_line {
 	uint64_t forgotten_to; /* failures of groups up to this one may have been forgotten */
 };
 
+/* `released`: queue_line_released. */
+typedef void line_released(struct connection *connection, struct id_entry *entry);
 sycl_result queue_line_create(struct connection *connection, bool in_order, bool profiling,
-			      struct queue_line **line_out);
+			      line_released *released, struct queue_line **line_out);
 /* Frees it at once: never sent, Released, or the session has ended. Accepts NULL, returns NULL. */
 struct queue_line *queue_line_free(struct queue_line *line);
 
@@ -80,12 +83,17 @@ sycl_result queue_line_first_unreported(struct connection *connection, struct qu
  */
 sycl_result queue_line_throw(struct connection *connection, struct queue_line *line,
 			     sycl_async_handler *handler, void *user_data);
-/* With the state lock: the engine has let go of the line. Freed now, or after its handler was told.
- */
-void queue_line_end(struct connection *connection, struct queue_line *line);
+/* Of an id_entry: the engine has let go of its line. */
+void queue_line_released(struct connection *connection, struct id_entry *entry);
+/* Receiver: a command group has failed. */
+void queue_line_receive_failure(struct connection *connection, const Sycl__V1__Reply *reply);
 /* The last chance: without a handler nothing happens. Without locks. */
 void queue_line_throw_late(struct connection *connection, struct queue_line *line);
-/* Of lines that ended with failures that nobody was told of. Without locks. */
-void queue_line_throw_orphans(struct connection *connection);
+/* Passes the failures of closed queues to their handlers. Without locks. */
+void queue_lines_throw_closed(struct connection *connection);
+/* The connection ends: the last chance of all queues. Without locks. */
+void queue_lines_throw_last(struct connection *connection);
+/* Behind that, when the engine has ended. */
+void queue_lines_free(struct connection *connection);
 
 #endif

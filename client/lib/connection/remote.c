@@ -63,3 +63,35 @@ sycl_result remote_tell(struct remote *remote)
 			   : error_set_object(failed, remote->id,
 					      "the service could not make this object");
 }
+
+void remote_receive_released(struct connection *c, const Sycl__V1__Reply *reply)
+{
+	struct id_entry *entry = object_ids_find(&c->ids, reply->released->object);
+	if (!entry || entry->owner)
+		return; /* not asked for: the library still uses it */
+	if (entry->slot != NO_SLOT)
+		slots_give_settled(&c->slots, entry->slot);
+	if (entry->range.size_bytes)
+		arenas_give(&c->arenas, &entry->range);
+	if (entry->released)
+		entry->released(c, entry);
+	object_ids_give(&c->ids, entry);
+}
+
+void remote_receive_failed(struct connection *c, const Sycl__V1__Reply *reply)
+{
+	uint64_t id = reply->object_failed->object;
+	struct id_entry *entry = object_ids_find(&c->ids, id);
+	if (!entry || !entry->owner ||
+	    atomic_load_explicit(&entry->owner->failed, memory_order_relaxed))
+		return;
+	struct failure failure;
+	failure_from_failed(reply->status, &failure);
+	if (failure.object == 0)
+		failure.object = id;
+	struct failure *why = malloc(sizeof(*why));
+	if (why)
+		*why = failure;
+	entry->owner->why = why;
+	atomic_store_explicit(&entry->owner->failed, failure.code, memory_order_release);
+}

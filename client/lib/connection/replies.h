@@ -2,8 +2,7 @@
 #ifndef SYCL_CLIENT_REPLIES_H
 #define SYCL_CLIENT_REPLIES_H
 
-#include "base/error.h"
-#include "command.pb-c.h"
+#include "connection/status.h"
 
 #include <stdbool.h>
 
@@ -23,6 +22,10 @@ struct pending {
 	void *context;
 };
 
+/* Takes in what came unasked, of one kind. With the state lock. */
+typedef void reply_receiver(struct connection *connection, const Sycl__V1__Reply *reply);
+#define REPLY_KINDS 32u /* cases above have no receiver */
+
 /* Is there anything to drain? Without locks: what comes at this very moment may be missed. */
 bool replies_wait(const struct connection *connection);
 
@@ -31,8 +34,5 @@ bool replies_wait(const struct connection *connection);
  * words or a record are malformed; the connection is lost then.
  */
 bool replies_drain(struct connection *connection);
-
-/* Out of the message into plain memory. */
-void failure_from_status(const Sycl__V1__Status *status, struct failure *failure_out);
 
 #endif

@@ -12,22 +12,10 @@
 #include "connection/connection.h"
 
 #include "clock.h"
-#include "base/flight.h"
-#include "processors.h"
-#include "connection/queue_line.h"
 #include "spin_pace.h"
 #include "wake.h"
 
 #include <poll.h>
-#include <stdio.h>
-#include <sys/socket.h>
-
-bool spinning_is_wise(void)
-{
-	/* With one processor it is never; with two the engine's front and a busy CPU device need
-	 * both. */
-	return processors_here() > 2;
-}
 
 static void pause_briefly(void)
 {
@@ -65,127 +53,6 @@ static void learn(struct connection *c, uint64_t waited_ns)
 		atomic_store_explicit(&c->spin_ns, learned_ns, memory_order_relaxed);
 }
 
-/* The page that the engine left behind says what it was doing, if it says anything. */
-static void lose_to_death(struct connection *c)
-{
-	struct failure why = {.code = SYCL_SUCCESS};
-	(void)flight_blame(c->flight->address, c->session, &why);
-	if (why.code)
-		connection_lose_with(c, &why);
-}
-
-static void lose_to_hang_up(struct connection *c)
-{
-	lose_to_death(c);
-	connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
-			"the service closed the session, or its engine ended");
-}
-
-static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant,
-		       struct packet_fds *fds)
-{
-	if (!c->arenas.grant.awaited || c->arenas.grant.arrived)
-		return;
-	c->arenas.grant.arrived = true;
-	c->arenas.grant.fd = packet_fds_take(fds, 0);
-	c->arenas.grant.arena = grant->arena;
-	c->arenas.grant.size_bytes = grant->size_bytes;
-	Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
-	status.code = grant->code;
-	status.text = grant->text;
-	failure_from_status(&status, &c->arenas.grant.failure);
-}
-
-/* What nobody waits for any more is closed with the datagram. */
-static void take_buffer_grant(struct connection *c, uint64_t buffer, struct packet_fds *fds)
-{
-	for (struct pending_grant *grant = c->grants; grant; grant = grant->next) {
-		if (grant->buffer != buffer || grant->descriptor >= 0)
-			continue;
-		grant->descriptor = packet_fds_take(fds, 0);
-		return;
-	}
-}
-
-static void take_packet(struct connection *c, const Sycl__V1__Packet *packet,
-			struct packet_fds *fds)
-{
-	if (packet->body_case == SYCL__V1__PACKET__BODY_ARENA_GRANT) {
-		take_grant(c, packet->arena_grant, fds);
-	} else if (packet->body_case == SYCL__V1__PACKET__BODY_BUFFER_GRANT) {
-		take_buffer_grant(c, packet->buffer_grant->buffer, fds);
-	} else if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR) {
-		Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
-		status.code =
-			packet->error->code ? packet->error->code : SYCL_ERROR_CONNECTION_LOST;
-		status.text = packet->error->text;
-		struct failure failure;
-		failure_from_status(&status, &failure);
-		/* Whose work it was stands in the page. */
-		if (failure.code == SYCL_ERROR_DEVICE_LOST)
-			lose_to_death(c);
-		connection_lose_with(c, &failure); /* the first reason stays */
-	}
-	/* Wake says nothing but "look"; anything else is of a later minor version. */
-}
-
-enum found { FOUND_NOTHING, FOUND_WAKE, FOUND_OTHER };
-
-static enum found read_datagram(struct connection *c)
-{
-	ProtobufCMessage *message = NULL;
-	struct packet_fds fds = PACKET_FDS_INIT;
-	enum found found = FOUND_OTHER;
-	int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena,
-				&message, &fds, MSG_DONTWAIT);
-	if (r == -EAGAIN || r == -EINTR)
-		return FOUND_NOTHING;
-	if (r == 1) {
-		const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
-		if (packet->body_case == SYCL__V1__PACKET__BODY_WAKE)
-			found = FOUND_WAKE;
-		take_packet(c, packet, &fds);
-	} else if (r == 0 || r == -ECONNRESET || r == -EPIPE) {
-		lose_to_hang_up(c);
-	} else {
-		connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
-				"the service sent a malformed datagram");
-	}
-	packet_fds_close(&fds);
-	return found;
-}
-
-void connection_read_socket(struct connection *c)
-{
-	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) &&
-	       read_datagram(c) != FOUND_NOTHING) {
-	}
-}
-
-/*
- * After a sleep: up to the first Wake, behind which there is nothing as a rule, so that one call is
- * spared. What is there all the same keeps the socket readable: whoever sleeps next, or goes on,
- * reads it at once.
- */
-static void read_until_wake(struct connection *c)
-{
-	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) &&
-	       read_datagram(c) == FOUND_OTHER) {
-	}
-}
-
-void connection_probe(struct connection *c)
-{
-	struct pollfd socket = {.fd = c->socket, .events = 0};
-	if (poll(&socket, 1, 0) != 1 || (socket.revents & (POLLHUP | POLLERR)) == 0)
-		return;
-	(void)pthread_mutex_lock(&c->state_lock);
-	if (!c->polling) /* else the polling thread sees it too */
-		connection_read_socket(c);
-	(void)pthread_cond_broadcast(&c->changed);
-	(void)pthread_mutex_unlock(&c->state_lock);
-}
-
 /* With the state lock, which is let go meanwhile. Returns when something came, or the deadline did,
  * or a signal. */
 static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
@@ -201,7 +68,7 @@ static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 	}
 	(void)ppoll(&socket, 1, deadline_ns == UINT64_MAX ? NULL : &rest, NULL);
 	(void)pthread_mutex_lock(&c->state_lock);
-	read_until_wake(c);
+	connection_read_until_wake(c);
 	c->polling = false;
 	/* Whoever goes on waiting takes this thread's place at the socket. */
 	(void)pthread_cond_broadcast(&c->changed);
@@ -231,12 +98,12 @@ static void end_sleep(struct connection *c)
 /* With the state lock, which is let go meanwhile. False: there is none whose turn has come. */
 static bool run_one(struct connection *c)
 {
-	struct host_task *task = host_tasks_take(c);
+	struct host_task *task = c->hooks->tasks.take(c);
 	if (!task)
 		return false;
 	end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
-	host_task_run(c, task);
+	c->hooks->tasks.run(c, task);
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->sleepers++;
 	return true;
@@ -282,23 +149,20 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 		learn(c, now_ns - begun_ns);
 		return SYCL_SUCCESS;
 	}
-	bool runs = (how & WAIT_RUNS) && deadline_ns != 0 && host_tasks_run_here(c);
+	bool runs = (how & WAIT_RUNS) && deadline_ns != 0 && c->hooks->tasks.may_run(c);
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->sleepers++;
-	c->host_tasks.waits += runs;
+	c->waits_with_tasks += runs;
 	sycl_result result = sleep_until(c, ready, context, runs, deadline_ns);
-	c->host_tasks.waits -= runs;
-	bool orphans = c->orphans != NULL;
+	c->waits_with_tasks -= runs;
+	bool closed_queues = c->closed_queues != NULL;
 	end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (spins && result == SYCL_SUCCESS)
 		learn(c, clock_now_ns() - begun_ns);
 	if (how & WAIT_RUNS) {
-		if (result && result != SYCL_ERROR_TIMEOUT)
-			host_tasks_drop(c);
-		if (orphans)
-			queue_line_throw_orphans(c);
-		host_tasks_look(c);
+		bool is_over = result && result != SYCL_ERROR_TIMEOUT;
+		c->hooks->tasks.after_wait(c, is_over, closed_queues);
 	}
 	if (result == SYCL_ERROR_TIMEOUT)
 		return error_set(SYCL_ERROR_TIMEOUT, "the time-out has expired");
@@ -307,24 +171,21 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 
 void connection_run_ready(struct connection *c)
 {
-	if (!host_tasks_run_here(c))
+	if (!c->hooks->tasks.may_run(c))
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
 	/* Not those that come while these run: their descriptor will be readable again. */
-	uint32_t most = c->host_tasks.count;
+	uint32_t most = c->tasks_listed;
 	c->sleepers++;
-	c->host_tasks.waits++;
+	c->waits_with_tasks++;
 	while (most-- > 0 && run_one(c)) {
 	}
-	c->host_tasks.waits--;
+	c->waits_with_tasks--;
 	end_sleep(c);
-	bool more = host_tasks_ready(c), orphans = c->orphans != NULL;
+	bool more = c->hooks->tasks.ready(c), closed_queues = c->closed_queues != NULL;
 	if (more && c->kick_fd >= 0)
 		wake_ring_bell(c->kick_fd);
 	(void)pthread_mutex_unlock(&c->state_lock);
-	if (orphans)
-		queue_line_throw_orphans(c);
-	if (atomic_load_explicit(&c->lost, memory_order_relaxed))
-		host_tasks_drop(c);
-	host_tasks_look(c);
+	bool is_over = atomic_load_explicit(&c->lost, memory_order_relaxed) != 0;
+	c->hooks->tasks.after_wait(c, is_over, closed_queues);
 }

@@ -4,6 +4,8 @@
 
 #include "access_mode.h"
 #include "memory/own_pages.h"
+#include "interop/bridge.h"
+#include "interop/native_commands.h"
 #include "protocol_limits.h"
 
 #include <stdlib.h>

@@ -119,7 +119,7 @@ SYCL_API sycl_result sycl_graph_release(sycl_graph handle)
 		return result;
 	if (object_users(&graph->object) == 0)
 		end_all(graph);
-	host_tasks_look(graph->object.connection);
+	connection_handle_released(graph->object.connection);
 	return SYCL_SUCCESS;
 }
 

@@ -203,7 +203,7 @@ SYCL_API sycl_result sycl_graph_add(sycl_graph handle, sycl_handler handler_hand
 	struct failure why;
 	error_get(&why);
 	sycl_result taken = object_take(&handler->object);
-	host_tasks_look(handler->object.connection);
+	connection_handle_released(handler->object.connection);
 	return result ? error_set_failure(&why) : taken;
 }
 

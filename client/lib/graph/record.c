@@ -1,5 +1,6 @@
 /* What is submitted to a queue that is recorded becomes a node (L2, L4 - L6, L8, L15). */
 #include "graph/command_graph.h"
+#include "interop/bridge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Ranges against the device and the kernel; arguments against what the service knows of the kernel.
  */
 #include "handler/image.h"
+#include "usm/usm.h"
 
 #include <inttypes.h>
 

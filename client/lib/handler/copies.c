@@ -1,5 +1,6 @@
 /* The actions that move bytes: copies of all kinds, fills, updates of the host (D20). */
 #include "handler/handler.h"
+#include "host_task/host_tasks.h"
 
 #include "access_mode.h"
 

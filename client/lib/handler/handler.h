@@ -229,6 +229,10 @@ sycl_result handler_check_memory(const struct handler *handler);
  * offset fit? */
 sycl_result handler_check_properties(const struct handler *handler);
 
+/* host_task.c: a host task that runs what the handler says, for a group of this line. */
+sycl_result handler_host_task_new(struct handler *handler, struct queue_line *line,
+				  struct host_task **task_out);
+
 /* Does the queue take it? `plain_buffers`: none of its buffers has failed, the caller has looked.
  */
 sycl_result handler_check(const struct handler *handler, bool plain_buffers);

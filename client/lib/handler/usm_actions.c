@@ -1,5 +1,6 @@
 /* USM in a command group: pointers as arguments, and the actions. */
 #include "handler/handler.h"
+#include "usm/usm.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "host_task/host_tasks.h"
 
-#include "handler/handler.h"
+#include "connection/client_objects.h"
 #include "connection/helpers.h"
 
 #include <stdio.h>
@@ -13,16 +13,16 @@ struct host_call {
 };
 static _Thread_local struct host_call *running;
 
-sycl_result host_task_new(struct connection *c, struct handler *handler, struct queue_line *line,
-			  struct host_task **task_out)
+sycl_result host_task_new(struct connection *c, const struct host_task_plan *plan,
+			  struct queue_line *line, struct host_task **task_out)
 {
 	struct host_task *task = calloc(1, sizeof(*task));
 	if (!task)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	(void)pthread_mutex_lock(&c->state_lock);
-	bool room = c->host_tasks.count < HOST_TASKS_MAX;
+	bool room = c->host_tasks->count < HOST_TASKS_MAX;
 	int r = room ? slots_take(&c->slots, &task->slot, &task->value) : -EDQUOT;
-	c->host_tasks.count += r == 0;
+	c->host_tasks->count += r == 0;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r < 0) {
 		free(task);
@@ -34,11 +34,14 @@ sycl_result host_task_new(struct connection *c, struct handler *handler, struct 
 				      HOST_TASKS_MAX);
 	}
 	task->refs = 1;
-	task->bridged = handler->bridge != NULL;
+	task->bridged = plan->is_bridged;
 	if (task->bridged)
-		atomic_fetch_add_explicit(&c->bridge.commands, 1, memory_order_relaxed);
-	task->handler = handler;
-	object_ref(&handler->object);
+		c->host_tasks->bridge->enter(c);
+	task->handler = plan->handler;
+	task->function = plan->function;
+	task->user_data = plan->user_data;
+	task->is_native = plan->is_native;
+	object_ref((struct object *)task->handler);
 	task->line = line;
 	queue_line_hold(line);
 	*task_out = task;
@@ -47,14 +50,8 @@ sycl_result host_task_new(struct connection *c, struct handler *handler, struct 
 
 static void leave_bridge(struct connection *c, struct host_task *task)
 {
-	if (task->early)
-		bridge_event_give(&c->bridge, task->early);
-	task->early = NULL;
-	bridge_graph_drop(task->graph);
-	task->graph = NULL;
-	if (task->bridged)
-		atomic_fetch_sub_explicit(&c->bridge.commands, 1, memory_order_release);
-	task->bridged = false;
+	if (task->bridged || task->early || task->graph)
+		c->host_tasks->bridge->leave(c, task);
 }
 
 static void unref(struct connection *c, struct host_task *task)
@@ -65,34 +62,36 @@ static void unref(struct connection *c, struct host_task *task)
 	(void)pthread_mutex_lock(&c->state_lock);
 	/* Its value may still come, if it was sent and never had its turn. */
 	slots_give(&c->slots, task->slot);
-	c->host_tasks.count--;
+	c->host_tasks->count--;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	queue_line_drop(c, task->line);
-	struct handler *handler = task->handler;
+	struct object *handler = (struct object *)task->handler;
 	free(task);
 	if (handler)
-		object_unref(&handler->object); /* its connection may end with it */
+		object_unref(handler); /* its connection may end with it */
 }
 
 void host_task_list(struct connection *c, struct host_task *task, uint64_t group)
 {
-	struct host_tasks *tasks = &c->host_tasks;
+	struct host_tasks *tasks = c->host_tasks;
 	task->group = group;
 	atomic_fetch_add_explicit(&task->refs, 1, memory_order_relaxed);
 	(void)pthread_mutex_lock(&c->state_lock);
 	task->listed = true;
+	c->tasks_listed++;
 	if (tasks->last)
 		tasks->last->next = task;
 	else
 		tasks->first = task;
 	tasks->last = task;
-	helpers_wake(tasks->helpers);
+	helpers_wake(c->helpers);
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
 /* With the state lock. `previous`: NULL for the first. */
-static void unlist(struct host_tasks *tasks, struct host_task *previous, struct host_task *task)
+static void unlist(struct connection *c, struct host_task *previous, struct host_task *task)
 {
+	struct host_tasks *tasks = c->host_tasks;
 	if (previous)
 		previous->next = task->next;
 	else
@@ -101,6 +100,7 @@ static void unlist(struct host_tasks *tasks, struct host_task *previous, struct 
 		tasks->last = previous;
 	task->next = NULL;
 	task->listed = false;
+	c->tasks_listed--;
 }
 
 void host_task_settle(struct connection *c, struct host_task *task, bool sent)
@@ -109,10 +109,10 @@ void host_task_settle(struct connection *c, struct host_task *task, bool sent)
 	if (!sent) {
 		(void)pthread_mutex_lock(&c->state_lock);
 		struct host_task *previous = NULL;
-		for (struct host_task *other = c->host_tasks.first; other && task->listed;
+		for (struct host_task *other = c->host_tasks->first; other && task->listed;
 		     other = other->next) {
 			if (other == task) {
-				unlist(&c->host_tasks, previous, task);
+				unlist(c, previous, task);
 				was_listed = true;
 				break;
 			}
@@ -130,7 +130,7 @@ void host_task_settle(struct connection *c, struct host_task *task, bool sent)
 
 bool host_tasks_run_here(const struct connection *c)
 {
-	return !c->host_tasks.helpers || running || helpers_is_one();
+	return !c->helpers || running || helpers_is_one();
 }
 
 static bool has_turn(const struct connection *c, const struct host_task *task)
@@ -142,7 +142,7 @@ static bool has_turn(const struct connection *c, const struct host_task *task)
 
 bool host_tasks_ready(struct connection *c)
 {
-	for (const struct host_task *task = c->host_tasks.first; task; task = task->next) {
+	for (const struct host_task *task = c->host_tasks->first; task; task = task->next) {
 		if (has_turn(c, task))
 			return true;
 	}
@@ -152,11 +152,11 @@ bool host_tasks_ready(struct connection *c)
 struct host_task *host_tasks_take(struct connection *c)
 {
 	struct host_task *previous = NULL;
-	for (struct host_task *task = c->host_tasks.first; task; task = task->next) {
+	for (struct host_task *task = c->host_tasks->first; task; task = task->next) {
 		if (has_turn(c, task)) {
-			unlist(&c->host_tasks, previous, task);
+			unlist(c, previous, task);
 			/* Helpers that wait for a turn have nothing to wait for any more. */
-			if (!c->host_tasks.first && c->host_tasks.helpers)
+			if (!c->host_tasks->first && c->helpers)
 				(void)pthread_cond_broadcast(&c->changed);
 			return task;
 		}
@@ -194,9 +194,9 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 	/* First what it held, so that whoever waits for the group finds that let go of; it may hold
 	 * the connection. */
 	connection_ref(c);
-	bridge_graph_drop(task->graph); /* before memory that it names is closed */
-	task->graph = NULL;
-	object_unref(&task->handler->object);
+	if (task->graph) /* before memory that it names is closed */
+		c->host_tasks->bridge->drop_graph(task);
+	object_unref((struct object *)task->handler);
 	task->handler = NULL;
 	leave_bridge(c, task);
 	connection_publish(c);
@@ -205,14 +205,13 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 	connection_unref(c);
 }
 
-/* *later_out: what it sent is under way, see bridge_call. */
-static sycl_result call_function(struct host_task *task, sycl_host_task handle,
-				 struct bridge_call **later_out)
+/* *later_out: what the task sent is under way, and the bridge ends the task. */
+static sycl_result call_function(struct connection *c, struct host_task *task,
+				 sycl_host_task handle, struct bridge_call **later_out)
 {
-	const struct handler *handler = task->handler;
-	if (handler->native)
-		return bridge_call(task, later_out);
-	return handler->host_function(handle, handler->user_data);
+	if (task->is_native)
+		return c->host_tasks->bridge->call(task, later_out);
+	return task->function(handle, task->user_data);
 }
 
 /* Its turn has come, or never does. What would come behind an event of a service that has gone has
@@ -242,11 +241,11 @@ void host_task_run(struct connection *c, struct host_task *task)
 		running = &call;
 		connection_observe(c);
 		struct bridge_call *later = NULL;
-		sycl_result status = call_function(task, (sycl_host_task)(void *)&call, &later);
+		sycl_result status = call_function(c, task, (sycl_host_task)(void *)&call, &later);
 		running = call.outer;
 		error_get(&why);
 		if (later)
-			bridge_call_later(later, status, &why);
+			c->host_tasks->bridge->call_later(later, status, &why);
 		else
 			host_task_over(c, task, status, &why);
 	} else {
@@ -255,14 +254,16 @@ void host_task_run(struct connection *c, struct host_task *task)
 	error_note_failure(&before);
 }
 
-void host_tasks_drop(struct connection *c)
+/* Those that have not begun never will. */
+static void host_tasks_drop(struct connection *c)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
-	struct host_task *task = c->host_tasks.first;
+	struct host_task *task = c->host_tasks->first;
 	for (struct host_task *each = task; each; each = each->next)
 		each->listed = false;
-	c->host_tasks.first = c->host_tasks.last = NULL;
-	if (c->host_tasks.helpers)
+	c->host_tasks->first = c->host_tasks->last = NULL;
+	c->tasks_listed = 0;
+	if (c->helpers)
 		(void)pthread_cond_broadcast(&c->changed);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	while (task) {
@@ -276,15 +277,24 @@ void host_tasks_look(struct connection *c)
 {
 	if (atomic_load_explicit(&c->handles, memory_order_acquire) > 0)
 		return;
-	bridge_look(&c->bridge);
-	if (c->host_tasks.helpers)
+	c->host_tasks->bridge->last_handle(c);
+	if (c->helpers)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
 	/* Somebody who waits still runs them, and looks again afterwards. */
-	bool unneeded = c->host_tasks.first && c->host_tasks.waits == 0;
+	bool unneeded = c->host_tasks->first && c->waits_with_tasks == 0;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (unneeded)
 		host_tasks_drop(c);
+}
+
+void host_tasks_after_wait(struct connection *c, bool is_over, bool closed_queues)
+{
+	if (is_over)
+		host_tasks_drop(c);
+	if (closed_queues)
+		queue_lines_throw_closed(c);
+	host_tasks_look(c);
 }
 
 bool host_task_is_here(const struct queue_line *line, uint64_t group, bool all)
@@ -305,28 +315,4 @@ const struct handler *host_task_handler(sycl_host_task handle)
 	if (!call)
 		(void)error_set(SYCL_ERROR_INVALID_HANDLE, "this thread runs no such host task");
 	return call ? call->task->handler : NULL;
-}
-
-SYCL_API sycl_result sycl_host_task_get_pointer(sycl_host_task handle, uint32_t index,
-						void **pointer_out)
-{
-	const struct handler *handler = host_task_handler(handle);
-	if (!handler)
-		return SYCL_ERROR_INVALID_HANDLE;
-	REQUIRE_OUTPUT(pointer_out);
-	if (handler->on_device)
-		return error_set(
-			SYCL_ERROR_INVALID,
-			"this host task's data is on the device: ask for its native memory");
-	if (index >= handler->arguments.count ||
-	    handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
-		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u",
-				 index);
-	const struct handler_argument *argument = handler_argument_at(handler, index);
-	const struct buffer *buffer =
-		handler_requirement_at(handler, argument->requirement)->buffer;
-	static uint8_t nothing;
-	*pointer_out =
-		buffer->address ? (uint8_t *)buffer->address + argument->offset_bytes : &nothing;
-	return SYCL_SUCCESS;
 }

@@ -10,21 +10,47 @@
 #ifndef SYCL_CLIENT_HOST_TASKS_H
 #define SYCL_CLIENT_HOST_TASKS_H
 
-#include "syclclient/types.h"
-#include "syclclient/result.h"
+#include "syclclient.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bridge_call;
 struct connection;
+struct failure;
 struct handler;
+struct host_task;
 struct queue_line;
-struct helpers;
+
+/* How host tasks that use native handles take part in the bridge (interop/bridge.h). */
+struct host_task_bridge {
+	/* The task may use a context of the program's from now on. */
+	void (*enter)(struct connection *connection);
+	/* Takes back what the task has of the bridge. */
+	void (*leave)(struct connection *connection, struct host_task *task);
+	void (*drop_graph)(struct host_task *task);
+	sycl_result (*call)(struct host_task *task, struct bridge_call **later_out);
+	void (*call_later)(struct bridge_call *call, sycl_result status, const struct failure *why);
+	/* No handle of the connection is left. */
+	void (*last_handle)(struct connection *connection);
+};
+
+/* What a host task is made of. */
+struct host_task_plan {
+	struct handler *handler; /* begins with its object */
+	sycl_host_task_function *function;
+	void *user_data;
+	bool is_native;  /* a native command: the bridge calls its function */
+	bool is_bridged; /* may use a context of the program's */
+};
 
 struct host_task {
 	struct host_task *next;
 	_Atomic uint32_t refs;   /* the list or whoever runs it; whoever submits it */
 	struct handler *handler; /* a reference; NULL: it has run */
+	sycl_host_task_function *function;
+	void *user_data;
+	bool is_native;
 	struct queue_line *line; /* held */
 	uint64_t group;
 	uint32_t node; /* of a graph's launch, from 1; 0: the group itself */
@@ -41,15 +67,14 @@ struct host_task {
 
 /* Of a connection; under its state lock. */
 struct host_tasks {
-	struct host_task *first, *last; /* submitted, not begun */
-	uint32_t count;                 /* not over */
-	uint32_t waits;                 /* threads in waits that run host tasks */
-	struct helpers *helpers; /* NULL: none; written once, when the connection is opened */
+	const struct host_task_bridge *bridge; /* never changes */
+	struct host_task *first, *last;        /* submitted, not begun */
+	uint32_t count;                        /* not over */
 };
 
 /* For a group of this line. SYCL_ERROR_QUOTA: too many, or no slot. Without locks, as all that say
  * nothing of locks. */
-sycl_result host_task_new(struct connection *connection, struct handler *handler,
+sycl_result host_task_new(struct connection *connection, const struct host_task_plan *plan,
 			  struct queue_line *line, struct host_task **task_out);
 /* Into the list, before the record is sent: its turn may come before the sender goes on. With the
  * submit lock. */
@@ -68,14 +93,13 @@ struct host_task *host_tasks_take(struct connection *connection);
 void host_task_run(struct connection *connection, struct host_task *task);
 /* One that has run is over: tells the engine, `why` with a status. The task is gone afterwards, and
  * perhaps the connection. */
-struct failure;
 void host_task_over(struct connection *connection, struct host_task *task, sycl_result status,
 		    const struct failure *why);
 /* Is there one whose turn has come? With the state lock. */
 bool host_tasks_ready(struct connection *connection);
 
-/* Those that have not begun never will. */
-void host_tasks_drop(struct connection *connection);
+/* Behind each wait that may have run some (struct wait_tasks). */
+void host_tasks_after_wait(struct connection *connection, bool is_over, bool closed_queues);
 /* A handle was released, or a wait is over: was it the last one? The caller holds the connection by
  * other means. */
 void host_tasks_look(struct connection *connection);

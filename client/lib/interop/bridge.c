@@ -178,7 +178,7 @@ static sycl_result current(const struct cuda_driver *cuda, const struct device *
 static sycl_result keep(struct connection *c, const struct cuda_driver *cuda, cuda_context handle,
 			cuda_device number, bool retained, struct bridge_context **context_out)
 {
-	struct bridge *bridge = &c->bridge;
+	struct bridge *bridge = c->bridge;
 	unsigned long long id = 0;
 	if (cuda->cuCtxGetId && cuda->cuCtxGetId(handle, &id) != CUDA_OK)
 		id = 0;
@@ -246,9 +246,9 @@ sycl_result bridge_context_find(struct connection *c, const struct device *devic
 				made, "the primary CUDA context cannot be made in this process");
 		retained = true;
 	}
-	(void)pthread_mutex_lock(&c->bridge.lock);
+	(void)pthread_mutex_lock(&c->bridge->lock);
 	result = keep(c, cuda, handle, number, retained, context_out);
-	(void)pthread_mutex_unlock(&c->bridge.lock);
+	(void)pthread_mutex_unlock(&c->bridge->lock);
 	return result;
 }
 

@@ -82,6 +82,9 @@ struct bridge_context {
 	struct bridge_event events[BRIDGE_EVENTS];
 };
 
+/* bridge_tasks.c */
+extern const struct host_task_bridge bridge_for_host_tasks;
+
 /* Of a connection. */
 struct bridge {
 	pthread_mutex_t lock; /* contexts, streams and events; held while the driver makes a stream
@@ -103,8 +106,6 @@ void bridge_look(struct bridge *bridge);
 /* bridge_calls.c: ends the bridge's thread, or lets it end itself if it is the caller. No command
  * is under way: each holds the connection. */
 void bridge_stop(struct bridge *bridge);
-/* In a child, before anything else is done there. */
-void bridge_forget_after_fork(void);
 /* Behind bridge_stop. */
 void bridge_fini(struct bridge *bridge);
 
@@ -159,7 +160,6 @@ sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *roo
 			      uint64_t *address_out);
 /* Of all that the handler requires; 0 for a buffer of no bytes. The context is current. */
 sycl_result bridge_open_memories(const struct handler *handler, uint64_t *memories);
-void bridge_memory_close(struct buffer *root);
 /* All that is open in the context, which is current if it is still there. With open_lock. */
 void bridge_memory_leave(struct bridge_context *context, bool is_there);
 

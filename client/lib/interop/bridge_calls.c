@@ -11,7 +11,10 @@
 
 #include "handler/handler.h"
 #include "native_scope.h"
+#include "base/fork_guard.h"
 #include "base/own_thread.h"
+#include "host_task/host_tasks.h"
+#include "interop/native_commands.h"
 
 #include "clock.h"
 
@@ -173,7 +176,7 @@ sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
 	bool sent = false;
 	sycl_result result = SYCL_SUCCESS;
 	if (call && memories) {
-		call->bridge = &c->bridge;
+		call->bridge = c->bridge;
 		call->connection = c;
 		call->task = task;
 		call->context = handler->bridge;
@@ -329,7 +332,7 @@ static bool rest(struct bridge *bridge)
 static void *finish_calls(void *argument)
 {
 	struct connection *c = argument;
-	struct bridge *bridge = &c->bridge;
+	struct bridge *bridge = c->bridge;
 	(void)pthread_mutex_lock(&notes_lock);
 	while (!bridge->stop) {
 		struct bridge_call *call = take(bridge, rest(bridge));
@@ -384,9 +387,14 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 				      NULL);
 }
 
-void bridge_forget_after_fork(void)
+static void bridge_forget_after_fork(void)
 {
 	(void)pthread_mutex_init(&notes_lock, NULL); /* whoever held it is not here */
+}
+
+__attribute__((constructor)) static void bridge_register_forget(void)
+{
+	fork_guard_forget_with(bridge_forget_after_fork);
 }
 
 void bridge_stop(struct bridge *bridge)

@@ -48,9 +48,9 @@ static void ask(struct connection *c, struct bridge_event *event, uint32_t devic
 		if (result)
 			remote_forget(c, &event->remote);
 	}
-	(void)pthread_mutex_lock(&c->bridge.lock);
+	(void)pthread_mutex_lock(&c->bridge->lock);
 	event->state = result ? BRIDGE_EVENT_BAD : BRIDGE_EVENT_ASKED;
-	(void)pthread_mutex_unlock(&c->bridge.lock);
+	(void)pthread_mutex_unlock(&c->bridge->lock);
 	error_note_failure(&before);
 }
 
@@ -103,7 +103,7 @@ struct bridge_event *bridge_event_take(struct bridge_context *context, const str
 	if (!c->has_early || !(device->facts->features & DEVICE_FEATURE_SHARED_EVENT) ||
 	    !cuda_driver_get()->cuIpcOpenEventHandle)
 		return NULL;
-	(void)pthread_mutex_lock(&c->bridge.lock);
+	(void)pthread_mutex_lock(&c->bridge->lock);
 	if (!context->has_events)
 		context->service_device = device->facts->device;
 	context->has_events = true;
@@ -113,7 +113,7 @@ struct bridge_event *bridge_event_take(struct bridge_context *context, const str
 		best->users++;
 	if (new_one)
 		new_one->state = BRIDGE_EVENT_NEW; /* nobody else's to ask for */
-	(void)pthread_mutex_unlock(&c->bridge.lock);
+	(void)pthread_mutex_unlock(&c->bridge->lock);
 	if (new_one)
 		ask(c, new_one, device->facts->device);
 	return best;

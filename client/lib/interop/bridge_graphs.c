@@ -9,6 +9,7 @@
 #include "interop/bridge.h"
 
 #include "handler/handler.h"
+#include "interop/native_commands.h"
 #include "native_scope.h"
 
 #include <stdlib.h>
@@ -167,7 +168,7 @@ static void enlist(struct bridge_graph *graph)
 /* Nobody lets go of it from now on: the command has been counted. */
 static sycl_result check_context(const struct handler *handler)
 {
-	struct bridge *bridge = &handler->object.connection->bridge;
+	struct bridge *bridge = handler->object.connection->bridge;
 	(void)pthread_mutex_lock(&bridge->lock);
 	bool is_left = handler->bridge->is_left;
 	(void)pthread_mutex_unlock(&bridge->lock);
@@ -192,7 +193,7 @@ static sycl_result make(const struct handler *handler, uint64_t *memories,
 	}
 	graph->references = 1;
 	graph->context = handler->bridge;
-	graph->bridge = &handler->object.connection->bridge;
+	graph->bridge = handler->object.connection->bridge;
 	enlist(graph);
 	*graph_out = graph;
 	return SYCL_SUCCESS;
@@ -200,7 +201,7 @@ static sycl_result make(const struct handler *handler, uint64_t *memories,
 
 sycl_result bridge_graph_make(const struct handler *handler, struct bridge_graph **graph_out)
 {
-	struct bridge *bridge = &handler->object.connection->bridge;
+	struct bridge *bridge = handler->object.connection->bridge;
 	struct failure before;
 	sycl_result result = bridge_graph_check(handler);
 	if (result)

@@ -61,6 +61,54 @@ static cuda_result open_handle(const struct cuda_driver *cuda, struct bridge_imp
 	return cuda->cuIpcOpenMemHandle_v2(&import->address, handle, CUDA_IPC_LAZY_PEER);
 }
 
+/* The context is current, if it is there. Mappings outlive one that the program has destroyed. */
+static void close_import(const struct bridge_import *import, bool is_there)
+{
+	const struct cuda_driver *cuda = cuda_driver_get();
+	if (import->kind == SYCL_SHARE_VMM) {
+		(void)cuda->cuMemUnmap(import->address, import->mapped_bytes);
+		(void)cuda->cuMemAddressFree(import->address, import->mapped_bytes);
+	} else if (is_there) {
+		(void)cuda->cuIpcCloseMemHandle(import->address);
+	}
+}
+
+/* With open_lock. */
+static void leave_context(struct bridge_import *import)
+{
+	cuda_context popped = NULL;
+	const struct cuda_driver *cuda = cuda_driver_get();
+	struct bridge_import **at = &import->context->imports;
+	while (*at != import)
+		at = &(*at)->sibling;
+	*at = import->sibling;
+	if (bridge_is_stuck(import->context->connection->bridge, import->context))
+		return;
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda, &mode);
+	bool is_there = cuda->cuCtxPushCurrent_v2(import->context->context) == CUDA_OK;
+	close_import(import, is_there);
+	if (is_there)
+		(void)cuda->cuCtxPopCurrent_v2(&popped);
+	cuda_driver_exchange_mode(cuda, &mode);
+}
+
+static void bridge_memory_close(struct buffer *root)
+{
+	struct bridge *bridge = root->object.connection->bridge;
+	if (!root->imports)
+		return;
+	(void)pthread_mutex_lock(&bridge->open_lock);
+	while (root->imports) {
+		struct bridge_import *import = root->imports;
+		root->imports = import->next;
+		if (import->context)
+			leave_context(import);
+		free(import);
+	}
+	(void)pthread_mutex_unlock(&bridge->open_lock);
+}
+
 /* With the lock. */
 static sycl_result open_import(struct bridge_context *context, struct buffer *root,
 			       cuda_address *address_out)
@@ -87,6 +135,7 @@ static sycl_result open_import(struct bridge_context *context, struct buffer *ro
 	}
 	import->next = root->imports;
 	root->imports = import;
+	root->close_imports = bridge_memory_close;
 	import->sibling = context->imports;
 	context->imports = import;
 	*address_out = import->address;
@@ -96,7 +145,7 @@ static sycl_result open_import(struct bridge_context *context, struct buffer *ro
 sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *root,
 			       cuda_address *address_out)
 {
-	struct bridge *bridge = &root->object.connection->bridge;
+	struct bridge *bridge = root->object.connection->bridge;
 	sycl_result result = SYCL_SUCCESS;
 	int mode = CUDA_CAPTURE_RELAXED;
 	(void)pthread_mutex_lock(&bridge->open_lock);
@@ -144,18 +193,6 @@ sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *roo
 	return result;
 }
 
-/* The context is current, if it is there. Mappings outlive one that the program has destroyed. */
-static void close_import(const struct bridge_import *import, bool is_there)
-{
-	const struct cuda_driver *cuda = cuda_driver_get();
-	if (import->kind == SYCL_SHARE_VMM) {
-		(void)cuda->cuMemUnmap(import->address, import->mapped_bytes);
-		(void)cuda->cuMemAddressFree(import->address, import->mapped_bytes);
-	} else if (is_there) {
-		(void)cuda->cuIpcCloseMemHandle(import->address);
-	}
-}
-
 void bridge_memory_leave(struct bridge_context *context, bool is_there)
 {
 	while (context->imports) {
@@ -164,40 +201,4 @@ void bridge_memory_leave(struct bridge_context *context, bool is_there)
 		close_import(import, is_there);
 		import->context = NULL;
 	}
-}
-
-/* With open_lock. */
-static void leave_context(struct bridge_import *import)
-{
-	cuda_context popped = NULL;
-	const struct cuda_driver *cuda = cuda_driver_get();
-	struct bridge_import **at = &import->context->imports;
-	while (*at != import)
-		at = &(*at)->sibling;
-	*at = import->sibling;
-	if (bridge_is_stuck(&import->context->connection->bridge, import->context))
-		return;
-	int mode = CUDA_CAPTURE_RELAXED;
-	cuda_driver_exchange_mode(cuda, &mode);
-	bool is_there = cuda->cuCtxPushCurrent_v2(import->context->context) == CUDA_OK;
-	close_import(import, is_there);
-	if (is_there)
-		(void)cuda->cuCtxPopCurrent_v2(&popped);
-	cuda_driver_exchange_mode(cuda, &mode);
-}
-
-void bridge_memory_close(struct buffer *root)
-{
-	struct bridge *bridge = &root->object.connection->bridge;
-	if (!root->imports)
-		return;
-	(void)pthread_mutex_lock(&bridge->open_lock);
-	while (root->imports) {
-		struct bridge_import *import = root->imports;
-		root->imports = import->next;
-		if (import->context)
-			leave_context(import);
-		free(import);
-	}
-	(void)pthread_mutex_unlock(&bridge->open_lock);
 }

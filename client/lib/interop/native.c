@@ -5,6 +5,8 @@
 #include "memory/image.h"
 
 #include "syclclient/native.h"
+#include "host_task/host_tasks.h"
+#include "interop/bridge.h"
 
 #include <string.h>
 

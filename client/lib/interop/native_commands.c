@@ -1,6 +1,7 @@
 #include "interop/native_commands.h"
 
 #include "handler/handler.h"
+#include "interop/bridge.h"
 #include "native_scope.h"
 
 #include <stdlib.h>
@@ -108,7 +109,7 @@ sycl_result native_call_new(struct connection *c, const struct handler *handler,
 	struct native_call *call = make(handler);
 	if (!call)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	call->calls = &c->native_calls;
+	call->calls = c->native_calls;
 	native_action_hold(call->action);
 	(void)pthread_mutex_lock(&call->calls->lock);
 	call->next = call->calls->first;

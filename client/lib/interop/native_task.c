@@ -4,6 +4,8 @@
 #include "handler/handler.h"
 
 #include "syclclient/native.h"
+#include "host_task/host_tasks.h"
+#include "interop/bridge.h"
 
 SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle,
 						   sycl_host_task_function *function,
@@ -62,7 +64,7 @@ static sycl_result get_here(const struct handler *handler, Sycl__V1__NativeKind 
 	cuda_stream stream = NULL;
 	if (kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE) {
 		sycl_result result =
-			bridge_stream_lend(&handler->object.connection->bridge, context, &stream);
+			bridge_stream_lend(handler->object.connection->bridge, context, &stream);
 		if (!result)
 			*native_out = (uintptr_t)stream;
 		return result;

@@ -15,7 +15,8 @@ static void buffer_destroy(struct object *object)
 	struct buffer *buffer = (struct buffer *)object;
 	struct connection *c = object->connection;
 	/* Before the service lets go of it, which ends the memory behind a handle. */
-	bridge_memory_close(buffer);
+	if (buffer->close_imports)
+		buffer->close_imports(buffer);
 	/* Work that uses it goes on; its shared memory comes back with Released (D10, D16). */
 	remote_release(c, &buffer->remote);
 	free(buffer->remote.why);

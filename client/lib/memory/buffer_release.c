@@ -121,7 +121,7 @@ static bool leave_unless_last(struct buffer *family)
 static sycl_result take(struct buffer *buffer)
 {
 	sycl_result result = object_take(&buffer->object);
-	host_tasks_look(buffer->object.connection);
+	connection_handle_released(buffer->object.connection);
 	return result;
 }
 

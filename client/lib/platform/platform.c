@@ -1,10 +1,6 @@
 /* Platforms: the connection itself, and the platforms behind it. */
 #include "connection/topology.h"
 
-#include "clock.h"
-#include "connection/copy_threads.h"
-#include "connection/helpers.h"
-#include "base/session_rank.h"
 #include "wake.h"
 
 #include <stddef.h>
@@ -12,11 +8,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-
-#define OPEN_TIMEOUT_NS 10000000000ull
-/* What earlier versions ended with. */
-#define OPEN_OPTIONS_BYTES_FIRST  offsetof(struct sycl_open_options, session_class)
-#define OPEN_OPTIONS_BYTES_SECOND offsetof(struct sycl_open_options, copy_threads)
 
 static void platform_destroy(struct object *object)
 {
@@ -48,19 +39,6 @@ struct platform *platform_new(struct connection *c, uint32_t index)
 	return platform;
 }
 
-/* What the caller named, else what the environment names, else NULL. */
-static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
-{
-	const char *text = given ? NULL : secure_getenv("SYCLD_ENDPOINT");
-	*endpoint_out = text && *text ? text : given;
-	if (!text || !*text || connection_endpoint_is_valid(text))
-		return SYCL_SUCCESS;
-	return error_set(
-		SYCL_ERROR_INVALID,
-		"SYCLD_ENDPOINT in the environment is '%.64s', neither \"unix:PATH\" nor \"embedded:\"",
-		text);
-}
-
 sycl_result platform_at(struct connection *c, uint32_t index, struct platform **platform_out)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -75,69 +53,6 @@ sycl_result platform_at(struct connection *c, uint32_t index, struct platform **
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	*platform_out = platform;
 	return SYCL_SUCCESS;
-}
-
-/* What is not in its size is not read. */
-static sycl_result request_of(const struct sycl_open_options *options, struct open_request *request)
-{
-	const uint32_t bytes = options ? options->struct_bytes : OPEN_OPTIONS_BYTES_FIRST;
-	if (bytes != OPEN_OPTIONS_BYTES_FIRST && bytes != OPEN_OPTIONS_BYTES_SECOND &&
-	    bytes != sizeof(*options))
-		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes is wrong; start from "
-						     "SYCL_OPEN_OPTIONS_INIT");
-	if (options && options->helper_threads > HELPERS_MAX)
-		return error_set(SYCL_ERROR_INVALID, "%u helper threads; at most %u are allowed",
-				 options->helper_threads, HELPERS_MAX);
-	if (bytes == sizeof(*options) && options->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID, "options: reserved is not 0");
-	if (options && options->timeout_ns)
-		request->deadline_ns = clock_deadline_ns(options->timeout_ns);
-	if (options)
-		request->name = options->name;
-	request->helper_threads = options ? options->helper_threads : 0;
-	bool has_rank = bytes >= OPEN_OPTIONS_BYTES_SECOND, has_copies = bytes == sizeof(*options);
-	sycl_result result = session_class_wanted(has_rank ? options->session_class : 0,
-						  &request->session_class);
-	if (!result)
-		result = session_weight_wanted(has_rank ? options->weight : 0, &request->weight);
-	if (!result)
-		result = copy_threads_wanted(has_copies ? options->copy_threads : 0,
-					     &request->copy_threads);
-	return result;
-}
-
-SYCL_API sycl_result sycl_platform_open_with(const char *endpoint,
-					     const struct sycl_open_options *options,
-					     sycl_platform *platform_out)
-{
-	struct open_request request = {.deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
-	REQUIRE_OUTPUT(platform_out);
-	sycl_result result = request_of(options, &request);
-	if (!result)
-		result = endpoint_wanted(endpoint, &request.endpoint);
-	if (result)
-		return result;
-	struct connection *c = NULL;
-	result = connection_open(&request, &c);
-	if (result)
-		return result;
-	struct platform *platform = platform_new(c, INDEX_UNRESOLVED);
-	if (!platform) {
-		connection_unref(c);
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	}
-	c->root = platform;  /* nobody else knows the connection yet */
-	connection_unref(c); /* the platform holds it now */
-	result = object_give(&platform->object);
-	if (!result)
-		*platform_out = handle_of(&platform->object);
-	object_unref(&platform->object);
-	return result;
-}
-
-SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *platform_out)
-{
-	return sycl_platform_open_with(endpoint, NULL, platform_out);
 }
 
 SYCL_API sycl_result sycl_platform_retain(sycl_platform platform)
@@ -341,7 +256,7 @@ SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform handle)
 		result = connection_check(c);
 		if (result)
 			c->prepared--;
-		else if (host_tasks_ready(c) && host_tasks_run_here(c))
+		else if (c->hooks->tasks.ready(c) && c->hooks->tasks.may_run(c))
 			wake_ring_bell(c->kick_fd); /* their turn came before: dispatch must be
 						       called all the same */
 	}

@@ -1,5 +1,6 @@
 /* Events: a group's number in its queue and the completion slot that tells. */
 #include "connection/client_objects.h"
+#include "host_task/host_tasks.h"
 
 #include "clock.h"
 
@@ -115,7 +116,7 @@ SYCL_API sycl_result sycl_event_release(sycl_event handle)
 		return result;
 	if (object_users(&event->object) == 0)
 		forget_waits(event);
-	host_tasks_look(event->object.connection);
+	connection_handle_released(event->object.connection);
 	return SYCL_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 /* Queues: creation and waiting. Asynchronous errors are in queue_errors.c, shortcuts in
  * queue_shortcuts.c. */
 #include "connection/topology.h"
+#include "host_task/host_tasks.h"
 
 #include "clock.h"
 
@@ -46,10 +47,10 @@ sycl_result queue_make(struct context *context, struct device *device,
 	struct connection *c = device->object.connection;
 	struct queue_line *line = NULL;
 	struct queue *queue = object_new(sizeof(*queue), c);
-	sycl_result result =
-		queue ? queue_line_create(c, properties & SYCL_QUEUE_IN_ORDER,
-					  properties & SYCL_QUEUE_ENABLE_PROFILING, &line)
-		      : SYCL_ERROR_MEMORY_ALLOCATION;
+	sycl_result result = queue ? queue_line_create(c, properties & SYCL_QUEUE_IN_ORDER,
+						       properties & SYCL_QUEUE_ENABLE_PROFILING,
+						       queue_line_released, &line)
+				   : SYCL_ERROR_MEMORY_ALLOCATION;
 	if (!result && handle_create(&queue->object, HANDLE_QUEUE, queue_destroy) < 0) {
 		remote_forget(c, &line->remote);
 		(void)queue_line_free(line);

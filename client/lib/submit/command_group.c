@@ -35,7 +35,7 @@ SYCL_API sycl_result sycl_handler_freeze(sycl_handler handle, sycl_command_group
 	struct failure why;
 	error_get(&why);
 	sycl_result taken = object_take(&handler->object);
-	host_tasks_look(handler->object.connection);
+	connection_handle_released(handler->object.connection);
 	return result ? error_set_failure(&why) : taken;
 }
 

@@ -1,5 +1,7 @@
 /* Launches of executable graphs: an action of a command group (L9, L10, L12). */
 #include "graph/executable_graph.h"
+#include "host_task/host_tasks.h"
+#include "interop/bridge.h"
 
 #include <stdlib.h>
 
@@ -33,8 +35,7 @@ static sycl_result make_tasks(const struct handler *handler, struct graph_tasks 
 			continue;
 		struct host_task *task = NULL;
 		sycl_result result =
-			host_task_new(handler->object.connection, graph->nodes[i].handler,
-				      handler->queue->line, &task);
+			handler_host_task_new(graph->nodes[i].handler, handler->queue->line, &task);
 		if (result)
 			return result;
 		task->node = i + 1;

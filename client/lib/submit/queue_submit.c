@@ -5,7 +5,7 @@
 
 /*
  * The handle ends now, whatever happens; the object does with the call. It is counted as one of the
- * connection's until the submission is over: there may be no other (host_tasks_look).
+ * connection's until the submission is over: there may be no other (connection_handle_released).
  */
 static sycl_result end_handle(sycl_handler handle, struct handler **handler_out)
 {
@@ -24,7 +24,7 @@ static void end_submission(struct handler *handler)
 {
 	struct connection *c = handler->object.connection;
 	(void)count_add(&c->handles, -1u, memory_order_acq_rel);
-	host_tasks_look(c);
+	connection_handle_released(c);
 }
 
 SYCL_API sycl_result sycl_handler_submit(sycl_handler handle, sycl_event *event_out)

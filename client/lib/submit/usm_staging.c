@@ -4,6 +4,7 @@
  * as written bytes are: in a host task of its own, before or behind the copy.
  */
 #include "submit/submit.h"
+#include "host_task/host_tasks.h"
 #include "usm/staging.h"
 
 #include <stdlib.h>
@@ -149,7 +150,7 @@ static sycl_result send_from_program(const struct handler *handler, struct usm_s
 {
 	struct connection *c = handler->object.connection;
 	(void)pthread_mutex_lock(&c->state_lock);
-	bool in_turn = c->host_tasks.count > 0;
+	bool in_turn = c->host_tasks->count > 0;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (!in_turn) {
 		memcpy(staging->shared, staging->program, staging->size_bytes);

@@ -19,7 +19,7 @@ static void free_what_is_over(struct connection *c)
 {
 	struct usm_staging *over = NULL;
 	(void)pthread_mutex_lock(&c->state_lock);
-	for (struct usm_staging **at = &c->usm.stagings; *at;) {
+	for (struct usm_staging **at = &c->usm->stagings; *at;) {
 		struct usm_staging *staging = *at;
 		if (!is_over(staging)) {
 			at = &staging->next;
@@ -42,10 +42,10 @@ static void free_what_is_over(struct connection *c)
 
 void usm_stagings_fini(struct connection *c)
 {
-	while (c->usm.stagings) {
-		struct usm_staging *next = c->usm.stagings->next;
-		free(c->usm.stagings);
-		c->usm.stagings = next;
+	while (c->usm->stagings) {
+		struct usm_staging *next = c->usm->stagings->next;
+		free(c->usm->stagings);
+		c->usm->stagings = next;
 	}
 }
 
@@ -67,8 +67,8 @@ sycl_result usm_staging_new(struct connection *c, void *program, uint64_t size_b
 	staging->size_bytes = size_bytes;
 	staging->users = 1;
 	(void)pthread_mutex_lock(&c->state_lock);
-	staging->next = c->usm.stagings;
-	c->usm.stagings = staging;
+	staging->next = c->usm->stagings;
+	c->usm->stagings = staging;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	*staging_out = staging;
 	return SYCL_SUCCESS;
@@ -94,6 +94,6 @@ void usm_staging_set_group(struct usm_staging *staging, const struct event *even
 
 void usm_stagings_sweep(struct connection *c)
 {
-	if (c->usm.stagings)
+	if (c->usm->stagings)
 		free_what_is_over(c);
 }

@@ -62,11 +62,11 @@ static void give_place(struct connection *c, struct usm_allocation *allocation)
 {
 	struct usm_place *place = &allocation->place;
 	uint64_t begin, bytes;
-	if (place->keeps_pages && own_pages(&c->usm, allocation, &begin, &bytes))
+	if (place->keeps_pages && own_pages(c->usm, allocation, &begin, &bytes))
 		usm_place_give(pointer_to(begin), bytes);
 	if (place->slab) {
 		struct usm_slab *slab = place->slab;
-		if (usm_slabs_give(&c->usm.slabs, slab, pointer_to(allocation->address))) {
+		if (usm_slabs_give(&c->usm->slabs, slab, pointer_to(allocation->address))) {
 			arenas_give(&c->arenas, &slab->range);
 			free(slab);
 		}
@@ -76,25 +76,30 @@ static void give_place(struct connection *c, struct usm_allocation *allocation)
 	*place = (struct usm_place){.slab = NULL};
 }
 
-void usm_released(struct connection *c, struct usm_allocation *allocation)
+/* The engine has let go of it. */
+static void usm_released(struct connection *c, struct usm_allocation *allocation)
 {
-	usm_allocations_remove(&c->usm, allocation);
+	usm_allocations_remove(c->usm, allocation);
 	give_place(c, allocation);
 	free(allocation->remote.why);
 	free(allocation->name);
 	free(allocation);
 }
 
+static void entry_released(struct connection *c, struct id_entry *entry)
+{
+	usm_released(c, entry->usm);
+}
+
 void usm_fini(struct connection *c)
 {
-	usm_stagings_fini(c);
 	for (uint32_t i = 0; i < c->ids.used; i++) {
 		struct usm_allocation *allocation = c->ids.entries[i].usm;
 		c->ids.entries[i].usm = NULL;
 		if (allocation)
 			usm_released(c, allocation);
 	}
-	free((void *)c->usm.table);
+	free((void *)c->usm->table);
 }
 
 /* Not in use, or not any more: its id and its place are free again when the engine says so. */
@@ -121,7 +126,7 @@ static void let_go(struct connection *c, struct usm_allocation *allocation)
 static void *take_piece(struct connection *c, uint32_t class_index,
 			struct usm_allocation *allocation)
 {
-	return usm_slabs_take(&c->usm.slabs, class_index, &allocation->place.slab);
+	return usm_slabs_take(&c->usm->slabs, class_index, &allocation->place.slab);
 }
 
 static sycl_result take_small(struct connection *c, uint32_t class_index,
@@ -138,7 +143,7 @@ static sycl_result take_small(struct connection *c, uint32_t class_index,
 		if (result)
 			return result;
 		(void)pthread_mutex_lock(&c->state_lock);
-		bool added = usm_slabs_add(&c->usm.slabs, class_index, &range, begin) != NULL;
+		bool added = usm_slabs_add(&c->usm->slabs, class_index, &range, begin) != NULL;
 		if (added)
 			piece = take_piece(c, class_index, allocation);
 		else
@@ -222,13 +227,13 @@ static int enter(struct connection *c, struct usm_allocation *allocation)
 {
 	uint64_t begin, bytes;
 	(void)pthread_mutex_lock(&c->state_lock);
-	int r = usm_allocations_insert(&c->usm, allocation);
+	int r = usm_allocations_insert(c->usm, allocation);
 	if (r == 0 && allocation->kind == SYCL_USM_DEVICE && !c->in_process) {
-		if (own_pages(&c->usm, allocation, &begin, &bytes))
+		if (own_pages(c->usm, allocation, &begin, &bytes))
 			r = usm_place_keep(begin, bytes);
 		allocation->place.keeps_pages = r == 0;
 		if (r < 0)
-			usm_allocations_remove(&c->usm, allocation);
+			usm_allocations_remove(c->usm, allocation);
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return r;
@@ -271,7 +276,9 @@ static struct usm_allocation *make(struct connection *c, const struct usm_alloca
 		return NULL;
 	}
 	(void)pthread_mutex_lock(&c->state_lock);
-	object_ids_find(&c->ids, allocation->remote.id)->usm = allocation;
+	struct id_entry *entry = object_ids_find(&c->ids, allocation->remote.id);
+	entry->usm = allocation;
+	entry->released = entry_released;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	bool has_place = plan->kind != SYCL_USM_DEVICE && !c->in_process;
 	bool sent = false;
@@ -452,7 +459,7 @@ static sycl_result usm_free(struct context *context, const void *pointer)
 		return SYCL_SUCCESS;
 	(void)pthread_mutex_lock(&c->state_lock);
 	struct usm_allocation *allocation =
-		usm_allocations_find(&c->usm, context->remote.id, (uintptr_t)pointer, 0);
+		usm_allocations_find(c->usm, context->remote.id, (uintptr_t)pointer, 0);
 	bool is_variable = allocation && allocation->name;
 	bool found = allocation && !is_variable && allocation->address == (uintptr_t)pointer;
 	if (found)
@@ -485,7 +492,7 @@ bool usm_find(struct connection *c, uint64_t context, const void *pointer, uint6
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	const struct usm_allocation *found =
-		pointer ? usm_allocations_find(&c->usm, context, (uintptr_t)pointer, size_bytes)
+		pointer ? usm_allocations_find(c->usm, context, (uintptr_t)pointer, size_bytes)
 			: NULL;
 	if (found)
 		*allocation_out = *found;
@@ -497,8 +504,8 @@ bool usm_is_near(struct connection *c, const void *pointer)
 {
 	uint64_t address = (uintptr_t)pointer;
 	(void)pthread_mutex_lock(&c->state_lock);
-	int64_t at = usm_allocations_before(&c->usm, address);
-	bool near = at >= 0 && address - c->usm.table[at]->address < c->usm.table[at]->real_bytes;
+	int64_t at = usm_allocations_before(c->usm, address);
+	bool near = at >= 0 && address - c->usm->table[at]->address < c->usm->table[at]->real_bytes;
 	for (uint32_t i = 0; i < c->arenas.capacity && !near; i++) {
 		const struct arena *arena = &c->arenas.arenas[i];
 		near = arena->region && arena->use == ARENA_USM &&

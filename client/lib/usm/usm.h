@@ -52,9 +52,6 @@ struct usm_state {
 
 /* No thread uses the connection any more, and the engine neither. */
 void usm_fini(struct connection *connection);
-/* The engine has let go of it. */
-void usm_released(struct connection *connection, struct usm_allocation *allocation);
-
 /*
  * The allocation that holds all of these bytes (0: that address) and that the program may still
  * name, copied: of any context with 0. False: there is none. Takes the state lock.

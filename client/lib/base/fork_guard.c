@@ -1,9 +1,6 @@
 /* A page with MADV_WIPEONFORK: it reads 0 in a child, whatever call made the child. */
 #include "base/fork_guard.h"
 
-#include "interop/bridge.h"
-#include "connection/handles.h"
-
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +9,15 @@ static _Atomic uint32_t always_settled =
 	FORK_SETTLED; /* where there is no such page: open refuses to work then */
 _Atomic uint32_t *fork_word = &always_settled;
 _Atomic uint32_t fork_count;
+
+#define FORGETTERS_MAX 4u
+static fork_forget *forgetters[FORGETTERS_MAX];
+static uint32_t forgetter_count;
+
+void fork_guard_forget_with(fork_forget *forget)
+{
+	forgetters[forgetter_count++] = forget;
+}
 
 __attribute__((constructor)) static void fork_guard_make(void)
 {
@@ -48,8 +54,8 @@ void fork_child_settle(void)
 	uint32_t expected = FORK_CHILD_NEW;
 	if (atomic_compare_exchange_strong(fork_word, &expected, FORK_CHILD_RESETTING)) {
 		atomic_fetch_add_explicit(&fork_count, 1, memory_order_relaxed);
-		handles_forget_after_fork();
-		bridge_forget_after_fork();
+		for (uint32_t i = 0; i < forgetter_count; i++)
+			forgetters[i]();
 		atomic_store_explicit(fork_word, FORK_SETTLED, memory_order_release);
 		return;
 	}

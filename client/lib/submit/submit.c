@@ -6,6 +6,9 @@
 #include "submit/handler_shape.h"
 #include "base/lone_thread.h"
 #include "memory/own_pages.h"
+#include "host_task/host_tasks.h"
+#include "interop/bridge.h"
+#include "interop/native_commands.h"
 
 #include "access_mode.h"
 #include "stage_clock.h"
@@ -292,12 +295,12 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 	struct handler *handler = s->handler;
 	struct connection *c = handler->object.connection;
 	/* So that nobody takes the last handle for gone before this one gives out another
-	 * (host_tasks_look). */
+	 * (connection_handle_released). */
 	if (event_out)
 		(void)count_add(&c->handles, 1, memory_order_relaxed);
 	sycl_result result = event_out ? make_event(handler, &s->event) : SYCL_SUCCESS;
 	if (!result && handler->action == HANDLER_ACTION_HOST_TASK)
-		result = host_task_new(c, origin, handler->queue->line, &s->task);
+		result = handler_host_task_new(origin, handler->queue->line, &s->task);
 	if (!result && s->task && handler->native)
 		s->task->early = bridge_event_take(handler->bridge, handler->queue->device);
 	if (!result && handler->action == HANDLER_ACTION_NATIVE)

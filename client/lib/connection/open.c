@@ -1,0 +1,52 @@
+/* To the service that is named, or found. */
+#include "connection/connection.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+/*
+ * Can the engine be in this process, so that its addresses are this process' own? Never, unless
+ * this process made the socketpair or listened. It listened also for a service that it has started,
+ * so the engine has to say so too.
+ */
+static bool may_be_this_process(int socket)
+{
+	struct ucred peer = {.pid = 0};
+	socklen_t bytes = sizeof(peer);
+	return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+	       peer.pid == getpid();
+}
+
+bool connection_endpoint_is_valid(const char *endpoint)
+{
+	return strcmp(endpoint, "embedded:") == 0 || strncmp(endpoint, "unix:", 5) == 0;
+}
+
+sycl_result connection_connect(struct connection *c, const struct open_request *request,
+			       bool *went_away_out)
+{
+	sycl_result result = SYCL_SUCCESS;
+	if (!request->endpoint) {
+		result = connection_find_service(request->deadline_ns, &c->socket, &c->endpoint);
+	} else if (strcmp(request->endpoint, "embedded:") == 0) {
+		c->endpoint = strdup(request->endpoint);
+		result = connection_embedded(c);
+	} else if (strncmp(request->endpoint, "unix:", 5) == 0) {
+		c->endpoint = strdup(request->endpoint);
+		result = connection_connect_path(request->endpoint + 5, request->deadline_ns,
+						 &c->socket);
+	} else {
+		result = error_set(
+			SYCL_ERROR_INVALID,
+			"the endpoint '%.64s' is neither NULL, \"unix:PATH\" nor \"embedded:\"",
+			request->endpoint);
+	}
+	if (!result && !c->endpoint)
+		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
+	if (!result)
+		c->in_process = may_be_this_process(c->socket);
+	if (!result)
+		result = connection_handshake(c, request, went_away_out);
+	c->copy_threads = request->copy_threads;
+	return result;
+}

@@ -1,0 +1,128 @@
+/* The session's socket: grants, wakes, and how the session ended. */
+#include "connection/connection.h"
+
+#include "base/flight.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+/* The page that the engine left behind says what it was doing, if it says anything. */
+static void lose_to_death(struct connection *c)
+{
+	struct failure why = {.code = SYCL_SUCCESS};
+	(void)flight_blame(c->flight->address, c->session, &why);
+	if (why.code)
+		connection_lose_with(c, &why);
+}
+
+static void lose_to_hang_up(struct connection *c)
+{
+	lose_to_death(c);
+	connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
+			"the service closed the session, or its engine ended");
+}
+
+static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant,
+		       struct packet_fds *fds)
+{
+	if (!c->arenas.grant.awaited || c->arenas.grant.arrived)
+		return;
+	c->arenas.grant.arrived = true;
+	c->arenas.grant.fd = packet_fds_take(fds, 0);
+	c->arenas.grant.arena = grant->arena;
+	c->arenas.grant.size_bytes = grant->size_bytes;
+	Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
+	status.code = grant->code;
+	status.text = grant->text;
+	failure_from_status(&status, &c->arenas.grant.failure);
+}
+
+/* What nobody waits for any more is closed with the datagram. */
+static void take_buffer_grant(struct connection *c, uint64_t buffer, struct packet_fds *fds)
+{
+	for (struct pending_grant *grant = c->grants; grant; grant = grant->next) {
+		if (grant->buffer != buffer || grant->descriptor >= 0)
+			continue;
+		grant->descriptor = packet_fds_take(fds, 0);
+		return;
+	}
+}
+
+static void take_packet(struct connection *c, const Sycl__V1__Packet *packet,
+			struct packet_fds *fds)
+{
+	if (packet->body_case == SYCL__V1__PACKET__BODY_ARENA_GRANT) {
+		take_grant(c, packet->arena_grant, fds);
+	} else if (packet->body_case == SYCL__V1__PACKET__BODY_BUFFER_GRANT) {
+		take_buffer_grant(c, packet->buffer_grant->buffer, fds);
+	} else if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR) {
+		Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
+		status.code =
+			packet->error->code ? packet->error->code : SYCL_ERROR_CONNECTION_LOST;
+		status.text = packet->error->text;
+		struct failure failure;
+		failure_from_status(&status, &failure);
+		/* Whose work it was stands in the page. */
+		if (failure.code == SYCL_ERROR_DEVICE_LOST)
+			lose_to_death(c);
+		connection_lose_with(c, &failure); /* the first reason stays */
+	}
+	/* Wake says nothing but "look"; anything else is of a later minor version. */
+}
+
+enum found { FOUND_NOTHING, FOUND_WAKE, FOUND_OTHER };
+
+static enum found read_datagram(struct connection *c)
+{
+	ProtobufCMessage *message = NULL;
+	struct packet_fds fds = PACKET_FDS_INIT;
+	enum found found = FOUND_OTHER;
+	int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena,
+				&message, &fds, MSG_DONTWAIT);
+	if (r == -EAGAIN || r == -EINTR)
+		return FOUND_NOTHING;
+	if (r == 1) {
+		const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
+		if (packet->body_case == SYCL__V1__PACKET__BODY_WAKE)
+			found = FOUND_WAKE;
+		take_packet(c, packet, &fds);
+	} else if (r == 0 || r == -ECONNRESET || r == -EPIPE) {
+		lose_to_hang_up(c);
+	} else {
+		connection_lose(c, SYCL_ERROR_CONNECTION_LOST,
+				"the service sent a malformed datagram");
+	}
+	packet_fds_close(&fds);
+	return found;
+}
+
+void connection_read_socket(struct connection *c)
+{
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) &&
+	       read_datagram(c) != FOUND_NOTHING) {
+	}
+}
+
+/*
+ * After a sleep: up to the first Wake, behind which there is nothing as a rule, so that one call is
+ * spared. What is there all the same keeps the socket readable: whoever sleeps next, or goes on,
+ * reads it at once.
+ */
+void connection_read_until_wake(struct connection *c)
+{
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) &&
+	       read_datagram(c) == FOUND_OTHER) {
+	}
+}
+
+void connection_probe(struct connection *c)
+{
+	struct pollfd socket = {.fd = c->socket, .events = 0};
+	if (poll(&socket, 1, 0) != 1 || (socket.revents & (POLLHUP | POLLERR)) == 0)
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	if (!c->polling) /* else the polling thread sees it too */
+		connection_read_socket(c);
+	(void)pthread_cond_broadcast(&c->changed);
+	(void)pthread_mutex_unlock(&c->state_lock);
+}

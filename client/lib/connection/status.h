@@ -1,0 +1,13 @@
+/* What the service says of a failure. */
+#ifndef SYCL_CLIENT_STATUS_H
+#define SYCL_CLIENT_STATUS_H
+
+#include "base/error.h"
+#include "command.pb-c.h"
+
+/* Out of the message into plain memory. */
+void failure_from_status(const Sycl__V1__Status *status, struct failure *failure_out);
+/* The same, of one that says that something failed: never a success. */
+void failure_from_failed(const Sycl__V1__Status *status, struct failure *failure_out);
+
+#endif

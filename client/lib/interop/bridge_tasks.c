@@ -1,0 +1,41 @@
+/* The bridge as host tasks see it. */
+#include "interop/bridge.h"
+
+#include "connection/connection.h"
+#include "host_task/host_tasks.h"
+
+static void enter_bridge(struct connection *c)
+{
+	atomic_fetch_add_explicit(&c->bridge->commands, 1, memory_order_relaxed);
+}
+
+static void drop_task_graph(struct host_task *task)
+{
+	bridge_graph_drop(task->graph);
+	task->graph = NULL;
+}
+
+static void leave_bridge(struct connection *c, struct host_task *task)
+{
+	if (task->early)
+		bridge_event_give(c->bridge, task->early);
+	task->early = NULL;
+	drop_task_graph(task);
+	if (task->bridged)
+		atomic_fetch_sub_explicit(&c->bridge->commands, 1, memory_order_release);
+	task->bridged = false;
+}
+
+static void last_handle_gone(struct connection *c)
+{
+	bridge_look(c->bridge);
+}
+
+const struct host_task_bridge bridge_for_host_tasks = {
+	.enter = enter_bridge,
+	.leave = leave_bridge,
+	.drop_graph = drop_task_graph,
+	.call = bridge_call,
+	.call_later = bridge_call_later,
+	.last_handle = last_handle_gone,
+};

@@ -1,0 +1,120 @@
+/* Putting a client together, and taking it apart. */
+#include "open/client.h"
+
+#include "clock.h"
+#include "base/fork_guard.h"
+#include "connection/helpers.h"
+#include "connection/page_copy.h"
+#include "connection/queue_line.h"
+#include "connection/topology.h"
+#include "usm/staging.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RETRIES_MAX 5
+
+static void client_end(struct connection *c)
+{
+	struct client *client = (struct client *)c;
+	/* First every thread of the library's own. */
+	c->helpers = helpers_stop(c, c->helpers);
+	copiers_fini(&c->copiers);
+	bridge_stop(&client->bridge);
+	queue_lines_throw_last(c);
+	/* The engine sees a hang-up and ends the session; an embedded one is waited for, since it
+	 * uses this memory. */
+	close_fd(&c->socket);
+	connection_embedded_end(c);
+	native_calls_fini(&client->native_calls);
+	bridge_fini(&client->bridge);
+	usm_stagings_fini(c);
+	usm_fini(c);
+	arenas_fini(&c->arenas);
+	queue_lines_free(c);
+	topology_free(c);
+	async_errors_fini(&c->async_errors);
+	connection_fini(c);
+	free(client);
+}
+
+static const struct connection_hooks client_hooks = {
+	.end = client_end,
+	.last_handle = host_tasks_look,
+	.tasks =
+		{
+			.may_run = host_tasks_run_here,
+			.ready = host_tasks_ready,
+			.take = host_tasks_take,
+			.run = host_task_run,
+			.after_wait = host_tasks_after_wait,
+		},
+	.receivers =
+		{
+			[SYCL__V1__REPLY__BODY_RELEASED] = remote_receive_released,
+			[SYCL__V1__REPLY__BODY_OBJECT_FAILED] = remote_receive_failed,
+			[SYCL__V1__REPLY__BODY_GROUP_FAILED] = queue_line_receive_failure,
+		},
+};
+
+static struct client *client_free(struct client *client)
+{
+	if (client)
+		client_end(&client->connection);
+	return NULL;
+}
+DEFINE_CLEANUP(client)
+
+static struct client *client_new(void)
+{
+	struct client *client = calloc(1, sizeof(*client));
+	if (!client)
+		return NULL;
+	struct connection *c = &client->connection;
+	c->hooks = &client_hooks;
+	c->host_tasks = &client->host_tasks;
+	c->usm = &client->usm;
+	c->native_calls = &client->native_calls;
+	c->bridge = &client->bridge;
+	client->host_tasks.bridge = &bridge_for_host_tasks;
+	int r = connection_init(c);
+	native_calls_init(&client->native_calls);
+	bridge_init(&client->bridge);
+	copiers_init(&c->copiers, &c->state_lock, page_copies_work, c);
+	return r == 0 ? client : client_free(client);
+}
+
+static sycl_result try_to_open(const struct open_request *request,
+			       struct connection **connection_out, bool *went_away_out)
+{
+	CLEANUP(client_cleanup) struct client *client = client_new();
+	if (!client)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
+	struct connection *c = &client->connection;
+	sycl_result result = connection_connect(c, request, went_away_out);
+	if (!result && request->helper_threads)
+		result = helpers_start(c, request->helper_threads);
+	if (!result)
+		*connection_out = &TAKE(client)->connection;
+	return result;
+}
+
+sycl_result client_open(const struct open_request *request, struct connection **connection_out)
+{
+	if (!fork_guard_works())
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "this kernel lacks MADV_WIPEONFORK, which the library needs");
+	for (int i = 0;; i++) {
+		bool went_away = false;
+		sycl_result result = try_to_open(request, connection_out, &went_away);
+		bool embedded = request->endpoint && strcmp(request->endpoint, "embedded:") == 0;
+		/*
+		 * A service that was ending when it was found: the next attempt finds or starts
+		 * another one. Or the service handed this connection to an engine that had just
+		 * died, and has another one by the next attempt.
+		 */
+		if (!result || embedded || !went_away || i == RETRIES_MAX ||
+		    clock_now_ns() >= request->deadline_ns)
+			return result;
+	}
+}

@@ -1,0 +1,92 @@
+/* Opening a platform: what is asked for, then the connection behind it. */
+#include "open/client.h"
+
+#include "clock.h"
+#include "connection/client_objects.h"
+#include "connection/copy_threads.h"
+#include "connection/helpers.h"
+#include "base/session_rank.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#define OPEN_TIMEOUT_NS 10000000000ull
+/* What earlier versions ended with. */
+#define OPEN_OPTIONS_BYTES_FIRST  offsetof(struct sycl_open_options, session_class)
+#define OPEN_OPTIONS_BYTES_SECOND offsetof(struct sycl_open_options, copy_threads)
+
+/* What the caller named, else what the environment names, else NULL. */
+static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
+{
+	const char *text = given ? NULL : secure_getenv("SYCLD_ENDPOINT");
+	*endpoint_out = text && *text ? text : given;
+	if (!text || !*text || connection_endpoint_is_valid(text))
+		return SYCL_SUCCESS;
+	return error_set(
+		SYCL_ERROR_INVALID,
+		"SYCLD_ENDPOINT in the environment is '%.64s', neither \"unix:PATH\" nor \"embedded:\"",
+		text);
+}
+
+/* What is not in its size is not read. */
+static sycl_result request_of(const struct sycl_open_options *options, struct open_request *request)
+{
+	const uint32_t bytes = options ? options->struct_bytes : OPEN_OPTIONS_BYTES_FIRST;
+	if (bytes != OPEN_OPTIONS_BYTES_FIRST && bytes != OPEN_OPTIONS_BYTES_SECOND &&
+	    bytes != sizeof(*options))
+		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes is wrong; start from "
+						     "SYCL_OPEN_OPTIONS_INIT");
+	if (options && options->helper_threads > HELPERS_MAX)
+		return error_set(SYCL_ERROR_INVALID, "%u helper threads; at most %u are allowed",
+				 options->helper_threads, HELPERS_MAX);
+	if (bytes == sizeof(*options) && options->reserved != 0)
+		return error_set(SYCL_ERROR_INVALID, "options: reserved is not 0");
+	if (options && options->timeout_ns)
+		request->deadline_ns = clock_deadline_ns(options->timeout_ns);
+	if (options)
+		request->name = options->name;
+	request->helper_threads = options ? options->helper_threads : 0;
+	bool has_rank = bytes >= OPEN_OPTIONS_BYTES_SECOND, has_copies = bytes == sizeof(*options);
+	sycl_result result = session_class_wanted(has_rank ? options->session_class : 0,
+						  &request->session_class);
+	if (!result)
+		result = session_weight_wanted(has_rank ? options->weight : 0, &request->weight);
+	if (!result)
+		result = copy_threads_wanted(has_copies ? options->copy_threads : 0,
+					     &request->copy_threads);
+	return result;
+}
+
+SYCL_API sycl_result sycl_platform_open_with(const char *endpoint,
+					     const struct sycl_open_options *options,
+					     sycl_platform *platform_out)
+{
+	struct open_request request = {.deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
+	REQUIRE_OUTPUT(platform_out);
+	sycl_result result = request_of(options, &request);
+	if (!result)
+		result = endpoint_wanted(endpoint, &request.endpoint);
+	if (result)
+		return result;
+	struct connection *c = NULL;
+	result = client_open(&request, &c);
+	if (result)
+		return result;
+	struct platform *platform = platform_new(c, INDEX_UNRESOLVED);
+	if (!platform) {
+		connection_unref(c);
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	}
+	c->root = platform;  /* nobody else knows the connection yet */
+	connection_unref(c); /* the platform holds it now */
+	result = object_give(&platform->object);
+	if (!result)
+		*platform_out = handle_of(&platform->object);
+	object_unref(&platform->object);
+	return result;
+}
+
+SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *platform_out)
+{
+	return sycl_platform_open_with(endpoint, NULL, platform_out);
+}
