@@ -168,7 +168,7 @@ static sycl_result check_handler(const struct graph *graph, const struct handler
 {
 	sycl_result result = graph_check_place(graph, handler->queue);
 	if (!result)
-		result = handler_check(handler, false);
+		result = handler_validate(handler, false);
 	if (!result)
 		result = graph_check_buffers(handler);
 	return result;

@@ -45,7 +45,7 @@ static sycl_result replace(struct graph *graph, sycl_graph_node node, struct han
 	struct failure why;
 	error_get(&why);
 	if (!built) {
-		built = handler_check(copy, false);
+		built = handler_validate(copy, false);
 		if (!built)
 			built = graph_check_buffers(copy);
 		if (built)

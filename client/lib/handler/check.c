@@ -345,7 +345,7 @@ static sycl_result check_bridge(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-sycl_result handler_check(const struct handler *handler, bool plain_buffers)
+sycl_result handler_validate(const struct handler *handler, bool plain_buffers)
 {
 	sycl_result result = remote_check(&handler->queue->line->remote);
 	if (!result && atomic_load_explicit(&handler->queue->is_lent, memory_order_acquire))

@@ -93,7 +93,7 @@ struct handler {
 	uint32_t dimensions;
 	uint64_t global[3], local[3];
 	bool is_nd, is_empty, cooperative,
-		splittable; /* one behind the other: handler_shape.c takes them as one word */
+		splittable; /* one behind the other: shape.c takes them as one word */
 	bool early;         /* R5 */
 	sycl_range cluster; /* dimensions 0: none */
 	sycl_range offset;  /* of global ids; dimensions 0: none */
@@ -235,7 +235,7 @@ sycl_result handler_host_task_new(struct handler *handler, struct queue_line *li
 
 /* Does the queue take it? `plain_buffers`: none of its buffers has failed, the caller has looked.
  */
-sycl_result handler_check(const struct handler *handler, bool plain_buffers);
+sycl_result handler_validate(const struct handler *handler, bool plain_buffers);
 
 /* What a handler names, as it is now: also what was good when it was set may be freed by now. Takes
  * the state lock. */

@@ -86,7 +86,7 @@ SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct syc
 	handler_init(&handler, queue);
 	result = build(&handler, launch);
 	if (!result)
-		result = handler_send(&handler, queue, event_out);
+		result = handler_submit(&handler, queue, event_out);
 	handler_fini(&handler);
 	return result;
 }

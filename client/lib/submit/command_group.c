@@ -12,7 +12,7 @@ static void group_destroy(struct object *object)
 static sycl_result freeze(struct handler *handler, sycl_command_group *group_out)
 {
 	REQUIRE_OUTPUT(group_out);
-	sycl_result result = handler_check(handler, false);
+	sycl_result result = handler_validate(handler, false);
 	if (result)
 		return result;
 	struct command_group *group = object_new(sizeof(*group), handler->object.connection);
@@ -47,7 +47,7 @@ SYCL_API sycl_result sycl_queue_submit_group(sycl_queue queue_handle,
 	if (queue->context != group->handler->queue->context)
 		return error_set(SYCL_ERROR_INVALID,
 				 "the command group was built for queues of another context");
-	return handler_send(group->handler, queue, event_out);
+	return handler_submit(group->handler, queue, event_out);
 }
 
 SYCL_API sycl_result sycl_command_group_retain(sycl_command_group group)

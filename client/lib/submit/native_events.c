@@ -46,7 +46,7 @@ static sycl_result wait_for(struct queue *queue, struct shared_event *native, sy
 	handler.action = HANDLER_ACTION_WAIT_EVENT;
 	handler.event = native;
 	object_ref(&native->object);
-	sycl_result result = handler_send_whole(&handler, event_out);
+	sycl_result result = handler_submit_step(&handler, event_out);
 	handler_fini(&handler);
 	return result;
 }
@@ -65,7 +65,7 @@ static sycl_result join(struct queue *queue, uint32_t count, const sycl_event *e
 			result = handler_add_dependency(&handler, event);
 	}
 	if (!result)
-		result = handler_send_whole(&handler, event_out);
+		result = handler_submit_step(&handler, event_out);
 	handler_fini(&handler);
 	return result;
 }

@@ -53,7 +53,7 @@ static sycl_result gate(struct context *context, struct buffer *buffer, struct e
 	if (!result)
 		result = handler_add_dependency(&handler, available);
 	if (!result)
-		result = handler_send_whole(&handler, NULL);
+		result = handler_submit_step(&handler, NULL);
 	handler_fini(&handler);
 	struct failure why = {.code = result};
 	error_get(&why);

@@ -33,7 +33,7 @@ SYCL_API sycl_result sycl_handler_submit(sycl_handler handle, sycl_event *event_
 	sycl_result result = end_handle(handle, &handler);
 	if (result)
 		return result;
-	result = handler_send(handler, handler->queue, event_out);
+	result = handler_submit(handler, handler->queue, event_out);
 	end_submission(handler);
 	return result;
 }
@@ -51,7 +51,7 @@ SYCL_API sycl_result sycl_queue_submit(sycl_queue queue_handle, sycl_handler han
 		result = error_set(SYCL_ERROR_INVALID,
 				   "the handler was begun on a queue of another context");
 	if (!result)
-		result = handler_send(handler, queue, event_out);
+		result = handler_submit(handler, queue, event_out);
 	end_submission(handler);
 	return result;
 }
@@ -69,9 +69,9 @@ SYCL_API sycl_result sycl_handler_submit_with_secondary(sycl_handler handle,
 	struct failure no_secondary;
 	error_get(&no_secondary);
 	if (!pinned)
-		result = handler_send(handler, handler->queue, event_out);
+		result = handler_submit(handler, handler->queue, event_out);
 	if (!pinned && result)
-		result = handler_send(handler, secondary, event_out);
+		result = handler_submit(handler, secondary, event_out);
 	end_submission(handler);
 	return pinned ? error_set_failure(&no_secondary) : result;
 }

@@ -1,5 +1,5 @@
 /* A handler as a shape, and what changes from one group of a shape to the next as a record. */
-#include "submit/handler_shape.h"
+#include "submit/shape.h"
 
 #include <assert.h>
 #include <stddef.h>

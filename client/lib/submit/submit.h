@@ -5,17 +5,18 @@
 #include "handler/handler.h"
 
 /*
- * handler_submit.c: is it what the queue takes? Then send it; `event_out` may be NULL. The handler
- * itself never changes here, so a frozen one is sent from several threads at a time.
+ * submit.c: validates the command group against the queue, writes its record and makes its event;
+ * `event_out` may be NULL. The handler never changes here, so several threads may submit a frozen
+ * one at a time.
  */
-sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_event *event_out);
-/* One group that needs nothing before or behind it (usm_staging.c). */
-sycl_result handler_send_whole(struct handler *handler, sycl_event *event_out);
+sycl_result handler_submit(struct handler *handler, struct queue *queue, sycl_event *event_out);
+/* The same for one step of what the program sees as one command group, on the handler's queue. */
+sycl_result handler_submit_step(struct handler *handler, sycl_event *event_out);
 
 /*
  * usm_staging.c: a copy from or to memory of the program, which was checked. Sends one group or
  * more; `event_out` may be NULL. Without locks.
  */
-sycl_result usm_send_staged(const struct handler *handler, sycl_event *event_out);
+sycl_result usm_submit_staged(const struct handler *handler, sycl_event *event_out);
 
 #endif

@@ -103,7 +103,7 @@ static sycl_result send_requisites(const struct handler *handler, sycl_event *ev
 		return SYCL_SUCCESS;
 	struct handler view = *handler;
 	view.action = HANDLER_ACTION_NONE;
-	return handler_send_whole(&view, event_out);
+	return handler_submit_step(&view, event_out);
 }
 
 /* The copy itself, with this memory in place of the program's, behind one more event (NULL: none).
@@ -134,7 +134,7 @@ static sycl_result send_copy(const struct handler *handler, struct usm_staging *
 		dependencies[count].event = before;
 		view.depends_on = (struct handler_list){dependencies, count + 1, count + 1};
 	}
-	result = handler_send_whole(&view, event_out);
+	result = handler_submit_step(&view, event_out);
 	free(dependencies);
 	if (result)
 		return result;
@@ -211,7 +211,7 @@ static sycl_result send_staged(const struct handler *handler, sycl_event *event_
 	return result;
 }
 
-sycl_result usm_send_staged(const struct handler *handler, sycl_event *event_out)
+sycl_result usm_submit_staged(const struct handler *handler, sycl_event *event_out)
 {
 	/* Needed here, even if the caller does not want it. */
 	sycl_event event = NULL;

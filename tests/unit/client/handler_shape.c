@@ -1,7 +1,7 @@
 /* What a launch is known by: everything that its message says and a record does not, so that no
  * group is taken for another. */
 #include "handler/handler.h"
-#include "submit/handler_shape.h"
+#include "submit/shape.h"
 #include "connection/queue_line.h"
 
 #include <criterion/criterion.h>
