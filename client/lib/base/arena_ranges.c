@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t rounded(uint64_t bytes)
+static uint64_t round_to_alignment(uint64_t bytes)
 {
 	return (bytes + ARENA_ALIGNMENT_BYTES - 1) & ~(uint64_t)(ARENA_ALIGNMENT_BYTES - 1);
 }
@@ -30,7 +30,7 @@ void arena_ranges_fini(struct arena_ranges *ranges)
 
 /* With n pieces out there are at most n + 1 free ones: with that room, giving back never needs
  * memory. */
-static int reserve(struct arena_ranges *ranges)
+static int ranges_reserve_pieces(struct arena_ranges *ranges)
 {
 	if (ranges->taken + 2 <= ranges->free_capacity)
 		return 0;
@@ -47,13 +47,13 @@ int arena_ranges_take(struct arena_ranges *ranges, uint64_t size_bytes, uint64_t
 {
 	if (size_bytes == 0 || size_bytes > ranges->size_bytes)
 		return -ENOSPC;
-	uint64_t bytes = rounded(size_bytes);
+	uint64_t bytes = round_to_alignment(size_bytes);
 	size_t i = 0;
 	while (i < ranges->free_count && ranges->free[i].size_bytes < bytes)
 		i++;
 	if (i == ranges->free_count)
 		return -ENOSPC;
-	int r = reserve(ranges);
+	int r = ranges_reserve_pieces(ranges);
 	if (r < 0)
 		return r;
 	struct arena_extent *extent = &ranges->free[i];
@@ -70,7 +70,7 @@ int arena_ranges_take(struct arena_ranges *ranges, uint64_t size_bytes, uint64_t
 
 void arena_ranges_give(struct arena_ranges *ranges, uint64_t offset_bytes, uint64_t size_bytes)
 {
-	uint64_t bytes = rounded(size_bytes);
+	uint64_t bytes = round_to_alignment(size_bytes);
 	size_t low = 0, high = ranges->free_count;
 	while (low < high) { /* the first free piece behind it */
 		size_t middle = low + (high - low) / 2;

@@ -73,7 +73,7 @@ static const struct symbol symbols[] = {
 
 /* SYCLD_CUDA_LIBRARY: another file than the machine's, for tests and for drivers that lie
  * elsewhere. */
-static void load(void)
+static void cuda_driver_load(void)
 {
 	const char *name = secure_getenv("SYCLD_CUDA_LIBRARY");
 	void *library = dlopen(name && *name ? name : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -103,7 +103,7 @@ static void load(void)
 const struct cuda_driver *cuda_driver_get(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	(void)pthread_once(&once, load);
+	(void)pthread_once(&once, cuda_driver_load);
 	if (!why_not[0])
 		return &driver;
 	error_note(SYCL_ERROR_FEATURE_NOT_SUPPORTED, 0, "%s", why_not);

@@ -29,8 +29,8 @@ static struct suspect copy_of(const struct flight_entry *entry, uint64_t session
 	return suspect;
 }
 
-static size_t describe(const struct suspect *suspect, uint64_t own_session, char *text,
-		       size_t bytes)
+static size_t describe_suspect(const struct suspect *suspect, uint64_t own_session, char *text,
+			       size_t bytes)
 {
 	int n = suspect->session == own_session
 			? snprintf(text, bytes,
@@ -42,7 +42,7 @@ static size_t describe(const struct suspect *suspect, uint64_t own_session, char
 	return n < 0 ? 0 : ((size_t)n < bytes ? (size_t)n : bytes - 1);
 }
 
-static size_t append(size_t used, size_t bytes, int written)
+static size_t text_append(size_t used, size_t bytes, int written)
 {
 	size_t end = used + (written < 0 ? 0 : (size_t)written);
 	return end < bytes ? end : bytes - 1;
@@ -102,16 +102,17 @@ static void read_entries(const struct flight_page *page, uint64_t own_session, b
 	}
 }
 
-static size_t introduce(bool fault, uint64_t count, bool named, char *text, size_t used,
-			size_t bytes)
+static size_t text_append_subject(bool fault, uint64_t count, bool named, char *text, size_t used,
+				  size_t bytes)
 {
 	const char *how = fault ? ": it ran " : "the engine died while it ran ";
 	if (count == 1 && named)
-		return append(used, bytes, snprintf(text + used, bytes - used, "%s", how));
-	return append(used, bytes,
-		      snprintf(text + used, bytes - used,
-			       "%s%" PRIu64 " command groups in flight, one of them at fault: ",
-			       fault ? ": there were " : "the engine died with ", count));
+		return text_append(used, bytes, snprintf(text + used, bytes - used, "%s", how));
+	return text_append(used, bytes,
+			   snprintf(text + used, bytes - used,
+				    "%s%" PRIu64
+				    " command groups in flight, one of them at fault: ",
+				    fault ? ": there were " : "the engine died with ", count));
 }
 
 uint64_t flight_blame(const struct flight_page *page, uint64_t own_session,
@@ -134,11 +135,13 @@ uint64_t flight_blame(const struct flight_page *page, uint64_t own_session,
 	failure_out->code = SYCL_ERROR_DEVICE_LOST;
 	char *text = failure_out->text;
 	size_t bytes = sizeof(failure_out->text);
-	size_t used = introduce(fault, count, names == 1, text, fault ? strlen(text) : 0, bytes);
+	size_t used = text_append_subject(fault, count, names == 1, text, fault ? strlen(text) : 0,
+					  bytes);
 	for (unsigned i = 0; i < names && used + 3 < bytes; i++) {
 		if (i > 0)
-			used = append(used, bytes, snprintf(text + used, bytes - used, ", "));
-		used += describe(&suspects.named[i], own_session, text + used, bytes - used);
+			used = text_append(used, bytes, snprintf(text + used, bytes - used, ", "));
+		used += describe_suspect(&suspects.named[i], own_session, text + used,
+					 bytes - used);
 	}
 	if (names < count && used + 8 < bytes)
 		(void)snprintf(text + used, bytes - used, " ...");

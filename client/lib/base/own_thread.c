@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <signal.h>
 
-static int create(pthread_t *thread_out, size_t stack_bytes, void *(*run)(void *argument),
-		  void *argument)
+static int thread_create_masked(pthread_t *thread_out, size_t stack_bytes,
+				void *(*run)(void *argument), void *argument)
 {
 	static const struct sched_param ordinary = {.sched_priority = 0};
 	pthread_attr_t attributes;
@@ -37,7 +37,7 @@ int own_thread_start(pthread_t *thread_out, size_t stack_bytes, void *(*run)(voi
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
 		(void)sigdelset(&all, faults[i]);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	int r = create(thread_out, stack_bytes, run, argument);
+	int r = thread_create_masked(thread_out, stack_bytes, run, argument);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
 }

@@ -16,7 +16,7 @@ static bool has_words(const struct shape_place *place, const struct shape_key *k
 	       memcmp(place->words, key->words, key->count * sizeof(uint64_t)) == 0;
 }
 
-static bool holds(const struct shape_place *place, const struct shape_key *key)
+static bool place_has_key(const struct shape_place *place, const struct shape_key *key)
 {
 	return place && place->sum == key->sum && has_words(place, key);
 }
@@ -43,8 +43,8 @@ static uint32_t next_generation(struct shapes *shapes)
 	return shapes->generation == UINT32_MAX ? 1 : shapes->generation + 1;
 }
 
-bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
-		  struct shape_name *name_out)
+bool shapes_match_last(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
+		       struct shape_name *name_out)
 {
 	struct shape_place *place = shape ? shapes->places[shape - 1] : NULL;
 	if (!place || !place->generation || !has_words(place, key))
@@ -54,7 +54,7 @@ bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t s
 	return true;
 }
 
-enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key,
+enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 			   struct shape_name *name_out)
 {
 	if (!shapes->agreed_on)
@@ -64,7 +64,7 @@ enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key,
 		(uint32_t)((mixed * 0xbf58476d1ce4e5b9ull) >> 32) % SHAPE_SETS * SHAPE_WAYS;
 	for (uint32_t i = first; i < first + SHAPE_WAYS; i++) {
 		struct shape_place *place = shapes->places[i];
-		if (!holds(place, key))
+		if (!place_has_key(place, key))
 			continue;
 		place->used = ++shapes->clock;
 		bool known = place->generation != 0;

@@ -27,7 +27,7 @@
 
 /*
  * Words, put one behind the other; nobody looks at the limit but who puts them. Then its end is
- * told. It is sealed only when it is looked for: shapes_again needs no sum.
+ * told. It is sealed only when it is looked for: shapes_match_last needs no sum.
  */
 struct shape_key {
 	uint64_t sum; /* when sealed: of the products of words that stand in a pair, each with a
@@ -87,11 +87,11 @@ void shapes_fini(struct shapes *shapes);
  * Is it what stands at the place of that number, 0: none, and known? Then a record does. Most
  * groups of a kernel are like the one before, whose place the kernel remembers.
  */
-bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
-		  struct shape_name *name_out);
+bool shapes_match_last(struct shapes *shapes, const struct shape_key *key, uint32_t shape,
+		       struct shape_name *name_out);
 /* What to do with a group of this key, which is sealed. `name_out`: of SHAPE_DEFINE and
  * SHAPE_KNOWN. */
-enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key,
+enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 			   struct shape_name *name_out);
 /* The message with that definition is in the ring. */
 void shapes_defined(struct shapes *shapes, struct shape_name name);

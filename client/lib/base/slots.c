@@ -22,7 +22,7 @@ void slots_fini(struct slots *slots)
 	*slots = (struct slots){.count = 0};
 }
 
-static int settled(const struct slots *slots, uint32_t index)
+static int slot_is_settled(const struct slots *slots, uint32_t index)
 {
 	uint32_t sequence =
 		atomic_load_explicit(&slots->memory[index].sequence, memory_order_acquire);
@@ -36,13 +36,13 @@ static void push_free(struct slots *slots, uint32_t index)
 }
 
 /* Move what has come to rest to the free list: the oldest only, or all of them. */
-static void reap(struct slots *slots, int all)
+static void slots_free_settled(struct slots *slots, int all)
 {
 	uint32_t *link = &slots->resting_first;
 	uint32_t last = 0;
 	while (*link) {
 		uint32_t index = *link - 1;
-		if (settled(slots, index)) {
+		if (slot_is_settled(slots, index)) {
 			*link = slots->next[index];
 			push_free(slots, index);
 		} else {
@@ -56,11 +56,11 @@ static void reap(struct slots *slots, int all)
 		slots->resting_last = last;
 }
 
-static int take(struct slots *slots, uint32_t *index_out)
+static int slots_take_index(struct slots *slots, uint32_t *index_out)
 {
-	reap(slots, 0);
+	slots_free_settled(slots, 0);
 	if (!slots->free_first && slots->used == slots->count)
-		reap(slots, 1);
+		slots_free_settled(slots, 1);
 	if (slots->free_first) {
 		*index_out = slots->free_first - 1;
 		slots->free_first = slots->next[*index_out];
@@ -75,7 +75,7 @@ static int take(struct slots *slots, uint32_t *index_out)
 int slots_take(struct slots *slots, uint32_t *index_out, uint32_t *value_out)
 {
 	uint32_t index = 0;
-	int r = take(slots, &index);
+	int r = slots_take_index(slots, &index);
 	if (r < 0)
 		return r;
 	uint32_t value = ++slots->values[index];
@@ -90,7 +90,7 @@ int slots_take(struct slots *slots, uint32_t *index_out, uint32_t *value_out)
 int slots_take_counter(struct slots *slots, uint32_t *index_out)
 {
 	uint32_t index = 0;
-	int r = take(slots, &index);
+	int r = slots_take_index(slots, &index);
 	if (r < 0)
 		return r;
 	atomic_store_explicit(&slots->memory[index].status, 0, memory_order_relaxed);
@@ -101,7 +101,7 @@ int slots_take_counter(struct slots *slots, uint32_t *index_out)
 
 void slots_give(struct slots *slots, uint32_t index)
 {
-	if (settled(slots, index)) {
+	if (slot_is_settled(slots, index)) {
 		push_free(slots, index);
 		return;
 	}

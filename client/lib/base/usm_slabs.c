@@ -17,7 +17,7 @@ bool usm_slabs_class(uint64_t size_bytes, uint64_t alignment_bytes, uint32_t *cl
 	return class_index < USM_PIECE_CLASSES;
 }
 
-static void enter(struct usm_slabs *slabs, struct usm_slab *slab)
+static void slabs_link(struct usm_slabs *slabs, struct usm_slab *slab)
 {
 	struct usm_slab **first = &slabs->with_room[slab->class_index];
 	slab->previous = NULL;
@@ -27,7 +27,7 @@ static void enter(struct usm_slabs *slabs, struct usm_slab *slab)
 	*first = slab;
 }
 
-static void leave(struct usm_slabs *slabs, struct usm_slab *slab)
+static void slabs_unlink(struct usm_slabs *slabs, struct usm_slab *slab)
 {
 	if (slab->previous)
 		slab->previous->next = slab->next;
@@ -53,7 +53,7 @@ void *usm_slabs_take(struct usm_slabs *slabs, uint32_t class_index, struct usm_s
 	uint32_t bit = (uint32_t)__builtin_ctzll(slab->free[word]);
 	slab->free[word] &= ~(1ull << bit);
 	if (++slab->taken == piece_count(slab))
-		leave(slabs, slab);
+		slabs_unlink(slabs, slab);
 	*slab_out = slab;
 	return slab->begin + (size_t)(word * 64 + bit) * piece_bytes(class_index);
 }
@@ -69,7 +69,7 @@ struct usm_slab *usm_slabs_add(struct usm_slabs *slabs, uint32_t class_index,
 	slab->class_index = class_index;
 	for (uint32_t i = 0; i < piece_count(slab); i++)
 		slab->free[i / 64] |= 1ull << i % 64;
-	enter(slabs, slab);
+	slabs_link(slabs, slab);
 	return slab;
 }
 
@@ -78,10 +78,10 @@ bool usm_slabs_give(struct usm_slabs *slabs, struct usm_slab *slab, void *piece)
 	uint32_t index =
 		(uint32_t)((size_t)((char *)piece - slab->begin) / piece_bytes(slab->class_index));
 	if (slab->taken == piece_count(slab))
-		enter(slabs, slab);
+		slabs_link(slabs, slab);
 	slab->free[index / 64] |= 1ull << index % 64;
 	if (--slab->taken > 0)
 		return false;
-	leave(slabs, slab);
+	slabs_unlink(slabs, slab);
 	return true;
 }

@@ -89,8 +89,8 @@ static uint64_t next_size(const struct arenas *arenas, enum arena_use use)
 }
 
 /* With the grow lock. Which index and size a new arena gets. */
-static sycl_result plan(struct connection *c, enum arena_use use, uint64_t bytes,
-			uint32_t *index_out, uint64_t *size_out)
+static sycl_result arena_plan_size(struct connection *c, enum arena_use use, uint64_t bytes,
+				   uint32_t *index_out, uint64_t *size_out)
 {
 	struct arenas *arenas = &c->arenas;
 	const uint64_t granule = use == ARENA_USM ? USM_PLACE_BYTES : ARENA_ALIGNMENT_BYTES;
@@ -165,7 +165,7 @@ static sycl_result accept_grant(struct connection *c, uint32_t index, uint64_t s
 }
 
 /* With the grow lock. One attempt; `place`: where, for USM, and taken, also on failure. */
-static sycl_result ask(struct connection *c, uint32_t index, uint64_t size, void *place)
+static sycl_result arena_request(struct connection *c, uint32_t index, uint64_t size, void *place)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->arenas.grant.awaited = true;
@@ -194,19 +194,19 @@ static sycl_result ask(struct connection *c, uint32_t index, uint64_t size, void
 	return result;
 }
 
-static sycl_result grow(struct connection *c, enum arena_use use, uint64_t bytes)
+static sycl_result arenas_grow(struct connection *c, enum arena_use use, uint64_t bytes)
 {
 	uint32_t index = 0;
 	uint64_t size = 0;
-	sycl_result result = plan(c, use, bytes, &index, &size);
+	sycl_result result = arena_plan_size(c, use, bytes, &index, &size);
 	if (result || use == ARENA_PLAIN)
-		return result ? result : ask(c, index, size, NULL);
+		return result ? result : arena_request(c, index, size, NULL);
 	for (int i = 0; i < PLACES_TRIED; i++) {
 		void *place = NULL;
 		int r = usm_place_choose(size, &place);
 		if (r < 0)
 			return error_set_errno(r, "addresses for USM cannot be reserved");
-		result = ask(c, index, size, place);
+		result = arena_request(c, index, size, place);
 		/* INVALID: not there. */
 		if (result != SYCL_ERROR_INVALID)
 			break;
@@ -260,8 +260,8 @@ static bool give_empty(struct connection *c, uint32_t rests)
 	return any;
 }
 
-static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes,
-			struct arena_range *range_out, void **address_out)
+static sycl_result arenas_take_for_use(struct connection *c, enum arena_use use, uint64_t bytes,
+				       struct arena_range *range_out, void **address_out)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
@@ -282,7 +282,7 @@ static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (r != -ENOSPC)
 			break;
-		result = grow(c, use, bytes);
+		result = arenas_grow(c, use, bytes);
 		/* Those that rest are for who needs no more than they have. */
 		if (result == SYCL_ERROR_QUOTA && give_empty(c, 0)) {
 			result = SYCL_SUCCESS;
@@ -300,13 +300,13 @@ static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes
 sycl_result arenas_take(struct connection *c, uint64_t bytes, struct arena_range *range_out,
 			void **address_out)
 {
-	return take(c, ARENA_PLAIN, bytes, range_out, address_out);
+	return arenas_take_for_use(c, ARENA_PLAIN, bytes, range_out, address_out);
 }
 
 sycl_result arenas_take_usm(struct connection *c, uint64_t bytes, struct arena_range *range_out,
 			    void **address_out)
 {
-	return take(c, ARENA_USM, bytes, range_out, address_out);
+	return arenas_take_for_use(c, ARENA_USM, bytes, range_out, address_out);
 }
 
 /* Who makes large buffers one after the other shall find their pages again: new ones cost several

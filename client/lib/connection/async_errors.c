@@ -38,7 +38,7 @@ void async_errors_fini(struct async_errors *errors)
 	*errors = (struct async_errors){.count = 0};
 }
 
-static struct async_errors take(struct connection *c)
+static struct async_errors async_errors_take_all(struct connection *c)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	struct async_errors taken = c->async_errors;
@@ -53,7 +53,8 @@ SYCL_API sycl_result sycl_platform_throw_asynchronous(sycl_platform handle,
 	PIN(platform, platform, handle);
 	if (!handler)
 		return error_set(SYCL_ERROR_INVALID, "handler is NULL");
-	CLEANUP(async_errors_fini) struct async_errors errors = take(platform->object.connection);
+	CLEANUP(async_errors_fini)
+	struct async_errors errors = async_errors_take_all(platform->object.connection);
 	if (errors.count == 0)
 		return SYCL_SUCCESS;
 	struct sycl_async_error *list = calloc(errors.count, sizeof(*list));

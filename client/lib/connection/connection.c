@@ -42,7 +42,7 @@ void connection_lose(struct connection *c, sycl_result code, const char *format,
 	connection_lose_with(c, &why);
 }
 
-sycl_result connection_tell(struct connection *c)
+sycl_result connection_loss(struct connection *c)
 {
 	return error_set_failure(&c->lost_why);
 }

@@ -172,10 +172,10 @@ int connection_init(struct connection *connection);
 void connection_fini(struct connection *connection);
 void connection_ref(struct connection *connection);
 void connection_unref(struct connection *connection);
-/* open.c: connects, and greets the service. *went_away_out: the service ended between connecting
+/* open.c: connects, and greets the service. *is_gone_out: the service ended between connecting
  * and answering, so another attempt makes sense. */
 sycl_result connection_connect(struct connection *connection, const struct open_request *request,
-			       bool *went_away_out);
+			       bool *is_gone_out);
 
 /* A handle of one of its objects was released: was it the last one? */
 static inline void connection_handle_released(struct connection *connection)
@@ -204,17 +204,17 @@ void connection_lose(struct connection *connection, sycl_result code, const char
 	__attribute__((format(printf, 3, 4)));
 void connection_lose_with(struct connection *connection, const struct failure *why);
 /* Of one that is lost: the code, with its detail set. */
-sycl_result connection_tell(struct connection *connection);
-/* 0, or what connection_tell says. Any thread, no lock. */
+sycl_result connection_loss(struct connection *connection);
+/* 0, or what connection_loss says. Any thread, no lock. */
 static inline sycl_result connection_check(struct connection *connection)
 {
 	bool lost = atomic_load_explicit(&connection->lost, memory_order_acquire) != 0;
-	return __builtin_expect(lost, 0) ? connection_tell(connection) : SYCL_SUCCESS;
+	return __builtin_expect(lost, 0) ? connection_loss(connection) : SYCL_SUCCESS;
 }
 
 /* handshake.c. -ECONNRESET as *retry_out: the peer went away before it answered. */
 sycl_result connection_handshake(struct connection *connection, const struct open_request *request,
-				 bool *went_away_out);
+				 bool *is_gone_out);
 
 /* Does it have the form "unix:PATH" or "embedded:"? Whether a service listens there is another
  * question. */
@@ -280,12 +280,12 @@ void remote_release(struct connection *connection, struct remote *remote);
 void remote_receive_released(struct connection *connection, const Sycl__V1__Reply *reply);
 void remote_receive_failed(struct connection *connection, const Sycl__V1__Reply *reply);
 /* Of one that has failed: the code, with its detail set. */
-sycl_result remote_tell(struct remote *remote);
-/* 0, or what remote_tell says. In the way of every group, several times. */
+sycl_result remote_failure(struct remote *remote);
+/* 0, or what remote_failure says. In the way of every group, several times. */
 static inline sycl_result remote_check(struct remote *remote)
 {
 	bool failed = atomic_load_explicit(&remote->failed, memory_order_acquire) != 0;
-	return __builtin_expect(failed, 0) ? remote_tell(remote) : SYCL_SUCCESS;
+	return __builtin_expect(failed, 0) ? remote_failure(remote) : SYCL_SUCCESS;
 }
 
 #endif

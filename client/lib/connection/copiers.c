@@ -30,7 +30,7 @@ void copiers_wake(struct copiers *copiers, uint32_t count)
 }
 
 /* With the lock. False: it has rested long enough. */
-static bool rest(struct copiers *copiers)
+static bool copier_wait_for_work(struct copiers *copiers)
 {
 	uint64_t end_ns = clock_deadline_ns(copiers->idle_ns);
 	const struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000ull),
@@ -41,7 +41,7 @@ static bool rest(struct copiers *copiers)
 	return r != ETIMEDOUT;
 }
 
-static void *run(void *argument)
+static void *copier_run(void *argument)
 {
 	struct copier *copier = argument;
 	struct copiers *copiers = copier->copiers;
@@ -52,7 +52,7 @@ static void *run(void *argument)
 		if (copiers->work(copiers->context))
 			rested = true;
 		else if (rested)
-			rested = rest(copiers);
+			rested = copier_wait_for_work(copiers);
 		else
 			break; /* and nothing has come at the last moment */
 	}
@@ -64,7 +64,7 @@ static void *run(void *argument)
 
 /* With the start lock, or where nothing is started any more. False: it runs, and only one that has
  * ended was wanted. */
-static bool join(struct copiers *copiers, struct copier *copier, bool only_ended)
+static bool copier_join(struct copiers *copiers, struct copier *copier, bool only_ended)
 {
 	(void)pthread_mutex_lock(copiers->lock);
 	bool there = copier->state != COPIER_NONE, runs = copier->state == COPIER_RUNS;
@@ -78,13 +78,13 @@ static bool join(struct copiers *copiers, struct copier *copier, bool only_ended
 }
 
 /* With the start lock. */
-static bool start(struct copiers *copiers, struct copier *copier)
+static bool copier_start(struct copiers *copiers, struct copier *copier)
 {
 	(void)pthread_mutex_lock(copiers->lock);
 	copier->state = COPIER_RUNS;
 	copiers->running++;
 	(void)pthread_mutex_unlock(copiers->lock);
-	if (own_thread_start(&copier->thread, STACK_BYTES, run, copier) == 0)
+	if (own_thread_start(&copier->thread, STACK_BYTES, copier_run, copier) == 0)
 		return true;
 	(void)pthread_mutex_lock(copiers->lock);
 	copier->state = COPIER_NONE;
@@ -109,8 +109,8 @@ void copiers_start(struct copiers *copiers, uint32_t count)
 	(void)pthread_mutex_lock(&copiers->start_lock);
 	bool good = true;
 	for (uint32_t i = 0; i < COPIERS_MAX && good && count_running(copiers) < count; i++)
-		if (join(copiers, &copiers->threads[i], true))
-			good = start(copiers, &copiers->threads[i]);
+		if (copier_join(copiers, &copiers->threads[i], true))
+			good = copier_start(copiers, &copiers->threads[i]);
 	(void)pthread_mutex_unlock(&copiers->start_lock);
 }
 
@@ -121,7 +121,7 @@ void copiers_fini(struct copiers *copiers)
 	(void)pthread_cond_broadcast(&copiers->wake);
 	(void)pthread_mutex_unlock(copiers->lock);
 	for (uint32_t i = 0; i < COPIERS_MAX; i++)
-		join(copiers, &copiers->threads[i], false);
+		copier_join(copiers, &copiers->threads[i], false);
 	(void)pthread_cond_destroy(&copiers->wake);
 	(void)pthread_mutex_destroy(&copiers->start_lock);
 }

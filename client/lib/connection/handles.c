@@ -101,7 +101,7 @@ const char *handle_type_name(enum handle_type type)
 }
 
 /* The table's lock is held. What was freed meanwhile, in the order in which it was. */
-static void refill(struct handle_table *t)
+static void table_refill_free_list(struct handle_table *t)
 {
 	uint32_t last = atomic_exchange_explicit(&t->freed, 0, memory_order_acquire), next = 0;
 	for (uint32_t at = last; at;) {
@@ -126,7 +126,7 @@ static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_ou
 	struct handle_entry *entry = NULL;
 	/* A few stay in the list: an index that was just freed is not used again at once. */
 	if (t->free_first == t->free_last)
-		refill(t);
+		table_refill_free_list(t);
 	if (t->free_first && t->free_first != t->free_last) {
 		*index_out = t->free_first - 1;
 		entry = entry_at(*index_out);
@@ -205,7 +205,7 @@ static uint32_t generation_of(const void *handle)
 }
 
 /* What the bits alone tell. NULL: no handle of that type and this process. */
-static struct handle_entry *find(const void *handle, enum handle_type type)
+static struct handle_entry *entry_of_handle(const void *handle, enum handle_type type)
 {
 	uint64_t bits = (uintptr_t)handle;
 	if (bits >> 56 != ((uint64_t)fork_depth() << 5 | (uint64_t)type) ||
@@ -215,7 +215,7 @@ static struct handle_entry *find(const void *handle, enum handle_type type)
 }
 
 /* Why there was none. */
-static sycl_result refuse(const void *handle, enum handle_type type)
+static sycl_result handle_refused(const void *handle, enum handle_type type)
 {
 	uint64_t bits = (uintptr_t)handle;
 	enum handle_type stated = (enum handle_type)((bits >> 56) & 31);
@@ -270,9 +270,9 @@ static sycl_result check_word(struct handle_entry *entry, uint64_t word, const v
 static sycl_result pin_any(const void *handle, enum handle_type type, struct object **object_out)
 {
 	fork_check();
-	struct handle_entry *entry = find(handle, type);
+	struct handle_entry *entry = entry_of_handle(handle, type);
 	if (!entry)
-		return refuse(handle, type);
+		return handle_refused(handle, type);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire);
 	do {
 		sycl_result result = check_word(entry, word, handle, type);
@@ -287,7 +287,7 @@ static sycl_result pin_any(const void *handle, enum handle_type type, struct obj
 /* Several times for each group, of good handles: on its way there no call is made. */
 sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
 {
-	struct handle_entry *entry = fork_is_settled() ? find(handle, type) : NULL;
+	struct handle_entry *entry = fork_is_settled() ? entry_of_handle(handle, type) : NULL;
 	if (!entry)
 		return pin_any(handle, type, object_out);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire);
@@ -303,9 +303,9 @@ sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct o
 			     bool *counted_out)
 {
 	fork_check();
-	struct handle_entry *entry = find(handle, type);
+	struct handle_entry *entry = entry_of_handle(handle, type);
 	if (!entry)
-		return refuse(handle, type);
+		return handle_refused(handle, type);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire), wanted = 0;
 	do {
 		sycl_result result = word_is_good(entry, word, handle, type)
@@ -392,7 +392,7 @@ sycl_result object_give(struct object *object)
 	return SYCL_SUCCESS;
 }
 
-static sycl_result take(struct object *object, bool also_last, bool *was_last_out)
+static sycl_result object_take_user(struct object *object, bool also_last, bool *was_last_out)
 {
 	struct handle_entry *entry = object->entry;
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
@@ -415,7 +415,7 @@ static sycl_result take(struct object *object, bool also_last, bool *was_last_ou
 sycl_result object_take(struct object *object)
 {
 	bool last = false;
-	sycl_result result = take(object, true, &last);
+	sycl_result result = object_take_user(object, true, &last);
 	if (!result && last)
 		object_unref(
 			object); /* never the last reference: the caller has pinned the object */
@@ -425,7 +425,7 @@ sycl_result object_take(struct object *object)
 bool object_take_unless_last(struct object *object)
 {
 	bool last = false;
-	return take(object, false, &last) == SYCL_SUCCESS && !last;
+	return object_take_user(object, false, &last) == SYCL_SUCCESS && !last;
 }
 
 uint32_t object_users(const struct object *object)

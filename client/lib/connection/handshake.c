@@ -48,8 +48,8 @@ static int say_hello(struct connection *c, const struct open_request *request, u
 }
 
 /* 1: one is there; else as message_receive, or -ETIMEDOUT. */
-static int receive(struct connection *c, uint64_t deadline_ns, ProtobufCMessage **message_out,
-		   struct packet_fds *fds)
+static int receive_greeting(struct connection *c, uint64_t deadline_ns,
+			    ProtobufCMessage **message_out, struct packet_fds *fds)
 {
 	for (;;) {
 		int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena,
@@ -193,7 +193,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	return take_limits(c, welcome->limits);
 }
 
-static sycl_result refused(const Sycl__V1__SessionError *error)
+static sycl_result session_refused(const Sycl__V1__SessionError *error)
 {
 	Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
 	status.code = error->code ? error->code : SYCL_ERROR_CONNECTION_LOST;
@@ -204,7 +204,7 @@ static sycl_result refused(const Sycl__V1__SessionError *error)
 }
 
 sycl_result connection_handshake(struct connection *c, const struct open_request *request,
-				 bool *went_away_out)
+				 bool *is_gone_out)
 {
 	const uint64_t features = features_wanted();
 	int r = say_hello(c, request, features);
@@ -213,9 +213,9 @@ sycl_result connection_handshake(struct connection *c, const struct open_request
 	/* Who is refused at once may be hung up on before the hello is sent: why, lies there to be
 	 * read. */
 	if (r >= 0 || r == -EPIPE)
-		r = receive(c, request->deadline_ns, &message, &fds);
+		r = receive_greeting(c, request->deadline_ns, &message, &fds);
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET) {
-		*went_away_out = true;
+		*is_gone_out = true;
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
 				 "the service closed the connection before it answered");
 	}
@@ -229,7 +229,7 @@ sycl_result connection_handshake(struct connection *c, const struct open_request
 	if (packet->body_case == SYCL__V1__PACKET__BODY_WELCOME)
 		result = take_welcome(c, packet->welcome, features, &fds);
 	else if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR)
-		result = refused(packet->error);
+		result = session_refused(packet->error);
 	else
 		result = protocol_error("it is no greeting");
 	packet_fds_close(&fds);

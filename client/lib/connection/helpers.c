@@ -14,7 +14,7 @@ struct helpers {
 };
 
 /* Set by a helper that has ended its own connection: nothing of it is there any more. */
-static _Thread_local bool is_helper, orphaned;
+static _Thread_local bool is_helper, ended_own_connection;
 
 bool helpers_is_one(void)
 {
@@ -45,14 +45,14 @@ static bool nothing_left(struct connection *c, void *context)
 	return c->tasks_listed == 0;
 }
 
-static void *run(void *argument)
+static void *helper_run(void *argument)
 {
 	struct helpers *helpers = argument;
 	struct connection *c = helpers->connection;
 	is_helper = true;
 	(void)pthread_mutex_lock(&c->state_lock);
 	while (!helpers->stop) {
-		bool copies = page_copies_wait(c);
+		bool copies = page_copies_pending(c);
 		if (!copies && c->tasks_listed == 0) {
 			(void)pthread_cond_wait(&helpers->work, &c->state_lock);
 			continue;
@@ -64,7 +64,7 @@ static void *run(void *argument)
 		else
 			(void)connection_wait(c, nothing_left, NULL, WAIT_RUNS, UINT64_MAX);
 		connection_unref(c);
-		if (orphaned)
+		if (ended_own_connection)
 			return NULL;
 		(void)pthread_mutex_lock(&c->state_lock);
 	}
@@ -81,7 +81,7 @@ sycl_result helpers_start(struct connection *c, uint32_t count)
 	(void)pthread_cond_init(&helpers->work, NULL);
 	int r = 0;
 	while (r == 0 && helpers->count < count) {
-		r = own_thread_start(&helpers->threads[helpers->count], 0, run, helpers);
+		r = own_thread_start(&helpers->threads[helpers->count], 0, helper_run, helpers);
 		helpers->count += r == 0;
 	}
 	if (r != 0) {
@@ -103,7 +103,7 @@ struct helpers *helpers_stop(struct connection *c, struct helpers *helpers)
 	(void)pthread_mutex_unlock(&c->state_lock);
 	for (uint32_t i = 0; i < helpers->count; i++) {
 		if (pthread_equal(helpers->threads[i], pthread_self())) {
-			orphaned = true;
+			ended_own_connection = true;
 			(void)pthread_detach(helpers->threads[i]);
 		} else {
 			(void)pthread_join(helpers->threads[i], NULL);

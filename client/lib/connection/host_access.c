@@ -26,8 +26,9 @@ static void put_ranges(const struct buffer *buffer, uint64_t offset_bytes, uint6
 	message->size_bytes = whole ? 0 : size_bytes;
 }
 
-static sycl_result send(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes,
-			bool alone, const struct host_access *access)
+static sycl_result host_access_send(struct buffer *buffer, uint32_t mode,
+				    const struct arena_range *bytes, bool alone,
+				    const struct host_access *access)
 {
 	Sycl__V1__HostAccess message = SYCL__V1__HOST_ACCESS__INIT;
 	message.accessor = access->remote.id;
@@ -46,8 +47,9 @@ static sycl_result send(struct buffer *buffer, uint32_t mode, const struct arena
 	return connection_send(buffer->object.connection, &command);
 }
 
-static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes,
-		       bool alone, struct host_access *access)
+static sycl_result host_access_request(struct buffer *buffer, uint32_t mode,
+				       const struct arena_range *bytes, bool alone,
+				       struct host_access *access)
 {
 	struct connection *c = buffer->object.connection;
 	sycl_result result = remote_check(&buffer_root(buffer)->remote);
@@ -65,7 +67,7 @@ static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_
 				   "all %u completion slots of the session are in use",
 				   c->slots.count);
 	else
-		result = send(buffer, mode, bytes, alone, access);
+		result = host_access_send(buffer, mode, bytes, alone, access);
 	if (result)
 		remote_forget(c, &access->remote);
 	return result;
@@ -75,13 +77,13 @@ sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offse
 			    uint64_t size_bytes, struct host_access *access)
 {
 	const struct arena_range bytes = {.offset_bytes = offset_bytes, .size_bytes = size_bytes};
-	return ask(buffer, mode, &bytes, false, access);
+	return host_access_request(buffer, mode, &bytes, false, access);
 }
 
 sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode,
 				 const struct arena_range *bytes, struct host_access *access)
 {
-	return ask(buffer, mode, bytes, true, access);
+	return host_access_request(buffer, mode, bytes, true, access);
 }
 
 bool host_access_settled(struct buffer *buffer, const struct host_access *access)
@@ -103,7 +105,7 @@ bool host_access_granted(struct buffer *buffer, const struct host_access *access
 	       atomic_load_explicit(&buffer_root(buffer)->remote.failed, memory_order_acquire) == 0;
 }
 
-static bool ready(struct connection *c, void *context)
+static bool host_access_is_ready(struct connection *c, void *context)
 {
 	(void)c;
 	const struct access_wait *wait = context;
@@ -111,7 +113,7 @@ static bool ready(struct connection *c, void *context)
 }
 
 /* The slot was reached, or one of the two has failed. */
-static sycl_result outcome(struct buffer *buffer, struct host_access *access)
+static sycl_result host_access_outcome(struct buffer *buffer, struct host_access *access)
 {
 	struct connection *c = buffer->object.connection;
 	bool refused = atomic_load_explicit(&c->slot_memory[access->slot].status,
@@ -162,12 +164,12 @@ sycl_result host_access_wait(struct buffer *buffer, struct host_access *access,
 	struct access_wait wait = {.buffer = buffer, .access = access};
 	sycl_result result = SYCL_SUCCESS;
 	if (!host_access_settled(buffer, access))
-		result = connection_wait(buffer->object.connection, ready, &wait,
+		result = connection_wait(buffer->object.connection, host_access_is_ready, &wait,
 					 WAIT_SPINS | WAIT_RUNS, deadline_ns);
 	if (result == SYCL_ERROR_TIMEOUT)
 		result = granted_after_all(buffer, access);
 	connection_observe(buffer->object.connection);
-	return result ? result : outcome(buffer, access);
+	return result ? result : host_access_outcome(buffer, access);
 }
 
 void host_access_end(struct connection *c, struct host_access *access)

@@ -41,7 +41,7 @@ void lent_range_commit(struct connection *c, struct queue_line *line, struct len
 }
 
 /* With the state lock. */
-static bool settle(struct connection *c, struct queue_line *line, bool all)
+static bool lent_ranges_free_complete(struct connection *c, struct queue_line *line, bool all)
 {
 	bool any = false;
 	uint32_t mark =
@@ -64,7 +64,7 @@ void lent_ranges_settle(struct connection *c, struct queue_line *line)
 	if (atomic_load_explicit(&line->lent.count, memory_order_relaxed) == 0)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
-	bool any = settle(c, line, false);
+	bool any = lent_ranges_free_complete(c, line, false);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (any)
 		arenas_trim(c);
@@ -75,13 +75,13 @@ bool lent_ranges_settle_all(struct connection *c)
 	bool any = false;
 	for (uint32_t i = 0; i < c->ids.used; i++)
 		if (c->ids.entries[i].line)
-			any = settle(c, c->ids.entries[i].line, false) || any;
+			any = lent_ranges_free_complete(c, c->ids.entries[i].line, false) || any;
 	return any;
 }
 
 void lent_ranges_end(struct connection *c, struct queue_line *line)
 {
-	(void)settle(c, line, true);
+	(void)lent_ranges_free_complete(c, line, true);
 }
 
 void lent_ranges_fini(struct lent_ranges *ranges)

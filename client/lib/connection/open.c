@@ -23,7 +23,7 @@ bool connection_endpoint_is_valid(const char *endpoint)
 }
 
 sycl_result connection_connect(struct connection *c, const struct open_request *request,
-			       bool *went_away_out)
+			       bool *is_gone_out)
 {
 	sycl_result result = SYCL_SUCCESS;
 	if (!request->endpoint) {
@@ -46,7 +46,7 @@ sycl_result connection_connect(struct connection *c, const struct open_request *
 	if (!result)
 		c->in_process = may_be_this_process(c->socket);
 	if (!result)
-		result = connection_handshake(c, request, went_away_out);
+		result = connection_handshake(c, request, is_gone_out);
 	c->copy_threads = request->copy_threads;
 	return result;
 }

@@ -39,7 +39,7 @@ struct arena_range page_copy_part(const struct page_copy *copy, uint32_t part)
 
 /* With the state lock: the next parts whose accesses have been granted meanwhile. A refused one
  * stays the next. */
-static void look(struct page_copy *copy)
+static void copy_count_granted(struct page_copy *copy)
 {
 	while (copy->granted < copy->end &&
 	       host_access_granted(copy->buffer, &copy->accesses[copy->granted]))
@@ -49,7 +49,7 @@ static void look(struct page_copy *copy)
 /* With the state lock. Whoever takes a part copies it, and ends its access. */
 static bool take_part(struct page_copy *copy, uint32_t *part_out)
 {
-	look(copy);
+	copy_count_granted(copy);
 	if (copy->begun == copy->granted)
 		return false;
 	*part_out = copy->begun++;
@@ -82,11 +82,11 @@ static bool is_settled(const struct page_copy *copy)
 
 /* With the state lock. One that has a part to be copied; NULL: none. *waits_out: one that will
  * have. */
-static struct page_copy *find(const struct connection *c, bool *waits_out)
+static struct page_copy *copies_find_work(const struct connection *c, bool *waits_out)
 {
 	*waits_out = false;
 	for (struct page_copy *copy = c->page_copies; copy; copy = copy->next) {
-		look(copy);
+		copy_count_granted(copy);
 		if (copy->begun < copy->granted)
 			return copy;
 		*waits_out = *waits_out || !is_settled(copy);
@@ -94,10 +94,10 @@ static struct page_copy *find(const struct connection *c, bool *waits_out)
 	return NULL;
 }
 
-bool page_copies_wait(struct connection *c)
+bool page_copies_pending(struct connection *c)
 {
 	bool waits = false;
-	return find(c, &waits) || waits;
+	return copies_find_work(c, &waits) || waits;
 }
 
 /* Where nothing is waited for any more the engine has just said so: whoever sleeps on the socket
@@ -106,11 +106,11 @@ static bool is_for_helper(struct connection *c, void *context)
 {
 	bool waits = false;
 	(void)context;
-	return find(c, &waits) || !waits;
+	return copies_find_work(c, &waits) || !waits;
 }
 
 /* With the state lock, which is let go meanwhile. */
-static void help(struct page_copy *copy)
+static void copy_available_parts(struct page_copy *copy)
 {
 	struct connection *c = copy->connection;
 	uint32_t part = 0;
@@ -130,9 +130,9 @@ void page_copies_help(struct connection *c)
 	while (!result) {
 		bool waits = false;
 		(void)pthread_mutex_lock(&c->state_lock);
-		struct page_copy *copy = find(c, &waits);
+		struct page_copy *copy = copies_find_work(c, &waits);
 		if (copy)
-			help(copy);
+			copy_available_parts(copy);
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (!copy && !waits)
 			return;
@@ -144,9 +144,9 @@ void page_copies_help(struct connection *c)
 bool page_copies_work(void *context)
 {
 	bool waits = false;
-	struct page_copy *copy = find(context, &waits);
+	struct page_copy *copy = copies_find_work(context, &waits);
 	if (copy)
-		help(copy);
+		copy_available_parts(copy);
 	return copy != NULL;
 }
 
@@ -167,7 +167,7 @@ static uint32_t count_copiers(struct connection *c, uint32_t parts)
 	return count < parts - 1 ? count : parts - 1; /* the caller copies, too */
 }
 
-static void enlist(struct page_copy *copy)
+static void copy_list(struct page_copy *copy)
 {
 	struct connection *c = copy->connection;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -183,7 +183,7 @@ static void enlist(struct page_copy *copy)
 }
 
 /* What nobody has begun stays undone; nobody looks at the copy any more. */
-static void unlist(struct page_copy *copy)
+static void copy_unlist(struct page_copy *copy)
 {
 	struct connection *c = copy->connection;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -202,7 +202,7 @@ static bool is_for_owner(struct connection *c, void *context)
 {
 	struct page_copy *copy = context;
 	(void)c;
-	look(copy);
+	copy_count_granted(copy);
 	return copy->begun < copy->granted || is_settled(copy);
 }
 
@@ -249,11 +249,11 @@ sycl_result page_copy_run(struct page_copy *copy)
 	 * meanwhile. */
 	int cancelling = 0;
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-	enlist(copy);
+	copy_list(copy);
 	struct failure why = {.code = copy_parts(copy)};
 	if (why.code)
 		error_get(&why);
-	unlist(copy);
+	copy_unlist(copy);
 	(void)pthread_setcancelstate(cancelling, NULL);
 	for (uint32_t i = copy->begun; copy->accesses && i < copy->count; i++)
 		host_access_end(copy->connection, &copy->accesses[i]);

@@ -53,7 +53,7 @@ void page_copy_now(struct connection *connection, void *destination, const void 
  * For a helper thread: is there a part to be copied, or will there be? With the state lock. Copy
  * them until there is none; without it. Runs host tasks meanwhile.
  */
-bool page_copies_wait(struct connection *connection);
+bool page_copies_pending(struct connection *connection);
 void page_copies_help(struct connection *connection);
 
 /* For a copy thread of this connection: copiers_work. It waits for nothing that is still to be

@@ -19,7 +19,7 @@ static void collected_free(struct collected *collected)
 }
 
 /* With the state lock. All that were not reported, copied; marked as reported. */
-static sycl_result collect(struct queue_line *line, struct collected *collected)
+static sycl_result collect_unreported(struct queue_line *line, struct collected *collected)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < line->failure_count; i++)
@@ -62,7 +62,7 @@ sycl_result queue_line_throw(struct connection *c, struct queue_line *line,
 	CLEANUP(collected_free) struct collected collected = {.count = 0};
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
-	sycl_result result = collect(line, &collected);
+	sycl_result result = collect_unreported(line, &collected);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (!result && collected.count > 0)
 		handler(collected.count, collected.errors, user_data);

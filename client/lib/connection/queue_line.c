@@ -126,7 +126,8 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 	}
 }
 
-static sycl_result report(struct queue_line *line, struct group_failure *failure, bool consumed)
+static sycl_result failure_report(struct queue_line *line, struct group_failure *failure,
+				  bool consumed)
 {
 	failure->reported = failure->reported || consumed;
 	struct failure told = {.code = failure->code,
@@ -148,7 +149,7 @@ sycl_result queue_line_group_result(struct connection *c, struct queue_line *lin
 	uint32_t at = position_of(line, group);
 	sycl_result result = SYCL_SUCCESS;
 	if (at < line->failure_count && line->failures[at].group == group)
-		result = report(line, &line->failures[at], !line->handler);
+		result = failure_report(line, &line->failures[at], !line->handler);
 	else if (certainly_failed || group <= line->forgotten_to)
 		result = error_set_object(
 			SYCL_ERROR_RUNTIME, line->remote.id,
@@ -166,7 +167,7 @@ sycl_result queue_line_first_unreported(struct connection *c, struct queue_line 
 	for (uint32_t i = 0; i < line->failure_count && line->failures[i].group <= group && !result;
 	     i++) {
 		if (!line->failures[i].reported)
-			result = report(line, &line->failures[i], true);
+			result = failure_report(line, &line->failures[i], true);
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return result;

@@ -56,7 +56,7 @@ void remote_release(struct connection *c, struct remote *remote)
 		(void)connection_send(c, &command);
 }
 
-sycl_result remote_tell(struct remote *remote)
+sycl_result remote_failure(struct remote *remote)
 {
 	sycl_result failed = atomic_load_explicit(&remote->failed, memory_order_acquire);
 	return remote->why ? error_set_failure(remote->why)

@@ -32,7 +32,7 @@ static void handle_reply(struct connection *c, const Sycl__V1__Reply *reply)
 		c->hooks->receivers[kind](c, reply);
 }
 
-bool replies_wait(const struct connection *c)
+bool replies_pending(const struct connection *c)
 {
 	return atomic_load_explicit(&c->header->reply_head, memory_order_relaxed) !=
 	       atomic_load_explicit(&c->header->reply_tail, memory_order_relaxed);

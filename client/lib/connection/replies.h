@@ -27,7 +27,7 @@ typedef void reply_receiver(struct connection *connection, const Sycl__V1__Reply
 #define REPLY_KINDS 32u /* cases above have no receiver */
 
 /* Is there anything to drain? Without locks: what comes at this very moment may be missed. */
-bool replies_wait(const struct connection *connection);
+bool replies_pending(const struct connection *connection);
 
 /*
  * Handle all replies that are there. With the state lock held; never blocks. False: the ring's

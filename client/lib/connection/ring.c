@@ -51,8 +51,8 @@ static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32
 	return SYCL_SUCCESS;
 }
 
-static inline sycl_result reserve(struct connection *c, uint16_t kind, uint32_t bytes,
-				  void **payload_out)
+static inline sycl_result ring_reserve(struct connection *c, uint16_t kind, uint32_t bytes,
+				       void **payload_out)
 {
 	int r = ring_writer_reserve(&c->writer, kind, bytes, payload_out);
 	return __builtin_expect(r < 0, 0) ? reserve_otherwise(c, kind, bytes, r, payload_out)
@@ -84,7 +84,7 @@ sycl_result connection_write(struct connection *c, const Sycl__V1__Command *comm
 				 "this request needs %zu bytes, more than the %u of one record",
 				 bytes, PACKET_BYTES_MAX);
 	void *payload = NULL;
-	result = reserve(c, RING_RECORD_MESSAGE, (uint32_t)bytes, &payload);
+	result = ring_reserve(c, RING_RECORD_MESSAGE, (uint32_t)bytes, &payload);
 	if (result)
 		return result;
 	(void)sycl__v1__command__pack(command, payload);
@@ -95,7 +95,7 @@ sycl_result connection_write(struct connection *c, const Sycl__V1__Command *comm
 sycl_result connection_reserve_resubmit(struct connection *c, uint32_t bytes, void **payload_out)
 {
 	sycl_result result = connection_check(c);
-	return result ? result : reserve(c, RING_RECORD_RESUBMIT, bytes, payload_out);
+	return result ? result : ring_reserve(c, RING_RECORD_RESUBMIT, bytes, payload_out);
 }
 
 sycl_result connection_send(struct connection *c, const Sycl__V1__Command *command)
@@ -106,13 +106,13 @@ sycl_result connection_send(struct connection *c, const Sycl__V1__Command *comma
 	return result;
 }
 
-static bool answered(struct connection *c, void *context)
+static bool pending_is_answered(struct connection *c, void *context)
 {
 	(void)c;
 	return ((struct pending *)context)->done;
 }
 
-static void withdraw(struct connection *c, struct pending *pending)
+static void pending_withdraw(struct connection *c, struct pending *pending)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	for (struct pending **link = &c->pending; *link; link = &(*link)->next) {
@@ -140,7 +140,7 @@ sycl_result connection_ask(struct connection *c, const Sycl__V1__Command *comman
 	sycl_result result = connection_write(c, command);
 	(void)pthread_mutex_unlock(&c->submit_lock);
 	if (result)
-		withdraw(c, pending);
+		pending_withdraw(c, pending);
 	return result;
 }
 
@@ -150,9 +150,10 @@ sycl_result connection_request(struct connection *c, const Sycl__V1__Command *co
 	sycl_result result = connection_ask(c, command, pending);
 	if (result)
 		return result;
-	result = connection_wait(c, answered, pending, pending->runs ? WAIT_RUNS : 0, deadline_ns);
+	result = connection_wait(c, pending_is_answered, pending, pending->runs ? WAIT_RUNS : 0,
+				 deadline_ns);
 	if (result) {
-		withdraw(c, pending);
+		pending_withdraw(c, pending);
 		return result;
 	}
 	return pending->status.code ? error_set_failure(&pending->status) : SYCL_SUCCESS;

@@ -98,7 +98,7 @@ sycl_result connection_connect_path(const char *path, uint64_t deadline_ns, int 
 			 strerror_r(-r, buffer, sizeof(buffer)));
 }
 
-static int spawn(const char *program, char *const arguments[], int listener, int lock)
+static int service_spawn(const char *program, char *const arguments[], int listener, int lock)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -152,7 +152,7 @@ static int spawn(const char *program, char *const arguments[], int listener, int
 }
 
 /* A copy above the numbers that the child gets. */
-static int lifted(int *fd)
+static int descriptor_move_up(int *fd)
 {
 	int copy = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 	if (copy < 0)
@@ -175,14 +175,14 @@ static sycl_result start_service(const char *directory, const char *path, int *l
 	int r = packet_socket_listen(path, 0600, LISTEN_BACKLOG, &listener);
 	if (r < 0)
 		return error_set_errno(r, "the service's socket cannot be made");
-	r = lifted(&listener);
+	r = descriptor_move_up(&listener);
 	if (r == 0)
-		r = lifted(lock);
+		r = descriptor_move_up(lock);
 	if (r == 0) {
 		char *arguments[] = {program,       "--user", "--runtime-dir", (char *)directory,
 				     "--listen-fd", "3",      "--detach",      "--exit-idle",
 				     "60",          NULL};
-		r = spawn(program, arguments, listener, *lock);
+		r = service_spawn(program, arguments, listener, *lock);
 	}
 	if (r < 0) {
 		(void)unlink(path);

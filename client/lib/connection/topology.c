@@ -108,7 +108,7 @@ static uint32_t root_index(const struct topology *topology)
 }
 
 /* With the state lock. Another thread may have published one meanwhile: then that one stays. */
-static sycl_result publish(struct connection *c, struct topology **topology)
+static sycl_result topology_publish(struct connection *c, struct topology **topology)
 {
 	if (atomic_load_explicit(&c->topology, memory_order_relaxed))
 		return SYCL_SUCCESS;
@@ -157,7 +157,7 @@ sycl_result topology_get(struct connection *c, const struct topology **topology_
 	if (!topology)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for the list of devices");
 	(void)pthread_mutex_lock(&c->state_lock);
-	result = publish(c, &topology);
+	result = topology_publish(c, &topology);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (!result)
 		*topology_out = atomic_load_explicit(&c->topology, memory_order_acquire);

@@ -27,8 +27,8 @@ static void pause_briefly(void)
 }
 
 /* `now_ns`: the time, as it was known last; when it has come, nobody waits for the clock. */
-static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t *now_ns,
-		 uint64_t deadline_ns)
+static bool spin_until_ready(struct connection *c, wait_ready *ready, void *context,
+			     uint64_t *now_ns, uint64_t deadline_ns)
 {
 	uint64_t end = *now_ns + atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
 	if (end > deadline_ns)
@@ -45,7 +45,7 @@ static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_
 }
 
 /* Several threads may: one of their answers is as good as the other. */
-static void learn(struct connection *c, uint64_t waited_ns)
+static void spin_learn(struct connection *c, uint64_t waited_ns)
 {
 	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
 	uint64_t learned_ns = spin_pace_learn(spin_ns, waited_ns, c->spin_most_ns);
@@ -141,12 +141,12 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 	uint64_t begun_ns = spins ? clock_now_ns() : 0, now_ns = begun_ns;
 	/* A wait that a look was long enough for is never a reason for shorter ones: a time that is
 	 * a little old will do. */
-	if (spins && spin(c, ready, context, &now_ns, deadline_ns)) {
+	if (spins && spin_until_ready(c, ready, context, &now_ns, deadline_ns)) {
 		/* Whoever waited so will soon have the next command. */
 		const void *next = atomic_load_explicit(&c->next_record, memory_order_relaxed);
 		if (next)
 			ring_writer_fetch(next);
-		learn(c, now_ns - begun_ns);
+		spin_learn(c, now_ns - begun_ns);
 		return SYCL_SUCCESS;
 	}
 	bool runs = (how & WAIT_RUNS) && deadline_ns != 0 && c->hooks->tasks.may_run(c);
@@ -159,7 +159,7 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 	end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (spins && result == SYCL_SUCCESS)
-		learn(c, clock_now_ns() - begun_ns);
+		spin_learn(c, clock_now_ns() - begun_ns);
 	if (how & WAIT_RUNS) {
 		bool is_over = result && result != SYCL_ERROR_TIMEOUT;
 		c->hooks->tasks.after_wait(c, is_over, closed_queues);

@@ -63,7 +63,7 @@ static struct graph_access access_of(const struct handler_requirement *requireme
 	};
 }
 
-static struct graph_tracker *find(struct graph *graph, const struct buffer *root)
+static struct graph_tracker *tracker_find(struct graph *graph, const struct buffer *root)
 {
 	/* The latest are the likeliest. */
 	for (uint32_t i = graph->tracker_count; i > 0; i--) {
@@ -81,7 +81,7 @@ static sycl_result no_memory(void)
 static sycl_result find_or_make(struct graph *graph, struct buffer *root,
 				struct graph_tracker **tracker_out)
 {
-	struct graph_tracker *tracker = find(graph, root);
+	struct graph_tracker *tracker = tracker_find(graph, root);
 	if (!tracker) {
 		if (graph->tracker_count == graph->tracker_capacity) {
 			uint32_t capacity =
@@ -102,7 +102,7 @@ static sycl_result find_or_make(struct graph *graph, struct buffer *root,
 	return SYCL_SUCCESS;
 }
 
-static sycl_result reserve(struct graph_tracker *tracker, uint32_t more)
+static sycl_result tracker_reserve(struct graph_tracker *tracker, uint32_t more)
 {
 	if (tracker->count + more <= tracker->capacity)
 		return SYCL_SUCCESS;
@@ -145,7 +145,7 @@ sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
 			struct graph_tracker *tracker = NULL;
 			result = find_or_make(graph, buffer_root(requirement->buffer), &tracker);
 			if (!result)
-				result = reserve(tracker, ++tracker->coming);
+				result = tracker_reserve(tracker, ++tracker->coming);
 			if (!result)
 				result = connect_one(graph, tracker, &access);
 		}
@@ -156,7 +156,7 @@ sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
 }
 
 /* What a write stands for needs not be waited for any more. */
-static void enter(struct graph_tracker *tracker, const struct graph_access *access)
+static void tracker_enter_access(struct graph_tracker *tracker, const struct graph_access *access)
 {
 	uint32_t kept = 0;
 	if (access->begin == access->end)
@@ -180,7 +180,8 @@ void graph_accesses_enter(struct graph *graph, uint32_t node, const struct handl
 			const struct handler_requirement *requirement =
 				handler_requirement_at(part, i);
 			struct graph_access access = access_of(requirement, node);
-			enter(find(graph, buffer_root(requirement->buffer)), &access);
+			tracker_enter_access(tracker_find(graph, buffer_root(requirement->buffer)),
+					     &access);
 		}
 	}
 }

@@ -81,8 +81,8 @@ static sycl_result check_body(struct executable_graph *body)
 	return result;
 }
 
-static sycl_result check(const struct handler *handler, sycl_graph_condition_type type,
-			 struct executable_graph *body)
+static sycl_result condition_check(const struct handler *handler, sycl_graph_condition_type type,
+				   struct executable_graph *body)
 {
 	const struct device *device = handler->queue->device;
 	sycl_result result = handler_check_no_action(handler);
@@ -100,8 +100,8 @@ static sycl_result check(const struct handler *handler, sycl_graph_condition_typ
 	return result ? result : check_body(body);
 }
 
-static void set(struct handler *handler, sycl_graph_condition_type type,
-		struct executable_graph *body)
+static void condition_set(struct handler *handler, sycl_graph_condition_type type,
+			  struct executable_graph *body)
 {
 	handler->action = HANDLER_ACTION_CONDITION;
 	handler->repeats = type == SYCL_GRAPH_CONDITION_WHILE;
@@ -124,7 +124,7 @@ SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handle,
 					      .offset_bytes = offset_bytes,
 					      .size_bytes = WORD_BYTES};
 	uint32_t requirement = 0;
-	sycl_result result = check(handler, type, body);
+	sycl_result result = condition_check(handler, type, body);
 	if (!result && (buffer->origin_bytes + offset_bytes) % WORD_BYTES != 0)
 		result = error_set_object(
 			SYCL_ERROR_INVALID, buffer->remote.id,
@@ -139,7 +139,7 @@ SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handle,
 		result = handler_require(handler, &demand, &requirement);
 	if (result)
 		return result;
-	set(handler, type, body);
+	condition_set(handler, type, body);
 	handler->source = requirement;
 	handler->source_offset_bytes = offset_bytes;
 	return SYCL_SUCCESS;
@@ -152,7 +152,7 @@ SYCL_API sycl_result sycl_handler_graph_conditional_usm(sycl_handler handle,
 {
 	PIN(handler, handler, handle);
 	PIN(executable_graph, body, body_handle);
-	sycl_result result = check(handler, type, body);
+	sycl_result result = condition_check(handler, type, body);
 	if (!result && (!pointer || (uintptr_t)pointer % WORD_BYTES != 0))
 		result = error_set(SYCL_ERROR_INVALID,
 				   "a condition's word lies at a multiple of %u bytes, not at %p",
@@ -161,7 +161,7 @@ SYCL_API sycl_result sycl_handler_graph_conditional_usm(sycl_handler handle,
 		result = usm_check_word(handler, pointer, WORD_BYTES, "a condition");
 	if (result)
 		return result;
-	set(handler, type, body);
+	condition_set(handler, type, body);
 	handler->usm.source = pointer;
 	return SYCL_SUCCESS;
 }

@@ -54,7 +54,7 @@ void graph_edges_drop_last(struct graph_edges *edges)
 	edges->count--;
 }
 
-static bool has(const struct graph_edge_list *list, uint32_t node)
+static bool edge_list_has(const struct graph_edge_list *list, uint32_t node)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (list->nodes[i] == node)
@@ -63,7 +63,7 @@ static bool has(const struct graph_edge_list *list, uint32_t node)
 	return false;
 }
 
-static int reserve(struct graph_edge_list *list)
+static int edge_list_reserve(struct graph_edge_list *list)
 {
 	if (list->count < list->capacity)
 		return 0;
@@ -76,7 +76,8 @@ static int reserve(struct graph_edge_list *list)
 	return 0;
 }
 
-static void visit(struct graph_edges *edges, uint32_t node, uint32_t *stack, uint32_t *depth)
+static void edges_visit_successors(struct graph_edges *edges, uint32_t node, uint32_t *stack,
+				   uint32_t *depth)
 {
 	if (edges->nodes[node].seen == edges->search)
 		return;
@@ -100,11 +101,11 @@ static int leads_to(struct graph_edges *edges, uint32_t from, uint32_t to)
 		edges->search = 1;
 	}
 	uint32_t depth = 0;
-	visit(edges, from, stack, &depth);
+	edges_visit_successors(edges, from, stack, &depth);
 	while (depth > 0 && edges->nodes[to].seen != edges->search) {
 		const struct graph_edge_list *after = &edges->nodes[stack[--depth]].after;
 		for (uint32_t i = 0; i < after->count; i++)
-			visit(edges, after->nodes[i], stack, &depth);
+			edges_visit_successors(edges, after->nodes[i], stack, &depth);
 	}
 	free(stack);
 	return edges->nodes[to].seen == edges->search;
@@ -114,14 +115,14 @@ int graph_edges_connect(struct graph_edges *edges, uint32_t before, uint32_t aft
 {
 	struct graph_edge_list *out = &edges->nodes[before].after,
 			       *in = &edges->nodes[after].before;
-	if (out->count < in->count ? has(out, after) : has(in, before))
+	if (out->count < in->count ? edge_list_has(out, after) : edge_list_has(in, before))
 		return 0;
 	int loops = leads_to(edges, after, before);
 	if (loops != 0)
 		return loops < 0 ? loops : -ELOOP;
 	if (edges->edges >= most)
 		return -EDQUOT;
-	if (reserve(out) < 0 || reserve(in) < 0)
+	if (edge_list_reserve(out) < 0 || edge_list_reserve(in) < 0)
 		return -ENOMEM;
 	out->nodes[out->count++] = after;
 	in->nodes[in->count++] = before;

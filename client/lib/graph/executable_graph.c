@@ -336,7 +336,8 @@ static sycl_result send_all(const struct executable_graph *graph)
 	return connection_request(c, &command, &pending, UINT64_MAX);
 }
 
-static sycl_result make(struct graph *from, uint32_t flags, struct executable_graph **graph_out)
+static sycl_result executable_graph_make(struct graph *from, uint32_t flags,
+					 struct executable_graph **graph_out)
 {
 	struct connection *c = from->object.connection;
 	struct executable_graph *graph = object_new(sizeof(*graph), c);
@@ -388,7 +389,8 @@ SYCL_API sycl_result sycl_graph_finalize(sycl_graph handle,
 				 "properties: struct_bytes or flags are wrong; start from "
 				 "SYCL_GRAPH_FINALIZE_PROPERTIES_INIT");
 	struct executable_graph *made = NULL;
-	sycl_result result = make(graph, properties ? properties->flags : 0, &made);
+	sycl_result result =
+		executable_graph_make(graph, properties ? properties->flags : 0, &made);
 	if (!result)
 		*graph_out = handle_of(&made->object);
 	return result;

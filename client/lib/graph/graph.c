@@ -53,8 +53,8 @@ static void graph_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result make(struct context *context, struct device *device, uint32_t flags,
-			struct graph **graph_out)
+static sycl_result graph_make(struct context *context, struct device *device, uint32_t flags,
+			      struct graph **graph_out)
 {
 	struct connection *c = context->object.connection;
 	struct graph *graph = object_new(sizeof(*graph), c);
@@ -100,7 +100,7 @@ SYCL_API sycl_result sycl_graph_create(sycl_context context_handle, sycl_device 
 	sycl_result result = remote_check(&context->remote);
 	struct graph *graph = NULL;
 	if (!result)
-		result = make(context, device, properties ? properties->flags : 0, &graph);
+		result = graph_make(context, device, properties ? properties->flags : 0, &graph);
 	if (!result)
 		*graph_out = handle_of(&graph->object);
 	return result;
@@ -230,7 +230,7 @@ static sycl_result check_free(const struct graph *graph, const struct pinned *pi
 }
 
 /* With the lock. All or none. */
-static sycl_result begin(struct graph *graph, const struct pinned *pinned)
+static sycl_result recording_begin(struct graph *graph, const struct pinned *pinned)
 {
 	uint32_t before = graph->recording_count;
 	sycl_result result = check_free(graph, pinned);
@@ -258,7 +258,7 @@ SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph handle, uint32_t coun
 		return result;
 	struct connection *c = graph->object.connection;
 	(void)pthread_mutex_lock(&c->graph_lock);
-	result = begin(graph, &pinned);
+	result = recording_begin(graph, &pinned);
 	(void)pthread_mutex_unlock(&c->graph_lock);
 	return result;
 }

@@ -115,8 +115,9 @@ sycl_result graph_check_node(const struct graph *graph, sycl_graph_node node)
 }
 
 /* The given predecessors, then those of the handler's events; malloc'ed. */
-static sycl_result gather(const struct graph *graph, const struct handler *handler, uint32_t count,
-			  const sycl_graph_node *predecessors, uint32_t **nodes_out)
+static sycl_result gather_predecessors(const struct graph *graph, const struct handler *handler,
+				       uint32_t count, const sycl_graph_node *predecessors,
+				       uint32_t **nodes_out)
 {
 	uint32_t events = handler ? handler->depends_on.count : 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -139,15 +140,15 @@ static sycl_result gather(const struct graph *graph, const struct handler *handl
 }
 
 /* `kept`: NULL, or a reference that the graph has then. */
-static sycl_result add(struct graph *graph, struct handler *kept, uint32_t count,
-		       const sycl_graph_node *predecessors, sycl_graph_node *node_out)
+static sycl_result node_add_kept(struct graph *graph, struct handler *kept, uint32_t count,
+				 const sycl_graph_node *predecessors, sycl_graph_node *node_out)
 {
 	struct connection *c = graph->object.connection;
 	if (count > 0 && !predecessors)
 		return error_set(SYCL_ERROR_INVALID, "a list of %u nodes is NULL", count);
 	uint32_t *nodes = NULL, node = 0;
 	(void)pthread_mutex_lock(&c->graph_lock);
-	sycl_result result = gather(graph, kept, count, predecessors, &nodes);
+	sycl_result result = gather_predecessors(graph, kept, count, predecessors, &nodes);
 	if (!result) {
 		const struct graph_addition addition = {
 			.handler = kept,
@@ -183,7 +184,7 @@ static sycl_result add_handler(struct graph *graph, struct handler *handler, uin
 		result = graph_keep(handler, handler, &kept);
 	if (result)
 		return result;
-	result = add(graph, kept, count, predecessors, node_out);
+	result = node_add_kept(graph, kept, count, predecessors, node_out);
 	if (!result)
 		return result;
 	struct failure why;
@@ -212,7 +213,7 @@ SYCL_API sycl_result sycl_graph_add_empty(sycl_graph handle, uint32_t count,
 					  sycl_graph_node *node_out)
 {
 	PIN(graph, graph, handle);
-	return add(graph, NULL, count, predecessors, node_out);
+	return node_add_kept(graph, NULL, count, predecessors, node_out);
 }
 
 SYCL_API sycl_result sycl_graph_make_edge(sycl_graph handle, sycl_graph_node predecessor,

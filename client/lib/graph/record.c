@@ -86,8 +86,8 @@ static bool waits_for_all(const struct handler *handler)
 }
 
 /* With the lock. */
-static sycl_result add(struct graph *graph, const struct handler *handler, struct handler *kept,
-		       uint32_t *node_out)
+static sycl_result record_node(struct graph *graph, const struct handler *handler,
+			       struct handler *kept, uint32_t *node_out)
 {
 	uint64_t from = handler->queue->line->remote.id;
 	bool barrier = waits_for_all(handler);
@@ -148,7 +148,7 @@ sycl_result graph_record(struct handler *handler, struct handler *origin, sycl_e
 		(void)pthread_mutex_lock(&c->graph_lock);
 		result = find_graph(handler, &graph);
 		if (!result)
-			result = add(graph, handler, kept, &node);
+			result = record_node(graph, handler, kept, &node);
 		if (!result && event) {
 			event->graph = graph->number;
 			event->node = node;

@@ -2,9 +2,9 @@
 #include "graph/executable_graph.h"
 
 /* With the graph lock. Its place in the executable graph. */
-static sycl_result find(const struct executable_graph *executable, const struct graph *graph,
-			sycl_graph_node node, struct executable_node **node_out,
-			uint32_t *place_out)
+static sycl_result switch_find_place(const struct executable_graph *executable,
+				     const struct graph *graph, sycl_graph_node node,
+				     struct executable_node **node_out, uint32_t *place_out)
 {
 	sycl_result result = graph_check_node(graph, node);
 	if (result)
@@ -39,7 +39,8 @@ static sycl_result send_switch(const struct executable_graph *executable, uint32
 	return connection_send(executable->object.connection, &command);
 }
 
-static sycl_result check(const struct executable_graph *executable, const struct graph *graph)
+static sycl_result switch_check(const struct executable_graph *executable,
+				const struct graph *graph)
 {
 	if (executable->object.connection != graph->object.connection)
 		return error_set(SYCL_ERROR_INVALID, "the graphs belong to different connections");
@@ -55,7 +56,7 @@ SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_grap
 	struct connection *c = graph->object.connection;
 	struct executable_node *found = NULL;
 	uint32_t place = 0;
-	sycl_result result = check(executable, graph);
+	sycl_result result = switch_check(executable, graph);
 	if (!result && !(executable->flags & SYCL_GRAPH_UPDATABLE))
 		result = error_set_object(SYCL_ERROR_INVALID, executable->remote.id,
 					  "the graph was finalized without SYCL_GRAPH_UPDATABLE");
@@ -67,7 +68,7 @@ SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_grap
 	if (result)
 		return result;
 	(void)pthread_mutex_lock(&c->graph_lock);
-	result = find(executable, graph, node, &found, &place);
+	result = switch_find_place(executable, graph, node, &found, &place);
 	if (!result && found->is_disabled != !enabled) {
 		result = send_switch(executable, place, !enabled);
 		if (!result)
@@ -87,11 +88,11 @@ SYCL_API sycl_result sycl_executable_graph_is_node_enabled(sycl_executable_graph
 	struct connection *c = graph->object.connection;
 	struct executable_node *found = NULL;
 	uint32_t place = 0;
-	sycl_result result = check(executable, graph);
+	sycl_result result = switch_check(executable, graph);
 	if (result)
 		return result;
 	(void)pthread_mutex_lock(&c->graph_lock);
-	result = find(executable, graph, node, &found, &place);
+	result = switch_find_place(executable, graph, node, &found, &place);
 	if (!result)
 		*enabled_out = !found->is_disabled;
 	(void)pthread_mutex_unlock(&c->graph_lock);

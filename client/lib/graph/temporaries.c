@@ -67,7 +67,7 @@ static struct written *find_or_make(struct written_list *list, const struct buff
 	return &list->entries[list->count++];
 }
 
-static bool has(const struct written *written, uint64_t begin, uint64_t end)
+static bool written_has(const struct written *written, uint64_t begin, uint64_t end)
 {
 	for (uint32_t i = 0; i < written->count; i++) {
 		if (written->ranges[i].begin <= begin && end <= written->ranges[i].end)
@@ -77,7 +77,7 @@ static bool has(const struct written *written, uint64_t begin, uint64_t end)
 }
 
 /* One with all that it touches. -1: no memory. */
-static int enter(struct written *written, uint64_t begin, uint64_t end)
+static int written_add(struct written *written, uint64_t begin, uint64_t end)
 {
 	if (begin == end)
 		return 0;
@@ -136,7 +136,8 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 		const struct written *written = find_or_make(list, buffer_root(use.buffer));
 		if (!written)
 			return no_memory();
-		if (access_mode_needs_contents(use.mode) && !has(written, use.begin, use.end))
+		if (access_mode_needs_contents(use.mode) &&
+		    !written_has(written, use.begin, use.end))
 			return error_set_object(
 				SYCL_ERROR_INVALID, use.buffer->remote.id,
 				"a node needs bytes %" PRIu64 " to %" PRIu64
@@ -148,7 +149,7 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 		if (!use_of(handler, i, &use) || !access_mode_writes(use.mode))
 			continue;
 		struct written *written = find_or_make(list, buffer_root(use.buffer));
-		if (!written || enter(written, use.begin, use.end) < 0)
+		if (!written || written_add(written, use.begin, use.end) < 0)
 			return no_memory();
 	}
 	return SYCL_SUCCESS;

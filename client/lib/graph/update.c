@@ -37,8 +37,8 @@ static sycl_result copy_node(struct graph *graph, sycl_graph_node node, struct h
 }
 
 /* The node is this from now on; takes the copy in any case. */
-static sycl_result replace(struct graph *graph, sycl_graph_node node, struct handler *copy,
-			   sycl_result built)
+static sycl_result node_replace_handler(struct graph *graph, sycl_graph_node node,
+					struct handler *copy, sycl_result built)
 {
 	struct connection *c = graph->object.connection;
 	struct handler *gone = copy;
@@ -68,8 +68,8 @@ SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph handle, sycl_graph_nod
 	struct handler *copy = NULL;
 	sycl_result result = copy_node(graph, node, &copy);
 	return result ? result
-		      : replace(graph, node, copy,
-				handler_set_value(copy, index, size_bytes, value));
+		      : node_replace_handler(graph, node, copy,
+					     handler_set_value(copy, index, size_bytes, value));
 }
 
 SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph handle, sycl_graph_node node,
@@ -78,7 +78,9 @@ SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph handle, sycl_graph_node 
 	PIN(graph, graph, handle);
 	struct handler *copy = NULL;
 	sycl_result result = copy_node(graph, node, &copy);
-	return result ? result : replace(graph, node, copy, handler_set_usm(copy, index, pointer));
+	return result ? result
+		      : node_replace_handler(graph, node, copy,
+					     handler_set_usm(copy, index, pointer));
 }
 
 /* How many accessors name that requirement. */
@@ -133,7 +135,8 @@ SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph handle, sycl_graph_
 	struct handler *copy = NULL;
 	sycl_result result = copy_node(graph, node, &copy);
 	return result ? result
-		      : replace(graph, node, copy, set_accessor(copy, index, &buffer, mode));
+		      : node_replace_handler(graph, node, copy,
+					     set_accessor(copy, index, &buffer, mode));
 }
 
 static sycl_result set_range(struct handler *copy, const sycl_range *global,
@@ -162,7 +165,8 @@ SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph handle, sycl_graph_
 		return error_set(SYCL_ERROR_INVALID, "the global range is NULL");
 	struct handler *copy = NULL;
 	sycl_result result = copy_node(graph, node, &copy);
-	return result ? result : replace(graph, node, copy, set_range(copy, global, local));
+	return result ? result
+		      : node_replace_handler(graph, node, copy, set_range(copy, global, local));
 }
 
 /* Nodes of an executable graph that change, all together: what they are to be, then what they were.
@@ -232,7 +236,7 @@ static void settle_buffers(const struct change *change)
 }
 
 /* What was kept before is in `change` afterwards, to be let go. */
-static sycl_result apply(struct executable_graph *graph, struct change *change)
+static sycl_result change_apply(struct executable_graph *graph, struct change *change)
 {
 	struct connection *c = graph->object.connection;
 	sycl_result result = remote_check(&graph->remote);
@@ -302,7 +306,7 @@ SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executab
 	(void)pthread_mutex_lock(&c->graph_lock);
 	result = gather_nodes(executable, graph, count, nodes, &change);
 	(void)pthread_mutex_unlock(&c->graph_lock);
-	return result ? result : apply(executable, &change);
+	return result ? result : change_apply(executable, &change);
 }
 
 /* With the lock. Are the executable graph's own nodes what this one's would be? */
@@ -352,5 +356,5 @@ SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph ex
 	struct failure why;
 	error_get(&why);
 	graph_flattened_fini(&other);
-	return result ? error_set_failure(&why) : apply(executable, &change);
+	return result ? error_set_failure(&why) : change_apply(executable, &change);
 }

@@ -18,7 +18,7 @@ static sycl_result check_shape(const sycl_range *range, const char *name)
 }
 
 /* The product, or false when it has no place in 64 bits. A zero makes it 0 in any case. */
-static bool total(const sycl_range *range, uint64_t *total_out)
+static bool range_product(const sycl_range *range, uint64_t *total_out)
 {
 	uint64_t product = 1;
 	for (uint32_t i = 0; i < range->dimensions; i++) {
@@ -67,7 +67,7 @@ static sycl_result check_local(const struct handler *handler, const struct kerne
 					 i, local->size[i], required);
 	}
 	uint64_t items = 0;
-	bool fits = total(local, &items);
+	bool fits = range_product(local, &items);
 	if (!fits || items > facts->max_work_group_size)
 		return error_set(SYCL_ERROR_ND_RANGE,
 				 "a work-group has more items than the device's %" PRIu64,
@@ -104,7 +104,7 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 				 "the global range has %u dimensions, the local one %u",
 				 global->dimensions, local->dimensions);
 	uint64_t items = 0;
-	if (!total(global, &items))
+	if (!range_product(global, &items))
 		return error_set(SYCL_ERROR_ND_RANGE,
 				 "the global range has more than 2^64 work-items");
 	/* Nothing runs in an empty space, so no local size can be wrong (E5). */

@@ -93,10 +93,10 @@ struct handler {
 	uint32_t dimensions;
 	uint64_t global[3], local[3];
 	bool is_nd, is_empty, cooperative,
-		splittable; /* one behind the other: shape.c takes them as one word */
-	bool early;         /* R5 */
-	sycl_range cluster; /* dimensions 0: none */
-	sycl_range offset;  /* of global ids; dimensions 0: none */
+		splittable;             /* one behind the other: shape.c takes them as one word */
+	bool early;                     /* R5 */
+	sycl_range cluster;             /* dimensions 0: none */
+	sycl_range offset;              /* of global ids; dimensions 0: none */
 	struct shared_event *event;     /* a reference */
 	struct executable_graph *graph; /* a reference, by its object; of a condition its body */
 	struct remote *graph_remote;    /* the graph's; NULL without one */

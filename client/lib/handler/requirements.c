@@ -14,7 +14,7 @@ static bool is_same_place(struct buffer *a, struct buffer *b)
 }
 
 /* Do they share bytes of one root? */
-static bool overlaps(struct buffer *a, struct buffer *b)
+static bool buffers_overlap(struct buffer *a, struct buffer *b)
 {
 	return buffer_root(a) == buffer_root(b) &&
 	       a->origin_bytes < b->origin_bytes + b->size_bytes &&
@@ -30,7 +30,7 @@ static sycl_result check_writers(const struct handler *handler, const struct han
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		const struct handler_requirement *present = handler_requirement_at(handler, i);
 		bool is_met = present->buffer == demand->buffer ||
-			      overlaps(present->buffer, demand->buffer);
+			      buffers_overlap(present->buffer, demand->buffer);
 		for (uint32_t t = 0; is_met && t < HANDLER_TARGETS; t++)
 			if (t != (uint32_t)demand->target && access_mode_writes(present->modes[t]))
 				return error_set_object(
@@ -40,14 +40,15 @@ static sycl_result check_writers(const struct handler *handler, const struct han
 	return SYCL_SUCCESS;
 }
 
-static void unite(struct handler_requirement *requirement, uint32_t mode, sycl_target target)
+static void requirement_unite(struct handler_requirement *requirement, uint32_t mode,
+			      sycl_target target)
 {
 	requirement->modes[target] = access_mode_union(requirement->modes[target], mode);
 	requirement->mode = access_mode_union(requirement->mode, mode);
 }
 
 /* What lies between two parts was not asked for: it stays, also when nothing else does (C7). */
-static void widen(struct handler_requirement *requirement, uint64_t begin, uint64_t end)
+static void requirement_widen(struct handler_requirement *requirement, uint64_t begin, uint64_t end)
 {
 	if (begin == end)
 		return;
@@ -92,8 +93,8 @@ sycl_result handler_require(struct handler *handler, const struct handler_demand
 		struct handler_requirement *present = handler_requirement_at(handler, i);
 		if (!is_same_place(present->buffer, buffer))
 			continue;
-		unite(present, demand->mode, demand->target);
-		widen(present, begin, end);
+		requirement_unite(present, demand->mode, demand->target);
+		requirement_widen(present, begin, end);
 		*index_out = i;
 		return SYCL_SUCCESS;
 	}

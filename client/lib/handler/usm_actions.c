@@ -12,8 +12,9 @@ static uint64_t context_of(const struct handler *handler)
 
 /* What lies there, all of it, is USM of the queue's context that its device may touch. `what`: for
  * people. */
-static sycl_result find(const struct handler *handler, const void *pointer, uint64_t size_bytes,
-			const char *what, struct usm_allocation *found_out)
+static sycl_result usm_find_in_context(const struct handler *handler, const void *pointer,
+				       uint64_t size_bytes, const char *what,
+				       struct usm_allocation *found_out)
 {
 	struct connection *c = handler->object.connection;
 	if (usm_find(c, context_of(handler), pointer, size_bytes, found_out))
@@ -30,7 +31,7 @@ static sycl_result find_here(const struct handler *handler, const void *pointer,
 			     uint64_t size_bytes, const char *what,
 			     struct usm_allocation *found_out)
 {
-	sycl_result result = find(handler, pointer, size_bytes, what, found_out);
+	sycl_result result = usm_find_in_context(handler, pointer, size_bytes, what, found_out);
 	if (!result && found_out->kind == SYCL_USM_DEVICE &&
 	    found_out->device != handler->queue->device->facts->device)
 		return error_set(SYCL_ERROR_INVALID,
@@ -78,7 +79,7 @@ static sycl_result check_end(const struct handler *handler, const void *pointer,
 	if (!pointer)
 		return error_set(SYCL_ERROR_INVALID, "the copy's %s is NULL", what);
 	if (usm_is_near(c, pointer))
-		return find(handler, pointer, size_bytes, what, &found);
+		return usm_find_in_context(handler, pointer, size_bytes, what, &found);
 	*is_program_out = true;
 	return SYCL_SUCCESS;
 }
@@ -102,8 +103,9 @@ static sycl_result check_copy(const struct handler *handler, bool *program_desti
 static sycl_result check_hint(const struct handler *handler)
 {
 	struct usm_allocation found;
-	sycl_result result = find(handler, handler->usm.destination, handler->size_bytes,
-				  "a hint about memory", &found);
+	sycl_result result =
+		usm_find_in_context(handler, handler->usm.destination, handler->size_bytes,
+				    "a hint about memory", &found);
 	if (!result && found.kind != SYCL_USM_SHARED)
 		return error_set(SYCL_ERROR_INVALID, "prefetch and advice are for shared USM only");
 	return result;

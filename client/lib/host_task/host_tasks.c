@@ -54,7 +54,7 @@ static void leave_bridge(struct connection *c, struct host_task *task)
 		c->host_tasks->bridge->leave(c, task);
 }
 
-static void unref(struct connection *c, struct host_task *task)
+static void host_task_unref(struct connection *c, struct host_task *task)
 {
 	if (atomic_fetch_sub_explicit(&task->refs, 1, memory_order_acq_rel) != 1)
 		return;
@@ -89,7 +89,8 @@ void host_task_list(struct connection *c, struct host_task *task, uint64_t group
 }
 
 /* With the state lock. `previous`: NULL for the first. */
-static void unlist(struct connection *c, struct host_task *previous, struct host_task *task)
+static void host_task_unlist(struct connection *c, struct host_task *previous,
+			     struct host_task *task)
 {
 	struct host_tasks *tasks = c->host_tasks;
 	if (previous)
@@ -112,7 +113,7 @@ void host_task_settle(struct connection *c, struct host_task *task, bool sent)
 		for (struct host_task *other = c->host_tasks->first; other && task->listed;
 		     other = other->next) {
 			if (other == task) {
-				unlist(c, previous, task);
+				host_task_unlist(c, previous, task);
 				was_listed = true;
 				break;
 			}
@@ -124,8 +125,8 @@ void host_task_settle(struct connection *c, struct host_task *task, bool sent)
 		(void)pthread_mutex_unlock(&c->state_lock);
 	}
 	if (was_listed)
-		unref(c, task);
-	unref(c, task);
+		host_task_unref(c, task);
+	host_task_unref(c, task);
 }
 
 bool host_tasks_run_here(const struct connection *c)
@@ -154,7 +155,7 @@ struct host_task *host_tasks_take(struct connection *c)
 	struct host_task *previous = NULL;
 	for (struct host_task *task = c->host_tasks->first; task; task = task->next) {
 		if (has_turn(c, task)) {
-			unlist(c, previous, task);
+			host_task_unlist(c, previous, task);
 			/* Helpers that wait for a turn have nothing to wait for any more. */
 			if (!c->host_tasks->first && c->helpers)
 				(void)pthread_cond_broadcast(&c->changed);
@@ -165,8 +166,8 @@ struct host_task *host_tasks_take(struct connection *c)
 	return NULL;
 }
 
-static void tell(struct connection *c, const struct host_task *task, sycl_result status,
-		 const struct failure *why)
+static void host_task_send_done(struct connection *c, const struct host_task *task,
+				sycl_result status, const struct failure *why)
 {
 	Sycl__V1__HostTaskDone done = SYCL__V1__HOST_TASK_DONE__INIT;
 	done.queue = task->line->remote.id;
@@ -200,8 +201,8 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 	task->handler = NULL;
 	leave_bridge(c, task);
 	connection_publish(c);
-	tell(c, task, status, why);
-	unref(c, task);
+	host_task_send_done(c, task, status, why);
+	host_task_unref(c, task);
 	connection_unref(c);
 }
 
@@ -249,7 +250,7 @@ void host_task_run(struct connection *c, struct host_task *task)
 		else
 			host_task_over(c, task, status, &why);
 	} else {
-		unref(c, task);
+		host_task_unref(c, task);
 	}
 	error_note_failure(&before);
 }
@@ -268,12 +269,12 @@ static void host_tasks_drop(struct connection *c)
 	(void)pthread_mutex_unlock(&c->state_lock);
 	while (task) {
 		struct host_task *next = task->next;
-		unref(c, task);
+		host_task_unref(c, task);
 		task = next;
 	}
 }
 
-void host_tasks_look(struct connection *c)
+void host_tasks_drop_unreachable(struct connection *c)
 {
 	if (atomic_load_explicit(&c->handles, memory_order_acquire) > 0)
 		return;
@@ -294,7 +295,7 @@ void host_tasks_after_wait(struct connection *c, bool is_over, bool closed_queue
 		host_tasks_drop(c);
 	if (closed_queues)
 		queue_lines_throw_closed(c);
-	host_tasks_look(c);
+	host_tasks_drop_unreachable(c);
 }
 
 bool host_task_is_here(const struct queue_line *line, uint64_t group, bool all)

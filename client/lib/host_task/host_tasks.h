@@ -102,7 +102,7 @@ bool host_tasks_ready(struct connection *connection);
 void host_tasks_after_wait(struct connection *connection, bool is_over, bool closed_queues);
 /* A handle was released, or a wait is over: was it the last one? The caller holds the connection by
  * other means. */
-void host_tasks_look(struct connection *connection);
+void host_tasks_drop_unreachable(struct connection *connection);
 
 /* What this thread runs; NULL with the detail set: no such host task. */
 const struct handler *host_task_handler(sycl_host_task task);

@@ -27,7 +27,7 @@ void bridge_init(struct bridge *bridge)
 
 /* Nothing of it is used any more; its memory stays. Where something is stuck all stays as it is: to
  * close it could wait for that. */
-static void leave(struct bridge_context *context)
+static void context_leave(struct bridge_context *context)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
@@ -73,12 +73,12 @@ static void leave_all(struct bridge *bridge, bool unless_used)
 	for (struct bridge_context *context = bridge->contexts; context && !is_used;
 	     context = context->next)
 		if (!context->is_left)
-			leave(context);
+			context_leave(context);
 	(void)pthread_mutex_unlock(&bridge->lock);
 	(void)pthread_mutex_unlock(&bridge->open_lock);
 }
 
-void bridge_look(struct bridge *bridge)
+void bridge_leave_unused(struct bridge *bridge)
 {
 	if (atomic_load_explicit(&bridge->commands, memory_order_acquire) == 0)
 		leave_all(bridge, true);
@@ -154,8 +154,8 @@ sycl_result bridge_device_find(const struct connection *c, const struct device *
 }
 
 /* The thread's own, checked; NULL: it has none. */
-static sycl_result current(const struct cuda_driver *cuda, const struct device *device,
-			   cuda_context *context_out, cuda_device *device_out)
+static sycl_result context_current(const struct cuda_driver *cuda, const struct device *device,
+				   cuda_context *context_out, cuda_device *device_out)
 {
 	*context_out = NULL;
 	cuda_result result = cuda->cuCtxGetCurrent(context_out);
@@ -175,8 +175,9 @@ static sycl_result current(const struct cuda_driver *cuda, const struct device *
 }
 
 /* With the lock. The one that is known already; else it is added, and `retained` is its. */
-static sycl_result keep(struct connection *c, const struct cuda_driver *cuda, cuda_context handle,
-			cuda_device number, bool retained, struct bridge_context **context_out)
+static sycl_result context_keep(struct connection *c, const struct cuda_driver *cuda,
+				cuda_context handle, cuda_device number, bool retained,
+				struct bridge_context **context_out)
 {
 	struct bridge *bridge = c->bridge;
 	unsigned long long id = 0;
@@ -230,7 +231,7 @@ sycl_result bridge_context_find(struct connection *c, const struct device *devic
 	if (result)
 		return result;
 	const struct cuda_driver *cuda = cuda_driver_get();
-	result = current(cuda, device, &handle, &number);
+	result = context_current(cuda, device, &handle, &number);
 	if (result)
 		return result;
 	bool retained = false;
@@ -247,7 +248,7 @@ sycl_result bridge_context_find(struct connection *c, const struct device *devic
 		retained = true;
 	}
 	(void)pthread_mutex_lock(&c->bridge->lock);
-	result = keep(c, cuda, handle, number, retained, context_out);
+	result = context_keep(c, cuda, handle, number, retained, context_out);
 	(void)pthread_mutex_unlock(&c->bridge->lock);
 	return result;
 }

@@ -102,7 +102,7 @@ struct bridge {
 void bridge_init(struct bridge *bridge);
 /* There is no handle of the connection any more: if there is no command either, lets go of
  * contexts, which the program may destroy then. */
-void bridge_look(struct bridge *bridge);
+void bridge_leave_unused(struct bridge *bridge);
 /* bridge_calls.c: ends the bridge's thread, or lets it end itself if it is the caller. No command
  * is under way: each holds the connection. */
 void bridge_stop(struct bridge *bridge);

@@ -47,17 +47,17 @@ struct bridge_call {
 static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Set on a bridge's thread that has ended its own connection: nothing of it is there any more. */
-static _Thread_local bool orphaned;
+static _Thread_local bool ended_own_connection;
 
 /* With the lock. */
-static void drop(struct bridge_call *call)
+static void call_drop(struct bridge_call *call)
 {
 	if (--call->holds == 0)
 		free(call);
 }
 
 /* On a thread of the driver's: nothing of the driver may be called here. */
-static void note(void *argument)
+static void call_note_complete(void *argument)
 {
 	struct bridge_call *call = argument;
 	(void)pthread_mutex_lock(&notes_lock);
@@ -65,14 +65,14 @@ static void note(void *argument)
 		call->noted = true;
 		(void)pthread_cond_signal(&call->bridge->work);
 	}
-	drop(call);
+	call_drop(call);
 	(void)pthread_mutex_unlock(&notes_lock);
 }
 
 /* ------------------------------------- the function ------------------------------------- */
 
 /* Behind what was sent: an event, which tells how it went, and a note. */
-static cuda_result mark(const struct cuda_driver *cuda, struct bridge_call *call)
+static cuda_result call_mark_end(const struct cuda_driver *cuda, struct bridge_call *call)
 {
 	cuda_stream stream = call->context->streams[call->stream].stream;
 	cuda_result result = cuda->cuEventCreate(&call->event, CUDA_EVENT_DISABLE_TIMING);
@@ -82,7 +82,7 @@ static cuda_result mark(const struct cuda_driver *cuda, struct bridge_call *call
 	}
 	result = cuda->cuEventRecord(call->event, stream);
 	if (result == CUDA_OK)
-		result = cuda->cuLaunchHostFunc(stream, note, call);
+		result = cuda->cuLaunchHostFunc(stream, call_note_complete, call);
 	return result;
 }
 
@@ -104,7 +104,7 @@ static sycl_result call_function(struct bridge_call *call, const struct handler 
 }
 
 /* Of a node: its function was called when the graph was finalized. */
-static sycl_result launch(const struct bridge_call *call, cuda_stream stream)
+static sycl_result call_launch_node(const struct bridge_call *call, cuda_stream stream)
 {
 	cuda_result result = bridge_graph_launch(call->task->graph, stream);
 	return result == CUDA_OK
@@ -114,8 +114,8 @@ static sycl_result launch(const struct bridge_call *call, cuda_stream stream)
 }
 
 /* With the context current. *sent_out: the call is the driver's as well. */
-static sycl_result run(struct bridge_call *call, const struct handler *handler,
-		       const uint64_t *memories, bool *sent_out)
+static sycl_result call_run(struct bridge_call *call, const struct handler *handler,
+			    const uint64_t *memories, bool *sent_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	const struct bridge_event *early = call->task->is_early ? call->task->early : NULL;
@@ -129,10 +129,10 @@ static sycl_result run(struct bridge_call *call, const struct handler *handler,
 		return cuda_driver_error(waits,
 					 "a native command's stream takes no wait for the service");
 	}
-	result = call->task->graph ? launch(call, stream)
+	result = call->task->graph ? call_launch_node(call, stream)
 				   : call_function(call, handler, memories, stream);
 	call->holds = 2;
-	cuda_result marked = mark(cuda, call);
+	cuda_result marked = call_mark_end(cuda, call);
 	if (marked == CUDA_OK) {
 		*sent_out = true;
 		return result;
@@ -146,8 +146,8 @@ static sycl_result run(struct bridge_call *call, const struct handler *handler,
 		      : cuda_driver_error(marked, "a native command's stream takes no event");
 }
 
-static sycl_result enter(struct bridge_call *call, const struct handler *handler,
-			 uint64_t *memories, bool *sent_out)
+static sycl_result call_enter_context(struct bridge_call *call, const struct handler *handler,
+				      uint64_t *memories, bool *sent_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
@@ -161,7 +161,7 @@ static sycl_result enter(struct bridge_call *call, const struct handler *handler
 	sycl_result result =
 		call->task->graph ? SYCL_SUCCESS : bridge_open_memories(handler, memories);
 	if (!result)
-		result = run(call, handler, memories, sent_out);
+		result = call_run(call, handler, memories, sent_out);
 	cuda_driver_exchange_mode(cuda, &call->mode);
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 	return result;
@@ -180,7 +180,7 @@ sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
 		call->connection = c;
 		call->task = task;
 		call->context = handler->bridge;
-		result = enter(call, handler, memories, &sent);
+		result = call_enter_context(call, handler, memories, &sent);
 	} else {
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
@@ -195,7 +195,7 @@ sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
 /* --------------------------------------- its end ---------------------------------------- */
 
 /* What the driver says of the work; CUDA_NOT_READY: nothing yet. */
-static cuda_result look(const struct cuda_driver *cuda, const struct bridge_call *call)
+static cuda_result call_query_event(const struct cuda_driver *cuda, const struct bridge_call *call)
 {
 	cuda_context popped = NULL;
 	int mode = CUDA_CAPTURE_RELAXED;
@@ -210,7 +210,7 @@ static cuda_result look(const struct cuda_driver *cuda, const struct bridge_call
 }
 
 /* It is in no list any more. The caller holds the connection by other means. */
-static void tell(struct bridge_call *call, cuda_result how)
+static void call_finish(struct bridge_call *call, cuda_result how)
 {
 	struct host_task *task = call->task;
 	sycl_result status = call->status;
@@ -227,7 +227,7 @@ static void tell(struct bridge_call *call, cuda_result how)
 	struct connection *c = call->connection;
 	(void)pthread_mutex_lock(&notes_lock);
 	call->abandoned = true;
-	drop(call);
+	call_drop(call);
 	(void)pthread_mutex_unlock(&notes_lock);
 	host_task_over(c, task, status, &why);
 }
@@ -258,20 +258,20 @@ static bool is_stuck(struct bridge_call *call)
  * Through with it? What is noted is, and what the driver says is over or has failed: a note may
  * never come, or late, behind what the program's own functions do there.
  */
-static bool settle(struct bridge_call *call)
+static bool call_settle(struct bridge_call *call)
 {
 	(void)pthread_mutex_lock(&notes_lock);
 	bool noted = call->noted;
 	(void)pthread_mutex_unlock(&notes_lock);
-	cuda_result how = look(cuda_driver_get(), call);
+	cuda_result how = call_query_event(cuda_driver_get(), call);
 	if (!noted && how == CUDA_NOT_READY && !is_stuck(call))
 		return false;
-	tell(call, how);
+	call_finish(call, how);
 	return true;
 }
 
 /* With the notes' lock: those to look at. `all`: not only what is noted. */
-static struct bridge_call *take(struct bridge *bridge, bool all)
+static struct bridge_call *calls_take(struct bridge *bridge, bool all)
 {
 	struct bridge_call *taken = NULL, **taken_end = &taken, **at = &bridge->first;
 	bridge->last = NULL;
@@ -291,7 +291,7 @@ static struct bridge_call *take(struct bridge *bridge, bool all)
 }
 
 /* With the lock. */
-static void append(struct bridge *bridge, struct bridge_call *call)
+static void calls_append(struct bridge *bridge, struct bridge_call *call)
 {
 	call->next = NULL;
 	if (bridge->last)
@@ -311,7 +311,7 @@ static bool has_noted(const struct bridge *bridge)
 }
 
 /* With the lock; until there is something to look at. True: it is time to look at all. */
-static bool rest(struct bridge *bridge)
+static bool calls_wait(struct bridge *bridge)
 {
 	uint64_t until_ns = clock_now_ns() + LOOK_NS;
 	while (!bridge->stop && !has_noted(bridge)) {
@@ -335,7 +335,7 @@ static void *finish_calls(void *argument)
 	struct bridge *bridge = c->bridge;
 	(void)pthread_mutex_lock(&notes_lock);
 	while (!bridge->stop) {
-		struct bridge_call *call = take(bridge, rest(bridge));
+		struct bridge_call *call = calls_take(bridge, calls_wait(bridge));
 		if (!call)
 			continue;
 		connection_ref(c); /* it lives: the calls hold it */
@@ -343,7 +343,7 @@ static void *finish_calls(void *argument)
 		struct bridge_call *left = NULL;
 		while (call) {
 			struct bridge_call *next = call->next;
-			if (!settle(call)) {
+			if (!call_settle(call)) {
 				call->next = left;
 				left = call;
 			}
@@ -352,12 +352,12 @@ static void *finish_calls(void *argument)
 		(void)pthread_mutex_lock(&notes_lock);
 		while (left) {
 			struct bridge_call *next = left->next;
-			append(bridge, left);
+			calls_append(bridge, left);
 			left = next;
 		}
 		(void)pthread_mutex_unlock(&notes_lock);
 		connection_unref(c);
-		if (orphaned)
+		if (ended_own_connection)
 			return NULL;
 		(void)pthread_mutex_lock(&notes_lock);
 	}
@@ -375,14 +375,14 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 		bridge->has_thread =
 			own_thread_start(&bridge->thread, 0, finish_calls, call->connection) == 0;
 	if (bridge->has_thread) {
-		append(bridge, call);
+		calls_append(bridge, call);
 		(void)pthread_cond_signal(&bridge->work);
 		(void)pthread_mutex_unlock(&notes_lock);
 		return;
 	}
 	(void)pthread_mutex_unlock(&notes_lock);
 	/* Then this thread waits itself. */
-	while (!settle(call))
+	while (!call_settle(call))
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ALONE_NS},
 				      NULL);
 }
@@ -409,7 +409,7 @@ void bridge_stop(struct bridge *bridge)
 	if (!has_thread)
 		return;
 	if (pthread_equal(bridge->thread, pthread_self())) {
-		orphaned = true;
+		ended_own_connection = true;
 		(void)pthread_detach(bridge->thread);
 	} else {
 		(void)pthread_join(bridge->thread, NULL);

@@ -31,7 +31,7 @@ static void take_handle(struct pending *pending, const Sycl__V1__Reply *reply)
 
 /* A new one. Nobody waits for the answer. What fails here is no failure of the call that is under
  * way. */
-static void ask(struct connection *c, struct bridge_event *event, uint32_t device)
+static void bridge_event_request(struct connection *c, struct bridge_event *event, uint32_t device)
 {
 	struct failure before;
 	error_get(&before);
@@ -77,7 +77,8 @@ static void open_answered(struct bridge_context *context, struct bridge_event *e
 }
 
 /* With the lock. Which to use, or NULL; *new_out: one that is to be asked for, or NULL. */
-static struct bridge_event *choose(struct bridge_context *context, struct bridge_event **new_out)
+static struct bridge_event *bridge_event_choose(struct bridge_context *context,
+						struct bridge_event **new_out)
 {
 	struct bridge_event *best = NULL, *new_one = NULL;
 	bool is_asked = false;
@@ -108,14 +109,14 @@ struct bridge_event *bridge_event_take(struct bridge_context *context, const str
 		context->service_device = device->facts->device;
 	context->has_events = true;
 	if (context->service_device == device->facts->device && !context->is_stuck)
-		best = choose(context, &new_one);
+		best = bridge_event_choose(context, &new_one);
 	if (best)
 		best->users++;
 	if (new_one)
 		new_one->state = BRIDGE_EVENT_NEW; /* nobody else's to ask for */
 	(void)pthread_mutex_unlock(&c->bridge->lock);
 	if (new_one)
-		ask(c, new_one, device->facts->device);
+		bridge_event_request(c, new_one, device->facts->device);
 	return best;
 }
 

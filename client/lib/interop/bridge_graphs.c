@@ -65,7 +65,7 @@ static bool end_capture(const struct cuda_driver *cuda, const struct making *mak
 }
 
 /* What the function says has failed is what it said last, if that is the code that it returns. */
-static sycl_result failed(sycl_result result)
+static sycl_result function_failed(sycl_result result)
 {
 	struct failure why;
 	sycl_result code = result < 0 && result >= SYCL_ERROR_FORKED ? result : SYCL_ERROR_RUNTIME;
@@ -75,7 +75,7 @@ static sycl_result failed(sycl_result result)
 					    (int)result);
 }
 
-static sycl_result call(const struct cuda_driver *cuda, struct making *making)
+static sycl_result making_call_function(const struct cuda_driver *cuda, struct making *making)
 {
 	struct bridge_context *context = making->handler->bridge;
 	const struct backend_native_scope scope = {
@@ -92,14 +92,14 @@ static sycl_result call(const struct cuda_driver *cuda, struct making *making)
 	cuda_driver_exchange_mode(cuda, &making->mode);
 	bool was_open = end_capture(cuda, making);
 	if (result)
-		return failed(result);
+		return function_failed(result);
 	return was_open
 		       ? error_set(SYCL_ERROR_INVALID, "a native command left its stream capturing")
 		       : SYCL_SUCCESS;
 }
 
-static sycl_result instantiate(const struct cuda_driver *cuda, const struct making *making,
-			       cuda_graph_exec *exec_out)
+static sycl_result making_instantiate(const struct cuda_driver *cuda, const struct making *making,
+				      cuda_graph_exec *exec_out)
 {
 	size_t count = 0;
 	cuda_result result = cuda->cuGraphGetNodes(making->graph, NULL, &count);
@@ -123,9 +123,9 @@ static sycl_result make_exec(const struct cuda_driver *cuda, struct making *maki
 					 "a stream to capture with cannot be made in this process");
 	made = cuda->cuGraphCreate(&making->graph, 0);
 	if (made == CUDA_OK) {
-		result = call(cuda, making);
+		result = making_call_function(cuda, making);
 		if (!result)
-			result = instantiate(cuda, making, exec_out);
+			result = making_instantiate(cuda, making, exec_out);
 		(void)cuda->cuGraphDestroy(making->graph);
 	} else {
 		result = cuda_driver_error(
@@ -136,7 +136,7 @@ static sycl_result make_exec(const struct cuda_driver *cuda, struct making *maki
 	return result;
 }
 
-static sycl_result enter(struct making *making, cuda_graph_exec *exec_out)
+static sycl_result making_enter_context(struct making *making, cuda_graph_exec *exec_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
@@ -154,7 +154,7 @@ static sycl_result enter(struct making *making, cuda_graph_exec *exec_out)
 
 /* --------------------------------------- its life --------------------------------------- */
 
-static void enlist(struct bridge_graph *graph)
+static void bridge_graph_list(struct bridge_graph *graph)
 {
 	struct bridge_context *context = graph->context;
 	(void)pthread_mutex_lock(&graph->bridge->lock);
@@ -177,8 +177,8 @@ static sycl_result check_context(const struct handler *handler)
 		       : SYCL_SUCCESS;
 }
 
-static sycl_result make(const struct handler *handler, uint64_t *memories,
-			struct bridge_graph **graph_out)
+static sycl_result bridge_graph_new(const struct handler *handler, uint64_t *memories,
+				    struct bridge_graph **graph_out)
 {
 	struct bridge_graph *graph = calloc(1, sizeof(*graph));
 	if (!graph || !memories) {
@@ -186,7 +186,7 @@ static sycl_result make(const struct handler *handler, uint64_t *memories,
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
 	struct making making = {.handler = handler, .memories = memories};
-	sycl_result result = enter(&making, &graph->exec);
+	sycl_result result = making_enter_context(&making, &graph->exec);
 	if (result) {
 		free(graph);
 		return result;
@@ -194,7 +194,7 @@ static sycl_result make(const struct handler *handler, uint64_t *memories,
 	graph->references = 1;
 	graph->context = handler->bridge;
 	graph->bridge = handler->object.connection->bridge;
-	enlist(graph);
+	bridge_graph_list(graph);
 	*graph_out = graph;
 	return SYCL_SUCCESS;
 }
@@ -212,7 +212,7 @@ sycl_result bridge_graph_make(const struct handler *handler, struct bridge_graph
 	atomic_fetch_add_explicit(&bridge->commands, 1, memory_order_relaxed);
 	result = check_context(handler);
 	if (!result)
-		result = make(handler, memories, graph_out);
+		result = bridge_graph_new(handler, memories, graph_out);
 	atomic_fetch_sub_explicit(&bridge->commands, 1, memory_order_release);
 	free(memories);
 	if (!result)
@@ -233,7 +233,7 @@ cuda_result bridge_graph_launch(const struct bridge_graph *graph, cuda_stream st
 }
 
 /* With the lock. */
-static void unlist(struct bridge_graph *graph)
+static void bridge_graph_unlist(struct bridge_graph *graph)
 {
 	if (graph->previous)
 		graph->previous->next = graph->next;
@@ -244,7 +244,7 @@ static void unlist(struct bridge_graph *graph)
 }
 
 /* With the lock, so that nobody lets go of the context meanwhile. */
-static void destroy(struct bridge_graph *graph)
+static void bridge_graph_destroy(struct bridge_graph *graph)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
@@ -264,8 +264,8 @@ void bridge_graph_drop(struct bridge_graph *graph)
 		return;
 	(void)pthread_mutex_lock(&graph->bridge->lock);
 	if (graph->context) {
-		unlist(graph);
-		destroy(graph);
+		bridge_graph_unlist(graph);
+		bridge_graph_destroy(graph);
 	}
 	(void)pthread_mutex_unlock(&graph->bridge->lock);
 	free(graph);

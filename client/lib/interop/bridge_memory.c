@@ -17,8 +17,8 @@ struct bridge_import {
 	uint64_t mapped_bytes;
 };
 
-static cuda_result map(const struct cuda_driver *cuda, struct bridge_import *import,
-		       cuda_allocation allocation)
+static cuda_result import_map(const struct cuda_driver *cuda, struct bridge_import *import,
+			      cuda_allocation allocation)
 {
 	const struct cuda_access access = {.location_kind = CUDA_LOCATION_DEVICE,
 					   .location = import->context->device,
@@ -48,7 +48,7 @@ static cuda_result open_descriptor(const struct cuda_driver *cuda, struct bridge
 		cuda->cuMemImportFromShareableHandle(&allocation, number, CUDA_HANDLE_DESCRIPTOR);
 	if (result != CUDA_OK)
 		return result;
-	result = map(cuda, import, allocation);
+	result = import_map(cuda, import, allocation);
 	(void)cuda->cuMemRelease(allocation);
 	return result;
 }

@@ -26,9 +26,9 @@ static void leave_bridge(struct connection *c, struct host_task *task)
 	task->bridged = false;
 }
 
-static void last_handle_gone(struct connection *c)
+static void bridge_last_handle(struct connection *c)
 {
-	bridge_look(c->bridge);
+	bridge_leave_unused(c->bridge);
 }
 
 const struct host_task_bridge bridge_for_host_tasks = {
@@ -37,5 +37,5 @@ const struct host_task_bridge bridge_for_host_tasks = {
 	.drop_graph = drop_task_graph,
 	.call = bridge_call,
 	.call_later = bridge_call_later,
-	.last_handle = last_handle_gone,
+	.last_handle = bridge_last_handle,
 };

@@ -16,7 +16,7 @@ static bool can_have(const struct event *event)
 }
 
 /* A reference, without a user; or an error. */
-static sycl_result make(const struct event *event, struct shared_event **native_out)
+static sycl_result native_event_make(const struct event *event, struct shared_event **native_out)
 {
 	struct connection *c = event->object.connection;
 	struct shared_event *native = NULL;
@@ -41,7 +41,7 @@ static sycl_result make(const struct event *event, struct shared_event **native_
 }
 
 /* False: somebody else was faster. */
-static bool keep(struct event *event, struct shared_event **natives)
+static bool event_keep_natives(struct event *event, struct shared_event **natives)
 {
 	struct connection *c = event->object.connection;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -65,12 +65,12 @@ uint32_t event_natives(struct event *event)
 	/* What is refused here is no failure of the caller's. */
 	struct failure before;
 	error_get(&before);
-	if (make(event, &natives[0])) {
+	if (native_event_make(event, &natives[0])) {
 		error_note_failure(&before);
 		free(natives);
 		return 0;
 	}
-	if (!keep(event, natives)) {
+	if (!event_keep_natives(event, natives)) {
 		object_unref(&natives[0]->object);
 		free(natives);
 	}

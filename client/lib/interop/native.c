@@ -228,8 +228,8 @@ SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend bac
 
 /* Hands out what fits; the rest was a reference in vain only where somebody asked for less than
  * there is, as everywhere. */
-static void give(const struct native_list *list, uint32_t capacity, uint64_t *natives_out,
-		 uint32_t *count_out)
+static void native_list_give(const struct native_list *list, uint32_t capacity,
+			     uint64_t *natives_out, uint32_t *count_out)
 {
 	for (uint32_t i = 0; i < list->count && i < capacity; i++)
 		natives_out[i] = list->items[i];
@@ -260,12 +260,12 @@ SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend b
 		result = native_get_one(c, &get, &list.items[i]);
 	}
 	if (!result)
-		give(&list, capacity, natives_out, count_out);
+		native_list_give(&list, capacity, natives_out, count_out);
 	return result;
 }
 
 /* I5: what CUDA gives out is synchronised. Failures of groups are told where they always are. */
-static sycl_result synchronise(struct queue *queue)
+static sycl_result queue_synchronise(struct queue *queue)
 {
 	struct connection *c = queue->object.connection;
 	struct queue_line *line = queue->line;
@@ -304,7 +304,7 @@ SYCL_API sycl_result sycl_queue_get_native(sycl_queue handle, sycl_backend backe
 	 */
 	bool was_lent = queue->checks_native && atomic_exchange(&queue->is_lent, true);
 	if (backend == SYCL_BACKEND_KIND_CUDA)
-		result = synchronise(queue);
+		result = queue_synchronise(queue);
 	if (!result)
 		result = get_queue(queue, native_out);
 	if (result && queue->checks_native && !was_lent)
@@ -339,7 +339,7 @@ static sycl_result get_memories(struct buffer *buffer, sycl_backend backend, uin
 	if (!result)
 		result = native_get(c, &get, &list);
 	if (!result)
-		give(&list, capacity, natives_out, count_out);
+		native_list_give(&list, capacity, natives_out, count_out);
 	return result;
 }
 
@@ -381,7 +381,7 @@ SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle handle, sy
 		result = native_get_one(c, &get, &list.items[i]);
 	}
 	if (!result)
-		give(&list, capacity, natives_out, count_out);
+		native_list_give(&list, capacity, natives_out, count_out);
 	return result;
 }
 
@@ -418,7 +418,7 @@ SYCL_API sycl_result sycl_event_get_natives(sycl_event handle, sycl_backend back
 		result = native_get_one(c, &get, &list.items[i]);
 	}
 	if (!result)
-		give(&list, capacity, natives_out, count_out);
+		native_list_give(&list, capacity, natives_out, count_out);
 	return result;
 }
 

@@ -36,7 +36,7 @@ void native_calls_init(struct native_calls *calls)
 }
 
 /* Out of the list, and over. */
-static void end(struct native_call *call)
+static void native_call_end(struct native_call *call)
 {
 	struct native_calls *calls = call->calls;
 	(void)pthread_mutex_lock(&calls->lock);
@@ -54,7 +54,7 @@ static void end(struct native_call *call)
 void native_calls_fini(struct native_calls *calls)
 {
 	while (calls->first)
-		end(calls->first);
+		native_call_end(calls->first);
 	(void)pthread_mutex_destroy(&calls->lock);
 }
 
@@ -76,7 +76,7 @@ static void copy_accessors(struct native_call *call, const struct handler *handl
 }
 
 /* In no list. */
-static struct native_call *make(const struct handler *handler)
+static struct native_call *native_call_make(const struct handler *handler)
 {
 	uint32_t count = handler->arguments.count;
 	struct native_call *call = calloc(1, sizeof(*call) + count * sizeof(call->accessors[0]));
@@ -92,7 +92,7 @@ static struct native_call *make(const struct handler *handler)
 sycl_result native_call_here(const struct handler *handler,
 			     const struct backend_native_scope *scope)
 {
-	struct native_call *call = make(handler);
+	struct native_call *call = native_call_make(handler);
 	if (!call)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	struct sycl_interop_handle_s handle = {.call = call, .scope = scope};
@@ -106,7 +106,7 @@ sycl_result native_call_here(const struct handler *handler,
 sycl_result native_call_new(struct connection *c, const struct handler *handler,
 			    struct native_call **call_out)
 {
-	struct native_call *call = make(handler);
+	struct native_call *call = native_call_make(handler);
 	if (!call)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	call->calls = c->native_calls;
@@ -124,11 +124,11 @@ sycl_result native_call_new(struct connection *c, const struct handler *handler,
 void native_call_discard(struct native_call *call)
 {
 	if (call)
-		end(call);
+		native_call_end(call);
 }
 
 /* A thread of the engine's, once for each call; without a scope: its group failed before. */
-static int run(void *context, const struct backend_native_scope *scope)
+static int native_call_run(void *context, const struct backend_native_scope *scope)
 {
 	struct native_call *call = context;
 	struct sycl_interop_handle_s handle = {.call = call, .scope = scope};
@@ -138,14 +138,14 @@ static int run(void *context, const struct backend_native_scope *scope)
 		result = call->action->function(&handle, call->action->user_data);
 		running = NULL;
 	}
-	end(call);
+	native_call_end(call);
 	return result;
 }
 
 /* The address of `run`, for the engine. */
 static uint64_t entry_address(void)
 {
-	backend_native_function *function = run;
+	backend_native_function *function = native_call_run;
 	uintptr_t address = 0;
 	memcpy(&address, &function, sizeof(address));
 	return address;
@@ -191,7 +191,7 @@ SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle,
 
 /* -------------------------- what a function that runs asks for -------------------------- */
 
-static sycl_result find(sycl_interop_handle handle, const void *output)
+static sycl_result interop_handle_check(sycl_interop_handle handle, const void *output)
 {
 	if (!handle || handle != running)
 		return error_set(SYCL_ERROR_INVALID_HANDLE,
@@ -201,7 +201,7 @@ static sycl_result find(sycl_interop_handle handle, const void *output)
 
 SYCL_API sycl_result sycl_interop_get_backend(sycl_interop_handle handle, sycl_backend *backend_out)
 {
-	sycl_result result = find(handle, backend_out);
+	sycl_result result = interop_handle_check(handle, backend_out);
 	if (!result)
 		*backend_out = (sycl_backend)handle->call->backend;
 	return result;
@@ -210,7 +210,7 @@ SYCL_API sycl_result sycl_interop_get_backend(sycl_interop_handle handle, sycl_b
 SYCL_API sycl_result sycl_interop_get_native_device(sycl_interop_handle handle,
 						    uint64_t *native_out)
 {
-	sycl_result result = find(handle, native_out);
+	sycl_result result = interop_handle_check(handle, native_out);
 	if (!result)
 		*native_out = handle->scope->device;
 	return result;
@@ -219,7 +219,7 @@ SYCL_API sycl_result sycl_interop_get_native_device(sycl_interop_handle handle,
 SYCL_API sycl_result sycl_interop_get_native_context(sycl_interop_handle handle,
 						     uint64_t *native_out)
 {
-	sycl_result result = find(handle, native_out);
+	sycl_result result = interop_handle_check(handle, native_out);
 	if (!result)
 		*native_out = handle->scope->context;
 	return result;
@@ -227,7 +227,7 @@ SYCL_API sycl_result sycl_interop_get_native_context(sycl_interop_handle handle,
 
 SYCL_API sycl_result sycl_interop_get_native_queue(sycl_interop_handle handle, uint64_t *native_out)
 {
-	sycl_result result = find(handle, native_out);
+	sycl_result result = interop_handle_check(handle, native_out);
 	if (!result)
 		*native_out = handle->scope->queue;
 	return result;
@@ -237,7 +237,8 @@ SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle handle, 
 						    uint64_t *native_out,
 						    uint64_t *offset_bytes_out)
 {
-	sycl_result result = find(handle, native_out && offset_bytes_out ? native_out : NULL);
+	sycl_result result =
+		interop_handle_check(handle, native_out && offset_bytes_out ? native_out : NULL);
 	if (result)
 		return result;
 	const struct native_call *call = handle->call;
@@ -252,7 +253,7 @@ SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle handle, 
 
 SYCL_API sycl_result sycl_interop_has_graph(sycl_interop_handle handle, uint32_t *has_out)
 {
-	sycl_result result = find(handle, has_out);
+	sycl_result result = interop_handle_check(handle, has_out);
 	if (!result)
 		*has_out = handle->scope->graph != 0;
 	return result;
@@ -260,7 +261,7 @@ SYCL_API sycl_result sycl_interop_has_graph(sycl_interop_handle handle, uint32_t
 
 SYCL_API sycl_result sycl_interop_get_native_graph(sycl_interop_handle handle, uint64_t *native_out)
 {
-	sycl_result result = find(handle, native_out);
+	sycl_result result = interop_handle_check(handle, native_out);
 	if (result)
 		return result;
 	if (!handle->scope->graph)

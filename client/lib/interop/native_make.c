@@ -45,9 +45,9 @@ static void unref_devices(struct device **devices, uint32_t count)
 		object_unref(&devices[i]->object);
 }
 
-static sycl_result describe(struct connection *c, sycl_backend backend, int kind, uint64_t native,
-			    struct device **devices_out, uint32_t *count_out,
-			    bool *is_sub_device_out)
+static sycl_result describe_in_context(struct connection *c, sycl_backend backend, int kind,
+				       uint64_t native, struct device **devices_out,
+				       uint32_t *count_out, bool *is_sub_device_out)
 {
 	struct native_facts facts = {.device_count = 0};
 	sycl_result result = native_check(c, (uint32_t)backend, backend, kind);
@@ -66,9 +66,9 @@ SYCL_API sycl_result sycl_platform_make_native(sycl_platform connection, sycl_ba
 	REQUIRE_OUTPUT(platform_out);
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
-	sycl_result result = describe(any->object.connection, backend,
-				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM, native, devices,
-				      &count, NULL);
+	sycl_result result = describe_in_context(any->object.connection, backend,
+						 SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM,
+						 native, devices, &count, NULL);
 	if (!result)
 		result = object_give(&devices[0]->platform->object);
 	if (!result)
@@ -85,9 +85,9 @@ SYCL_API sycl_result sycl_device_make_native(sycl_platform connection, sycl_back
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
 	bool is_sub_device = false;
-	sycl_result result =
-		describe(any->object.connection, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE,
-			 native, devices, &count, &is_sub_device);
+	sycl_result result = describe_in_context(any->object.connection, backend,
+						 SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, native,
+						 devices, &count, &is_sub_device);
 	if (!result && is_sub_device) {
 		result = sub_device_take(devices[0], backend, native, device_out);
 		unref_devices(devices, count);
@@ -129,9 +129,9 @@ SYCL_API sycl_result sycl_context_make_native(sycl_platform connection, sycl_bac
 				 "SYCL_CONTEXT_OPTIONS_INIT");
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
-	sycl_result result =
-		describe(any->object.connection, backend,
-			 SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT, native, devices, &count, NULL);
+	sycl_result result = describe_in_context(any->object.connection, backend,
+						 SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT, native,
+						 devices, &count, NULL);
 	struct context *context = NULL;
 	if (!result)
 		result = context_make(count, devices, announce_context, &native, &context);

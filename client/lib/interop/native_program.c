@@ -18,7 +18,7 @@ struct plan {
 };
 
 /* J11, J12: what the backend could not do is `code`; what it says stays. */
-static sycl_result refuse(sycl_result result, sycl_result code)
+static sycl_result program_refuse(sycl_result result, sycl_result code)
 {
 	struct failure why = {.code = result};
 	error_get(&why);
@@ -40,8 +40,8 @@ static sycl_result plan_init(struct plan *plan, struct context *context, sycl_ba
 	return result ? result : remote_check(&context->remote);
 }
 
-static sycl_result describe(const struct plan *plan, int kind, uint64_t native,
-			    struct native_facts *facts)
+static sycl_result program_describe(const struct plan *plan, int kind, uint64_t native,
+				    struct native_facts *facts)
 {
 	return native_describe(plan->context->object.connection, plan->backend, kind, native,
 			       plan->context, facts);
@@ -66,15 +66,15 @@ static sycl_result add_images(const struct plan *plan, struct bundle *bundle, ui
  * Executables stay what they are; what is to become executable and is not is linked into one;
  * inputs and objects are an image each.
  */
-static sycl_result fill(const struct plan *plan, struct bundle *bundle)
+static sycl_result bundle_fill(const struct plan *plan, struct bundle *bundle)
 {
 	uint64_t parts[NATIVES_MAX];
 	uint32_t part_count = 0;
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < plan->count && !result; i++) {
 		struct native_facts facts;
-		result = describe(plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM,
-				  plan->natives[i], &facts);
+		result = program_describe(plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM,
+					  plan->natives[i], &facts);
 		if (result)
 			break;
 		if (plan->state == SYCL_BUNDLE_EXECUTABLE && facts.state != SYCL_BUNDLE_EXECUTABLE)
@@ -95,7 +95,7 @@ static sycl_result make_bundle(const struct plan *plan, struct bundle **bundle_o
 					plan->devices, plan->count * plan->device_count, &bundle);
 	if (result)
 		return result;
-	result = fill(plan, bundle);
+	result = bundle_fill(plan, bundle);
 	if (result)
 		return bundle_discard(bundle, result);
 	*bundle_out = bundle;
@@ -119,12 +119,13 @@ SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context handle, sycl_ba
 	plan.natives[0] = native;
 	plan.count = 1;
 	result = make_bundle(&plan, &bundle);
-	return result ? refuse(result, SYCL_ERROR_INVALID) : bundle_finish(bundle, bundle_out);
+	return result ? program_refuse(result, SYCL_ERROR_INVALID)
+		      : bundle_finish(bundle, bundle_out);
 }
 
 /* Of the context, none twice; `chosen` has room for all of the context's. */
-static sycl_result choose(struct plan *plan, uint32_t count, const sycl_device *handles,
-			  struct device **chosen)
+static sycl_result plan_choose_devices(struct plan *plan, uint32_t count,
+				       const sycl_device *handles, struct device **chosen)
 {
 	if (count > plan->context->device_count || (count > 0 && !handles))
 		return error_set(SYCL_ERROR_INVALID, "%u devices, or NULL; the context has %u",
@@ -174,14 +175,15 @@ SYCL_API sycl_result sycl_kernel_bundle_make_natives(sycl_context handle, uint32
 	struct device **chosen = calloc(context->device_count, sizeof(struct device *));
 	if (!chosen)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	result = choose(&plan, device_count, devices, chosen);
+	result = plan_choose_devices(&plan, device_count, devices, chosen);
 	plan.state = state;
 	plan.count = count;
 	memcpy(plan.natives, natives, count * sizeof(*natives));
 	if (!result)
 		result = make_bundle(&plan, &bundle);
 	free(chosen);
-	return result ? refuse(result, SYCL_ERROR_BUILD) : bundle_finish(bundle, bundle_out);
+	return result ? program_refuse(result, SYCL_ERROR_BUILD)
+		      : bundle_finish(bundle, bundle_out);
 }
 
 /* Only the kernels that were named: another one of the program may have no arguments yet, or
@@ -218,8 +220,8 @@ static sycl_result find_programs(struct plan *plan, uint32_t count, const uint64
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct native_facts facts;
-		sycl_result result = describe(plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL,
-					      kernels[i], &facts);
+		sycl_result result = program_describe(
+			plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL, kernels[i], &facts);
 		if (result)
 			return result;
 		programs[i] = facts.program;
@@ -255,7 +257,7 @@ SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle,
 	struct device **chosen = calloc(context->device_count, sizeof(struct device *));
 	char(*names)[256] = calloc(count, sizeof(*names));
 	result = chosen && names
-			 ? choose(&plan, device_count, devices, chosen)
+			 ? plan_choose_devices(&plan, device_count, devices, chosen)
 			 : error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	plan.state = SYCL_BUNDLE_EXECUTABLE;
 	if (!result)
@@ -268,7 +270,8 @@ SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle,
 		result = bundle_discard(bundle, result);
 	free(chosen);
 	free(names);
-	return result ? refuse(result, SYCL_ERROR_BUILD) : bundle_finish(bundle, bundle_out);
+	return result ? program_refuse(result, SYCL_ERROR_BUILD)
+		      : bundle_finish(bundle, bundle_out);
 }
 
 SYCL_API sycl_result sycl_kernel_make_native(sycl_context handle, sycl_backend backend,
@@ -284,7 +287,8 @@ SYCL_API sycl_result sycl_kernel_make_native(sycl_context handle, sycl_backend b
 	sycl_result result =
 		plan_init(&plan, context, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL);
 	if (!result)
-		result = describe(&plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL, native, &facts);
+		result = program_describe(&plan, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL, native,
+					  &facts);
 	if (result)
 		return result;
 	plan.state = SYCL_BUNDLE_EXECUTABLE;
@@ -294,7 +298,7 @@ SYCL_API sycl_result sycl_kernel_make_native(sycl_context handle, sycl_backend b
 	if (!result)
 		result = bundle_finish(bundle, &held);
 	if (result)
-		return refuse(result, SYCL_ERROR_INVALID);
+		return program_refuse(result, SYCL_ERROR_INVALID);
 	result = kernel_make_native(bundle, facts.name, native, kernel_out);
 	struct failure why = {.code = result};
 	error_get(&why);

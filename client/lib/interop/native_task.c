@@ -37,8 +37,8 @@ SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle,
 }
 
 /* Its handler, if it was made for that, and if it is of this backend. */
-static sycl_result find(sycl_host_task task, sycl_backend backend,
-			const struct handler **handler_out)
+static sycl_result native_task_find_handler(sycl_host_task task, sycl_backend backend,
+					    const struct handler **handler_out)
 {
 	const struct handler *handler = host_task_handler(task);
 	if (!handler)
@@ -74,8 +74,8 @@ static sycl_result get_here(const struct handler *handler, Sycl__V1__NativeKind 
 	return SYCL_SUCCESS;
 }
 
-static sycl_result get(const struct handler *handler, Sycl__V1__NativeKind kind, uint64_t object,
-		       uint64_t *native_out)
+static sycl_result native_task_get(const struct handler *handler, Sycl__V1__NativeKind kind,
+				   uint64_t object, uint64_t *native_out)
 {
 	if (handler->bridge)
 		return get_here(handler, kind, native_out);
@@ -93,10 +93,10 @@ SYCL_API sycl_result sycl_host_task_get_native_queue(sycl_host_task task, sycl_b
 {
 	const struct handler *handler = NULL;
 	REQUIRE_OUTPUT(native_out);
-	sycl_result result = find(task, backend, &handler);
+	sycl_result result = native_task_find_handler(task, backend, &handler);
 	return result ? result
-		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE,
-			    handler->queue->line->remote.id, native_out);
+		      : native_task_get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE,
+					handler->queue->line->remote.id, native_out);
 }
 
 SYCL_API sycl_result sycl_host_task_get_native_context(sycl_host_task task, sycl_backend backend,
@@ -104,10 +104,10 @@ SYCL_API sycl_result sycl_host_task_get_native_context(sycl_host_task task, sycl
 {
 	const struct handler *handler = NULL;
 	REQUIRE_OUTPUT(native_out);
-	sycl_result result = find(task, backend, &handler);
+	sycl_result result = native_task_find_handler(task, backend, &handler);
 	return result ? result
-		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT,
-			    handler->queue->context->remote.id, native_out);
+		      : native_task_get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT,
+					handler->queue->context->remote.id, native_out);
 }
 
 SYCL_API sycl_result sycl_host_task_get_native_device(sycl_host_task task, sycl_backend backend,
@@ -115,9 +115,10 @@ SYCL_API sycl_result sycl_host_task_get_native_device(sycl_host_task task, sycl_
 {
 	const struct handler *handler = NULL;
 	REQUIRE_OUTPUT(native_out);
-	sycl_result result = find(task, backend, &handler);
+	sycl_result result = native_task_find_handler(task, backend, &handler);
 	return result ? result
-		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0, native_out);
+		      : native_task_get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0,
+					native_out);
 }
 
 SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_backend backend,
@@ -125,7 +126,7 @@ SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_
 {
 	const struct handler *handler = NULL;
 	REQUIRE_OUTPUT(native_out);
-	sycl_result result = find(task, backend, &handler);
+	sycl_result result = native_task_find_handler(task, backend, &handler);
 	if (result)
 		return result;
 	if (index >= handler->arguments.count ||
@@ -142,6 +143,6 @@ SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_
 		return error_set(SYCL_ERROR_INVALID, "a buffer of 0 bytes has no memory");
 	struct buffer *root = buffer_root((struct buffer *)(uintptr_t)buffer);
 	return handler->bridge ? bridge_memory_get(handler->bridge, root, native_out)
-			       : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY,
-				     root->remote.id, native_out);
+			       : native_task_get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY,
+						 root->remote.id, native_out);
 }

@@ -124,8 +124,8 @@ sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out)
 }
 
 /* An executable of one image, for the queue's device. */
-static sycl_result make(struct queue *queue, const struct build_input *input,
-			sycl_kernel_bundle *bundle_out)
+static sycl_result bundle_build_one(struct queue *queue, const struct build_input *input,
+				    sycl_kernel_bundle *bundle_out)
 {
 	struct bundle *bundle = NULL;
 	sycl_result result =
@@ -163,7 +163,7 @@ SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle,
 					  .bytes = source,
 					  .size_bytes = strlen(source),
 					  .options = options};
-	return make(queue, &input, bundle_out);
+	return bundle_build_one(queue, &input, bundle_out);
 }
 
 /* The first word of a module, in either byte order. */
@@ -189,7 +189,7 @@ SYCL_API sycl_result sycl_kernel_bundle_from_binary(sycl_queue handle, const voi
 		.bytes = bytes,
 		.size_bytes = size_bytes,
 	};
-	return make(queue, &input, bundle_out);
+	return bundle_build_one(queue, &input, bundle_out);
 }
 
 SYCL_API sycl_result sycl_kernel_bundle_retain(sycl_kernel_bundle bundle)

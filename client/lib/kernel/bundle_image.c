@@ -70,8 +70,9 @@ static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
 }
 
 /* Sends it and waits. On failure the image is gone. */
-static sycl_result ask(struct bundle_image *image, const Sycl__V1__Command *command,
-		       struct bundle_image **image_out)
+static sycl_result bundle_image_request(struct bundle_image *image,
+					const Sycl__V1__Command *command,
+					struct bundle_image **image_out)
 {
 	struct pending pending = {.take = take_build, .context = image};
 	sycl_result result =
@@ -152,7 +153,7 @@ sycl_result bundle_image_build(struct context *context, struct device *device,
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_BUILD;
 	command.bundle_build = &request;
-	result = ask(image, &command, image_out);
+	result = bundle_image_request(image, &command, image_out);
 	if (range.size_bytes) {
 		(void)pthread_mutex_lock(&c->state_lock);
 		arenas_give(&c->arenas, &range);
@@ -189,7 +190,7 @@ sycl_result bundle_image_link(struct context *context, struct device *device, ui
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_LINK;
 	command.bundle_link = &request;
-	return ask(image, &command, image_out);
+	return bundle_image_request(image, &command, image_out);
 }
 
 sycl_result bundle_image_make_native(struct context *context, struct device *device,
@@ -211,7 +212,7 @@ sycl_result bundle_image_make_native(struct context *context, struct device *dev
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_MAKE;
 	command.native_make = &make;
-	return ask(image, &command, image_out);
+	return bundle_image_request(image, &command, image_out);
 }
 
 bool bundle_image_has(const struct bundle_image *image, const char *name, bool maybe)

@@ -119,8 +119,8 @@ static sycl_result translate_natives(const struct bundle *input, const char *opt
 }
 
 /* Every source of an input for every device of it. */
-static sycl_result translate(const struct bundle *input, const char *options, bool compile_only,
-			     sycl_kernel_bundle *bundle_out)
+static sycl_result bundle_translate_sources(const struct bundle *input, const char *options,
+					    bool compile_only, sycl_kernel_bundle *bundle_out)
 {
 	struct bundle *bundle = NULL;
 	error_set_build_log(NULL);
@@ -159,7 +159,7 @@ SYCL_API sycl_result sycl_kernel_bundle_compile(sycl_kernel_bundle handle, const
 {
 	PIN(bundle, bundle, handle);
 	REQUIRE_OUTPUT(bundle_out);
-	return translate(bundle, options, true, bundle_out);
+	return bundle_translate_sources(bundle, options, true, bundle_out);
 }
 
 SYCL_API sycl_result sycl_kernel_bundle_build(sycl_kernel_bundle handle, const char *options,
@@ -167,7 +167,7 @@ SYCL_API sycl_result sycl_kernel_bundle_build(sycl_kernel_bundle handle, const c
 {
 	PIN(bundle, bundle, handle);
 	REQUIRE_OUTPUT(bundle_out);
-	return translate(bundle, options, false, bundle_out);
+	return bundle_translate_sources(bundle, options, false, bundle_out);
 }
 
 /* Several bundles, pinned. */

@@ -43,8 +43,8 @@ static sycl_result find_locked(struct bundle_image *image, const char *name,
 	return SYCL_SUCCESS;
 }
 
-static sycl_result find(struct bundle_image *image, const char *name, void **pointer_out,
-			uint64_t *size_bytes_out)
+static sycl_result variable_find(struct bundle_image *image, const char *name, void **pointer_out,
+				 uint64_t *size_bytes_out)
 {
 	struct usm_allocation *variable = NULL;
 	if (!(image->device->facts->features & DEVICE_FEATURE_VARIABLE))
@@ -64,8 +64,8 @@ static sycl_result find(struct bundle_image *image, const char *name, void **poi
 }
 
 /* The device whose variables are meant. */
-static sycl_result choose(const struct bundle *bundle, const struct device *asked,
-			  const struct device **device_out)
+static sycl_result variable_choose_device(const struct bundle *bundle, const struct device *asked,
+					  const struct device **device_out)
 {
 	*device_out = asked ? asked : bundle->devices[0];
 	if (bundle->state != SYCL_BUNDLE_EXECUTABLE)
@@ -95,13 +95,14 @@ SYCL_API sycl_result sycl_kernel_bundle_get_variable(sycl_kernel_bundle handle,
 	if (device_handle)
 		result = device_pin(device_handle, &asked);
 	if (!result)
-		result = choose(bundle, asked, &device);
+		result = variable_choose_device(bundle, asked, &device);
 	if (result)
 		return result;
 	/* A joined bundle may have several images for a device. */
 	result = error_set(SYCL_ERROR_INVALID, "the bundle has no variable '%.100s'", name);
 	for (uint32_t i = 0; result == SYCL_ERROR_INVALID && i < bundle->image_count; i++)
 		if (bundle->images[i]->device == device)
-			result = find(bundle->images[i], name, pointer_out, size_bytes_out);
+			result =
+				variable_find(bundle->images[i], name, pointer_out, size_bytes_out);
 	return result;
 }

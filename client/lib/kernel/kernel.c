@@ -87,7 +87,7 @@ static void take_kernel(struct pending *pending, const Sycl__V1__Reply *reply)
 	answer->known = true;
 }
 
-static sycl_result request(struct kernel *kernel, const Sycl__V1__Command *command)
+static sycl_result kernel_request(struct kernel *kernel, const Sycl__V1__Command *command)
 {
 	struct kernel_answer answer = {.kernel = kernel};
 	struct pending pending = {.take = take_kernel, .context = &answer};
@@ -100,7 +100,7 @@ static sycl_result request(struct kernel *kernel, const Sycl__V1__Command *comma
 	return result;
 }
 
-static sycl_result ask_native(struct kernel *kernel, uint64_t native)
+static sycl_result kernel_create_native(struct kernel *kernel, uint64_t native)
 {
 	Sycl__V1__NativeMake make = SYCL__V1__NATIVE_MAKE__INIT;
 	make.object = kernel->remote.id;
@@ -112,10 +112,10 @@ static sycl_result ask_native(struct kernel *kernel, uint64_t native)
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_MAKE;
 	command.native_make = &make;
-	return request(kernel, &command);
+	return kernel_request(kernel, &command);
 }
 
-static sycl_result ask(struct kernel *kernel)
+static sycl_result kernel_create_remote(struct kernel *kernel)
 {
 	Sycl__V1__KernelCreate create = SYCL__V1__KERNEL_CREATE__INIT;
 	create.kernel = kernel->remote.id;
@@ -124,11 +124,11 @@ static sycl_result ask(struct kernel *kernel)
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_KERNEL_CREATE;
 	command.kernel_create = &create;
-	return request(kernel, &command);
+	return kernel_request(kernel, &command);
 }
 
 /* Not handed out: as if it had never been; the last error stays. */
-static sycl_result discard(struct kernel *kernel, sycl_result result)
+static sycl_result kernel_discard(struct kernel *kernel, sycl_result result)
 {
 	struct failure why = {.code = result};
 	error_get(&why);
@@ -138,8 +138,8 @@ static sycl_result discard(struct kernel *kernel, sycl_result result)
 
 /* A round trip. KERNEL: the image has none of that name. `native`: the application's, 0: one of the
  * image's. */
-static sycl_result make(struct bundle_image *image, const char *name, uint64_t native,
-			struct kernel **kernel_out)
+static sycl_result kernel_make_of_image(struct bundle_image *image, const char *name,
+					uint64_t native, struct kernel **kernel_out)
 {
 	struct connection *c = image->object.connection;
 	struct kernel *kernel = object_new(sizeof(*kernel), c);
@@ -160,9 +160,9 @@ static sycl_result make(struct bundle_image *image, const char *name, uint64_t n
 	}
 	kernel->image = image;
 	object_ref(&image->object);
-	result = native ? ask_native(kernel, native) : ask(kernel);
+	result = native ? kernel_create_native(kernel, native) : kernel_create_remote(kernel);
 	if (result)
-		return discard(kernel, result);
+		return kernel_discard(kernel, result);
 	*kernel_out = kernel;
 	return SYCL_SUCCESS;
 }
@@ -170,7 +170,7 @@ static sycl_result make(struct bundle_image *image, const char *name, uint64_t n
 static sycl_result kernel_make(struct bundle_image *image, const char *name,
 			       struct kernel **kernel_out)
 {
-	return make(image, name, 0, kernel_out);
+	return kernel_make_of_image(image, name, 0, kernel_out);
 }
 
 sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t native,
@@ -181,9 +181,10 @@ sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t
 	uint32_t other_count = 0;
 	if (!others)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	sycl_result result = make(bundle->images[0], name, native, &first);
+	sycl_result result = kernel_make_of_image(bundle->images[0], name, native, &first);
 	for (uint32_t i = 1; !result && i < bundle->image_count; i++) {
-		result = make(bundle->images[i], name, native, &others[other_count]);
+		result =
+			kernel_make_of_image(bundle->images[i], name, native, &others[other_count]);
 		if (!result)
 			object_keep(&others[other_count++]->object);
 	}

@@ -26,8 +26,8 @@ static void buffer_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result announce(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
-			    const struct buffer_plan *plan, bool *told_out)
+static sycl_result buffer_announce(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
+				   const struct buffer_plan *plan, bool *announced_out)
 {
 	Sycl__V1__BufferCreate create = SYCL__V1__BUFFER_CREATE__INIT;
 	create.buffer = buffer->remote.id;
@@ -41,7 +41,7 @@ static sycl_result announce(const struct buffer *buffer, const Sycl__V1__ArenaRa
 	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_CREATE;
 	command.buffer_create = &create;
 	sycl_result result = connection_send(buffer->object.connection, &command);
-	*told_out = result == SYCL_SUCCESS;
+	*announced_out = result == SYCL_SUCCESS;
 	return result;
 }
 
@@ -69,8 +69,8 @@ static sycl_result check_new(const struct connection *c, const struct buffer_pla
 }
 
 /* Name it and give it its shared memory; undone by remote_forget. */
-static sycl_result equip(struct connection *c, struct buffer *buffer,
-			 const struct buffer_plan *plan, struct arena_range *range_out)
+static sycl_result buffer_equip(struct connection *c, struct buffer *buffer,
+				const struct buffer_plan *plan, struct arena_range *range_out)
 {
 	struct arena_range range = {0, 0, 0};
 	void *address = NULL;
@@ -90,7 +90,7 @@ static sycl_result equip(struct connection *c, struct buffer *buffer,
 	if (result)
 		return result;
 	buffer->address = address;
-	if (own_pages_wait(buffer)) {
+	if (own_pages_may_wait(buffer)) {
 		atomic_store_explicit(&buffer->pages, OWN_PAGES_OUTSIDE, memory_order_relaxed);
 	} else if (buffer->kind != SYCL_HOST_NONE && address) {
 		result = host_mutex_lock(plan->use_mutex, UINT64_MAX);
@@ -105,15 +105,15 @@ static sycl_result equip(struct connection *c, struct buffer *buffer,
 	return SYCL_SUCCESS;
 }
 
-static sycl_result tell(struct buffer *buffer, const struct buffer_plan *plan,
-			const struct arena_range *range, bool *told_out)
+static sycl_result buffer_create_remote(struct buffer *buffer, const struct buffer_plan *plan,
+					const struct arena_range *range, bool *announced_out)
 {
 	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
 	place.arena = range->arena;
 	place.offset_bytes = range->offset_bytes;
 	place.size_bytes = range->size_bytes;
-	return (plan->announce ? plan->announce : announce)(
-		buffer, range->size_bytes ? &place : NULL, plan, told_out);
+	return (plan->announce ? plan->announce : buffer_announce)(
+		buffer, range->size_bytes ? &place : NULL, plan, announced_out);
 }
 
 static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
@@ -150,7 +150,7 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan,
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	fill_in(buffer, plan);
 	struct arena_range range = {0};
-	result = equip(c, buffer, plan, &range);
+	result = buffer_equip(c, buffer, plan, &range);
 	enum handle_type type = plan->image_format ? HANDLE_IMAGE : HANDLE_BUFFER;
 	if (!result && handle_create(&buffer->object, type, buffer_destroy) < 0) {
 		remote_forget(c, &buffer->remote);
@@ -166,7 +166,7 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan,
 		object_ref(&plan->block->object);
 	}
 	bool told = false;
-	result = tell(buffer, plan, &range, &told);
+	result = buffer_create_remote(buffer, plan, &range, &told);
 	if (result) {
 		struct failure why;
 		error_get(&why);

@@ -13,11 +13,11 @@ struct buffer_plan {
 	sycl_share_kind share;
 	uint32_t device; /* the service's number of it; of a shared one */
 	/*
-	 * Tell the service of it; `place` is NULL for 0 bytes. *told_out: the service knows the
-	 * name, also when this fails. NULL: one-way, by BufferCreate.
+	 * Tell the service of it; `place` is NULL for 0 bytes. *announced_out: the service knows
+	 * the name, also when this fails. NULL: one-way, by BufferCreate.
 	 */
 	sycl_result (*announce)(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
-				const struct buffer_plan *plan, bool *told_out);
+				const struct buffer_plan *plan, bool *announced_out);
 	const struct sycl_shared_memory *shared; /* what `announce` imports */
 	bool is_temporary;                       /* of graphs: without shared memory */
 	uint32_t image_format;                   /* 0: a buffer */

@@ -22,7 +22,7 @@ static bool is_awaited(const struct buffer *buffer)
 	       (buffer->kind == SYCL_HOST_SHARED && object_users(&buffer->block->object) > 0);
 }
 
-static struct ending plan(const struct buffer *buffer)
+static struct ending ending_plan(const struct buffer *buffer)
 {
 	struct ending ending = {NULL, false};
 	bool final_data = atomic_load_explicit(&buffer->final_data_set, memory_order_acquire) != 0;
@@ -90,7 +90,7 @@ static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t d
 /* Of a root. *kept_out: nothing was done, the buffer is still the caller's. */
 static sycl_result write_back(struct buffer *buffer, uint64_t deadline_ns, bool *kept_out)
 {
-	struct ending ending = plan(buffer);
+	struct ending ending = ending_plan(buffer);
 	if (!ending.target && !ending.waits)
 		return SYCL_SUCCESS;
 	if (atomic_load_explicit(&buffer->host_accessors, memory_order_relaxed) > 0) {
@@ -118,7 +118,7 @@ static bool leave_unless_last(struct buffer *family)
 	return true;
 }
 
-static sycl_result take(struct buffer *buffer)
+static sycl_result buffer_take_user(struct buffer *buffer)
 {
 	sycl_result result = object_take(&buffer->object);
 	connection_handle_released(buffer->object.connection);
@@ -131,7 +131,7 @@ sycl_result buffer_end(struct buffer *buffer, bool writes_back, uint64_t deadlin
 		return SYCL_SUCCESS;
 	struct buffer *family = buffer->family ? buffer->family : buffer;
 	if (leave_unless_last(family)) {
-		sycl_result taken = take(buffer);
+		sycl_result taken = buffer_take_user(buffer);
 		if (taken) /* somebody else has released it meanwhile */
 			atomic_fetch_add_explicit(&family->owners, 1, memory_order_relaxed);
 		return taken;
@@ -146,11 +146,11 @@ sycl_result buffer_end(struct buffer *buffer, bool writes_back, uint64_t deadlin
 		error_get(&why);
 		async_errors_add(buffer->object.connection, &why);
 	}
-	sycl_result taken = take(buffer);
+	sycl_result taken = buffer_take_user(buffer);
 	return result ? error_set_failure(&why) : taken;
 }
 
-static sycl_result release(sycl_buffer handle, bool writes_back, uint64_t deadline_ns)
+static sycl_result buffer_release(sycl_buffer handle, bool writes_back, uint64_t deadline_ns)
 {
 	PIN(buffer, buffer, handle);
 	return buffer_end(buffer, writes_back, deadline_ns);
@@ -158,15 +158,15 @@ static sycl_result release(sycl_buffer handle, bool writes_back, uint64_t deadli
 
 SYCL_API sycl_result sycl_buffer_release(sycl_buffer buffer)
 {
-	return release(buffer, true, UINT64_MAX);
+	return buffer_release(buffer, true, UINT64_MAX);
 }
 
 SYCL_API sycl_result sycl_buffer_release_for(sycl_buffer buffer, uint64_t timeout_ns)
 {
-	return release(buffer, true, clock_deadline_ns(timeout_ns));
+	return buffer_release(buffer, true, clock_deadline_ns(timeout_ns));
 }
 
 SYCL_API sycl_result sycl_buffer_detach(sycl_buffer buffer)
 {
-	return release(buffer, false, 0);
+	return buffer_release(buffer, false, 0);
 }

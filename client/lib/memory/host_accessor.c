@@ -23,7 +23,7 @@ struct wanted {
 	bool may_give_up; /* it may be released before it is granted */
 };
 
-static sycl_result check(const struct buffer *buffer, struct wanted *wanted)
+static sycl_result wanted_check(const struct buffer *buffer, struct wanted *wanted)
 {
 	if (!access_mode_valid((uint32_t)wanted->mode))
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)wanted->mode);
@@ -43,11 +43,11 @@ static sycl_result check(const struct buffer *buffer, struct wanted *wanted)
 }
 
 /* A reference of the caller's, with a place in the order. */
-static sycl_result make(struct buffer *buffer, struct wanted wanted,
-			struct host_accessor **accessor_out)
+static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wanted,
+				      struct host_accessor **accessor_out)
 {
 	static _Alignas(64) uint8_t nothing[64]; /* what an empty buffer's pointer points to */
-	sycl_result result = check(buffer, &wanted);
+	sycl_result result = wanted_check(buffer, &wanted);
 	if (!result)
 		result = buffer_check_graphs(buffer);
 	if (result)
@@ -84,14 +84,14 @@ static sycl_result make(struct buffer *buffer, struct wanted wanted,
 	return SYCL_SUCCESS;
 }
 
-static sycl_result create(sycl_buffer handle, struct wanted wanted, uint64_t deadline_ns,
-			  sycl_host_accessor *accessor_out)
+static sycl_result host_accessor_create(sycl_buffer handle, struct wanted wanted,
+					uint64_t deadline_ns, sycl_host_accessor *accessor_out)
 {
 	PIN(buffer, buffer, handle);
 	REQUIRE_OUTPUT(accessor_out);
 	wanted.may_give_up = deadline_ns != UINT64_MAX;
 	struct host_accessor *accessor = NULL;
-	sycl_result result = make(buffer, wanted, &accessor);
+	sycl_result result = host_accessor_make(buffer, wanted, &accessor);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &accessor->access, deadline_ns);
@@ -108,16 +108,18 @@ static sycl_result create(sycl_buffer handle, struct wanted wanted, uint64_t dea
 SYCL_API sycl_result sycl_host_accessor_create(sycl_buffer buffer, sycl_access_mode mode,
 					       sycl_host_accessor *accessor_out)
 {
-	return create(buffer, (struct wanted){.mode = mode, .size_bytes = SYCL_REST_BYTES},
-		      UINT64_MAX, accessor_out);
+	return host_accessor_create(buffer,
+				    (struct wanted){.mode = mode, .size_bytes = SYCL_REST_BYTES},
+				    UINT64_MAX, accessor_out);
 }
 
 SYCL_API sycl_result sycl_host_accessor_create_for(sycl_buffer buffer, sycl_access_mode mode,
 						   uint64_t timeout_ns,
 						   sycl_host_accessor *accessor_out)
 {
-	return create(buffer, (struct wanted){.mode = mode, .size_bytes = SYCL_REST_BYTES},
-		      clock_deadline_ns(timeout_ns), accessor_out);
+	return host_accessor_create(buffer,
+				    (struct wanted){.mode = mode, .size_bytes = SYCL_REST_BYTES},
+				    clock_deadline_ns(timeout_ns), accessor_out);
 }
 
 SYCL_API sycl_result sycl_host_accessor_create_ranged(sycl_buffer buffer, sycl_access_mode mode,
@@ -127,7 +129,7 @@ SYCL_API sycl_result sycl_host_accessor_create_ranged(sycl_buffer buffer, sycl_a
 {
 	struct wanted wanted = {
 		.mode = mode, .offset_bytes = offset_bytes, .size_bytes = size_bytes};
-	return create(buffer, wanted, clock_deadline_ns(timeout_ns), accessor_out);
+	return host_accessor_create(buffer, wanted, clock_deadline_ns(timeout_ns), accessor_out);
 }
 
 SYCL_API sycl_result sycl_host_accessor_create_async(sycl_buffer handle, sycl_access_mode mode,
@@ -141,7 +143,7 @@ SYCL_API sycl_result sycl_host_accessor_create_async(sycl_buffer handle, sycl_ac
 				.size_bytes = size_bytes,
 				.may_give_up = true};
 	struct host_accessor *accessor = NULL;
-	sycl_result result = make(buffer, wanted, &accessor);
+	sycl_result result = host_accessor_make(buffer, wanted, &accessor);
 	if (!result)
 		*accessor_out = handle_of(&accessor->object);
 	return result;

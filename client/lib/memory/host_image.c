@@ -18,8 +18,8 @@ static void host_image_destroy(struct object *object)
 
 /* A reference of the caller's, with a place in the order. `keeps`: it may give up before it is
  * granted. */
-static sycl_result make(struct buffer *image, sycl_access_mode mode, bool keeps,
-			struct host_image **accessor_out)
+static sycl_result host_image_make(struct buffer *image, sycl_access_mode mode, bool keeps,
+				   struct host_image **accessor_out)
 {
 	struct host_image *accessor = object_new(sizeof(*accessor), image->object.connection);
 	if (!accessor)
@@ -47,8 +47,8 @@ static sycl_result make(struct buffer *image, sycl_access_mode mode, bool keeps,
 	return SYCL_SUCCESS;
 }
 
-static sycl_result create(sycl_image handle, sycl_access_mode mode, uint64_t deadline_ns,
-			  sycl_host_image *accessor_out)
+static sycl_result host_image_create(sycl_image handle, sycl_access_mode mode, uint64_t deadline_ns,
+				     sycl_host_image *accessor_out)
 {
 	PIN(image, image, handle);
 	REQUIRE_OUTPUT(accessor_out);
@@ -57,7 +57,8 @@ static sycl_result create(sycl_image handle, sycl_access_mode mode, uint64_t dea
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)mode);
 	sycl_result result = buffer_check_graphs(&image->buffer);
 	if (!result)
-		result = make(&image->buffer, mode, deadline_ns != UINT64_MAX, &accessor);
+		result =
+			host_image_make(&image->buffer, mode, deadline_ns != UINT64_MAX, &accessor);
 	if (result)
 		return result;
 	result = host_access_wait(&image->buffer, &accessor->access, deadline_ns);
@@ -74,13 +75,13 @@ static sycl_result create(sycl_image handle, sycl_access_mode mode, uint64_t dea
 SYCL_API sycl_result sycl_host_image_create(sycl_image image, sycl_access_mode mode,
 					    sycl_host_image *accessor_out)
 {
-	return create(image, mode, UINT64_MAX, accessor_out);
+	return host_image_create(image, mode, UINT64_MAX, accessor_out);
 }
 
 SYCL_API sycl_result sycl_host_image_create_for(sycl_image image, sycl_access_mode mode,
 						uint64_t timeout_ns, sycl_host_image *accessor_out)
 {
-	return create(image, mode, clock_deadline_ns(timeout_ns), accessor_out);
+	return host_image_create(image, mode, clock_deadline_ns(timeout_ns), accessor_out);
 }
 
 SYCL_API sycl_result sycl_host_image_retain(sycl_host_image accessor)
@@ -130,8 +131,8 @@ static sycl_result check_use(const struct host_image *accessor, uint32_t bit, co
 }
 
 /* Of one pixel. */
-static sycl_result find(const struct host_image *accessor, uint32_t bit, const uint64_t *index,
-			const void *value, void **pixel_out)
+static sycl_result host_image_find_pixel(const struct host_image *accessor, uint32_t bit,
+					 const uint64_t *index, const void *value, void **pixel_out)
 {
 	const struct image_view view = view_of(accessor->image);
 	sycl_result result = check_use(accessor, bit, index, value);
@@ -158,7 +159,8 @@ static sycl_result of_type(const struct host_image *accessor, int error)
 	{                                                                                          \
 		PIN(host_image, accessor, handle);                                                 \
 		void *pixel = NULL;                                                                \
-		sycl_result result = find(accessor, ACCESS_READ_BIT, index, value_out, &pixel);    \
+		sycl_result result = host_image_find_pixel(accessor, ACCESS_READ_BIT, index,       \
+							   value_out, &pixel);                     \
 		if (result)                                                                        \
 			return result;                                                             \
 		return of_type(accessor, image_pixel_read_##name(accessor->image->image_format,    \
@@ -169,7 +171,8 @@ static sycl_result of_type(const struct host_image *accessor, int error)
 	{                                                                                          \
 		PIN(host_image, accessor, handle);                                                 \
 		void *pixel = NULL;                                                                \
-		sycl_result result = find(accessor, ACCESS_WRITE_BIT, index, value, &pixel);       \
+		sycl_result result =                                                               \
+			host_image_find_pixel(accessor, ACCESS_WRITE_BIT, index, value, &pixel);   \
 		if (result)                                                                        \
 			return result;                                                             \
 		return of_type(accessor, image_pixel_write_##name(accessor->image->image_format,   \

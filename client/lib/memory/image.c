@@ -13,8 +13,8 @@ _Static_assert((int)SYCL_ADDRESSING_MIRRORED_REPEAT == (int)IMAGE_ADDRESSING_MIR
 _Static_assert((int)SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM == IMAGE_FORMAT_COUNT,
 	       "the formats are the shared table's");
 
-static sycl_result announce(const struct buffer *image, const Sycl__V1__ArenaRange *place,
-			    const struct buffer_plan *plan, bool *told_out)
+static sycl_result image_announce(const struct buffer *image, const Sycl__V1__ArenaRange *place,
+				  const struct buffer_plan *plan, bool *announced_out)
 {
 	Sycl__V1__ImageCreate create = SYCL__V1__IMAGE_CREATE__INIT;
 	(void)plan;
@@ -29,7 +29,7 @@ static sycl_result announce(const struct buffer *image, const Sycl__V1__ArenaRan
 	command.body_case = SYCL__V1__COMMAND__BODY_IMAGE_CREATE;
 	command.image_create = &create;
 	sycl_result result = connection_send(image->object.connection, &command);
-	*told_out = result == SYCL_SUCCESS;
+	*announced_out = result == SYCL_SUCCESS;
 	return result;
 }
 
@@ -95,7 +95,7 @@ SYCL_API sycl_result sycl_image_create_with(sycl_platform handle,
 		.host = options->host,
 		.size_bytes = bytes,
 		.kind = kind,
-		.announce = announce,
+		.announce = image_announce,
 		.image_format = (uint32_t)options->format,
 		.image_range = range,
 		.image_layered = options->layered,

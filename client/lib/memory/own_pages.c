@@ -17,7 +17,7 @@ struct own_pages {
 	struct incoming incoming[];
 };
 
-bool own_pages_wait(const struct buffer *buffer)
+bool own_pages_may_wait(const struct buffer *buffer)
 {
 	/* With a mutex the memory is read while that is held, which is during creation. */
 	return buffer->kind == SYCL_HOST_BORROWED && !buffer->use_mutex &&
@@ -46,7 +46,7 @@ static void change_state(struct buffer *buffer, enum own_pages_state state)
 }
 
 /* With the state lock: this thread brings the contents. */
-static bool take(struct buffer *buffer)
+static bool own_pages_take(struct buffer *buffer)
 {
 	if (state_of(buffer) != OWN_PAGES_OUTSIDE)
 		return false;
@@ -62,22 +62,22 @@ static void bring_whole(struct buffer *buffer)
 }
 
 /* Until it is in none of the states from TAKEN up to `last`. With the state lock. */
-static void await(struct buffer *buffer, enum own_pages_state last)
+static void own_pages_await(struct buffer *buffer, enum own_pages_state last)
 {
 	struct connection *c = buffer->object.connection;
 	while (state_of(buffer) >= OWN_PAGES_TAKEN && state_of(buffer) <= last)
 		(void)pthread_cond_wait(&c->pages_changed, &c->state_lock);
 }
 
-static void settle(struct buffer *buffer, enum own_pages_state last)
+static void own_pages_settle_until(struct buffer *buffer, enum own_pages_state last)
 {
 	struct connection *c = buffer->object.connection;
 	if (state_of(buffer) == OWN_PAGES_HERE)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
-	bool mine = take(buffer);
+	bool mine = own_pages_take(buffer);
 	if (!mine)
-		await(buffer, last);
+		own_pages_await(buffer, last);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (mine)
 		bring_whole(buffer);
@@ -85,7 +85,7 @@ static void settle(struct buffer *buffer, enum own_pages_state last)
 
 void own_pages_settle(struct buffer *buffer)
 {
-	settle(buffer, OWN_PAGES_TAKEN);
+	own_pages_settle_until(buffer, OWN_PAGES_TAKEN);
 }
 
 sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
@@ -97,7 +97,7 @@ sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint
 
 void own_pages_end(struct buffer *buffer)
 {
-	settle(buffer, OWN_PAGES_COMING);
+	own_pages_settle_until(buffer, OWN_PAGES_COMING);
 }
 
 /* What was not asked for has no id, and its end is nothing. */
@@ -178,7 +178,7 @@ static void take_all(const struct buffer_list *buffers, struct own_pages *pages,
 	(void)pthread_mutex_lock(&c->state_lock);
 	for (uint32_t i = 0; i < buffers->count && pages->count < most; i++) {
 		struct buffer *buffer = buffers->root_at(buffers->owner, i);
-		if (!take(buffer))
+		if (!own_pages_take(buffer))
 			continue;
 		object_ref(&buffer->object);
 		pages->incoming[pages->count++].buffer = buffer;
@@ -186,7 +186,7 @@ static void take_all(const struct buffer_list *buffers, struct own_pages *pages,
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-static void bring(const struct buffer_list *buffers, struct own_pages **pages_out)
+static void own_pages_bring(const struct buffer_list *buffers, struct own_pages **pages_out)
 {
 	uint32_t most = count_outside(buffers);
 	struct own_pages *pages = calloc(1, sizeof(*pages) + most * sizeof(pages->incoming[0]));
@@ -205,7 +205,7 @@ void own_pages_begin(const struct buffer_list *buffers, struct own_pages **pages
 {
 	*pages_out = NULL;
 	if (!are_settled(buffers))
-		bring(buffers, pages_out);
+		own_pages_bring(buffers, pages_out);
 }
 
 void own_pages_finish(struct own_pages *pages)

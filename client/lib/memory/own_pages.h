@@ -32,7 +32,7 @@ enum own_pages_state {
 };
 
 /* A new buffer over this memory: may its contents be left there until somebody uses them? */
-bool own_pages_wait(const struct buffer *buffer);
+bool own_pages_may_wait(const struct buffer *buffer);
 
 /* Of a root: nothing is to be brought, and nobody waited for. It stays so. */
 static inline bool own_pages_are_settled(const struct buffer *buffer)

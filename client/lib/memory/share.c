@@ -92,8 +92,8 @@ static void withdraw_grant(struct connection *c, struct pending_grant *grant)
 
 /* Ask, and wait for the answer and, by descriptor, for the grant, which may come before or after
  * it. */
-static sycl_result ask(struct buffer *buffer, bool at_once, uint64_t deadline_ns,
-		       struct exported *exported, struct pending_grant *grant)
+static sycl_result share_request_export(struct buffer *buffer, bool at_once, uint64_t deadline_ns,
+					struct exported *exported, struct pending_grant *grant)
 {
 	struct connection *c = buffer->object.connection;
 	Sycl__V1__BufferExport export = SYCL__V1__BUFFER_EXPORT__INIT;
@@ -124,7 +124,7 @@ static sycl_result export_buffer(struct buffer *buffer, bool at_once, uint64_t d
 		return result;
 	struct exported exported = {.kind = SYCL_SHARE_NONE};
 	struct pending_grant grant = {.buffer = buffer->remote.id, .descriptor = -1};
-	result = ask(buffer, at_once, deadline_ns, &exported, &grant);
+	result = share_request_export(buffer, at_once, deadline_ns, &exported, &grant);
 	bool complete =
 		exported.kind == (uint32_t)buffer->share &&
 		(buffer->share == SYCL_SHARE_VMM
@@ -155,8 +155,8 @@ sycl_result share_export_at_once(struct buffer *buffer, struct sycl_shared_memor
 	return export_buffer(buffer, true, UINT64_MAX, shared);
 }
 
-static sycl_result export(sycl_buffer handle, uint64_t deadline_ns,
-			  struct sycl_shared_memory *shared)
+static sycl_result buffer_export(sycl_buffer handle, uint64_t deadline_ns,
+				 struct sycl_shared_memory *shared)
 {
 	PIN(buffer, buffer, handle);
 	REQUIRE_OUTPUT(shared);
@@ -168,13 +168,13 @@ static sycl_result export(sycl_buffer handle, uint64_t deadline_ns,
 
 SYCL_API sycl_result sycl_buffer_export(sycl_buffer buffer, struct sycl_shared_memory *shared)
 {
-	return export(buffer, UINT64_MAX, shared);
+	return buffer_export(buffer, UINT64_MAX, shared);
 }
 
 SYCL_API sycl_result sycl_buffer_export_for(sycl_buffer buffer, uint64_t timeout_ns,
 					    struct sycl_shared_memory *shared)
 {
-	return export(buffer, clock_deadline_ns(timeout_ns), shared);
+	return buffer_export(buffer, clock_deadline_ns(timeout_ns), shared);
 }
 
 /* The descriptor travels ahead of the record that names it. */
@@ -196,7 +196,7 @@ static sycl_result send_descriptor(struct connection *c, uint64_t buffer, int de
 }
 
 static sycl_result announce_import(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
-				   const struct buffer_plan *plan, bool *told_out)
+				   const struct buffer_plan *plan, bool *announced_out)
 {
 	struct connection *c = buffer->object.connection;
 	uint8_t handle[SYCL_SHARE_HANDLE_BYTES];
@@ -220,7 +220,7 @@ static sycl_result announce_import(const struct buffer *buffer, const Sycl__V1__
 	sycl_result result = SYCL_SUCCESS;
 	if (plan->share == SYCL_SHARE_VMM)
 		result = send_descriptor(c, buffer->remote.id, plan->shared->descriptor);
-	*told_out = result == SYCL_SUCCESS;
+	*announced_out = result == SYCL_SUCCESS;
 	if (!result)
 		result = connection_request(c, &command, &pending, UINT64_MAX);
 	(void)pthread_mutex_unlock(&c->import_lock);

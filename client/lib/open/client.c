@@ -40,7 +40,7 @@ static void client_end(struct connection *c)
 
 static const struct connection_hooks client_hooks = {
 	.end = client_end,
-	.last_handle = host_tasks_look,
+	.last_handle = host_tasks_drop_unreachable,
 	.tasks =
 		{
 			.may_run = host_tasks_run_here,
@@ -85,13 +85,13 @@ static struct client *client_new(void)
 }
 
 static sycl_result try_to_open(const struct open_request *request,
-			       struct connection **connection_out, bool *went_away_out)
+			       struct connection **connection_out, bool *is_gone_out)
 {
 	CLEANUP(client_cleanup) struct client *client = client_new();
 	if (!client)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
 	struct connection *c = &client->connection;
-	sycl_result result = connection_connect(c, request, went_away_out);
+	sycl_result result = connection_connect(c, request, is_gone_out);
 	if (!result && request->helper_threads)
 		result = helpers_start(c, request->helper_threads);
 	if (!result)
@@ -105,15 +105,15 @@ sycl_result client_open(const struct open_request *request, struct connection **
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
 				 "this kernel lacks MADV_WIPEONFORK, which the library needs");
 	for (int i = 0;; i++) {
-		bool went_away = false;
-		sycl_result result = try_to_open(request, connection_out, &went_away);
+		bool is_gone = false;
+		sycl_result result = try_to_open(request, connection_out, &is_gone);
 		bool embedded = request->endpoint && strcmp(request->endpoint, "embedded:") == 0;
 		/*
 		 * A service that was ending when it was found: the next attempt finds or starts
 		 * another one. Or the service handed this connection to an engine that had just
 		 * died, and has another one by the next attempt.
 		 */
-		if (!result || embedded || !went_away || i == RETRIES_MAX ||
+		if (!result || embedded || !is_gone || i == RETRIES_MAX ||
 		    clock_now_ns() >= request->deadline_ns)
 			return result;
 	}

@@ -231,7 +231,7 @@ SYCL_API sycl_result sycl_context_get_devices(sycl_context handle, uint32_t capa
 }
 
 /* What all devices of a context have of some bits (G10). */
-static uint32_t intersection(const struct context *context, sycl_context_info info)
+static uint32_t devices_intersect_bits(const struct context *context, sycl_context_info info)
 {
 	uint32_t bits = UINT32_MAX;
 	for (uint32_t i = 0; i < context->device_count; i++) {
@@ -254,7 +254,7 @@ SYCL_API sycl_result sycl_context_get_info(sycl_context handle, sycl_context_inf
 	case SYCL_CONTEXT_INFO_ATOMIC_MEMORY_SCOPES:
 	case SYCL_CONTEXT_INFO_ATOMIC_FENCE_ORDERS:
 	case SYCL_CONTEXT_INFO_ATOMIC_FENCE_SCOPES:
-		number = intersection(context, info);
+		number = devices_intersect_bits(context, info);
 		break;
 	case SYCL_CONTEXT_INFO_BACKEND:
 		number = topology_backend_of(context->devices[0]);

@@ -75,7 +75,7 @@ SYCL_API sycl_result sycl_device_select(sycl_platform handle, sycl_device_select
 			     selector ? selector : sycl_default_selector, user_data, device_out);
 }
 
-static int32_t scored(sycl_device handle, uint32_t type)
+static int32_t score_of_type(sycl_device handle, uint32_t type)
 {
 	struct device *device = NULL;
 	const struct topology *topology = NULL;
@@ -92,25 +92,25 @@ static int32_t scored(sycl_device handle, uint32_t type)
 SYCL_API int32_t sycl_default_selector(sycl_device device, void *unused)
 {
 	(void)unused;
-	return scored(device, SYCL_DEVICE_TYPE_ALL);
+	return score_of_type(device, SYCL_DEVICE_TYPE_ALL);
 }
 
 SYCL_API int32_t sycl_cpu_selector(sycl_device device, void *unused)
 {
 	(void)unused;
-	return scored(device, SYCL_DEVICE_TYPE_CPU);
+	return score_of_type(device, SYCL_DEVICE_TYPE_CPU);
 }
 
 SYCL_API int32_t sycl_gpu_selector(sycl_device device, void *unused)
 {
 	(void)unused;
-	return scored(device, SYCL_DEVICE_TYPE_GPU);
+	return score_of_type(device, SYCL_DEVICE_TYPE_GPU);
 }
 
 SYCL_API int32_t sycl_accelerator_selector(sycl_device device, void *unused)
 {
 	(void)unused;
-	return scored(device, SYCL_DEVICE_TYPE_ACCELERATOR);
+	return score_of_type(device, SYCL_DEVICE_TYPE_ACCELERATOR);
 }
 
 struct aspect_choice {
@@ -127,7 +127,7 @@ static int32_t aspect_score(sycl_device handle, void *user_data)
 	device_unpin(&device);
 	if ((aspects & choice->required) != choice->required || (aspects & choice->denied) != 0)
 		return -1;
-	return scored(handle, SYCL_DEVICE_TYPE_ALL);
+	return score_of_type(handle, SYCL_DEVICE_TYPE_ALL);
 }
 
 static sycl_result aspect_bits(uint32_t count, const sycl_aspect *aspects, uint64_t *bits_out)

@@ -38,8 +38,8 @@ static void take_answer(struct pending *pending, const Sycl__V1__Reply *reply)
 	free(packed);
 }
 
-static sycl_result request(struct connection *c, Sycl__V1__SubDevicesCreate *message,
-			   uint32_t capacity, struct making *making)
+static sycl_result sub_devices_request(struct connection *c, Sycl__V1__SubDevicesCreate *message,
+				       uint32_t capacity, struct making *making)
 {
 	uint64_t ids[SUB_DEVICES_MAX];
 	sycl_result result = SYCL_SUCCESS;
@@ -81,8 +81,8 @@ static void move_name(struct connection *c, struct remote *from, struct remote *
 }
 
 /* Takes the name and the facts over, if it can. One user reference. */
-static sycl_result make(struct device *parent, struct remote *remote, Sycl__V1__DeviceFacts **facts,
-			sycl_device *device_out)
+static sycl_result sub_device_make(struct device *parent, struct remote *remote,
+				   Sycl__V1__DeviceFacts **facts, sycl_device *device_out)
 {
 	struct device *device =
 		device_new(parent->object.connection, SUB_DEVICE_INDEX | (*facts)->device, *facts);
@@ -125,11 +125,11 @@ static sycl_result make_all(struct device *parent, Sycl__V1__SubDevicesCreate *m
 	struct making making = {.named = 0};
 	struct failure why;
 	uint32_t given = 0;
-	sycl_result result = request(c, message, capacity, &making);
+	sycl_result result = sub_devices_request(c, message, capacity, &making);
 	const bool made = !result;
 	for (; !result && given < making.answer->n_devices; given += !result)
-		result = make(parent, &making.remotes[given], &making.answer->devices[given],
-			      &devices_out[given]);
+		result = sub_device_make(parent, &making.remotes[given],
+					 &making.answer->devices[given], &devices_out[given]);
 	error_get(&why);
 	while (result && given > 0)
 		(void)sycl_device_release(devices_out[--given]);

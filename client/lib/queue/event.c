@@ -11,7 +11,7 @@
 
 /* Nobody can ask for it any more. An event holds no list but its own, so what is let go here holds
  * none either. */
-static void forget_waits(struct event *event)
+static void drop_waits(struct event *event)
 {
 	struct connection *c = event->object.connection;
 	if (!atomic_load_explicit(&event->waits, memory_order_relaxed))
@@ -31,7 +31,7 @@ static void event_destroy(struct object *object)
 {
 	struct event *event = (struct event *)object;
 	struct connection *c = object->connection;
-	forget_waits(event);
+	drop_waits(event);
 	for (uint32_t i = 0; i < event->native_count; i++)
 		object_unref(&event->natives[i]->object);
 	free(event->natives);
@@ -75,7 +75,7 @@ bool event_is_complete(const struct event *event)
 				event->value);
 }
 
-static sycl_result outcome(struct connection *c, struct event *event)
+static sycl_result event_outcome(struct connection *c, struct event *event)
 {
 	if (atomic_load_explicit(&c->slot_memory[event->slot].status, memory_order_acquire) == 0)
 		return SYCL_SUCCESS;
@@ -100,7 +100,7 @@ sycl_result event_finish(struct event *event, uint64_t deadline_ns)
 	}
 	connection_observe(c);
 	lent_ranges_settle(c, event->line);
-	return outcome(c, event);
+	return event_outcome(c, event);
 }
 
 SYCL_API sycl_result sycl_event_retain(sycl_event event)
@@ -115,7 +115,7 @@ SYCL_API sycl_result sycl_event_release(sycl_event handle)
 	if (result)
 		return result;
 	if (object_users(&event->object) == 0)
-		forget_waits(event);
+		drop_waits(event);
 	connection_handle_released(event->object.connection);
 	return SYCL_SUCCESS;
 }
@@ -182,7 +182,7 @@ static void take_profile(struct pending *pending, const Sycl__V1__Reply *reply)
 					  .known = true};
 }
 
-static sycl_result ask(struct event *event, struct profile_answer *answer)
+static sycl_result event_query_profile(struct event *event, struct profile_answer *answer)
 {
 	*answer = (struct profile_answer){.known = false};
 	Sycl__V1__ProfileQuery query = SYCL__V1__PROFILE_QUERY__INIT;
@@ -211,7 +211,7 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 		return SYCL_SUCCESS;
 	}
 	struct profile_answer answer;
-	sycl_result result = ask(event, &answer);
+	sycl_result result = event_query_profile(event, &answer);
 	if (result)
 		return result;
 	/* It may have become complete meanwhile; it never goes back (H9). */
@@ -238,7 +238,7 @@ static sycl_result await_start(struct event *event, struct profile_answer *answe
 {
 	const uint64_t since_ns = clock_now_ns();
 	for (bool over = false;;) {
-		sycl_result result = ask(event, answer);
+		sycl_result result = event_query_profile(event, answer);
 		if (result || over || answer->start_ns != 0)
 			return result;
 		uint64_t now_ns = clock_now_ns();
@@ -272,7 +272,7 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling 
 		what == SYCL_PROFILING_END ? event_finish(event, UINT64_MAX) : SYCL_SUCCESS;
 	if (!result)
 		result = what == SYCL_PROFILING_START ? await_start(event, &answer)
-						      : ask(event, &answer);
+						      : event_query_profile(event, &answer);
 	if (!result)
 		*ns_out =
 			what == SYCL_PROFILING_SUBMIT

@@ -45,7 +45,7 @@ static sycl_result copy_open(struct event *event, struct event ***open_out, uint
 }
 
 /* Into the caller's hands, all or none. */
-static sycl_result give(struct event **open, uint32_t count, sycl_event *events_out)
+static sycl_result events_give(struct event **open, uint32_t count, sycl_event *events_out)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_result result = object_give(&open[i]->object);
@@ -72,7 +72,7 @@ SYCL_API sycl_result sycl_event_get_wait_list(sycl_event handle, uint32_t capaci
 	sycl_result result = copy_open(event, &open, &count);
 	if (result)
 		return result;
-	result = give(open, count < capacity ? count : capacity, events_out);
+	result = events_give(open, count < capacity ? count : capacity, events_out);
 	for (uint32_t i = 0; i < count; i++)
 		object_unref(&open[i]->object);
 	free((void *)open);

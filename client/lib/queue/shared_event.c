@@ -23,7 +23,7 @@ static void take_handle(struct pending *pending, const Sycl__V1__Reply *reply)
 		       sizeof(event->handle));
 }
 
-static sycl_result ask(struct shared_event *event, const uint8_t *handle)
+static sycl_result shared_event_request(struct shared_event *event, const uint8_t *handle)
 {
 	uint8_t copy[SYCL_SHARE_HANDLE_BYTES];
 	Sycl__V1__SharedEventCreate create = SYCL__V1__SHARED_EVENT_CREATE__INIT;
@@ -68,7 +68,8 @@ sycl_result shared_event_new(struct connection *c, uint32_t device, struct share
 }
 
 /* `handle` NULL: a new one. */
-static sycl_result make(struct device *device, const uint8_t *handle, sycl_shared_event *event_out)
+static sycl_result shared_event_make(struct device *device, const uint8_t *handle,
+				     sycl_shared_event *event_out)
 {
 	struct shared_event *event = NULL;
 	if (!(device->facts->features & DEVICE_FEATURE_SHARED_EVENT))
@@ -78,7 +79,7 @@ static sycl_result make(struct device *device, const uint8_t *handle, sycl_share
 		shared_event_new(device->object.connection, device->facts->device, &event);
 	if (result)
 		return result;
-	result = ask(event, handle);
+	result = shared_event_request(event, handle);
 	if (result) {
 		struct failure why;
 		error_get(&why);
@@ -93,7 +94,7 @@ SYCL_API sycl_result sycl_shared_event_create(sycl_device handle, sycl_shared_ev
 {
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(event_out);
-	return make(device, NULL, event_out);
+	return shared_event_make(device, NULL, event_out);
 }
 
 SYCL_API sycl_result sycl_shared_event_open(sycl_device handle, const uint8_t *event_handle,
@@ -103,7 +104,7 @@ SYCL_API sycl_result sycl_shared_event_open(sycl_device handle, const uint8_t *e
 	REQUIRE_OUTPUT(event_out);
 	if (!event_handle)
 		return error_set(SYCL_ERROR_INVALID, "the event's handle is NULL");
-	return make(device, event_handle, event_out);
+	return shared_event_make(device, event_handle, event_out);
 }
 
 SYCL_API sycl_result sycl_shared_event_get_handle(sycl_shared_event handle, uint8_t *handle_out)

@@ -1,7 +1,8 @@
 /* Copies as command groups of their own. */
 #include "handler/handler.h"
 
-static sycl_result finish(sycl_handler handler, sycl_result built, sycl_event *event_out)
+static sycl_result copy_submit_or_discard(sycl_handler handler, sycl_result built,
+					  sycl_event *event_out)
 {
 	if (!built)
 		return sycl_handler_submit(handler, event_out);
@@ -19,8 +20,8 @@ SYCL_API sycl_result sycl_queue_copy_rect(sycl_queue queue, sycl_buffer source,
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return finish(handler, sycl_handler_copy_rect(handler, source, destination, rect),
-		      event_out);
+	return copy_submit_or_discard(
+		handler, sycl_handler_copy_rect(handler, source, destination, rect), event_out);
 }
 
 SYCL_API sycl_result sycl_queue_copy_from_host(sycl_queue queue, const void *source,
@@ -32,10 +33,11 @@ SYCL_API sycl_result sycl_queue_copy_from_host(sycl_queue queue, const void *sou
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return finish(handler,
-		      sycl_handler_copy_from_host(handler, source, destination,
-						  destination_offset_bytes, size_bytes),
-		      event_out);
+	return copy_submit_or_discard(handler,
+				      sycl_handler_copy_from_host(handler, source, destination,
+								  destination_offset_bytes,
+								  size_bytes),
+				      event_out);
 }
 
 SYCL_API sycl_result sycl_queue_copy_to_host(sycl_queue queue, sycl_buffer source,
@@ -46,10 +48,11 @@ SYCL_API sycl_result sycl_queue_copy_to_host(sycl_queue queue, sycl_buffer sourc
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return finish(handler,
-		      sycl_handler_copy_to_host(handler, source, source_offset_bytes, destination,
-						size_bytes),
-		      event_out);
+	return copy_submit_or_discard(handler,
+				      sycl_handler_copy_to_host(handler, source,
+								source_offset_bytes, destination,
+								size_bytes),
+				      event_out);
 }
 
 SYCL_API sycl_result sycl_queue_copy_rect_from_host(sycl_queue queue, const void *source,
@@ -61,8 +64,9 @@ SYCL_API sycl_result sycl_queue_copy_rect_from_host(sycl_queue queue, const void
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return finish(handler, sycl_handler_copy_rect_from_host(handler, source, destination, rect),
-		      event_out);
+	return copy_submit_or_discard(
+		handler, sycl_handler_copy_rect_from_host(handler, source, destination, rect),
+		event_out);
 }
 
 SYCL_API sycl_result sycl_queue_copy_rect_to_host(sycl_queue queue, sycl_buffer source,
@@ -74,6 +78,7 @@ SYCL_API sycl_result sycl_queue_copy_rect_to_host(sycl_queue queue, sycl_buffer 
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return finish(handler, sycl_handler_copy_rect_to_host(handler, source, destination, rect),
-		      event_out);
+	return copy_submit_or_discard(
+		handler, sycl_handler_copy_rect_to_host(handler, source, destination, rect),
+		event_out);
 }

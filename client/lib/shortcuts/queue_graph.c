@@ -4,8 +4,8 @@
 #include "syclclient.h"
 #include "syclclient/graph.h"
 
-static sycl_result build(sycl_handler handler, sycl_executable_graph graph, uint32_t count,
-			 const sycl_event *depends_on)
+static sycl_result graph_launch_build(sycl_handler handler, sycl_executable_graph graph,
+				      uint32_t count, const sycl_event *depends_on)
 {
 	sycl_result result = sycl_handler_graph(handler, graph);
 	for (uint32_t i = 0; i < count && !result; i++)
@@ -22,7 +22,7 @@ SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph gr
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	result = build(handler, graph, count, depends_on);
+	result = graph_launch_build(handler, graph, count, depends_on);
 	if (!result)
 		return sycl_handler_submit(handler, event_out);
 	struct failure why;

@@ -42,7 +42,7 @@ static sycl_result add_dependency(struct handler *handler, sycl_event handle)
 	return handler_add_dependency(handler, event);
 }
 
-static sycl_result build(struct handler *handler, const struct sycl_launch *launch)
+static sycl_result launch_build(struct handler *handler, const struct sycl_launch *launch)
 {
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < launch->argument_count && !result; i++)
@@ -56,7 +56,7 @@ static sycl_result build(struct handler *handler, const struct sycl_launch *laun
 				  launch->local.dimensions ? &launch->local : NULL);
 }
 
-static sycl_result check(const struct sycl_launch *launch)
+static sycl_result launch_check(const struct sycl_launch *launch)
 {
 	if (launch->struct_bytes != sizeof(*launch) || launch->reserved)
 		return error_set(
@@ -77,14 +77,14 @@ SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct syc
 	PIN(queue, queue, queue_handle);
 	if (!launch)
 		return error_set(SYCL_ERROR_INVALID, "launch is NULL");
-	sycl_result result = check(launch);
+	sycl_result result = launch_check(launch);
 	if (!result)
 		result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
 	struct handler handler;
 	handler_init(&handler, queue);
-	result = build(&handler, launch);
+	result = launch_build(&handler, launch);
 	if (!result)
 		result = handler_submit(&handler, queue, event_out);
 	handler_fini(&handler);

@@ -1,7 +1,8 @@
 /* One command group each, without a handler in the caller's hands. */
 #include "handler/handler.h"
 
-static sycl_result finish(sycl_handler handler, sycl_result built, sycl_event *event_out)
+static sycl_result shortcut_submit_or_discard(sycl_handler handler, sycl_result built,
+					      sycl_event *event_out)
 {
 	if (!built)
 		return sycl_handler_submit(handler, event_out);
@@ -19,10 +20,10 @@ SYCL_API sycl_result sycl_queue_fill(sycl_queue queue, sycl_buffer buffer, uint6
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return finish(handler,
-		      sycl_handler_fill(handler, buffer, offset_bytes, size_bytes, pattern,
-					pattern_bytes),
-		      event_out);
+	return shortcut_submit_or_discard(handler,
+					  sycl_handler_fill(handler, buffer, offset_bytes,
+							    size_bytes, pattern, pattern_bytes),
+					  event_out);
 }
 
 SYCL_API sycl_result sycl_queue_copy(sycl_queue queue, sycl_buffer source,
@@ -34,10 +35,11 @@ SYCL_API sycl_result sycl_queue_copy(sycl_queue queue, sycl_buffer source,
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return finish(handler,
-		      sycl_handler_copy(handler, source, source_offset_bytes, destination,
-					destination_offset_bytes, size_bytes),
-		      event_out);
+	return shortcut_submit_or_discard(handler,
+					  sycl_handler_copy(handler, source, source_offset_bytes,
+							    destination, destination_offset_bytes,
+							    size_bytes),
+					  event_out);
 }
 
 SYCL_API sycl_result sycl_queue_update_host(sycl_queue queue, sycl_buffer buffer,
@@ -47,7 +49,8 @@ SYCL_API sycl_result sycl_queue_update_host(sycl_queue queue, sycl_buffer buffer
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return finish(handler, sycl_handler_update_host(handler, buffer), event_out);
+	return shortcut_submit_or_discard(handler, sycl_handler_update_host(handler, buffer),
+					  event_out);
 }
 
 SYCL_API sycl_result sycl_queue_barrier(sycl_queue queue, sycl_event *event_out)

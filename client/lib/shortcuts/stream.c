@@ -37,8 +37,8 @@ static sycl_result check_head(const uint32_t *head, uint64_t size_bytes)
 }
 
 /* All that is there; the text is the caller's, also when it is not taken. */
-static sycl_result take(uint32_t *words, uint64_t size_bytes, uint64_t capacity, char *text,
-			uint64_t *bytes_out, uint64_t *lost_out)
+static sycl_result stream_take_text(uint32_t *words, uint64_t size_bytes, uint64_t capacity,
+				    char *text, uint64_t *bytes_out, uint64_t *lost_out)
 {
 	uint32_t head[4];
 	memcpy(head, words, sizeof(head));
@@ -95,7 +95,7 @@ static sycl_result read_stream(sycl_buffer stream, const uint64_t *timeout_ns, u
 		return result;
 	result = sycl_host_accessor_get_pointer(accessor, &words);
 	if (!result)
-		result = take(words, size_bytes, capacity, text, bytes_out, lost_out);
+		result = stream_take_text(words, size_bytes, capacity, text, bytes_out, lost_out);
 	struct failure why = {.code = result};
 	if (result)
 		error_get(&why);

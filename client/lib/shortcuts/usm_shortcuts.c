@@ -1,8 +1,8 @@
 /* One command group each about USM, without a handler in the caller's hands. */
 #include "handler/handler.h"
 
-static sycl_result begin(sycl_queue queue, uint32_t event_count, const sycl_event *events,
-			 sycl_handler *handler_out)
+static sycl_result usm_begin_group(sycl_queue queue, uint32_t event_count, const sycl_event *events,
+				   sycl_handler *handler_out)
 {
 	if (event_count > 0 && !events)
 		return error_set(SYCL_ERROR_INVALID, "events is NULL");
@@ -21,7 +21,8 @@ static sycl_result begin(sycl_queue queue, uint32_t event_count, const sycl_even
 	return result;
 }
 
-static sycl_result finish(sycl_handler handler, sycl_result built, sycl_event *event_out)
+static sycl_result usm_submit_or_discard(sycl_handler handler, sycl_result built,
+					 sycl_event *event_out)
 {
 	if (!built)
 		return sycl_handler_submit(handler, event_out);
@@ -36,11 +37,12 @@ SYCL_API sycl_result sycl_queue_memcpy(sycl_queue queue, void *destination, cons
 				       const sycl_event *events, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
-	sycl_result result = begin(queue, event_count, events, &handler);
+	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : finish(handler,
-			       sycl_handler_memcpy(handler, destination, source, size_bytes),
-			       event_out);
+		      : usm_submit_or_discard(
+				handler,
+				sycl_handler_memcpy(handler, destination, source, size_bytes),
+				event_out);
 }
 
 SYCL_API sycl_result sycl_queue_memset(sycl_queue queue, void *pointer, int value,
@@ -48,10 +50,11 @@ SYCL_API sycl_result sycl_queue_memset(sycl_queue queue, void *pointer, int valu
 				       const sycl_event *events, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
-	sycl_result result = begin(queue, event_count, events, &handler);
+	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : finish(handler, sycl_handler_memset(handler, pointer, value, size_bytes),
-			       event_out);
+		      : usm_submit_or_discard(
+				handler, sycl_handler_memset(handler, pointer, value, size_bytes),
+				event_out);
 }
 
 SYCL_API sycl_result sycl_queue_usm_fill(sycl_queue queue, void *pointer, uint64_t size_bytes,
@@ -60,12 +63,12 @@ SYCL_API sycl_result sycl_queue_usm_fill(sycl_queue queue, void *pointer, uint64
 					 sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
-	sycl_result result = begin(queue, event_count, events, &handler);
+	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : finish(handler,
-			       sycl_handler_usm_fill(handler, pointer, size_bytes, pattern,
-						     pattern_bytes),
-			       event_out);
+		      : usm_submit_or_discard(handler,
+					      sycl_handler_usm_fill(handler, pointer, size_bytes,
+								    pattern, pattern_bytes),
+					      event_out);
 }
 
 SYCL_API sycl_result sycl_queue_prefetch(sycl_queue queue, const void *pointer, uint64_t size_bytes,
@@ -73,10 +76,11 @@ SYCL_API sycl_result sycl_queue_prefetch(sycl_queue queue, const void *pointer, 
 					 sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
-	sycl_result result = begin(queue, event_count, events, &handler);
+	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : finish(handler, sycl_handler_prefetch(handler, pointer, size_bytes),
-			       event_out);
+		      : usm_submit_or_discard(handler,
+					      sycl_handler_prefetch(handler, pointer, size_bytes),
+					      event_out);
 }
 
 SYCL_API sycl_result sycl_queue_mem_advise(sycl_queue queue, const void *pointer,
@@ -85,9 +89,10 @@ SYCL_API sycl_result sycl_queue_mem_advise(sycl_queue queue, const void *pointer
 					   sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
-	sycl_result result = begin(queue, event_count, events, &handler);
+	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : finish(handler,
-			       sycl_handler_mem_advise(handler, pointer, size_bytes, advice),
-			       event_out);
+		      : usm_submit_or_discard(
+				handler,
+				sycl_handler_mem_advise(handler, pointer, size_bytes, advice),
+				event_out);
 }

@@ -9,7 +9,7 @@ static void group_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result freeze(struct handler *handler, sycl_command_group *group_out)
+static sycl_result handler_freeze(struct handler *handler, sycl_command_group *group_out)
 {
 	REQUIRE_OUTPUT(group_out);
 	sycl_result result = handler_validate(handler, false);
@@ -31,7 +31,7 @@ static sycl_result freeze(struct handler *handler, sycl_command_group *group_out
 SYCL_API sycl_result sycl_handler_freeze(sycl_handler handle, sycl_command_group *group_out)
 {
 	PIN(handler, handler, handle);
-	sycl_result result = freeze(handler, group_out);
+	sycl_result result = handler_freeze(handler, group_out);
 	struct failure why;
 	error_get(&why);
 	sycl_result taken = object_take(&handler->object);

@@ -21,7 +21,7 @@ SYCL_API sycl_result sycl_handler_graph(sycl_handler handle, sycl_executable_gra
 	return SYCL_SUCCESS;
 }
 
-static void drop(struct graph_tasks *tasks)
+static void graph_tasks_drop(struct graph_tasks *tasks)
 {
 	free((void *)tasks->tasks);
 	*tasks = (struct graph_tasks){.tasks = NULL};
@@ -84,5 +84,5 @@ void graph_tasks_settle(struct connection *c, struct graph_tasks *tasks, bool se
 {
 	for (uint32_t i = 0; i < tasks->count; i++)
 		host_task_settle(c, tasks->tasks[i], sent);
-	drop(tasks);
+	graph_tasks_drop(tasks);
 }

@@ -52,8 +52,8 @@ static sycl_result wait_for(struct queue *queue, struct shared_event *native, sy
 }
 
 /* A group that is complete when all of these are. */
-static sycl_result join(struct queue *queue, uint32_t count, const sycl_event *events,
-			sycl_event *event_out)
+static sycl_result submit_join(struct queue *queue, uint32_t count, const sycl_event *events,
+			       sycl_event *event_out)
 {
 	struct handler handler;
 	handler_init(&handler, queue);
@@ -86,7 +86,7 @@ static sycl_result wait_for_all(sycl_queue helper, uint32_t count,
 		return SYCL_SUCCESS;
 	}
 	if (!result)
-		result = join(queue, count, waits, event_out);
+		result = submit_join(queue, count, waits, event_out);
 	struct failure why;
 	error_get(&why);
 	while (made > 0)

@@ -16,8 +16,9 @@ struct native_plan {
 	uint64_t native;
 };
 
-static sycl_result announce(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
-			    const struct buffer_plan *plan, bool *told_out)
+static sycl_result native_memory_announce(const struct buffer *buffer,
+					  const Sycl__V1__ArenaRange *place,
+					  const struct buffer_plan *plan, bool *announced_out)
 {
 	const struct native_plan *what = (const struct native_plan *)(const void *)plan;
 	uint64_t native = what->native;
@@ -32,13 +33,14 @@ static sycl_result announce(const struct buffer *buffer, const Sycl__V1__ArenaRa
 	make.image_format = buffer->image_format;
 	make.n_image_size = buffer->image_format ? buffer->range.dimensions : 0;
 	make.image_size = (uint64_t *)(uintptr_t)buffer->range.size;
-	*told_out = true;
+	*announced_out = true;
 	return native_make(buffer->object.connection, &make);
 }
 
 /* A group that has the buffer as a writer and waits for the event: whatever uses the buffer comes
  * behind it. */
-static sycl_result gate(struct context *context, struct buffer *buffer, struct event *available)
+static sycl_result submit_availability_wait(struct context *context, struct buffer *buffer,
+					    struct event *available)
 {
 	sycl_queue helper = NULL;
 	sycl_result result = native_helper_queue(context, &helper);
@@ -61,8 +63,9 @@ static sycl_result gate(struct context *context, struct buffer *buffer, struct e
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-static sycl_result describe(struct context *context, sycl_backend backend, uint64_t native,
-			    bool is_image, struct native_facts *facts)
+static sycl_result native_memory_describe(struct context *context, sycl_backend backend,
+					  uint64_t native, bool is_image,
+					  struct native_facts *facts)
 {
 	struct connection *c = context->object.connection;
 	sycl_result result = native_check(c, topology_backend_of(context->devices[0]), backend,
@@ -79,13 +82,14 @@ static sycl_result describe(struct context *context, sycl_backend backend, uint6
 }
 
 /* The handle is an image's where the native is one. */
-static sycl_result make(struct context *context, uint64_t native, const struct native_facts *facts,
-			struct event *available, sycl_buffer *buffer_out)
+static sycl_result native_memory_make(struct context *context, uint64_t native,
+				      const struct native_facts *facts, struct event *available,
+				      sycl_buffer *buffer_out)
 {
 	struct native_plan what = {
 		.plan = {.size_bytes = facts->size_bytes,
 			 .kind = SYCL_HOST_NONE,
-			 .announce = announce,
+			 .announce = native_memory_announce,
 			 .image_format = facts->image_format},
 		.context = context,
 		.native = native,
@@ -105,7 +109,7 @@ static sycl_result make(struct context *context, uint64_t native, const struct n
 	if (result)
 		return result;
 	struct buffer *buffer = (struct buffer *)object;
-	result = gate(context, buffer, available);
+	result = submit_availability_wait(context, buffer, available);
 	/* It is ordered so, and was not written by the program. */
 	atomic_store_explicit(&buffer->modified, 0, memory_order_relaxed);
 	struct failure why = {.code = result};
@@ -132,8 +136,8 @@ static sycl_result make_memory(sycl_context handle, sycl_backend backend, uint64
 	if (!result && event)
 		result = event_check_sent(event);
 	if (!result)
-		result = describe(context, backend, native, is_image, &facts);
-	return result ? result : make(context, native, &facts, event, buffer_out);
+		result = native_memory_describe(context, backend, native, is_image, &facts);
+	return result ? result : native_memory_make(context, native, &facts, event, buffer_out);
 }
 
 SYCL_API sycl_result sycl_buffer_make_native(sycl_context context, sycl_backend backend,

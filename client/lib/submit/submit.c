@@ -242,10 +242,10 @@ static enum shape_use record_find_shape(struct group_record *record, struct shap
 	struct kernel *kernel = record->handler->kernel;
 	if (!record->has_shape)
 		return SHAPE_MESSAGE;
-	if (shapes_again(shapes, &record->key, kernel->shape, name_out))
+	if (shapes_match_last(shapes, &record->key, kernel->shape, name_out))
 		return SHAPE_KNOWN;
 	shape_key_seal(&record->key);
-	enum shape_use use = shapes_look(shapes, &record->key, name_out);
+	enum shape_use use = shapes_find(shapes, &record->key, name_out);
 	if (use == SHAPE_KNOWN)
 		kernel->shape = name_out->shape;
 	return use;
@@ -379,7 +379,7 @@ static sycl_result publish_record(struct group_record *record)
  */
 static void take_in_replies(struct connection *c)
 {
-	if (!replies_wait(c))
+	if (!replies_pending(c))
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);

@@ -57,7 +57,7 @@ struct host_part {
 	sycl_user_data_destroy *destroy;
 };
 
-static sycl_result depend(sycl_handler to, const struct handler *from, sycl_event event)
+static sycl_result handler_depend_on(sycl_handler to, const struct handler *from, sycl_event event)
 {
 	sycl_result result = event ? sycl_handler_depends_on(to, event) : SYCL_SUCCESS;
 	for (uint32_t i = 0; !result && !event && i < from->depends_on.count; i++)
@@ -85,7 +85,7 @@ static sycl_result send_host_part(const struct handler *handler, const struct ho
 	if (result)
 		part->destroy(part->user_data);
 	if (!result)
-		result = depend(handle, handler, event);
+		result = handler_depend_on(handle, handler, event);
 	if (!result)
 		return sycl_handler_submit(handle, event_out);
 	struct failure why;

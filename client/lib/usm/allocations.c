@@ -19,7 +19,7 @@ int64_t usm_allocations_before(const struct usm_state *usm, uint64_t address)
 	return (int64_t)low - 1;
 }
 
-static int reserve(struct usm_state *usm)
+static int usm_table_reserve(struct usm_state *usm)
 {
 	if (usm->count < usm->capacity)
 		return 0;
@@ -42,7 +42,7 @@ int usm_allocations_insert(struct usm_state *usm, struct usm_allocation *allocat
 	    (before && allocation->address - before->address < before->real_bytes) ||
 	    (after && after->address - allocation->address < allocation->real_bytes))
 		return -EEXIST;
-	if (reserve(usm) < 0)
+	if (usm_table_reserve(usm) < 0)
 		return -ENOMEM;
 	memmove((void *)&usm->table[at + 1], (void *)&usm->table[at],
 		(usm->count - at) * sizeof(struct usm_allocation *));

@@ -185,8 +185,8 @@ static void take_address(struct pending *pending, const Sycl__V1__Reply *reply)
 	allocated->size_bytes = reply->usm_allocated->size_bytes;
 }
 
-static sycl_result request(struct connection *c, struct usm_allocation *allocation,
-			   uint64_t alignment)
+static sycl_result usm_request(struct connection *c, struct usm_allocation *allocation,
+			       uint64_t alignment)
 {
 	Sycl__V1__UsmAllocate message = SYCL__V1__USM_ALLOCATE__INIT;
 	message.allocation = allocation->remote.id;
@@ -223,7 +223,7 @@ static sycl_result request(struct connection *c, struct usm_allocation *allocati
 }
 
 /* -EEXIST: this program has something where the device's memory seems to be. */
-static int enter(struct connection *c, struct usm_allocation *allocation)
+static int usm_enter_table(struct connection *c, struct usm_allocation *allocation)
 {
 	uint64_t begin, bytes;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -240,7 +240,8 @@ static int enter(struct connection *c, struct usm_allocation *allocation)
 }
 
 /* Named, but not asked for, or refused: nothing of it is left. */
-static void forget(struct connection *c, struct usm_allocation *allocation, bool was_sent)
+static void usm_forget_unused(struct connection *c, struct usm_allocation *allocation,
+			      bool was_sent)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	struct id_entry *entry = object_ids_find(&c->ids, allocation->remote.id);
@@ -259,8 +260,9 @@ static void forget(struct connection *c, struct usm_allocation *allocation, bool
 }
 
 /* One that is not entered yet; NULL: `result_out` says why. */
-static struct usm_allocation *make(struct connection *c, const struct usm_allocation *plan,
-				   uint64_t alignment, sycl_result *result_out)
+static struct usm_allocation *usm_allocation_make(struct connection *c,
+						  const struct usm_allocation *plan,
+						  uint64_t alignment, sycl_result *result_out)
 {
 	struct usm_allocation *allocation = malloc(sizeof(*allocation));
 	if (!allocation) {
@@ -286,13 +288,13 @@ static struct usm_allocation *make(struct connection *c, const struct usm_alloca
 		*result_out = take_place(c, allocation, alignment);
 	if (!*result_out) {
 		sent = true;
-		*result_out = request(c, allocation, alignment);
+		*result_out = usm_request(c, allocation, alignment);
 	}
 	if (!*result_out)
 		return allocation;
 	struct failure why;
 	error_get(&why);
-	forget(c, allocation, sent);
+	usm_forget_unused(c, allocation, sent);
 	*result_out = error_set_failure(&why);
 	return NULL;
 }
@@ -306,10 +308,10 @@ static sycl_result try_addresses(struct connection *c, struct usm_allocation *pl
 	for (uint32_t i = 0; i < ADDRESSES_TRIED; i++) {
 		uint64_t larger = LARGER_TRY_BYTES << i;
 		sycl_result result;
-		tried[i] = make(c, plan, alignment, &result);
+		tried[i] = usm_allocation_make(c, plan, alignment, &result);
 		if (!tried[i])
 			return result;
-		int r = enter(c, tried[i]);
+		int r = usm_enter_table(c, tried[i]);
 		if (r == 0)
 			return SYCL_SUCCESS;
 		*last_out = i + 1;
@@ -324,8 +326,8 @@ static sycl_result try_addresses(struct connection *c, struct usm_allocation *pl
 		ADDRESSES_TRIED);
 }
 
-static sycl_result allocate(struct connection *c, struct usm_allocation *plan, uint64_t alignment,
-			    void **pointer_out)
+static sycl_result usm_allocate(struct connection *c, struct usm_allocation *plan,
+				uint64_t alignment, void **pointer_out)
 {
 	struct usm_allocation *tried[ADDRESSES_TRIED];
 	uint32_t last = 0;
@@ -344,10 +346,10 @@ sycl_result usm_name_variable(struct connection *c, const struct usm_allocation 
 			      struct usm_allocation **variable_out)
 {
 	sycl_result result;
-	struct usm_allocation *variable = make(c, plan, 0, &result);
+	struct usm_allocation *variable = usm_allocation_make(c, plan, 0, &result);
 	if (!variable)
 		return result;
-	int r = enter(c, variable);
+	int r = usm_enter_table(c, variable);
 	if (r == 0) {
 		*variable_out = variable;
 		return SYCL_SUCCESS;
@@ -412,7 +414,7 @@ static sycl_result usm_malloc(struct context *context, const struct device *devi
 				      .kind = (uint32_t)kind,
 				      .device = device->facts->device,
 				      .device_index = device->index};
-	return allocate(c, &plan, alignment, pointer_out);
+	return usm_allocate(c, &plan, alignment, pointer_out);
 }
 
 SYCL_API sycl_result sycl_malloc_device(sycl_queue handle, uint64_t size_bytes,
@@ -515,7 +517,7 @@ bool usm_is_near(struct connection *c, const void *pointer)
 	return near;
 }
 
-static sycl_result unknown(const void *pointer)
+static sycl_result usm_unknown_pointer(const void *pointer)
 {
 	return error_set(SYCL_ERROR_INVALID, "%p is no USM of this context", pointer);
 }
@@ -538,7 +540,7 @@ SYCL_API sycl_result sycl_usm_get_pointer_device(sycl_context handle, const void
 	REQUIRE_OUTPUT(device_out);
 	struct usm_allocation found;
 	if (!usm_find(context->object.connection, context->remote.id, pointer, 0, &found))
-		return unknown(pointer);
+		return usm_unknown_pointer(pointer);
 	uint32_t i = 0;
 	while (i + 1 < context->device_count && context->devices[i]->index != found.device_index)
 		i++;
@@ -558,7 +560,7 @@ SYCL_API sycl_result sycl_usm_get_pointer_info(sycl_context handle, const void *
 				 info->struct_bytes, sizeof(*info));
 	struct usm_allocation found;
 	if (!usm_find(context->object.connection, context->remote.id, pointer, 0, &found))
-		return unknown(pointer);
+		return usm_unknown_pointer(pointer);
 	info->kind = found.kind;
 	info->size_bytes = found.size_bytes;
 	info->base = pointer_to(found.address);

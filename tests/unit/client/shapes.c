@@ -29,7 +29,7 @@ static struct shape_key key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
 
 static enum shape_use look(const struct shape_key *key, struct shape_name *name)
 {
-	enum shape_use use = shapes_look(&shapes, key, name);
+	enum shape_use use = shapes_find(&shapes, key, name);
 	if (use == SHAPE_DEFINE)
 		shapes_defined(&shapes, *name);
 	return use;
@@ -57,15 +57,17 @@ Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 {
 	struct shape_key key = key_of(1, 2, 3), other = key_of(1, 2, 4);
 	struct shape_name name = {0, 0}, again = {0, 0};
-	cr_assert(not(shapes_again(&shapes, &key, 0, &again)), "none is remembered");
-	cr_assert(not(shapes_again(&shapes, &key, SHAPES_MAX, &again)), "nothing stands there");
+	cr_assert(not(shapes_match_last(&shapes, &key, 0, &again)), "none is remembered");
+	cr_assert(not(shapes_match_last(&shapes, &key, SHAPES_MAX, &again)),
+		  "nothing stands there");
 	(void)look(&key, &name);
-	cr_assert(eq(int, (int)shapes_look(&shapes, &key, &name), SHAPE_DEFINE));
-	cr_assert(not(shapes_again(&shapes, &key, name.shape, &again)), "its message was not sent");
+	cr_assert(eq(int, (int)shapes_find(&shapes, &key, &name), SHAPE_DEFINE));
+	cr_assert(not(shapes_match_last(&shapes, &key, name.shape, &again)),
+		  "its message was not sent");
 	shapes_defined(&shapes, name);
-	cr_assert(not(shapes_again(&shapes, &other, name.shape, &again)));
+	cr_assert(not(shapes_match_last(&shapes, &other, name.shape, &again)));
 	key.sum = 0; /* which is not asked for */
-	cr_assert(shapes_again(&shapes, &key, name.shape, &again));
+	cr_assert(shapes_match_last(&shapes, &key, name.shape, &again));
 	cr_assert(eq(u32, again.shape, name.shape));
 	cr_assert(eq(u32, again.generation, name.generation));
 }
@@ -80,7 +82,7 @@ Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
 	(void)look(&key, &name);
 	for (uint64_t i = 10; i < 10 + 16 * SHAPES_MAX; i++) {
 		struct shape_key other = key_of(i, i, i);
-		cr_assert(shapes_again(&shapes, &key, name.shape, &again), "%llu",
+		cr_assert(shapes_match_last(&shapes, &key, name.shape, &again), "%llu",
 			  (unsigned long long)i);
 		(void)look(&other, &again);
 	}
@@ -112,9 +114,9 @@ Test(client_shapes, a_definition_that_was_not_sent_is_asked_for_again)
 {
 	struct shape_key key = key_of(1, 2, 3);
 	struct shape_name name;
-	(void)shapes_look(&shapes, &key, &name);
-	cr_assert(eq(int, (int)shapes_look(&shapes, &key, &name), SHAPE_DEFINE));
-	cr_assert(eq(int, (int)shapes_look(&shapes, &key, &name), SHAPE_DEFINE));
+	(void)shapes_find(&shapes, &key, &name);
+	cr_assert(eq(int, (int)shapes_find(&shapes, &key, &name), SHAPE_DEFINE));
+	cr_assert(eq(int, (int)shapes_find(&shapes, &key, &name), SHAPE_DEFINE));
 }
 
 /* Of each place the service knows one shape: the one that was defined there last. */
