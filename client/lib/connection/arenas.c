@@ -45,8 +45,8 @@ void arenas_fini(struct arenas *arenas)
 }
 
 /* From the arenas that are there. With the state lock. */
-static int take_present(struct arenas *arenas, enum arena_use use, uint64_t bytes,
-			struct arena_range *range_out, void **address_out)
+static int arenas_take_present(struct arenas *arenas, enum arena_use use, uint64_t bytes,
+			       struct arena_range *range_out, void **address_out)
 {
 	for (uint32_t i = 0; i < arenas->capacity; i++) {
 		struct arena *arena = &arenas->arenas[i];
@@ -73,7 +73,7 @@ void arenas_give(struct arenas *arenas, const struct arena_range *range)
 			  range->size_bytes);
 }
 
-static bool grant_arrived(struct connection *c, void *context)
+static bool arena_grant_arrived(struct connection *c, void *context)
 {
 	(void)context;
 	return c->arenas.grant.arrived;
@@ -180,7 +180,7 @@ static sycl_result arena_request(struct connection *c, uint32_t index, uint64_t 
 	command.arena_create = &create;
 	sycl_result result = connection_send(c, &command);
 	if (!result)
-		result = connection_wait(c, grant_arrived, NULL, 0, UINT64_MAX);
+		result = connection_wait(c, arena_grant_arrived, NULL, 0, UINT64_MAX);
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->arenas.grant.awaited = false;
 	(void)pthread_mutex_unlock(&c->state_lock);
@@ -214,14 +214,14 @@ static sycl_result arenas_grow(struct connection *c, enum arena_use use, uint64_
 	return result;
 }
 
-static bool is_large(const struct arena *arena)
+static bool arena_is_large(const struct arena *arena)
 {
 	return arena->region->size_bytes > ARENA_USUAL_BYTES;
 }
 
 /* With the grow lock. The second empty arena of its use, or a large one that has rested, at least
  * so often. */
-static bool take_empty(struct connection *c, uint32_t rests, uint32_t *index_out)
+static bool arenas_take_empty(struct connection *c, uint32_t rests, uint32_t *index_out)
 {
 	bool found = false;
 	uint32_t empty[2] = {0};
@@ -230,7 +230,7 @@ static bool take_empty(struct connection *c, uint32_t rests, uint32_t *index_out
 		struct arena *arena = &c->arenas.arenas[i];
 		if (!arena->region || arena->ranges.taken > 0)
 			continue;
-		bool goes = is_large(arena) ? arena->rests >= rests : empty[arena->use]++ > 0;
+		bool goes = arena_is_large(arena) ? arena->rests >= rests : empty[arena->use]++ > 0;
 		if (goes) {
 			arena_drop(&c->arenas, arena);
 			*index_out = i;
@@ -242,12 +242,12 @@ static bool take_empty(struct connection *c, uint32_t rests, uint32_t *index_out
 }
 
 /* With the grow lock. As take_empty, all that there are. True: some were given back. */
-static bool give_empty(struct connection *c, uint32_t rests)
+static bool arenas_give_empty(struct connection *c, uint32_t rests)
 {
 	bool any = false;
 	uint32_t index = 0;
 	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) &&
-	       take_empty(c, rests, &index)) {
+	       arenas_take_empty(c, rests, &index)) {
 		Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
 		destroy.arena = index;
 		Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -265,9 +265,9 @@ static sycl_result arenas_take_for_use(struct connection *c, enum arena_use use,
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
-	int r = take_present(&c->arenas, use, bytes, range_out, address_out);
+	int r = arenas_take_present(&c->arenas, use, bytes, range_out, address_out);
 	if (r == -ENOSPC && lent_ranges_settle_all(c))
-		r = take_present(&c->arenas, use, bytes, range_out, address_out);
+		r = arenas_take_present(&c->arenas, use, bytes, range_out, address_out);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r != -ENOSPC)
 		return r < 0 ? error_set_errno(r, "shared memory cannot be allocated")
@@ -278,13 +278,13 @@ static sycl_result arenas_take_for_use(struct connection *c, enum arena_use use,
 	 */
 	for (;;) {
 		(void)pthread_mutex_lock(&c->state_lock);
-		r = take_present(&c->arenas, use, bytes, range_out, address_out);
+		r = arenas_take_present(&c->arenas, use, bytes, range_out, address_out);
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (r != -ENOSPC)
 			break;
 		result = arenas_grow(c, use, bytes);
 		/* Those that rest are for who needs no more than they have. */
-		if (result == SYCL_ERROR_QUOTA && give_empty(c, 0)) {
+		if (result == SYCL_ERROR_QUOTA && arenas_give_empty(c, 0)) {
 			result = SYCL_SUCCESS;
 			continue;
 		}
@@ -316,7 +316,7 @@ static void count_rests(struct connection *c)
 	(void)pthread_mutex_lock(&c->state_lock);
 	for (uint32_t i = 0; i < c->arenas.capacity; i++) {
 		struct arena *arena = &c->arenas.arenas[i];
-		if (arena->region && arena->ranges.taken == 0 && is_large(arena) &&
+		if (arena->region && arena->ranges.taken == 0 && arena_is_large(arena) &&
 		    arena->rests < ARENA_RESTS_MAX)
 			arena->rests++;
 	}
@@ -327,6 +327,6 @@ void arenas_trim(struct connection *c)
 {
 	count_rests(c);
 	(void)pthread_mutex_lock(&c->arenas.grow_lock);
-	(void)give_empty(c, ARENA_RESTS_MAX);
+	(void)arenas_give_empty(c, ARENA_RESTS_MAX);
 	(void)pthread_mutex_unlock(&c->arenas.grow_lock);
 }

@@ -11,8 +11,8 @@ struct access_wait {
 };
 
 /* The accessor's place in the order, and its bytes, as HostAccess says them. */
-static void put_ranges(const struct buffer *buffer, uint64_t offset_bytes, uint64_t size_bytes,
-		       Sycl__V1__HostAccess *message)
+static void host_access_put_ranges(const struct buffer *buffer, uint64_t offset_bytes,
+				   uint64_t size_bytes, Sycl__V1__HostAccess *message)
 {
 	bool whole = !buffer->is_part && size_bytes == buffer->size_bytes;
 	if (buffer->is_part && buffer->root) {
@@ -36,7 +36,7 @@ static sycl_result host_access_send(struct buffer *buffer, uint32_t mode,
 	message.mode = mode;
 	message.slot = access->slot;
 	message.slot_value = access->value;
-	put_ranges(buffer, bytes->offset_bytes, bytes->size_bytes, &message);
+	host_access_put_ranges(buffer, bytes->offset_bytes, bytes->size_bytes, &message);
 	if (alone) {
 		message.order_offset_bytes = bytes->offset_bytes;
 		message.order_size_bytes = bytes->size_bytes;

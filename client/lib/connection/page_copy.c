@@ -47,7 +47,7 @@ static void copy_count_granted(struct page_copy *copy)
 }
 
 /* With the state lock. Whoever takes a part copies it, and ends its access. */
-static bool take_part(struct page_copy *copy, uint32_t *part_out)
+static bool copy_take_part(struct page_copy *copy, uint32_t *part_out)
 {
 	copy_count_granted(copy);
 	if (copy->begun == copy->granted)
@@ -74,7 +74,7 @@ static void copy_part(struct page_copy *copy, uint32_t part)
 
 /* With the state lock, after look: nothing is to be waited for, as all parts are granted, or the
  * next one is refused. */
-static bool is_settled(const struct page_copy *copy)
+static bool copy_is_settled(const struct page_copy *copy)
 {
 	return copy->granted == copy->end ||
 	       host_access_settled(copy->buffer, &copy->accesses[copy->granted]);
@@ -89,7 +89,7 @@ static struct page_copy *copies_find_work(const struct connection *c, bool *wait
 		copy_count_granted(copy);
 		if (copy->begun < copy->granted)
 			return copy;
-		*waits_out = *waits_out || !is_settled(copy);
+		*waits_out = *waits_out || !copy_is_settled(copy);
 	}
 	return NULL;
 }
@@ -102,7 +102,7 @@ bool page_copies_pending(struct connection *c)
 
 /* Where nothing is waited for any more the engine has just said so: whoever sleeps on the socket
  * looks. */
-static bool is_for_helper(struct connection *c, void *context)
+static bool copies_are_for_helper(struct connection *c, void *context)
 {
 	bool waits = false;
 	(void)context;
@@ -115,7 +115,7 @@ static void copy_available_parts(struct page_copy *copy)
 	struct connection *c = copy->connection;
 	uint32_t part = 0;
 	copy->helping++; /* it stays where it is */
-	while (take_part(copy, &part)) {
+	while (copy_take_part(copy, &part)) {
 		(void)pthread_mutex_unlock(&c->state_lock);
 		copy_part(copy, part);
 		(void)pthread_mutex_lock(&c->state_lock);
@@ -137,7 +137,8 @@ void page_copies_help(struct connection *c)
 		if (!copy && !waits)
 			return;
 		if (!copy)
-			result = connection_wait(c, is_for_helper, NULL, WAIT_RUNS, UINT64_MAX);
+			result = connection_wait(c, copies_are_for_helper, NULL, WAIT_RUNS,
+						 UINT64_MAX);
 	}
 }
 
@@ -198,12 +199,12 @@ static void copy_unlist(struct page_copy *copy)
 }
 
 /* With the state lock. */
-static bool is_for_owner(struct connection *c, void *context)
+static bool copy_is_for_owner(struct connection *c, void *context)
 {
 	struct page_copy *copy = context;
 	(void)c;
 	copy_count_granted(copy);
-	return copy->begun < copy->granted || is_settled(copy);
+	return copy->begun < copy->granted || copy_is_settled(copy);
 }
 
 /*
@@ -225,7 +226,7 @@ static sycl_result copy_parts(struct page_copy *copy)
 	for (;;) {
 		uint32_t part = 0;
 		(void)pthread_mutex_lock(&c->state_lock);
-		bool taken = take_part(copy, &part);
+		bool taken = copy_take_part(copy, &part);
 		bool over = copy->granted == copy->end;
 		struct host_access *refused = taken || over ? NULL : next_if_refused(copy);
 		(void)pthread_mutex_unlock(&c->state_lock);
@@ -237,7 +238,7 @@ static sycl_result copy_parts(struct page_copy *copy)
 		else if (refused)
 			result = host_access_wait(copy->buffer, refused, UINT64_MAX);
 		else
-			result = connection_wait(c, is_for_owner, copy, WAIT_RUNS, UINT64_MAX);
+			result = connection_wait(c, copy_is_for_owner, copy, WAIT_RUNS, UINT64_MAX);
 		if (result)
 			return result;
 	}

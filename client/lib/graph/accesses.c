@@ -78,8 +78,8 @@ static sycl_result no_memory(void)
 	return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 }
 
-static sycl_result find_or_make(struct graph *graph, struct buffer *root,
-				struct graph_tracker **tracker_out)
+static sycl_result tracker_find_or_make(struct graph *graph, struct buffer *root,
+					struct graph_tracker **tracker_out)
 {
 	struct graph_tracker *tracker = tracker_find(graph, root);
 	if (!tracker) {
@@ -143,7 +143,8 @@ sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
 				handler_requirement_at(part, i);
 			struct graph_access access = access_of(requirement, node);
 			struct graph_tracker *tracker = NULL;
-			result = find_or_make(graph, buffer_root(requirement->buffer), &tracker);
+			result = tracker_find_or_make(graph, buffer_root(requirement->buffer),
+						      &tracker);
 			if (!result)
 				result = tracker_reserve(tracker, ++tracker->coming);
 			if (!result)

@@ -28,7 +28,7 @@ int graph_edges_add(struct graph_edges *edges)
 	return 0;
 }
 
-static void take_out(struct graph_edge_list *list, uint32_t node)
+static void edge_list_remove(struct graph_edge_list *list, uint32_t node)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (list->nodes[i] != node)
@@ -45,9 +45,9 @@ void graph_edges_drop_last(struct graph_edges *edges)
 	uint32_t last = edges->count - 1;
 	struct graph_edge_node *node = &edges->nodes[last];
 	for (uint32_t i = 0; i < node->before.count; i++)
-		take_out(&edges->nodes[node->before.nodes[i]].after, last);
+		edge_list_remove(&edges->nodes[node->before.nodes[i]].after, last);
 	for (uint32_t i = 0; i < node->after.count; i++)
-		take_out(&edges->nodes[node->after.nodes[i]].before, last);
+		edge_list_remove(&edges->nodes[node->after.nodes[i]].before, last);
 	edges->edges -= node->before.count + node->after.count;
 	free(node->before.nodes);
 	free(node->after.nodes);

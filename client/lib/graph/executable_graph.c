@@ -279,7 +279,7 @@ static sycl_result send_node(const struct executable_graph *graph,
 
 /* The first contents of its buffers come to where the service finds them; whatever they hold is
  * what launches write. */
-static void settle_buffers(const struct handler *handler)
+static void flattened_settle_buffers(const struct handler *handler)
 {
 	for (uint32_t i = 0; handler && i < handler->requirements.count; i++) {
 		const struct handler_requirement *requirement = handler_requirement_at(handler, i);
@@ -319,7 +319,7 @@ static sycl_result send_all(const struct executable_graph *graph)
 	command.graph_create = &create;
 	sycl_result result = connection_send(c, &command);
 	for (uint32_t i = 0; i < graph->count && !result; i++) {
-		settle_buffers(graph->nodes[i].handler);
+		flattened_settle_buffers(graph->nodes[i].handler);
 		result = send_node(graph, &graph->nodes[i]);
 	}
 	if (result)

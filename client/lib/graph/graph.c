@@ -200,7 +200,7 @@ static void unpin_all(struct pinned *pinned)
 	free((void *)pinned->queues);
 }
 
-static sycl_result pin_all(uint32_t count, const sycl_queue *queues, struct pinned *pinned)
+static sycl_result queues_pin_all(uint32_t count, const sycl_queue *queues, struct pinned *pinned)
 {
 	if (!queues)
 		return error_set(SYCL_ERROR_INVALID, "a list of %u queues is NULL", count);
@@ -253,7 +253,7 @@ SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph handle, uint32_t coun
 	if (count == 0)
 		return error_set(SYCL_ERROR_INVALID, "no queues are given");
 	CLEANUP(unpin_all) struct pinned pinned = {.count = 0};
-	sycl_result result = pin_all(count, queues, &pinned);
+	sycl_result result = queues_pin_all(count, queues, &pinned);
 	if (result)
 		return result;
 	struct connection *c = graph->object.connection;
@@ -272,7 +272,7 @@ SYCL_API sycl_result sycl_graph_end_recording(sycl_graph handle, uint32_t count,
 		return SYCL_SUCCESS;
 	}
 	CLEANUP(unpin_all) struct pinned pinned = {.count = 0};
-	sycl_result result = pin_all(count, queues, &pinned);
+	sycl_result result = queues_pin_all(count, queues, &pinned);
 	if (result)
 		return result;
 	struct connection *c = graph->object.connection;

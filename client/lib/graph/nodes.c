@@ -52,7 +52,7 @@ sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after)
 		     : SYCL_SUCCESS;
 }
 
-static sycl_result make_room(struct graph *graph)
+static sycl_result graph_make_room(struct graph *graph)
 {
 	if (graph->edges.count >= GRAPH_NODES_MAX)
 		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u nodes", GRAPH_NODES_MAX);
@@ -71,7 +71,7 @@ sycl_result graph_add_node(struct graph *graph, const struct graph_addition *add
 			   uint32_t *node_out)
 {
 	uint32_t node = graph->edges.count;
-	sycl_result result = make_room(graph);
+	sycl_result result = graph_make_room(graph);
 	if (result)
 		return result;
 	if (graph_edges_add(&graph->edges) < 0)

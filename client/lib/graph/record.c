@@ -123,7 +123,7 @@ static sycl_result record_node(struct graph *graph, const struct handler *handle
 	return result;
 }
 
-static sycl_result make_event(const struct handler *handler, struct event **event_out)
+static sycl_result recorded_event_make(const struct handler *handler, struct event **event_out)
 {
 	struct event *event = event_new(handler->object.connection, handler->queue->line);
 	if (!event)
@@ -143,7 +143,7 @@ sycl_result graph_record(struct handler *handler, struct handler *origin, sycl_e
 	if (!result)
 		result = graph_keep(handler, origin, &kept);
 	if (!result && event_out)
-		result = make_event(handler, &event);
+		result = recorded_event_make(handler, &event);
 	if (!result) {
 		(void)pthread_mutex_lock(&c->graph_lock);
 		result = find_graph(handler, &graph);

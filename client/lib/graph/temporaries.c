@@ -49,7 +49,7 @@ static sycl_result no_memory(void)
 }
 
 /* NULL: no memory. */
-static struct written *find_or_make(struct written_list *list, const struct buffer *root)
+static struct written *written_find_or_make(struct written_list *list, const struct buffer *root)
 {
 	for (uint32_t i = list->count; i > 0; i--) {
 		if (list->entries[i - 1].root == root)
@@ -133,7 +133,7 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		if (!use_of(handler, i, &use))
 			continue;
-		const struct written *written = find_or_make(list, buffer_root(use.buffer));
+		const struct written *written = written_find_or_make(list, buffer_root(use.buffer));
 		if (!written)
 			return no_memory();
 		if (access_mode_needs_contents(use.mode) &&
@@ -148,7 +148,7 @@ static sycl_result check_node(struct written_list *list, const struct handler *h
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		if (!use_of(handler, i, &use) || !access_mode_writes(use.mode))
 			continue;
-		struct written *written = find_or_make(list, buffer_root(use.buffer));
+		struct written *written = written_find_or_make(list, buffer_root(use.buffer));
 		if (!written || written_add(written, use.begin, use.end) < 0)
 			return no_memory();
 	}

@@ -96,7 +96,7 @@ static uint32_t users_of(const struct handler *handler, uint32_t requirement)
 }
 
 /* The last requirement takes the place of one that nothing names any more. */
-static void take_out(struct handler *handler, uint32_t requirement)
+static void change_take_out(struct handler *handler, uint32_t requirement)
 {
 	uint32_t last = --handler->requirements.count;
 	struct handler_requirement *gone = handler_requirement_at(handler, requirement);
@@ -111,8 +111,8 @@ static void take_out(struct handler *handler, uint32_t requirement)
 	}
 }
 
-static sycl_result set_accessor(struct handler *copy, uint32_t index, struct buffer **pinned,
-				sycl_access_mode mode)
+static sycl_result node_set_accessor(struct handler *copy, uint32_t index, struct buffer **pinned,
+				     sycl_access_mode mode)
 {
 	if (index >= copy->arguments.count ||
 	    handler_argument_at(copy, index)->kind != HANDLER_ARGUMENT_ACCESSOR)
@@ -122,7 +122,7 @@ static sycl_result set_accessor(struct handler *copy, uint32_t index, struct buf
 	sycl_result result = handler_set_accessor(copy, HANDLER_ARGUMENT_ACCESSOR, index, pinned,
 						  mode, 0, (*pinned)->size_bytes);
 	if (!result && users_of(copy, before) == 0)
-		take_out(copy, before);
+		change_take_out(copy, before);
 	return result;
 }
 
@@ -136,7 +136,7 @@ SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph handle, sycl_graph_
 	sycl_result result = copy_node(graph, node, &copy);
 	return result ? result
 		      : node_replace_handler(graph, node, copy,
-					     set_accessor(copy, index, &buffer, mode));
+					     node_set_accessor(copy, index, &buffer, mode));
 }
 
 static sycl_result set_range(struct handler *copy, const sycl_range *global,
@@ -220,7 +220,7 @@ static sycl_result send_update(const struct executable_graph *graph, uint32_t pl
 	return connection_send(graph->object.connection, &command);
 }
 
-static void settle_buffers(const struct change *change)
+static void change_settle_buffers(const struct change *change)
 {
 	for (uint32_t n = 0; n < change->count; n++) {
 		for (uint32_t i = 0; i < change->handlers[n]->requirements.count; i++) {
@@ -242,7 +242,7 @@ static sycl_result change_apply(struct executable_graph *graph, struct change *c
 	sycl_result result = remote_check(&graph->remote);
 	if (result)
 		return result;
-	settle_buffers(change);
+	change_settle_buffers(change);
 	(void)pthread_mutex_lock(&c->graph_lock);
 	for (uint32_t i = 0; i < change->count && !result; i++) {
 		struct handler *handler = change->handlers[i];

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-static sycl_result check_shape(const sycl_range *range, const char *name)
+static sycl_result check_range_shape(const sycl_range *range, const char *name)
 {
 	if (range->dimensions < 1 || range->dimensions > 3)
 		return error_set(SYCL_ERROR_ND_RANGE,
@@ -35,8 +35,8 @@ static bool range_product(const sycl_range *range, uint64_t *total_out)
 	return true;
 }
 
-static sycl_result check_local(const struct handler *handler, const struct kernel *kernel,
-			       const sycl_range *global, const sycl_range *local)
+static sycl_result check_local_range(const struct handler *handler, const struct kernel *kernel,
+				     const sycl_range *global, const sycl_range *local)
 {
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	/* The device's lists have three entries, the last of which is the dimension that varies
@@ -94,9 +94,9 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 		return error_set(SYCL_ERROR_INVALID,
 				 "kernel '%.64s' belongs to another context than the queue's",
 				 kernel->name);
-	sycl_result result = check_shape(global, "global");
+	sycl_result result = check_range_shape(global, "global");
 	if (!result && local)
-		result = check_shape(local, "local");
+		result = check_range_shape(local, "local");
 	if (result)
 		return result;
 	if (local && local->dimensions != global->dimensions)
@@ -108,15 +108,16 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 		return error_set(SYCL_ERROR_ND_RANGE,
 				 "the global range has more than 2^64 work-items");
 	/* Nothing runs in an empty space, so no local size can be wrong (E5). */
-	return local && items > 0 ? check_local(handler, kernel, global, local) : SYCL_SUCCESS;
+	return local && items > 0 ? check_local_range(handler, kernel, global, local)
+				  : SYCL_SUCCESS;
 }
 
 static const char *const kind_names[] = {"anything",     "a value",  "an accessor",
 					 "local memory", "an image", "a sampler"};
 
-static inline sycl_result check_argument(const struct handler *handler, uint32_t index,
-					 const struct handler_argument *given,
-					 const struct kernel_argument *wanted)
+static inline sycl_result check_kernel_argument(const struct handler *handler, uint32_t index,
+						const struct handler_argument *given,
+						const struct kernel_argument *wanted)
 {
 	const struct kernel *kernel = handler->kernel;
 	static const uint32_t kind_of[] = {
@@ -228,7 +229,7 @@ sycl_result handler_check_arguments(const struct handler *handler)
 	for (uint32_t i = 0; given < end; i++, given++, wanted++) {
 		if (given->kind == HANDLER_ARGUMENT_UNSET)
 			continue;
-		sycl_result result = check_argument(handler, i, given, wanted);
+		sycl_result result = check_kernel_argument(handler, i, given, wanted);
 		if (result)
 			return result;
 		if (given->kind == HANDLER_ARGUMENT_LOCAL)

@@ -55,13 +55,13 @@ void handler_fini(struct handler *handler)
 
 #ifdef HANDLERS_ARE_FREED
 /* So that AddressSanitizer sees who uses one that has ended. */
-static struct handler *take_memory(struct queue *queue)
+static struct handler *handler_memory_take(struct queue *queue)
 {
 	(void)queue;
 	return malloc(sizeof(struct handler));
 }
 
-static void give_memory(struct queue *queue, struct handler *handler)
+static void handler_memory_give(struct queue *queue, struct handler *handler)
 {
 	(void)queue;
 	free(handler);
@@ -81,7 +81,7 @@ static struct handler *exchange_spare(struct queue *queue, struct handler *handl
 	return before;
 }
 
-static struct handler *take_memory(struct queue *queue)
+static struct handler *handler_memory_take(struct queue *queue)
 {
 	struct handler *handler = NULL;
 	if (atomic_load_explicit(&queue->spare, memory_order_relaxed))
@@ -89,7 +89,7 @@ static struct handler *take_memory(struct queue *queue)
 	return handler ? handler : malloc(sizeof(*handler));
 }
 
-static void give_memory(struct queue *queue, struct handler *handler)
+static void handler_memory_give(struct queue *queue, struct handler *handler)
 {
 	if (atomic_load_explicit(
 		    &queue->spare,
@@ -107,7 +107,7 @@ static void handler_destroy(struct object *object)
 	handler_fini(handler);
 	if (handler->destroy_user_data)
 		handler->destroy_user_data(handler->user_data);
-	give_memory(queue, handler);
+	handler_memory_give(queue, handler);
 	object_unref(&queue->object); /* with which the connection may end */
 }
 
@@ -116,7 +116,7 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 	sycl_result result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
-	struct handler *handler = take_memory(queue);
+	struct handler *handler = handler_memory_take(queue);
 	if (!handler)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	handler_init(handler, queue);

@@ -15,8 +15,8 @@ void group_messages_fini(struct group_messages *m)
 }
 
 /* `images`: as many as arguments, where one of them is an image or a sampler; else 0. */
-static sycl_result make_room(struct group_messages *m, uint32_t requirements, uint32_t events,
-			     uint32_t arguments, uint32_t images)
+static sycl_result messages_make_room(struct group_messages *m, uint32_t requirements,
+				      uint32_t events, uint32_t arguments, uint32_t images)
 {
 	size_t bytes = requirements * (sizeof(*m->requirements) + sizeof(void *)) +
 		       events * (sizeof(*m->events) + sizeof(void *)) +
@@ -46,7 +46,7 @@ static uint64_t origin_of(const struct handler *handler, uint32_t requirement)
 }
 
 /* The service knows whole buffers: what a sub-buffer is lies in the ranges. */
-static void put_ranges(const struct handler_requirement *from, Sycl__V1__Requirement *to)
+static void messages_put_ranges(const struct handler_requirement *from, Sycl__V1__Requirement *to)
 {
 	const struct buffer *buffer = from->buffer;
 	bool whole = !buffer->is_part && from->begin == 0 && from->end == buffer->size_bytes;
@@ -60,7 +60,7 @@ static void put_ranges(const struct handler_requirement *from, Sycl__V1__Require
 	to->size_bytes = whole ? 0 : from->end - from->begin;
 }
 
-static void put_requirements(struct group_messages *m, const struct handler *handler)
+static void messages_put_requirements(struct group_messages *m, const struct handler *handler)
 {
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		const struct handler_requirement *from = handler_requirement_at(handler, i);
@@ -68,7 +68,7 @@ static void put_requirements(struct group_messages *m, const struct handler *han
 		sycl__v1__requirement__init(to);
 		to->buffer = from->buffer->remote.id;
 		to->mode = from->mode;
-		put_ranges(from, to);
+		messages_put_ranges(from, to);
 		m->requirement_list[i] = to;
 	}
 	m->group.n_requirements = handler->requirements.count;
@@ -194,7 +194,7 @@ static void put_source(struct group_messages *m, const struct handler *handler)
 	m->source.arena = &m->arena;
 }
 
-static sycl_result put_copy(struct group_messages *m, const struct handler *handler)
+static sycl_result messages_put_copy(struct group_messages *m, const struct handler *handler)
 {
 	struct copy_box box = handler->box;
 	sycl_result result = handler->host_source ? take_host_bytes(m, handler) : SYCL_SUCCESS;
@@ -218,7 +218,7 @@ static sycl_result put_copy(struct group_messages *m, const struct handler *hand
 	return SYCL_SUCCESS;
 }
 
-static void put_fill(struct group_messages *m, struct handler *handler)
+static void messages_put_fill(struct group_messages *m, struct handler *handler)
 {
 	sycl__v1__fill__init(&m->fill);
 	m->fill.requirement = handler->destination;
@@ -287,9 +287,9 @@ static sycl_result put_action(struct group_messages *m, struct handler *handler)
 	} else if (handler->is_empty) {
 		return SYCL_SUCCESS; /* nothing to move: the group only orders */
 	} else if (handler->action == HANDLER_ACTION_COPY) {
-		return put_copy(m, handler);
+		return messages_put_copy(m, handler);
 	} else if (handler->action == HANDLER_ACTION_FILL) {
-		put_fill(m, handler);
+		messages_put_fill(m, handler);
 	} else if (handler->action >= HANDLER_ACTION_USM_COPY &&
 		   handler->action <= HANDLER_ACTION_USM_ADVISE) {
 		usm_put_action(m, handler);
@@ -317,15 +317,15 @@ static bool has_images(const struct handler *handler)
 sycl_result group_messages_fill(struct group_messages *m, struct handler *handler)
 {
 	m->connection = handler->object.connection;
-	sycl_result result = make_room(m, handler->requirements.count, handler->depends_on.count,
-				       handler->arguments.count,
-				       has_images(handler) ? handler->arguments.count : 0);
+	sycl_result result = messages_make_room(m, handler->requirements.count,
+						handler->depends_on.count, handler->arguments.count,
+						has_images(handler) ? handler->arguments.count : 0);
 	if (result)
 		return result;
 	sycl__v1__command_group__init(&m->group);
 	m->group.queue = handler->queue->line->remote.id;
 	m->group.after_all = handler->after_all;
-	put_requirements(m, handler);
+	messages_put_requirements(m, handler);
 	put_events(m, handler);
 	return put_action(m, handler);
 }

@@ -47,7 +47,7 @@ sycl_result usm_check_word(const struct handler *handler, const void *pointer, u
 	return find_here(handler, pointer, size_bytes, what, &found);
 }
 
-static sycl_result check_argument(const struct handler *handler, const void *pointer)
+static sycl_result check_usm_argument(const struct handler *handler, const void *pointer)
 {
 	struct usm_allocation found;
 	return pointer ? find_here(handler, pointer, 0, "an argument", &found) : SYCL_SUCCESS;
@@ -55,7 +55,7 @@ static sycl_result check_argument(const struct handler *handler, const void *poi
 
 sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer)
 {
-	sycl_result result = check_argument(handler, pointer);
+	sycl_result result = check_usm_argument(handler, pointer);
 	if (result)
 		return result;
 	return handler_set_argument(handler, index,
@@ -142,8 +142,8 @@ sycl_result usm_check(const struct handler *handler)
 	for (uint32_t i = 0; !result && i < handler->arguments.count; i++) {
 		const struct handler_argument *argument = handler_argument_at(handler, i);
 		if (argument->kind == HANDLER_ARGUMENT_USM)
-			result = check_argument(handler,
-						(const void *)(uintptr_t)argument->offset_bytes);
+			result = check_usm_argument(
+				handler, (const void *)(uintptr_t)argument->offset_bytes);
 	}
 	return result;
 }

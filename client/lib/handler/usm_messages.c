@@ -1,7 +1,7 @@
 /* Actions about USM as messages. */
 #include "handler/messages.h"
 
-static void put_copy(struct group_messages *m, const struct handler *handler)
+static void messages_put_usm_copy(struct group_messages *m, const struct handler *handler)
 {
 	Sycl__V1__UsmCopy *copy = &m->usm_copy;
 	const struct arena_range *range = handler->usm.range;
@@ -25,7 +25,7 @@ static void put_copy(struct group_messages *m, const struct handler *handler)
 	m->group.usm_copy = copy;
 }
 
-static void put_fill(struct group_messages *m, struct handler *handler)
+static void messages_put_usm_fill(struct group_messages *m, struct handler *handler)
 {
 	Sycl__V1__UsmFill *fill = &m->usm_fill;
 	sycl__v1__usm_fill__init(fill);
@@ -62,10 +62,10 @@ void usm_put_action(struct group_messages *m, struct handler *handler)
 {
 	switch (handler->action) {
 	case HANDLER_ACTION_USM_COPY:
-		put_copy(m, handler);
+		messages_put_usm_copy(m, handler);
 		break;
 	case HANDLER_ACTION_USM_FILL:
-		put_fill(m, handler);
+		messages_put_usm_fill(m, handler);
 		break;
 	case HANDLER_ACTION_USM_ADVISE:
 		put_advice(m, handler);

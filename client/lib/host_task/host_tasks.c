@@ -48,7 +48,7 @@ sycl_result host_task_new(struct connection *c, const struct host_task_plan *pla
 	return SYCL_SUCCESS;
 }
 
-static void leave_bridge(struct connection *c, struct host_task *task)
+static void host_task_leave_bridge(struct connection *c, struct host_task *task)
 {
 	if (task->bridged || task->early || task->graph)
 		c->host_tasks->bridge->leave(c, task);
@@ -58,7 +58,7 @@ static void host_task_unref(struct connection *c, struct host_task *task)
 {
 	if (atomic_fetch_sub_explicit(&task->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	leave_bridge(c, task);
+	host_task_leave_bridge(c, task);
 	(void)pthread_mutex_lock(&c->state_lock);
 	/* Its value may still come, if it was sent and never had its turn. */
 	slots_give(&c->slots, task->slot);
@@ -199,7 +199,7 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 		c->host_tasks->bridge->drop_graph(task);
 	object_unref((struct object *)task->handler);
 	task->handler = NULL;
-	leave_bridge(c, task);
+	host_task_leave_bridge(c, task);
 	connection_publish(c);
 	host_task_send_done(c, task, status, why);
 	host_task_unref(c, task);
@@ -207,8 +207,8 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 }
 
 /* *later_out: what the task sent is under way, and the bridge ends the task. */
-static sycl_result call_function(struct connection *c, struct host_task *task,
-				 sycl_host_task handle, struct bridge_call **later_out)
+static sycl_result host_task_call_function(struct connection *c, struct host_task *task,
+					   sycl_host_task handle, struct bridge_call **later_out)
 {
 	if (task->is_native)
 		return c->host_tasks->bridge->call(task, later_out);
@@ -217,7 +217,7 @@ static sycl_result call_function(struct connection *c, struct host_task *task,
 
 /* Its turn has come, or never does. What would come behind an event of a service that has gone has
  * nothing to wait for. */
-static bool may_run(struct connection *c, struct host_task *task)
+static bool host_task_may_run(struct connection *c, struct host_task *task)
 {
 	uint32_t status =
 		atomic_load_explicit(&c->slot_memory[task->slot].status, memory_order_acquire);
@@ -236,13 +236,14 @@ void host_task_run(struct connection *c, struct host_task *task)
 	 * that waits. */
 	struct failure before, why;
 	error_get(&before);
-	if (may_run(c, task)) {
+	if (host_task_may_run(c, task)) {
 		struct host_call call = {.task = task, .outer = running};
 		error_note_failure(&(struct failure){.code = SYCL_SUCCESS});
 		running = &call;
 		connection_observe(c);
 		struct bridge_call *later = NULL;
-		sycl_result status = call_function(c, task, (sycl_host_task)(void *)&call, &later);
+		sycl_result status =
+			host_task_call_function(c, task, (sycl_host_task)(void *)&call, &later);
 		running = call.outer;
 		error_get(&why);
 		if (later)

@@ -121,8 +121,8 @@ static sycl_result check_service(const struct connection *c, const struct device
 	return SYCL_SUCCESS;
 }
 
-static bool is_device(const struct cuda_driver *cuda, cuda_device number,
-		      const struct device *device)
+static bool cuda_device_is(const struct cuda_driver *cuda, cuda_device number,
+			   const struct device *device)
 {
 	struct cuda_uuid uuid;
 	return cuda->cuDeviceGetUuid_v2(&uuid, number) == CUDA_OK &&
@@ -142,7 +142,8 @@ sycl_result bridge_device_find(const struct connection *c, const struct device *
 	(void)cuda->cuDeviceGetCount(&count);
 	for (int i = 0; i < count; i++) {
 		cuda_device number = 0;
-		if (cuda->cuDeviceGet(&number, i) != CUDA_OK || !is_device(cuda, number, device))
+		if (cuda->cuDeviceGet(&number, i) != CUDA_OK ||
+		    !cuda_device_is(cuda, number, device))
 			continue;
 		*device_out = number;
 		return SYCL_SUCCESS;
@@ -166,7 +167,7 @@ static sycl_result context_current(const struct cuda_driver *cuda, const struct 
 	if (result != CUDA_OK)
 		return cuda_driver_error(
 			result, "this thread's CUDA context cannot be asked for its device");
-	if (!is_device(cuda, *device_out, device))
+	if (!cuda_device_is(cuda, *device_out, device))
 		return error_set(
 			SYCL_ERROR_INVALID,
 			"this thread's CUDA context is of device %d, which is not the queue's (%s)",

@@ -86,8 +86,8 @@ static cuda_result call_mark_end(const struct cuda_driver *cuda, struct bridge_c
 	return result;
 }
 
-static sycl_result call_function(struct bridge_call *call, const struct handler *handler,
-				 const uint64_t *memories, cuda_stream stream)
+static sycl_result bridge_call_function(struct bridge_call *call, const struct handler *handler,
+					const uint64_t *memories, cuda_stream stream)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	const struct backend_native_scope scope = {
@@ -130,7 +130,7 @@ static sycl_result call_run(struct bridge_call *call, const struct handler *hand
 					 "a native command's stream takes no wait for the service");
 	}
 	result = call->task->graph ? call_launch_node(call, stream)
-				   : call_function(call, handler, memories, stream);
+				   : bridge_call_function(call, handler, memories, stream);
 	call->holds = 2;
 	cuda_result marked = call_mark_end(cuda, call);
 	if (marked == CUDA_OK) {
@@ -236,7 +236,7 @@ static void call_finish(struct bridge_call *call, cuda_result how)
  * It waits for what only the service can do, and the service has gone: what the driver makes of the
  * event then, nobody says. The stream and all that is open in its context are left as they are.
  */
-static bool is_stuck(struct bridge_call *call)
+static bool call_is_stuck(struct bridge_call *call)
 {
 	struct connection *c = call->connection;
 	if (!call->task->is_early)
@@ -264,7 +264,7 @@ static bool call_settle(struct bridge_call *call)
 	bool noted = call->noted;
 	(void)pthread_mutex_unlock(&notes_lock);
 	cuda_result how = call_query_event(cuda_driver_get(), call);
-	if (!noted && how == CUDA_NOT_READY && !is_stuck(call))
+	if (!noted && how == CUDA_NOT_READY && !call_is_stuck(call))
 		return false;
 	call_finish(call, how);
 	return true;

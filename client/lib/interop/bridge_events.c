@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-static void take_handle(struct pending *pending, const Sycl__V1__Reply *reply)
+static void pending_take_event_handle(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	struct bridge_event *event = pending->context;
 	if (reply->body_case == SYCL__V1__REPLY__BODY_SHARED_EVENT_CREATED &&
@@ -39,7 +39,7 @@ static void bridge_event_request(struct connection *c, struct bridge_event *even
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE;
 	command.shared_event_create = &create;
-	event->pending = (struct pending){.take = take_handle, .context = event};
+	event->pending = (struct pending){.take = pending_take_event_handle, .context = event};
 	sycl_result result = remote_name(c, OBJECT_SHARED_EVENT, &event->remote);
 	if (!result) {
 		create.event = event->remote.id;

@@ -4,23 +4,23 @@
 #include "connection/connection.h"
 #include "host_task/host_tasks.h"
 
-static void enter_bridge(struct connection *c)
+static void bridge_enter_task(struct connection *c)
 {
 	atomic_fetch_add_explicit(&c->bridge->commands, 1, memory_order_relaxed);
 }
 
-static void drop_task_graph(struct host_task *task)
+static void bridge_drop_task_graph(struct host_task *task)
 {
 	bridge_graph_drop(task->graph);
 	task->graph = NULL;
 }
 
-static void leave_bridge(struct connection *c, struct host_task *task)
+static void bridge_leave_task(struct connection *c, struct host_task *task)
 {
 	if (task->early)
 		bridge_event_give(c->bridge, task->early);
 	task->early = NULL;
-	drop_task_graph(task);
+	bridge_drop_task_graph(task);
 	if (task->bridged)
 		atomic_fetch_sub_explicit(&c->bridge->commands, 1, memory_order_release);
 	task->bridged = false;
@@ -32,9 +32,9 @@ static void bridge_last_handle(struct connection *c)
 }
 
 const struct host_task_bridge bridge_for_host_tasks = {
-	.enter = enter_bridge,
-	.leave = leave_bridge,
-	.drop_graph = drop_task_graph,
+	.enter = bridge_enter_task,
+	.leave = bridge_leave_task,
+	.drop_graph = bridge_drop_task_graph,
 	.call = bridge_call,
 	.call_later = bridge_call_later,
 	.last_handle = bridge_last_handle,

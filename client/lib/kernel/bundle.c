@@ -88,7 +88,7 @@ static char *join_logs(const struct bundle *bundle)
 	return log;
 }
 
-static bool is_in(const char *const *names, uint32_t count, const char *name)
+static bool kernel_name_is_in(const char *const *names, uint32_t count, const char *name)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (names[i] && strcmp(names[i], name) == 0)
@@ -107,7 +107,7 @@ static bool list_kernels(struct bundle *bundle)
 		const struct bundle_image *image = bundle->images[i];
 		uint32_t before = bundle->kernel_count;
 		for (uint32_t k = 0; k < image->name_count; k++)
-			if (!is_in(bundle->kernels, before, image->names[k]))
+			if (!kernel_name_is_in(bundle->kernels, before, image->names[k]))
 				bundle->kernels[bundle->kernel_count++] = image->names[k];
 	}
 	return bundle->kernels != NULL;

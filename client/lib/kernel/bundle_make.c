@@ -183,8 +183,8 @@ static void bundle_list_fini(struct bundle_list *list)
 	free(list->items);
 }
 
-static sycl_result pin_all(uint32_t count, const sycl_kernel_bundle *handles,
-			   struct bundle_list *list)
+static sycl_result bundles_pin_all(uint32_t count, const sycl_kernel_bundle *handles,
+				   struct bundle_list *list)
 {
 	if (count == 0 || count > BUNDLE_SOURCES_MAX || !handles)
 		return error_set(SYCL_ERROR_INVALID, "%u bundles; 1 to %u are possible", count,
@@ -276,7 +276,7 @@ SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_b
 	struct bundle *bundle = NULL;
 	REQUIRE_OUTPUT(bundle_out);
 	error_set_build_log(NULL);
-	sycl_result result = pin_all(count, objects, &list);
+	sycl_result result = bundles_pin_all(count, objects, &list);
 	if (!result && list.items[0]->state != SYCL_BUNDLE_OBJECT)
 		result = error_set(SYCL_ERROR_INVALID,
 				   "only bundles in the object state are linked");
@@ -304,7 +304,7 @@ SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_b
 }
 
 /* An image or a source that several of them have comes once. */
-static sycl_result take_all(struct bundle *bundle, const struct bundle *from)
+static sycl_result images_take_all(struct bundle *bundle, const struct bundle *from)
 {
 	for (uint32_t i = 0; i < from->image_count; i++) {
 		bool known = false;
@@ -338,7 +338,7 @@ SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_b
 	struct bundle *bundle = NULL;
 	uint32_t images = 0;
 	REQUIRE_OUTPUT(bundle_out);
-	sycl_result result = pin_all(count, bundles, &list);
+	sycl_result result = bundles_pin_all(count, bundles, &list);
 	if (result)
 		return result;
 	const struct context *context = list.items[0]->context;
@@ -357,7 +357,7 @@ SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_b
 				    devices, images, &bundle);
 	free(devices);
 	for (uint32_t i = 0; !result && i < list.count; i++)
-		result = take_all(bundle, list.items[i]);
+		result = images_take_all(bundle, list.items[i]);
 	if (result)
 		return bundle ? bundle_discard(bundle, result) : result;
 	return bundle_finish(bundle, bundle_out);

@@ -14,8 +14,8 @@ static uint32_t sub_groups_of(const struct kernel *kernel, uint64_t items)
 }
 
 /* Of all that a source may say of a kernel the backends tell this one. */
-static sycl_result give_attributes(const struct kernel *kernel, size_t bytes, void *value,
-				   size_t *bytes_out)
+static sycl_result kernel_give_attributes(const struct kernel *kernel, size_t bytes, void *value,
+					  size_t *bytes_out)
 {
 	const uint64_t *size = kernel->required_work_group_size;
 	char text[96] = "";
@@ -27,8 +27,8 @@ static sycl_result give_attributes(const struct kernel *kernel, size_t bytes, vo
 }
 
 /* SYCL has it for built-in kernels and custom devices only. */
-static sycl_result give_global_size(const struct kernel *kernel, size_t bytes, void *value,
-				    size_t *bytes_out)
+static sycl_result kernel_give_global_size(const struct kernel *kernel, size_t bytes, void *value,
+					   size_t *bytes_out)
 {
 	if (kernel->max_global_size[2] == 0)
 		return error_set(
@@ -39,8 +39,8 @@ static sycl_result give_global_size(const struct kernel *kernel, size_t bytes, v
 			 bytes_out);
 }
 
-static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info, size_t bytes,
-			     void *value, size_t *bytes_out)
+static sycl_result kernel_give_info(const struct kernel *kernel, sycl_kernel_info info,
+				    size_t bytes, void *value, size_t *bytes_out)
 {
 	const uint32_t none = 0;
 	uint32_t count;
@@ -83,9 +83,9 @@ static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info,
 	case SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE:
 		return info_give(&none, sizeof(none), bytes, value, bytes_out);
 	case SYCL_KERNEL_INFO_ATTRIBUTES:
-		return give_attributes(kernel, bytes, value, bytes_out);
+		return kernel_give_attributes(kernel, bytes, value, bytes_out);
 	case SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE:
-		return give_global_size(kernel, bytes, value, bytes_out);
+		return kernel_give_global_size(kernel, bytes, value, bytes_out);
 	default:
 		return error_set(SYCL_ERROR_INVALID, "%d is no kernel info", (int)info);
 	}
@@ -95,7 +95,7 @@ SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel handle, sycl_kernel_info i
 					  void *value, size_t *bytes_out)
 {
 	PIN(kernel, kernel, handle);
-	return give_info(kernel, info, bytes, value, bytes_out);
+	return kernel_give_info(kernel, info, bytes, value, bytes_out);
 }
 
 SYCL_API sycl_result sycl_kernel_get_device_info(sycl_kernel handle, sycl_device device_handle,
@@ -108,7 +108,7 @@ SYCL_API sycl_result sycl_kernel_get_device_info(sycl_kernel handle, sycl_device
 	if (!there)
 		return error_set(SYCL_ERROR_INVALID, "kernel '%.64s' was not built for that device",
 				 kernel->name);
-	return give_info(there, info, bytes, value, bytes_out);
+	return kernel_give_info(there, info, bytes, value, bytes_out);
 }
 
 SYCL_API sycl_result sycl_kernel_get_bundle(sycl_kernel handle, sycl_kernel_bundle *bundle_out)
@@ -156,7 +156,7 @@ struct occupancy_answer {
 	bool known;
 };
 
-static void take_occupancy(struct pending *pending, const Sycl__V1__Reply *reply)
+static void pending_take_occupancy(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	if (reply->body_case != SYCL__V1__REPLY__BODY_OCCUPANCY)
 		return;
@@ -172,7 +172,7 @@ static void take_occupancy(struct pending *pending, const Sycl__V1__Reply *reply
 	answer->known = true;
 }
 
-static sycl_result check_local(const struct kernel *kernel, const sycl_range *local)
+static sycl_result check_local_size(const struct kernel *kernel, const sycl_range *local)
 {
 	uint64_t items = 1;
 	if (local->dimensions > 3 || local->reserved != 0)
@@ -198,7 +198,7 @@ SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel handle, sycl_range l
 	PIN(kernel, kernel, handle);
 	REQUIRE_OUTPUT(size_out);
 	REQUIRE_OUTPUT(count_out);
-	sycl_result result = check_local(kernel, &local);
+	sycl_result result = check_local_size(kernel, &local);
 	if (!result && local.dimensions == 0)
 		result = error_set(SYCL_ERROR_ND_RANGE, "a work-group has at least one dimension");
 	if (!result && kernel->sub_group_size == 0)
@@ -224,7 +224,7 @@ SYCL_API sycl_result sycl_kernel_get_occupancy(sycl_kernel handle, sycl_range lo
 	if (occupancy_out->struct_bytes != sizeof(*occupancy_out))
 		return error_set(SYCL_ERROR_INVALID, "occupancy_out->struct_bytes is %u, not %zu",
 				 occupancy_out->struct_bytes, sizeof(*occupancy_out));
-	sycl_result result = check_local(kernel, &local);
+	sycl_result result = check_local_size(kernel, &local);
 	if (result)
 		return result;
 	Sycl__V1__OccupancyQuery query = SYCL__V1__OCCUPANCY_QUERY__INIT;
@@ -236,7 +236,7 @@ SYCL_API sycl_result sycl_kernel_get_occupancy(sycl_kernel handle, sycl_range lo
 	command.body_case = SYCL__V1__COMMAND__BODY_OCCUPANCY_QUERY;
 	command.occupancy_query = &query;
 	struct occupancy_answer answer = {0};
-	struct pending pending = {.take = take_occupancy, .context = &answer};
+	struct pending pending = {.take = pending_take_occupancy, .context = &answer};
 	result = connection_request(kernel->object.connection, &command, &pending, UINT64_MAX);
 	if (!result && !answer.known)
 		result = error_set(SYCL_ERROR_RUNTIME,

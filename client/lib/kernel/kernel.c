@@ -234,8 +234,8 @@ static sycl_result make_for(const struct bundle *bundle, const struct device *de
 }
 
 /* For each device that the bundle has it for; the first one holds the others. */
-static sycl_result make_all(const struct bundle *bundle, const char *name,
-			    struct kernel **kernel_out)
+static sycl_result kernels_make_all(const struct bundle *bundle, const char *name,
+				    struct kernel **kernel_out)
 {
 	struct kernel *first = NULL;
 	struct kernel **others = calloc(bundle->device_count + 1u, sizeof(struct kernel *));
@@ -289,7 +289,7 @@ SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle handle, const char *n
 		return error_set(SYCL_ERROR_INVALID,
 				 "only a bundle in the executable state has kernels");
 	struct kernel *kernel = NULL;
-	sycl_result result = make_all(bundle, name, &kernel);
+	sycl_result result = kernels_make_all(bundle, name, &kernel);
 	if (result)
 		return result;
 	kernel->bundle = bundle;

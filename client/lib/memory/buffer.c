@@ -45,7 +45,7 @@ static sycl_result buffer_announce(const struct buffer *buffer, const Sycl__V1__
 	return result;
 }
 
-static sycl_result check_new(const struct connection *c, const struct buffer_plan *plan)
+static sycl_result buffer_check_new(const struct connection *c, const struct buffer_plan *plan)
 {
 	bool pointer = plan->kind != SYCL_HOST_NONE && plan->kind != SYCL_HOST_SHARED;
 	if ((uint32_t)plan->kind > SYCL_HOST_OWNED)
@@ -140,7 +140,7 @@ static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
 sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan,
 			sycl_buffer *buffer_out)
 {
-	sycl_result result = check_new(c, plan);
+	sycl_result result = buffer_check_new(c, plan);
 	if (!result)
 		result = connection_check(c);
 	if (result)

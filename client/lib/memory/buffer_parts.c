@@ -106,8 +106,8 @@ SYCL_API sycl_result sycl_buffer_create_sub(sycl_buffer handle, uint64_t offset_
 	return SYCL_SUCCESS;
 }
 
-static sycl_result check_shape(const struct buffer *buffer, uint64_t element_bytes,
-			       const sycl_range *range)
+static sycl_result check_part_shape(const struct buffer *buffer, uint64_t element_bytes,
+				    const sycl_range *range)
 {
 	uint64_t bytes = element_bytes;
 	bool fits = true, empty = element_bytes == 0;
@@ -133,7 +133,7 @@ SYCL_API sycl_result sycl_buffer_reinterpret(sycl_buffer handle, uint64_t elemen
 {
 	PIN(buffer, buffer, handle);
 	REQUIRE_OUTPUT(view_out);
-	sycl_result result = check_shape(buffer, element_bytes, &range);
+	sycl_result result = check_part_shape(buffer, element_bytes, &range);
 	struct buffer *view = NULL;
 	if (!result)
 		result = part_new(buffer, &view);

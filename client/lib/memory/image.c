@@ -33,8 +33,8 @@ static sycl_result image_announce(const struct buffer *image, const Sycl__V1__Ar
 	return result;
 }
 
-static sycl_result check_new(sycl_image_format format, bool is_layered, const sycl_range *range,
-			     uint64_t *bytes_out)
+static sycl_result image_check_new(sycl_image_format format, bool is_layered,
+				   const sycl_range *range, uint64_t *bytes_out)
 {
 	if (!image_format_find((uint32_t)format))
 		return error_set(SYCL_ERROR_INVALID, "%d is no image format", (int)format);
@@ -82,7 +82,7 @@ SYCL_API sycl_result sycl_image_create_with(sycl_platform handle,
 	const sycl_host_memory kind = options->kind;
 	sycl_range range = options->range;
 	uint64_t bytes = 0;
-	sycl_result result = check_new(options->format, options->layered, &range, &bytes);
+	sycl_result result = image_check_new(options->format, options->layered, &range, &bytes);
 	if (!result && (kind == SYCL_HOST_SHARED || kind == SYCL_HOST_OWNED))
 		result = error_set(
 			SYCL_ERROR_INVALID,

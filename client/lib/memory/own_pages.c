@@ -172,7 +172,8 @@ static bool are_settled(const struct buffer_list *buffers)
 }
 
 /* All that nobody else has taken. */
-static void take_all(const struct buffer_list *buffers, struct own_pages *pages, uint32_t most)
+static void own_pages_take_all(const struct buffer_list *buffers, struct own_pages *pages,
+			       uint32_t most)
 {
 	struct connection *c = buffers->connection;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -191,7 +192,7 @@ static void own_pages_bring(const struct buffer_list *buffers, struct own_pages 
 	uint32_t most = count_outside(buffers);
 	struct own_pages *pages = calloc(1, sizeof(*pages) + most * sizeof(pages->incoming[0]));
 	if (pages) {
-		take_all(buffers, pages, most);
+		own_pages_take_all(buffers, pages, most);
 		for (uint32_t i = 0; i < pages->count; i++)
 			hold_back(&pages->incoming[i]);
 		*pages_out = pages;

@@ -23,7 +23,7 @@ static void context_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result announce_plain(struct context *context, void *unused)
+static sycl_result context_announce_plain(struct context *context, void *unused)
 {
 	(void)unused;
 	struct connection *c = context->object.connection;
@@ -71,7 +71,7 @@ sycl_result context_make(uint32_t count, struct device *const *devices, context_
 	context->device_count = count;
 	context->platform = devices[0]->platform;
 	object_ref(&context->platform->object);
-	result = announce ? announce(context, what) : announce_plain(context, NULL);
+	result = announce ? announce(context, what) : context_announce_plain(context, NULL);
 	if (result) {
 		struct failure why;
 		error_get(&why);

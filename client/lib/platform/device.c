@@ -86,7 +86,7 @@ static bool type_matches(const Sycl__V1__DeviceFacts *facts, sycl_device_type ty
 	return type == SYCL_DEVICE_TYPE_ALL || (uint32_t)facts->type == (uint32_t)type;
 }
 
-static sycl_result give_device(struct connection *c, uint32_t index, sycl_device *out)
+static sycl_result device_give(struct connection *c, uint32_t index, sycl_device *out)
 {
 	struct device *device = NULL;
 	sycl_result result = device_at(c, index, &device);
@@ -122,7 +122,7 @@ static sycl_result list_devices(struct connection *c, uint32_t platform_index,
 		count++;
 		if (given == capacity)
 			continue;
-		result = give_device(c, i, &devices_out[given]);
+		result = device_give(c, i, &devices_out[given]);
 		if (!result)
 			given++;
 	}

@@ -71,7 +71,7 @@ SYCL_API sycl_result sycl_platform_get_reference_count(sycl_platform platform, u
 }
 
 /* Release what was already given when the rest fails. */
-static sycl_result give_platform(struct connection *c, uint32_t index, sycl_platform *out)
+static sycl_result platform_give(struct connection *c, uint32_t index, sycl_platform *out)
 {
 	struct platform *platform = NULL;
 	sycl_result result = platform_at(c, index, &platform);
@@ -98,7 +98,7 @@ SYCL_API sycl_result sycl_platform_get_platforms(sycl_platform handle, uint32_t 
 		return result;
 	uint32_t given = 0;
 	for (; given < capacity && given < topology->platform_count && !result; given++)
-		result = give_platform(platform->object.connection, given, &platforms_out[given]);
+		result = platform_give(platform->object.connection, given, &platforms_out[given]);
 	if (result) {
 		for (uint32_t i = 0; i + 1 < given; i++)
 			(void)sycl_platform_release(platforms_out[i]);
@@ -166,7 +166,7 @@ SYCL_API sycl_result sycl_platform_get_info(sycl_platform handle, sycl_platform_
 	}
 }
 
-static void take_usage(struct pending *pending, const Sycl__V1__Reply *reply)
+static void pending_take_usage(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	if (reply->body_case != SYCL__V1__REPLY__BODY_USAGE)
 		return;
@@ -201,7 +201,7 @@ SYCL_API sycl_result sycl_platform_get_usage(sycl_platform handle, struct sycl_u
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
 	command.usage_query = &query;
-	struct pending pending = {.take = take_usage, .context = &usage};
+	struct pending pending = {.take = pending_take_usage, .context = &usage};
 	sycl_result result =
 		connection_request(platform->object.connection, &command, &pending, UINT64_MAX);
 	if (!result)

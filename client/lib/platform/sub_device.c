@@ -118,8 +118,9 @@ static void forget_names(struct connection *c, struct making *making, bool made)
 		sycl__v1__sub_devices__free_unpacked(making->answer, NULL);
 }
 
-static sycl_result make_all(struct device *parent, Sycl__V1__SubDevicesCreate *message,
-			    uint32_t capacity, sycl_device *devices_out, uint32_t *count_out)
+static sycl_result sub_devices_make_all(struct device *parent, Sycl__V1__SubDevicesCreate *message,
+					uint32_t capacity, sycl_device *devices_out,
+					uint32_t *count_out)
 {
 	struct connection *c = parent->object.connection;
 	struct making making = {.named = 0};
@@ -148,7 +149,7 @@ sycl_result sub_device_take(struct device *parent, sycl_backend backend, uint64_
 	message.backend = (Sycl__V1__Backend)backend;
 	message.device = parent->facts->device;
 	sycl_device made = NULL;
-	sycl_result result = make_all(parent, &message, 1, &made, &count);
+	sycl_result result = sub_devices_make_all(parent, &message, 1, &made, &count);
 	if (!result && !made)
 		result = error_set(SYCL_ERROR_RUNTIME, "the service made no sub-device");
 	if (!result)
@@ -180,7 +181,7 @@ SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device handle,
 	message.partition = (Sycl__V1__Partition)property;
 	message.n_values = value_count;
 	message.values = (uint32_t *)(uintptr_t)values;
-	sycl_result result = make_all(device, &message, capacity, made, &count);
+	sycl_result result = sub_devices_make_all(device, &message, capacity, made, &count);
 	if (result)
 		return result;
 	*count_out = count;

@@ -170,7 +170,7 @@ struct profile_answer {
 	bool known;
 };
 
-static void take_profile(struct pending *pending, const Sycl__V1__Reply *reply)
+static void pending_take_profile(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	if (reply->body_case != SYCL__V1__REPLY__BODY_PROFILE)
 		return;
@@ -191,7 +191,7 @@ static sycl_result event_query_profile(struct event *event, struct profile_answe
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_PROFILE_QUERY;
 	command.profile_query = &query;
-	struct pending pending = {.take = take_profile, .context = answer};
+	struct pending pending = {.take = pending_take_profile, .context = answer};
 	sycl_result result =
 		connection_request(event->object.connection, &command, &pending, UINT64_MAX);
 	if (!result && !answer->known)

@@ -23,7 +23,7 @@ static void queue_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result announce_plain(const struct queue *queue, void *unused)
+static sycl_result queue_announce_plain(const struct queue *queue, void *unused)
 {
 	(void)unused;
 	Sycl__V1__QueueCreate create = SYCL__V1__QUEUE_CREATE__INIT;
@@ -71,7 +71,7 @@ sycl_result queue_make(struct context *context, struct device *device,
 	queue->context = context;
 	queue->device = device;
 	object_ref(&device->object);
-	result = announce ? announce(queue, what) : announce_plain(queue, NULL);
+	result = announce ? announce(queue, what) : queue_announce_plain(queue, NULL);
 	if (result) {
 		struct failure why;
 		error_get(&why);

@@ -14,7 +14,7 @@ static void shared_event_destroy(struct object *object)
 	object_delete(object);
 }
 
-static void take_handle(struct pending *pending, const Sycl__V1__Reply *reply)
+static void pending_take_shared_handle(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	struct shared_event *event = pending->context;
 	if (reply->body_case == SYCL__V1__REPLY__BODY_SHARED_EVENT_CREATED &&
@@ -43,7 +43,7 @@ static sycl_result shared_event_request(struct shared_event *event, const uint8_
 		command.body_case = SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE;
 		command.shared_event_create = &create;
 	}
-	struct pending pending = {.take = take_handle, .context = event};
+	struct pending pending = {.take = pending_take_shared_handle, .context = event};
 	return connection_request(event->object.connection, &command, &pending, UINT64_MAX);
 }
 

@@ -3,8 +3,8 @@
 
 #include "syclclient/launch.h"
 
-static sycl_result set_accessor(struct handler *handler, uint32_t index,
-				const struct sycl_launch_argument *argument)
+static sycl_result launch_set_accessor(struct handler *handler, uint32_t index,
+				       const struct sycl_launch_argument *argument)
 {
 	PIN(buffer, buffer, argument->buffer);
 	uint64_t bytes = argument->size_bytes;
@@ -25,7 +25,7 @@ static sycl_result set_argument(struct handler *handler, uint32_t index,
 	case SYCL_LAUNCH_VALUE:
 		return handler_set_value(handler, index, argument->size_bytes, argument->pointer);
 	case SYCL_LAUNCH_ACCESSOR:
-		return set_accessor(handler, index, argument);
+		return launch_set_accessor(handler, index, argument);
 	case SYCL_LAUNCH_LOCAL:
 		return handler_set_local(handler, index, argument->size_bytes);
 	case SYCL_LAUNCH_USM:

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /* One native event, as the service has it. A reference for the caller, without a user. */
-static sycl_result take_event(struct context *context, uint64_t native,
-			      struct shared_event **event_out)
+static sycl_result native_event_take(struct context *context, uint64_t native,
+				     struct shared_event **event_out)
 {
 	struct device *device = context->devices[0];
 	struct shared_event *event = NULL;
@@ -94,8 +94,8 @@ static sycl_result wait_for_all(sycl_queue helper, uint32_t count,
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-static sycl_result make_event(struct context *context, uint32_t count,
-			      struct shared_event **natives, sycl_event *event_out)
+static sycl_result native_wait_event_make(struct context *context, uint32_t count,
+					  struct shared_event **natives, sycl_event *event_out)
 {
 	sycl_queue helper = NULL;
 	sycl_result result = native_helper_queue(context, &helper);
@@ -130,12 +130,12 @@ SYCL_API sycl_result sycl_event_make_native(sycl_context handle, sycl_backend ba
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	uint32_t made = 0;
 	while (made < count && !result) {
-		result = take_event(context, natives[made], &taken[made]);
+		result = native_event_take(context, natives[made], &taken[made]);
 		made += !result;
 	}
 	sycl_event out = NULL;
 	if (!result)
-		result = make_event(context, count, taken, &out);
+		result = native_wait_event_make(context, count, taken, &out);
 	if (result) {
 		struct failure why;
 		error_get(&why);

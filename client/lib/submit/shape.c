@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Each of these writes words from `at` on, and returns where they end. */
-static uint64_t *put_requirements(const struct handler *handler, uint64_t *at)
+static uint64_t *shape_put_requirements(const struct handler *handler, uint64_t *at)
 {
 	const struct handler_requirement *requirement = handler->requirements.items;
 	const struct handler_requirement *end = requirement + handler->requirements.count;
@@ -108,7 +108,7 @@ bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_
 		at = put_range(at, handler->local, handler->dimensions);
 	at = put_range(at, handler->cluster.size, handler->cluster.dimensions);
 	at = put_range(at, handler->offset.size, handler->offset.dimensions);
-	at = put_requirements(handler, at);
+	at = shape_put_requirements(handler, at);
 	at = put_arguments(handler, at, rest_bytes_out);
 	if (!at)
 		return false;

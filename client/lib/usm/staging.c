@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static bool is_over(const struct usm_staging *staging)
+static bool staging_is_over(const struct usm_staging *staging)
 {
 	const struct connection *c = staging->connection;
 	if (staging->users > 0)
@@ -15,13 +15,13 @@ static bool is_over(const struct usm_staging *staging)
 				(uint32_t)staging->group);
 }
 
-static void free_what_is_over(struct connection *c)
+static void stagings_free_complete(struct connection *c)
 {
 	struct usm_staging *over = NULL;
 	(void)pthread_mutex_lock(&c->state_lock);
 	for (struct usm_staging **at = &c->usm->stagings; *at;) {
 		struct usm_staging *staging = *at;
-		if (!is_over(staging)) {
+		if (!staging_is_over(staging)) {
 			at = &staging->next;
 			continue;
 		}
@@ -52,7 +52,7 @@ void usm_stagings_fini(struct connection *c)
 sycl_result usm_staging_new(struct connection *c, void *program, uint64_t size_bytes,
 			    struct usm_staging **staging_out)
 {
-	free_what_is_over(c);
+	stagings_free_complete(c);
 	struct usm_staging *staging = calloc(1, sizeof(*staging));
 	if (!staging)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -95,5 +95,5 @@ void usm_staging_set_group(struct usm_staging *staging, const struct event *even
 void usm_stagings_sweep(struct connection *c)
 {
 	if (c->usm->stagings)
-		free_what_is_over(c);
+		stagings_free_complete(c);
 }
