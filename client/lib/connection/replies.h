@@ -2,7 +2,7 @@
 #ifndef SYCL_CLIENT_REPLIES_H
 #define SYCL_CLIENT_REPLIES_H
 
-#include "connection/status.h"
+#include "connection/failure.h"
 
 #include <stdbool.h>
 

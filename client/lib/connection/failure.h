@@ -1,6 +1,6 @@
 /* What the service says of a failure. */
-#ifndef SYCL_CLIENT_STATUS_H
-#define SYCL_CLIENT_STATUS_H
+#ifndef SYCL_CLIENT_FAILURE_H
+#define SYCL_CLIENT_FAILURE_H
 
 #include "base/error.h"
 #include "command.pb-c.h"

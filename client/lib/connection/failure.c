@@ -1,4 +1,4 @@
-#include "connection/status.h"
+#include "connection/failure.h"
 
 #include <stdbool.h>
 #include <stdio.h>
