@@ -244,7 +244,12 @@ sycl_result usm_check(const struct handler *handler);
 sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes,
 			   const char *what);
 
-/* usm_actions.c: a copy from or to memory of the program, which goes by way of shared memory. */
-bool handler_is_staged(const struct handler *handler);
+/* A copy from or to memory of the program, which goes by way of shared memory. */
+static inline bool handler_is_staged(const struct handler *handler)
+{
+	return handler->action == HANDLER_ACTION_USM_COPY && !handler->usm.range &&
+	       !handler->is_empty &&
+	       (handler->usm.program_destination || handler->usm.program_source);
+}
 
 #endif

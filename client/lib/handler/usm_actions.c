@@ -232,10 +232,3 @@ SYCL_API sycl_result sycl_handler_mem_advise(sycl_handler handle, const void *po
 		handler->usm.advice = (uint32_t)advice;
 	return result;
 }
-
-bool handler_is_staged(const struct handler *handler)
-{
-	return handler->action == HANDLER_ACTION_USM_COPY && !handler->usm.range &&
-	       !handler->is_empty &&
-	       (handler->usm.program_destination || handler->usm.program_source);
-}
