@@ -1,7 +1,7 @@
 /*
  * After fork() a child has copies of its parent's handles, but neither the parent's threads nor a
- * session of its own. A page that the kernel empties in every child tells, also where the child was
- * made without pthread_atfork.
+ * session of its own. A page that the kernel empties in every child shows that, also where the
+ * child was made without pthread_atfork.
  */
 #ifndef SYCL_CLIENT_FORK_GUARD_H
 #define SYCL_CLIENT_FORK_GUARD_H

@@ -1,7 +1,7 @@
 /*
  * Copies past the caches. The C library does that for what is much larger than the caches; it does
  * not for one part of such a copy, which then takes up to a half longer: each line is read before
- * it is overwritten, and the caches are full of bytes that nobody needs there.
+ * it is overwritten, and the caches are full of bytes that are not needed there.
  */
 #ifndef SYCL_CLIENT_PAGE_STREAM_H
 #define SYCL_CLIENT_PAGE_STREAM_H
@@ -41,7 +41,7 @@ static inline void page_stream(uint8_t *destination, const uint8_t *source, size
 			page_stream_line(destination + line + pages, source + line + pages);
 		}
 	}
-	_mm_sfence(); /* whoever is told that it is there sees it */
+	_mm_sfence(); /* before another thread learns that it is there */
 	memcpy(destination + at, source + at, bytes - at);
 }
 #else

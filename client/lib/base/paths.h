@@ -10,7 +10,7 @@
 /*
  * The user's runtime folder, as user_runtime.h finds it; made (0700) if `make`. 0 or a negative
  * errno, and the path in either case: -ENOENT there is none; -EPERM it is a link, belongs to
- * somebody else or is open to others.
+ * another user or is open to others.
  */
 int path_user_runtime(int make, char path_out[PATH_BYTES]);
 

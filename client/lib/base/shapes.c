@@ -37,7 +37,7 @@ static struct shape_place *take_over(struct shapes *shapes, uint32_t first)
 	return shapes->places[oldest];
 }
 
-/* Never 0, and none twice among those that anybody remembers. */
+/* Never 0, and none twice among those still remembered. */
 static uint32_t next_generation(struct shapes *shapes)
 {
 	return shapes->generation == UINT32_MAX ? 1 : shapes->generation + 1;

@@ -30,10 +30,10 @@ int slots_take(struct slots *slots, uint32_t *index_out, uint32_t *value_out);
 /* A slot for a queue: sequence 0 now, it counts the queue's groups. */
 int slots_take_counter(struct slots *slots, uint32_t *index_out);
 
-/* Nobody looks at it any more; the engine may still write its value. */
+/* The library reads it no more; the engine may still write its value. */
 void slots_give(struct slots *slots, uint32_t index);
 
-/* Nobody looks at it any more, and the engine never writes it again. */
+/* The library reads it no more, and the engine never writes it again. */
 void slots_give_settled(struct slots *slots, uint32_t index);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define RECORD_HEAD_BYTES 16u
 #define VALUES_MAX        8u
-#define WIDTH_MAX         255 /* larger ones are cut: nobody's output is padded by megabytes */
+#define WIDTH_MAX         255 /* larger ones are cut: no output is padded by megabytes */
 #define FORMAT_BYTES_MAX  1024u
 
 enum kind { KIND_SIGNED = 1, KIND_UNSIGNED = 2, KIND_FLOAT = 3, KIND_DOUBLE = 4 };

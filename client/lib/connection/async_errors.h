@@ -1,5 +1,5 @@
-/* Errors that belong to no queue, until somebody asks for them (D17). Under the connection's state
- * lock. */
+/* Errors that belong to no queue, until the program asks for them (D17). Under the connection's
+ * state lock. */
 #ifndef SYCL_CLIENT_ASYNC_ERRORS_H
 #define SYCL_CLIENT_ASYNC_ERRORS_H
 

@@ -194,7 +194,7 @@ struct kernel {
 	uint32_t argument_count;
 	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
 	uint64_t required_work_group_size[3]; /* 0: none */
-	uint64_t max_global_size[3];          /* of a built-in kernel; 0: not told */
+	uint64_t max_global_size[3];          /* of a built-in kernel; 0: unknown */
 	uint64_t max_local_mem_bytes;
 	uint32_t registers, sub_group_size, is_native;
 	uint32_t shape;   /* where the last known one that it was sent with stands (shapes.h), 0:
@@ -214,8 +214,8 @@ struct event {
 	 * that was sent. */
 	uint64_t graph;
 	uint32_t node;
-	/* What it depends on, references, while somebody can ask for it. Under the state lock, but
-	 * for a look at whether. */
+	/* What it depends on, references, while the program can ask for it. Under the state lock,
+	 * but for a look at whether. */
 	_Atomic(struct event **) waits;
 	uint32_t wait_count;
 	/*
@@ -324,7 +324,7 @@ typedef sycl_result queue_announce(const struct queue *queue, void *what);
 sycl_result queue_make(struct context *context, struct device *device,
 		       const struct sycl_queue_options *options, queue_announce *announce,
 		       void *what, sycl_queue *queue_out);
-/* shared_event.c: one with a name, not told of. One user reference. */
+/* shared_event.c: one with a name that the service does not know yet. One user reference. */
 sycl_result shared_event_new(struct connection *connection, uint32_t device,
 			     struct shared_event **event_out);
 /* event_native.c: how many native events are behind it; that of a command is made when it is first
@@ -345,7 +345,7 @@ sycl_result event_check_sent(const struct event *event);
 /* Has its slot reached its value? */
 bool event_is_complete(const struct event *event);
 
-/* queue.c: until what it was given is complete; with what is told then. */
+/* queue.c: until what it was given is complete. Reports failures as sycl_queue_wait does. */
 sycl_result queue_wait_until(struct queue *queue, uint64_t deadline_ns);
 /* Until the slot has reached the value. */
 sycl_result queue_line_wait(struct connection *connection, struct queue_line *line, uint32_t slot,

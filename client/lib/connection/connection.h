@@ -5,7 +5,8 @@
  * submit_lock, copiers.start_lock, state_lock. None is held while a thread sleeps, except
  * submit_lock (and grow_lock) while the submit ring has no room: the engine makes room whatever its
  * devices do; and import_lock until the engine has opened what is imported. The state lock is a
- * condition variable's, so whoever waits for something of the session sleeps in connection_wait.
+ * condition variable's, so a thread that waits for something of the session sleeps in
+ * connection_wait.
  */
 #ifndef SYCL_CLIENT_CONNECTION_H
 #define SYCL_CLIENT_CONNECTION_H
@@ -37,7 +38,7 @@ struct platform;
 struct topology;
 struct usm_state;
 
-/* Somebody waits for the descriptor of an exported buffer. Lives on the waiter's stack. */
+/* A thread waits for the descriptor of an exported buffer. Lives on its stack. */
 struct pending_grant {
 	uint64_t buffer;
 	int descriptor; /* -1: not yet */
@@ -127,7 +128,7 @@ struct connection {
 					  have come (own_pages.c) */
 	uint32_t copy_threads; /* copy_threads_wanted's; written once, when the connection is opened
 				*/
-	_Atomic uint32_t copy_quota; /* processors_quota's; 0: nobody has asked yet */
+	_Atomic uint32_t copy_quota; /* processors_quota's; 0: not asked yet */
 	struct copiers copiers;
 	struct async_errors async_errors;
 	struct queue_line *closed_queues; /* closed queues with failures that were not passed to
@@ -135,11 +136,11 @@ struct connection {
 	bool polling; /* a thread sleeps on the socket, or reads from it: the others wait for it */
 	uint32_t sleepers;
 	uint32_t prepared;    /* event loops that will poll the descriptor themselves */
-	int loop_fd, kick_fd; /* made on demand: what an event loop polls, and what makes it look */
+	int loop_fd, kick_fd; /* made on demand: an event loop polls loop_fd; kick_fd wakes it */
 	_Atomic int32_t lost; /* a sycl_result; set once, after lost_why */
 	struct failure lost_why;
 
-	struct decode_arena packet_arena; /* whoever has set `polling` */
+	struct decode_arena packet_arena; /* of the thread that has set `polling` */
 
 	_Atomic(struct topology *) topology;
 	struct platform *root;       /* weak, as the next two: the handles hold the connection */
@@ -187,7 +188,7 @@ static inline void connection_handle_released(struct connection *connection)
 /*
  * The service orders what threads of this program do to memory that is mapped twice. Neither the
  * language nor ThreadSanitizer can follow that order. So a thread publishes at the end of a host
- * task or a host access, and observes when the service has told it that its turn has come.
+ * task or a host access, and observes when the service has granted its turn.
  */
 static inline void connection_publish(struct connection *connection)
 {
@@ -203,7 +204,7 @@ static inline void connection_observe(struct connection *connection)
 void connection_lose(struct connection *connection, sycl_result code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void connection_lose_with(struct connection *connection, const struct failure *why);
-/* Of one that is lost: the code, with its detail set. */
+/* The code of a lost connection, with its detail set. */
 sycl_result connection_loss(struct connection *connection);
 /* 0, or what connection_loss says. Any thread, no lock. */
 static inline sycl_result connection_check(struct connection *connection)
@@ -232,17 +233,18 @@ void connection_embedded_end(struct connection *connection);
 /* ring.c. Packs the command into the ring and rings the bell. Waits for room, never for
  * the device. */
 sycl_result connection_send(struct connection *connection, const Sycl__V1__Command *command);
-/* As above with the submit lock held. */
+/* The same with the submit lock held. */
 sycl_result connection_write(struct connection *connection, const Sycl__V1__Command *command);
 /* Room for a RESUBMIT record of so many bytes, to be filled and committed; the submit lock is held
  * until then. */
 sycl_result connection_reserve_resubmit(struct connection *connection, uint32_t bytes,
 					void **payload_out);
 void connection_commit(struct connection *connection);
-/* Send it; the answer goes to `pending`, which stays until then or until the connection is over. */
+/* Sends the command; its answer goes to `pending`, which stays valid until the answer has come or
+ * the connection is over. */
 sycl_result connection_ask(struct connection *connection, const Sycl__V1__Command *command,
 			   struct pending *pending);
-/* Send and wait for the answer; the answer's failure is the result. */
+/* Sends the command and waits for its answer, whose failure is the result. */
 sycl_result connection_request(struct connection *connection, const Sycl__V1__Command *command,
 			       struct pending *pending, uint64_t deadline_ns);
 
@@ -272,14 +274,14 @@ void connection_probe(struct connection *connection);
 /* remote.c: objects of the engine */
 sycl_result remote_name(struct connection *connection, enum object_type type,
 			struct remote *remote);
-/* Its id was never sent. */
+/* Takes back a name whose id was never sent. */
 void remote_forget(struct connection *connection, struct remote *remote);
 /* Sends Release; what the entry holds comes back with Released. */
 void remote_release(struct connection *connection, struct remote *remote);
 /* Receivers: the engine has let go of an object; the service could not make one. */
 void remote_receive_released(struct connection *connection, const Sycl__V1__Reply *reply);
 void remote_receive_failed(struct connection *connection, const Sycl__V1__Reply *reply);
-/* Of one that has failed: the code, with its detail set. */
+/* The code of a failed object, with its detail set. */
 sycl_result remote_failure(struct remote *remote);
 /* 0, or what remote_failure says. In the way of every group, several times. */
 static inline sycl_result remote_check(struct remote *remote)

@@ -73,7 +73,7 @@ static bool copier_join(struct copiers *copiers, struct copier *copier, bool onl
 		return false;
 	if (there)
 		(void)pthread_join(copier->thread, NULL);
-	copier->state = COPIER_NONE; /* nobody else's any more */
+	copier->state = COPIER_NONE; /* no other thread uses it any more */
 	return true;
 }
 

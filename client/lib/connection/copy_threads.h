@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define COPY_THREADS_BY_PROCESSORS 0xfffffffeu /* nobody says anything */
+#define COPY_THREADS_BY_PROCESSORS 0xfffffffeu /* neither the program nor the environment says */
 
 /*
  * What the caller gave, else what SYCLD_COPY_THREADS says: a number up to COPIERS_MAX, or

@@ -100,7 +100,7 @@ const char *handle_type_name(enum handle_type type)
 	return type < HANDLE_TYPE_COUNT && names[type] ? names[type] : names[HANDLE_NONE];
 }
 
-/* The table's lock is held. What was freed meanwhile, in the order in which it was. */
+/* With the table's lock. Moves what was freed meanwhile to the free list, oldest first. */
 static void table_refill_free_list(struct handle_table *t)
 {
 	uint32_t last = atomic_exchange_explicit(&t->freed, 0, memory_order_acquire), next = 0;
@@ -204,7 +204,7 @@ static uint32_t generation_of(const void *handle)
 	return (uint32_t)((uintptr_t)handle >> 32) & 0xffffff;
 }
 
-/* What the bits alone tell. NULL: no handle of that type and this process. */
+/* What the bits alone say. NULL: no handle of that type and this process. */
 static struct handle_entry *entry_of_handle(const void *handle, enum handle_type type)
 {
 	uint64_t bits = (uintptr_t)handle;
@@ -214,7 +214,7 @@ static struct handle_entry *entry_of_handle(const void *handle, enum handle_type
 	return entry_at((uint32_t)bits);
 }
 
-/* Why there was none. */
+/* The error for a value that leads to no entry. */
 static sycl_result handle_refused(const void *handle, enum handle_type type)
 {
 	uint64_t bits = (uintptr_t)handle;
@@ -247,8 +247,8 @@ static inline bool word_is_good(const struct handle_entry *entry, uint64_t word,
 	       atomic_load_explicit(&entry->type, memory_order_relaxed) == (uint32_t)type;
 }
 
-/* Is it still what the handle says? Holds if the word is the same when it is exchanged: its
- * generation says so. */
+/* Is the entry still what the handle says? The answer holds if the word is the same when it is
+ * exchanged, since the word has the generation. */
 static sycl_result check_word(struct handle_entry *entry, uint64_t word, const void *handle,
 			      enum handle_type type)
 {
@@ -266,7 +266,7 @@ static sycl_result check_word(struct handle_entry *entry, uint64_t word, const v
 	return SYCL_SUCCESS;
 }
 
-/* Whatever there may be about a handle. */
+/* The slow way: all checks, each with its error. */
 static sycl_result pin_any(const void *handle, enum handle_type type, struct object **object_out)
 {
 	fork_check();
@@ -284,7 +284,7 @@ static sycl_result pin_any(const void *handle, enum handle_type type, struct obj
 	return SYCL_SUCCESS;
 }
 
-/* Several times for each group, of good handles: on its way there no call is made. */
+/* The fast way, taken several times for each command group: a good handle needs no call. */
 sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
 {
 	struct handle_entry *entry = fork_is_settled() ? entry_of_handle(handle, type) : NULL;
@@ -361,8 +361,8 @@ void object_unref(struct object *object)
 	uint32_t index = object->index;
 	struct handle_entry *entry = object->entry;
 	uint64_t before = atomic_load_explicit(&entry->word, memory_order_acquire);
-	/* Of a handler nobody finds a way to it any more then: no handle is good, and it has no
-	 * weak pointers. */
+	/* No other thread can reach a handler then: no handle is good, and handlers have no weak
+	 * pointers. */
 	if (object->type != HANDLE_HANDLER || word_refs(before) != 1 || word_users(before) != 0)
 		before = word_add(&entry->word, -REF_ONE, memory_order_acq_rel);
 	if (word_refs(before) != 1)

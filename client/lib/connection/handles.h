@@ -86,7 +86,7 @@ void object_unref(struct object *object);
 /* One more user reference, for the caller; the library holds one. QUOTA beyond about a million. */
 sycl_result object_give(struct object *object);
 
-/* Take a user reference from whoever owns it. INVALID_HANDLE when there is none. The caller has
+/* Take a user reference from its owner. INVALID_HANDLE when there is none. The caller has
  * pinned the object. */
 sycl_result object_take(struct object *object);
 

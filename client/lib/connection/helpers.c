@@ -57,7 +57,7 @@ static void *helper_run(void *argument)
 			(void)pthread_cond_wait(&helpers->work, &c->state_lock);
 			continue;
 		}
-		connection_ref(c); /* it lives: a host task holds it, or whoever copies */
+		connection_ref(c); /* it lives: a host task or a copy holds it */
 		(void)pthread_mutex_unlock(&c->state_lock);
 		if (copies)
 			page_copies_help(c);

@@ -132,7 +132,7 @@ static sycl_result host_access_outcome(struct buffer *buffer, struct host_access
 	return result;
 }
 
-/* Two round trips: one to take the requests in, one to tell. */
+/* Two round trips: one to take the requests in, one for the answers. */
 sycl_result host_access_answered(struct connection *c)
 {
 	sycl_result result = SYCL_SUCCESS;

@@ -46,7 +46,7 @@ static void copy_count_granted(struct page_copy *copy)
 		copy->granted++;
 }
 
-/* With the state lock. Whoever takes a part copies it, and ends its access. */
+/* With the state lock. The thread that takes a part copies it, and ends its access. */
 static bool copy_take_part(struct page_copy *copy, uint32_t *part_out)
 {
 	copy_count_granted(copy);
@@ -183,7 +183,7 @@ static void copy_list(struct page_copy *copy)
 		copiers_start(&c->copiers, count_copiers(c, copy->count));
 }
 
-/* What nobody has begun stays undone; nobody looks at the copy any more. */
+/* Parts that were not begun stay undone; no other thread uses the copy any more. */
 static void copy_unlist(struct page_copy *copy)
 {
 	struct connection *c = copy->connection;

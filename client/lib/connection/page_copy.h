@@ -1,5 +1,5 @@
 /*
- * Copies of much memory of the program's, in parts: by whoever asks for one, by the connection's
+ * Copies of much memory of the program's, in parts: by the thread that asks, by the connection's
  * copy threads (copiers.h), and by its helper threads as long as they have nothing else to do. A
  * part may be held by an access of the host: it is copied when that is granted, and the access ends
  * with the part, so that the engine moves one part while the next one is being copied.
@@ -13,7 +13,7 @@
 #define PAGE_COPY_PART_BYTES  ((uint64_t)4 << 20)        /* at least, but for the last one */
 #define PAGE_COPY_LARGE_BYTES (2 * PAGE_COPY_PART_BYTES) /* what is smaller is one part */
 
-/* One copy, in the memory of whoever runs it. Filled by page_copy_plan. */
+/* One copy, on the stack of the thread that asks for it. Filled by page_copy_plan. */
 struct page_copy {
 	struct connection *connection;
 	uint8_t *destination;

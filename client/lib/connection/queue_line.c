@@ -111,7 +111,7 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 	}
 	uint32_t at = position_of(line, group);
 	if (at < line->failure_count && line->failures[at].group == group)
-		return; /* told twice */
+		return; /* reported twice */
 	memmove(&line->failures[at + 1], &line->failures[at],
 		(line->failure_count - at) * sizeof(*line->failures));
 	line->failures[at] = (struct group_failure){.group = group,
@@ -130,15 +130,15 @@ static sycl_result failure_report(struct queue_line *line, struct group_failure 
 				  bool consumed)
 {
 	failure->reported = failure->reported || consumed;
-	struct failure told = {.code = failure->code,
-			       .native_code = failure->native_code,
-			       .backend = failure->backend,
-			       .object = failure->object ? failure->object : line->remote.id};
-	(void)strncpy(told.text,
+	struct failure detail = {.code = failure->code,
+				 .native_code = failure->native_code,
+				 .backend = failure->backend,
+				 .object = failure->object ? failure->object : line->remote.id};
+	(void)strncpy(detail.text,
 		      failure->text ? failure->text
 				    : "a command group failed; its reason was not kept",
-		      sizeof(told.text) - 1);
-	return error_set_failure(&told);
+		      sizeof(detail.text) - 1);
+	return error_set_failure(&detail);
 }
 
 sycl_result queue_line_group_result(struct connection *c, struct queue_line *line, uint64_t group,

@@ -27,7 +27,7 @@ struct group_failure {
 	sycl_result code;
 	int32_t native_code;
 	uint32_t backend;
-	bool reported; /* the program was told (M3) */
+	bool reported; /* to the program (M3) */
 	uint64_t object;
 	char *text; /* NULL: not kept */
 };
@@ -67,7 +67,7 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 
 /*
  * Did this group fail? The slot's status said that something has. 0, or its code with the detail
- * set; marks it as reported, unless a handler will be told of it. Without locks.
+ * set; marks it as reported, unless a handler will have it. Without locks.
  */
 sycl_result queue_line_group_result(struct connection *connection, struct queue_line *line,
 				    uint64_t group, bool certainly_failed);

@@ -16,7 +16,7 @@ static void handle_answer(struct connection *c, const Sycl__V1__Reply *reply)
 		pending->done = true;
 		return;
 	}
-	/* Nobody waits: a record that wants no answer, or a wait that ended before. */
+	/* No thread waits: a record that wants no answer, or a wait that ended before. */
 }
 
 static void handle_reply(struct connection *c, const Sycl__V1__Reply *reply)

@@ -8,7 +8,7 @@
 
 struct connection;
 
-/* Somebody waits for the answer to record `number`. Lives on the waiter's stack. */
+/* A thread waits for the answer to record `number`. Lives on its stack. */
 struct pending {
 	uint64_t number;
 	struct pending *next;

@@ -25,7 +25,7 @@ static bool room_ready(struct connection *c, void *context)
 	return true;
 }
 
-/* What the ring's writer would not give at once, and why. */
+/* The slow way to room that the writer did not give at once. `why`: its error. */
 static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32_t bytes, int why,
 				     void **payload_out)
 {

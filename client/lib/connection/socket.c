@@ -37,7 +37,7 @@ static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant,
 	failure_from_status(&status, &c->arenas.grant.failure);
 }
 
-/* What nobody waits for any more is closed with the datagram. */
+/* A descriptor that no thread waits for any more is closed with the datagram. */
 static void take_buffer_grant(struct connection *c, uint64_t buffer, struct packet_fds *fds)
 {
 	for (struct pending_grant *grant = c->grants; grant; grant = grant->next) {

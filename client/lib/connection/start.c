@@ -1,8 +1,8 @@
 /*
  * Finding a service: the system's, else this user's, else starting this user's.
  *
- * Starting, without races: whoever holds the lock file looks again whether a service answers, and
- * only then removes a socket that nobody listens on, binds its own and starts sycld with the
+ * Starting, without races: the process with the lock file checks again whether a service answers,
+ * and only then removes a socket that nobody listens on, binds its own and starts sycld with the
  * listening socket as descriptor 3 and the lock as descriptor 4, which sycld holds as long as it
  * lives. All others just connect: their connections wait in the new socket's queue until sycld
  * accepts them.

@@ -1,7 +1,7 @@
 /*
  * Waiting for the engine. A bounded spin where that is wise, then sleep: one thread of the
  * connection polls the session socket, the others wait for it on a condition variable, so death
- * wakes everybody.
+ * wakes all of them.
  *
  * Nothing is lost: each sleeper sets the shared sleep flag itself before it looks at what it waits
  * for, under the state lock, and keeps the lock until it is in the condition's queue. If the engine
@@ -44,7 +44,7 @@ static bool spin_until_ready(struct connection *c, wait_ready *ready, void *cont
 	return false;
 }
 
-/* Several threads may: one of their answers is as good as the other. */
+/* Several threads may store at a time: each of their values is as good as the other. */
 static void spin_learn(struct connection *c, uint64_t waited_ns)
 {
 	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
@@ -70,7 +70,7 @@ static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 	(void)pthread_mutex_lock(&c->state_lock);
 	connection_read_until_wake(c);
 	c->polling = false;
-	/* Whoever goes on waiting takes this thread's place at the socket. */
+	/* Another waiting thread takes this one's place at the socket. */
 	(void)pthread_cond_broadcast(&c->changed);
 	if (c->prepared > 0 && c->kick_fd >= 0)
 		wake_ring_bell(
@@ -122,7 +122,7 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 		if (lost)
 			return lost;
 		bool over = deadline_ns != UINT64_MAX && clock_now_ns() >= deadline_ns;
-		/* One in any case: a program that only ever waits for a moment gets on as well. */
+		/* One in any case, so that a program with very short waits makes progress. */
 		if (runs && (first || !over) && run_one(c))
 			continue;
 		if (over)
@@ -139,10 +139,10 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 {
 	bool spins = (how & WAIT_SPINS) && c->may_spin;
 	uint64_t begun_ns = spins ? clock_now_ns() : 0, now_ns = begun_ns;
-	/* A wait that a look was long enough for is never a reason for shorter ones: a time that is
-	 * a little old will do. */
+	/* A wait that one check ends never shortens the spin, so a time that is a little old will
+	 * do. */
 	if (spins && spin_until_ready(c, ready, context, &now_ns, deadline_ns)) {
-		/* Whoever waited so will soon have the next command. */
+		/* A thread that waited so will soon have the next command. */
 		const void *next = atomic_load_explicit(&c->next_record, memory_order_relaxed);
 		if (next)
 			ring_writer_fetch(next);

@@ -1,5 +1,5 @@
 /*
- * Graphs of command groups (include/syclclient/graph.h): nodes are handlers that nobody can change
+ * Graphs of command groups (include/syclclient/graph.h): nodes are handlers that cannot be changed
  * any more, and an executable graph is a list of them that the service has, too.
  *
  * All of a graph, and what queues say of recording, is under the connection's graph_lock, which

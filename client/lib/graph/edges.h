@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Nodes, ascending only as long as nobody makes edges by hand. */
+/* Nodes, ascending until the program makes edges by hand. */
 struct graph_edge_list {
 	uint32_t *nodes;
 	uint32_t count, capacity;

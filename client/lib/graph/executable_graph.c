@@ -291,7 +291,7 @@ static void flattened_settle_buffers(const struct handler *handler)
 	}
 }
 
-/* Native commands through a service are called here, before the service hears of the graph (K15).
+/* Native commands through a service are called here, before the service gets the graph (K15).
  * In process it calls them. */
 static sycl_result call_natives(struct executable_graph *graph)
 {

@@ -54,7 +54,7 @@ void handler_fini(struct handler *handler)
 }
 
 #ifdef HANDLERS_ARE_FREED
-/* So that AddressSanitizer sees who uses one that has ended. */
+/* So that AddressSanitizer finds a use of one that has ended. */
 static struct handler *handler_memory_take(struct queue *queue)
 {
 	(void)queue;

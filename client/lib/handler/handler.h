@@ -81,7 +81,7 @@ struct handler {
 	struct queue *queue;  /* a reference */
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
 	/* Of a step of what the program sees as one group: the group, whose events are what the
-	 * step's event tells of (H12). */
+	 * step's event depends on (H12). */
 	const struct handler *step_of;
 
 	enum handler_action action;

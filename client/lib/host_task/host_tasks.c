@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What this thread is in the middle of: a wait inside of a host task may run others. */
+/* The host tasks that this thread runs, innermost first: a wait inside of one may run others. */
 struct host_call {
 	const struct host_task *task;
 	struct host_call *outer;
@@ -186,7 +186,7 @@ static void host_task_send_done(struct connection *c, const struct host_task *ta
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_HOST_TASK_DONE;
 	command.host_task_done = &done;
-	(void)connection_send(c, &command); /* a session that has ended has nobody to tell */
+	(void)connection_send(c, &command); /* a session that has ended needs no answer */
 }
 
 void host_task_over(struct connection *c, struct host_task *task, sycl_result status,
@@ -232,8 +232,8 @@ static bool host_task_may_run(struct connection *c, struct host_task *task)
 
 void host_task_run(struct connection *c, struct host_task *task)
 {
-	/* What the function does, or what letting go of it does, is not the failure of the call
-	 * that waits. */
+	/* A failure of the function, or of releasing what it held, is none of the call that
+	 * waits. */
 	struct failure before, why;
 	error_get(&before);
 	if (host_task_may_run(c, task)) {
@@ -283,7 +283,7 @@ void host_tasks_drop_unreachable(struct connection *c)
 	if (c->helpers)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
-	/* Somebody who waits still runs them, and looks again afterwards. */
+	/* A waiting thread still runs them, and checks again afterwards. */
 	bool unneeded = c->host_tasks->first && c->waits_with_tasks == 0;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (unneeded)

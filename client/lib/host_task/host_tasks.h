@@ -1,9 +1,9 @@
 /*
  * The connection's host tasks: submitted, waiting for their turn, running. The engine says through
- * a slot when the turn of one has come; whoever waits on the connection then runs it, or a helper
- * thread does (helpers.h).
+ * a slot when the turn of one has come; a thread that waits on the connection then runs it, or a
+ * helper thread does (helpers.h).
  *
- * A host task is held by the connection's list until somebody takes it from there, and holds its
+ * A host task is held by the connection's list until a thread takes it off, and holds its
  * handler, which holds what it needs. That also keeps the connection: so the list is dropped with
  * the last handle of the connection, unless helpers run what is in it.
  */
@@ -46,7 +46,7 @@ struct host_task_plan {
 
 struct host_task {
 	struct host_task *next;
-	_Atomic uint32_t refs;   /* the list or whoever runs it; whoever submits it */
+	_Atomic uint32_t refs;   /* the list or the thread that runs it; the submitting thread */
 	struct handler *handler; /* a reference; NULL: it has run */
 	sycl_host_task_function *function;
 	void *user_data;
@@ -79,7 +79,7 @@ sycl_result host_task_new(struct connection *connection, const struct host_task_
 /* Into the list, before the record is sent: its turn may come before the sender goes on. With the
  * submit lock. */
 void host_task_list(struct connection *connection, struct host_task *task, uint64_t group);
-/* The sender is through with it. `sent` false: nobody will ever write its slot. */
+/* Its submission is over. `sent` false: the engine will never write its slot. */
 void host_task_settle(struct connection *connection, struct host_task *task, bool sent);
 
 /* May this thread run host tasks of the connection? */
@@ -87,12 +87,12 @@ bool host_tasks_run_here(const struct connection *connection);
 /* One whose turn has come, or that never has it; NULL: none. With the state lock. */
 struct host_task *host_tasks_take(struct connection *connection);
 /*
- * Calls the function, unless its turn never comes, and tells the engine; of a native command the
- * bridge tells when its work is complete. The task is gone afterwards.
+ * Calls the function, unless its turn never comes, and reports to the engine; of a native command
+ * the bridge reports, when its work is complete. The task is gone afterwards.
  */
 void host_task_run(struct connection *connection, struct host_task *task);
-/* One that has run is over: tells the engine, `why` with a status. The task is gone afterwards, and
- * perhaps the connection. */
+/* One that has run is over: reports to the engine, `why` with a status. The task is gone
+ * afterwards, and perhaps the connection. */
 void host_task_over(struct connection *connection, struct host_task *task, sycl_result status,
 		    const struct failure *why);
 /* Is there one whose turn has come? With the state lock. */

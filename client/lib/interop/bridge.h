@@ -4,8 +4,8 @@
  * host task whose data stays on the device. Its function is called where host tasks are
  * (host_tasks.h), when all that it depends on is complete, or on its way on the device: then its
  * stream waits for an event of the engine's first (bridge_events.c). What it sends to a stream of
- * the program's own is waited for by a thread of the connection, which then tells the engine. So a
- * command that takes long holds up nobody who waits for something else.
+ * the program's own is waited for by a thread of the connection, which then reports to the engine.
+ * So a command that takes long holds up no thread that waits for something else.
  */
 #ifndef SYCL_CLIENT_BRIDGE_H
 #define SYCL_CLIENT_BRIDGE_H
@@ -37,8 +37,8 @@ struct sycl_shared_memory;
 
 enum bridge_event_state {
 	BRIDGE_EVENT_NONE,
-	BRIDGE_EVENT_NEW,   /* somebody is about to ask the service for it */
-	BRIDGE_EVENT_ASKED, /* `pending` tells */
+	BRIDGE_EVENT_NEW,   /* a thread is about to ask the service for it */
+	BRIDGE_EVENT_ASKED, /* `pending` gets the answer */
 	BRIDGE_EVENT_OPEN,
 	BRIDGE_EVENT_BAD, /* it could not be made, or not opened: not tried again */
 };
@@ -62,7 +62,7 @@ struct bridge_context {
 	struct bridge_context *next;
 	cuda_context context;
 	unsigned long long
-		id; /* a handle may come again for another context; 0: the driver does not tell */
+		id; /* a handle may come again for another context; 0: the driver does not say */
 	cuda_device device;
 	bool is_left;     /* let go of: the program may have destroyed it */
 	bool is_retained; /* the primary one, which then stays */
@@ -97,7 +97,7 @@ struct bridge {
 	pthread_cond_t work;
 	pthread_t thread;
 	bool has_thread, stop;
-	struct bridge_call *first, *last; /* sent, and not told yet */
+	struct bridge_call *first, *last; /* sent, and not reported yet */
 };
 void bridge_init(struct bridge *bridge);
 /* There is no handle of the connection any more: if there is no command either, lets go of

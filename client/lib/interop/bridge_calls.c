@@ -1,11 +1,11 @@
 /*
  * Native commands through a service, from the call of the function to the end of what it sent.
  *
- * called --sent--> listed --the stream has come so far--> noted --told--> over
- *                      \--the driver says that it never will, or it waits for a service that has gone--> abandoned, told
+ * called --sent--> listed --the stream has come so far--> noted --reported--> over
+ *                      \--the driver says that it never will, or it waits for a service that has gone--> abandoned, reported
  *
- * The driver's own thread notes; the thread of the connection tells, as that may wait. Both have a
- * hold on the call, as the driver may come late, or never, to what was abandoned.
+ * The driver's own thread notes; the thread of the connection reports, as that may wait. Both have
+ * a hold on the call, as the driver may come late, or never, to what was abandoned.
  */
 #include "interop/bridge.h"
 
@@ -71,7 +71,7 @@ static void call_note_complete(void *argument)
 
 /* ------------------------------------- the function ------------------------------------- */
 
-/* Behind what was sent: an event, which tells how it went, and a note. */
+/* Behind what was sent: an event, which says how it went, and a note. */
 static cuda_result call_mark_end(const struct cuda_driver *cuda, struct bridge_call *call)
 {
 	cuda_stream stream = call->context->streams[call->stream].stream;
@@ -389,7 +389,7 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 
 static void bridge_forget_after_fork(void)
 {
-	(void)pthread_mutex_init(&notes_lock, NULL); /* whoever held it is not here */
+	(void)pthread_mutex_init(&notes_lock, NULL); /* the thread that held it is not here */
 }
 
 __attribute__((constructor)) static void bridge_register_forget(void)

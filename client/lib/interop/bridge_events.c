@@ -29,8 +29,8 @@ static void pending_take_event_handle(struct pending *pending, const Sycl__V1__R
 	}
 }
 
-/* A new one. Nobody waits for the answer. What fails here is no failure of the call that is under
- * way. */
+/* A new one. No thread waits for the answer. What fails here is no failure of the call that is
+ * under way. */
 static void bridge_event_request(struct connection *c, struct bridge_event *event, uint32_t device)
 {
 	struct failure before;
@@ -113,7 +113,7 @@ struct bridge_event *bridge_event_take(struct bridge_context *context, const str
 	if (best)
 		best->users++;
 	if (new_one)
-		new_one->state = BRIDGE_EVENT_NEW; /* nobody else's to ask for */
+		new_one->state = BRIDGE_EVENT_NEW; /* no other thread asks for it */
 	(void)pthread_mutex_unlock(&c->bridge->lock);
 	if (new_one)
 		bridge_event_request(c, new_one, device->facts->device);

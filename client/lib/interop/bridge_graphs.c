@@ -165,7 +165,7 @@ static void bridge_graph_list(struct bridge_graph *graph)
 	(void)pthread_mutex_unlock(&graph->bridge->lock);
 }
 
-/* Nobody lets go of it from now on: the command has been counted. */
+/* No thread lets go of it from now on: the command has been counted. */
 static sycl_result check_context(const struct handler *handler)
 {
 	struct bridge *bridge = handler->object.connection->bridge;
@@ -243,7 +243,7 @@ static void bridge_graph_unlist(struct bridge_graph *graph)
 		graph->next->previous = graph->previous;
 }
 
-/* With the lock, so that nobody lets go of the context meanwhile. */
+/* With the lock, so that no thread lets go of the context meanwhile. */
 static void bridge_graph_destroy(struct bridge_graph *graph)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();

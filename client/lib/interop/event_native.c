@@ -1,7 +1,7 @@
 /*
- * The native event of a command (H10): made when it is asked for, so that nobody else pays for one.
- * The engine records it behind all that the command's lane has then. Where the engine is another
- * process, or the command is not on its device, there is none.
+ * The native event of a command (H10): made when it is asked for, so that other programs pay for
+ * none. The engine records it behind all that the command's lane has then. Where the engine is
+ * another process, or the command is not on its device, there is none.
  */
 #include "connection/client_objects.h"
 
@@ -40,7 +40,7 @@ static sycl_result native_event_make(const struct event *event, struct shared_ev
 	return result;
 }
 
-/* False: somebody else was faster. */
+/* False: another thread was faster. */
 static bool event_keep_natives(struct event *event, struct shared_event **natives)
 {
 	struct connection *c = event->object.connection;

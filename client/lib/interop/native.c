@@ -426,7 +426,8 @@ SYCL_API sycl_result sycl_event_has_native_event(sycl_event handle, uint32_t *ha
 {
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(has_out);
-	*has_out = event_natives(event) > 0; /* otherwise the engine tells completion without one */
+	*has_out = event_natives(event) >
+		   0; /* without one the engine reports completion through a slot */
 	return SYCL_SUCCESS;
 }
 

@@ -39,7 +39,7 @@ static sycl_result image_new(struct context *context, struct device *device,
 		object_delete(&image->object);
 		return result;
 	}
-	object_keep(&image->object); /* nobody outside ever has it */
+	object_keep(&image->object); /* the program never has it */
 	(void)pthread_mutex_init(&image->variables_lock, NULL);
 	image->context = context;
 	object_ref(&context->object);

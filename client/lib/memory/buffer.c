@@ -165,12 +165,12 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan,
 		buffer->host = plan->block->memory;
 		object_ref(&plan->block->object);
 	}
-	bool told = false;
-	result = buffer_create_remote(buffer, plan, &range, &told);
+	bool announced = false;
+	result = buffer_create_remote(buffer, plan, &range, &announced);
 	if (result) {
 		struct failure why;
 		error_get(&why);
-		if (!told) /* otherwise the service gives the name back */
+		if (!announced) /* otherwise the service gives the name back */
 			remote_forget(c, &buffer->remote);
 		object_unref(&buffer->object);
 		return error_set_failure(&why);

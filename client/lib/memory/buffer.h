@@ -1,4 +1,4 @@
-/* Making a buffer: named, given its shared memory, told to the service. */
+/* Making a buffer: named, given its shared memory, announced to the service. */
 #ifndef SYCL_CLIENT_BUFFER_H
 #define SYCL_CLIENT_BUFFER_H
 

@@ -95,7 +95,7 @@ static sycl_result host_accessor_create(sycl_buffer handle, struct wanted wanted
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &accessor->access, deadline_ns);
-	if (result) { /* withdrawn: groups must not wait for an access that nobody has */
+	if (result) { /* withdrawn: groups must not wait for an access that is not held */
 		struct failure why;
 		error_get(&why);
 		object_unref(&accessor->object);

@@ -62,7 +62,7 @@ static sycl_result host_image_create(sycl_image handle, sycl_access_mode mode, u
 	if (result)
 		return result;
 	result = host_access_wait(&image->buffer, &accessor->access, deadline_ns);
-	if (result) { /* withdrawn: groups must not wait for an access that nobody has */
+	if (result) { /* withdrawn: groups must not wait for an access that is not held */
 		struct failure why;
 		error_get(&why);
 		object_unref(&accessor->object);

@@ -107,7 +107,7 @@ static void end_accesses(struct page_copy *copy)
 		host_access_end(copy->connection, &copy->accesses[i]);
 }
 
-/* Has the engine refused none of them so far? A refusal is told before the answer. */
+/* Has the engine refused none of them so far? A refusal comes before the answer. */
 static sycl_result check_parts(struct page_copy *copy)
 {
 	sycl_result result = host_access_answered(copy->connection);
@@ -161,7 +161,7 @@ static uint32_t count_outside(const struct buffer_list *buffers)
 	return count;
 }
 
-/* Nothing is to be brought, and nobody waited for. */
+/* Nothing is to be brought or waited for. */
 static bool are_settled(const struct buffer_list *buffers)
 {
 	for (uint32_t i = 0; i < buffers->count; i++) {
@@ -171,7 +171,7 @@ static bool are_settled(const struct buffer_list *buffers)
 	return true;
 }
 
-/* All that nobody else has taken. */
+/* All that no other thread has taken. */
 static void own_pages_take_all(const struct buffer_list *buffers, struct own_pages *pages,
 			       uint32_t most)
 {

@@ -31,10 +31,10 @@ enum own_pages_state {
 	OWN_PAGES_COMING,   /* the same, but whatever is sent waits for them where it should */
 };
 
-/* A new buffer over this memory: may its contents be left there until somebody uses them? */
+/* A new buffer over this memory: may its contents be left there until they are used? */
 bool own_pages_may_wait(const struct buffer *buffer);
 
-/* Of a root: nothing is to be brought, and nobody waited for. It stays so. */
+/* Of a root: nothing is to be brought or waited for. It stays so. */
 static inline bool own_pages_are_settled(const struct buffer *buffer)
 {
 	enum own_pages_state state = atomic_load_explicit(&buffer->pages, memory_order_acquire);
@@ -56,7 +56,7 @@ void own_pages_settle(struct buffer *buffer);
 /* As host_access_ask, once the buffer's contents are settled. */
 sycl_result own_pages_ask_host_access(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes,
 				      uint64_t size_bytes, struct host_access *access);
-/* Of a root: before its memory is the program's again. Nobody reads it after this. */
+/* Of a root: before its memory is the program's again. The library does not read it after this. */
 void own_pages_end(struct buffer *buffer);
 
 /*

@@ -1,4 +1,4 @@
-/* Events: a group's number in its queue and the completion slot that tells. */
+/* Events: a group's number in its queue and its completion slot. */
 #include "connection/client_objects.h"
 #include "host_task/host_tasks.h"
 
@@ -9,8 +9,8 @@
 #define START_REST_MIN_NS 20000u
 #define START_REST_MAX_NS 10000000u
 
-/* Nobody can ask for it any more. An event holds no list but its own, so what is let go here holds
- * none either. */
+/* The program cannot ask for it any more. An event holds no list but its own, so what is let go
+ * here holds none either. */
 static void drop_waits(struct event *event)
 {
 	struct connection *c = event->object.connection;
@@ -232,8 +232,8 @@ static uint64_t start_rest_ns(uint64_t waited_ns)
 	return rest_ns > START_REST_MAX_NS ? START_REST_MAX_NS : rest_ns;
 }
 
-/* No slot tells of a beginning. The service knows it at the end for certain, and sooner where the
- * driver tells: it is asked in between. */
+/* No slot reports a beginning. The service knows it at the end for certain, and sooner where the
+ * driver reports it: it is asked in between. */
 static sycl_result await_start(struct event *event, struct profile_answer *answer)
 {
 	const uint64_t since_ns = clock_now_ns();

@@ -1,4 +1,5 @@
-/* A launch in one call: a handler on the stack, without a handle, because nobody sees it. */
+/* A launch in one call: a handler on the stack, without a handle, because the program never has it.
+ */
 #include "submit/submit.h"
 
 #include "syclclient/launch.h"

@@ -1,4 +1,4 @@
-/* Command groups that are submitted again and again: a handler that nobody can change any more
+/* Command groups that are submitted again and again: a handler that cannot be changed any more
  * (B15). */
 #include "submit/submit.h"
 

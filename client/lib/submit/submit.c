@@ -29,7 +29,7 @@
 /* What becomes a record of the ring. */
 struct group_record {
 	struct handler *handler;
-	struct event *event;            /* NULL: nobody wants one */
+	struct event *event;            /* NULL: none is wanted */
 	struct host_task *task;         /* of a host task */
 	struct native_call *call;       /* of a native command; the engine's when it is sent */
 	struct graph_tasks graph_tasks; /* of a graph's launch */
@@ -43,7 +43,7 @@ struct group_record {
 
 /*
  * None of its buffers has failed, is a temporary or has contents to be brought: as a rule, and then
- * nobody need look at them one by one. Asked once of a group, before it is sent.
+ * they need no check one by one. Asked once for each command group, before it is sent.
  */
 static bool buffers_are_plain(const struct handler *handler)
 {
@@ -58,7 +58,7 @@ static bool buffers_are_plain(const struct handler *handler)
 	return true;
 }
 
-/* What was checked against the queue that it was begun on, when it was set. */
+/* Checks again, for another queue, what the setters checked for the queue of the handler. */
 static sycl_result validate_for_queue(struct handler *handler)
 {
 	if (handler->queue->object.connection != handler->object.connection)
@@ -91,7 +91,7 @@ static sycl_result validate_for_queue(struct handler *handler)
 
 /* ----------------------------------------- event ----------------------------------------- */
 
-/* What the event can be asked for: the events that the program named. */
+/* An event can be asked for the events that its command group depends on. */
 static sycl_result event_keep_dependencies(struct event *event, const struct handler *handler)
 {
 	if (handler->step_of)
@@ -146,7 +146,7 @@ static void event_number(struct event *event, uint64_t group)
 		event->value = (uint32_t)group;
 }
 
-/* It was never sent, so nobody will write its slot. */
+/* The record was never sent, so the engine will not write the slot. */
 static void event_discard(struct event *event)
 {
 	struct connection *c = event->object.connection;
@@ -161,7 +161,7 @@ static void event_discard(struct event *event)
 
 /* ----------------------------------------- record ----------------------------------------- */
 
-/* What their release has to wait for, and to write back. */
+/* A buffer's release waits only for a use, and writes back only what was modified. */
 static void record_mark_buffers(const struct handler *handler)
 {
 	const struct handler_requirement *requirement = handler->requirements.items;
@@ -221,7 +221,7 @@ static sycl_result record_take_parts(struct group_record *record, struct handler
 	return result;
 }
 
-/* `sent` false: nobody will ever use the parts. */
+/* `sent` false: the engine will never use the parts. */
 static void record_settle_parts(struct group_record *record, bool sent)
 {
 	struct connection *c = record->handler->object.connection;
@@ -461,7 +461,7 @@ sycl_result handler_submit_step(struct handler *handler, sycl_event *event_out)
 	return submit_group(handler, handler, true, event_out);
 }
 
-/* Apart, as the copy has a large place on the stack. */
+/* A function of its own, since the copy takes much of the stack. */
 __attribute__((noinline)) static sycl_result
 submit_to_other_queue(struct handler *handler, struct queue *queue, sycl_event *event_out)
 {

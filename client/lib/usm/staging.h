@@ -17,7 +17,7 @@ struct usm_staging {
 	void *shared;
 	void *program; /* where the bytes are copied from or to */
 	uint64_t size_bytes;
-	uint32_t users;          /* whoever sends it; a host task */
+	uint32_t users;          /* the submitting thread; a host task */
 	struct queue_line *line; /* held; NULL: no group was sent */
 	uint64_t group;
 };

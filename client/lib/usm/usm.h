@@ -33,7 +33,7 @@ struct usm_allocation {
 	uint32_t kind;
 	uint32_t device, device_index; /* the service's number of it, and ours; of host USM the
 					  context's first */
-	bool freed;      /* by the program: nobody may name it, but groups may use it */
+	bool freed;      /* by the program: it may not be named, but groups may use it */
 	uint64_t bundle; /* whose variable it is: the id; 0: it is none */
 	char *name;      /* of a variable; NULL: it is none */
 	struct usm_allocation *next_variable; /* of the same image */
