@@ -1,6 +1,6 @@
 /*
- * Threads of the library's own: no signal is handled on them but faults of the thread itself, which
- * are the business of the program's handler where such a thread touches the program's memory.
+ * Threads of the library's own. They handle no signal but faults of the thread itself. Such a fault
+ * goes to the program's handler where the thread touches the program's memory.
  */
 #ifndef SYCL_CLIENT_OWN_THREAD_H
 #define SYCL_CLIENT_OWN_THREAD_H

@@ -254,9 +254,9 @@ typedef bool wait_ready(struct connection *connection, void *context);
  * meanwhile (struct wait_tasks). */
 enum { WAIT_SPINS = 1, WAIT_RUNS = 2 };
 /*
- * Wait until ready() says so (called with the state lock held, or with no lock while spinning where
- * `how` says WAIT_SPINS), the deadline (CLOCK_MONOTONIC) has passed (SYCL_ERROR_TIMEOUT) or the
- * session has ended. Without locks, or with submit_lock.
+ * Waits until ready() says so, the deadline (CLOCK_MONOTONIC) has passed (SYCL_ERROR_TIMEOUT) or
+ * the session has ended. ready() is called with the state lock; with WAIT_SPINS also without any,
+ * while the thread spins. Without locks, or with submit_lock.
  */
 sycl_result connection_wait(struct connection *connection, wait_ready *ready, void *context,
 			    unsigned how, uint64_t deadline_ns);

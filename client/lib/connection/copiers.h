@@ -1,9 +1,8 @@
 /*
  * Copy threads: threads of the library's own that take part in large copies (page_copy.h), and in
- * nothing else. They are started when there is something for them to do, rest on a condition
- * variable when there is not, and end when that has lasted some seconds. They hold no reference to
- * anything, and never wait for the engine's answer to anything: so they end at once when the
- * connection does, and are never the ones to end it.
+ * nothing else. A copy starts them. Without work they rest on a condition variable, and end after
+ * some seconds of that. They hold no reference and never wait for an answer of the engine. So they
+ * end at once when the connection does, and are never the ones to end it.
  */
 #ifndef SYCL_CLIENT_COPIERS_H
 #define SYCL_CLIENT_COPIERS_H

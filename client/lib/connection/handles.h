@@ -1,6 +1,6 @@
 /*
- * Handles are no addresses: the pointer's bits are depth of forks (3), type (5), generation (24)
- * and index (32) into a table of this process, so any value at all can be looked up safely; a
+ * Handles are no addresses. The pointer's bits are depth of forks (3), type (5), generation (24)
+ * and index (32) into a table of this process. So any value at all can be looked up safely; a
  * stale, foreign or mistyped one is refused. An address of user memory has its top byte 0, which is
  * no type, and is refused at once.
  *

@@ -2,7 +2,7 @@
  * Copies of much memory of the program's, in parts: by the thread that asks, by the connection's
  * copy threads (copiers.h), and by its helper threads as long as they have nothing else to do. A
  * part may be held by an access of the host: it is copied when that is granted, and the access ends
- * with the part, so that the engine moves one part while the next one is being copied.
+ * with the part. So the engine moves one part while the next one is being copied.
  */
 #ifndef SYCL_CLIENT_PAGE_COPY_H
 #define SYCL_CLIENT_PAGE_COPY_H

@@ -1,10 +1,10 @@
 /*
  * Finding a service: the system's, else this user's, else starting this user's.
  *
- * Starting, without races: the process with the lock file checks again whether a service answers,
- * and only then removes a socket that nobody listens on, binds its own and starts sycld with the
- * listening socket as descriptor 3 and the lock as descriptor 4, which sycld holds as long as it
- * lives. All others just connect: their connections wait in the new socket's queue until sycld
+ * Starting, without races: the process with the lock file first checks again whether a service
+ * answers. Only then it removes a socket without a listener, binds its own and starts sycld.
+ * Descriptor 3 is the listening socket, 4 the lock, which sycld holds as long as it lives. All
+ * other processes just connect: their connections wait in the new socket's queue until sycld
  * accepts them.
  */
 #include "connection/connection.h"

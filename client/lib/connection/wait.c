@@ -3,11 +3,11 @@
  * connection polls the session socket, the others wait for it on a condition variable, so death
  * wakes all of them.
  *
- * Nothing is lost: each sleeper sets the shared sleep flag itself before it looks at what it waits
- * for, under the state lock, and keeps the lock until it is in the condition's queue. If the engine
- * saw the flag, its datagram is read by the polling thread, which needs the lock to wake the
- * others; so it wakes this one too. The flag is only taken back by the last sleeper: an early look
- * at nothing is cheaper than a lost wake-up.
+ * No wake-up is lost. Under the state lock each sleeper first sets the shared sleep flag itself,
+ * then checks what it waits for. It keeps the lock until it is in the condition's queue. If the
+ * engine saw the flag, the polling thread reads its datagram, and needs the lock to wake the
+ * others; so it wakes this one too. Only the last sleeper takes the flag back: a check too many is
+ * cheaper than a lost wake-up.
  */
 #include "connection/connection.h"
 
