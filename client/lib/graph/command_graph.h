@@ -90,9 +90,9 @@ struct executable_graph {
 DEFINE_PIN(graph, sycl_graph, HANDLE_GRAPH)
 DEFINE_PIN(executable_graph, sycl_executable_graph, HANDLE_EXECUTABLE_GRAPH)
 
-/* graph_accesses.c. With the graph lock. May these be used in a graph at all? (L11) */
+/* accesses.c. With the graph lock. May these be used in a graph at all? (L11) */
 sycl_result graph_check_buffers(const struct handler *handler);
-/* graph_temporaries.c: of a group that becomes no node. */
+/* temporaries.c: of a group that becomes no node. */
 sycl_result graph_check_no_temporaries(const struct handler *handler);
 /* Of one that does: no host task, no update and no copy from the program looks at a temporary. */
 sycl_result graph_check_temporary(const struct handler *handler, struct buffer *buffer);
@@ -103,7 +103,7 @@ sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
 void graph_accesses_enter(struct graph *graph, uint32_t node, const struct handler *handler);
 void graph_accesses_fini(struct graph *graph);
 
-/* graph_nodes.c. With the graph lock. */
+/* nodes.c. With the graph lock. */
 struct graph_addition {
 	struct handler *handler; /* NULL: empty. On success the graph has this reference */
 	sycl_graph_node_type type;
@@ -127,7 +127,7 @@ sycl_result graph_record_queue(struct graph *graph, struct queue *queue);
 sycl_result graph_check_place(const struct graph *graph, const struct queue *queue);
 
 /*
- * graph_record.c. Is the handler to be recorded, as its queue is, or an event that it depends on?
+ * record.c. Is the handler to be recorded, as its queue is, or an event that it depends on?
  * Without locks; cheap. Then graph_record makes a node of it instead of sending it.
  */
 bool graph_records(const struct handler *handler);

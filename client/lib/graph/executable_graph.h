@@ -10,10 +10,10 @@
  * be ended in any case.
  */
 sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to);
-/* graph_temporaries.c: no node needs contents of a temporary that none before it has written. With
+/* temporaries.c: no node needs contents of a temporary that none before it has written. With
  * the graph lock. */
 sycl_result graph_check_flattened(const struct executable_graph *graph);
-/* graph_condition.c: one with conditions is for its device alone, and never changes. With the graph
+/* condition.c: one with conditions is for its device alone, and never changes. With the graph
  * lock. */
 sycl_result graph_check_conditions(const struct executable_graph *graph);
 /* Without the lock. */

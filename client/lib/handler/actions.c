@@ -1,4 +1,4 @@
-/* The action of a command group: launches and shared events. Copies are in handler_copies.c. */
+/* The action of a command group: launches and shared events. Copies are in copies.c. */
 #include "handler/handler.h"
 
 sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,

@@ -162,7 +162,7 @@ static inline struct handler_dependency *handler_dependency_at(const struct hand
 	return (struct handler_dependency *)handler->depends_on.items + i;
 }
 
-/* handler_requirements.c. Merges with what is required of the buffer already (bitwise OR); the
+/* requirements.c. Merges with what is required of the buffer already (bitwise OR); the
  * index for accessors. */
 /* Of the same connection, inside of the buffer, an origin that fits the device. */
 sycl_result handler_check_demand(const struct handler *handler,
@@ -180,7 +180,7 @@ void handler_init(struct handler *handler, struct queue *queue);
 void handler_fini(struct handler *handler);
 /* A copy of what was built, as an object without users; not of a host task. */
 sycl_result handler_clone(const struct handler *handler, struct handler **clone_out);
-/* handler_copies.c. A host task that does what a copy from the program's memory does, for a graph:
+/* copies.c. A host task that does what a copy from the program's memory does, for a graph:
  * read at each launch. */
 sycl_result handler_copy_as_task(const struct handler *handler, struct handler **task_out);
 /* With a handle of its own. */
@@ -212,14 +212,14 @@ sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t 
 sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t size_bytes);
 sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer);
 sycl_result handler_add_dependency(struct handler *handler, struct event *event);
-/* handler_actions.c. `local` NULL: a basic range. Of success the caller's reference goes to the
+/* actions.c. `local` NULL: a basic range. Of success the caller's reference goes to the
  * handler, and *pinned is NULL. */
 sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned,
 			       const sycl_range *global, const sycl_range *local);
 /* One action for each group. */
 sycl_result handler_check_no_action(const struct handler *handler);
 
-/* handler_check.c: what SYCL wants to know at the call. */
+/* check.c: what SYCL wants to know at the call. */
 sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel,
 				const sycl_range *global, const sycl_range *local);
 sycl_result handler_check_arguments(const struct handler *handler);

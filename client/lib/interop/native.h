@@ -1,5 +1,5 @@
 /* Native handles, what native.c, native_make.c, native_memory.c, native_program.c and
- * native_event.c have in common. */
+ * event_native.c have in common. */
 #ifndef SYCL_CLIENT_NATIVE_H
 #define SYCL_CLIENT_NATIVE_H
 
