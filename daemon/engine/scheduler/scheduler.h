@@ -83,82 +83,81 @@ struct share_grants;
 struct task;
 
 struct scheduler_callbacks {
-	/* A task is complete or failed; `owner` as given. For a host access: granted (see
-	 * host_access_submit). The task handle is dead after this, unless it was a granted host
-	 * access. */
+	/*
+	 * A task is complete or has failed, or a host access is granted (host_access_submit), or a
+	 * host task is held. The handle is dead after this, except in the last two cases.
+	 */
 	void (*on_task_done)(void *context, void *owner, struct task *task,
 			     const struct task_outcome *outcome);
 	/* A released buffer has no more users; its host range may be used again. */
 	void (*on_buffer_freed)(void *context, void *owner);
-	/* A program was loaded (kernel names as of backend program_kernels, or NULL) or could not
-	 * be. `fault` is never NULL; status 0: loaded. Names and fault are good until the callback
-	 * returns. */
+	/*
+	 * A program was loaded, with its kernel names as in program_kernels of backend.h, or failed
+	 * to load. `fault` is never NULL; status 0: loaded. All pointers are valid until the
+	 * return.
+	 */
 	void (*on_program_loaded)(void *context, void *owner, struct sched_program *program,
 				  const char *kernel_names, const struct backend_fault *fault);
 	/*
-	 * A kernel was made (facts are the kernel's, good while it lives) or could not be (facts
-	 * NULL). `fault` as above.
+	 * A kernel was created (its facts are valid while it lives), or was not (facts NULL).
+	 * `fault` as above.
 	 */
 	void (*on_kernel_created)(void *context, void *owner, struct sched_kernel *kernel,
 				  const struct backend_kernel_facts *facts,
 				  const struct backend_fault *fault);
-	/* From a device thread, any time, or from inside a function of this header (something was
-	 * complete at once): scheduler_progress has something to do. Must only wake the front
-	 * thread. Once until the next scheduler_progress, never between scheduler_awake and
-	 * scheduler_sleep. */
+	/*
+	 * scheduler_progress has work. Called from a device thread at any time, or from inside a
+	 * function of this header. Must only wake the front thread. Called once until the next
+	 * scheduler_progress, and never between scheduler_awake and scheduler_sleep.
+	 */
 	void (*wake_front)(void *context);
 
-	/* What follows may be NULL where nothing that leads to it is called. */
+	/* The rest may be NULL if the calls that lead to them are not used. */
 
 	/*
-	 * A device's driver can do nothing more in this process (M10). Called once, before any task
-	 * is told that failed of it; the flight page has only those entries left that may have been
-	 * running on devices of that backend. The tasks' own ends come with a later
-	 * scheduler_progress.
+	 * A driver cannot be used in this process any more (M10). Called once, before the failures
+	 * of tasks are reported. The flight page keeps only entries of commands that may have been
+	 * running on devices of that backend. Tasks end in a later scheduler_progress.
 	 */
 	void (*on_process_lost)(void *context, enum backend_kind kind,
 				const struct backend_fault *fault);
 	/*
-	 * What others may open (sched_buffer_export), or NULL and why not. A descriptor is the
-	 * callee's to close. Good until the callback returns, as all pointers here.
+	 * The memory that other processes may open (sched_buffer_export), or NULL and a fault. The
+	 * callee closes the descriptor. Pointers are valid until the return.
 	 */
 	void (*on_buffer_exported)(void *context, void *owner,
 				   const struct backend_shared_memory *shared,
 				   const struct backend_fault *fault);
-	/* A buffer was imported (status 0) or could not be: then every use of it fails with this
-	 * fault. */
+	/* A buffer was imported (status 0), or every use of it fails with this fault. */
 	void (*on_buffer_imported)(void *context, void *owner, struct sched_buffer *buffer,
 				   const struct backend_fault *fault);
-	/* An event was created (its handle, 64 bytes) or opened (handle NULL), or could not be
-	 * (status not 0). */
+	/* An event was created (a handle of 64 bytes) or opened (NULL), or was not (status not 0).
+	 */
 	void (*on_event_ready)(void *context, void *owner, struct sched_event *event,
 			       const uint8_t *handle, const struct backend_fault *fault);
-	/*
-	 * USM was allocated: its address, on which `sched_usm_allocate` was called; or NULL and why
-	 * not. Released by the callee's owner in any case.
-	 */
+	/* The address of USM, or NULL and a fault. The owner releases the USM in either case. */
 	void (*on_usm_ready)(void *context, void *owner, void *address,
 			     const struct backend_fault *fault);
-	/* Every device that scheduler_host_await named has registered the memory (status 0), or why
-	 * one could not. */
+	/*
+	 * All devices of scheduler_host_await have registered the memory (status 0), or the fault
+	 * of one that could not.
+	 */
 	void (*on_host_ready)(void *context, void *owner, const struct backend_fault *fault);
-	/* NULL and why not. */
+	/* The answer, or NULL and a fault. */
 	void (*on_occupancy)(void *context, void *owner, const struct backend_occupancy *occupancy,
 			     const struct backend_fault *fault);
-	/* A graph can be launched (status 0), or cannot: whatever it was, it is released as always.
-	 */
+	/* A graph can be launched (status 0), or cannot. It is released in either case. */
 	void (*on_graph_built)(void *context, void *owner, struct sched_graph *graph,
 			       const struct backend_fault *fault);
-	/* The event of a host task with `early` has been recorded. Before on_task_done, or never.
-	 */
+	/* The early event of a host task has been recorded. Before on_task_done, or not at all. */
 	void (*on_task_early)(void *context, void *owner);
-	/* A question of "sched_native" below was answered (status 0), or cannot be. */
+	/* A question of public/native.h was answered (status 0), or has failed. */
 	void (*on_native)(void *context, void *owner, uint64_t native,
 			  const struct backend_fault *fault);
 };
 
-/* Which lane a task goes to. Others than the first are for tests of F5: they overrule home lanes
- * and copy lanes. */
+/* Which lane a task goes to. All but the first are for tests of F5, and overrule home and copy
+ * lanes. */
 enum scheduler_lane_choice {
 	SCHEDULER_LANES_BEST = 0,
 	SCHEDULER_LANES_RANDOM,
@@ -175,79 +174,83 @@ struct scheduler_config {
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_seed;  /* of SCHEDULER_LANES_RANDOM */
 	uint32_t processors; /* that threads may run on; 0: as many as this thread may */
-	bool never_inline;   /* also where a device allows it, the front thread sends nothing itself
-			      */
-	bool never_window;   /* also beside others, a session may fill its lanes */
-	bool never_fair_queue; /* classes and weights are of no meaning: what can be sent is sent */
-	bool spills;           /* what finds no room on a device may wait for it (spill.h); else it
-				  fails at once */
+	bool never_inline;   /* the front thread sends no command itself, whatever devices allow */
+	bool never_window;   /* sessions may fill their lanes under contention, too */
+	bool never_fair_queue; /* no fair queueing: classes and weights are ignored */
+	bool spills; /* commands wait for room on a full device (spill.h); else they fail */
 	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
-	uint64_t spill_bytes;       /* of host memory that devices may spill to; 0: half of what the
-				       machine has */
-	uint64_t slice_ns; /* launches that may be sent in parts are so where they take longer; 0:
-			      none is */
-	bool front_polls;  /* before it sleeps, the front thread calls scheduler_progress again and
-			      again for a while */
+	uint64_t spill_bytes; /* host memory that devices may spill to; 0: half of the machine's */
+	uint64_t slice_ns;    /* splittable launches that take longer are sent in parts; 0: none */
+	bool front_polls;  /* the front thread polls scheduler_progress for a while before it sleeps
+			    */
 	void *flight_page; /* struct flight_page *, or NULL */
-	uint64_t (*clock_ns)(void); /* for tests of what depends on the time: instead of
-				       CLOCK_MONOTONIC; NULL: that */
+	uint64_t (*clock_ns)(void); /* tests: a clock instead of CLOCK_MONOTONIC; NULL: that one */
 };
 
-/* Nothing is opened or asked yet (A17, A20). 0 or a negative errno. */
+/* Opens no device and no backend yet (A17, A20). 0 or a negative errno. */
 int scheduler_create(const struct scheduler_config *config,
 		     const struct scheduler_callbacks *callbacks, void *context,
 		     struct scheduler **scheduler_out);
 /* All tasks are done and all objects released; no callback comes any more. Joins the device
  * threads. Accepts NULL, returns NULL. */
 struct scheduler *scheduler_free(struct scheduler *scheduler);
-/* CLOCK_MONOTONIC: call scheduler_progress then, though nobody is woken for it. UINT64_MAX: no
- * need. */
+/* CLOCK_MONOTONIC ns at which scheduler_progress must be called without a wake-up. UINT64_MAX:
+ * none. */
 uint64_t scheduler_again_ns(const struct scheduler *scheduler);
 /*
- * From now on what is sent to devices is no more than granted there, and what is used is claimed.
- * The caller's memory, good until the next call or scheduler_free; both NULL: no longer. What is on
- * the devices stays.
+ * From now on devices get no more work than `granted` allows, and `claims` says what was used. Both
+ * are the caller's memory, valid until the next call or scheduler_free. Both NULL: the division
+ * ends. Commands on devices stay there.
  */
 void scheduler_divide(struct scheduler *scheduler, const struct share_grants *granted,
 		      struct share_claims *claims);
-/* After a turn: there is something to do, and who divides does not look. Once for each
- * share_grants.watch. */
+/*
+ * After a turn: this engine wants device time, and the supervisor is not watching. Once for each
+ * value of share_grants.watch.
+ */
 bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out);
-/* Nothing is pending, held, sent, being loaded or being freed, and no callback is due. */
+/* No task is open, no message is in flight and no callback is due. */
 bool scheduler_idle(const struct scheduler *scheduler);
 
-/* Handle what the device threads finished; calls callbacks, which may call everything here but
- * scheduler_free and scheduler_progress. Flushes at its end. Call when wake_front was called. True:
- * there was something. */
+/*
+ * Handles what device threads have finished, calls callbacks and flushes. Callbacks may call
+ * everything here except scheduler_free and scheduler_progress. Call it after wake_front. False:
+ * there was nothing to do.
+ */
 bool scheduler_progress(struct scheduler *scheduler);
-/* The time at the beginning of the latest scheduler_progress, CLOCK_MONOTONIC: a cached clock. */
+/* Cached time of the current turn (CLOCK_MONOTONIC ns at the beginning of scheduler_progress). */
 uint64_t scheduler_now_ns(const struct scheduler *scheduler);
-/* Send what was submitted and released since the last call (batches mailbox wake-ups); without it
- * nothing needs to go on. Call once per turn of the loop. */
+/*
+ * Sends what was submitted and released since the last call, which batches wake-ups. Call it once
+ * in each turn: without it nothing needs to go on.
+ */
 void scheduler_flush(struct scheduler *scheduler);
 /*
- * The front thread will not sleep until scheduler_sleep and calls scheduler_progress by itself:
- * nobody wakes it. scheduler_sleep returns false if there is something to do: then do that first.
- * Not needed by those that are always woken.
+ * Between these two the front thread calls scheduler_progress by itself, and nobody wakes it.
+ * scheduler_sleep returns false if there is work to do first. A caller that relies on wake_front
+ * alone needs neither.
  */
 void scheduler_awake(struct scheduler *scheduler);
 bool scheduler_sleep(struct scheduler *scheduler);
 
-/* How long the front thread may look before it sleeps (spin_pace.h): longer while there are
- * sessions of the latency class. */
+/*
+ * How long the front thread may poll before it sleeps (spin_pace.h): longer with sessions of the
+ * latency class.
+ */
 uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler);
-/* Parts of buffers that submissions have looked at, ever: what one takes goes by how many it is. */
+/* Counts the spans and pieces that submissions have visited: the cost of a submission grows with
+ * them. */
 uint64_t scheduler_visits(const struct scheduler *scheduler);
 
 /*
- * Has a command of a client run for longer than its session may have one (`deadline`: ns, 0: for
- * ever)? To be asked again and again: it is noticed late by the time between. What an event or
- * another command keeps from running does not run.
+ * Has a command of a client run for longer than its session allows (`deadline`: ns, 0: no limit)?
+ * Call it periodically; the answer is late by the period at most. A command that waits for an event
+ * or for another command does not run.
  */
 typedef uint64_t scheduler_deadline(void *context, uint64_t session);
 struct scheduler_overdue {
 	uint64_t session, queue, group;
-	const char *what; /* the scheduler's, good until scheduler_progress */
+	const char *what; /* valid until scheduler_progress */
 	enum backend_kind backend;
 };
 bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_deadline *deadline,
@@ -256,48 +259,45 @@ bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_d
 struct scheduler_counters {
 	uint64_t tasks_submitted, tasks_done, moves, moved_bytes_to_device, moved_bytes_to_host,
 		device_wakes;
-	uint64_t peer_moves, moved_bytes_between_devices; /* by one copy; `moves` counts them too */
-	uint64_t inline_launches,
-		inline_completions; /* sent, and seen to be complete, by the front thread */
-	uint64_t bursts,
-		burst_launches; /* launches that were taken together; and how many of them */
-	/* Launches and the like: sent without a decision, as nobody else was there; decided; and of
-	 * these, after a wait. */
+	uint64_t peer_moves, moved_bytes_between_devices; /* moves by one copy between devices;
+							     `moves` counts them too */
+	uint64_t inline_launches, inline_completions;     /* by the front thread */
+	uint64_t bursts, burst_launches;                  /* bursts, and launches in them */
+	/* Groups that take device time: sent without a decision; admitted; of these, after a wait.
+	 */
 	uint64_t fair_queue_bypassed, fair_queue_admitted, fair_queue_held;
-	uint32_t fair_queue_waiting; /* now, in tasks */
-	uint64_t splits,
-		split_parts; /* tasks that were sent in parts; and how many parts came back */
-	struct scheduler_spill spill; /* of all devices */
+	uint32_t fair_queue_waiting;  /* tasks that wait now */
+	uint64_t splits, split_parts; /* tasks that were sent in parts, and parts that came back */
+	struct scheduler_spill spill; /* sum of all devices */
 	uint64_t chains, chain_launches,
-		chains_refused;  /* as struct backend_sendings, of all devices */
-	uint64_t graph_memories; /* temporaries for which a graph of the backend's got memory of its
-				    own */
-	uint32_t latency_units;  /* of all devices: compute units that are set apart for the latency
-				    class, now */
-	uint32_t tasks_open, buffers; /* tasks: without the scheduler's own moves; a burst counts as
-					 its launches */
-	uint32_t host_registrations;  /* ranges that devices have registered now */
+		chains_refused; /* as in struct backend_sendings, of all devices */
+	uint64_t
+		graph_memories; /* temporaries with memory of their own in a graph of the backend */
+	uint32_t latency_units; /* compute units reserved for the latency class now, of all devices
+				 */
+	uint32_t tasks_open, buffers; /* tasks without moves; each launch of a burst counts */
+	uint32_t host_registrations;  /* host ranges that devices have registered */
 };
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out);
 
 /*
- * From now on it is noted what comes back from that device (a backend's kind, and its place in that
- * one's list), until it is ended; `room` records are kept until they are taken. One that is there
- * ends. -ENOMEM: then that one goes on.
+ * Starts a trace of the tasks that come back from a device (the backend's kind, and the index in
+ * its list). `room` records are kept until they are taken. A trace that is running ends. -ENOMEM:
+ * it goes on.
  */
 int scheduler_trace_begin(struct scheduler *scheduler, uint32_t backend, uint32_t index,
 			  uint32_t room);
-/* Nothing more is noted; what is there can be taken. */
+/* Stops recording; records can still be taken. */
 void scheduler_trace_stop(struct scheduler *scheduler);
-/* Accepts that there is none. */
+/* Ends the trace, if there is one. */
 void scheduler_trace_end(struct scheduler *scheduler);
 struct scheduler_trace {
-	uint64_t noted; /* since it began, with what found no room */
-	uint64_t open;  /* once it is stopped: groups that could be sent since then, and have not
-			   come back */
-	uint32_t left;  /* that can be taken still */
+	uint64_t noted; /* records since the beginning, also those without room */
+	uint64_t open;  /* once stopped: groups that were ready in the traced time and have not come
+			   back */
+	uint32_t left;  /* records that can still be taken */
 };
-/* The oldest records, which are forgotten here: how many. 0 where there is no trace. */
+/* Takes the oldest records. Returns how many; 0 without a trace. */
 uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *records_out,
 			      uint32_t most, struct scheduler_trace *facts_out);
 

@@ -13,44 +13,44 @@ struct scheduler_device;
 struct task_request;
 
 /*
- * Graphs of the backend's, for a device that has them (BACKEND_FEATURE_GRAPH): commands and their
- * order, launched as one task (TASK_GRAPH). Nodes are added before sched_graph_build, each behind
- * some that came before it. They hold the buffers and kernels that they name until the graph is
- * gone or has others in their place; USM is the caller's to keep as long as it is launched, and
- * host memory until it is gone: sched_graph_hold.
+ * A graph of the backend (BACKEND_FEATURE_GRAPH): commands and their order, launched as one task
+ * (TASK_GRAPH). Nodes are added before sched_graph_build, each behind earlier ones. The graph holds
+ * the buffers and kernels that its nodes name. The caller keeps USM as long as the graph is
+ * launched, and host memory until it is freed (sched_graph_hold).
  */
 int sched_graph_create(struct scheduler_device *device, uint32_t node_limit, bool updatable,
 		       void *owner, struct sched_graph **graph_out); /* -ENOMEM */
 /*
- * `request`: device, requirements and action; the caller has checked them. LAUNCH, COPY, FILL,
- * USM_*, BARRIER, and NATIVE, whose function is called once, from the build, or with NULL when
- * there was none. -EOPNOTSUPP: no other action can be a node, nor another device's. -ENOMEM.
+ * `request`: device, requirements and action, which the caller has checked. LAUNCH, COPY, FILL,
+ * USM_*, BARRIER, CONDITION and NATIVE can be nodes. A native function is called once: by the
+ * build, or with NULL if there was none. -EOPNOTSUPP: another action or device. -ENOMEM.
  */
 int sched_graph_add(struct sched_graph *graph, const struct task_request *request,
 		    const uint32_t *after, uint32_t after_count);
 /*
- * Nodes copy from or to this memory: when it is unregistered it stays until the graph is gone,
- * because a backend may have made objects over it. Once for each. -ENOMEM.
+ * Nodes copy from or to this memory. After it was unregistered it stays until the graph is freed,
+ * because a backend may have made objects over it. Once for each memory. -ENOMEM.
  */
 int sched_graph_hold(struct sched_graph *graph, struct sched_host *host);
-uint64_t sched_graph_bytes(const struct sched_graph *graph); /* what its nodes take */
-/* on_graph_built follows, unless it is released before. */
+uint64_t sched_graph_bytes(const struct sched_graph *graph); /* memory of its nodes */
+/* on_graph_built follows, unless the graph is released before. */
 void sched_graph_build(struct sched_graph *graph);
 /*
- * What a node is from a launch on: in front of `changes`, which are for one task_submit. `after` as
- * of sched_graph_add. -ENOMEM, -EOPNOTSUPP. A launch that never runs leaves its changes undone:
- * sched_graph_ran tells, by launches' numbers from 1 on.
+ * Changes a node from one launch on: adds to the front of `changes`, which go into one task_submit.
+ * `after` as in sched_graph_add. A launch that never runs does not apply its changes, see
+ * sched_graph_ran. -ENOMEM, -EOPNOTSUPP.
  */
 int sched_graph_change(struct sched_graph *graph, uint32_t node, const struct task_request *request,
 		       const uint32_t *after, uint32_t after_count,
 		       struct sched_graph_node **changes);
-/* Of changes that were not given to a task. NULL is fine. */
+/* For changes that were not given to a task. Accepts NULL. */
 void sched_graph_changes_free(struct sched_graph_node *changes);
-uint64_t sched_graph_launches(const struct sched_graph *graph); /* that were submitted */
-uint64_t sched_graph_ran(const struct sched_graph *graph); /* the latest of those whose changes are
-							      known to have been made */
-/* A launch failed because its changes could be made in no way: launches to come would fail, too. */
+uint64_t sched_graph_launches(const struct sched_graph *graph); /* launches that were submitted */
+uint64_t sched_graph_ran(const struct sched_graph *graph);      /* number, from 1 on, of the latest
+								   launch whose changes were applied */
+/* Changes of a launch could not be applied in any way: later launches would fail, too. */
 bool sched_graph_is_broken(const struct sched_graph *graph);
-void sched_graph_release(struct sched_graph *graph); /* once, at any time; launches go on */
+void sched_graph_release(
+	struct sched_graph *graph); /* once, at any time; launches in flight go on */
 
 #endif

@@ -10,26 +10,26 @@ struct sched_host;
 struct scheduler;
 
 /*
- * Shared memory that commands will read and write (page-aligned, an arena): every device that gains
- * by it registers it, those that are open now and those opened later, in the background; transfers
- * meanwhile are slower. -ENOMEM.
+ * Page-aligned shared memory that commands will read and write. Each device that gains by it
+ * registers it in the background, also devices that are opened later. Transfers are slower until
+ * then. -ENOMEM.
  */
 int scheduler_host_register(struct scheduler *scheduler, void *host, uint64_t size_bytes,
 			    struct sched_host **host_out);
-/* The flight page says that these (bits) are open now: what they could not register before, they
- * do. */
+/* These devices (bits) are open now, by the flight page: they retry registrations that have failed.
+ */
 void scheduler_devices_opened(struct scheduler *scheduler, uint64_t devices);
 /*
- * No task uses the memory any more. It stays mapped until `release(owner)`, which is called once,
- * when no device and no graph has it: from scheduler_progress, scheduler_free or from in here.
- * Accepts NULL (nothing was registered): calls it at once.
+ * No task uses the memory any more. `release(owner)` is called once, when no device and no graph
+ * has the memory: from scheduler_progress, from scheduler_free or from here. It stays mapped until
+ * then. `host` NULL: nothing was registered, and release is called at once.
  */
 void scheduler_host_unregister(struct sched_host *host, void (*release)(void *owner), void *owner);
 
 /*
- * Have these devices (bit n: device n; those that are not open do not count) registered it? 1: yes,
- * or they need not. 0: on_host_ready follows; one that could not before tries again. -ENOMEM. The
- * memory is not unregistered meanwhile.
+ * Have these devices registered the memory (bit n: device n; only open ones count)? 1: yes, or they
+ * need not. 0: on_host_ready follows, and failed registrations are tried again. -ENOMEM. The memory
+ * is not unregistered meanwhile.
  */
 int scheduler_host_await(struct sched_host *host, uint64_t devices, void *owner);
 

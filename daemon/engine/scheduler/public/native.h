@@ -28,8 +28,8 @@ int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind bac
 			      struct backend_fault *fault_out);
 
 /*
- * sched_native: questions to a device's thread; on_native follows each. What they are about lives
- * until then (a buffer is held). -ENOMEM. sched_native_get is for PLATFORM, DEVICE and CONTEXT.
+ * Questions to a device's thread; on_native follows each. The caller keeps the object until then; a
+ * buffer is held. sched_native_get is for PLATFORM, DEVICE and CONTEXT. -ENOMEM.
  */
 int sched_native_opened(struct scheduler_device *device, void *owner);
 int sched_native_get(struct scheduler_device *device, enum backend_native_kind kind, void *owner);
@@ -38,18 +38,17 @@ int sched_native_get_program(struct sched_program *program, void *owner);
 int sched_native_get_kernel(struct sched_kernel *kernel, void *owner);
 int sched_native_get_event(struct sched_event *event, void *owner);
 /*
- * Of a buffer, on this device, made if there is none; or on all devices of the backend that have
- * some now, `limit` at most: how many questions, and how many more there are.
+ * A buffer's memory: on this device, allocated if there is none; or on all devices of the backend
+ * that have some now, `limit` at most. Returns the number of questions; *left_out: how many more.
  */
 int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device *device,
 			    void *owner);
 int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind backend,
 			      uint32_t limit, void *owner, uint32_t *left_out);
-/* The application's queue as a lane of its own, for `home_lane`. -ENOSPC: this device has too many.
- * on_native follows. */
+/* Makes the application's queue a lane, for `home_lane`. on_native follows. -ENOSPC: too many. */
 int sched_native_lane_make(struct scheduler_device *device, uint64_t native, void *owner,
 			   uint32_t *home_lane_out);
-/* No task uses it any more. */
+/* No task uses the lane any more. */
 void sched_native_lane_release(struct scheduler_device *device, uint32_t home_lane);
 
 #endif

@@ -13,32 +13,35 @@ struct sched_program;
 struct scheduler;
 struct scheduler_device;
 
-/* As sched_program_load and sched_kernel_create. The natives are copied. */
+/* As sched_program_load and sched_kernel_create, from native handles, which are copied. */
 int sched_program_make_native(struct scheduler *scheduler, struct scheduler_device *device,
 			      enum backend_program_state state, const uint64_t *natives,
 			      uint32_t count, void *owner, struct sched_program **program_out);
 int sched_kernel_make_native(struct scheduler *scheduler, struct scheduler_device *device,
 			     uint64_t native, void *owner, struct sched_kernel **kernel_out);
 
-/* Load a built binary on a device; the bytes are copied. on_program_loaded follows. Released at any
- * time, once, also before it is loaded (then on_program_loaded still comes). */
+/*
+ * Loads a built binary on a device; the bytes are copied. on_program_loaded follows, also after a
+ * release. Released once, at any time.
+ */
 int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device,
 		       const void *binary, size_t binary_bytes, void *owner,
 		       struct sched_program **program_out);
 void sched_program_release(struct sched_program *program);
-/* on_kernel_created follows. Tasks that use a kernel keep it. Released at any time, once, as a
- * program. */
+/* on_kernel_created follows. Tasks hold their kernel. Released once, at any time. */
 int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program,
 			const char *name, void *owner, struct sched_kernel **kernel_out);
 void sched_kernel_release(struct sched_kernel *kernel);
 /*
- * on_occupancy follows. `local` in SYCL's order; all 0: only the suggested size is asked for. The
- * kernel is kept until then. A device without the feature answers with FEATURE_NOT_SUPPORTED.
+ * on_occupancy follows; the kernel is held until then. `local` in SYCL's order; all 0: asks for the
+ * suggested size only. A device without the feature answers with FEATURE_NOT_SUPPORTED.
  */
 int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3],
 			   uint64_t local_mem_bytes, void *owner);
-/* How many launches of this kernel may be in a burst now: those behind the first hold up who waits
- * for it. */
+/*
+ * How many launches of this kernel a burst may have now. The end of a burst is reported once, so
+ * long kernels have 1.
+ */
 uint32_t sched_kernel_burst(const struct sched_kernel *kernel);
 
 #endif

@@ -13,17 +13,19 @@ struct sched_usm;
 struct scheduler_device;
 
 /*
- * USM of the backend's own (BACKEND_FEATURE_USM): on_usm_ready follows. Released once, after that;
+ * USM of the backend (BACKEND_FEATURE_USM). on_usm_ready follows. Released once, after that, when
  * no task uses it any more.
  */
 int sched_usm_allocate(struct scheduler_device *device, enum backend_usm_kind kind,
 		       uint64_t size_bytes, uint64_t alignment_bytes, void *owner,
 		       struct sched_usm **usm_out);
-/* The same of a variable of a program that is loaded, by its name (BACKEND_FEATURE_VARIABLE); its
- * program lives as long. */
+/*
+ * The same for a variable of a loaded program, by name (BACKEND_FEATURE_VARIABLE). The program
+ * outlives it.
+ */
 int sched_usm_find_variable(struct sched_program *program, const char *name, void *owner,
 			    struct sched_usm **usm_out);
-uint64_t sched_usm_bytes(const struct sched_usm *usm); /* of a variable: once it has been found */
+uint64_t sched_usm_bytes(const struct sched_usm *usm); /* of a variable: known once it was found */
 void sched_usm_release(struct sched_usm *usm);
 
 #endif
