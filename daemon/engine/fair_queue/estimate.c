@@ -48,7 +48,7 @@ bool fair_queue_estimate_is_exact(const struct fair_queue_estimates *estimates, 
 	return shape && shape->exact > 0;
 }
 
-bool fair_queue_estimate_wants(struct fair_queue_estimates *estimates, uint64_t key)
+bool fair_queue_estimate_samples(struct fair_queue_estimates *estimates, uint64_t key)
 {
 	if (key == 0)
 		return true;
@@ -60,7 +60,7 @@ bool fair_queue_estimate_wants(struct fair_queue_estimates *estimates, uint64_t 
 bool fair_queue_estimate_is_alone(const struct fair_queue_estimates *estimates, uint64_t key)
 {
 	const struct fair_queue_shape *shape = find_estimate(estimates, key);
-	return shape && shape->word >= FAIR_QUEUE_SEEN_ALONE;
+	return shape && shape->quality >= FAIR_QUEUE_SEEN_ALONE;
 }
 
 bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, uint64_t key,
@@ -76,11 +76,12 @@ bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, ui
  * are enough for a moving one. One that is far off begins it anew.
  */
 static uint64_t slowness_of(struct fair_queue_shape *shape, uint64_t took_ns,
-			    enum fair_queue_word word)
+			    enum fair_queue_quality quality)
 {
-	if (word < FAIR_QUEUE_SEEN_ALONE)
+	if (quality < FAIR_QUEUE_SEEN_ALONE)
 		return FAIR_QUEUE_SHAPE_SLOW;
-	if (word > shape->word || took_ns / 2 > shape->mean_ns || took_ns < shape->mean_ns / 2)
+	if (quality > shape->quality || took_ns / 2 > shape->mean_ns ||
+	    took_ns < shape->mean_ns / 2)
 		shape->alone = 0;
 	if (shape->alone < FAIR_QUEUE_SHAPE_SLOW)
 		shape->alone++;
@@ -88,45 +89,45 @@ static uint64_t slowness_of(struct fair_queue_shape *shape, uint64_t took_ns,
 }
 
 static void learn_estimate(struct fair_queue_shape *shape, uint64_t took_ns,
-			   enum fair_queue_word word)
+			   enum fair_queue_quality quality)
 {
-	bool exact = word == FAIR_QUEUE_EXACT || word == FAIR_QUEUE_EXACT_ALONE;
+	bool exact = quality == FAIR_QUEUE_EXACT || quality == FAIR_QUEUE_EXACT_ALONE;
 	shape->exact += exact && shape->exact < UINT32_MAX;
 	if (took_ns == 0)
 		took_ns = 1;
-	if (word < shape->word)
+	if (quality < shape->quality)
 		return;
-	uint64_t slow = slowness_of(shape, took_ns, word);
-	if (shape->mean_ns == 0 || word > shape->word)
+	uint64_t slow = slowness_of(shape, took_ns, quality);
+	if (shape->mean_ns == 0 || quality > shape->quality)
 		shape->mean_ns = took_ns;
 	else if (took_ns >= shape->mean_ns)
 		shape->mean_ns += (took_ns - shape->mean_ns + slow - 1) / slow;
 	else
 		shape->mean_ns -= (shape->mean_ns - took_ns) / slow;
-	shape->word = word;
+	shape->quality = quality;
 }
 
 void fair_queue_estimate_learn(struct fair_queue_estimates *estimates, uint64_t key,
-			       uint64_t took_ns, enum fair_queue_word word)
+			       uint64_t took_ns, enum fair_queue_quality quality)
 {
 	if (key != 0)
-		learn_estimate(need_estimate(estimates, key), took_ns, word);
+		learn_estimate(need_estimate(estimates, key), took_ns, quality);
 }
 
 static bool is_as_expected(const struct fair_queue_shape *shape, uint64_t took_ns)
 {
 	uint64_t off_ns =
 		took_ns > shape->mean_ns ? took_ns - shape->mean_ns : shape->mean_ns - took_ns;
-	return shape->word >= FAIR_QUEUE_SEEN_ALONE && off_ns <= shape->mean_ns / 32;
+	return shape->quality >= FAIR_QUEUE_SEEN_ALONE && off_ns <= shape->mean_ns / 32;
 }
 
-void fair_queue_estimate_hear(struct fair_queue_estimates *estimates, uint64_t key,
-			      uint64_t took_ns, enum fair_queue_word word, uint64_t now_ns)
+void fair_queue_estimate_note(struct fair_queue_estimates *estimates, uint64_t key,
+			      uint64_t took_ns, enum fair_queue_quality quality, uint64_t now_ns)
 {
 	if (key == 0)
 		return;
 	struct fair_queue_shape *shape = need_estimate(estimates, key);
-	if (word >= FAIR_QUEUE_SEEN_ALONE) {
+	if (quality >= FAIR_QUEUE_SEEN_ALONE) {
 		shape->raised = false;
 		uint32_t pace_ns =
 			is_as_expected(shape, took_ns) ? shape->pace_ns : FAIR_QUEUE_ALONE_SOON;
@@ -134,7 +135,7 @@ void fair_queue_estimate_hear(struct fair_queue_estimates *estimates, uint64_t k
 		shape->pace_ns =
 			pace_ns < FAIR_QUEUE_ALONE_LATE / 2 ? 2 * pace_ns : FAIR_QUEUE_ALONE_LATE;
 	}
-	learn_estimate(shape, took_ns, word);
+	learn_estimate(shape, took_ns, quality);
 }
 
 void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t key,
@@ -146,7 +147,7 @@ void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t 
 	/* What others had of its time may be more than is known of them, too: a little is looked at
 	 * first. */
 	if (least_ns / 2 > shape->mean_ns)
-		learn_estimate(shape, least_ns, shape->word);
+		learn_estimate(shape, least_ns, shape->quality);
 	if (shape->due_ns > now_ns)
 		shape->due_ns = now_ns;
 	shape->pace_ns = FAIR_QUEUE_ALONE_SOON;

@@ -1,4 +1,4 @@
-/* Sessions and groups come and go; what they took is charged. What goes next: fair_queue_step.c. */
+/* Sessions and groups come and go; what they took is charged. What goes next: step.c. */
 #include "fair_queue/internal.h"
 
 #include <errno.h>
@@ -334,12 +334,13 @@ static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group 
 						      : 0;
 	uint64_t lane_ns = took_ns > 0 ? took_ns : seen_ns;
 	bool alone = lane_ns > 0 && fair_queue_was_alone(queue, group, lane_ns);
-	enum fair_queue_word word = took_ns > 0 ? alone ? FAIR_QUEUE_EXACT_ALONE : FAIR_QUEUE_EXACT
-				    : alone     ? FAIR_QUEUE_SEEN_ALONE
-						: FAIR_QUEUE_SEEN;
+	enum fair_queue_quality quality =
+		took_ns > 0 ? alone ? FAIR_QUEUE_EXACT_ALONE : FAIR_QUEUE_EXACT
+		: alone     ? FAIR_QUEUE_SEEN_ALONE
+			    : FAIR_QUEUE_SEEN;
 	/* Those that come back together with the lane's one before say nothing by that. */
 	if (lane_ns > 0)
-		fair_queue_estimate_hear(estimates, group->shape, lane_ns, word, queue->now_ns);
+		fair_queue_estimate_note(estimates, group->shape, lane_ns, quality, queue->now_ns);
 	if (!alone && took_ns > 0 && fair_queue_estimate_is_alone(estimates, group->shape))
 		return time_in_company(queue, group, took_ns);
 	if (took_ns > 0)

@@ -3,68 +3,70 @@
 
 #include "fair_queue/fair_queue.h"
 
-#define FAIR_QUEUE_COST_LEAST_NS 100u     /* nothing is free: a turn ends */
-#define FAIR_QUEUE_OVERLAP_NS    5000000u /* busy time after which the overlap is looked at anew */
+#define FAIR_QUEUE_COST_LEAST_NS 100u     /* lowest cost, so that every turn ends */
+#define FAIR_QUEUE_OVERLAP_NS    5000000u /* busy time after which the overlap is measured anew */
 
-/* gate.c */
+/* fair_queue.c */
 
-/* The clock goes on: what the device did meanwhile, and what classes were owed. Times that go back
- * are taken for now. */
+/*
+ * Advances the clock: what the device has done meanwhile, and the credit of classes. A time in the
+ * past counts as now.
+ */
 void fair_queue_advance(struct fair_queue *queue, uint64_t now_ns);
-/* The session has something waiting and is in none of the lists: to the end of its class' round, or
- * to its beginning. */
+/*
+ * The session has waiting groups and is in no list: it enters the round of its class, at the end or
+ * at the front.
+ */
 void fair_queue_take_turn(struct fair_queue_session *session, bool first);
-/* Out of whatever list it is in. */
+/* Removes it from its list. */
 void fair_queue_leave_turn(struct fair_queue_session *session);
-/* It has nothing waiting: what it might still have taken in this turn is others' now; what it owes
- * stays. */
+/* It has no waiting groups: it loses what is left of its turn, and keeps its debt. */
 void fair_queue_forfeit(struct fair_queue_session *session);
-/* Its oldest group is no longer waiting. It keeps its turn, though nothing else may wait. */
+/* Removes its oldest waiting group. It keeps its turn, though it may have no other. */
 struct fair_queue_group *fair_queue_shift(struct fair_queue_session *session);
 uint64_t fair_queue_cost_ns(const struct fair_queue_session *session,
 			    const struct fair_queue_group *group);
 
-/* fair_queue_probe.c */
+/* probe.c */
 
-/* A lane has one more; it has one less, already counted. */
+/* A lane has one group more; one less, already counted. */
 void fair_queue_crowd_enter(struct fair_queue *queue, uint32_t lane);
 void fair_queue_crowd_leave(struct fair_queue *queue, uint32_t lane);
-/* It ends now. Was there nothing on any other lane while it was the first of its own? */
+/* The group ends now. Was no group on another lane while it was the first of its lane? */
 bool fair_queue_was_alone(const struct fair_queue *queue, const struct fair_queue_group *group,
 			  uint64_t took_ns);
-/* It ends now. What of that time cannot have been others'. */
+/* The group ends now. The part of its time that cannot have been that of other groups. */
 uint64_t fair_queue_least_ns(const struct fair_queue *queue, const struct fair_queue_group *group,
 			     uint64_t took_ns);
 
 void fair_queue_probe_init(struct fair_queue *queue);
 void fair_queue_probe_advance(struct fair_queue *queue, uint64_t passed_ns);
-/* Nothing may be sent now. */
+/* True: nothing may be sent now. */
 bool fair_queue_probe_holds(struct fair_queue *queue);
-/* It is this session's turn: should its next group have the device to itself? */
+/* It is this session's turn: should its next group be a probe? */
 bool fair_queue_probe_wants(const struct fair_queue *queue,
 			    const struct fair_queue_session *session);
-/* Then, while something is in flight: nothing is sent until it has ended, or is overdue. */
+/* Then, while groups are in flight: nothing is sent until they have ended, or are overdue. */
 bool fair_queue_probe_drain(struct fair_queue *queue);
-/* It has been decided, and nothing else is in flight. */
+/* The probe was decided, and nothing else is in flight. */
 void fair_queue_probe_begin(struct fair_queue *queue, struct fair_queue_group *group);
 /* A group is no longer in flight. */
 void fair_queue_probe_end(struct fair_queue *queue, struct fair_queue_group *group);
 
-/* fair_queue_grant.c */
+/* grant.c */
 
-/* Time has passed, of which the grant is a part. */
+/* Time has passed, and a part of it is granted. */
 void fair_queue_grant_advance(struct fair_queue *queue, uint64_t passed_ns);
-/* A group is decided, its cost known. It goes by another lane than was said. It ends after so long.
- * It has not run. */
+/* A group is decided, with its cost; is sent on another lane; ends after `took_ns`; has not run. */
 void fair_queue_grant_decided(struct fair_queue *queue, struct fair_queue_group *group);
 void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *group, uint32_t lane,
 			    uint64_t now_ns);
 void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_group *group,
 			    uint64_t took_ns);
 void fair_queue_grant_returned(struct fair_queue *queue, const struct fair_queue_group *group);
-/* May something be sent? */
+/* Does the grant allow a group now? */
 bool fair_queue_is_granted(const struct fair_queue *queue);
-/* Not granted now: when may something be sent again? */
+/* It does not: when will it? */
 uint64_t fair_queue_grant_next_ns(const struct fair_queue *queue);
 
 static inline bool fair_queue_is_limited(const struct fair_queue *queue)

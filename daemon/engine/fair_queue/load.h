@@ -1,4 +1,5 @@
-/* What one session has on the device, in predicted time, and when that should end. Pure. */
+/* What a session, class or device has in flight, in predicted time, and when that should end. Pure.
+ */
 #ifndef SYCL_ENGINE_FAIR_QUEUE_LOAD_H
 #define SYCL_ENGINE_FAIR_QUEUE_LOAD_H
 
@@ -6,14 +7,13 @@
 #include <stdint.h>
 
 struct fair_queue_load {
-	uint64_t weight_ns; /* of all that was sent and has not come back: what it counts in a
-			       window */
-	uint64_t until_ns;  /* when that should be over */
+	uint64_t weight_ns; /* of all groups in flight, as they count in a window */
+	uint64_t until_ns;  /* when all should have ended */
 	uint32_t count;
 };
 
-/* In a wide window a long group counts no more than this: beside it there is room for others' short
- * ones. */
+/* In a wide window a long group counts no more than this, to leave room for short ones of others.
+ */
 static inline uint64_t fair_queue_load_weight_ns(uint64_t cost_ns, uint64_t window_ns)
 {
 	return cost_ns > window_ns / 4 ? window_ns / 4 : cost_ns;
@@ -24,7 +24,7 @@ static inline uint64_t fair_queue_load_rest_ns(const struct fair_queue_load *loa
 	return load->until_ns > now_ns ? load->until_ns - now_ns : 0;
 }
 
-/* One more is sent; the device gets to it at `begins_ns` at the earliest. */
+/* A group is sent; it begins at `begins_ns` at the earliest. */
 static inline void fair_queue_load_sent(struct fair_queue_load *load, uint64_t begins_ns,
 					uint64_t cost_ns, uint64_t weight_ns)
 {
@@ -33,7 +33,7 @@ static inline void fair_queue_load_sent(struct fair_queue_load *load, uint64_t b
 	load->until_ns = (load->until_ns > begins_ns ? load->until_ns : begins_ns) + cost_ns;
 }
 
-/* One has come back; the device should be done with all that it has at `latest_ns`. */
+/* A group has ended; all others should have ended at `latest_ns`. */
 static inline void fair_queue_load_back(struct fair_queue_load *load, uint64_t latest_ns,
 					uint64_t weight_ns)
 {
@@ -44,9 +44,9 @@ static inline void fair_queue_load_back(struct fair_queue_load *load, uint64_t l
 }
 
 /*
- * May one more be sent? While the window is not full, and while a last long one draws to its end,
- * so that the device does not run dry. And when all is overdue by `stall_ns`: then one, and so on,
- * because what takes so long may wait for what is held back here.
+ * May another group be sent? Yes while the window is not full, and while the last long group nears
+ * its end, so that the device does not run dry. Also when all is overdue by `stall_ns`: a group
+ * that takes so long may wait for one that is held back here.
  */
 static inline bool fair_queue_load_has_room(const struct fair_queue_load *load, uint64_t now_ns,
 					    uint64_t window_ns, uint64_t stall_ns)
@@ -56,7 +56,7 @@ static inline bool fair_queue_load_has_room(const struct fair_queue_load *load, 
 	       (load->count == 1 && fair_queue_load_rest_ns(load, now_ns) < window_ns);
 }
 
-/* Has it none now, when will it, if nothing comes back before? */
+/* There is no room now: when will there be, if no group ends before? */
 static inline uint64_t fair_queue_load_room_ns(const struct fair_queue_load *load,
 					       uint64_t window_ns, uint64_t stall_ns)
 {

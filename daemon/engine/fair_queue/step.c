@@ -261,7 +261,7 @@ static void decide_group(struct fair_queue_session *session, struct fair_queue_d
 	group->class = session->class;
 	group->in_flight = true;
 	group->sent_ns = queue->now_ns;
-	group->timed = fair_queue_estimate_wants(&queue->estimates, group->shape);
+	group->timed = fair_queue_estimate_samples(&queue->estimates, group->shape);
 	session->queued_ns += queue->now_ns - group->arrived_ns;
 	queue->in_flight++;
 	pay_for_group(queue, state, cost_ns);

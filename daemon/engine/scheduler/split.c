@@ -96,7 +96,7 @@ static void begin_split(struct task *task)
 	task->split.shape = sched_admission_shape(&task->command);
 	if (task->split.shape == 0)
 		return;
-	if (fair_queue_estimate_wants(estimates, task->split.shape))
+	if (fair_queue_estimate_samples(estimates, task->split.shape))
 		task->command.backend.timed = true;
 	if (!would_split_help(task))
 		return;

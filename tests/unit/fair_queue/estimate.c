@@ -14,7 +14,7 @@ Test(gate_estimate, nothing_is_known_of_what_has_no_shape)
 	fair_queue_estimate_learn(&estimates, 0, 1000, true);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 0), 0));
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 0));
-	cr_expect(fair_queue_estimate_wants(&estimates, 0));
+	cr_expect(fair_queue_estimate_samples(&estimates, 0));
 }
 
 Test(gate_estimate, the_mean_follows_what_is_measured)
@@ -47,7 +47,7 @@ Test(gate_estimate, the_first_are_timed_and_then_a_few)
 {
 	uint32_t timed = 0;
 	for (int i = 0; i < 320; i++) {
-		bool wants = fair_queue_estimate_wants(&estimates, 9);
+		bool wants = fair_queue_estimate_samples(&estimates, 9);
 		timed += wants;
 		if (wants)
 			fair_queue_estimate_learn(&estimates, 9, 100, true);
@@ -75,19 +75,19 @@ Test(gate_estimate, a_flood_of_shapes_leaves_those_in_use)
 Test(gate_estimate, what_had_the_device_to_itself_counts_more_than_what_had_company)
 {
 	fair_queue_estimate_learn(&estimates, 7, 9000, FAIR_QUEUE_EXACT);
-	fair_queue_estimate_hear(&estimates, 7, 2000, FAIR_QUEUE_SEEN_ALONE, 1);
+	fair_queue_estimate_note(&estimates, 7, 2000, FAIR_QUEUE_SEEN_ALONE, 1);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 2000));
-	fair_queue_estimate_hear(&estimates, 7, 1000, FAIR_QUEUE_EXACT_ALONE, 2);
+	fair_queue_estimate_note(&estimates, 7, 1000, FAIR_QUEUE_EXACT_ALONE, 2);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1000));
 	fair_queue_estimate_learn(&estimates, 7, 9000, FAIR_QUEUE_EXACT);
 	fair_queue_estimate_learn(&estimates, 7, 9000, FAIR_QUEUE_SEEN_ALONE);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1000));
 	/* The mean of all, while they are few. */
-	fair_queue_estimate_hear(&estimates, 7, 1200, FAIR_QUEUE_EXACT_ALONE, 3);
-	fair_queue_estimate_hear(&estimates, 7, 1400, FAIR_QUEUE_EXACT_ALONE, 4);
+	fair_queue_estimate_note(&estimates, 7, 1200, FAIR_QUEUE_EXACT_ALONE, 3);
+	fair_queue_estimate_note(&estimates, 7, 1400, FAIR_QUEUE_EXACT_ALONE, 4);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1200));
 	/* One that is far off begins anew. */
-	fair_queue_estimate_hear(&estimates, 7, 11200, FAIR_QUEUE_EXACT_ALONE, 5);
+	fair_queue_estimate_note(&estimates, 7, 11200, FAIR_QUEUE_EXACT_ALONE, 5);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 11200));
 	cr_expect(fair_queue_estimate_is_alone(&estimates, 7));
 }
@@ -104,7 +104,7 @@ Test(gate_estimate, the_next_one_alone_is_due_later_each_time_that_it_is_as_expe
 	cr_expect(not(fair_queue_estimate_is_due(&estimates, 7, 2001, 5000, now_ns)),
 		  "not worth it");
 	for (int i = 0; i < 10; i++) {
-		fair_queue_estimate_hear(&estimates, 7, 1000, FAIR_QUEUE_EXACT_ALONE, now_ns);
+		fair_queue_estimate_note(&estimates, 7, 1000, FAIR_QUEUE_EXACT_ALONE, now_ns);
 		uint64_t step_ns = last_ns ? 2 * last_ns : FAIR_QUEUE_ALONE_SOON;
 		step_ns = step_ns < FAIR_QUEUE_ALONE_LATE ? step_ns : FAIR_QUEUE_ALONE_LATE;
 		cr_expect(not(fair_queue_estimate_is_due(&estimates, 7, 100, 5000,
@@ -114,7 +114,7 @@ Test(gate_estimate, the_next_one_alone_is_due_later_each_time_that_it_is_as_expe
 			  "%d", i);
 		now_ns += last_ns = step_ns;
 	}
-	fair_queue_estimate_hear(&estimates, 7, 1500, FAIR_QUEUE_EXACT_ALONE, now_ns);
+	fair_queue_estimate_note(&estimates, 7, 1500, FAIR_QUEUE_EXACT_ALONE, now_ns);
 	cr_expect(fair_queue_estimate_is_due(&estimates, 7, 100, 5000,
 					     now_ns + FAIR_QUEUE_ALONE_SOON),
 		  "it was not");
