@@ -1,5 +1,4 @@
-/* Who may hold how much: what a client asks for in a few bytes can take megabytes of edges and
- * nodes. */
+/* Limits on what a user holds: a request of a few bytes can take megabytes of edges and nodes. */
 #include "scheduler/account.h"
 
 #include "base/cause.h"
@@ -192,7 +191,7 @@ static bool has_spilled(const struct sched_account *account)
 	return false;
 }
 
-/* One by one only where there may be something: a session can have very many. */
+/* Visits memories only where one may have spills: a session can have very many. */
 void sched_account_settle_spills(struct sched_account *account)
 {
 	if (!has_spilled(account))

@@ -1,11 +1,10 @@
 /*
- * Which task may go to a device next, where several sessions want it. The decision is the fair
- * queue's (fair_queue/fair_queue.h); here is who has to ask it, what it is told, and when it is
- * asked.
+ * Admission: which task may be sent to a device next, where several sessions want it. The decision
+ * is that of fair_queue/fair_queue.h. This file says which tasks need admission, what the queue is
+ * given of them, and when it is asked.
  *
- * A task comes here when it could be sent: all that it waits for is over, or on a lane already. So
- * nothing that is on a lane, or waits for room in one, can wait for what is held here by an edge,
- * whatever the fair queue decides.
+ * A task comes here when all its predecessors are done or on lanes. So no task on a lane, or
+ * waiting for room in one, has a queued task as a predecessor, whatever the queue decides.
  */
 #include "scheduler/admission.h"
 
@@ -100,9 +99,9 @@ static void configure_fair_queue(const struct scheduler_device *device,
 }
 
 /*
- * The scheduler's own moves go at once: a command group waits for them, which may be another
- * session's. So do waits for events, and what makes them happen: no time is theirs, and others may
- * wait for it who are not known here.
+ * Moves need no admission: command groups wait for them, also those of other sessions. Neither do
+ * waits for events and records of events: they take no device time, and unknown processes may wait
+ * for them.
  */
 bool sched_admission_takes_time(const struct task *task)
 {
@@ -118,8 +117,8 @@ bool sched_admission_takes_time(const struct task *task)
 	}
 }
 
-/* It is on the device without having asked: what the device says of others meanwhile has its time
- * in it. */
+/* The task bypasses the queue: times that the device reports for other groups meanwhile include its
+ * own. */
 static void report_bypassing(struct task *task)
 {
 	struct sched_admission *admission = task->device->admission;
@@ -137,8 +136,10 @@ static void end_bypassing(struct task *task)
 	task->bypassed_queue = false;
 }
 
-/* The device's fair queue, made with all its sessions when it is needed first. NULL: no memory;
- * then nobody is held back. */
+/*
+ * The device's fair queue, created with all its sessions at first need. NULL: no memory, and no
+ * session is held back.
+ */
 static struct sched_admission *need_admission(struct scheduler_device *device)
 {
 	if (device->admission)
@@ -161,7 +162,7 @@ static struct sched_admission *need_admission(struct scheduler_device *device)
 	return admission;
 }
 
-/* ------------------------------------ who has to ask ------------------------------------ */
+/* --------------------------------- which tasks need it ---------------------------------- */
 
 static uint64_t mix_shape(uint64_t key, uint64_t value)
 {
@@ -236,7 +237,7 @@ bool sched_admission_pass(struct task *task)
 	return true;
 }
 
-/* ----------------------------------- what it is told ------------------------------------ */
+/* ------------------------------- what the queue is given -------------------------------- */
 
 void sched_admission_sent(struct task *task)
 {
@@ -260,8 +261,10 @@ void sched_admission_back(struct task *task)
 	}
 	uint64_t took_ns =
 		command->end_ns > command->start_ns ? command->end_ns - command->start_ns : 0;
-	/* What failed before it ran is not charged. What ran is, or failing would be the way to
-	 * more than one's share. */
+	/*
+	 * A task that failed before it ran is not charged. One that ran is, or failing would be a
+	 * way to more than a fair share.
+	 */
 	if (command->skipped || (command->cause && took_ns == 0)) {
 		sched_admission_refuse(task);
 		return;
@@ -322,7 +325,7 @@ void sched_admission_lost(struct scheduler_device *device)
 	}
 }
 
-/* It may go: to its lane, or to its end, if it has failed meanwhile. */
+/* The task is admitted: it goes to its lane, or to its end if it has failed meanwhile. */
 static void admit_task(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;

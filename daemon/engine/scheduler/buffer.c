@@ -100,8 +100,8 @@ static void buffer_unused(struct sched_buffer *buffer)
 }
 
 /*
- * How many are on their way. What they hold may be asked for again at once on their device, whose
- * thread comes by each of them before anything that is submitted from now on.
+ * Returns how many frees are in flight. Their bytes may be allocated again at once on the same
+ * device: its thread handles each free before anything that is submitted from now on.
  */
 static uint32_t free_memories(struct sched_memory **list)
 {

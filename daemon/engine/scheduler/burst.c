@@ -1,7 +1,7 @@
 /*
- * Bursts: several launches of one kernel as one task. They were ordered, placed and handed over
- * together, and are told together; to the backend, and when one fails, each is a command of its
- * own, with a sequence of its own on the lane: the task's is the last.
+ * Bursts: several launches of one kernel as one task. They are ordered, sent and reported together.
+ * To the backend, and when one fails, each launch is a command with its own sequence on the lane;
+ * the task has the sequence of the last.
  */
 #include "scheduler/burst.h"
 

@@ -83,8 +83,10 @@ static uint64_t host_page_bytes(void)
 	return bytes > 0 ? (uint64_t)bytes : 4096;
 }
 
-/* Of the machine's, or of what the control group has where that is less: beyond that limit the
- * engine would be killed. */
+/*
+ * Half of the machine's memory, or of the control group's limit where that is less: beyond it the
+ * engine would be killed.
+ */
 static uint64_t half_of_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
@@ -182,8 +184,10 @@ void scheduler_flush(struct scheduler *scheduler)
 
 bool scheduler_progress(struct scheduler *scheduler)
 {
-	/* One that nobody has set stays in this processor's cache. Who sets it after this look
-	 * wakes the front once more. */
+	/*
+	 * A flag that was not set stays in this processor's cache. A thread that sets it after this
+	 * look wakes the front once more.
+	 */
 	if (atomic_load(&scheduler->front_pending))
 		atomic_store(&scheduler->front_pending, 0);
 	scheduler->now_ns = scheduler->clock_ns();
@@ -199,8 +203,8 @@ bool scheduler_progress(struct scheduler *scheduler)
 		sched_latency_poll(scheduler);
 	bool found = scheduler->runnable.first || scheduler->fair_queues_due ||
 		     sched_notice_due(scheduler);
-	/* What came back is counted as it is taken: a device's thread may put something there
-	 * between a look and this. */
+	/* Messages are counted as they are taken: a device thread may post one between a look and
+	 * this. */
 	found |= drain_devices(scheduler);
 	publish_to_devices(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);
@@ -294,7 +298,7 @@ static void wait_until_back(struct scheduler *scheduler)
 {
 	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
 	sched_notice_discard(
-		scheduler); /* a graph that nobody asks for any more goes to its device once more */
+		scheduler); /* a graph that was released goes to its device once more */
 	while (scheduler->messages_in_flight > 0) {
 		(void)drain_devices(scheduler);
 		publish_to_devices(scheduler);

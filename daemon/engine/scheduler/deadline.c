@@ -1,7 +1,7 @@
 /*
- * Commands that run for too long. Nothing is noted when they are sent or come back: whoever asks
- * looks at the first command of each lane, and remembers since when it has been that. So one is
- * noticed late by the time between two questions, and costs nothing.
+ * Commands that run for too long. Sending and completion cost nothing for this: each call looks at
+ * the first command of each lane, and remembers since when it has been the first. So a long command
+ * is noticed late by the time between two calls.
  */
 #include "scheduler/device.h"
 #include "scheduler/public/device.h"

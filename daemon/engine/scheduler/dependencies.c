@@ -143,8 +143,8 @@ static uint32_t join_wide(struct sched_contents *contents, struct interval_map *
 }
 
 /*
- * What is wanted in one becomes one where it can; so does everything where there is little room.
- * Before any of the task's cuts, which it would undo.
+ * Joins equal neighbours inside the wanted range; where room is short, everywhere. It comes before
+ * the task's cuts, which it would undo.
  */
 static uint32_t relieve_map(const struct sched_access *access, uint32_t accesses)
 {
@@ -295,8 +295,8 @@ int sched_access_cost(const struct task *task, struct sched_access *access, stru
 	uint32_t more = access->spans.end - access->spans.first - 1;
 	access->as_writer = false;
 	if (!access->writes && more > 0 && !plan_links(task, contents, more)) {
-		/* Two accesses of the host must not wait for each other: whoever holds the first
-		 * may ask for the second. */
+		/* Two host accesses must not wait for each other: the holder of the first may ask
+		 * for the second. */
 		if (access->host)
 			return -EDQUOT;
 		access->as_writer = true;
@@ -304,7 +304,7 @@ int sched_access_cost(const struct task *task, struct sched_access *access, stru
 	bool writes = orders_as_writer(access);
 	for (uint32_t i = access->spans.first; i < access->spans.end; i++) {
 		const struct sched_span *span = span_at(contents, i);
-		/* As wait_for_span. */
+		/* The same as wait_for_span. */
 		cost->edges += 1u + (writes ? span->readers.count : 0) +
 			       (writes || !access->host ? span->host_readers.count : 0);
 	}

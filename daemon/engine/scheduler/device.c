@@ -33,8 +33,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the backend's own context has registered is pinned for all, and what others share is not the
- * application's context's. */
+/*
+ * Native contexts lack these features: memory registered in the backend's context is pinned for all
+ * contexts, and shared memory is not opened in the application's context.
+ */
 #define NOT_OF_NATIVE_CONTEXTS                                                                     \
 	(BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC)
 
@@ -86,7 +88,7 @@ void sched_send(struct task *task)
 		device->unposted = task;
 		return;
 	}
-	/* The device's thread counts what it gets to do. */
+	/* Each launch counts as one message for the device thread. */
 	device->port.unpublished += sched_launches(&task->command) - 1;
 	sched_device_post(device, &task->message);
 }

@@ -21,7 +21,7 @@ struct found {
 
 #define BACKENDS_MAX (sizeof(((struct found *)0)->topologies) / sizeof(struct backend_topology))
 
-/* Built in, but not to be used here: a platform without devices that says why. */
+/* The backend is built in but cannot be used: its platform has no devices and a reason. */
 static void make_unavailable(struct sched_backend *backend, const struct backend_fault *fault,
 			     struct backend_topology *topology_out)
 {
@@ -45,7 +45,7 @@ static void make_unavailable(struct sched_backend *backend, const struct backend
 
 enum step { PREPARE, OPEN };
 
-/* Of "NAME:OPTION" those with the backend's name. */
+/* Selects the options "NAME:OPTION" with the backend's name. */
 static int begin_discovery(const struct scheduler *scheduler, struct sched_backend *backend,
 			   enum step step, struct backend_fault *fault)
 {

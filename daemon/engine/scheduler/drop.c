@@ -1,13 +1,13 @@
 /*
- * What a session that has ended still had to be sent. What is on a device ends there, as no device
- * gives anything back; the rest fails here, each in its turn: others rely on its place in the
- * order, and are told as of any command that has failed.
+ * The tasks of a session that has ended. Commands on a device end there, because no device gives a
+ * command back. The other tasks fail here, each in its turn: other tasks rely on their places in
+ * the order, and see a failed predecessor as always.
  *
- * The device's thread has what is on its way there, or set aside for want of room. It skips what is
- * marked before it begins; what it has begun by then comes back as ever.
+ * Commands on their way to a device, or set aside for want of room, belong to its thread. It skips
+ * those that are marked before they begin; the others come back as always.
  *
- * Moves were made for one task, and may be another session's way to good contents by now: only
- * those are dropped that nobody needs who goes on. What takes home what a task was to write fails
+ * A move was made for one task, but another session may need its contents by now. So a move is
+ * dropped only if no remaining task needs it. A move that brings a dropped task's writes home fails
  * with it.
  */
 #include "scheduler/drop.h"
@@ -42,8 +42,7 @@ static bool is_dropped(const struct task *task)
 
 /* ---------------------------------------- which ----------------------------------------- */
 
-/* Not what has run and only waits for what it was behind, nor what holds others up, or is about to
- * be told. */
+/* False for a task that has run and waits for predecessors, or waits for its callback. */
 static bool has_not_run(const struct task *task)
 {
 	if (task->state == TASK_PENDING)
@@ -64,9 +63,9 @@ static bool is_seen_by_others(const struct task *task)
 }
 
 /*
- * Does somebody come behind it who goes on? Of others that is who needs what it leaves. Of its own
- * session whoever there is: by addresses nothing is ordered, so what one leaves there for the next
- * is known to nobody here.
+ * Does a remaining task come behind it? Of other sessions only tasks that need its contents count.
+ * Of its own session all do: USM orders nothing, so the scheduler does not know what one task
+ * leaves there for the next.
  */
 static bool is_awaited_by_others(const struct task *task, const struct dropping *dropping)
 {
@@ -114,7 +113,7 @@ static void drop_task(struct task *task, struct sched_cause *cause)
 	task_consider(task);
 }
 
-/* From the last one on: who comes behind whom was decided on before. */
+/* From the last task on: its followers were decided on before. */
 static uint32_t drop_tasks(struct scheduler *scheduler, const struct dropping *dropping)
 {
 	uint32_t count = 0;
@@ -127,7 +126,8 @@ static uint32_t drop_tasks(struct scheduler *scheduler, const struct dropping *d
 	return count;
 }
 
-/* It waits neither for room nor for its turn any more. What goes on asks once more. */
+/* The task waits neither for room nor for its turn any more. One that was not dropped asks again.
+ */
 static void requeue_task(struct task *task)
 {
 	if (task->cause) {

@@ -1,11 +1,11 @@
 /*
- * Early events: of host tasks whose client can wait for an event on the device (group_host.c). Such
- * a task goes to a lane like a command, when all that it depends on is sent to that device, and
- * records its event there. Its client is told when that has been done, as a wait for an event is
- * for the latest record. The task is held when it is back from the lane; its end may come before.
+ * Early events of host tasks whose client can wait for an event on the device (group/host.c). When
+ * all predecessors are sent to that device, such a task goes to a lane like a command and records
+ * its event there. The client is notified then, because a wait is for the latest record. The task
+ * is HELD when it is back from the lane, unless it has ended before.
  *
- * A task that depends on nothing any more, or whose event another one has that is not over, is a
- * host task like any other.
+ * A task without open predecessors, or whose event is in use by another open task, is a plain host
+ * task.
  */
 #include "scheduler/early.h"
 
@@ -25,7 +25,7 @@ bool sched_early_begin(struct task *task)
 
 void sched_early_collect(struct scheduler *scheduler)
 {
-	/* What comes now wakes the front once more. */
+	/* An event that is recorded from now on wakes the front once more. */
 	if (!atomic_load(&scheduler->recorded))
 		return;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);
@@ -33,8 +33,8 @@ void sched_early_collect(struct scheduler *scheduler)
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
 	for (; event; event = event->recorded_next) {
 		event->early->is_recorded = true;
-		/* The notice may still be that of the task before: it tells of whichever has the
-		 * event. */
+		/* The notice may still be queued for the task before: it concerns whichever task
+		 * has the event. */
 		if (event->early_notice.queued)
 			continue;
 		event->references++;
@@ -65,7 +65,8 @@ void sched_early_notify(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;
 	struct task *task = event->early;
-	/* One that is back is told when it is held, and one that has failed when it is over. */
+	/* A task that is back is reported when it is HELD, and one that has failed when it is done.
+	 */
 	if (task && task->is_recorded && task->state == TASK_SENT && !task->notified_early &&
 	    !task->cause) {
 		task->notified_early = true;

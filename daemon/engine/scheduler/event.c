@@ -122,7 +122,7 @@ static bool take_from_happened(struct sched_event *event)
 
 void sched_event_collect(struct scheduler *scheduler)
 {
-	/* What comes now wakes the front once more. */
+	/* An event that happens from now on wakes the front once more. */
 	if (!atomic_load(&scheduler->happened))
 		return;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);
@@ -157,7 +157,7 @@ bool sched_event_hold(struct task *task)
 void task_end_event_wait(struct task *task, const struct backend_fault *fault)
 {
 	struct sched_event *event = task->command.event;
-	/* One that is over has let go of its event. */
+	/* A task that is done has released its event. */
 	if (task->state == TASK_DONE || !event || !event->is_watched)
 		return;
 	struct sched_cause *cause = sched_cause_create(fault);

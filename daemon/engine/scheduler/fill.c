@@ -104,7 +104,7 @@ static void fill_launch_command(struct task_command *command, const struct task_
 	memcpy(command->backend.launch.local, request->launch.local, sizeof(request->launch.local));
 	memcpy(command->backend.launch.offset, request->launch.offset,
 	       sizeof(request->launch.offset));
-	/* Sizes beyond the last dimension are nobody's to interpret. */
+	/* Sizes beyond the last dimension are normalised. */
 	for (uint32_t i = request->launch.dimensions; i < 3; i++) {
 		command->backend.launch.global[i] = 1;
 		command->backend.launch.local[i] = request->launch.local[0] ? 1 : 0;

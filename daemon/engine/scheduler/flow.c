@@ -1,13 +1,13 @@
 /*
- * The flows of a device: what each session has there, how much more it may send, what waits for
- * that, and whose turn it is. A session that is alone fills its lanes. Beside others it may have
- * SCHED_FLOW_WINDOW commands on the device, so that another one's next command has no more than
- * that of each before it; what it has beyond waits here and not on the device, and sessions that
- * wait for room in the same lane get it in turn. A device whose lanes go side by side has no
- * windows, and deeper lanes.
+ * The flows of a device: what each session has in flight there, how much more it may send, and
+ * which tasks are parked. A session that is alone fills its lanes. Under contention it may have
+ * SCHED_FLOW_WINDOW commands in flight, so that the next command of another session has no more
+ * than one window of each neighbour in front. The rest is parked here, and sessions that wait for
+ * room in one lane get it in turn. A device whose lanes run side by side has no windows, and deeper
+ * lanes.
  *
- * Of each lane a flow may have SCHED_FLOW_LANE_LEAST in any case: a lane that stands still, with a
- * kernel that runs long or a wait for an event, must not keep its session from its other lanes.
+ * On each lane a flow may have SCHED_FLOW_LANE_LEAST commands in any case: a lane that stands
+ * still, with a long kernel or a wait for an event, must not keep its session from its other lanes.
  */
 #include "scheduler/flow.h"
 
@@ -65,7 +65,7 @@ static struct sched_flow *make_flow(struct scheduler_device *device, struct sche
 				    struct sched_flow **list)
 {
 	struct sched_flow *flow = *list;
-	/* One of a device that has gone since, if there is such. */
+	/* Reuses the flow of a device that was closed, if there is one. */
 	while (flow && flow->device)
 		flow = flow->next;
 	struct sched_flow *next = flow ? flow->next : *list;
@@ -82,7 +82,8 @@ static struct sched_flow *make_flow(struct scheduler_device *device, struct sche
 	return flow;
 }
 
-/* What nobody is charged for, and what finds no memory, is nobody's, and not limited. */
+/* Tasks without an account, or without memory for a flow, use the unowned flow, which is not
+ * limited. */
 struct sched_flow *sched_flow_of(struct scheduler_device *device, struct sched_account *account)
 {
 	struct sched_flow **list = account ? sched_account_flows(account) : NULL;

@@ -44,7 +44,7 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
 	}
 }
 
-/* Who divides does not look, though it should: then nobody is kept from anything. */
+/* Has the supervisor stopped watching although it was asked to? Then no grant limits anything. */
 static bool is_division_stale(const struct sched_grants *grants, uint64_t now_ns)
 {
 	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
@@ -91,8 +91,10 @@ static uint32_t compute_units_of(const struct scheduler_device *device)
 	return units ? units : 1;
 }
 
-/* What runs on a device's parts; *waits: something waits there. Their time counts by the compute
- * units that they have. */
+/*
+ * The use of a device's sub-devices; *waits: a group waits there. Their time counts by their part
+ * of the compute units.
+ */
 static uint32_t read_parts_use(struct scheduler_device *device, bool *waits)
 {
 	const struct scheduler *scheduler = device->scheduler;
@@ -160,8 +162,10 @@ void sched_grant_publish(struct scheduler *scheduler)
 			began |= publish_device_claim(scheduler->devices[i]);
 	atomic_store_explicit(&grants->claims->beat, ++grants->beat, memory_order_relaxed);
 	grants->published_ns = scheduler->now_ns;
-	/* Before it is looked whether somebody watches: who stops watching looks once more after
-	 * saying so. */
+	/*
+	 * This comes before the look at `watch`: a supervisor that stops watching looks once more
+	 * after it has said so.
+	 */
 	if (began)
 		atomic_thread_fence(memory_order_seq_cst);
 }

@@ -1,5 +1,4 @@
-/* Host accesses and host tasks: held from the moment in which their turn has come until their owner
- * says so. */
+/* Host accesses and host tasks: HELD from their turn until their owner ends them. */
 #include "base/cause.h"
 #include "scheduler/account.h"
 #include "scheduler/buffer.h"
@@ -86,8 +85,8 @@ void host_access_release(struct task *task)
 		task_finish(task);
 		scheduler_run(scheduler);
 	} else if (task->state == TASK_PENDING) {
-		/* The owner is told now; the task keeps its place in the order until what it waits
-		 * for is done. */
+		/* The owner is notified now; the task keeps its place in the order until its
+		 * predecessors are done. */
 		sched_notice_queue(scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 	}
 }
@@ -106,7 +105,7 @@ void host_task_end(struct task *task, const struct backend_fault *fault)
 		sched_cause_drop(cause);
 	}
 	task->notified = false; /* so far only that its turn had come */
-	/* What it has of times is the device thread's until it is back. */
+	/* Its times belong to the device thread until it is back. */
 	if (task->state != TASK_HELD) {
 		task->ended_early = true;
 		return;

@@ -71,7 +71,7 @@ void sched_host_device_opened(struct scheduler_device *device)
 			add_registration(host, device);
 }
 
-/* What failed while a device could not be opened has gone. */
+/* Registrations that failed because the device was not open are gone. */
 void scheduler_devices_opened(struct scheduler *scheduler, uint64_t devices)
 {
 	for (uint32_t i = 0; i < scheduler->device_count && i < 64; i++)
@@ -79,7 +79,7 @@ void scheduler_devices_opened(struct scheduler *scheduler, uint64_t devices)
 			sched_host_device_opened(scheduler->devices[i]);
 }
 
-/* Devices whose registration is on its way, of those that were asked for. */
+/* Those of the devices whose registration is in flight. */
 static uint64_t open_registrations(struct sched_host *host, uint64_t devices)
 {
 	uint64_t open = 0;
@@ -126,7 +126,7 @@ void sched_host_wait_notify(struct sched_host_wait *wait)
 	free(wait);
 }
 
-/* One device is through with it. */
+/* One device has answered. */
 static void advance_host_waits(struct sched_host *host, const struct scheduler_device *device,
 			       const struct backend_fault *fault)
 {
@@ -169,7 +169,7 @@ static void unregister_from_device(struct sched_registration *registration)
 	sched_device_post_load(registration->device, &registration->message);
 }
 
-/* No task needs it any more; memory that a graph names stays until the graph is gone. */
+/* No task needs the memory any more. Memory that a graph names stays until the graph is freed. */
 static void release_host(struct sched_host *host)
 {
 	if (host->holds > 0)

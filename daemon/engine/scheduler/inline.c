@@ -1,19 +1,16 @@
 /*
- * A launch without the device's thread: while a device is idle and its thread rests, the front
- * thread sends a single launch itself and takes its completion. That spares two threads that would
- * have to be woken.
+ * A launch without the device thread: while a device is idle and its thread rests, the front thread
+ * sends a single launch itself and takes its completion. That saves two wake-ups.
  *
- * It must not cost the front thread, which serves everybody, more than the launch itself. So it
- * only tries to own the device; nothing else may be going on in any device's threads, because
- * drivers have locks of their own; and it sends only what was seen to come back before, and lately:
- * this kernel with these ranges, on a lane and with memory that have been made (drivers compile,
- * load and allocate at first use, and put away what was not used for long). Two launches at a time,
- * or one for a device that is not idle, are the thread's: it sends them beside the front, and in
- * chains.
+ * It must not cost the front thread, which serves all sessions, more than the launch itself. So the
+ * front only tries to own the device. No device thread may be at work, because drivers have locks.
+ * And the launch must have succeeded before, recently: this kernel with this range, on a lane and
+ * with memories that exist. Drivers compile, load and allocate at first use, and unload what was
+ * not used for long. Several launches, or one for a busy device, go to the device thread, which
+ * sends them in chains.
  *
- * A device that tells nobody of completions (BACKEND_FEATURE_POLLED) the front asks itself while it
- * looks for work anyway; when it goes to sleep, or has more for that device, the device's thread
- * takes over.
+ * The front polls a polled device (BACKEND_FEATURE_POLLED) while it polls for work anyway. When it
+ * goes to sleep, or has more for that device, the device thread takes over.
  */
 #include "scheduler/inline.h"
 
@@ -48,7 +45,7 @@ static bool is_same_range(const struct sched_range *seen, const struct backend_c
 	       memcmp(seen->offset, command->launch.offset, sizeof(seen->offset)) == 0;
 }
 
-/* What a driver has loaded or compiled it may put away again for others. */
+/* A driver may unload a kernel again in favour of others. */
 static bool was_seen_lately(const struct scheduler_device *device,
 			    const struct task_command *command)
 {
@@ -108,7 +105,7 @@ static bool is_polled(const struct scheduler_device *device)
 	return (device->features & BACKEND_FEATURE_POLLED) != 0;
 }
 
-/* Does the front take the completion of what it sends there? A polled device's it must look for. */
+/* Does the front take completions of what it sends? Those of a polled device it must poll for. */
 static bool front_takes_completion(const struct scheduler_device *device)
 {
 	return !is_polled(device) || device->scheduler->front_polls;
@@ -128,7 +125,8 @@ static void execute_inline(struct scheduler_device *device, struct task *task)
 	sched_execute(device, task);
 	sched_worker_flush(device);
 	device->worker.front_has_sent = !takes;
-	/* It was set aside, though its memory was there a moment ago: it goes on in the thread. */
+	/* The command was set aside, though its memory was there a moment ago: the device thread
+	 * goes on with it. */
 	if (device->worker.spill.aside.first) {
 		atomic_store(&device->front_takes, 0);
 		(void)sched_sleeper_wake(&device->port.sleeper);
@@ -161,7 +159,7 @@ bool sched_inline_send(struct scheduler_device *device)
 	if (idle)
 		execute_inline(device, task);
 	(void)pthread_mutex_unlock(&device->ownership);
-	/* Nobody tells of completions there: its thread must ask, if the front does not. */
+	/* The device is polled: its thread must poll if the front does not. */
 	if (idle && !front_takes_completion(device))
 		scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
 	return idle;

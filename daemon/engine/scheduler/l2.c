@@ -1,5 +1,7 @@
-/* How much of a device's second-level cache queues' windows want to keep (backend.h, l2_wanted):
- * the sum, told when it changes. */
+/*
+ * How much of a device's second-level cache the windows of queues want to keep (backend.h,
+ * l2_wanted): the sum.
+ */
 #include "base/mailbox.h"
 #include "scheduler/device.h"
 #include "scheduler/public/device.h"

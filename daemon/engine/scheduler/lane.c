@@ -104,10 +104,10 @@ static bool has_predecessor_at(const struct task *task, const struct sched_lane 
 }
 
 /*
- * Behind its queue's last command, whose order the lane then keeps. If that is not there, but
- * somebody else's, which may have no end (F8): behind what it depends on elsewhere, or where least
- * is in the way. A class has its own lanes, but of one that the application was told of there is
- * only one.
+ * The home lane, if it is idle or holds a predecessor: then the lane keeps the queue's order. If
+ * other queues' commands are there, which may never end (F8): the lane of the latest predecessor,
+ * or the lane with the least in front. Each class has its own lanes; a lane that was given out as a
+ * native handle is the only choice.
  */
 static struct sched_lane *lane_at_home(const struct task *task)
 {
@@ -143,7 +143,7 @@ static struct sched_lane *lane_for_copies(const struct task *task)
 	}
 }
 
-/* As a test asks for it. */
+/* The lane that a test asks for. */
 static struct sched_lane *lane_forced(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
@@ -207,8 +207,10 @@ bool sched_lane_waits(const struct task *task)
 	return task->goes_alone || goes_to_copy_lane(task);
 }
 
-/* Those that only waited for this one to be on its way can go after it, if they are of the same
- * device. Not after a host task. */
+/*
+ * Followers on the same device may be sent now, if this task is all that they waited for. Followers
+ * of a host task may not.
+ */
 static void let_followers_go(struct task *task)
 {
 	if (task->held_by_host)
@@ -224,7 +226,7 @@ static void let_followers_go(struct task *task)
 	}
 }
 
-/* It fails with its device, before it has been there. */
+/* The device is lost: the task fails before it was sent. */
 static bool fail_if_device_lost(struct task *task)
 {
 	struct sched_cause *lost = task->device->lost;
@@ -239,16 +241,16 @@ static bool fail_if_device_lost(struct task *task)
 }
 
 /*
- * A launch that the program lets begin before the one before it is over: that is on this lane, this
- * one depends on it, and both are of one session, so that nobody else's kernel has company that it
- * does not know of.
+ * The program may let a launch begin before the one in front of it has ended. That one must be on
+ * this lane, be a predecessor and belong to the same session: no other session's kernel gets
+ * unexpected company.
  */
 static void settle_early_launch(struct task *task, const struct sched_lane *lane)
 {
 	if (task->command.backend.kind != BACKEND_COMMAND_LAUNCH ||
 	    !task->command.backend.launch.properties)
 		return;
-	/* It is in the task's own storage. */
+	/* The properties are in the task's own storage. */
 	struct backend_launch_properties *properties =
 		(struct backend_launch_properties *)task->command.backend.launch.properties;
 	const struct task *before = lane->last;
@@ -273,7 +275,7 @@ static void send_to_lane(struct task *task, struct sched_lane *lane)
 	if (task->command.flight_session != 0)
 		task->command.flight = sched_flight_take(&task->scheduler->flight);
 	task->lane_previous = lane->last;
-	task->lane_next = NULL; /* what was behind the part before has gone */
+	task->lane_next = NULL; /* the lane has moved on since the previous part */
 	if (lane->last)
 		lane->last->lane_next = task;
 	else
@@ -358,7 +360,7 @@ static uint64_t lists_with_room(const struct scheduler_device *device)
 	return lists;
 }
 
-/* It is over before it was sent. */
+/* The task has failed before it was sent. */
 static bool end_if_failed(struct task *task)
 {
 	if (fail_if_device_lost(task))
@@ -371,7 +373,8 @@ static bool end_if_failed(struct task *task)
 	return true;
 }
 
-/* True: one of the list has gone on. `room`: as above, of all lists. */
+/* Sends or ends the first task of a list. False: there is no room for it. `room`: as above, of all
+ * lists. */
 static bool unpark_first(struct sched_flow *flow, uint32_t index, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
@@ -391,8 +394,10 @@ static bool unpark_first(struct sched_flow *flow, uint32_t index, uint64_t *room
 	return true;
 }
 
-/* What is parked waits for nothing but room, so it may go in any order: what must come after it is
- * not here. */
+/*
+ * Parked tasks wait for nothing but room, so any order will do: a task that must come behind one is
+ * not parked.
+ */
 void sched_flow_reassign_lanes(struct sched_flow *flow)
 {
 	struct task_list all = {NULL, NULL};
@@ -414,7 +419,7 @@ void sched_flow_reassign_lanes(struct sched_flow *flow)
 	}
 }
 
-/* One of each of its lists. Then it is the others' turn. */
+/* One task of each of its lists. Then it is the turn of other flows. */
 static bool serve_flow(struct sched_flow *flow, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
@@ -431,7 +436,7 @@ static bool serve_flow(struct sched_flow *flow, uint64_t *room)
 void sched_lane_unpark(struct scheduler_device *device)
 {
 	bool served = true;
-	/* Nobody waits, as a rule: then there is no need to know where there is room. */
+	/* Usually nothing is parked: then there is no need to know where there is room. */
 	if (list_empty(&device->line))
 		return;
 	uint64_t room = lists_with_room(device);

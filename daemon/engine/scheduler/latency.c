@@ -1,11 +1,11 @@
 /*
- * What a device is told of the latency class: whether it has such sessions, so that it may set a
- * part of itself apart for them (backend.h, latency_wanted). A session counts from its first
- * command there until it ends or has another class. When the last has gone, the device is told some
- * seconds later: programs that connect again and again would else pay for the part each time, and
- * the others' lanes would be moved each time.
+ * Whether a device has sessions of the latency class: its backend may reserve a part of the device
+ * for them (backend.h, latency_wanted). A session counts from its first command until it ends or
+ * changes its class. After the last one, the reservation lasts a few seconds: otherwise a program
+ * that reconnects again and again would pay for it each time, and other lanes would be moved each
+ * time.
  *
- * And how long threads look before they sleep (spin_pace.h): longer while there are such sessions.
+ * Also how long threads poll before they sleep (spin_pace.h): longer while there are such sessions.
  */
 #include "scheduler/latency.h"
 

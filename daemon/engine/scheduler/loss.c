@@ -1,9 +1,9 @@
 /*
- * A device is lost, and perhaps the whole process with it, as far as its vendor's driver goes.
+ * A device is lost. For some drivers the whole process is lost with it.
  *
- * Then the other devices of that backend have lost what they had, too, whatever their threads know
- * yet: each is told, marks who may have been running, and fails its tasks. Only when all have done
- * so the front's user is told, and only after that of any task that failed of it.
+ * Then all other devices of that backend are lost, too: each is sent a message, marks the commands
+ * that may have been running, and fails its tasks. When all have done so, on_process_lost is
+ * called, and only after that the callbacks of tasks that have failed.
  */
 #include "scheduler/loss.h"
 
@@ -65,8 +65,10 @@ void sched_loss_returned(struct sched_loss *loss)
 	device->scheduler->losses_away--;
 }
 
-/* The device that failed has the vendor's code; another may have been told first that it was lost
- * along with it. */
+/*
+ * The device that failed has the vendor's code. Another one may have reported first that it was
+ * lost with it.
+ */
 static const struct backend_fault *best_fault(const struct scheduler *scheduler)
 {
 	const struct backend_fault *best = &scheduler->process_lost->fault;

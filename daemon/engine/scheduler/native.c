@@ -219,7 +219,7 @@ int sched_native_get_event(struct sched_event *event, void *owner)
 	return get_native(event->device, BACKEND_NATIVE_EVENT, event, owner);
 }
 
-/* It may wait for room, and what ends the memory must not overtake it. */
+/* The question may wait for room, and the end of the memory must not overtake it. */
 static int get_native_memory(struct sched_buffer *buffer, struct sched_memory *memory, bool makes,
 			     void *owner)
 {
@@ -284,7 +284,7 @@ int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind bac
 		result = get_native_memories(buffer, buffer->contents->memories, backend, limit,
 					     owner, &count, &left);
 	*left_out = left;
-	/* What was asked is answered. */
+	/* Questions that were posted are answered. */
 	return result < 0 && count == 0 ? result : (int)count;
 }
 
@@ -328,7 +328,7 @@ void sched_native_returned(struct sched_native *question)
 	}
 	if (question->buffer)
 		sched_buffer_drop(question->buffer);
-	/* That a native context could not be opened is nobody else's loss. */
+	/* A native context that could not be opened is no loss of a device. */
 	if (question->question != SCHED_NATIVE_OPENED)
 		sched_loss_seen(device, &question->fault);
 	sched_notice_queue(device->scheduler, &question->notice, SCHED_NOTICE_NATIVE, question);

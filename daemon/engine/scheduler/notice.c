@@ -133,7 +133,7 @@ bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit)
 		struct sched_notice *notice = take_notice(scheduler);
 		bool last = notice->kind == SCHED_NOTICE_PROCESS_LOST;
 		deliver_notice(notice);
-		/* A session that ends by this must not be told of later failures. */
+		/* A session that ends by this must not get later failures. */
 		if (last)
 			break;
 	}

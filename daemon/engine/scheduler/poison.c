@@ -1,4 +1,4 @@
-/* What a command group that was refused would have written. */
+/* Marks the bytes that a refused command group was to write. */
 #include "base/cause.h"
 #include "base/interval_map.h"
 #include "scheduler/buffer.h"
@@ -55,8 +55,8 @@ uint32_t sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes,
 	buffer->scheduler->visits += visits;
 	for (uint32_t i = access.pieces.first; i < access.pieces.end; i++) {
 		struct sched_piece *piece = sched_piece_of(interval_map_get(&contents->pieces, i));
-		/* Who is still writing it was to be overwritten. That it is, later writers wait
-		 * for: by the spans. */
+		/* Open writers of these bytes were to be overwritten. Later writers still wait for
+		 * them, by the spans. */
 		piece->author = NULL;
 		sched_cause_drop(piece->poison);
 		piece->poison = sched_cause_hold(cause);

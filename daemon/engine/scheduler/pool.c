@@ -55,13 +55,13 @@ static struct task *allocate_large_task(size_t storage_bytes)
 	return aligned_alloc(_Alignof(struct task), (bytes + 63) & ~(size_t)63);
 }
 
-/* Of tasks with so much storage, which is no more than that of a burst. */
+/* The pool for tasks with this much storage, at most that of a burst. */
 static struct pool *pool_for_bytes(struct scheduler *scheduler, size_t storage_bytes)
 {
 	return storage_bytes <= SCHED_STORAGE_BYTES ? &scheduler->tasks : &scheduler->bursts;
 }
 
-/* What a task gets that asks for so much. */
+/* The storage that a task gets. */
 static size_t round_up_bytes(size_t storage_bytes)
 {
 	if (storage_bytes <= SCHED_STORAGE_BYTES)

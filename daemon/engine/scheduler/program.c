@@ -176,7 +176,7 @@ void sched_kernel_use(struct sched_kernel *kernel, struct task *task)
 	kernel->waiting = task;
 }
 
-/* It waits no longer. */
+/* The launch waits no longer. */
 static void leave_kernel_waits(struct task *task)
 {
 	if (!task->awaits_kernel)

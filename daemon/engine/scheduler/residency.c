@@ -270,8 +270,10 @@ static void keep_hosts(struct sched_piece *piece, uint64_t hosts)
 		piece->valid &= ~place_bit(SCHED_HOST_PLACE);
 }
 
-/* A move between two places that needs no third one. `beneficiary`: who pays and is blamed, or
- * NULL. */
+/*
+ * A move between two places without a third one. `beneficiary`: the task that is charged and fails
+ * with it, or NULL.
+ */
 static struct task *make_move(struct task *beneficiary, struct sched_buffer *buffer,
 			      struct sched_piece *piece, uint32_t from, uint32_t to)
 {
@@ -379,7 +381,7 @@ void sched_residency_enter(struct task *task, const struct sched_access *access)
 	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++) {
 		struct sched_piece *piece = piece_at(contents, i);
 		piece->author = task;
-		/* What only orders leaves the contents where they are. */
+		/* A task that is only ordered leaves the contents where they are. */
 		if (!lives)
 			continue;
 		/* Moves of the old contents are of no use any more. */

@@ -1,4 +1,4 @@
-/* Buffers that other processes open, or opened: contents with a home, told to others through it. */
+/* Buffers that other processes may open or have exported: their contents have a home. */
 #include "scheduler/shared.h"
 
 #include "base/cause.h"
@@ -41,8 +41,8 @@ static struct sched_buffer *make_buffer(struct scheduler *scheduler,
 		.host = host,
 		.contents = contents,
 		.references = 1,
-		.host_bit = ~contents->host_bits &
-			    (contents->host_bits + 1), /* the lowest that nobody has */
+		.host_bit =
+			~contents->host_bits & (contents->host_bits + 1), /* the lowest free bit */
 	};
 	contents->host_bits |= buffer->host_bit;
 	contents->references++;
@@ -148,7 +148,7 @@ int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *ho
 	memory->imported = true;
 	memory->shared = *shared;
 	memory->shared.descriptor = take_fd(&descriptor);
-	buffer->references++; /* until it is told */
+	buffer->references++; /* until the callback */
 	prepare_shared_memory(buffer);
 	*buffer_out = buffer;
 	return 0;
@@ -165,7 +165,7 @@ int sched_buffer_create_native(struct scheduler *scheduler, struct scheduler_dev
 		return result;
 	buffer->contents->home->imported = true;
 	buffer->contents->home->native = native;
-	buffer->references++; /* until it is told */
+	buffer->references++; /* until the callback */
 	prepare_shared_memory(buffer);
 	*buffer_out = buffer;
 	return 0;
@@ -202,7 +202,7 @@ static struct task *take_export(struct sched_buffer *buffer, void *owner)
 
 static void start_export(struct task *task, struct sched_buffer *buffer)
 {
-	buffer->references++; /* until it is told */
+	buffer->references++; /* until the callback */
 	task_open(task);
 	task_consider(task);
 	scheduler_run(buffer->scheduler);

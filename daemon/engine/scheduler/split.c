@@ -1,16 +1,15 @@
 /*
- * Long launches of the class best effort in parts, where the program has said that this may be done
+ * Long launches of the class best effort in parts, where the program allows it
  * (task_request.launch.splittable).
  *
- * A task that is split is sent once for each part, one after the other: it comes back from its
- * lane, and unless that was the last part, or it has failed, it is dispatched again, so the fair
- * queue decides anew and others' commands go first. To everybody else it is one task all the time.
- * What comes behind it is not sent before its last part is (task_is_on_lane): so whatever holds
- * between two tasks by edges, lanes and waits holds for it as it is written elsewhere, with its
- * last part in its place.
+ * A split task is sent once for each part. It comes back from its lane, and unless that was the
+ * last part or it has failed, it is dispatched again: the fair queue decides anew, and other
+ * sessions get in between. For all other purposes it is one task. Its followers are not sent before
+ * its last part is (task_is_on_lane), so edges, lanes and waits hold for its last part as for any
+ * task.
  *
- * Whether it helps is asked before each part: who is alone on the device holds up nobody, and has
- * the rest sent in one.
+ * Before each part the scheduler looks whether splitting helps. A session that is alone holds up no
+ * other, and the rest goes in one part.
  */
 #include "scheduler/split.h"
 
@@ -27,7 +26,7 @@
 
 #include <stdlib.h>
 
-/* What launches took, of those that may be split; made for the first of them. */
+/* Estimates for splittable launches, created with the first of them. */
 struct sched_split_estimates {
 	struct fair_queue_estimates shapes;
 };
@@ -58,7 +57,7 @@ static bool may_be_split(const struct task *task)
 	       command->kernel->made && command->kernel->facts.splits;
 }
 
-/* Of whoever may wait longest, and somebody else is about. */
+/* Best effort, under contention. */
 static bool would_split_help(const struct task *task)
 {
 	return task->flow->class == FAIR_QUEUE_BEST_EFFORT && !sched_flow_is_alone(task->flow);

@@ -95,7 +95,7 @@ int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count)
 	return 0;
 }
 
-/* Line by line, not as a loop, which would take longer than what it does. */
+/* Unrolled: a loop would take longer than the prefetches. */
 static inline void fetch_buffer(const struct sched_buffer *buffer)
 {
 	const char *at = (const char *)buffer;
@@ -177,14 +177,14 @@ static void fill_identity(struct task *task, const struct task_request *request)
 		memcpy(command->what, request->what, length);
 }
 
-/* What it needs of that one of `after`. */
+/* The launches of that entry of `after` that it depends on. */
 static uint32_t awaited_launches(const struct task_request *request, uint32_t after)
 {
 	uint32_t launches = request->after_launches ? request->after_launches[after] : 0;
 	return launches ? launches : SCHED_LAUNCHES_ALL;
 }
 
-/* What makes it fail before anything is moved for it. */
+/* Failures that are known before anything is moved for the task. */
 static void inherit_failures(struct task *task, const struct task_request *request)
 {
 	if (request->failed_dependency) {
@@ -316,7 +316,7 @@ bool task_running(struct task *task)
 
 uint64_t task_begun_ns(const struct task *task)
 {
-	/* The parts that are over tell when the first of them began. */
+	/* Parts that have ended say when the first began. */
 	if (task->begun_ns == 0 && task->split.begun && !task->split.estimated)
 		return task->split.start_ns;
 	return task->begun_ns;

@@ -171,8 +171,8 @@ void task_consider(struct task *task)
 void task_doom(struct task *task, struct sched_cause *cause, bool direct)
 {
 	/*
-	 * What ran on garbage may have failed of it, and may be told so before its predecessor is:
-	 * that one is the cause.
+	 * A task that ran on invalid data may have failed of it, and may come back before its
+	 * failed predecessor: that one is the cause.
 	 */
 	bool replaces = task->cause && task->direct && !direct && !task->cause->fault.device_lost;
 	if (task->cause && !replaces)
@@ -180,7 +180,7 @@ void task_doom(struct task *task, struct sched_cause *cause, bool direct)
 	sched_cause_drop(task->cause);
 	task->cause = sched_cause_hold(cause);
 	task->direct = direct;
-	/* It still waits for what it was ordered behind: others rely on it for that order. */
+	/* The task still waits for its predecessors: other tasks rely on it for that order. */
 	if (task->state == TASK_PENDING)
 		task->front_only = true;
 }
@@ -188,7 +188,7 @@ void task_doom(struct task *task, struct sched_cause *cause, bool direct)
 /* Followers go on, all or only moves, which need nothing but that it has run. */
 static void release_followers(struct task *task, bool moves_only)
 {
-	/* These are nobody's: what they were made for has failed itself. */
+	/* Only tasks of callers count: a task that a move was made for has failed by itself. */
 	bool direct = is_own_failure(task) && task->direct;
 	struct task_edge **at = &task->out;
 	while (*at) {
@@ -215,7 +215,7 @@ static bool needs_no_notice(const struct task *task)
 	return task->role == TASK_ROLE_MOVE || task->notified;
 }
 
-/* One of the moves that bring home what `writer` wrote is over. */
+/* One of the moves that bring the contents of `writer` home is done. */
 static void note_writer_move_done(struct task *writer, const struct task *move)
 {
 	if (move->cause && !writer->cause) {
@@ -236,7 +236,7 @@ void task_finish(struct task *task)
 	}
 	task->state = TASK_DONE;
 	release_followers(task, false);
-	/* Of a move, between devices. */
+	/* A move between two devices. */
 	if (task->role == TASK_ROLE_MOVE && task->command.destination)
 		sched_spill_let_go(task->command.source);
 	sched_uses_finish(task);
@@ -297,7 +297,8 @@ void task_outcome_fault(const struct task *task, struct backend_fault *fault_out
 static void complete_on_front(struct task *task)
 {
 	bool is_held = task->role == TASK_ROLE_HOST_ACCESS || task->held_by_host;
-	/* Whoever was told early runs it, though something before it may have failed. */
+	/* A client that was notified early runs the host task, though a predecessor may have
+	 * failed. */
 	if (task->notified_early && !task->ended_early) {
 		task->state = TASK_HELD;
 		return;

@@ -47,14 +47,16 @@ void scheduler_trace_stop(struct scheduler *scheduler)
 
 static bool is_of_device(const struct sched_trace *trace, const struct scheduler_device *device)
 {
-	/* One with a native context is in the program itself, and in no account; a part counts as
-	 * the whole. */
+	/*
+	 * Native contexts are in no trace, because they belong to the program. A sub-device counts
+	 * as the whole device.
+	 */
 	const struct scheduler_device *whole = device && device->root ? device->root : device;
 	return whole && !whole->native_context && (uint32_t)whole->ops->kind == trace->backend &&
 	       whole->backend_index == trace->index;
 }
 
-/* Those that could be sent since it began, and have not come back. Looks at all that are open. */
+/* Counts tasks that were ready in the traced time and have not come back. Visits all open tasks. */
 static uint64_t count_open(const struct scheduler *scheduler)
 {
 	uint64_t count = 0;
@@ -81,7 +83,7 @@ uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *
 	return count;
 }
 
-/* What others of its shape took, if a device has said so. 0: none has. */
+/* The measured time of its shape; 0: not measured. */
 static uint64_t estimate_task_time(const struct task *task, uint64_t shape)
 {
 	const struct sched_admission *admission = task->device->admission;
@@ -127,7 +129,7 @@ void sched_trace_note(const struct task *task)
 		.lane = (uint8_t)command->lane,
 	};
 	fill_record_times(task, &record);
-	/* What did not run took nothing of the device. */
+	/* A task that did not run took no device time. */
 	if (command->skipped || (task->cause && record.takes_ns == 0))
 		return;
 	trace_ring_note(&trace->ring, &record);

@@ -1,7 +1,7 @@
 /*
- * What each session has used of each device, for accounts: kept with its flow there, by the front
- * thread. A command's wait begins when nothing of its own session's is in its way any more, and
- * ends when it is sent; both are read off the clock of the turn.
+ * What each session has used of each device, kept with its flow by the front thread. The delay of a
+ * command begins when its predecessors no longer hold it back and ends when it is sent; both times
+ * are those of the turn.
  */
 #include "scheduler/use.h"
 
@@ -15,7 +15,7 @@
 #include "scheduler/task.h"
 #include "worker/command.h"
 
-/* What is used of a sub-device is used of the device that it is a part of. */
+/* Use of a sub-device counts for its device. */
 static struct sched_used *used_by_flow(struct sched_flow *flow)
 {
 	struct scheduler_device *root = flow->device->root;
@@ -42,10 +42,10 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 	const struct task_command *command = &task->command;
 	struct sched_used *used = used_by_flow(task->flow);
 	used->device_ns += device_ns;
-	/* What another one's failure kept from running was never there. */
+	/* A command that was skipped was never on the device. */
 	if (command->skipped)
 		return;
-	/* One that goes on is counted with its last part. */
+	/* A split task is counted with its last part. */
 	if (task->role == TASK_ROLE_GROUP && (command->cause || !task->split.more)) {
 		used->commands += sched_launches(command);
 		used->failed += count_failures(command);
@@ -58,7 +58,7 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 		used->bytes_to_host += command->backend.transfer.size_bytes;
 }
 
-/* Devices' threads count what they spill with the memory: whose it is the front thread knows. */
+/* Device threads count spills in the memory; the front thread knows its account. */
 void sched_use_settle(struct sched_memory *memory)
 {
 	uint32_t times = atomic_exchange_explicit(&memory->spill.times, 0, memory_order_relaxed);

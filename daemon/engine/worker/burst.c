@@ -43,7 +43,7 @@ static bool submit_as_one(struct scheduler_device *device, struct task_command *
 			  const struct backend_wait *waits, uint32_t wait_count)
 {
 	struct task_burst *burst = command->burst;
-	struct backend_fault fault; /* told by the launches, one by one */
+	struct backend_fault fault; /* reported launch by launch instead */
 	if (!device->ops->submit_burst ||
 	    device->ops->submit_burst(device->worker.lanes[command->lane].handle, &command->backend,
 				      burst->count, burst->value_stride, waits, wait_count,

@@ -135,7 +135,7 @@ int sched_command_resolve(struct scheduler_device *device, struct task_command *
 	const struct task_command *before =
 		spill->sending; /* a graph's launch, of which this is a node */
 	spill->sending = command;
-	/* One that is tried again is no other. */
+	/* A command that is tried again keeps its time. */
 	spill->order.now = spill->again ? spill->again : ++spill->order.clock;
 	int result = resolve_objects(device, command, fault);
 	spill->sending = before;

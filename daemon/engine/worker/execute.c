@@ -80,7 +80,7 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	return 0;
 }
 
-/* None of it is in flight. */
+/* No launch of the burst is in flight. */
 static void end_burst(struct scheduler_device *device, struct task *task)
 {
 	task->command.burst->over = task->command.burst->count;
@@ -133,12 +133,12 @@ static struct sched_worker_lane *lane_by_handle(struct sched_worker *worker,
 	return NULL;
 }
 
-/* One of a burst. True: it was the last. */
+/* A launch of a burst. True: it was the last. */
 static bool complete_burst_launch(struct scheduler_device *device, struct task *task,
 				  const struct backend_completion *completion)
 {
 	bool is_last = sched_burst_completed(task, completion);
-	/* What needs it and comes meanwhile must not run. */
+	/* Commands that need it and come meanwhile must not run. */
 	if (!is_last && sched_burst_cause(task->command.burst) && !task->command.remembered)
 		sched_failed_remember(&device->worker, task);
 	if (!is_last)

@@ -1,4 +1,4 @@
-/* The flight page: who is on a device now (shared/flight_page.h). */
+/* The flight page: whose commands are on a device now (shared/flight_page.h). */
 #include "worker/flight.h"
 
 #include "scheduler/task.h"
@@ -55,7 +55,7 @@ void sched_flight_leave(struct sched_flight *flight, const struct task_command *
 {
 	if (!flight->page || command->flight_session == 0)
 		return;
-	/* Of a burst that is suspect those that are over are not. */
+	/* Launches of a suspect burst that have ended are no suspects. */
 	uint32_t less = command->suspect
 				? (command->burst ? command->burst->over : 0)
 				: sched_launches(command) - (command->flight != SCHED_NO_FLIGHT);

@@ -44,7 +44,7 @@ static struct backend_memory *find_temporary(const struct sched_graph *graph,
 	return NULL;
 }
 
-/* One that lies in a handle stays there: its session pays for one of both. */
+/* A temporary that has memory of its own keeps it: its session is charged for one of both. */
 static bool may_have_graph_memory(const struct sched_graph *graph,
 				  const struct sched_memory *memory)
 {
@@ -171,8 +171,8 @@ static void unpin_memories(struct scheduler_device *device,
 }
 
 /*
- * What launches in flight have of an earlier making is in no list: it stays. On a device that is
- * lost nothing is spilled, and what nodes named that were changed last may be gone.
+ * Memories of launches in flight with an older handle are in no list and stay. On a lost device
+ * nothing is spilled, and memories of nodes that were changed last may be freed.
  */
 static void release_memories(struct sched_graph *graph)
 {
@@ -205,9 +205,9 @@ static int begin_graph(struct sched_graph *graph, struct backend_fault *fault)
 }
 
 /*
- * The end of making one may wait for whatever runs (QUIET_LOAD), and everybody with it. So while
- * something does, it is not made: the launch is replayed, and a later one tries again. What calls
- * the application's functions, once, cannot be replayed, nor what has conditions.
+ * Finishing a graph may wait for whatever runs on the device (QUIET_LOAD), and hold up all
+ * sessions. So while a command runs the graph is not made: this launch sends its nodes one by one,
+ * and a later one tries again. Graphs with native nodes or conditions cannot be sent so.
  */
 static int check_device_quiet(const struct sched_graph *graph, struct backend_fault *fault)
 {
@@ -359,8 +359,8 @@ static void take_changes(struct sched_graph *graph, struct sched_graph_launch *l
 }
 
 /*
- * What calls the application's functions, once, is as good as it was without these changes. Those
- * that were made all the same come again with the next launch: this one has not taken them.
+ * A graph with native nodes stays valid without these changes. Changes that were made all the same
+ * come again with the next launch: this one does not count as having taken them.
  */
 static void undo_changes(struct sched_graph *graph, struct sched_graph_launch *launch)
 {
@@ -370,9 +370,9 @@ static void undo_changes(struct sched_graph *graph, struct sched_graph_launch *l
 }
 
 /*
- * What is not named any more may be gone soon. If there is no memory for the new list: nodes that
- * are there once have the old ones again (undo), and the old list with them; of all others, which
- * are made anew, none of this launch is left in a list.
+ * Memories that are no longer named may be freed soon. Without memory for the new list, a graph
+ * with native nodes gets its old nodes (undo_changes) and its old list back. Other graphs are made
+ * anew, and no list names memories of this launch.
  */
 static int gather_memories_again(struct sched_graph *graph, struct backend_fault *fault)
 {

@@ -1,6 +1,6 @@
 /*
- * What the front wants of a device as a whole, passed on to its backend: a part for the latency
- * class, and space in the second-level cache for the windows of queues (device thread).
+ * Settings of a whole device, passed on to its backend (device thread): the part that is reserved
+ * for the latency class, and space in the second-level cache for the windows of queues.
  */
 #include "worker/latency.h"
 

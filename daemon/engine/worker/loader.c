@@ -1,7 +1,7 @@
 /*
- * What may take long on a device - translating a program for it, loading a kernel, pinning memory -
- * on a thread of its own, so that launches go on meanwhile (F11). A device without
- * BACKEND_FEATURE_LOADER does it all on its one thread.
+ * The loader: translates programs, loads kernels and pins memory on a thread of its own, so that
+ * launches go on meanwhile (F11). A device without BACKEND_FEATURE_LOADER does all this on its
+ * device thread.
  */
 #include "worker/loader.h"
 

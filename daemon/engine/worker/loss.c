@@ -72,8 +72,6 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 	sched_spill_lose(device);
 }
 
-/* It ends with all the others, when everybody has been named that may have been running, which may
- * be nobody. */
 void sched_loss_note(struct sched_worker *worker, const struct sched_worker_lane *lane,
 		     const struct backend_completion *completion)
 {

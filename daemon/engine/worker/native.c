@@ -25,7 +25,7 @@ int sched_native_refuse(struct backend_fault *fault, const char *text)
 	return -EOPNOTSUPP;
 }
 
-/* What the backend calls it, made if need be. NULL without a fault: there is none. */
+/* The backend's object, created if need be. NULL without a fault: there is none. */
 static void *native_object(struct scheduler_device *device, struct sched_native *question)
 {
 	switch (question->kind) {

@@ -44,7 +44,7 @@ static bool prepare_memory(struct scheduler_device *device, struct task *task)
 	return true;
 }
 
-/* As above. */
+/* The same as above. */
 static bool export_memory(struct scheduler_device *device, struct task *task)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
@@ -87,7 +87,7 @@ static int make_native_event(struct scheduler_device *device, struct sched_event
 	return result;
 }
 
-/* It tells the truth only when what it is to come behind is on the lane. */
+/* The event is only right if the command that it must follow is on the lane. */
 static int record_behind(struct scheduler_device *device, struct sched_event *event)
 {
 	const struct backend_ops *ops = device->ops;
@@ -141,7 +141,7 @@ static bool free_memory(struct scheduler_device *device, struct sched_memory *me
 	struct backend_memory *handle = atomic_load(&memory->handle);
 	if (handle)
 		device->ops->memory_free(handle);
-	/* Of an import that never came to be. */
+	/* An import that was never made. */
 	if (memory->shared.descriptor >= 0)
 		(void)close(memory->shared.descriptor);
 	return true;

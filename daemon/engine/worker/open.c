@@ -1,10 +1,9 @@
 /*
- * A device is opened by its thread, and closed by it. Where memory for that is short, on the device
- * or the host, it is tried again: first at once, while all that is sent there waits; then, when
- * that has failed, after one to eight seconds each for as long as the engine lives. Who has just
- * filled the device is often about to leave it, and an engine has no other way back to a device
- * that it could not open. So it is, but for the first part, where somebody else has the device for
- * himself (-EBUSY).
+ * The device thread opens its device and closes it. Where memory is short, on the device or the
+ * host, it tries again: first at once, while commands wait; after that every one to eight seconds
+ * for as long as the engine lives. A process that has just filled the device is often about to
+ * leave it, and an engine has no other way back to a device that it could not open. Where another
+ * process has the device exclusively (-EBUSY), only the second part applies.
  */
 #include "worker/open.h"
 
@@ -34,11 +33,11 @@
 #define AGAIN_MOST_NS  (8 * AGAIN_NS)
 
 /*
- * Where a driver makes some things only while nothing runs, lanes are made before anything does:
- * one that comes later could wait for another session's kernel (F8). The lanes for what is spilled
- * are needed when a device is full and busy. Those of the latency class, which most engines never
- * need, are made later all the same, and the backend sees to it that nobody waits. What fails here
- * is tried again when it is needed.
+ * Some drivers create lanes only while nothing runs. Then lanes are created before anything does: a
+ * later one could wait for another session's kernel (F8). Lanes for spilling are needed when a
+ * device is full and busy. Lanes of the latency class, which most engines never need, are created
+ * later all the same, and the backend takes care that no session waits. A lane that fails here is
+ * tried again when it is needed.
  */
 static void open_lanes(struct scheduler_device *device)
 {
