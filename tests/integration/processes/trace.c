@@ -106,8 +106,8 @@ static void read_trace(const char *path, struct sim_trace *trace_out)
 }
 
 /* Place of the only session of that class, with so many groups. */
-static void expect_session(const struct sim_trace *trace, enum gate_class class, uint32_t weight,
-			   uint32_t groups)
+static void expect_session(const struct sim_trace *trace, enum fair_queue_class class,
+			   uint32_t weight, uint32_t groups)
 {
 	uint32_t found = 0, count = 0;
 	for (uint32_t i = 0; i < trace->kind_count; i++) {
@@ -120,7 +120,7 @@ static void expect_session(const struct sim_trace *trace, enum gate_class class,
 			bool is_own = trace->groups[g].kind == i;
 			count += is_own;
 			cr_expect(!is_own || (trace->groups[g].lane < SIM_LANES_LATENCY) ==
-						     (class == GATE_LATENCY));
+						     (class == FAIR_QUEUE_LATENCY));
 		}
 	}
 	cr_expect_eq(found, 1);
@@ -167,8 +167,8 @@ Test(processes_trace, what_two_sessions_did_is_in_the_file_and_can_be_replayed)
 	cr_assert_eq(stat(path, &facts), 0);
 	cr_expect_eq(facts.st_mode & 0777u, 0600u);
 	read_trace(path, &trace);
-	expect_session(&trace, GATE_LATENCY, 300, QUICK);
-	expect_session(&trace, GATE_BEST_EFFORT, 7, LAST);
+	expect_session(&trace, FAIR_QUEUE_LATENCY, 300, QUICK);
+	expect_session(&trace, FAIR_QUEUE_BEST_EFFORT, 7, LAST);
 	cr_expect_eq(trace.group_count, QUICK + LAST);
 	for (uint32_t i = 0; i < trace.group_count; i++) {
 		cr_expect_leq(trace.groups[i].at_ns, trace.length_ns);
