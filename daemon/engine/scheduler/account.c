@@ -5,12 +5,12 @@
 #include "base/intrusive_list.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/admission.h"
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
 #include "scheduler/flow.h"
 #include "scheduler/public/account.h"
 #include "scheduler/public/device.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "scheduler/use.h"
 
 #include <errno.h>

@@ -1,18 +1,18 @@
 /* Buffers, what is in them, and their memories. */
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 
 #include "base/cause.h"
 #include "base/interval_map.h"
 #include "base/intrusive_list.h"
 #include "base/mailbox.h"
 #include "scheduler/account.h"
-#include "scheduler/device.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/public/account.h"
 #include "scheduler/public/buffer.h"
 #include "scheduler/public/device.h"
 #include "scheduler/residency.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 #include "scheduler/use.h"
 
 #include <errno.h>

@@ -7,13 +7,13 @@
 
 #include "base/cause.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/device.h"
-#include "scheduler/program.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/program.h"
 #include "scheduler/public/task.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 #include "worker/burst.h"
 #include "worker/command.h"
 

@@ -3,7 +3,7 @@
 #define SYCL_ENGINE_SCHED_BURST_H
 
 #include "scheduler/public/task.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 
 #include <stdbool.h>
 #include <stddef.h>

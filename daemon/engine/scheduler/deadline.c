@@ -3,11 +3,11 @@
  * the first command of each lane, and remembers since when it has been the first. So a long command
  * is noticed late by the time between two calls.
  */
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 #include "worker/quiesce.h"
 
 /* On its device, with nothing before it that it would wait for, and with its memory there. */

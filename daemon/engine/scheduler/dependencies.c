@@ -5,11 +5,11 @@
 #include "base/interval_map.h"
 #include "base/pool.h"
 #include "scheduler/account.h"
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/pool.h"
 #include "scheduler/residency.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include <errno.h>
 

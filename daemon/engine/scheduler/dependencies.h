@@ -22,9 +22,9 @@
 
 #include "base/cause.h"
 #include "base/interval_map.h"
-#include "scheduler/buffer.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 /* What a task does with a buffer. */
 struct sched_access {

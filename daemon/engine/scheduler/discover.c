@@ -1,8 +1,8 @@
 /* Which platforms and devices there are: asked of all backends once, on first need. */
-#include "scheduler/device.h"
-#include "scheduler/host_memory.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/host_memory.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 #include "cleanup.h"
 

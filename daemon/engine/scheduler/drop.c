@@ -16,13 +16,13 @@
 #include "base/mailbox.h"
 #include "scheduler/account.h"
 #include "scheduler/admission.h"
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/flow.h"
 #include "scheduler/public/account.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 struct dropping {
 	struct sched_account *account;

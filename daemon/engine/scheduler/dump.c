@@ -1,8 +1,8 @@
 /* The DAG as text. */
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,10 +9,10 @@
  */
 #include "scheduler/early.h"
 
-#include "scheduler/event.h"
-#include "scheduler/notice.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/event.h"
+#include "scheduler/state/notice.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 bool sched_early_begin(struct task *task)
 {

@@ -2,8 +2,8 @@
 #ifndef SYCL_ENGINE_SCHED_EARLY_H
 #define SYCL_ENGINE_SCHED_EARLY_H
 
-#include "scheduler/event.h"
-#include "scheduler/task.h"
+#include "scheduler/state/event.h"
+#include "scheduler/state/task.h"
 
 #include <stdbool.h>
 

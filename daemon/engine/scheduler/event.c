@@ -3,17 +3,17 @@
  * thread. A native event that can be watched is waited for here and on no lane, where it would hold
  * up others for as long as the application likes.
  */
-#include "scheduler/event.h"
+#include "scheduler/state/event.h"
 
 #include "base/cause.h"
 #include "base/mailbox.h"
-#include "scheduler/device.h"
-#include "scheduler/loss.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/loss.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/event.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include "status.h"
 

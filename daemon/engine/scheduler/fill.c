@@ -2,16 +2,16 @@
  */
 #include "scheduler/fill.h"
 
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/burst.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/device.h"
-#include "scheduler/event.h"
-#include "scheduler/graph.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/event.h"
+#include "scheduler/state/graph.h"
 #include "scheduler/public/task.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
-#include "scheduler/usm.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+#include "scheduler/state/usm.h"
 #include "worker/native_command.h"
 
 #include <string.h>
@@ -189,6 +189,14 @@ static void fill_event_command(struct task_command *command, const struct task_r
 	command->event->references++;
 }
 
+static void fill_native_command(struct task_command *command, const struct task_request *request,
+				uint8_t *at)
+{
+	struct sched_memory **memories = sched_native_command_fill(command, request, at);
+	for (uint32_t i = 0; i < request->requirement_count; i++)
+		memories[i] = requirement_memory(request, i);
+}
+
 void sched_command_fill(struct task_command *command, const struct task_request *request,
 			uint8_t *at)
 {
@@ -201,7 +209,7 @@ void sched_command_fill(struct task_command *command, const struct task_request 
 	else if (sched_usm_is_action(request->action))
 		sched_usm_fill_command(command, request, at);
 	else if (request->action == TASK_NATIVE)
-		sched_native_command_fill(command, request, at);
+		fill_native_command(command, request, at);
 	else if (request->action == TASK_GRAPH)
 		sched_graph_fill(command, request, at);
 	else if (request->action == TASK_CONDITION)

@@ -6,10 +6,10 @@
 #include "base/contention.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/admission.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
-#include "scheduler/grant.h"
+#include "scheduler/state/grant.h"
 
 #include "fair_queue/fair_queue.h"
 #include "scheduler/admission.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 static uint64_t device_bit(const struct scheduler_device *device)
 {

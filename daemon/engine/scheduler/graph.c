@@ -1,22 +1,22 @@
 /* Graphs of the backend's, the front's part: their nodes, the launches that hold them, their end.
  */
-#include "scheduler/graph.h"
+#include "scheduler/state/graph.h"
 
 #include "base/mailbox.h"
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/fill.h"
-#include "scheduler/host_memory.h"
-#include "scheduler/loss.h"
-#include "scheduler/notice.h"
-#include "scheduler/program.h"
+#include "scheduler/state/host_memory.h"
+#include "scheduler/state/loss.h"
+#include "scheduler/state/notice.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/graph.h"
 #include "scheduler/public/task.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 #include "scheduler/submit.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/native_command.h"
 
 #include <errno.h>

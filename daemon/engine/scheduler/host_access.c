@@ -1,13 +1,13 @@
 /* Host accesses and host tasks: HELD from their turn until their owner ends them. */
 #include "base/cause.h"
 #include "scheduler/account.h"
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/pool.h"
 #include "scheduler/public/task.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include "access_mode.h"
 #include "clock.h"

@@ -2,16 +2,16 @@
  * Host memory that devices register. Each device has a registration of its own; both ways go
  * through the loader, because pinning pages takes long.
  */
-#include "scheduler/host_memory.h"
+#include "scheduler/state/host_memory.h"
 
 #include "base/mailbox.h"
-#include "scheduler/device.h"
-#include "scheduler/loss.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/loss.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/host_memory.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * l2_wanted): the sum.
  */
 #include "base/mailbox.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 
 void scheduler_l2_change(struct scheduler_device *device, uint64_t before_bytes, uint64_t now_bytes)

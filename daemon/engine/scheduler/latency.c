@@ -11,10 +11,10 @@
 
 #include "base/mailbox.h"
 #include "fair_queue/fair_queue.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 #include "spin_pace.h"
 

@@ -5,15 +5,15 @@
  * that may have been running, and fails its tasks. When all have done so, on_process_lost is
  * called, and only after that the callbacks of tasks that have failed.
  */
-#include "scheduler/loss.h"
+#include "scheduler/state/loss.h"
 
 #include "base/cause.h"
 #include "base/mailbox.h"
 #include "scheduler/admission.h"
-#include "scheduler/device.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 static void lose_other_devices(struct scheduler_device *device, const struct backend_fault *fault)
 {

@@ -7,21 +7,21 @@
  * buffer has memory there; the front joins its thread then, which has nothing to do any more but to
  * close the device.
  */
-#include "scheduler/native.h"
+#include "scheduler/state/native.h"
 
 #include "base/cause.h"
 #include "base/intrusive_list.h"
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
-#include "scheduler/event.h"
-#include "scheduler/loss.h"
-#include "scheduler/notice.h"
-#include "scheduler/program.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/event.h"
+#include "scheduler/state/loss.h"
+#include "scheduler/state/notice.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/native.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 #include "worker/native.h"
 #include "worker/wake.h"
 

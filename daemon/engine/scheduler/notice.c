@@ -1,19 +1,19 @@
 /* Callbacks that are due: queued wherever something ends, called from scheduler_progress only. */
-#include "scheduler/notice.h"
+#include "scheduler/state/notice.h"
 
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/early.h"
-#include "scheduler/event.h"
-#include "scheduler/graph.h"
-#include "scheduler/host_memory.h"
-#include "scheduler/loss.h"
-#include "scheduler/native.h"
-#include "scheduler/program.h"
+#include "scheduler/state/event.h"
+#include "scheduler/state/graph.h"
+#include "scheduler/state/host_memory.h"
+#include "scheduler/state/loss.h"
+#include "scheduler/state/native.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/task.h"
 #include "scheduler/shared.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
-#include "scheduler/usm.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+#include "scheduler/state/usm.h"
 
 #include <stdlib.h>
 

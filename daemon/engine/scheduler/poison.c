@@ -1,11 +1,11 @@
 /* Marks the bytes that a refused command group was to write. */
 #include "base/cause.h"
 #include "base/interval_map.h"
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/dependencies.h"
 #include "scheduler/public/buffer.h"
 #include "scheduler/residency.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 /*
  * No account pays for what refusals cut, so a buffer that is in more parts than this is cut no

@@ -4,9 +4,9 @@
 
 #include "base/mailbox.h"
 #include "base/pool.h"
-#include "scheduler/buffer.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include "clock.h"
 

@@ -1,15 +1,15 @@
 /* Programs and kernels: made by their device's loader, freed on its thread. */
-#include "scheduler/program.h"
+#include "scheduler/state/program.h"
 
 #include "base/cause.h"
 #include "base/mailbox.h"
-#include "scheduler/device.h"
-#include "scheduler/loss.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/loss.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/program.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,14 +3,14 @@
 
 #include "base/cause.h"
 #include "base/interval_map.h"
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/pool.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/task.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 #include "worker/spill.h"
 
 #include "access_mode.h"

@@ -19,9 +19,9 @@
 
 #include "base/cause.h"
 #include "base/interval_map.h"
-#include "scheduler/buffer.h"
+#include "scheduler/state/buffer.h"
 #include "scheduler/dependencies.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 
 struct sched_access;
 struct sched_cost;

@@ -17,12 +17,12 @@
 #include "fair_queue/estimate.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/admission.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/flow.h"
-#include "scheduler/program.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include <stdlib.h>
 

@@ -4,10 +4,10 @@
  * device that they are a part of, which is open as long.
  */
 #include "base/cause.h"
-#include "scheduler/device.h"
-#include "scheduler/native.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/native.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 #include "status.h"
 

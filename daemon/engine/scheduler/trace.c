@@ -5,11 +5,11 @@
 #include "fair_queue/fair_queue.h"
 #include "scheduler/account.h"
 #include "scheduler/admission.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,13 +6,13 @@
 #include "scheduler/use.h"
 
 #include "scheduler/account.h"
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
 #include "scheduler/flow.h"
 #include "scheduler/public/account.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 #include "worker/command.h"
 
 /* Use of a sub-device counts for its device. */

@@ -2,19 +2,19 @@
  * USM: memory that a device's loader allocates and frees, and the commands about it. No address
  * orders anything (B26): these tasks have requirements as all others may, and edges from events.
  */
-#include "scheduler/usm.h"
+#include "scheduler/state/usm.h"
 
 #include "base/mailbox.h"
-#include "scheduler/device.h"
-#include "scheduler/loss.h"
-#include "scheduler/notice.h"
-#include "scheduler/program.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/loss.h"
+#include "scheduler/state/notice.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/program.h"
 #include "scheduler/public/task.h"
 #include "scheduler/public/usm.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 #include <errno.h>
 #include <stdlib.h>

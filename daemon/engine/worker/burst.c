@@ -2,9 +2,9 @@
 #include "worker/burst.h"
 
 #include "base/cause.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 
 #include "stage_clock.h"
 #include "status.h"

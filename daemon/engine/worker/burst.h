@@ -2,7 +2,7 @@
 #ifndef SYCL_ENGINE_SCHED_WORKER_BURST_H
 #define SYCL_ENGINE_SCHED_WORKER_BURST_H
 
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 
 #include "backend.h"
 

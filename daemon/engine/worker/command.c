@@ -1,12 +1,12 @@
 /* The objects that a command names: looked up, or made at first use (device thread). */
 #include "worker/command.h"
 
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
-#include "scheduler/event.h"
-#include "scheduler/program.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/event.h"
+#include "scheduler/state/program.h"
 #include "scheduler/public/device.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/graph_worker.h"
 #include "worker/memory.h"
 #include "worker/native_command.h"

@@ -2,9 +2,9 @@
 #include "worker/failed.h"
 
 #include "base/cause.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/loss.h"
 #include "worker/native_command.h"
 #include "worker/worker.h"

@@ -1,7 +1,7 @@
 /* The flight page: whose commands are on a device now (shared/flight_page.h). */
 #include "worker/flight.h"
 
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/command.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
  */
 #include "worker/latency.h"
 
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 #include "spin_pace.h"
 

@@ -4,10 +4,10 @@
 
 #include "base/cause.h"
 #include "base/lane_limits.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 #include "worker/command.h"
 #include "worker/failed.h"
 #include "worker/flight.h"

@@ -3,8 +3,8 @@
 
 #include "base/cause.h"
 #include "base/spill_order.h"
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "worker/graph_worker.h"
 #include "worker/spill.h"

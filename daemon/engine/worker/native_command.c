@@ -5,13 +5,12 @@
  */
 #include "worker/native_command.h"
 
-#include "scheduler/buffer.h"
-#include "scheduler/dependencies.h"
-#include "scheduler/device.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/task.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 #include "worker/memory.h"
 
 struct sched_native_command {
@@ -44,8 +43,8 @@ static int call_native_function(void *context, const struct backend_native_scope
 	return result;
 }
 
-void sched_native_command_fill(struct task_command *command, const struct task_request *request,
-			       uint8_t *at)
+struct sched_memory **sched_native_command_fill(struct task_command *command,
+						const struct task_request *request, uint8_t *at)
 {
 	uint32_t count = request->requirement_count;
 	struct sched_native_command *native = (struct sched_native_command *)(void *)at;
@@ -58,8 +57,6 @@ void sched_native_command_fill(struct task_command *command, const struct task_r
 	};
 	at += align_storage(count * sizeof(struct sched_memory *));
 	native->handles = (struct backend_memory **)(void *)at;
-	for (uint32_t i = 0; i < count; i++)
-		native->memories[i] = request->device->scheduler->accesses[i].memory;
 	command->native_command = native;
 	struct backend_command *backend = &command->backend;
 	backend->kind = BACKEND_COMMAND_NATIVE;
@@ -67,6 +64,7 @@ void sched_native_command_fill(struct task_command *command, const struct task_r
 	backend->native.context = native;
 	backend->native.memories = native->handles;
 	backend->native.memory_count = count;
+	return native->memories;
 }
 
 int sched_native_command_prepare(struct scheduler_device *device,

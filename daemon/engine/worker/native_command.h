@@ -14,9 +14,10 @@ struct task_request;
 struct task_command;
 
 size_t sched_native_command_storage(const struct task_request *request);
-/* `at`: storage of that size. */
-void sched_native_command_fill(struct task_command *command, const struct task_request *request,
-			       uint8_t *at);
+/* `at`: storage of that size. Returns one place for the memory of each requirement, for the caller
+ * to fill in. */
+struct sched_memory **sched_native_command_fill(struct task_command *command,
+						const struct task_request *request, uint8_t *at);
 /* The memory of a requirement, NULL where it has no bytes. False: there is no such requirement. */
 bool sched_native_command_has(const struct sched_native_command *native, uint32_t index,
 			      struct sched_memory **memory_out);

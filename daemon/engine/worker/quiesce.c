@@ -8,10 +8,10 @@
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
 #include "base/quiet.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 #include "worker/latency.h"
 
 #include "clock.h"

@@ -14,10 +14,10 @@
  * else comes on that lane while the one that follows may still have parts to be sent.
  */
 #include "base/spill_order.h"
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 #include "worker/spill.h"
 #include "worker/spill_host.h"
 #include "worker/spill_internal.h"

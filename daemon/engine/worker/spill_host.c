@@ -1,9 +1,9 @@
 /* See spill_host.h. */
 #include "worker/spill_host.h"
 
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/state.h"
+#include "scheduler/state/scheduler.h"
 
 #include "clock.h"
 #include "status.h"

@@ -3,10 +3,10 @@
 #define SYCL_ENGINE_SCHED_SPILL_INTERNAL_H
 
 #include "base/spill_order.h"
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
 #include "scheduler/public/device.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/spill.h"
 
 /* In a device's step, before those that were set aside are tried again: what they will use, and in

@@ -2,7 +2,7 @@
 #include "worker/transfer.h"
 
 #include "base/expect.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/worker.h"
 
 #include "clock.h"

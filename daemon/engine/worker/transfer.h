@@ -3,7 +3,7 @@
 #define SYCL_ENGINE_SCHED_TRANSFER_H
 
 #include "base/expect.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/worker.h"
 
 #include "backend.h"

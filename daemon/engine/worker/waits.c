@@ -2,7 +2,7 @@
 #include "worker/waits.h"
 
 #include "base/lane_limits.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/failed.h"
 #include "worker/worker.h"
 

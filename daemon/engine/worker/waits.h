@@ -9,7 +9,7 @@
 #define SYCL_ENGINE_SCHED_WAITS_H
 
 #include "base/lane_limits.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/worker.h"
 
 #include "backend.h"

@@ -1,9 +1,9 @@
 /* What other threads report to the front thread, and how they wake it. */
 #include "worker/wake.h"
 
-#include "scheduler/event.h"
-#include "scheduler/state.h"
-#include "scheduler/task.h"
+#include "scheduler/state/event.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
 
 void sched_wake_front(struct scheduler *scheduler)
 {

@@ -4,8 +4,8 @@
 
 #include "access_mode.h"
 #include "scheduler/burst.h"
-#include "scheduler/program.h"
-#include "scheduler/task.h"
+#include "scheduler/state/program.h"
+#include "scheduler/state/task.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

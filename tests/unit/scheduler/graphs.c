@@ -1,10 +1,10 @@
 /* Graphs of the backend's as the scheduler has them: made in the background, launched as one task,
  * changed, moved, ended. */
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
-#include "scheduler/graph.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/graph.h"
 #include "scheduler/harness.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 
 #include "access_mode.h"
 #include "status.h"

@@ -4,9 +4,9 @@
  * nothing else.
  */
 #include "base/lane_limits.h"
-#include "scheduler/device.h"
+#include "scheduler/state/device.h"
 #include "scheduler/harness.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 
 #include "access_mode.h"
 #include "fair_queue/fair_queue.h"

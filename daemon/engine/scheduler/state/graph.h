@@ -20,13 +20,13 @@
 #define SYCL_ENGINE_SCHED_GRAPH_H
 
 #include "base/mailbox.h"
-#include "scheduler/buffer.h"
-#include "scheduler/device.h"
-#include "scheduler/host_memory.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/host_memory.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/task.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/graph_worker.h"
 
 #define SCHED_GRAPH_TEMPORARIES 64u /* of a backend's graph; others lie in memory as any */

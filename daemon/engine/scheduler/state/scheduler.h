@@ -6,10 +6,10 @@
 #define SYCL_ENGINE_SCHED_STATE_H
 
 #include "base/pool.h"
-#include "scheduler/grant.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/grant.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/task.h"
+#include "scheduler/state/task.h"
 #include "worker/flight.h"
 
 #include "backend.h"

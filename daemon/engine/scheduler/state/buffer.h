@@ -4,9 +4,9 @@
 
 #include "base/interval_map.h"
 #include "base/mailbox.h"
-#include "scheduler/device.h"
-#include "scheduler/notice.h"
-#include "scheduler/task.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/notice.h"
+#include "scheduler/state/task.h"
 #include "worker/spill.h"
 
 #include "backend.h"

@@ -3,8 +3,8 @@
 #define SYCL_ENGINE_SCHED_USM_H
 
 #include "base/mailbox.h"
-#include "scheduler/notice.h"
-#include "scheduler/task.h"
+#include "scheduler/state/notice.h"
+#include "scheduler/state/task.h"
 
 #include "backend.h"
 

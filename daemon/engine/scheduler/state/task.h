@@ -36,7 +36,7 @@
 #include "base/interval_map.h"
 #include "base/mailbox.h"
 #include "fair_queue/fair_queue.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/public/device.h"
 #include "scheduler/public/task.h"
 

@@ -3,7 +3,7 @@
 #define SYCL_ENGINE_SCHED_NATIVE_H
 
 #include "base/mailbox.h"
-#include "scheduler/notice.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/public/device.h"
 
 #include "backend.h"
