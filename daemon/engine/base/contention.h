@@ -13,11 +13,11 @@
 #define CONTENTION_REMEMBERED_NS 100000000ull
 
 struct contention {
-	const void *latest, *earlier; /* never the same; NULL: nobody yet */
+	const void *latest, *earlier; /* different users; NULL: none yet */
 	uint64_t latest_ns, earlier_ns;
 };
 
-/* `who` uses it now. */
+/* The user `who` uses the resource now. */
 static inline void contention_note(struct contention *contention, const void *who, uint64_t now_ns)
 {
 	if (contention->latest != who) {
@@ -28,7 +28,7 @@ static inline void contention_note(struct contention *contention, const void *wh
 	contention->latest_ns = now_ns;
 }
 
-/* Has anybody but `who` used it lately? */
+/* Has another user than `who` used it lately? */
 static inline bool contention_has_others(const struct contention *contention, const void *who,
 					 uint64_t now_ns)
 {

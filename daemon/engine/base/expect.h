@@ -1,8 +1,7 @@
 /*
- * When a large transfer will be over, by what the last ones took: transfers are the one kind of
- * command whose length is known by its size. A device's thread that must ask for completions sleeps
- * until shortly before, then asks without a pause; without this it would be late by a fraction of
- * the transfer. Pure: times come in, times go out.
+ * Predicts the end of a large transfer by its size and the speed of recent ones. The thread of a
+ * polled device sleeps until shortly before that and then polls without a pause; otherwise it would
+ * be late by a fraction of the transfer. Pure: times come in, times go out.
  */
 #ifndef SYCL_ENGINE_SCHED_EXPECT_H
 #define SYCL_ENGINE_SCHED_EXPECT_H
@@ -20,11 +19,10 @@ struct sched_expect {
 	uint64_t ps_per_byte[SCHED_EXPECT_WAYS]; /* picoseconds; 0: none was seen yet */
 };
 
-/* 0: not known, or too small to be told. */
+/* 0: not known, or too small. */
 uint64_t sched_expect_end(const struct sched_expect *expect, enum sched_expect_way way,
 			  uint64_t begin_ns, uint64_t size_bytes);
-/* One took so long. What takes longer than the fastest may have waited for something: it counts
- * little. */
+/* A transfer took so long. Slower ones than the fastest count little: they may have waited. */
 void sched_expect_learn(struct sched_expect *expect, enum sched_expect_way way, uint64_t size_bytes,
 			uint64_t took_ns);
 /*

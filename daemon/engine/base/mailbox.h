@@ -1,10 +1,10 @@
 /*
- * The way between the front thread and one thread of a device: one ring of pointers each way, one
- * writer and one reader each.
+ * Mailboxes between the front thread and one thread of a device: one ring of pointers each way,
+ * with one writer and one reader.
  *
- * Every message that goes out comes back once, and at most SCHED_MAILBOX_SLOTS are away at a time
- * (the front counts); so neither ring can be full, nobody ever waits for room, and no position
- * needs to be given back.
+ * Every message that is posted comes back once. At most SCHED_MAILBOX_SLOTS are in flight (the
+ * front counts), so neither ring can be full, no thread waits for room, and no position is given
+ * back.
  */
 #ifndef SYCL_ENGINE_SCHED_MAILBOX_H
 #define SYCL_ENGINE_SCHED_MAILBOX_H
@@ -90,7 +90,8 @@ static inline struct sched_message *sched_mailbox_read(struct sched_mailbox *mai
  * sees the other.
  */
 struct sched_sleeper {
-	_Atomic uint32_t sleeps; /* a futex; 1: whoever takes it back must wake */
+	_Atomic uint32_t
+		sleeps; /* a futex; 1: the thread that sets it to 0 must wake the sleeper */
 };
 
 #define SCHED_SLEEP_UNTIL_WOKEN UINT64_MAX

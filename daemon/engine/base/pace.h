@@ -1,11 +1,11 @@
 /*
- * How a device's thread rests when it has found nothing to do. Pure: times come in, times go out.
+ * How a device thread rests when it has found nothing to do. Pure: times come in, times go out.
  *
- * A device that wakes nobody must be asked while something is in flight. For a moment the thread
- * asks without a pause, if there are processors for it, as long as that has paid lately; then it
- * sleeps in steps of a fraction of the time waited so far, so that what takes long costs little and
- * is noticed late by that fraction at most. With nothing in flight it looks for mail for a moment
- * in the same way, then sleeps until it is woken.
+ * A polled device must be polled while a command is in flight. The thread first polls without a
+ * pause, if there are processors to spare and as long as that has paid off lately. Then it sleeps
+ * in steps of a fraction of the time waited so far: long commands cost little, and are noticed late
+ * by that fraction at most. With nothing in flight it polls its mailbox for a moment in the same
+ * way, then sleeps until it is woken.
  */
 #ifndef SYCL_ENGINE_SCHED_PACE_H
 #define SYCL_ENGINE_SCHED_PACE_H
@@ -36,9 +36,8 @@ void sched_pace_found(struct sched_pace *pace, uint64_t now_ns);
 /* Nothing was. How long to sleep: 0: look again, UINT64_MAX: until woken. */
 uint64_t sched_pace_rest(struct sched_pace *pace, uint64_t now_ns, bool in_flight);
 /*
- * Of a device that calls wake: when to ask it all the same. It may wake for several commands at one
- * time, by what such took lately; where the last of them takes longer now, those before it are told
- * late by a fraction of the time waited so far.
+ * When to poll a device that calls wake. It may wake once for several commands; if the last of them
+ * takes longer than usual, the others are reported late by a fraction of the time waited so far.
  */
 uint64_t sched_pace_look(struct sched_pace *pace, uint64_t now_ns);
 

@@ -120,8 +120,7 @@ void pool_give_slowly(struct pool *pool, void *object)
 		note_peak(pool);
 		end_need_window(pool);
 	}
-	/* One after the other, as they come back, until there are no more than were needed lately.
-	 */
+	/* Frees objects one by one as they come back, down to the recent need. */
 	if (pool->spare + pool->used > pool->limit && pool->spare >= pool->few)
 		free(object);
 	else
@@ -149,9 +148,8 @@ void pool_trim_slowly(struct pool *pool)
 }
 
 /*
- * What was needed more than once: the highest count of both windows, if there was another one like
- * it. Like it is a quarter: how much of a stream is open at a time depends on who is faster, and
- * swings.
+ * The highest count of both windows that was needed more than once. A quarter of it counts as
+ * another need, because the open part of a stream varies with the speed of both ends.
  */
 static uint32_t count_needed_again(const struct pool *pool)
 {

@@ -1,19 +1,15 @@
 /*
- * Memory of one size that is kept for the next one who needs it, so that a steady stream allocates
- * nothing.
+ * Keeps freed objects of one size for reuse, so that a steady stream allocates nothing.
  *
- * How much: a pool never has more objects than were in use at one time lately; so one that has
- * filled up takes from the allocator only what nobody needed before. Lately: in this window or the
- * one before; a window ends after ten seconds, or after a million objects that came back. And what
- * was needed once only is given back as soon as there is nothing more to do (pool_rest): memory for
- * a burst is kept while bursts like it come again, not after one. A few objects are kept in any
- * case.
+ * A pool never keeps more objects than were in use at one time recently: in this window or the one
+ * before. A window ends after ten seconds, or after a million returned objects. An amount that was
+ * needed only once is freed as soon as the thread rests (pool_rest): memory for a burst is kept
+ * while such bursts come again, not after a single one. A few objects are kept in any case.
  *
- * There is no clock in here and no timer behind it: whoever is about to sleep says so, and what
- * time it is. So what comes again and again and then stops for good leaves up to POOL_REST_FACTOR
- * times the few behind, until something happens.
+ * The pool has no clock and no timer: its owner calls pool_rest before it sleeps. When a repeated
+ * load stops for good, up to POOL_REST_FACTOR times the few remain until the owner runs again.
  *
- * One thread. Under AddressSanitizer what lies in a pool may not be touched.
+ * One thread. Under AddressSanitizer spare objects are poisoned.
  */
 #ifndef SYCL_ENGINE_POOL_H
 #define SYCL_ENGINE_POOL_H
@@ -24,7 +20,7 @@
 
 #define POOL_WINDOW_NS      10000000000ull
 #define POOL_WINDOW_RETURNS (1u << 20)
-#define POOL_REST_FACTOR    48u /* of `few`: most that is kept by who rests */
+#define POOL_REST_FACTOR    48u /* at most this times `few` is kept while the owner rests */
 #define POOL_ALIKE          4u  /* counts are alike that differ by no more than this factor */
 #define POOL_RESERVE_FACTOR                                                                        \
 	8u                     /* of `few`: most that is kept of what was reserved and not taken   \
@@ -75,7 +71,7 @@ void pool_fini(struct pool *pool);
  */
 bool pool_rest(struct pool *pool, uint64_t now_ns);
 
-/* What the inline functions below do not, or not at once. */
+/* The slow paths of the inline functions below. */
 void *pool_take_slowly(struct pool *pool);
 void pool_give_slowly(struct pool *pool, void *object);
 int pool_reserve_slowly(struct pool *pool, uint32_t count);
@@ -108,7 +104,7 @@ static inline void pool_give(struct pool *pool, void *object)
 	pool->used--;
 }
 
-/* So that `count` times pool_take cannot fail. 0 or -ENOMEM. */
+/* Makes sure that `count` calls of pool_take cannot fail. 0 or -ENOMEM. */
 static inline int pool_reserve(struct pool *pool, uint32_t count)
 {
 	if (count <= pool->spare && count <= pool->peak - pool->used)

@@ -1,13 +1,13 @@
 /*
- * How far a session is read ahead of its devices. What is read is decoded and costs a few KiB; what
- * is not lies in the ring in a few cache lines. A front thread with ten thousand groups open takes
- * four times as long for each as with a few hundred, since it finds none of them in its caches. So
- * a session whose devices are at work for it is left alone while it has enough open. Its devices
- * take what is open whatever its client does, and then it is read again.
+ * How far a session is read ahead of its devices. A decoded group costs a few KiB, a record in the
+ * ring a few cache lines. With ten thousand open groups the front thread takes four times as long
+ * for each as with a few hundred, because none is in its caches. So a session whose devices are
+ * busy is not read while it has enough open groups, and is read again when its devices have ended
+ * some.
  *
- * Never for long: what is behind in the ring may be for another lane or device, or end what the
- * open ones wait for. So where the open ones do not become fewer soon, the session is read as far
- * as its ring goes. Pure: the caller says what time it is.
+ * Never for long: later records may be for another lane or device, or end what the open groups wait
+ * for. If the number of open groups does not fall soon, the session is read to the end of its ring.
+ * Pure: the caller passes the time.
  */
 #ifndef SYCL_ENGINE_READ_AHEAD_H
 #define SYCL_ENGINE_READ_AHEAD_H
@@ -15,8 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Groups: more than the lanes of a device take at once of small ones, so that it never waits. Held
- * until a quarter has gone. */
+/*
+ * In groups: more small ones than the lanes of a device hold, so that it never waits. The session
+ * is held until a quarter has ended.
+ */
 #define READ_AHEAD_ALONE  512u
 #define READ_AHEAD_SHARED 160u /* of each, beside others */
 

@@ -1,26 +1,25 @@
 /*
- * Which memory of a device is spilled next (pure; one thread).
+ * Eviction order: which memory of a device is spilled next (pure; one thread).
  *
- * Whoever has memory on the device is a holder, and its part is what an equal division among all
- * holders gives. Room for a holder is made, in this order, from
+ * Each session with memory on the device is a holder. Its part is an equal share of the device.
+ * Room for a holder is made, in this order, from
  *
  *   1. holders that have more than their part, itself among them;
- *   2. its own;
- *   3. anybody's, where the first two have nothing that will become free.
+ *   2. its own memory;
+ *   3. any memory, where the first two have none that will become free.
  *
- * So who keeps to its part is not pushed out by one that does not, but what nobody can have
- * otherwise is not kept from anybody either.
+ * So a holder within its part is not pushed out by one beyond it, unless there is no other way.
  *
- * Within a step goes first what is needed last. What commands that wait in line will use is known.
- * Of the rest it is expected that it will be used again after as many commands as lay between its
- * last two uses: what is gone over again and again, in one order, is needed last when it was used
- * just now. What was used once, or not again for twice as long, is not expected any more: it goes
- * before all others, the least recently used first.
+ * Within a step the memory that is needed last goes first. The use by commands in line is known.
+ * Any other memory is expected to be used again after as many commands as lay between its latest
+ * two uses: in a loop over many memories, the one used just now is needed last. Memory that was
+ * used once, or not again for twice as long, is not expected any more and goes before all others,
+ * least recently used first.
  *
- * Each holder has a queue. A use only notes counts; the queue is put in order when room is needed:
- * what was used since it was put there goes to the end. So a use costs two stores, and a choice as
- * many steps as there were memories used since the last one, at most SPILL_LOOKS of a holder.
- * Compared are SPILL_NEAR from each end of a queue.
+ * Each holder has a queue. A use only notes counts; the queue is sorted when room is needed, by
+ * moving memories that were used to its end. So a use costs two stores. A choice visits the
+ * memories that were used since the latest one, SPILL_LOOKS at most of a holder, and compares
+ * SPILL_NEAR from each end of a queue.
  */
 #ifndef SYCL_ENGINE_SPILL_ORDER_H
 #define SYCL_ENGINE_SPILL_ORDER_H
@@ -66,7 +65,7 @@ void spill_order_enter(struct spill_order *order, struct spill_entry *entry, con
 		       uint64_t bytes);
 void spill_order_leave(struct spill_order *order, struct spill_entry *entry);
 
-/* The command at hand uses it. It was the first of those in line who will. */
+/* The command at hand uses it. It was the first user in line. */
 static inline void spill_order_use(const struct spill_order *order, struct spill_entry *entry)
 {
 	if (entry->line == order->line && entry->again != order->line)
@@ -77,8 +76,8 @@ static inline void spill_order_use(const struct spill_order *order, struct spill
 	entry->used = order->now;
 }
 
-/* A new line: all that was known of an earlier one is void. Then, for each in it: spill_order_next,
- * and what it will use. */
+/* Begins a new line; an earlier one is void. Then, for each command: spill_order_next and its
+ * memories. */
 static inline void spill_order_line(struct spill_order *order)
 {
 	order->line++;
@@ -118,13 +117,15 @@ static inline void spill_order_mark_kept(const struct spill_order *order, struct
 	entry->mark = order->mark + 1;
 }
 
-/* Has anybody but `owner` memory there? */
+/* Has another holder than `owner` memory there? */
 bool spill_order_has_others(const struct spill_order *order, const void *owner);
 /* For `owner`. NULL: there is none; `waits_out`: but some that is in use would be. */
 struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner,
 				       bool *waits_out);
-/* For `owner`, who does not need it yet: nothing that stands in line up to `position`, and none of
- * those who keep to their part. */
+/*
+ * For `owner`, which does not need it yet: no memory that is in line up to `position`, and none of
+ * holders within their part.
+ */
 struct spill_entry *spill_order_choose_ahead(struct spill_order *order, const void *owner,
 					     uint64_t position);
 

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* Each costs the front thread and the device a hand-over, whatever a client says that its launches
- * are. */
+/* Limits the parts: each costs the front thread and the device a hand-over, whatever a client asks
+ * for. */
 #define SPLIT_PARTS_MAX 1024u
 
 struct split_facts {

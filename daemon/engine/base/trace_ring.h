@@ -1,6 +1,6 @@
 /*
- * A trace's records until somebody asks for them. Of a size that is fixed when it is made: what
- * finds no room is counted, and no more. Pure; one thread.
+ * Records of a trace until they are taken. The size is fixed; records without room are only
+ * counted. Pure; one thread.
  */
 #ifndef SYCL_ENGINE_TRACE_RING_H
 #define SYCL_ENGINE_TRACE_RING_H
@@ -10,8 +10,7 @@
 struct trace_ring {
 	struct trace_record *records;
 	uint32_t room, first, count;
-	uint64_t
-		noted; /* with those that found no room: who has fewer knows how many are missing */
+	uint64_t noted; /* records, also those without room: the reader sees how many are missing */
 };
 
 /* -ENOMEM. `room` is at least 1. */

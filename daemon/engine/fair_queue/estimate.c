@@ -72,8 +72,8 @@ bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, ui
 }
 
 /*
- * Of those that had the device to themselves there are few: the mean is of all of them, until there
- * are enough for a moving one. One that is far off begins it anew.
+ * There are few measurements alone: the mean is over all of them until there are enough for a
+ * moving one. A measurement that is far off begins it anew.
  */
 static uint64_t slowness_of(struct fair_queue_shape *shape, uint64_t took_ns,
 			    enum fair_queue_quality quality)
@@ -144,7 +144,7 @@ void fair_queue_estimate_raise(struct fair_queue_estimates *estimates, uint64_t 
 	if (key == 0)
 		return;
 	struct fair_queue_shape *shape = need_estimate(estimates, key);
-	/* What others had of its time may be more than is known of them, too: a little is looked at
+	/* Other groups may have had more of its time than is known, so a small difference counts
 	 * first. */
 	if (least_ns / 2 > shape->mean_ns)
 		learn_estimate(shape, least_ns, shape->quality);

@@ -126,7 +126,7 @@ uint64_t fair_queue_cost_ns(const struct fair_queue_session *session,
 	cost = cost * queue->overlap.part / FAIR_QUEUE_WHOLE;
 	if (cost < queue->config.least_ns)
 		cost = queue->config.least_ns;
-	/* No more than could ever be owed: a turn would never come. */
+	/* A cost above the highest debt would never get a turn. */
 	return cost < queue->config.debt_most_ns ? cost : queue->config.debt_most_ns;
 }
 
@@ -239,7 +239,7 @@ struct fair_queue_group *fair_queue_shift(struct fair_queue_session *session)
 	return group;
 }
 
-/* Whoever waits for memory and finds it has it from now on: nobody gets ahead. */
+/* The first groups in the line for memory get what is free, in order. */
 static void give_promised_memory(struct fair_queue *queue)
 {
 	while (!list_empty(&queue->memory_line)) {
@@ -306,8 +306,10 @@ static void learn_overlap(struct fair_queue_overlap *overlap, uint64_t took_ns)
 	overlap->busy_ns = overlap->summed_ns = 0;
 }
 
-/* What its like took by itself is known; it is not by how long this one was there, unless that is
- * more than others can have had of it. */
+/*
+ * The time that is charged to a group with company: that of its shape when measured alone, unless
+ * this group took more than others can explain.
+ */
 static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queue_group *group,
 				uint64_t took_ns)
 {
@@ -320,8 +322,8 @@ static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queu
 }
 
 /*
- * What its like took by itself; else the device's own word; else what its like took by that; else
- * how long its lane was its own, as seen from here.
+ * The time that is charged to a group: that of its shape when measured alone, else its time by the
+ * device's clock, else the mean by that clock, else how long it was the first of its lane.
  */
 static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group *group,
 			uint64_t took_ns)
@@ -338,7 +340,7 @@ static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group 
 		took_ns > 0 ? alone ? FAIR_QUEUE_EXACT_ALONE : FAIR_QUEUE_EXACT
 		: alone     ? FAIR_QUEUE_SEEN_ALONE
 			    : FAIR_QUEUE_SEEN;
-	/* Those that come back together with the lane's one before say nothing by that. */
+	/* A group that ends together with the one before it on its lane gives no measurement. */
 	if (lane_ns > 0)
 		fair_queue_estimate_note(estimates, group->shape, lane_ns, quality, queue->now_ns);
 	if (!alone && took_ns > 0 && fair_queue_estimate_is_alone(estimates, group->shape))
@@ -351,8 +353,10 @@ static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group 
 	return seen_ns > 0 ? seen_ns : group->cost_ns;
 }
 
-/* Its session was charged what was predicted; now it is charged what it took. The grant has an
- * account of its own. */
+/*
+ * The session was charged the prediction; the difference to the real time is charged now. The grant
+ * is charged separately.
+ */
 static void charge_session(struct fair_queue_session *session, const struct fair_queue_group *group,
 			   uint64_t took_ns)
 {

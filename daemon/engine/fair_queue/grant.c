@@ -1,8 +1,8 @@
 /*
- * What all sessions of this gate may use together: a part of the device's time. It comes with the
- * clock, is paid with each group when that is sent, as predicted, while it runs longer than that,
- * and put right when it is back. Whoever has something left may send; so a group may be longer than
- * what is left, and what follows waits until that has come in, however long.
+ * The grant: a part of the device's time for all sessions together. It grows with the clock. A
+ * group pays its prediction when it is sent, more while it runs longer, and the difference at its
+ * end. While any grant is left a group may be sent, also one that is longer; the next ones wait
+ * until the grant has grown enough, however long that takes.
  */
 #include "fair_queue/internal.h"
 
@@ -21,8 +21,7 @@ void fair_queue_set_grant(struct fair_queue *queue, uint32_t part, uint64_t now_
 		queue->grant.since_ns = queue->now_ns;
 }
 
-/* Little is saved: whoever did not use its part for a while does not have the device for itself
- * after that. */
+/* Little is saved: an engine that was idle does not get the whole device afterwards. */
 static int64_t most_ns(const struct fair_queue *queue)
 {
 	int64_t most = (int64_t)(queue->config.saved_ns * queue->grant.part / FAIR_QUEUE_WHOLE);
@@ -33,7 +32,8 @@ void fair_queue_grant_advance(struct fair_queue *queue, uint64_t passed_ns)
 {
 	struct fair_queue_grant *grant = &queue->grant;
 	if (!fair_queue_is_limited(queue)) {
-		/* Nothing is counted; a limit begins with nothing owed and little saved. */
+		/* Without a limit nothing is counted; a new limit begins without debt and with
+		 * little saved. */
 		grant->left_ns = (int64_t)FAIR_QUEUE_COST_LEAST_NS;
 		return;
 	}
@@ -127,7 +127,7 @@ void fair_queue_grant_decided(struct fair_queue *queue, struct fair_queue_group 
 void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *group, uint32_t lane,
 			    uint64_t now_ns)
 {
-	/* It has not been on the lane that it was taken to be on. */
+	/* The group was not on the lane that was assumed. */
 	uint64_t until_ns = queue->crowd.until_ns;
 	leave_lane(queue, group);
 	queue->crowd.until_ns = until_ns;
@@ -136,9 +136,9 @@ void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *g
 }
 
 /*
- * What was known of how much passes side by side is not for a long group: others may have been many
- * when that was learnt and few while it ran. So it is charged by what has ended meanwhile, if that
- * is more.
+ * The measured overlap does not hold for a long group: there may have been many others when it was
+ * measured, and few while this one ran. So it is charged by the groups that have ended meanwhile,
+ * if that is more.
  */
 static uint64_t granted_part_of(const struct fair_queue *queue, const struct fair_queue_lane *lane,
 				uint64_t took_ns)
@@ -149,7 +149,7 @@ static uint64_t granted_part_of(const struct fair_queue *queue, const struct fai
 	return later_ns(part, took_ns / (beside_ns / FAIR_QUEUE_WHOLE + 1));
 }
 
-/* What was paid ahead is of a limit that has ended since: nothing is known of it any more. */
+/* The payment belongs to a limit that has ended since, so it is void. */
 static int64_t prepaid_ns(const struct fair_queue *queue, const struct fair_queue_group *group)
 {
 	return group->sent_ns < queue->grant.since_ns ? 0 : (int64_t)group->prepaid_ns;
@@ -160,8 +160,10 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 {
 	struct fair_queue_grant *grant = &queue->grant;
 	struct fair_queue_lane *lane = &queue->lanes[group->lane];
-	/* Nothing runs longer than there has been a limit, or than it is away, whatever the
-	 * device's clock says. */
+	/*
+	 * No group is charged for longer than the limit exists, or than it was in flight, whatever
+	 * the device's clock says.
+	 */
 	uint64_t begun_ns = later_ns(group->sent_ns, grant->since_ns);
 	uint64_t most_ns =
 		(queue->now_ns > begun_ns ? queue->now_ns - begun_ns : 0) + queue->config.saved_ns;

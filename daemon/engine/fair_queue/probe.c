@@ -1,22 +1,19 @@
 /*
- * What a group takes by itself. The device says how long a group was the first of its lane, and
- * what ran of other lanes meanwhile is in that: groups that each fill the device are seen to take
- * all the same, whatever they take. So the word of one that had the device to itself counts more,
- * and of a shape of which there is none such, in company, one is sent so that there is.
+ * Probes: groups that run alone, to be measured. The device reports how long a group was the first
+ * of its lane, and groups of other lanes are part of that: groups that each fill the device all
+ * seem to take the same time. So a measurement alone counts more. Under contention a group of a
+ * shape without one is sent alone.
  */
 #include "fair_queue/internal.h"
 
 #define CREDIT_PARTS 128     /* of the time, one may be spent so */
 #define CREDIT_NS    4000000 /* that is saved for it, at most */
 #define HANDOVER_NS  100000u /* that the device may have nothing to do, before and after it */
-/*
- * A launch that takes less, with what others had of it, is not worth that: what it has too much or
- * too little of is less, and small kernels go side by side, where all lanes have to end for it.
- */
+/* Shorter launches are not worth a probe: the error is small, and all lanes would have to drain. */
 #define LAUNCH_NS      50000u
 #define DRAIN_AGAIN_NS 50000000u /* real time: after a drain that was of no use */
 
-/* --------------------------------- who is on the device --------------------------------- */
+/* ---------------------------------- what is on the device --------------------------------- */
 
 static uint64_t lane_bit(uint32_t lane)
 {
@@ -73,7 +70,7 @@ uint64_t fair_queue_least_ns(const struct fair_queue *queue, const struct fair_q
 	const struct fair_queue_crowd *crowd = &queue->crowd;
 	const struct fair_queue_lane *lane = &queue->lanes[group->lane];
 	uint64_t own_ns = lane->predicted_ns * queue->overlap.part / FAIR_QUEUE_WHOLE;
-	/* Others that are in flight still may have run already: nobody has looked since. */
+	/* Other groups in flight may have run already: their ends are not known yet. */
 	uint64_t in_flight_ns = queue->all.weight_ns > own_ns ? queue->all.weight_ns - own_ns : 0;
 	uint64_t beside_ns = queue->grant.ended_ns - lane->ended_ns + in_flight_ns;
 	if (crowd->bypassing > 0 || began_ns(queue, group, took_ns) < crowd->bypassing_ns ||
@@ -102,7 +99,7 @@ bool fair_queue_probe_holds(struct fair_queue *queue)
 	if (probe->state == FAIR_QUEUE_PROBE_NONE)
 		return false;
 	bool overdue = queue->now_ns >= probe->until_ns;
-	/* What is on the device takes longer than it should: this is no time for it. */
+	/* Groups on the device are overdue: no probe now. */
 	if (overdue)
 		probe->credit = -(int64_t)CREDIT_NS * CREDIT_PARTS / 4;
 	/* A session that must not wait may have come since. */
@@ -120,7 +117,7 @@ bool fair_queue_probe_wants(const struct fair_queue *queue,
 	if (credit <= 0 || queue->crowd.bypassing > 0 ||
 	    (queue->in_flight > 0 && queue->now_ns > queue->all.until_ns + queue->config.stall_ns))
 		return false;
-	/* What is looked at again leaves something for what has not been looked at yet. */
+	/* Repeated probes leave time for shapes without any. */
 	if (credit <= (int64_t)CREDIT_NS * CREDIT_PARTS / 2 &&
 	    fair_queue_estimate_is_alone(&queue->estimates, shape))
 		return false;
@@ -132,9 +129,8 @@ bool fair_queue_probe_wants(const struct fair_queue *queue,
 }
 
 /*
- * Whoever the device is drained for may not be the one whose turn it is when nothing is left:
- * somebody may have come meanwhile. So there is not one drain after the other: those who come would
- * have the device between them, and nobody else anything.
+ * When the device is empty, another session may have its turn than the one that the device was
+ * drained for. There is a pause between drains, or newcomers would have the device to themselves.
  */
 bool fair_queue_probe_drain(struct fair_queue *queue)
 {

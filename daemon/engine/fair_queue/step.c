@@ -1,6 +1,6 @@
 /*
- * What goes next. First a class that has not had its least part, then the classes in their order;
- * in a class the sessions in turn, each with a quantum by its weight in each round (deficit round
+ * Which group is sent next. First a class below its minimum share, then the classes in order.
+ * Within a class the sessions have turns, with a quantum by weight in each round (deficit round
  * robin).
  */
 #include "fair_queue/internal.h"
@@ -48,7 +48,7 @@ static bool session_has_room(const struct fair_queue_session *session)
 					config->stall_ns);
 }
 
-/* What it would have on the device with its next one. */
+/* The load of the session with its next group. */
 static uint64_t session_beside_ns(const struct fair_queue_session *session)
 {
 	return session->load.weight_ns + fair_queue_cost_ns(session, session->first);
@@ -61,8 +61,10 @@ static void hold_back(struct fair_queue_session *session)
 	list_push_back(&session->queue->classes[session->class].held, &session->turn);
 }
 
-/* Those that were held back and have room now. No more can be than have a window full on the
- * device. */
+/*
+ * Releases sessions that were held back and have room now. There are no more of them than windows
+ * fit on the device.
+ */
 static void release_held(struct fair_queue_class_state *state)
 {
 	struct list *link = state->held.next;
@@ -136,8 +138,7 @@ static void skip_rounds(struct fair_queue_class_state *state)
 	}
 }
 
-/* What it has saved is for the next group and no more: what that is taken to cost may have become
- * less since. */
+/* A session saves for its next group only, whose predicted cost may have shrunk since. */
 static bool can_session_afford(struct fair_queue_session *session)
 {
 	int64_t cost = (int64_t)fair_queue_cost_ns(session, session->first);
@@ -147,8 +148,8 @@ static bool can_session_afford(struct fair_queue_session *session)
 	return session->deficit_ns >= cost;
 }
 
-/* Whose turn it is in the class, with a group that it can afford and that may go. NULL: nobody's.
- */
+/* The session of the class that has its turn, and a group that it can afford and that may be sent.
+ * NULL: none. */
 static struct fair_queue_session *whose_turn(struct fair_queue_class_state *state)
 {
 	uint32_t passed = 0;
@@ -177,8 +178,10 @@ static struct fair_queue_session *whose_turn(struct fair_queue_class_state *stat
 	return NULL;
 }
 
-/* Of the round. Those before it have nothing waiting now, and keep their turns until somebody
- * else's begins. NULL: none. */
+/*
+ * The first session of the round with a waiting group. Those before it keep their turns until
+ * another turn begins. NULL: none.
+ */
 static const struct fair_queue_session *first_waiting(const struct fair_queue_class_state *state)
 {
 	const struct list *link = state->round.next;
@@ -190,9 +193,9 @@ static const struct fair_queue_session *first_waiting(const struct fair_queue_cl
 }
 
 /*
- * Whose turn it is though the window is full of others': one that had its last turn before theirs
- * has a quantum beside it. So who has little to say waits for no window full of what others are
- * quick to say. NULL: nobody.
+ * The session that may send beside a full window: one that had its latest turn before the others
+ * had theirs may send a quantum. So a session with little work does not wait behind full windows of
+ * busy ones. NULL: none.
  */
 static struct fair_queue_session *whose_turn_beside(struct fair_queue_class_state *state)
 {
@@ -204,15 +207,15 @@ static struct fair_queue_session *whose_turn_beside(struct fair_queue_class_stat
 	return next == session ? next : NULL;
 }
 
-/* It has waited so long beside those before it that its next group is its least part. */
+/* Its minimum share has grown to the cost of its next group. */
 static bool is_class_owed(const struct fair_queue *queue, enum fair_queue_class class,
 			  uint64_t cost_ns)
 {
 	return class != FAIR_QUEUE_LATENCY && queue->classes[class].credit_ns >= cost_ns;
 }
 
-/* From the last class on: who is owed something comes first, and the narrow windows are not for
- * that. */
+/* From the last class on: a class below its minimum share comes first, without the narrow window.
+ */
 static struct fair_queue_session *choose_session(struct fair_queue *queue)
 {
 	struct fair_queue_session *best = NULL;
@@ -237,8 +240,10 @@ static struct fair_queue_session *choose_session(struct fair_queue *queue)
 	return best;
 }
 
-/* What it had counts, however it came by it. What is left is for no burst: it may have had to save
- * for a long group. */
+/*
+ * All groups of a class count for its minimum share. The rest of the credit is kept: the class may
+ * be saving for a long group.
+ */
 static void pay_for_group(const struct fair_queue *queue, struct fair_queue_class_state *state,
 			  uint64_t cost_ns)
 {
@@ -253,7 +258,7 @@ static void decide_group(struct fair_queue_session *session, struct fair_queue_d
 	struct fair_queue_class_state *state = &queue->classes[session->class];
 	uint64_t cost_ns = fair_queue_cost_ns(session, session->first);
 	struct fair_queue_group *group = session->first;
-	/* Before it leaves: with its last group a session loses what it has left. */
+	/* This comes first: a session loses the rest of its turn with its last group. */
 	session->deficit_ns -= (int64_t)cost_ns;
 	(void)fair_queue_shift(session);
 	group->cost_ns = cost_ns;
@@ -281,7 +286,7 @@ static void sooner_ns(uint64_t *when_ns, uint64_t other_ns)
 		*when_ns = other_ns;
 }
 
-/* What the first of the round waits for it has saved then. */
+/* The time at which the first session of the round can afford its group. */
 static void next_owed_ns(const struct fair_queue *queue, const struct fair_queue_class_state *state,
 			 uint64_t *when_ns)
 {

@@ -33,7 +33,7 @@ static struct sched_spill *spill_of(struct scheduler_device *device)
 
 /* --------------- device memory that has become free, for what comes next ---------------- */
 
-/* Of that size, and not to be had from the driver. NULL: there is none. */
+/* A spare memory of that size, without asking the driver. NULL: there is none. */
 static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t size_bytes)
 {
 	for (uint32_t i = 0; i < spill->spare_count; i++) {
@@ -47,7 +47,7 @@ static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t siz
 	return NULL;
 }
 
-/* Somebody waits for room: who gets it has not to ask the driver for it. */
+/* A command waits for room: it takes a spare without asking the driver. */
 void sched_spill_give_spare(struct scheduler_device *device, struct backend_memory *handle,
 			    uint64_t size_bytes)
 {
@@ -177,7 +177,7 @@ bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes)
 	return true;
 }
 
-/* As many as it takes. 0, or why it does not go on: as sched_spill_begin_to_leave. */
+/* Sends memories away until there is room. 0, or a result of sched_spill_begin_to_leave. */
 static int send_away(struct scheduler_device *device, const struct sched_memory *memory,
 		     bool *waits, struct backend_fault *fault)
 {
@@ -215,7 +215,7 @@ static int make_room(struct scheduler_device *device, struct sched_memory *memor
 {
 	struct sched_spill *spill = spill_of(device);
 	bool waits = false;
-	/* Who else waits is known when this turn's messages have all been read. */
+	/* Other waiting commands are known when all messages of this turn have been read. */
 	if (!spill->is_stepping) {
 		spill->due = true;
 		return SCHED_SPILL_WAIT;
@@ -223,7 +223,7 @@ static int make_room(struct scheduler_device *device, struct sched_memory *memor
 	int sent = send_away(device, memory, &waits, fault);
 	if (sent < 0 && fault->device_lost)
 		return sent;
-	/* What is in use would have no room there either. */
+	/* Memory in use would find no room in the host either. */
 	waits &= sent == 0;
 	if ((is_copying(spill) || waits) && !spill->is_last_try) {
 		struct sched_memory *before = sched_spill_find_before(spill, memory);
@@ -239,7 +239,7 @@ static int make_room(struct scheduler_device *device, struct sched_memory *memor
 	return result;
 }
 
-/* It is being copied, or others are before it. */
+/* The memory is being copied, or others come first. */
 static int wait_for_room(const struct sched_spill *spill, struct backend_fault *fault)
 {
 	if (!spill->is_last_try)
@@ -278,7 +278,7 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 {
 	struct sched_spill *spill = spill_of(device);
 	*is_full_out = false;
-	/* What comes back overwrites all that is there. */
+	/* The copy from the host overwrites all of it. */
 	*made_out = memory->spill.state == SPILL_AWAY && !sched_spill_is_image(memory)
 			    ? take_spare(spill, memory->size_bytes)
 			    : NULL;
@@ -322,7 +322,7 @@ static int bring_memory(struct scheduler_device *device, struct sched_memory *me
 		sched_spill_be_present(device, memory, made);
 		return 0;
 	}
-	/* Nobody's memory has to go for what can never be had. */
+	/* No memory is spilled for a request that can never fit. */
 	is_full &= memory->size_bytes <= device->memory_bytes;
 	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault)
 						    : result;
@@ -353,7 +353,7 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 	return result;
 }
 
-/* What the graph itself has needs no room now. */
+/* Memory of the graph's own needs no room now. */
 static int need_memory(const struct sched_graph *graph, struct sched_memory *memory,
 		       struct backend_fault *fault)
 {
@@ -412,7 +412,7 @@ bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memo
 	return true;
 }
 
-/* -------------------------------------- who waits --------------------------------------- */
+/* --------------------------------- commands set aside ----------------------------------- */
 
 void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
 {
@@ -455,7 +455,7 @@ bool sched_spill_holds(struct scheduler_device *device, struct sched_message *me
 {
 	struct sched_spill *spill = spill_of(device);
 	bool is_send = message->kind == SCHED_MESSAGE_COMMAND;
-	/* Whoever was set aside may still have to know of the failure. */
+	/* A command that was set aside may depend on the failed one. */
 	if (!spill->aside.first || device->worker.unusable ||
 	    (!is_send && message->kind != SCHED_MESSAGE_FORGET) ||
 	    (is_send && !is_behind(spill, &((struct task *)(void *)message)->command)))

@@ -1,12 +1,12 @@
 /*
- * What commands that were set aside will use next is brought while others run (the device's
- * thread), and what is needed later than that goes meanwhile, so that a device copies both ways at
- * once, and beside kernels. Only those who wait are looked at: while all that is sent finds its
- * memory, nothing here does anything.
+ * Prefetching for commands that were set aside (device thread): memories that they will use come
+ * back while other commands run, and memories that are needed later leave meanwhile. So a device
+ * copies both ways at once, and beside kernels. Only waiting commands count: while all commands
+ * find their memory, nothing here does anything.
  *
- * The first in line has what it needs before anybody else: while it waits for room, that room is
- * nobody else's. For those behind it nothing goes that is needed before twice as many commands have
- * gone by: what they need themselves will have room then without a copy.
+ * The first in line is served first: while it waits for room, no other command gets that room. For
+ * those behind it no memory is spilled that is needed within twice as many commands: there will be
+ * room by then without a copy.
  */
 #include "base/mailbox.h"
 #include "base/spill_order.h"
@@ -55,7 +55,7 @@ void sched_spill_line_up(struct scheduler_device *device)
 
 struct ahead {
 	struct scheduler_device *device;
-	uint64_t needed; /* by those who have no room yet */
+	uint64_t needed; /* bytes that commands without room need */
 	bool is_marked;
 	bool is_over;
 	struct backend_fault fault;
@@ -140,7 +140,7 @@ static void consider_memory(struct ahead *ahead, struct sched_memory *memory, ui
 	if (needed_before > 0 || ahead->fault.device_lost ||
 	    !sched_spill_find_before(&ahead->device->worker.spill, memory))
 		return;
-	/* It need not wait until that is over. */
+	/* The memory can take the place of one that leaves, before the copy ends. */
 	ahead->needed = 0;
 	if (!bring_ahead(ahead, memory))
 		ahead->needed = memory->size_bytes;
@@ -168,7 +168,7 @@ void sched_spill_look_ahead(struct scheduler_device *device)
 	uint64_t position = 0;
 	if (!device->scheduler->spills || device->worker.unusable || !spill->aside.first)
 		return;
-	/* Some have gone on. */
+	/* Some commands are no longer set aside. */
 	sched_spill_line_up(device);
 	for (const struct sched_message *message = spill->aside.first;
 	     message && position < COMMANDS && !ahead.is_over; message = message->next) {

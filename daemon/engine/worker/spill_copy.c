@@ -85,7 +85,7 @@ static void remove_copy(struct spill_way *way, struct sched_memory *memory)
 	way->bytes -= memory->size_bytes;
 }
 
-/* It was the first, and is over. */
+/* The memory was the first of its way, and its copies have ended. */
 static void note_rate(struct spill_way *way, uint64_t bytes, uint64_t now_ns)
 {
 	uint64_t took_ns = now_ns > way->since_ns ? now_ns - way->since_ns : 0;
@@ -125,8 +125,10 @@ static int send_part(struct scheduler_device *device, enum spill_direction direc
 	return 0;
 }
 
-/* As many as may be: what follows another one has to wait for that. If it is bad then, the others
- * could not be sent. */
+/*
+ * Sends as many parts as possible: a memory that takes the place of another waits for that one. If
+ * `is_bad` is set afterwards, the rest could not be sent.
+ */
 static void send_parts(struct scheduler_device *device, enum spill_direction direction,
 		       struct sched_memory *memory, struct backend_fault *fault)
 {
@@ -145,9 +147,9 @@ static void send_parts(struct scheduler_device *device, enum spill_direction dir
 }
 
 /*
- * Of all of it, between `handle` and the host. Nothing that is in flight uses it. Negative: none of
- * it is in flight, or the device is lost. What could be sent in part only fails when that part is
- * over.
+ * Copies all of the memory between `handle` and the host. No command in flight uses it. Negative:
+ * no part is in flight, or the device is lost. A copy that could be sent in part fails when that
+ * part ends.
  */
 static int send_copy(struct scheduler_device *device, struct sched_memory *memory,
 		     struct backend_memory *handle, struct sched_memory *before,
@@ -273,10 +275,10 @@ int sched_spill_begin_to_follow(struct scheduler_device *device, struct sched_me
 
 /* ----------------------------------------- end ------------------------------------------ */
 
-/* The one before is gone, or stays. */
+/* The memory before it has left, or stays. */
 static void part_from_heir(struct scheduler_device *device, struct sched_memory *before)
 {
-	/* What is over is not on its way out any more, and does not count there. */
+	/* A copy that has ended does not count as leaving any more. */
 	if (!before->spill.is_over)
 		spill_of(device)->given_bytes -= before->size_bytes;
 	before->spill.heir->spill.before = NULL;
@@ -331,7 +333,7 @@ static void note_memory_came(struct scheduler_device *device, struct sched_memor
 	sched_spill_be_present(device, memory, memory->spill.handle);
 }
 
-/* What was to be freed while it was copied; its memory on the device may be another one's. */
+/* Frees a memory after its copy; another one may have its place on the device. */
 static void free_while_copied(struct scheduler_device *device, struct sched_memory *memory,
 			      bool has_memory)
 {
@@ -384,13 +386,13 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 	memory->spill.is_over = true;
 	if (heir)
 		spill_of(device)->given_bytes -= memory->size_bytes;
-	/* What was overwritten is on its way back. */
+	/* The overwritten part is being copied back. */
 	if (heir && memory->spill.is_bad)
 		return;
 	if (heir)
 		part_from_heir(device, memory);
 	finish_leaving(device, memory, heir != NULL);
-	/* Of which not all could be sent. */
+	/* A memory of which not all parts could be sent. */
 	if (heir && is_copy_over(heir))
 		end_coming(device, heir);
 }
@@ -405,7 +407,7 @@ static void note_copy_loss(struct scheduler_device *device, const struct backend
 	worker->is_losing = true;
 }
 
-/* What has no other copy now is neither here nor there. */
+/* A memory whose only copy was in flight is lost. */
 static void lose_for(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	struct backend_fault own = *fault;
@@ -413,8 +415,10 @@ static void lose_for(struct scheduler_device *device, const struct backend_fault
 	note_copy_loss(device, &own);
 }
 
-/* It stays after all: what of it was overwritten comes back from the host, behind all that could
- * overwrite more. */
+/*
+ * The memory stays after all: the part that its heir has overwritten comes back from the host,
+ * behind all copies that could overwrite more.
+ */
 static void sever_heir(struct scheduler_device *device, struct sched_memory *memory,
 		       struct sched_memory *heir)
 {
@@ -508,8 +512,7 @@ bool sched_spill_is_news(struct scheduler_device *device, uint32_t completions)
 
 /* ---------------------------------- the device is lost ---------------------------------- */
 
-/* The copies may run on: what they use in the host stays. It is nobody's, and nothing that is
- * spilled. */
+/* The copies may still run, so their host memory stays mapped. It counts for no session. */
 static void lose_copy(struct scheduler_device *device, struct sched_memory *memory, bool has_memory)
 {
 	spill_host_lose(&spill_of(device)->host, memory->spill.pieces);
@@ -525,13 +528,13 @@ static void lose_copy(struct scheduler_device *device, struct sched_memory *memo
 	atomic_store(&memory->handle, has_memory ? memory->spill.handle : NULL);
 }
 
-/* What follows another one has nothing of its own while that has not left. */
+/* An heir has no memory of its own until the other has left. */
 static void lose_coming(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct sched_memory *before = memory->spill.before;
 	if (before) {
 		part_from_heir(device, before);
-		/* Of those that leave, it is in no list. */
+		/* A memory that leaves is in no list. */
 		if (before->spill.is_over)
 			lose_copy(device, before, true);
 	}

@@ -19,13 +19,13 @@
 	 << 20) /* a large page of most machines: a piece is pinned much sooner in these */
 #define KEPT_PART 4u
 
-/* What has no bin is not kept. */
+/* Pieces without a bin are not kept. */
 static bool has_bin(uint64_t bytes)
 {
 	return bytes >> SMALLEST_SHIFT >> (SPILL_BINS / 4) == 0;
 }
 
-/* Of a memory. Not so small that it would not be pinned. */
+/* The size of pieces for a memory: large enough to be worth pinning. */
 static uint64_t piece_bytes(const struct scheduler *scheduler, uint64_t size_bytes)
 {
 	uint64_t bytes = SPILL_PIECE_BYTES, least = SPILL_PIN_PART * scheduler->spill_least_bytes;
@@ -232,7 +232,7 @@ static bool need_thread(struct spill_host *host)
 	return host->started;
 }
 
-/* ---------------------------------------- whose ----------------------------------------- */
+/* --------------------------------------- charges ---------------------------------------- */
 
 static struct spill_charge *find_charge(const struct spill_host *host, const void *owner)
 {
@@ -291,7 +291,7 @@ static void discharge(struct spill_host *host, struct spill_piece *piece)
 		end_charge(host, of);
 }
 
-/* Who has ended has no memory, though some may have gone for its sake. */
+/* A session that has ended has no memory, though its charges may remain. */
 static bool is_only_owner(const struct spill_host *host, const struct spill_claim *claim)
 {
 	for (const struct spill_charge *charge = host->charges; charge; charge = charge->next)
@@ -300,7 +300,8 @@ static bool is_only_owner(const struct spill_host *host, const struct spill_clai
 	return !claim->has_others;
 }
 
-/* It has no more then than is left, or no more than now when the one that it needs has come. */
+/* The session has no more afterwards than is left for others, or no more than now once its memory
+ * is back. */
 static bool may_have_bytes(const struct spill_host *host, const struct spill_claim *claim,
 			   uint64_t bytes)
 {
@@ -323,7 +324,7 @@ static bool is_pinned(const struct scheduler_device *device, uint64_t bytes)
 	       (device->features & BACKEND_FEATURE_LOADER) != 0;
 }
 
-/* What is kept makes way. */
+/* Asks the thread to free kept pieces. */
 static void press_for_release(struct spill_host *host)
 {
 	struct scheduler *scheduler = host->device->scheduler;
