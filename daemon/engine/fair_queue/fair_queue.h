@@ -1,12 +1,13 @@
 /*
  * Fair queueing of one device: which command group of which session goes there next, and when.
  * Pure: arrivals, ends and times come in, decisions go out. It calls no other module, allocates
- * nothing and reads no clock; groups and sessions are memory of the caller's that it links. One
- * thread at a time.
+ * nothing and reads no clock. Groups and sessions are memory of the caller, which the queue links.
+ * One thread at a time.
  *
- *   fair_queue_arrive -> [waiting] -- fair_queue_step: decided --> [in flight] -- fair_queue_end --> the caller's again
- *                      \-- fair_queue_cancel ---------------------------- fair_queue_return -> the
- * caller's again
+ *   fair_queue_arrive --> waiting --fair_queue_step--> in flight --fair_queue_end---> the caller's
+ *                            |                             |                              ^
+ *                            |                             \--fair_queue_return---------->|
+ *                            \--fair_queue_cancel---------------------------------------->/
  *
  * docs/scheduling.md, "Fair queueing", says what it promises and how.
  */

@@ -18,7 +18,7 @@ struct sched_cause;
 struct task_command;
 struct task;
 
-/* Of one device. */
+/* The fair queue of one device. */
 struct sched_admission {
 	struct fair_queue queue;
 	uint64_t again_ns; /* then one may go that may not now, though nothing happens; UINT64_MAX:
@@ -36,13 +36,13 @@ void sched_admission_flow_gone(struct sched_flow *flow);
 bool sched_admission_pass(struct task *task);
 /* A group that takes a device's time. Its flow is known. */
 bool sched_admission_takes_time(const struct task *task);
-/* What those have in common that take about as long; 0: nothing is known. */
+/* Key of commands that take about equally long; 0: none. */
 uint64_t sched_admission_shape(const struct task_command *command);
-/* It goes to its lane. */
+/* The task is sent to its lane. */
 void sched_admission_sent(struct task *task);
-/* It was there. */
+/* The task is back from its lane. */
 void sched_admission_back(struct task *task);
-/* It may go, and will not. Nothing happens to what is not at that point. */
+/* An admitted task is not sent. Does nothing for other tasks. */
 void sched_admission_refuse(struct task *task);
 
 /* The first of what waits in the fair queue waits there no more, and is pending. NULL: nothing

@@ -1,21 +1,19 @@
 /*
- * Which task waits for which, by the parts of buffers that they use (front thread).
+ * Dependencies: which task waits for which, by the parts of buffers that they use (front thread).
  *
- * Of each part (span) of a buffer is known the last writer, while it is open, and who has read
- * since, tasks and host accesses. A reader waits for the writer and, if it is a task, for the host
- * accesses; a writer for all of them, then they are forgotten. What only orders behind the writer
- * is left out where a reader stands in between and waits for it. Whether a failure passes on is
- * another matter: that goes by the contents (residency.h), so by what is accessed and not by
- * what orders.
+ * A span is a part of a buffer with its open last writer, and the tasks and host accesses that have
+ * read since. A reader waits for the writer and, if it is a task, for the host accesses. A writer
+ * waits for all of them, and they are forgotten. An edge to the writer is left out where a reader
+ * in between waits for it. Failures do not follow spans: they follow contents (residency.h), by
+ * what is accessed and not by what orders.
  *
- * A submission has steps, each for all of a task's accesses: cut (which nobody can tell) and
- * reserve, bring, wait, then enter, which changes things. So a task with several ranges of a buffer
- * never waits for itself, and where they overlap their modes are united.
+ * A submission has steps, each for all accesses of the task: cut (which has no visible effect) and
+ * reserve, bring, wait, then enter, which changes the maps. So a task with several ranges of a
+ * buffer never waits for itself, and where they overlap their modes are united.
  *
- * A buffer has at most SCHED_INTERVALS_MAX spans and as many pieces. Beyond that, and when nothing
- * can be joined, a range is widened to what is cut already: then it orders, and brings, more than
- * it was asked for, and no-init is no such thing. Likewise what reads more spans than there are
- * links for orders as if it wrote.
+ * A buffer has at most SCHED_INTERVALS_MAX spans and as many pieces. Beyond that, when nothing can
+ * be joined, a range is widened to existing cuts: it orders and brings more than was asked for, and
+ * no-init is ignored. A task that reads more spans than there are links orders as a writer does.
  */
 #ifndef SYCL_ENGINE_SCHED_DEPENDENCIES_H
 #define SYCL_ENGINE_SCHED_DEPENDENCIES_H
@@ -26,7 +24,7 @@
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 
-/* What a task does with a buffer. */
+/* An access of a task to a buffer. */
 struct sched_access {
 	struct sched_buffer *buffer;
 	struct interval order;       /* never empty */
@@ -39,14 +37,14 @@ struct sched_access {
 	bool host;  /* a host access */
 	bool plain; /* known to be all of a buffer that is in one part; false: it may be that, or
 		       not */
-	/* What the first steps find; the maps do not change until sched_access_finish. */
+	/* Results of the first steps; the maps do not change until sched_access_finish. */
 	struct interval_run spans, pieces;
 	bool as_writer; /* orders as if it wrote */
 	bool comes;     /* something has to be brought, or is looked at for the first time */
 	bool poisoned;
 };
 
-/* What the steps after the first may take. */
+/* Upper bounds for the steps after the first. */
 struct sched_cost {
 	uint64_t edges;  /* to the task; there is at most one from each open task, however often it
 			    is met */
@@ -54,8 +52,10 @@ struct sched_cost {
 	uint32_t tasks, nodes; /* tasks: moves, each with a few edges */
 };
 
-/* Of a buffer that is named already; the caller has checked that they lie inside. order_size_bytes
- * 0: the whole. */
+/*
+ * Sets the ranges of an access to a buffer. The caller has checked that they lie inside.
+ * order_size_bytes 0: the whole buffer.
+ */
 static inline void sched_access_ranges(struct sched_access *access, uint64_t order_offset_bytes,
 				       uint64_t order_size_bytes, uint64_t offset_bytes,
 				       uint64_t size_bytes)
@@ -66,7 +66,7 @@ static inline void sched_access_ranges(struct sched_access *access, uint64_t ord
 	if (order_size_bytes > 0)
 		access->order = (struct interval){.begin = order_offset_bytes,
 						  .end = order_offset_bytes + order_size_bytes};
-	/* It has one span and one piece all the same. */
+	/* A buffer without bytes has one span and one piece all the same. */
 	if (all == 0)
 		access->order = access->bytes = (struct interval){.begin = 0, .end = 1};
 }
@@ -80,18 +80,20 @@ static inline bool sched_access_is_plain(const struct sched_access *access)
 	       access->order.end >= end && access->bytes.begin == 0 && access->bytes.end >= end;
 }
 /*
- * First, for all accesses of a task, unless all are plain: cuts, and may widen ranges. -ENOMEM,
- * -E2BIG: nothing has changed that anybody could tell.
+ * First step, for all accesses of a task unless all are plain: cuts, and may widen ranges. -ENOMEM,
+ * -E2BIG: without a visible effect.
  */
 int sched_accesses_prepare(struct sched_access *accesses, uint32_t count);
-/* Then what the rest may take, added up; and it is reserved, at the account's expense (NULL:
- * nobody's). If that fails: sched_access_join. `task`: the one whose accesses they are. -ENOMEM,
- * -EDQUOT, -E2BIG as of task_submit. */
+/*
+ * Second step: adds up what the rest may take, and reserves it, charged to the account (NULL: to
+ * none). On failure call sched_access_join. `task`: the task of the accesses. -ENOMEM, -EDQUOT,
+ * -E2BIG as in task_submit.
+ */
 int sched_access_cost(const struct task *task, struct sched_access *access,
 		      struct sched_cost *cost);
 int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost,
 		       const struct sched_account *account);
-/* What was cut, and is the same on both sides, is one again. */
+/* Joins equal neighbours at the cuts again. */
 void sched_access_join(const struct sched_access *access);
 /* Why the contents that it needs are no good, or NULL. */
 struct sched_cause *sched_access_poison(const struct sched_access *access);
@@ -101,13 +103,13 @@ void sched_access_wait(struct task *task, const struct sched_access *access);
 /* Instead: only for what has been written, and for moves to the place, whatever becomes of them. */
 void sched_access_wait_written(struct task *task, const struct sched_access *access);
 void sched_access_enter(struct task *task, const struct sched_access *access);
-/* After the task was opened: joins, and what it writes of shared contents goes home. */
+/* After the task was opened: joins, and makes moves that bring writes to shared contents home. */
 void sched_access_finish(struct task *task, const struct sched_access *access);
 
 /* The task is done: take its uses out of their buffers; a failed write poisons. */
 void sched_uses_finish(struct task *task);
 
-/* A move that will not be made: nobody finds it any more, and what it leads to is not there. */
+/* A move is cancelled: no task finds it any more, and its target has no valid contents. */
 void sched_move_forget(struct task_use *use, struct sched_cause *cause);
 
 /* The next free use of the task, in no list, counted by the buffer. */

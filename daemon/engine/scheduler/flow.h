@@ -37,8 +37,8 @@ static inline bool sched_flow_is_alone(const struct sched_flow *flow)
 }
 
 /*
- * Has it so much on its device that another one that comes back would have to wait for that? The
- * gate's windows hold for it, too, then. Who never had company there has no use for them.
+ * Has the flow so much on its device that a returning session would wait for it? Then the fair
+ * queue limits it, too. A flow that was always alone is not limited.
  */
 static inline bool sched_flow_is_ahead(const struct sched_flow *flow)
 {

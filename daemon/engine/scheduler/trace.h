@@ -1,7 +1,7 @@
 /*
- * Takes a trace: of each command group that comes back from one device it is noted when it could be
- * sent, how long it took and whose it was. While none is taken, this costs each command a
- * comparison when it comes back. Front thread.
+ * Takes a trace: records for each command group that comes back from one device when it was ready,
+ * how long it took and its session. Without a trace this costs each command a comparison. Front
+ * thread.
  */
 #ifndef SYCL_ENGINE_SCHED_TRACE_H
 #define SYCL_ENGINE_SCHED_TRACE_H
@@ -19,7 +19,7 @@ struct sched_trace {
 	struct trace_ring ring;
 };
 
-/* It is back, for good, and what it took has been learnt from. A trace is taken. */
+/* A trace is taken, and a task has come back with its last part. Its time is in the estimates. */
 __attribute__((cold)) void sched_trace_note(const struct task *task);
 
 #endif

@@ -310,7 +310,8 @@ static int make_graph_anew(struct sched_graph *graph, bool alone, struct backend
 	if (graph->has_native)
 		return refuse_graph(
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
-			"this change would make the graph anew, and what its native commands did is done once",
+			"this change would make the graph anew, and what its native commands did "
+			"is done once",
 			-EOPNOTSUPP);
 	int result = retire_handle(graph, alone, fault);
 	if (result == 0)

@@ -1,31 +1,32 @@
 /*
- * Spilling (the device's thread; front where it says so). When a device has no room for memory that
- * a command needs, memory that no command in flight uses is copied to the host and freed, and
- * brought back to new memory of the device before the next command that names it. All this happens
- * below the order of tasks: to the front thread contents are where they were, and nothing of what
- * it has decided changes.
+ * Spilling (device thread; front where it says so). When a device has no room for memory that a
+ * command needs, memory that no command in flight uses is copied to the host and freed. It is
+ * brought back to new device memory before the next command that names it. The front thread does
+ * not see this: for it contents are where they were.
  *
- *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY --needed, or soon; a copy begins--> COMING --copied--> PRESENT
- *                      ^----- needed by the first that waits, or the copy failed -----/
+ *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY
+ *                    ^   ^                         |               |
+ *                    |   \---needed, or it failed--/               |
+ *                    \---copied---- COMING <---needed, or soon-----/
  *
- * `handle` of a memory is set while it is PRESENT, and only then. Copies of a memory are of parts
- * of it, one for each piece that it has in the host (spill_host.h).
+ * `handle` of a memory is set only while it is PRESENT. A memory is copied in parts, one for each
+ * of its pieces in the host (spill_host.h).
  *
- * A command whose memory is not there is set aside, and with it what must come behind it: the rest
- * of its lane, and what names any of these as a predecessor. Everything else goes on as far as it
- * needs no memory that is not there. Those who were set aside stand in line, in the order in which
- * they came: room is made for the first before anybody else, and none of them can take from one
- * before it. In each try what the first needs and has is kept. What the others will need comes
- * ahead, and what is needed last goes (spill_ahead.c, spill_order.h). The first is tried
- * again when a command, or all of a copy, has come back. It fails, with the words of the driver,
- * when nothing can be spilled and nothing that is in flight would change that; or when
- * SPILL_WAIT_MOST_NS have gone by in which no copy has come back: what is in flight may never end.
- * Then it is the next one's turn.
+ * A command whose memory is not there is set aside, with all that must come behind it: the rest of
+ * its lane, and commands that name one of these as a predecessor. Other commands go on as far as
+ * their memory is there. Commands that were set aside stand in line, in the order in which they
+ * came. Room is made for the first before all others, and none takes memory from one in front of
+ * it. Each try keeps what the first needs and has. Memory for the others comes back ahead, and the
+ * memory that is needed last leaves (spill_ahead.c, spill_order.h).
  *
- * Never spilled: memory of less than SPILL_LEAST_BYTES, memory that other processes may see, the
- * application's own, memory that is the host's, what a graph of the backend's names, and what the
- * application was given a native handle of. What another device is to copy from is not as long as
- * it is.
+ * The first is tried again when a command, or a whole copy, has come back. It fails with the
+ * driver's words when nothing can be spilled and nothing in flight would change that, or when no
+ * copy has come back for SPILL_WAIT_MOST_NS: commands in flight may never end. Then it is the turn
+ * of the next.
+ *
+ * Never spilled: memory of less than SPILL_LEAST_BYTES, memory that other processes may see, native
+ * memory, host memory, memory that a graph of the backend names or of which the application has a
+ * native handle, and memory that another device is about to copy from.
  */
 #ifndef SYCL_ENGINE_SCHED_SPILL_H
 #define SYCL_ENGINE_SCHED_SPILL_H
@@ -53,9 +54,10 @@ struct task_command;
 #define SPILL_NS_PER_BYTE  4u
 #define SPILL_SPARES       16u
 /*
- * So long at least it waits for what is in use, instead of what others in line need: or as long as
- * a copy takes, as that is what it costs to bring it back. For what is only needed later than what
- * could go, half as long as a copy takes, or as it would at this rate.
+ * The shortest wait for memory in use, instead of spilling memory that others in line need. It
+ * waits longer if a copy takes longer, because that is the cost of bringing it back. For memory
+ * that is needed later than what could leave, the wait is half the time of a copy, or of one at
+ * this rate.
  */
 #define SPILL_DEFER_NS           5000000u
 #define SPILL_DEFER_BYTES_PER_NS 128u
@@ -65,9 +67,10 @@ struct task_command;
 
 enum spill_state { SPILL_FRESH, SPILL_PRESENT, SPILL_LEAVING, SPILL_AWAY, SPILL_COMING };
 
-/* Of a memory. */
+/* Spilling of one memory. */
 struct spill_memory {
-	const void *owner;      /* whose it is; set before a device's thread knows the memory */
+	const void
+		*owner; /* the session that owns it; set before the device thread gets the memory */
 	_Atomic uint32_t peers; /* copies to other devices that are to come: by the front */
 	_Atomic uint32_t away;  /* or on the way there: no such copy now */
 	_Atomic uint32_t
@@ -77,18 +80,19 @@ struct spill_memory {
 	uint32_t pins;              /* it stays */
 	bool wanted;                /* LEAVING: let it stay */
 	bool is_freed;              /* LEAVING, COMING: it goes when the copy is over */
-	bool has_failed;            /* to come back: `fault` says why, once */
+	bool has_failed;            /* the copy back has failed: `fault` says why, once */
 	struct spill_piece *pieces; /* in the host, while it is not PRESENT */
 	/* LEAVING, COMING (spill_copy.c) */
 	bool is_bad;     /* some of it was not copied */
 	bool is_over;    /* LEAVING: it is in no list any more, and waits for what followed it */
-	bool is_severed; /* COMING: what it followed stays */
+	bool is_severed; /* COMING: the memory in front of it stays */
 	uint32_t copies; /* its parts in flight; */
 	uint32_t sent, done;        /* from the first on: that were sent; that are over, and good */
 	struct spill_piece *unsent; /* and where the next begins */
 	uint64_t sent_bytes;
-	struct sched_memory *heir;     /* LEAVING: what follows it */
-	struct sched_memory *before;   /* COMING: what it follows, until that has left */
+	struct sched_memory *heir; /* LEAVING: what follows it */
+	struct sched_memory
+		*before; /* COMING: the memory whose place it takes, until that has left */
 	struct backend_memory *handle; /* LEAVING, COMING */
 	struct sched_memory *next;     /* copies in flight */
 	struct spill_entry entry;
@@ -106,13 +110,13 @@ struct spill_way {
 		ns_per_mib; /* when the first of these was that; how fast the latest were */
 };
 
-/* Memory of the device that nobody has any more. */
+/* Device memory that is free for reuse. */
 struct spill_spare {
 	struct backend_memory *handle;
 	uint64_t size_bytes;
 };
 
-/* Of a device's thread. */
+/* State of the device thread. */
 struct sched_spill {
 	struct spill_order order;
 	struct sched_message_list aside;
@@ -131,7 +135,7 @@ struct sched_spill {
 	struct spill_way ways[SPILL_WAYS];
 	uint64_t given_bytes; /* of what leaves, to what follows it */
 	struct spill_host host;
-	struct spill_spare spares[SPILL_SPARES]; /* while somebody is aside */
+	struct spill_spare spares[SPILL_SPARES]; /* while commands are set aside */
 	uint32_t spare_count;
 	uint64_t spare_bytes;
 	bool may_have_room; /* the driver has not said otherwise since memory was last freed: it has
@@ -144,28 +148,29 @@ struct sched_spill {
 	struct backend_fault fault;         /* a copy back failed */
 };
 
-/* What is counted; written by the device's thread, read by all. */
+/* Counters: written by the device thread, read by all. */
 struct spill_counts {
 	_Atomic uint64_t spills, spilled_bytes, returns, returned_bytes, away_bytes;
 };
 
-/* It is not PRESENT: make it, or bring it. 0, an error, or SCHED_SPILL_WAIT. */
+/* Makes memory that is not PRESENT, or brings it back. 0, an error, or SCHED_SPILL_WAIT. */
 int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory,
 		     struct backend_fault *fault);
 /* All memories that a graph's nodes name, if it may be made now. As above. */
 int sched_spill_need_graph(struct scheduler_device *device, const struct task_command *command,
 			   struct backend_fault *fault);
-/* It is PRESENT and stays so until sched_spill_unpin. They are counted. */
+/* Keeps PRESENT memory until sched_spill_unpin. Pins are counted. */
 void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory);
 void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *memory);
-/* It is freed. False: not now, its message goes back later. */
+/* Frees the memory. False: later, and its message goes back then. */
 bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memory);
 /* Must the message wait behind others? Then it is set aside. */
 bool sched_spill_holds(struct scheduler_device *device, struct sched_message *message);
 /* Is what has this number on the lane among those that were set aside? */
 bool sched_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence);
 void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
-/* Try again, if something has come back or the time is over. True: somebody was. */
+/* Retries commands that were set aside, if something has come back or the wait is over. False:
+ * there were none. */
 bool sched_spill_step(struct scheduler_device *device);
 /* For how long the device's thread may rest, that would for `ns`. */
 uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns);
@@ -174,7 +179,7 @@ bool sched_spill_completed(struct scheduler_device *device,
 			   const struct backend_completion *completion);
 /* The device is lost: nothing comes back. */
 void sched_spill_lose(struct scheduler_device *device);
-/* So many completions were told: was there more than parts of copies? */
+/* Were there more than parts of copies among so many completions? */
 bool sched_spill_is_news(struct scheduler_device *device, uint32_t completions);
 /* The lanes for copies, if they are not there. */
 int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault);

@@ -6,7 +6,7 @@
  * at once, and each of its parts is sent when that part of the other one has left. So both
  * directions are busy while no more of the device than one memory is on its way.
  *
- *   before  LEAVING --a part has left--> ... --the last has left--> AWAY    its memory is the other's
+ *   before  LEAVING --a part has left--> ... --the last has left--> AWAY, its memory is the heir's
  *   heir    COMING  --that part is sent-> ... --the last is there--> PRESENT
  *
  * If a part cannot be saved, the one before stays: what the heir has overwritten is written back

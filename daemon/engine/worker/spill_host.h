@@ -1,16 +1,15 @@
 /*
- * Host memory for what a device spills (the device's thread). It comes in pieces, so that a large
- * one needs no long range and none takes long to pin, of few sizes, so that one serves after
- * another. A new piece serves at once; a thread of its own pins it in the background, unless it is
- * small, because a driver may make that wait for what runs, and from then on a device moves it by
- * itself. What is given back is kept, pinned, for the next one: only new pieces are faulted in and
- * pinned. Of all devices together no more is kept than a quarter of what may be spilled, and none
- * once nothing was spilled there, nor came back, for SPILL_KEEP_NS.
+ * Host memory for spilled device memory (device thread). It comes in pieces, so that a large memory
+ * needs no long range and no piece takes long to pin. There are few sizes, so that pieces are
+ * reused. A new piece serves at once. A thread pins it in the background, unless it is small,
+ * because pinning may wait for what runs on the device; a pinned piece is copied by the device
+ * itself. Freed pieces are kept, pinned, for the next memory. All devices together keep at most a
+ * quarter of what may be spilled, and none after SPILL_KEEP_NS without a spill or a return.
  *
- * What is in use counts in scheduler.spill_bytes, which has a limit; with what is kept it is beyond
- * that limit only for as long as it takes to give some back. While others are there, a session has
- * no more for its own sake than is left for them, so whoever comes finds some: half of it all for
- * the first that wants much, half of the rest for the next.
+ * Memory in use counts in scheduler.spill_bytes, which has a limit. Together with kept pieces it is
+ * above that limit only until some are freed. While there are other sessions, one session gets no
+ * more than is left for them: half of all for the first that wants much, half of the rest for the
+ * next.
  */
 #ifndef SYCL_ENGINE_SPILL_HOST_H
 #define SYCL_ENGINE_SPILL_HOST_H
@@ -31,8 +30,8 @@
 struct backend_host;
 struct scheduler_device;
 
-/* What the host has for one session's sake: for room that it needed, whosesoever memory went for
- * that. */
+/* The charge of one session: host memory in use because it needed room, whichever memory was
+ * spilled for it. */
 struct spill_charge {
 	struct spill_charge *next;
 	const void *owner;
@@ -40,19 +39,20 @@ struct spill_charge {
 	uint64_t own_bytes; /* of its own memory, for whosesoever sake */
 };
 
-/* Who needs the room; and whose memory goes. */
+/* The session that needs room, and the session of the memory that is spilled. */
 struct spill_claim {
 	const void *owner, *of;
-	bool has_others;      /* who may need some, too */
+	bool has_others;      /* other sessions may need host memory, too */
 	uint64_t comes_bytes; /* of what comes back then, and the host has now; 0: nothing */
 };
 
 struct spill_piece {
 	struct spill_piece *next; /* of the same memory; or kept */
 	void *host;
-	uint64_t bytes;                   /* as it counts */
-	bool is_whole;                    /* for an image: of any size, never pinned nor kept */
-	struct spill_charge *charge, *of; /* for whose sake, and whose; NULL: nobody's */
+	uint64_t bytes; /* as it counts */
+	bool is_whole;  /* for an image: of any size, never pinned nor kept */
+	struct spill_charge *charge,
+		*of; /* the session that needed room, and the owner; NULL: none */
 	/* with the lock */
 	struct spill_piece *next_job;
 	struct backend_host *registered;

@@ -20,10 +20,12 @@ void sched_spill_look_ahead(struct scheduler_device *device);
 typedef void spill_mark_function(const struct spill_order *order, struct spill_entry *entry);
 void sched_spill_mark(struct scheduler_device *device, const struct task_command *command,
 		      spill_mark_function *mark);
-/* What is in flight, or needed by the command at hand. */
+/* Marks memories that are in flight, or needed by the command at hand. */
 void sched_spill_mark_all(struct scheduler_device *device);
-/* Of so much, something has just been chosen. Is it worth while to wait for what would be better?
- * Then it is looked again in time. */
+/*
+ * A memory of that size was chosen to leave. Is it better to wait for another one? Then the choice
+ * is made again in time.
+ */
 bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes);
 /* From what others have left, or from the driver. `is_full_out`: not, as there is no room. */
 int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory *memory,
@@ -31,18 +33,24 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 			    struct backend_fault *fault);
 /* May what is AWAY begin to come? Not while another one follows what leaves. */
 bool sched_spill_may_come(const struct sched_spill *spill);
-/* What leaves, and whose place on the device it could have. NULL: there is none, or room that is
- * better. */
+/* A memory that leaves, and whose place this one could take. NULL: none, or there is better room.
+ */
 struct sched_memory *sched_spill_find_before(const struct sched_spill *spill,
 					     const struct sched_memory *memory);
-/* It is AWAY, and may come. SCHED_SPILL_WAIT: it has begun. */
+/* Begins to bring back a memory that is AWAY, into the place of `before`. SCHED_SPILL_WAIT: it has
+ * begun. */
 int sched_spill_begin_to_follow(struct scheduler_device *device, struct sched_memory *memory,
 				struct sched_memory *before, struct backend_fault *fault);
-/* It is AWAY, and may come. SCHED_SPILL_WAIT: it has begun. `made` is taken in any case. */
+/*
+ * Begins to bring back a memory that is AWAY, into `made`, which is taken in any case.
+ * SCHED_SPILL_WAIT: it has begun.
+ */
 int sched_spill_begin_to_come(struct scheduler_device *device, struct sched_memory *memory,
 			      struct backend_memory *made, struct backend_fault *fault);
-/* It is PRESENT; `instead` needs the room. 1: it stays. -ENOMEM: because there is no room in the
- * host. Another error: the device is lost. */
+/*
+ * Begins to send a PRESENT memory away, for `instead`. 1: it stays. -ENOMEM: the host has no room.
+ * Another error: the device is lost.
+ */
 int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory,
 			       const struct sched_memory *instead, struct backend_fault *fault);
 
@@ -60,7 +68,7 @@ static inline bool sched_spill_is_image(const struct sched_memory *memory)
 	return memory->image.dimensions > 0;
 }
 
-/* On the device, when what leaves has left, and nobody's yet. */
+/* Bytes on the device that will be free when the leaving memories have left. */
 static inline uint64_t sched_spill_room_to_come(const struct sched_spill *spill)
 {
 	return spill->ways[SPILL_OUT].bytes - spill->given_bytes;

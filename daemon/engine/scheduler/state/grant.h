@@ -1,7 +1,6 @@
 /*
- * What this engine is granted of its devices' time, beside other users' engines, and what it tells
- * of its own (shared/share_page.h). All of it is the front thread's. Without pages there is nothing
- * of it but a comparison.
+ * The part of device time that this engine is granted, beside the engines of other users, and the
+ * use that it publishes (shared/share_page.h). Front thread. Without pages it costs a comparison.
  */
 #ifndef SYCL_ENGINE_SCHED_GRANT_H
 #define SYCL_ENGINE_SCHED_GRANT_H
@@ -14,25 +13,25 @@
 struct scheduler;
 struct scheduler_device;
 
-/* Of the scheduler. */
+/* The grants of the scheduler. */
 struct sched_grants {
-	const struct share_grants *granted; /* NULL: nobody divides anything */
+	const struct share_grants *granted; /* NULL: devices are not divided */
 	struct share_claims *claims;
-	uint64_t busy; /* bit per device: there was something waiting or running when it was told
-			  last */
+	uint64_t busy; /* bit per device: it had waiting or running groups at the latest publication
+			*/
 	uint64_t published_ns, beat;
-	uint64_t asked_ns; /* somebody was asked to look then, */
-	uint32_t asked;    /* when share_grants.watch was this; 0: nobody was, yet */
+	uint64_t asked_ns; /* the supervisor was asked to watch at that time, */
+	uint32_t asked;    /* when share_grants.watch had this value; 0: not yet */
 };
 
-/* It was opened, or pages have come or gone: from now on what is sent there is counted, or not. */
+/* A device was opened, or the pages have changed: starts or stops the limit of its fair queue. */
 void sched_grant_review(struct scheduler_device *device);
-/* What is granted now, for its fair queue: permille, or FAIR_QUEUE_FREE. */
+/* The present grant for its fair queue: permille, or FAIR_QUEUE_FREE. */
 uint32_t sched_grant_of(const struct scheduler_device *device);
-/* At the beginning of a turn: what is granted is looked at. At its end: what there is is told. */
+/* At the beginning of a turn: reads the grants. At its end: publishes demand and use. */
 void sched_grant_read(struct scheduler *scheduler);
 void sched_grant_publish(struct scheduler *scheduler);
-/* When it has to be told again, though nothing happens; UINT64_MAX: not. */
+/* When to publish again without an event; UINT64_MAX: never. */
 uint64_t sched_grant_again_ns(const struct scheduler *scheduler);
 
 #endif

@@ -1,20 +1,21 @@
 /*
- * Graphs of the backend's (BACKEND_FEATURE_GRAPH) inside the scheduler. A graph is a list of
- * commands as tasks have them, with the buffers and kernels that they name held, and an order; its
- * device's thread makes a backend_graph of them. A launch is one task, whatever the number of
- * nodes: what it requires is the whole graph's.
+ * Graphs of a backend (BACKEND_FEATURE_GRAPH) inside the scheduler. A graph is a list of commands
+ * and their order; it holds the buffers and kernels that they name. The device thread makes a
+ * backend_graph of them. A launch is one task, whatever the number of nodes, and requires what all
+ * nodes require.
  *
- *   sched_graph_create --sched_graph_add ...--> sched_graph_build --[slices]--> on_graph_built --> launches --> release
+ *   sched_graph_create, sched_graph_add ... --> sched_graph_build --> on_graph_built
+ *                                           --> launches --> sched_graph_release
  *
- * Nodes belong to the front until the build is asked for, then to the device's thread, which alone
- * replaces them: by those that a launch brings along. Such a launch goes alone, so that nothing is
- * changed of what is in flight. What was replaced goes back with its task. A memory that lies
- * elsewhere than when the graph was made (its handle says so) has the graph made anew.
+ * Nodes belong to the front until sched_graph_build, then to the device thread. It alone replaces
+ * nodes, by those that a launch brings along. Such a launch goes alone, so that nothing in flight
+ * is changed. The replaced nodes go back with its task. If the handle of a memory has changed since
+ * the graph was made, the graph is made anew.
  *
- * A temporary (sched_buffer_create_temporary) lies in memory of the backend's graph, where that can
- * have some (graph_temporary): made with the graph, gone with it, there for its launches alone. So
- * such memory is never in sched_memory.handle, which is for nodes that are launched one by one. One
- * that has a handle already, because its graph was launched so before, keeps to that.
+ * A temporary (sched_buffer_create_temporary) lies in memory of the backend's graph, where that
+ * supports it (graph_temporary): it is made and freed with the graph and serves its launches alone.
+ * Such memory is never in sched_memory.handle, which is for nodes that are launched one by one. A
+ * temporary that has a handle already, from such a launch, keeps it.
  */
 #ifndef SYCL_ENGINE_SCHED_GRAPH_H
 #define SYCL_ENGINE_SCHED_GRAPH_H
@@ -33,7 +34,7 @@
 #define SCHED_GRAPH_SLICE                                                                          \
 	64u /* nodes that the device's thread adds before it looks at its other mail */
 
-/* A command of the graph. In one piece of memory with what it points to. */
+/* A node: a command of the graph, in one allocation with all that it points to. */
 struct sched_graph_node {
 	struct sched_graph_node *next; /* of the changes of a launch */
 	uint32_t index;                /* which one it takes the place of */
@@ -89,7 +90,7 @@ struct sched_graph {
 	struct backend_fault fault; /* of the build, until it comes back */
 };
 
-/* What a launch has of its graph, in the task's storage. */
+/* The graph of a launch, in the storage of its task. */
 struct sched_graph_launch {
 	struct sched_graph *graph;
 	struct sched_graph_node

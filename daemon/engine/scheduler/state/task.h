@@ -5,13 +5,13 @@
  * A task counts `open_in`, its predecessors that are not done, and `unmet`, those of them that were
  * not sent to the same device either.
  *
- *   PENDING --unmet 0, open_in small--> SENT --the device is through--> RETURNED --open_in 0--> DONE
- *     |  ^---------- it has more parts ----/                               |                     ^
- *     |  \--> PARKED --room, or its turn--> SENT                           |                     |
- *     |                                                                    v                     |
- *     \--host access, host task; open_in 0--> HELD <--early event----------/                     |
- *     |                                         \--released, or ended------------------------->--|
- *     \--front_only, open_in 0------------------------------------------------------------------>/
+ *   PENDING --unmet 0, open_in small--> SENT --its device is done--> RETURNED --open_in 0--> DONE
+ *     |  ^--------- it has more parts ----/                             |                      ^
+ *     |  \--> PARKED --room, or its turn--> SENT                        |                      |
+ *     |                                                                 v                      |
+ *     |--host access, host task; open_in 0--> HELD <--early event-------/                      |
+ *     |                                         \--released, or ended------------------------->|
+ *     \--front_only, open_in 0---------------------------------------------------------------->/
  *
  * PARKED: its lane is full, or it is the turn of another session (admission.h).
  *
