@@ -44,8 +44,8 @@ static int lose_devices(void)
 	return left ? fail(left) : 0;
 }
 
-/* Three classes want one device, whose thread sends what the gate lets in; it is lost while some
- * wait, or it is not. */
+/* Three classes want one device, whose thread sends what fair queueing admits; it is lost while
+ * some wait, or it is not. */
 static int three_classes(uint32_t round)
 {
 	static struct probe probes[600];
@@ -86,7 +86,7 @@ static int three_classes(uint32_t round)
 		(void)sched_account_drop(accounts[i]);
 	const char *left = harness_stop(&harness);
 	if (!left && (counters.fair_queue_admitted == 0 || counters.fair_queue_waiting != 0))
-		left = "the gate was not asked, or has somebody still";
+		left = "the fair queue was not used, or still has groups";
 	return left ? fail(left) : 0;
 }
 

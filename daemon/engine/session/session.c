@@ -199,7 +199,7 @@ static int more_arenas(struct session *session, uint64_t most)
 static_assert(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY == (int)FAIR_QUEUE_LATENCY + 1 &&
 		      SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT ==
 			      (int)FAIR_QUEUE_BEST_EFFORT + 1,
-	      "the wire's classes are the gate's");
+	      "the wire's classes are those of fair queueing");
 
 void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out)
 {
