@@ -12,13 +12,13 @@ bool accounts_words_none(const struct accounts_words *words)
 	return !words->by && !words->cgroup && !words->device;
 }
 
-static bool is_word(const char *text, size_t length, const char *word)
+static bool word_is(const char *text, size_t length, const char *word)
 {
 	return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
 /* "uid,device" */
-static bool read_by(const char *text, uint32_t *by_out)
+static bool parse_by(const char *text, uint32_t *by_out)
 {
 	static const char *const words[] = {"uid", "cgroup", "device", "session"};
 	uint32_t by = 0;
@@ -26,7 +26,7 @@ static bool read_by(const char *text, uint32_t *by_out)
 		size_t length = strcspn(text, ",");
 		uint32_t bit = 0;
 		for (uint32_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-			if (is_word(text, length, words[i]))
+			if (word_is(text, length, words[i]))
 				bit = 1u << i;
 		if (!bit)
 			return false;
@@ -40,14 +40,14 @@ static bool read_by(const char *text, uint32_t *by_out)
 }
 
 /* "cuda:0" */
-static bool read_device(const char *text, Sycl__V1__AccountsQuery *query_out)
+static bool parse_device(const char *text, Sycl__V1__AccountsQuery *query_out)
 {
 	const char *colon = strchr(text, ':');
 	uint64_t index = 0;
 	if (!colon || !order_read_number(colon + 1, 0, DEVICE_MOST, &index))
 		return false;
 	for (int backend = 1; backend <= SYCL__V1__BACKEND__BACKEND_FAKE; backend++)
-		if (is_word(text, (size_t)(colon - text),
+		if (word_is(text, (size_t)(colon - text),
 			    backend_name((Sycl__V1__Backend)backend))) {
 			query_out->of_device = true;
 			query_out->backend = (Sycl__V1__Backend)backend;
@@ -64,13 +64,13 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 	query_out->by = ACCOUNTS_BY_USER;
 	*wrong_out =
 		"--by needs uid, cgroup, device or session, or several of them separated by commas";
-	if (words->by && !read_by(words->by, &query_out->by))
+	if (words->by && !parse_by(words->by, &query_out->by))
 		return false;
 	*wrong_out = "a user is a number, as 'id -u' says it";
 	if (words->uid && !order_read_number(words->uid, 0, UINT32_MAX - 1, &uid))
 		return false;
 	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";
-	if (words->device && !read_device(words->device, query_out))
+	if (words->device && !parse_device(words->device, query_out))
 		return false;
 	*wrong_out = "a control group is a path that begins with '/'";
 	if (words->cgroup && *words->cgroup != '/')

@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static int add_place(struct places *places
 }
 
 /* Where the library looks, in its order. */
-static int find_places(const char *given, struct places *places)
+static int find_service_folders(const char *given, struct places *places)
 {
 	char own[sizeof(places->paths[0])];
 	if (given)
@@ -55,7 +55,7 @@ static int find_places(const char *given, struct places *places)
 	return r < 0 ? r : add_place(places, "%s", own);
 }
 
-static int errno_of(int nng_error)
+static int errno_of_nng(int nng_error)
 {
 	switch (nng_error) {
 	case 0:
@@ -79,12 +79,12 @@ static int send_request(nng_socket socket, const Sycl__V1__AdminRequest *request
 	if (!bytes)
 		return -ENOMEM;
 	(void)sycl__v1__admin_request__pack(request, bytes);
-	return errno_of(nng_send(socket, bytes, size, 0));
+	return errno_of_nng(nng_send(socket, bytes, size, 0));
 }
 
 /* The service is believed, but not without a bound: the answer may unpack to so much and no more.
  */
-static int unpack(const void *bytes, size_t size, struct answer *answer_out)
+static int answer_unpack(const void *bytes, size_t size, struct answer *answer_out)
 {
 	struct decode_arena *arena = malloc(sizeof(*arena));
 	if (!arena)
@@ -103,20 +103,20 @@ static int unpack(const void *bytes, size_t size, struct answer *answer_out)
 	return 0;
 }
 
-static int receive_answer(nng_socket socket, struct answer *answer_out)
+static int answer_receive(nng_socket socket, struct answer *answer_out)
 {
 	nng_msg *message = NULL;
-	int r = errno_of(nng_recvmsg(socket, &message, 0));
+	int r = errno_of_nng(nng_recvmsg(socket, &message, 0));
 	if (r < 0)
 		return r;
-	r = unpack(nng_msg_body(message), nng_msg_len(message), answer_out);
+	r = answer_unpack(nng_msg_body(message), nng_msg_len(message), answer_out);
 	nng_msg_free(message);
 	return r;
 }
 
 /* Nothing is said to a service whom we may not believe. Called on a thread of nng's, before
  * nng_dial returns. */
-static void check_peer(nng_pipe pipe, nng_pipe_ev event, void *context)
+static void on_pipe_check_peer(nng_pipe pipe, nng_pipe_ev event, void *context)
 {
 	struct peer *peer = context;
 	uint64_t uid = UINT64_MAX;
@@ -129,16 +129,16 @@ static void check_peer(nng_pipe pipe, nng_pipe_ev event, void *context)
 	(void)nng_pipe_close(pipe);
 }
 
-static int exchange(const char *path, const Sycl__V1__AdminRequest *request, int timeout_ms,
-		    struct peer *peer, struct answer *answer_out)
+static int exchange_messages(const char *path, const Sycl__V1__AdminRequest *request,
+			     int timeout_ms, struct peer *peer, struct answer *answer_out)
 {
 	char url[SOCKET_PATH_BYTES + sizeof("ipc://")];
 	(void)snprintf(url, sizeof(url), "ipc://%s", path);
 	nng_socket socket;
-	int r = errno_of(nng_req0_open(&socket));
+	int r = errno_of_nng(nng_req0_open(&socket));
 	if (r < 0)
 		return r;
-	int n = nng_pipe_notify(socket, NNG_PIPE_EV_ADD_PRE, check_peer, peer);
+	int n = nng_pipe_notify(socket, NNG_PIPE_EV_ADD_PRE, on_pipe_check_peer, peer);
 	if (n == 0)
 		n = nng_socket_set_ms(socket, NNG_OPT_SENDTIMEO, timeout_ms);
 	if (n == 0)
@@ -147,11 +147,11 @@ static int exchange(const char *path, const Sycl__V1__AdminRequest *request, int
 		n = nng_socket_set_size(socket, NNG_OPT_RECVMAXSZ, REPLY_BYTES_MAX);
 	if (n == 0)
 		n = nng_dial(socket, url, NULL, 0);
-	r = errno_of(n);
+	r = errno_of_nng(n);
 	if (r == 0 && !atomic_load(&peer->refused))
 		r = send_request(socket, request);
 	if (r == 0 && !atomic_load(&peer->refused))
-		r = receive_answer(socket, answer_out);
+		r = answer_receive(socket, answer_out);
 	(void)nng_close(socket);
 	return atomic_load(&peer->refused) ? -EPERM : r;
 }
@@ -168,14 +168,14 @@ static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *re
 		if (length < 0 || (size_t)length >= size)
 			return -ENAMETOOLONG;
 		if (access(path_out, W_OK) == 0)
-			r = exchange(path_out, request, timeout_ms, peer, answer_out);
+			r = exchange_messages(path_out, request, timeout_ms, peer, answer_out);
 		else if (errno == EACCES && i == 1) /* the first one is closed to most */
 			r = -EACCES;
 	}
 	return r;
 }
 
-static int nobody(const struct places *places, char *message_out, size_t message_bytes)
+static int explain_no_service(const struct places *places, char *message_out, size_t message_bytes)
 {
 	if (places->count == 1)
 		(void)snprintf(message_out, message_bytes, "no service runs in %s",
@@ -186,8 +186,8 @@ static int nobody(const struct places *places, char *message_out, size_t message
 	return -ENOENT;
 }
 
-static int failure(int r, const char *path, const struct peer *peer, char *message_out,
-		   size_t message_bytes)
+static int explain_failure(int r, const char *path, const struct peer *peer, char *message_out,
+			   size_t message_bytes)
 {
 	if (r == -EPERM)
 		(void)snprintf(message_out, message_bytes,
@@ -209,7 +209,7 @@ int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *req
 	struct answer answer = {.reply = NULL};
 	struct peer peer = {.uid = 0};
 	char path[SOCKET_PATH_BYTES];
-	int r = find_places(runtime_directory, &places);
+	int r = find_service_folders(runtime_directory, &places);
 	if (r < 0) {
 		(void)snprintf(message_out, message_bytes, "the folder's path is too long");
 		return r;
@@ -219,8 +219,8 @@ int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *req
 		r = ask_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer,
 				  &answer);
 	if (r < 0)
-		return r == -ENOENT ? nobody(&places, message_out, message_bytes)
-				    : failure(r, path, &peer, message_out, message_bytes);
+		return r == -ENOENT ? explain_no_service(&places, message_out, message_bytes)
+				    : explain_failure(r, path, &peer, message_out, message_bytes);
 	/* Whoever orders is told how many it was for, and nothing else; whoever takes a trace, what
 	 * is new of it. */
 	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||

@@ -204,7 +204,7 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int apply(int option, const char *value, struct arguments *arguments)
+static int apply_option(int option, const char *value, struct arguments *arguments)
 {
 	char *end = NULL;
 	unsigned long seconds;
@@ -261,7 +261,7 @@ static struct trace_words trace_words_of(const struct arguments *arguments)
 				    arguments->runtime_directory, arguments->json};
 }
 
-static bool read_trace(const struct arguments *arguments, const char **wrong_out)
+static bool parse_trace_words(const struct arguments *arguments, const char **wrong_out)
 {
 	const struct trace_words words = trace_words_of(arguments);
 	*wrong_out = "trace needs a FILE, and may have --seconds and --device";
@@ -271,11 +271,11 @@ static bool read_trace(const struct arguments *arguments, const char **wrong_out
 	return trace_words_read(&words, wrong_out);
 }
 
-static bool read_words(struct arguments *arguments, const char **wrong_out)
+static bool parse_words(struct arguments *arguments, const char **wrong_out)
 {
 	struct order_words *words = &arguments->words;
 	if (is_trace(arguments->verb))
-		return read_trace(arguments, wrong_out);
+		return parse_trace_words(arguments, wrong_out);
 	*wrong_out = "--seconds is for a trace only";
 	if (arguments->seconds)
 		return false;
@@ -295,11 +295,11 @@ static bool read_words(struct arguments *arguments, const char **wrong_out)
 		       : order_words_none(words);
 }
 
-static int parse(int argc, char **argv, struct arguments *arguments)
+static int parse_command_line(int argc, char **argv, struct arguments *arguments)
 {
 	int option;
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		int status = apply(option, optarg, arguments);
+		int status = apply_option(option, optarg, arguments);
 		if (status)
 			return status;
 	}
@@ -320,7 +320,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 	if (!arguments->verb)
 		return wrong_usage("a verb is missing", "");
 	const char *wrong = "";
-	return read_words(arguments, &wrong) ? STATUS_OK : wrong_usage(wrong, "");
+	return parse_words(arguments, &wrong) ? STATUS_OK : wrong_usage(wrong, "");
 }
 
 static int run_once(const struct arguments *arguments)
@@ -355,7 +355,7 @@ int main(int argc, char **argv)
 {
 	struct arguments arguments = {.verb = NULL};
 	opterr = 0;
-	int status = parse(argc, argv, &arguments);
+	int status = parse_command_line(argc, argv, &arguments);
 	if (status)
 		return status;
 	if (is_trace(arguments.verb)) {

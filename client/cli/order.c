@@ -13,8 +13,8 @@ bool order_words_none(const struct order_words *words)
 }
 
 /* With K, M, G or T (powers of 1024) behind it. */
-static bool read_number(const char *text, uint64_t least, uint64_t most, bool with_unit,
-			uint64_t *number_out)
+static bool parse_number(const char *text, uint64_t least, uint64_t most, bool with_unit,
+			 uint64_t *number_out)
 {
 	static const char units[] = "KMGT";
 	char *end;
@@ -36,10 +36,10 @@ static bool read_number(const char *text, uint64_t least, uint64_t most, bool wi
 
 bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out)
 {
-	return read_number(text, least, most, false, number_out);
+	return parse_number(text, least, most, false, number_out);
 }
 
-static bool read_limit(const char *word, Sycl__V1__OrderCommand *order_out)
+static bool parse_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 {
 	static char name[LIMIT_NAME_BYTES];
 	const char *sign = strchr(word, '=');
@@ -50,11 +50,11 @@ static bool read_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 	order_out->limit = name;
 	order_out->value = 0;
 	return strcmp(sign + 1, "default") == 0 ||
-	       read_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
+	       parse_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
 }
 
-static bool read_whose(const struct order_words *words, int at, Sycl__V1__OrderCommand *order_out,
-		       const char **wrong_out)
+static bool parse_whose(const struct order_words *words, int at, Sycl__V1__OrderCommand *order_out,
+			const char **wrong_out)
 {
 	uint64_t uid = 0;
 	int given = (words->count > at) + (words->uid != NULL) + words->all;
@@ -63,10 +63,10 @@ static bool read_whose(const struct order_words *words, int at, Sycl__V1__OrderC
 		return false;
 	*wrong_out = "a session is a number of 'syclctl sessions'";
 	if (words->count > at &&
-	    !read_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
+	    !parse_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
 		return false;
 	*wrong_out = "a user is a number, as 'id -u' says it";
-	if (words->uid && !read_number(words->uid, 0, UINT32_MAX - 1, false, &uid))
+	if (words->uid && !parse_number(words->uid, 0, UINT32_MAX - 1, false, &uid))
 		return false;
 	order_out->of_user = words->uid != NULL;
 	order_out->uid = (uint32_t)uid;
@@ -91,9 +91,9 @@ bool order_read(const char *verb, const struct order_words *words,
 	bool is_limit = order_out->order == SYCL__V1__ORDER__ORDER_LIMIT;
 	*wrong_out =
 		"limit needs NAME=VALUE: a whole number, for bytes with K, M, G or T, or 'default'";
-	if (is_limit && (words->count == 0 || !read_limit(words->word[0], order_out)))
+	if (is_limit && (words->count == 0 || !parse_limit(words->word[0], order_out)))
 		return false;
 	if (words->reason)
 		order_out->reason = (char *)(uintptr_t)words->reason;
-	return read_whose(words, is_limit, order_out, wrong_out);
+	return parse_whose(words, is_limit, order_out, wrong_out);
 }

@@ -58,7 +58,7 @@ void user_cell(struct table *table, uint32_t uid)
 }
 
 /* Characters, not bytes. */
-static size_t width_of(const char *text)
+static size_t text_width(const char *text)
 {
 	size_t width = 0;
 	for (; *text; text++)
@@ -66,14 +66,14 @@ static size_t width_of(const char *text)
 	return width;
 }
 
-static void pad(size_t count)
+static void print_padding(size_t count)
 {
 	while (count--)
 		(void)putchar(' ');
 }
 
 /* The bytes of the first `width` characters; all of them in a shorter text. */
-static size_t bytes_of(const char *text, size_t width)
+static size_t bytes_of_width(const char *text, size_t width)
 {
 	size_t bytes = 0;
 	while (text[bytes]) {
@@ -94,22 +94,22 @@ static void print_cell(const char *text, enum colour colour, bool right, struct 
 		       bool coloured)
 {
 	char cut[CELL_BYTES + sizeof("…")];
-	size_t width = width_of(text);
+	size_t width = text_width(text);
 	if (width > shape.width) {
-		(void)snprintf(cut, sizeof(cut), "%.*s…", (int)bytes_of(text, shape.width - 1),
-			       text);
+		(void)snprintf(cut, sizeof(cut), "%.*s…",
+			       (int)bytes_of_width(text, shape.width - 1), text);
 		text = cut;
 		width = shape.width;
 	}
 	if (right)
-		pad(shape.width - width);
+		print_padding(shape.width - width);
 	print_coloured(text, colour, coloured);
 	if (!right && !shape.last)
-		pad(shape.width - width);
+		print_padding(shape.width - width);
 	if (shape.last)
 		(void)putchar('\n');
 	else
-		pad(2);
+		print_padding(2);
 }
 
 enum { CUT_WIDTH_LEAST = 12 };
@@ -123,7 +123,7 @@ static size_t line_width(const struct shape *shapes, size_t columns)
 	return width;
 }
 
-static void fit(const struct table *table, struct shape *shapes, size_t room)
+static void fit_columns(const struct table *table, struct shape *shapes, size_t room)
 {
 	size_t columns = table->column_count;
 	for (size_t c = columns; c-- > 0 && line_width(shapes, columns) > room;)
@@ -148,14 +148,14 @@ static bool print_rows(const struct table *table, bool coloured, size_t room)
 	if (!shapes)
 		return false;
 	for (size_t c = 0; c < columns; c++)
-		shapes[c].width = width_of(table->columns[c].title);
+		shapes[c].width = text_width(table->columns[c].title);
 	for (size_t i = 0; i < table->cell_count; i++) {
-		size_t width = width_of(table->cells[i].text);
+		size_t width = text_width(table->cells[i].text);
 		if (shapes[i % columns].width < width)
 			shapes[i % columns].width = width;
 	}
 	if (room)
-		fit(table, shapes, room);
+		fit_columns(table, shapes, room);
 	for (size_t c = columns; c-- > 0;) {
 		shapes[c].last = shapes[c].width > 0;
 		if (shapes[c].last)
@@ -166,7 +166,7 @@ static bool print_rows(const struct table *table, bool coloured, size_t room)
 		size_t c = i % columns;
 		const struct cell *cell = i < columns ? NULL : &table->cells[i - columns];
 		if (c == 0)
-			pad(2);
+			print_padding(2);
 		if (shapes[c].width)
 			print_cell(cell ? cell->text : table->columns[c].title,
 				   cell ? cell->colour : COLOUR_BOLD,

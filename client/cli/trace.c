@@ -79,14 +79,14 @@ __attribute__((format(printf, 1, 2))) static int complain(const char *format, ..
 	return -EIO;
 }
 
-static bool read_seconds(const struct trace_words *words, uint64_t *seconds_out)
+static bool parse_seconds(const struct trace_words *words, uint64_t *seconds_out)
 {
 	*seconds_out = SECONDS_DEFAULT;
 	return !words->seconds || order_read_number(words->seconds, 1, SECONDS_MOST, seconds_out);
 }
 
-static bool read_device(const struct trace_words *words, Sycl__V1__AccountsQuery *query_out,
-			const char **wrong_out)
+static bool parse_device_option(const struct trace_words *words, Sycl__V1__AccountsQuery *query_out,
+				const char **wrong_out)
 {
 	const struct accounts_words device = {.device = words->device};
 	return accounts_read(&device, query_out, wrong_out);
@@ -100,11 +100,11 @@ bool trace_words_read(const struct trace_words *words, const char **wrong_out)
 	if (!words->file || !*words->file)
 		return false;
 	*wrong_out = "--seconds is a whole number from 1 to 3600";
-	return read_seconds(words, &seconds) && read_device(words, &query, wrong_out);
+	return parse_seconds(words, &seconds) && parse_device_option(words, &query, wrong_out);
 }
 
-static int ask(const struct recording *recording, Sycl__V1__AdminRequest *request,
-	       struct answer *answer_out)
+static int query_trace(const struct recording *recording, Sycl__V1__AdminRequest *request,
+		       struct answer *answer_out)
 {
 	char message[MESSAGE_BYTES];
 	request->protocol = PROTOCOL_VERSION;
@@ -118,7 +118,7 @@ static int ask(const struct recording *recording, Sycl__V1__AdminRequest *reques
 /* ------------------------------------- which device ------------------------------------- */
 
 /* The one that has been used, if there is just one. */
-static int find_used(struct recording *recording)
+static int find_used_device(struct recording *recording)
 {
 	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
@@ -127,7 +127,7 @@ static int find_used(struct recording *recording)
 	query.by = ACCOUNTS_BY_DEVICE;
 	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS;
 	request.accounts = &query;
-	int r = ask(recording, &request, &answer);
+	int r = query_trace(recording, &request, &answer);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < answer.reply->n_account_rows; i++) {
@@ -150,11 +150,11 @@ static int find_device(struct recording *recording, char text_out[DEVICE_BYTES])
 	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
 	const char *wrong = "";
 	int r = 0;
-	(void)read_device(recording->words, &query, &wrong);
+	(void)parse_device_option(recording->words, &query, &wrong);
 	recording->backend = query.backend;
 	recording->index = query.index;
 	if (!recording->words->device)
-		r = find_used(recording);
+		r = find_used_device(recording);
 	(void)snprintf(text_out, DEVICE_BYTES, "%s:%" PRIu32, backend_name(recording->backend),
 		       recording->index);
 	return r;
@@ -162,7 +162,8 @@ static int find_device(struct recording *recording, char text_out[DEVICE_BYTES])
 
 /* ----------------------------------- what engines say ----------------------------------- */
 
-static struct told *find_engine(struct recording *recording, const struct trace_source *source)
+static struct told *recording_find_engine(struct recording *recording,
+					  const struct trace_source *source)
 {
 	for (uint32_t i = 0; i < recording->engine_count; i++)
 		if (recording->engines[i].source.engine_pid == source->engine_pid &&
@@ -175,10 +176,10 @@ static struct told *find_engine(struct recording *recording, const struct trace_
 	return told;
 }
 
-static int take_chunk(struct recording *recording, const Sycl__V1__TraceChunk *chunk)
+static int recording_add_chunk(struct recording *recording, const Sycl__V1__TraceChunk *chunk)
 {
 	const struct trace_source source = {chunk->uid, chunk->engine_pid};
-	struct told *told = find_engine(recording, &source);
+	struct told *told = recording_find_engine(recording, &source);
 	if (!told)
 		return 0;
 	told->answered = chunk->answered;
@@ -195,7 +196,7 @@ static int take_chunk(struct recording *recording, const Sycl__V1__TraceChunk *c
 	return trace_data_add(&recording->data, &source, chunk->records.data, chunk->records.len);
 }
 
-static int take_answer(struct recording *recording, const Sycl__V1__AdminReply *reply)
+static int recording_add_answer(struct recording *recording, const Sycl__V1__AdminReply *reply)
 {
 	int r = 0;
 	recording->trace = reply->trace;
@@ -207,7 +208,7 @@ static int take_answer(struct recording *recording, const Sycl__V1__AdminReply *
 				    reply->sessions[i]->session, reply->sessions[i]->pid,
 				    reply->sessions[i]->command);
 	for (size_t i = 0; i < reply->n_traces && r == 0; i++)
-		r = take_chunk(recording, reply->traces[i]);
+		r = recording_add_chunk(recording, reply->traces[i]);
 	if (r < 0)
 		(void)complain("no memory");
 	return r;
@@ -224,16 +225,16 @@ static int poll_once(struct recording *recording)
 	query.stop = recording->stops;
 	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_TRACE;
 	request.trace = &query;
-	int r = ask(recording, &request, &answer);
+	int r = query_trace(recording, &request, &answer);
 	if (r < 0)
 		return r;
-	r = take_answer(recording, answer.reply);
+	r = recording_add_answer(recording, answer.reply);
 	answer_free(&answer);
 	return r;
 }
 
 /* Until the time is over, or somebody has had enough. */
-static int record(struct recording *recording, uint64_t seconds)
+static int record_until_end(struct recording *recording, uint64_t seconds)
 {
 	recording->data.begun_ns = clock_now_ns();
 	int r = poll_once(recording);
@@ -259,7 +260,7 @@ static int record(struct recording *recording, uint64_t seconds)
 	return 0;
 }
 
-static void add_up(struct recording *recording)
+static void count_totals(struct recording *recording)
 {
 	struct trace_data *data = &recording->data;
 	uint64_t noted = 0;
@@ -278,7 +279,7 @@ static void add_up(struct recording *recording)
  * Can it be written? One that is there is kept open: by the end its name may be somebody else's.
  * Nothing is left of one that was not there.
  */
-static int try_file(struct recording *recording)
+static int check_output_file(struct recording *recording)
 {
 	const char *path = recording->words->file;
 	CLEANUP(close_fd)
@@ -294,7 +295,7 @@ static int try_file(struct recording *recording)
 }
 
 /* Whoever has put something there meanwhile gets nothing written to it, nor to what it names. */
-static int open_file(struct recording *recording)
+static int open_output_file(struct recording *recording)
 {
 	struct stat facts;
 	if (recording->file < 0)
@@ -306,18 +307,18 @@ static int open_file(struct recording *recording)
 	return take_fd(&recording->file);
 }
 
-static void close_file(FILE **file)
+static void close_output_file(FILE **file)
 {
 	if (*file)
 		(void)fclose(*file);
 }
 
-static int write_file(struct recording *recording)
+static int write_output_file(struct recording *recording)
 {
 	const char *path = recording->words->file;
 	const bool is_new = recording->file < 0;
-	CLEANUP(close_fd) int fd = open_file(recording);
-	CLEANUP(close_file) FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	CLEANUP(close_fd) int fd = open_output_file(recording);
+	CLEANUP(close_output_file) FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!file)
 		return complain("%s: %s", path, strerror(errno));
 	(void)take_fd(&fd);
@@ -327,7 +328,7 @@ static int write_file(struct recording *recording)
 	return r < 0 ? complain("%s: %s", path, strerror(-r)) : 0;
 }
 
-static int tell(const struct recording *recording)
+static int print_summary(const struct recording *recording)
 {
 	const struct trace_data *data = &recording->data;
 	const double seconds = (double)(data->ended_ns - data->begun_ns) / 1e9;
@@ -365,23 +366,23 @@ static void end_recording(struct recording **recording)
 	free(*recording);
 }
 
-static int take(struct recording *recording, uint64_t seconds)
+static int take_trace(struct recording *recording, uint64_t seconds)
 {
 	struct trace_data *data = &recording->data;
 	data->service_version = SYCLD_VERSION;
 	(void)format_time((uint64_t)time(NULL), data->since);
-	int r = record(recording, seconds);
+	int r = record_until_end(recording, seconds);
 	if (r < 0)
 		return r;
-	add_up(recording);
+	count_totals(recording);
 	if (data->group_count == 0)
 		return data->is_cut
 			       ? -EIO
 			       : complain("nothing was sent to %s in that time: there is no file",
 					  data->device);
-	r = write_file(recording);
+	r = write_output_file(recording);
 	if (r == 0)
-		r = tell(recording);
+		r = print_summary(recording);
 	return r == 0 && data->is_cut ? -EIO : r;
 }
 
@@ -399,8 +400,8 @@ int trace_run(const struct trace_words *words)
 	if (trace_data_init(&recording->data) < 0)
 		return complain("no memory");
 	recording->words = words;
-	(void)read_seconds(words, &seconds);
-	int r = try_file(recording);
+	(void)parse_seconds(words, &seconds);
+	int r = check_output_file(recording);
 	if (r == 0)
 		r = find_device(recording, device);
 	if (r < 0)
@@ -408,5 +409,5 @@ int trace_run(const struct trace_words *words)
 	recording->data.device = device;
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
-	return take(recording, seconds);
+	return take_trace(recording, seconds);
 }

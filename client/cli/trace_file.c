@@ -45,7 +45,7 @@ void trace_data_fini(struct trace_data *data)
 }
 
 /* With room for one more. */
-static int grow(void **array, uint32_t count, uint32_t *room, size_t size)
+static int array_grow(void **array, uint32_t count, uint32_t *room, size_t size)
 {
 	if (count < *room)
 		return 0;
@@ -59,14 +59,14 @@ static int grow(void **array, uint32_t count, uint32_t *room, size_t size)
 }
 
 /* Its place. -ENOMEM, or -E2BIG: there are too many. */
-static int find_session(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t most,
-			uint32_t *place_out)
+static int trace_find_session(struct trace_data *data, uint32_t uid, uint64_t session,
+			      uint32_t most, uint32_t *place_out)
 {
 	/* More than a trace may have: which of them have groups is known at the end only. */
 	if (data->session_count >= most && !trace_table_has(data->session_table, uid, session))
 		return -E2BIG;
-	int r = grow((void **)&data->sessions, data->session_count, &data->session_room,
-		     sizeof(*data->sessions));
+	int r = array_grow((void **)&data->sessions, data->session_count, &data->session_room,
+			   sizeof(*data->sessions));
 	if (r == 0)
 		r = trace_table_number(data->session_table, uid, session, data->session_count,
 				       place_out);
@@ -81,7 +81,7 @@ int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uin
 		    const char *command)
 {
 	uint32_t place;
-	int r = find_session(data, uid, session, SESSIONS_NOTED, &place);
+	int r = trace_find_session(data, uid, session, SESSIONS_NOTED, &place);
 	if (r < 0)
 		return r == -E2BIG ? 0 : r;
 	struct trace_session *entry = &data->sessions[place];
@@ -93,7 +93,7 @@ int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uin
 	return 0;
 }
 
-static bool makes_sense(const struct trace_data *data, const struct trace_record *record)
+static bool record_is_valid(const struct trace_data *data, const struct trace_record *record)
 {
 	return record->at_ns >= data->begun_ns && record->at_ns <= INT64_MAX &&
 	       record->start_ns <= INT64_MAX && record->end_ns <= INT64_MAX &&
@@ -103,20 +103,21 @@ static bool makes_sense(const struct trace_data *data, const struct trace_record
 }
 
 /* The place of a source: it is its number. */
-static int add(struct trace_data *data, const struct trace_source *source,
-	       const struct trace_record *record)
+static int trace_add_group(struct trace_data *data, const struct trace_source *source,
+			   const struct trace_record *record)
 {
 	uint32_t place = 0;
-	if (!makes_sense(data, record)) {
+	if (!record_is_valid(data, record)) {
 		data->wrong++;
 		return 0;
 	}
 	int r = -E2BIG;
 	if (data->group_count < TRACE_GROUPS_MOST)
-		r = find_session(data, source->uid, record->session, SESSIONS_CLAIMED, &place);
+		r = trace_find_session(data, source->uid, record->session, SESSIONS_CLAIMED,
+				       &place);
 	if (r == 0)
-		r = grow((void **)&data->groups, data->group_count, &data->group_room,
-			 sizeof(*data->groups));
+		r = array_grow((void **)&data->groups, data->group_count, &data->group_room,
+			       sizeof(*data->groups));
 	if (r == -E2BIG)
 		data->too_many++;
 	if (r < 0)
@@ -136,7 +137,7 @@ int trace_data_add(struct trace_data *data, const struct trace_source *source, c
 		struct trace_record record;
 		memcpy(&record, at, sizeof(record));
 		at += sizeof(record);
-		r = add(data, source, &record);
+		r = trace_add_group(data, source, &record);
 	}
 	if (r == 0 && count > 0)
 		data->wrong++;
@@ -145,7 +146,7 @@ int trace_data_add(struct trace_data *data, const struct trace_source *source, c
 
 /* --------------------------------------- in order --------------------------------------- */
 
-static int by_time(const void *left, const void *right)
+static int compare_by_time(const void *left, const void *right)
 {
 	const struct trace_record *a = &((const struct trace_group *)left)->record,
 				  *b = &((const struct trace_group *)right)->record;
@@ -155,7 +156,7 @@ static int by_time(const void *left, const void *right)
 }
 
 /* In the order of their first groups, as many as there are places for. How many there are now. */
-static uint32_t choose(struct trace_data *data, bool named, uint32_t chosen)
+static uint32_t number_in_order(struct trace_data *data, bool named, uint32_t chosen)
 {
 	for (uint32_t i = 0; i < data->group_count && chosen < TRACE_SESSIONS_MOST; i++) {
 		struct trace_session *session = &data->sessions[data->groups[i].session];
@@ -171,14 +172,14 @@ static uint32_t choose(struct trace_data *data, bool named, uint32_t chosen)
  * Of sessions beyond what a trace may have nothing is left. Those that the service has named come
  * first: an engine can claim to have had any number of others, from the beginning on.
  */
-static void choose_sessions(struct trace_data *data)
+static void number_sessions(struct trace_data *data)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < data->session_count; i++) {
 		data->sessions[i].groups = 0;
 		data->sessions[i].is_chosen = false;
 	}
-	(void)choose(data, false, choose(data, true, 0));
+	(void)number_in_order(data, false, number_in_order(data, true, 0));
 	for (uint32_t i = 0; i < data->group_count; i++) {
 		struct trace_session *session = &data->sessions[data->groups[i].session];
 		const struct trace_record *record = &data->groups[i].record;
@@ -254,13 +255,13 @@ static void leave_out_later(struct trace_data *data)
 	data->group_count = kept;
 }
 
-static int prepare(struct trace_data *data)
+static int trace_prepare(struct trace_data *data)
 {
 	struct trace_table *shapes = trace_table_new(), *lanes = trace_table_new();
 	leave_out_later(data);
 	if (data->group_count > 0)
-		qsort(data->groups, data->group_count, sizeof(*data->groups), by_time);
-	choose_sessions(data);
+		qsort(data->groups, data->group_count, sizeof(*data->groups), compare_by_time);
+	number_sessions(data);
 	int r = shapes && lanes ? set_widths(data) : -ENOMEM;
 	if (r == 0)
 		r = set_numbers(data, shapes, lanes);
@@ -279,7 +280,7 @@ uint32_t trace_data_sessions(const struct trace_data *data)
 
 /* --------------------------------------- the text --------------------------------------- */
 
-static void missing(FILE *file, uint64_t count, const char *what)
+static void write_missing(FILE *file, uint64_t count, const char *what)
 {
 	if (count > 0)
 		(void)fprintf(file, "# not here: %" PRIu64 " %s\n", count, what);
@@ -305,11 +306,11 @@ static void write_head(const struct trace_data *data, FILE *file)
 		"# width: less than all of the device where others' commands of this trace ran at the same time, an equal part each\n"
 		"# memory: not known of a group\n",
 		file);
-	missing(file, data->lost,
-		"that engines noted and had no room for, or whose answer was lost");
-	missing(file, data->open, "that were not over at the end");
-	missing(file, data->too_many, "beyond the groups and sessions that a trace may have");
-	missing(file, data->wrong, "that made no sense");
+	write_missing(file, data->lost,
+		      "that engines noted and had no room for, or whose answer was lost");
+	write_missing(file, data->open, "that were not over at the end");
+	write_missing(file, data->too_many, "beyond the groups and sessions that a trace may have");
+	write_missing(file, data->wrong, "that made no sense");
 	if (data->engines_gone > 0)
 		(void)fprintf(file,
 			      "# %" PRIu32 " of %" PRIu32
@@ -363,7 +364,7 @@ static void write_group(const struct trace_data *data, const struct trace_group 
 
 int trace_data_write(struct trace_data *data, FILE *file)
 {
-	int r = prepare(data);
+	int r = trace_prepare(data);
 	if (r < 0)
 		return r;
 	write_head(data, file);

@@ -10,7 +10,7 @@ struct edge {
 	bool is_end;
 };
 
-static int compare(const void *left, const void *right)
+static int compare_events(const void *left, const void *right)
 {
 	const struct edge *a = left, *b = right;
 	if (a->at_ns != b->at_ns)
@@ -18,7 +18,7 @@ static int compare(const void *left, const void *right)
 	return (int)b->is_end - (int)a->is_end;
 }
 
-static uint32_t percent(double had_ns, uint64_t length_ns)
+static uint32_t percent_of_device(double had_ns, uint64_t length_ns)
 {
 	double width = TRACE_WIDTH_WHOLE * had_ns / (double)length_ns + 0.5;
 	if (width < 1)
@@ -27,8 +27,8 @@ static uint32_t percent(double had_ns, uint64_t length_ns)
 }
 
 /* `had`: what each that ran all the time so far would have had of the device. */
-static void sweep(struct trace_span *spans, const struct edge *edges, uint32_t count,
-		  double *had_before)
+static void sweep_events(struct trace_span *spans, const struct edge *edges, uint32_t count,
+			 double *had_before)
 {
 	double had = 0;
 	uint32_t running = 0;
@@ -38,8 +38,8 @@ static void sweep(struct trace_span *spans, const struct edge *edges, uint32_t c
 		struct trace_span *span = &spans[edges[i].span];
 		if (edges[i].is_end) {
 			running--;
-			span->width = percent(had - had_before[edges[i].span],
-					      span->end_ns - span->start_ns);
+			span->width = percent_of_device(had - had_before[edges[i].span],
+							span->end_ns - span->start_ns);
 		} else {
 			running++;
 			had_before[edges[i].span] = had;
@@ -61,8 +61,8 @@ int trace_widths(struct trace_span *spans, uint32_t count)
 		edges[edge_count++] = (struct edge){spans[i].end_ns, i, true};
 	}
 	if (is_whole) {
-		qsort(edges, edge_count, sizeof(*edges), compare);
-		sweep(spans, edges, edge_count, had_before);
+		qsort(edges, edge_count, sizeof(*edges), compare_events);
+		sweep_events(spans, edges, edge_count, had_before);
 	}
 	free(edges);
 	free(had_before);

@@ -15,7 +15,7 @@ static_assert((BACKENDS - 1) * DEVICES + 1 < ACCOUNT_ROWS_LEAST,
 	      "whatever is put together, each device has a row");
 
 /* Of a tenant that has many groups some are put together. */
-static uint32_t rows_most(const struct supervisor *supervisor)
+static uint32_t ledger_rows_most(const struct supervisor *supervisor)
 {
 	uint32_t count = 0;
 	const struct tenant *tenant;
@@ -27,7 +27,8 @@ static uint32_t rows_most(const struct supervisor *supervisor)
 struct account_row *account_ledger_row(struct tenant *tenant, const struct account_key *key)
 {
 	struct account_row *row = account_table_find(&tenant->ledger, key);
-	return row ? row : account_table_get(&tenant->ledger, key, rows_most(tenant->supervisor));
+	return row ? row
+		   : account_table_get(&tenant->ledger, key, ledger_rows_most(tenant->supervisor));
 }
 
 bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_out,
@@ -50,8 +51,8 @@ bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_o
 	return true;
 }
 
-static void keep_devices(struct tenant *tenant, const struct session *session,
-			 Sycl__V1__DeviceUsage *const *claims, size_t count)
+static void account_count_devices(struct tenant *tenant, const struct session *session,
+				  Sycl__V1__DeviceUsage *const *claims, size_t count)
 {
 	struct account_key key = {.uid = tenant->uid};
 	struct account_sums sums;
@@ -68,7 +69,8 @@ static void keep_devices(struct tenant *tenant, const struct session *session,
 }
 
 /* It is over; perhaps it was to blame for that. */
-static void keep_session(struct tenant *tenant, const struct session *session, bool at_fault)
+static void account_count_session(struct tenant *tenant, const struct session *session,
+				  bool at_fault)
 {
 	struct account_key key = {.uid = tenant->uid};
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
@@ -79,7 +81,7 @@ static void keep_session(struct tenant *tenant, const struct session *session, b
 	account_sum(&row->sums.faults, at_fault);
 }
 
-static void add_usage(struct service_state_account *account, const Sycl__V1__Usage *usage)
+static void usage_add(struct service_state_account *account, const Sycl__V1__Usage *usage)
 {
 	if (!usage)
 		return;
@@ -95,9 +97,9 @@ void account_session_ended(struct tenant *tenant, const struct session *session,
 			   const Sycl__V1__SessionState *state)
 {
 	account_sum(&tenant->account.sessions, 1);
-	add_usage(&tenant->account, state->usage);
-	keep_session(tenant, session, false);
-	keep_devices(tenant, session, state->devices, state->n_devices);
+	usage_add(&tenant->account, state->usage);
+	account_count_session(tenant, session, false);
+	account_count_devices(tenant, session, state->devices, state->n_devices);
 	tenant->supervisor->observer->accounts_changed(tenant->supervisor);
 }
 
@@ -108,7 +110,7 @@ void account_add_claims(struct service_state_account *account, const struct engi
 	{
 		const struct session_figures *figures = claims_of(engine, session);
 		if (figures && figures->has_usage)
-			add_usage(account, &figures->usage);
+			usage_add(account, &figures->usage);
 	}
 }
 
@@ -117,7 +119,7 @@ void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offen
 	struct tenant *tenant = engine->tenant;
 	const struct session *session;
 	TAILQ_FOREACH(session, &engine->sessions, link)
-	keep_session(tenant, session, has_failed && session->id == offender);
+	account_count_session(tenant, session, has_failed && session->id == offender);
 	account_add_claims(&tenant->account, engine);
 	TAILQ_FOREACH(session, &engine->sessions, link)
 	{
@@ -125,7 +127,7 @@ void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offen
 		const Sycl__V1__SessionReport *used =
 			figures ? claims_devices(figures, &tenant->supervisor->arena) : NULL;
 		if (used)
-			keep_devices(tenant, session, used->devices, used->n_devices);
+			account_count_devices(tenant, session, used->devices, used->n_devices);
 	}
 	account_sum(&tenant->account.sessions, engine->sessions_count);
 	account_sum(&tenant->account.engines_failed, has_failed);

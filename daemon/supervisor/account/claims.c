@@ -21,7 +21,7 @@ struct session *engine_session(struct engine *engine, uint64_t id)
 	return NULL;
 }
 
-static void drop_topology(struct engine_claims *claims)
+static void claims_drop_topology(struct engine_claims *claims)
 {
 	for (unsigned i = 0; i < claims->device_count; i++)
 		free(claims->devices[i].bytes);
@@ -33,10 +33,11 @@ static void drop_topology(struct engine_claims *claims)
 
 void engine_claims_fini(struct engine_claims *claims)
 {
-	drop_topology(claims);
+	claims_drop_topology(claims);
 }
 
-static void keep_devices(struct session_figures *claim, const Sycl__V1__SessionReport *report)
+static void session_keep_devices(struct session_figures *claim,
+				 const Sycl__V1__SessionReport *report)
 {
 	Sycl__V1__SessionReport devices = SYCL__V1__SESSION_REPORT__INIT;
 	devices.n_devices =
@@ -50,7 +51,7 @@ static void keep_devices(struct session_figures *claim, const Sycl__V1__SessionR
 }
 
 /* Of a session that it does not have, or a second time, it is nothing. */
-static void keep_session(struct engine *engine, const Sycl__V1__SessionReport *report)
+static void claims_keep_session(struct engine *engine, const Sycl__V1__SessionReport *report)
 {
 	struct session *session = engine_session(engine, report->session);
 	if (!session || session->figures.request == engine->claims.arriving)
@@ -74,10 +75,10 @@ static void keep_session(struct engine *engine, const Sycl__V1__SessionReport *r
 		claim->usage.base.n_unknown_fields = 0;
 		claim->usage.base.unknown_fields = NULL;
 	}
-	keep_devices(claim, report);
+	session_keep_devices(claim, report);
 }
 
-static void make_printable(char *const *texts, size_t count)
+static void claims_make_printable(char *const *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (texts[i] && *texts[i]) /* an absent one is protobuf-c's own empty string, which
@@ -85,7 +86,7 @@ static void make_printable(char *const *texts, size_t count)
 			text_make_printable(texts[i]);
 }
 
-static void make_topology_printable(const Sycl__V1__Topology *topology)
+static void topology_make_printable(const Sycl__V1__Topology *topology)
 {
 	for (size_t i = 0; i < topology->n_devices; i++) {
 		const Sycl__V1__DeviceFacts *facts = topology->devices[i];
@@ -93,17 +94,17 @@ static void make_topology_printable(const Sycl__V1__Topology *topology)
 			facts->name,       facts->vendor,         facts->version,
 			facts->extensions, facts->driver_version, facts->builtin_kernels,
 			facts->bus_id,     facts->mode,           facts->unavailable_reason};
-		make_printable(texts, sizeof(texts) / sizeof(*texts));
+		claims_make_printable(texts, sizeof(texts) / sizeof(*texts));
 	}
 	for (size_t i = 0; i < topology->n_platforms; i++) {
 		const Sycl__V1__PlatformFacts *facts = topology->platforms[i];
 		char *texts[] = {facts->name,    facts->vendor,     facts->version,
 				 facts->profile, facts->extensions, facts->unavailable_reason};
-		make_printable(texts, sizeof(texts) / sizeof(*texts));
+		claims_make_printable(texts, sizeof(texts) / sizeof(*texts));
 	}
 }
 
-static void keep_device(struct engine_claims *claims, Sycl__V1__DeviceFacts *facts)
+static void claims_keep_device(struct engine_claims *claims, Sycl__V1__DeviceFacts *facts)
 {
 	Sycl__V1__KnownDevice known = SYCL__V1__KNOWN_DEVICE__INIT;
 	for (size_t i = 0; i < claims->topology->n_platforms; i++) {
@@ -124,7 +125,7 @@ static void keep_device(struct engine_claims *claims, Sycl__V1__DeviceFacts *fac
 }
 
 /* The message itself lies in the arena of the next one. */
-static void keep_topology(struct engine_claims *claims, const Sycl__V1__Topology *topology)
+static void claims_keep_topology(struct engine_claims *claims, const Sycl__V1__Topology *topology)
 {
 	size_t size = sycl__v1__topology__get_packed_size(topology);
 	uint8_t *bytes = malloc(size ? size : 1);
@@ -134,14 +135,15 @@ static void keep_topology(struct engine_claims *claims, const Sycl__V1__Topology
 	free(bytes);
 	if (!copy)
 		return;
-	drop_topology(claims);
+	claims_drop_topology(claims);
 	claims->topology = copy;
-	make_topology_printable(copy);
+	topology_make_printable(copy);
 	for (size_t i = 0; i < copy->n_devices; i++)
-		keep_device(claims, copy->devices[i]);
+		claims_keep_device(claims, copy->devices[i]);
 }
 
-static bool is_too_much(const struct engine_claims *claims, const Sycl__V1__EngineReport *report)
+static bool report_is_too_large(const struct engine_claims *claims,
+				const Sycl__V1__EngineReport *report)
 {
 	const Sycl__V1__Topology *topology = report->topology;
 	if (report->n_sessions > CLAIMS_PART_SESSIONS_MAX)
@@ -150,7 +152,7 @@ static bool is_too_much(const struct engine_claims *claims, const Sycl__V1__Engi
 			    topology->n_platforms > CLAIMS_DEVICES_MAX);
 }
 
-static void keep_facts(struct engine_claims *claims, const Sycl__V1__EngineReport *report)
+static void claims_keep_facts(struct engine_claims *claims, const Sycl__V1__EngineReport *report)
 {
 	claims->facts = *report;
 	claims->facts.base.n_unknown_fields = 0;
@@ -166,16 +168,16 @@ int claims_take(struct engine *engine, const Sycl__V1__EngineReport *report)
 	if (claims->arriving != report->request)
 		claims->parts = 0;
 	claims->arriving = report->request;
-	if (is_too_much(claims, report))
+	if (report_is_too_large(claims, report))
 		return -EINVAL;
 	if (claims->parts == CLAIMS_PARTS_MAX)
 		return -E2BIG;
 	if (claims->parts++ == 0)
-		keep_facts(claims, report);
+		claims_keep_facts(claims, report);
 	if (report->topology)
-		keep_topology(claims, report->topology);
+		claims_keep_topology(claims, report->topology);
 	for (size_t i = 0; i < report->n_sessions; i++)
-		keep_session(engine, report->sessions[i]);
+		claims_keep_session(engine, report->sessions[i]);
 	if (report->more)
 		return 0;
 	claims->request = report->request;

@@ -61,7 +61,7 @@ static bool batch_init(struct batch *batch, size_t rows, size_t sessions)
 	       batch->session_list;
 }
 
-static void add_row(struct batch *batch, const struct account_row *row)
+static void batch_add_row(struct batch *batch, const struct account_row *row)
 {
 	size_t at = batch->message.n_rows;
 	if (at == batch->row_room)
@@ -90,7 +90,7 @@ static void add_row(struct batch *batch, const struct account_row *row)
 	batch->message.n_rows++;
 }
 
-static void add_group(struct batch *batch, uint64_t session, const char *cgroup)
+static void batch_add_group(struct batch *batch, uint64_t session, const char *cgroup)
 {
 	size_t at = batch->message.n_sessions;
 	if (at == batch->session_room || !*cgroup)
@@ -103,7 +103,7 @@ static void add_group(struct batch *batch, uint64_t session, const char *cgroup)
 }
 
 /* Those that may still come back are kept for the service after this one, too. */
-static bool some_are_away(const struct supervisor *supervisor)
+static bool has_returning_engines(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
@@ -114,7 +114,7 @@ static bool some_are_away(const struct supervisor *supervisor)
 	return false;
 }
 
-static void collect(const struct supervisor *supervisor, struct batch *batch)
+static void batch_collect(const struct supervisor *supervisor, struct batch *batch)
 {
 	const struct account_groups *away = &supervisor->account_file->groups;
 	const struct tenant *tenant;
@@ -123,16 +123,16 @@ static void collect(const struct supervisor *supervisor, struct batch *batch)
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	{
 		for (uint32_t i = 0; i < tenant->ledger.count; i++)
-			add_row(batch, &tenant->ledger.rows[i]);
+			batch_add_row(batch, &tenant->ledger.rows[i]);
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		TAILQ_FOREACH(session, &engine->sessions, link)
-		add_group(batch, session->id, session->peer.cgroup);
+		batch_add_group(batch, session->id, session->peer.cgroup);
 	}
-	for (uint32_t i = 0; some_are_away(supervisor) && i < away->count; i++)
-		add_group(batch, away->groups[i].session, away->groups[i].cgroup);
+	for (uint32_t i = 0; has_returning_engines(supervisor) && i < away->count; i++)
+		batch_add_group(batch, away->groups[i].session, away->groups[i].cgroup);
 }
 
-static int save(const struct supervisor *supervisor, struct batch *batch)
+static int account_file_write(const struct supervisor *supervisor, struct batch *batch)
 {
 	size_t rows = 0,
 	       sessions = supervisor->session_count + supervisor->account_file->groups.count;
@@ -141,7 +141,7 @@ static int save(const struct supervisor *supervisor, struct batch *batch)
 	rows += tenant->ledger.count;
 	if (!batch_init(batch, rows, sessions < GROUPS_MAX ? sessions : GROUPS_MAX))
 		return -ENOMEM;
-	collect(supervisor, batch);
+	batch_collect(supervisor, batch);
 	size_t size = sycl__v1__kept_accounts__get_packed_size(&batch->message);
 	CLEANUP(free_pointer)
 	uint8_t *bytes = size > FILE_BYTES_MAX ? NULL : malloc(sizeof(struct head) + size);
@@ -158,7 +158,7 @@ int account_file_save(struct supervisor *supervisor)
 {
 	struct account_file *file = supervisor->account_file;
 	struct batch batch;
-	int r = save(supervisor, &batch);
+	int r = account_file_write(supervisor, &batch);
 	batch_fini(&batch);
 	if (r < 0 && !file->has_failed)
 		log_warning("service",
@@ -168,7 +168,7 @@ int account_file_save(struct supervisor *supervisor)
 	return r;
 }
 
-static void restore_row(struct supervisor *supervisor, const Sycl__V1__AccountRow *row)
+static void account_file_restore_row(struct supervisor *supervisor, const Sycl__V1__AccountRow *row)
 {
 	struct account_key key = {.uid = row->uid};
 	struct account_sums sums = {.sessions = 0};
@@ -185,11 +185,11 @@ static void restore_row(struct supervisor *supervisor, const Sycl__V1__AccountRo
 		account_sums_add(&to->sums, &sums);
 }
 
-static void restore(struct supervisor *supervisor, const Sycl__V1__KeptAccounts *kept)
+static void account_file_restore(struct supervisor *supervisor, const Sycl__V1__KeptAccounts *kept)
 {
 	struct account_groups *groups = &supervisor->account_file->groups;
 	for (size_t i = 0; i < kept->n_rows; i++)
-		restore_row(supervisor, kept->rows[i]);
+		account_file_restore_row(supervisor, kept->rows[i]);
 	size_t count = kept->n_sessions < GROUPS_MAX ? kept->n_sessions : GROUPS_MAX;
 	groups->groups = calloc(count + 1, sizeof(*groups->groups));
 	for (size_t i = 0; groups->groups && i < count; i++) {
@@ -201,7 +201,7 @@ static void restore(struct supervisor *supervisor, const Sycl__V1__KeptAccounts 
 }
 
 /* -EBADMSG: it is damaged, or of another release. */
-static int unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
+static int account_file_unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
 {
 	struct head head;
 	memcpy(&head, bytes, sizeof(head));
@@ -214,7 +214,7 @@ static int unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t si
 	Sycl__V1__KeptAccounts *kept = sycl__v1__kept_accounts__unpack(NULL, size, bytes);
 	if (!kept)
 		return -EBADMSG;
-	restore(supervisor, kept);
+	account_file_restore(supervisor, kept);
 	sycl__v1__kept_accounts__free_unpacked(kept, NULL);
 	return 0;
 }
@@ -226,7 +226,7 @@ int account_file_load(struct supervisor *supervisor)
 	int r = kept_file_read(supervisor->directory.fd, FILE_NAME, sizeof(struct head),
 			       sizeof(struct head) + FILE_BYTES_MAX, &bytes, &size);
 	if (r == 0)
-		r = unpack(supervisor, bytes, size);
+		r = account_file_unpack(supervisor, bytes, size);
 	if (r == -EBADMSG || r == -EPERM)
 		log_warning(
 			"service",

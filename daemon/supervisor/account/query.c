@@ -27,12 +27,12 @@ const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 }
 
 /* Else what belongs to no device, or to several, is counted once: with the rows of none. */
-static bool tells_devices_apart(const struct account_terms *terms)
+static bool query_has_device_rows(const struct account_terms *terms)
 {
 	return terms->by & ACCOUNTS_BY_DEVICE || terms->of_device;
 }
 
-static bool is_wanted(const struct account_terms *terms, const struct account_key *key)
+static bool query_matches(const struct account_terms *terms, const struct account_key *key)
 {
 	if (terms->of_user && key->uid != terms->uid)
 		return false;
@@ -40,15 +40,15 @@ static bool is_wanted(const struct account_terms *terms, const struct account_ke
 		return false;
 	if (terms->of_device && (key->backend != terms->backend || key->index != terms->index))
 		return false;
-	return key->backend != 0 || !tells_devices_apart(terms);
+	return key->backend != 0 || !query_has_device_rows(terms);
 }
 
 /* As far as it is asked for. NULL: it is not, or there is no memory. */
-static struct account_row *row_for(struct account_query *query, const struct account_key *key)
+static struct account_row *query_row(struct account_query *query, const struct account_key *key)
 {
 	const struct account_terms *terms = &query->terms;
 	struct account_key asked = {.session = terms->by & ACCOUNTS_BY_SESSION ? key->session : 0};
-	if (!is_wanted(terms, key))
+	if (!query_matches(terms, key))
 		return NULL;
 	if (terms->by & ACCOUNTS_BY_USER)
 		asked.uid = key->uid;
@@ -68,20 +68,21 @@ void account_query_add_kept(struct account_query *query, const struct tenant *te
 		return;
 	for (uint32_t i = 0; i < tenant->ledger.count; i++) {
 		const struct account_row *kept = &tenant->ledger.rows[i];
-		struct account_row *row = row_for(query, &kept->key);
+		struct account_row *row = query_row(query, &kept->key);
 		if (!row)
 			continue;
 		struct account_sums sums = kept->sums;
-		if (kept->key.backend != 0 && !tells_devices_apart(&query->terms))
+		if (kept->key.backend != 0 && !query_has_device_rows(&query->terms))
 			sums.sessions = 0;
 		account_sums_add(&row->sums, &sums);
 	}
 }
 
-static struct account_row *session_row(struct account_query *query, const struct session *session,
-				       const struct account_key *key)
+static struct account_row *query_session_row(struct account_query *query,
+					     const struct session *session,
+					     const struct account_key *key)
 {
-	struct account_row *row = row_for(query, key);
+	struct account_row *row = query_row(query, key);
 	if (row) {
 		row->pid = session->peer.pid;
 		row->command = session->peer.command;
@@ -96,18 +97,18 @@ void account_query_add_session(struct account_query *query, const struct session
 	struct account_sums sums;
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
 	/* It is there, also if it has used nothing yet. */
-	(void)session_row(query, session, &key);
+	(void)query_session_row(query, session, &key);
 	for (size_t i = 0; used && i < used->n_devices && i < ACCOUNT_DEVICES_MAX; i++) {
 		struct account_row *row = account_claim(used->devices[i], &key, &sums)
-						  ? session_row(query, session, &key)
+						  ? query_session_row(query, session, &key)
 						  : NULL;
 		if (row)
 			account_sums_add(&row->sums, &sums);
 	}
 }
 
-static void fill(const struct account_query *query, const struct account_row *row,
-		 Sycl__V1__AccountRow *out, Sycl__V1__DeviceUsage *used)
+static void row_fill_message(const struct account_query *query, const struct account_row *row,
+			     Sycl__V1__AccountRow *out, Sycl__V1__DeviceUsage *used)
 {
 	const struct account_sums *sums = &row->sums;
 	sycl__v1__account_row__init(out);
@@ -136,7 +137,7 @@ static void fill(const struct account_query *query, const struct account_row *ro
 	used->spilled_bytes = sums->spilled_bytes;
 }
 
-static int by_use(const void *one, const void *other)
+static int compare_rows_by_use(const void *one, const void *other)
 {
 	const Sycl__V1__AccountRow *a = *(Sycl__V1__AccountRow *const *)one,
 				   *b = *(Sycl__V1__AccountRow *const *)other;
@@ -154,10 +155,10 @@ bool account_query_finish(struct account_query *query, Sycl__V1__AdminReply *rep
 	if (!query->rows || !query->list || !query->used)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		fill(query, &query->table.rows[i], &query->rows[i], &query->used[i]);
+		row_fill_message(query, &query->table.rows[i], &query->rows[i], &query->used[i]);
 		query->list[i] = &query->rows[i];
 	}
-	qsort((void *)query->list, count, sizeof(void *), by_use);
+	qsort((void *)query->list, count, sizeof(void *), compare_rows_by_use);
 	reply->n_account_rows = count;
 	reply->account_rows = query->list;
 	reply->accounts_by = query->terms.by;

@@ -10,25 +10,25 @@
 #include <string.h>
 
 /* It has no engine, and no order or limit that must hold when it connects again. */
-static bool is_away(const struct tenant *tenant)
+static bool tenant_is_away(const struct tenant *tenant)
 {
 	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) &&
 	       tenant->session_count == 0 && !tenant->lookup &&
 	       tenant->retry_at_ns <= clock_now_ns() && !tenant_has_orders(tenant);
 }
 
-static bool is_counted(const struct tenant *tenant)
+static bool tenant_is_counted(const struct tenant *tenant)
 {
 	return !account_is_empty(&tenant->account) || tenant->ledger.count > 0;
 }
 
 void tenant_review(struct tenant *tenant)
 {
-	if (is_away(tenant) && !is_counted(tenant) && tenant->start_failures == 0)
+	if (tenant_is_away(tenant) && !tenant_is_counted(tenant) && tenant->start_failures == 0)
 		tenant_remove(tenant);
 }
 
-static void add_account(struct service_state_account *to, const struct service_state_account *from)
+static void account_add(struct service_state_account *to, const struct service_state_account *from)
 {
 	account_sum(&to->sessions, from->sessions);
 	account_sum(&to->engines_failed, from->engines_failed);
@@ -41,7 +41,7 @@ static void add_account(struct service_state_account *to, const struct service_s
 }
 
 /* False: no memory. What was moved before that counts there, and the rest still here. */
-static bool move_ledger(struct tenant *to, struct tenant *from)
+static bool ledger_move(struct tenant *to, struct tenant *from)
 {
 	for (uint32_t i = 0; i < from->ledger.count; i++) {
 		struct account_row *row = &from->ledger.rows[i];
@@ -57,14 +57,14 @@ static bool move_ledger(struct tenant *to, struct tenant *from)
 }
 
 /* The tenant is gone afterwards, its figures are not. False: no memory, and it is still there. */
-static bool join(struct tenant *tenant)
+static bool tenant_join_others(struct tenant *tenant)
 {
 	struct supervisor *supervisor = tenant->supervisor;
-	if (is_counted(tenant)) {
+	if (tenant_is_counted(tenant)) {
 		struct tenant *others = tenant_restore(supervisor, TENANT_OTHERS);
-		if (!others || !move_ledger(others, tenant))
+		if (!others || !ledger_move(others, tenant))
 			return false;
-		add_account(&others->account, &tenant->account);
+		account_add(&others->account, &tenant->account);
 		log_info("tenant",
 			 "the figures of uid %lu are counted with those of others from now on",
 			 (unsigned long)tenant->uid);
@@ -75,23 +75,23 @@ static bool join(struct tenant *tenant)
 }
 
 /* Of two that are away: which one is missed less? */
-static bool goes_first(const struct tenant *tenant, const struct tenant *than)
+static bool tenant_is_forgotten_before(const struct tenant *tenant, const struct tenant *than)
 {
-	if (is_counted(tenant) != is_counted(than))
-		return !is_counted(tenant);
+	if (tenant_is_counted(tenant) != tenant_is_counted(than))
+		return !tenant_is_counted(tenant);
 	if (tenant->is_unknown != than->is_unknown)
 		return tenant->is_unknown;
 	return tenant->last_use_ns < than->last_use_ns;
 }
 
 /* With a newcomer: of those that the user database does not know either. */
-static struct tenant *least_missed(const struct supervisor *supervisor,
-				   const struct tenant *newcomer)
+static struct tenant *tenant_to_forget_next(const struct supervisor *supervisor,
+					    const struct tenant *newcomer)
 {
 	struct tenant *least = NULL, *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	if (tenant != newcomer && is_away(tenant) && (!newcomer || tenant->is_unknown) &&
-	    (!least || goes_first(tenant, least)))
+	if (tenant != newcomer && tenant_is_away(tenant) && (!newcomer || tenant->is_unknown) &&
+	    (!least || tenant_is_forgotten_before(tenant, least)))
 		least = tenant;
 	return least;
 }
@@ -99,8 +99,8 @@ static struct tenant *least_missed(const struct supervisor *supervisor,
 bool tenants_make_room(struct supervisor *supervisor)
 {
 	while (supervisor->tenant_count >= TENANTS_MAX) {
-		struct tenant *tenant = least_missed(supervisor, NULL);
-		if (!tenant || !join(tenant))
+		struct tenant *tenant = tenant_to_forget_next(supervisor, NULL);
+		if (!tenant || !tenant_join_others(tenant))
 			return false;
 	}
 	return true;
@@ -114,14 +114,14 @@ void tenants_join_unknown(const struct tenant *newcomer)
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	count += tenant->is_unknown && tenant->uid != TENANT_OTHERS;
 	for (; count > TENANTS_UNKNOWN_MAX; count--) {
-		tenant = least_missed(supervisor, newcomer);
-		if (!tenant || !join(tenant))
+		tenant = tenant_to_forget_next(supervisor, newcomer);
+		if (!tenant || !tenant_join_others(tenant))
 			return;
 	}
 }
 
 /* Users that cannot be told apart would look into each other's sessions. */
-static bool is_somebody(const struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
+static bool uid_is_user(const struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
 {
 	if (uid == TENANT_OTHERS)
 		refusal_set(refusal_out, STATUS_INVALID, "there is no such user");
@@ -146,7 +146,7 @@ struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid)
 
 struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
 {
-	if (!is_somebody(supervisor, uid, refusal_out))
+	if (!uid_is_user(supervisor, uid, refusal_out))
 		return NULL;
 	struct tenant *tenant = tenant_restore(supervisor, uid);
 	if (!tenant)

@@ -14,7 +14,7 @@
 /* Then it is asked again: users are made, and come to other groups. */
 #define FRESH_NS 60000000000ull
 
-static void take(struct tenant *tenant, const struct user_answer *answer)
+static void tenant_apply_answer(struct tenant *tenant, const struct user_answer *answer)
 {
 	if (answer->trouble[0])
 		log_warning("share", "%s", answer->trouble);
@@ -31,17 +31,17 @@ static void take(struct tenant *tenant, const struct user_answer *answer)
 		tenants_join_unknown(tenant);
 }
 
-static void on_answered(void *context, const struct user_answer *answer)
+static void on_identity_answered(void *context, const struct user_answer *answer)
 {
 	struct tenant *tenant = context;
 	struct supervisor *supervisor = tenant->supervisor;
 	tenant->lookup = NULL;
-	take(tenant, answer);
+	tenant_apply_answer(tenant, answer);
 	supervisor->observer->tenant_identified(tenant); /* the tenant may be gone then */
 }
 
 /* 0: it is known at once, or will be; else a negative errno. */
-static int ask(struct tenant *tenant)
+static int tenant_ask_identity(struct tenant *tenant)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
 	struct user_question question = {
@@ -51,15 +51,15 @@ static int ask(struct tenant *tenant)
 		.shares = supervisor->configuration.shares,
 	};
 	if (user_question_needs_database(&question))
-		return user_lookup_begin(&question, on_answered, tenant, &tenant->lookup);
+		return user_lookup_begin(&question, on_identity_answered, tenant, &tenant->lookup);
 	struct user_answer answer;
 	user_question_answer(&question, &answer);
-	take(tenant, &answer);
+	tenant_apply_answer(tenant, &answer);
 	return 0;
 }
 
-static int refuse(struct refusal *refusal, enum sycl_status code, int r, const char *text,
-		  uid_t uid)
+static int identity_refuse(struct refusal *refusal, enum sycl_status code, int r, const char *text,
+			   uid_t uid)
 {
 	refusal->code = code;
 	(void)snprintf(refusal->text, sizeof(refusal->text), text, (unsigned long)uid);
@@ -69,16 +69,16 @@ static int refuse(struct refusal *refusal, enum sycl_status code, int r, const c
 int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 {
 	bool is_fresh = tenant->is_identified && clock_now_ns() - tenant->identified_ns < FRESH_NS;
-	int r = is_fresh || tenant->lookup ? 0 : ask(tenant);
+	int r = is_fresh || tenant->lookup ? 0 : tenant_ask_identity(tenant);
 	if (!tenant->is_identified && tenant->lookup)
 		return -EINPROGRESS;
 	if (!tenant->is_identified)
-		return refuse(
+		return identity_refuse(
 			refusal_out, STATUS_QUOTA, r < 0 ? r : -EAGAIN,
 			"too many users wait for the user database, which does not answer; it is not known who uid %lu is",
 			tenant->uid);
 	if (tenant->is_unknown && tenant->supervisor->configuration.refuse_unknown)
-		return refuse(
+		return identity_refuse(
 			refusal_out, STATUS_RUNTIME, -EACCES,
 			"the user database does not know uid %lu, and only users that it knows are served (unknown_users = refuse)",
 			tenant->uid);
@@ -88,6 +88,6 @@ int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
 void tenant_identify_again(struct tenant *tenant)
 {
 	tenant->lookup = user_lookup_drop(tenant->lookup);
-	if (ask(tenant) < 0)
+	if (tenant_ask_identity(tenant) < 0)
 		tenant->identified_ns = 0; /* the next one who comes asks */
 }

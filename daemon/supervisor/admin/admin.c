@@ -42,8 +42,8 @@ void admin_answer_error(struct asker *asker, int code, const char *text)
 	admin_answer(asker, &reply);
 }
 
-static void on_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body,
-		       size_t body_bytes)
+static void on_admin_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body,
+			     size_t body_bytes)
 {
 	struct supervisor *supervisor = server->context;
 	struct asker asker = {.peer = peer, .uid = sp_peer_uid(peer)};
@@ -65,7 +65,7 @@ static void on_request(struct sp_server *server, struct sp_peer *peer, const uin
 }
 
 /* Members of the group may ask too, where there is that group. */
-static void give_to_group(const char *path, const char *name)
+static void socket_give_to_group(const char *path, const char *name)
 {
 	struct group entry;
 	struct group *found = NULL;
@@ -84,19 +84,19 @@ int admin_open(struct supervisor *supervisor)
 	char path[sizeof(supervisor->directory.path) + sizeof("/" STATUS_SOCKET_NAME)];
 	(void)snprintf(path, sizeof(path), "%s/" STATUS_SOCKET_NAME, supervisor->directory.path);
 	int r = sp_server_open(&admin->status, &supervisor->loop, path, user ? 0600 : 0666,
-			       on_request, supervisor);
+			       on_admin_request, supervisor);
 	if (r == 0) {
 		(void)snprintf(path, sizeof(path), "%s/" ADMIN_SOCKET_NAME,
 			       supervisor->directory.path);
 		r = sp_server_open(&admin->admin, &supervisor->loop, path, user ? 0600 : 0660,
-				   on_request, supervisor);
+				   on_admin_request, supervisor);
 	}
 	if (r < 0) {
 		log_error("admin", "cannot listen at %s: %s", path, strerror(-r));
 		return r;
 	}
 	if (supervisor->privileged)
-		give_to_group(path, supervisor->configuration.admin_group);
+		socket_give_to_group(path, supervisor->configuration.admin_group);
 	return 0;
 }
 

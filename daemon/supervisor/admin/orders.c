@@ -55,7 +55,7 @@ refuse(struct target *target, enum sycl_status code, const char *format, ...)
 	return -EINVAL;
 }
 
-static struct session *waiting_session(struct engine *engine, uint64_t id)
+static struct session *find_waiting_session(struct engine *engine, uint64_t id)
 {
 	struct session *session;
 	TAILQ_FOREACH(session, &engine->waiting, link)
@@ -64,7 +64,7 @@ static struct session *waiting_session(struct engine *engine, uint64_t id)
 	return NULL;
 }
 
-static int find_session(struct target *target)
+static int order_find_session(struct target *target)
 {
 	TAILQ_FOREACH(target->tenant, &target->supervisor->tenants, link)
 	{
@@ -75,8 +75,8 @@ static int find_session(struct target *target)
 		{
 			target->session = engine_session(target->engine, target->order->session);
 			if (!target->session)
-				target->session =
-					waiting_session(target->engine, target->order->session);
+				target->session = find_waiting_session(target->engine,
+								       target->order->session);
 			if (target->session)
 				return 0;
 		}
@@ -85,14 +85,14 @@ static int find_session(struct target *target)
 		      (unsigned long long)target->order->session);
 }
 
-static int find(struct target *target)
+static int order_find_target(struct target *target)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
 	if ((order->session != 0) + order->of_user + order->of_everybody != 1)
 		return refuse(target, STATUS_INVALID,
 			      "an order is for one session, for one user or for everybody");
 	if (order->session)
-		return find_session(target);
+		return order_find_session(target);
 	if (order->of_everybody)
 		return 0;
 	/* A user may be told of before they come. */
@@ -101,7 +101,7 @@ static int find(struct target *target)
 }
 
 /* What holds for a tenant: what was said of it, else of everybody. 0: the engine's own default. */
-static uint64_t limit_of(const struct tenant *tenant, unsigned index)
+static uint64_t tenant_limit(const struct tenant *tenant, unsigned index)
 {
 	const struct configuration_limit *limit = &tenant->limits[index];
 	if (!limit->given)
@@ -109,13 +109,14 @@ static uint64_t limit_of(const struct tenant *tenant, unsigned index)
 	return limit->given ? limit->value : 0;
 }
 
-static int tell_engine(struct target *target, struct engine *engine, int act, const char *text)
+static int order_send_to_engine(struct target *target, struct engine *engine, int act,
+				const char *text)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
 	/* A limit of a session that is taken back: the engine knows what holds for all of its
 	 * sessions. */
 	uint64_t value = act == ACT_LIMIT && !target->session
-				 ? limit_of(engine->tenant, target->limit)
+				 ? tenant_limit(engine->tenant, target->limit)
 				 : order->value;
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
 		return 0; /* it is told when it is ready, or takes nothing more */
@@ -128,7 +129,7 @@ static int tell_engine(struct target *target, struct engine *engine, int act, co
 }
 
 /* One by one: an engine that does not read keeps the others from nothing. */
-static int tell(struct target *target, int act, const char *text)
+static int order_send(struct target *target, int act, const char *text)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -137,14 +138,14 @@ static int tell(struct target *target, int act, const char *text)
 		return refuse(target, STATUS_RUNTIME, "session %llu has no engine yet",
 			      (unsigned long long)target->session->id);
 	if (target->session)
-		return tell_engine(target, target->engine, act, text);
+		return order_send_to_engine(target, target->engine, act, text);
 	TAILQ_FOREACH(tenant, &target->supervisor->tenants, link)
 	{
 		if (target->tenant && tenant != target->tenant)
 			continue;
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		{
-			int told = tell_engine(target, engine, act, text);
+			int told = order_send_to_engine(target, engine, act, text);
 			r = r < 0 ? r : told;
 		}
 	}
@@ -152,7 +153,7 @@ static int tell(struct target *target, int act, const char *text)
 }
 
 /* A session that no engine has got yet. */
-static void drop_waiting(struct target *target)
+static void order_drop_waiting(struct target *target)
 {
 	struct engine *engine = target->engine;
 	struct session *session = target->session;
@@ -164,7 +165,7 @@ static void drop_waiting(struct target *target)
 }
 
 /* Engines tell their clients why, if they can: they have a moment for it. */
-static int kill_engines(struct target *target)
+static int order_kill_engines(struct target *target)
 {
 	struct engine *engine, *next;
 	for (engine = TAILQ_FIRST(&target->tenant->engines); engine; engine = next) {
@@ -181,7 +182,7 @@ static int kill_engines(struct target *target)
 	return 0;
 }
 
-static int do_kill(struct target *target)
+static int order_kill(struct target *target)
 {
 	const char *reason = target->order->reason;
 	(void)snprintf(target->reason, sizeof(target->reason), "ended by the operator%s%.100s",
@@ -191,16 +192,16 @@ static int do_kill(struct target *target)
 			target, STATUS_INVALID,
 			"whose sessions are to end is to be said: a session's number or a user's");
 	if (!target->session)
-		return kill_engines(target);
-	if (!target->engine || waiting_session(target->engine, target->session->id)) {
-		drop_waiting(target);
+		return order_kill_engines(target);
+	if (!target->engine || find_waiting_session(target->engine, target->session->id)) {
+		order_drop_waiting(target);
 		return 0;
 	}
-	return tell(target, ACT_END, reason);
+	return order_send(target, ACT_END, reason);
 }
 
 /* It holds in any case; the service that follows is to know of it. */
-static int remember_drained(struct target *target)
+static int order_save_drained(struct target *target)
 {
 	int r = orders_file_save(target->supervisor);
 	if (r == 0)
@@ -211,7 +212,7 @@ static int remember_drained(struct target *target)
 		target->supervisor->directory.path, strerror(-r));
 }
 
-static int do_drain(struct target *target)
+static int order_drain(struct target *target)
 {
 	if (target->session)
 		return refuse(target, STATUS_INVALID,
@@ -220,11 +221,11 @@ static int do_drain(struct target *target)
 		target->tenant->drained = true;
 	else
 		target->supervisor->drained = true;
-	return remember_drained(target);
+	return order_save_drained(target);
 }
 
 /* Everybody: those too who were drained by name. */
-static void let_all_in(struct supervisor *supervisor)
+static void order_resume_all(struct supervisor *supervisor)
 {
 	struct tenant *tenant, *next;
 	supervisor->drained = false;
@@ -237,19 +238,19 @@ static void let_all_in(struct supervisor *supervisor)
 	}
 }
 
-static int do_resume(struct target *target)
+static int order_resume(struct target *target)
 {
 	if (!target->session && target->tenant)
 		target->tenant->drained = false;
 	else if (!target->session)
-		let_all_in(target->supervisor);
-	int told = tell(target, ACT_RESUME, NULL);
-	int r = target->session ? 0 : remember_drained(target);
+		order_resume_all(target->supervisor);
+	int told = order_send(target, ACT_RESUME, NULL);
+	int r = target->session ? 0 : order_save_drained(target);
 	return told < 0 ? told : r;
 }
 
 /* The supervisor's own limit. */
-static int limit_sessions(struct target *target)
+static int order_limit_sessions(struct target *target)
 {
 	uint64_t value = target->order->value;
 	if (target->session)
@@ -267,7 +268,7 @@ static int limit_sessions(struct target *target)
 }
 
 /* Of one user, or of all of whom nothing else is said. The supervisor's own limits, too. */
-static int limit_share(struct target *target, bool is_most)
+static int order_limit_share(struct target *target, bool is_most)
 {
 	uint64_t value = target->order->value;
 	struct configuration_share *everybody = &target->supervisor->configuration.shares.everybody;
@@ -296,14 +297,14 @@ static int limit_share(struct target *target, bool is_most)
 	return 0;
 }
 
-static int do_limit(struct target *target)
+static int order_limit(struct target *target)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
 	unsigned i = 0;
 	if (strcmp(order->limit, "share_min") == 0 || strcmp(order->limit, "share_max") == 0)
-		return limit_share(target, strcmp(order->limit, "share_max") == 0);
+		return order_limit_share(target, strcmp(order->limit, "share_max") == 0);
 	if (strcmp(order->limit, "sessions_per_tenant") == 0)
-		return limit_sessions(target);
+		return order_limit_sessions(target);
 	while (i < CONFIGURATION_LIMITS && strcmp(configuration_limit_names[i], order->limit) != 0)
 		i++;
 	if (i == CONFIGURATION_LIMITS)
@@ -321,22 +322,22 @@ static int do_limit(struct target *target)
 		target->tenant->limits[i] = limit;
 	else if (!target->session)
 		target->supervisor->configuration.limits[i] = limit;
-	return tell(target, ACT_LIMIT, order->limit);
+	return order_send(target, ACT_LIMIT, order->limit);
 }
 
-static int act(struct target *target)
+static int order_carry_out(struct target *target)
 {
 	switch (target->order->order) {
 	case SYCL__V1__ORDER__ORDER_KILL:
-		return do_kill(target);
+		return order_kill(target);
 	case SYCL__V1__ORDER__ORDER_PAUSE:
-		return tell(target, ACT_PAUSE, NULL);
+		return order_send(target, ACT_PAUSE, NULL);
 	case SYCL__V1__ORDER__ORDER_RESUME:
-		return do_resume(target);
+		return order_resume(target);
 	case SYCL__V1__ORDER__ORDER_DRAIN:
-		return do_drain(target);
+		return order_drain(target);
 	case SYCL__V1__ORDER__ORDER_LIMIT:
-		return do_limit(target);
+		return order_limit(target);
 	default:
 		return refuse(target, STATUS_INVALID, "this service does not know that order");
 	}
@@ -344,7 +345,7 @@ static int act(struct target *target)
 
 /* " buffer_bytes=65536" of a limit; nothing of other orders. The name may be any text: whether
  * there is such a limit is seen later. */
-static void limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES])
+static void order_limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES])
 {
 	char name[LIMIT_BYTES / 2];
 	*out = '\0';
@@ -359,7 +360,7 @@ static void limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES
 }
 
 /* Before it is done: a session that is dropped is gone afterwards. */
-static void target_text(const struct target *target, char out[TARGET_BYTES])
+static void order_target_text(const struct target *target, char out[TARGET_BYTES])
 {
 	const Sycl__V1__OrderCommand *order = target->order;
 	const struct session *session = target->session;
@@ -377,8 +378,8 @@ static void target_text(const struct target *target, char out[TARGET_BYTES])
 }
 
 /* Who ordered what, why, and the error that was answered: one line. */
-static void note(const struct target *target, const struct asker *asker, const char *whose,
-		 bool failed)
+static void order_log(const struct target *target, const struct asker *asker, const char *whose,
+		      bool failed)
 {
 	static const char *const names[] = {"?", "kill", "pause", "resume", "drain", "limit"};
 	const Sycl__V1__OrderCommand *order = target->order;
@@ -386,7 +387,7 @@ static void note(const struct target *target, const struct asker *asker, const c
 				 ? (unsigned)order->order
 				 : 0;
 	char limit[LIMIT_BYTES], reason[REASON_BYTES];
-	limit_text(order, limit);
+	order_limit_text(order, limit);
 	text_copy_printable(reason, sizeof(reason), order->reason);
 	log_info("order", "uid %lu: %s%s for %s%s%s%s%s", (unsigned long)asker->uid, names[known],
 		 limit, whose, *reason ? "; reason: " : "", reason, failed ? "; error: " : "",
@@ -404,11 +405,11 @@ void orders_take(struct supervisor *supervisor, struct asker *asker,
 		return;
 	}
 	char whose[TARGET_BYTES];
-	int r = find(&target);
-	target_text(&target, whose);
+	int r = order_find_target(&target);
+	order_target_text(&target, whose);
 	if (r == 0)
-		r = act(&target);
-	note(&target, asker, whose, r < 0);
+		r = order_carry_out(&target);
+	order_log(&target, asker, whose, r < 0);
 	if (order->of_user && target.tenant)
 		tenant_review(target.tenant);
 	if (r < 0) {
@@ -420,8 +421,8 @@ void orders_take(struct supervisor *supervisor, struct asker *asker,
 	admin_answer(asker, &reply);
 }
 
-static void send_limit(struct engine *engine, unsigned index,
-		       const struct configuration_limit *limit)
+static void engine_send_limit(struct engine *engine, unsigned index,
+			      const struct configuration_limit *limit)
 {
 	if (engine_send_order(engine, 0, ACT_LIMIT, configuration_limit_names[index],
 			      limit->given ? limit->value : 0) < 0)
@@ -433,17 +434,19 @@ void orders_engine_ready(struct engine *engine)
 {
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
 		if (engine->tenant->limits[i].given)
-			send_limit(engine, i, &engine->tenant->limits[i]);
+			engine_send_limit(engine, i, &engine->tenant->limits[i]);
 }
 
 void orders_engine_returned(struct engine *engine)
 {
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
 		if (!engine->tenant->limits[i].given)
-			send_limit(engine, i, &engine->tenant->supervisor->configuration.limits[i]);
+			engine_send_limit(engine, i,
+					  &engine->tenant->supervisor->configuration.limits[i]);
 }
 
-static bool is_same(const struct configuration_limit *a, const struct configuration_limit *b)
+static bool limits_are_equal(const struct configuration_limit *a,
+			     const struct configuration_limit *b)
 {
 	return a->given == b->given && (!a->given || a->value == b->value);
 }
@@ -468,6 +471,6 @@ void orders_reloaded(struct supervisor *supervisor, const struct configuration *
 	TAILQ_FOREACH(engine, &tenant->engines, link)
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS && engine->was_ready; i++)
 		if (!tenant->limits[i].given &&
-		    !is_same(&supervisor->configuration.limits[i], &before->limits[i]))
-			send_limit(engine, i, &supervisor->configuration.limits[i]);
+		    !limits_are_equal(&supervisor->configuration.limits[i], &before->limits[i]))
+			engine_send_limit(engine, i, &supervisor->configuration.limits[i]);
 }

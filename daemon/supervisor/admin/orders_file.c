@@ -22,7 +22,7 @@ struct head {
 	uint64_t checksum; /* of what follows: KeptOrders */
 };
 
-static size_t collect(const struct supervisor *supervisor, uint32_t *uids)
+static size_t kept_orders_collect(const struct supervisor *supervisor, uint32_t *uids)
 {
 	const struct tenant *tenant;
 	size_t count = 0;
@@ -40,7 +40,7 @@ int orders_file_save(const struct supervisor *supervisor)
 	Sycl__V1__KeptOrders kept = SYCL__V1__KEPT_ORDERS__INIT;
 	kept.drained = supervisor->drained;
 	kept.drained_uids = uids;
-	kept.n_drained_uids = collect(supervisor, uids);
+	kept.n_drained_uids = kept_orders_collect(supervisor, uids);
 	if (!kept.drained && kept.n_drained_uids == 0)
 		return unlinkat(supervisor->directory.fd, FILE_NAME, 0) == 0 || errno == ENOENT
 			       ? 0
@@ -56,7 +56,7 @@ int orders_file_save(const struct supervisor *supervisor)
 	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
 }
 
-static void restore_user(struct supervisor *supervisor, unsigned long uid)
+static void kept_orders_restore_user(struct supervisor *supervisor, unsigned long uid)
 {
 	struct tenant *tenant = tenant_restore(supervisor, (uid_t)uid);
 	if (!tenant) {
@@ -73,18 +73,18 @@ static void restore_user(struct supervisor *supervisor, unsigned long uid)
 		uid, uid);
 }
 
-static void restore(struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
+static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
 {
 	supervisor->drained = kept->drained;
 	if (kept->drained)
 		log_info("order",
 			 "still drained: no new session is let in until 'syclctl resume --all'");
 	for (size_t i = 0; i < kept->n_drained_uids; i++)
-		restore_user(supervisor, kept->drained_uids[i]);
+		kept_orders_restore_user(supervisor, kept->drained_uids[i]);
 }
 
 /* -EBADMSG: it is damaged, or of another release. */
-static int unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
+static int kept_orders_unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
 {
 	struct head head;
 	memcpy(&head, bytes, sizeof(head));
@@ -96,7 +96,7 @@ static int unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t si
 	Sycl__V1__KeptOrders *kept = sycl__v1__kept_orders__unpack(NULL, size, bytes);
 	if (!kept)
 		return -EBADMSG;
-	restore(supervisor, kept);
+	kept_orders_restore(supervisor, kept);
 	sycl__v1__kept_orders__free_unpacked(kept, NULL);
 	return 0;
 }
@@ -108,7 +108,7 @@ int orders_file_load(struct supervisor *supervisor)
 	int r = kept_file_read(supervisor->directory.fd, FILE_NAME, sizeof(struct head),
 			       sizeof(struct head) + FILE_BYTES_MAX, &bytes, &size);
 	if (r == 0)
-		r = unpack(supervisor, bytes, size);
+		r = kept_orders_unpack(supervisor, bytes, size);
 	/* Who was kept out must not come in because a file is damaged. */
 	if (r == -EBADMSG || r == -EPERM) {
 		supervisor->drained = true;

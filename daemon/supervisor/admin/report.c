@@ -22,7 +22,7 @@ enum {
 	DISCOVERY_WAIT_MS = 20000,
 };
 
-static void on_timer_closed(uv_handle_t *handle)
+static void on_inquiry_timer_closed(uv_handle_t *handle)
 {
 	free(handle->data);
 }
@@ -33,10 +33,10 @@ static void inquiry_end(struct inquiry *inquiry)
 	inquiry->supervisor->inquiries->count--;
 	asker_drop(&inquiry->asker);
 	inquiry->poll = trace_poll_free(inquiry->poll);
-	uv_close((uv_handle_t *)&inquiry->timer, on_timer_closed);
+	uv_close((uv_handle_t *)&inquiry->timer, on_inquiry_timer_closed);
 }
 
-static void finish_when_complete(struct inquiry *inquiry)
+static void inquiry_finish_when_complete(struct inquiry *inquiry)
 {
 	if (inquiry->awaited || inquiry->discovers || inquiry->awaits_user)
 		return;
@@ -47,13 +47,13 @@ static void finish_when_complete(struct inquiry *inquiry)
 	inquiry_end(inquiry);
 }
 
-static void on_late(uv_timer_t *timer)
+static void on_inquiry_late(uv_timer_t *timer)
 {
 	struct inquiry *inquiry = timer->data;
 	inquiry->awaited = 0;
 	inquiry->discovers = NULL;
 	inquiry->awaits_user = false;
-	finish_when_complete(inquiry);
+	inquiry_finish_when_complete(inquiry);
 }
 
 static void on_engines_late(uv_timer_t *timer)
@@ -61,12 +61,12 @@ static void on_engines_late(uv_timer_t *timer)
 	struct inquiry *inquiry = timer->data;
 	inquiry->awaited = 0;
 	if (inquiry->discovers || inquiry->awaits_user)
-		(void)uv_timer_start(timer, on_late, DISCOVERY_WAIT_MS, 0);
-	finish_when_complete(inquiry);
+		(void)uv_timer_start(timer, on_inquiry_late, DISCOVERY_WAIT_MS, 0);
+	inquiry_finish_when_complete(inquiry);
 }
 
 /* False: it has too many questions open, or cannot be told: it counts as not answering. */
-static bool ask(struct engine *engine, struct inquiry *inquiry, bool discover)
+static bool inquiry_ask_engine(struct engine *engine, struct inquiry *inquiry, bool discover)
 {
 	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++) {
 		if (engine->asked[i])
@@ -83,7 +83,7 @@ static bool ask(struct engine *engine, struct inquiry *inquiry, bool discover)
 	return false;
 }
 
-static void ask_engines(struct inquiry *inquiry)
+static void inquiry_ask_engines(struct inquiry *inquiry)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -94,20 +94,20 @@ static void ask_engines(struct inquiry *inquiry)
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		if (engine->was_ready && engine != inquiry->discovers &&
 		    (inquiry->poll || claims_may_ask(&engine->claims, inquiry->id)) &&
-		    ask(engine, inquiry, false))
+		    inquiry_ask_engine(engine, inquiry, false))
 			inquiry->awaited++;
 	}
 }
 
-static void ask_discovery(struct inquiry *inquiry)
+static void inquiry_ask_discovery(struct inquiry *inquiry)
 {
 	inquiry->discovery_asked = true;
-	if (!ask(inquiry->discovers, inquiry, true))
+	if (!inquiry_ask_engine(inquiry->discovers, inquiry, true))
 		inquiry->discovers = NULL;
 }
 
 /* The asker's own engine looks for devices; started if there is none. */
-static void begin_discovery(struct inquiry *inquiry)
+static void inquiry_begin_discovery(struct inquiry *inquiry)
 {
 	struct supervisor *supervisor = inquiry->supervisor;
 	struct refusal refusal = {.text = ""};
@@ -130,10 +130,10 @@ static void begin_discovery(struct inquiry *inquiry)
 	if (!engine && !inquiry->awaits_user)
 		(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble), "%.120s", refusal.text);
 	if (engine && engine->was_ready)
-		ask_discovery(inquiry);
+		inquiry_ask_discovery(inquiry);
 }
 
-static unsigned open_inquiries(const struct supervisor *supervisor, uid_t uid)
+static unsigned count_open_inquiries(const struct supervisor *supervisor, uid_t uid)
 {
 	unsigned count = 0;
 	const struct inquiry *inquiry;
@@ -147,7 +147,7 @@ static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *
 {
 	/* Root is not kept out by others' questions. */
 	if ((supervisor->inquiries->count >= INQUIRIES_MAX && asker->uid != 0) ||
-	    open_inquiries(supervisor, asker->uid) >= INQUIRIES_PER_UID) {
+	    count_open_inquiries(supervisor, asker->uid) >= INQUIRIES_PER_UID) {
 		admin_answer_error(asker, STATUS_QUOTA, "too many questions at one time");
 		return NULL;
 	}
@@ -173,7 +173,7 @@ static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *
 	return inquiry;
 }
 
-static int kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kind_out)
+static int inquiry_kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kind_out)
 {
 	switch (request->body_case) {
 	case SYCL__V1__ADMIN_REQUEST__BODY_STATUS:
@@ -210,7 +210,7 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker,
 		return;
 	}
 	enum inquiry_kind kind;
-	if (kind_of(request, &kind) < 0) {
+	if (inquiry_kind_of(request, &kind) < 0) {
 		admin_answer_error(asker, STATUS_INVALID,
 				   "this service does not know that request");
 		return;
@@ -230,14 +230,14 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker,
 		return;
 	inquiry->terms = terms;
 	if (discover)
-		begin_discovery(inquiry);
+		inquiry_begin_discovery(inquiry);
 	struct tenant *tenant = discover ? tenant_find(supervisor, inquiry->asker.uid) : NULL;
 	if (tenant)
 		tenant_review(tenant);
 	if (kind != INQUIRY_VERSION && kind != INQUIRY_LIMITS)
-		ask_engines(inquiry);
+		inquiry_ask_engines(inquiry);
 	(void)uv_timer_start(&inquiry->timer, on_engines_late, ENGINE_WAIT_MS, 0);
-	finish_when_complete(inquiry);
+	inquiry_finish_when_complete(inquiry);
 }
 
 struct inquiry *report_find(struct supervisor *supervisor, uint64_t id)
@@ -249,7 +249,7 @@ struct inquiry *report_find(struct supervisor *supervisor, uint64_t id)
 	return NULL;
 }
 
-static void one_less(struct engine *engine, uint64_t request)
+static void inquiry_engine_done(struct engine *engine, uint64_t request)
 {
 	struct inquiry *inquiry = report_find(engine->tenant->supervisor, request);
 	if (!inquiry)
@@ -258,12 +258,12 @@ static void one_less(struct engine *engine, uint64_t request)
 		inquiry->discovers = NULL;
 	else if (inquiry->awaited)
 		inquiry->awaited--;
-	finish_when_complete(inquiry);
+	inquiry_finish_when_complete(inquiry);
 }
 
 void report_arrived(struct engine *engine, uint64_t request)
 {
-	one_less(engine, request);
+	inquiry_engine_done(engine, request);
 }
 
 void report_tenant_identified(const struct tenant *tenant)
@@ -272,8 +272,8 @@ void report_tenant_identified(const struct tenant *tenant)
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);
 		if (inquiry->awaits_user && inquiry->asker.uid == tenant->uid) {
-			begin_discovery(inquiry);
-			finish_when_complete(inquiry);
+			inquiry_begin_discovery(inquiry);
+			inquiry_finish_when_complete(inquiry);
 		}
 		inquiry = next;
 	}
@@ -285,8 +285,8 @@ void report_engine_ready(struct engine *engine)
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);
 		if (inquiry->discovers == engine && !inquiry->discovery_asked) {
-			ask_discovery(inquiry);
-			finish_when_complete(inquiry);
+			inquiry_ask_discovery(inquiry);
+			inquiry_finish_when_complete(inquiry);
 		}
 		inquiry = next;
 	}
@@ -296,7 +296,7 @@ void report_engine_gone(struct engine *engine)
 {
 	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++)
 		if (engine->asked[i])
-			one_less(engine, engine->asked[i]);
+			inquiry_engine_done(engine, engine->asked[i]);
 	struct inquiry *inquiry = TAILQ_FIRST(&engine->tenant->supervisor->inquiries->list);
 	while (inquiry) {
 		struct inquiry *next = TAILQ_NEXT(inquiry, link);
@@ -304,7 +304,7 @@ void report_engine_gone(struct engine *engine)
 			(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble),
 				       "the engine could not start");
 			inquiry->discovers = NULL;
-			finish_when_complete(inquiry);
+			inquiry_finish_when_complete(inquiry);
 		}
 		inquiry = next;
 	}

@@ -11,7 +11,7 @@ struct device_saying {
 	uint32_t uid;
 };
 
-static bool is_asked_about(const struct inquiry *inquiry, const struct tenant *tenant)
+static bool engine_is_asked_about(const struct inquiry *inquiry, const struct tenant *tenant)
 {
 	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
 }
@@ -23,7 +23,7 @@ static size_t count_sayings(const struct inquiry *inquiry)
 	size_t count = 0;
 	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)
-	count += is_asked_about(inquiry, tenant) ? engine->claims.device_count : 0;
+	count += engine_is_asked_about(inquiry, tenant) ? engine->claims.device_count : 0;
 	return count;
 }
 
@@ -33,8 +33,8 @@ static void add_sayings(const struct inquiry *inquiry, struct report_devices *de
 	const struct engine *engine;
 	TAILQ_FOREACH(tenant, &inquiry->supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)
-	for (unsigned i = 0; is_asked_about(inquiry, tenant) && i < engine->claims.device_count;
-	     i++)
+	for (unsigned i = 0;
+	     engine_is_asked_about(inquiry, tenant) && i < engine->claims.device_count; i++)
 		devices->sayings[devices->saying_count++] =
 			(struct device_saying){&engine->claims.devices[i], tenant->uid};
 }
@@ -84,7 +84,7 @@ static void add_known(const struct device_saying *saying, struct report_devices 
 }
 
 /* How many there are; each takes as many of `uids` as say so. */
-static size_t merge(struct report_devices *devices)
+static size_t merge_known_devices(struct report_devices *devices)
 {
 	size_t count = 0, uid_count = 0;
 	for (size_t i = 0; i < devices->saying_count; i++) {
@@ -132,8 +132,9 @@ static void add_platforms(const struct inquiry *inquiry, Sycl__V1__AdminReply *r
 	TAILQ_FOREACH(engine, &tenant->engines, link)
 	{
 		const Sycl__V1__Topology *topology = engine->claims.topology;
-		for (size_t i = 0;
-		     is_asked_about(inquiry, tenant) && topology && i < topology->n_platforms; i++)
+		for (size_t i = 0; engine_is_asked_about(inquiry, tenant) && topology &&
+				   i < topology->n_platforms;
+		     i++)
 			add_unavailable(reply, topology->platforms[i]);
 	}
 }
@@ -152,7 +153,7 @@ bool report_devices_add(const struct inquiry *inquiry, struct report_devices *de
 		return false;
 	add_sayings(inquiry, devices);
 	qsort(devices->sayings, devices->saying_count, sizeof(*devices->sayings), compare_sayings);
-	size_t count = merge(devices);
+	size_t count = merge_known_devices(devices);
 	qsort((void *)devices->list, count, sizeof(void *), compare_known);
 	mark_disputed(devices, count);
 	reply->devices = devices->list;

@@ -38,8 +38,9 @@ static const uint64_t defaults[] = {
 _Static_assert(sizeof(defaults) / sizeof(*defaults) == CONFIGURATION_LIMITS,
 	       "in the order of limit_list.h");
 
-static void add(Sycl__V1__AdminReply *reply, struct report_limits *limits, const char *name,
-		uint64_t value, int source, const struct tenant *tenant)
+static void limits_add_row(Sycl__V1__AdminReply *reply, struct report_limits *limits,
+			   const char *name, uint64_t value, int source,
+			   const struct tenant *tenant)
 {
 	Sycl__V1__LimitFacts *facts = &limits->rows[reply->n_limits];
 	sycl__v1__limit_facts__init(facts);
@@ -51,8 +52,8 @@ static void add(Sycl__V1__AdminReply *reply, struct report_limits *limits, const
 	limits->list[reply->n_limits++] = facts;
 }
 
-static void add_everybody(const struct configuration *configuration, struct report_limits *limits,
-			  Sycl__V1__AdminReply *reply)
+static void limits_add_everybody(const struct configuration *configuration,
+				 struct report_limits *limits, Sycl__V1__AdminReply *reply)
 {
 	const struct configuration_share *share = &configuration->shares.everybody;
 	struct configuration before;
@@ -60,36 +61,38 @@ static void add_everybody(const struct configuration *configuration, struct repo
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
 		const struct configuration_limit *limit = &configuration->limits[i];
 		int said = limit->ordered ? ORDERED : CONFIGURED;
-		add(reply, limits, configuration_limit_names[i],
-		    limit->given ? limit->value : defaults[i], limit->given ? said : DEFAULT, NULL);
+		limits_add_row(reply, limits, configuration_limit_names[i],
+			       limit->given ? limit->value : defaults[i],
+			       limit->given ? said : DEFAULT, NULL);
 	}
 	bool is_default = configuration->sessions_per_tenant == before.sessions_per_tenant;
 	int said = configuration->sessions_ordered ? ORDERED : CONFIGURED;
-	add(reply, limits, "sessions_per_tenant", configuration->sessions_per_tenant,
-	    is_default && said != ORDERED ? DEFAULT : said, NULL);
+	limits_add_row(reply, limits, "sessions_per_tenant", configuration->sessions_per_tenant,
+		       is_default && said != ORDERED ? DEFAULT : said, NULL);
 	said = configuration->shares_ordered ? ORDERED : CONFIGURED;
-	add(reply, limits, "share_min", share->given ? share->least : 0,
-	    share->given ? said : DEFAULT, NULL);
-	add(reply, limits, "share_max", share->given ? share->most : 100,
-	    share->given ? said : DEFAULT, NULL);
+	limits_add_row(reply, limits, "share_min", share->given ? share->least : 0,
+		       share->given ? said : DEFAULT, NULL);
+	limits_add_row(reply, limits, "share_max", share->given ? share->most : 100,
+		       share->given ? said : DEFAULT, NULL);
 }
 
-static void add_user(const struct tenant *tenant, struct report_limits *limits,
-		     Sycl__V1__AdminReply *reply)
+static void limits_add_tenant(const struct tenant *tenant, struct report_limits *limits,
+			      Sycl__V1__AdminReply *reply)
 {
 	struct configuration_share share = tenant_share(tenant);
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
 		if (tenant->limits[i].given)
-			add(reply, limits, configuration_limit_names[i], tenant->limits[i].value,
-			    ORDERED, tenant);
+			limits_add_row(reply, limits, configuration_limit_names[i],
+				       tenant->limits[i].value, ORDERED, tenant);
 	if (tenant->sessions_most)
-		add(reply, limits, "sessions_per_tenant", tenant->sessions_most, ORDERED, tenant);
+		limits_add_row(reply, limits, "sessions_per_tenant", tenant->sessions_most, ORDERED,
+			       tenant);
 	if (tenant->share_ordered.least || tenant->share.given)
-		add(reply, limits, "share_min", share.least,
-		    tenant->share_ordered.least ? ORDERED : CONFIGURED, tenant);
+		limits_add_row(reply, limits, "share_min", share.least,
+			       tenant->share_ordered.least ? ORDERED : CONFIGURED, tenant);
 	if (tenant->share_ordered.most || tenant->share.given)
-		add(reply, limits, "share_max", share.most,
-		    tenant->share_ordered.most ? ORDERED : CONFIGURED, tenant);
+		limits_add_row(reply, limits, "share_max", share.most,
+			       tenant->share_ordered.most ? ORDERED : CONFIGURED, tenant);
 }
 
 bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limits,
@@ -102,10 +105,10 @@ bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limi
 	limits->list = calloc(room, sizeof(void *));
 	if (!limits->rows || !limits->list)
 		return false;
-	add_everybody(&supervisor->configuration, limits, reply);
+	limits_add_everybody(&supervisor->configuration, limits, reply);
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	if (inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid)
-		add_user(tenant, limits, reply);
+		limits_add_tenant(tenant, limits, reply);
 	reply->limits = limits->list;
 	return true;
 }

@@ -43,7 +43,7 @@ struct sp_peer {
 	size_t written; /* of prefix, header and `out` together */
 };
 
-static void free_if_unused(struct sp_peer *peer)
+static void sp_peer_free_if_unused(struct sp_peer *peer)
 {
 	if (peer->state != PEER_GONE || peer->asked || peer->open_handles)
 		return;
@@ -51,33 +51,33 @@ static void free_if_unused(struct sp_peer *peer)
 	free(peer);
 }
 
-static void on_handle_closed(uv_handle_t *handle)
+static void on_sp_handle_closed(uv_handle_t *handle)
 {
 	struct sp_peer *peer = handle->data;
 	peer->open_handles--;
-	free_if_unused(peer);
+	sp_peer_free_if_unused(peer);
 }
 
-static void hang_up(struct sp_peer *peer)
+static void sp_peer_hang_up(struct sp_peer *peer)
 {
 	if (peer->state == PEER_GONE)
 		return;
 	peer->state = PEER_GONE;
 	TAILQ_REMOVE(&peer->server->peers, peer, link);
 	peer->server->peer_count--;
-	uv_close((uv_handle_t *)&peer->poll, on_handle_closed);
-	uv_close((uv_handle_t *)&peer->silence, on_handle_closed);
+	uv_close((uv_handle_t *)&peer->poll, on_sp_handle_closed);
+	uv_close((uv_handle_t *)&peer->silence, on_sp_handle_closed);
 	foreign_socket_close(&peer->fd);
 }
 
-static void on_silence(uv_timer_t *timer)
+static void on_sp_peer_silent(uv_timer_t *timer)
 {
-	hang_up(timer->data);
+	sp_peer_hang_up(timer->data);
 }
 
-static void on_event(uv_poll_t *poll, int status, int events);
+static void on_sp_peer_event(uv_poll_t *poll, int status, int events);
 
-static void enter(struct sp_peer *peer, enum peer_state state, size_t wanted)
+static void sp_peer_enter(struct sp_peer *peer, enum peer_state state, size_t wanted)
 {
 	static const int events[] = {
 		[PEER_GREETING] = UV_READABLE, [PEER_PREFIX] = UV_READABLE,
@@ -87,15 +87,15 @@ static void enter(struct sp_peer *peer, enum peer_state state, size_t wanted)
 	peer->state = state;
 	peer->wanted = wanted;
 	peer->have = 0;
-	(void)uv_poll_start(&peer->poll, events[state], on_event);
+	(void)uv_poll_start(&peer->poll, events[state], on_sp_peer_event);
 	if (state == PEER_ASKED)
 		(void)uv_timer_stop(&peer->silence);
 	else
-		(void)uv_timer_start(&peer->silence, on_silence, SP_SILENCE_MS, 0);
+		(void)uv_timer_start(&peer->silence, on_sp_peer_silent, SP_SILENCE_MS, 0);
 }
 
 /* Bytes of the header in front of a request's body; 0: there is none that ends. */
-static size_t header_length(const uint8_t *bytes, size_t count)
+static size_t request_header_length(const uint8_t *bytes, size_t count)
 {
 	for (size_t at = 0; at + 4 <= count && at + 4 <= SP_HEADER_BYTES_MAX; at += 4)
 		if (bytes[at] & 0x80)
@@ -104,34 +104,34 @@ static size_t header_length(const uint8_t *bytes, size_t count)
 }
 
 /* What was wanted is here. */
-static void received(struct sp_peer *peer)
+static void sp_peer_received(struct sp_peer *peer)
 {
 	uint64_t length = 0;
 	switch (peer->state) {
 	case PEER_GREETING:
 		if (memcmp(peer->in, greeting_req, GREETING_BYTES) != 0)
-			hang_up(peer);
+			sp_peer_hang_up(peer);
 		else
-			enter(peer, PEER_PREFIX, PREFIX_BYTES);
+			sp_peer_enter(peer, PEER_PREFIX, PREFIX_BYTES);
 		return;
 	case PEER_PREFIX:
 		for (int i = 1; i < PREFIX_BYTES; i++)
 			length = length << 8 | peer->in[i];
 		if (peer->in[0] != 1 || length < 4 || length > SP_REQUEST_BYTES_MAX)
-			hang_up(peer);
+			sp_peer_hang_up(peer);
 		else
-			enter(peer, PEER_BODY, (size_t)length);
+			sp_peer_enter(peer, PEER_BODY, (size_t)length);
 		return;
 	case PEER_BODY:
-		peer->header_bytes = header_length(peer->in, peer->have);
+		peer->header_bytes = request_header_length(peer->in, peer->have);
 		if (peer->header_bytes == 0) {
-			hang_up(peer);
+			sp_peer_hang_up(peer);
 			return;
 		}
 		memcpy(peer->prefix + PREFIX_BYTES, peer->in, peer->header_bytes);
 		length = peer->have - peer->header_bytes;
 		peer->asked = true;
-		enter(peer, PEER_ASKED, 0);
+		sp_peer_enter(peer, PEER_ASKED, 0);
 		peer->server->on_request(peer->server, peer, peer->in + peer->header_bytes,
 					 (size_t)length);
 		return;
@@ -140,22 +140,22 @@ static void received(struct sp_peer *peer)
 	}
 }
 
-static void on_readable(struct sp_peer *peer)
+static void sp_peer_read(struct sp_peer *peer)
 {
 	ssize_t count =
 		foreign_socket_receive(peer->fd, peer->in + peer->have, peer->wanted - peer->have);
 	if (count == -EAGAIN || count == -EINTR)
 		return;
 	if (count <= 0) {
-		hang_up(peer);
+		sp_peer_hang_up(peer);
 		return;
 	}
 	peer->have += (size_t)count;
 	if (peer->have == peer->wanted)
-		received(peer);
+		sp_peer_received(peer);
 }
 
-static void on_writable(struct sp_peer *peer)
+static void sp_peer_write(struct sp_peer *peer)
 {
 	size_t head = PREFIX_BYTES + peer->header_bytes;
 	size_t skip = peer->written < head ? peer->written : head;
@@ -169,7 +169,7 @@ static void on_writable(struct sp_peer *peer)
 	if (count < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (count < 0) {
-		hang_up(peer);
+		sp_peer_hang_up(peer);
 		return;
 	}
 	peer->written += (size_t)count;
@@ -177,21 +177,21 @@ static void on_writable(struct sp_peer *peer)
 		return;
 	free(peer->out);
 	peer->out = NULL;
-	enter(peer, PEER_PREFIX, PREFIX_BYTES);
+	sp_peer_enter(peer, PEER_PREFIX, PREFIX_BYTES);
 }
 
-static void on_event(uv_poll_t *poll, int status, int events)
+static void on_sp_peer_event(uv_poll_t *poll, int status, int events)
 {
 	struct sp_peer *peer = poll->data;
 	if (status < 0 || (events & UV_DISCONNECT))
-		hang_up(peer);
+		sp_peer_hang_up(peer);
 	else if (peer->state == PEER_WRITING)
-		on_writable(peer);
+		sp_peer_write(peer);
 	else if (peer->state != PEER_ASKED)
-		on_readable(peer);
+		sp_peer_read(peer);
 }
 
-static unsigned peers_of(const struct sp_server *server, uid_t uid)
+static unsigned count_peers_of_uid(const struct sp_server *server, uid_t uid)
 {
 	unsigned count = 0;
 	const struct sp_peer *peer;
@@ -200,7 +200,7 @@ static unsigned peers_of(const struct sp_server *server, uid_t uid)
 	return count;
 }
 
-static void on_connected(void *context, int connection)
+static void on_sp_connected(void *context, int connection)
 {
 	struct sp_server *server = context;
 	CLEANUP(foreign_socket_close) int fd = connection;
@@ -209,8 +209,8 @@ static void on_connected(void *context, int connection)
 	gid_t gid;
 	if (packet_socket_peer(fd, &pid, &uid, &gid) < 0)
 		return;
-	if (uid != 0 &&
-	    (server->peer_count >= SP_PEERS_MAX || peers_of(server, uid) >= SP_PEERS_PER_UID))
+	if (uid != 0 && (server->peer_count >= SP_PEERS_MAX ||
+			 count_peers_of_uid(server, uid) >= SP_PEERS_PER_UID))
 		return;
 	/* Its buffer is empty, so this is sent whole or the peer is gone. */
 	if (send(fd, greeting_rep, GREETING_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL) != GREETING_BYTES)
@@ -231,10 +231,10 @@ static void on_connected(void *context, int connection)
 	peer->fd = take_fd(&fd);
 	TAILQ_INSERT_TAIL(&server->peers, peer, link);
 	server->peer_count++;
-	enter(peer, PEER_GREETING, GREETING_BYTES);
+	sp_peer_enter(peer, PEER_GREETING, GREETING_BYTES);
 }
 
-static void on_starved(void *context, int connection)
+static void on_sp_starved(void *context, int connection)
 {
 	(void)context;
 	foreign_socket_close(&connection);
@@ -252,8 +252,8 @@ int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, 
 	int r = listener_bind(server->path, SOCK_STREAM, mode, &server->listener);
 	if (r < 0)
 		return r;
-	server->listener.connected = on_connected;
-	server->listener.starved = on_starved;
+	server->listener.connected = on_sp_connected;
+	server->listener.starved = on_sp_starved;
 	server->listener.context = server;
 	server->opened = true;
 	return listener_start(&server->listener, loop);
@@ -268,7 +268,7 @@ void sp_server_close(struct sp_server *server)
 	listener_forget(&server->listener);
 	listener_close(&server->listener);
 	while ((peer = TAILQ_FIRST(&server->peers)))
-		hang_up(peer);
+		sp_peer_hang_up(peer);
 }
 
 uid_t sp_peer_uid(const struct sp_peer *peer)
@@ -279,8 +279,8 @@ uid_t sp_peer_uid(const struct sp_peer *peer)
 void sp_drop(struct sp_peer *peer)
 {
 	peer->asked = false;
-	hang_up(peer);
-	free_if_unused(peer);
+	sp_peer_hang_up(peer);
+	sp_peer_free_if_unused(peer);
 }
 
 void sp_answer(struct sp_peer *peer, uint8_t *body, size_t body_bytes)
@@ -300,6 +300,6 @@ void sp_answer(struct sp_peer *peer, uint8_t *body, size_t body_bytes)
 	peer->out = body;
 	peer->out_bytes = body_bytes;
 	peer->written = 0;
-	enter(peer, PEER_WRITING, 0);
-	on_writable(peer);
+	sp_peer_enter(peer, PEER_WRITING, 0);
+	sp_peer_write(peer);
 }

@@ -57,7 +57,7 @@ void trace_forget(struct supervisor *supervisor)
 }
 
 /* Every engine that may have one. */
-static void end(struct supervisor *supervisor)
+static void trace_end(struct supervisor *supervisor)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -70,12 +70,12 @@ static void end(struct supervisor *supervisor)
 		(void)engine_send_trace_request(engine, 0, &supervisor->trace->terms, 0);
 }
 
-static void on_lease_over(uv_timer_t *timer)
+static void on_trace_lease_over(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	log_info("trace", "%llu ends: nobody asks for it any more",
 		 (unsigned long long)supervisor->trace->terms.id);
-	end(supervisor);
+	trace_end(supervisor);
 }
 
 void trace_init(struct supervisor *supervisor)
@@ -84,7 +84,7 @@ void trace_init(struct supervisor *supervisor)
 	supervisor->trace->lease.data = supervisor;
 }
 
-static bool refuse(struct asker *asker, int code, const char *text)
+static bool trace_refuse(struct asker *asker, int code, const char *text)
 {
 	admin_answer_error(asker, code, text);
 	return false;
@@ -95,18 +95,18 @@ bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 {
 	struct trace *trace = supervisor->trace;
 	if (!asker->sees_all)
-		return refuse(
+		return trace_refuse(
 			asker, STATUS_INVALID,
 			"only root and members of the administrators' group may take a trace");
 	if (query->backend < SYCL__V1__BACKEND__BACKEND_OPENCL ||
 	    query->backend > SYCL__V1__BACKEND__BACKEND_FAKE || query->index > INDEX_MOST)
-		return refuse(asker, STATUS_INVALID, "there is no such device");
+		return trace_refuse(asker, STATUS_INVALID, "there is no such device");
 	if (query->trace == 0 && trace->terms.id != 0)
-		return refuse(asker, STATUS_QUOTA,
-			      "a trace is being taken; there is one at a time");
+		return trace_refuse(asker, STATUS_QUOTA,
+				    "a trace is being taken; there is one at a time");
 	if (query->trace != 0 && query->trace != trace->terms.id)
-		return refuse(asker, STATUS_INVALID,
-			      "that trace has ended: nobody asked for it for three seconds");
+		return trace_refuse(asker, STATUS_INVALID,
+				    "that trace has ended: nobody asked for it for three seconds");
 	if (query->trace == 0) {
 		trace->terms.id = ++trace->last;
 		trace->terms.backend = (uint32_t)query->backend;
@@ -118,7 +118,7 @@ bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 			 trace->terms.index, (unsigned long)asker->uid);
 	}
 	trace->terms.stops |= query->stop;
-	(void)uv_timer_start(&trace->lease, on_lease_over, LEASE_MS, 0);
+	(void)uv_timer_start(&trace->lease, on_trace_lease_over, LEASE_MS, 0);
 	return true;
 }
 
@@ -166,7 +166,7 @@ bool trace_ask(struct trace_poll *poll, struct engine *engine, uint64_t request)
 					 poll->most) == 0;
 }
 
-static bool append(ProtobufCBinaryData *records, const ProtobufCBinaryData *more)
+static bool records_append(ProtobufCBinaryData *records, const ProtobufCBinaryData *more)
 {
 	uint8_t *bytes = realloc(records->data, records->len + more->len);
 	if (!bytes)
@@ -192,7 +192,7 @@ bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 		return false;
 	/* What finds no memory is missed by whoever counts. */
 	if (message->records.len > 0)
-		(void)append(&chunk->records, &message->records);
+		(void)records_append(&chunk->records, &message->records);
 	chunk->answered = !message->more;
 	chunk->noted = message->noted;
 	/* Who has more gives as much as it was asked for. */
@@ -210,7 +210,7 @@ struct answer {
 	Sycl__V1__SessionFacts *sessions, **session_list;
 };
 
-static size_t count_sessions(const struct supervisor *supervisor)
+static size_t trace_count_sessions(const struct supervisor *supervisor)
 {
 	size_t count = supervisor->trace->leaver_count;
 	const struct tenant *tenant;
@@ -221,7 +221,7 @@ static size_t count_sessions(const struct supervisor *supervisor)
 	return count;
 }
 
-static Sycl__V1__SessionFacts *add_row(struct answer *answer)
+static Sycl__V1__SessionFacts *trace_add_row(struct answer *answer)
 {
 	size_t index = answer->message.n_sessions++;
 	Sycl__V1__SessionFacts *facts = &answer->sessions[index];
@@ -230,18 +230,18 @@ static Sycl__V1__SessionFacts *add_row(struct answer *answer)
 	return facts;
 }
 
-static void add_session(struct answer *answer, struct session *session)
+static void trace_add_session(struct answer *answer, struct session *session)
 {
-	Sycl__V1__SessionFacts *facts = add_row(answer);
+	Sycl__V1__SessionFacts *facts = trace_add_row(answer);
 	facts->session = session->id;
 	facts->uid = session->peer.uid;
 	facts->pid = (uint32_t)session->peer.pid;
 	facts->command = session->peer.command;
 }
 
-static void add_leaver(struct answer *answer, struct trace_leaver *leaver)
+static void trace_add_leaver(struct answer *answer, struct trace_leaver *leaver)
 {
-	Sycl__V1__SessionFacts *facts = add_row(answer);
+	Sycl__V1__SessionFacts *facts = trace_add_row(answer);
 	facts->session = leaver->session;
 	facts->uid = leaver->uid;
 	facts->pid = leaver->pid;
@@ -249,7 +249,8 @@ static void add_leaver(struct answer *answer, struct trace_leaver *leaver)
 }
 
 /* Those that are there, and those that were when the last question was answered. */
-static void add_sessions(struct answer *answer, const struct supervisor *supervisor, size_t room)
+static void trace_add_sessions(struct answer *answer, const struct supervisor *supervisor,
+			       size_t room)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
@@ -258,15 +259,15 @@ static void add_sessions(struct answer *answer, const struct supervisor *supervi
 	TAILQ_FOREACH(engine, &tenant->engines, link)
 	TAILQ_FOREACH(session, &engine->sessions, link)
 	if (answer->message.n_sessions < room)
-		add_session(answer, session);
+		trace_add_session(answer, session);
 	for (unsigned i = 0;
 	     i < supervisor->trace->leaver_count && answer->message.n_sessions < room; i++)
-		add_leaver(answer, &supervisor->trace->leavers[i]);
+		trace_add_leaver(answer, &supervisor->trace->leavers[i]);
 	answer->message.sessions = answer->session_list;
 }
 
 /* True: somebody has more to tell. */
-static bool add_chunks(struct answer *answer, struct trace_poll *poll)
+static bool trace_add_chunks(struct answer *answer, struct trace_poll *poll)
 {
 	bool rest = false;
 	for (unsigned i = 0; i < poll->count; i++) {
@@ -282,20 +283,20 @@ void trace_reply(struct inquiry *inquiry)
 {
 	struct supervisor *supervisor = inquiry->supervisor;
 	struct answer answer = {.chunks = NULL};
-	size_t room = count_sessions(supervisor);
+	size_t room = trace_count_sessions(supervisor);
 	sycl__v1__admin_reply__init(&answer.message);
 	answer.message.trace = inquiry->trace;
 	answer.chunks = calloc(inquiry->poll->count + 1u, sizeof(void *));
 	answer.sessions = calloc(room + 1, sizeof(*answer.sessions));
 	answer.session_list = calloc(room + 1, sizeof(void *));
 	if (answer.chunks && answer.sessions && answer.session_list) {
-		add_sessions(&answer, supervisor, room);
-		bool rest = add_chunks(&answer, inquiry->poll);
+		trace_add_sessions(&answer, supervisor, room);
+		bool rest = trace_add_chunks(&answer, inquiry->poll);
 		admin_answer(&inquiry->asker, &answer.message);
 		supervisor->trace->leaver_count = 0;
 		if (!rest && supervisor->trace->terms.stops &&
 		    supervisor->trace->terms.id == inquiry->trace)
-			end(supervisor);
+			trace_end(supervisor);
 	} else {
 		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION,
 				   "the service has no memory");

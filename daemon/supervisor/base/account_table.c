@@ -25,40 +25,42 @@ void account_sums_add(struct account_sums *sums, const struct account_sums *more
 	delay_add(&sums->delays, 0, more->delays.counts, DELAY_BUCKETS);
 }
 
-static bool is_same(const struct account_key *one, const struct account_key *other)
+static bool keys_are_equal(const struct account_key *one, const struct account_key *other)
 {
 	return one->uid == other->uid && one->backend == other->backend &&
 	       one->index == other->index && one->session == other->session &&
 	       strcmp(one->cgroup, other->cgroup) == 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t key_hash_mix(uint64_t hash, uint64_t value)
 {
 	return (hash ^ value) * 0x100000001b3ull;
 }
 
-static uint64_t hash_of(const struct account_key *key)
+static uint64_t key_hash(const struct account_key *key)
 {
-	uint64_t hash =
-		mix(mix(mix(mix(0xcbf29ce484222325ull, key->uid), key->backend), key->index),
-		    key->session);
+	uint64_t hash = key_hash_mix(
+		key_hash_mix(
+			key_hash_mix(key_hash_mix(0xcbf29ce484222325ull, key->uid), key->backend),
+			key->index),
+		key->session);
 	for (const char *at = key->cgroup; *at; at++)
-		hash = mix(hash, (unsigned char)*at);
+		hash = key_hash_mix(hash, (unsigned char)*at);
 	return hash;
 }
 
 struct account_row *account_table_find(struct account_table *table, const struct account_key *key)
 {
-	uint64_t hash = hash_of(key);
+	uint64_t hash = key_hash(key);
 	for (uint32_t i = 0; i < table->count; i++)
-		if (table->hashes[i] == hash && is_same(&table->rows[i].key, key)) {
+		if (table->hashes[i] == hash && keys_are_equal(&table->rows[i].key, key)) {
 			table->rows[i].used = ++table->uses;
 			return &table->rows[i];
 		}
 	return NULL;
 }
 
-static bool grow(struct account_table *table)
+static bool account_table_grow(struct account_table *table)
 {
 	uint32_t capacity = table->capacity ? table->capacity * 2 : CAPACITY_FIRST;
 	struct account_row *rows = realloc(table->rows, capacity * sizeof(*rows));
@@ -73,7 +75,7 @@ static bool grow(struct account_table *table)
 	return true;
 }
 
-static void remove_row(struct account_table *table, struct account_row *row)
+static void account_table_remove_row(struct account_table *table, struct account_row *row)
 {
 	uint32_t last = --table->count;
 	uint32_t at = (uint32_t)(row - table->rows);
@@ -96,7 +98,7 @@ static struct account_row *oldest_of_a_group(struct account_table *table)
 }
 
 /* Each time there is one less of a group, so it ends. */
-static bool make_room(struct account_table *table, uint32_t most)
+static bool account_table_make_room(struct account_table *table, uint32_t most)
 {
 	while (table->count >= most) {
 		struct account_row *oldest = oldest_of_a_group(table);
@@ -108,10 +110,10 @@ static bool make_room(struct account_table *table, uint32_t most)
 		struct account_row *others = account_table_find(table, &key);
 		if (others) {
 			account_sums_add(&others->sums, &oldest->sums);
-			remove_row(table, oldest);
+			account_table_remove_row(table, oldest);
 		} else {
 			oldest->key = key;
-			table->hashes[oldest - table->rows] = hash_of(&key);
+			table->hashes[oldest - table->rows] = key_hash(&key);
 		}
 	}
 	return true;
@@ -123,15 +125,15 @@ struct account_row *account_table_get(struct account_table *table, const struct 
 	struct account_row *row = account_table_find(table, key);
 	if (row)
 		return row;
-	if (!make_room(table, most))
+	if (!account_table_make_room(table, most))
 		return NULL;
 	/* What had to make room may have become the one that is looked for. */
 	row = account_table_find(table, key);
 	if (row)
 		return row;
-	if (table->count == table->capacity && !grow(table))
+	if (table->count == table->capacity && !account_table_grow(table))
 		return NULL;
-	table->hashes[table->count] = hash_of(key);
+	table->hashes[table->count] = key_hash(key);
 	row = &table->rows[table->count++];
 	*row = (struct account_row){.key = *key, .used = ++table->uses};
 	return row;

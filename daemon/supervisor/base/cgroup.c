@@ -8,7 +8,7 @@
 static const char cut_mark[] = "...";
 
 /* Not in the middle of a character. */
-static const char *last_part(const char *path, size_t bytes)
+static const char *path_last_part(const char *path, size_t bytes)
 {
 	const char *at = path + strlen(path) - bytes;
 	while (((unsigned char)*at & 0xc0u) == 0x80u)
@@ -38,7 +38,7 @@ void cgroup_parse(const char *text, char out[CGROUP_BYTES])
 		memcpy(out, path, length + 1);
 		return;
 	}
-	const char *part = last_part(path, CGROUP_BYTES - sizeof(cut_mark));
+	const char *part = path_last_part(path, CGROUP_BYTES - sizeof(cut_mark));
 	memcpy(out, cut_mark, sizeof(cut_mark) - 1);
 	memcpy(out + sizeof(cut_mark) - 1, part, strlen(part) + 1);
 }

@@ -234,7 +234,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct reading *readin
 }
 
 /* inih's reader: as fgets, but counts and refuses what inih would take for two lines. */
-static char *next_line(char *buffer, int size, void *context)
+static char *configuration_next_line(char *buffer, int size, void *context)
 {
 	struct reading *reading = context;
 	if (!fgets(buffer, size, reading->file))
@@ -246,19 +246,19 @@ static char *next_line(char *buffer, int size, void *context)
 	return buffer;
 }
 
-static bool seen_before(struct reading *reading, unsigned bit)
+static bool key_is_repeated(struct reading *reading, unsigned bit)
 {
 	bool before = reading->seen >> bit & 1;
 	reading->seen |= 1ull << bit;
 	return before;
 }
 
-static int read_limit(struct reading *reading, const char *name, const char *value)
+static int parse_limit_line(struct reading *reading, const char *name, const char *value)
 {
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
 		if (strcmp(configuration_limit_names[i], name) != 0)
 			continue;
-		if (seen_before(reading, KEY_COUNT + i))
+		if (key_is_repeated(reading, KEY_COUNT + i))
 			return complain(reading, "limits.%s is given twice", name);
 		bool bytes = strstr(name, "_bytes") != NULL;
 		uint64_t number;
@@ -274,13 +274,13 @@ static int read_limit(struct reading *reading, const char *name, const char *val
 	return complain(reading, "no such limit: '%.64s'", name);
 }
 
-static int read_cuda(struct reading *reading, const char *name, const char *value)
+static int parse_cuda_line(struct reading *reading, const char *name, const char *value)
 {
 	for (unsigned i = 0; i < CONFIGURATION_CUDA_OPTIONS; i++) {
 		const char *wants = "";
 		if (strcmp(configuration_cuda_names[i], name) != 0)
 			continue;
-		if (seen_before(reading, KEY_COUNT + CONFIGURATION_LIMITS + i))
+		if (key_is_repeated(reading, KEY_COUNT + CONFIGURATION_LIMITS + i))
 			return complain(reading, "cuda.%s is given twice", name);
 		if (!configuration_cuda_set(reading->configuration, i, value, &wants))
 			return complain(reading, "%s wants %s, not '%.64s'", name, wants, value);
@@ -289,7 +289,7 @@ static int read_cuda(struct reading *reading, const char *name, const char *valu
 	return complain(reading, "no such key in [cuda]: '%.64s'", name);
 }
 
-static int read_share(struct reading *reading, const char *name, const char *value)
+static int parse_share_line(struct reading *reading, const char *name, const char *value)
 {
 	bool wrong_name = false;
 	const char *wrong =
@@ -302,15 +302,15 @@ static int read_share(struct reading *reading, const char *name, const char *val
 }
 
 /* inih's handler: 1, or 0 for a bad line. */
-static int read_line(void *context, const char *section, const char *name, const char *value)
+static int parse_line(void *context, const char *section, const char *name, const char *value)
 {
 	struct reading *reading = context;
 	if (!strcmp(section, "limits"))
-		return read_limit(reading, name, value);
+		return parse_limit_line(reading, name, value);
 	if (!strcmp(section, "cuda"))
-		return read_cuda(reading, name, value);
+		return parse_cuda_line(reading, name, value);
 	if (!strcmp(section, "shares"))
-		return read_share(reading, name, value);
+		return parse_share_line(reading, name, value);
 	bool known_section = false;
 	for (unsigned i = 0; i < KEY_COUNT; i++) {
 		if (strcmp(keys[i].section, section) != 0)
@@ -318,7 +318,7 @@ static int read_line(void *context, const char *section, const char *name, const
 		known_section = true;
 		if (strcmp(keys[i].name, name) != 0)
 			continue;
-		if (seen_before(reading, i))
+		if (key_is_repeated(reading, i))
 			return complain(reading, "%s.%s is given twice", section, name);
 		if (!keys[i].set(reading->configuration, value))
 			return complain(reading, "%s wants %s, not '%.64s'", name, keys[i].wants,
@@ -332,7 +332,7 @@ static int read_line(void *context, const char *section, const char *name, const
 	return complain(reading, "no such key in [%s]: '%.64s'", section, name);
 }
 
-static void file_close(FILE **file)
+static void configuration_file_close(FILE **file)
 {
 	if (*file)
 		(void)fclose(*file);
@@ -341,7 +341,7 @@ static void file_close(FILE **file)
 int configuration_read(const char *path, struct configuration *configuration_out, char *message_out,
 		       size_t message_bytes)
 {
-	CLEANUP(file_close) FILE *file = fopen(path, "re");
+	CLEANUP(configuration_file_close) FILE *file = fopen(path, "re");
 	if (!file) {
 		int r = -errno;
 		(void)snprintf(message_out, message_bytes, "%s: %s", path, strerror(-r));
@@ -350,7 +350,7 @@ int configuration_read(const char *path, struct configuration *configuration_out
 	struct configuration configuration;
 	configuration_defaults(&configuration);
 	struct reading reading = {.configuration = &configuration, .file = file};
-	int line = ini_parse_stream(next_line, &reading, read_line, &reading);
+	int line = ini_parse_stream(configuration_next_line, &reading, parse_line, &reading);
 	if (line == 0 && ferror(file)) {
 		(void)snprintf(message_out, message_bytes, "%s: cannot be read", path);
 		return -EIO;
@@ -367,7 +367,7 @@ int configuration_read(const char *path, struct configuration *configuration_out
 	return 0;
 }
 
-static int user_path(char *path_out, size_t size)
+static int user_configuration_path(char *path_out, size_t size)
 {
 	const char *base = getenv("XDG_CONFIG_HOME");
 	int length = -1;
@@ -388,7 +388,7 @@ int configuration_load(const char *given, bool user, struct configuration *confi
 	if (given)
 		return configuration_read(given, configuration_out, message_out, message_bytes);
 	char path[PATH_MAX] = SYCLD_SYSCONFDIR "/sycld/sycld.conf";
-	int r = user ? user_path(path, sizeof(path)) : 0;
+	int r = user ? user_configuration_path(path, sizeof(path)) : 0;
 	if (r == 0)
 		r = configuration_read(path, configuration_out, message_out, message_bytes);
 	if (r == -ENOENT || r == -ENAMETOOLONG) {

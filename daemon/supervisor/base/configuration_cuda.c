@@ -41,7 +41,7 @@ enum {
 	LATENCY_MULTIPROCESSORS
 };
 
-static bool is_word_of(const char *value, const char *const *words)
+static bool text_is_choice(const char *value, const char *const *words)
 {
 	for (; *words; words++)
 		if (!strcmp(value, *words))
@@ -50,13 +50,13 @@ static bool is_word_of(const char *value, const char *const *words)
 }
 
 /* Not a path that depends on where the service was started. */
-static bool is_library(const char *value)
+static bool text_is_library(const char *value)
 {
 	return *value == '/' || (*value && !strchr(value, '/'));
 }
 
-static bool take_number(const char *value, bool with_unit, uint64_t least, uint64_t most,
-			struct configuration_text *option)
+static bool cuda_option_set_number(const char *value, bool with_unit, uint64_t least, uint64_t most,
+				   struct configuration_text *option)
 {
 	uint64_t number;
 	if (!configuration_number(value, with_unit, most, &number) || number < least)
@@ -65,7 +65,7 @@ static bool take_number(const char *value, bool with_unit, uint64_t least, uint6
 	return true;
 }
 
-static bool take_text(const char *value, bool good, struct configuration_text *option)
+static bool cuda_option_set_text(const char *value, bool good, struct configuration_text *option)
 {
 	size_t length = strlen(value);
 	if (!good || length >= sizeof(option->value))
@@ -74,30 +74,30 @@ static bool take_text(const char *value, bool good, struct configuration_text *o
 	return true;
 }
 
-static bool take(unsigned index, const char *value, struct configuration_text *option)
+static bool cuda_option_set(unsigned index, const char *value, struct configuration_text *option)
 {
 	static const char *const paths[] = {"auto", "direct", "peer", "managed", "host", NULL};
 	static const char *const lengths[] = {"0", "1", "2", "4", "8", "16", NULL};
 	static const char *const switches[] = {"yes", "no", NULL};
 	switch (index) {
 	case PEER_PATH:
-		return take_text(value, is_word_of(value, paths), option);
+		return cuda_option_set_text(value, text_is_choice(value, paths), option);
 	case STACK_BYTES:
-		return take_number(value, true, 0, STACK_BYTES_MAX, option);
+		return cuda_option_set_number(value, true, 0, STACK_BYTES_MAX, option);
 	case HEADROOM_BYTES:
-		return take_number(value, true, 0, UINT64_MAX >> 1, option);
+		return cuda_option_set_number(value, true, 0, UINT64_MAX >> 1, option);
 	case LANES:
-		return take_number(value, false, 1, LANES_MAX, option);
+		return cuda_option_set_number(value, false, 1, LANES_MAX, option);
 	case CHAIN_LENGTH:
-		return take_text(value, is_word_of(value, lengths), option);
+		return cuda_option_set_text(value, text_is_choice(value, lengths), option);
 	case OVERLAP:
-		return take_text(value, is_word_of(value, switches), option);
+		return cuda_option_set_text(value, text_is_choice(value, switches), option);
 	case CONNECTIONS:
-		return take_number(value, false, 1, CONNECTIONS_MAX, option);
+		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);
 	case LATENCY_MULTIPROCESSORS:
-		return take_number(value, false, 0, LATENCY_MULTIPROCESSORS_MAX, option);
+		return cuda_option_set_number(value, false, 0, LATENCY_MULTIPROCESSORS_MAX, option);
 	default:
-		return take_text(value, is_library(value), option);
+		return cuda_option_set_text(value, text_is_library(value), option);
 	}
 }
 
@@ -105,7 +105,7 @@ bool configuration_cuda_set(struct configuration *configuration, unsigned index,
 			    const char **wants_out)
 {
 	struct configuration_text *option = &configuration->cuda[index];
-	option->given = take(index, value, option);
+	option->given = cuda_option_set(index, value, option);
 	if (!option->given)
 		*wants_out = wants[index];
 	return option->given;

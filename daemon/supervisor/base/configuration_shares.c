@@ -7,7 +7,7 @@
 
 static const char wants_share[] = "wants MIN or MIN-MAX, percent from 0 to 100";
 
-static bool read_percent(const char *text, unsigned *percent_out)
+static bool parse_share_percent(const char *text, unsigned *percent_out)
 {
 	uint64_t number;
 	if (!configuration_number(text, false, 100, &number))
@@ -16,7 +16,7 @@ static bool read_percent(const char *text, unsigned *percent_out)
 	return true;
 }
 
-static bool read_share(const char *value, struct configuration_share *share_out)
+static bool parse_share_range(const char *value, struct configuration_share *share_out)
 {
 	char least[8];
 	struct configuration_share share = {.given = true, .most = 100};
@@ -25,8 +25,8 @@ static bool read_share(const char *value, struct configuration_share *share_out)
 		return false;
 	memcpy(least, value, length);
 	least[length] = '\0';
-	if (!read_percent(least, &share.least) ||
-	    (value[length] && !read_percent(value + length + 1, &share.most)))
+	if (!parse_share_percent(least, &share.least) ||
+	    (value[length] && !parse_share_percent(value + length + 1, &share.most)))
 		return false;
 	if (share.most == 0 || share.least > share.most)
 		return false;
@@ -35,7 +35,7 @@ static bool read_share(const char *value, struct configuration_share *share_out)
 }
 
 /* False: it is nobody's name. */
-static bool read_whose(const char *name, struct configuration_share_entry *entry)
+static bool parse_share_owner(const char *name, struct configuration_share_entry *entry)
 {
 	static const char *const kinds[] = {
 		[SHARE_OF_UID] = "uid.", [SHARE_OF_USER] = "user.", [SHARE_OF_GROUP] = "group."};
@@ -57,15 +57,15 @@ static bool read_whose(const char *name, struct configuration_share_entry *entry
 	return false;
 }
 
-static bool is_same(const struct configuration_share_entry *a,
-		    const struct configuration_share_entry *b)
+static bool share_owners_are_equal(const struct configuration_share_entry *a,
+				   const struct configuration_share_entry *b)
 {
 	return a->whose == b->whose &&
 	       (a->whose == SHARE_OF_UID ? a->uid == b->uid : strcmp(a->name, b->name) == 0);
 }
 
-static const char *set_mode(struct configuration_shares *shares, const char *value,
-			    bool *wrong_name_out)
+static const char *set_share_mode(struct configuration_shares *shares, const char *value,
+				  bool *wrong_name_out)
 {
 	*wrong_name_out = shares->mode_seen;
 	if (shares->mode_seen)
@@ -82,20 +82,20 @@ const char *configuration_shares_set(struct configuration_shares *shares, const 
 {
 	struct configuration_share_entry entry = {.whose = SHARE_OF_UID};
 	if (!strcmp(name, "mode"))
-		return set_mode(shares, value, wrong_name_out);
+		return set_share_mode(shares, value, wrong_name_out);
 	bool everybody = !strcmp(name, "default");
 	*wrong_name_out = true;
-	if (!everybody && !read_whose(name, &entry))
+	if (!everybody && !parse_share_owner(name, &entry))
 		return "is none of mode, default, uid.NUMBER, user.NAME, group.NAME";
 	if (everybody && shares->everybody.given)
 		return "is given twice";
 	for (unsigned i = 0; i < shares->count && !everybody; i++)
-		if (is_same(&shares->entries[i], &entry))
+		if (share_owners_are_equal(&shares->entries[i], &entry))
 			return "is given twice";
 	if (!everybody && shares->count == CONFIGURATION_SHARES)
 		return "is one more than there may be";
 	*wrong_name_out = false;
-	if (!read_share(value, everybody ? &shares->everybody : &entry.share))
+	if (!parse_share_range(value, everybody ? &shares->everybody : &entry.share))
 		return wants_share;
 	if (!everybody)
 		shares->entries[shares->count++] = entry;

@@ -17,7 +17,7 @@ enum { TICK_US = 200 };
 
 static unsigned depth;
 
-static void on_tick(int number)
+static void on_interrupting_signal(int number)
 {
 	(void)number;
 }
@@ -34,7 +34,7 @@ void foreign_socket_allow_descriptors(int socket)
 	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &all, sizeof(all));
 }
 
-static void tick(int interval_us)
+static void interrupting_timer_set(int interval_us)
 {
 	struct itimerval timer = {.it_interval.tv_usec = interval_us,
 				  .it_value.tv_usec = interval_us};
@@ -48,17 +48,17 @@ void foreign_socket_begin(void)
 		return;
 	if (!prepared) {
 		/* Not restarted, and not ignored: an ignored signal ends no wait. */
-		struct sigaction action = {.sa_handler = on_tick};
+		struct sigaction action = {.sa_handler = on_interrupting_signal};
 		prepared = sigaction(SIGALRM, &action, NULL) == 0;
 	}
 	if (prepared)
-		tick(TICK_US);
+		interrupting_timer_set(TICK_US);
 }
 
 void foreign_socket_end(void)
 {
 	if (--depth == 0)
-		tick(0);
+		interrupting_timer_set(0);
 }
 
 void foreign_socket_close(int *socket)

@@ -54,7 +54,7 @@ int kept_file_read(int folder, const char *name, size_t least, size_t most, uint
 	return 0;
 }
 
-static int write_new(int folder, const char *name, const uint8_t *bytes, size_t size)
+static int kept_file_write_new(int folder, const char *name, const uint8_t *bytes, size_t size)
 {
 	(void)unlinkat(folder, name, 0);
 	CLEANUP(close_fd)
@@ -76,7 +76,7 @@ int kept_file_replace(int folder, const char *name, const uint8_t *bytes, size_t
 	int length = snprintf(new_name, sizeof(new_name), "%s.new", name);
 	if (length < 0 || (size_t)length >= sizeof(new_name))
 		return -ENAMETOOLONG;
-	int r = write_new(folder, new_name, bytes, size);
+	int r = kept_file_write_new(folder, new_name, bytes, size);
 	if (r == 0 && renameat(folder, new_name, folder, name) < 0)
 		r = -errno;
 	if (r < 0)

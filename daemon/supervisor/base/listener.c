@@ -18,7 +18,7 @@
 
 enum { BACKLOG = 4096, ACCEPTS_PER_TURN = 64, PAUSE_MS = 100 };
 
-static int prepare(int fd)
+static int listener_prepare_socket(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
@@ -28,7 +28,7 @@ static int prepare(int fd)
 }
 
 /* A dead service may have left its socket there. */
-static int remove_old(const char *path)
+static int listener_remove_stale_socket(const char *path)
 {
 	struct stat facts;
 	if (lstat(path, &facts) < 0)
@@ -38,14 +38,14 @@ static int remove_old(const char *path)
 	return unlink(path) < 0 ? -errno : 0;
 }
 
-static int bind_at(const char *path, int type, mode_t mode, int *fd_out)
+static int listener_bind_path(const char *path, int type, mode_t mode, int *fd_out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t length = strlen(path);
 	if (length >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(address.sun_path, path, length + 1);
-	int r = remove_old(path);
+	int r = listener_remove_stale_socket(path);
 	if (r < 0)
 		return r;
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -69,13 +69,14 @@ int listener_bind(const char *path, int type, mode_t mode, struct listener *list
 		.type = type,
 		.mode = mode,
 	};
-	int r = bind_at(path, type, mode, &listener.fd);
+	int r = listener_bind_path(path, type, mode, &listener.fd);
 	if (r == 0)
 		*listener_out = listener;
 	return r;
 }
 
-static int take_passed(int fd, struct listener *listener, char *message_out, size_t message_bytes)
+static int listener_use_passed_socket(int fd, struct listener *listener, char *message_out,
+				      size_t message_bytes)
 {
 	if (sd_is_socket(fd, AF_UNIX, SOCK_SEQPACKET, 1) <= 0) {
 		(void)snprintf(
@@ -84,7 +85,7 @@ static int take_passed(int fd, struct listener *listener, char *message_out, siz
 		return -EINVAL;
 	}
 	listener->fd = fd;
-	int r = prepare(fd);
+	int r = listener_prepare_socket(fd);
 	if (r < 0)
 		(void)snprintf(message_out, message_bytes, "descriptor %d: %s", fd, strerror(-r));
 	return r;
@@ -109,10 +110,11 @@ int listener_acquire(int passed_by_manager, int listen_fd, const char *path, mod
 	}
 	if (passed_by_manager == 1) {
 		listener.origin = LISTENER_ACTIVATED;
-		r = take_passed(SD_LISTEN_FDS_START, &listener, message_out, message_bytes);
+		r = listener_use_passed_socket(SD_LISTEN_FDS_START, &listener, message_out,
+					       message_bytes);
 	} else if (listen_fd >= 0) {
 		listener.origin = LISTENER_PASSED;
-		r = take_passed(listen_fd, &listener, message_out, message_bytes);
+		r = listener_use_passed_socket(listen_fd, &listener, message_out, message_bytes);
 	} else {
 		r = listener_bind(path, SOCK_SEQPACKET, mode, &listener);
 		if (r < 0)
@@ -124,21 +126,21 @@ int listener_acquire(int passed_by_manager, int listen_fd, const char *path, mod
 	return r;
 }
 
-static void on_connection(uv_poll_t *poll, int status, int events);
+static void on_listener_readable(uv_poll_t *poll, int status, int events);
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_listener_poll_closed(uv_handle_t *handle)
 {
 	free(handle);
 }
 
-static void close_poll(struct listener *listener)
+static void listener_close_poll(struct listener *listener)
 {
 	if (listener->poll)
-		uv_close((uv_handle_t *)listener->poll, on_poll_closed);
+		uv_close((uv_handle_t *)listener->poll, on_listener_poll_closed);
 	listener->poll = NULL;
 }
 
-static int open_poll(struct listener *listener)
+static int listener_open_poll(struct listener *listener)
 {
 	uv_poll_t *poll = calloc(1, sizeof(*poll));
 	if (!poll)
@@ -150,26 +152,26 @@ static int open_poll(struct listener *listener)
 	}
 	poll->data = listener;
 	listener->poll = poll;
-	return uv_poll_start(poll, UV_READABLE, on_connection);
+	return uv_poll_start(poll, UV_READABLE, on_listener_readable);
 }
 
-static void on_pause_over(uv_timer_t *timer)
+static void on_accept_pause_over(uv_timer_t *timer)
 {
 	struct listener *listener = timer->data;
 	if (listener->poll)
-		(void)uv_poll_start(listener->poll, UV_READABLE, on_connection);
+		(void)uv_poll_start(listener->poll, UV_READABLE, on_listener_readable);
 }
 
 /* The queue stays readable whatever we do, so polling on would spin. */
-static void pause_accepting(struct listener *listener)
+static void listener_pause_accepting(struct listener *listener)
 {
 	if (listener->poll)
 		(void)uv_poll_stop(listener->poll);
-	(void)uv_timer_start(&listener->pause, on_pause_over, PAUSE_MS, 0);
+	(void)uv_timer_start(&listener->pause, on_accept_pause_over, PAUSE_MS, 0);
 }
 
 /* Out of descriptors: one is kept in reserve, so that the client learns why instead of waiting. */
-static void accept_starved(struct listener *listener)
+static void listener_accept_starved(struct listener *listener)
 {
 	log_error("listener", "no descriptors left: connections are refused");
 	if (listener->reserve_fd >= 0) {
@@ -179,11 +181,11 @@ static void accept_starved(struct listener *listener)
 			listener->starved(listener->context, socket);
 	}
 	listener->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	pause_accepting(listener);
+	listener_pause_accepting(listener);
 }
 
 /* True: there may be more. */
-static bool accept_one(struct listener *listener)
+static bool listener_accept_one(struct listener *listener)
 {
 	int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (socket >= 0) {
@@ -198,26 +200,26 @@ static bool accept_one(struct listener *listener)
 		return false;
 	case EMFILE:
 	case ENFILE:
-		accept_starved(listener);
+		listener_accept_starved(listener);
 		return false;
 	default:
 		log_error("listener", "accept: %s", strerror(errno));
-		pause_accepting(listener);
+		listener_pause_accepting(listener);
 		return false;
 	}
 }
 
-static void on_connection(uv_poll_t *poll, int status, int events)
+static void on_listener_readable(uv_poll_t *poll, int status, int events)
 {
 	(void)events;
 	struct listener *listener = poll->data;
 	if (status < 0) {
 		log_error("listener", "poll: %s", uv_strerror(status));
-		pause_accepting(listener);
+		listener_pause_accepting(listener);
 		return;
 	}
 	for (int i = 0; i < ACCEPTS_PER_TURN && listener->poll == poll; i++)
-		if (!accept_one(listener))
+		if (!listener_accept_one(listener))
 			return;
 }
 
@@ -228,14 +230,14 @@ int listener_start(struct listener *listener, uv_loop_t *loop)
 	(void)uv_timer_init(loop, &listener->pause);
 	listener->pause.data = listener;
 	listener->loop = loop;
-	return open_poll(listener);
+	return listener_open_poll(listener);
 }
 
 bool listener_retire(struct listener *listener)
 {
 	if (!listener->poll || listener->origin == LISTENER_ACTIVATED)
 		return false;
-	close_poll(listener);
+	listener_close_poll(listener);
 	listener_forget(listener);
 	/* From here on connect() is refused, while accept() still hands out what was connected
 	 * before. */
@@ -256,11 +258,11 @@ bool listener_retire(struct listener *listener)
 
 int listener_reopen(struct listener *listener)
 {
-	int r = bind_at(listener->path, listener->type, listener->mode, &listener->fd);
+	int r = listener_bind_path(listener->path, listener->type, listener->mode, &listener->fd);
 	if (r < 0)
 		return r;
 	foreign_socket_refuse_descriptors(listener->fd);
-	return open_poll(listener);
+	return listener_open_poll(listener);
 }
 
 void listener_forget(const struct listener *listener)
@@ -271,7 +273,7 @@ void listener_forget(const struct listener *listener)
 
 void listener_close(struct listener *listener)
 {
-	close_poll(listener);
+	listener_close_poll(listener);
 	if (listener->loop)
 		uv_close((uv_handle_t *)&listener->pause, NULL);
 	listener->loop = NULL;

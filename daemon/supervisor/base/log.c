@@ -19,7 +19,7 @@ void log_init(void)
 	journal = getenv("JOURNAL_STREAM") != NULL;
 }
 
-static enum log_level level_named(const char *name, size_t length)
+static enum log_level log_level_named(const char *name, size_t length)
 {
 	static const struct {
 		const char *name;
@@ -37,7 +37,7 @@ static enum log_level level_named(const char *name, size_t length)
 }
 
 /* The last entry that fits wins, so "*:error,admin:debug" does what one expects. */
-static enum log_level level_of(const char *topic)
+static enum log_level log_level_of_topic(const char *topic)
 {
 	enum log_level level = LOG_LEVEL_INFO;
 	const char *at = debug_spec;
@@ -48,7 +48,7 @@ static enum log_level level_of(const char *topic)
 			size_t length = (size_t)(colon - at);
 			bool any = length == 1 && *at == '*';
 			if (any || (strlen(topic) == length && !strncmp(at, topic, length)))
-				level = level_named(colon + 1, entry - length - 1);
+				level = log_level_named(colon + 1, entry - length - 1);
 		}
 		at += entry;
 		at += *at == ',';
@@ -57,8 +57,8 @@ static enum log_level level_of(const char *topic)
 }
 
 /* With its end; what is too long is cut. Its bytes. */
-static size_t make_line(char line_out[LOG_LINE_BYTES], enum log_level level, const char *topic,
-			const char *text)
+static size_t log_make_line(char line_out[LOG_LINE_BYTES], enum log_level level, const char *topic,
+			    const char *text)
 {
 	int length = journal ? snprintf(line_out, LOG_LINE_BYTES - 1, "<%d>%s: %s", (int)level,
 					topic, text)
@@ -70,17 +70,17 @@ static size_t make_line(char line_out[LOG_LINE_BYTES], enum log_level level, con
 	return bytes;
 }
 
-static size_t lost_line(char line_out[LOG_LINE_BYTES], unsigned long count)
+static size_t log_make_lost_line(char line_out[LOG_LINE_BYTES], unsigned long count)
 {
 	char text[128];
 	(void)snprintf(text, sizeof(text),
 		       "%lu lines are lost here: whoever reads the log did not keep up", count);
-	return make_line(line_out, LOG_LEVEL_WARNING, "log", text);
+	return log_make_line(line_out, LOG_LEVEL_WARNING, "log", text);
 }
 
 int log_open(uv_loop_t *loop)
 {
-	return log_queue_open(loop, STDERR_FILENO, lost_line);
+	return log_queue_open(loop, STDERR_FILENO, log_make_lost_line);
 }
 
 void log_finish(void)
@@ -90,14 +90,14 @@ void log_finish(void)
 
 void log_write(enum log_level level, const char *topic, const char *format, ...)
 {
-	if (level > level_of(topic))
+	if (level > log_level_of_topic(topic))
 		return;
 	char text[LOG_LINE_BYTES], line[LOG_LINE_BYTES];
 	va_list arguments;
 	va_start(arguments, format);
 	int r = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	size_t length = r < 0 ? 0 : make_line(line, level, topic, text);
+	size_t length = r < 0 ? 0 : log_make_line(line, level, topic, text);
 	if (length == 0 || log_queue_write(line, length))
 		return;
 	/* One write, so that lines of several processes on one terminal do not mix. */

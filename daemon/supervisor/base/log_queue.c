@@ -45,7 +45,7 @@ static struct {
 	uv_timer_t turn;
 } queue = {.own_fd = -1};
 
-static void choose_manner(void)
+static void log_queue_choose_manner(void)
 {
 	struct stat facts;
 	queue.manner = AS_IT_IS;
@@ -62,7 +62,7 @@ static void choose_manner(void)
 }
 
 /* Bytes, or a negative errno: -EAGAIN: there is no room now. */
-static ssize_t write_now(const char *text, size_t bytes)
+static ssize_t log_queue_write_now(const char *text, size_t bytes)
 {
 	struct pollfd asked = {.fd = queue.fd, .events = POLLOUT};
 	ssize_t count = -1;
@@ -77,7 +77,7 @@ static ssize_t write_now(const char *text, size_t bytes)
 	return count < 0 ? -errno : count;
 }
 
-static void drop_first(void)
+static void log_queue_drop_first(void)
 {
 	struct line *line = STAILQ_FIRST(&queue.lines);
 	STAILQ_REMOVE_HEAD(&queue.lines, link);
@@ -86,21 +86,22 @@ static void drop_first(void)
 }
 
 /* True: nothing waits any more. What cannot be written at all, as nobody reads, is gone. */
-static bool flush(void)
+static bool log_queue_flush(void)
 {
 	struct line *line;
 	while ((line = STAILQ_FIRST(&queue.lines))) {
-		ssize_t count = write_now(line->text + line->written, line->bytes - line->written);
+		ssize_t count = log_queue_write_now(line->text + line->written,
+						    line->bytes - line->written);
 		if (count == -EAGAIN)
 			return false;
 		line->written += count < 0 ? line->bytes - line->written : (size_t)count;
 		if (line->written == line->bytes)
-			drop_first();
+			log_queue_drop_first();
 	}
 	return true;
 }
 
-static bool append(const char *text, size_t bytes, size_t written)
+static bool log_queue_append(const char *text, size_t bytes, size_t written)
 {
 	struct line *line = malloc(sizeof(*line) + bytes);
 	if (!line)
@@ -114,26 +115,26 @@ static bool append(const char *text, size_t bytes, size_t written)
 
 /* After what was kept and before what comes now. Not at each gap: as soon as half of the room is
  * free again. */
-static void say_lost(void)
+static void log_queue_append_lost(void)
 {
 	char text[LOG_LINE_BYTES];
 	if (queue.lost > 0 && queue.bytes <= LOG_QUEUE_BYTES / 2 &&
-	    append(text, queue.lost_line(text, queue.lost), 0))
+	    log_queue_append(text, queue.lost_line(text, queue.lost), 0))
 		queue.lost = 0;
 }
 
 /* True: nothing waits any more. */
-static bool take_turn(void)
+static bool log_queue_run_turn(void)
 {
-	if (!flush())
+	if (!log_queue_flush())
 		return false;
-	say_lost();
-	return flush();
+	log_queue_append_lost();
+	return log_queue_flush();
 }
 
-static void on_turn(uv_timer_t *turn)
+static void on_log_queue_timer(uv_timer_t *turn)
 {
-	if (take_turn())
+	if (log_queue_run_turn())
 		(void)uv_timer_stop(turn);
 }
 
@@ -146,7 +147,7 @@ int log_queue_open(uv_loop_t *loop, int fd, log_queue_lost_line *lost_line)
 	STAILQ_INIT(&queue.lines);
 	queue.fd = fd;
 	queue.lost_line = lost_line;
-	choose_manner();
+	log_queue_choose_manner();
 	queue.owner = getpid();
 	return 0;
 }
@@ -155,20 +156,22 @@ bool log_queue_write(const char *line, size_t bytes)
 {
 	if (queue.owner == 0 || queue.owner != getpid())
 		return false;
-	ssize_t count = take_turn() && queue.lost == 0 ? write_now(line, bytes) : -EAGAIN;
+	ssize_t count = log_queue_run_turn() && queue.lost == 0 ? log_queue_write_now(line, bytes)
+								: -EAGAIN;
 	if (count < 0 && count != -EAGAIN)
 		return true;
 	size_t written = count < 0 ? 0 : (size_t)count;
 	if (written == bytes)
 		return true;
-	say_lost();
+	log_queue_append_lost();
 	bool has_room = queue.bytes + sizeof(struct line) + bytes <= LOG_QUEUE_BYTES;
 	/* A line of which a part is written has to end. */
 	bool is_kept = written > 0 || (queue.lost == 0 && has_room && !queue.has_finished);
-	if (!is_kept || !append(line, bytes, written))
+	if (!is_kept || !log_queue_append(line, bytes, written))
 		queue.lost++;
 	if (!queue.has_finished && !uv_is_active((uv_handle_t *)&queue.turn))
-		(void)uv_timer_start(&queue.turn, on_turn, LOG_QUEUE_TURN_MS, LOG_QUEUE_TURN_MS);
+		(void)uv_timer_start(&queue.turn, on_log_queue_timer, LOG_QUEUE_TURN_MS,
+				     LOG_QUEUE_TURN_MS);
 	return true;
 }
 
@@ -177,11 +180,11 @@ void log_queue_finish(void)
 	if (queue.owner != getpid())
 		return;
 	uint64_t deadline = clock_deadline_ns(LOG_QUEUE_FINISH_MS * MILLISECOND_NS);
-	while (!take_turn() && clock_now_ns() < deadline) {
+	while (!log_queue_run_turn() && clock_now_ns() < deadline) {
 		struct pollfd asked = {.fd = queue.fd, .events = POLLOUT};
 		(void)poll(&asked, 1, LOG_QUEUE_TURN_MS);
 	}
 	while (!STAILQ_EMPTY(&queue.lines))
-		drop_first();
+		log_queue_drop_first();
 	queue.has_finished = true;
 }

@@ -8,7 +8,7 @@
 
 enum { STATUS_DELAY_MS = 20, STATUS_INTERVAL_MS = 1000 };
 
-static void on_watchdog(uv_timer_t *timer)
+static void on_notify_watchdog(uv_timer_t *timer)
 {
 	(void)timer;
 	(void)sd_notify(0, "WATCHDOG=1");
@@ -22,25 +22,26 @@ void notify_ready(struct notify *notify, uv_loop_t *loop)
 	uint64_t interval_us = 0;
 	if (sd_watchdog_enabled(0, &interval_us) > 0) {
 		uint64_t half_ms = interval_us / 2000;
-		(void)uv_timer_start(&notify->watchdog, on_watchdog, 0, half_ms ? half_ms : 1);
+		(void)uv_timer_start(&notify->watchdog, on_notify_watchdog, 0,
+				     half_ms ? half_ms : 1);
 	}
 	(void)sd_notify(0, "READY=1\nSTATUS=no sessions");
 }
 
-static void on_status_due(uv_timer_t *timer);
+static void on_notify_status_due(uv_timer_t *timer);
 
-static void tell_status(struct notify *notify)
+static void notify_send_status(struct notify *notify)
 {
 	notify->changed = false;
 	(void)sd_notifyf(0, "STATUS=sessions: %u, engines: %u", notify->sessions, notify->engines);
-	(void)uv_timer_start(&notify->status, on_status_due, STATUS_INTERVAL_MS, 0);
+	(void)uv_timer_start(&notify->status, on_notify_status_due, STATUS_INTERVAL_MS, 0);
 }
 
-static void on_status_due(uv_timer_t *timer)
+static void on_notify_status_due(uv_timer_t *timer)
 {
 	struct notify *notify = timer->data;
 	if (notify->changed)
-		tell_status(notify);
+		notify_send_status(notify);
 }
 
 void notify_status(struct notify *notify, unsigned sessions, unsigned engines)
@@ -51,7 +52,7 @@ void notify_status(struct notify *notify, unsigned sessions, unsigned engines)
 	notify->engines = engines;
 	notify->changed = true;
 	if (!uv_is_active((uv_handle_t *)&notify->status))
-		(void)uv_timer_start(&notify->status, on_status_due, STATUS_DELAY_MS, 0);
+		(void)uv_timer_start(&notify->status, on_notify_status_due, STATUS_DELAY_MS, 0);
 }
 
 void notify_reloading(void)

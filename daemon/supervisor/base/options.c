@@ -51,8 +51,8 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static bool number_parse(const char *option, const char *text, long least, long most,
-			 long *number_out)
+static bool option_number_parse(const char *option, const char *text, long least, long most,
+				long *number_out)
 {
 	char *end = NULL;
 	errno = 0;
@@ -89,7 +89,7 @@ static enum options_result option_apply(int option, const char *value, struct op
 		options->engine = value;
 		return OPTIONS_RUN;
 	case OPT_LISTEN:
-		if (!number_parse("listen-fd", value, 3, 1 << 20, &number))
+		if (!option_number_parse("listen-fd", value, 3, 1 << 20, &number))
 			return OPTIONS_BAD;
 		options->listen_fd = (int)number;
 		return OPTIONS_RUN;
@@ -97,7 +97,7 @@ static enum options_result option_apply(int option, const char *value, struct op
 		options->detach = true;
 		return OPTIONS_RUN;
 	case OPT_IDLE:
-		if (!number_parse("exit-idle", value, 1, 1000000000, &number))
+		if (!option_number_parse("exit-idle", value, 1, 1000000000, &number))
 			return OPTIONS_BAD;
 		options->exit_idle_ns = (uint64_t)number * 1000000000u;
 		return OPTIONS_RUN;

@@ -23,7 +23,7 @@
  * kind. */
 enum { GROUPS_BYTES = 8192 };
 
-static int read_proc(pid_t pid, const char *name, char *buffer, size_t size)
+static int proc_file_read(pid_t pid, const char *name, char *buffer, size_t size)
 {
 	char path[64];
 	(void)snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
@@ -41,7 +41,7 @@ static int read_proc(pid_t pid, const char *name, char *buffer, size_t size)
 	return 0;
 }
 
-static int is_alive(int pidfd)
+static int pidfd_is_alive(int pidfd)
 {
 	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
 	return poll(&poll_fd, 1, 0) == 0;
@@ -52,7 +52,7 @@ static int is_alive(int pidfd)
  * number still means the process that connected: it has its uid, and the connection has not hung up
  * in between.
  */
-static int open_by_number(int socket, pid_t pid, uid_t uid, int *pidfd_out)
+static int pidfd_open_by_number(int socket, pid_t pid, uid_t uid, int *pidfd_out)
 {
 	if (pid <= 0)
 		return -ESRCH;
@@ -63,13 +63,14 @@ static int open_by_number(int socket, pid_t pid, uid_t uid, int *pidfd_out)
 	if (r < 0)
 		return r;
 	char byte;
-	if (recv(socket, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) == 0 || !is_alive(pidfd))
+	if (recv(socket, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) == 0 ||
+	    !pidfd_is_alive(pidfd))
 		return -ESRCH;
 	*pidfd_out = take_fd(&pidfd);
 	return 0;
 }
 
-static int open_pidfd(int socket, pid_t pid, uid_t uid, int *pidfd_out)
+static int peer_open_pidfd(int socket, pid_t pid, uid_t uid, int *pidfd_out)
 {
 	int pidfd = -1;
 	socklen_t size = sizeof(pidfd);
@@ -79,7 +80,7 @@ static int open_pidfd(int socket, pid_t pid, uid_t uid, int *pidfd_out)
 		return 0;
 	}
 	if (errno == ENOPROTOOPT)
-		return open_by_number(socket, pid, uid, pidfd_out);
+		return pidfd_open_by_number(socket, pid, uid, pidfd_out);
 	return errno == EMFILE || errno == ENFILE ? -errno : -ESRCH;
 }
 
@@ -90,19 +91,19 @@ int peer_identify(int socket, struct peer *peer_out)
 	if (r < 0)
 		return r;
 	CLEANUP(close_fd) int pidfd = -1;
-	r = open_pidfd(socket, peer.pid, peer.uid, &pidfd);
+	r = peer_open_pidfd(socket, peer.pid, peer.uid, &pidfd);
 	if (r < 0)
 		return r;
 	char name[PEER_COMMAND_BYTES];
-	if (read_proc(peer.pid, "comm", name, sizeof(name)) == 0) {
+	if (proc_file_read(peer.pid, "comm", name, sizeof(name)) == 0) {
 		name[strcspn(name, "\n")] = '\0';
 		text_copy_printable(peer.command, sizeof(peer.command), name);
 	}
 	char groups[GROUPS_BYTES];
-	if (read_proc(peer.pid, "cgroup", groups, sizeof(groups)) == 0)
+	if (proc_file_read(peer.pid, "cgroup", groups, sizeof(groups)) == 0)
 		cgroup_parse(groups, peer.cgroup);
 	/* What was read by number is that process' only if it is still there. */
-	if (!is_alive(pidfd))
+	if (!pidfd_is_alive(pidfd))
 		return -ESRCH;
 	peer.pidfd = take_fd(&pidfd);
 	*peer_out = peer;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int standard_descriptors(void)
+static int open_standard_descriptors(void)
 {
 	for (;;) {
 		int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -43,7 +43,7 @@ int process_state_reset(void)
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
-	return standard_descriptors();
+	return open_standard_descriptors();
 }
 
 void process_state_close_foreign(int keep)

@@ -23,7 +23,7 @@ enum { LOG_BYTES_MAX = 1 << 20 };
 #define LOG_NAME         "sycld.log"
 
 /* The path, absolute and without slashes at its end. */
-static int path_choose(const char *given, bool user, char *path_out, size_t size)
+static int directory_choose_path(const char *given, bool user, char *path_out, size_t size)
 {
 	int length;
 	char here[PATH_MAX];
@@ -45,7 +45,7 @@ static int path_choose(const char *given, bool user, char *path_out, size_t size
 }
 
 /* Is it ours to rely on? The sticky bit lets a shared parent (/tmp) keep what is ours. */
-static int directory_check(int fd, uid_t owner, bool parent)
+static int directory_check_owner(int fd, uid_t owner, bool parent)
 {
 	struct stat facts;
 	if (fstat(fd, &facts) < 0)
@@ -74,7 +74,7 @@ static int directory_open(const char *path, mode_t mode, uid_t owner, gid_t grou
 	CLEANUP(close_fd) int parent_fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (parent_fd < 0)
 		return -errno;
-	int r = directory_check(parent_fd, owner, true);
+	int r = directory_check_owner(parent_fd, owner, true);
 	if (r < 0)
 		return r;
 	bool made = mkdirat(parent_fd, slash + 1, 0700) == 0;
@@ -91,14 +91,14 @@ static int directory_open(const char *path, mode_t mode, uid_t owner, gid_t grou
 		return -errno;
 	if (made && owner != geteuid() && fchown(fd, owner, group) < 0)
 		return -errno;
-	r = directory_check(fd, owner, false);
+	r = directory_check_owner(fd, owner, false);
 	if (r < 0)
 		return r;
 	*fd_out = take_fd(&fd);
 	return 0;
 }
 
-static const char *refusal_of(int error)
+static const char *directory_refusal_text(int error)
 {
 	switch (error) {
 	case -EPERM:
@@ -115,13 +115,13 @@ int runtime_directory_open(const char *given, bool user, struct runtime_director
 			   char *message_out, size_t message_bytes)
 {
 	struct runtime_directory directory = RUNTIME_DIRECTORY_INIT;
-	int r = path_choose(given, user, directory.path, sizeof(directory.path));
+	int r = directory_choose_path(given, user, directory.path, sizeof(directory.path));
 	if (r == 0)
 		r = directory_open(directory.path, user ? 0700 : 0755, geteuid(), getegid(),
 				   &directory.fd);
 	if (r < 0) {
 		(void)snprintf(message_out, message_bytes, "the runtime folder %s is refused: %s%s",
-			       directory.path[0] ? directory.path : "", refusal_of(r),
+			       directory.path[0] ? directory.path : "", directory_refusal_text(r),
 			       user && !given ? "; XDG_RUNTIME_DIR or HOME can name another place"
 					      : "");
 		return r;
@@ -130,7 +130,7 @@ int runtime_directory_open(const char *given, bool user, struct runtime_director
 	return 0;
 }
 
-static bool same_file(int a, int b)
+static bool files_are_same(int a, int b)
 {
 	struct stat first;
 	struct stat second;
@@ -142,7 +142,7 @@ static bool same_file(int a, int b)
  * A service that was killed while it started an engine leaves the lock to that process until it
  * runs its program: for as long as that may take, -EBUSY is no answer yet.
  */
-static int lock_patiently(int fd)
+static int lock_with_retries(int fd)
 {
 	uint64_t deadline = clock_deadline_ns(LOCK_PATIENCE_NS);
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
@@ -164,13 +164,13 @@ int runtime_directory_lock(struct runtime_directory *directory, int inherited)
 		return -errno;
 	/* A lock belongs to the open file: only the inherited descriptor itself has what the
 	 * starter locked. */
-	if (inherited >= 0 && same_file(fd, inherited)) {
+	if (inherited >= 0 && files_are_same(fd, inherited)) {
 		close_fd(&fd);
 		fd = inherited;
 		if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
 			return -errno;
 	}
-	int r = lock_patiently(fd);
+	int r = lock_with_retries(fd);
 	if (r < 0)
 		return r;
 	directory->lock_fd = take_fd(&fd);

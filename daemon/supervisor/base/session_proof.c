@@ -4,24 +4,24 @@
 
 enum { WORDS = 4, ROUNDS = 2, LAST_ROUNDS = 4, ROTATE_HALF = 32 };
 
-static uint64_t rotate(uint64_t value, unsigned bits)
+static uint64_t siphash_rotate(uint64_t value, unsigned bits)
 {
 	return value << bits | value >> (64 - bits);
 }
 
-static void mix(uint64_t v[4], unsigned rounds)
+static void siphash_round(uint64_t v[4], unsigned rounds)
 {
 	for (unsigned i = 0; i < rounds; i++) {
 		v[0] += v[1];
 		v[2] += v[3];
-		v[1] = rotate(v[1], 13) ^ v[0];
-		v[3] = rotate(v[3], 16) ^ v[2];
-		v[0] = rotate(v[0], ROTATE_HALF);
+		v[1] = siphash_rotate(v[1], 13) ^ v[0];
+		v[3] = siphash_rotate(v[3], 16) ^ v[2];
+		v[0] = siphash_rotate(v[0], ROTATE_HALF);
 		v[2] += v[1];
 		v[0] += v[3];
-		v[1] = rotate(v[1], 17) ^ v[2];
-		v[3] = rotate(v[3], 21) ^ v[0];
-		v[2] = rotate(v[2], ROTATE_HALF);
+		v[1] = siphash_rotate(v[1], 17) ^ v[2];
+		v[3] = siphash_rotate(v[3], 21) ^ v[0];
+		v[2] = siphash_rotate(v[2], ROTATE_HALF);
 	}
 }
 
@@ -42,10 +42,10 @@ uint64_t session_proof(const uint8_t secret[SERVICE_SECRET_BYTES],
 	};
 	for (unsigned i = 0; i < WORDS + 1; i++) {
 		v[3] ^= words[i];
-		mix(v, ROUNDS);
+		siphash_round(v, ROUNDS);
 		v[0] ^= words[i];
 	}
 	v[2] ^= 0xff;
-	mix(v, LAST_ROUNDS);
+	siphash_round(v, LAST_ROUNDS);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }

@@ -32,7 +32,7 @@ static struct {
 };
 
 /* The next one, or NULL: then the thread is not counted any more. */
-static struct user_lookup *next_asked(void)
+static struct user_lookup *lookups_take_next(void)
 {
 	(void)pthread_mutex_lock(&lookups.mutex);
 	struct user_lookup *lookup = STAILQ_FIRST(&lookups.asked);
@@ -44,7 +44,7 @@ static struct user_lookup *next_asked(void)
 	return lookup;
 }
 
-static void say_answered(struct user_lookup *lookup)
+static void lookups_wake_loop(struct user_lookup *lookup)
 {
 	(void)pthread_mutex_lock(&lookups.mutex);
 	STAILQ_INSERT_TAIL(&lookups.answered, lookup, link);
@@ -53,19 +53,19 @@ static void say_answered(struct user_lookup *lookup)
 	(void)pthread_mutex_unlock(&lookups.mutex);
 }
 
-static void *work(void *unused)
+static void *lookup_thread_run(void *unused)
 {
 	struct user_lookup *lookup;
 	(void)unused;
-	while ((lookup = next_asked())) {
+	while ((lookup = lookups_take_next())) {
 		user_question_answer(&lookup->question, &lookup->answer);
-		say_answered(lookup);
+		lookups_wake_loop(lookup);
 	}
 	return NULL;
 }
 
 /* Signals are the loop's: one that ends a wait there must not come here. */
-static int start_thread(void)
+static int lookup_thread_start(void)
 {
 	sigset_t all, before;
 	pthread_attr_t attributes;
@@ -76,13 +76,13 @@ static int start_thread(void)
 		return -r;
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&thread, &attributes, work, NULL);
+	r = pthread_create(&thread, &attributes, lookup_thread_run, NULL);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attributes);
 	return -r;
 }
 
-static struct user_lookup *take_answered(void)
+static struct user_lookup *lookups_take_answered(void)
 {
 	(void)pthread_mutex_lock(&lookups.mutex);
 	struct user_lookup *lookup = STAILQ_FIRST(&lookups.answered);
@@ -94,11 +94,11 @@ static struct user_lookup *take_answered(void)
 	return lookup;
 }
 
-static void on_answered(uv_async_t *tell)
+static void on_lookups_answered(uv_async_t *tell)
 {
 	struct user_lookup *lookup;
 	(void)tell;
-	while ((lookup = take_answered())) {
+	while ((lookup = lookups_take_answered())) {
 		if (lookup->call)
 			lookup->call(lookup->context, &lookup->answer);
 		free(lookup);
@@ -107,7 +107,7 @@ static void on_answered(uv_async_t *tell)
 
 int user_lookups_open(uv_loop_t *loop)
 {
-	int r = uv_async_init(loop, &lookups.tell, on_answered);
+	int r = uv_async_init(loop, &lookups.tell, on_lookups_answered);
 	if (r < 0)
 		return r;
 	(void)pthread_mutex_lock(&lookups.mutex);
@@ -116,7 +116,7 @@ int user_lookups_open(uv_loop_t *loop)
 	return 0;
 }
 
-static void empty(struct user_lookup_list *list)
+static void lookup_list_free(struct user_lookup_list *list)
 {
 	struct user_lookup *lookup;
 	while ((lookup = STAILQ_FIRST(list))) {
@@ -131,8 +131,8 @@ void user_lookups_close(void)
 	(void)pthread_mutex_lock(&lookups.mutex);
 	bool was_open = lookups.is_open;
 	lookups.is_open = false;
-	empty(&lookups.asked);
-	empty(&lookups.answered);
+	lookup_list_free(&lookups.asked);
+	lookup_list_free(&lookups.answered);
 	(void)pthread_mutex_unlock(&lookups.mutex);
 	if (was_open)
 		uv_close((uv_handle_t *)&lookups.tell, NULL);
@@ -149,7 +149,7 @@ int user_lookup_begin(const struct user_question *question, user_lookup_answered
 	lookup->context = context;
 	(void)pthread_mutex_lock(&lookups.mutex);
 	int r = lookups.is_open && lookups.count < USER_LOOKUPS_MAX ? 0 : -EAGAIN;
-	if (r == 0 && lookups.threads < USER_LOOKUP_THREADS && start_thread() == 0)
+	if (r == 0 && lookups.threads < USER_LOOKUP_THREADS && lookup_thread_start() == 0)
 		lookups.threads++;
 	if (lookups.threads == 0)
 		r = -EAGAIN;

@@ -8,7 +8,7 @@
 enum { OVERFLOW_UID = 65534 };
 
 /* The numbers that the file's first line begins with; false: it has fewer. */
-static bool read_numbers(const char *path, uint64_t *numbers_out, int count)
+static bool uid_map_read_line(const char *path, uint64_t *numbers_out, int count)
 {
 	FILE *file = fopen(path, "re");
 	char line[128];
@@ -28,17 +28,17 @@ static bool read_numbers(const char *path, uint64_t *numbers_out, int count)
 
 /* The namespace that the machine begins with has one line: from 0, as 0, all but the last, which is
  * no uid. */
-static bool has_all_uids(const char *path)
+static bool uid_map_is_complete(const char *path)
 {
 	uint64_t numbers[3]; /* inside, outside, how many */
-	return read_numbers(path, numbers, 3) && numbers[0] == 0 && numbers[2] == UINT32_MAX;
+	return uid_map_read_line(path, numbers, 3) && numbers[0] == 0 && numbers[2] == UINT32_MAX;
 }
 
 uid_t user_namespace_outsiders(const char *map_path, const char *overflow_path)
 {
 	uint64_t uid;
-	if (has_all_uids(map_path))
+	if (uid_map_is_complete(map_path))
 		return (uid_t)-1;
-	return read_numbers(overflow_path, &uid, 1) && uid <= UINT32_MAX ? (uid_t)uid
-									 : OVERFLOW_UID;
+	return uid_map_read_line(overflow_path, &uid, 1) && uid <= UINT32_MAX ? (uid_t)uid
+									      : OVERFLOW_UID;
 }

@@ -33,7 +33,7 @@ bool user_question_needs_database(const struct user_question *question)
 
 /* Who cannot be looked up has no share by name: that is not what was configured, and has to be
  * known. The first one is told. */
-static void complain(struct asked *asked, const char *what, const char *name, int error)
+static void answer_set_trouble(struct asked *asked, const char *what, const char *name, int error)
 {
 	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
 		(void)snprintf(asked->answer->trouble, sizeof(asked->answer->trouble),
@@ -41,7 +41,7 @@ static void complain(struct asked *asked, const char *what, const char *name, in
 			       what, name, (unsigned long)asked->question->uid, strerror(-error));
 }
 
-static void ask_user(struct asked *asked)
+static void question_ask_user(struct asked *asked)
 {
 	const struct user_question *question = asked->question;
 	struct user_answer *answer = asked->answer;
@@ -49,13 +49,13 @@ static void ask_user(struct asked *asked)
 	int r = 0;
 	if (user_question_needs_database(question))
 		r = user_database_user(question->uid, asked->name, sizeof(asked->name), &gid);
-	complain(asked, "the user", "", r);
+	answer_set_trouble(asked, "the user", "", r);
 	answer->is_known = question->is_own || r == 0;
 	answer->has_failed = !question->is_own && r < 0 && r != -ENOENT;
 	answer->gid = question->is_own ? question->own_gid : gid;
 }
 
-static void ask_groups(struct asked *asked)
+static void question_ask_groups(struct asked *asked)
 {
 	if (asked->group_count >= 0)
 		return;
@@ -66,30 +66,30 @@ static void ask_groups(struct asked *asked)
 		asked->group_count = GROUPS_MAX;
 }
 
-static bool has_group(struct asked *asked, const char *name)
+static bool user_has_group(struct asked *asked, const char *name)
 {
 	gid_t gid = 0;
 	int r = user_database_group(name, &gid);
 	if (r < 0) {
-		complain(asked, "group ", name, r);
+		answer_set_trouble(asked, "group ", name, r);
 		return false;
 	}
 	if (gid == asked->answer->gid)
 		return true;
-	ask_groups(asked);
+	question_ask_groups(asked);
 	for (int i = 0; i < asked->group_count; i++)
 		if (asked->groups[i] == gid)
 			return true;
 	return false;
 }
 
-static bool is_of(struct asked *asked, const struct configuration_share_entry *entry)
+static bool share_entry_applies(struct asked *asked, const struct configuration_share_entry *entry)
 {
 	if (entry->whose == SHARE_OF_UID)
 		return entry->uid == asked->question->uid;
 	if (entry->whose == SHARE_OF_USER)
 		return asked->name[0] && strcmp(entry->name, asked->name) == 0;
-	return has_group(asked, entry->name);
+	return user_has_group(asked, entry->name);
 }
 
 static bool share_name_is_missing(const struct configuration_share_entry *entry)
@@ -134,11 +134,11 @@ void user_question_answer(const struct user_question *question, struct user_answ
 							  sizeof(answer_out->trouble));
 		return;
 	}
-	ask_user(&asked);
+	question_ask_user(&asked);
 	/* The user first, whatever the order is; then groups. */
 	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)
 		for (unsigned i = 0; i < shares->count && !answer_out->share.given; i++)
 			if ((shares->entries[i].whose == SHARE_OF_GROUP) == of_group &&
-			    is_of(&asked, &shares->entries[i]))
+			    share_entry_applies(&asked, &shares->entries[i]))
 				answer_out->share = shares->entries[i].share;
 }

@@ -8,7 +8,7 @@
  * between two commands lends nothing. */
 #define DEMAND_SLOW 8u
 
-static void look_at(struct division_party *party, uint64_t now_ns, uint64_t stale_ns)
+static void party_read_claim(struct division_party *party, uint64_t now_ns, uint64_t stale_ns)
 {
 	const struct division_claim *claim = &party->claim;
 	bool is_new = party->seen_ns == 0;
@@ -43,7 +43,7 @@ struct user {
 	bool running, wants_now;
 };
 
-static struct user user_at(struct division_party *parties, uint32_t count)
+static struct user user_sum_at(struct division_party *parties, uint32_t count)
 {
 	struct user user = {.parties = parties, .credit_ns = parties->credit_ns};
 	while (user.count < count && parties[user.count].user == parties->user) {
@@ -63,12 +63,12 @@ static struct user user_at(struct division_party *parties, uint32_t count)
 
 /* The parts of all users: with `by_demand` no more than each wants, otherwise as if all that want
  * something wanted everything. */
-static uint32_t divide(struct division_party *parties, uint32_t count, bool by_demand,
-		       struct division_part *parts)
+static uint32_t users_divide(struct division_party *parties, uint32_t count, bool by_demand,
+			     struct division_part *parts)
 {
 	uint32_t users = 0;
 	for (uint32_t at = 0; at < count && users < DIVISION_USERS; users++) {
-		struct user user = user_at(&parties[at], count - at);
+		struct user user = user_sum_at(&parties[at], count - at);
 		uint32_t most = parties[at].most;
 		parts[users] = (struct division_part){.least = parties[at].least,
 						      .most = user.demand == 0 ? 0 : most};
@@ -81,7 +81,7 @@ static uint32_t divide(struct division_party *parties, uint32_t count, bool by_d
 }
 
 /* Who comes now would have so much, if all that want something now wanted everything. */
-static uint32_t newcomers_part(const struct division_party *party, uint32_t wanting)
+static uint32_t newcomer_part(const struct division_party *party, uint32_t wanting)
 {
 	uint32_t part = DIVISION_WHOLE / (wanting + 1);
 	if (part < party->least)
@@ -91,41 +91,41 @@ static uint32_t newcomers_part(const struct division_party *party, uint32_t want
 	return part < party->most ? part : party->most;
 }
 
-static void grant_user(const struct user *user, uint32_t part)
+static void user_grant_parties(const struct user *user, uint32_t part)
 {
 	uint32_t each = user->wanting > 1 ? part / user->wanting : part;
 	for (uint32_t i = 0; i < user->count; i++)
 		user->parties[i].granted = each > 0 ? each : 1;
 }
 
-static void grant_parts(struct division_party *parties, uint32_t count)
+static void users_grant_parts(struct division_party *parties, uint32_t count)
 {
 	static struct division_part wanted[DIVISION_USERS], entitled[DIVISION_USERS];
 	uint32_t given = 0, wanting = 0, index = 0;
-	uint32_t users = divide(parties, count, true, wanted);
-	(void)divide(parties, count, false, entitled);
+	uint32_t users = users_divide(parties, count, true, wanted);
+	(void)users_divide(parties, count, false, entitled);
 	for (uint32_t i = 0; i < users; i++) {
 		given += wanted[i].part;
 		wanting += wanted[i].most > 0;
 	}
 	uint32_t left = given < DIVISION_WHOLE ? DIVISION_WHOLE - given : 0;
 	for (uint32_t at = 0; at < count; index++) {
-		struct user user = user_at(&parties[at], count - at);
+		struct user user = user_sum_at(&parties[at], count - at);
 		/* Time that no user wants goes to the first who asks; a user's own share never goes
 		 * to another. */
 		uint32_t part = index < users ? wanted[index].part + left : 0;
 		if (index < users && part < entitled[index].part)
 			part = entitled[index].part;
-		if (user.demand == 0 && part < newcomers_part(&parties[at], wanting))
-			part = newcomers_part(&parties[at], wanting);
-		grant_user(&user, part < parties[at].most ? part : parties[at].most);
+		if (user.demand == 0 && part < newcomer_part(&parties[at], wanting))
+			part = newcomer_part(&parties[at], wanting);
+		user_grant_parties(&user, part < parties[at].most ? part : parties[at].most);
 		at += user.count;
 	}
 }
 
 /* ------------------------------------ one at a time ------------------------------------- */
 
-static int64_t clamp(int64_t ns, int64_t least, int64_t most)
+static int64_t credit_clamp(int64_t ns, int64_t least, int64_t most)
 {
 	return ns < least ? least : ns > most ? most : ns;
 }
@@ -135,26 +135,26 @@ static int64_t clamp(int64_t ns, int64_t least, int64_t most)
  * the time that passes, also while others wait; so does a party that still has commands running
  * after its turn.
  */
-static void pay(const struct division *division, struct division_party *parties, uint32_t count,
-		uint64_t passed_ns)
+static void parties_settle_credit(const struct division *division, struct division_party *parties,
+				  uint32_t count, uint64_t passed_ns)
 {
 	static struct division_part entitled[DIVISION_USERS];
-	uint32_t index = 0, users = divide(parties, count, false, entitled), wanting = 0;
+	uint32_t index = 0, users = users_divide(parties, count, false, entitled), wanting = 0;
 	uint64_t passed = passed_ns < DIVISION_OVERRUN_NS ? passed_ns : DIVISION_OVERRUN_NS;
 	for (uint32_t i = 0; i < users; i++)
 		wanting += entitled[i].most > 0;
 	for (uint32_t at = 0; at < count; index++) {
-		struct user user = user_at(&parties[at], count - at);
+		struct user user = user_sum_at(&parties[at], count - at);
 		bool is_owner = division->is_owned && division->owner == parties[at].user;
 		bool has_it = user.running || (is_owner && user.wants_now);
 		uint32_t part = index < users && user.demand > 0
 					? entitled[index].part
-					: newcomers_part(&parties[at], wanting);
+					: newcomer_part(&parties[at], wanting);
 		int64_t credit = user.credit_ns + (int64_t)(passed * part / DIVISION_WHOLE) -
 				 (has_it ? (int64_t)passed : 0);
 		/* What is not used is not saved. */
 		int64_t most = user.demand == 0 ? 0 : (int64_t)DIVISION_SLICE_NS;
-		credit = clamp(credit, -(int64_t)DIVISION_OWED_NS, most);
+		credit = credit_clamp(credit, -(int64_t)DIVISION_OWED_NS, most);
 		for (uint32_t i = 0; i < user.count; i++)
 			parties[at + i].credit_ns = credit;
 		at += user.count;
@@ -163,11 +163,12 @@ static void pay(const struct division *division, struct division_party *parties,
 
 /* The next to have the device: of the parties that want it now, the one that has had least of its
  * share. NULL: none. */
-static const struct division_party *choose(struct division_party *parties, uint32_t count)
+static const struct division_party *exclusive_choose_next(struct division_party *parties,
+							  uint32_t count)
 {
 	const struct division_party *best = NULL;
 	for (uint32_t at = 0; at < count;) {
-		struct user user = user_at(&parties[at], count - at);
+		struct user user = user_sum_at(&parties[at], count - at);
 		const struct division_party *first = &parties[at];
 		/* Whoever may not have all of it has to wait for its part, also with nobody else
 		 * there. */
@@ -181,19 +182,19 @@ static const struct division_party *choose(struct division_party *parties, uint3
 }
 
 /* What the owner's engines say together; empty when that user has none any more. */
-static struct user owner_of(const struct division *division, struct division_party *parties,
-			    uint32_t count)
+static struct user exclusive_owner_sum(const struct division *division,
+				       struct division_party *parties, uint32_t count)
 {
 	for (uint32_t at = 0; at < count; at++)
 		if (parties[at].user == division->owner)
-			return user_at(&parties[at], count - at);
+			return user_sum_at(&parties[at], count - at);
 	return (struct user){.parties = parties};
 }
 
 /* Its turn ends: its part is used up, or its slice while others want theirs, or it has nothing to
  * do while others have. */
-static bool is_over(const struct division *division, const struct user *owner,
-		    const struct division_party *next)
+static bool exclusive_turn_is_over(const struct division *division, const struct user *owner,
+				   const struct division_party *next)
 {
 	const struct division_party *first = owner->parties;
 	if (owner->count == 0)
@@ -204,12 +205,13 @@ static bool is_over(const struct division *division, const struct user *owner,
 	       (!owner->wants_now || division->now_ns - division->since_ns >= DIVISION_SLICE_NS);
 }
 
-static void pass_on(struct division *division, struct division_party *parties, uint32_t count)
+static void exclusive_pass_turn(struct division *division, struct division_party *parties,
+				uint32_t count)
 {
-	const struct division_party *next = choose(parties, count);
-	struct user owner = owner_of(division, parties, count);
+	const struct division_party *next = exclusive_choose_next(parties, count);
+	struct user owner = exclusive_owner_sum(division, parties, count);
 	if (division->is_owned && !division->is_ending) {
-		if (!is_over(division, &owner, next))
+		if (!exclusive_turn_is_over(division, &owner, next))
 			return;
 		division->is_ending = true;
 		division->ending_ns = division->now_ns;
@@ -224,8 +226,8 @@ static void pass_on(struct division *division, struct division_party *parties, u
 	division->since_ns = division->now_ns;
 }
 
-static void grant_owner(const struct division *division, struct division_party *parties,
-			uint32_t count)
+static void exclusive_grant_owner(const struct division *division, struct division_party *parties,
+				  uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		bool has_it = division->is_owned && !division->is_ending &&
@@ -241,12 +243,12 @@ void division_step(struct division *division, struct division_party *parties, ui
 		now_ns > division->now_ns && division->now_ns > 0 ? now_ns - division->now_ns : 0;
 	division->now_ns = now_ns;
 	for (uint32_t i = 0; i < count; i++)
-		look_at(&parties[i], now_ns, stale_ns);
+		party_read_claim(&parties[i], now_ns, stale_ns);
 	if (division->mode == DIVISION_CONCURRENT) {
-		grant_parts(parties, count);
+		users_grant_parts(parties, count);
 		return;
 	}
-	pay(division, parties, count, passed_ns);
-	pass_on(division, parties, count);
-	grant_owner(division, parties, count);
+	parties_settle_credit(division, parties, count, passed_ns);
+	exclusive_pass_turn(division, parties, count);
+	exclusive_grant_owner(division, parties, count);
 }

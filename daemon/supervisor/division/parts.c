@@ -3,7 +3,7 @@
 #include "division/division.h"
 
 /* Least parts of more than the whole become less, all alike. */
-static uint32_t give_least(struct division_part *parts, uint32_t count)
+static uint32_t parts_give_least(struct division_part *parts, uint32_t count)
 {
 	uint32_t sum = 0, given = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -22,7 +22,7 @@ static uint32_t give_least(struct division_part *parts, uint32_t count)
 
 void division_parts(struct division_part *parts, uint32_t count)
 {
-	uint32_t left = DIVISION_WHOLE - give_least(parts, count), takers = 1;
+	uint32_t left = DIVISION_WHOLE - parts_give_least(parts, count), takers = 1;
 	while (left > 0 && takers > 0) {
 		takers = 0;
 		for (uint32_t i = 0; i < count; i++)

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static int send_control(struct engine *engine, Sycl__V1__Control *control, const int *fds,
+static int control_send(struct engine *engine, Sycl__V1__Control *control, const int *fds,
 			unsigned fd_count)
 {
 	control->descriptor_count = fd_count;
@@ -43,7 +43,7 @@ int engine_send_session(struct engine *engine, const struct session *session)
 	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF;
 	control.session_hand_off = &hand_off;
 	int fds[] = {session->socket, session->peer.pidfd};
-	return send_control(engine, &control, fds, 2);
+	return control_send(engine, &control, fds, 2);
 }
 
 int engine_send_stop(struct engine *engine, uint64_t drain_ns)
@@ -54,7 +54,7 @@ int engine_send_stop(struct engine *engine, uint64_t drain_ns)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_STOP;
 	control.stop = &stop;
-	return send_control(engine, &control, NULL, 0);
+	return control_send(engine, &control, NULL, 0);
 }
 
 int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text,
@@ -71,7 +71,7 @@ int engine_send_order(struct engine *engine, uint64_t session, int act, const ch
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_ORDER;
 	control.order = &order;
-	return engine->control < 0 ? -EPIPE : send_control(engine, &control, NULL, 0);
+	return engine->control < 0 ? -EPIPE : control_send(engine, &control, NULL, 0);
 }
 
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover)
@@ -82,7 +82,7 @@ int engine_send_report_request(struct engine *engine, uint64_t request, bool dis
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_REPORT_REQUEST;
 	control.report_request = &asked;
-	return send_control(engine, &control, NULL, 0);
+	return control_send(engine, &control, NULL, 0);
 }
 
 int engine_send_trace_request(struct engine *engine, uint64_t request,
@@ -98,7 +98,7 @@ int engine_send_trace_request(struct engine *engine, uint64_t request,
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_TRACE_REQUEST;
 	control.trace_request = &asked;
-	return engine->control < 0 ? -EPIPE : send_control(engine, &control, NULL, 0);
+	return engine->control < 0 ? -EPIPE : control_send(engine, &control, NULL, 0);
 }
 
 int engine_send_division(struct engine *engine, int grants, int claims)
@@ -107,7 +107,7 @@ int engine_send_division(struct engine *engine, int grants, int claims)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_DIVISION;
 	control.division = &division;
-	return send_control(engine, &control, (const int[]){grants, claims}, 2);
+	return control_send(engine, &control, (const int[]){grants, claims}, 2);
 }
 
 int engine_send_identity(struct engine *engine, const char *socket_path)
@@ -118,7 +118,7 @@ int engine_send_identity(struct engine *engine, const char *socket_path)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_IDENTITY;
 	control.identity = &identity;
-	return send_control(engine, &control, NULL, 0);
+	return control_send(engine, &control, NULL, 0);
 }
 
 int engine_send_greeting(struct engine *engine)
@@ -129,7 +129,7 @@ int engine_send_greeting(struct engine *engine)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_GREETING;
 	control.greeting = &greeting;
-	return send_control(engine, &control, NULL, 0);
+	return control_send(engine, &control, NULL, 0);
 }
 
 int engine_send_taken(struct engine *engine, const char *refused, int log)
@@ -140,7 +140,7 @@ int engine_send_taken(struct engine *engine, const char *refused, int log)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_TAKEN;
 	control.taken = &taken;
-	return send_control(engine, &control, &log, log >= 0);
+	return control_send(engine, &control, &log, log >= 0);
 }
 
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant,

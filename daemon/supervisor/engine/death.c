@@ -30,7 +30,7 @@ struct blame {
 
 /* The page is the dead engine's and could still be written by a process that it gave it to: read
  * each word once. */
-static void read_flight(const struct flight_page *page, struct blame *blame_out)
+static void death_read_flight_page(const struct flight_page *page, struct blame *blame_out)
 {
 	*blame_out = (struct blame){.count = 0};
 	uint32_t known = atomic_load_explicit(&page->fault.known, memory_order_acquire);
@@ -64,8 +64,8 @@ static void read_flight(const struct flight_page *page, struct blame *blame_out)
 		blame_out->count += more;
 }
 
-static int describe_blamed(const struct engine *engine, const struct blamed *blamed, char *text,
-			   size_t size)
+static int death_describe_blamed(const struct engine *engine, const struct blamed *blamed,
+				 char *text, size_t size)
 {
 	const struct session *session;
 	TAILQ_FOREACH(session, &engine->sessions, link)
@@ -77,11 +77,11 @@ static int describe_blamed(const struct engine *engine, const struct blamed *bla
 			session ? session->peer.command : "gone");
 }
 
-static void log_blame(const struct engine *engine, const struct blame *blame)
+static void death_log_blame(const struct engine *engine, const struct blame *blame)
 {
 	for (uint64_t i = 0; i < blame->count && i < BLAMED_MAX; i++) {
 		char text[BLAME_BYTES];
-		(void)describe_blamed(engine, &blame->first[i], text, sizeof(text));
+		(void)death_describe_blamed(engine, &blame->first[i], text, sizeof(text));
 		log_warning("engine", "pid %ld: %s: %s", (long)engine->pid,
 			    blame->count == 1 ? "offender" : "suspect", text);
 	}
@@ -90,7 +90,7 @@ static void log_blame(const struct engine *engine, const struct blame *blame)
 			    (unsigned long long)(blame->count - BLAMED_MAX));
 }
 
-static void describe_status(const struct engine *engine, int status, char *text, size_t size)
+static void death_describe_status(const struct engine *engine, int status, char *text, size_t size)
 {
 	if (engine->kill_reason[0])
 		(void)snprintf(text, size, "was killed: %s", engine->kill_reason);
@@ -116,7 +116,8 @@ static void describe_status(const struct engine *engine, int status, char *text,
  * The engine's last words if it ended itself by abort(), else "". Then no command is blamed. A
  * tenant that forges such words only hides its own commands, as no others run in its engine.
  */
-static const char *own_end(const struct engine *engine, int wait_status, const struct blame *blame)
+static const char *death_own_words(const struct engine *engine, int wait_status,
+				   const struct blame *blame)
 {
 	if (!engine->is_child || engine->kill_reason[0] || !WIFSIGNALED(wait_status) ||
 	    WTERMSIG(wait_status) != SIGABRT)
@@ -128,11 +129,11 @@ static const char *own_end(const struct engine *engine, int wait_status, const s
 void engine_death_describe(struct engine *engine, int wait_status, struct engine_death *death_out)
 {
 	char status[STATUS_BYTES];
-	describe_status(engine, wait_status, status, sizeof(status));
+	death_describe_status(engine, wait_status, status, sizeof(status));
 	struct blame blame = {.count = 0};
 	if (!engine->stop_asked && engine->flight)
-		read_flight(engine->flight->address, &blame);
-	const char *words = own_end(engine, wait_status, &blame);
+		death_read_flight_page(engine->flight->address, &blame);
+	const char *words = death_own_words(engine, wait_status, &blame);
 	if (*words) {
 		(void)snprintf(status, sizeof(status), "aborted by itself: %.300s", words);
 		blame.count = 0;
@@ -154,10 +155,11 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 		  (unsigned long)engine->tenant->uid, status, engine->sessions_count);
 	if (!abnormal || !engine->flight)
 		return;
-	log_blame(engine, &blame);
+	death_log_blame(engine, &blame);
 	death_out->offender = blame.count == 1 ? blame.first[0].session : 0;
 	char who[BLAME_BYTES];
-	if (blame.count == 1 && describe_blamed(engine, &blame.first[0], who, sizeof(who)) > 0)
+	if (blame.count == 1 &&
+	    death_describe_blamed(engine, &blame.first[0], who, sizeof(who)) > 0)
 		(void)snprintf(death_out->text, sizeof(death_out->text), "%.255s; offender: %.159s",
 			       status, who);
 	else if (blame.count > 1)

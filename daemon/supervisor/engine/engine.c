@@ -40,8 +40,8 @@ enum {
 };
 
 /* The per-uid folder for built kernels, made if missing. False: the engine does without. */
-static bool cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid,
-			    char *path_out, size_t size)
+static bool engine_cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid,
+				   char *path_out, size_t size)
 {
 	const char *base = supervisor->cache_path;
 	if (!*base)
@@ -61,7 +61,8 @@ static bool cache_directory(const struct supervisor *supervisor, uid_t uid, gid_
 }
 
 /* Root is a tenant like the others: its engine keeps no capability either. */
-static struct engine_launch make_launch(const struct supervisor *supervisor, const char *cache)
+static struct engine_launch engine_make_launch(const struct supervisor *supervisor,
+					       const char *cache)
 {
 	return (struct engine_launch){
 		.program = supervisor->engine_program,
@@ -72,13 +73,13 @@ static struct engine_launch make_launch(const struct supervisor *supervisor, con
 	};
 }
 
-static int launch(const struct tenant *tenant, struct engine_process *process_out)
+static int engine_launch_process(const struct tenant *tenant, struct engine_process *process_out)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
 	char cache[PATH_MAX];
 	bool has_cache =
-		cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
-	struct engine_launch how = make_launch(supervisor, has_cache ? cache : NULL);
+		engine_cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+	struct engine_launch how = engine_make_launch(supervisor, has_cache ? cache : NULL);
 	how.uid = tenant->uid;
 	how.gid = tenant->gid;
 	how.warm_devices = tenant->warm_devices;
@@ -89,15 +90,16 @@ int engine_launch_standby(struct supervisor *supervisor, struct engine_process *
 {
 	char cache[PATH_MAX];
 	/* Whose cache it will be is not known, unless there is only one user. */
-	bool has_cache = !supervisor->privileged &&
-			 cache_directory(supervisor, geteuid(), getegid(), cache, sizeof(cache));
-	struct engine_launch how = make_launch(supervisor, has_cache ? cache : NULL);
+	bool has_cache =
+		!supervisor->privileged &&
+		engine_cache_directory(supervisor, geteuid(), getegid(), cache, sizeof(cache));
+	struct engine_launch how = engine_make_launch(supervisor, has_cache ? cache : NULL);
 	how.standby = true;
 	return engine_process_start(&how, process_out);
 }
 
 /* False: there is no standby that could be told. */
-static bool adopt(const struct tenant *tenant, struct engine_process *process_out)
+static bool engine_adopt_standby(const struct tenant *tenant, struct engine_process *process_out)
 {
 	struct supervisor *supervisor = tenant->supervisor;
 	struct engine_process process;
@@ -105,7 +107,7 @@ static bool adopt(const struct tenant *tenant, struct engine_process *process_ou
 	if (clock_now_ns() < tenant->no_standby_until_ns || !standby_take(supervisor, &process))
 		return false;
 	bool has_cache =
-		cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+		engine_cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
 	if (engine_send_adopt(&process, tenant, has_cache ? cache : NULL) < 0) {
 		engine_process_kill(&process);
 		standby_failed(supervisor, "the standby cannot be told whose it is");
@@ -127,11 +129,11 @@ void engine_log_follow(struct engine *engine, int log)
 	engine->log = engine_log_open(&tenant->supervisor->loop, log, whose, window);
 }
 
-static int begin(struct engine *engine, bool may_adopt)
+static int engine_begin_process(struct engine *engine, bool may_adopt)
 {
 	struct engine_process process = ENGINE_PROCESS_NONE;
-	engine->adopted = may_adopt && adopt(engine->tenant, &process);
-	int r = engine->adopted ? 0 : launch(engine->tenant, &process);
+	engine->adopted = may_adopt && engine_adopt_standby(engine->tenant, &process);
+	int r = engine->adopted ? 0 : engine_launch_process(engine->tenant, &process);
 	engine->pid = process.pid;
 	engine->pidfd = process.pidfd;
 	engine->control = process.control;
@@ -150,70 +152,70 @@ static void engine_destroy(struct engine *engine)
 	free(engine);
 }
 
-static void on_handle_closed(uv_handle_t *handle)
+static void on_engine_handle_closed(uv_handle_t *handle)
 {
 	struct engine *engine = handle->data;
 	if (--engine->open_handles == 0)
 		engine_destroy(engine);
 }
 
-static void close_handle(uv_handle_t *handle)
+static void engine_close_handle(uv_handle_t *handle)
 {
 	if (!uv_is_closing(handle))
-		uv_close(handle, on_handle_closed);
+		uv_close(handle, on_engine_handle_closed);
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_control_poll_closed(uv_handle_t *handle)
 {
 	free(handle);
 }
 
-static void close_control_poll(struct engine *engine)
+static void engine_close_control_poll(struct engine *engine)
 {
 	if (engine->control_poll)
-		uv_close((uv_handle_t *)engine->control_poll, on_poll_closed);
+		uv_close((uv_handle_t *)engine->control_poll, on_control_poll_closed);
 	engine->control_poll = NULL;
 	engine->control_events = 0;
 }
 
-static void close_handles(struct engine *engine)
+static void engine_close_handles(struct engine *engine)
 {
-	close_control_poll(engine);
+	engine_close_control_poll(engine);
 	engine->log = engine_log_free(engine->log);
-	close_handle((uv_handle_t *)&engine->exit_poll);
-	close_handle((uv_handle_t *)&engine->deadline);
-	close_handle((uv_handle_t *)&engine->idle);
+	engine_close_handle((uv_handle_t *)&engine->exit_poll);
+	engine_close_handle((uv_handle_t *)&engine->deadline);
+	engine_close_handle((uv_handle_t *)&engine->idle);
 }
 
-static void session_end(struct engine *engine, struct session *session)
+static void engine_session_end(struct engine *engine, struct session *session)
 {
 	tenant_session_left(engine->tenant, session);
 	engine->tenant->supervisor->observer->session_ended(engine->tenant->supervisor, session);
 	(void)session_free(session);
 }
 
-static void refuse_session(struct engine *engine, struct session *session, enum sycl_status code,
-			   const char *text)
+static void engine_session_refuse(struct engine *engine, struct session *session,
+				  enum sycl_status code, const char *text)
 {
 	refuse_client(take_fd(&session->socket), code, text);
-	session_end(engine, session);
+	engine_session_end(engine, session);
 }
 
-static void take_in(struct engine *engine, struct session *session)
+static void engine_add_session(struct engine *engine, struct session *session)
 {
 	TAILQ_INSERT_TAIL(&engine->sessions, session, link);
 	LIST_INSERT_HEAD(&engine->places[session->id % ENGINE_PLACES], session, same_place);
 	engine->sessions_count++;
 }
 
-static void take_out(struct engine *engine, struct session *session)
+static void engine_remove_session(struct engine *engine, struct session *session)
 {
 	TAILQ_REMOVE(&engine->sessions, session, link);
 	LIST_REMOVE(session, same_place);
 	engine->sessions_count--;
 }
 
-static struct session *take_waiting(struct engine *engine)
+static struct session *engine_pop_waiting(struct engine *engine)
 {
 	struct session *session = TAILQ_FIRST(&engine->waiting);
 	if (session) {
@@ -223,18 +225,18 @@ static struct session *take_waiting(struct engine *engine)
 	return session;
 }
 
-static void refuse_waiting(struct engine *engine, const char *text)
+static void engine_refuse_waiting(struct engine *engine, const char *text)
 {
 	struct session *session;
-	while ((session = take_waiting(engine)))
-		refuse_session(engine, session, STATUS_CONNECTION_LOST, text);
+	while ((session = engine_pop_waiting(engine)))
+		engine_session_refuse(engine, session, STATUS_CONNECTION_LOST, text);
 }
 
 void engine_drop_waiting(struct engine *engine, struct session *session, const char *text)
 {
 	TAILQ_REMOVE(&engine->waiting, session, link);
 	engine->waiting_count--;
-	refuse_session(engine, session, STATUS_CONNECTION_LOST, text);
+	engine_session_refuse(engine, session, STATUS_CONNECTION_LOST, text);
 }
 
 /* Those that an engine at its end has not looked at lose nothing by another one. */
@@ -245,11 +247,11 @@ void engine_move_sessions(struct engine *engine)
 		next = TAILQ_NEXT(session, link);
 		if (session->phase != SESSION_HANDSHAKE || !session_is_untouched(session))
 			continue;
-		take_out(engine, session);
+		engine_remove_session(engine, session);
 		TAILQ_INSERT_TAIL(&engine->waiting, session, link);
 		engine->waiting_count++;
 	}
-	while ((session = take_waiting(engine))) {
+	while ((session = engine_pop_waiting(engine))) {
 		tenant_session_left(engine->tenant, session);
 		engine->tenant->supervisor->observer->session_unplaced(engine->tenant, session);
 	}
@@ -259,8 +261,8 @@ void engine_end_sessions(struct engine *engine)
 {
 	struct session *session;
 	while ((session = TAILQ_FIRST(&engine->sessions))) {
-		take_out(engine, session);
-		session_end(engine, session);
+		engine_remove_session(engine, session);
+		engine_session_end(engine, session);
 	}
 }
 
@@ -283,13 +285,13 @@ void engine_settle(struct engine *engine, int wait_status)
 	if (!has_started && !misadopted) {
 		char text[TENANT_FAILURE_BYTES + 64];
 		(void)snprintf(text, sizeof(text), "the engine could not start: it %s", death.text);
-		refuse_waiting(engine, text);
+		engine_refuse_waiting(engine, text);
 	}
 }
 
 /* After it was reaped: nobody may reach it any more, except its own handles until they are closed.
  */
-static void engine_gone(struct engine *engine, int wait_status)
+static void engine_process_gone(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
 	struct supervisor *supervisor = tenant->supervisor;
@@ -307,7 +309,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 		engine_settle(engine, wait_status);
 	engine_move_sessions(engine);
 	engine_end_sessions(engine);
-	close_handles(engine);
+	engine_close_handles(engine);
 	orphans_end(supervisor);
 	supervisor->observer->engines_changed(supervisor);
 	supervisor->observer->engine_ended(supervisor); /* the tenant may be gone then */
@@ -320,13 +322,13 @@ void engine_abandon(struct engine *engine)
 	engine_lost_let_go(engine);
 	engine_end_sessions(engine);
 	/* Another service follows: who is hung up on without a word tries again there. */
-	while (!engine->tenant->supervisor->stopping && (session = take_waiting(engine)))
-		session_end(engine, session);
-	refuse_waiting(engine, "the service is stopping");
-	close_handles(engine);
+	while (!engine->tenant->supervisor->stopping && (session = engine_pop_waiting(engine)))
+		engine_session_end(engine, session);
+	engine_refuse_waiting(engine, "the service is stopping");
+	engine_close_handles(engine);
 }
 
-static void on_exit_readable(uv_poll_t *poll, int status, int events)
+static void on_engine_exit(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
 	(void)events;
@@ -334,17 +336,17 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 	int wait_status = 0;
 	/* Not ours to wait for; its number may be that of a child of ours by now. */
 	if (!engine->is_child) {
-		engine_gone(engine, 0);
+		engine_process_gone(engine, 0);
 		return;
 	}
 	pid_t pid = waitpid(engine->pid, &wait_status, WNOHANG);
 	if (pid == engine->pid || (pid < 0 && errno == ECHILD))
-		engine_gone(engine, wait_status);
+		engine_process_gone(engine, wait_status);
 }
 
-static void watch_control(struct engine *engine, int events);
+static void engine_watch_control(struct engine *engine, int events);
 
-static void on_control(uv_poll_t *poll, int status, int events)
+static void on_engine_control(uv_poll_t *poll, int status, int events)
 {
 	struct engine *engine = poll->data;
 	if (status < 0) {
@@ -358,19 +360,19 @@ static void on_control(uv_poll_t *poll, int status, int events)
 		engine->tenant->supervisor->observer->received(engine, MESSAGES_PER_TURN);
 }
 
-static void watch_control(struct engine *engine, int events)
+static void engine_watch_control(struct engine *engine, int events)
 {
 	if (!engine->control_poll || engine->control_events == events)
 		return;
 	engine->control_events = events;
-	(void)uv_poll_start(engine->control_poll, events, on_control);
+	(void)uv_poll_start(engine->control_poll, events, on_engine_control);
 }
 
 /*
  * A standby that hangs, hangs in a driver as a rule, and SIGKILL waits for that too. Who waits for
  * it has an ordinary engine meanwhile, unless there may not be one more.
  */
-static void leave_standby(struct engine *engine)
+static void engine_leave_hung_standby(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	uint64_t no_standby_until_ns = tenant->no_standby_until_ns;
@@ -381,7 +383,7 @@ static void leave_standby(struct engine *engine)
 	tenant->no_standby_until_ns = no_standby_until_ns;
 }
 
-static void on_deadline(uv_timer_t *timer)
+static void on_engine_deadline(uv_timer_t *timer)
 {
 	struct engine *engine = timer->data;
 	if (engine->state == ENGINE_RETURNING) {
@@ -398,10 +400,10 @@ static void on_deadline(uv_timer_t *timer)
 	engine_kill(engine, engine->state == ENGINE_STARTING ? "it is not ready in time"
 							     : "it does not end in time");
 	if (is_standby)
-		leave_standby(engine);
+		engine_leave_hung_standby(engine);
 }
 
-static void on_idle(uv_timer_t *timer)
+static void on_engine_idle(uv_timer_t *timer)
 {
 	struct engine *engine = timer->data;
 	log_info("engine", "pid %ld of uid %lu is idle: stopping it", (long)engine->pid,
@@ -409,12 +411,12 @@ static void on_idle(uv_timer_t *timer)
 	engine_stop(engine, 0);
 }
 
-static uint64_t milliseconds(uint64_t ns)
+static uint64_t whole_milliseconds(uint64_t ns)
 {
 	return ns / MILLISECOND_NS;
 }
 
-static int open_control_poll(struct engine *engine)
+static int engine_open_control_poll(struct engine *engine)
 {
 	uv_poll_t *poll = calloc(1, sizeof(*poll));
 	if (!poll)
@@ -429,7 +431,7 @@ static int open_control_poll(struct engine *engine)
 	return 0;
 }
 
-static int open_handles(struct engine *engine, uv_loop_t *loop)
+static int engine_open_handles(struct engine *engine, uv_loop_t *loop)
 {
 	int r = uv_poll_init(loop, &engine->exit_poll, engine->pidfd);
 	if (r < 0)
@@ -444,9 +446,9 @@ static int open_handles(struct engine *engine, uv_loop_t *loop)
 	return 0;
 }
 
-static uint64_t start_limit_ms(const struct engine *engine)
+static uint64_t engine_start_limit_ms(const struct engine *engine)
 {
-	uint64_t ms = milliseconds(engine->tenant->supervisor->configuration.engine_start_ns);
+	uint64_t ms = whole_milliseconds(engine->tenant->supervisor->configuration.engine_start_ns);
 	/* Whoever waits for a standby that hangs gets an ordinary engine then. */
 	return engine->adopted && ms > ADOPTION_MS ? ADOPTION_MS : ms;
 }
@@ -467,16 +469,16 @@ static struct engine *engine_new(struct tenant *tenant)
 /* Some of its handles may be open. */
 static void engine_drop(struct engine *engine)
 {
-	close_control_poll(engine);
+	engine_close_control_poll(engine);
 	if (engine->open_handles)
-		close_handles(engine);
+		engine_close_handles(engine);
 	else
 		engine_destroy(engine);
 }
 
-static void join_tenant(struct engine *engine)
+static void engine_join_tenant(struct engine *engine)
 {
-	(void)uv_poll_start(&engine->exit_poll, UV_READABLE, on_exit_readable);
+	(void)uv_poll_start(&engine->exit_poll, UV_READABLE, on_engine_exit);
 	TAILQ_INSERT_TAIL(&engine->tenant->engines, engine, link);
 	engine->tenant->supervisor->engine_count++;
 }
@@ -489,16 +491,16 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 		return -ENOMEM;
 	engine->is_replacement = tenant->warm_devices != 0;
 	engine->is_child = true;
-	int r = begin(engine, may_adopt);
+	int r = engine_begin_process(engine, may_adopt);
 	if (r < 0) {
 		engine_destroy(engine);
 		return r;
 	}
 	engine->since_ns = clock_now_ns();
 	engine->since_unix_seconds = (uint64_t)time(NULL);
-	r = open_control_poll(engine);
+	r = engine_open_control_poll(engine);
 	if (r == 0)
-		r = open_handles(engine, &supervisor->loop);
+		r = engine_open_handles(engine, &supervisor->loop);
 	if (r < 0) {
 		/* Only for want of memory or descriptors: the process is ended here, nothing
 		 * watches it yet. */
@@ -509,9 +511,10 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	}
 	engine_groups_take(supervisor->groups, &supervisor->configuration, tenant->uid,
 			   engine->pid);
-	watch_control(engine, UV_READABLE);
-	(void)uv_timer_start(&engine->deadline, on_deadline, start_limit_ms(engine), 0);
-	join_tenant(engine);
+	engine_watch_control(engine, UV_READABLE);
+	(void)uv_timer_start(&engine->deadline, on_engine_deadline, engine_start_limit_ms(engine),
+			     0);
+	engine_join_tenant(engine);
 	log_info("engine", "%s pid %ld for uid %lu", engine->adopted ? "adopted" : "started",
 		 (long)engine->pid, (unsigned long)tenant->uid);
 	*engine_out = engine;
@@ -527,14 +530,14 @@ int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms
 	engine->state = ENGINE_RETURNING;
 	engine->pid = pid;
 	engine->pidfd = pidfd;
-	int r = open_handles(engine, &tenant->supervisor->loop);
+	int r = engine_open_handles(engine, &tenant->supervisor->loop);
 	if (r < 0) {
 		engine->pidfd = -1; /* the caller's still */
 		engine_drop(engine);
 		return r;
 	}
-	join_tenant(engine);
-	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
+	engine_join_tenant(engine);
+	(void)uv_timer_start(&engine->deadline, on_engine_deadline, grace_ms, 0);
 	*engine_out = engine;
 	return 0;
 }
@@ -542,17 +545,17 @@ int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms
 int engine_attach(struct engine *engine, int control)
 {
 	engine->control = control;
-	int r = open_control_poll(engine);
+	int r = engine_open_control_poll(engine);
 	if (r < 0)
 		foreign_socket_close(&engine->control);
 	else
-		watch_control(engine, UV_READABLE);
+		engine_watch_control(engine, UV_READABLE);
 	return r;
 }
 
 void engine_detach(struct engine *engine)
 {
-	close_control_poll(engine);
+	engine_close_control_poll(engine);
 	foreign_socket_close(&engine->control);
 	engine_end_sessions(engine);
 	engine->return_begun = false;
@@ -584,13 +587,13 @@ void engine_forget(struct engine *engine)
 	tenant->supervisor->engine_count--;
 	engine->tenant->supervisor->observer->gone(engine);
 	engine_detach(engine);
-	refuse_waiting(engine, "the service is stopping");
-	close_handles(engine);
+	engine_refuse_waiting(engine, "the service is stopping");
+	engine_close_handles(engine);
 }
 
 void engine_session_returned(struct engine *engine, struct session *session)
 {
-	take_in(engine, session);
+	engine_add_session(engine, session);
 	engine->had_session = true;
 	tenant_session_joined(engine->tenant);
 }
@@ -601,7 +604,7 @@ void engine_flush(struct engine *engine)
 	while (engine->state == ENGINE_READY && (session = TAILQ_FIRST(&engine->waiting))) {
 		int r = engine_send_session(engine, session);
 		if (r == -EAGAIN) {
-			watch_control(engine, UV_READABLE | UV_WRITABLE);
+			engine_watch_control(engine, UV_READABLE | UV_WRITABLE);
 			return;
 		}
 		if (r < 0) {
@@ -609,13 +612,13 @@ void engine_flush(struct engine *engine)
 			engine_control_lost(engine, "it cannot be given a session");
 			return;
 		}
-		(void)take_waiting(engine);
+		(void)engine_pop_waiting(engine);
 		session->phase = SESSION_HANDSHAKE;
 		unsettled_handed_on(session);
-		take_in(engine, session);
+		engine_add_session(engine, session);
 		engine->had_session = true;
 	}
-	watch_control(engine, UV_READABLE);
+	engine_watch_control(engine, UV_READABLE);
 }
 
 void engine_give(struct engine *engine, struct session *session)
@@ -638,8 +641,8 @@ void engine_session_opened(struct session *session)
 
 void engine_session_closed(struct engine *engine, struct session *session)
 {
-	take_out(engine, session);
-	session_end(engine, session);
+	engine_remove_session(engine, session);
+	engine_session_end(engine, session);
 	if (engine->end_reason[0] && engine->sessions_count == 0)
 		engine_kill(engine, engine->end_reason);
 	engine_check_idle(engine);
@@ -653,7 +656,7 @@ void engine_check_idle(struct engine *engine)
 	bool served_its_one = engine->had_session && engine->tenant->current != engine;
 	engine->idle_since_ns = clock_now_ns();
 	uint64_t idle_ns = served_its_one ? 0 : configuration->engine_idle_ns;
-	(void)uv_timer_start(&engine->idle, on_idle, milliseconds(idle_ns), 0);
+	(void)uv_timer_start(&engine->idle, on_engine_idle, whole_milliseconds(idle_ns), 0);
 }
 
 void engine_became_ready(struct engine *engine, struct memory_region *flight)
@@ -670,7 +673,7 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 	engine->tenant->start_failures = 0;
 	(void)uv_timer_stop(&engine->deadline);
 	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,
-		  (unsigned long long)milliseconds(clock_now_ns() - engine->since_ns));
+		  (unsigned long long)whole_milliseconds(clock_now_ns() - engine->since_ns));
 	engine->tenant->supervisor->observer->starts_taking(engine);
 	sharing_engine_ready(engine);
 	engine_flush(engine);
@@ -688,18 +691,18 @@ void engine_opened_devices(struct engine *engine, const struct device_set *devic
 	standby_review(engine->tenant->supervisor);
 }
 
-static void leave_service(struct engine *engine, uint64_t grace_ms)
+static void engine_leave_service(struct engine *engine, uint64_t grace_ms)
 {
 	engine->state = ENGINE_STOPPING;
 	if (engine->tenant->current == engine)
 		engine->tenant->current = NULL;
 	engine->tenant->supervisor->observer->engines_changed(engine->tenant->supervisor);
 	(void)uv_timer_stop(&engine->idle);
-	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
+	(void)uv_timer_start(&engine->deadline, on_engine_deadline, grace_ms, 0);
 }
 
 /* It cannot be told, and nobody would know it any more when this service has ended. */
-static void stop_absent(struct engine *engine, uint64_t grace_ms)
+static void engine_stop_absent(struct engine *engine, uint64_t grace_ms)
 {
 	log_info("engine", "ending pid %ld of uid %lu, which has not come back", (long)engine->pid,
 		 (unsigned long)engine->tenant->uid);
@@ -710,8 +713,8 @@ static void stop_absent(struct engine *engine, uint64_t grace_ms)
 		return;
 	}
 	engine_detach(engine);
-	leave_service(engine, grace_ms);
-	refuse_waiting(engine, "the service is stopping");
+	engine_leave_service(engine, grace_ms);
+	engine_refuse_waiting(engine, "the service is stopping");
 }
 
 void engine_stop(struct engine *engine, uint64_t drain_ns)
@@ -719,19 +722,20 @@ void engine_stop(struct engine *engine, uint64_t drain_ns)
 	engine_lost_let_go(engine);
 	if (engine->kill_reason[0] || engine->is_lost)
 		return;
-	uint64_t grace_ms =
-		drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
+	uint64_t grace_ms = drain_ns > UINT64_MAX / 2
+				    ? UINT64_MAX / 2
+				    : whole_milliseconds(drain_ns) + STOP_GRACE_MS;
 	engine->stop_asked = true;
 	if (engine->state == ENGINE_RETURNING) {
-		stop_absent(engine, grace_ms);
+		engine_stop_absent(engine, grace_ms);
 		return;
 	}
 	bool starting = engine->state == ENGINE_STARTING;
-	leave_service(engine, grace_ms);
+	engine_leave_service(engine, grace_ms);
 	if (starting || engine_send_stop(engine, drain_ns) < 0)
 		engine_kill(engine, "the service stops it");
 	else
-		refuse_waiting(engine, "the service is stopping");
+		engine_refuse_waiting(engine, "the service is stopping");
 }
 
 void engine_kill(struct engine *engine, const char *reason)
@@ -743,7 +747,7 @@ void engine_kill(struct engine *engine, const char *reason)
 	log_write(engine->stop_asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine",
 		  "killing pid %ld of uid %lu: %s", (long)engine->pid,
 		  (unsigned long)engine->tenant->uid, reason);
-	leave_service(engine, UINT64_MAX / 2);
+	engine_leave_service(engine, UINT64_MAX / 2);
 	if (engine->control_poll)
 		(void)uv_poll_stop(engine->control_poll);
 	engine->control_events = 0;
@@ -759,7 +763,7 @@ void engine_kill_soon(struct engine *engine, const char *reason)
 	if (engine->kill_reason[0] || engine->is_lost)
 		return;
 	(void)snprintf(engine->end_reason, sizeof(engine->end_reason), "%s", reason);
-	leave_service(engine, KILL_GRACE_MS);
+	engine_leave_service(engine, KILL_GRACE_MS);
 }
 
 void engine_control_lost(struct engine *engine, const char *reason)
@@ -775,11 +779,11 @@ void engine_control_lost(struct engine *engine, const char *reason)
 	}
 	/* libuv forgets the number when the handle is closed: it must not be the next engine's by
 	 * then. */
-	close_control_poll(engine);
+	engine_close_control_poll(engine);
 	foreign_socket_close(&engine->control);
 	if (engine->kill_reason[0])
 		return;
-	leave_service(engine, STOP_GRACE_MS);
+	engine_leave_service(engine, STOP_GRACE_MS);
 	if (engine_lost_says(engine))
 		engine_lost_begin(engine);
 }

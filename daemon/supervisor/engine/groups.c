@@ -21,19 +21,19 @@ enum { NAME_BYTES = 128, VALUE_BYTES = 64, LINE_BYTES = 2 * PATH_MAX };
 #define ENGINE_PREFIX "engine-"
 #define SERVICE_GROUP "service"
 
-static void file_close(FILE **file)
+static void group_file_close(FILE **file)
 {
 	if (*file)
 		(void)fclose(*file);
 }
 
-static void folder_close(DIR **folder)
+static void group_folder_close(DIR **folder)
 {
 	if (*folder)
 		(void)closedir(*folder);
 }
 
-static int put(int folder, const char *path, const char *value)
+static int group_file_write(int folder, const char *path, const char *value)
 {
 	CLEANUP(close_fd) int fd = openat(folder, path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -51,9 +51,9 @@ __attribute__((format(printf, 3, 4))) static void name_format(char *out, size_t 
 }
 
 /* Where the tree of groups is. Several mounts show the same one. */
-static bool find_mount(char path_out[PATH_MAX])
+static bool groups_find_mount(char path_out[PATH_MAX])
 {
-	CLEANUP(file_close) FILE *file = fopen("/proc/self/mounts", "re");
+	CLEANUP(group_file_close) FILE *file = fopen("/proc/self/mounts", "re");
 	char line[LINE_BYTES];
 	while (file && fgets(line, sizeof(line), file)) {
 		char *rest = NULL;
@@ -67,11 +67,11 @@ static bool find_mount(char path_out[PATH_MAX])
 	return false;
 }
 
-static bool find_own(char path_out[2 * PATH_MAX])
+static bool groups_find_own_path(char path_out[2 * PATH_MAX])
 {
 	char mount[PATH_MAX], line[LINE_BYTES];
-	CLEANUP(file_close) FILE *file = fopen("/proc/self/cgroup", "re");
-	if (!find_mount(mount))
+	CLEANUP(group_file_close) FILE *file = fopen("/proc/self/cgroup", "re");
+	if (!groups_find_mount(mount))
 		return false;
 	while (file && fgets(line, sizeof(line), file)) {
 		if (strncmp(line, "0::/", 4) != 0)
@@ -84,7 +84,7 @@ static bool find_own(char path_out[2 * PATH_MAX])
 }
 
 /* Only the manager of the tree may give a part of it away, and it says so there. */
-static bool is_delegated(int group)
+static bool group_is_delegated(int group)
 {
 	static const char *const marks[] = {"user.delegate", "trusted.delegate"};
 	char value[4];
@@ -94,14 +94,15 @@ static bool is_delegated(int group)
 	return false;
 }
 
-static bool wants_limits(const struct configuration *configuration)
+static bool configuration_has_group_limits(const struct configuration *configuration)
 {
 	return configuration->user_processes || configuration->user_memory_bytes ||
 	       configuration->user_cpu_weight;
 }
 
 /* One by one: one that is not there keeps no other from holding. */
-static void enable_limits(struct engine_groups *groups, const struct configuration *configuration)
+static void group_enable_controllers(struct engine_groups *groups,
+				     const struct configuration *configuration)
 {
 	const struct {
 		bool wanted;
@@ -114,7 +115,7 @@ static void enable_limits(struct engine_groups *groups, const struct configurati
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
 		if (!list[i].wanted)
 			continue;
-		int r = put(groups->base, "cgroup.subtree_control", list[i].word);
+		int r = group_file_write(groups->base, "cgroup.subtree_control", list[i].word);
 		groups->has_limits |= r == 0;
 		if (r < 0)
 			log_warning("engine", "isolation.%s does not hold: %s: %s", list[i].name,
@@ -127,9 +128,9 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 	char path[2 * PATH_MAX], self[32];
 	*groups = (struct engine_groups)ENGINE_GROUPS_NONE;
 	CLEANUP(close_fd)
-	int base = find_own(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (base < 0 || !is_delegated(base)) {
-		if (wants_limits(configuration))
+	int base = groups_find_own_path(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (base < 0 || !group_is_delegated(base)) {
+		if (configuration_has_group_limits(configuration))
 			log_warning(
 				"engine",
 				"no control group was delegated to this service: limits of [isolation] do not hold");
@@ -139,14 +140,14 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 	int r = mkdirat(base, SERVICE_GROUP, 0755) < 0 && errno != EEXIST ? -errno : 0;
 	/* A group with limits for those in it may have no processes itself. */
 	if (r == 0)
-		r = put(base, SERVICE_GROUP "/cgroup.procs", self);
+		r = group_file_write(base, SERVICE_GROUP "/cgroup.procs", self);
 	if (r < 0) {
 		log_warning("engine", "%s was delegated, and cannot be used: %s", path,
 			    strerror(-r));
 		return;
 	}
 	groups->base = take_fd(&base);
-	enable_limits(groups, configuration);
+	group_enable_controllers(groups, configuration);
 	log_info("engine", "engines have control groups in %s", path);
 }
 
@@ -156,31 +157,31 @@ void engine_groups_close(struct engine_groups *groups)
 {
 	static const char *const words[] = {"-pids", "-memory", "-cpu"};
 	for (size_t i = 0; groups->has_limits && i < sizeof(words) / sizeof(*words); i++)
-		(void)put(groups->base, "cgroup.subtree_control", words[i]);
+		(void)group_file_write(groups->base, "cgroup.subtree_control", words[i]);
 	close_fd(&groups->base);
 }
 
 /* Where a controller is not there its file is not, which was logged when it was asked for. */
-static void set_limit(int base, uid_t uid, const char *file, uint64_t value)
+static void group_set_limit(int base, uid_t uid, const char *file, uint64_t value)
 {
 	char path[NAME_BYTES], text[VALUE_BYTES];
 	name_format(path, sizeof(path), USER_PREFIX "%lu/%s", (unsigned long)uid, file);
 	name_format(text, sizeof(text), "%" PRIu64, value);
 	if (value)
-		(void)put(base, path, text);
+		(void)group_file_write(base, path, text);
 }
 
 /* What it has started by itself: the build helper. */
-static void take_children(int base, const char *group, pid_t pid)
+static void group_take_children(int base, const char *group, pid_t pid)
 {
 	char path[NAME_BYTES], number[32];
 	name_format(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
-	CLEANUP(file_close) FILE *file = fopen(path, "re");
+	CLEANUP(group_file_close) FILE *file = fopen(path, "re");
 	long child;
 	while (file &&
 	       fscanf(file, "%ld", &child) == 1) { // NOLINT(cert-err34-c): the kernel's own numbers
 		name_format(number, sizeof(number), "%ld", child);
-		(void)put(base, group, number);
+		(void)group_file_write(base, group, number);
 	}
 }
 
@@ -192,23 +193,24 @@ void engine_groups_take(const struct engine_groups *groups,
 		return;
 	name_format(path, sizeof(path), USER_PREFIX "%lu", (unsigned long)uid);
 	(void)mkdirat(groups->base, path, 0755);
-	set_limit(groups->base, uid, "pids.max", configuration->user_processes);
-	set_limit(groups->base, uid, "memory.max", configuration->user_memory_bytes);
+	group_set_limit(groups->base, uid, "pids.max", configuration->user_processes);
+	group_set_limit(groups->base, uid, "memory.max", configuration->user_memory_bytes);
 	/* An engine without its build helper, or the other way round, is of no use. */
-	set_limit(groups->base, uid, "memory.oom.group", configuration->user_memory_bytes ? 1 : 0);
-	set_limit(groups->base, uid, "cpu.weight", configuration->user_cpu_weight);
+	group_set_limit(groups->base, uid, "memory.oom.group",
+			configuration->user_memory_bytes ? 1 : 0);
+	group_set_limit(groups->base, uid, "cpu.weight", configuration->user_cpu_weight);
 	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld", (unsigned long)uid,
 		    (long)pid);
 	(void)mkdirat(groups->base, path, 0755);
 	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.procs",
 		    (unsigned long)uid, (long)pid);
 	name_format(number, sizeof(number), "%ld", (long)pid);
-	int r = put(groups->base, path, number);
+	int r = group_file_write(groups->base, path, number);
 	if (r < 0)
 		log_warning("engine", "pid %ld of uid %lu has no control group: %s", (long)pid,
 			    (unsigned long)uid, strerror(-r));
 	else
-		take_children(groups->base, path, pid);
+		group_take_children(groups->base, path, pid);
 }
 
 void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid)
@@ -217,10 +219,10 @@ void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid
 	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.kill",
 		    (unsigned long)uid, (long)pid);
 	if (groups->base >= 0)
-		(void)put(groups->base, path, "1");
+		(void)group_file_write(groups->base, path, "1");
 }
 
-static DIR *open_folder(int parent, const char *name)
+static DIR *group_open_folder(int parent, const char *name)
 {
 	CLEANUP(close_fd) int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -229,10 +231,10 @@ static DIR *open_folder(int parent, const char *name)
 	return folder;
 }
 
-static void tidy_user(int base, const char *user, bool (*is_engine)(const void *context, pid_t pid),
-		      const void *context)
+static void groups_tidy_user(int base, const char *user,
+			     bool (*is_engine)(const void *context, pid_t pid), const void *context)
 {
-	CLEANUP(folder_close) DIR *folder = open_folder(base, user);
+	CLEANUP(group_folder_close) DIR *folder = group_open_folder(base, user);
 	const struct dirent *entry;
 	char path[NAME_BYTES];
 	while (folder && (entry = readdir(folder))) {
@@ -242,7 +244,7 @@ static void tidy_user(int base, const char *user, bool (*is_engine)(const void *
 			      (pid_t)strtol(entry->d_name + sizeof(ENGINE_PREFIX) - 1, NULL, 10)))
 			continue;
 		name_format(path, sizeof(path), "%.40s/%.40s/cgroup.kill", user, entry->d_name);
-		(void)put(base, path, "1");
+		(void)group_file_write(base, path, "1");
 		name_format(path, sizeof(path), "%.40s/%.40s", user, entry->d_name);
 		(void)unlinkat(base, path, AT_REMOVEDIR); /* not while something in it has not ended
 							     yet: then the next time */
@@ -252,13 +254,13 @@ static void tidy_user(int base, const char *user, bool (*is_engine)(const void *
 void engine_groups_tidy(const struct engine_groups *groups,
 			bool (*is_engine)(const void *context, pid_t pid), const void *context)
 {
-	CLEANUP(folder_close)
-	DIR *folder = groups->base < 0 ? NULL : open_folder(groups->base, ".");
+	CLEANUP(group_folder_close)
+	DIR *folder = groups->base < 0 ? NULL : group_open_folder(groups->base, ".");
 	const struct dirent *entry;
 	while (folder && (entry = readdir(folder))) {
 		if (strncmp(entry->d_name, USER_PREFIX, sizeof(USER_PREFIX) - 1) != 0)
 			continue;
-		tidy_user(groups->base, entry->d_name, is_engine, context);
+		groups_tidy_user(groups->base, entry->d_name, is_engine, context);
 		(void)unlinkat(groups->base, entry->d_name,
 			       AT_REMOVEDIR); /* not while the user has an engine */
 	}

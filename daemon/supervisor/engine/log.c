@@ -39,7 +39,7 @@ int engine_log_pair(int *ours_out, int *theirs_out)
 	return 0;
 }
 
-static struct engine_log_window *window_now(struct engine_log *log)
+static struct engine_log_window *log_window_now(struct engine_log *log)
 {
 	struct engine_log_window *window = log->window;
 	uint64_t now = uv_now(log->poll.loop);
@@ -49,12 +49,12 @@ static struct engine_log_window *window_now(struct engine_log *log)
 	return window;
 }
 
-static void take_room(struct engine_log_window *window, size_t bytes)
+static void log_window_spend(struct engine_log_window *window, size_t bytes)
 {
 	window->room -= window->room < bytes ? window->room : bytes;
 }
 
-static void end_line(struct engine_log *log)
+static void engine_log_end_line(struct engine_log *log)
 {
 	char text[ENGINE_LOG_LINE_BYTES];
 	log->line[log->used] = '\0';
@@ -67,60 +67,61 @@ static void end_line(struct engine_log *log)
 	memcpy(log->last, text, sizeof(text));
 	if (log->window->room == 0)
 		return;
-	take_room(log->window, ENGINE_LOG_LINE_COST);
+	log_window_spend(log->window, ENGINE_LOG_LINE_COST);
 	log_info("engine", "%s says: %s", log->whose, text);
 }
 
-static void take(struct engine_log *log, const char *bytes, size_t count)
+static void engine_log_append(struct engine_log *log, const char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (bytes[i] == '\n' && !log->skips)
-			end_line(log);
+			engine_log_end_line(log);
 		if (bytes[i] == '\n')
 			log->skips = false;
 		else if (!log->skips)
 			log->line[log->used++] = bytes[i];
 		if (log->used == sizeof(log->line) - 1) {
-			end_line(log);
+			engine_log_end_line(log);
 			log->skips = true;
 		}
 	}
 }
 
 /* False: there is nothing more, now or ever. */
-static bool read_some(struct engine_log *log, bool *ended_out)
+static bool engine_log_read_some(struct engine_log *log, bool *ended_out)
 {
 	char bytes[READ_BYTES];
 	ssize_t count = foreign_socket_receive(log->fd, bytes, sizeof(bytes));
 	/* A signal, or descriptors that were sent along, which is an attempt and nothing more. */
 	if (count == -EINTR || count == -EPROTO) {
-		take_room(log->window, 1);
+		log_window_spend(log->window, 1);
 		return true;
 	}
 	*ended_out = count == 0 || (count < 0 && count != -EAGAIN);
 	if (count <= 0)
 		return false;
-	take(log, bytes, (size_t)count);
-	take_room(log->window, (size_t)count);
+	engine_log_append(log, bytes, (size_t)count);
+	log_window_spend(log->window, (size_t)count);
 	return true;
 }
 
-static void on_again(uv_timer_t *timer);
+static void on_engine_log_window_over(uv_timer_t *timer);
 
-static void on_readable(uv_poll_t *poll, int status, int events)
+static void on_engine_log_readable(uv_poll_t *poll, int status, int events)
 {
 	struct engine_log *log = poll->data;
-	struct engine_log_window *window = window_now(log);
+	struct engine_log_window *window = log_window_now(log);
 	bool ended = status < 0;
 	(void)events;
-	for (int i = 0; i < READS_PER_TURN && !ended && window->room > 0 && read_some(log, &ended);
+	for (int i = 0;
+	     i < READS_PER_TURN && !ended && window->room > 0 && engine_log_read_some(log, &ended);
 	     i++)
 		continue;
 	if (ended || window->room == 0)
 		(void)uv_poll_stop(&log->poll);
 	if (ended || window->room > 0)
 		return;
-	(void)uv_timer_start(&log->again, on_again, ENGINE_LOG_WINDOW_MS, 0);
+	(void)uv_timer_start(&log->again, on_engine_log_window_over, ENGINE_LOG_WINDOW_MS, 0);
 	if (!window->is_told)
 		log_warning(
 			"engine",
@@ -129,13 +130,13 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	window->is_told = true;
 }
 
-static void on_again(uv_timer_t *timer)
+static void on_engine_log_window_over(uv_timer_t *timer)
 {
 	struct engine_log *log = timer->data;
-	(void)uv_poll_start(&log->poll, UV_READABLE, on_readable);
+	(void)uv_poll_start(&log->poll, UV_READABLE, on_engine_log_readable);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_engine_log_closed(uv_handle_t *handle)
 {
 	struct engine_log *log = handle->data;
 	if (--log->open_handles == 0)
@@ -160,7 +161,7 @@ struct engine_log *engine_log_open(uv_loop_t *loop, int descriptor, const char *
 	log->fd = take_fd(&fd);
 	(void)uv_timer_init(loop, &log->again);
 	log->open_handles = 2;
-	(void)uv_poll_start(&log->poll, UV_READABLE, on_readable);
+	(void)uv_poll_start(&log->poll, UV_READABLE, on_engine_log_readable);
 	return log;
 }
 
@@ -169,12 +170,13 @@ void engine_log_finish(struct engine_log *log)
 	bool ended = false;
 	if (!log)
 		return;
-	(void)window_now(log);
-	for (int i = 0;
-	     i < ENGINE_LOG_WINDOW_BYTES / READ_BYTES && !ended && read_some(log, &ended); i++)
+	(void)log_window_now(log);
+	for (int i = 0; i < ENGINE_LOG_WINDOW_BYTES / READ_BYTES && !ended &&
+			engine_log_read_some(log, &ended);
+	     i++)
 		continue;
 	if (log->used)
-		end_line(log);
+		engine_log_end_line(log);
 }
 
 const char *engine_log_assertion(const struct engine_log *log)
@@ -192,8 +194,8 @@ int engine_log_release(struct engine_log *log)
 	if (!log)
 		return -1;
 	int fd = take_fd(&log->fd);
-	uv_close((uv_handle_t *)&log->poll, on_closed);
-	uv_close((uv_handle_t *)&log->again, on_closed);
+	uv_close((uv_handle_t *)&log->poll, on_engine_log_closed);
+	uv_close((uv_handle_t *)&log->again, on_engine_log_closed);
 	return fd;
 }
 

@@ -31,7 +31,7 @@ void engine_lost_gone(struct engine *engine)
 }
 
 /* It may have ended by itself. */
-static void end_process(const struct engine *engine)
+static void engine_lost_kill(const struct engine *engine)
 {
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
 		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid,
@@ -46,33 +46,33 @@ void engine_lost_let_go(struct engine *engine)
 	(void)uv_timer_stop(&engine->deadline);
 	log_info("engine", "letting go of pid %ld of uid %lu, which has ended its work",
 		 (long)engine->pid, (unsigned long)engine->tenant->uid);
-	end_process(engine);
+	engine_lost_kill(engine);
 }
 
-static void on_long_enough(uv_timer_t *timer)
+static void on_held_long_enough(uv_timer_t *timer)
 {
 	engine_lost_let_go(timer->data);
 }
 
 /* Of a tenant whose next engine fails at once, only the latest process is kept. */
-static void hold(struct engine *engine)
+static void engine_lost_hold(struct engine *engine)
 {
 	struct engine *other;
 	TAILQ_FOREACH(other, &engine->tenant->engines, link)
 	engine_lost_let_go(other);
 	engine->is_held = true;
 	engine->tenant->supervisor->held_count++;
-	(void)uv_timer_start(&engine->deadline, on_long_enough, LINGER_MS, 0);
+	(void)uv_timer_start(&engine->deadline, on_held_long_enough, LINGER_MS, 0);
 }
 
 void engine_lost_begin(struct engine *engine)
 {
 	const struct flight_page *page = engine->flight->address;
 	if (engine->stop_asked) {
-		end_process(engine);
+		engine_lost_kill(engine);
 		return;
 	}
-	hold(engine);
+	engine_lost_hold(engine);
 	/* Its clients connect again at once, and sessions that wait need not wait longer: the next
 	 * engine opens the same devices. */
 	if (engine->sessions_count)
@@ -90,5 +90,5 @@ void engine_lost_is_followed(const struct tenant *tenant)
 	struct engine *engine;
 	TAILQ_FOREACH(engine, &tenant->engines, link)
 	if (engine->is_held && uv_timer_get_due_in(&engine->deadline) > LINGER_BESIDE_MS)
-		(void)uv_timer_start(&engine->deadline, on_long_enough, LINGER_BESIDE_MS, 0);
+		(void)uv_timer_start(&engine->deadline, on_held_long_enough, LINGER_BESIDE_MS, 0);
 }

@@ -15,18 +15,18 @@
 
 enum { CHILDREN_MAX = 4096, AGAIN_MS = 20, ROUNDS_AT_END = 200, ROUND_US = 5000 };
 
-static void file_close(FILE **file)
+static void children_file_close(FILE **file)
 {
 	if (*file)
 		(void)fclose(*file);
 }
 
 /* How many there are, at most `most`. None also where the kernel does not tell. */
-static unsigned children(pid_t *pids_out, unsigned most)
+static unsigned children_list(pid_t *pids_out, unsigned most)
 {
 	char path[64];
 	(void)snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
-	CLEANUP(file_close) FILE *file = fopen(path, "re");
+	CLEANUP(children_file_close) FILE *file = fopen(path, "re");
 	unsigned count = 0;
 	long pid;
 	while (file && count < most &&
@@ -35,7 +35,7 @@ static unsigned children(pid_t *pids_out, unsigned most)
 	return count;
 }
 
-static bool is_engine(const void *context, pid_t pid)
+static bool pid_is_engine(const void *context, pid_t pid)
 {
 	const struct supervisor *supervisor = context;
 	pid_t standby = -1;
@@ -53,38 +53,39 @@ static bool is_engine(const void *context, pid_t pid)
 	return false;
 }
 
-static bool is_known(const struct supervisor *supervisor, pid_t pid)
+static bool child_is_expected(const struct supervisor *supervisor, pid_t pid)
 {
 	for (unsigned i = 0; i < supervisor->orphans->stranger_count; i++)
 		if (supervisor->orphans->strangers[i] == pid)
 			return true;
-	return is_engine(supervisor, pid);
+	return pid_is_engine(supervisor, pid);
 }
 
 /* How many are left. A child that was not waited for keeps its number, so no other process can be
  * hit. */
-static unsigned end_round(const struct supervisor *supervisor)
+static unsigned orphans_end_round(const struct supervisor *supervisor)
 {
 	static pid_t pids[CHILDREN_MAX];
-	engine_groups_tidy(supervisor->groups, is_engine, supervisor);
+	engine_groups_tidy(supervisor->groups, pid_is_engine, supervisor);
 	if (!supervisor->orphans->are_ours)
 		return 0;
-	unsigned count = children(pids, CHILDREN_MAX), left = 0;
+	unsigned count = children_list(pids, CHILDREN_MAX), left = 0;
 	for (unsigned i = 0; i < count; i++) {
-		if (is_known(supervisor, pids[i]))
+		if (child_is_expected(supervisor, pids[i]))
 			continue;
 		left++;
 		(void)kill(pids[i], SIGKILL);
 	}
 	/* After all have been told, or those that are left could go on making others. */
 	for (unsigned i = 0; i < count; i++)
-		if (!is_known(supervisor, pids[i]) && waitpid(pids[i], NULL, WNOHANG) == pids[i])
+		if (!child_is_expected(supervisor, pids[i]) &&
+		    waitpid(pids[i], NULL, WNOHANG) == pids[i])
 			log_debug("engine", "ended pid %ld, which an engine had left behind",
 				  (long)pids[i]);
 	return left;
 }
 
-static void on_again(uv_timer_t *timer)
+static void on_orphans_again(uv_timer_t *timer)
 {
 	orphans_end(timer->data);
 }
@@ -101,7 +102,7 @@ static void on_child_ended(uv_signal_t *signal, int number)
 	for (unsigned i = 0; i < CHILDREN_MAX; i++) {
 		siginfo_t ended = {.si_pid = 0};
 		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 ||
-		    ended.si_pid == 0 || is_known(supervisor, ended.si_pid) ||
+		    ended.si_pid == 0 || child_is_expected(supervisor, ended.si_pid) ||
 		    waitpid(ended.si_pid, NULL, WNOHANG) != ended.si_pid)
 			return;
 	}
@@ -112,7 +113,7 @@ void orphans_init(struct supervisor *supervisor)
 	struct orphans *orphans = supervisor->orphans;
 	(void)uv_timer_init(&supervisor->loop, &orphans->again);
 	orphans->again.data = supervisor;
-	orphans->stranger_count = children(orphans->strangers, ORPHANS_STRANGERS_MAX);
+	orphans->stranger_count = children_list(orphans->strangers, ORPHANS_STRANGERS_MAX);
 	orphans->are_ours = getpid() != 1 && orphans->stranger_count < ORPHANS_STRANGERS_MAX &&
 			    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 	(void)uv_signal_init(&supervisor->loop, &orphans->child_ended);
@@ -124,12 +125,12 @@ void orphans_init(struct supervisor *supervisor)
 
 void orphans_end(struct supervisor *supervisor)
 {
-	if (end_round(supervisor) > 0)
-		(void)uv_timer_start(&supervisor->orphans->again, on_again, AGAIN_MS, 0);
+	if (orphans_end_round(supervisor) > 0)
+		(void)uv_timer_start(&supervisor->orphans->again, on_orphans_again, AGAIN_MS, 0);
 }
 
 void orphans_end_now(struct supervisor *supervisor)
 {
-	for (int round = 0; round < ROUNDS_AT_END && end_round(supervisor) > 0; round++)
+	for (int round = 0; round < ROUNDS_AT_END && orphans_end_round(supervisor) > 0; round++)
 		(void)usleep(ROUND_US);
 }

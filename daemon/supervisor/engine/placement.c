@@ -21,7 +21,7 @@
 enum { LEAVING_MAX = 16 };
 
 /* Engines that nobody asked to end, and that take no session any more. */
-static unsigned count_leaving(const struct tenant *tenant)
+static unsigned tenant_count_leaving_engines(const struct tenant *tenant)
 {
 	unsigned count = 0;
 	const struct engine *engine;
@@ -30,7 +30,7 @@ static unsigned count_leaving(const struct tenant *tenant)
 	return count;
 }
 
-static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
+static int tenant_may_start_engine(const struct tenant *tenant, struct refusal *refusal_out)
 {
 	uint64_t now = clock_now_ns();
 	if (now < tenant->retry_at_ns) {
@@ -42,7 +42,7 @@ static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
 		return -EAGAIN;
 	}
 	/* Else one user's failures could use up the engines of all. */
-	if (count_leaving(tenant) >= LEAVING_MAX) {
+	if (tenant_count_leaving_engines(tenant) >= LEAVING_MAX) {
 		refusal_set(refusal_out, STATUS_CONNECTION_LOST,
 			    "%d engines of this user have failed and are not gone yet",
 			    LEAVING_MAX);
@@ -62,7 +62,7 @@ int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_
 		*engine_out = tenant->current;
 		return 0;
 	}
-	r = may_start(tenant, refusal_out);
+	r = tenant_may_start_engine(tenant, refusal_out);
 	if (r < 0)
 		return r;
 	r = engine_start(tenant, may_adopt, engine_out);
@@ -93,7 +93,7 @@ void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
 }
 
 /* Can there be an engine for it soon? */
-static bool may_wait(struct tenant *tenant, struct session *session, int r)
+static bool tenant_may_wait_for_engine(struct tenant *tenant, struct session *session, int r)
 {
 	bool shared = !tenant->supervisor->configuration.engine_per_session;
 	return r == -EINPROGRESS ||
@@ -123,7 +123,7 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		r = -EDQUOT;
 	} else {
 		r = tenant_engine(tenant, true, &engine, &refusal);
-		if (r < 0 && may_wait(tenant, session, r)) {
+		if (r < 0 && tenant_may_wait_for_engine(tenant, session, r)) {
 			tenant_let_wait(tenant, session);
 			return;
 		}

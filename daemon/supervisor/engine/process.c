@@ -79,7 +79,7 @@ __attribute__((format(printf, 2, 3))) static int strings_add(struct strings *str
 	return 0;
 }
 
-static int pass(struct strings *environment, const char *const *names, size_t count)
+static int environment_pass(struct strings *environment, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *value = getenv(names[i]);
@@ -93,7 +93,7 @@ static int pass(struct strings *environment, const char *const *names, size_t co
 }
 
 /* POCL_*; a cache folder of the service's own user is not for a tenant's engine. */
-static int pass_pocl(struct strings *environment)
+static int environment_pass_pocl(struct strings *environment)
 {
 	for (char **entry = environ; *entry; entry++) {
 		if (strncmp(*entry, "POCL_", 5) != 0 || !strncmp(*entry, "POCL_CACHE_DIR=", 15))
@@ -107,12 +107,13 @@ static int pass_pocl(struct strings *environment)
 
 static int make_environment(const struct engine_launch *launch, struct strings *environment)
 {
-	int r = pass(environment, passed_always, sizeof(passed_always) / sizeof(*passed_always));
+	int r = environment_pass(environment, passed_always,
+				 sizeof(passed_always) / sizeof(*passed_always));
 	if (r == 0)
-		r = pass_pocl(environment);
+		r = environment_pass_pocl(environment);
 	if (r == 0 && launch->user_mode)
-		r = pass(environment, passed_to_own,
-			 sizeof(passed_to_own) / sizeof(*passed_to_own));
+		r = environment_pass(environment, passed_to_own,
+				     sizeof(passed_to_own) / sizeof(*passed_to_own));
 	/* Vendors' compilers keep caches in the home folder, which a tenant's engine does not have.
 	 */
 	if (r == 0 && !launch->user_mode && launch->cache_directory) {
@@ -123,19 +124,20 @@ static int make_environment(const struct engine_launch *launch, struct strings *
 	return r;
 }
 
-static int add_pair(struct strings *arguments, const char *name, const char *value)
+static int arguments_add_pair(struct strings *arguments, const char *name, const char *value)
 {
 	int r = strings_add(arguments, "%s", name);
 	return r < 0 ? r : strings_add(arguments, "%s", value);
 }
 
-static int add_number(struct strings *arguments, const char *name, unsigned long number)
+static int arguments_add_number(struct strings *arguments, const char *name, unsigned long number)
 {
 	int r = strings_add(arguments, "%s", name);
 	return r < 0 ? r : strings_add(arguments, "%lu", number);
 }
 
-static int add_limits(struct strings *arguments, const struct configuration *configuration)
+static int arguments_add_limits(struct strings *arguments,
+				const struct configuration *configuration)
 {
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
 		if (!configuration->limits[i].given)
@@ -150,7 +152,8 @@ static int add_limits(struct strings *arguments, const struct configuration *con
 	return 0;
 }
 
-static int add_backend_options(struct strings *arguments, const struct configuration *configuration)
+static int arguments_add_backend_options(struct strings *arguments,
+					 const struct configuration *configuration)
 {
 	for (unsigned i = 0; i < CONFIGURATION_CUDA_OPTIONS; i++) {
 		if (!configuration->cuda[i].given)
@@ -169,15 +172,15 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 {
 	int r = strings_add(arguments, "%s", launch->program);
 	if (r == 0)
-		r = add_number(arguments, "--control-fd", CONTROL_FD);
+		r = arguments_add_number(arguments, "--control-fd", CONTROL_FD);
 	if (r == 0 && launch->standby)
-		r = add_pair(arguments, "--standby", launch->drop ? "any" : "own");
+		r = arguments_add_pair(arguments, "--standby", launch->drop ? "any" : "own");
 	if (r == 0 && launch->drop && !launch->standby)
-		r = add_number(arguments, "--uid", launch->uid);
+		r = arguments_add_number(arguments, "--uid", launch->uid);
 	if (r == 0 && launch->drop && !launch->standby)
-		r = add_number(arguments, "--gid", launch->gid);
+		r = arguments_add_number(arguments, "--gid", launch->gid);
 	if (r == 0 && launch->cache_directory)
-		r = add_pair(arguments, "--cache-dir", launch->cache_directory);
+		r = arguments_add_pair(arguments, "--cache-dir", launch->cache_directory);
 	if (r == 0 && launch->warm_devices)
 		r = strings_add(arguments, "--warm=%llx", (unsigned long long)launch->warm_devices);
 	if (r == 0 && launch->configuration->spill)
@@ -186,11 +189,11 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 		r = strings_add(arguments, "--slice-us=%llu",
 				(unsigned long long)launch->configuration->slice_us);
 	if (r == 0)
-		r = add_limits(arguments, launch->configuration);
-	return r < 0 ? r : add_backend_options(arguments, launch->configuration);
+		r = arguments_add_limits(arguments, launch->configuration);
+	return r < 0 ? r : arguments_add_backend_options(arguments, launch->configuration);
 }
 
-static int make_actions(posix_spawn_file_actions_t *actions, int control, int log)
+static int spawn_make_actions(posix_spawn_file_actions_t *actions, int control, int log)
 {
 	int r = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (r == 0)
@@ -205,7 +208,7 @@ static int make_actions(posix_spawn_file_actions_t *actions, int control, int lo
 	return -r;
 }
 
-static int make_attributes(posix_spawnattr_t *attributes)
+static int spawn_make_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t all;
 	sigset_t none;
@@ -221,8 +224,8 @@ static int make_attributes(posix_spawnattr_t *attributes)
 	return -r;
 }
 
-static int spawn(const char *program, char *const *arguments, char *const *environment, int control,
-		 int log, pid_t *pid_out)
+static int engine_process_spawn(const char *program, char *const *arguments,
+				char *const *environment, int control, int log, pid_t *pid_out)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -234,9 +237,9 @@ static int spawn(const char *program, char *const *arguments, char *const *envir
 		(void)posix_spawn_file_actions_destroy(&actions);
 		return r;
 	}
-	r = make_actions(&actions, control, log);
+	r = spawn_make_actions(&actions, control, log);
 	if (r == 0)
-		r = make_attributes(&attributes);
+		r = spawn_make_attributes(&attributes);
 	if (r == 0)
 		r = -posix_spawn(pid_out, program, &actions, &attributes, arguments, environment);
 	(void)posix_spawnattr_destroy(&attributes);
@@ -270,7 +273,8 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 		return r;
 
 	pid_t pid = -1;
-	r = spawn(launch->program, arguments.list, environment.list, theirs, log_theirs, &pid);
+	r = engine_process_spawn(launch->program, arguments.list, environment.list, theirs,
+				 log_theirs, &pid);
 	if (r < 0)
 		return r;
 	/* Not reaped yet, so the number is still its own. */

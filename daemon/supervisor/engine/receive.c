@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 
 /* A message that makes no sense. A few may be a mistake; many are an attempt to keep us busy. */
-static void strike(struct engine *engine, const char *what)
+static void engine_strike(struct engine *engine, const char *what)
 {
 	engine->strikes++;
 	log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid,
@@ -30,11 +30,11 @@ static void strike(struct engine *engine, const char *what)
 		engine_kill(engine, "it sends messages that nobody asked for");
 }
 
-static void on_ready(struct engine *engine, const Sycl__V1__EngineReady *ready,
-		     struct packet_fds *fds)
+static void receive_ready(struct engine *engine, const Sycl__V1__EngineReady *ready,
+			  struct packet_fds *fds)
 {
 	if (engine->was_ready) {
-		strike(engine, "is ready twice");
+		engine_strike(engine, "is ready twice");
 		return;
 	}
 	struct memory_region *flight = NULL;
@@ -53,17 +53,17 @@ static void on_ready(struct engine *engine, const Sycl__V1__EngineReady *ready,
 	engine_became_ready(engine, flight);
 }
 
-static void on_session_state(struct engine *engine, const Sycl__V1__SessionState *state)
+static void receive_session_state(struct engine *engine, const Sycl__V1__SessionState *state)
 {
 	struct session *session = engine_session(engine, state->session);
 	if (!session) {
-		strike(engine, "speaks of a session that it does not have");
+		engine_strike(engine, "speaks of a session that it does not have");
 		return;
 	}
 	switch (state->state) {
 	case SYCL__V1__SESSION_STATE__STATE__STATE_OPEN:
 		if (session->phase == SESSION_OPEN) {
-			strike(engine, "opens a session twice");
+			engine_strike(engine, "opens a session twice");
 			return;
 		}
 		engine_session_opened(session);
@@ -84,11 +84,11 @@ static void on_session_state(struct engine *engine, const Sycl__V1__SessionState
 		return;
 	}
 	default:
-		strike(engine, "names an unknown state");
+		engine_strike(engine, "names an unknown state");
 	}
 }
 
-static uint64_t *asked_entry(struct engine *engine, uint64_t request)
+static uint64_t *engine_asked_entry(struct engine *engine, uint64_t request)
 {
 	for (unsigned i = 0; request && i < ENGINE_ASKED_MAX; i++)
 		if (engine->asked[i] == request)
@@ -96,11 +96,11 @@ static uint64_t *asked_entry(struct engine *engine, uint64_t request)
 	return NULL;
 }
 
-static void on_report(struct engine *engine, const Sycl__V1__EngineReport *message)
+static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *message)
 {
-	uint64_t *asked = asked_entry(engine, message->request);
+	uint64_t *asked = engine_asked_entry(engine, message->request);
 	if (!asked) {
-		strike(engine, "reports without being asked");
+		engine_strike(engine, "reports without being asked");
 		return;
 	}
 	int r = claims_take(engine, message);
@@ -120,7 +120,7 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
  * more: an endless one would only keep the service busy. Engines answer questions in order, so
  * answering an earlier question again gains nothing.
  */
-static bool is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)
+static bool trace_answer_is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
 	if (message->request > engine->told_request) {
 		engine->told_request = message->request;
@@ -131,14 +131,14 @@ static bool is_endless(struct engine *engine, const Sycl__V1__EngineTrace *messa
 	       engine->told_bytes > TRACE_RECORDS_POLL * sizeof(struct trace_record);
 }
 
-static void on_trace(struct engine *engine, const Sycl__V1__EngineTrace *message)
+static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
-	uint64_t *asked = asked_entry(engine, message->request);
+	uint64_t *asked = engine_asked_entry(engine, message->request);
 	if (!asked) {
-		strike(engine, "tells of a trace without being asked");
+		engine_strike(engine, "tells of a trace without being asked");
 		return;
 	}
-	if (is_endless(engine, message) ||
+	if (trace_answer_is_endless(engine, message) ||
 	    !engine->tenant->supervisor->observer->traced(engine, message)) {
 		engine_kill(engine, "it tells more of a trace than it was asked for");
 		return;
@@ -151,26 +151,27 @@ static void on_trace(struct engine *engine, const Sycl__V1__EngineTrace *message
 
 /* All of them each time, and only when there are more: at most so many times as there are devices.
  */
-static void on_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
+static void receive_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
 {
 	struct device_set devices = {.devices = {0}};
 	for (size_t i = 0; i < message->n_devices; i++) {
 		unsigned backend = (unsigned)message->devices[i]->backend;
 		if (backend >= DEVICE_SET_BACKENDS) {
-			strike(engine, "names an unknown backend");
+			engine_strike(engine, "names an unknown backend");
 			return;
 		}
 		devices.devices[backend] |= message->devices[i]->devices;
 	}
 	device_set_add(&devices, &engine->devices);
 	if (device_set_has(&engine->devices, &devices)) {
-		strike(engine, "says again which devices it has open");
+		engine_strike(engine, "says again which devices it has open");
 		return;
 	}
 	engine_opened_devices(engine, &devices);
 }
 
-static void act(struct engine *engine, const Sycl__V1__Control *control, struct packet_fds *fds)
+static void receive_message(struct engine *engine, const Sycl__V1__Control *control,
+			    struct packet_fds *fds)
 {
 	if (engine->state == ENGINE_RETURNING) {
 		if (control->body_case == SYCL__V1__CONTROL__BODY_ENGINE_RETURN)
@@ -181,26 +182,26 @@ static void act(struct engine *engine, const Sycl__V1__Control *control, struct 
 	}
 	switch (control->body_case) {
 	case SYCL__V1__CONTROL__BODY_READY:
-		on_ready(engine, control->ready, fds);
+		receive_ready(engine, control->ready, fds);
 		return;
 	case SYCL__V1__CONTROL__BODY_SESSION_STATE:
-		on_session_state(engine, control->session_state);
+		receive_session_state(engine, control->session_state);
 		return;
 	case SYCL__V1__CONTROL__BODY_REPORT:
-		on_report(engine, control->report);
+		receive_report(engine, control->report);
 		return;
 	case SYCL__V1__CONTROL__BODY_DEVICES_IN_USE:
-		on_devices_in_use(engine, control->devices_in_use);
+		receive_devices_in_use(engine, control->devices_in_use);
 		return;
 	case SYCL__V1__CONTROL__BODY_TRACE:
-		on_trace(engine, control->trace);
+		receive_trace(engine, control->trace);
 		return;
 	case SYCL__V1__CONTROL__BODY_WANTS:
 		if (!sharing_engine_wants(engine, control->wants->watch))
-			strike(engine, "says that it wants a device where nobody asks");
+			engine_strike(engine, "says that it wants a device where nobody asks");
 		return;
 	default:
-		strike(engine, "sends a message of no kind that it may send");
+		engine_strike(engine, "sends a message of no kind that it may send");
 	}
 }
 
@@ -235,7 +236,7 @@ void engine_receive(struct engine *engine, unsigned most)
 			engine_kill(engine, "it sends what is no message");
 			return;
 		}
-		act(engine, (const Sycl__V1__Control *)message, &fds);
+		receive_message(engine, (const Sycl__V1__Control *)message, &fds);
 		if (fds.count) {
 			foreign_socket_begin();
 			packet_fds_close(&fds);

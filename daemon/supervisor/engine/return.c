@@ -37,7 +37,7 @@ bool engine_return_has_page(const struct engine *engine)
 }
 
 /* Once it has ended, its number may be another process'. */
-static bool has_ended(const struct engine *engine)
+static bool engine_has_ended(const struct engine *engine)
 {
 	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
 	return poll(&ended, 1, 0) != 0;
@@ -56,7 +56,7 @@ void engine_return_connected(void *context, int connection)
 		return;
 	struct engine *engine = engine_return_find(supervisor, pid);
 	if (!engine || engine->tenant->uid != uid || engine->is_refused || engine->control >= 0 ||
-	    has_ended(engine)) {
+	    engine_has_ended(engine)) {
 		log_debug("engine", "uid %lu, pid %ld is no engine that is waited for",
 			  (unsigned long)uid, (long)pid);
 		return;
@@ -73,7 +73,7 @@ void engine_return_starved(void *context, int connection)
 	foreign_socket_close(&connection);
 }
 
-static void refuse(struct engine *engine, const char *why)
+static void return_refuse(struct engine *engine, const char *why)
 {
 	log_warning("engine", "pid %ld of uid %lu goes on and is not taken over: %s",
 		    (long)engine->pid, (unsigned long)engine->tenant->uid, why);
@@ -83,7 +83,7 @@ static void refuse(struct engine *engine, const char *why)
 	engine_stays_away(engine);
 }
 
-static bool is_token(const struct engine *engine, const ProtobufCBinaryData *token)
+static bool token_matches(const struct engine *engine, const ProtobufCBinaryData *token)
 {
 	unsigned different = token->len != sizeof(engine->token);
 	for (size_t i = 0; !different && i < sizeof(engine->token); i++)
@@ -92,8 +92,8 @@ static bool is_token(const struct engine *engine, const ProtobufCBinaryData *tok
 }
 
 /* The first part of its return. False: it was refused. */
-static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *message,
-		       struct packet_fds *fds)
+static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineReturn *message,
+				 struct packet_fds *fds)
 {
 	char why[WHY_BYTES], version[VERSION_BYTES];
 	if (message->protocol != CONTROL_PROTOCOL) {
@@ -102,17 +102,17 @@ static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *mess
 			why, sizeof(why),
 			"it is of release %s and speaks control protocol %u, this service %u",
 			version, (unsigned)message->protocol, CONTROL_PROTOCOL);
-		refuse(engine, why);
+		return_refuse(engine, why);
 		return false;
 	}
-	if (!is_token(engine, &message->token)) {
-		refuse(engine, "it does not know its token");
+	if (!token_matches(engine, &message->token)) {
+		return_refuse(engine, "it does not know its token");
 		return false;
 	}
 	if (engine_return_has_page(engine) &&
 	    memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0,
 			      &engine->flight) < 0) {
-		refuse(engine, "its flight page is none");
+		return_refuse(engine, "its flight page is none");
 		return false;
 	}
 	/* It may serve whom it has. Who comes now is to have what was installed meanwhile. */
@@ -125,7 +125,7 @@ static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *mess
 }
 
 /* Did a service write this, of this engine's user, and is it here for the first time? */
-static bool is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *hand_off)
+static bool hand_off_is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *hand_off)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
 	if (!hand_off || hand_off->uid != engine->tenant->uid || hand_off->session == 0 ||
@@ -136,10 +136,10 @@ static bool is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *ha
 	return session_proof(supervisor->succession->secret, &claim) == hand_off->proof;
 }
 
-static bool take_session(struct engine *engine, const Sycl__V1__ReturnedSession *returned)
+static bool return_receive_session(struct engine *engine, const Sycl__V1__ReturnedSession *returned)
 {
 	const Sycl__V1__SessionHandOff *hand_off = returned->hand_off;
-	if (engine->sessions_count >= SESSIONS_MAX || !is_genuine(engine, hand_off))
+	if (engine->sessions_count >= SESSIONS_MAX || !hand_off_is_genuine(engine, hand_off))
 		return false;
 	struct peer peer = {
 		.pid = (pid_t)hand_off->pid,
@@ -159,7 +159,7 @@ static bool take_session(struct engine *engine, const Sycl__V1__ReturnedSession 
 	return true;
 }
 
-static void finish(struct engine *engine)
+static void return_finish(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	struct memory_region *flight = engine->flight;
@@ -188,21 +188,21 @@ void engine_return_lost(struct engine *engine)
 	if (++engine->returns_lost < RETURNS_MAX)
 		engine_detach(engine);
 	else
-		refuse(engine, "it begins to come back again and again");
+		return_refuse(engine, "it begins to come back again and again");
 }
 
 void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message,
 			   struct packet_fds *fds)
 {
-	if (!engine->return_begun && !take_first(engine, message, fds))
+	if (!engine->return_begun && !return_receive_first(engine, message, fds))
 		return;
 	for (size_t i = 0; i < message->n_sessions; i++)
-		if (!take_session(engine, message->sessions[i])) {
-			refuse(engine, "it speaks of a session that it does not have");
+		if (!return_receive_session(engine, message->sessions[i])) {
+			return_refuse(engine, "it speaks of a session that it does not have");
 			return;
 		}
 	if (!message->more)
-		finish(engine);
+		return_finish(engine);
 	else if (message->n_sessions == 0)
-		refuse(engine, "what it shows does not end");
+		return_refuse(engine, "what it shows does not end");
 }

@@ -10,7 +10,7 @@
 enum { PARTS = 4 };
 
 /* One user's, or that of all whom the user database does not know. */
-static unsigned part_most(const struct supervisor *supervisor)
+static unsigned engine_part_most(const struct supervisor *supervisor)
 {
 	unsigned engines = supervisor->configuration.engines;
 	if (!supervisor->privileged)
@@ -18,32 +18,32 @@ static unsigned part_most(const struct supervisor *supervisor)
 	return engines > PARTS ? engines / PARTS : 1;
 }
 
-static bool is_of_part(const struct tenant *other, const struct tenant *tenant)
+static bool tenant_is_of_part(const struct tenant *other, const struct tenant *tenant)
 {
 	return other == tenant || (tenant->is_unknown && other->is_unknown);
 }
 
-static unsigned part_count(const struct tenant *tenant)
+static unsigned engine_part_count(const struct tenant *tenant)
 {
 	unsigned count = 0;
 	const struct tenant *other;
 	const struct engine *engine;
 	TAILQ_FOREACH(other, &tenant->supervisor->tenants, link)
-	if (is_of_part(other, tenant))
+	if (tenant_is_of_part(other, tenant))
 		TAILQ_FOREACH(engine, &other->engines, link)
 	count += !engine->is_held;
 	return count;
 }
 
-static bool is_part_full(const struct tenant *tenant)
+static bool engine_part_is_full(const struct tenant *tenant)
 {
-	return part_count(tenant) >= part_most(tenant->supervisor);
+	return engine_part_count(tenant) >= engine_part_most(tenant->supervisor);
 }
 
 bool engine_room_has(const struct tenant *tenant, struct refusal *refusal_out)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
-	bool part_full = is_part_full(tenant), all = tenants_have_all_engines(supervisor);
+	bool part_full = engine_part_is_full(tenant), all = tenants_have_all_engines(supervisor);
 	refusal_out->code = STATUS_QUOTA;
 	if (all)
 		(void)snprintf(refusal_out->text, sizeof(refusal_out->text),
@@ -56,12 +56,12 @@ bool engine_room_has(const struct tenant *tenant, struct refusal *refusal_out)
 			tenant->is_unknown
 				? "users whom the user database does not know have, together,"
 				: "this user has",
-			tenant->is_unknown ? "they" : "one", part_most(supervisor),
+			tenant->is_unknown ? "they" : "one", engine_part_most(supervisor),
 			supervisor->configuration.engines);
 	return !part_full && !all;
 }
 
-static bool is_idle(const struct engine *engine)
+static bool engine_is_idle(const struct engine *engine)
 {
 	return engine->state == ENGINE_READY && engine->sessions_count == 0 &&
 	       engine->waiting_count == 0;
@@ -69,18 +69,18 @@ static bool is_idle(const struct engine *engine)
 
 bool engine_room_make(const struct tenant *tenant, bool *asked)
 {
-	bool of_part = is_part_full(tenant);
+	bool of_part = engine_part_is_full(tenant);
 	unsigned ending = 0;
 	struct engine *engine, *longest = NULL;
 	const struct tenant *other;
 	TAILQ_FOREACH(other, &tenant->supervisor->tenants, link)
 	{
-		if (of_part && !is_of_part(other, tenant))
+		if (of_part && !tenant_is_of_part(other, tenant))
 			continue;
 		TAILQ_FOREACH(engine, &other->engines, link)
 		{
 			ending += engine->state == ENGINE_STOPPING && !engine->is_held;
-			if (is_idle(engine) &&
+			if (engine_is_idle(engine) &&
 			    (!longest || engine->idle_since_ns < longest->idle_since_ns))
 				longest = engine;
 		}

@@ -23,12 +23,12 @@ enum {
 	PERMILLE_OF_PERCENT = 10
 };
 
-static bool is_watching(const struct sharing *sharing)
+static bool sharing_is_watching(const struct sharing *sharing)
 {
 	return sharing->watch & 1u;
 }
 
-static bool is_exclusive(const struct supervisor *supervisor)
+static bool sharing_is_exclusive(const struct supervisor *supervisor)
 {
 	return supervisor->configuration.shares.exclusive;
 }
@@ -36,18 +36,18 @@ static bool is_exclusive(const struct supervisor *supervisor)
 /* ---------------------------------------- pages ----------------------------------------- */
 
 /* A claim is read once, and is whatever it is. */
-static uint64_t read_word(const _Atomic uint64_t *word)
+static uint64_t page_read_word(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static bool is_used(const struct engine_share *share, uint32_t slot)
+static bool slot_is_used(const struct engine_share *share, uint32_t slot)
 {
 	return division_slots_have(&share->slots, slot);
 }
 
 /* What it says to use by now. */
-static void admit(struct engine *engine)
+static void sharing_admit_slots(struct engine *engine)
 {
 	struct engine_share *share = engine->share;
 	const struct share_claims *claims = share->claims->address;
@@ -63,14 +63,14 @@ static void admit(struct engine *engine)
 		(long)engine->pid, (unsigned long)engine->tenant->uid, DIVISION_SLOTS_OF_ENGINE);
 }
 
-static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_t now_ns,
-		       struct division_claim *claim_out)
+static void sharing_read_claim(const struct share_claims *claims, uint32_t slot, uint64_t now_ns,
+			       struct division_claim *claim_out)
 {
 	const struct share_claim *claim = &claims->slots[slot];
-	uint64_t since_ns = read_word(&claim->busy_since_ns);
-	claim_out->busy_ns = read_word(&claim->busy_ns) +
+	uint64_t since_ns = page_read_word(&claim->busy_since_ns);
+	claim_out->busy_ns = page_read_word(&claim->busy_ns) +
 			     (since_ns > 0 && since_ns < now_ns ? now_ns - since_ns : 0);
-	claim_out->beat = read_word(&claims->beat);
+	claim_out->beat = page_read_word(&claims->beat);
 	claim_out->wants = since_ns > 0;
 	claim_out->running = atomic_load_explicit(&claim->running, memory_order_relaxed) > 0;
 }
@@ -78,15 +78,15 @@ static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_
 bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out,
 		   bool *wants_out)
 {
-	if (!engine->share || !is_used(engine->share, slot))
+	if (!engine->share || !slot_is_used(engine->share, slot))
 		return false;
 	const struct share_claims *claims = engine->share->claims->address;
-	*used_ns_out = read_word(&claims->slots[slot].used_ns);
-	*wants_out = read_word(&claims->slots[slot].busy_since_ns) > 0;
+	*used_ns_out = page_read_word(&claims->slots[slot].used_ns);
+	*wants_out = page_read_word(&claims->slots[slot].busy_since_ns) > 0;
 	return true;
 }
 
-static void grant(struct engine *engine, uint32_t slot, uint32_t part)
+static void sharing_write_grant(struct engine *engine, uint32_t slot, uint32_t part)
 {
 	struct share_grants *page = engine->share->grants->address;
 	engine->share->parties[slot].granted = part;
@@ -94,20 +94,20 @@ static void grant(struct engine *engine, uint32_t slot, uint32_t part)
 }
 
 /* Devices that it has not used: what it may begin with, until somebody looks. */
-static void grant_unused(struct engine *engine)
+static void sharing_grant_unused(struct engine *engine)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
 	uint32_t most = tenant_share(engine->tenant).most * PERMILLE_OF_PERCENT;
 	if (!supervisor->sharing->is_on)
 		most = SHARE_WHOLE;
-	else if (is_exclusive(supervisor))
+	else if (sharing_is_exclusive(supervisor))
 		most = 0;
 	for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++)
-		if (!supervisor->sharing->is_on || !is_used(engine->share, slot))
-			grant(engine, slot, most);
+		if (!supervisor->sharing->is_on || !slot_is_used(engine->share, slot))
+			sharing_write_grant(engine, slot, most);
 }
 
-static int make_pages(struct engine_share *share)
+static int sharing_make_pages(struct engine_share *share)
 {
 	int r = memory_region_create_published("sycl-grants", sizeof(struct share_grants),
 					       &share->grants);
@@ -133,18 +133,18 @@ struct engine_share *engine_share_free(struct engine_share *share)
 	return NULL;
 }
 
-static int join(struct engine *engine)
+static int sharing_join(struct engine *engine)
 {
 	struct sharing *sharing = engine->tenant->supervisor->sharing;
 	if (sharing->engines >= SHARING_ENGINES_MAX)
 		return -EDQUOT;
 	engine->share = calloc(1, sizeof(*engine->share));
-	int r = engine->share ? make_pages(engine->share) : -ENOMEM;
+	int r = engine->share ? sharing_make_pages(engine->share) : -ENOMEM;
 	if (r == 0) {
 		struct share_grants *page = engine->share->grants->address;
 		atomic_store(&page->beat_ns, clock_now_ns());
 		atomic_store(&page->watch, sharing->watch);
-		grant_unused(engine);
+		sharing_grant_unused(engine);
 		r = engine_send_division(engine, engine->share->grants->fd,
 					 engine->share->claims->fd);
 	}
@@ -162,8 +162,9 @@ static int join(struct engine *engine)
 /* --------------------------------------- looking ---------------------------------------- */
 
 /* All engines that have used the device, those of a tenant side by side. */
-static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns,
-		       struct engine **engines, struct division_party *parties)
+static uint32_t sharing_gather_parties(struct supervisor *supervisor, uint32_t slot,
+				       uint64_t now_ns, struct engine **engines,
+				       struct division_party *parties)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -174,13 +175,14 @@ static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t no
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		{
 			if (!engine->share || count == SHARING_ENGINES_MAX ||
-			    !is_used(engine->share, slot))
+			    !slot_is_used(engine->share, slot))
 				continue;
 			struct division_party *party = &engine->share->parties[slot];
 			party->user = tenant->uid;
 			party->least = share.least * PERMILLE_OF_PERCENT;
 			party->most = share.most * PERMILLE_OF_PERCENT;
-			read_claim(engine->share->claims->address, slot, now_ns, &party->claim);
+			sharing_read_claim(engine->share->claims->address, slot, now_ns,
+					   &party->claim);
 			engines[count] = engine;
 			parties[count++] = *party;
 		}
@@ -189,24 +191,25 @@ static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t no
 }
 
 /* True: a user wants the device. */
-static bool divide(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns)
+static bool sharing_divide_slot(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns)
 {
 	static struct division_party parties[SHARING_ENGINES_MAX];
 	static struct engine *engines[SHARING_ENGINES_MAX];
 	struct division *division = &supervisor->sharing->divisions[slot];
 	bool wanted = false;
-	uint32_t count = gather(supervisor, slot, now_ns, engines, parties);
-	division->mode = is_exclusive(supervisor) ? DIVISION_EXCLUSIVE : DIVISION_CONCURRENT;
+	uint32_t count = sharing_gather_parties(supervisor, slot, now_ns, engines, parties);
+	division->mode =
+		sharing_is_exclusive(supervisor) ? DIVISION_EXCLUSIVE : DIVISION_CONCURRENT;
 	division_step(division, parties, count, now_ns, SHARE_STALE_NS);
 	for (uint32_t i = 0; i < count; i++) {
 		engines[i]->share->parties[slot] = parties[i];
-		grant(engines[i], slot, parties[i].granted);
+		sharing_write_grant(engines[i], slot, parties[i].granted);
 		wanted |= parties[i].demand > 0;
 	}
 	return wanted;
 }
 
-static void write_all(struct supervisor *supervisor, uint64_t now_ns)
+static void sharing_write_grants(struct supervisor *supervisor, uint64_t now_ns)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -222,7 +225,7 @@ static void write_all(struct supervisor *supervisor, uint64_t now_ns)
 }
 
 /* Bit per device, of each backend, that any of them has used. */
-static void used_devices(struct supervisor *supervisor, uint32_t used[SHARE_BACKENDS])
+static void sharing_used_slots(struct supervisor *supervisor, uint32_t used[SHARE_BACKENDS])
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -232,56 +235,57 @@ static void used_devices(struct supervisor *supervisor, uint32_t used[SHARE_BACK
 	{
 		if (!engine->share)
 			continue;
-		admit(engine);
+		sharing_admit_slots(engine);
 		for (uint32_t i = 0; i < SHARE_BACKENDS; i++)
 			used[i] |= engine->share->slots.devices[i];
 	}
 }
 
-static bool look(struct supervisor *supervisor)
+static bool sharing_update_grants(struct supervisor *supervisor)
 {
 	uint32_t used[SHARE_BACKENDS];
 	uint64_t now_ns = clock_now_ns();
 	bool wanted = false;
-	used_devices(supervisor, used);
+	sharing_used_slots(supervisor, used);
 	for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++)
 		if (used[slot / SHARE_DEVICES] >> slot % SHARE_DEVICES & 1u)
-			wanted |= divide(supervisor, slot, now_ns);
+			wanted |= sharing_divide_slot(supervisor, slot, now_ns);
 	if (wanted)
 		supervisor->sharing->wanted_ns = now_ns;
-	write_all(supervisor, now_ns);
+	sharing_write_grants(supervisor, now_ns);
 	return wanted;
 }
 
-static void watch(struct supervisor *supervisor);
+static void sharing_watch(struct supervisor *supervisor);
 
 /* Who begins now sees that nobody watches, or is seen by the look after that. */
-static void rest(struct supervisor *supervisor)
+static void sharing_rest(struct supervisor *supervisor)
 {
 	supervisor->sharing->watch++;
 	(void)uv_timer_stop(&supervisor->sharing->timer);
-	write_all(supervisor, clock_now_ns());
+	sharing_write_grants(supervisor, clock_now_ns());
 	atomic_thread_fence(memory_order_seq_cst);
-	if (supervisor->sharing->is_on && look(supervisor))
-		watch(supervisor);
+	if (supervisor->sharing->is_on && sharing_update_grants(supervisor))
+		sharing_watch(supervisor);
 }
 
-static void on_look(uv_timer_t *timer)
+static void on_sharing_timer(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	if (!look(supervisor) && clock_now_ns() - supervisor->sharing->wanted_ns > REST_NS)
-		rest(supervisor);
+	if (!sharing_update_grants(supervisor) &&
+	    clock_now_ns() - supervisor->sharing->wanted_ns > REST_NS)
+		sharing_rest(supervisor);
 }
 
-static void watch(struct supervisor *supervisor)
+static void sharing_watch(struct supervisor *supervisor)
 {
 	struct sharing *sharing = supervisor->sharing;
-	uint64_t every_ms = is_exclusive(supervisor) ? LOOK_EXCLUSIVE_MS : LOOK_MS;
-	if (!is_watching(sharing))
+	uint64_t every_ms = sharing_is_exclusive(supervisor) ? LOOK_EXCLUSIVE_MS : LOOK_MS;
+	if (!sharing_is_watching(sharing))
 		sharing->watch++;
 	sharing->wanted_ns = clock_now_ns();
-	(void)uv_timer_start(&sharing->timer, on_look, every_ms, every_ms);
-	(void)look(supervisor);
+	(void)uv_timer_start(&sharing->timer, on_sharing_timer, every_ms, every_ms);
+	(void)sharing_update_grants(supervisor);
 }
 
 /* ------------------------------------ who takes part ------------------------------------ */
@@ -295,14 +299,14 @@ void sharing_init(struct supervisor *supervisor)
 	supervisor->sharing->is_on = tenant_shares_matter(supervisor);
 }
 
-static bool is_missing(const struct engine *engine)
+static bool sharing_lacks_engine(const struct engine *engine)
 {
 	return engine->tenant->supervisor->sharing->is_on && !engine->share && engine->control >= 0;
 }
 
 /* Until all that may take part do, less and less often. One that is kept out by their number waits
  * until another one goes. */
-static void on_again(uv_timer_t *timer)
+static void on_sharing_retry(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	struct sharing *sharing = supervisor->sharing;
@@ -312,9 +316,9 @@ static void on_again(uv_timer_t *timer)
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)
 	{
-		if (engine->state != ENGINE_READY || !is_missing(engine))
+		if (engine->state != ENGINE_READY || !sharing_lacks_engine(engine))
 			continue;
-		int r = join(engine);
+		int r = sharing_join(engine);
 		if (r == 0)
 			log_info("share", "devices' time is divided for pid %ld of uid %lu by now",
 				 (long)engine->pid, (unsigned long)engine->tenant->uid);
@@ -323,21 +327,21 @@ static void on_again(uv_timer_t *timer)
 	sharing->again_ms =
 		sharing->again_ms * 2 < AGAIN_MOST_MS ? sharing->again_ms * 2 : AGAIN_MOST_MS;
 	if (are_missing)
-		(void)uv_timer_start(timer, on_again, sharing->again_ms, 0);
+		(void)uv_timer_start(timer, on_sharing_retry, sharing->again_ms, 0);
 }
 
-static void try_again(struct sharing *sharing)
+static void sharing_retry_later(struct sharing *sharing)
 {
 	sharing->again_ms = AGAIN_MS;
-	(void)uv_timer_start(&sharing->again, on_again, sharing->again_ms, 0);
+	(void)uv_timer_start(&sharing->again, on_sharing_retry, sharing->again_ms, 0);
 }
 
 void sharing_engine_ready(struct engine *engine)
 {
 	struct sharing *sharing = engine->tenant->supervisor->sharing;
-	if (!is_missing(engine))
+	if (!sharing_lacks_engine(engine))
 		return;
-	int r = join(engine);
+	int r = sharing_join(engine);
 	if (r == 0)
 		return;
 	log_warning("share", "devices' time is not divided for pid %ld of uid %lu: %s",
@@ -345,7 +349,7 @@ void sharing_engine_ready(struct engine *engine)
 	if (r == -EDQUOT)
 		return;
 	/* It may have no room for a message at the moment. */
-	try_again(sharing);
+	sharing_retry_later(sharing);
 }
 
 void sharing_engine_gone(struct engine *engine)
@@ -355,7 +359,7 @@ void sharing_engine_gone(struct engine *engine)
 	struct sharing *sharing = engine->tenant->supervisor->sharing;
 	engine->share = engine_share_free(engine->share);
 	if (sharing->engines-- == SHARING_ENGINES_MAX)
-		try_again(sharing);
+		sharing_retry_later(sharing);
 }
 
 bool sharing_engine_wants(struct engine *engine, uint32_t watched)
@@ -369,8 +373,8 @@ bool sharing_engine_wants(struct engine *engine, uint32_t watched)
 		return false;
 	share->has_asked = true;
 	share->asked = watched;
-	if (sharing->is_on && !is_watching(sharing))
-		watch(supervisor);
+	if (sharing->is_on && !sharing_is_watching(sharing))
+		sharing_watch(supervisor);
 	return true;
 }
 
@@ -386,13 +390,13 @@ void sharing_review(struct supervisor *supervisor)
 		if (engine->state == ENGINE_READY)
 			sharing_engine_ready(engine);
 		if (engine->share)
-			grant_unused(engine);
+			sharing_grant_unused(engine);
 	}
 	if (sharing->engines == 0)
 		return;
 	/* An engine that has begun before this must be seen, and told of a new share at once. */
 	if (sharing->is_on)
-		watch(supervisor);
-	else if (is_watching(sharing))
-		rest(supervisor);
+		sharing_watch(supervisor);
+	else if (sharing_is_watching(sharing))
+		sharing_rest(supervisor);
 }

@@ -49,32 +49,32 @@ struct standby {
 	unsigned open_handles;
 };
 
-static void on_handle_closed(uv_handle_t *handle)
+static void on_standby_handle_closed(uv_handle_t *handle)
 {
 	struct standby *standby = handle->data;
 	if (--standby->open_handles == 0)
 		free(standby);
 }
 
-static void close_handle(uv_handle_t *handle)
+static void standby_close_handle(uv_handle_t *handle)
 {
 	if (!uv_is_closing(handle))
-		uv_close(handle, on_handle_closed);
+		uv_close(handle, on_standby_handle_closed);
 }
 
 /* The descriptors are closed by whoever has them then, later: libuv must have forgotten the numbers
  * before. */
-static void let_go(struct standby *standby)
+static void standby_release(struct standby *standby)
 {
 	standby->supervisor->keeper->standby = NULL;
-	close_handle((uv_handle_t *)&standby->control_poll);
-	close_handle((uv_handle_t *)&standby->exit_poll);
-	close_handle((uv_handle_t *)&standby->deadline);
+	standby_close_handle((uv_handle_t *)&standby->control_poll);
+	standby_close_handle((uv_handle_t *)&standby->exit_poll);
+	standby_close_handle((uv_handle_t *)&standby->deadline);
 }
 
-static void start_rest(struct supervisor *supervisor);
+static void standby_start_rest(struct supervisor *supervisor);
 
-static void count_failure(struct supervisor *supervisor, const char *why)
+static void standby_count_failure(struct supervisor *supervisor, const char *why)
 {
 	struct standby_keeper *keeper = supervisor->keeper;
 	keeper->failures++;
@@ -84,7 +84,7 @@ static void count_failure(struct supervisor *supervisor, const char *why)
 }
 
 /* It has ended, and was not taken. */
-static void gone(struct standby *standby, int wait_status)
+static void standby_process_gone(struct standby *standby, int wait_status)
 {
 	struct supervisor *supervisor = standby->supervisor;
 	char why[FAILURE_BYTES + 64];
@@ -92,7 +92,7 @@ static void gone(struct standby *standby, int wait_status)
 	bool asked = standby->state == STANDBY_ENDING;
 	struct device_set asked_for = standby->asked;
 	struct engine_log *log = TAKE(standby->log);
-	let_go(standby);
+	standby_release(standby);
 	close_fd(&standby->process.control);
 	close_fd(&standby->process.pidfd);
 	engine_log_finish(log);
@@ -112,13 +112,13 @@ static void gone(struct standby *standby, int wait_status)
 		else
 			(void)snprintf(why, sizeof(why), "pid %ld exited with status %d", pid,
 				       WEXITSTATUS(wait_status));
-		count_failure(supervisor, why);
+		standby_count_failure(supervisor, why);
 	}
 	supervisor->observer->engine_ended(supervisor);
 	standby_review(supervisor);
 }
 
-static void on_exit_readable(uv_poll_t *poll, int status, int events)
+static void on_standby_exit(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
 	(void)events;
@@ -126,10 +126,10 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 	int wait_status = 0;
 	pid_t pid = waitpid(standby->process.pid, &wait_status, WNOHANG);
 	if (pid == standby->process.pid || (pid < 0 && errno == ECHILD))
-		gone(standby, wait_status);
+		standby_process_gone(standby, wait_status);
 }
 
-static void kill_it(struct standby *standby, const char *why)
+static void standby_kill(struct standby *standby, const char *why)
 {
 	if (!standby->failure[0])
 		(void)snprintf(standby->failure, sizeof(standby->failure), "%s", why);
@@ -141,7 +141,7 @@ static void kill_it(struct standby *standby, const char *why)
 }
 
 /* The hang-up tells it; it ends by itself when it has looked. */
-static void end(struct standby *standby)
+static void standby_end(struct standby *standby)
 {
 	struct supervisor *supervisor = standby->supervisor;
 	(void)uv_timer_stop(&supervisor->keeper->idle);
@@ -152,26 +152,26 @@ static void end(struct standby *standby)
 	(void)shutdown(standby->process.control, SHUT_RDWR);
 }
 
-static void on_deadline(uv_timer_t *timer)
+static void on_standby_deadline(uv_timer_t *timer)
 {
 	struct standby *standby = timer->data;
-	kill_it(standby, standby->state == STANDBY_ENDING ? "it does not end in time"
-							  : "it is not ready in time");
+	standby_kill(standby, standby->state == STANDBY_ENDING ? "it does not end in time"
+							       : "it is not ready in time");
 }
 
-static void start_deadline(struct standby *standby, uint64_t ms)
+static void standby_start_deadline(struct standby *standby, uint64_t ms)
 {
-	(void)uv_timer_start(&standby->deadline, on_deadline, ms, 0);
+	(void)uv_timer_start(&standby->deadline, on_standby_deadline, ms, 0);
 }
 
-static void on_ready(struct standby *standby, const Sycl__V1__StandbyReady *ready)
+static void standby_became_ready(struct standby *standby, const Sycl__V1__StandbyReady *ready)
 {
 	if (standby->state != STANDBY_STARTING) {
-		kill_it(standby, "it is ready without being asked");
+		standby_kill(standby, "it is ready without being asked");
 		return;
 	}
 	if (strcmp(ready->version, SYCLD_VERSION) != 0) {
-		kill_it(standby, "it is of another version than this service");
+		standby_kill(standby, "it is of another version than this service");
 		return;
 	}
 	standby->state = STANDBY_READY;
@@ -180,7 +180,7 @@ static void on_ready(struct standby *standby, const Sycl__V1__StandbyReady *read
 	standby_review(standby->supervisor);
 }
 
-static void on_control(uv_poll_t *poll, int status, int events)
+static void on_standby_control(uv_poll_t *poll, int status, int events)
 {
 	struct standby *standby = poll->data;
 	(void)events;
@@ -192,11 +192,11 @@ static void on_control(uv_poll_t *poll, int status, int events)
 			return;
 		const Sycl__V1__Control *control = (const Sycl__V1__Control *)message;
 		if (r == 1 && control->body_case == SYCL__V1__CONTROL__BODY_STANDBY_READY) {
-			on_ready(standby, control->standby_ready);
+			standby_became_ready(standby, control->standby_ready);
 			continue;
 		}
 		if (r == 1)
-			kill_it(standby, "it sends a message of no kind that it may send");
+			standby_kill(standby, "it sends a message of no kind that it may send");
 		status = r == 1 ? 0 : -1;
 	}
 	/* A hang-up: its end is seen by itself. */
@@ -204,7 +204,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
 		(void)uv_poll_stop(&standby->control_poll);
 }
 
-static int tell_prepare(struct standby *standby)
+static int standby_send_prepare(struct standby *standby)
 {
 	Sycl__V1__BackendDevices rows[DEVICE_SET_BACKENDS], *list[DEVICE_SET_BACKENDS];
 	Sycl__V1__StandbyPrepare prepare = SYCL__V1__STANDBY_PREPARE__INIT;
@@ -224,17 +224,17 @@ static int tell_prepare(struct standby *standby)
 	return message_send(standby->process.control, &control.base, NULL, 0, MSG_DONTWAIT);
 }
 
-static void ask_for(struct standby *standby, const struct device_set *devices)
+static void standby_ask_for(struct standby *standby, const struct device_set *devices)
 {
 	device_set_add(&standby->asked, devices);
 	standby->state = STANDBY_STARTING;
-	start_deadline(standby,
-		       standby->supervisor->configuration.engine_start_ns / MILLISECOND_NS);
-	if (tell_prepare(standby) < 0)
-		kill_it(standby, "it cannot be told what to prepare");
+	standby_start_deadline(standby,
+			       standby->supervisor->configuration.engine_start_ns / MILLISECOND_NS);
+	if (standby_send_prepare(standby) < 0)
+		standby_kill(standby, "it cannot be told what to prepare");
 }
 
-static int open_handles(struct standby *standby)
+static int standby_open_handles(struct standby *standby)
 {
 	uv_loop_t *loop = &standby->supervisor->loop;
 	int r = uv_poll_init(loop, &standby->control_poll, standby->process.control);
@@ -249,22 +249,22 @@ static int open_handles(struct standby *standby)
 	standby->exit_poll.data = standby;
 	(void)uv_timer_init(loop, &standby->deadline);
 	standby->deadline.data = standby;
-	(void)uv_poll_start(&standby->exit_poll, UV_READABLE, on_exit_readable);
-	(void)uv_poll_start(&standby->control_poll, UV_READABLE, on_control);
+	(void)uv_poll_start(&standby->exit_poll, UV_READABLE, on_standby_exit);
+	(void)uv_poll_start(&standby->control_poll, UV_READABLE, on_standby_control);
 	return 0;
 }
 
 /* Nothing watches it yet. */
-static void drop(struct standby *standby)
+static void standby_drop(struct standby *standby)
 {
 	engine_process_kill(&standby->process);
 	if (standby->open_handles)
-		close_handle((uv_handle_t *)&standby->control_poll);
+		standby_close_handle((uv_handle_t *)&standby->control_poll);
 	else
 		free(standby);
 }
 
-static int start(struct supervisor *supervisor, const struct device_set *devices)
+static int standby_start(struct supervisor *supervisor, const struct device_set *devices)
 {
 	struct standby *standby = calloc(1, sizeof(*standby));
 	if (!standby)
@@ -276,9 +276,9 @@ static int start(struct supervisor *supervisor, const struct device_set *devices
 		free(standby);
 		return r;
 	}
-	r = open_handles(standby);
+	r = standby_open_handles(standby);
 	if (r < 0) {
-		drop(standby);
+		standby_drop(standby);
 		return r;
 	}
 	standby->since_ns = clock_now_ns();
@@ -288,12 +288,12 @@ static int start(struct supervisor *supervisor, const struct device_set *devices
 				       &supervisor->keeper->log);
 	supervisor->keeper->standby = standby;
 	log_info("standby", "started pid %ld", (long)standby->process.pid);
-	ask_for(standby, devices);
+	standby_ask_for(standby, devices);
 	return 0;
 }
 
 /* What is open in engines that go on. */
-static struct device_set devices_in_use(const struct supervisor *supervisor)
+static struct device_set keeper_devices_in_use(const struct supervisor *supervisor)
 {
 	struct device_set set = {.devices = {0}};
 	const struct tenant *tenant;
@@ -307,29 +307,29 @@ static struct device_set devices_in_use(const struct supervisor *supervisor)
 
 /* In the place of one that a device has failed: its tenant waits, and a driver makes contexts one
  * after the other. */
-static bool is_opening(const struct engine *engine)
+static bool engine_is_opening_devices(const struct engine *engine)
 {
 	return engine->is_replacement && device_set_is_empty(&engine->devices) &&
 	       (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY) &&
 	       clock_now_ns() - engine->since_ns < OPENING_MS * MILLISECOND_NS;
 }
 
-static bool somebody_opens(const struct supervisor *supervisor)
+static bool any_engine_opens_devices(const struct supervisor *supervisor)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (is_opening(engine))
+	if (engine_is_opening_devices(engine))
 		return true;
 	return false;
 }
 
-static void on_rest_over(uv_timer_t *timer)
+static void on_standby_rest_over(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	struct standby_keeper *keeper = supervisor->keeper;
-	struct device_set wanted = devices_in_use(supervisor);
+	struct device_set wanted = keeper_devices_in_use(supervisor);
 	if (keeper->failures >= FAILURES_FREE)
 		keeper->failures = 0; /* it has paused for that */
 	if (keeper->standby || supervisor->stopping || device_set_is_empty(&wanted))
@@ -337,32 +337,32 @@ static void on_rest_over(uv_timer_t *timer)
 	/* However many open theirs in turn, the others do not go without for longer. */
 	if (keeper->put_off_ns == 0)
 		keeper->put_off_ns = clock_now_ns();
-	if (somebody_opens(supervisor) &&
+	if (any_engine_opens_devices(supervisor) &&
 	    clock_now_ns() - keeper->put_off_ns < OPENING_MS * MILLISECOND_NS) {
-		start_rest(supervisor);
+		standby_start_rest(supervisor);
 		return;
 	}
 	keeper->put_off_ns = 0;
-	int r = start(supervisor, &wanted);
+	int r = standby_start(supervisor, &wanted);
 	if (r < 0) {
 		char why[FAILURE_BYTES];
 		(void)snprintf(why, sizeof(why), "none can be started: %s", strerror(-r));
-		count_failure(supervisor, why);
-		start_rest(supervisor);
+		standby_count_failure(supervisor, why);
+		standby_start_rest(supervisor);
 	}
 }
 
-static void start_rest(struct supervisor *supervisor)
+static void standby_start_rest(struct supervisor *supervisor)
 {
 	struct standby_keeper *keeper = supervisor->keeper;
 	uint64_t ms = keeper->failures == 0              ? REST_MS
 		      : keeper->failures < FAILURES_FREE ? FAILED_REST_MS
 							 : FAILED_PAUSE_MS;
 	if (!uv_is_active((uv_handle_t *)&keeper->rest))
-		(void)uv_timer_start(&keeper->rest, on_rest_over, ms, 0);
+		(void)uv_timer_start(&keeper->rest, on_standby_rest_over, ms, 0);
 }
 
-static void on_idle(uv_timer_t *timer)
+static void on_standby_idle(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	struct standby *standby = supervisor->keeper->standby;
@@ -370,11 +370,11 @@ static void on_idle(uv_timer_t *timer)
 		return;
 	log_info("standby", "pid %ld: nobody uses its devices any more",
 		 (long)standby->process.pid);
-	start_deadline(standby, END_GRACE_MS);
-	end(standby);
+	standby_start_deadline(standby, END_GRACE_MS);
+	standby_end(standby);
 }
 
-static void review_present(struct standby *standby, const struct device_set *wanted)
+static void standby_review_present(struct standby *standby, const struct device_set *wanted)
 {
 	struct supervisor *supervisor = standby->supervisor;
 	uv_timer_t *idle = &supervisor->keeper->idle;
@@ -383,25 +383,25 @@ static void review_present(struct standby *standby, const struct device_set *wan
 	if (device_set_has(wanted, &standby->asked))
 		(void)uv_timer_stop(idle);
 	else if (!uv_is_active((uv_handle_t *)idle))
-		(void)uv_timer_start(idle, on_idle,
+		(void)uv_timer_start(idle, on_standby_idle,
 				     supervisor->configuration.engine_idle_ns / MILLISECOND_NS, 0);
 	if (standby->state == STANDBY_READY && !device_set_has(&standby->asked, wanted))
-		ask_for(standby, wanted);
+		standby_ask_for(standby, wanted);
 }
 
 void standby_review(struct supervisor *supervisor)
 {
 	struct standby_keeper *keeper = supervisor->keeper;
-	struct device_set wanted = devices_in_use(supervisor);
+	struct device_set wanted = keeper_devices_in_use(supervisor);
 	if (!supervisor->configuration.standby || supervisor->stopping) {
 		standby_stop(supervisor);
 	} else if (keeper->standby) {
-		review_present(keeper->standby, &wanted);
+		standby_review_present(keeper->standby, &wanted);
 	} else {
 		(void)uv_timer_stop(&keeper->idle);
 		/* An empty set is a part of every other. */
 		if (!device_set_has(&keeper->useless, &wanted))
-			start_rest(supervisor);
+			standby_start_rest(supervisor);
 	}
 }
 
@@ -427,7 +427,7 @@ bool standby_take(struct supervisor *supervisor, struct engine_process *process_
 	*process_out = standby->process;
 	process_out->log = engine_log_release(TAKE(standby->log));
 	standby->process = (struct engine_process)ENGINE_PROCESS_NONE;
-	let_go(standby);
+	standby_release(standby);
 	(void)uv_timer_stop(&supervisor->keeper->idle);
 	return true;
 }
@@ -439,7 +439,7 @@ void standby_succeeded(struct supervisor *supervisor)
 
 void standby_failed(struct supervisor *supervisor, const char *why)
 {
-	count_failure(supervisor, why);
+	standby_count_failure(supervisor, why);
 	standby_review(supervisor);
 }
 
@@ -470,8 +470,8 @@ void standby_stop(struct supervisor *supervisor)
 	(void)uv_timer_stop(&supervisor->keeper->rest);
 	if (!standby || standby->state == STANDBY_ENDING)
 		return;
-	start_deadline(standby, END_GRACE_MS);
-	end(standby);
+	standby_start_deadline(standby, END_GRACE_MS);
+	standby_end(standby);
 }
 
 void standby_abandon(struct supervisor *supervisor)
@@ -481,7 +481,7 @@ void standby_abandon(struct supervisor *supervisor)
 		return;
 	struct engine_process process = standby->process;
 	(void)engine_log_free(TAKE(standby->log));
-	let_go(standby);
+	standby_release(standby);
 	engine_process_kill(&process);
 }
 

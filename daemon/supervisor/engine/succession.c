@@ -34,13 +34,13 @@ enum {
 	FAR_LEAST = 1 << 20,
 };
 
-static bool is_kept(const struct engine *engine)
+static bool engine_is_kept(const struct engine *engine)
 {
 	return engine->has_token &&
 	       (engine->state == ENGINE_READY || engine->state == ENGINE_RETURNING);
 }
 
-static void keep(const struct engine *engine, struct service_state_engine *entry)
+static void state_keep_engine(const struct engine *engine, struct service_state_engine *entry)
 {
 	*entry = (struct service_state_engine){
 		.uid = engine->tenant->uid,
@@ -54,17 +54,17 @@ static void keep(const struct engine *engine, struct service_state_engine *entry
 	memcpy(entry->token, engine->token, sizeof(entry->token));
 }
 
-static void keep_engines(const struct supervisor *supervisor, struct service_state *state)
+static void state_keep_engines(const struct supervisor *supervisor, struct service_state *state)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)
-	if (is_kept(engine) && state->engine_count < SERVICE_STATE_ENTRIES_MAX)
-		keep(engine, &state->engines[state->engine_count++]);
+	if (engine_is_kept(engine) && state->engine_count < SERVICE_STATE_ENTRIES_MAX)
+		state_keep_engine(engine, &state->engines[state->engine_count++]);
 }
 
-static void keep_accounts(const struct supervisor *supervisor, struct service_state *state)
+static void state_keep_accounts(const struct supervisor *supervisor, struct service_state *state)
 {
 	const struct tenant *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
@@ -79,14 +79,14 @@ static void keep_accounts(const struct supervisor *supervisor, struct service_st
 	}
 }
 
-static void on_while_over(uv_timer_t *timer)
+static void on_succession_timer(uv_timer_t *timer)
 {
 	if (account_file_save(timer->data) < 0)
-		(void)uv_timer_start(timer, on_while_over, WHILE_MS, 0);
+		(void)uv_timer_start(timer, on_succession_timer, WHILE_MS, 0);
 	succession_changed(timer->data);
 }
 
-static void tell_once(struct supervisor *supervisor, int r)
+static void log_write_failure_once(struct supervisor *supervisor, int r)
 {
 	struct succession *succession = supervisor->succession;
 	if (r < 0 && !succession->has_failed)
@@ -101,7 +101,7 @@ static void tell_once(struct supervisor *supervisor, int r)
 
 /* 0 or a negative errno: then it is tried again in a while, and what was reserved before is all
  * that is. */
-static int write_state(struct supervisor *supervisor, uint64_t sessions_before)
+static int succession_write(struct supervisor *supervisor, uint64_t sessions_before)
 {
 	struct succession *succession = supervisor->succession;
 	if (!succession->is_open)
@@ -112,14 +112,14 @@ static int write_state(struct supervisor *supervisor, uint64_t sessions_before)
 	state.accounts = calloc(supervisor->tenant_count + 1u, sizeof(*state.accounts));
 	int r = -ENOMEM;
 	if (state.engines && state.accounts) {
-		keep_engines(supervisor, &state);
-		keep_accounts(supervisor, &state);
+		state_keep_engines(supervisor, &state);
+		state_keep_accounts(supervisor, &state);
 		r = service_state_save(supervisor->directory.fd, &state);
 	}
 	service_state_fini(&state);
-	tell_once(supervisor, r);
+	log_write_failure_once(supervisor, r);
 	if (r < 0) {
-		(void)uv_timer_start(&succession->while_over, on_while_over, WHILE_MS, 0);
+		(void)uv_timer_start(&succession->while_over, on_succession_timer, WHILE_MS, 0);
 		return r;
 	}
 	succession->sessions_before = sessions_before;
@@ -129,14 +129,14 @@ static int write_state(struct supervisor *supervisor, uint64_t sessions_before)
 
 void succession_changed(struct supervisor *supervisor)
 {
-	(void)write_state(supervisor, supervisor->succession->sessions_before);
+	(void)succession_write(supervisor, supervisor->succession->sessions_before);
 }
 
 void succession_changes(struct supervisor *supervisor)
 {
 	struct succession *succession = supervisor->succession;
 	if (succession->is_open && !uv_is_active((uv_handle_t *)&succession->while_over))
-		(void)uv_timer_start(&succession->while_over, on_while_over, WHILE_MS, 0);
+		(void)uv_timer_start(&succession->while_over, on_succession_timer, WHILE_MS, 0);
 }
 
 void succession_engine_ready(struct engine *engine)
@@ -163,7 +163,7 @@ void succession_engine_ready(struct engine *engine)
  * at another time: units of the clock in which none gives two. Small enough for whoever reads
  * JSON's numbers as floating point.
  */
-static uint64_t far_number(uint64_t number)
+static uint64_t session_number_far_ahead(uint64_t number)
 {
 	struct timespec now = {.tv_sec = 0};
 	(void)clock_gettime(CLOCK_REALTIME, &now);
@@ -178,15 +178,15 @@ uint64_t succession_session_number(struct supervisor *supervisor)
 	uint64_t number = supervisor->last_session + 1;
 	/* Written ahead, so that no number is given twice, however this service ends. */
 	if (number < succession->sessions_before ||
-	    write_state(supervisor, number + NUMBERS_AHEAD) == 0 || succession->is_far)
+	    succession_write(supervisor, number + NUMBERS_AHEAD) == 0 || succession->is_far)
 		return number;
 	succession->is_far = true;
-	supervisor->last_session = far_number(number) - 1;
+	supervisor->last_session = session_number_far_ahead(number) - 1;
 	return supervisor->last_session + 1;
 }
 
 /* Is this the process that is meant, and alive? Its pidfd, or a negative errno. */
-static int open_process(const struct service_state_engine *entry)
+static int kept_process_open(const struct service_state_engine *entry)
 {
 	uint64_t ticks = 0;
 	pid_t pid = (pid_t)entry->pid;
@@ -204,14 +204,15 @@ static int open_process(const struct service_state_engine *entry)
 	return r < 0 ? r : take_fd(&pidfd);
 }
 
-static void expect(struct supervisor *supervisor, const struct service_state_engine *entry)
+static void succession_expect_engine(struct supervisor *supervisor,
+				     const struct service_state_engine *entry)
 {
 	struct refusal refusal;
 	struct engine *engine = NULL;
 	if ((!supervisor->privileged && entry->uid != geteuid()) ||
 	    engine_return_find(supervisor, (pid_t)entry->pid))
 		return;
-	CLEANUP(close_fd) int pidfd = open_process(entry);
+	CLEANUP(close_fd) int pidfd = kept_process_open(entry);
 	if (pidfd < 0) {
 		log_info("engine", "pid %lu of uid %lu has ended while no service ran",
 			 (unsigned long)entry->pid, (unsigned long)entry->uid);
@@ -242,8 +243,8 @@ static void expect(struct supervisor *supervisor, const struct service_state_eng
 		 (unsigned long)entry->uid);
 }
 
-static void restore_account(struct supervisor *supervisor,
-			    const struct service_state_account *account)
+static void succession_restore_account(struct supervisor *supervisor,
+				       const struct service_state_account *account)
 {
 	if (!supervisor->privileged && account->uid != geteuid())
 		return;
@@ -254,20 +255,20 @@ static void restore_account(struct supervisor *supervisor,
 	tenant->is_unknown = account->unknown;
 }
 
-static void use(struct supervisor *supervisor, const struct service_state *state)
+static void succession_restore(struct supervisor *supervisor, const struct service_state *state)
 {
 	struct succession *succession = supervisor->succession;
 	memcpy(succession->secret, state->secret, sizeof(succession->secret));
 	succession->sessions_before = state->sessions_before;
 	supervisor->last_session = state->sessions_before ? state->sessions_before - 1 : 0;
 	for (uint32_t i = 0; i < state->engine_count; i++)
-		expect(supervisor, &state->engines[i]);
+		succession_expect_engine(supervisor, &state->engines[i]);
 	for (uint32_t i = 0; i < state->account_count; i++)
-		restore_account(supervisor, &state->accounts[i]);
+		succession_restore_account(supervisor, &state->accounts[i]);
 }
 
 /* Which numbers were given before is not known: begin where none can have been. */
-static void set_aside(struct supervisor *supervisor, const char *why)
+static void succession_set_aside(struct supervisor *supervisor, const char *why)
 {
 	log_warning(
 		"service",
@@ -276,29 +277,29 @@ static void set_aside(struct supervisor *supervisor, const char *why)
 	int r = service_state_set_aside(supervisor->directory.fd);
 	if (r < 0)
 		log_warning("service", "nor can it be set aside: %s", strerror(-r));
-	supervisor->last_session = far_number(0) - 1;
+	supervisor->last_session = session_number_far_ahead(0) - 1;
 }
 
-static int begin(struct supervisor *supervisor)
+static int succession_read(struct supervisor *supervisor)
 {
 	struct succession *succession = supervisor->succession;
 	struct service_state state = {.engines = NULL};
 	int r = service_state_load(supervisor->directory.fd, &state);
 	switch (r) {
 	case 0:
-		use(supervisor, &state);
+		succession_restore(supervisor, &state);
 		service_state_fini(&state);
 		return 0;
 	case -ENOENT:
 		break;
 	case -EBADMSG:
-		set_aside(supervisor, "it is damaged");
+		succession_set_aside(supervisor, "it is damaged");
 		break;
 	case -EPERM:
-		set_aside(supervisor, "it is not this user's alone");
+		succession_set_aside(supervisor, "it is not this user's alone");
 		break;
 	case -EPROTONOSUPPORT:
-		set_aside(supervisor, "it is of another release");
+		succession_set_aside(supervisor, "it is of another release");
 		break;
 	default:
 		/* It may be as it should: without it, or over it, engines would be lost that
@@ -333,7 +334,7 @@ int succession_open(struct supervisor *supervisor)
 	struct succession *succession = supervisor->succession;
 	(void)snprintf(succession->path, sizeof(succession->path), "%s/" ENGINE_SOCKET_NAME,
 		       supervisor->directory.path);
-	int r = begin(supervisor);
+	int r = succession_read(supervisor);
 	if (r == 0)
 		r = account_file_load(supervisor);
 	if (r < 0)
@@ -358,7 +359,7 @@ void succession_close(struct supervisor *supervisor)
 		account_file_forget(supervisor);
 		return;
 	}
-	(void)write_state(supervisor, supervisor->last_session + 1);
+	(void)succession_write(supervisor, supervisor->last_session + 1);
 	(void)account_file_save(supervisor);
 	account_file_forget(supervisor);
 	succession->is_open = false;

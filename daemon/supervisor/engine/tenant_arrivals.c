@@ -11,7 +11,7 @@
 
 enum { TICK_MS = 500 };
 
-static struct session *take_first(struct tenant *tenant)
+static struct session *arrivals_take_first(struct tenant *tenant)
 {
 	struct session *session = TAILQ_FIRST(&tenant->arriving);
 	TAILQ_REMOVE(&tenant->arriving, session, link);
@@ -31,7 +31,7 @@ void tenant_drop_arrival(struct tenant *tenant, struct session *session, const c
 }
 
 /* Those who have waited for too long, or have gone. */
-static void drop_late(struct tenant *tenant)
+static void arrivals_drop_late(struct tenant *tenant)
 {
 	uint64_t patience_ns = tenant->supervisor->configuration.engine_start_ns;
 	struct session *session, *next;
@@ -47,12 +47,12 @@ static void drop_late(struct tenant *tenant)
 	}
 }
 
-static void on_tick(uv_timer_t *timer)
+static void on_arrivals_timer(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	struct tenant *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
-	drop_late(tenant);
+	arrivals_drop_late(tenant);
 	arrivals_continue(supervisor);
 	if (supervisor->arriving_count == 0)
 		(void)uv_timer_stop(timer);
@@ -72,14 +72,15 @@ void tenant_let_wait(struct tenant *tenant, struct session *session)
 	tenant_session_joined(tenant);
 	unsettled_add(tenant, NULL, session);
 	if (tenant->supervisor->arriving_count++ == 0)
-		(void)uv_timer_start(&tenant->supervisor->arrivals, on_tick, TICK_MS, TICK_MS);
+		(void)uv_timer_start(&tenant->supervisor->arrivals, on_arrivals_timer, TICK_MS,
+				     TICK_MS);
 }
 
 void tenant_continue(struct tenant *tenant)
 {
 	/* Each once: who has to wait on is behind the others again, so all keep their order. */
 	for (unsigned count = tenant->arriving_count; count > 0; count--) {
-		struct session *session = take_first(tenant);
+		struct session *session = arrivals_take_first(tenant);
 		tenant_session_left(tenant, session);
 		tenant_place(tenant, session);
 	}

@@ -23,46 +23,47 @@
 
 enum { MESSAGE_BYTES = PATH_MAX + 512 };
 
-static int complain(const char *message, int status)
+static int print_failure(const char *message, int status)
 {
 	log_error("service", "%s", message);
 	return status;
 }
 
-static int detach(const struct runtime_directory *directory)
+static int detach_from_starter(const struct runtime_directory *directory)
 {
 	CLEANUP(close_fd) int log = runtime_directory_open_log(directory);
 	return log < 0 ? log : process_state_detach(log);
 }
 
 /* The folder, its lock and the socket; 0, or the exit status. */
-static int claim(const struct options *options, int passed, struct runtime_directory *directory,
-		 struct listener *listener, char *path, size_t path_bytes)
+static int claim_address(const struct options *options, int passed,
+			 struct runtime_directory *directory, struct listener *listener, char *path,
+			 size_t path_bytes)
 {
 	char message[MESSAGE_BYTES];
 	if (runtime_directory_open(options->runtime_directory, options->user, directory, message,
 				   sizeof(message)) < 0)
-		return complain(message, EXIT_FAILURE);
+		return print_failure(message, EXIT_FAILURE);
 	int r = runtime_directory_lock(directory,
 				       options->listen_fd >= 0 ? options->listen_fd + 1 : -1);
 	if (r == -EBUSY) {
 		(void)snprintf(message, sizeof(message), "another service runs in %s",
 			       directory->path);
-		return complain(message, EXIT_BUSY);
+		return print_failure(message, EXIT_BUSY);
 	}
 	if (r < 0) {
 		(void)snprintf(message, sizeof(message), "the lock of %s: %s", directory->path,
 			       strerror(-r));
-		return complain(message, EXIT_FAILURE);
+		return print_failure(message, EXIT_FAILURE);
 	}
 	(void)snprintf(path, path_bytes, "%s/" SESSION_SOCKET_NAME, directory->path);
 	r = listener_acquire(passed, options->listen_fd, path, options->user ? 0600 : 0666,
 			     listener, message, sizeof(message));
-	return r < 0 ? complain(message, EXIT_FAILURE) : 0;
+	return r < 0 ? print_failure(message, EXIT_FAILURE) : 0;
 }
 
 /* Engines read them, too, but could not report an error. */
-static void check_switches(void)
+static void warn_of_bad_switches(void)
 {
 	static const char *const names[] = {SWITCH_BURST,  SWITCH_GATE,  SWITCH_GRAPH,
 					    SWITCH_INLINE, SWITCH_SPILL, SWITCH_WINDOW};
@@ -89,12 +90,12 @@ static int check_configuration(const struct options *options)
 	struct configuration configuration;
 	if (configuration_load(options->configuration, options->user, &configuration, message,
 			       sizeof(message)) < 0)
-		return complain(message, EXIT_CONFIGURATION);
+		return print_failure(message, EXIT_CONFIGURATION);
 	if (share_names_missing(&configuration.shares, missing, sizeof(missing)) == 0)
 		return EXIT_SUCCESS;
 	(void)snprintf(message, sizeof(message),
 		       "[shares] has names that the user database does not know: %s", missing);
-	return complain(message, EXIT_CONFIGURATION);
+	return print_failure(message, EXIT_CONFIGURATION);
 }
 
 int main(int argc, char **argv)
@@ -113,10 +114,11 @@ int main(int argc, char **argv)
 	if (process_state_reset() < 0)
 		return EXIT_FAILURE;
 	log_init();
-	check_switches();
+	warn_of_bad_switches();
 	int passed = sd_listen_fds(1);
 	if (passed < 0)
-		return complain("the service manager's environment makes no sense", EXIT_FAILURE);
+		return print_failure("the service manager's environment makes no sense",
+				     EXIT_FAILURE);
 	if (options.detach)
 		process_state_close_foreign(passed ? SD_LISTEN_FDS_START : options.listen_fd);
 
@@ -127,18 +129,18 @@ int main(int argc, char **argv)
 		options.configuration = absolute;
 	if (configuration_load(options.configuration, options.user, &configuration, message,
 			       sizeof(message)) < 0)
-		return complain(message, EXIT_CONFIGURATION);
+		return print_failure(message, EXIT_CONFIGURATION);
 
 	struct runtime_directory directory = RUNTIME_DIRECTORY_INIT;
 	struct listener listener = {.fd = -1};
 	char path[sizeof(directory.path) + sizeof("/" SESSION_SOCKET_NAME)];
-	int status = claim(&options, passed, &directory, &listener, path, sizeof(path));
+	int status = claim_address(&options, passed, &directory, &listener, path, sizeof(path));
 	if (status)
 		return status;
 	if (options.detach) {
-		int r = detach(&directory);
+		int r = detach_from_starter(&directory);
 		if (r < 0)
-			return complain(strerror(-r), EXIT_FAILURE);
+			return print_failure(strerror(-r), EXIT_FAILURE);
 	}
 	return supervisor_run(&options, &configuration, &directory, &listener);
 }

@@ -41,17 +41,17 @@
 
 enum { STOP_MARGIN_MS = 5000, MESSAGE_BYTES = PATH_MAX + 512 };
 
-static void end_loop(struct supervisor *supervisor)
+static void supervisor_end_loop(struct supervisor *supervisor)
 {
 	uv_stop(&supervisor->loop);
 }
 
-static void status_changed(struct supervisor *supervisor)
+static void supervisor_send_status(struct supervisor *supervisor)
 {
 	notify_status(&supervisor->notify, supervisor->session_count, supervisor->engine_count);
 }
 
-static void stop(struct supervisor *supervisor, uint64_t drain_ns);
+static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns);
 
 /* They have sessions as a rule, which are not known here. */
 static bool has_absent_engines(const struct supervisor *supervisor)
@@ -65,15 +65,15 @@ static bool has_absent_engines(const struct supervisor *supervisor)
 	return false;
 }
 
-static void check_idle(struct supervisor *supervisor);
+static void supervisor_check_idle(struct supervisor *supervisor);
 
 /* Idle: give the address up first, so that whoever connects meanwhile is either served here or
  * starts another one. */
-static void on_idle(uv_timer_t *timer)
+static void on_service_idle(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	if (has_absent_engines(supervisor)) {
-		check_idle(supervisor);
+		supervisor_check_idle(supervisor);
 		return;
 	}
 	if (listener_retire(&supervisor->listener)) {
@@ -83,10 +83,10 @@ static void on_idle(uv_timer_t *timer)
 		log_error("listener", "cannot listen again: %s", strerror(-r));
 	}
 	log_info("service", "idle: ending");
-	stop(supervisor, 0);
+	supervisor_stop(supervisor, 0);
 }
 
-static void check_idle(struct supervisor *supervisor)
+static void supervisor_check_idle(struct supervisor *supervisor)
 {
 	uint64_t idle_ns = supervisor->options.exit_idle_ns;
 	if (idle_ns == 0 || supervisor->stopping)
@@ -94,13 +94,14 @@ static void check_idle(struct supervisor *supervisor)
 	if (supervisor->session_count)
 		(void)uv_timer_stop(&supervisor->idle);
 	else
-		(void)uv_timer_start(&supervisor->idle, on_idle, idle_ns / MILLISECOND_NS, 0);
+		(void)uv_timer_start(&supervisor->idle, on_service_idle, idle_ns / MILLISECOND_NS,
+				     0);
 }
 
 static void on_sessions_changed(struct supervisor *supervisor)
 {
-	check_idle(supervisor);
-	status_changed(supervisor);
+	supervisor_check_idle(supervisor);
+	supervisor_send_status(supervisor);
 }
 
 static bool has_processes(const struct supervisor *supervisor)
@@ -110,39 +111,34 @@ static bool has_processes(const struct supervisor *supervisor)
 
 static void on_engine_ended(struct supervisor *supervisor)
 {
-	status_changed(supervisor);
+	supervisor_send_status(supervisor);
 	if (!supervisor->stopping)
 		arrivals_continue(supervisor);
 	if (supervisor->stopping && !has_processes(supervisor))
-		end_loop(supervisor);
+		supervisor_end_loop(supervisor);
 }
 
-static void refuse(int socket, enum sycl_status code, const char *text)
-{
-	refuse_client(socket, code, text);
-}
-
-static void on_starved(void *context, int socket)
+static void on_listener_starved(void *context, int socket)
 {
 	(void)context;
-	refuse(socket, STATUS_QUOTA, "the service has no descriptors left");
+	refuse_client(socket, STATUS_QUOTA, "the service has no descriptors left");
 }
 
 /* Takes the socket. */
-static void on_connected(void *context, int connection)
+static void on_client_connected(void *context, int connection)
 {
 	struct supervisor *supervisor = context;
 	CLEANUP(foreign_socket_close) int socket = connection;
 	if (supervisor->stopping) {
-		refuse(take_fd(&socket), STATUS_CONNECTION_LOST, "the service is stopping");
+		refuse_client(take_fd(&socket), STATUS_CONNECTION_LOST, "the service is stopping");
 		return;
 	}
 	struct peer peer;
 	int r = peer_identify(socket, &peer);
 	if (r < 0) {
-		refuse(take_fd(&socket), r == -ESRCH ? STATUS_CONNECTION_LOST : STATUS_QUOTA,
-		       r == -ESRCH ? "the process that connected cannot be identified"
-				   : "the service has no descriptors left");
+		refuse_client(take_fd(&socket), r == -ESRCH ? STATUS_CONNECTION_LOST : STATUS_QUOTA,
+			      r == -ESRCH ? "the process that connected cannot be identified"
+					  : "the service has no descriptors left");
 		return;
 	}
 	CLEANUP(close_fd) int pidfd = peer.pidfd;
@@ -151,19 +147,20 @@ static void on_connected(void *context, int connection)
 		(void)snprintf(text, sizeof(text),
 			       "this service serves uid %lu only, and uid %lu has connected",
 			       (unsigned long)geteuid(), (unsigned long)peer.uid);
-		refuse(take_fd(&socket), STATUS_RUNTIME, text);
+		refuse_client(take_fd(&socket), STATUS_RUNTIME, text);
 		return;
 	}
 	struct refusal refusal;
 	struct tenant *tenant = tenant_get(supervisor, peer.uid, &refusal);
 	if (!tenant) {
-		refuse(take_fd(&socket), refusal.code, refusal.text);
+		refuse_client(take_fd(&socket), refusal.code, refusal.text);
 		return;
 	}
 	struct session *session = session_new(succession_session_number(supervisor), socket, &peer);
 	if (!session) {
 		tenant_review(tenant);
-		refuse(take_fd(&socket), STATUS_MEMORY_ALLOCATION, "the service has no memory");
+		refuse_client(take_fd(&socket), STATUS_MEMORY_ALLOCATION,
+			      "the service has no memory");
 		return;
 	}
 	supervisor->last_session++;
@@ -174,17 +171,17 @@ static void on_connected(void *context, int connection)
 	tenant_place(tenant, session);
 	tenant_review(tenant);
 	succession_changes(supervisor);
-	status_changed(supervisor);
+	supervisor_send_status(supervisor);
 }
 
 static void on_stop_deadline(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	log_error("service", "%u engines do not end: leaving them", supervisor->engine_count);
-	end_loop(supervisor);
+	supervisor_end_loop(supervisor);
 }
 
-static void stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
+static void supervisor_stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
 {
 	struct tenant *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
@@ -198,7 +195,7 @@ static void stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
 }
 
 /* Nobody new. False: that was so before. */
-static bool close_address(struct supervisor *supervisor)
+static bool supervisor_close_address(struct supervisor *supervisor)
 {
 	if (supervisor->stopping)
 		return false;
@@ -213,21 +210,21 @@ static bool close_address(struct supervisor *supervisor)
 }
 
 /* For the next service, or for their last session: engines go on, and see the hang-up. */
-static void leave(struct supervisor *supervisor)
+static void supervisor_leave(struct supervisor *supervisor)
 {
-	(void)close_address(supervisor);
-	end_loop(supervisor);
+	(void)supervisor_close_address(supervisor);
+	supervisor_end_loop(supervisor);
 }
 
 /* Accept nobody, let the engines end their sessions within `drain_ns`, then end. A second time: end
  * at once. */
-static void stop(struct supervisor *supervisor, uint64_t drain_ns)
+static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns)
 {
-	(void)close_address(supervisor);
-	stop_engines(supervisor, drain_ns);
+	(void)supervisor_close_address(supervisor);
+	supervisor_stop_engines(supervisor, drain_ns);
 	standby_stop(supervisor);
 	if (!has_processes(supervisor))
-		end_loop(supervisor);
+		supervisor_end_loop(supervisor);
 	else
 		(void)uv_timer_start(&supervisor->stop_deadline, on_stop_deadline,
 				     drain_ns / MILLISECOND_NS + STOP_MARGIN_MS, 0);
@@ -239,9 +236,9 @@ static void on_terminate(uv_signal_t *handle, int number)
 	log_info("service", "signal %d (%s)", number, strsignal(number));
 	bool again = supervisor->stopping;
 	if (supervisor->configuration.leave_engines && !again && supervisor->configuration.drain_ns)
-		leave(supervisor);
+		supervisor_leave(supervisor);
 	else
-		stop(supervisor, again ? 0 : supervisor->configuration.drain_ns);
+		supervisor_stop(supervisor, again ? 0 : supervisor->configuration.drain_ns);
 }
 
 /* Another one of its kind follows at once, and will have the engines. */
@@ -249,7 +246,7 @@ static void on_hand_over(uv_signal_t *handle, int number)
 {
 	(void)number;
 	log_info("service", "handing over");
-	leave(handle->data);
+	supervisor_leave(handle->data);
 }
 
 static void on_reload(uv_signal_t *handle, int number)
@@ -276,7 +273,7 @@ static void on_reload(uv_signal_t *handle, int number)
 }
 
 /* A new user has no ~/.cache yet. */
-static void make_parent(const char *path)
+static void make_parent_folder(const char *path)
 {
 	char parent[PATH_MAX];
 	const char *slash = strrchr(path, '/');
@@ -289,7 +286,7 @@ static void make_parent(const char *path)
 }
 
 /* Where engines keep what they built; made if missing. None is no error. */
-static void find_cache(struct supervisor *supervisor)
+static void supervisor_find_cache(struct supervisor *supervisor)
 {
 	const char *given = supervisor->options.cache_directory;
 	const char *managed = getenv("CACHE_DIRECTORY");
@@ -314,7 +311,7 @@ static void find_cache(struct supervisor *supervisor)
 		return;
 	}
 	if (own && !given)
-		make_parent(path);
+		make_parent_folder(path);
 	CLEANUP(close_fd) int fd = directory_open_private(path, geteuid(), getegid());
 	if (fd < 0) {
 		log_warning("service", "nothing that engines build is kept: %s: %s", path,
@@ -325,15 +322,15 @@ static void find_cache(struct supervisor *supervisor)
 	}
 }
 
-static int watch_signal(struct supervisor *supervisor, uv_signal_t *handle, uv_signal_cb callback,
-			int number)
+static int supervisor_watch_signal(struct supervisor *supervisor, uv_signal_t *handle,
+				   uv_signal_cb callback, int number)
 {
 	int r = uv_signal_init(&supervisor->loop, handle);
 	handle->data = supervisor;
 	return r < 0 ? r : uv_signal_start(handle, callback, number);
 }
 
-static int start(struct supervisor *supervisor)
+static int supervisor_start(struct supervisor *supervisor)
 {
 	uv_loop_t *loop = &supervisor->loop;
 	(void)log_open(loop);
@@ -349,13 +346,16 @@ static int start(struct supervisor *supervisor)
 	trace_init(supervisor);
 	int r = unsettled_open(supervisor);
 	if (r == 0)
-		r = watch_signal(supervisor, &supervisor->terminate, on_terminate, SIGTERM);
+		r = supervisor_watch_signal(supervisor, &supervisor->terminate, on_terminate,
+					    SIGTERM);
 	if (r == 0)
-		r = watch_signal(supervisor, &supervisor->interrupt, on_terminate, SIGINT);
+		r = supervisor_watch_signal(supervisor, &supervisor->interrupt, on_terminate,
+					    SIGINT);
 	if (r == 0)
-		r = watch_signal(supervisor, &supervisor->reload, on_reload, SIGHUP);
+		r = supervisor_watch_signal(supervisor, &supervisor->reload, on_reload, SIGHUP);
 	if (r == 0)
-		r = watch_signal(supervisor, &supervisor->hand_over, on_hand_over, SIGUSR2);
+		r = supervisor_watch_signal(supervisor, &supervisor->hand_over, on_hand_over,
+					    SIGUSR2);
 	if (r == 0)
 		r = user_lookups_open(&supervisor->loop);
 	if (r == 0)
@@ -374,7 +374,7 @@ static int start(struct supervisor *supervisor)
 	return r;
 }
 
-static void close_handle(uv_handle_t *handle, void *context)
+static void close_loop_handle(uv_handle_t *handle, void *context)
 {
 	(void)context;
 	if (!uv_is_closing(handle))
@@ -382,7 +382,7 @@ static void close_handle(uv_handle_t *handle, void *context)
 }
 
 /* After the loop was stopped: engines that are left go on by themselves. */
-static void finish(struct supervisor *supervisor)
+static void supervisor_finish(struct supervisor *supervisor)
 {
 	if (!supervisor->stopping)
 		(void)listener_retire(&supervisor->listener);
@@ -404,7 +404,7 @@ static void finish(struct supervisor *supervisor)
 	trace_forget(supervisor);
 	unsettled_close(supervisor);
 	standby_abandon(supervisor);
-	uv_walk(&supervisor->loop, close_handle, NULL);
+	uv_walk(&supervisor->loop, close_loop_handle, NULL);
 	(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);
 	int r = uv_loop_close(&supervisor->loop);
 	if (r < 0)
@@ -490,8 +490,8 @@ static struct supervisor *connect_parts(const struct options *options,
 	struct supervisor *supervisor = &parts.supervisor;
 	TAILQ_INIT(&supervisor->tenants);
 	TAILQ_INIT(&supervisor->inquiries->list);
-	supervisor->listener.connected = on_connected;
-	supervisor->listener.starved = on_starved;
+	supervisor->listener.connected = on_client_connected;
+	supervisor->listener.starved = on_listener_starved;
 	supervisor->listener.context = supervisor;
 	(void)snprintf(supervisor->session_path, sizeof(supervisor->session_path), "%s",
 		       listener->path);
@@ -510,7 +510,7 @@ int supervisor_run(const struct options *options, const struct configuration *co
 			  options->engine ? options->engine : "", strerror(-r));
 		return EXIT_FAILURE;
 	}
-	find_cache(supervisor);
+	supervisor_find_cache(supervisor);
 	r = decode_arena_init(&supervisor->arena, DECODE_BYTES_MAX);
 	if (r == 0)
 		r = uv_loop_init(&supervisor->loop);
@@ -518,15 +518,15 @@ int supervisor_run(const struct options *options, const struct configuration *co
 		log_error("service", "%s", strerror(-r));
 		return EXIT_FAILURE;
 	}
-	r = start(supervisor);
+	r = supervisor_start(supervisor);
 	if (r == 0) {
 		notify_ready(&supervisor->notify, &supervisor->loop);
 		log_info("service", "sycld %s serves %s at %s", SYCLD_VERSION,
 			 supervisor->privileged ? "every user" : "its own user",
 			 supervisor->session_path);
-		check_idle(supervisor);
+		supervisor_check_idle(supervisor);
 		(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);
 	}
-	finish(supervisor);
+	supervisor_finish(supervisor);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

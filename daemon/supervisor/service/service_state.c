@@ -28,7 +28,7 @@ struct head {
 
 static_assert(sizeof(struct head) == 56, "part of the layout");
 
-static size_t size_of(uint32_t engines, uint32_t accounts)
+static size_t state_size(uint32_t engines, uint32_t accounts)
 {
 	return sizeof(struct head) + engines * sizeof(struct service_state_engine) +
 	       accounts * sizeof(struct service_state_account);
@@ -41,7 +41,7 @@ void service_state_fini(struct service_state *state)
 	*state = (struct service_state){.engines = NULL};
 }
 
-static int check(uint8_t *bytes, size_t size, struct head *head_out)
+static int state_check(uint8_t *bytes, size_t size, struct head *head_out)
 {
 	struct head head = {.magic = 0};
 	memcpy(&head, bytes, sizeof(head));
@@ -52,7 +52,7 @@ static int check(uint8_t *bytes, size_t size, struct head *head_out)
 		return -EPROTONOSUPPORT;
 	if (head.engine_count > SERVICE_STATE_ENTRIES_MAX ||
 	    head.account_count > SERVICE_STATE_ENTRIES_MAX ||
-	    size != size_of(head.engine_count, head.account_count))
+	    size != state_size(head.engine_count, head.account_count))
 		return -EBADMSG;
 	memset(bytes + offsetof(struct head, checksum), 0, sizeof(checksum));
 	if (kept_file_checksum(bytes, size) != checksum)
@@ -62,7 +62,7 @@ static int check(uint8_t *bytes, size_t size, struct head *head_out)
 }
 
 /* A copy of `count` entries; an array of none is one of some size, too. */
-static void *copy(const uint8_t *bytes, uint32_t count, size_t each)
+static void *entries_copy(const uint8_t *bytes, uint32_t count, size_t each)
 {
 	void *entries = calloc(count + 1u, each);
 	if (entries)
@@ -76,11 +76,11 @@ int service_state_load(int folder, struct service_state *state_out)
 	size_t size = 0;
 	struct head head = {.magic = 0};
 	int r = kept_file_read(folder, STATE_NAME, sizeof(head),
-			       size_of(SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX),
+			       state_size(SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX),
 			       &bytes, &size);
 	if (r < 0 || !bytes)
 		return r < 0 ? r : -EBADMSG;
-	r = check(bytes, size, &head);
+	r = state_check(bytes, size, &head);
 	if (r < 0)
 		return r;
 	struct service_state state = {
@@ -89,9 +89,10 @@ int service_state_load(int folder, struct service_state *state_out)
 		.account_count = head.account_count,
 	};
 	memcpy(state.secret, head.secret, sizeof(state.secret));
-	state.engines = copy(bytes + size_of(0, 0), head.engine_count, sizeof(*state.engines));
-	state.accounts = copy(bytes + size_of(head.engine_count, 0), head.account_count,
-			      sizeof(*state.accounts));
+	state.engines =
+		entries_copy(bytes + state_size(0, 0), head.engine_count, sizeof(*state.engines));
+	state.accounts = entries_copy(bytes + state_size(head.engine_count, 0), head.account_count,
+				      sizeof(*state.accounts));
 	if (!state.engines || !state.accounts) {
 		service_state_fini(&state);
 		return -ENOMEM;
@@ -102,7 +103,7 @@ int service_state_load(int folder, struct service_state *state_out)
 
 int service_state_save(int folder, const struct service_state *state)
 {
-	size_t size = size_of(state->engine_count, state->account_count);
+	size_t size = state_size(state->engine_count, state->account_count);
 	CLEANUP(free_pointer) uint8_t *bytes = malloc(size);
 	if (!bytes)
 		return -ENOMEM;
@@ -116,10 +117,10 @@ int service_state_save(int folder, const struct service_state *state)
 	memcpy(head.secret, state->secret, sizeof(head.secret));
 	memcpy(bytes, &head, sizeof(head));
 	if (state->engine_count)
-		memcpy(bytes + size_of(0, 0), state->engines,
+		memcpy(bytes + state_size(0, 0), state->engines,
 		       state->engine_count * sizeof(*state->engines));
 	if (state->account_count)
-		memcpy(bytes + size_of(state->engine_count, 0), state->accounts,
+		memcpy(bytes + state_size(state->engine_count, 0), state->accounts,
 		       state->account_count * sizeof(*state->accounts));
 	head.checksum = kept_file_checksum(bytes, size);
 	memcpy(bytes, &head, sizeof(head));

@@ -26,7 +26,7 @@ enum {
  * device: then they should wait, not be refused. Yet one user must not take the descriptors that
  * the others' connections need, nor all together those that engines and askers need.
  */
-static unsigned part_of_descriptors(unsigned part, unsigned least)
+static unsigned descriptor_part(unsigned part, unsigned least)
 {
 	struct rlimit files;
 	rlim_t room = 0;
@@ -37,10 +37,10 @@ static unsigned part_of_descriptors(unsigned part, unsigned least)
 	return room > least ? (unsigned)room : least;
 }
 
-static unsigned most_of_one(const struct supervisor *supervisor)
+static unsigned unsettled_tenant_limit(const struct supervisor *supervisor)
 {
-	unsigned most = part_of_descriptors(supervisor->privileged ? PART_OF_ONE : PART_OF_ALL,
-					    LEAST_OF_ONE);
+	unsigned most =
+		descriptor_part(supervisor->privileged ? PART_OF_ONE : PART_OF_ALL, LEAST_OF_ONE);
 	unsigned sessions = supervisor->configuration.sessions_per_tenant;
 	if (most > sessions)
 		most = sessions;
@@ -49,7 +49,7 @@ static unsigned most_of_one(const struct supervisor *supervisor)
 
 /* Is there, or was there, an engine that could open it? What else waits for that is told by the
  * engine's own deadlines. */
-static uint64_t due_ns(const struct session *session)
+static uint64_t session_due_ns(const struct session *session)
 {
 	const struct configuration *configuration = &session->tenant->supervisor->configuration;
 	uint64_t start_ns = session->phase == SESSION_WAITING ? configuration->engine_start_ns : 0;
@@ -57,7 +57,7 @@ static uint64_t due_ns(const struct session *session)
 }
 
 /* One at a time: what is done about one may end others, whose events must not be looked at then. */
-static void on_ended(uv_poll_t *poll, int status, int events)
+static void on_client_process_ended(uv_poll_t *poll, int status, int events)
 {
 	struct supervisor *supervisor = poll->data;
 	struct epoll_event event;
@@ -70,14 +70,14 @@ static void on_ended(uv_poll_t *poll, int status, int events)
 						      "the process that connected has ended");
 }
 
-static void on_look(uv_timer_t *timer)
+static void on_unsettled_deadline(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
 	uint64_t now_ns = clock_now_ns();
 	struct session *session, *next;
 	for (session = TAILQ_FIRST(&supervisor->unsettled.sessions); session; session = next) {
 		next = TAILQ_NEXT(session, unsettled);
-		if (due_ns(session) <= now_ns)
+		if (session_due_ns(session) <= now_ns)
 			supervisor->observer->session_overdue(
 				session,
 				"the engine of this user does not take the session in time");
@@ -99,7 +99,7 @@ int unsettled_open(struct supervisor *supervisor)
 	unsettled->is_open = true;
 	(void)uv_timer_init(&supervisor->loop, &unsettled->deadline);
 	unsettled->deadline.data = supervisor;
-	return uv_poll_start(&unsettled->poll, UV_READABLE, on_ended);
+	return uv_poll_start(&unsettled->poll, UV_READABLE, on_client_process_ended);
 }
 
 void unsettled_close(struct supervisor *supervisor)
@@ -126,7 +126,7 @@ void unsettled_add(struct tenant *tenant, struct engine *engine, struct session 
 	/* Without memory for it the deadline is what ends it. */
 	(void)epoll_ctl(unsettled->processes, EPOLL_CTL_ADD, session->peer.pidfd, &event);
 	if (unsettled->count++ == 0)
-		(void)uv_timer_start(&unsettled->deadline, on_look, LOOK_MS, LOOK_MS);
+		(void)uv_timer_start(&unsettled->deadline, on_unsettled_deadline, LOOK_MS, LOOK_MS);
 }
 
 void unsettled_handed_on(struct session *session)
@@ -150,7 +150,7 @@ void unsettled_remove(struct session *session)
 		(void)uv_timer_stop(&unsettled->deadline);
 }
 
-static const struct tenant *with_most(const struct supervisor *supervisor)
+static const struct tenant *tenant_with_most_unsettled(const struct supervisor *supervisor)
 {
 	const struct tenant *most = NULL, *tenant;
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
@@ -160,10 +160,10 @@ static const struct tenant *with_most(const struct supervisor *supervisor)
 }
 
 /* The user with the most of them makes room. */
-static bool make_room(struct tenant *tenant)
+static bool unsettled_make_room(struct tenant *tenant)
 {
 	struct supervisor *supervisor = tenant->supervisor;
-	const struct tenant *most = with_most(supervisor);
+	const struct tenant *most = tenant_with_most_unsettled(supervisor);
 	struct session *session;
 	if (most->unsettled_count <= tenant->unsettled_count + 1)
 		return false;
@@ -178,11 +178,11 @@ static bool make_room(struct tenant *tenant)
 bool unsettled_may_add(struct tenant *tenant, struct refusal *refusal_out)
 {
 	const char *text = NULL;
-	if (tenant->unsettled_count >= most_of_one(tenant->supervisor))
+	if (tenant->unsettled_count >= unsettled_tenant_limit(tenant->supervisor))
 		text = "too many processes of this user connect at one time";
 	else if (tenant->supervisor->unsettled.count >=
-			 part_of_descriptors(PART_OF_ALL, LEAST_OF_ALL) &&
-		 !make_room(tenant))
+			 descriptor_part(PART_OF_ALL, LEAST_OF_ALL) &&
+		 !unsettled_make_room(tenant))
 		text = "too many processes connect at one time";
 	if (!text)
 		return true;
